@@ -1,0 +1,80 @@
+// What a backend kernel sees of a tensor: a pointer with a shape.
+#pragma once
+#include "dtype.hpp"
+#include "shape.hpp"
+
+namespace tern {
+
+/// A strided block of elements that does not own its memory. Strides count elements.
+struct Array {
+  char* data;
+  Index numel;
+  std::uint8_t ndim;
+  DType dtype;
+  bool contiguous;        // row-major without gaps; dimensions of size 1 are ignored
+  std::uint8_t ordinal;   // which device of its kind
+  Index dims[max_dims];
+  Index strides[max_dims];
+
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+  Shape shape() const { return {dims, ndim}; }
+  ShapeRef shape_ref() const { return {dims, ndim}; }
+};
+
+inline bool same_shape(const Array& a, const Array& b) {
+  if (a.ndim != b.ndim) return false;
+  for (int i = 0; i < a.ndim; ++i)
+    if (a.dims[i] != b.dims[i]) return false;
+  return true;
+}
+
+/// Row-major strides for the array's sizes.
+inline void set_contiguous_strides(Array& a) {
+  Index stride = 1;
+  for (int i = a.ndim; i-- > 0;) {
+    a.strides[i] = stride;
+    stride *= a.dims[i];
+  }
+  a.contiguous = true;
+}
+
+/// Recomputes `contiguous` from sizes and strides.
+inline void update_contiguous(Array& a) {
+  Index stride = 1;
+  bool contiguous = true;
+  for (int i = a.ndim; i-- > 0;) {
+    if (a.dims[i] != 1 && a.strides[i] != stride) contiguous = false;
+    stride *= a.dims[i];
+  }
+  a.contiguous = contiguous || a.numel == 0;
+}
+
+/// True if the elements fill one gapless run of memory, in whatever order of dimensions.
+[[gnu::noinline]] inline bool is_dense(const Array& a) {
+  if (a.contiguous) return true;
+  int order[max_dims], n = 0;
+  for (int i = 0; i < a.ndim; ++i) {
+    if (a.dims[i] == 1) continue;
+    int at = n++;
+    for (; at > 0 && a.strides[order[at - 1]] > a.strides[i]; --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  Index stride = 1;
+  for (int k = 0; k < n; ++k) {
+    if (a.strides[order[k]] != stride) return false;
+    stride *= a.dims[order[k]];
+  }
+  return true;
+}
+
+/// True if two index tuples may name the same element (an expanded dimension, say).
+inline bool may_overlap_itself(const Array& a) {
+  for (int i = 0; i < a.ndim; ++i)
+    if (a.dims[i] > 1 && a.strides[i] == 0) return true;
+  return false;
+}
+
+}  // namespace tern

@@ -1,0 +1,46 @@
+// What the compiler was told to build for. Kernels live in an inline namespace named after it, so that objects compiled with
+// different flags can be linked into one program without one object's kernels standing in for the other's.
+#pragma once
+
+#if defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#define TERN_ISA avx512
+#elif defined(__AVX512F__)
+#define TERN_ISA avx512f
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TERN_ISA avx2_fma
+#elif defined(__AVX2__)
+#define TERN_ISA avx2
+#elif defined(__AVX__)
+#define TERN_ISA avx
+#elif defined(__SSE4_2__)
+#define TERN_ISA sse4_2
+#elif defined(__SSE2__)
+#define TERN_ISA sse2
+#elif defined(__ARM_NEON)
+#define TERN_ISA neon
+#else
+#define TERN_ISA generic
+#endif
+
+#define TERN_STRINGIFY_(x) #x
+#define TERN_STRINGIFY(x) TERN_STRINGIFY_(x)
+
+namespace tern {
+
+/// What this object was compiled for.
+struct BuildInfo {
+  const char* version = "0.1.0";
+  const char* instruction_set = TERN_STRINGIFY(TERN_ISA);
+#if defined(__clang__)
+  const char* compiler = "clang " __clang_version__;
+#else
+  const char* compiler = "g++ " __VERSION__;
+#endif
+};
+
+inline namespace TERN_ISA {
+/// The library's version, the instruction set and the compiler of the calling object.
+constexpr BuildInfo build_info() { return {}; }
+}  // namespace TERN_ISA
+
+}  // namespace tern

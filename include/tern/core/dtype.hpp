@@ -1,0 +1,71 @@
+// Element types.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "float16.hpp"
+
+namespace tern {
+
+enum class DType : std::uint8_t { float32, float64, bfloat16, float16, int64, int32, uint8, boolean };
+
+/// Bytes of one element.
+constexpr int size_of(DType type) {
+  constexpr int bytes[] = {4, 8, 2, 2, 8, 4, 1, 1};
+  return bytes[int(type)];
+}
+
+/// PyTorch's name of the type.
+constexpr const char* name_of(DType type) {
+  constexpr const char* names[] = {"float32", "float64", "bfloat16", "float16", "int64", "int32", "uint8", "bool"};
+  return names[int(type)];
+}
+
+template <class T>
+inline constexpr bool is_half_v = std::is_same_v<T, bfloat16> || std::is_same_v<T, half>;
+
+/// float, double, bfloat16, half: the types that can require a gradient.
+template <class T>
+inline constexpr bool is_floating_v = std::is_floating_point_v<T> || is_half_v<T>;
+
+template <class T>
+struct DTypeOf;
+template <> struct DTypeOf<float> { static constexpr DType value = DType::float32; };
+template <> struct DTypeOf<double> { static constexpr DType value = DType::float64; };
+template <> struct DTypeOf<bfloat16> { static constexpr DType value = DType::bfloat16; };
+template <> struct DTypeOf<half> { static constexpr DType value = DType::float16; };
+template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::int64; };
+template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::int32; };
+template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::uint8; };
+template <> struct DTypeOf<bool> { static constexpr DType value = DType::boolean; };
+
+template <class T>
+inline constexpr DType dtype_of = DTypeOf<T>::value;
+
+/// A type a tensor can hold.
+template <class T>
+concept Element = requires { DTypeOf<T>::value; };
+
+/// What arithmetic on T is done in: float for the 16-bit types, else T itself.
+template <class T>
+using compute_t = std::conditional_t<is_half_v<T>, float, T>;
+
+/// What a number argument of an operation on T is taken as.
+template <class T>
+using scalar_t = std::conditional_t<is_floating_v<T>, double, T>;
+
+/// A type as a value, for x.to(f64).
+template <Element T>
+struct Type {
+  using type = T;
+};
+inline constexpr Type<float> f32{};
+inline constexpr Type<double> f64{};
+inline constexpr Type<bfloat16> bf16{};
+inline constexpr Type<half> f16{};
+inline constexpr Type<std::int64_t> i64{};
+inline constexpr Type<std::int32_t> i32{};
+inline constexpr Type<std::uint8_t> u8{};
+inline constexpr Type<bool> boolean{};
+
+}  // namespace tern

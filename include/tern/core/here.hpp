@@ -1,0 +1,36 @@
+// Where in the user's program an operation was called.
+#pragma once
+#include <cstdint>
+
+namespace tern {
+
+/// A source line. As a default argument it is the caller's; std::source_location is missing in clang 14's library.
+struct Here {
+  const char* file;
+  std::uint32_t line;
+  constexpr Here(const char* f = __builtin_FILE(), std::uint32_t l = __builtin_LINE()) : file(f), line(l) {}
+};
+
+namespace detail {
+inline constinit thread_local const Here* outermost_site = nullptr;
+}
+
+/// While alive, calls of this thread count as made at the outermost such line: what a layer or an optimiser does inside
+/// is accounted to the user's line that called it.
+class Site {
+ public:
+  explicit Site(const Here& here) : outer_(detail::outermost_site) {
+    if (!outer_) detail::outermost_site = &here;
+  }
+  ~Site() { detail::outermost_site = outer_; }
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+
+ private:
+  const Here* outer_;
+};
+
+/// The line that an operation called at `here` is accounted to.
+inline const Here& site(const Here& here) { return detail::outermost_site ? *detail::outermost_site : here; }
+
+}  // namespace tern

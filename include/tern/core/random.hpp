@@ -1,0 +1,61 @@
+// Counter-based random numbers: the n-th number of a seed can be had without the ones before it, so the same seed gives the
+// same numbers whatever the device or the number of threads.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace tern {
+
+/// Four random 32-bit words.
+struct RandomWords {
+  std::uint32_t word[4];
+};
+
+/// Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011).
+constexpr RandomWords philox(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter) {
+  std::uint32_t c0 = std::uint32_t(counter), c1 = std::uint32_t(counter >> 32);
+  std::uint32_t c2 = std::uint32_t(stream), c3 = std::uint32_t(stream >> 32);
+  std::uint32_t k0 = std::uint32_t(seed), k1 = std::uint32_t(seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = std::uint64_t(0xD2511F53u) * c0, p1 = std::uint64_t(0xCD9E8D57u) * c2;
+    c0 = std::uint32_t(p1 >> 32) ^ c1 ^ k0;
+    c1 = std::uint32_t(p1);
+    c2 = std::uint32_t(p0 >> 32) ^ c3 ^ k1;
+    c3 = std::uint32_t(p0);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return {{c0, c1, c2, c3}};
+}
+
+/// 24 random bits as a number in [0, 1).
+constexpr float unit_float(std::uint32_t word) { return float(word >> 8) * 0x1p-24f; }
+/// 53 random bits as a number in [0, 1).
+constexpr double unit_double(std::uint32_t high, std::uint32_t low) {
+  return double((std::uint64_t(high) << 32 | low) >> 11) * 0x1p-53;
+}
+
+/// Where the program's random sequence stands: each random operation takes one stream of numbers.
+struct RandomState {
+  std::uint64_t seed;
+  std::uint64_t stream;
+};
+
+namespace detail {
+inline constinit std::atomic<std::uint64_t> random_seed{5489}, random_stream{0};
+}
+
+/// Starts the random sequence over from a seed.
+inline void manual_seed(std::uint64_t seed) {
+  detail::random_seed = seed;
+  detail::random_stream = 0;
+}
+inline RandomState random_state() { return {detail::random_seed, detail::random_stream}; }
+inline void set_random_state(RandomState state) {
+  detail::random_seed = state.seed;
+  detail::random_stream = state.stream;
+}
+/// The seed, and a stream number that no other operation gets.
+inline RandomState next_random() { return {detail::random_seed, detail::random_stream.fetch_add(1)}; }
+
+}  // namespace tern

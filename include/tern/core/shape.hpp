@@ -1,0 +1,104 @@
+// Shapes: fixed capacity, trivially copyable, no allocation.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+
+#include "error.hpp"
+
+namespace tern {
+
+/// The most dimensions a tensor can have.
+inline constexpr int max_dims = 8;
+
+/// A list of sizes, strides or dimension numbers. An integer converts to a list of one.
+struct Shape {
+  int n = 0;
+  Index d[max_dims];
+
+  Shape() = default;
+  Shape(Index single) : n(1) { d[0] = single; }
+  Shape(int single) : Shape(Index(single)) {}
+  Shape(std::initializer_list<Index> list) : Shape(list.begin(), int(list.size())) {}
+  Shape(const Index* first, int count) : n(count) {
+    if (count > max_dims) fail("shape", {"at most 8 dimensions are supported, not ", Index(count)});
+    for (int i = 0; i < count; ++i) d[i] = first[i];
+  }
+
+  int size() const { return n; }
+  bool empty() const { return n == 0; }
+  Index& operator[](int i) { return d[i]; }
+  Index operator[](int i) const { return d[i]; }
+  Index back() const { return d[n - 1]; }
+  Index* begin() { return d; }
+  Index* end() { return d + n; }
+  const Index* begin() const { return d; }
+  const Index* end() const { return d + n; }
+  void push_back(Index v) {
+    if (n == max_dims) fail("shape", {"at most 8 dimensions are supported"});
+    d[n++] = v;
+  }
+  operator ShapeRef() const { return {d, n}; }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    if (a.n != b.n) return false;
+    for (int i = 0; i < a.n; ++i)
+      if (a.d[i] != b.d[i]) return false;
+    return true;
+  }
+
+  /// The number of elements: the product of the sizes.
+  Index numel() const {
+    Index product = 1;
+    for (int i = 0; i < n; ++i) product *= d[i];
+    return product;
+  }
+};
+
+/// The same struct where its entries number dimensions.
+using Dims = Shape;
+
+/// dim in [-n, n) as a number in [0, n); a 0-d tensor accepts -1 and 0. Error otherwise.
+inline int wrap_dim(const char* op, Index dim, int n) {
+  const int m = n == 0 ? 1 : n;
+  if (dim < -m || dim >= m)
+    fail(op, {"dimension ", dim, " is out of range [", Index(-m), ", ", Index(m - 1), "]"});
+  return int(dim < 0 ? dim + m : dim);
+}
+
+/// The set of dimensions as a bit mask; an empty list means all. Error on a dimension out of range or named twice.
+[[gnu::noinline]] inline unsigned dim_mask(const char* op, const Dims& dims, int n) {
+  if (dims.empty()) return n == 0 ? 0u : (1u << n) - 1;
+  unsigned mask = 0;
+  for (Index dim : dims) {
+    const unsigned bit = 1u << wrap_dim(op, dim, n);
+    if (mask & bit) fail(op, {"dimension ", dim, " is named twice"});
+    mask |= bit;
+  }
+  return n == 0 ? 0u : mask;
+}
+
+/// The shape that a and b broadcast to: aligned at the last dimension, a size of 1 stretches. Error if they do not.
+[[gnu::noinline]] inline Shape broadcast_shapes(const char* op, ShapeRef a, ShapeRef b) {
+  const int n = a.n > b.n ? a.n : b.n;
+  Shape out;
+  out.n = n;
+  for (int i = 0; i < n; ++i) {
+    const int ia = i - (n - a.n), ib = i - (n - b.n);
+    const Index sa = ia < 0 ? 1 : a.d[ia], sb = ib < 0 ? 1 : b.d[ib];
+    if (sa != sb && sa != 1 && sb != 1) fail(op, {"shapes do not broadcast: ", a, " and ", b});
+    out.d[i] = sa == 1 ? sb : sa;
+  }
+  return out;
+}
+
+/// shape with the masked dimensions removed, or of size 1 where keepdim.
+inline Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim) {
+  Shape out;
+  for (int i = 0; i < shape.n; ++i) {
+    if (!(mask >> i & 1)) out.d[out.n++] = shape.d[i];
+    else if (keepdim) out.d[out.n++] = 1;
+  }
+  return out;
+}
+
+}  // namespace tern
