@@ -1,0 +1,165 @@
+// The tape as users see it: backward, grad, leaves, hooks.
+#pragma once
+#include "engine.hpp"
+#include "record.hpp"
+
+namespace tern {
+
+namespace detail {
+
+[[gnu::noinline]] inline void check_seed(const char* op, const TensorImpl* output, const TensorImpl* gradient) {
+  if (!output->node) fail(op, {"the tensor does not require a gradient and was not computed from one that does"});
+  if (!gradient) {
+    if (output->numel != 1)
+      fail(op, {"a gradient must be given for an output of more than one element: ", output->shape_ref()});
+  } else if (!same_shape(*output, *gradient)) {
+    fail(op, {"the gradient's shape ", gradient->shape_ref(), " differs from the output's ", output->shape_ref()});
+  }
+}
+
+/// The gradient to start from: the given one, or ones.
+template <class D, class T>
+TensorImpl* seed_gradient(const char* op, const Tensor<D, T>& output, const Tensor<D, T>& gradient) {
+  grad_node(output.checked(op));
+  check_seed(op, output.impl(), gradient.impl());
+  if (gradient.defined()) return Tensor<D, T>(gradient).release();
+  return full_like(output, 1.0).release();
+}
+
+/// Wraps f as a hook; f takes a Tensor<D, T> and returns nothing or a replacement.
+template <class D, class T, class F>
+Hook* new_hook(F f) {
+  auto call = [](void* closure, TensorImpl* impl) -> TensorImpl* {
+    const Borrowed<Tensor<D, T>> argument(impl);
+    using Result = decltype((*static_cast<F*>(closure))(argument.tensor));
+    if constexpr (std::is_void_v<Result>) {
+      (*static_cast<F*>(closure))(argument.tensor);
+      return nullptr;
+    } else {
+      return Tensor<D, T>((*static_cast<F*>(closure))(argument.tensor)).release();
+    }
+  };
+  return new Hook{call, [](void* closure) { delete static_cast<F*>(closure); }, new F(std::move(f)), nullptr};
+}
+
+inline void append_hook(Hook*& list, Hook* hook) {
+  Hook** end = &list;
+  while (*end) end = &(*end)->next;
+  *end = hook;
+}
+
+}  // namespace detail
+
+template <Device D, Element T>
+Tensor<D, T>& Tensor<D, T>::requires_grad_(bool on) {
+  static_assert(is_floating_v<T>, "only floating-point tensors can require a gradient");
+  TensorImpl* const p = checked("requires_grad_");
+  if (on == (p->node != nullptr)) return *this;
+  if (!on) {
+    if (!p->node->leaf) fail("requires_grad_", {"only a leaf can stop requiring a gradient; use detach()"});
+    detail::release_node(std::exchange(p->node, nullptr));
+    return *this;
+  }
+  if (p->inference) fail("requires_grad_", {"the tensor was made in inference mode; clone() it outside"});
+  p->node = detail::new_leaf(&GradOpsFor<D, T>::table);
+  return *this;
+}
+
+template <Device D, Element T>
+bool Tensor<D, T>::is_leaf() const {
+  const Node* const node = checked("is_leaf")->node;
+  return !node || node->leaf;
+}
+
+template <Device D, Element T>
+Tensor<D, T> Tensor<D, T>::grad() const {
+  const Node* const node = checked("grad")->node;
+  TensorImpl* gradient = nullptr;
+  if (node && node->leaf) gradient = node->gradient;
+  else if (node && node->extra) gradient = node->extra->retained;
+  detail::retain(gradient);
+  return Tensor(gradient);
+}
+
+template <Device D, Element T>
+void Tensor<D, T>::set_grad(const Tensor& gradient) const {
+  Node* const node = checked("set_grad")->node;
+  if (!node || !node->leaf) fail("set_grad", {"the tensor is not a leaf that requires a gradient"});
+  if (gradient.defined() && !same_shape(*impl_, *gradient.impl_))
+    fail("set_grad", {"the gradient's shape ", gradient.impl_->shape_ref(), " differs from ", impl_->shape_ref()});
+  detail::release(std::exchange(node->gradient, Tensor(gradient).release()));
+}
+
+template <Device D, Element T>
+void Tensor<D, T>::retain_grad() const {
+  Node* const node = checked("retain_grad")->node;
+  if (!node) fail("retain_grad", {"the tensor does not require a gradient"});
+  if (!node->leaf) detail::extra_of(node).retain_gradient = true;
+}
+
+template <Device D, Element T>
+template <class F>
+void Tensor<D, T>::register_hook(F f) const {
+  if (!checked("register_hook")->node) fail("register_hook", {"the tensor does not require a gradient"});
+  detail::append_hook(detail::extra_of(impl_->node).before, detail::new_hook<D, T>(std::move(f)));
+}
+
+template <Device D, Element T>
+template <class F>
+void Tensor<D, T>::register_post_accumulate_grad_hook(F f) const {
+  Node* const node = checked("register_post_accumulate_grad_hook")->node;
+  if (!node || !node->leaf)
+    fail("register_post_accumulate_grad_hook", {"the tensor is not a leaf that requires a gradient"});
+  detail::append_hook(detail::extra_of(node).after_accumulate, detail::new_hook<D, T>(std::move(f)));
+}
+
+template <Device D, Element T>
+void Tensor<D, T>::backward(const Tensor& gradient, bool retain_graph, bool create_graph, Here here) const {
+  const Site at(here);
+  TensorImpl* const seed = detail::seed_gradient("backward", *this, gradient);
+  detail::Backward pass(retain_graph || create_graph, create_graph);
+  pass.start(impl_->node, seed);
+  pass.run();
+}
+
+/// What grad() takes beside outputs and inputs.
+struct GradOptions {
+  bool retain_graph = false;
+  bool create_graph = false;
+  bool allow_unused = false;  // an input that no output depends on gets an undefined gradient instead of an Error
+};
+
+/// d(sum of outputs · gradients)/d(inputs), without touching any leaf's grad(). An undefined gradient stands for ones.
+template <class D, class T>
+std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const std::vector<Tensor<D, T>>& inputs,
+                               const std::vector<Tensor<D, T>>& gradients = {}, GradOptions options = {}, Here here = {}) {
+  const Site at(here);
+  if (!gradients.empty() && gradients.size() != outputs.size())
+    fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
+  detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
+  for (const Tensor<D, T>& input : inputs) {
+    Node* const node = detail::grad_node(input.checked("grad"));
+    if (!node) fail("grad", {"an input does not require a gradient"});
+    pass.capture(node);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    TensorImpl* const seed = detail::seed_gradient("grad", outputs[i], gradients.empty() ? Tensor<D, T>() : gradients[i]);
+    pass.start(outputs[i].impl()->node, seed);
+  }
+  pass.run();
+  std::vector<Tensor<D, T>> results;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    results.emplace_back(pass.take_captured(int(i)));
+    if (!results.back().defined() && !options.allow_unused)
+      fail("grad", {"input ", Index(i), " was not used in computing the outputs; allow_unused gives it an undefined gradient"});
+  }
+  return results;
+}
+
+/// The gradient of one output with respect to one input.
+template <class D, class T>
+Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, GradOptions options = {}, Here here = {}) {
+  return grad<D, T>(std::vector{output}, std::vector{input}, {}, options, here)[0];
+}
+
+}  // namespace tern

@@ -1,0 +1,219 @@
+// The tape's records: a node for each recorded op or leaf, with an edge for each input that needs a gradient.
+#pragma once
+#include "../core/here.hpp"
+#include "../tensor/impl.hpp"
+
+namespace tern {
+
+/// What the engine needs to know of arithmetic: one constant table for each device and element type.
+struct GradOps {
+  void (*accumulate)(TensorImpl*& sum, TensorImpl* g, bool differentiable);     // sum += g; takes g
+  TensorImpl* (*sum_to)(TensorImpl* g, ShapeRef shape);                         // takes g
+  TensorImpl* (*copy)(const TensorImpl* g);                                     // dense, off the tape
+  void (*record_view)(TensorImpl* view);                                        // writes a view's node anew from its base
+  bool (*has_nan)(const TensorImpl* g);
+};
+
+/// The way from a node to one input. fn(stored, gradient of the output, gradients of the inputs) computes this edge's gradient and
+/// those of the `joint` edges after it. With gradient null it destroys what is stored, or moves it in from *inputs.
+using EdgeFunction = void (*)(void* stored, TensorImpl* gradient, TensorImpl** inputs);
+
+struct Edge {
+  Node* next;            // the input's node, held
+  EdgeFunction fn;       // null where the edge before computes this one's gradient too
+  std::uint16_t stored;  // offsets from the node: saved tensors then closure,
+  std::uint16_t dims;    //   and the input's sizes
+  std::uint8_t ndim;
+  std::uint8_t slot;     // which of fn's results is this input's
+  std::uint8_t saved_count;
+  bool has_destructor;
+};
+
+/// A tensor kept for the backward pass, and the version it was kept at.
+struct Saved {
+  TensorImpl* impl;
+  std::uint32_t version;
+  bool is_output;  // an alias of the op's own output: on the tape it would keep its own graph alive
+};
+
+struct NodeExtra;
+
+struct Node {
+  detail::RefCount refs;
+  std::uint8_t edge_count = 0;
+  std::uint8_t size_class = 0;
+  bool leaf = false;
+  bool freed = false;
+  bool queued = false;                 // an op: in the ready heap
+  std::atomic_flag busy;               // a leaf: its gradient is being added to; several threads may share parameters
+  std::uint16_t joint_count = 0;       // results of the widest edge function
+  std::uint32_t line = 0;
+  std::uint64_t sequence = 0;          // larger than that of every input
+  const char* name = nullptr;
+  const char* file = nullptr;
+  const GradOps* ops = nullptr;        // of the output's device and type
+  union {
+    TensorImpl* gradient = nullptr;    // a leaf: the user's grad(); an op: what has arrived in this backward
+    Node* next_dead;                   // while it is being destroyed
+  };
+  NodeExtra* extra = nullptr;          // hooks and a kept gradient: rare
+
+  Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
+  char* at(std::uint32_t offset) { return reinterpret_cast<char*>(this) + offset; }
+  Here here() const { return {file, line}; }
+};
+
+/// A function on a gradient, type-erased: call(closure, gradient) returns a replacement, or null to keep it.
+struct Hook {
+  TensorImpl* (*call)(void* closure, TensorImpl* tensor);
+  void (*destroy)(void* closure);
+  void* closure;
+  Hook* next;
+};
+
+struct NodeExtra {
+  Hook* before = nullptr;             // run on a complete gradient
+  Hook* after_accumulate = nullptr;   // of a leaf
+  bool retain_gradient = false;       // of an op
+  TensorImpl* retained = nullptr;
+};
+
+namespace detail {
+
+/// This thread's state of the tape.
+struct TapeState {
+  bool grad_mode = true;
+  bool anomaly_mode = false;
+  bool destroying = false;
+  std::uint64_t sequence = 0;
+  Node* dead = nullptr;
+};
+inline constinit thread_local TapeState tape{};
+
+/// Destroys what an edge stores, once.
+inline void clear_edge(Node* node, Edge& edge) {
+  auto* saved = reinterpret_cast<Saved*>(node->at(edge.stored));
+  for (int i = 0; i < edge.saved_count; ++i) release(saved[i].impl);
+  if (edge.has_destructor) {
+    edge.has_destructor = false;
+    edge.fn(saved, nullptr, nullptr);
+  }
+  edge.saved_count = 0;
+}
+
+inline void destroy_hooks(Hook* hook) {
+  while (hook) {
+    Hook* const next = hook->next;
+    hook->destroy(hook->closure);
+    delete hook;
+    hook = next;
+  }
+}
+
+[[gnu::noinline]] inline void destroy_extra(NodeExtra* extra) {
+  destroy_hooks(extra->before);
+  destroy_hooks(extra->after_accumulate);
+  release(extra->retained);
+  delete extra;
+}
+
+inline NodeExtra& extra_of(Node* node) {
+  if (!node->extra) node->extra = new NodeExtra;
+  return *node->extra;
+}
+
+[[gnu::noinline]] inline void destroy_dead_nodes() {
+  tape.destroying = true;
+  while (Node* node = tape.dead) {
+    tape.dead = node->next_dead;
+    for (int i = 0; i < node->edge_count; ++i) {
+      Edge& edge = node->edges()[i];
+      clear_edge(node, edge);
+      if (edge.next) release_node(edge.next);
+    }
+    if (node->extra) destroy_extra(node->extra);
+    memory::deallocate(node, node->size_class);
+  }
+  tape.destroying = false;
+}
+
+/// Through a list, never by recursion: a chain of a million nodes must not overflow the stack.
+inline void release_node(Node* node) {
+  if (!node->refs.decrease()) return;
+  TensorImpl* const gradient = node->gradient;
+  node->next_dead = tape.dead;
+  tape.dead = node;
+  if (!tape.destroying) destroy_dead_nodes();
+  release(gradient);
+}
+
+[[gnu::noinline]] inline Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes) {
+  const int size_class = memory::class_of(bytes);
+  auto* node = new (memory::allocate(size_class)) Node;
+  node->size_class = std::uint8_t(size_class);
+  node->name = name;
+  node->file = here.file;
+  node->line = here.line;
+  node->ops = ops;
+  return node;
+}
+
+inline Node* new_leaf(const GradOps* ops) {
+  Node* node = new_node("leaf", {nullptr, 0}, ops, sizeof(Node));
+  node->leaf = true;
+  return node;
+}
+
+}  // namespace detail
+
+/// While alive, this thread records nothing. Results require no gradient.
+class NoGradGuard {
+ public:
+  NoGradGuard() : before_(detail::tape.grad_mode) { detail::tape.grad_mode = false; }
+  ~NoGradGuard() { detail::tape.grad_mode = before_; }
+  NoGradGuard(const NoGradGuard&) = delete;
+  NoGradGuard& operator=(const NoGradGuard&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// While alive, this thread records or does not, as said; for a region inside a NoGradGuard.
+class GradMode {
+ public:
+  explicit GradMode(bool on) : before_(detail::tape.grad_mode) { detail::tape.grad_mode = on; }
+  ~GradMode() { detail::tape.grad_mode = before_; }
+  GradMode(const GradMode&) = delete;
+  GradMode& operator=(const GradMode&) = delete;
+  static bool is_enabled() { return detail::tape.grad_mode; }
+
+ private:
+  bool before_;
+};
+
+/// Like NoGradGuard, and for good: tensors made in it can never be saved for a backward pass.
+class InferenceMode {
+ public:
+  InferenceMode() : grad_(false), before_(detail::inference_mode) { detail::inference_mode = true; }
+  ~InferenceMode() { detail::inference_mode = before_; }
+  InferenceMode(const InferenceMode&) = delete;
+  InferenceMode& operator=(const InferenceMode&) = delete;
+
+ private:
+  GradMode grad_;
+  bool before_;
+};
+
+/// While alive, a backward pass of this thread that produces the first NaN fails, naming the op and the line of its forward call.
+class AnomalyMode {
+ public:
+  AnomalyMode() : before_(detail::tape.anomaly_mode) { detail::tape.anomaly_mode = true; }
+  ~AnomalyMode() { detail::tape.anomaly_mode = before_; }
+  AnomalyMode(const AnomalyMode&) = delete;
+  AnomalyMode& operator=(const AnomalyMode&) = delete;
+
+ private:
+  bool before_;
+};
+
+}  // namespace tern

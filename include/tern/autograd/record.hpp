@@ -1,0 +1,287 @@
+// record(op, output, wrt(input, saved(tensors...), gradient)...): puts an op on the tape. One lambda for each input; neither it nor
+// what it saves is kept where that input needs no gradient.
+#pragma once
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "../tensor/tensor.hpp"
+#include "node.hpp"
+
+namespace tern {
+
+/// The op's name and the user's line, for the tape.
+struct OpName {
+  const char* name;
+  Here here;
+};
+
+/// The gradient functions of a device and element type; defined beside the ops that it is made of.
+template <class D, class T>
+struct GradOpsFor;
+
+namespace detail {
+
+inline constexpr int max_saved = 6;
+
+/// What an edge will be, before it is known whether it is needed.
+struct EdgePlan {
+  TensorImpl* const* inputs;
+  EdgeFunction fn;
+  void* closure;
+  TensorImpl* const* saved;
+  std::uint8_t input_count, saved_count;
+  bool plain;                   // the closure may be copied as bytes
+  std::uint16_t closure_bytes;
+};
+
+/// The node of a tensor that needs a gradient, else null. A view whose base was written since gets its node anew.
+inline Node* grad_node(TensorImpl* p) {
+  if (p->base && p->view_version != p->owner->version) [[unlikely]] {
+    p->view_version = p->owner->version;
+    if (p->base->node) p->base->node->ops->record_view(p);
+  }
+  return p->node;
+}
+
+constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
+
+/// Keeps `tensor` for the backward pass of `output`'s op.
+inline Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op) {
+  if (tensor->inference) fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
+  const bool is_output = tensor == output;
+  if (is_output) {
+    tensor = new_detached(output);
+  } else if (tensor->base) {
+    // A view holds its base, and a base written later holds this graph: keep the view's history without its base.
+    TensorImpl* const view = tensor;
+    tensor = new_detached(view);
+    if (view->node) {
+      tensor->node = view->node;
+      view->node->refs.increase();
+    }
+  } else {
+    tensor->refs.increase();
+  }
+  return {tensor, tensor->owner->version, is_output};
+}
+
+[[gnu::noinline]] inline void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans,
+                                           int count) {
+  std::uint32_t bytes = sizeof(Node);
+  int edges = 0;
+  for (int i = 0; i < count; ++i) {
+    const EdgePlan& plan = plans[i];
+    bool needed = false;
+    for (int k = 0; k < plan.input_count; ++k) {
+      if (!grad_node(plan.inputs[k])) continue;
+      bytes += sizeof(Edge) + 8u * plan.inputs[k]->ndim;
+      needed = true;
+      ++edges;
+    }
+    if (needed) bytes += plan.saved_count * sizeof(Saved) + align8(plan.closure_bytes);
+  }
+  if (edges == 0) return;
+  Node* const node = new_node(op.name, site(op.here), ops, bytes);
+  struct Guard {  // save() may refuse
+    Node* node;
+    ~Guard() {
+      if (node) release_node(node);
+    }
+  } guard{node};
+  std::uint32_t offset = sizeof(Node) + std::uint32_t(edges) * sizeof(Edge);
+  std::uint64_t sequence = tape.sequence;
+  for (int i = 0; i < count; ++i) {
+    const EdgePlan& plan = plans[i];
+    bool first = true;
+    for (int k = 0; k < plan.input_count; ++k) {
+      TensorImpl* const input = plan.inputs[k];
+      if (!input->node) continue;
+      Edge& edge = node->edges()[node->edge_count];
+      edge = {input->node, first ? plan.fn : nullptr, std::uint16_t(offset), 0, input->ndim, std::uint8_t(k), 0, false};
+      input->node->refs.increase();
+      ++node->edge_count;
+      if (input->node->sequence > sequence) sequence = input->node->sequence;
+      if (first) {
+        auto* saved = reinterpret_cast<Saved*>(node->at(offset));
+        for (int j = 0; j < plan.saved_count; ++j) {
+          saved[j] = save(plan.saved[j], output, op.name);
+          ++edge.saved_count;
+        }
+        offset += plan.saved_count * std::uint32_t(sizeof(Saved));
+        if (plan.plain) {
+          if (plan.closure_bytes) std::memcpy(node->at(offset), plan.closure, plan.closure_bytes);
+        } else {
+          plan.fn(saved, nullptr, static_cast<TensorImpl**>(plan.closure));
+          edge.has_destructor = true;
+        }
+        offset += align8(plan.closure_bytes);
+        if (plan.input_count > node->joint_count) node->joint_count = plan.input_count;
+        first = false;
+      }
+      edge.dims = std::uint16_t(offset);
+      if (input->ndim) std::memcpy(node->at(offset), input->dims, 8u * input->ndim);
+      offset += 8u * input->ndim;
+    }
+  }
+  node->sequence = tape.sequence = sequence + 1;
+  guard.node = nullptr;
+  if (output->node) release_node(output->node);
+  output->node = node;
+}
+
+/// A typed handle over an impl that it does not own.
+template <class X>
+union Borrowed {
+  X tensor;
+  explicit Borrowed(TensorImpl* impl) noexcept : tensor(impl) {}
+  ~Borrowed() {}
+};
+
+template <class F>
+inline constexpr bool is_plain_closure = std::is_trivially_copyable_v<F> && std::is_trivially_destructible_v<F>;
+
+}  // namespace detail
+
+/// Which of several inputs want their gradient from a joint gradient function.
+class Needs {
+ public:
+  explicit Needs(unsigned bits) : bits_(bits) {}
+  bool operator[](int i) const { return bits_ >> i & 1; }
+
+ private:
+  unsigned bits_;
+};
+
+namespace detail {
+
+/// Calls a stored closure with the gradient and the saved tensors, as types.
+template <class Out, class Inputs, class F, class Sequence, class... S>
+struct EdgeThunk;
+
+template <class Out, class... In, class F, std::size_t... I, class... S>
+struct EdgeThunk<Out, std::tuple<In...>, F, std::index_sequence<I...>, S...> {
+  static void run(void* stored, TensorImpl* gradient, TensorImpl** inputs) {
+    auto* saved = static_cast<Saved*>(stored);
+    auto* f = reinterpret_cast<F*>(saved + sizeof...(S));
+    if constexpr (!is_plain_closure<F>) {
+      if (!gradient) {
+        if (inputs) new (f) F(static_cast<F&&>(*reinterpret_cast<F*>(inputs)));
+        else f->~F();
+        return;
+      }
+    }
+    const Borrowed<Out> g(gradient);
+    if constexpr (sizeof...(In) == 1) {
+      inputs[0] = (In((*f)(g.tensor, Borrowed<S>(saved[I].impl).tensor...)).release(), ...);
+    } else {
+      unsigned wanted = 0;
+      for (unsigned k = 0; k < sizeof...(In); ++k) wanted |= unsigned(inputs[k] != nullptr) << k;
+      std::tuple<In...> gradients = (*f)(g.tensor, Borrowed<S>(saved[I].impl).tensor..., Needs(wanted));
+      [&]<std::size_t... K>(std::index_sequence<K...>) {
+        ((inputs[K] = std::move(std::get<K>(gradients)).release()), ...);
+      }(std::index_sequence_for<In...>{});
+    }
+  }
+};
+
+template <class... S>
+struct SavedList {
+  TensorImpl* impl[sizeof...(S) + 1];
+};
+
+template <class... X>
+struct InputList {
+  TensorImpl* impl[sizeof...(X)];
+};
+
+/// One edge, or a joint group of edges, to be.
+template <class F, class Inputs, class SavedTypes>
+struct Wrt;
+
+template <class F, class... In, class... S>
+struct Wrt<F, InputList<In...>, SavedList<S...>> {
+  InputList<In...> inputs;
+  SavedList<S...> saved;
+  F f;
+  void* pointer = nullptr;
+
+  bool needed() const {
+    for (TensorImpl* input : inputs.impl)
+      if (input->node || input->base) return true;
+    return false;
+  }
+
+  template <class Out>
+  EdgePlan plan() {
+    using Tuple = std::tuple<In...>;
+    using Sequence = std::index_sequence_for<S...>;
+    constexpr auto saved_count = std::uint8_t(sizeof...(S));
+    constexpr auto input_count = std::uint8_t(sizeof...(In));
+    // A lambda without captures becomes a plain function pointer: ops of one signature then share this code.
+    using Pointer = std::tuple_element_t<0, Tuple> (*)(const Out&, const S&...);
+    if constexpr (sizeof...(In) == 1 && std::is_empty_v<F> && std::is_convertible_v<F, Pointer>) {
+      pointer = reinterpret_cast<void*>(static_cast<Pointer>(f));
+      return {inputs.impl, &EdgeThunk<Out, Tuple, Pointer, Sequence, S...>::run, &pointer, saved.impl,
+              input_count, saved_count, true, sizeof(Pointer)};
+    } else {
+      constexpr auto bytes = std::uint16_t(std::is_empty_v<F> ? 1 : sizeof(F));
+      return {inputs.impl, &EdgeThunk<Out, Tuple, F, Sequence, S...>::run, &f, saved.impl,
+              input_count, saved_count, is_plain_closure<F>, bytes};
+    }
+  }
+};
+
+template <class D, class T, class... W>
+[[gnu::noinline]] void record_now(const OpName& op, const Tensor<D, T>& output, W&... edges) {
+  const EdgePlan plans[] = {edges.template plan<Tensor<D, T>>()...};
+  record_edges(op, &GradOpsFor<D, T>::table, output.impl(), plans, sizeof...(W));
+}
+
+}  // namespace detail
+
+/// The tensors that a gradient function needs; modified before the backward pass, they make it an Error.
+template <class... S>
+detail::SavedList<S...> saved(const S&... tensors) {
+  static_assert(sizeof...(S) <= detail::max_saved);
+  return {{tensors.impl()..., nullptr}};
+}
+
+/// Several inputs whose gradients one function computes together.
+template <class... X>
+detail::InputList<X...> inputs(const X&... tensors) {
+  return {{tensors.impl()...}};
+}
+
+/// f(gradient) is the gradient of input x.
+template <class D, class T, class F>
+auto wrt(const Tensor<D, T>& x, F f) {
+  return detail::Wrt<F, detail::InputList<Tensor<D, T>>, detail::SavedList<>>{{{x.impl()}}, {}, std::move(f)};
+}
+/// f(gradient, saved...) is the gradient of input x. Its shape may be larger by broadcasting: it is summed to x's.
+template <class D, class T, class F, class... S>
+auto wrt(const Tensor<D, T>& x, const detail::SavedList<S...>& kept, F f) {
+  return detail::Wrt<F, detail::InputList<Tensor<D, T>>, detail::SavedList<S...>>{{{x.impl()}}, kept, std::move(f)};
+}
+/// f(gradient, saved..., needs) is a tuple of the gradients of several inputs, undefined where not needed.
+template <class F, class... X, class... S>
+auto wrt(const detail::InputList<X...>& xs, const detail::SavedList<S...>& kept, F f) {
+  return detail::Wrt<F, detail::InputList<X...>, detail::SavedList<S...>>{xs, kept, std::move(f)};
+}
+
+/// Notes on the tape how output's gradient becomes its inputs' gradients; nothing where none of them needs one.
+template <class D, class T, class... W>
+void record(const OpName& op, const Tensor<D, T>& output, W... edges) {
+  if constexpr (is_floating_v<T>) {
+    if (detail::tape.grad_mode && (... || edges.needed())) detail::record_now(op, output, edges...);
+  }
+}
+
+/// True if an op on these tensors would be put on the tape.
+template <class... X>
+bool records(const X&... tensors) {
+  return detail::tape.grad_mode && (... || (detail::grad_node(tensors.impl()) != nullptr));
+}
+
+}  // namespace tern

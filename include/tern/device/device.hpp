@@ -1,0 +1,48 @@
+// The devices a tensor can live on, as types.
+#pragma once
+#include <cstring>
+
+#include "../core/array.hpp"
+#include "memory.hpp"
+
+namespace tern {
+
+/// The host's processor and memory.
+struct Cpu {};
+
+/// A CUDA device by its number. Tensors on it need the CUDA backend; the type is named so that mixing devices is refused.
+struct Cuda {
+  int ordinal = 0;
+};
+
+/// What the tensor layer must know of a device: its name, and where its tensors' bytes come from.
+template <class D>
+struct DeviceTraits;
+
+template <>
+struct DeviceTraits<Cpu> {
+  static constexpr const char* name = "cpu";
+  static constexpr bool host_accessible = true;
+};
+
+template <>
+struct DeviceTraits<Cuda> {
+  static constexpr const char* name = "cuda";
+  static constexpr bool host_accessible = false;
+};
+
+template <class D>
+concept Device = requires { DeviceTraits<D>::name; };
+
+/// Elements can be read and written by host code.
+template <class D>
+concept HostDevice = Device<D> && DeviceTraits<D>::host_accessible;
+
+namespace cpu {
+/// Bytes of host memory held by tensors.
+inline MemoryStats memory_stats() { return memory::stats(); }
+/// Gives cached blocks that no tensor uses back to the system.
+inline void empty_cache() { memory::release_cached(); }
+}  // namespace cpu
+
+}  // namespace tern

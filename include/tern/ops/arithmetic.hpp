@@ -1,0 +1,168 @@
+// + - * / and negation. Tensors broadcast; a number stands for a tensor of that value.
+#pragma once
+#include "pointwise.hpp"
+
+namespace tern {
+
+TERN_UNARY_BY_HAND(neg, -x, x, neg(g))
+
+namespace detail {
+inline constexpr auto add_expression = [](auto a, auto b) { return a + b; };
+inline constexpr auto sub_expression = [](auto a, auto b) { return a - b; };
+inline constexpr auto mul_expression = [](auto a, auto b) { return a * b; };
+inline constexpr auto div_expression = [](auto a, auto b) { return a / b; };
+
+// A number is a kernel's parameter, not part of its code.
+template <class S>
+auto add_number(S s) {
+  return [s](auto x) { return x + decltype(x)(s); };
+}
+template <class S>
+auto mul_number(S s) {
+  return [s](auto x) { return x * decltype(x)(s); };
+}
+template <class S>
+auto div_number(S s) {
+  return [s](auto x) { return x / decltype(x)(s); };
+}
+template <class S>
+auto add_scaled(S s) {
+  return [s](auto a, auto b) { return a + decltype(a)(s) * b; };
+}
+}  // namespace detail
+
+template <Device D, Element T>
+Tensor<D, T> mul(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {});
+
+/// a + alpha b.
+template <Device D, Element T>
+Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha = 1, Here here = {}) {
+  if (alpha != 1) {
+    const auto c = detail::map<T>("add", detail::add_scaled(alpha), a, b);
+    record({"add", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [alpha](const auto& g) { return mul(g, alpha); }));
+    return c;
+  }
+  const auto c = detail::map<T>("add", detail::add_expression, a, b);
+  record({"add", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [](const auto& g) { return g; }));
+  return c;
+}
+
+/// x + s.
+template <Device D, Element T>
+Tensor<D, T> add(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  const auto y = detail::map<T>("add", detail::add_number(s), x);
+  record({"add", here}, y, wrt(x, [](const auto& g) { return g; }));
+  return y;
+}
+
+/// a - alpha b.
+template <Device D, Element T>
+Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha = 1, Here here = {}) {
+  if (alpha != 1) return add(a, b, static_cast<scalar_t<T>>(-alpha), here);
+  const auto c = detail::map<T>("sub", detail::sub_expression, a, b);
+  record({"sub", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [](const auto& g) { return neg(g); }));
+  return c;
+}
+
+/// x - s.
+template <Device D, Element T>
+Tensor<D, T> sub(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  return add(x, static_cast<scalar_t<T>>(-s), here);
+}
+
+/// s - x.
+template <Device D, Element T>
+Tensor<D, T> rsub(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  const auto y = detail::map<T>("rsub", [s](auto v) { return decltype(v)(s) - v; }, x);
+  record({"rsub", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
+  return y;
+}
+
+/// a b, element by element.
+template <Device D, Element T>
+Tensor<D, T> mul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const auto c = detail::map<T>("mul", detail::mul_expression, a, b);
+  record({"mul", here}, c, wrt(a, saved(b), [](const auto& g, const auto& kept) { return mul(g, kept); }),
+         wrt(b, saved(a), [](const auto& g, const auto& kept) { return mul(g, kept); }));
+  return c;
+}
+
+/// s x.
+template <Device D, Element T>
+Tensor<D, T> mul(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here) {
+  const auto y = detail::map<T>("mul", detail::mul_number(s), x);
+  record({"mul", here}, y, wrt(x, [s](const auto& g) { return mul(g, s); }));
+  return y;
+}
+
+/// a / b. Integers are divided without remainder, towards zero, and by 0 give 0.
+template <Device D, Element T>
+Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const auto c = detail::map<T>("div", detail::div_expression, a, b);
+  record({"div", here}, c, wrt(a, saved(b), [](const auto& g, const auto& divisor) { return div(g, divisor); }),
+         wrt(b, saved(b, c), [](const auto& g, const auto& divisor, const auto& quotient) {
+           return neg(div(mul(g, quotient), divisor));  // d(a/b) = -(a/b)/b db
+         }));
+  return c;
+}
+
+/// x / s.
+template <Device D, Element T>
+Tensor<D, T> div(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  const auto y = detail::map<T>("div", detail::div_number(s), x);
+  record({"div", here}, y, wrt(x, [s](const auto& g) { return div(g, s); }));
+  return y;
+}
+
+/// s / x.
+template <Device D, Element T>
+Tensor<D, T> rdiv(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  const auto y = detail::map<T>("rdiv", [s](auto v) { return decltype(v)(s) / v; }, x);
+  record({"rdiv", here}, y, wrt(x, saved(x, y), [](const auto& g, const auto& divisor, const auto& quotient) {
+           return neg(div(mul(g, quotient), divisor));
+         }));
+  return y;
+}
+
+/// a += alpha b, and the like.
+template <Device D, Element T>
+const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha = 1,
+                         Here here = {}) {
+  return detail::pointwise_({"add_", here}, detail::add_scaled(alpha), [&] { return add(a, b, alpha, here); }, a, b);
+}
+template <Device D, Element T>
+const Tensor<D, T>& add_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  return detail::pointwise_({"add_", here}, detail::add_number(s), [&] { return add(x, s, here); }, x);
+}
+template <Device D, Element T>
+const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha = 1,
+                         Here here = {}) {
+  return add_(a, b, static_cast<scalar_t<T>>(-alpha), here);
+}
+template <Device D, Element T>
+const Tensor<D, T>& sub_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  return add_(x, static_cast<scalar_t<T>>(-s), here);
+}
+template <Device D, Element T>
+const Tensor<D, T>& mul_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::pointwise_({"mul_", here}, detail::mul_expression, [&] { return mul(a, b, here); }, a, b);
+}
+template <Device D, Element T>
+const Tensor<D, T>& mul_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  return detail::pointwise_({"mul_", here}, detail::mul_number(s), [&] { return mul(x, s, here); }, x);
+}
+template <Device D, Element T>
+const Tensor<D, T>& div_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::pointwise_({"div_", here}, detail::div_expression, [&] { return div(a, b, here); }, a, b);
+}
+template <Device D, Element T>
+const Tensor<D, T>& div_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  return detail::pointwise_({"div_", here}, detail::div_number(s), [&] { return div(x, s, here); }, x);
+}
+
+TERN_SAME_PLACE(add)
+TERN_SAME_PLACE(sub)
+TERN_SAME_PLACE(mul)
+TERN_SAME_PLACE(div)
+
+}  // namespace tern

@@ -1,0 +1,85 @@
+// How a pointwise op is made of one generic lambda: forward as it stands, and called with duals, the gradient of each input.
+#pragma once
+#include "../autograd/record.hpp"
+#include "../expr/dual.hpp"
+#include "../tensor/map.hpp"
+#include "in_place.hpp"
+
+namespace tern {
+namespace detail {
+
+template <int depth, class F, class D, class T, class... X>
+Tensor<D, T> derived(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest);
+
+/// Records the gradients of f. Two derivations are as deep as kernels are compiled for; a third is an Error.
+template <int depth, class F, class D, class T, class... X, std::size_t... K>
+void record_derived(const OpName& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
+  if constexpr (depth < 2) {
+    record(op, y, wrt(x, saved(x...), [f](const Tensor<D, T>& g, const X&... kept) {
+             return derived<depth + 1>({"derivative", {}}, expr::Partial<int(K), F>{f}, g, kept...);
+           })...);
+  } else {
+    record(op, y, wrt(x, [](const Tensor<D, T>&) -> Tensor<D, T> {
+             fail("backward", {"the third derivative of a derived pointwise gradient was asked for; only two are derived"});
+           })...);
+  }
+}
+
+template <int depth, class F, class D, class T, class... X>
+Tensor<D, T> derived(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
+  Tensor<D, T> y = map<T>(op.name, f, x, rest...);
+  if constexpr (is_floating_v<T>)
+    record_derived<depth>(op, f, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
+  return y;
+}
+
+/// y = f(x, rest...), gradients derived from f.
+template <class F, class D, class T, class... X>
+Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
+  return derived<0>(op, f, x, rest...);
+}
+
+/// x = f(x, rest...) in one pass where nothing is recorded, else through `out_of_place`.
+template <class F, class Op, class D, class T, class... X>
+const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_place, const Tensor<D, T>& x,
+                               const X&... rest) {
+  check_writable(op.name, x.checked(op.name));
+  if (records(x, rest...)) return assign(op, x, out_of_place());
+  map_into(op.name, x, f, x, rest...);
+  return x;
+}
+
+}  // namespace detail
+
+/// Defines name(x) and name_(x) from an expression in x; the gradient is derived from it.
+#define TERN_UNARY(name, ...)                                                                            \
+  namespace detail {                                                                                     \
+  inline constexpr auto name##_expression = [](auto x) { return __VA_ARGS__; };                          \
+  }                                                                                                      \
+  template <Device D, Element T>                                                                         \
+  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
+    return detail::pointwise({#name, here}, detail::name##_expression, x);                               \
+  }                                                                                                      \
+  TERN_UNARY_IN_PLACE(name)
+
+/// Defines name(x) and name_(x) from an expression in x and a gradient, an expression of tensors in g, x and the result y.
+/// `kept` is what it needs of the two: x or y.
+#define TERN_UNARY_BY_HAND(name, expression, kept, ...)                                                  \
+  namespace detail {                                                                                     \
+  inline constexpr auto name##_expression = [](auto x) { return expression; };                           \
+  }                                                                                                      \
+  template <Device D, Element T>                                                                         \
+  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
+    const Tensor<D, T> y = detail::map<T>(#name, detail::name##_expression, x);                          \
+    record({#name, here}, y, wrt(x, saved(kept), [](const auto& g, const auto& kept) { return __VA_ARGS__; })); \
+    return y;                                                                                            \
+  }                                                                                                      \
+  TERN_UNARY_IN_PLACE(name)
+
+#define TERN_UNARY_IN_PLACE(name)                                                                        \
+  template <Device D, Element T>                                                                         \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, Here here = {}) {                                   \
+    return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(x, here); }, x); \
+  }
+
+}  // namespace tern

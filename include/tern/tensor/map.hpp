@@ -1,0 +1,102 @@
+// New tensors, and elementwise kernels applied to tensors.
+#pragma once
+#include "../backend/copy.hpp"
+#include "../backend/map.hpp"
+#include "tensor.hpp"
+
+namespace tern {
+namespace detail {
+
+/// A new dense tensor on the device, elements not initialised.
+template <HostDevice D>
+TensorImpl* allocate(DType dtype, ShapeRef shape) {
+  return new_impl(dtype, shape);
+}
+
+/// The inputs broadcast, in the first input's memory order where all agree on it.
+[[gnu::noinline]] inline TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n,
+                                                    TensorImpl* (*allocate)(DType, ShapeRef)) {
+  bool same = true;
+  for (int k = 1; k < n && same; ++k) same = same_shape(*in[0], *in[k]);
+  if (same) {
+    TensorImpl* const out = allocate(dtype, in[0]->shape_ref());
+    if (!in[0]->contiguous && is_dense(*in[0])) {
+      for (int i = 0; i < in[0]->ndim; ++i) out->strides[i] = in[0]->strides[i];
+      out->contiguous = false;
+    }
+    return out;
+  }
+  Shape shape = in[0]->shape();
+  for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
+  return allocate(dtype, shape);
+}
+
+/// A new tensor of element type Out: f at each element of the inputs, broadcast. Off the tape.
+template <class Out, class F, class D, class... T>
+Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
+  const Array* const in[] = {x.checked(op)...};
+  Tensor<D, Out> out(new_map_output(op, dtype_of<Out>, in, sizeof...(T), &allocate<D>));
+  backend::map<Out, T...>(D{}, f, *out.impl(), in);
+  return out;
+}
+
+/// f at each element of the inputs, written into target, whose shape they must broadcast to.
+template <class F, class D, class Out, class... T>
+void map_into(const char* op, const Tensor<D, Out>& target, const F& f, const Tensor<D, T>&... x) {
+  const Array* const in[] = {x.checked(op)...};
+  TensorImpl* const out = target.checked(op);
+  Shape shape = out->shape();
+  for (const Array* input : in) shape = broadcast_shapes(op, shape, input->shape_ref());
+  if (!(shape == out->shape()))
+    fail(op, {"a result of shape ", shape, " cannot be written into a tensor of shape ", out->shape_ref()});
+  backend::map<Out, T...>(D{}, f, *out, in);
+  bump_version(out);
+}
+
+}  // namespace detail
+
+/// A tensor whose elements are not initialised.
+template <Device D, Element T = float>
+Tensor<D, T> empty(const Shape& shape) {
+  return Tensor<D, T>(detail::allocate<D>(dtype_of<T>, shape));
+}
+
+/// A tensor of one value.
+template <Device D, Element T = float>
+Tensor<D, T> full(const Shape& shape, scalar_t<std::type_identity_t<T>> value) {
+  Tensor<D, T> out = empty<D, T>(shape);
+  backend::fill<T>(D{}, value, *out.impl());
+  return out;
+}
+
+template <Device D, Element T = float>
+Tensor<D, T> zeros(const Shape& shape) {
+  return full<D, T>(shape, 0);
+}
+template <Device D, Element T = float>
+Tensor<D, T> ones(const Shape& shape) {
+  return full<D, T>(shape, 1);
+}
+
+/// x's shape and memory order, elements not initialised.
+template <class D, class T>
+Tensor<D, T> empty_like(const Tensor<D, T>& x) {
+  const Array* const in[] = {x.checked("empty_like")};
+  return Tensor<D, T>(detail::new_map_output("empty_like", dtype_of<T>, in, 1, &detail::allocate<D>));
+}
+template <class D, class T>
+Tensor<D, T> full_like(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> value) {
+  Tensor<D, T> out = empty_like(x);
+  backend::fill<T>(D{}, value, *out.impl());
+  return out;
+}
+template <class D, class T>
+Tensor<D, T> zeros_like(const Tensor<D, T>& x) {
+  return full_like(x, 0);
+}
+template <class D, class T>
+Tensor<D, T> ones_like(const Tensor<D, T>& x) {
+  return full_like(x, 1);
+}
+
+}  // namespace tern

@@ -1,0 +1,256 @@
+// The list of Tensor's methods that are ops: `x.name(args)` is `name(x, args)`. The op itself, with its documentation, stands in
+// ops/; a method is compiled only where it is used.
+#pragma once
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "../core/here.hpp"
+#include "index.hpp"
+
+namespace tern {
+
+template <class D>
+struct TensorIndex;
+
+template <Device D, Element T>
+Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdim, Here here);
+
+namespace detail::adl {
+
+// Inside the class the method's name hides the function's; here it does not, and the function is found by its argument.
+#define TERN_ADL(name)                                  \
+  struct name##_caller {                                \
+    template <class... A>                               \
+    decltype(auto) operator()(const A&... a) const {    \
+      return name(a...);                                \
+    }                                                   \
+  };                                                    \
+  inline constexpr name##_caller call_##name{};
+
+// Pointwise, one argument; each has an in-place form.
+#define TERN_UNARY_METHODS(X)                                                                                          \
+  X(abs) X(neg) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(rsqrt) X(reciprocal) X(square)      \
+  X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(erf)    \
+  X(erfc) X(erfinv) X(lgamma) X(digamma) X(sign) X(floor) X(ceil) X(round) X(trunc) X(frac) X(relu) X(logit)
+// Pointwise, a second tensor or a number; each has an in-place form.
+#define TERN_BINARY_METHODS(X) X(mul) X(div) X(pow) X(fmod) X(remainder) X(floor_divide)
+// Pointwise, a second tensor or a number, to a boolean.
+#define TERN_COMPARISON_METHODS(X) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
+// Pointwise, to a boolean.
+#define TERN_PREDICATE_METHODS(X) X(isnan) X(isinf) X(isfinite) X(logical_not)
+#define TERN_OTHER_METHODS(X)                                                                                          \
+  X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \
+  X(clamp) X(clamp_) X(where) X(masked_fill) X(masked_fill_) X(softmax) X(log_softmax)                                 \
+  X(sum) X(mean) X(prod) X(amax) X(amin) X(argmax) X(argmin) X(var) X(logsumexp) X(any) X(all) X(norm)          \
+  X(matmul) X(mm) X(bmm) X(mv) X(dot) X(gather) X(index_select) X(index) X(index_put_) X(slice) X(select) X(narrow)    \
+  X(transpose) X(t) X(permute) X(expand) X(view) X(reshape) X(flatten) X(squeeze) X(unsqueeze) X(split) X(chunk)       \
+  X(unbind) X(contiguous) X(clone) X(copy_) X(fill_) X(to_type) X(to_device) X(rsub) X(rdiv)
+
+TERN_UNARY_METHODS(TERN_ADL)
+TERN_BINARY_METHODS(TERN_ADL)
+TERN_COMPARISON_METHODS(TERN_ADL)
+TERN_PREDICATE_METHODS(TERN_ADL)
+TERN_OTHER_METHODS(TERN_ADL)
+#define TERN_ADL_IN_PLACE(name) TERN_ADL(name##_)
+TERN_UNARY_METHODS(TERN_ADL_IN_PLACE)
+TERN_BINARY_METHODS(TERN_ADL_IN_PLACE)
+#undef TERN_ADL_IN_PLACE
+#undef TERN_ADL
+
+// An unqualified `std(x)` would name the namespace.
+struct std_caller {
+  template <class D, class T>
+  Tensor<D, T> operator()(const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim, Here here) const {
+    return tern::std(x, dim, correction, keepdim, here);
+  }
+};
+inline constexpr std_caller call_std{};
+
+}  // namespace detail::adl
+
+// What follows stands inside the class.
+#define TERN_CALL(name, ...) detail::adl::call_##name(*this __VA_OPT__(, ) __VA_ARGS__)
+#define TERN_UNARY_METHOD(name)                                                  \
+  Tensor name(Here here = {}) const { return TERN_CALL(name, here); }            \
+  const Tensor& name##_(Here here = {}) const { return TERN_CALL(name##_, here); }
+#define TERN_BINARY_METHOD(name)                                                                                  \
+  Tensor name(const Tensor& other, Here here = {}) const { return TERN_CALL(name, other, here); }                 \
+  Tensor name(Scalar other, Here here = {}) const { return TERN_CALL(name, other, here); }                        \
+  const Tensor& name##_(const Tensor& other, Here here = {}) const { return TERN_CALL(name##_, other, here); }    \
+  const Tensor& name##_(Scalar other, Here here = {}) const { return TERN_CALL(name##_, other, here); }
+#define TERN_COMPARISON_METHOD(name)                                                                                \
+  Tensor<D, bool> name(const Tensor& other, Here here = {}) const { return TERN_CALL(name, other, here); }          \
+  Tensor<D, bool> name(Scalar other, Here here = {}) const { return TERN_CALL(name, other, here); }
+#define TERN_PREDICATE_METHOD(name) \
+  Tensor<D, bool> name(Here here = {}) const { return TERN_CALL(name, here); }
+#define TERN_REDUCTION_METHOD(name) \
+  Tensor name(Dims dim = {}, bool keepdim = false, Here here = {}) const { return TERN_CALL(name, dim, keepdim, here); }
+// Both operands through At where the result is a comparison: else C++20's reversed candidate is as good a match.
+#define TERN_OPERATOR_(symbol, name, Result, Right, right)                                                          \
+  friend Result operator symbol(At<Tensor> a, Right b) { return detail::adl::call_##name(a.tensor, right, a.here); }  \
+  friend Result operator symbol(At<Tensor> a, Scalar b) { return detail::adl::call_##name(a.tensor, b, a.here); }     \
+  template <class D2, class T2>                                                                                       \
+    requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)                                                                 \
+  friend Refusal<Tensor, Tensor<D2, T2>> operator symbol(const Tensor&, const Tensor<D2, T2>&) = delete;
+#define TERN_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, Tensor, const Tensor&, b)
+#define TERN_COMPARISON_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, BoolTensor, At<Tensor>, b.tensor)
+#define TERN_COMPOUND_OPERATOR(symbol, name)                                                                          \
+  friend const Tensor& operator symbol(At<Tensor> a, const Tensor& b) {                                               \
+    return detail::adl::call_##name(a.tensor, b, a.here);                                                             \
+  }                                                                                                                   \
+  friend const Tensor& operator symbol(At<Tensor> a, Scalar b) {                                                      \
+    return detail::adl::call_##name(a.tensor, b, a.here);                                                             \
+  }
+
+#define TERN_TENSOR_METHODS                                                                                             \
+  TERN_UNARY_METHODS(TERN_UNARY_METHOD)                                                                                 \
+  TERN_BINARY_METHODS(TERN_BINARY_METHOD)                                                                               \
+  TERN_COMPARISON_METHODS(TERN_COMPARISON_METHOD)                                                                       \
+  TERN_PREDICATE_METHODS(TERN_PREDICATE_METHOD)                                                                         \
+  TERN_REDUCTION_METHOD(sum)                                                                                            \
+  TERN_REDUCTION_METHOD(mean)                                                                                           \
+  TERN_REDUCTION_METHOD(prod)                                                                                           \
+  TERN_REDUCTION_METHOD(amax)                                                                                           \
+  TERN_REDUCTION_METHOD(amin)                                                                                           \
+  TERN_REDUCTION_METHOD(logsumexp)                                                                                      \
+  Tensor add(const Tensor& other, Scalar alpha = 1, Here here = {}) const { return TERN_CALL(add, other, alpha, here); } \
+  Tensor add(Scalar other, Here here = {}) const { return TERN_CALL(add, other, here); }                                \
+  Tensor sub(const Tensor& other, Scalar alpha = 1, Here here = {}) const { return TERN_CALL(sub, other, alpha, here); } \
+  Tensor sub(Scalar other, Here here = {}) const { return TERN_CALL(sub, other, here); }                                \
+  const Tensor& add_(const Tensor& other, Scalar alpha = 1, Here here = {}) const {                                     \
+    return TERN_CALL(add_, other, alpha, here);                                                                         \
+  }                                                                                                                     \
+  const Tensor& add_(Scalar other, Here here = {}) const { return TERN_CALL(add_, other, here); }                       \
+  const Tensor& sub_(const Tensor& other, Scalar alpha = 1, Here here = {}) const {                                     \
+    return TERN_CALL(sub_, other, alpha, here);                                                                         \
+  }                                                                                                                     \
+  const Tensor& sub_(Scalar other, Here here = {}) const { return TERN_CALL(sub_, other, here); }                       \
+  Tensor atan2(const Tensor& other, Here here = {}) const { return TERN_CALL(atan2, other, here); }                     \
+  Tensor maximum(const Tensor& other, Here here = {}) const { return TERN_CALL(maximum, other, here); }                 \
+  Tensor minimum(const Tensor& other, Here here = {}) const { return TERN_CALL(minimum, other, here); }                 \
+  Tensor<D, bool> logical_and(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_and, other, here); } \
+  Tensor<D, bool> logical_or(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_or, other, here); }  \
+  Tensor<D, bool> logical_xor(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_xor, other, here); } \
+  Tensor clamp(std::optional<Scalar> min, std::optional<Scalar> max = {}, Here here = {}) const {                       \
+    return TERN_CALL(clamp, min, max, here);                                                                            \
+  }                                                                                                                     \
+  const Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = {}, Here here = {}) const {               \
+    return TERN_CALL(clamp_, min, max, here);                                                                           \
+  }                                                                                                                     \
+  Tensor where(const Tensor<D, bool>& condition, const Tensor& other, Here here = {}) const {                           \
+    return detail::adl::call_where(condition, *this, other, here);                                                      \
+  }                                                                                                                     \
+  Tensor masked_fill(const Tensor<D, bool>& mask, Scalar value, Here here = {}) const {                                 \
+    return TERN_CALL(masked_fill, mask, value, here);                                                                   \
+  }                                                                                                                     \
+  const Tensor& masked_fill_(const Tensor<D, bool>& mask, Scalar value, Here here = {}) const {                         \
+    return TERN_CALL(masked_fill_, mask, value, here);                                                                  \
+  }                                                                                                                     \
+  Tensor softmax(Index dim, Here here = {}) const { return TERN_CALL(softmax, dim, here); }                             \
+  Tensor log_softmax(Index dim, Here here = {}) const { return TERN_CALL(log_softmax, dim, here); }                     \
+  Tensor<D, Index> argmax(Here here = {}) const { return TERN_CALL(argmax, here); }                                     \
+  Tensor<D, Index> argmax(Index dim, bool keepdim = false, Here here = {}) const {                                      \
+    return TERN_CALL(argmax, dim, keepdim, here);                                                                       \
+  }                                                                                                                     \
+  Tensor<D, Index> argmin(Here here = {}) const { return TERN_CALL(argmin, here); }                                     \
+  Tensor<D, Index> argmin(Index dim, bool keepdim = false, Here here = {}) const {                                      \
+    return TERN_CALL(argmin, dim, keepdim, here);                                                                       \
+  }                                                                                                                     \
+  Tensor var(Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {                        \
+    return TERN_CALL(var, dim, correction, keepdim, here);                                                              \
+  }                                                                                                                     \
+  Tensor std(Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {                        \
+    return TERN_CALL(std, dim, correction, keepdim, here);                                                              \
+  }                                                                                                                     \
+  Tensor<D, bool> any(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                      \
+    return TERN_CALL(any, dim, keepdim, here);                                                                          \
+  }                                                                                                                     \
+  Tensor<D, bool> all(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                      \
+    return TERN_CALL(all, dim, keepdim, here);                                                                          \
+  }                                                                                                                     \
+  Tensor norm(double p = 2, Dims dim = {}, bool keepdim = false, Here here = {}) const {                                \
+    return TERN_CALL(norm, p, dim, keepdim, here);                                                                      \
+  }                                                                                                                     \
+  Tensor matmul(const Tensor& other, Here here = {}) const { return TERN_CALL(matmul, other, here); }                   \
+  Tensor mm(const Tensor& other, Here here = {}) const { return TERN_CALL(mm, other, here); }                           \
+  Tensor bmm(const Tensor& other, Here here = {}) const { return TERN_CALL(bmm, other, here); }                         \
+  Tensor mv(const Tensor& other, Here here = {}) const { return TERN_CALL(mv, other, here); }                           \
+  Tensor dot(const Tensor& other, Here here = {}) const { return TERN_CALL(dot, other, here); }                         \
+  Tensor gather(Index dim, const Tensor<D, Index>& index, Here here = {}) const {                                       \
+    return TERN_CALL(gather, dim, index, here);                                                                         \
+  }                                                                                                                     \
+  Tensor index_select(Index dim, const Tensor<D, Index>& index, Here here = {}) const {                                 \
+    return TERN_CALL(index_select, dim, index, here);                                                                   \
+  }                                                                                                                     \
+  Tensor index(std::initializer_list<TensorIndex<D>> indices, Here here = {}) const {                                   \
+    return TERN_CALL(index, indices, here);                                                                             \
+  }                                                                                                                     \
+  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, const Tensor& value, Here here = {}) const {  \
+    return TERN_CALL(index_put_, indices, value, here);                                                                 \
+  }                                                                                                                     \
+  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, Scalar value, Here here = {}) const {         \
+    return TERN_CALL(index_put_, indices, value, here);                                                                 \
+  }                                                                                                                     \
+  Tensor operator[](At<Index> i) const { return TERN_CALL(select, Index(0), i.tensor, i.here); }                        \
+  Tensor slice(Index dim, Slice range, Here here = {}) const { return TERN_CALL(slice, dim, range, here); }             \
+  Tensor select(Index dim, Index position, Here here = {}) const { return TERN_CALL(select, dim, position, here); }     \
+  Tensor narrow(Index dim, Index start, Index length, Here here = {}) const {                                           \
+    return TERN_CALL(narrow, dim, start, length, here);                                                                 \
+  }                                                                                                                     \
+  Tensor transpose(Index dim0, Index dim1, Here here = {}) const { return TERN_CALL(transpose, dim0, dim1, here); }     \
+  Tensor t(Here here = {}) const { return TERN_CALL(t, here); }                                                         \
+  Tensor mT(Here here = {}) const { return TERN_CALL(transpose, Index(-2), Index(-1), here); }                          \
+  Tensor permute(Dims dims, Here here = {}) const { return TERN_CALL(permute, dims, here); }                            \
+  Tensor expand(Shape to, Here here = {}) const { return TERN_CALL(expand, to, here); }                                 \
+  Tensor expand_as(const Tensor& other, Here here = {}) const { return TERN_CALL(expand, other.shape(), here); }        \
+  Tensor view(Shape to, Here here = {}) const { return TERN_CALL(view, to, here); }                                     \
+  Tensor reshape(Shape to, Here here = {}) const { return TERN_CALL(reshape, to, here); }                               \
+  Tensor flatten(Index start = 0, Index end = -1, Here here = {}) const { return TERN_CALL(flatten, start, end, here); } \
+  Tensor squeeze(Dims dims = {}, Here here = {}) const { return TERN_CALL(squeeze, dims, here); }                       \
+  Tensor unsqueeze(Index dim, Here here = {}) const { return TERN_CALL(unsqueeze, dim, here); }                         \
+  std::vector<Tensor> split(Index size, Index dim = 0, Here here = {}) const { return TERN_CALL(split, size, dim, here); } \
+  std::vector<Tensor> split(std::vector<Index> sizes, Index dim = 0, Here here = {}) const {                            \
+    return TERN_CALL(split, sizes, dim, here);                                                                          \
+  }                                                                                                                     \
+  std::vector<Tensor> chunk(Index chunks, Index dim = 0, Here here = {}) const {                                        \
+    return TERN_CALL(chunk, chunks, dim, here);                                                                         \
+  }                                                                                                                     \
+  std::vector<Tensor> unbind(Index dim = 0, Here here = {}) const { return TERN_CALL(unbind, dim, here); }              \
+  Tensor contiguous(Here here = {}) const { return TERN_CALL(contiguous, here); }                                       \
+  Tensor clone(Here here = {}) const { return TERN_CALL(clone, here); }                                                 \
+  const Tensor& copy_(const Tensor& source, Here here = {}) const { return TERN_CALL(copy_, source, here); }            \
+  const Tensor& fill_(Scalar value, Here here = {}) const { return TERN_CALL(fill_, value, here); }                     \
+  const Tensor& zero_(Here here = {}) const { return TERN_CALL(fill_, Scalar(0), here); }                               \
+  template <Element U>                                                                                                  \
+  Tensor<D, U> to(Type<U> type, Here here = {}) const {                                                                 \
+    return TERN_CALL(to_type, type, here);                                                                              \
+  }                                                                                                                     \
+  template <Device D2>                                                                                                  \
+  Tensor<D2, T> to(D2 device, Here here = {}) const {                                                                   \
+    return TERN_CALL(to_device, device, here);                                                                          \
+  }                                                                                                                     \
+  Tensor<Cpu, T> cpu(Here here = {}) const { return TERN_CALL(to_device, Cpu{}, here); }                                \
+  Tensor<Cuda, T> cuda(int ordinal = 0, Here here = {}) const { return TERN_CALL(to_device, Cuda{ordinal}, here); }     \
+  friend Tensor operator-(At<Tensor> a) { return detail::adl::call_neg(a.tensor, a.here); }                             \
+  friend Tensor operator+(Scalar a, At<Tensor> b) { return detail::adl::call_add(b.tensor, a, b.here); }                \
+  friend Tensor operator*(Scalar a, At<Tensor> b) { return detail::adl::call_mul(b.tensor, a, b.here); }                \
+  friend Tensor operator-(Scalar a, At<Tensor> b) { return detail::adl::call_rsub(b.tensor, a, b.here); }               \
+  friend Tensor operator/(Scalar a, At<Tensor> b) { return detail::adl::call_rdiv(b.tensor, a, b.here); }               \
+  TERN_OPERATOR(+, add)                                                                                                 \
+  TERN_OPERATOR(-, sub)                                                                                                 \
+  TERN_OPERATOR(*, mul)                                                                                                 \
+  TERN_OPERATOR(/, div)                                                                                                 \
+  TERN_OPERATOR(%, remainder)                                                                                           \
+  TERN_COMPARISON_OPERATOR(==, eq)                                                                                      \
+  TERN_COMPARISON_OPERATOR(!=, ne)                                                                                      \
+  TERN_COMPARISON_OPERATOR(<, lt)                                                                                       \
+  TERN_COMPARISON_OPERATOR(<=, le)                                                                                      \
+  TERN_COMPARISON_OPERATOR(>, gt)                                                                                       \
+  TERN_COMPARISON_OPERATOR(>=, ge)                                                                                      \
+  TERN_COMPOUND_OPERATOR(+=, add_)                                                                                      \
+  TERN_COMPOUND_OPERATOR(-=, sub_)                                                                                      \
+  TERN_COMPOUND_OPERATOR(*=, mul_)                                                                                      \
+  TERN_COMPOUND_OPERATOR(/=, div_)
+
+}  // namespace tern

@@ -1,0 +1,134 @@
+// Tensor<D, T>: a one-pointer handle whose type says where its elements live. This file states the interface; what an op
+// computes stands with the op, what a gradient is with the tape.
+#pragma once
+#include "../core/here.hpp"
+#include "../device/device.hpp"
+#include "impl.hpp"
+#include "index.hpp"
+#include "methods.hpp"
+
+namespace tern {
+
+// The return types of refused overloads: their names are what the compiler says first.
+template <class A, class B>
+struct error_operands_on_different_devices_move_one_with_cuda_or_cpu {};
+template <class A, class B>
+struct error_operands_of_different_element_types_convert_one_with_to {};
+/// What a deleted overload for tensors of types A and B returns.
+template <class A, class B>
+using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typename B::device_type>,
+                                   error_operands_of_different_element_types_convert_one_with_to<A, B>,
+                                   error_operands_on_different_devices_move_one_with_cuda_or_cpu<A, B>>;
+
+/// Refuses f(x, y, …) on two devices or two element types, with a message that says what to do.
+#define TERN_SAME_PLACE(f)                                                    \
+  template <class D1, class T1, class D2, class T2, class... Rest>            \
+    requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)                 \
+  Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...) = delete;
+
+/// An operand of an operator, with the source line that the operator stands on: operators cannot have default arguments.
+template <class X>
+struct At {
+  const X& tensor;
+  Here here;
+  At(const X& t, Here h = {}) : tensor(t), here(h) {}
+};
+
+template <Device D, Element T>
+class Tensor {
+  TensorImpl* impl_ = nullptr;
+
+ public:
+  using device_type = D;
+  using value_type = T;
+  using Scalar = scalar_t<T>;
+  using BoolTensor = Tensor<D, bool>;
+
+  Tensor() = default;
+  /// Takes over one reference to impl.
+  explicit Tensor(TensorImpl* impl) noexcept : impl_(impl) {}
+  Tensor(const Tensor& other) noexcept : impl_(other.impl_) { detail::retain(impl_); }
+  Tensor(Tensor&& other) noexcept : impl_(other.impl_) { other.impl_ = nullptr; }
+  Tensor& operator=(Tensor other) noexcept {
+    TensorImpl* const mine = impl_;
+    impl_ = other.impl_;
+    other.impl_ = mine;
+    return *this;
+  }
+  ~Tensor() { detail::release(impl_); }
+
+  TensorImpl* impl() const { return impl_; }
+  /// Gives up the handle's reference.
+  TensorImpl* release() && {
+    TensorImpl* const impl = impl_;
+    impl_ = nullptr;
+    return impl;
+  }
+  /// The impl; Error naming op if this handle is empty.
+  TensorImpl* checked(const char* op) const {
+    if (!impl_) [[unlikely]] fail(op, {"a tensor is undefined"});
+    return impl_;
+  }
+
+  /// False for a default-constructed handle.
+  bool defined() const { return impl_; }
+  explicit operator bool() const = delete;
+
+  Shape shape() const { return checked("shape")->shape(); }
+  Shape sizes() const { return shape(); }
+  /// The size of dimension i; negative counts from the last.
+  Index size(Index i) const { return checked("size")->dims[wrap_dim("size", i, impl_->ndim)]; }
+  Shape strides() const { return {checked("strides")->strides, impl_->ndim}; }
+  Index stride(Index i) const { return checked("stride")->strides[wrap_dim("stride", i, impl_->ndim)]; }
+  int dim() const { return checked("dim")->ndim; }
+  Index numel() const { return checked("numel")->numel; }
+  bool is_contiguous() const { return checked("is_contiguous")->contiguous; }
+  static constexpr DType dtype() { return dtype_of<T>; }
+  D device() const {
+    if constexpr (requires(D d) { d.ordinal; }) return D{checked("device")->ordinal};
+    else return D{};
+  }
+
+  /// The first element's address. Writing through it is not seen by the tape's checks.
+  T* data() const
+    requires HostDevice<D>
+  {
+    return checked("data")->template as<T>();
+  }
+  /// The element at a full index, to read or to write.
+  template <class... I>
+  T& operator()(I... index) const
+    requires HostDevice<D>
+  {
+    const Shape at{Index(index)...};
+    return data()[detail::element_offset(*checked("operator()"), at)];
+  }
+  /// The value of a one-element tensor.
+  T item(Here here = {}) const;
+
+  // ---- autograd (autograd/) ----
+  bool requires_grad() const { return impl_ && impl_->node; }
+  Tensor& requires_grad_(bool on = true);
+  bool is_leaf() const;
+  /// The gradient accumulated so far; undefined if there is none.
+  Tensor grad() const;
+  void set_grad(const Tensor& gradient) const;
+  /// Asks that a non-leaf keep its gradient in grad().
+  void retain_grad() const;
+  /// d(this)/d(leaves), added to each leaf's grad(). This must have one element unless a gradient is given.
+  void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false, Here here = {}) const;
+  /// The same elements off the tape; writes to either are seen by both, and by the version check.
+  Tensor detach() const { return Tensor(detail::new_detached(checked("detach"))); }
+  /// f(gradient) runs when this tensor's gradient is complete; a tensor that it returns replaces the gradient.
+  template <class F>
+  void register_hook(F f) const;
+  /// f(leaf) runs after a backward has added to this leaf's grad().
+  template <class F>
+  void register_post_accumulate_grad_hook(F f) const;
+  /// How often the elements were written in place.
+  std::uint32_t version() const { return checked("version")->owner->version; }
+
+  TERN_TENSOR_METHODS
+};
+
+}  // namespace tern
