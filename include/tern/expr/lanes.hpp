@@ -1,0 +1,198 @@
+// Lanes: N values of any element type, worked on by plain loops. What packets are to float and double, they are to integers
+// and bool; Lanes<T, 1> is the naive scalar.
+#pragma once
+#include <cstdint>
+
+#include "../core/dtype.hpp"
+#include "packet.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace expr {
+
+template <class T, int N>
+struct Lanes;
+
+/// What a comparison of lanes gives: for each lane true or false.
+template <class T, int N>
+struct LanesMask {
+  static constexpr int size = N;
+  bool v[N];
+
+  /// The lanes as bool.
+  void store(bool* p) const {
+    for (int i = 0; i < N; ++i) p[i] = v[i];
+  }
+  friend bool any(LanesMask m) {
+    for (bool b : m.v)
+      if (b) return true;
+    return false;
+  }
+  friend LanesMask operator&(LanesMask a, LanesMask b) { return each(a, b, [](bool x, bool y) { return x && y; }); }
+  friend LanesMask operator|(LanesMask a, LanesMask b) { return each(a, b, [](bool x, bool y) { return x || y; }); }
+  friend LanesMask operator^(LanesMask a, LanesMask b) { return each(a, b, [](bool x, bool y) { return x != y; }); }
+  friend LanesMask operator!(LanesMask a) { return each(a, a, [](bool x, bool) { return !x; }); }
+  /// a where m is true, b elsewhere.
+  friend Lanes<T, N> where(LanesMask m, Lanes<T, N> a, Lanes<T, N> b) {
+    for (int i = 0; i < N; ++i) a.v[i] = m.v[i] ? a.v[i] : b.v[i];
+    return a;
+  }
+
+ private:
+  template <class F>
+  static LanesMask each(LanesMask a, LanesMask b, F f) {
+    for (int i = 0; i < N; ++i) a.v[i] = f(a.v[i], b.v[i]);
+    return a;
+  }
+};
+
+/// Integer arithmetic wraps around. bool: + is or, * is and, - is exclusive or.
+template <class T, int N>
+struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
+  using value_type = T;
+  using Mask = LanesMask<T, N>;
+  static constexpr int size = N;
+  static constexpr bool is_integer = std::is_integral_v<T>;
+  T v[N];
+
+  Lanes() = default;
+  /// The number in every lane.
+  template <class Number>
+    requires std::is_arithmetic_v<Number>
+  Lanes(Number number) {
+    for (T& lane : v) lane = T(number);
+  }
+
+  static Lanes load(const T* p) {
+    Lanes x;
+    for (int i = 0; i < N; ++i) x.v[i] = p[i];
+    return x;
+  }
+  void store(T* p) const {
+    for (int i = 0; i < N; ++i) p[i] = v[i];
+  }
+
+  friend Lanes operator+(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) + Wrapping(y)); }); }
+  friend Lanes operator-(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) - Wrapping(y)); }); }
+  friend Lanes operator*(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) * Wrapping(y)); }); }
+  friend Lanes operator-(Lanes a) { return Lanes(0) - a; }
+  friend Lanes operator+(Lanes a) { return a; }
+  /// Integers: rounded towards zero; 0 where b is 0.
+  friend Lanes operator/(Lanes a, Lanes b) {
+    return each(a, b, [](T x, T y) {
+      if constexpr (!is_integer) return x / y;
+      else if (y == 0) return T(0);
+      else if (is_minus_one(y)) return T(Wrapping(0) - Wrapping(x));   // the smallest integer over -1 would trap
+      else return T(x / y);
+    });
+  }
+  /// The remainder of a / b, with the sign of a; 0 where b is 0.
+  friend Lanes operator%(Lanes a, Lanes b)
+    requires is_integer
+  {
+    return each(a, b, [](T x, T y) { return y == 0 || is_minus_one(y) ? T(0) : T(x % y); });
+  }
+  friend Lanes operator&(Lanes a, Lanes b)
+    requires is_integer
+  {
+    return each(a, b, [](T x, T y) { return T(x & y); });
+  }
+  friend Lanes operator|(Lanes a, Lanes b)
+    requires is_integer
+  {
+    return each(a, b, [](T x, T y) { return T(x | y); });
+  }
+  friend Lanes operator^(Lanes a, Lanes b)
+    requires is_integer
+  {
+    return each(a, b, [](T x, T y) { return T(x ^ y); });
+  }
+  /// All bits inverted; not, for bool.
+  friend Lanes operator~(Lanes a)
+    requires is_integer
+  {
+    if constexpr (std::is_same_v<T, bool>) return each(a, a, [](T x, T) { return !x; });
+    else return each(a, a, [](T x, T) { return T(~x); });
+  }
+  /// Shifts by a negative number or by all bits and more give what shifting bit by bit would: 0, or -1 for a negative a >> b.
+  friend Lanes operator<<(Lanes a, Lanes b)
+    requires is_integer
+  {
+    return each(a, b, [](T x, T y) { return in_word(y) ? T(Wrapping(x) << y) : T(0); });
+  }
+  friend Lanes operator>>(Lanes a, Lanes b)
+    requires is_integer
+  {
+    return each(a, b, [](T x, T y) { return T(x >> (in_word(y) ? int(y) : int(8 * sizeof(T)) - 1)); });
+  }
+
+  friend Mask operator<(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x < y; }); }
+  friend Mask operator>(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x > y; }); }
+  friend Mask operator<=(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x <= y; }); }
+  friend Mask operator>=(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x >= y; }); }
+  friend Mask operator==(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x == y; }); }
+  friend Mask operator!=(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x != y; }); }
+
+  /// a b + c.
+  friend Lanes multiply_add(Lanes a, Lanes b, Lanes c) { return a * b + c; }
+  /// The smaller and the larger; NaN if either is.
+  friend Lanes min(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return x < y || x != x ? x : y; }); }
+  friend Lanes max(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return x > y || x != x ? x : y; }); }
+  /// The magnitude of a with the sign of b.
+  friend Lanes copysign(Lanes a, Lanes b)
+    requires(!is_integer)
+  {
+    return each(a, b, [](T x, T y) { return std::copysign(x, y); });
+  }
+
+ private:
+  // What to calculate in: unsigned, so that overflow wraps; T itself where it cannot overflow.
+  template <bool wide>
+  static auto wrapping() {
+    if constexpr (wide) return std::make_unsigned_t<T>();
+    else return T();
+  }
+  using Wrapping = decltype(wrapping<is_integer && sizeof(T) >= 4>());
+
+  static bool is_minus_one(T y) { return std::is_signed_v<T> && y == T(-1); }
+  static bool in_word(T y) { return y >= T(0) && std::uint64_t(y) < 8 * sizeof(T); }
+
+  template <class F>
+  static Lanes each(Lanes a, Lanes b, F f) {
+    for (int i = 0; i < N; ++i) a.v[i] = f(a.v[i], b.v[i]);
+    return a;
+  }
+  template <class F>
+  static Mask compare(Lanes a, Lanes b, F f) {
+    Mask m;
+    for (int i = 0; i < N; ++i) m.v[i] = f(a.v[i], b.v[i]);
+    return m;
+  }
+};
+
+template <class T>
+struct PacketOf {
+  using type = Lanes<T, 16>;
+};
+template <>
+struct PacketOf<float> {
+  using type = Packet<float>;
+};
+template <>
+struct PacketOf<double> {
+  using type = Packet<double>;
+};
+
+/// What an elementwise loop over elements of type T calculates with.
+template <Element T>
+using packet_t = typename PacketOf<compute_t<T>>::type;
+
+/// v != 0.
+template <class V>
+auto mask_of(V v) {
+  return v != 0;
+}
+
+}  // namespace expr
+}  // namespace TERN_ISA
+}  // namespace tern

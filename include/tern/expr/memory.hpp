@@ -1,0 +1,107 @@
+// From memory to packets and back, with the conversion between the element type and what is calculated in.
+#pragma once
+#include "lanes.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace expr {
+
+namespace detail {
+
+template <int N>
+using Words = vector_t<std::uint32_t, N>;
+
+/// The bits of N bfloat16 numbers, as those of floats.
+template <int N>
+vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, bfloat16) {
+  return reinterpret_cast<vector_t<float, N>>(__builtin_convertvector(bits, Words<N>) << 16);
+}
+
+/// The bits of N floats, rounded to nearest even; a NaN stays a NaN.
+template <int N>
+vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, bfloat16) {
+  const auto u = reinterpret_cast<Words<N>>(value);
+  const Words<N> rounded = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+  return __builtin_convertvector(value == value ? rounded : (u >> 16 | 0x40u), vector_t<std::uint16_t, N>);
+}
+
+/// The same for half: the exponent is moved by a multiplication, which also normalises subnormal numbers.
+template <int N>
+vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, half) {
+  const auto h = __builtin_convertvector(bits, Words<N>);
+  const Words<N> magnitude = h & 0x7fffu;
+  const auto finite = reinterpret_cast<Words<N>>(reinterpret_cast<vector_t<float, N>>(magnitude << 13) * 0x1p112f);
+  const Words<N> infinite = magnitude << 13 | 0x7f800000u;
+  return reinterpret_cast<vector_t<float, N>>((magnitude >= 0x7c00u ? infinite : finite) | (h & 0x8000u) << 16);
+}
+
+template <int N>
+vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, half) {
+  const auto u = reinterpret_cast<Words<N>>(value);
+  const Words<N> magnitude = u & 0x7fffffffu;
+  const Words<N> normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
+  // Subnormal or zero: adding 0.5 leaves the mantissa, rounded by the addition, in the low bits.
+  const Words<N> subnormal =
+      reinterpret_cast<Words<N>>(reinterpret_cast<vector_t<float, N>>(magnitude) + 0.5f) - 0x3f000000u;
+  Words<N> bits = magnitude < 0x38800000u ? subnormal : normal;
+  bits = magnitude >= 0x477ff000u ? Words<N>{} + 0x7c00u : bits;
+  bits = magnitude > 0x7f800000u ? Words<N>{} + 0x7e00u : bits;
+  return __builtin_convertvector(bits | (u >> 16 & 0x8000u), vector_t<std::uint16_t, N>);
+}
+
+/// static_cast, but a real number becomes a small integer by way of a wide one: -1.0 is 255, not undefined.
+template <class To, class From>
+To convert_element(From x) {
+  if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, std::uint8_t>) return To(std::int32_t(x));
+  else return static_cast<To>(x);
+}
+
+template <class V>
+concept MaskType = !requires { typename V::value_type; };
+
+}  // namespace detail
+
+/// V::size elements from p on, converted to V's numbers.
+template <class V, class U>
+V load_as(const U* p) {
+  using T = typename V::value_type;
+  if constexpr (std::is_same_v<U, T>) {
+    return V::load(p);
+  } else if constexpr (is_half_v<U> && std::is_same_v<V, Packet<float>>) {
+    vector_t<std::uint16_t, V::size> bits;
+    __builtin_memcpy(&bits, p, sizeof bits);
+    return detail::widen<V::size>(bits, U());
+  } else {
+    T values[V::size];
+    for (int i = 0; i < V::size; ++i) values[i] = detail::convert_element<T>(compute_t<U>(p[i]));
+    return V::load(values);
+  }
+}
+
+/// The lanes of v to p, converted to U: rounded to nearest even for 16-bit types, towards zero for integers; bool is
+/// v != 0. A mask is stored as 0 and 1.
+template <class U, class V>
+void store_as(U* p, const V& v) {
+  if constexpr (detail::MaskType<V>) {
+    if constexpr (std::is_same_v<U, bool>) {
+      v.store(p);
+    } else {
+      bool values[V::size];
+      v.store(values);
+      for (int i = 0; i < V::size; ++i) p[i] = U(values[i]);
+    }
+  } else if constexpr (std::is_same_v<U, typename V::value_type>) {
+    v.store(p);
+  } else if constexpr (is_half_v<U> && std::is_same_v<V, Packet<float>>) {
+    const auto bits = detail::narrow<V::size>(v.v, U());
+    __builtin_memcpy(static_cast<void*>(p), &bits, sizeof bits);
+  } else {
+    typename V::value_type values[V::size];
+    v.store(values);
+    for (int i = 0; i < V::size; ++i) p[i] = U(detail::convert_element<compute_t<U>>(values[i]));
+  }
+}
+
+}  // namespace expr
+}  // namespace TERN_ISA
+}  // namespace tern

@@ -1,0 +1,109 @@
+// Packets: as many floats or doubles as one vector register holds. They are the compilers' own vector types, so their
+// arithmetic needs neither intrinsics nor a header of them (<immintrin.h> alone costs 0.3 s, Eigen/Core 1.2 s a file).
+#pragma once
+#include <cstdint>
+
+#include "operand.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace expr {
+
+#if defined(__AVX512F__)
+inline constexpr int packet_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int packet_bytes = 32;
+#else
+inline constexpr int packet_bytes = 16;
+#endif
+
+/// N values of type T as one value of the compiler's, in a register where they fit.
+template <class T, int N>
+struct Vector {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+template <class T, int N>
+using vector_t = typename Vector<T, N>::type;
+
+template <class T>
+struct Packet;
+
+/// What a comparison of packets gives: for each lane true or false.
+template <class T>
+struct PacketMask {
+  static constexpr int size = packet_bytes / int(sizeof(T));
+  using Bits = vector_t<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>, size>;
+  Bits bits;   // all ones for true
+
+  /// The lanes as bool.
+  void store(bool* p) const {
+    const auto bytes = __builtin_convertvector(bits, vector_t<std::int8_t, size>) & 1;
+    __builtin_memcpy(p, &bytes, size);
+  }
+  friend bool any(PacketMask m) {
+    for (int i = 0; i < size; ++i)
+      if (m.bits[i]) return true;
+    return false;
+  }
+  friend PacketMask operator&(PacketMask a, PacketMask b) { return {a.bits & b.bits}; }
+  friend PacketMask operator|(PacketMask a, PacketMask b) { return {a.bits | b.bits}; }
+  friend PacketMask operator^(PacketMask a, PacketMask b) { return {a.bits ^ b.bits}; }
+  friend PacketMask operator!(PacketMask a) { return {~a.bits}; }
+  /// a where m is true, b elsewhere.
+  friend Packet<T> where(PacketMask m, Packet<T> a, Packet<T> b) { return m.bits ? a.v : b.v; }
+};
+
+/// T is float or double.
+template <class T>
+struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<Packet<T>> {
+  using value_type = T;
+  using Mask = PacketMask<T>;
+  using Bits = typename Mask::Bits;
+  static constexpr int size = Mask::size;
+  using Native = vector_t<T, size>;
+  Native v;
+
+  Packet() = default;
+  Packet(Native native) : v(native) {}
+  /// The number in every lane.
+  template <class Number>
+    requires std::is_arithmetic_v<Number>
+  Packet(Number number) : v(T(number) - Native{}) {}   // subtracting zero keeps the sign of -0
+
+  static Packet load(const T* p) {
+    Native n;
+    __builtin_memcpy(&n, p, sizeof n);
+    return n;
+  }
+  void store(T* p) const { __builtin_memcpy(p, &v, sizeof v); }
+  static Packet from_bits(Bits bits) { return reinterpret_cast<Native>(bits); }
+  Bits bits() const { return reinterpret_cast<Bits>(v); }
+
+  friend Packet operator+(Packet a, Packet b) { return a.v + b.v; }
+  friend Packet operator-(Packet a, Packet b) { return a.v - b.v; }
+  friend Packet operator*(Packet a, Packet b) { return a.v * b.v; }
+  friend Packet operator/(Packet a, Packet b) { return a.v / b.v; }
+  friend Packet operator-(Packet a) { return -a.v; }
+  friend Packet operator+(Packet a) { return a; }
+  friend Mask operator<(Packet a, Packet b) { return {a.v < b.v}; }
+  friend Mask operator>(Packet a, Packet b) { return {a.v > b.v}; }
+  friend Mask operator<=(Packet a, Packet b) { return {a.v <= b.v}; }
+  friend Mask operator>=(Packet a, Packet b) { return {a.v >= b.v}; }
+  friend Mask operator==(Packet a, Packet b) { return {a.v == b.v}; }
+  friend Mask operator!=(Packet a, Packet b) { return {a.v != b.v}; }
+
+  /// a b + c, in one rounding where the machine has it and the compiler contracts.
+  friend Packet multiply_add(Packet a, Packet b, Packet c) { return a.v * b.v + c.v; }
+  /// The smaller and the larger; NaN if either is.
+  friend Packet min(Packet a, Packet b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
+  friend Packet max(Packet a, Packet b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
+  /// The magnitude of a with the sign of b.
+  friend Packet copysign(Packet a, Packet b) {
+    const Bits sign = Packet(-0.0).bits();
+    return from_bits((a.bits() & ~sign) | (b.bits() & sign));
+  }
+};
+
+}  // namespace expr
+}  // namespace TERN_ISA
+}  // namespace tern
