@@ -1,0 +1,14 @@
+# Installs the headers and what find_package(tern) reads.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/tern)
+
+install(DIRECTORY include/tern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS tern native EXPORT tern)
+install(EXPORT tern NAMESPACE tern:: FILE ternTargets.cmake DESTINATION ${package_dir})
+# Before 1.0 a new minor version may change the interface.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES cmake/ternConfig.cmake cmake/dependencies.cmake cmake/FindDNNL.cmake cmake/FindEigen3Headers.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
+        DESTINATION ${package_dir})

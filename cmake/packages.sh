@@ -1,0 +1,60 @@
+# shellcheck shell=bash disable=SC2034
+# Sourced by tests/run, examples/run and benchmarks/run: what they need from the system.
+
+# What compiling tern takes.
+build_packages=(g++ cmake ninja-build libeigen3-dev libdnnl-dev zlib1g-dev)
+
+# need PACKAGE...: installs those Debian packages that are missing; asks first where it is not root.
+need() {
+  command -v dpkg-query >/dev/null || return 0 # another system: CMake says what it does not find
+  local package missing=()
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *" installed" ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+
+  local sudo=() answer=
+  if ((EUID != 0)); then
+    echo "Missing packages: ${missing[*]}"
+    [[ -t 0 ]] && read -rp "Install them with sudo apt-get? [y/N] " answer
+    if [[ $answer != [yY]* ]]; then
+      echo "To go on, run: sudo apt-get install ${missing[*]}" >&2
+      return 1
+    fi
+    sudo=(sudo)
+  fi
+  "${sudo[@]}" apt-get update -qq
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
+
+# Where the system's g++ is older than 12 (Ubuntu 22.04), takes the newer one beside it.
+choose_compiler() {
+  if [[ -z ${CXX:-} ]] && (($(g++ -dumpversion | cut -d. -f1) < 12)); then
+    need g++-12
+    export CXX=g++-12
+  fi
+}
+
+# Prints the newest clang++ there is; fails if none is 16 or newer.
+newest_clang() {
+  local version
+  for version in {30..16}; do
+    command -v "clang++-$version" && return
+  done
+  version=$(clang++ -dumpversion 2>/dev/null | cut -d. -f1)
+  ((${version:-0} >= 16)) && command -v clang++
+}
+
+# Installs a clang++ with its OpenMP and sanitizers, unless there is one.
+need_clang() {
+  newest_clang >/dev/null && return
+  local version
+  for version in 16 17 18 19; do
+    if apt-cache show "libomp-$version-dev" >/dev/null 2>&1; then
+      need "clang-$version" "libomp-$version-dev" "libclang-rt-$version-dev"
+      return
+    fi
+  done
+  echo "This system has no package of clang 16 or newer." >&2
+  return 1
+}

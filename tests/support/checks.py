@@ -1,0 +1,58 @@
+"""What the checks that are scripts share: compilers, running a command, and counting cases as tests/run reads them."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GXX = os.environ.get("CXX", "g++")
+FLAGS = ["-std=c++20", f"-I{ROOT}/include"]
+LINK = ["-ldnnl", "-lz", "-fopenmp"]
+
+
+def newest_clang():
+    """The path of a clang++ of version 16 or newer, or None."""
+    script = f'. "{ROOT}/cmake/packages.sh"; newest_clang'
+    return run(["bash", "-c", script]).stdout.strip() or None
+
+
+def run(command, **options):
+    """Runs a command with its messages in English; stdout and stderr come back as one text."""
+    return subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=os.environ | {"LC_ALL": "C"}, **options)
+
+
+def problem_of(command, **options):
+    """None if the command succeeds, else what it printed."""
+    done = run(command, **options)
+    return None if done.returncode == 0 else f"$ {' '.join(map(str, command))}\n{done.stdout}"
+
+
+def in_parallel(function, items):
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, items))
+
+
+class Cases:
+    """Counts cases; `finish` prints the counts as the last line and exits with 1 if one failed."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def record(self, name, problem):
+        if problem:
+            self.failed += 1
+            print(f"FAILED {name}\n{problem.rstrip()}", flush=True)
+        else:
+            self.passed += 1
+            print(f"ok {name}", flush=True)
+
+    def skip(self, name, reason):
+        self.skipped += 1
+        print(f"skipped {name}: {reason}", flush=True)
+
+    def finish(self):
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped", flush=True)
+        sys.exit(1 if self.failed else 0)
