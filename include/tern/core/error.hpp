@@ -22,6 +22,8 @@ struct ShapeRef {
   int n;
 };
 
+struct Shape;
+
 /// One part of a message; built without a template, converted to text only when an Error is made.
 class Piece {
  public:
@@ -31,6 +33,7 @@ class Piece {
   Piece(int number) : Piece(Index(number)) {}
   Piece(double number) : kind_(Kind::real), real_(number) {}
   Piece(ShapeRef shape) : kind_(Kind::shape), shape_(shape) {}
+  Piece(const Shape& shape);
 
   void append_to(std::string& out) const {
     switch (kind_) {

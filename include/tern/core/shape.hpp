@@ -54,6 +54,8 @@ struct Shape {
   }
 };
 
+inline Piece::Piece(const Shape& shape) : Piece(ShapeRef(shape)) {}
+
 /// The same struct where its entries number dimensions.
 using Dims = Shape;
 

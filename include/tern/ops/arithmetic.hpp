@@ -4,9 +4,8 @@
 
 namespace tern {
 
-TERN_UNARY_BY_HAND(neg, -x, x, neg(g))
-
 namespace detail {
+inline constexpr auto neg_expression = [](auto x) { return -x; };
 inline constexpr auto add_expression = [](auto a, auto b) { return a + b; };
 inline constexpr auto sub_expression = [](auto a, auto b) { return a - b; };
 inline constexpr auto mul_expression = [](auto a, auto b) { return a * b; };
@@ -34,16 +33,28 @@ auto add_scaled(S s) {
 template <Device D, Element T>
 Tensor<D, T> mul(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {});
 
-/// a + alpha b.
+/// -x.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha = 1, Here here = {}) {
-  if (alpha != 1) {
-    const auto c = detail::map<T>("add", detail::add_scaled(alpha), a, b);
-    record({"add", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [alpha](const auto& g) { return mul(g, alpha); }));
-    return c;
-  }
+Tensor<D, T> neg(const Tensor<D, T>& x, Here here = {}) {
+  const auto y = detail::map<T>("neg", detail::neg_expression, x);
+  record({"neg", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
+  return y;
+}
+TERN_UNARY_IN_PLACE(neg)
+
+/// a + b.
+template <Device D, Element T>
+Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>("add", detail::add_expression, a, b);
   record({"add", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [](const auto& g) { return g; }));
+  return c;
+}
+
+/// a + alpha b.
+template <Device D, Element T>
+Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha, Here here = {}) {
+  const auto c = detail::map<T>("add", detail::add_scaled(alpha), a, b);
+  record({"add", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [alpha](const auto& g) { return mul(g, alpha); }));
   return c;
 }
 
@@ -55,13 +66,18 @@ Tensor<D, T> add(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Her
   return y;
 }
 
-/// a - alpha b.
+/// a - b.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha = 1, Here here = {}) {
-  if (alpha != 1) return add(a, b, static_cast<scalar_t<T>>(-alpha), here);
+Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>("sub", detail::sub_expression, a, b);
   record({"sub", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [](const auto& g) { return neg(g); }));
   return c;
+}
+
+/// a - alpha b.
+template <Device D, Element T>
+Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha, Here here = {}) {
+  return add(a, b, static_cast<scalar_t<T>>(-alpha), here);
 }
 
 /// x - s.
@@ -124,9 +140,13 @@ Tensor<D, T> rdiv(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, He
   return y;
 }
 
-/// a += alpha b, and the like.
+/// a += b, and the like.
 template <Device D, Element T>
-const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha = 1,
+const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::pointwise_({"add_", here}, detail::add_expression, [&] { return add(a, b, here); }, a, b);
+}
+template <Device D, Element T>
+const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
                          Here here = {}) {
   return detail::pointwise_({"add_", here}, detail::add_scaled(alpha), [&] { return add(a, b, alpha, here); }, a, b);
 }
@@ -135,7 +155,11 @@ const Tensor<D, T>& add_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>
   return detail::pointwise_({"add_", here}, detail::add_number(s), [&] { return add(x, s, here); }, x);
 }
 template <Device D, Element T>
-const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha = 1,
+const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::pointwise_({"sub_", here}, detail::sub_expression, [&] { return sub(a, b, here); }, a, b);
+}
+template <Device D, Element T>
+const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
                          Here here = {}) {
   return add_(a, b, static_cast<scalar_t<T>>(-alpha), here);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "../autograd/record.hpp"
 #include "../expr/dual.hpp"
+
 #include "../tensor/map.hpp"
 #include "in_place.hpp"
 
@@ -67,11 +68,12 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
 #define TERN_UNARY_BY_HAND(name, expression, kept, ...)                                                  \
   namespace detail {                                                                                     \
   inline constexpr auto name##_expression = [](auto x) { return expression; };                           \
+  inline constexpr auto name##_gradient = [](const auto& g, const auto& kept) { return __VA_ARGS__; };   \
   }                                                                                                      \
   template <Device D, Element T>                                                                         \
   Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
     const Tensor<D, T> y = detail::map<T>(#name, detail::name##_expression, x);                          \
-    record({#name, here}, y, wrt(x, saved(kept), [](const auto& g, const auto& kept) { return __VA_ARGS__; })); \
+    record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                              \
     return y;                                                                                            \
   }                                                                                                      \
   TERN_UNARY_IN_PLACE(name)
