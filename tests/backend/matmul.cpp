@@ -23,10 +23,21 @@ constexpr Layout layouts[] = {Layout::rows, Layout::columns,  Layout::padded_row
                               Layout::gaps, Layout::same_row, Layout::same_column};
 
 template <class T>
-T number(std::uint64_t i) {
-  const RandomWords words = philox(7, 0, i);
-  if constexpr (std::is_integral_v<T>) return T(words.word[0] % 3 ? words.word[1] % 16 : words.word[2]);
-  else return T(2 * unit_float(words.word[0]) - 1);
+std::vector<T> make_numbers() {
+  std::vector<T> numbers;
+  for (std::uint64_t i = 0; i < 65537; ++i) {
+    const RandomWords words = philox(7, 0, i);
+    if constexpr (std::is_integral_v<T>) numbers.push_back(T(words.word[0] % 3 ? words.word[1] % 16 : words.word[2]));
+    else numbers.push_back(T(2 * unit_float(words.word[0]) - 1));
+  }
+  return numbers;
+}
+
+/// The i-th of a fixed sequence: in [-1, 1), or integers, a third of them so large that products wrap around.
+template <class T>
+T number(std::size_t i) {
+  static const std::vector<T> numbers = make_numbers<T>();
+  return numbers[i % numbers.size()];
 }
 
 template <class T>
@@ -34,7 +45,7 @@ struct Operand {
   std::vector<T> data;
   Index row, column, batch;
 
-  Operand(Layout layout, Index batches, Index rows, Index columns, std::uint64_t seed) {
+  Operand(Layout layout, Index batches, Index rows, Index columns, std::size_t seed) {
     switch (layout) {
       case Layout::rows: row = columns, column = 1; break;
       case Layout::columns: row = 1, column = rows; break;
@@ -62,7 +73,8 @@ void check_one(const MatMul<T>& p, const std::vector<T>& before, const T* c) {
           sum += std::uint64_t(p.a[i * p.a_row + l * p.a_col]) * std::uint64_t(p.b[l * p.b_row + j * p.b_col]);
         if (got != T(sum)) FAIL_CHECK("[" << i << ", " << j << "] is " << +got << ", not " << +T(sum));
       } else {
-        double sum = (p.accumulate ? double(held) : 0) + (p.bias ? double(p.bias[j]) : 0), size = std::abs(sum);
+        const double old = p.accumulate ? double(held) : 0, bias = p.bias ? double(p.bias[j]) : 0;
+        double sum = old + bias, size = std::abs(old) + std::abs(bias);
         for (Index l = 0; l < p.k; ++l) {
           const double term = double(p.a[i * p.a_row + l * p.a_col]) * double(p.b[l * p.b_row + j * p.b_col]);
           sum += term;
@@ -93,8 +105,8 @@ struct Case {
   void run() const {
     INFO(batch << " x " << m << " x " << n << " x " << k << ", layouts " << int(a) << ' ' << int(b) << ", bias " << bias
                << ", epilogue " << int(epilogue) << ", accumulate " << accumulate << ", same " << same_a << same_b);
-    const Operand<T> x(a, same_a ? 1 : batch, m, k, 1), y(b, same_b ? 1 : batch, k, n, 1000000);
-    const Operand<T> extra(Layout::rows, 1, 1, n, 2000000);
+    const Operand<T> x(a, same_a ? 1 : batch, m, k, 0), y(b, same_b ? 1 : batch, k, n, 20000);
+    const Operand<T> extra(Layout::rows, 1, 1, n, 40000);
     MatMul<T> p{.batch = batch, .m = m, .n = n, .k = k};
     p.a = x.data.data(), p.a_row = x.row, p.a_col = x.column, p.a_batch = same_a ? 0 : x.batch;
     p.b = y.data.data(), p.b_row = y.row, p.b_col = y.column, p.b_batch = same_b ? 0 : y.batch;
@@ -102,7 +114,7 @@ struct Case {
     if (bias) p.bias = extra.data.data();
     p.epilogue = epilogue, p.accumulate = accumulate;
     std::vector<T> c(std::size_t(batch * p.c_batch + 1));
-    for (std::size_t i = 0; i < c.size(); ++i) c[i] = number<T>(3000000 + i);
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = number<T>(50000 + i);
     const std::vector<T> before = c;
     p.c = c.data();
     backend::matmul(Cpu{}, p);
@@ -133,8 +145,8 @@ Epilogue any_epilogue(Index number) {
 template <class T>
 std::vector<T> product(Index m, Index n, Index k, bool transposed_b, Index offset = 0) {
   std::vector<T> a(std::size_t(m * k + offset)), b(std::size_t(k * n + offset)), c(std::size_t(m * n + offset));
-  for (Index i = 0; i < m * k; ++i) a[std::size_t(i + offset)] = number<T>(std::uint64_t(i));
-  for (Index i = 0; i < k * n; ++i) b[std::size_t(i + offset)] = number<T>(std::uint64_t(5000 + i));
+  for (Index i = 0; i < m * k; ++i) a[std::size_t(i + offset)] = number<T>(std::size_t(i));
+  for (Index i = 0; i < k * n; ++i) b[std::size_t(i + offset)] = number<T>(std::size_t(5000 + i));
   backend::matmul(Cpu{}, MatMul<T>{.m = m, .n = n, .k = k, .a = a.data() + offset, .a_row = k, .b = b.data() + offset,
                                    .b_row = transposed_b ? 1 : n, .b_col = transposed_b ? k : 1, .c = c.data() + offset,
                                    .c_row = n});

@@ -48,13 +48,29 @@ void copy_dense(Index rows, Index columns, const T* from, Index row, Index colum
   });
 }
 
-/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it.
+/// epilogue(c + bias), where sums holds the product so far (c itself, it may be).
+template <class T, class S>
+void finish(MatMul<T> p, const S* sums, Index sums_row) {
+  parallel_for(p.m, std::max<Index>(1, 16384 / p.n), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) store(p, i, 0, p.n, sums + i * sums_row);
+  });
+}
+
+/// epilogue(c + bias) in place.
+template <class T>
+void finish(MatMul<T> p) {
+  p.accumulate = false;
+  if (p.bias || p.epilogue != Epilogue::none) finish(p, p.c, p.c_row);
+}
+
+/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it. oneDNN's relu turns a NaN into 0, so
+/// that one is not left to it.
 template <class T>
 bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
   using namespace tern::detail::onednn;
   const ThreadLease lease(useful_threads(p));
   const Key key('m', int(dtype_of<T>), p.m, p.n, p.k, a.row, a.column, b.row, b.column, p.c_row, p.bias != nullptr,
-                int(p.epilogue), p.accumulate, lease.count());
+                p.epilogue == Epilogue::gelu, p.accumulate, lease.count());
   Leased primitive(key, [&](const Key&) {
     const Index a_dims[] = {p.m, p.k}, b_dims[] = {p.k, p.n}, c_dims[] = {p.m, p.n}, bias_dims[] = {1, p.n};
     const Index a_strides[] = {a.row, a.column}, b_strides[] = {b.row, b.column}, c_strides[] = {p.c_row, 1};
@@ -63,7 +79,6 @@ bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
     const MemoryDesc c_desc(dtype_of<T>, 2, c_dims, c_strides), bias_desc(dtype_of<T>, 2, bias_dims, bias_strides);
     PostOps ops;
     if (p.accumulate) ops.sum();
-    if (p.epilogue == Epilogue::relu) ops.eltwise(dnnl_eltwise_relu);
     if (p.epilogue == Epilogue::gelu) ops.eltwise(dnnl_eltwise_gelu_erf);
     auto* made = new Primitive(key, matmul_desc(a_desc, b_desc, p.bias ? &bias_desc : nullptr, c_desc, Attributes(ops)));
     if (made->usable()) {
@@ -77,15 +92,12 @@ bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
   if (!primitive->usable()) return false;
   if (p.bias) primitive->run({p.a, p.b, p.c, p.bias});
   else primitive->run({p.a, p.b, p.c});
+  if (p.epilogue == Epilogue::relu) {
+    MatMul<T> rest = p;
+    rest.bias = nullptr;
+    finish(rest);
+  }
   return true;
-}
-
-/// c = epilogue(c + bias), where a library's product cannot.
-template <class T>
-void finish(const MatMul<T>& p, const sum_t<T>* sums, Index sums_row) {
-  parallel_for(p.m, std::max<Index>(1, 16384 / p.n), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) store(p, i, 0, p.n, sums + i * sums_row);
-  });
 }
 
 inline void one_matmul(const MatMul<float>& p) {
@@ -115,10 +127,7 @@ inline void one_matmul(const MatMul<float>& p) {
         "matmul", dnnl_sgemm(a.transposed() ? 'T' : 'N', b.transposed() ? 'T' : 'N', p.m, p.n, p.k, 1, p.a, a.leading(), p.b,
                              b.leading(), p.accumulate ? 1 : 0, p.c, p.c_row));
   }
-  if (!p.bias && p.epilogue == Epilogue::none) return;
-  MatMul<float> rest = p;
-  rest.accumulate = false;
-  finish(rest, p.c, p.c_row);
+  finish(p);
 }
 
 /// The 16-bit types by way of float.
@@ -135,7 +144,7 @@ void one_matmul(const MatMul<T>& p) {
   copy_dense(p.m, p.k, p.a, p.a_row, p.a_col, a);
   copy_dense(p.k, p.n, p.b, p.b_row, p.b_col, b);
   one_matmul(MatMul<float>{.m = p.m, .n = p.n, .k = p.k, .a = a, .a_row = p.k, .b = b, .b_row = p.n, .c = c, .c_row = p.n});
-  finish(p, c, p.n);
+  finish(p, static_cast<const float*>(c), p.n);
 }
 
 template <class T>

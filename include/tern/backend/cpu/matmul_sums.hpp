@@ -76,8 +76,8 @@ void store(const MatMul<T>& p, Index i, Index j, Lanes<sum_t<T>, W> sums) {
 }
 
 /// The same for a run of sums in memory, which may be c itself.
-template <class T>
-void store(const MatMul<T>& p, Index i, Index j, Index columns, const sum_t<T>* sums) {
+template <class T, class S>
+void store(const MatMul<T>& p, Index i, Index j, Index columns, const S* sums) {
   constexpr int W = lanes<T>;
   Index l = 0;
   for (; l + W <= columns; l += W) store<W>(p, i, j + l, load<W>(sums + l));
