@@ -10,7 +10,7 @@ import peers
 import sides
 from rows import NANOSECONDS, ROWS, Machine
 
-ROUNDS = 3  # each side measures that often, in turn; the minimum counts
+ROUNDS = 5  # each side measures that often, in turn; the minimum counts
 
 USAGE = """%(prog)s [NAME...] [--peer torch|tensorflow] [--threads N] [--json FILE] [--gpu]
 
