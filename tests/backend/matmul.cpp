@@ -43,7 +43,7 @@ T number(std::size_t i) {
 template <class T>
 struct Operand {
   std::vector<T> data;
-  Index row, column, batch;
+  Index row = 0, column = 1, batch = 0;
 
   Operand(Layout layout, Index batches, Index rows, Index columns, std::size_t seed) {
     switch (layout) {
@@ -284,7 +284,7 @@ TEST_CASE("the primitive cache gives back what was put, to any thread, and stays
   using namespace tern::detail::onednn;
   Cache cache;
   CHECK(cache.take(Key(1, 2, 3)) == nullptr);
-  auto* made = new Primitive(Key(1, 2, 3), nullptr);
+  auto* made = new Primitive(Key(1, 2, 3), nullptr, {});
   CHECK_FALSE(made->usable());
   cache.put(made);
   CHECK(cache.take(Key(1, 2)) == nullptr);
@@ -292,7 +292,7 @@ TEST_CASE("the primitive cache gives back what was put, to any thread, and stays
   std::thread([&] { CHECK(cache.take(Key(1, 2, 3)) == made); }).join();
   CHECK(cache.take(Key(1, 2, 3)) == nullptr);
   cache.put(made);
-  for (int i = 0; i < 100000; ++i) cache.put(new Primitive(Key(i), nullptr));
+  for (int i = 0; i < 100000; ++i) cache.put(new Primitive(Key(i), nullptr, {}));
   int left = 0;
   for (int i = 0; i < 100000; ++i)
     if (Primitive* found = cache.take(Key(i))) {

@@ -12,12 +12,18 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace matmul_detail {
 
-/// Multiplications up to which plain loops are the fastest, and up to which one thread is.
-inline constexpr Index small_work = 4096, serial_work = 65536;
+/// Multiplications up to which one thread is the fastest.
+inline constexpr Index serial_work = 65536;
 
 template <class T>
 Index work(const MatMul<T>& p) {
   return p.m * p.n * p.k;
+}
+
+/// True where plain loops are the fastest.
+template <class T>
+bool is_small(const MatMul<T>& p) {
+  return work(p) <= (p.n < lanes<T> ? 2048 : 4096) || p.m * p.n == 1;
 }
 
 template <class T>
@@ -63,32 +69,31 @@ void finish(MatMul<T> p) {
   if (p.bias || p.epilogue != Epilogue::none) finish(p, p.c, p.c_row);
 }
 
+/// A new oneDNN primitive for one matrix of p.
+template <class T>
+[[gnu::noinline, gnu::cold]] detail::onednn::Primitive* make_primitive(const detail::onednn::Key& key, const MatMul<T>& p,
+                                                                       const Factor& a, const Factor& b) {
+  using namespace detail::onednn;
+  const MemoryDesc a_desc(dtype_of<T>, {p.m, p.k}, {a.row, a.column}), b_desc(dtype_of<T>, {p.k, p.n}, {b.row, b.column});
+  const MemoryDesc c_desc(dtype_of<T>, {p.m, p.n}, {p.c_row, 1}), bias_desc(dtype_of<T>, {1, p.n}, {p.n, 1});
+  PostOps ops;
+  if (p.accumulate) ops.sum();
+  if (p.epilogue == Epilogue::gelu) ops.eltwise(dnnl_eltwise_gelu_erf);
+  const MemoryDesc* bias = p.bias ? &bias_desc : nullptr;
+  return new Primitive(
+      key, matmul_desc(a_desc, b_desc, bias, c_desc, Attributes(ops)),
+      {{DNNL_ARG_SRC, &a_desc}, {DNNL_ARG_WEIGHTS, &b_desc}, {DNNL_ARG_DST, &c_desc}, {DNNL_ARG_BIAS, bias}});
+}
+
 /// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it. oneDNN's relu turns a NaN into 0, so
 /// that one is not left to it.
 template <class T>
 bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
-  using namespace tern::detail::onednn;
+  using namespace detail::onednn;
   const ThreadLease lease(useful_threads(p));
   const Key key('m', int(dtype_of<T>), p.m, p.n, p.k, a.row, a.column, b.row, b.column, p.c_row, p.bias != nullptr,
                 p.epilogue == Epilogue::gelu, p.accumulate, lease.count());
-  Leased primitive(key, [&](const Key&) {
-    const Index a_dims[] = {p.m, p.k}, b_dims[] = {p.k, p.n}, c_dims[] = {p.m, p.n}, bias_dims[] = {1, p.n};
-    const Index a_strides[] = {a.row, a.column}, b_strides[] = {b.row, b.column}, c_strides[] = {p.c_row, 1};
-    const Index bias_strides[] = {p.n, 1};
-    const MemoryDesc a_desc(dtype_of<T>, 2, a_dims, a_strides), b_desc(dtype_of<T>, 2, b_dims, b_strides);
-    const MemoryDesc c_desc(dtype_of<T>, 2, c_dims, c_strides), bias_desc(dtype_of<T>, 2, bias_dims, bias_strides);
-    PostOps ops;
-    if (p.accumulate) ops.sum();
-    if (p.epilogue == Epilogue::gelu) ops.eltwise(dnnl_eltwise_gelu_erf);
-    auto* made = new Primitive(key, matmul_desc(a_desc, b_desc, p.bias ? &bias_desc : nullptr, c_desc, Attributes(ops)));
-    if (made->usable()) {
-      made->argument(DNNL_ARG_SRC, a_desc);
-      made->argument(DNNL_ARG_WEIGHTS, b_desc);
-      made->argument(DNNL_ARG_DST, c_desc);
-      if (p.bias) made->argument(DNNL_ARG_BIAS, bias_desc);
-    }
-    return made;
-  });
+  const Leased primitive(key, [&] { return make_primitive(key, p, a, b); });
   if (!primitive->usable()) return false;
   if (p.bias) primitive->run({p.a, p.b, p.c, p.bias});
   else primitive->run({p.a, p.b, p.c});
@@ -101,7 +106,7 @@ bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
 }
 
 inline void one_matmul(const MatMul<float>& p) {
-  if (work(p) <= small_work) return small_matmul(p);
+  if (is_small(p)) return small_matmul(p);
   const Factor a = factor(p.m, p.k, p.a_row, p.a_col), b = factor(p.k, p.n, p.b_row, p.b_col);
   if (!a.dense()) {
     const Scratch<float> dense(p.m * p.k);
@@ -136,9 +141,9 @@ template <class T>
 void one_matmul(const MatMul<T>& p) {
   if constexpr (std::is_same_v<T, bfloat16>) {
     const Factor a = factor(p.m, p.k, p.a_row, p.a_col), b = factor(p.k, p.n, p.b_row, p.b_col);
-    if (work(p) > small_work && a.dense() && b.dense() && run_primitive(p, a, b)) return;
+    if (!is_small(p) && a.dense() && b.dense() && run_primitive(p, a, b)) return;
   }
-  if (work(p) <= small_work) return small_matmul(p);
+  if (is_small(p)) return small_matmul(p);
   const Scratch<float> scratch(p.m * p.k + p.k * p.n + p.m * p.n);
   float *a = scratch.get(), *b = a + p.m * p.k, *c = b + p.k * p.n;
   copy_dense(p.m, p.k, p.a, p.a_row, p.a_col, a);
@@ -149,7 +154,7 @@ void one_matmul(const MatMul<T>& p) {
 
 template <class T>
 void one_matmul(const MatMul<T>& p) {
-  if (work(p) <= small_work) small_matmul(p);
+  if (is_small(p)) small_matmul(p);
   else blocked_matmul(p);
 }
 

@@ -3,24 +3,28 @@
 #pragma once
 #include <oneapi/dnnl/dnnl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 
 #include "../../core/dtype.hpp"
-#include "../../core/error.hpp"
+#include "../../core/shape.hpp"
 #include "../../device/memory.hpp"
 
 namespace tern {
 namespace detail::onednn {
 
-/// Throws unless the call succeeded. oneDNN's status codes say no more than these words.
-inline void check(const char* call, dnnl_status_t status) {
-  if (status == dnnl_success) return;
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse(const char* call, dnnl_status_t status) {
   const char* why = status == dnnl_out_of_memory       ? "out of memory"
                     : status == dnnl_invalid_arguments ? "invalid arguments"
                     : status == dnnl_unimplemented     ? "not implemented for these types, sizes or strides"
                                                        : "failed while running";
   fail(call, {"oneDNN: ", why, " (status ", int(status), ")"});
+}
+
+/// Throws unless the call succeeded.
+inline void check(const char* call, dnnl_status_t status) {
+  if (status != dnnl_success) refuse(call, status);
 }
 
 /// The process's engine; never destroyed, since primitives may outlive any order of destruction.
@@ -48,9 +52,11 @@ constexpr dnnl_data_type_t data_type(DType type) {
 /// Type, sizes and strides of an argument.
 class MemoryDesc {
  public:
-  MemoryDesc(DType type, int ndims, const Index* dims, const Index* strides) {
+  MemoryDesc(DType type, const Shape& dims, const Shape& strides) {
+    const int ndims = dims.n;
     dnnl_dims_t d, s;
-    for (int i = 0; i < ndims; ++i) d[i] = dims[i], s[i] = strides[i];
+    std::copy_n(dims.d, ndims, d);
+    std::copy_n(strides.d, ndims, s);
 #if DNNL_VERSION_MAJOR >= 3
     check("dnnl_memory_desc_create_with_strides",
           dnnl_memory_desc_create_with_strides(&desc_, ndims, d, data_type(type), s));
@@ -143,8 +149,14 @@ struct Key {
 /// worth running, usable() is false: oneDNN's "ref" kernels are hundreds of times slower than any other way.
 class Primitive {
  public:
+  /// One argument: its number (DNNL_ARG_…) and what it looks like; null for one that is left out.
+  struct Argument {
+    int number;
+    const MemoryDesc* desc;
+  };
+
   /// Takes the descriptor over; null if there is none for these arguments.
-  Primitive(const Key& key, dnnl_primitive_desc_t desc) : key_(key) {
+  Primitive(const Key& key, dnnl_primitive_desc_t desc, std::initializer_list<Argument> arguments) : key_(key) {
     if (!desc) return;
     const char* name = "";
     dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
@@ -154,6 +166,8 @@ class Primitive {
       const auto scratch = dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
       scratch_bytes_ = dnnl_memory_desc_get_size(scratch);
       if (status == dnnl_success && scratch_bytes_) status = add(DNNL_ARG_SCRATCHPAD, scratch);
+      for (const Argument& argument : arguments)
+        if (status == dnnl_success && argument.desc) status = add(argument.number, argument.desc->get());
     }
     dnnl_primitive_desc_destroy(desc);
     if (status == dnnl_success) return;
@@ -167,10 +181,7 @@ class Primitive {
   const Key& key() const { return key_; }
   bool usable() const { return primitive_; }
 
-  /// Declares an argument; its number (DNNL_ARG_…) and what it looks like.
-  void argument(int which, const MemoryDesc& desc) { check("dnnl_memory_create", add(which, desc.get())); }
-
-  /// Runs on these pointers, in the order in which the arguments were declared.
+  /// Runs on these pointers, one for each argument, in order.
   void run(std::initializer_list<const void*> pointers) {
     thread_local const Stream stream;
     int i = 0;
@@ -260,12 +271,12 @@ inline Cache& cache() {
   return made;
 }
 
-/// A primitive for this key while alive: from the cache, or from make(key), which returns a new one.
+/// A primitive for this key while alive: from the cache, or from make(), which returns a new one.
 class Leased {
  public:
   template <class Make>
   Leased(const Key& key, const Make& make) : primitive_(cache().take(key)) {
-    if (!primitive_) primitive_ = make(key);
+    if (!primitive_) primitive_ = make();
   }
   ~Leased() { cache().put(primitive_); }
   Leased(const Leased&) = delete;
