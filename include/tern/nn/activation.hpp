@@ -27,7 +27,6 @@ TERN_ACTIVATION_MODULE(Hardtanh, hardtanh)
 TERN_ACTIVATION_MODULE(Hardswish, hardswish)
 TERN_ACTIVATION_MODULE(Tanh, tanh)
 TERN_ACTIVATION_MODULE(Sigmoid, sigmoid)
-TERN_ACTIVATION_MODULE(Identity, Tensor)
 #undef TERN_ACTIVATION_MODULE
 
 /// softmax over a dimension.

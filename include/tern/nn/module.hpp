@@ -340,7 +340,7 @@ auto converted(const M& module, D2 device) {
 }  // namespace nn
 
 /// What every module offers, given the types of its members.
-#define TERN_MODULE_METHODS(...)                                                                                       \
+#define TERN_MODULE_METHODS(Self, ...)                                                                                       \
   using Places = typename ::tern::nn::detail::PlacesOfAll<__VA_ARGS__>::type;                                          \
   auto parameters() const { return ::tern::nn::parameters(*this); }                                                    \
   ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                       \
@@ -394,6 +394,6 @@ auto converted(const M& module, D2 device) {
   void fields([[maybe_unused]] V_&& visit) const {                                                                     \
     TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
   }                                                                                                                    \
-  TERN_MODULE_METHODS(void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
+  TERN_MODULE_METHODS(Self, void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
 
 }  // namespace tern

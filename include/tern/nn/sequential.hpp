@@ -31,7 +31,7 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
     int i = 0;
     std::apply([&](const auto&... layer) { (visit(std::to_string(i++).c_str(), layer), ...); }, layers);
   }
-  TERN_MODULE_METHODS(L...)
+  TERN_MODULE_METHODS(Sequential, L...)
 
   template <class X>
   auto forward(const X& x) {
