@@ -67,8 +67,8 @@ struct Dual : Assignable<Dual<V>> {
 
   friend Dual where(Mask m, Dual a, Dual b) { return {where(m, a.v, b.v), where(m, a.d, b.d)}; }
   /// Equal arguments share the derivative.
-  friend Dual min(Dual a, Dual b) { return {min(a.v, b.v), of_larger(b, a)}; }
-  friend Dual max(Dual a, Dual b) { return {max(a.v, b.v), of_larger(a, b)}; }
+  friend Dual min(Dual a, Dual b) { return {min(a.v, b.v), chosen(a.v < b.v, a.v > b.v, a, b)}; }
+  friend Dual max(Dual a, Dual b) { return {max(a.v, b.v), chosen(a.v > b.v, a.v < b.v, a, b)}; }
   /// At a limit the derivative is still x's.
   friend Dual clamp(Dual x, Dual low, Dual high) {
     return {clamp(x.v, low.v, high.v), where(x.v < low.v, low.d, where(x.v > high.v, high.d, x.d))};
@@ -167,8 +167,8 @@ struct Dual : Assignable<Dual<V>> {
   static constexpr double ln2 = 0.69314718055994530942, ln10 = 2.30258509299404568402;
   static constexpr double two_over_root_pi = 1.12837916709551257390;
 
-  static Tangent<V> of_larger(Dual a, Dual b) {
-    return where(a.v > b.v, a.d, where(a.v < b.v, b.d, (a.d + b.d) * V(0.5)));
+  static Tangent<V> chosen(Mask first, Mask second, Dual a, Dual b) {
+    return where(first, a.d, where(second, b.d, (a.d + b.d) * V(0.5)));
   }
 };
 

@@ -219,10 +219,9 @@ inline Packet<float> log1p(Packet<float> x) {
 inline Packet<float> tanh(Packet<float> x) {
   const Packet<float> z = x * x;
   // tanh(x) / x, in x^2, up to where it is 1 in float
-  const Packet<float> p = detail::polynomial(z, 1.0f, 0.136798918f, 0.00386829674f, 2.80068471e-05f, 3.05825871e-08f,
-                                             -1.21978521e-11f);
+  const Packet<float> p = detail::polynomial(z, 1.0f, 0.13379693f, 0.00349400099f, 2.05828255e-05f, 1.3317984e-08f);
   const Packet<float> q =
-      detail::polynomial(z, 1.0f, 0.470132232f, 0.0272457302f, 0.000393857626f, 1.28731904e-06f);
+      detail::polynomial(z, 1.0f, 0.467130095f, 0.0258709546f, 0.000328303315f, 7.76161244e-07f);
   const Packet<float> y = x * p / q;
   return where((abs(x) > 9.01f) | (abs(y) > 1), copysign(1, x), y);
 }
