@@ -54,6 +54,10 @@ using compute_t = std::conditional_t<is_half_v<T>, float, T>;
 template <class T>
 using scalar_t = std::conditional_t<is_floating_v<T>, double, T>;
 
+/// What elements of T are summed to: int64 for integers and bool, else T itself.
+template <class T>
+using sum_t = std::conditional_t<is_floating_v<T>, T, std::int64_t>;
+
 /// A type as a value, for x.to(f64).
 template <Element T>
 struct Type {

@@ -108,9 +108,13 @@ inline constexpr std_caller call_std{};
   TERN_BINARY_METHODS(TERN_BINARY_METHOD)                                                                               \
   TERN_COMPARISON_METHODS(TERN_COMPARISON_METHOD)                                                                       \
   TERN_PREDICATE_METHODS(TERN_PREDICATE_METHOD)                                                                         \
-  TERN_REDUCTION_METHOD(sum)                                                                                            \
+  Tensor<D, sum_t<T>> sum(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                  \
+    return TERN_CALL(sum, dim, keepdim, here);                                                                          \
+  }                                                                                                                     \
+  Tensor<D, sum_t<T>> prod(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                 \
+    return TERN_CALL(prod, dim, keepdim, here);                                                                         \
+  }                                                                                                                     \
   TERN_REDUCTION_METHOD(mean)                                                                                           \
-  TERN_REDUCTION_METHOD(prod)                                                                                           \
   TERN_REDUCTION_METHOD(amax)                                                                                           \
   TERN_REDUCTION_METHOD(amin)                                                                                           \
   TERN_REDUCTION_METHOD(logsumexp)                                                                                      \

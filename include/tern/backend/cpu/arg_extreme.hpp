@@ -1,0 +1,49 @@
+// The position of the largest or smallest element along a dimension.
+#pragma once
+#include "../../core/config.hpp"
+#include "../../core/parallel.hpp"
+#include "../../device/device.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cpu {
+
+template <class T, bool largest>
+Index first_extreme(const T* p, Index n, Index stride) {
+  using C = compute_t<T>;
+  Index at = 0;
+  C best = C(p[0]);
+  for (Index i = 1; i < n && best == best; ++i) {
+    const C x = C(p[i * stride]);
+    if ((largest ? x > best : x < best) || x != x) {
+      best = x;
+      at = i;
+    }
+  }
+  return at;
+}
+
+}  // namespace cpu
+
+/// out = first position of the largest or smallest element along dim; of the first NaN where there is one.
+template <class T>
+void arg_extreme(Cpu, bool largest, const Array& out, const Array& in, int dim) {
+  const auto find = largest ? &cpu::first_extreme<T, true> : &cpu::first_extreme<T, false>;
+  const Index n = in.dims[dim], stride = in.strides[dim];
+  parallel_for(out.numel, 16384 / (n + 1) + 1, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      Index rest = i, offset = 0;
+      for (int d = in.ndim; d-- > 0;) {
+        if (d == dim) continue;
+        offset += rest % in.dims[d] * in.strides[d];
+        rest /= in.dims[d];
+      }
+      out.as<Index>()[i] = find(in.as<T>() + offset, n, stride);
+    }
+  });
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

@@ -1,0 +1,55 @@
+// How two numbers become one in a reduction; the same for every device. V is whatever the device computes with.
+#pragma once
+#include <limits>
+
+namespace tern::backend {
+
+struct Sum {
+  template <class V>
+  static V combine(V a, V b) {
+    return a + b;
+  }
+  template <class T>
+  static constexpr T identity() {
+    return T(0);
+  }
+};
+
+struct Product {
+  template <class V>
+  static V combine(V a, V b) {
+    return a * b;
+  }
+  template <class T>
+  static constexpr T identity() {
+    return T(1);
+  }
+};
+
+/// NaN if any element is.
+struct Maximum {
+  template <class V>
+  static V combine(V a, V b) {
+    return max(a, b);
+  }
+  template <class T>
+  static constexpr T identity() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? T(-Limits::infinity()) : Limits::lowest();
+  }
+};
+
+/// NaN if any element is.
+struct Minimum {
+  template <class V>
+  static V combine(V a, V b) {
+    return min(a, b);
+  }
+  template <class T>
+  static constexpr T identity() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+};
+
+}  // namespace tern::backend

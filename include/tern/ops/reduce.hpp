@@ -1,0 +1,99 @@
+// Reductions over dimensions: sum, mean, prod, amax, amin, any, all. Everywhere `dim` lists dimensions, negative ones counted from the
+// last, an empty list standing for all of them; keepdim leaves them as dimensions of size 1.
+#pragma once
+#include "../backend/reduce.hpp"
+#include "views.hpp"
+
+namespace tern {
+namespace detail {
+
+/// A new tensor: finish(R over dim of f(x...)), inputs broadcast and calculated with as C. Off the tape.
+template <class R, class C, class Out, class F, class G, class D, class... T>
+Tensor<D, Out> reduce(const char* op, const F& f, const G& finish, const Dims& dim, bool keepdim, const Tensor<D, T>&... x) {
+  const Array* const in[] = {x.checked(op)...};
+  Shape shape = in[0]->shape();
+  for (std::size_t k = 1; k < sizeof...(T); ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
+  const unsigned mask = dim_mask(op, dim, shape.n);
+  const Tensor<D, Out> y = empty<D, Out>(reduced_shape(shape, mask, keepdim));
+  backend::reduce<C, R, Out, T...>(D{}, f, finish, *y.impl(), in, shape, mask);
+  return y;
+}
+
+inline constexpr auto identity = [](auto v) { return v; };
+inline constexpr auto is_nonzero = [](auto v) { return where(v != 0, decltype(v)(1), decltype(v)(0)); };
+inline auto divide_by(Index count) {
+  return [count](auto v) { return v / decltype(v)(count); };
+}
+
+/// The number of elements reduced to one.
+inline Index reduced_count(ShapeRef shape, unsigned mask) {
+  Index count = 1;
+  for (int i = 0; i < shape.n; ++i)
+    if (mask >> i & 1) count *= shape.d[i];
+  return count;
+}
+
+/// A reduction's result, or its gradient, with the reduced dimensions back as dimensions of size 1.
+template <class D, class T>
+Tensor<D, T> with_dims(const Tensor<D, T>& y, const Shape& shape, unsigned mask) {
+  return y.dim() == shape.n ? y : reshape(y, reduced_shape(shape, mask, true));
+}
+
+/// The same stretched to the shape before the reduction.
+template <class D, class T>
+Tensor<D, T> spread(const Tensor<D, T>& g, const Shape& shape, unsigned mask) {
+  return expand(with_dims(g, shape, mask), shape);
+}
+
+/// finish(y) = y / count: nothing is lost to a 16-bit sum in between.
+template <class C, class Out, class D, class T>
+Tensor<D, Out> sum_over(const OpName& op, const Tensor<D, T>& x, const Dims& dim, bool keepdim, Index count) {
+  const Tensor<D, Out> y = count == 1 ? reduce<backend::Sum, C, Out>(op.name, identity, identity, dim, keepdim, x)
+                                      : reduce<backend::Sum, C, Out>(op.name, identity, divide_by(count), dim, keepdim, x);
+  if constexpr (is_floating_v<T>) {
+    const Shape shape = x.shape();
+    const unsigned mask = dim_mask(op.name, dim, shape.n);
+    record(op, y, wrt(x, [shape, mask, count](const auto& g) {
+             return spread(count == 1 ? g : div(g, double(count)), shape, mask);
+           }));
+  }
+  return y;
+}
+
+}  // namespace detail
+
+/// The sum over dim. Integers and bool are summed to int64.
+template <Device D, Element T>
+Tensor<D, sum_t<T>> sum(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  return detail::sum_over<sum_t<T>, sum_t<T>>({"sum", here}, x, dim, keepdim, 1);
+}
+
+/// True where any element over dim is not zero.
+template <Device D, Element T>
+Tensor<D, bool> any(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here = {}) {
+  return detail::reduce<backend::Maximum, T, bool>("any", detail::is_nonzero, detail::identity, dim, keepdim, x);
+}
+
+/// True where all elements over dim are not zero.
+template <Device D, Element T>
+Tensor<D, bool> all(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here = {}) {
+  return detail::reduce<backend::Minimum, T, bool>("all", detail::is_nonzero, detail::identity, dim, keepdim, x);
+}
+
+/// The mean over dim; NaN where there is no element.
+template <Device D, Element T>
+  requires is_floating_v<T>
+Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  const Array& a = *x.checked("mean");
+  const Index count = detail::reduced_count(a.shape_ref(), dim_mask("mean", dim, a.ndim));
+  return detail::sum_over<T, T>({"mean", here}, x, dim, keepdim, count);
+}
+
+template <Device D, Element T>
+T Tensor<D, T>::item(Here) const {
+  const Array& a = *checked("item");
+  if (a.numel != 1) fail("item", {"a tensor of one element is needed, not of shape ", a.shape_ref()});
+  return *data();
+}
+
+}  // namespace tern
