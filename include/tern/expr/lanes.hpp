@@ -2,6 +2,7 @@
 // and bool; Lanes<T, 1> is the naive scalar.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #include "../core/dtype.hpp"
 #include "packet.hpp"
@@ -138,6 +139,8 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
   /// The smaller and the larger; NaN if either is.
   friend Lanes min(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return x < y || x != x ? x : y; }); }
   friend Lanes max(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return x > y || x != x ? x : y; }); }
+  /// x brought into [low, high]; NaN stays NaN.
+  friend Lanes clamp(Lanes x, Lanes low, Lanes high) { return min(max(x, low), high); }
   /// The magnitude of a with the sign of b.
   friend Lanes copysign(Lanes a, Lanes b)
     requires(!is_integer)

@@ -49,11 +49,15 @@ vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, half) {
   return __builtin_convertvector(bits | (u >> 16 & 0x8000u), vector_t<std::uint16_t, N>);
 }
 
-/// static_cast, but a real number becomes a small integer by way of a wide one: -1.0 is 255, not undefined.
-template <class To, class From>
-To convert_element(From x) {
-  if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, std::uint8_t>) return To(std::int32_t(x));
-  else return static_cast<To>(x);
+/// What U is in memory to the compiler's vectors, which know no bool.
+template <class U>
+using stored_t = std::conditional_t<std::is_same_v<U, bool>, std::uint8_t, U>;
+
+/// A number becomes U. A real one becomes a uint8 by way of a wider integer: -1.0 is 255, not undefined.
+template <class U, class T>
+U to_element(T x) {
+  if constexpr (std::is_floating_point_v<T> && std::is_same_v<U, std::uint8_t>) return U(std::int32_t(x));
+  else return U(compute_t<U>(x));
 }
 
 template <class V>
@@ -71,9 +75,13 @@ V load_as(const U* p) {
     vector_t<std::uint16_t, V::size> bits;
     __builtin_memcpy(&bits, p, sizeof bits);
     return detail::widen<V::size>(bits, U());
+  } else if constexpr (requires { typename V::Native; } && !is_half_v<U>) {
+    vector_t<detail::stored_t<U>, V::size> stored;
+    __builtin_memcpy(&stored, p, sizeof stored);
+    return __builtin_convertvector(stored, typename V::Native);
   } else {
     T values[V::size];
-    for (int i = 0; i < V::size; ++i) values[i] = detail::convert_element<T>(compute_t<U>(p[i]));
+    for (int i = 0; i < V::size; ++i) values[i] = detail::to_element<T>(compute_t<U>(p[i]));
     return V::load(values);
   }
 }
@@ -98,7 +106,7 @@ void store_as(U* p, const V& v) {
   } else {
     typename V::value_type values[V::size];
     v.store(values);
-    for (int i = 0; i < V::size; ++i) p[i] = U(detail::convert_element<compute_t<U>>(values[i]));
+    for (int i = 0; i < V::size; ++i) p[i] = detail::to_element<U>(values[i]);
   }
 }
 

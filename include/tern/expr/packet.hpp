@@ -41,9 +41,10 @@ struct PacketMask {
     __builtin_memcpy(p, &bytes, size);
   }
   friend bool any(PacketMask m) {
-    for (int i = 0; i < size; ++i)
-      if (m.bits[i]) return true;
-    return false;
+    std::uint64_t words[packet_bytes / 8], seen = 0;
+    __builtin_memcpy(words, &m.bits, sizeof words);
+    for (std::uint64_t word : words) seen |= word;
+    return seen != 0;
   }
   friend PacketMask operator&(PacketMask a, PacketMask b) { return {a.bits & b.bits}; }
   friend PacketMask operator|(PacketMask a, PacketMask b) { return {a.bits | b.bits}; }
@@ -97,6 +98,8 @@ struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<Packet<T>> {
   /// The smaller and the larger; NaN if either is.
   friend Packet min(Packet a, Packet b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
   friend Packet max(Packet a, Packet b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
+  /// x brought into [low, high]; NaN stays NaN.
+  friend Packet clamp(Packet x, Packet low, Packet high) { return min(max(x, low), high); }
   /// The magnitude of a with the sign of b.
   friend Packet copysign(Packet a, Packet b) {
     const Bits sign = Packet(-0.0).bits();

@@ -1,0 +1,309 @@
+// Elementary functions of packets of floats, without branches or tables. The polynomials are minimax fits of the remainder
+// named beside them, in relative error, on the interval that the reduction leaves; tests/expr/math.cpp bounds the ulps.
+#pragma once
+#include <limits>
+
+#include "packet.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace expr {
+
+/// |x|.
+template <class T>
+Packet<T> abs(Packet<T> x) {
+  return copysign(x, 1);
+}
+
+/// Rounded to the nearest integer, halves to even. Above 2^23 (2^52) every number is an integer, and adding that rounds.
+template <class T>
+Packet<T> round(Packet<T> x) {
+  const Packet<T> a = abs(x), integers = T(1) / std::numeric_limits<T>::epsilon();
+  return copysign(where(a < integers, (a + integers) - integers, a), x);
+}
+template <class T>
+Packet<T> floor(Packet<T> x) {
+  const Packet<T> r = round(x);
+  return where(r > x, r - 1, r);
+}
+template <class T>
+Packet<T> ceil(Packet<T> x) {
+  return -floor(-x);
+}
+template <class T>
+Packet<T> trunc(Packet<T> x) {
+  return copysign(floor(abs(x)), x);
+}
+
+/// Inline assembler, since a loop over std::sqrt would be kept scalar by its error report, and the intrinsic needs a header
+/// that costs more to compile than this whole layer.
+template <class T>
+Packet<T> sqrt(Packet<T> x) {
+#if defined(__AVX__)
+  if constexpr (sizeof(T) == 4) asm("vsqrtps %1, %0" : "=v"(x.v) : "v"(x.v));
+  else asm("vsqrtpd %1, %0" : "=v"(x.v) : "v"(x.v));
+#elif defined(__SSE2__)
+  if constexpr (sizeof(T) == 4) asm("sqrtps %1, %0" : "=x"(x.v) : "x"(x.v));
+  else asm("sqrtpd %1, %0" : "=x"(x.v) : "x"(x.v));
+#else
+  for (int i = 0; i < x.size; ++i) x.v[i] = std::sqrt(x.v[i]);
+#endif
+  return x;
+}
+
+namespace detail {
+
+using Floats = Packet<float>;
+using FloatBits = Floats::Bits;
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;   // n times the first is exact for |n| < 2^15
+
+/// c[0] + c[1] x + c[2] x^2 + ...
+template <int N>
+[[gnu::always_inline]] inline Floats polynomial(Floats x, const float (&c)[N]) {
+  Floats sum = c[N - 1];
+  for (int i = N - 1; i-- > 0;) sum = multiply_add(sum, x, c[i]);
+  return sum;
+}
+
+/// 2^n for n in [-126, 127].
+inline Floats power_of_two(FloatBits n) { return Floats::from_bits((n + 127) << 23); }
+
+/// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1.
+struct ExpParts {
+  FloatBits n;
+  Floats expm1_r;
+};
+[[gnu::always_inline]] inline ExpParts exp_parts(Floats x) {
+  const Floats shift = 0x1.8p23f;   // leaves the rounded sum in the low bits of the mantissa
+  const Floats shifted = multiply_add(x, 1.44269504f, shift);
+  const Floats n = shifted - shift;
+  const Floats r = multiply_add(n, -ln2_low, multiply_add(n, -ln2_high, x));
+  // (e^r - 1 - r) / r^2
+  const Floats p = polynomial(r, {0.5f, 0.166666657f, 0.0416664779f, 0.00833356567f, 0.00139337126f, 0.00019744318f});
+  return {shifted.bits() - shift.bits(), multiply_add(r * r, p, r)};
+}
+
+/// x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), for normal x.
+struct LogParts {
+  FloatBits k;
+  Floats f;
+};
+inline LogParts log_parts(Floats x) {
+  const FloatBits k = (x.bits() - Floats(0.707106781f).bits()) >> 23;
+  return {k, Floats::from_bits(x.bits() - (k << 23)) - 1};
+}
+
+/// log(1 + f) - f, for f as above.
+[[gnu::always_inline]] inline Floats log1p_minus(Floats f) {
+  // (log(1 + f) - f + f^2 / 2) / f^3
+  const Floats p = polynomial(f, {0.333333313f, -0.250008225f, 0.200012475f, -0.166233122f, 0.14201352f, -0.131603062f,
+                                  0.127642468f, -0.0763723031f});
+  const Floats square = f * f;
+  return multiply_add(square * f, p, -0.5f * square);
+}
+
+/// The logarithm's values outside (0, inf): -inf, NaN, or x itself.
+inline Floats log_limits(Floats x, Floats inside) {
+  return where(x <= 0, where(x == 0, -infinity, not_a_number), where(x < infinity, inside, x));
+}
+
+/// The parts of a positive x, subnormal ones too, with k as a float.
+struct AnyLogParts {
+  Floats k, f;
+};
+inline AnyLogParts any_log_parts(Floats x) {
+  const auto subnormal = x < 0x1p-126f;
+  const LogParts parts = log_parts(where(subnormal, x * 0x1p24f, x));
+  const Floats k = __builtin_convertvector(parts.k, Floats::Native);
+  return {where(subnormal, k - 24, k), parts.f};
+}
+
+/// x = n pi/2 + r with |r| <= pi/4, and sin r and cos r. Exact enough for |x| <= sin_limit.
+struct SinParts {
+  FloatBits n;
+  Floats sin_r, cos_r;
+};
+inline constexpr float sin_limit = 8192;
+[[gnu::always_inline]] inline SinParts sin_parts(Floats x) {
+  const Floats shift = 0x1.8p23f;
+  const Floats shifted = multiply_add(x, 0.636619772f, shift);
+  const Floats n = shifted - shift;
+  // pi/2 in three parts of 9 bits, whose products with n are exact, and the rest.
+  Floats r = multiply_add(n, -0x1.92p+0f, x);
+  r = multiply_add(n, -0x1.fbp-12f, r);
+  r = multiply_add(n, -0x1.51p-22f, r);
+  r = multiply_add(n, -0x1.0b4612p-34f, r);
+  const Floats z = r * r;
+  // (sin r - r) / r^3 and (cos r - 1 + r^2 / 2) / r^4, in r^2
+  const Floats s = polynomial(z, {-0.166666552f, 0.00833218824f, -0.000195180721f});
+  const Floats c = polynomial(z, {0.0416666456f, -0.00138873095f, 2.44323383e-05f});
+  return {shifted.bits() - shift.bits(), multiply_add(z * r, s, r), multiply_add(z * z, c, multiply_add(z, -0.5f, 1))};
+}
+
+/// sin of the angle with these parts.
+inline Floats sin_of(const SinParts& parts) {
+  const Floats::Mask odd{(parts.n & 1) != 0};
+  const Floats value = where(odd, parts.cos_r, parts.sin_r);
+  return Floats::from_bits(value.bits() ^ (parts.n & 2) << 30);
+}
+
+/// arcsin of x in [0, 1/2].
+[[gnu::always_inline]] inline Floats asin_small(Floats x) {
+  const Floats z = x * x;
+  // (arcsin x - x) / x^3, in x^2
+  const Floats p = polynomial(z, {0.166667521f, 0.0749530792f, 0.0454695076f, 0.0241822582f, 0.0421637446f});
+  return multiply_add(z * x, p, x);
+}
+
+}  // namespace detail
+
+inline Packet<float> exp(Packet<float> x) {
+  // Beyond these the result is 0 or infinite anyway; comparisons rather than min and max keep a NaN.
+  x = where(x > 89, 89, where(x < -104, -104, x));
+  const auto [n, m] = detail::exp_parts(x);
+  const detail::FloatBits half = n >> 1;   // in two steps, since 2^n itself may be subnormal or infinite
+  return (m + 1) * detail::power_of_two(half) * detail::power_of_two(n - half);
+}
+
+inline Packet<float> expm1(Packet<float> x) {
+  const Packet<float> y = where(x > 89, 89, where(x < -18, -18, x));
+  const auto [n, m] = detail::exp_parts(y);
+  const Packet<float> s = detail::power_of_two(n - 1);
+  return where(abs(x) < 1e-10f, x, 2 * multiply_add(s, m, s - 0.5f));
+}
+
+inline Packet<float> exp2(Packet<float> x) {
+  const Packet<float> y = where(x > 129, 129, where(x < -151, -151, x));
+  const Packet<float> n = round(y);
+  const auto [zero, m] = detail::exp_parts((y - n) * 0.693147181f);
+  const detail::FloatBits k = __builtin_convertvector(n.v, detail::FloatBits), half = k >> 1;
+  return (m + 1) * detail::power_of_two(half) * detail::power_of_two(k - half);
+}
+
+inline Packet<float> log(Packet<float> x) {
+  const auto [k, f] = detail::any_log_parts(x);
+  const Packet<float> low = multiply_add(k, detail::ln2_low, detail::log1p_minus(f));
+  return detail::log_limits(x, multiply_add(k, detail::ln2_high, f + low));
+}
+
+inline Packet<float> log2(Packet<float> x) {
+  const auto [k, f] = detail::any_log_parts(x);
+  const Packet<float> y = f + detail::log1p_minus(f);
+  return detail::log_limits(x, k + multiply_add(y, 0.442695041f, y));   // log2(e) = 1.4427
+}
+
+inline Packet<float> log10(Packet<float> x) {
+  const auto [k, f] = detail::any_log_parts(x);
+  const Packet<float> y = (f + detail::log1p_minus(f)) * 0.434294482f;
+  return detail::log_limits(x, multiply_add(k, 0.30102539f, multiply_add(k, 4.60503989e-6f, y)));   // k log10(2)
+}
+
+inline Packet<float> log1p(Packet<float> x) {
+  const Packet<float> u = x + 1, v = u - 1, lost = (1 - (u - v)) + (x - v);   // u + lost = 1 + x exactly
+  const auto [k, f] = detail::log_parts(u);
+  const detail::FloatBits scale = -(k > 64 ? detail::FloatBits{} + 64 : k);
+  const Packet<float> g = multiply_add(lost, detail::power_of_two(scale), f);
+  const Packet<float> kf = __builtin_convertvector(k, Packet<float>::Native);
+  const Packet<float> low = multiply_add(kf, detail::ln2_low, detail::log1p_minus(g));
+  return where(abs(x) < 1e-10f, x, detail::log_limits(u, multiply_add(kf, detail::ln2_high, g + low)));
+}
+
+inline Packet<float> tanh(Packet<float> x) {
+  const Packet<float> a = abs(x), t = expm1(2 * where(a > 10, 10, a));
+  return copysign(t / (t + 2), x);
+}
+
+inline Packet<float> sigmoid(Packet<float> x) {
+  const Packet<float> e = exp(-abs(x));
+  return where(x < 0, e, 1) / (1 + e);
+}
+
+inline Packet<float> cosh(Packet<float> x) {
+  const Packet<float> root = exp(0.5f * abs(x));
+  return 0.5f * root * root + 0.5f / (root * root);
+}
+
+inline Packet<float> sinh(Packet<float> x) {
+  const Packet<float> a = abs(x), t = expm1(a), root = exp(0.5f * a);
+  return copysign(where(a < 20, 0.5f * (t + t / (t + 1)), 0.5f * root * root), x);
+}
+
+inline Packet<float> sin(Packet<float> x) {
+  if (any(abs(x) > detail::sin_limit)) return lanewise([](float a) { return std::sin(a); }, x);
+  return where(x == 0, x, detail::sin_of(detail::sin_parts(x)));
+}
+
+inline Packet<float> cos(Packet<float> x) {
+  if (any(abs(x) > detail::sin_limit)) return lanewise([](float a) { return std::cos(a); }, x);
+  auto parts = detail::sin_parts(x);
+  parts.n += 1;   // cos x = sin(x + pi/2)
+  return detail::sin_of(parts);
+}
+
+inline Packet<float> tan(Packet<float> x) {
+  if (any(abs(x) > detail::sin_limit)) return lanewise([](float a) { return std::tan(a); }, x);
+  const auto parts = detail::sin_parts(x);
+  const Packet<float>::Mask odd{(parts.n & 1) != 0};
+  const Packet<float> t = where(odd, -parts.cos_r, parts.sin_r) / where(odd, parts.sin_r, parts.cos_r);
+  return where(x == 0, x, t);
+}
+
+inline Packet<float> asin(Packet<float> x) {
+  const Packet<float> a = abs(x);
+  const auto small = a <= 0.5f;
+  const Packet<float> y = detail::asin_small(where(small, a, sqrt(0.5f * (1 - a))));
+  return copysign(where(small, y, 1.57079633f - 2 * y), x);
+}
+
+inline Packet<float> acos(Packet<float> x) {
+  const Packet<float> a = abs(x);
+  const auto small = a <= 0.5f;
+  const Packet<float> y = detail::asin_small(where(small, a, sqrt(0.5f * (1 - a))));
+  return where(small, 1.57079633f - copysign(y, x), where(x < 0, 3.14159265f - 2 * y, 2 * y));
+}
+
+inline Packet<float> atan(Packet<float> x) {
+  const Packet<float> a = abs(x);
+  const auto large = a > 2.41421356f, medium = a > 0.414213562f;   // tan(3 pi/8), tan(pi/8)
+  const Packet<float> t = where(large, -1, where(medium, a - 1, a)) / where(large, a, where(medium, a + 1, 1));
+  const Packet<float> z = t * t;
+  // (arctan t - t) / t^3, in t^2
+  const Packet<float> p =
+      detail::polynomial(z, {-0.333333164f, 0.19998531f, -0.14244467f, 0.105997846f, -0.0609165765f});
+  const Packet<float> base = where(large, 1.57079633f, where(medium, 0.785398163f, 0));
+  return copysign(base + multiply_add(z * t, p, t), x);
+}
+
+inline Packet<float> asinh(Packet<float> x) {
+  const Packet<float> a = abs(x), square = a * a;
+  const Packet<float> y = log1p(where(a < 1e9f, a + square / (1 + sqrt(1 + square)), a));
+  return copysign(where(a < 1e9f, y, y + 0.693147181f), x);
+}
+
+inline Packet<float> acosh(Packet<float> x) {
+  const Packet<float> t = x - 1;
+  const Packet<float> y = log1p(where(x < 1e9f, t + sqrt(t * (x + 1)), x));
+  return where(x < 1e9f, y, y + 0.693147181f);
+}
+
+inline Packet<float> atanh(Packet<float> x) {
+  const Packet<float> a = abs(x);
+  return copysign(0.5f * log1p(2 * a / (1 - a)), x);
+}
+
+inline Packet<float> erf(Packet<float> x) {
+  const Packet<float> z = x * x;
+  // erf(x) / x, in x^2, up to where it is 1 in float
+  const Packet<float> p = detail::polynomial(
+      z, {1.12837911f, 0.19075577f, 0.0527860038f, 0.00377826393f, 0.00028475342f, 2.04190246e-06f});
+  const Packet<float> q = detail::polynomial(
+      z, {1, 0.502385557f, 0.114245422f, 0.0149947507f, 0.00116483914f, 3.80002675e-05f});
+  return where(abs(x) > 3.92f, copysign(1, x), x * p / q);
+}
+
+}  // namespace expr
+}  // namespace TERN_ISA
+}  // namespace tern
