@@ -60,12 +60,11 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;   // n times the first is exact for |n| < 2^15
 
-/// c[0] + c[1] x + c[2] x^2 + ...
-template <int N>
-[[gnu::always_inline]] inline Floats polynomial(Floats x, const float (&c)[N]) {
-  Floats sum = c[N - 1];
-  for (int i = N - 1; i-- > 0;) sum = multiply_add(sum, x, c[i]);
-  return sum;
+/// c + c1 x + c2 x^2 + ...
+template <class... Rest>
+[[gnu::always_inline]] inline Floats polynomial(Floats x, float c, Rest... rest) {
+  if constexpr (sizeof...(rest) == 0) return c;
+  else return multiply_add(x, polynomial(x, rest...), c);
 }
 
 /// 2^n for n in [-126, 127].
@@ -82,7 +81,7 @@ struct ExpParts {
   const Floats n = shifted - shift;
   const Floats r = multiply_add(n, -ln2_low, multiply_add(n, -ln2_high, x));
   // (e^r - 1 - r) / r^2
-  const Floats p = polynomial(r, {0.5f, 0.166666657f, 0.0416664779f, 0.00833356567f, 0.00139337126f, 0.00019744318f});
+  const Floats p = polynomial(r, 0.5f, 0.166666657f, 0.0416664779f, 0.00833356567f, 0.00139337126f, 0.00019744318f);
   return {shifted.bits() - shift.bits(), multiply_add(r * r, p, r)};
 }
 
@@ -99,8 +98,8 @@ inline LogParts log_parts(Floats x) {
 /// log(1 + f) - f, for f as above.
 [[gnu::always_inline]] inline Floats log1p_minus(Floats f) {
   // (log(1 + f) - f + f^2 / 2) / f^3
-  const Floats p = polynomial(f, {0.333333313f, -0.250008225f, 0.200012475f, -0.166233122f, 0.14201352f, -0.131603062f,
-                                  0.127642468f, -0.0763723031f});
+  const Floats p = polynomial(f, 0.333333313f, -0.250008225f, 0.200012475f, -0.166233122f, 0.14201352f, -0.131603062f,
+                                  0.127642468f, -0.0763723031f);
   const Floats square = f * f;
   return multiply_add(square * f, p, -0.5f * square);
 }
@@ -138,8 +137,8 @@ inline constexpr float sin_limit = 8192;
   r = multiply_add(n, -0x1.0b4612p-34f, r);
   const Floats z = r * r;
   // (sin r - r) / r^3 and (cos r - 1 + r^2 / 2) / r^4, in r^2
-  const Floats s = polynomial(z, {-0.166666552f, 0.00833218824f, -0.000195180721f});
-  const Floats c = polynomial(z, {0.0416666456f, -0.00138873095f, 2.44323383e-05f});
+  const Floats s = polynomial(z, -0.166666552f, 0.00833218824f, -0.000195180721f);
+  const Floats c = polynomial(z, 0.0416666456f, -0.00138873095f, 2.44323383e-05f);
   return {shifted.bits() - shift.bits(), multiply_add(z * r, s, r), multiply_add(z * z, c, multiply_add(z, -0.5f, 1))};
 }
 
@@ -154,7 +153,7 @@ inline Floats sin_of(const SinParts& parts) {
 [[gnu::always_inline]] inline Floats asin_small(Floats x) {
   const Floats z = x * x;
   // (arcsin x - x) / x^3, in x^2
-  const Floats p = polynomial(z, {0.166667521f, 0.0749530792f, 0.0454695076f, 0.0241822582f, 0.0421637446f});
+  const Floats p = polynomial(z, 0.166667521f, 0.0749530792f, 0.0454695076f, 0.0241822582f, 0.0421637446f);
   return multiply_add(z * x, p, x);
 }
 
@@ -272,7 +271,7 @@ inline Packet<float> atan(Packet<float> x) {
   const Packet<float> z = t * t;
   // (arctan t - t) / t^3, in t^2
   const Packet<float> p =
-      detail::polynomial(z, {-0.333333164f, 0.19998531f, -0.14244467f, 0.105997846f, -0.0609165765f});
+      detail::polynomial(z, -0.333333164f, 0.19998531f, -0.14244467f, 0.105997846f, -0.0609165765f);
   const Packet<float> base = where(large, 1.57079633f, where(medium, 0.785398163f, 0));
   return copysign(base + multiply_add(z * t, p, t), x);
 }
@@ -286,7 +285,7 @@ inline Packet<float> asinh(Packet<float> x) {
 inline Packet<float> acosh(Packet<float> x) {
   const Packet<float> t = x - 1;
   const Packet<float> y = log1p(where(x < 1e9f, t + sqrt(t * (x + 1)), x));
-  return where(x < 1e9f, y, y + 0.693147181f);
+  return where(x < 1, detail::not_a_number, where(x < 1e9f, y, y + 0.693147181f));
 }
 
 inline Packet<float> atanh(Packet<float> x) {
@@ -295,13 +294,14 @@ inline Packet<float> atanh(Packet<float> x) {
 }
 
 inline Packet<float> erf(Packet<float> x) {
-  const Packet<float> z = x * x;
+  const Packet<float> a = abs(x), z = x * x;
   // erf(x) / x, in x^2, up to where it is 1 in float
   const Packet<float> p = detail::polynomial(
-      z, {1.12837911f, 0.19075577f, 0.0527860038f, 0.00377826393f, 0.00028475342f, 2.04190246e-06f});
+      z, 1.12837911f, 0.19075577f, 0.0527860038f, 0.00377826393f, 0.00028475342f, 2.04190246e-06f);
   const Packet<float> q = detail::polynomial(
-      z, {1, 0.502385557f, 0.114245422f, 0.0149947507f, 0.00116483914f, 3.80002675e-05f});
-  return where(abs(x) > 3.92f, copysign(1, x), x * p / q);
+      z, 1, 0.502385557f, 0.114245422f, 0.0149947507f, 0.00116483914f, 3.80002675e-05f);
+  const Packet<float> y = a * p / q;
+  return copysign(where((a > 3.92f) | (y > 1), 1, y), x);
 }
 
 }  // namespace expr
