@@ -1,0 +1,98 @@
+// The matrix product for element types that oneDNN has none for: both factors are copied, a block at a time, into the order
+// in which an inner loop with its sums in registers reads them (Goto, van de Geijn: "Anatomy of high-performance matrix
+// multiplication", 2008). Copying also takes care of strides. Not Eigen's product: that costs 0.85 s of compile time, and its
+// symbols would be the same in objects compiled for different instruction sets.
+#pragma once
+#include "../../core/parallel.hpp"
+#include "matmul_sums.hpp"
+#include "scratch.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace matmul_detail {
+
+/// Sizes of blocks: rows x columns of sums live in registers; tile_rows x tile_columns are one task, which takes depth
+/// products at a time, so that its two blocks stay in the second-level cache.
+template <class T>
+struct Blocks {
+  static constexpr int rows = registers == 32 ? 12 : 6, columns = 2 * lanes<T>;
+  static constexpr Index tile_rows = 96, tile_columns = columns * (192 / columns > 0 ? 192 / columns : 1), depth = 256;
+};
+
+/// rows x columns sums += a block of a (depth x rows) times a block of b (depth x columns).
+template <class T>
+void multiply_blocks(Index depth, const sum_t<T>* a, const sum_t<T>* b, sum_t<T>* sums) {
+  constexpr int R = Blocks<T>::rows, W = lanes<T>;
+  Lanes<sum_t<T>, W> s[R][2];
+#pragma GCC unroll 12
+  for (int r = 0; r < R; ++r)
+    for (int u = 0; u < 2; ++u) s[r][u] = load<W>(sums + (2 * r + u) * W);
+  for (; depth > 0; --depth, a += R, b += 2 * W) {
+    const auto b0 = load<W>(b), b1 = load<W>(b + W);
+#pragma GCC unroll 12
+    for (int r = 0; r < R; ++r) {
+      s[r][0] += a[r] * b0;
+      s[r][1] += a[r] * b1;
+    }
+  }
+#pragma GCC unroll 12
+  for (int r = 0; r < R; ++r)
+    for (int u = 0; u < 2; ++u) std::memcpy(sums + (2 * r + u) * W, &s[r][u], sizeof s[r][u]);
+}
+
+/// Copies a depth x width block to strips of `strip` columns, each dense; the last strip is filled up with zeros.
+template <class T>
+void pack(Index depth, Index width, Index strip, const T* from, Index down, Index across, sum_t<T>* to) {
+  for (Index first = 0; first < width; first += strip)
+    for (Index l = 0; l < depth; ++l) {
+      const T* row = from + l * down + first * across;
+      const Index there = std::min(strip, width - first);
+      for (Index w = 0; w < there; ++w) to[w] = sum_t<T>(row[w * across]);
+      for (Index w = there; w < strip; ++w) to[w] = 0;
+      to += strip;
+    }
+}
+
+/// c[i …, j …): one tile of one matrix.
+template <class T>
+[[gnu::noinline]] void blocked_tile(const MatMul<T>& p, Index i, Index j) {
+  using B = Blocks<T>;
+  using S = sum_t<T>;
+  constexpr Index a_size = B::tile_rows * B::depth, b_size = B::tile_columns * B::depth;
+  constexpr Index c_size = B::tile_rows * B::tile_columns, block = B::rows * B::columns;
+  const Scratch<S> scratch(a_size + b_size + c_size);
+  S *a = scratch.get(), *b = a + a_size, *sums = b + b_size;
+
+  const Index rows = std::min(B::tile_rows, p.m - i), columns = std::min(B::tile_columns, p.n - j);
+  std::fill_n(sums, c_size, S(0));
+  for (Index l = 0; l < p.k; l += B::depth) {
+    const Index depth = std::min(B::depth, p.k - l);
+    pack(depth, rows, B::rows, p.a + i * p.a_row + l * p.a_col, p.a_col, p.a_row, a);
+    pack(depth, columns, B::columns, p.b + l * p.b_row + j * p.b_col, p.b_row, p.b_col, b);
+    S* at = sums;
+    for (Index v = 0; v < columns; v += B::columns)
+      for (Index u = 0; u < rows; u += B::rows, at += block) multiply_blocks<T>(depth, a + u * depth, b + v * depth, at);
+  }
+  const S* at = sums;
+  for (Index v = 0; v < columns; v += B::columns)
+    for (Index u = 0; u < rows; u += B::rows, at += block)
+      for (Index r = 0; r < std::min<Index>(B::rows, rows - u); ++r)
+        store(p, i + u + r, j + v, std::min<Index>(B::columns, columns - v), at + r * B::columns);
+}
+
+/// One matrix of a batch. The tiles are split by shape alone, so the result does not depend on the number of threads.
+template <class T>
+void blocked_matmul(const MatMul<T>& p) {
+  using B = Blocks<T>;
+  const Index across = (p.n + B::tile_columns - 1) / B::tile_columns;
+  const Index down = (p.m + B::tile_rows - 1) / B::tile_rows;
+  parallel_for(across * down, 1, [&](Index begin, Index end) {
+    for (Index t = begin; t < end; ++t) blocked_tile(p, t / across * B::tile_rows, t % across * B::tile_columns);
+  });
+}
+
+}  // namespace matmul_detail
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

@@ -1,0 +1,90 @@
+// What the matrix products on the CPU share: a few adjacent sums in a vector register, and their way to memory.
+#pragma once
+#include <cmath>
+#include <cstring>
+
+#include "../../core/dtype.hpp"
+#include "../matmul.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace matmul_detail {
+
+#if defined(__AVX512F__)
+inline constexpr int register_bytes = 64, registers = 32;
+#elif defined(__AVX__)
+inline constexpr int register_bytes = 32, registers = 16;
+#else
+inline constexpr int register_bytes = 16, registers = 16;
+#endif
+
+template <class T>
+struct SumOf {
+  using type = compute_t<T>;
+};
+template <std::integral T>
+struct SumOf<T> {
+  using type = std::make_unsigned_t<T>;  // integers wrap around
+};
+/// What products of T are summed in.
+template <class T>
+using sum_t = typename SumOf<T>::type;
+
+/// W adjacent numbers. A compiler's vector, not Eigen's packet: it also comes in parts of a register, for the columns left over.
+template <class S, int W>
+struct LanesOf {
+  typedef S type __attribute__((vector_size(W * sizeof(S))));
+};
+template <class S, int W>
+using Lanes = typename LanesOf<S, W>::type;
+/// How many sums of products of T fill a register.
+template <class T>
+inline constexpr int lanes = register_bytes / int(sizeof(sum_t<T>));
+
+template <int W, class T>
+Lanes<sum_t<T>, W> load(const T* from) {
+  Lanes<sum_t<T>, W> x{};
+  if constexpr (sizeof(T) == sizeof(sum_t<T>)) std::memcpy(&x, from, sizeof x);
+  else
+    for (int i = 0; i < W; ++i) x[i] = from[i];
+  return x;
+}
+
+template <int W, class T>
+Lanes<sum_t<T>, W> load(const T* from, Index stride) {
+  if (stride == 1) return load<W>(from);
+  Lanes<sum_t<T>, W> x{};
+  for (int i = 0; i < W; ++i) x[i] = sum_t<T>(from[i * stride]);
+  return x;
+}
+
+/// c[i, j … j + W) of a batch's matrix = epilogue(c if accumulating + sums + bias).
+template <int W, class T>
+void store(const MatMul<T>& p, Index i, Index j, Lanes<sum_t<T>, W> sums) {
+  T* to = p.c + i * p.c_row + j;
+  if (p.accumulate) sums += load<W>(to);
+  if (p.bias) sums += load<W>(p.bias + j);
+  if constexpr (is_floating_v<T>) {
+    if (p.epilogue == Epilogue::relu) sums = sums <= 0 ? Lanes<sum_t<T>, W>{} : sums;  // a NaN stays
+    if (p.epilogue == Epilogue::gelu)
+      for (int l = 0; l < W; ++l) sums[l] *= sum_t<T>(0.5) * (1 + std::erf(sums[l] * sum_t<T>(0.70710678118654752)));
+  }
+  if constexpr (sizeof(T) == sizeof(sum_t<T>)) std::memcpy(to, &sums, sizeof sums);
+  else
+    for (int l = 0; l < W; ++l) to[l] = T(sums[l]);
+}
+
+/// The same for a run of sums in memory, which may be c itself.
+template <class T, class S>
+void store(const MatMul<T>& p, Index i, Index j, Index columns, const S* sums) {
+  constexpr int W = lanes<T>;
+  Index l = 0;
+  for (; l + W <= columns; l += W) store<W>(p, i, j + l, load<W>(sums + l));
+  for (; l < columns; ++l) store<1>(p, i, j + l, load<1>(sums + l));
+}
+
+}  // namespace matmul_detail
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

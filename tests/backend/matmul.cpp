@@ -1,0 +1,305 @@
+// Every product is held against a naive loop in double (integers: in wrapping arithmetic).
+#include <tern/backend/cpu/matmul.hpp>
+#include <tern/core/random.hpp>
+
+#include <cstring>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace tern;
+using backend::Epilogue;
+using backend::MatMul;
+
+namespace {
+
+constexpr Index sizes[] = {0, 1, 2, 3, 15, 16, 17, 31, 33, 65, 100};
+
+/// How a factor lies in memory.
+enum class Layout { rows, columns, padded_rows, padded_columns, gaps, same_row, same_column };
+constexpr Layout layouts[] = {Layout::rows, Layout::columns,  Layout::padded_rows, Layout::padded_columns,
+                              Layout::gaps, Layout::same_row, Layout::same_column};
+
+template <class T>
+std::vector<T> make_numbers() {
+  std::vector<T> numbers;
+  for (std::uint64_t i = 0; i < 65537; ++i) {
+    const RandomWords words = philox(7, 0, i);
+    if constexpr (std::is_integral_v<T>) numbers.push_back(T(words.word[0] % 3 ? words.word[1] % 16 : words.word[2]));
+    else numbers.push_back(T(2 * unit_float(words.word[0]) - 1));
+  }
+  return numbers;
+}
+
+/// The i-th of a fixed sequence: in [-1, 1), or integers, a third of them so large that products wrap around.
+template <class T>
+T number(std::size_t i) {
+  static const std::vector<T> numbers = make_numbers<T>();
+  return numbers[i % numbers.size()];
+}
+
+template <class T>
+struct Operand {
+  std::vector<T> data;
+  Index row, column, batch;
+
+  Operand(Layout layout, Index batches, Index rows, Index columns, std::size_t seed) {
+    switch (layout) {
+      case Layout::rows: row = columns, column = 1; break;
+      case Layout::columns: row = 1, column = rows; break;
+      case Layout::padded_rows: row = columns + 3, column = 1; break;
+      case Layout::padded_columns: row = 1, column = rows + 5; break;
+      case Layout::gaps: row = 2 * columns + 1, column = 2; break;
+      case Layout::same_row: row = 0, column = 1; break;
+      case Layout::same_column: row = 1, column = 0; break;
+    }
+    batch = rows * row + columns * column + 1;
+    data.resize(std::size_t(batch * batches + 1));
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = number<T>(seed + i);
+  }
+};
+
+/// One matrix product by its definition, and what rounding may make of it.
+template <class T>
+void check_one(const MatMul<T>& p, const std::vector<T>& before, const T* c) {
+  for (Index i = 0; i < p.m; ++i) {
+    for (Index j = 0; j < p.n; ++j) {
+      const T got = c[i * p.c_row + j], held = before[std::size_t(&c[i * p.c_row + j] - p.c)];
+      if constexpr (std::is_integral_v<T>) {
+        std::uint64_t sum = (p.accumulate ? std::uint64_t(held) : 0) + (p.bias ? std::uint64_t(p.bias[j]) : 0);
+        for (Index l = 0; l < p.k; ++l)
+          sum += std::uint64_t(p.a[i * p.a_row + l * p.a_col]) * std::uint64_t(p.b[l * p.b_row + j * p.b_col]);
+        if (got != T(sum)) FAIL_CHECK("[" << i << ", " << j << "] is " << +got << ", not " << +T(sum));
+      } else {
+        const double old = p.accumulate ? double(held) : 0, bias = p.bias ? double(p.bias[j]) : 0;
+        double sum = old + bias, size = std::abs(old) + std::abs(bias);
+        for (Index l = 0; l < p.k; ++l) {
+          const double term = double(p.a[i * p.a_row + l * p.a_col]) * double(p.b[l * p.b_row + j * p.b_col]);
+          sum += term;
+          size += std::abs(term);
+        }
+        if (p.epilogue == Epilogue::relu) sum = std::max(sum, 0.0);
+        if (p.epilogue == Epilogue::gelu) sum *= 0.5 * std::erfc(-sum / std::sqrt(2.0));
+        // Sums round at each term; the result rounds to T; float's gelu in oneDNN is good to 1e-6.
+        const double term_error = (std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24) * double(p.k + 4) * size;
+        const double unit = std::is_same_v<T, bfloat16> ? 0x1p-8 : std::is_same_v<T, half> ? 0x1p-11 : 0x1p-24;
+        const double last = std::is_same_v<T, double> ? 0x1p-53 : unit;
+        const double gelu_error = p.epilogue == Epilogue::gelu && !std::is_same_v<T, double> ? 1e-6 : 0;
+        if (!(std::abs(double(got) - sum) <= 1.2 * term_error + 1.01 * last * std::abs(sum) + gelu_error + 1e-30 + last * 0x1p-14))
+          FAIL_CHECK("[" << i << ", " << j << "] is " << double(got) << ", not " << sum);
+      }
+    }
+  }
+}
+
+template <class T>
+struct Case {
+  Index batch, m, n, k;
+  Layout a = Layout::rows, b = Layout::rows;
+  bool same_a = false, same_b = false;  // one matrix for the whole batch
+  bool bias = false, accumulate = false, gap = false;
+  Epilogue epilogue = Epilogue::none;
+
+  void run() const {
+    INFO(batch << " x " << m << " x " << n << " x " << k << ", layouts " << int(a) << ' ' << int(b) << ", bias " << bias
+               << ", epilogue " << int(epilogue) << ", accumulate " << accumulate << ", same " << same_a << same_b);
+    const Operand<T> x(a, same_a ? 1 : batch, m, k, 0), y(b, same_b ? 1 : batch, k, n, 20000);
+    const Operand<T> extra(Layout::rows, 1, 1, n, 40000);
+    MatMul<T> p{.batch = batch, .m = m, .n = n, .k = k};
+    p.a = x.data.data(), p.a_row = x.row, p.a_col = x.column, p.a_batch = same_a ? 0 : x.batch;
+    p.b = y.data.data(), p.b_row = y.row, p.b_col = y.column, p.b_batch = same_b ? 0 : y.batch;
+    p.c_row = gap ? n + 3 : n, p.c_batch = m * p.c_row + (gap ? 5 : 0);
+    if (bias) p.bias = extra.data.data();
+    p.epilogue = epilogue, p.accumulate = accumulate;
+    std::vector<T> c(std::size_t(batch * p.c_batch + 1));
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = number<T>(50000 + i);
+    const std::vector<T> before = c;
+    p.c = c.data();
+    backend::matmul(Cpu{}, p);
+    for (Index i = 0; i < batch; ++i) {
+      MatMul<T> one = p;
+      one.a += i * p.a_batch;
+      one.b += i * p.b_batch;
+      check_one(one, before, c.data() + i * p.c_batch);
+    }
+    for (std::size_t i = 0; i < c.size(); ++i) {  // what is not c stays
+      const Index in_batch = p.c_batch ? Index(i) % p.c_batch : 0;
+      const bool inside = m > 0 && n > 0 && Index(i) < batch * p.c_batch && in_batch < m * p.c_row && in_batch % p.c_row < n;
+      if (!inside && std::memcmp(&c[i], &before[i], sizeof(T)) != 0) FAIL_CHECK("wrote beside c, at " << i);
+    }
+  }
+};
+
+/// Bit `bit` of a case's number, scrambled: options vary over the sizes without every combination at every size.
+bool coin(Index number, int bit) { return philox(11, 0, std::uint64_t(number)).word[0] >> bit & 1; }
+Layout any_layout(Index number, int which) { return layouts[philox(12, 0, std::uint64_t(number)).word[which] % 7]; }
+
+template <class T>
+Epilogue any_epilogue(Index number) {
+  if (!is_floating_v<T>) return Epilogue::none;
+  return Epilogue(philox(13, 0, std::uint64_t(number)).word[0] % 3);
+}
+
+template <class T>
+std::vector<T> product(Index m, Index n, Index k, bool transposed_b, Index offset = 0) {
+  std::vector<T> a(std::size_t(m * k + offset)), b(std::size_t(k * n + offset)), c(std::size_t(m * n + offset));
+  for (Index i = 0; i < m * k; ++i) a[std::size_t(i + offset)] = number<T>(std::size_t(i));
+  for (Index i = 0; i < k * n; ++i) b[std::size_t(i + offset)] = number<T>(std::size_t(5000 + i));
+  backend::matmul(Cpu{}, MatMul<T>{.m = m, .n = n, .k = k, .a = a.data() + offset, .a_row = k, .b = b.data() + offset,
+                                   .b_row = transposed_b ? 1 : n, .b_col = transposed_b ? k : 1, .c = c.data() + offset,
+                                   .c_row = n});
+  return {c.begin() + offset, c.end()};
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), sizeof(T) * a.size()) == 0;
+}
+
+}  // namespace
+
+#define ALL_TYPES float, double, bfloat16, half, std::int64_t, std::int32_t, std::uint8_t
+
+TEMPLATE_TEST_CASE("matmul of all sizes, layouts and options mixed", "", ALL_TYPES) {
+  Index i = 0;
+  for (Index m : sizes)
+    for (Index n : sizes)
+      for (Index k : sizes) {
+        Case<TestType>{.batch = 1, .m = m, .n = n, .k = k, .a = any_layout(i, 0), .b = any_layout(i, 1), .bias = coin(i, 0),
+                       .accumulate = coin(i, 1), .gap = coin(i, 2), .epilogue = any_epilogue<TestType>(i)}.run();
+        ++i;
+      }
+}
+
+TEMPLATE_TEST_CASE("matmul of every pair of layouts", "", ALL_TYPES) {
+  for (Layout a : layouts)
+    for (Layout b : layouts) {
+      Case<TestType>{.batch = 1, .m = 3, .n = 17, .k = 5, .a = a, .b = b}.run();
+      Case<TestType>{.batch = 1, .m = 33, .n = 65, .k = 31, .a = a, .b = b, .bias = true}.run();
+      Case<TestType>{.batch = 1, .m = 1, .n = 100, .k = 100, .a = a, .b = b}.run();
+      Case<TestType>{.batch = 1, .m = 100, .n = 1, .k = 100, .a = a, .b = b}.run();
+      Case<TestType>{.batch = 1, .m = 100, .n = 100, .k = 1, .a = a, .b = b}.run();
+    }
+}
+
+TEMPLATE_TEST_CASE("matmul with every epilogue", "", float, double, bfloat16, half) {
+  for (bool bias : {false, true})
+    for (bool accumulate : {false, true})
+      for (Epilogue epilogue : {Epilogue::none, Epilogue::relu, Epilogue::gelu})
+        for (Layout b : {Layout::rows, Layout::columns})
+          for (Index m : {1, 7, 64})
+            for (Index n : {1, 10, 40})
+              Case<TestType>{.batch = 1, .m = m, .n = n, .k = 50, .b = b, .bias = bias, .accumulate = accumulate,
+                             .epilogue = epilogue}.run();
+}
+
+TEMPLATE_TEST_CASE("matmul of a batch, a factor shared or not", "", ALL_TYPES) {
+  for (bool same_a : {false, true})
+    for (bool same_b : {false, true})
+      for (bool gap : {false, true})
+        for (Layout b : {Layout::rows, Layout::columns, Layout::gaps}) {
+          Case<TestType> c{.batch = 3, .m = 5, .n = 6, .k = 7, .b = b, .same_a = same_a, .same_b = same_b, .bias = true, .gap = gap};
+          c.run();
+          c.batch = 100;
+          c.run();
+          c.batch = 5, c.m = 33, c.n = 40, c.k = 50;
+          c.run();
+          c.batch = 2, c.m = 129, c.n = 130, c.k = 131;
+          c.run();
+        }
+  Case<TestType>{.batch = 0, .m = 3, .n = 4, .k = 5}.run();
+}
+
+TEMPLATE_TEST_CASE("matmul larger than every block", "", ALL_TYPES) {
+  for (Layout a : {Layout::rows, Layout::columns})
+    for (Layout b : {Layout::rows, Layout::columns})
+      Case<TestType>{.batch = 1, .m = 205, .n = 410, .k = 300, .a = a, .b = b, .bias = true, .accumulate = true}.run();
+}
+
+TEMPLATE_TEST_CASE("relu of a NaN is a NaN", "", float, double, bfloat16, half) {
+  for (Index size : {2, 40}) {
+    std::vector<TestType> a(std::size_t(size * size), TestType(-1)), c(std::size_t(size * size));
+    a[std::size_t(size)] = TestType(std::numeric_limits<float>::quiet_NaN());
+    for (bool transposed : {false, true}) {
+      const std::vector<TestType> b(std::size_t(size * size), TestType(1));
+      backend::matmul(Cpu{}, MatMul<TestType>{.m = size, .n = size, .k = size, .a = a.data(), .a_row = size, .b = b.data(),
+                                              .b_row = transposed ? 1 : size, .b_col = transposed ? size : 1, .c = c.data(),
+                                              .c_row = size, .epilogue = Epilogue::relu});
+      for (Index j = 0; j < size; ++j) {
+        CHECK(double(c[std::size_t(j)]) == 0);
+        CHECK(std::isnan(double(c[std::size_t(size + j)])));
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("matmul gives the same bits again, and wherever its operands lie", "", float, double, bfloat16, half) {
+  for (bool transposed : {false, true})
+    for (Index size : {7, 33, 100, 201}) {
+      INFO("size " << size << ", b transposed " << transposed);
+      const auto first = product<TestType>(size, size + 1, size + 2, transposed);
+      CHECK(same_bits(first, product<TestType>(size, size + 1, size + 2, transposed)));
+      CHECK(same_bits(first, product<TestType>(size, size + 1, size + 2, transposed, 1)));
+    }
+}
+
+TEMPLATE_TEST_CASE("the library's own loops do not depend on the number of threads", "", double, std::int32_t) {
+  const int before = num_threads();
+  set_num_threads(1);
+  const auto one = product<TestType>(300, 310, 320, false);
+  set_num_threads(4);
+  const auto four = product<TestType>(300, 310, 320, false);
+  set_num_threads(before);
+  CHECK(same_bits(one, four));
+}
+
+TEMPLATE_TEST_CASE("many threads multiply at once; a primitive made in one runs in another", "", float, double, bfloat16) {
+  const SerialRegion serial;  // one thread each, here and there: the same bits
+  struct Shape3 {
+    Index m, n, k;
+  };
+  const Shape3 shapes[] = {{4, 5, 6}, {64, 128, 784}, {64, 10, 128}, {33, 65, 100}, {1, 100, 100}};
+  std::vector<std::vector<TestType>> expected;
+  for (const Shape3& s : shapes)
+    for (bool transposed : {false, true}) expected.push_back(product<TestType>(s.m, s.n, s.k, transposed));
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&] {
+        const SerialRegion inner;
+        for (int repeat = 0; repeat < 5; ++repeat) {
+          auto at = expected.begin();
+          for (const Shape3& s : shapes)
+            for (bool transposed : {false, true}) wrong += !same_bits(*at++, product<TestType>(s.m, s.n, s.k, transposed));
+        }
+      });
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the primitive cache gives back what was put, to any thread, and stays bounded") {
+  using namespace tern::detail::onednn;
+  Cache cache;
+  CHECK(cache.take(Key(1, 2, 3)) == nullptr);
+  auto* made = new Primitive(Key(1, 2, 3), nullptr);
+  CHECK_FALSE(made->usable());
+  cache.put(made);
+  CHECK(cache.take(Key(1, 2)) == nullptr);
+  CHECK(cache.take(Key(1, 2, 4)) == nullptr);
+  std::thread([&] { CHECK(cache.take(Key(1, 2, 3)) == made); }).join();
+  CHECK(cache.take(Key(1, 2, 3)) == nullptr);
+  cache.put(made);
+  for (int i = 0; i < 100000; ++i) cache.put(new Primitive(Key(i), nullptr));
+  int left = 0;
+  for (int i = 0; i < 100000; ++i)
+    if (Primitive* found = cache.take(Key(i))) {
+      ++left;
+      delete found;
+    }
+  CHECK(left <= 1024);
+  CHECK(left > 900);
+  CHECK(cache.take(Key(99999)) == nullptr);
+}

@@ -1,0 +1,139 @@
+#include <tern/core/parallel.hpp>
+
+#include <barrier>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace tern;
+
+namespace {
+
+/// Sets the number of threads for one test.
+struct Threads {
+  explicit Threads(int n) : before(num_threads()) { set_num_threads(n); }
+  ~Threads() { set_num_threads(before); }
+  int before;
+};
+
+std::set<std::pair<Index, Index>> chunks_of(Index n, Index grain) {
+  std::mutex mutex;
+  std::set<std::pair<Index, Index>> chunks;
+  parallel_for(n, grain, [&](Index begin, Index end) {
+    const std::lock_guard lock(mutex);
+    CHECK(chunks.emplace(begin, end).second);
+  });
+  return chunks;
+}
+
+std::set<std::thread::id> threads_of(Index n, Index grain) {
+  std::mutex mutex;
+  std::set<std::thread::id> ids;
+  parallel_for(n, grain, [&](Index, Index) {
+    const std::lock_guard lock(mutex);
+    ids.insert(std::this_thread::get_id());
+  });
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("parallel_for covers the range once, in chunks that do not depend on the threads") {
+  for (Index n : {0, 1, 2, 7, 8, 9, 1000}) {
+    for (Index grain : {1, 3, 8, 2000}) {
+      std::set<std::pair<Index, Index>> expected;
+      for (Index i = 0; i < n; i += grain) expected.emplace(i, std::min(n, i + grain));
+      for (int threads : {1, 2, 5}) {
+        const Threads set(threads);
+        CHECK(chunks_of(n, grain) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("parallel_for uses as many threads as set, and one for small work") {
+#if defined(_OPENMP)
+  for (int threads : {1, 2, 5}) {
+    const Threads set(threads);
+    CHECK(num_threads() == threads);
+    CHECK(threads_of(100, 1).size() == std::size_t(threads));
+  }
+#endif
+  const Threads set(4);
+  const std::set<std::thread::id> self{std::this_thread::get_id()};
+  CHECK(threads_of(100, 100) == self);
+}
+
+TEST_CASE("set_num_threads refuses less than one") {
+  CHECK_THROWS_WITH(set_num_threads(0), "set_num_threads: at least one thread is needed, not 0");
+  CHECK_THROWS_AS(set_num_threads(-3), Error);
+}
+
+TEST_CASE("work inside a parallel region stays on its thread") {
+  const Threads set(3);
+  parallel_for(30, 1, [](Index, Index) {
+    const ThreadLease lease(3);
+    const auto inner = threads_of(10, 1);
+    if (lease.count() != 1 || inner.size() != 1 || *inner.begin() != std::this_thread::get_id()) throw Error("left its thread");
+  });
+}
+
+TEST_CASE("a serial region keeps everything on the thread, and ends") {
+  const Threads set(3);
+  const std::set<std::thread::id> self{std::this_thread::get_id()};
+  {
+    const SerialRegion serial;
+    CHECK(threads_of(100, 1) == self);
+    CHECK(ThreadLease(3).count() == 1);
+  }
+  CHECK(ThreadLease(3).count() == 3);
+}
+
+TEST_CASE("a lease bounds the leases inside it and OpenMP's own regions") {
+  const Threads set(4);
+  const int before = detail::openmp_threads();
+  {
+    const ThreadLease outer(2);
+    CHECK(outer.count() == 2);
+    CHECK(ThreadLease(4).count() == 2);
+#if defined(_OPENMP)
+    CHECK(omp_get_max_threads() == 2);
+#endif
+  }
+  CHECK(detail::openmp_threads() == before);
+  CHECK(detail::threads_in_use == 0);
+}
+
+TEST_CASE("callers that come at once share the threads") {
+  const Threads set(8);
+  constexpr int callers = 4;
+  std::barrier meet(callers);
+  std::atomic<int> total{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < callers; ++i)
+      threads.emplace_back([&] {
+        meet.arrive_and_wait();
+        const ThreadLease lease(num_threads());
+        total += lease.count();
+        meet.arrive_and_wait();
+      });
+  }
+  CHECK(total >= 8);
+  CHECK(total <= 8 + callers - 1);
+  CHECK(detail::threads_in_use == 0);
+}
+
+TEST_CASE("an exception reaches the caller, from whichever thread") {
+  for (int threads : {1, 3}) {
+    const Threads set(threads);
+    for (Index bad : {0, 57, 99})
+      CHECK_THROWS_WITH(parallel_for(100, 1, [&](Index i, Index) { if (i == bad) throw Error("chunk"); }), "chunk");
+    CHECK_THROWS_AS(parallel_for(1, 10, [](Index, Index) { throw Error("small"); }), Error);
+    CHECK(detail::threads_in_use == 0);
+  }
+}
