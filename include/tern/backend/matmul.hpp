@@ -29,3 +29,5 @@ struct MatMul {
 }  // namespace backend
 }  // namespace TERN_ISA
 }  // namespace tern
+
+#include "cpu/matmul.hpp"

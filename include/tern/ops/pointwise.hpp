@@ -2,7 +2,6 @@
 #pragma once
 #include "../autograd/record.hpp"
 #include "../expr/dual.hpp"
-
 #include "../tensor/map.hpp"
 #include "in_place.hpp"
 

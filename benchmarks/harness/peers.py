@@ -1,0 +1,55 @@
+"""The peers: a virtual environment each, made once from pip, outside the tree; programs against LibTorch's wheel."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGES = {"torch": ["torch==2.15.*", "numpy"], "tensorflow": ["tensorflow-cpu==2.21.*"]}
+SOURCES = Path(__file__).parent.parent / "peers"
+
+
+def environment(peer):
+    """The folder of the peer's virtual environment."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "tern" / "peers" / peer
+    complete = folder / "complete"
+    if not complete.exists():
+        print(f"Installing {' '.join(PACKAGES[peer])} in {folder} ...", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([folder / "bin" / "pip", "install", "--quiet", *PACKAGES[peer]], check=True)
+        complete.touch()
+    return folder
+
+
+def python(peer):
+    return environment(peer) / "bin" / "python"
+
+
+def version(peer):
+    code = f"import {peer} as p; print(p.__version__.split('+')[0])"
+    environ = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
+    return subprocess.run([python(peer), "-c", code], check=True, text=True, capture_output=True, env=environ).stdout.strip()
+
+
+def libtorch():
+    """The wheel's folder with LibTorch's headers and libraries."""
+    return next(environment("torch").glob("lib/python3*/site-packages/torch"))
+
+
+def compile_libtorch(source):
+    """The command, less its output, that compiles a program of peers/ against LibTorch."""
+    include = libtorch() / "include"
+    return [os.environ.get("CXX", "g++"), "-std=c++20", "-O2", "-isystem", include, "-isystem",
+            include / "torch/csrc/api/include", SOURCES / source]
+
+
+def build_libtorch(name):
+    """Builds a program of peers/, unless it is newer than its source, and returns its path."""
+    program = environment("torch") / "bin" / name
+    source = SOURCES / f"{name}.cpp"
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        libraries = libtorch() / "lib"
+        subprocess.run([*compile_libtorch(source.name), "-o", program, "-L", libraries, "-ltorch_cpu", "-lc10",
+                        f"-Wl,-rpath,{libraries}"], check=True)
+    return program

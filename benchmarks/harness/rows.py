@@ -1,0 +1,77 @@
+"""The rows: what each does in how many FLOPs and bytes, so what the machine allows it at least (its limit)."""
+
+import dataclasses
+import functools
+import typing
+from pathlib import Path
+
+NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+@dataclasses.dataclass
+class Machine:
+    """What benchmarks/limits.cpp measured, per second: FLOPs, bytes read from memory, bytes read and written."""
+
+    peak_flops: float
+    read_memory: float
+    copy_memory: float
+    copy_cache: float
+
+    def copy(self, n):
+        """Seconds to read and write n bytes in all, which lie in the last-level cache where half of it holds them."""
+        return n / (self.copy_cache if n <= last_level_cache() / 2 else self.copy_memory)
+
+
+@functools.cache
+def last_level_cache():
+    sizes = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")
+    return max((int(s.read_text().strip().removesuffix("K")) << 10 for s in sizes), default=0)
+
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    suite: str
+    unit: str
+    limit: typing.Callable[[Machine], float] | None = None  # seconds
+    peers: tuple[str, ...] = ("torch",)
+
+
+def matmul(n):
+    return lambda m: 2 * n**3 / m.peak_flops
+
+
+def step(layers, batch, words_per_weight, embedding=0):
+    """A training step of dense layers [inputs, ..., outputs]: three products a layer, two in the first, whose input needs no
+    gradient; the optimiser reads and writes words_per_weight floats a weight, an embedding's weights among them."""
+    pairs = list(zip(layers, layers[1:]))
+    weights = [a * b for a, b in pairs]
+    flops = 2 * batch * (3 * sum(weights) - (0 if embedding else weights[0]))
+    numbers = sum(weights) + sum(layers[1:]) + embedding
+    return lambda m: flops / m.peak_flops + m.copy(4 * words_per_weight * numbers)
+
+
+SGD_MOMENTUM, RMSPROP, ADAM = 5, 5, 7  # gradient read; weight and each state read and written
+
+IMAGE = 4096 * 4096 * 4
+BOTH = ("torch", "tensorflow")
+
+ROWS = [
+    *(Row(name, "dispatch", "ns") for name in ("add1", "add1_grad", "mul_backward1", "mlp_tiny")),
+    *(Row(f"matmul{n}", "matmul", "us", matmul(n)) for n in (128, 200, 512, 1024, 2048)),
+    Row("gelu_tanh_1M", "elementwise", "us", lambda m: m.copy(2 * 4 << 20)),
+    Row("expr5_4M", "elementwise", "us", lambda m: m.copy(4 * 4 << 22)),
+    Row("softmax_4096x1000", "reductions", "us", lambda m: m.copy(2 * 4 * 4096 * 1000)),
+    Row("layernorm_4096x1024", "reductions", "us", lambda m: m.copy(2 * 4 * 4096 * 1024)),
+    *(Row(name, "reductions", "us", lambda m: IMAGE / m.read_memory) for name in ("sum_all", "sum_dim0", "sum_dim1")),
+    Row("transpose_copy", "memory", "us", lambda m: m.copy(2 * IMAGE)),
+    Row("cat_channels", "memory", "us", lambda m: m.copy(2 * 4 * 4 * 64 * 64 * 28 * 28)),
+    Row("mlp_small", "training", "us", step([784, 128, 10], 64, SGD_MOMENTUM), BOTH),
+    Row("mnist_mlp", "training", "us", step([784, 512, 512, 10], 128, RMSPROP), BOTH),
+    Row("imdb_fasttext", "training", "us", step([50, 1], 32, ADAM, embedding=20000 * 50), BOTH),
+    Row("compile_mnist", "programs", "s"),
+    Row("compile_mnist_memory", "programs", "MB"),
+    Row("compile_yardstick", "programs", "s", peers=()),
+    Row("start_hello", "programs", "ms"),
+    Row("start_hello_memory", "programs", "MB"),
+]

@@ -1,0 +1,127 @@
+"""The sides of a comparison. Each is asked for a row and answers {row: nanoseconds or MB}, as often as it is asked."""
+
+import functools
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import peers
+
+ROOT = Path(__file__).parent.parent.parent
+BUILD = ROOT / "build"
+REPETITIONS, MIN_SECONDS = 5, 0.1  # the rule that peers/timing.py has as well
+
+
+def environ(threads):
+    return os.environ | {"OMP_NUM_THREADS": str(threads)}
+
+
+def build(target):
+    """Builds a target in Release; speaks only where that fails."""
+    for command in (["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"],
+                    ["cmake", "--build", BUILD, "--target", target]):
+        result = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if result.returncode:
+            raise SystemExit(f"{result.stdout}\nbenchmarks/run: {target} does not build")
+
+
+@functools.cache
+def suite(name):
+    """The executable of a Google Benchmark suite, built."""
+    build(f"bench_{name}")
+    return BUILD / "benchmarks" / f"bench_{name}"
+
+
+def google_benchmark(executable, row, threads):
+    """The repetitions of the benchmarks that are called row."""
+    command = [executable, f"--benchmark_filter=^{row}(/real_time)?$", "--benchmark_format=json",
+               f"--benchmark_repetitions={REPETITIONS}", f"--benchmark_min_time={MIN_SECONDS}"]
+    result = subprocess.run(command, text=True, capture_output=True, env=environ(threads))
+    if result.returncode or not result.stdout.lstrip().startswith("{"):
+        raise RuntimeError(f"{executable.name}: no row {row}\n{result.stderr}")
+    runs = [b for b in json.loads(result.stdout)["benchmarks"] if b["run_type"] == "iteration"]
+    if any(b.get("error_occurred") for b in runs):
+        raise RuntimeError(f"{row}: {runs[0]['error_message']}")
+    return runs
+
+
+class Tern:
+    """tern's Google Benchmark suites; a repetition is the mean over at least MIN_SECONDS, the minimum counts."""
+
+    def __init__(self, threads):
+        self.threads = threads
+
+    def measure(self, row):
+        unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+        runs = google_benchmark(suite(row.suite), row.name, self.threads)
+        return {row.name: min(b["real_time"] * unit[b["time_unit"]] for b in runs)}
+
+
+class Server:
+    """A peer's process that reads row names and answers each with its time (peers/timing.py)."""
+
+    def __init__(self, command, threads):
+        self.process = subprocess.Popen([*command, str(threads)], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ(threads))
+        self.modes = {}
+
+    def measure(self, row):
+        print(row.name, file=self.process.stdin, flush=True)
+        answer = json.loads(self.process.stdout.readline() or '{"error": "the peer ended"}')
+        if "error" in answer:
+            raise RuntimeError(f"{row.name}: {answer['error']}")
+        self.modes[row.name] = answer["mode"]
+        return {row.name: answer["ns"]}
+
+
+def cost(command, threads=1):
+    """Nanoseconds of wall time and MB of peak memory of a command that must succeed."""
+    start = time.monotonic()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, env=environ(threads))
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"failed: {' '.join(map(str, command))}")
+    return (time.monotonic() - start) * 1e9, usage.ru_maxrss / 1024
+
+
+class Programs:
+    """The rows of whole programs: compiling the trainer, starting a program; each gives a time and a memory."""
+
+    STARTS = 20  # so cheap that one more repetition costs nothing
+
+    def __init__(self, threads, compilers, hello):
+        self.threads, self.compilers, self.hello = threads, compilers, hello
+
+    def measure(self, row):
+        name = row.name.removesuffix("_memory")
+        if name == "start_hello":
+            costs = [cost([self.hello()], self.threads) for _ in range(self.STARTS)]
+        else:
+            costs = [cost([*self.compilers[name](), "-c", "-o", os.devnull])]
+        return {name: min(c[0] for c in costs), f"{name}_memory": min(c[1] for c in costs)}
+
+
+def compile_tern(source, *flags):
+    return [os.environ.get("CXX", "g++"), "-std=c++20", "-O2", *flags, "-I", ROOT / "include", "-I", ROOT / "examples",
+            "-isystem", "/usr/include/eigen3", ROOT / source]
+
+
+@functools.cache
+def tern_hello():
+    program = BUILD / "hello"
+    BUILD.mkdir(exist_ok=True)
+    subprocess.run([*compile_tern("benchmarks/programs/hello.cpp", "-fopenmp"), "-o", program, "-ldnnl", "-lz"],
+                   check=True)
+    return program
+
+
+def tern_programs(threads):
+    return Programs(threads, {"compile_mnist": lambda: compile_tern("examples/mnist.cpp", "-fopenmp"),
+                              "compile_yardstick": lambda: compile_tern("benchmarks/programs/yardstick.cpp")}, tern_hello)
+
+
+def torch_programs(threads):
+    return Programs(threads, {"compile_mnist": lambda: peers.compile_libtorch("torch_mnist.cpp")},
+                    functools.cache(lambda: peers.build_libtorch("torch_hello")))

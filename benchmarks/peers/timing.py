@@ -1,0 +1,45 @@
+"""How a Python peer is timed, and how it talks to benchmarks/run: the rule is Google Benchmark's on tern's side."""
+
+import gc
+import json
+import sys
+import time
+
+REPETITIONS = 5
+MIN_SECONDS = 0.1  # of one repetition
+
+
+def nanoseconds(step):
+    """Nanoseconds of one step(): the minimum over repetitions of the mean over at least MIN_SECONDS."""
+    step()
+    count, best = 1, float("inf")
+    for _ in range(REPETITIONS):
+        while True:
+            start = time.perf_counter()
+            for _ in range(count):
+                step()
+            seconds = time.perf_counter() - start
+            if seconds >= MIN_SECONDS:
+                break
+            count = max(count + 1, int(count * min(10, 1.2 * MIN_SECONDS / max(seconds, 1e-9))))
+        best = min(best, seconds / count)
+    return best * 1e9
+
+
+def serve(rows):
+    """Answers each row name on stdin with a line {"ns", "mode"} for its fastest mode. rows[name]() gives the modes:
+    {"eager": step, ...}, each doing the same work."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # whatever the framework prints must not reach the answers
+    current, modes = None, {}
+    for line in sys.stdin:
+        name = line.strip()
+        try:
+            if name != current:
+                modes = {}
+                gc.collect()
+                current, modes = name, rows[name]()
+            answer = min(({"ns": nanoseconds(step), "mode": mode} for mode, step in modes.items()),
+                         key=lambda a: a["ns"])
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)

@@ -1,0 +1,131 @@
+"""The rows in PyTorch: `torch_rows.py THREADS`, then row names on stdin (timing.py). Every mode that PyTorch offers for
+the same work is timed and the fastest counts: eager, torch.compile, fused optimisers."""
+
+import sys
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from timing import serve
+
+
+def operation(function, *inputs, compiled=True):
+    """An operation without gradients, eager and through torch.compile."""
+
+    def eager():
+        with torch.inference_mode():
+            return function(*inputs)
+
+    if not compiled:
+        return {"eager": eager}
+    fast = torch.compile(function, dynamic=False)
+
+    def through_compile():
+        with torch.inference_mode():
+            return fast(*inputs)
+
+    return {"eager": eager, "compile": through_compile}
+
+
+def training(make_model, make_optimisers, loss, x, y):
+    """A training step: zero_grad, forward, loss, backward, optimiser step."""
+
+    def step_of(model, optimiser):
+        def step():
+            optimiser.zero_grad()
+            loss(model(x), y).backward()
+            optimiser.step()
+        return step
+
+    modes = {}
+    for model_name, model in make_model().items():
+        for optimiser_name, make in make_optimisers.items():
+            fresh = make_model()[model_name].train()
+            modes[f"{model_name}, {optimiser_name}"] = step_of(fresh, make(fresh.parameters()))
+    return modes
+
+
+def matmul(n):
+    return lambda: operation(torch.matmul, torch.randn(n, n), torch.randn(n, n), compiled=False)
+
+
+def labels(n, classes=10):
+    return torch.randint(0, classes, (n,))
+
+
+def mlp_small():
+    def model():
+        return {"eager": nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))}
+
+    def sgd(**options):
+        return lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, **options)
+
+    return training(model, {"foreach": sgd(foreach=True), "loop": sgd(foreach=False), "fused": sgd(fused=True)},
+                    F.cross_entropy, torch.randn(64, 784), labels(64))
+
+
+def mnist_mlp():
+    def model():
+        return {"eager": nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Dropout(0.2), nn.Linear(512, 512), nn.ReLU(),
+                                       nn.Dropout(0.2), nn.Linear(512, 10))}
+
+    def rmsprop(**options):
+        return lambda p: torch.optim.RMSprop(p, lr=1e-3, **options)
+
+    return training(model, {"foreach": rmsprop(foreach=True), "loop": rmsprop(foreach=False)},
+                    F.cross_entropy, torch.randn(128, 784), labels(128))
+
+
+class FastText(nn.Module):
+    """Embedding, mean over the tokens, one output; as an Embedding and a mean, or as an EmbeddingBag."""
+
+    def __init__(self, bag):
+        super().__init__()
+        self.words = nn.EmbeddingBag(20000, 50, mode="mean") if bag else nn.Embedding(20000, 50)
+        self.bag = bag
+        self.out = nn.Linear(50, 1)
+
+    def forward(self, tokens):
+        words = self.words(tokens)
+        return self.out(words if self.bag else words.mean(1)).squeeze(1)
+
+
+def imdb_fasttext():
+    def model():
+        return {"embedding": FastText(False), "embedding_bag": FastText(True)}
+
+    def adam(**options):
+        return lambda p: torch.optim.Adam(p, lr=1e-3, **options)
+
+    return training(model, {"foreach": adam(foreach=True), "loop": adam(foreach=False), "fused": adam(fused=True)},
+                    F.binary_cross_entropy_with_logits, torch.randint(0, 20000, (32, 400)),
+                    torch.randint(0, 2, (32,)).float())
+
+
+def expr5(x, z, w):
+    return torch.sigmoid(x * z + w) * torch.tanh(x - w)
+
+
+ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
+    "matmul1024_bf16": lambda: operation(torch.matmul, torch.randn(1024, 1024).bfloat16(),
+                                         torch.randn(1024, 1024).bfloat16(), compiled=False),
+    "gelu_tanh_1M": lambda: operation(lambda x: F.gelu(x, approximate="tanh"), torch.randn(1 << 20)),
+    "expr5_4M": lambda: operation(expr5, *(torch.randn(1 << 22) for _ in range(3))),
+    "softmax_4096x1000": lambda: operation(lambda x: torch.softmax(x, 1), torch.randn(4096, 1000)),
+    "layernorm_4096x1024": lambda: operation(lambda x, w, b: F.layer_norm(x, (1024,), w, b), torch.randn(4096, 1024),
+                                             torch.ones(1024), torch.zeros(1024)),
+    "sum_all": lambda: operation(lambda x: x.sum(), torch.randn(4096, 4096)),
+    "sum_dim0": lambda: operation(lambda x: x.sum(0), torch.randn(4096, 4096)),
+    "sum_dim1": lambda: operation(lambda x: x.sum(1), torch.randn(4096, 4096)),
+    "transpose_copy": lambda: operation(lambda x: x.t().contiguous(), torch.randn(4096, 4096)),
+    "cat_channels": lambda: operation(lambda *x: torch.cat(x, 1), *(torch.randn(64, 64, 28, 28) for _ in range(4))),
+    "mlp_small": mlp_small,
+    "mnist_mlp": mnist_mlp,
+    "imdb_fasttext": imdb_fasttext,
+}
+
+if __name__ == "__main__":
+    torch.set_num_threads(int(sys.argv[1]))
+    torch.manual_seed(1)
+    serve(ROWS)

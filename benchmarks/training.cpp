@@ -1,0 +1,54 @@
+// Whole training steps: zero_grad, forward, loss, backward, optimiser step, on random data in memory.
+#include <benchmark/benchmark.h>
+#include <tern/tern.hpp>
+
+namespace {
+
+using namespace tern;
+
+template <class Net, class Optimiser, class X, class Loss>
+void train(benchmark::State& state, Net& net, Optimiser& optimiser, const X& x, const Loss& loss) {
+  for (auto _ : state) {
+    optimiser.zero_grad();
+    loss(net(x)).backward();
+    optimiser.step();
+  }
+}
+
+void mlp_small(benchmark::State& state) {
+  nn::Sequential<Cpu> net(nn::Linear<Cpu>(784, 128), nn::ReLU<Cpu>(), nn::Linear<Cpu>(128, 10));
+  optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
+  const auto x = randn<Cpu>({64, 784});
+  const auto labels = randint<Cpu>(0, 10, {64});
+  train(state, net, sgd, x, [&](const auto& logits) { return cross_entropy(logits, labels); });
+}
+BENCHMARK(mlp_small)->UseRealTime();
+
+void mnist_mlp(benchmark::State& state) {
+  nn::Sequential<Cpu> net(nn::Linear<Cpu>(784, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2),  //
+                          nn::Linear<Cpu>(512, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 10));
+  optim::RMSprop rmsprop(net.parameters(), {.lr = 1e-3});
+  const auto x = randn<Cpu>({128, 784});
+  const auto labels = randint<Cpu>(0, 10, {128});
+  train(state, net, rmsprop, x, [&](const auto& logits) { return cross_entropy(logits, labels); });
+}
+BENCHMARK(mnist_mlp)->UseRealTime();
+
+struct FastText : nn::Module<Cpu> {
+  nn::EmbeddingBag<Cpu> words{20000, 50};
+  nn::Linear<Cpu> out{50, 1};
+  TERN_FIELDS(FastText, words, out)
+  Tensor<Cpu> forward(const Tensor<Cpu, Index>& tokens) { return out(words(tokens)).squeeze({1}); }
+};
+
+void imdb_fasttext(benchmark::State& state) {
+  FastText net;
+  optim::Adam adam(net.parameters(), {.lr = 1e-3});
+  const auto tokens = randint<Cpu>(0, 20000, {32, 400});
+  const auto labels = randint<Cpu>(0, 2, {32}).to(f32);
+  train(state, net, adam, tokens,
+        [&](const auto& logits) { return binary_cross_entropy_with_logits(logits, labels); });
+}
+BENCHMARK(imdb_fasttext)->UseRealTime();
+
+}  // namespace

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Records what PyTorch computes, as the tables beside this file that tern's tests are held against.
+
+    python3 tests/recorded/record.py        # needs torch and numpy; rewrites tests/recorded/*.json
+
+table.py has the form of the files, conventions.py the largest of them.
+"""
+
+import math
+
+import torch
+
+from conventions import conventions
+from table import INF, NAN, plain, write
+
+
+# --- optimisers -------------------------------------------------------------------------------------------------------
+
+SIZE = 5
+
+
+def start():
+    return [1 - 0.3 * i for i in range(SIZE)]
+
+
+def gradient(step, x):
+    return [math.sin(0.1 * step + i) * x[i] + math.cos(i) for i in range(SIZE)]
+
+
+def optimisers():
+    sets = [
+        ("SGD", dict(lr=0.1)),
+        ("SGD", dict(lr=0.1, momentum=0.9)),
+        ("SGD", dict(lr=0.05, momentum=0.9, nesterov=True)),
+        ("SGD", dict(lr=0.1, weight_decay=0.01)),
+        ("SGD", dict(lr=0.1, momentum=0.8, dampening=0.3)),
+        ("SGD", dict(lr=0.05, momentum=0.9, nesterov=True, weight_decay=0.02)),
+        ("SGD", dict(lr=0.05, momentum=0.9, maximize=True)),
+        ("Adam", dict()),
+        ("Adam", dict(lr=0.02, betas=(0.8, 0.95), eps=1e-6)),
+        ("Adam", dict(lr=0.02, weight_decay=0.05)),
+        ("Adam", dict(lr=0.02, amsgrad=True)),
+        ("AdamW", dict()),
+        ("AdamW", dict(lr=0.02, weight_decay=0.1)),
+        ("AdamW", dict(lr=0.02, amsgrad=True)),
+        ("RMSprop", dict()),
+        ("RMSprop", dict(lr=0.02, alpha=0.9, eps=1e-6)),
+        ("RMSprop", dict(lr=0.02, momentum=0.9)),
+        ("RMSprop", dict(lr=0.02, centered=True)),
+        ("RMSprop", dict(lr=0.02, momentum=0.5, centered=True, weight_decay=0.05)),
+    ]
+    cases = []
+    for name, options in sets:
+        x = torch.tensor(start(), dtype=torch.float64, requires_grad=True)
+        optimiser = getattr(torch.optim, name)([x], **options)
+        after = {}
+        for step in range(1, 101):
+            x.grad = torch.tensor(gradient(step, x.tolist()), dtype=torch.float64)
+            optimiser.step()
+            if step in (1, 2, 10, 50, 100):
+                after[str(step)] = x.tolist()
+        cases.append({"optimiser": name, "options": options, "after": after})
+    write("optimisers",
+          "float64; x_i = 1 - 0.3 i, i = 0..4; before step s = 1, 2, ..: g_i = sin(0.1 s + i) x_i + cos(i); options "
+          "not named have their defaults; after: the parameters after that many steps", cases)
+
+
+# --- schedules --------------------------------------------------------------------------------------------------------
+
+def schedules():
+    from torch.optim import lr_scheduler
+    sets = [
+        ("StepLR", dict(step_size=30)),
+        ("StepLR", dict(step_size=7, gamma=0.5)),
+        ("CosineAnnealingLR", dict(T_max=100)),
+        ("CosineAnnealingLR", dict(T_max=30, eta_min=0.01)),
+        ("OneCycleLR", dict(max_lr=0.5, total_steps=100)),
+        ("OneCycleLR", dict(max_lr=0.5, total_steps=100, anneal_strategy="linear", pct_start=0.4, div_factor=10.0,
+                            final_div_factor=100.0)),
+        ("OneCycleLR", dict(max_lr=0.5, total_steps=100, three_phase=True)),
+        ("OneCycleLR", dict(max_lr=0.5, total_steps=100, cycle_momentum=False)),
+        ("OneCycleLR", dict(max_lr=0.5, total_steps=100, base_momentum=0.7, max_momentum=0.9)),
+    ]
+    cases = []
+    for name, options in sets:
+        for optimiser_name in ("SGD", "Adam") if name == "OneCycleLR" else ("SGD",):
+            x = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+            kwargs = dict(lr=0.2, momentum=0.9) if optimiser_name == "SGD" else dict(lr=0.2)
+            optimiser = getattr(torch.optim, optimiser_name)([x], **kwargs)
+            schedule = getattr(lr_scheduler, name)(optimiser, **options)
+            rates, momenta = [], []
+            for _ in range(100):
+                group = optimiser.param_groups[0]
+                rates.append(group["lr"])
+                momenta.append(group["momentum"] if optimiser_name == "SGD" else group["betas"][0])
+                optimiser.step()
+                schedule.step()
+            case = {"schedule": name, "options": options, "optimiser": optimiser_name, "rates": rates}
+            cases.append(case | ({"momenta": momenta} if name == "OneCycleLR" else {}))
+    write("schedules",
+          "base rate 0.2, SGD with momentum 0.9 or Adam with its defaults; rates[k] is the rate, momenta[k] the "
+          "momentum (Adam: the first beta), that optimiser step k + 1 uses: after k steps of the schedule", cases)
+
+
+# --- clip_grad_norm_ --------------------------------------------------------------------------------------------------
+
+def clipping():
+    a, b = [[3.0, -4.0], [0.5, 1.0]], [12.0, -0.25, 2.0]
+    cases = []
+    for max_norm, norm_type, scale in [(1.0, 2.0, 1), (5.0, 2.0, 1), (100.0, 2.0, 1), (1.0, INF, 1), (1.0, 1.0, 1),
+                                       (2.0, 3.0, 1), (1.0, 2.0, 0), (1.0, 2.0, NAN), (1.0, 2.0, INF)]:
+        parameters = []
+        for values in (a, b):
+            parameter = torch.zeros_like(torch.tensor(values, dtype=torch.float64), requires_grad=True)
+            parameter.grad = torch.tensor(values, dtype=torch.float64)
+            parameters.append(parameter)
+        if math.isfinite(scale):
+            for parameter in parameters:
+                parameter.grad *= scale
+        else:
+            parameters[0].grad[0, 0] = scale
+        before = [p.grad.clone() for p in parameters]
+        norm = torch.nn.utils.clip_grad_norm_(parameters, max_norm, norm_type)
+        cases.append({"max_norm": max_norm, "norm_type": norm_type, "before": before, "norm": norm.item(),
+                      "after": [p.grad for p in parameters]})
+    write("clip_grad_norm", "gradients of two parameters before and after clip_grad_norm_, and what it returned", cases)
+
+
+# --- printing ---------------------------------------------------------------------------------------------------------
+
+def printing():
+    f, d = torch.float32, torch.float64
+    sets = {
+        "0-d float": torch.tensor(3.5), "0-d int": torch.tensor(-7), "0-d bool": torch.tensor(True),
+        "0-d whole float": torch.tensor(2.0), "0-d nan": torch.tensor(NAN), "0-d scientific": torch.tensor(1.5e-7),
+        "0-d double": torch.tensor(0.1, dtype=d),
+        "1-d float": torch.tensor([1.0, 2.5, -3.25]), "1-d whole floats": torch.tensor([1.0, 2.0, 3.0]),
+        "1-d int": torch.tensor([1, -20, 300]), "1-d bool": torch.tensor([True, False]),
+        "1-d int32": torch.tensor([1, 2], dtype=torch.int32), "1-d uint8": torch.tensor([0, 255], dtype=torch.uint8),
+        "1-d double": torch.tensor([1 / 3, -2 / 3], dtype=d), "1-d half": torch.tensor([0.1, 65504], dtype=torch.half),
+        "1-d bfloat16": torch.tensor([0.1, 3.0], dtype=torch.bfloat16),
+        "empty": torch.empty(0), "empty int": torch.empty(0, dtype=torch.int64), "empty 2-d": torch.empty(0, 3),
+        "empty 3-d": torch.empty(2, 0, 3),
+        "2-d float": torch.tensor([[1.0, -2.0], [3.5, 4.25]]), "2-d int": torch.tensor([[1, 2], [-30, 4]]),
+        "2-d bool": torch.tensor([[True, False], [False, False]]),
+        "2-d with one column": torch.tensor([[1.5], [22.25]]),
+        "3-d int": torch.arange(12).reshape(2, 2, 3), "3-d float": (torch.arange(8, dtype=f) / 4).reshape(2, 2, 2),
+        "4-d int": torch.arange(8).reshape(2, 2, 1, 2),
+        "nan and inf": torch.tensor([NAN, INF, -INF, 1.0]), "nan only": torch.tensor([NAN, NAN]),
+        "nan and fraction": torch.tensor([NAN, 0.5]), "inf and large": torch.tensor([INF, 123456.5]),
+        "ratio above 1000": torch.tensor([0.001, 2.0]), "large": torch.tensor([1e8, 2e8]),
+        "above 1e8": torch.tensor([1.5e9, 1.0]), "small": torch.tensor([1e-5, 2e-5]),
+        "wide range": torch.tensor([1e-10, 1e10, -1.0]), "whole wide range": torch.tensor([1.0, 100000.0]),
+        "whole above 1e8": torch.tensor([3e9, 1.0]), "rounding": torch.tensor([0.99995, 9.99999]),
+        "zero": torch.zeros(3), "negative zero": torch.tensor([-0.0, 1.5]), "negative": torch.tensor([-1.0, -22.125]),
+        "line wrap int": torch.arange(40), "line wrap float": torch.arange(20, dtype=f) * 1.5,
+        "line wrap 2-d": (torch.arange(50, dtype=f) / 8).reshape(2, 25),
+        "line wrap bool": torch.arange(16) % 3 == 0,
+        "1000 elements": torch.arange(1000), "summarised 1-d": torch.arange(1001),
+        "summarised 1-d float": torch.arange(1200, dtype=f) / 2,
+        "summarised 2-d": torch.arange(2500).reshape(50, 50),
+        "summarised columns only": torch.arange(2000).reshape(2, 1000),
+        "summarised rows only": torch.arange(2000).reshape(1000, 2),
+        "summarised 3-d": (torch.arange(1440, dtype=f) / 16).reshape(10, 12, 12),
+        "summarised 4-d": torch.arange(1296).reshape(1, 8, 9, 18),
+    }
+    cases = []
+    for name, x in sets.items():
+        case = {"name": name} | plain(x)
+        if x.numel() >= 40 and x.numel() > 0:
+            flat = x.flatten().to(d)
+            step = (flat[1] - flat[0]).item()
+            assert x.dtype != torch.bool and torch.equal(flat, torch.arange(x.numel(), dtype=d) * step)
+            case["data"] = {"arange": step}
+        cases.append(case | {"text": repr(x)})
+    write("printing", 'text is repr(x); data {"arange": s} stands for 0, s, 2 s, ...', cases)
+
+
+# --- modules ----------------------------------------------------------------------------------------------------------
+
+def modules():
+    from torch import nn
+    torch.manual_seed(0)
+
+    def law(module, name, value):
+        """How a parameter is drawn, checked on the drawn values."""
+        if bool((value == value.flatten()[0]).all()):
+            return {"law": "constant", "value": value.flatten()[0].item()}
+        if isinstance(module, nn.Linear):
+            bound = 1 / math.sqrt(module.in_features)
+            assert value.abs().max() <= bound
+            assert value.numel() < 100 or abs(value.std().item() * math.sqrt(3) / bound - 1) < 0.1
+            return {"law": "uniform", "low": -bound, "high": bound}
+        assert isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and name == "weight"
+        assert abs(value.std().item() - 1) < 0.1
+        return {"law": "normal", "mean": 0.0, "std": 1.0}
+
+    nets = {
+        "Linear(784, 128)": nn.Linear(784, 128), "Linear(30, 4, bias=False)": nn.Linear(30, 4, bias=False),
+        "Embedding(50, 20)": nn.Embedding(50, 20), "EmbeddingBag(50, 20)": nn.EmbeddingBag(50, 20),
+        "LayerNorm([6])": nn.LayerNorm([6]), "LayerNorm([2, 3])": nn.LayerNorm([2, 3]),
+        "LayerNorm([6], elementwise_affine=False)": nn.LayerNorm([6], elementwise_affine=False),
+        "Dropout(0.5)": nn.Dropout(0.5),
+        "Sequential(Linear(4, 8), ReLU(), Dropout(0.2), Linear(8, 2))":
+            nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 2)),
+        "Sequential(Embedding(10, 4), Sequential(Linear(4, 4), LayerNorm([4])))":
+            nn.Sequential(nn.Embedding(10, 4), nn.Sequential(nn.Linear(4, 4), nn.LayerNorm([4]))),
+    }
+    cases = []
+    for name, net in nets.items():
+        entries = []
+        for key, value in net.state_dict().items():
+            path, _, leaf = key.rpartition(".")
+            entries.append({"key": key, "shape": list(value.shape)} | law(net.get_submodule(path), leaf, value))
+        cases.append({"module": name, "state_dict": entries})
+    padded = nn.Embedding(5, 3, padding_idx=2).weight
+    assert bool((padded[2] == 0).all()) and bool((padded[1] != 0).all())
+    cases.append({"module": "Embedding(5, 3, padding_idx=2)", "zero_row": 2})
+    write("modules", "state_dict in PyTorch's order: key, shape and the law each is drawn from", cases)
+
+
+if __name__ == "__main__":
+    optimisers()
+    schedules()
+    clipping()
+    printing()
+    conventions()
+    modules()
