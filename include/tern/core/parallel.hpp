@@ -14,11 +14,11 @@ namespace tern {
 namespace detail {
 
 #if defined(_OPENMP)
-inline bool in_parallel_region() { return omp_in_parallel(); }
+inline bool may_start_team() { return !omp_in_parallel(); }
 inline int openmp_threads() { return omp_get_max_threads(); }
 inline void set_openmp_threads(int n) { omp_set_num_threads(n); }
 #else
-inline bool in_parallel_region() { return false; }
+inline bool may_start_team() { return false; }
 inline int openmp_threads() { return 1; }
 inline void set_openmp_threads(int) {}
 #endif
@@ -48,7 +48,7 @@ inline void set_num_threads(int n) {
 class ThreadLease {
  public:
   explicit ThreadLease(int wanted) : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
-    if (detail::in_parallel_region()) wanted = 1;
+    if (!detail::may_start_team()) wanted = 1;
     else if (outer_) wanted = std::min(wanted, outer_);
     else if (wanted > 1) wanted = taken_ = take(wanted);
     count_ = detail::leased_threads = wanted;
