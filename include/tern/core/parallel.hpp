@@ -42,9 +42,9 @@ inline void set_num_threads(int n) {
   detail::thread_limit() = n;
 }
 
-/// While alive, this thread may start teams of count() threads, and oneDNN, when called, does. Callers that come at the same
-/// time share num_threads(): one who comes when all are taken gets itself. Within a parallel region count() is 1, within
-/// another lease at most what that one has.
+/// While alive, this thread may start teams of count() threads, and oneDNN, when called, does. Callers that come at the
+/// same time share num_threads(): one who comes when all are taken gets itself. Within a parallel region count() is 1,
+/// within another lease at most what that one has.
 class ThreadLease {
  public:
   explicit ThreadLease(int wanted) : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
@@ -105,9 +105,9 @@ namespace detail {
 
 }  // namespace detail
 
-/// Calls f(begin, end) for the chunks [0, grain), [grain, 2 grain) … of [0, n), on several threads if there is more than one.
-/// The chunks do not depend on the number of threads, so neither do sums kept per chunk. An exception in f reaches the
-/// caller (one of them, when chunks throw several).
+/// Calls f(begin, end) for the chunks [0, grain), [grain, 2 grain) … of [0, n), on several threads if there is more than
+/// one. The chunks do not depend on the number of threads, so neither do sums kept per chunk. An exception in f reaches
+/// the caller (one of them, when chunks throw several).
 template <class F>
 void parallel_for(Index n, Index grain, const F& f) {
   if (n > grain)

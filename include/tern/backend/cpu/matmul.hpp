@@ -93,11 +93,12 @@ void finish(MatMul<T> p) {
 
 /// A new oneDNN primitive for one matrix of p.
 template <class T>
-[[gnu::noinline, gnu::cold]] detail::onednn::Primitive* make_primitive(const detail::onednn::Key& key, const MatMul<T>& p,
-                                                                       const Factor& a, const Factor& b) {
+[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatMul<T>& p, const Factor& a,
+                                                  const Factor& b) {
   using namespace detail::onednn;
-  const MemoryDesc a_desc(dtype_of<T>, {p.m, p.k}, {a.row, a.column}), b_desc(dtype_of<T>, {p.k, p.n}, {b.row, b.column});
-  const MemoryDesc c_desc(dtype_of<T>, {p.m, p.n}, {p.c_row, 1}), bias_desc(dtype_of<T>, {1, p.n}, {p.n, 1});
+  constexpr DType type = dtype_of<T>;
+  const MemoryDesc a_desc(type, {p.m, p.k}, {a.row, a.column}), b_desc(type, {p.k, p.n}, {b.row, b.column});
+  const MemoryDesc c_desc(type, {p.m, p.n}, {p.c_row, 1}), bias_desc(type, {1, p.n}, {p.n, 1});
   PostOps ops;
   if (p.accumulate) ops.sum();
   if (p.epilogue == Epilogue::gelu) ops.eltwise(dnnl_eltwise_gelu_erf);
@@ -107,8 +108,8 @@ template <class T>
       {{DNNL_ARG_SRC, &a_desc}, {DNNL_ARG_WEIGHTS, &b_desc}, {DNNL_ARG_DST, &c_desc}, {DNNL_ARG_BIAS, bias}});
 }
 
-/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it. oneDNN's relu turns a NaN into 0, so
-/// that one is not left to it.
+/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it. oneDNN's relu turns a NaN into
+/// 0, so that one is not left to it.
 template <class T>
 bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
   using namespace detail::onednn;
@@ -138,15 +139,15 @@ inline void one_matmul(const MatMul<float>& p) {
     else q.b = copy.data.get(), q.b_row = copy.row, q.b_col = copy.column;
     return one_matmul(q);
   }
-  // Of oneDNN's two ways the primitive is faster by up to 1.6 where b is transposed, as in x Wᵀ; dnnl_sgemm by up to 5 for
-  // a few rows or columns, and elsewhere a little.
+  // Of oneDNN's two ways the primitive is faster by up to 1.6 where b is transposed, as in x Wᵀ; dnnl_sgemm by up to 5
+  // for a few rows or columns, and elsewhere a little.
   const bool thin = p.m < 8 || p.n < 8;
   if (((b.transposed() && !thin) || p.epilogue == Epilogue::gelu) && run_primitive(p, a, b)) return;
   {
     const ThreadLease lease(useful_threads(p));
-    tern::detail::onednn::check(
-        "matmul", dnnl_sgemm(a.transposed() ? 'T' : 'N', b.transposed() ? 'T' : 'N', p.m, p.n, p.k, 1, p.a, a.leading(), p.b,
-                             b.leading(), p.accumulate ? 1 : 0, p.c, p.c_row));
+    const char a_order = a.transposed() ? 'T' : 'N', b_order = b.transposed() ? 'T' : 'N';
+    detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m, p.n, p.k, 1, p.a, a.leading(), p.b, b.leading(),
+                                                   p.accumulate ? 1 : 0, p.c, p.c_row));
   }
   finish(p);
 }
