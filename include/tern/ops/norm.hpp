@@ -4,6 +4,7 @@
 
 #include "extrema.hpp"
 #include "power.hpp"
+#include "rounding.hpp"
 
 namespace tern {
 namespace detail {
@@ -43,7 +44,7 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepd
   const Tensor<D, T> y = reduce<backend::Sum, T, T>("norm", power, root, dim, keepdim, x);
   record(op, y, wrt(x, saved(x, y), [shape, mask, p](const auto& g, const auto& input, const auto& output) {
            const auto rule = [p](auto h, auto v, auto n) {
-             return where((v == 0) | (n == 0), 0, h * sign(v) * pow(abs(v) / n, decltype(v)(p - 1)));
+             return where(v == 0, 0, where(n == 0, 0, h * sign(v) * pow(abs(v) / n, p - 1)));
            };
            return Gradient{rule}(with_dims(g, shape, mask), input, with_dims(output, shape, mask));
          }));
