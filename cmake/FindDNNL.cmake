@@ -1,5 +1,5 @@
-# Finds oneDNN 2.6 or newer and defines DNNL::dnnl. A module of our own, because the configuration file that Debian's package
-# brings asks for OpenCL's development files, which a CPU program has no use for.
+# Finds oneDNN (2.6 or newer) and defines DNNL::dnnl. A module of our own, because the configuration file that Debian's
+# package brings asks for OpenCL's development files, which a CPU program has no use for.
 find_path(DNNL_INCLUDE_DIR dnnl.h)
 find_library(DNNL_LIBRARY dnnl)
 mark_as_advanced(DNNL_INCLUDE_DIR DNNL_LIBRARY)

@@ -46,6 +46,10 @@ inline constexpr DType dtype_of = DTypeOf<T>::value;
 template <class T>
 concept Element = requires { DTypeOf<T>::value; };
 
+/// An element type that can require a gradient.
+template <class T>
+concept Floating = Element<T> && is_floating_v<T>;
+
 /// What arithmetic on T is done in: float for the 16-bit types, else T itself.
 template <class T>
 using compute_t = std::conditional_t<is_half_v<T>, float, T>;

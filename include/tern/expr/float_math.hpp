@@ -1,5 +1,6 @@
-// Elementary functions of packets of floats, without branches or tables. The polynomials are minimax fits of the remainder
-// named beside them, in relative error, on the interval that the reduction leaves; tests/expr/math.cpp bounds the ulps.
+// Elementary functions of packets of floats, without branches or tables. The polynomials are minimax fits of the
+// remainder named beside them, in relative error, on the interval that the reduction leaves; tests/expr/math.cpp bounds
+// the ulps.
 #pragma once
 #include <limits>
 
@@ -10,41 +11,34 @@ inline namespace TERN_ISA {
 namespace expr {
 
 /// |x|.
-template <class T>
-Packet<T> abs(Packet<T> x) {
-  return copysign(x, 1);
-}
+template <class T> Packet<T> abs(Packet<T> x) { return copysign(x, 1); }
 
-/// Rounded to the nearest integer, halves to even. Above 2^23 (2^52) every number is an integer, and adding that rounds.
-template <class T>
-Packet<T> round(Packet<T> x) {
+/// Rounded to the nearest integer, halves to even. Above 2^23 (2^52) every number is an integer, and adding that
+/// rounds.
+template <class T> Packet<T> round(Packet<T> x) {
   const Packet<T> a = abs(x), integers = T(1) / std::numeric_limits<T>::epsilon();
   return copysign(where(a < integers, (a + integers) - integers, a), x);
 }
-template <class T>
-Packet<T> floor(Packet<T> x) {
+template <class T> Packet<T> floor(Packet<T> x) {
   const Packet<T> r = round(x);
   return where(r > x, r - 1, r);
 }
-template <class T>
-Packet<T> ceil(Packet<T> x) {
-  return -floor(-x);
-}
-template <class T>
-Packet<T> trunc(Packet<T> x) {
-  return copysign(floor(abs(x)), x);
-}
+template <class T> Packet<T> ceil(Packet<T> x) { return -floor(-x); }
+template <class T> Packet<T> trunc(Packet<T> x) { return copysign(floor(abs(x)), x); }
 
-/// Inline assembler, since a loop over std::sqrt would be kept scalar by its error report, and the intrinsic needs a header
-/// that costs more to compile than this whole layer.
-template <class T>
-Packet<T> sqrt(Packet<T> x) {
+/// Inline assembler, since a loop over std::sqrt would be kept scalar by its error report, and the intrinsic needs a
+/// header that costs more to compile than this whole layer.
+template <class T> Packet<T> sqrt(Packet<T> x) {
 #if defined(__AVX__)
-  if constexpr (sizeof(T) == 4) asm("vsqrtps %1, %0" : "=v"(x.v) : "v"(x.v));
-  else asm("vsqrtpd %1, %0" : "=v"(x.v) : "v"(x.v));
+  if constexpr (sizeof(T) == 4)
+    asm("vsqrtps %1, %0" : "=v"(x.v) : "v"(x.v));
+  else
+    asm("vsqrtpd %1, %0" : "=v"(x.v) : "v"(x.v));
 #elif defined(__SSE2__)
-  if constexpr (sizeof(T) == 4) asm("sqrtps %1, %0" : "=x"(x.v) : "x"(x.v));
-  else asm("sqrtpd %1, %0" : "=x"(x.v) : "x"(x.v));
+  if constexpr (sizeof(T) == 4)
+    asm("sqrtps %1, %0" : "=x"(x.v) : "x"(x.v));
+  else
+    asm("sqrtpd %1, %0" : "=x"(x.v) : "x"(x.v));
 #else
   for (int i = 0; i < x.size; ++i) x.v[i] = std::sqrt(x.v[i]);
 #endif
@@ -58,31 +52,43 @@ using FloatBits = Floats::Bits;
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;   // n times the first is exact for |n| < 2^15
+inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;  // n times the first is exact for |n| < 2^15
+
+/// Adding it rounds a number below 2^22 to an integer, which is then in the low bits of the sum.
+inline constexpr float round_shift = 0x1.8p23f;
 
 /// c + c1 x + c2 x^2 + ...
-template <class... Rest>
-[[gnu::always_inline]] inline Floats polynomial(Floats x, float c, Rest... rest) {
-  if constexpr (sizeof...(rest) == 0) return c;
-  else return multiply_add(x, polynomial(x, rest...), c);
+template <class... Rest> [[gnu::always_inline]] inline Floats polynomial(Floats x, float c, Rest... rest) {
+  if constexpr (sizeof...(rest) == 0)
+    return c;
+  else
+    return multiply_add(x, polynomial(x, rest...), c);
 }
 
 /// 2^n for n in [-126, 127].
 inline Floats power_of_two(FloatBits n) { return Floats::from_bits((n + 127) << 23); }
 
+/// x 2^n for whole n in [-252, 254], rounded once.
+inline Floats scale(Floats x, Floats n) {
+#if defined(__AVX512F__)
+  asm("vscalefps %2, %1, %0" : "=v"(x.v) : "v"(x.v), "v"(n.v));
+  return x;
+#else
+  const auto k = __builtin_convertvector(n.v, FloatBits), half = k >> 1;  // 2^k itself may be subnormal or infinite
+  return x * power_of_two(half) * power_of_two(k - half);
+#endif
+}
+
 /// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1.
 struct ExpParts {
-  FloatBits n;
-  Floats expm1_r;
+  Floats n, expm1_r;
 };
 [[gnu::always_inline]] inline ExpParts exp_parts(Floats x) {
-  const Floats shift = 0x1.8p23f;   // leaves the rounded sum in the low bits of the mantissa
-  const Floats shifted = multiply_add(x, 1.44269504f, shift);
-  const Floats n = shifted - shift;
+  const Floats n = multiply_add(x, 1.44269504f, round_shift) - round_shift;
   const Floats r = multiply_add(n, -ln2_low, multiply_add(n, -ln2_high, x));
   // (e^r - 1 - r) / r^2
   const Floats p = polynomial(r, 0.5f, 0.166666657f, 0.0416664779f, 0.00833356567f, 0.00139337126f, 0.00019744318f);
-  return {shifted.bits() - shift.bits(), multiply_add(r * r, p, r)};
+  return {n, multiply_add(r * r, p, r)};
 }
 
 /// x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), for normal x.
@@ -91,15 +97,18 @@ struct LogParts {
   Floats f;
 };
 inline LogParts log_parts(Floats x) {
-  const FloatBits k = (x.bits() - Floats(0.707106781f).bits()) >> 23;
-  return {k, Floats::from_bits(x.bits() - (k << 23)) - 1};
+  using Words = vector_t<std::uint32_t, Floats::size>;  // unsigned, since they wrap around for a negative x
+  const auto bits = reinterpret_cast<Words>(x.v);
+  const auto k = reinterpret_cast<FloatBits>(bits - reinterpret_cast<Words>(Floats(0.707106781f).v)) >> 23;
+  const Words mantissa = bits - (reinterpret_cast<Words>(k) << 23);
+  return {k, Floats(reinterpret_cast<Floats::Native>(mantissa)) - 1};
 }
 
 /// log(1 + f) - f, for f as above.
 [[gnu::always_inline]] inline Floats log1p_minus(Floats f) {
   // (log(1 + f) - f + f^2 / 2) / f^3
   const Floats p = polynomial(f, 0.333333313f, -0.250008225f, 0.200012475f, -0.166233122f, 0.14201352f, -0.131603062f,
-                                  0.127642468f, -0.0763723031f);
+                              0.127642468f, -0.0763723031f);
   const Floats square = f * f;
   return multiply_add(square * f, p, -0.5f * square);
 }
@@ -127,9 +136,7 @@ struct SinParts {
 };
 inline constexpr float sin_limit = 8192;
 [[gnu::always_inline]] inline SinParts sin_parts(Floats x) {
-  const Floats shift = 0x1.8p23f;
-  const Floats shifted = multiply_add(x, 0.636619772f, shift);
-  const Floats n = shifted - shift;
+  const Floats shifted = multiply_add(x, 0.636619772f, round_shift), n = shifted - round_shift;
   // pi/2 in three parts of 9 bits, whose products with n are exact, and the rest.
   Floats r = multiply_add(n, -0x1.92p+0f, x);
   r = multiply_add(n, -0x1.fbp-12f, r);
@@ -139,7 +146,8 @@ inline constexpr float sin_limit = 8192;
   // (sin r - r) / r^3 and (cos r - 1 + r^2 / 2) / r^4, in r^2
   const Floats s = polynomial(z, -0.166666552f, 0.00833218824f, -0.000195180721f);
   const Floats c = polynomial(z, 0.0416666456f, -0.00138873095f, 2.44323383e-05f);
-  return {shifted.bits() - shift.bits(), multiply_add(z * r, s, r), multiply_add(z * z, c, multiply_add(z, -0.5f, 1))};
+  return {shifted.bits() - Floats(round_shift).bits(), multiply_add(z * r, s, r),
+          multiply_add(z * z, c, multiply_add(z, -0.5f, 1))};
 }
 
 /// sin of the angle with these parts.
@@ -163,23 +171,20 @@ inline Packet<float> exp(Packet<float> x) {
   // Beyond these the result is 0 or infinite anyway; comparisons rather than min and max keep a NaN.
   x = where(x > 89, 89, where(x < -104, -104, x));
   const auto [n, m] = detail::exp_parts(x);
-  const detail::FloatBits half = n >> 1;   // in two steps, since 2^n itself may be subnormal or infinite
-  return (m + 1) * detail::power_of_two(half) * detail::power_of_two(n - half);
-}
-
-inline Packet<float> expm1(Packet<float> x) {
-  const Packet<float> y = where(x > 89, 89, where(x < -18, -18, x));
-  const auto [n, m] = detail::exp_parts(y);
-  const Packet<float> s = detail::power_of_two(n - 1);
-  return where(abs(x) < 1e-10f, x, 2 * multiply_add(s, m, s - 0.5f));
+  return detail::scale(m + 1, n);
 }
 
 inline Packet<float> exp2(Packet<float> x) {
-  const Packet<float> y = where(x > 129, 129, where(x < -151, -151, x));
-  const Packet<float> n = round(y);
-  const auto [zero, m] = detail::exp_parts((y - n) * 0.693147181f);
-  const detail::FloatBits k = __builtin_convertvector(n.v, detail::FloatBits), half = k >> 1;
-  return (m + 1) * detail::power_of_two(half) * detail::power_of_two(k - half);
+  x = where(x > 129, 129, where(x < -151, -151, x));
+  const Packet<float> n = (x + detail::round_shift) - detail::round_shift;
+  const auto [zero, m] = detail::exp_parts((x - n) * 0.693147181f);
+  return detail::scale(m + 1, n);
+}
+
+inline Packet<float> expm1(Packet<float> x) {
+  const auto [n, m] = detail::exp_parts(where(x > 89, 89, where(x < -18, -18, x)));
+  const Packet<float> half = detail::scale(0.5f, n);  // 2^n may be infinite
+  return where(abs(x) < 1e-10f, x, 2 * multiply_add(half, m, half - 0.5f));
 }
 
 inline Packet<float> log(Packet<float> x) {
@@ -191,17 +196,17 @@ inline Packet<float> log(Packet<float> x) {
 inline Packet<float> log2(Packet<float> x) {
   const auto [k, f] = detail::any_log_parts(x);
   const Packet<float> y = f + detail::log1p_minus(f);
-  return detail::log_limits(x, k + multiply_add(y, 0.442695041f, y));   // log2(e) = 1.4427
+  return detail::log_limits(x, k + multiply_add(y, 0.442695041f, y));  // log2(e) = 1.4427
 }
 
 inline Packet<float> log10(Packet<float> x) {
   const auto [k, f] = detail::any_log_parts(x);
   const Packet<float> y = (f + detail::log1p_minus(f)) * 0.434294482f;
-  return detail::log_limits(x, multiply_add(k, 0.30102539f, multiply_add(k, 4.60503989e-6f, y)));   // k log10(2)
+  return detail::log_limits(x, multiply_add(k, 0.30102539f, multiply_add(k, 4.60503989e-6f, y)));  // k log10(2)
 }
 
 inline Packet<float> log1p(Packet<float> x) {
-  const Packet<float> u = x + 1, v = u - 1, lost = (1 - (u - v)) + (x - v);   // u + lost = 1 + x exactly
+  const Packet<float> u = x + 1, v = u - 1, lost = (1 - (u - v)) + (x - v);  // u + lost = 1 + x exactly
   const auto [k, f] = detail::log_parts(u);
   const detail::FloatBits scale = -(k > 64 ? detail::FloatBits{} + 64 : k);
   const Packet<float> g = multiply_add(lost, detail::power_of_two(scale), f);
@@ -211,8 +216,12 @@ inline Packet<float> log1p(Packet<float> x) {
 }
 
 inline Packet<float> tanh(Packet<float> x) {
-  const Packet<float> a = abs(x), t = expm1(2 * where(a > 10, 10, a));
-  return copysign(t / (t + 2), x);
+  const Packet<float> z = x * x;
+  // tanh(x) / x, in x^2, up to where it is 1 in float
+  const Packet<float> p = detail::polynomial(z, 1.0f, 0.13379693f, 0.00349400099f, 2.05828255e-05f, 1.3317984e-08f);
+  const Packet<float> q = detail::polynomial(z, 1.0f, 0.467130095f, 0.0258709546f, 0.000328303315f, 7.76161244e-07f);
+  const Packet<float> y = x * p / q;
+  return where((abs(x) > 9.01f) | (abs(y) > 1), copysign(1, x), y);
 }
 
 inline Packet<float> sigmoid(Packet<float> x) {
@@ -238,7 +247,7 @@ inline Packet<float> sin(Packet<float> x) {
 inline Packet<float> cos(Packet<float> x) {
   if (any(abs(x) > detail::sin_limit)) return lanewise([](float a) { return std::cos(a); }, x);
   auto parts = detail::sin_parts(x);
-  parts.n += 1;   // cos x = sin(x + pi/2)
+  parts.n += 1;  // cos x = sin(x + pi/2)
   return detail::sin_of(parts);
 }
 
@@ -266,12 +275,11 @@ inline Packet<float> acos(Packet<float> x) {
 
 inline Packet<float> atan(Packet<float> x) {
   const Packet<float> a = abs(x);
-  const auto large = a > 2.41421356f, medium = a > 0.414213562f;   // tan(3 pi/8), tan(pi/8)
+  const auto large = a > 2.41421356f, medium = a > 0.414213562f;  // tan(3 pi/8), tan(pi/8)
   const Packet<float> t = where(large, -1, where(medium, a - 1, a)) / where(large, a, where(medium, a + 1, 1));
   const Packet<float> z = t * t;
   // (arctan t - t) / t^3, in t^2
-  const Packet<float> p =
-      detail::polynomial(z, -0.333333164f, 0.19998531f, -0.14244467f, 0.105997846f, -0.0609165765f);
+  const Packet<float> p = detail::polynomial(z, -0.333333164f, 0.19998531f, -0.14244467f, 0.105997846f, -0.0609165765f);
   const Packet<float> base = where(large, 1.57079633f, where(medium, 0.785398163f, 0));
   return copysign(base + multiply_add(z * t, p, t), x);
 }
@@ -294,14 +302,16 @@ inline Packet<float> atanh(Packet<float> x) {
 }
 
 inline Packet<float> erf(Packet<float> x) {
-  const Packet<float> a = abs(x), z = x * x;
-  // erf(x) / x, in x^2, up to where it is 1 in float
-  const Packet<float> p = detail::polynomial(
-      z, 1.12837911f, 0.19075577f, 0.0527860038f, 0.00377826393f, 0.00028475342f, 2.04190246e-06f);
-  const Packet<float> q = detail::polynomial(
-      z, 1, 0.502385557f, 0.114245422f, 0.0149947507f, 0.00116483914f, 3.80002675e-05f);
-  const Packet<float> y = a * p / q;
-  return copysign(where((a > 3.92f) | (y > 1), 1, y), x);
+  const Packet<float> a = where(abs(x) > 4, 4, abs(x)), z = a * a;  // erf(4) is 1 in float
+  // erf(x) / x - 1, in x^2
+  const Packet<float> p =
+      detail::polynomial(z, 0.128379151f, -0.376124978f, 0.112818435f, -0.0267673489f, 0.00499403803f, -0.00059945049f);
+  // log(1 - erf(x)), beyond
+  const Packet<float> q = detail::polynomial(a, -0.000198483249f, -1.12766409f, -0.637201548f, -0.10391479f,
+                                             0.0222188924f, -0.00304122455f, 0.000195736488f);
+  const auto [n, m] = detail::exp_parts(q);
+  const Packet<float> power = detail::scale(1, n);
+  return copysign(where(a < 0.921875f, multiply_add(a, p, a), 1 - multiply_add(power, m, power)), x);
 }
 
 }  // namespace expr

@@ -40,7 +40,7 @@ Tensor<D, T> neg(const Tensor<D, T>& x, Here here = {}) {
   record({"neg", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
   return y;
 }
-TERN_UNARY_IN_PLACE(neg)
+TERN_UNARY_IN_PLACE(neg, Element)
 
 /// a + b.
 template <Device D, Element T>

@@ -1,6 +1,7 @@
 // Matrix products: matmul with PyTorch's rules for vectors and batches, its strict forms mm, bmm, mv and dot, and linear.
 #pragma once
 #include "../backend/matmul.hpp"
+#include "../device/events.hpp"
 #include "views.hpp"
 
 namespace tern {
@@ -64,6 +65,7 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   p.b = r.template as<T>(), p.b_row = r.strides[r.ndim - 2], p.b_col = r.strides[r.ndim - 1];
   p.c = c.impl()->template as<T>(), p.c_row = n, p.c_batch = m * n;
   if (bias.defined()) p.bias = bias.impl()->template as<T>();
+  device_events.flops += 2.0 * double(p.batch) * double(m) * double(n) * double(k);
   backend::matmul(D{}, p);
   return c;
 }

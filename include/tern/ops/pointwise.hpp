@@ -1,4 +1,5 @@
-// How a pointwise op is made of one generic lambda: forward as it stands, and called with duals, the gradient of each input.
+// How a pointwise op is made of one generic lambda. Called with packets it is the kernel. Its gradient is either derived, by calling
+// it with duals, or a second such lambda, by hand.
 #pragma once
 #include "../autograd/record.hpp"
 #include "../expr/dual.hpp"
@@ -39,6 +40,53 @@ Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, cons
   return derived<0>(op, f, x, rest...);
 }
 
+/// A gradient by hand: one expression in g and what was saved, of packets or of tensors. Plainly it is one pass; where the gradient is
+/// itself to be differentiated, the same expression is made of tensor ops.
+template <class Rule>
+struct Gradient {
+  Rule rule;
+
+  template <class D, class T, class... X>
+  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... kept) const {
+    if (GradMode::is_enabled()) return rule(g, kept...);
+    return map<T>("gradient", rule, g, kept...);
+  }
+
+  template <class G, class... X>
+  using Function = G (*)(const G&, const X&...);
+  /// Of a rule without captures, so that the tape need not know the rule's type.
+  template <class G, class... X>
+  operator Function<G, X...>() const
+    requires std::is_empty_v<Rule>
+  {
+    return [](const G& g, const X&... kept) -> G { return Gradient{}(g, kept...); };
+  }
+};
+template <class Rule>
+Gradient(Rule) -> Gradient<Rule>;
+
+/// y = f(x), with the gradient rule(g, x).
+template <class F, class Rule, class D, class T>
+Tensor<D, T> unary(const OpName& op, const Tensor<D, T>& x, const F& f, const Rule& rule) {
+  const Tensor<D, T> y = map<T>(op.name, f, x);
+  record(op, y, wrt(x, saved(x), Gradient{rule}));
+  return y;
+}
+
+/// y = f(x) with the gradient 0.
+template <class F, class D, class T>
+Tensor<D, T> step(const OpName& op, const Tensor<D, T>& x, const F& f) {
+  const Tensor<D, T> y = map<T>(op.name, f, x);
+  record(op, y, wrt(x, [](const auto& g) { return zeros_like(g); }));
+  return y;
+}
+
+/// f with a number for its second argument: a kernel's parameter, not part of its code.
+template <class F, class S>
+auto with_number(F f, S s) {
+  return [f, s](auto x) { return f(x, decltype(x)(s)); };
+}
+
 /// x = f(x, rest...) in one pass where nothing is recorded, else through `out_of_place`.
 template <class F, class Op, class D, class T, class... X>
 const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_place, const Tensor<D, T>& x,
@@ -56,29 +104,29 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
   namespace detail {                                                                                     \
   inline constexpr auto name##_expression = [](auto x) { return __VA_ARGS__; };                          \
   }                                                                                                      \
-  template <Device D, Element T>                                                                         \
+  template <Device D, Floating T>                                                                        \
   Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
     return detail::pointwise({#name, here}, detail::name##_expression, x);                               \
   }                                                                                                      \
-  TERN_UNARY_IN_PLACE(name)
+  TERN_UNARY_IN_PLACE(name, Floating)
 
-/// Defines name(x) and name_(x) from an expression in x and a gradient, an expression of tensors in g, x and the result y.
-/// `kept` is what it needs of the two: x or y.
+/// Defines name(x) and name_(x) from an expression in x and a gradient, an expression in g and `kept`, which is x or the result y.
 #define TERN_UNARY_BY_HAND(name, expression, kept, ...)                                                  \
   namespace detail {                                                                                     \
   inline constexpr auto name##_expression = [](auto x) { return expression; };                           \
-  inline constexpr auto name##_gradient = [](const auto& g, const auto& kept) { return __VA_ARGS__; };   \
+  inline constexpr Gradient name##_gradient{[](auto g, auto kept) { return __VA_ARGS__; }};              \
   }                                                                                                      \
-  template <Device D, Element T>                                                                         \
+  template <Device D, Floating T>                                                                        \
   Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
     const Tensor<D, T> y = detail::map<T>(#name, detail::name##_expression, x);                          \
     record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                              \
     return y;                                                                                            \
   }                                                                                                      \
-  TERN_UNARY_IN_PLACE(name)
+  TERN_UNARY_IN_PLACE(name, Floating)
 
-#define TERN_UNARY_IN_PLACE(name)                                                                        \
-  template <Device D, Element T>                                                                         \
+/// Defines name_(x) for the types of a concept.
+#define TERN_UNARY_IN_PLACE(name, Type)                                                                  \
+  template <Device D, Type T>                                                                            \
   const Tensor<D, T>& name##_(const Tensor<D, T>& x, Here here = {}) {                                   \
     return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(x, here); }, x); \
   }

@@ -1,7 +1,7 @@
-// The matrix product for element types that oneDNN has none for: both factors are copied, a block at a time, into the order
-// in which an inner loop with its sums in registers reads them (Goto, van de Geijn: "Anatomy of high-performance matrix
-// multiplication", 2008). Copying also takes care of strides. Not Eigen's product: that costs 0.85 s of compile time, and its
-// symbols would be the same in objects compiled for different instruction sets.
+// The matrix product for element types that oneDNN has none for: both factors are copied, a block at a time, into the
+// order in which an inner loop with its sums in registers reads them (Goto, van de Geijn: "Anatomy of high-performance
+// matrix multiplication", 2008). Copying also takes care of strides. Not Eigen's product: that costs 0.85 s of compile
+// time, and its symbols would be the same in objects compiled for different instruction sets.
 #pragma once
 #include "../../core/parallel.hpp"
 #include "matmul_sums.hpp"
@@ -24,7 +24,7 @@ struct Blocks {
 template <class T>
 void multiply_blocks(Index depth, const sum_t<T>* a, const sum_t<T>* b, sum_t<T>* sums) {
   constexpr int R = Blocks<T>::rows, W = lanes<T>;
-  Lanes<sum_t<T>, W> s[R][2];
+  Lanes<T, W> s[R][2];
 #pragma GCC unroll 12
   for (int r = 0; r < R; ++r)
     for (int u = 0; u < 2; ++u) s[r][u] = load<W>(sums + (2 * r + u) * W);
@@ -41,17 +41,17 @@ void multiply_blocks(Index depth, const sum_t<T>* a, const sum_t<T>* b, sum_t<T>
     for (int u = 0; u < 2; ++u) std::memcpy(sums + (2 * r + u) * W, &s[r][u], sizeof s[r][u]);
 }
 
-/// Copies a depth x width block to strips of `strip` columns, each dense; the last strip is filled up with zeros.
+/// Copies a depth x width block to strips of `strip` columns, each dense; the last strip is filled up with zeros. By 8
+/// rows at a time, so that columns a power of two apart do not drive each other out of the cache.
 template <class T>
 void pack(Index depth, Index width, Index strip, const T* from, Index down, Index across, sum_t<T>* to) {
-  for (Index first = 0; first < width; first += strip)
-    for (Index l = 0; l < depth; ++l) {
-      const T* row = from + l * down + first * across;
-      const Index there = std::min(strip, width - first);
-      for (Index w = 0; w < there; ++w) to[w] = sum_t<T>(row[w * across]);
-      for (Index w = there; w < strip; ++w) to[w] = 0;
-      to += strip;
-    }
+  for (Index first = 0; first < width; first += strip, from += strip * across, to += strip * depth) {
+    const Index there = std::min(strip, width - first);
+    for (Index top = 0; top < depth; top += 8)
+      for (Index w = 0; w < strip; ++w)
+        for (Index l = top; l < std::min(top + 8, depth); ++l)
+          to[l * strip + w] = w < there ? sum_t<T>(from[l * down + w * across]) : 0;
+  }
 }
 
 /// c[i …, j …): one tile of one matrix.
@@ -72,7 +72,8 @@ template <class T>
     pack(depth, columns, B::columns, p.b + l * p.b_row + j * p.b_col, p.b_row, p.b_col, b);
     S* at = sums;
     for (Index v = 0; v < columns; v += B::columns)
-      for (Index u = 0; u < rows; u += B::rows, at += block) multiply_blocks<T>(depth, a + u * depth, b + v * depth, at);
+      for (Index u = 0; u < rows; u += B::rows, at += block)
+        multiply_blocks<T>(depth, a + u * depth, b + v * depth, at);
   }
   const S* at = sums;
   for (Index v = 0; v < columns; v += B::columns)

@@ -31,46 +31,58 @@ struct SumOf<T> {
 template <class T>
 using sum_t = typename SumOf<T>::type;
 
-/// W adjacent numbers. A compiler's vector, not Eigen's packet: it also comes in parts of a register, for the columns left over.
 template <class S, int W>
 struct LanesOf {
   typedef S type __attribute__((vector_size(W * sizeof(S))));
 };
-template <class S, int W>
-using Lanes = typename LanesOf<S, W>::type;
+template <class S>
+struct LanesOf<S, 1> {
+  using type = S;
+};
+/// W adjacent sums. A compiler's vector, not Eigen's packet: it also comes in parts of a register, for the columns left
+/// over.
+template <class T, int W>
+using Lanes = typename LanesOf<sum_t<T>, W>::type;
 /// How many sums of products of T fill a register.
 template <class T>
 inline constexpr int lanes = register_bytes / int(sizeof(sum_t<T>));
 
+/// W elements, `stride` apart.
 template <int W, class T>
-Lanes<sum_t<T>, W> load(const T* from) {
-  Lanes<sum_t<T>, W> x{};
-  if constexpr (sizeof(T) == sizeof(sum_t<T>)) std::memcpy(&x, from, sizeof x);
-  else
-    for (int i = 0; i < W; ++i) x[i] = from[i];
-  return x;
+Lanes<T, W> load(const T* from, Index stride = 1) {
+  if constexpr (W == 1) return sum_t<T>(*from);
+  else {
+    Lanes<T, W> x{};
+    if (stride == 1 && sizeof(T) == sizeof(sum_t<T>)) std::memcpy(&x, from, sizeof x);
+    else
+      for (int i = 0; i < W; ++i) x[i] = sum_t<T>(from[i * stride]);
+    return x;
+  }
 }
 
-template <int W, class T>
-Lanes<sum_t<T>, W> load(const T* from, Index stride) {
-  if (stride == 1) return load<W>(from);
-  Lanes<sum_t<T>, W> x{};
-  for (int i = 0; i < W; ++i) x[i] = sum_t<T>(from[i * stride]);
-  return x;
+template <class S>
+[[gnu::noinline]] void gelu(S* x, int n) {
+  for (int i = 0; i < n; ++i) x[i] *= S(0.5) * (1 + std::erf(x[i] * S(0.70710678118654752)));
 }
 
 /// c[i, j … j + W) of a batch's matrix = epilogue(c if accumulating + sums + bias).
 template <int W, class T>
-void store(const MatMul<T>& p, Index i, Index j, Lanes<sum_t<T>, W> sums) {
+[[gnu::always_inline]] inline void store(const MatMul<T>& p, Index i, Index j, Lanes<T, W> sums) {
+  using S = sum_t<T>;
   T* to = p.c + i * p.c_row + j;
   if (p.accumulate) sums += load<W>(to);
   if (p.bias) sums += load<W>(p.bias + j);
   if constexpr (is_floating_v<T>) {
-    if (p.epilogue == Epilogue::relu) sums = sums <= 0 ? Lanes<sum_t<T>, W>{} : sums;  // a NaN stays
-    if (p.epilogue == Epilogue::gelu)
-      for (int l = 0; l < W; ++l) sums[l] *= sum_t<T>(0.5) * (1 + std::erf(sums[l] * sum_t<T>(0.70710678118654752)));
+    if (p.epilogue == Epilogue::relu) sums = sums <= 0 ? Lanes<T, W>{} : sums;  // a NaN stays
+    if (p.epilogue == Epilogue::gelu) {
+      S each[W];
+      std::memcpy(each, &sums, sizeof each);
+      gelu(each, W);
+      std::memcpy(&sums, each, sizeof each);
+    }
   }
-  if constexpr (sizeof(T) == sizeof(sum_t<T>)) std::memcpy(to, &sums, sizeof sums);
+  if constexpr (sizeof(T) == sizeof(S)) std::memcpy(to, &sums, sizeof sums);
+  else if constexpr (W == 1) *to = T(sums);
   else
     for (int l = 0; l < W; ++l) to[l] = T(sums[l]);
 }

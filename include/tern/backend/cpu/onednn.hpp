@@ -3,24 +3,28 @@
 #pragma once
 #include <oneapi/dnnl/dnnl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 
 #include "../../core/dtype.hpp"
-#include "../../core/error.hpp"
+#include "../../core/shape.hpp"
 #include "../../device/memory.hpp"
 
 namespace tern {
 namespace detail::onednn {
 
-/// Throws unless the call succeeded. oneDNN's status codes say no more than these words.
-inline void check(const char* call, dnnl_status_t status) {
-  if (status == dnnl_success) return;
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse(const char* call, dnnl_status_t status) {
   const char* why = status == dnnl_out_of_memory       ? "out of memory"
                     : status == dnnl_invalid_arguments ? "invalid arguments"
                     : status == dnnl_unimplemented     ? "not implemented for these types, sizes or strides"
                                                        : "failed while running";
   fail(call, {"oneDNN: ", why, " (status ", int(status), ")"});
+}
+
+/// Throws unless the call succeeded.
+inline void check(const char* call, dnnl_status_t status) {
+  if (status != dnnl_success) refuse(call, status);
 }
 
 /// The process's engine; never destroyed, since primitives may outlive any order of destruction.
@@ -48,9 +52,11 @@ constexpr dnnl_data_type_t data_type(DType type) {
 /// Type, sizes and strides of an argument.
 class MemoryDesc {
  public:
-  MemoryDesc(DType type, int ndims, const Index* dims, const Index* strides) {
+  MemoryDesc(DType type, const Shape& dims, const Shape& strides) {
+    const int ndims = dims.n;
     dnnl_dims_t d, s;
-    for (int i = 0; i < ndims; ++i) d[i] = dims[i], s[i] = strides[i];
+    std::copy_n(dims.d, ndims, d);
+    std::copy_n(strides.d, ndims, s);
 #if DNNL_VERSION_MAJOR >= 3
     check("dnnl_memory_desc_create_with_strides",
           dnnl_memory_desc_create_with_strides(&desc_, ndims, d, data_type(type), s));
@@ -100,8 +106,8 @@ class PostOps {
   dnnl_post_ops_t ops_;
 };
 
-/// A primitive's attributes: its post-ops, and scratch memory that the caller gives, without which a primitive made in one
-/// thread crashes in another.
+/// A primitive's attributes: its post-ops, and scratch memory that the caller gives, without which a primitive made in
+/// one thread crashes in another.
 class Attributes {
  public:
   explicit Attributes(const PostOps& ops) {
@@ -139,12 +145,18 @@ struct Key {
   }
 };
 
-/// A primitive with the memory objects of its arguments, used by one thread at a time. Without an implementation that is
-/// worth running, usable() is false: oneDNN's "ref" kernels are hundreds of times slower than any other way.
+/// A primitive with the memory objects of its arguments, used by one thread at a time. Without an implementation that
+/// is worth running, usable() is false: oneDNN's "ref" kernels are hundreds of times slower than any other way.
 class Primitive {
  public:
+  /// One argument: its number (DNNL_ARG_…) and what it looks like; null for one that is left out.
+  struct Argument {
+    int number;
+    const MemoryDesc* desc;
+  };
+
   /// Takes the descriptor over; null if there is none for these arguments.
-  Primitive(const Key& key, dnnl_primitive_desc_t desc) : key_(key) {
+  Primitive(const Key& key, dnnl_primitive_desc_t desc, std::initializer_list<Argument> arguments) : key_(key) {
     if (!desc) return;
     const char* name = "";
     dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
@@ -154,6 +166,8 @@ class Primitive {
       const auto scratch = dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
       scratch_bytes_ = dnnl_memory_desc_get_size(scratch);
       if (status == dnnl_success && scratch_bytes_) status = add(DNNL_ARG_SCRATCHPAD, scratch);
+      for (const Argument& argument : arguments)
+        if (status == dnnl_success && argument.desc) status = add(argument.number, argument.desc->get());
     }
     dnnl_primitive_desc_destroy(desc);
     if (status == dnnl_success) return;
@@ -167,10 +181,7 @@ class Primitive {
   const Key& key() const { return key_; }
   bool usable() const { return primitive_; }
 
-  /// Declares an argument; its number (DNNL_ARG_…) and what it looks like.
-  void argument(int which, const MemoryDesc& desc) { check("dnnl_memory_create", add(which, desc.get())); }
-
-  /// Runs on these pointers, in the order in which the arguments were declared.
+  /// Runs on these pointers, one for each argument, in order.
   void run(std::initializer_list<const void*> pointers) {
     thread_local const Stream stream;
     int i = 0;
@@ -212,8 +223,8 @@ class Primitive {
   int count_ = 0;
 };
 
-/// The primitives not in use. Whoever needs one takes it out and puts it back, so two threads never run the same one, and one
-/// made in this thread may next run in that. Of bounded size: the sets of 8 forget what was used longest ago.
+/// The primitives not in use. Whoever needs one takes it out and puts it back, so two threads never run the same one,
+/// and one made in this thread may next run in that. Of bounded size: the sets of 8 forget what was used longest ago.
 class Cache {
  public:
   /// A primitive for this key, or null.
@@ -260,12 +271,12 @@ inline Cache& cache() {
   return made;
 }
 
-/// A primitive for this key while alive: from the cache, or from make(key), which returns a new one.
+/// A primitive for this key while alive: from the cache, or from make(), which returns a new one.
 class Leased {
  public:
   template <class Make>
   Leased(const Key& key, const Make& make) : primitive_(cache().take(key)) {
-    if (!primitive_) primitive_ = make(key);
+    if (!primitive_) primitive_ = make();
   }
   ~Leased() { cache().put(primitive_); }
   Leased(const Leased&) = delete;
@@ -276,16 +287,17 @@ class Leased {
   Primitive* primitive_;
 };
 
-/// The descriptor of a matrix product, or null if oneDNN has none for these types and strides.
+/// The descriptor of a matrix product, or null if oneDNN has none for these types and strides. bias may be null.
 inline dnnl_primitive_desc_t matmul_desc(const MemoryDesc& a, const MemoryDesc& b, const MemoryDesc* bias,
                                          const MemoryDesc& c, const Attributes& attributes) {
   dnnl_primitive_desc_t desc = nullptr;
+  const auto bias_desc = bias ? bias->get() : nullptr;
 #if DNNL_VERSION_MAJOR >= 3
-  const dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, engine(), a.get(), b.get(),
-                                                                 bias ? bias->get() : nullptr, c.get(), attributes.get());
+  const dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, engine(), a.get(), b.get(), bias_desc, c.get(),
+                                                                 attributes.get());
 #else
   dnnl_matmul_desc_t matmul;
-  check("dnnl_matmul_desc_init", dnnl_matmul_desc_init(&matmul, a.get(), b.get(), bias ? bias->get() : nullptr, c.get()));
+  check("dnnl_matmul_desc_init", dnnl_matmul_desc_init(&matmul, a.get(), b.get(), bias_desc, c.get()));
   const dnnl_status_t status = dnnl_primitive_desc_create(&desc, &matmul, attributes.get(), engine(), nullptr);
 #endif
   if (status == dnnl_unimplemented) return nullptr;

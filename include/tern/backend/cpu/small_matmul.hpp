@@ -10,12 +10,14 @@ namespace matmul_detail {
 /// c[i … i + R, j … j + W): the sums stay in R registers.
 template <int R, int W, class T>
 void small_tile(const MatMul<T>& p, Index i, Index j) {
-  Lanes<sum_t<T>, W> sums[R] = {};
+  Lanes<T, W> sums[R] = {};
   const T *a = p.a + i * p.a_row, *b = p.b + j * p.b_col;
-  for (Index l = 0; l < p.k; ++l) {
-    const auto row = load<W>(b + l * p.b_row, p.b_col);
+  const Index a_row = p.a_row, a_col = p.a_col, b_row = p.b_row, b_col = p.b_col;
+  for (Index l = 0; l < p.k; ++l, a += a_col, b += b_row) {
+    const auto row = load<W>(b, b_col);
+    const T* at = a;
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) sums[r] += sum_t<T>(a[r * p.a_row + l * p.a_col]) * row;
+    for (int r = 0; r < R; ++r, at += a_row) sums[r] += sum_t<T>(*at) * row;
   }
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) store<W>(p, i + r, j, sums[r]);
@@ -31,9 +33,46 @@ Index small_columns(const MatMul<T>& p, Index j) {
   return j;
 }
 
+/// The sum of the lanes, by halves.
+template <class T, int W>
+sum_t<T> total(Lanes<T, W> x) {
+  if constexpr (W == 1) return x;
+  else {
+    Lanes<T, W / 2> halves[2];
+    std::memcpy(halves, &x, sizeof x);
+    return total<T, W / 2>(halves[0] + halves[1]);
+  }
+}
+
+template <class T>
+sum_t<T> dot(Index k, const T* a, const T* b) {
+  constexpr int W = lanes<T>;
+  Lanes<T, W> sums[4] = {};
+  Index l = 0;
+  for (; l + 4 * W <= k; l += 4 * W)
+#pragma GCC unroll 4
+    for (int u = 0; u < 4; ++u) sums[u] += load<W>(a + l + u * W) * load<W>(b + l + u * W);
+  for (; l + W <= k; l += W) sums[0] += load<W>(a + l) * load<W>(b + l);
+  sum_t<T> sum = total<T, W>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  for (; l < k; ++l) sum += sum_t<T>(a[l]) * sum_t<T>(b[l]);
+  return sum;
+}
+
+/// True if both factors are dense along k and there are few products of vectors to do.
+template <class T>
+bool is_dots(const MatMul<T>& p) {
+  return p.a_col == 1 && p.b_row == 1 && (p.m < 4 || p.n < 4);
+}
+
 /// One matrix of a batch.
 template <class T>
 void small_matmul(const MatMul<T>& p) {
+  if (is_dots(p)) {
+    for (Index i = 0; i < p.m; ++i)
+      for (Index j = 0; j < p.n; ++j)
+        store<1>(p, i, j, dot(p.k, p.a + i * p.a_row, p.b + j * p.b_col));
+    return;
+  }
   Index j = small_columns<lanes<T>>(p, 0);
   if constexpr (lanes<T> > 4) j = small_columns<4>(p, j);
   small_columns<1>(p, j);

@@ -1,0 +1,75 @@
+// Several arrays read and written in one pass over memory.
+#pragma once
+#include "map.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cpu {
+
+/// Whole packets only, as in map.
+template <class V, class F, class Sequence, class... T>
+struct UpdateLoop;
+
+template <class V, class F, std::size_t... I, class... T>
+struct UpdateLoop<V, F, std::index_sequence<I...>, T...> {
+  static void run(const void* closure, char* const* arrays, Index n) {
+    const F& f = *static_cast<const F*>(closure);
+    for (Index i = 0; i < n; i += V::size) {
+      V v[] = {expr::load_as<V>(reinterpret_cast<const T*>(arrays[I]) + i)...};
+      f(v[I]...);
+      (store<T>(arrays[I], i, v[I]), ...);
+    }
+  }
+
+ private:
+  template <class U>
+  static void store(char* array, Index i, const V& v) {
+    if constexpr (!std::is_const_v<U>) expr::store_as<U>(reinterpret_cast<U*>(array) + i, v);
+  }
+};
+
+struct UpdateKernel {
+  void (*run)(const void* f, char* const* arrays, Index n);
+  const void* f;
+  int packet, arrays;
+  int bytes[max_inputs];
+};
+
+[[gnu::noinline]] inline void run_update_range(const UpdateKernel& kernel, char* const* arrays, Index first, Index last) {
+  char* p[max_inputs];
+  for (int k = 0; k < kernel.arrays; ++k) p[k] = arrays[k] + first * kernel.bytes[k];
+  const Index whole = (last - first) - (last - first) % kernel.packet, rest = last - first - whole;
+  if (whole) kernel.run(kernel.f, p, whole);
+  if (!rest) return;
+  alignas(64) char buffer[max_inputs][max_packet * 8] = {};
+  char* q[max_inputs];
+  for (int k = 0; k < kernel.arrays; ++k) {
+    q[k] = buffer[k];
+    std::memcpy(buffer[k], p[k] + whole * kernel.bytes[k], std::size_t(rest * kernel.bytes[k]));
+  }
+  kernel.run(kernel.f, q, kernel.packet);
+  for (int k = 0; k < kernel.arrays; ++k)
+    std::memcpy(p[k] + whole * kernel.bytes[k], buffer[k], std::size_t(rest * kernel.bytes[k]));
+}
+
+[[gnu::noinline]] inline void run_update(const UpdateKernel& kernel, char* const* arrays, Index n) {
+  parallel_for(n, 2 * parallel_grain, [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
+}
+
+}  // namespace cpu
+
+template <class... T, class F>
+void update(Cpu, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
+  static_assert(sizeof...(T) <= cpu::max_inputs);
+  using V = typename cpu::MapPacket<std::remove_const_t<T>...>::type;
+  const cpu::UpdateKernel kernel{&cpu::UpdateLoop<V, F, std::index_sequence_for<T...>, T...>::run, &f, V::size,
+                                 int(sizeof...(T)), {int(sizeof(T))...}};
+  char* p[sizeof...(T)];
+  for (std::size_t k = 0; k < sizeof...(T); ++k) p[k] = arrays[k]->data;
+  cpu::run_update(kernel, p, arrays[0]->numel);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

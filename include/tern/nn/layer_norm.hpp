@@ -1,0 +1,31 @@
+// LayerNorm.
+#pragma once
+#include "../ops/layer_norm.hpp"
+#include "module.hpp"
+
+namespace tern::nn {
+
+struct LayerNormOptions {
+  double eps = 1e-5;
+  bool elementwise_affine = true;
+};
+
+/// (x - mean) / √(var + eps) · weight + bias over the last dimensions, those of normalized_shape (Ba, Kiros, Hinton: "Layer
+/// normalization", 2016). weight starts as ones, bias as zeros.
+template <Device D, Element T = float>
+struct LayerNorm : Module<D, T> {
+  Shape normalized_shape;
+  double eps = 1e-5;
+  Parameter<D, T> weight, bias;
+
+  LayerNorm(Shape shape, LayerNormOptions options = {}) : normalized_shape(shape), eps(options.eps) {
+    if (!options.elementwise_affine) return;
+    weight = ones<D, T>(shape);
+    bias = zeros<D, T>(shape);
+  }
+  TERN_FIELDS(LayerNorm, normalized_shape, eps, weight, bias)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return layer_norm(x, normalized_shape, weight, bias, eps); }
+};
+
+}  // namespace tern::nn

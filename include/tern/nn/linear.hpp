@@ -1,0 +1,31 @@
+// Linear: y = x Wᵀ + b.
+#pragma once
+#include <cmath>
+
+#include "../ops/matmul.hpp"
+#include "module.hpp"
+
+namespace tern::nn {
+
+struct LinearOptions {
+  bool bias = true;
+};
+
+/// y = x Wᵀ + b, x [.., in_features], W [out_features, in_features]. W and b start uniform in ±1/√in_features.
+template <Device D, Element T = float>
+struct Linear : Module<D, T> {
+  Index in_features = 0, out_features = 0;
+  Parameter<D, T> weight, bias;
+
+  Linear(Index in, Index out, LinearOptions options = {}) : in_features(in), out_features(out) {
+    if (in < 0 || out <= 0) fail("Linear", {"sizes must be positive, not ", in, " -> ", out});
+    const double bound = in > 0 ? 1 / std::sqrt(double(in)) : 0;
+    weight = uniform<D, T>({out, in}, -bound, bound);
+    if (options.bias) bias = uniform<D, T>({out}, -bound, bound);
+  }
+  TERN_FIELDS(Linear, in_features, out_features, weight, bias)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return linear(x, weight, bias); }
+};
+
+}  // namespace tern::nn

@@ -1,0 +1,399 @@
+// Module: a layer or a network. TERN_FIELDS lists a module's members once; from that come parameters(), state_dict(), to(), clone(),
+// train() and the printed summary.
+#pragma once
+#include <string>
+#include <utility>
+
+#include "../core/for_each.hpp"
+#include "../ops/copy.hpp"
+#include "../tensor/any_tensor.hpp"
+#include "registry.hpp"
+
+namespace tern {
+
+/// A parameter as an optimiser sees it: untyped, with its name in the network.
+struct NamedTensor {
+  std::string name;
+  AnyTensor tensor;
+};
+
+/// A device and an element type that parameters of a network have.
+template <class D, class T>
+struct Place {
+  using device_type = D;
+  using value_type = T;
+};
+
+/// A network's parameters, and (as a type) on which places they are.
+template <class... Places>
+struct Parameters : std::vector<NamedTensor> {};
+
+/// Names and tensors of everything that a module learns or keeps.
+using StateDict = std::vector<NamedTensor>;
+
+namespace nn {
+
+template <class D, class T>
+class Parameter;
+class ModuleBase;
+
+template <class X>
+concept IsModule = std::is_base_of_v<ModuleBase, X>;
+
+namespace detail {
+
+using tern::detail::Registered;
+
+template <class X>
+inline constexpr bool is_tensor = false;
+template <class D, class T>
+inline constexpr bool is_tensor<Tensor<D, T>> = true;
+template <class D, class T>
+inline constexpr bool is_tensor<Parameter<D, T>> = true;
+template <class X>
+inline constexpr bool is_vector = false;
+template <class X>
+inline constexpr bool is_vector<std::vector<X>> = true;
+
+/// The type that a module, a tensor or a plain value becomes on another device, with another element type.
+template <class X, class D, class T>
+struct Rebind {
+  using type = X;
+};
+template <template <Device, Element> class X, class D0, class T0, class D, class T>
+struct Rebind<X<D0, T0>, D, T> {
+  using type = X<D, T>;
+};
+template <template <Device> class X, class D0, class D, class T>
+struct Rebind<X<D0>, D, T> {
+  using type = X<D>;
+};
+template <template <class...> class X, IsModule... L, class D, class T>
+struct Rebind<X<L...>, D, T> {
+  using type = X<typename Rebind<L, D, T>::type...>;
+};
+template <class X, class D, class T>
+struct Rebind<std::vector<X>, D, T> {
+  using type = std::vector<typename Rebind<X, D, T>::type>;
+};
+template <class X, class D, class T>
+using rebind_t = typename Rebind<X, D, T>::type;
+
+/// Sets of places, as types.
+template <class... P>
+struct Set {
+  using Parameters = tern::Parameters<P...>;
+};
+template <class A, class B>
+struct Union;
+template <class... A>
+struct Union<Set<A...>, Set<>> {
+  using type = Set<A...>;
+};
+template <class... A, class B, class... Rest>
+struct Union<Set<A...>, Set<B, Rest...>> {
+  using type = typename Union<std::conditional_t<(std::is_same_v<A, B> || ...), Set<A...>, Set<A..., B>>, Set<Rest...>>::type;
+};
+
+template <class X>
+struct PlacesOf {
+  using type = Set<>;
+};
+template <class D, class T>
+struct PlacesOf<Parameter<D, T>> {
+  using type = Set<Place<D, T>>;
+};
+template <class X>
+struct PlacesOf<std::vector<X>> : PlacesOf<X> {};
+template <IsModule X>
+struct PlacesOf<X> {
+  using type = typename X::Places;
+};
+template <class... X>
+struct PlacesOfAll {
+  using type = Set<>;
+};
+template <class First, class... Rest>
+struct PlacesOfAll<First, Rest...> {
+  using type = typename Union<typename PlacesOf<First>::type, typename PlacesOfAll<Rest...>::type>::type;
+};
+
+inline std::string join(const std::string& prefix, const char* name) { return prefix.empty() ? name : prefix + "." + name; }
+
+}  // namespace detail
+
+/// What every module is, whatever its device.
+class ModuleBase : public detail::Registered {
+ public:
+  ModuleBase() = default;
+  explicit ModuleBase(bool training) : training_(training) {}
+  ModuleBase(ModuleBase&&) = default;
+  ModuleBase& operator=(ModuleBase&&) = default;
+
+  /// Whether layers that behave otherwise in training (dropout) do so.
+  bool is_training() const { return training_; }
+
+ private:
+  template <class M>
+  friend void set_training(M& module, bool on);
+  bool training_ = true;
+};
+
+template <class M>
+void set_training(M& module, bool on);
+
+/// What a copied or moved module is made from: converts each listed member, and one that occurs twice (tied weights) once.
+template <class Source, class D, class T>
+class Rebuild {
+ public:
+  using Converted = std::vector<std::pair<const TensorImpl*, AnyTensor>>;
+  Rebuild(const Source& from, D device, Converted& done) : source(from), device_(device), done_(done) {}
+
+  const Source& source;
+
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (IsModule<X>) {
+      return detail::rebind_t<X, D, T>(Rebuild<X, D, T>(x, device_, done_));
+    } else if constexpr (detail::is_tensor<X>) {
+      return convert(x);
+    } else if constexpr (detail::is_vector<X>) {
+      detail::rebind_t<X, D, T> out;
+      out.reserve(x.size());
+      for (const auto& element : x) out.push_back((*this)(element));
+      return out;
+    } else {
+      return x;
+    }
+  }
+
+ private:
+  template <class X>
+  auto convert(const X& x) const {
+    using U = std::conditional_t<is_floating_v<typename X::value_type>, T, typename X::value_type>;
+    using Out = detail::rebind_t<X, D, U>;
+    if (!x.defined()) return Out();
+    for (const auto& [from, to] : done_)
+      if (from == x.impl()) return Out(to.template as<D, U>());
+    const NoGradGuard off;
+    Tensor<D, U> y = to_device(to_type(x.detach(), Type<U>{}), device_);
+    if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
+    done_.emplace_back(x.impl(), y);
+    Out out(std::move(y));
+    if constexpr (is_floating_v<U>) out.requires_grad_(x.requires_grad());
+    return out;
+  }
+
+  D device_;
+  Converted& done_;
+};
+
+/// The base of modules on device D with elements of type T.
+template <Device D, Element T = float>
+struct Module : ModuleBase {
+  using ModuleBase::ModuleBase;
+  using device_type = D;
+  using value_type = T;
+};
+
+/// A learned tensor: a member of a module, a leaf that requires a gradient.
+template <class D, class T>
+class Parameter : public Tensor<D, T>, public detail::Registered {
+ public:
+  Parameter() = default;
+  /// Takes the tensor over; an undefined one stays so (a layer without bias).
+  Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
+    if (this->defined()) this->requires_grad_();
+  }
+};
+
+namespace detail {
+
+/// Calls visit(name, tensor) for each tensor below a module, in the order listed.
+template <class M, class V>
+void each_tensor(const M& module, const std::string& prefix, V& visit);
+
+template <class X, class V>
+void each_tensor_of(const X& x, const std::string& name, V& visit) {
+  if constexpr (IsModule<X>) {
+    each_tensor(x, name, visit);
+  } else if constexpr (is_tensor<X>) {
+    if (x.defined()) visit(name, x);
+  } else if constexpr (is_vector<X>) {
+    for (std::size_t i = 0; i < x.size(); ++i) each_tensor_of(x[i], join(name, std::to_string(i).c_str()), visit);
+  }
+}
+
+template <class M, class V>
+void each_tensor(const M& module, const std::string& prefix, V& visit) {
+  module.fields([&](const char* name, const auto& x) { each_tensor_of(x, join(prefix, name), visit); });
+}
+
+/// Error if a layer or parameter is a member of the module but not listed.
+template <class M>
+void check_listed(const M& module) {
+  std::vector<tern::detail::Extent> listed;
+  module.fields([&](const char*, const auto& x) { listed.push_back({&x, sizeof x}); });
+  tern::detail::check_members(M::type_name(), {&module, sizeof module}, listed);
+  module.fields([&]<class X>(const char*, const X& x) {
+    if constexpr (IsModule<X>) check_listed(x);
+  });
+}
+
+template <class X, class F>
+void each_module(X& x, const F& f) {
+  if constexpr (IsModule<X>) {
+    f(x);
+    x.fields([&](const char*, auto& member) { each_module(member, f); });
+  } else if constexpr (is_vector<std::remove_const_t<X>>) {
+    for (auto& element : x) each_module(element, f);
+  }
+}
+
+[[gnu::noinline]] inline void load_tensor(const std::string& name, TensorImpl* to, const AnyTensor& from) {
+  if (!same_shape(*to, *from.impl()))
+    fail("load_state_dict", {name, " has shape ", to->shape_ref(), ", the loaded one ", from.impl()->shape_ref()});
+}
+
+}  // namespace detail
+
+/// The learned tensors with their names. A tied one comes once.
+template <IsModule M>
+auto parameters(const M& module) {
+  detail::check_listed(module);
+  typename M::Places::Parameters list;
+  auto visit = [&]<class X>(const std::string& name, const X& x) {
+    if constexpr (std::is_base_of_v<detail::Registered, X>) {
+      for (const NamedTensor& known : list)
+        if (known.tensor.impl() == x.impl()) return;
+      list.push_back({name, AnyTensor(static_cast<const Tensor<typename X::device_type, typename X::value_type>&>(x))});
+    }
+  };
+  detail::each_tensor(module, "", visit);
+  return list;
+}
+
+/// Every tensor by its name: parameters and buffers.
+template <IsModule M>
+StateDict state_dict(const M& module) {
+  detail::check_listed(module);
+  StateDict dict;
+  auto visit = [&]<class D, class T>(const std::string& name, const Tensor<D, T>& x) {
+    dict.push_back({name, AnyTensor(x.detach())});
+  };
+  detail::each_tensor(module, "", visit);
+  return dict;
+}
+
+/// Copies the named tensors into the module's. Error naming what is missing or unexpected, and shapes that differ.
+template <IsModule M>
+void load_state_dict(const M& module, const StateDict& dict, bool strict = true) {
+  std::string missing;
+  std::vector<bool> used(dict.size());
+  const NoGradGuard off;
+  auto visit = [&]<class D, class T>(const std::string& name, const Tensor<D, T>& x) {
+    for (std::size_t i = 0; i < dict.size(); ++i) {
+      if (dict[i].name != name) continue;
+      used[i] = true;
+      detail::load_tensor(name, x.impl(), dict[i].tensor);
+      if constexpr (is_floating_v<T>) {
+        const AnyTensor& from = dict[i].tensor;
+        if (from.template is<Cpu, float>()) return void(x.copy_(to_device(to_type(from.template as<Cpu, float>(), Type<T>{}), x.device())));
+      }
+      return void(x.copy_(to_device(dict[i].tensor.template as<Cpu, T>(), x.device())));
+    }
+    missing += (missing.empty() ? "" : ", ") + name;
+  };
+  detail::each_tensor(module, "", visit);
+  std::string unexpected;
+  for (std::size_t i = 0; i < dict.size(); ++i)
+    if (!used[i]) unexpected += (unexpected.empty() ? "" : ", ") + dict[i].name;
+  if (strict && !(missing.empty() && unexpected.empty()))
+    fail("load_state_dict", {missing.empty() ? "" : "missing: ", missing, missing.empty() || unexpected.empty() ? "" : "; ",
+                             unexpected.empty() ? "" : "unexpected: ", unexpected});
+}
+
+/// Puts the module and all below it into training or evaluation mode.
+template <class M>
+void set_training(M& module, bool on) {
+  detail::each_module(module, [on](auto& m) { static_cast<ModuleBase&>(m).training_ = on; });
+}
+
+/// Drops the gradients of all parameters.
+template <IsModule M>
+void zero_grad(const M& module) {
+  auto visit = []<class D, class T>(const std::string&, const Tensor<D, T>& x) {
+    if constexpr (is_floating_v<T>)
+      if (x.requires_grad()) x.set_grad({});
+  };
+  detail::each_tensor(module, "", visit);
+}
+
+/// A copy of the module on another device with another floating-point type; tied tensors stay tied.
+template <class T2, IsModule M, class D2>
+auto converted(const M& module, D2 device) {
+  detail::check_listed(module);
+  typename Rebuild<M, D2, T2>::Converted done;
+  return detail::rebind_t<M, D2, T2>(Rebuild<M, D2, T2>(module, device, done));
+}
+
+}  // namespace nn
+
+/// What every module offers, given the types of its members.
+#define TERN_MODULE_METHODS(Self, ...)                                                                                       \
+  using Places = typename ::tern::nn::detail::PlacesOfAll<__VA_ARGS__>::type;                                          \
+  auto parameters() const { return ::tern::nn::parameters(*this); }                                                    \
+  ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                       \
+  void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                      \
+    ::tern::nn::load_state_dict(*this, dict, strict);                                                                  \
+  }                                                                                                                    \
+  void train(bool on = true) { ::tern::nn::set_training(*this, on); }                                                  \
+  void eval() { train(false); }                                                                                        \
+  void zero_grad() const { ::tern::nn::zero_grad(*this); }                                                             \
+  auto clone() const { return ::tern::nn::converted<typename Self::value_type>(*this, typename Self::device_type{}); }           \
+  template <::tern::Device D_>                                                                                         \
+  auto to(D_ device) const {                                                                                           \
+    return ::tern::nn::converted<typename Self::value_type>(*this, device);                                                 \
+  }                                                                                                                    \
+  template <::tern::Element U_>                                                                                        \
+  auto to(::tern::Type<U_>) const {                                                                                    \
+    return ::tern::nn::converted<U_>(*this, typename Self::device_type{});                                                  \
+  }                                                                                                                    \
+  template <class X_>                                                                                                  \
+  auto operator()(const X_& x, ::tern::Here here = {}) {                                                               \
+    const ::tern::Site at(here);                                                                                       \
+    return this->forward(x);                                                                                           \
+  }                                                                                                                    \
+  template <class X_, class Y_>                                                                                        \
+  auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) {                                                  \
+    const ::tern::Site at(here);                                                                                       \
+    return this->forward(x, y);                                                                                        \
+  }
+
+#define TERN_FIELD_VISIT_(name) visit(#name, name);
+#define TERN_FIELD_REBUILD_(name) , name(from(from.source.name))
+#define TERN_FIELD_TYPE_(name) , decltype(name)
+
+/// Stands at the end of a module's class: its name and its members, layers, parameters and plain values alike, in the order of their
+/// declaration. A member layer or parameter that is not listed is an Error at parameters(), never silently untrained. The class gets
+/// a default constructor (give members their values in place, or write constructors that take arguments).
+#define TERN_FIELDS(Self, ...)                                                                                         \
+ public:                                                                                                               \
+  Self() = default;                                                                                                    \
+  Self(Self&&) = default;                                                                                              \
+  Self& operator=(Self&&) = default;                                                                                   \
+  template <class From_, class D_, class T_>                                                                           \
+  explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                                        \
+      : ::tern::nn::Module<D_, T_>(from.source.is_training()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}       \
+  static constexpr const char* type_name() { return #Self; }                                                           \
+  template <class V_>                                                                                                  \
+  void fields([[maybe_unused]] V_&& visit) {                                                                           \
+    TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
+  }                                                                                                                    \
+  template <class V_>                                                                                                  \
+  void fields([[maybe_unused]] V_&& visit) const {                                                                     \
+    TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
+  }                                                                                                                    \
+  TERN_MODULE_METHODS(Self, void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
+
+}  // namespace tern

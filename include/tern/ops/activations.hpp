@@ -1,0 +1,222 @@
+// Activation functions. Parameters and defaults are those of torch.nn.functional, and so are the gradients at kinks and for NaN.
+#pragma once
+#include <cstring>
+
+#include "rounding.hpp"
+#include "special.hpp"
+#include "trigonometric.hpp"
+#include "views.hpp"
+
+namespace tern {
+
+namespace detail {
+inline constexpr auto relu_expression = [](auto x) { return where(x < 0, 0, x); };
+
+/// tanh(log(1 + e^x)), which is 1 to the last bit for x > 20.
+inline constexpr auto tanh_softplus = [](auto x) {
+  const auto e = exp(where(x > 20, 20, x));
+  const auto n = e * (e + 2);
+  return n / (n + 2);
+};
+/// log(1 + e^x).
+inline constexpr auto softplus_expression = [](auto x) { return max(x, 0) + log1p(exp(-abs(x))); };
+}  // namespace detail
+
+/// max(x, 0). The gradient at 0 is 0, and a NaN stays one.
+template <Device D, Element T>
+Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) {
+  const auto y = detail::map<T>("relu", detail::relu_expression, x);
+  record({"relu", here}, y, wrt(x, saved(y), detail::Gradient{[](auto g, auto kept) { return where(kept <= 0, 0, g); }}));
+  return y;
+}
+TERN_UNARY_IN_PLACE(relu, Element)
+
+/// x sigmoid(x).
+TERN_UNARY_BY_HAND(silu, x * sigmoid(x), x, g * sigmoid(x) * (1 + x * (1 - sigmoid(x))))
+/// x tanh(softplus(x)).
+TERN_UNARY(mish, x * detail::tanh_softplus(x))
+/// x / (1 + |x|).
+TERN_UNARY(softsign, x / (1 + abs(x)))
+/// x - tanh(x).
+TERN_UNARY_BY_HAND(tanhshrink, x - tanh(x), x, g * square(tanh(x)))
+/// log(sigmoid(x)).
+TERN_UNARY_BY_HAND(logsigmoid, -detail::softplus_expression(-x), x, g * sigmoid(-x))
+/// min(max(x, 0), 6).
+TERN_UNARY_BY_HAND(relu6, where(x < 0, 0, where(x > 6, 6, x)), x, where(x <= 0, 0, where(x >= 6, 0, g)))
+/// relu6(x + 3) / 6.
+TERN_UNARY_BY_HAND(hardsigmoid, clamp(x + 3, 0, 6) / 6, x, where(x > -3, where(x < 3, g / 6, 0), 0))
+/// x relu6(x + 3) / 6.
+TERN_UNARY_BY_HAND(hardswish, x * clamp(x + 3, 0, 6) / 6, x, where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g)))
+/// elu with the constants that keep mean 0 and variance 1 (Klambauer, Unterthiner, Mayr, Hochreiter: "Self-normalizing neural
+/// networks", 2017).
+TERN_UNARY_BY_HAND(selu, where(x > 0, 1.0507009873554804934 * x, 1.7580993408473768599 * expm1(x)), x,
+                   where(x <= 0, 1.7580993408473768599 * g * exp(x), 1.0507009873554804934 * g))
+
+namespace detail {
+
+// The functions with parameters, for the op and its in-place form.
+inline auto leaky_relu_of(double slope) {
+  return [slope](auto x) { return where(x > 0, x, slope * x); };
+}
+inline auto elu_of(double alpha) {
+  return [alpha](auto x) { return where(x > 0, x, alpha * expm1(x)); };
+}
+inline auto celu_of(double alpha) {
+  return [alpha](auto x) { return where(x > 0, x, alpha * expm1(x / alpha)); };
+}
+inline auto hardtanh_of(double low, double high) {
+  if (low > high) fail("hardtanh", {"min_val ", low, " is above max_val ", high});
+  return [low, high](auto x) { return where(x < low, low, where(x > high, high, x)); };
+}
+inline auto threshold_of(double limit, double value) {
+  return [limit, value](auto x) { return where(x <= limit, value, x); };
+}
+
+}  // namespace detail
+
+/// x where positive, else negative_slope x.
+template <Device D, Floating T>
+Tensor<D, T> leaky_relu(const Tensor<D, T>& x, double negative_slope = 0.01, Here here = {}) {
+  return detail::unary({"leaky_relu", here}, x, detail::leaky_relu_of(negative_slope),
+                       [negative_slope](auto g, auto v) { return where(v > 0, g, negative_slope * g); });
+}
+template <Device D, Floating T>
+const Tensor<D, T>& leaky_relu_(const Tensor<D, T>& x, double negative_slope = 0.01, Here here = {}) {
+  return detail::pointwise_({"leaky_relu_", here}, detail::leaky_relu_of(negative_slope),
+                            [&] { return leaky_relu(x, negative_slope, here); }, x);
+}
+
+/// x where positive, else alpha (e^x - 1).
+template <Device D, Floating T>
+Tensor<D, T> elu(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
+  return detail::unary({"elu", here}, x, detail::elu_of(alpha),
+                       [alpha](auto g, auto v) { return where(v <= 0, alpha * g * exp(v), g); });
+}
+template <Device D, Floating T>
+const Tensor<D, T>& elu_(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
+  return detail::pointwise_({"elu_", here}, detail::elu_of(alpha), [&] { return elu(x, alpha, here); }, x);
+}
+
+/// x where positive, else alpha (e^(x / alpha) - 1). Error for alpha = 0.
+template <Device D, Floating T>
+Tensor<D, T> celu(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
+  if (alpha == 0) fail("celu", {"alpha must not be 0"});
+  return detail::unary({"celu", here}, x, detail::celu_of(alpha),
+                       [alpha](auto g, auto v) { return where(v <= 0, g * exp(v / alpha), g); });
+}
+template <Device D, Floating T>
+const Tensor<D, T>& celu_(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
+  if (alpha == 0) fail("celu_", {"alpha must not be 0"});
+  return detail::pointwise_({"celu_", here}, detail::celu_of(alpha), [&] { return celu(x, alpha, here); }, x);
+}
+
+/// x brought into [min_val, max_val]. Error if min_val > max_val.
+template <Device D, Floating T>
+Tensor<D, T> hardtanh(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
+  return detail::unary({"hardtanh", here}, x, detail::hardtanh_of(min_val, max_val), [min_val, max_val](auto g, auto v) {
+    return where(v <= min_val, 0, where(v >= max_val, 0, g));
+  });
+}
+template <Device D, Floating T>
+const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
+  return detail::pointwise_({"hardtanh_", here}, detail::hardtanh_of(min_val, max_val),
+                            [&] { return hardtanh(x, min_val, max_val, here); }, x);
+}
+
+/// x where above the threshold, else value.
+template <Device D, Floating T>
+Tensor<D, T> threshold(const Tensor<D, T>& x, double threshold, double value, Here here = {}) {
+  return detail::unary({"threshold", here}, x, detail::threshold_of(threshold, value),
+                       [threshold](auto g, auto v) { return where(v <= threshold, 0, g); });
+}
+template <Device D, Floating T>
+const Tensor<D, T>& threshold_(const Tensor<D, T>& x, double threshold, double value, Here here = {}) {
+  return detail::pointwise_({"threshold_", here}, detail::threshold_of(threshold, value),
+                            [&] { return tern::threshold(x, threshold, value, here); }, x);
+}
+
+/// log(1 + e^(beta x)) / beta, and x itself where beta x is above the threshold.
+template <Device D, Floating T>
+Tensor<D, T> softplus(const Tensor<D, T>& x, double beta = 1, double threshold = 20, Here here = {}) {
+  const auto f = [beta, threshold](auto v) {
+    return where(beta * v > threshold, v, detail::softplus_expression(beta * v) / beta);
+  };
+  return detail::unary({"softplus", here}, x, f, [beta, threshold](auto g, auto v) {
+    return where(beta * v > threshold, g, g * sigmoid(beta * v));
+  });
+}
+
+/// x moved towards 0 by lambda, and 0 where it is nearer. Error for lambda < 0.
+template <Device D, Floating T>
+Tensor<D, T> softshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = {}) {
+  if (!(lambda >= 0)) fail("softshrink", {"lambda must not be negative, but it is ", lambda});
+  const auto f = [lambda](auto v) { return where(v > lambda, v - lambda, where(v < -lambda, v + lambda, 0 * v)); };
+  return detail::unary({"softshrink", here}, x, f, [lambda](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
+}
+
+/// x, but 0 where |x| <= lambda.
+template <Device D, Floating T>
+Tensor<D, T> hardshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = {}) {
+  const auto f = [lambda](auto v) { return where(abs(v) <= lambda, 0, v); };
+  return detail::unary({"hardshrink", here}, x, f, [lambda](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
+}
+
+namespace detail {
+
+/// x Phi(x), Phi the normal distribution's cumulative function.
+template <class D, class T>
+Tensor<D, T> gelu_erf(const OpName& op, const Tensor<D, T>& x) {
+  return unary(op, x, [](auto v) { return 0.5 * v * (1 + erf(0.70710678118654752440 * v)); }, [](auto g, auto v) {
+    const auto cumulative = 0.5 * (1 + erf(0.70710678118654752440 * v));
+    return g * (cumulative + v * (0.39894228040143267794 * exp(-0.5 * v * v)));
+  });
+}
+
+/// x / (1 + e^-u) with u = 2 sqrt(2/pi) (x + 0.044715 x^3): the tanh of the usual form is 2 sigmoid - 1.
+template <class D, class T>
+Tensor<D, T> gelu_tanh(const OpName& op, const Tensor<D, T>& x) {
+  const auto f = [](auto v) { return v / (1 + exp(v * (-1.59576912160573071176 - 0.07135481627159942 * (v * v)))); };
+  return unary(op, x, f, [](auto g, auto v) {
+    const auto s = sigmoid(v * (1.59576912160573071176 + 0.07135481627159942 * (v * v)));
+    return g * s * (1 + v * (1 - s) * (1.59576912160573071176 + 0.21406444881479826 * (v * v)));
+  });
+}
+
+}  // namespace detail
+
+/// x times the probability that a normal deviate is below x; approximate is "none", or "tanh" for a cheaper formula (Hendrycks,
+/// Gimpel: "Gaussian error linear units", 2016).
+template <Device D, Floating T>
+Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", Here here = {}) {
+  if (!std::strcmp(approximate, "tanh")) return detail::gelu_tanh({"gelu", here}, x);
+  if (std::strcmp(approximate, "none")) fail("gelu", {"approximate is \"none\" or \"tanh\", not \"", approximate, "\""});
+  return detail::gelu_erf({"gelu", here}, x);
+}
+
+/// x where positive, else weight x. The weight is one number, or one for each position of dimension 1.
+template <Device D, Floating T>
+Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, Here here = {}) {
+  const Index channels = x.checked("prelu")->ndim > 1 ? x.size(1) : 1, count = weight.checked("prelu")->numel;
+  if (weight.dim() > 1 || (count != 1 && count != channels))
+    fail("prelu", {"a weight of shape ", weight.impl()->shape_ref(), " for ", channels, " channels"});
+  Shape to;
+  for (int i = 1; count > 1 && i < x.dim(); ++i) to.push_back(i == 1 ? count : 1);
+  const Tensor<D, T> w = view(weight, to, here);
+  const auto y = detail::map<T>("prelu", [](auto v, auto slope) { return where(v > 0, v, slope * v); }, x, w);
+  record({"prelu", here}, y,
+         wrt(x, saved(x, w), detail::Gradient{[](auto g, auto v, auto slope) { return where(v > 0, g, slope * g); }}),
+         wrt(w, saved(x), detail::Gradient{[](auto g, auto v) { return where(v > 0, 0, v * g); }}));
+  return y;
+}
+TERN_SAME_PLACE(prelu)
+
+/// a sigmoid(b), where a and b are the halves of x along a dimension. Error if its size is odd.
+template <Device D, Floating T>
+Tensor<D, T> glu(const Tensor<D, T>& x, Index dim = -1, Here here = {}) {
+  if (x.checked("glu")->ndim == 0) fail("glu", {"a 0-d tensor has no dimension to halve"});
+  const Index size = x.size(dim);
+  if (size % 2) fail("glu", {"the size of dimension ", dim, " must be even: ", x.impl()->shape_ref()});
+  return mul(narrow(x, dim, 0, size / 2, here), sigmoid(narrow(x, dim, size / 2, size / 2, here), here), here);
+}
+
+}  // namespace tern

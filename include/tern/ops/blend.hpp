@@ -1,0 +1,71 @@
+// Sums of products in one pass: lerp, addcmul, addcdiv.
+#pragma once
+#include "arithmetic.hpp"
+
+namespace tern {
+
+namespace detail {
+// From the nearer end, so that the weights 0 and 1 give the ends exactly.
+inline constexpr auto lerp_expression = [](auto a, auto b, auto w) {
+  return where(abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w));
+};
+template <class S>
+auto addcmul_of(S value) {
+  return [value](auto x, auto a, auto b) { return x + decltype(x)(value) * a * b; };
+}
+template <class S>
+auto addcdiv_of(S value) {
+  return [value](auto x, auto a, auto b) { return x + decltype(x)(value) * (a / b); };
+}
+}  // namespace detail
+
+/// a + weight (b - a).
+template <Device D, Floating T>
+Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, Here here = {}) {
+  const auto f = [weight](auto x, auto y) { return detail::lerp_expression(x, y, decltype(x)(weight)); };
+  const auto c = detail::map<T>("lerp", f, a, b);
+  record({"lerp", here}, c, wrt(a, [weight](const auto& g) { return mul(g, 1 - weight); }),
+         wrt(b, [weight](const auto& g) { return mul(g, weight); }));
+  return c;
+}
+template <Device D, Floating T>
+Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& weight, Here here = {}) {
+  const auto c = detail::map<T>("lerp", detail::lerp_expression, a, b, weight);
+  record({"lerp", here}, c, wrt(a, saved(weight), detail::Gradient{[](auto g, auto w) { return g * (1 - w); }}),
+         wrt(b, saved(weight), [](const auto& g, const auto& w) { return mul(g, w); }),
+         wrt(weight, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * (y - x); }}));
+  return c;
+}
+TERN_SAME_PLACE(lerp)
+
+/// x + value a b.
+template <Device D, Element T>
+Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
+                     scalar_t<std::type_identity_t<T>> value = 1, Here here = {}) {
+  const auto y = detail::map<T>("addcmul", detail::addcmul_of(value), x, a, b);
+  const detail::Gradient times{[value](auto g, auto other) { return value * g * other; }};
+  record({"addcmul", here}, y, wrt(x, [](const auto& g) { return g; }), wrt(a, saved(b), times), wrt(b, saved(a), times));
+  return y;
+}
+template <Device D, Element T>
+const Tensor<D, T>& addcmul_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
+                             scalar_t<std::type_identity_t<T>> value = 1, Here here = {}) {
+  return detail::pointwise_({"addcmul_", here}, detail::addcmul_of(value), [&] { return addcmul(x, a, b, value, here); }, x, a, b);
+}
+
+/// x + value a / b.
+template <Device D, Floating T>
+Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1, Here here = {}) {
+  const auto y = detail::map<T>("addcdiv", detail::addcdiv_of(value), x, a, b);
+  record({"addcdiv", here}, y, wrt(x, [](const auto& g) { return g; }),
+         wrt(a, saved(b), detail::Gradient{[value](auto g, auto v) { return value * g / v; }}),
+         wrt(b, saved(a, b), detail::Gradient{[value](auto g, auto u, auto v) { return -value * g * u / (v * v); }}));
+  return y;
+}
+template <Device D, Floating T>
+const Tensor<D, T>& addcdiv_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
+                             Here here = {}) {
+  return detail::pointwise_({"addcdiv_", here}, detail::addcdiv_of(value), [&] { return addcdiv(x, a, b, value, here); }, x, a, b);
+}
+
+}  // namespace tern

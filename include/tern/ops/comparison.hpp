@@ -1,0 +1,101 @@
+// Comparisons, predicates and logic: results are Tensor<D, bool>, off the tape. Bitwise operators are beside them.
+#pragma once
+#include "pointwise.hpp"
+
+namespace tern {
+
+/// Defines name(a, b) and name(x, number). A comparison with NaN is false, but ne is true.
+#define TERN_COMPARISON(name, symbol)                                                                            \
+  template <Device D, Element T>                                                                                 \
+  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                \
+    return detail::map<bool>(#name, [](auto x, auto y) { return x symbol y; }, a, b);                            \
+  }                                                                                                              \
+  template <Device D, Element T>                                                                                 \
+  Tensor<D, bool> name(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here = {}) {                  \
+    return detail::map<bool>(#name, [s](auto v) { return v symbol decltype(v)(s); }, x);                         \
+  }                                                                                                              \
+  TERN_SAME_PLACE(name)
+
+TERN_COMPARISON(eq, ==)
+TERN_COMPARISON(ne, !=)
+TERN_COMPARISON(lt, <)
+TERN_COMPARISON(le, <=)
+TERN_COMPARISON(gt, >)
+TERN_COMPARISON(ge, >=)
+#undef TERN_COMPARISON
+
+/// Defines name(x), which is true where the expression in x is. An integer is finite.
+#define TERN_PREDICATE(name, expression)                                       \
+  template <Device D, Element T>                                               \
+  Tensor<D, bool> name(const Tensor<D, T>& x, Here = {}) {                     \
+    return detail::map<bool>(#name, [](auto v) { return expression; }, x);     \
+  }
+TERN_PREDICATE(isnan, v != v)
+TERN_PREDICATE(isinf, (v == v) & (v - v != v - v))
+TERN_PREDICATE(isfinite, v - v == 0)
+TERN_PREDICATE(logical_not, v == 0)
+#undef TERN_PREDICATE
+
+/// Defines name(a, b) on truth values: what is not 0 is true, NaN too.
+#define TERN_LOGICAL(name, symbol)                                                                               \
+  template <Device D, Element T>                                                                                 \
+  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                \
+    return detail::map<bool>(#name, [](auto x, auto y) { return (x != 0) symbol (y != 0); }, a, b);              \
+  }                                                                                                              \
+  TERN_SAME_PLACE(name)
+TERN_LOGICAL(logical_and, &)
+TERN_LOGICAL(logical_or, |)
+TERN_LOGICAL(logical_xor, ^)
+#undef TERN_LOGICAL
+
+/// Defines name(a, b) and name(x, number) on the bits of integers, or on bool.
+#define TERN_BITWISE(name, symbol)                                                                               \
+  template <Device D, Element T>                                                                                 \
+    requires std::is_integral_v<T>                                                                               \
+  Tensor<D, T> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                   \
+    return detail::map<T>(#name, [](auto x, auto y) { return x symbol y; }, a, b);                               \
+  }                                                                                                              \
+  template <Device D, Element T>                                                                                 \
+    requires std::is_integral_v<T>                                                                               \
+  Tensor<D, T> name(const Tensor<D, T>& x, std::type_identity_t<T> s, Here = {}) {                               \
+    return detail::map<T>(#name, [s](auto v) { return v symbol decltype(v)(s); }, x);                            \
+  }                                                                                                              \
+  TERN_SAME_PLACE(name)
+TERN_BITWISE(bitwise_and, &)
+TERN_BITWISE(bitwise_or, |)
+TERN_BITWISE(bitwise_xor, ^)
+TERN_BITWISE(bitwise_left_shift, <<)
+TERN_BITWISE(bitwise_right_shift, >>)
+#undef TERN_BITWISE
+
+/// Every bit inverted; not, for bool.
+template <Device D, Element T>
+  requires std::is_integral_v<T>
+Tensor<D, T> bitwise_not(const Tensor<D, T>& x, Here = {}) {
+  return detail::map<T>("bitwise_not", [](auto v) { return ~v; }, x);
+}
+
+/// What isclose allows.
+struct IsCloseOptions {
+  double rtol = 1e-5;
+  double atol = 1e-8;
+  bool equal_nan = false;  // NaN is close to NaN
+};
+
+/// |a - b| <= atol + rtol |b|, or a == b.
+template <Device D, Element T>
+Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, IsCloseOptions options = {}, Here = {}) {
+  if (options.rtol < 0 || options.atol < 0)
+    fail("isclose", {"tolerances must not be negative: rtol ", options.rtol, ", atol ", options.atol});
+  const auto f = [options](auto x, auto y) {
+    using V = decltype(x);
+    const auto distance = abs(x - y);
+    const auto near = (distance <= V(options.atol) + abs(V(options.rtol) * y)) & (distance - distance == 0);
+    const auto both_nan = (x != x) & (y != y) & (V(options.equal_nan) != 0);
+    return (x == y) | near | both_nan;
+  };
+  return detail::map<bool>("isclose", f, a, b);
+}
+TERN_SAME_PLACE(isclose)
+
+}  // namespace tern

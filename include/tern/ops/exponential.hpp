@@ -1,0 +1,59 @@
+// Exponentials, logarithms and what is made of them.
+#pragma once
+#include "comparison.hpp"
+#include "where.hpp"
+
+namespace tern {
+
+/// e^x.
+TERN_UNARY_BY_HAND(exp, exp(x), y, g * y)
+/// 2^x.
+TERN_UNARY_BY_HAND(exp2, exp2(x), y, 0.69314718055994530942 * g * y)
+/// e^x - 1, exact for small x.
+TERN_UNARY_BY_HAND(expm1, expm1(x), y, g * (y + 1))
+/// The natural logarithm.
+TERN_UNARY_BY_HAND(log, log(x), x, g / x)
+/// The logarithm to base 2.
+TERN_UNARY_BY_HAND(log2, log2(x), x, g / (0.69314718055994530942 * x))
+/// The logarithm to base 10.
+TERN_UNARY_BY_HAND(log10, log10(x), x, g / (2.30258509299404568402 * x))
+/// log(1 + x), exact for small x.
+TERN_UNARY_BY_HAND(log1p, log1p(x), x, g / (x + 1))
+/// 1 / (1 + e^-x).
+TERN_UNARY_BY_HAND(sigmoid, sigmoid(x), y, g * (1 - y) * y)
+
+/// log(x / (1 - x)), the inverse of sigmoid; NaN outside [0, 1].
+TERN_UNARY_BY_HAND(logit, log(x / (1 - x)), x, g / (x * (1 - x)))
+
+/// logit(x) with x brought into [eps, 1 - eps] first.
+template <Device D, Floating T>
+Tensor<D, T> logit(const Tensor<D, T>& x, double eps, Here here = {}) {
+  return logit(clamp(x, eps, 1 - eps, here), here);
+}
+
+/// log(e^a + e^b), without overflow.
+template <Device D, Floating T>
+Tensor<D, T> logaddexp(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const auto f = [](auto x, auto y) {
+    return where(x == y, x + 0.69314718055994530942, max(x, y) + log1p(exp(-abs(x - y))));  // equal infinities have no difference
+  };
+  const auto c = detail::map<T>("logaddexp", f, a, b);
+  record({"logaddexp", here}, c, wrt(a, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * sigmoid(x - y); }}),
+         wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * sigmoid(y - x); }}));
+  return c;
+}
+TERN_SAME_PLACE(logaddexp)
+
+/// x log(y), and 0 where x is 0 and y not NaN.
+template <Device D, Floating T>
+Tensor<D, T> xlogy(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+  const auto z = detail::map<T>("xlogy", [](auto a, auto b) { return where(a == 0, where(b == b, 0, b), a * log(b)); }, x, y);
+  record({"xlogy", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) {
+           return where(a == 0, where(b <= 0, 0, g * log(b)), g * log(b));
+         }}),
+         wrt(y, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) { return g * a / b; }}));
+  return z;
+}
+TERN_SAME_PLACE(xlogy)
+
+}  // namespace tern

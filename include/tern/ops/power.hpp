@@ -1,0 +1,106 @@
+// Powers and roots.
+#pragma once
+#include <cmath>
+
+#include "exponential.hpp"
+
+namespace tern {
+
+TERN_UNARY_BY_HAND(sqrt, sqrt(x), y, g / (2 * y))
+/// 1 / sqrt(x).
+TERN_UNARY_BY_HAND(rsqrt, rsqrt(x), y, -0.5 * g * y * y * y)
+/// 1 / x.
+TERN_UNARY_BY_HAND(reciprocal, reciprocal(x), y, -g * y * y)
+
+namespace detail {
+inline constexpr auto square_expression = [](auto x) { return square(x); };
+
+/// x^y of integers, which wraps around; for y < 0, 1/x rounded towards zero.
+template <class T>
+T integer_power(T x, T y) {
+  if (y < T(0)) return x == T(1) ? T(1) : x == T(-1) ? T(y % 2 == 0 ? 1 : -1) : T(0);
+  std::uint64_t power = 1, factor = std::uint64_t(x);
+  for (auto rest = std::uint64_t(y); rest; rest >>= 1, factor *= factor)
+    if (rest & 1) power *= factor;
+  return T(power);
+}
+inline constexpr auto pow_expression = [](auto x, auto y) {
+  using V = decltype(x);
+  if constexpr (requires { x % y; })
+    return lanewise([](auto a, auto b) { return integer_power(a, b); }, x, y);
+  else return V(pow(x, y));
+};
+
+/// x^exponent: products and roots where these are exact.
+template <class V>
+V power(V x, double exponent) {
+  if (exponent == 1) return x;
+  if (exponent == 2) return x * x;
+  if (exponent == 3) return x * x * x;
+  if (exponent == 0.5) return sqrt(x);
+  if (exponent == -1) return reciprocal(x);
+  return pow(x, exponent);
+}
+template <class T>
+auto power_of(scalar_t<T> exponent) {
+  if constexpr (is_floating_v<T>) return [exponent](auto x) { return power(x, exponent); };
+  else return with_number(pow_expression, exponent);
+}
+}  // namespace detail
+
+/// x^2.
+template <Device D, Element T>
+Tensor<D, T> square(const Tensor<D, T>& x, Here here = {}) {
+  return detail::unary({"square", here}, x, detail::square_expression, [](auto g, auto v) { return 2 * g * v; });
+}
+TERN_UNARY_IN_PLACE(square, Element)
+
+/// x^exponent. An integer to a negative exponent is an Error.
+template <Device D, Element T>
+Tensor<D, T> pow(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> exponent, Here here = {}) {
+  if constexpr (is_floating_v<T>) {
+    if (exponent == 0) return detail::step({"pow", here}, x, [](auto v) { return decltype(v)(1); });
+    return detail::unary({"pow", here}, x, detail::power_of<T>(exponent),
+                         [exponent](auto g, auto v) { return exponent * g * detail::power(v, exponent - 1); });
+  } else {
+    if (exponent < T(0)) fail("pow", {"an integer tensor to the negative power ", Index(exponent)});
+    return detail::map<T>("pow", detail::power_of<T>(exponent), x);
+  }
+}
+
+/// x^y, element by element.
+template <Device D, Element T>
+Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+  const auto z = detail::map<T>("pow", detail::pow_expression, x, y);
+  record({"pow", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto base, auto exponent) {
+           return where(exponent == 0, 0, g * exponent * pow(base, exponent - 1));
+         }}),
+         wrt(y, saved(x, y, z), detail::Gradient{[](auto g, auto base, auto exponent, auto power) {
+           return where(base == 0, where(exponent >= 0, 0, g * power * log(base)), g * power * log(base));
+         }}));
+  return z;
+}
+
+/// base^x.
+template <Device D, Floating T>
+Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
+  const auto y = detail::map<T>("pow", [base](auto v) { return pow(decltype(v)(base), v); }, x);
+  const double log_base = base == 0 ? 0 : std::log(base);  // 0^x is flat for x > 0
+  record({"pow", here}, y, wrt(x, saved(y), detail::Gradient{[log_base](auto g, auto power) { return log_base * g * power; }}));
+  return y;
+}
+
+template <Device D, Element T>
+const Tensor<D, T>& pow_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> exponent, Here here = {}) {
+  if (!is_floating_v<T> && exponent < 0) fail("pow_", {"an integer tensor to the negative power ", Index(exponent)});
+  return detail::pointwise_({"pow_", here}, detail::power_of<T>(exponent), [&] { return pow(x, exponent, here); }, x);
+}
+template <Device D, Element T>
+const Tensor<D, T>& pow_(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+  return detail::pointwise_({"pow_", here}, detail::pow_expression, [&] { return pow(x, y, here); }, x, y);
+}
+
+TERN_SAME_PLACE(pow)
+TERN_SAME_PLACE(pow_)
+
+}  // namespace tern

@@ -1,0 +1,182 @@
+// Sign, rounding, and division with a whole quotient.
+#pragma once
+#include <cmath>
+#include <cstring>
+
+#include "pointwise.hpp"
+
+namespace tern {
+
+namespace detail {
+inline constexpr auto abs_expression = [](auto x) { return abs(x); };
+inline constexpr auto sign_expression = [](auto x) { return sign(x); };
+inline constexpr auto floor_expression = [](auto x) { return floor(x); };
+inline constexpr auto ceil_expression = [](auto x) { return ceil(x); };
+inline constexpr auto round_expression = [](auto x) { return round(x); };
+inline constexpr auto trunc_expression = [](auto x) { return trunc(x); };
+inline constexpr auto frac_expression = [](auto x) { return frac(x); };
+}  // namespace detail
+
+/// -1, 0 or 1; 0 for NaN.
+template <Device D, Element T>
+Tensor<D, T> sign(const Tensor<D, T>& x, Here here = {}) {
+  return detail::step({"sign", here}, x, detail::sign_expression);
+}
+TERN_UNARY_IN_PLACE(sign, Element)
+
+/// |x|. The gradient at 0 is 0.
+template <Device D, Element T>
+Tensor<D, T> abs(const Tensor<D, T>& x, Here here = {}) {
+  return detail::unary({"abs", here}, x, detail::abs_expression, [](auto g, auto v) { return g * sign(v); });
+}
+TERN_UNARY_IN_PLACE(abs, Element)
+
+/// The largest integer not above x.
+template <Device D, Floating T>
+Tensor<D, T> floor(const Tensor<D, T>& x, Here here = {}) {
+  return detail::step({"floor", here}, x, detail::floor_expression);
+}
+TERN_UNARY_IN_PLACE(floor, Floating)
+
+/// The smallest integer not below x.
+template <Device D, Floating T>
+Tensor<D, T> ceil(const Tensor<D, T>& x, Here here = {}) {
+  return detail::step({"ceil", here}, x, detail::ceil_expression);
+}
+TERN_UNARY_IN_PLACE(ceil, Floating)
+
+/// The nearest integer, halves to even.
+template <Device D, Floating T>
+Tensor<D, T> round(const Tensor<D, T>& x, Here here = {}) {
+  return detail::step({"round", here}, x, detail::round_expression);
+}
+TERN_UNARY_IN_PLACE(round, Floating)
+
+/// The nearest number with so many decimals; negative: the nearest multiple of 10, 100, …
+template <Device D, Floating T>
+Tensor<D, T> round(const Tensor<D, T>& x, int decimals, Here here = {}) {
+  const double scale = std::pow(10., std::abs(decimals));
+  if (decimals >= 0) return detail::step({"round", here}, x, [scale](auto v) { return round(v * scale) / scale; });
+  return detail::step({"round", here}, x, [scale](auto v) { return round(v / scale) * scale; });
+}
+
+/// x without the part after the point.
+template <Device D, Floating T>
+Tensor<D, T> trunc(const Tensor<D, T>& x, Here here = {}) {
+  return detail::step({"trunc", here}, x, detail::trunc_expression);
+}
+TERN_UNARY_IN_PLACE(trunc, Floating)
+
+/// The part after the point, with the sign of x.
+template <Device D, Floating T>
+Tensor<D, T> frac(const Tensor<D, T>& x, Here here = {}) {
+  const Tensor<D, T> y = detail::map<T>("frac", detail::frac_expression, x);
+  record({"frac", here}, y, wrt(x, [](const auto& g) { return g; }));
+  return y;
+}
+TERN_UNARY_IN_PLACE(frac, Floating)
+
+namespace detail {
+
+inline constexpr auto fmod_expression = [](auto a, auto b) {
+  if constexpr (requires { a % b; }) return a % b;
+  else return fmod(a, b);
+};
+inline constexpr auto remainder_expression = [](auto a, auto b) {
+  const auto r = fmod_expression(a, b);
+  return where((r != 0) & ((r < 0) ^ (b < 0)), r + b, r);
+};
+inline constexpr auto floor_divide_expression = [](auto a, auto b) {
+  const auto q = a / b;
+  if constexpr (requires { a % b; }) {
+    return q - where((a % b != 0) & ((a < 0) ^ (b < 0)), decltype(a)(1), 0);
+  } else {
+    const auto whole = round((a - remainder_expression(a, b)) / b);  // the quotient itself may have been rounded up to an integer
+    return where((b == 0) | (q - q != 0), q, whole);
+  }
+};
+inline constexpr auto trunc_divide_expression = [](auto a, auto b) {
+  if constexpr (requires { a % b; }) return a / b;
+  else return trunc(a / b);
+};
+
+}  // namespace detail
+
+/// The remainder of a / b with the sign of a. Integers by 0 give 0.
+template <Device D, Element T>
+Tensor<D, T> fmod(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const auto r = detail::map<T>("fmod", detail::fmod_expression, a, b);
+  record({"fmod", here}, r, wrt(a, [](const auto& g) { return g; }),
+         wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return -g * trunc(x / y); }}));
+  return r;
+}
+template <Device D, Element T>
+Tensor<D, T> fmod(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  const auto r = detail::map<T>("fmod", detail::with_number(detail::fmod_expression, s), x);
+  record({"fmod", here}, r, wrt(x, [](const auto& g) { return g; }));
+  return r;
+}
+
+/// The remainder of a / b with the sign of b, as Python's %. Integers by 0 give 0.
+template <Device D, Element T>
+Tensor<D, T> remainder(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const auto r = detail::map<T>("remainder", detail::remainder_expression, a, b);
+  record({"remainder", here}, r, wrt(a, [](const auto& g) { return g; }),
+         wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return -g * floor(x / y); }}));
+  return r;
+}
+template <Device D, Element T>
+Tensor<D, T> remainder(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  const auto r = detail::map<T>("remainder", detail::with_number(detail::remainder_expression, s), x);
+  record({"remainder", here}, r, wrt(x, [](const auto& g) { return g; }));
+  return r;
+}
+
+namespace detail {
+/// An op of two tensors whose gradients are 0.
+template <class F, class D, class T>
+Tensor<D, T> step(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b, const F& f) {
+  const Tensor<D, T> c = map<T>(op.name, f, a, b);
+  const auto flat = [](const auto& g) { return zeros_like(g); };
+  record(op, c, wrt(a, flat), wrt(b, flat));
+  return c;
+}
+}  // namespace detail
+
+/// a / b rounded down. Integers by 0 give 0.
+template <Device D, Element T>
+Tensor<D, T> floor_divide(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::step({"floor_divide", here}, a, b, detail::floor_divide_expression);
+}
+template <Device D, Element T>
+Tensor<D, T> floor_divide(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  return detail::step({"floor_divide", here}, x, detail::with_number(detail::floor_divide_expression, s));
+}
+
+/// a / b rounded: "trunc" towards zero, "floor" down.
+template <Device D, Element T>
+Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* rounding_mode, Here here = {}) {
+  if (!std::strcmp(rounding_mode, "floor")) return floor_divide(a, b, here);
+  if (std::strcmp(rounding_mode, "trunc")) fail("div", {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
+  return detail::step({"div", here}, a, b, detail::trunc_divide_expression);
+}
+
+/// The in-place forms fmod_, remainder_ and floor_divide_, with a tensor or a number.
+#define TERN_DIVISION_IN_PLACE(name)                                                                                      \
+  template <Device D, Element T>                                                                                          \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                             \
+    return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(a, b, here); }, a, b);      \
+  }                                                                                                                       \
+  template <Device D, Element T>                                                                                          \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {               \
+    const auto f = detail::with_number(detail::name##_expression, s);                                                     \
+    return detail::pointwise_({#name "_", here}, f, [&] { return name(x, s, here); }, x);                                 \
+  }                                                                                                                       \
+  TERN_SAME_PLACE(name)                                                                                                   \
+  TERN_SAME_PLACE(name##_)
+TERN_DIVISION_IN_PLACE(fmod)
+TERN_DIVISION_IN_PLACE(remainder)
+TERN_DIVISION_IN_PLACE(floor_divide)
+#undef TERN_DIVISION_IN_PLACE
+
+}  // namespace tern

@@ -1,0 +1,26 @@
+// The error function and the gamma function's family.
+#pragma once
+#include "exponential.hpp"
+
+namespace tern {
+
+/// 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x.
+TERN_UNARY_BY_HAND(erf, erf(x), x, 1.12837916709551257390 * g * exp(-x * x))
+/// 1 - erf(x), exact for large x.
+TERN_UNARY_BY_HAND(erfc, erfc(x), x, -1.12837916709551257390 * g * exp(-x * x))
+/// The inverse of erf.
+TERN_UNARY_BY_HAND(erfinv, erfinv(x), y, 0.88622692545275801365 * g * exp(y * y))
+
+/// The n-th derivative of digamma, n >= 1; digamma itself for n = 0. Error for n < 0.
+template <Device D, Floating T>
+Tensor<D, T> polygamma(int n, const Tensor<D, T>& x, Here here = {}) {
+  if (n < 0) fail("polygamma", {"the order must not be negative, but it is ", n});
+  const auto f = [n](auto v) { return n == 0 ? digamma(v) : polygamma(n, v); };
+  return detail::unary({"polygamma", here}, x, f, [n](auto g, auto v) { return g * polygamma(n + 1, v); });
+}
+/// The logarithmic derivative of the gamma function.
+TERN_UNARY_BY_HAND(digamma, digamma(x), x, g * polygamma(1, x))
+/// log |gamma(x)|.
+TERN_UNARY_BY_HAND(lgamma, lgamma(x), x, g * digamma(x))
+
+}  // namespace tern

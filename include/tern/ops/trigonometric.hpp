@@ -1,0 +1,51 @@
+// Circular and hyperbolic functions, and their inverses. Angles are in radians.
+#pragma once
+#include "exponential.hpp"
+#include "power.hpp"
+
+namespace tern {
+
+TERN_UNARY_BY_HAND(sin, sin(x), x, g * cos(x))
+TERN_UNARY_BY_HAND(cos, cos(x), x, -g * sin(x))
+TERN_UNARY_BY_HAND(tan, tan(x), y, g * (1 + y * y))
+TERN_UNARY_BY_HAND(asin, asin(x), x, g * rsqrt(1 - x * x))
+TERN_UNARY_BY_HAND(acos, acos(x), x, -g * rsqrt(1 - x * x))
+TERN_UNARY_BY_HAND(atan, atan(x), x, g / (1 + x * x))
+TERN_UNARY_BY_HAND(sinh, sinh(x), x, g * cosh(x))
+TERN_UNARY_BY_HAND(cosh, cosh(x), x, g * sinh(x))
+TERN_UNARY_BY_HAND(tanh, tanh(x), y, g * (1 - y * y))
+TERN_UNARY_BY_HAND(asinh, asinh(x), x, g * rsqrt(x * x + 1))
+TERN_UNARY_BY_HAND(acosh, acosh(x), x, g * rsqrt(x * x - 1))
+TERN_UNARY_BY_HAND(atanh, atanh(x), x, g / (1 - x * x))
+
+namespace detail {
+inline constexpr auto atan2_expression = [](auto y, auto x) { return atan2(y, x); };
+}
+
+/// The angle of the point (x, y): arctan(y / x) in the right quadrant, in [-pi, pi].
+template <Device D, Floating T>
+Tensor<D, T> atan2(const Tensor<D, T>& y, const Tensor<D, T>& x, Here here = {}) {
+  const auto angle = detail::map<T>("atan2", detail::atan2_expression, y, x);
+  record({"atan2", here}, angle,
+         wrt(y, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) { return g * a / (a * a + b * b); }}),
+         wrt(x, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) { return -g * b / (a * a + b * b); }}));
+  return angle;
+}
+template <Device D, Floating T>
+const Tensor<D, T>& atan2_(const Tensor<D, T>& y, const Tensor<D, T>& x, Here here = {}) {
+  return detail::pointwise_({"atan2_", here}, detail::atan2_expression, [&] { return atan2(y, x, here); }, y, x);
+}
+TERN_SAME_PLACE(atan2)
+TERN_SAME_PLACE(atan2_)
+
+/// sqrt(a^2 + b^2), without overflow.
+template <Device D, Floating T>
+Tensor<D, T> hypot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const auto c = detail::map<T>("hypot", [](auto x, auto y) { return hypot(x, y); }, a, b);
+  const detail::Gradient along{[](auto g, auto x, auto length) { return g * (x / length); }};
+  record({"hypot", here}, c, wrt(a, saved(a, c), along), wrt(b, saved(b, c), along));
+  return c;
+}
+TERN_SAME_PLACE(hypot)
+
+}  // namespace tern

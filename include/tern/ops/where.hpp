@@ -1,0 +1,151 @@
+// Choosing between values: where, maximum, minimum, clamp.
+#pragma once
+#include <limits>
+#include <optional>
+
+#include "comparison.hpp"
+
+namespace tern {
+
+namespace detail {
+inline constexpr auto where_expression = [](auto condition, auto a, auto b) { return where(condition != 0, a, b); };
+}
+
+/// a where the condition is true, b elsewhere; the three are broadcast.
+template <Device D, Element T>
+Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const auto y = detail::map<T>("where", detail::where_expression, condition, a, b);
+  record({"where", here}, y, wrt(a, saved(condition), [](const auto& g, const auto& c) { return where(c, g, 0); }),
+         wrt(b, saved(condition), [](const auto& g, const auto& c) { return where(c, 0, g); }));
+  return y;
+}
+
+/// The same with a number on one side.
+template <Device D, Element T>
+Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, scalar_t<std::type_identity_t<T>> b,
+                   Here here = {}) {
+  const auto f = [b](auto c, auto x) { return where(c != 0, x, decltype(x)(b)); };
+  const auto y = detail::map<T>("where", f, condition, a);
+  record({"where", here}, y, wrt(a, saved(condition), [](const auto& g, const auto& c) { return where(c, g, 0); }));
+  return y;
+}
+template <Device D, Element T>
+Tensor<D, T> where(const Tensor<D, bool>& condition, scalar_t<std::type_identity_t<T>> a, const Tensor<D, T>& b,
+                   Here here = {}) {
+  const auto f = [a](auto c, auto x) { return where(c != 0, decltype(x)(a), x); };
+  const auto y = detail::map<T>("where", f, condition, b);
+  record({"where", here}, y, wrt(b, saved(condition), [](const auto& g, const auto& c) { return where(c, 0, g); }));
+  return y;
+}
+
+/// The same with two numbers, whose type is the result's.
+template <Device D, Element T>
+Tensor<D, T> where(const Tensor<D, bool>& condition, T a, T b, Here here = {}) {
+  return where(condition, full<D, T>({}, a), b, here);
+}
+
+template <Device D0, Device D1, Element T1, Device D2, Element T2>
+  requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)
+Refusal<Tensor<D1, T1>, Tensor<D2, T2>> where(const Tensor<D0, bool>&, const Tensor<D1, T1>&, const Tensor<D2, T2>&)
+    TERN_REFUSED(D1, D2);
+template <Device D0, Device D1, Element T>
+  requires(!std::is_same_v<D0, D1>)
+Refusal<Tensor<D0, bool>, Tensor<D1, T>> where(const Tensor<D0, bool>&, const Tensor<D1, T>&, const Tensor<D1, T>&)
+    TERN_REFUSED(D0, D1);
+
+/// The larger of the two, NaN if either is. Equal numbers share the gradient.
+template <Device D, Element T>
+Tensor<D, T> maximum(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const auto c = detail::map<T>("maximum", [](auto x, auto y) { return max(x, y); }, a, b);
+  const detail::Gradient share{[](auto g, auto x, auto y) { return where(x < y, 0, where(x == y, 0.5 * g, g)); }};
+  record({"maximum", here}, c, wrt(a, saved(a, b), share), wrt(b, saved(b, a), share));
+  return c;
+}
+TERN_SAME_PLACE(maximum)
+
+/// The smaller of the two, NaN if either is. Equal numbers share the gradient.
+template <Device D, Element T>
+Tensor<D, T> minimum(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const auto c = detail::map<T>("minimum", [](auto x, auto y) { return min(x, y); }, a, b);
+  const detail::Gradient share{[](auto g, auto x, auto y) { return where(x > y, 0, where(x == y, 0.5 * g, g)); }};
+  record({"minimum", here}, c, wrt(a, saved(a, b), share), wrt(b, saved(b, a), share));
+  return c;
+}
+TERN_SAME_PLACE(minimum)
+
+namespace detail {
+
+/// The bounds of clamp, wide open where none is given.
+template <class T>
+struct Bounds {
+  scalar_t<T> min, max;
+
+  Bounds(const char* op, std::optional<scalar_t<T>> low, std::optional<scalar_t<T>> high) {
+    using Limits = std::numeric_limits<scalar_t<T>>;
+    if (!low && !high) fail(op, {"at least one of min and max must be given"});
+    min = low.value_or(is_floating_v<T> ? -Limits::infinity() : Limits::lowest());
+    max = high.value_or(is_floating_v<T> ? Limits::infinity() : Limits::max());
+  }
+  auto expression() const {
+    return [low = min, high = max](auto x) { return clamp(x, decltype(x)(low), decltype(x)(high)); };
+  }
+};
+
+}  // namespace detail
+
+/// x brought into [min, max], either of which may be missing; max where min > max. The gradient is 0 at a bound.
+template <Device D, Element T>
+Tensor<D, T> clamp(const Tensor<D, T>& x, std::optional<scalar_t<std::type_identity_t<T>>> min,
+                   std::optional<scalar_t<std::type_identity_t<T>>> max = {}, Here here = {}) {
+  const detail::Bounds<T> bounds("clamp", min, max);
+  return detail::unary({"clamp", here}, x, bounds.expression(), [low = bounds.min, high = bounds.max](auto g, auto v) {
+    return where(v > low, where(v < high, g, 0), 0);
+  });
+}
+template <Device D, Element T>
+const Tensor<D, T>& clamp_(const Tensor<D, T>& x, std::optional<scalar_t<std::type_identity_t<T>>> min,
+                           std::optional<scalar_t<std::type_identity_t<T>>> max = {}, Here here = {}) {
+  const detail::Bounds<T> bounds("clamp_", min, max);
+  return detail::pointwise_({"clamp_", here}, bounds.expression(), [&] { return clamp(x, min, max, here); }, x);
+}
+
+/// x, at least min.
+template <Device D, Element T>
+Tensor<D, T> clamp_min(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> min, Here here = {}) {
+  return clamp(x, min, {}, here);
+}
+template <Device D, Element T>
+Tensor<D, T> clamp_min(const Tensor<D, T>& x, const Tensor<D, T>& min, Here here = {}) {
+  const auto y = detail::map<T>("clamp_min", [](auto v, auto low) { return max(v, low); }, x, min);
+  record({"clamp_min", here}, y,
+         wrt(x, saved(x, min), detail::Gradient{[](auto g, auto v, auto low) { return where(v >= low, g, 0); }}),
+         wrt(min, saved(x, min), detail::Gradient{[](auto g, auto v, auto low) { return where(v < low, g, 0); }}));
+  return y;
+}
+
+/// x, at most max.
+template <Device D, Element T>
+Tensor<D, T> clamp_max(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> max, Here here = {}) {
+  return clamp(x, {}, max, here);
+}
+template <Device D, Element T>
+Tensor<D, T> clamp_max(const Tensor<D, T>& x, const Tensor<D, T>& max, Here here = {}) {
+  const auto y = detail::map<T>("clamp_max", [](auto v, auto high) { return min(v, high); }, x, max);
+  record({"clamp_max", here}, y,
+         wrt(x, saved(x, max), detail::Gradient{[](auto g, auto v, auto high) { return where(v <= high, g, 0); }}),
+         wrt(max, saved(x, max), detail::Gradient{[](auto g, auto v, auto high) { return where(v > high, g, 0); }}));
+  return y;
+}
+
+/// x brought between two tensors, either of which may be undefined.
+template <Device D, Element T>
+Tensor<D, T> clamp(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<D, T>& max = {}, Here here = {}) {
+  if (!min.defined() && !max.defined()) fail("clamp", {"at least one of min and max must be given"});
+  const Tensor<D, T> raised = min.defined() ? clamp_min(x, min, here) : x;
+  return max.defined() ? clamp_max(raised, max, here) : raised;
+}
+TERN_SAME_PLACE(clamp)
+TERN_SAME_PLACE(clamp_min)
+TERN_SAME_PLACE(clamp_max)
+
+}  // namespace tern

@@ -1,0 +1,69 @@
+// AnyTensor: a tensor whose device and element type are known at run time only, for containers of mixed tensors.
+#pragma once
+#include "tensor.hpp"
+
+namespace tern {
+
+namespace detail {
+/// A device as a run-time value: the address is what counts.
+struct DeviceTag {
+  const char* name;
+};
+template <Device D>
+inline constexpr DeviceTag device_tag{DeviceTraits<D>::name};
+}  // namespace detail
+
+/// A shared handle, like Tensor; the same elements.
+class AnyTensor {
+  TensorImpl* impl_ = nullptr;
+  const detail::DeviceTag* device_ = nullptr;
+
+ public:
+  AnyTensor() = default;
+  template <class D, class T>
+  AnyTensor(const Tensor<D, T>& x) : impl_(x.impl()), device_(&detail::device_tag<D>) {
+    detail::retain(impl_);
+  }
+  AnyTensor(const AnyTensor& other) noexcept : impl_(other.impl_), device_(other.device_) { detail::retain(impl_); }
+  AnyTensor(AnyTensor&& other) noexcept : impl_(other.impl_), device_(other.device_) { other.impl_ = nullptr; }
+  AnyTensor& operator=(AnyTensor other) noexcept {
+    std::swap(impl_, other.impl_);
+    std::swap(device_, other.device_);
+    return *this;
+  }
+  ~AnyTensor() { detail::release(impl_); }
+
+  bool defined() const { return impl_; }
+  TensorImpl* impl() const { return impl_; }
+  DType dtype() const { return checked("dtype").dtype; }
+  Shape shape() const { return checked("shape").shape(); }
+  Index numel() const { return checked("numel").numel; }
+  const char* device_name() const {
+    checked("device_name");
+    return device_->name;
+  }
+
+  /// True if this is a Tensor<D, T>.
+  template <Device D, Element T = float>
+  bool is() const {
+    return impl_ && device_ == &detail::device_tag<D> && impl_->dtype == dtype_of<T>;
+  }
+  /// The typed handle. Error naming both if this is a tensor of another device or type.
+  template <Device D, Element T = float>
+  Tensor<D, T> as() const {
+    if (!is<D, T>()) {
+      fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "", impl_ ? name_of(impl_->dtype) : "",
+                  ", not ", DeviceTraits<D>::name, ", ", name_of(dtype_of<T>)});
+    }
+    detail::retain(impl_);
+    return Tensor<D, T>(impl_);
+  }
+
+ private:
+  const TensorImpl& checked(const char* op) const {
+    if (!impl_) fail(op, {"a tensor is undefined"});
+    return *impl_;
+  }
+};
+
+}  // namespace tern

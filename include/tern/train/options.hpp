@@ -1,0 +1,94 @@
+// The options that all trainers share.
+#pragma once
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "../core/error.hpp"
+
+namespace tern::train {
+
+struct Options {
+  std::string device = "auto";
+  std::string model;
+  std::string precision = "f32";
+  Index epochs = 10;
+  Index batch_size = 128;
+  double lr = 1e-3;
+  Index seed = 1;
+  int threads = 0;       // 0: as many as there are
+  std::string data;      // the folder with the data set's files
+  std::string save;      // checkpoint to write
+  std::string resume;    // checkpoint to go on from
+  std::string json;      // report to write
+  double price = 0;      // of the machine, dollars an hour
+  Index show = 0;        // mistakes to draw at the end
+  bool help = false;
+};
+
+namespace detail {
+
+inline double parse_number(const char* name, const char* value, double least) {
+  char* end = nullptr;
+  const double number = std::strtod(value, &end);
+  if (end == value || *end) fail("options", {name, " wants a number, not '", value, "'"});
+  if (!(number >= least)) fail("options", {name, " must be at least ", least, ", not ", number});
+  return number;
+}
+
+inline Index parse_index(const char* name, const char* value, double least) {
+  const double number = parse_number(name, value, least);
+  if (number != double(Index(number))) fail("options", {name, " wants a whole number, not '", value, "'"});
+  return Index(number);
+}
+
+}  // namespace detail
+
+/// The shared options as text.
+inline constexpr const char* options_help =
+    "  --device cpu|cuda|auto   where to train (auto)\n"
+    "  --model NAME             which network\n"
+    "  --precision f32|bf16     element type of the network's layers (f32)\n"
+    "  --epochs N  --batch-size N  --lr RATE  --seed N  --threads N\n"
+    "  --data DIR               the folder with the data set's files\n"
+    "  --save FILE              write a checkpoint after each epoch\n"
+    "  --resume FILE            go on from a checkpoint\n"
+    "  --json FILE              write the results\n"
+    "  --price DOLLARS          of the machine for an hour: adds the cost\n"
+    "  --show N                 draw N mistakes at the end\n";
+
+/// The command line over the given defaults. Error naming what is unknown, missing or out of range.
+[[gnu::noinline]] inline Options parse_options(int argc, char** argv, Options options = {}) {
+  for (int i = 1; i < argc; ++i) {
+    const char* const name = argv[i];
+    const auto is = [&](const char* option) { return std::strcmp(name, option) == 0; };
+    if (is("--help") || is("-h")) {
+      options.help = true;
+      continue;
+    }
+    const char* const value = i + 1 < argc ? argv[i + 1] : nullptr;
+    const auto need = [&] {
+      if (!value) fail("options", {name, " wants a value"});
+      ++i;
+      return value;
+    };
+    if (is("--device")) options.device = need();
+    else if (is("--model")) options.model = need();
+    else if (is("--precision")) options.precision = need();
+    else if (is("--epochs")) options.epochs = detail::parse_index(name, need(), 1);
+    else if (is("--batch-size")) options.batch_size = detail::parse_index(name, need(), 1);
+    else if (is("--lr")) options.lr = detail::parse_number(name, need(), 0);
+    else if (is("--seed")) options.seed = detail::parse_index(name, need(), 0);
+    else if (is("--threads")) options.threads = int(detail::parse_index(name, need(), 1));
+    else if (is("--data")) options.data = need();
+    else if (is("--save")) options.save = need();
+    else if (is("--resume")) options.resume = need();
+    else if (is("--json")) options.json = need();
+    else if (is("--price")) options.price = detail::parse_number(name, need(), 0);
+    else if (is("--show")) options.show = detail::parse_index(name, need(), 0);
+    else fail("options", {"unknown option '", name, "'"});
+  }
+  return options;
+}
+
+}  // namespace tern::train

@@ -1,0 +1,81 @@
+// What an epoch did, took and cost.
+#pragma once
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "../io/json.hpp"
+
+namespace tern::train {
+
+/// One epoch. Times in seconds; transfer and wait are those of a device other than the host's.
+struct Receipt {
+  double loss = 0, accuracy = 0;
+  double seconds = 0, forward_s = 0, backward_s = 0, optimizer_s = 0, input_s = 0, transfer_s = 0, wait_s = 0;
+  Index samples = 0;
+  double flops = 0;
+  double test_accuracy = 0;
+
+  double samples_per_second() const { return seconds > 0 ? double(samples) / seconds : 0; }
+};
+
+/// What a training reports in the end.
+struct Report {
+  std::string model, data, device;
+  int threads = 1;
+  double test_accuracy = 0;
+  std::vector<Receipt> epochs;
+};
+
+/// The receipt as lines of text: `peak` in operations a second, `price` in dollars an hour, 0 to leave the cost out.
+[[gnu::noinline]] inline std::string receipt_text(Index epoch, const Receipt& r, double peak, double price) {
+  char line[512];
+  std::snprintf(line, sizeof line, "epoch %lld  loss %.4f  train %.2f%%  test %.2f%%  %.2f s  %.0f images/s\n", (long long)epoch,
+                r.loss, 100 * r.accuracy, 100 * r.test_accuracy, r.seconds, r.samples_per_second());
+  std::string out = line;
+  const double work = r.forward_s + r.backward_s + r.optimizer_s;
+  const double share = r.seconds > 0 ? 100 / r.seconds : 0;
+  std::snprintf(line, sizeof line,
+                "         forward %.0f%%  backward %.0f%%  optimiser %.0f%%  input %.1f%%  |  %.0f GFLOP/s, %.0f%% of this machine's "
+                "%.0f\n",
+                share * r.forward_s, share * r.backward_s, share * r.optimizer_s, share * r.input_s,
+                work > 0 ? r.flops / work / 1e9 : 0, work > 0 && peak > 0 ? 100 * r.flops / work / peak : 0, peak / 1e9);
+  out += line;
+  if (price > 0) {
+    const double cost = price * r.seconds / 3600;
+    std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f images a dollar\n", cost, double(r.samples) / cost);
+    out += line;
+  }
+  return out;
+}
+
+[[gnu::noinline]] inline std::string report_json(const Report& report) {
+  io::Json json;
+  json.object();
+  json.member("model", report.model);
+  json.member("data", report.data);
+  json.member("device", report.device);
+  json.member("threads", report.threads);
+  json.member("test_accuracy", report.test_accuracy);
+  json.array("epochs");
+  for (const Receipt& r : report.epochs) {
+    json.object();
+    json.member("loss", r.loss);
+    json.member("accuracy", r.accuracy);
+    json.member("test_accuracy", r.test_accuracy);
+    json.member("seconds", r.seconds);
+    json.member("forward_s", r.forward_s);
+    json.member("backward_s", r.backward_s);
+    json.member("optimizer_s", r.optimizer_s);
+    json.member("input_s", r.input_s);
+    json.member("transfer_s", r.transfer_s);
+    json.member("wait_s", r.wait_s);
+    json.end();
+  }
+  json.end();
+  json.end();
+  return json.text() + "\n";
+}
+
+}  // namespace tern::train

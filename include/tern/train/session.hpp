@@ -1,0 +1,79 @@
+// What a trainer keeps beside its loop: the timing of an epoch's phases, its receipt, the report at the end, and Ctrl-C. No template.
+#pragma once
+#include "../device/events.hpp"
+#include "../io/file.hpp"
+#include "../profile/flops.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "receipt.hpp"
+
+namespace tern::train {
+
+class Session {
+ public:
+  Session(const Options& options, const char* data, const char* device) : options_(options), peak_(profile::peak_flops()) {
+    report_.model = options.model;
+    report_.data = data;
+    report_.device = device;
+    report_.threads = num_threads();
+  }
+
+  bool interrupted() const { return guard_.interrupted(); }
+  const Report& report() const { return report_; }
+
+  /// Prints the receipt of an epoch and keeps it for the report.
+  void finish(Index epoch, const Receipt& receipt) {
+    std::fputs(receipt_text(epoch, receipt, peak_, options_.price).c_str(), stdout);
+    std::fflush(stdout);
+    report_.test_accuracy = receipt.test_accuracy;
+    report_.epochs.push_back(receipt);
+    if (!options_.json.empty()) io::write_file_atomically(options_.json, report_json(report_));
+  }
+
+ private:
+  Options options_;
+  double peak_;
+  Report report_;
+  InterruptGuard guard_;
+};
+
+/// The phases of one epoch. Call each *_done where that phase of a step ends; what remains is waiting for input.
+class EpochTimer {
+ public:
+  EpochTimer(Index epoch, Index samples) : progress_(samples, epoch), start_(now()), last_(start_) {
+    flops_ = profile::flops();
+  }
+
+  void input_done() { lap(receipt_.input_s); }
+  void forward_done() { lap(receipt_.forward_s); }
+  void backward_done() { lap(receipt_.backward_s); }
+  /// The end of a step on so many samples; loss() is asked for only when it is shown.
+  template <class Loss>
+  void step_done(Index samples, const Loss& loss) {
+    lap(receipt_.optimizer_s);
+    receipt_.samples += samples;
+    if (progress_.due()) progress_.draw(receipt_.samples, loss());
+  }
+
+  /// The receipt, given the means over the epoch.
+  Receipt finish(double loss, double accuracy) {
+    receipt_.seconds = now() - start_;
+    receipt_.flops = profile::flops() - flops_;
+    receipt_.loss = loss;
+    receipt_.accuracy = accuracy;
+    return receipt_;
+  }
+
+ private:
+  void lap(double& phase) {
+    const double time = now();
+    phase += time - last_;
+    last_ = time;
+  }
+
+  Progress progress_;
+  Receipt receipt_;
+  double start_, last_, flops_;
+};
+
+}  // namespace tern::train

@@ -1,0 +1,4 @@
+// What trainers are made with: options, progress, receipts, checkpoints.
+#pragma once
+#include "checkpoint.hpp"
+#include "session.hpp"
