@@ -2,7 +2,11 @@
 #pragma once
 #include <limits>
 
-namespace tern::backend {
+#include "../core/config.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
 
 struct Sum {
   template <class V>
@@ -52,4 +56,6 @@ struct Minimum {
   }
 };
 
-}  // namespace tern::backend
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern
