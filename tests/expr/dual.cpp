@@ -17,21 +17,16 @@ double lane(V x) { return x.v[0]; }
 double lane(Scalar x) { return x.v[0]; }
 
 /// df/dx_K at x, by duals of packets.
-template <int K, class F, class... X>
-double partial(F f, X... x) {
-  return lane(Partial<K, F>{f}(V(1), V(x)...));
-}
+template <int K, class F, class... X> double partial(F f, X... x) { return lane(Partial<K, F>{f}(V(1), V(x)...)); }
 
 /// d2f/dx_J dx_K at x.
-template <int J, int K, class F, class... X>
-double second(F f, X... x) {
+template <int J, int K, class F, class... X> double second(F f, X... x) {
   using First = Partial<K, F>;
   return lane(Partial<J + 1, First>{First{f}}(V(1), V(1), V(x)...));
 }
 
 /// Central differences with a step that balances truncation and rounding, good to about 1e-9.
-template <class G>
-double difference(G g, double x) {
+template <class G> double difference(G g, double x) {
   const double h = 1e-4 * std::fmax(std::fabs(x), 0.1);
   // Richardson: the h^2 term of the error cancels between h and h/2.
   const double coarse = (g(x + h) - g(x - h)) / (2 * h), fine = (g(x + h / 2) - g(x - h / 2)) / h;
@@ -43,9 +38,9 @@ void check_close(double got, double expected) {
   CHECK(std::fabs(got - expected) <= 1e-8 * std::fmax(std::fabs(expected), 1.0));
 }
 
-/// First and second derivatives of a function of one argument against differences of its values and of its first derivatives.
-template <class F>
-void check_function(const char* name, F f, std::initializer_list<double> points) {
+/// First and second derivatives of a function of one argument against differences of its values and of its first
+/// derivatives.
+template <class F> void check_function(const char* name, F f, std::initializer_list<double> points) {
   for (double x : points) {
     INFO(name << " at " << x);
     check_close(partial<0>(f, x), difference([&](double p) { return lane(f(V(p))); }, x));
@@ -53,8 +48,7 @@ void check_function(const char* name, F f, std::initializer_list<double> points)
   }
 }
 
-template <class F>
-void check_function(const char* name, F f, std::initializer_list<std::pair<double, double>> points) {
+template <class F> void check_function(const char* name, F f, std::initializer_list<std::pair<double, double>> points) {
   for (auto [a, b] : points) {
     const double x = a, y = b;
     INFO(name << " at " << x << ", " << y);
@@ -69,9 +63,12 @@ void check_function(const char* name, F f, std::initializer_list<std::pair<doubl
 
 }  // namespace
 
-#define CHECK_1(name, ...) check_function(#name, [](auto x) { return name(x); }, std::initializer_list<double>{__VA_ARGS__})
+#define CHECK_1(name, ...) \
+  check_function(          \
+      #name, [](auto x) { return name(x); }, std::initializer_list<double>{__VA_ARGS__})
 #define CHECK_2(name, ...) \
-  check_function(#name, [](auto x, auto y) { return name(x, y); }, std::initializer_list<std::pair<double, double>>{__VA_ARGS__})
+  check_function(          \
+      #name, [](auto x, auto y) { return name(x, y); }, std::initializer_list<std::pair<double, double>>{__VA_ARGS__})
 
 TEST_CASE("derivatives of functions of one argument are their finite differences", "[dual]") {
   CHECK_1(exp, -2.0, 0.3, 1.7);

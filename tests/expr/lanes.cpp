@@ -56,7 +56,8 @@ TEMPLATE_TEST_CASE("integer lanes calculate as a loop does", "[lanes]", std::int
   CHECK_FALSE(any(x > 100));
 }
 
-TEMPLATE_TEST_CASE("integer lanes where a machine would trap or C++ has no answer", "[lanes]", std::int64_t, std::int32_t) {
+TEMPLATE_TEST_CASE("integer lanes where a machine would trap or C++ has no answer", "[lanes]", std::int64_t,
+                   std::int32_t) {
   using T = TestType;
   using V = Lanes<T, 1>;
   const T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
@@ -74,6 +75,12 @@ TEMPLATE_TEST_CASE("integer lanes where a machine would trap or C++ has no answe
   CHECK((V(1) << -1).v[0] == 0);
   CHECK((V(-1) >> 100).v[0] == -1);
   CHECK((V(most) >> 100).v[0] == 0);
+  CHECK(pow(V(-3), 5).v[0] == -243);
+  CHECK(pow(V(7), 0).v[0] == 1);
+  CHECK(pow(V(2), int(8 * sizeof(T)) - 1).v[0] == least);
+  CHECK(pow(V(2), -1).v[0] == 0);
+  CHECK(pow(V(-1), -3).v[0] == -1);
+  CHECK(fmod(V(-7), 4).v[0] == -3);
 }
 
 TEST_CASE("an int64 literal keeps all its bits", "[lanes]") {

@@ -10,8 +10,7 @@ using namespace tern::expr;
 namespace {
 
 /// Two packets and what a loop over their lanes must give.
-template <class T>
-struct Operands {
+template <class T> struct Operands {
   static constexpr int size = Packet<T>::size;
   T a[size], b[size];
   Packet<T> pa, pb;
@@ -26,8 +25,7 @@ struct Operands {
     pb = Packet<T>::load(b);
   }
 
-  template <class F>
-  void check(Packet<T> got, F expected) const {
+  template <class F> void check(Packet<T> got, F expected) const {
     T lanes[size];
     got.store(lanes);
     for (int i = 0; i < size; ++i) {
@@ -35,8 +33,7 @@ struct Operands {
       CHECK(lanes[i] == expected(a[i], b[i]));
     }
   }
-  template <class F>
-  void check(PacketMask<T> got, F expected) const {
+  template <class F> void check(PacketMask<T> got, F expected) const {
     bool lanes[size];
     got.store(lanes);
     for (int i = 0; i < size; ++i) {
@@ -46,10 +43,7 @@ struct Operands {
   }
 };
 
-template <class T>
-T first(Packet<T> x) {
-  return x.v[0];
-}
+template <class T> T first(Packet<T> x) { return x.v[0]; }
 
 }  // namespace
 

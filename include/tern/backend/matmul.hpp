@@ -11,7 +11,8 @@ namespace backend {
 enum class Epilogue : unsigned char { none, relu, gelu };
 
 /// c = epilogue(a b + bias), for each matrix of a batch: a is m x k, b k x n, c m x n, bias a row of n.
-/// Strides count elements: those of a and b may be any, 0 too; the columns of c are adjacent. c overlaps neither a nor b.
+/// Strides count elements: those of a and b may be any, 0 too; the columns of c are adjacent. c overlaps neither a nor
+/// b. Integers wrap around and take no epilogue.
 template <class T>
 struct MatMul {
   Index batch = 1, m = 0, n = 0, k = 0;

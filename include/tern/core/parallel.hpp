@@ -14,11 +14,11 @@ namespace tern {
 namespace detail {
 
 #if defined(_OPENMP)
-inline bool in_parallel_region() { return omp_in_parallel(); }
+inline bool may_start_team() { return !omp_in_parallel(); }
 inline int openmp_threads() { return omp_get_max_threads(); }
 inline void set_openmp_threads(int n) { omp_set_num_threads(n); }
 #else
-inline bool in_parallel_region() { return false; }
+inline bool may_start_team() { return false; }
 inline int openmp_threads() { return 1; }
 inline void set_openmp_threads(int) {}
 #endif
@@ -42,13 +42,13 @@ inline void set_num_threads(int n) {
   detail::thread_limit() = n;
 }
 
-/// While alive, this thread may start teams of count() threads, and oneDNN, when called, does. Callers that come at the same
-/// time share num_threads(): one who comes when all are taken gets itself. Within a parallel region count() is 1, within
-/// another lease at most what that one has.
+/// While alive, this thread may start teams of count() threads, and oneDNN, when called, does. Callers that come at the
+/// same time share num_threads(): one who comes when all are taken gets itself. Within a parallel region count() is 1,
+/// within another lease at most what that one has.
 class ThreadLease {
  public:
   explicit ThreadLease(int wanted) : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
-    if (detail::in_parallel_region()) wanted = 1;
+    if (!detail::may_start_team()) wanted = 1;
     else if (outer_) wanted = std::min(wanted, outer_);
     else if (wanted > 1) wanted = taken_ = take(wanted);
     count_ = detail::leased_threads = wanted;
@@ -105,9 +105,9 @@ namespace detail {
 
 }  // namespace detail
 
-/// Calls f(begin, end) for the chunks [0, grain), [grain, 2 grain) … of [0, n), on several threads if there is more than one.
-/// The chunks do not depend on the number of threads, so neither do sums kept per chunk. An exception in f reaches the
-/// caller (one of them, when chunks throw several).
+/// Calls f(begin, end) for the chunks [0, grain), [grain, 2 grain) … of [0, n), on several threads if there is more than
+/// one. The chunks do not depend on the number of threads, so neither do sums kept per chunk. An exception in f reaches
+/// the caller (one of them, when chunks throw several).
 template <class F>
 void parallel_for(Index n, Index grain, const F& f) {
   if (n > grain)

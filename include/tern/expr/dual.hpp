@@ -1,5 +1,5 @@
-// Dual numbers: a value and its derivative. Calling an op's lambda with them gives the op's gradient; duals of duals give second
-// derivatives. At kinks the conventions are PyTorch's.
+// Dual numbers: a value and its derivative. Calling an op's lambda with them gives the op's gradient; duals of duals
+// give second derivatives. At kinks the conventions are PyTorch's.
 #pragma once
 #include <concepts>
 #include <utility>
@@ -12,8 +12,7 @@ namespace expr {
 
 /// A derivative. That it is zero because nothing depends on the input is known apart from its value, so that 0 times an
 /// infinite factor is 0, as in reverse mode; after inlining the compiler knows it too and drops the terms.
-template <class V>
-struct Tangent {
+template <class V> struct Tangent {
   V d;
   bool zero;
 
@@ -25,15 +24,13 @@ struct Tangent {
   friend Tangent operator-(Tangent a) { return a.zero ? a : Tangent(-a.d); }
   friend Tangent operator*(Tangent a, V factor) { return a.zero ? a : Tangent(a.d * factor); }
   friend Tangent operator/(Tangent a, V divisor) { return a.zero ? a : Tangent(a.d / divisor); }
-  template <class Mask>
-  friend Tangent where(Mask m, Tangent a, Tangent b) {
+  template <class Mask> friend Tangent where(Mask m, Tangent a, Tangent b) {
     return a.zero && b.zero ? a : Tangent(where(m, a.d, b.d));
   }
 };
 
 /// V is a packet, lanes, a dual, or any type with their functions.
-template <class V>
-struct Dual : Assignable<Dual<V>> {
+template <class V> struct Dual : Assignable<Dual<V>> {
   using Mask = typename V::Mask;
   V v;
   Tangent<V> d;
@@ -41,8 +38,7 @@ struct Dual : Assignable<Dual<V>> {
   Dual() = default;
   Dual(V value, Tangent<V> derivative) : v(value), d(derivative) {}
   /// A constant.
-  template <std::convertible_to<V> S>
-  Dual(S constant) : v(constant) {}
+  template <std::convertible_to<V> S> Dual(S constant) : v(constant) {}
 
   friend Dual operator+(Dual a, Dual b) { return {a.v + b.v, a.d + b.d}; }
   friend Dual operator-(Dual a, Dual b) { return {a.v - b.v, a.d - b.d}; }
@@ -53,7 +49,9 @@ struct Dual : Assignable<Dual<V>> {
   }
   friend Dual operator-(Dual a) { return {-a.v, -a.d}; }
   friend Dual operator+(Dual a) { return a; }
-  friend Dual multiply_add(Dual a, Dual b, Dual c) { return {multiply_add(a.v, b.v, c.v), a.d * b.v + b.d * a.v + c.d}; }
+  friend Dual multiply_add(Dual a, Dual b, Dual c) {
+    return {multiply_add(a.v, b.v, c.v), a.d * b.v + b.d * a.v + c.d};
+  }
 
   friend Mask operator<(Dual a, Dual b) { return a.v < b.v; }
   friend Mask operator>(Dual a, Dual b) { return a.v > b.v; }
@@ -67,7 +65,7 @@ struct Dual : Assignable<Dual<V>> {
 
   friend Dual where(Mask m, Dual a, Dual b) { return {where(m, a.v, b.v), where(m, a.d, b.d)}; }
   /// Equal arguments share the derivative.
-  friend Dual min(Dual a, Dual b) { return {min(a.v, b.v), chosen(a.v < b.v, a.v > b.v, a, b)}; }
+  friend Dual min(Dual a, Dual b) { return {min(a.v, b.v), chosen(a.v<b.v, a.v> b.v, a, b)}; }
   friend Dual max(Dual a, Dual b) { return {max(a.v, b.v), chosen(a.v > b.v, a.v < b.v, a, b)}; }
   /// At a limit the derivative is still x's.
   friend Dual clamp(Dual x, Dual low, Dual high) {
@@ -154,9 +152,7 @@ struct Dual : Assignable<Dual<V>> {
     return {p, a.d * where(b.v == 0, V(0), b.v * pow(a.v, b.v - 1)) +
                    b.d * where((a.v == 0) & (b.v >= 0), V(0), p * log(a.v))};
   }
-  friend Dual atan2(Dual a, Dual b) {
-    return {atan2(a.v, b.v), (a.d * b.v - b.d * a.v) / (a.v * a.v + b.v * b.v)};
-  }
+  friend Dual atan2(Dual a, Dual b) { return {atan2(a.v, b.v), (a.d * b.v - b.d * a.v) / (a.v * a.v + b.v * b.v)}; }
   friend Dual fmod(Dual a, Dual b) { return {fmod(a.v, b.v), a.d - b.d * trunc(a.v / b.v)}; }
   friend Dual hypot(Dual a, Dual b) {
     const V h = hypot(a.v, b.v);
@@ -174,12 +170,10 @@ struct Dual : Assignable<Dual<V>> {
 
 /// The K-th partial derivative of f, times g: what backward calls with the incoming gradient and f's arguments.
 /// Partial<J, Partial<K, F>> is the derivative of that by its J-th argument, g being the 0th.
-template <int K, class F>
-struct Partial {
+template <int K, class F> struct Partial {
   F f;
 
-  template <class V, std::same_as<V>... Xs>
-  [[gnu::always_inline]] V operator()(V g, Xs... x) const {
+  template <class V, std::same_as<V>... Xs> [[gnu::always_inline]] V operator()(V g, Xs... x) const {
     return call(g, std::index_sequence_for<Xs...>(), x...);
   }
 

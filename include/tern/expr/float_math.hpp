@@ -1,5 +1,6 @@
-// Elementary functions of packets of floats, without branches or tables. The polynomials are minimax fits of the remainder
-// named beside them, in relative error, on the interval that the reduction leaves; tests/expr/math.cpp bounds the ulps.
+// Elementary functions of packets of floats, without branches or tables. The polynomials are minimax fits of the
+// remainder named beside them, in relative error, on the interval that the reduction leaves; tests/expr/math.cpp bounds
+// the ulps.
 #pragma once
 #include <limits>
 
@@ -10,41 +11,34 @@ inline namespace TERN_ISA {
 namespace expr {
 
 /// |x|.
-template <class T>
-Packet<T> abs(Packet<T> x) {
-  return copysign(x, 1);
-}
+template <class T> Packet<T> abs(Packet<T> x) { return copysign(x, 1); }
 
-/// Rounded to the nearest integer, halves to even. Above 2^23 (2^52) every number is an integer, and adding that rounds.
-template <class T>
-Packet<T> round(Packet<T> x) {
+/// Rounded to the nearest integer, halves to even. Above 2^23 (2^52) every number is an integer, and adding that
+/// rounds.
+template <class T> Packet<T> round(Packet<T> x) {
   const Packet<T> a = abs(x), integers = T(1) / std::numeric_limits<T>::epsilon();
   return copysign(where(a < integers, (a + integers) - integers, a), x);
 }
-template <class T>
-Packet<T> floor(Packet<T> x) {
+template <class T> Packet<T> floor(Packet<T> x) {
   const Packet<T> r = round(x);
   return where(r > x, r - 1, r);
 }
-template <class T>
-Packet<T> ceil(Packet<T> x) {
-  return -floor(-x);
-}
-template <class T>
-Packet<T> trunc(Packet<T> x) {
-  return copysign(floor(abs(x)), x);
-}
+template <class T> Packet<T> ceil(Packet<T> x) { return -floor(-x); }
+template <class T> Packet<T> trunc(Packet<T> x) { return copysign(floor(abs(x)), x); }
 
-/// Inline assembler, since a loop over std::sqrt would be kept scalar by its error report, and the intrinsic needs a header
-/// that costs more to compile than this whole layer.
-template <class T>
-Packet<T> sqrt(Packet<T> x) {
+/// Inline assembler, since a loop over std::sqrt would be kept scalar by its error report, and the intrinsic needs a
+/// header that costs more to compile than this whole layer.
+template <class T> Packet<T> sqrt(Packet<T> x) {
 #if defined(__AVX__)
-  if constexpr (sizeof(T) == 4) asm("vsqrtps %1, %0" : "=v"(x.v) : "v"(x.v));
-  else asm("vsqrtpd %1, %0" : "=v"(x.v) : "v"(x.v));
+  if constexpr (sizeof(T) == 4)
+    asm("vsqrtps %1, %0" : "=v"(x.v) : "v"(x.v));
+  else
+    asm("vsqrtpd %1, %0" : "=v"(x.v) : "v"(x.v));
 #elif defined(__SSE2__)
-  if constexpr (sizeof(T) == 4) asm("sqrtps %1, %0" : "=x"(x.v) : "x"(x.v));
-  else asm("sqrtpd %1, %0" : "=x"(x.v) : "x"(x.v));
+  if constexpr (sizeof(T) == 4)
+    asm("sqrtps %1, %0" : "=x"(x.v) : "x"(x.v));
+  else
+    asm("sqrtpd %1, %0" : "=x"(x.v) : "x"(x.v));
 #else
   for (int i = 0; i < x.size; ++i) x.v[i] = std::sqrt(x.v[i]);
 #endif
@@ -58,16 +52,17 @@ using FloatBits = Floats::Bits;
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;   // n times the first is exact for |n| < 2^15
+inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;  // n times the first is exact for |n| < 2^15
 
 /// Adding it rounds a number below 2^22 to an integer, which is then in the low bits of the sum.
 inline constexpr float round_shift = 0x1.8p23f;
 
 /// c + c1 x + c2 x^2 + ...
-template <class... Rest>
-[[gnu::always_inline]] inline Floats polynomial(Floats x, float c, Rest... rest) {
-  if constexpr (sizeof...(rest) == 0) return c;
-  else return multiply_add(x, polynomial(x, rest...), c);
+template <class... Rest> [[gnu::always_inline]] inline Floats polynomial(Floats x, float c, Rest... rest) {
+  if constexpr (sizeof...(rest) == 0)
+    return c;
+  else
+    return multiply_add(x, polynomial(x, rest...), c);
 }
 
 /// 2^n for n in [-126, 127].
@@ -79,7 +74,7 @@ inline Floats scale(Floats x, Floats n) {
   asm("vscalefps %2, %1, %0" : "=v"(x.v) : "v"(x.v), "v"(n.v));
   return x;
 #else
-  const auto k = __builtin_convertvector(n.v, FloatBits), half = k >> 1;   // 2^k itself may be subnormal or infinite
+  const auto k = __builtin_convertvector(n.v, FloatBits), half = k >> 1;  // 2^k itself may be subnormal or infinite
   return x * power_of_two(half) * power_of_two(k - half);
 #endif
 }
@@ -102,8 +97,11 @@ struct LogParts {
   Floats f;
 };
 inline LogParts log_parts(Floats x) {
-  const FloatBits k = (x.bits() - Floats(0.707106781f).bits()) >> 23;
-  return {k, Floats::from_bits(x.bits() - (k << 23)) - 1};
+  using Words = vector_t<std::uint32_t, Floats::size>;  // unsigned, since they wrap around for a negative x
+  const auto bits = reinterpret_cast<Words>(x.v);
+  const auto k = reinterpret_cast<FloatBits>(bits - reinterpret_cast<Words>(Floats(0.707106781f).v)) >> 23;
+  const Words mantissa = bits - (reinterpret_cast<Words>(k) << 23);
+  return {k, Floats(reinterpret_cast<Floats::Native>(mantissa)) - 1};
 }
 
 /// log(1 + f) - f, for f as above.
@@ -148,7 +146,8 @@ inline constexpr float sin_limit = 8192;
   // (sin r - r) / r^3 and (cos r - 1 + r^2 / 2) / r^4, in r^2
   const Floats s = polynomial(z, -0.166666552f, 0.00833218824f, -0.000195180721f);
   const Floats c = polynomial(z, 0.0416666456f, -0.00138873095f, 2.44323383e-05f);
-  return {shifted.bits() - Floats(round_shift).bits(), multiply_add(z * r, s, r), multiply_add(z * z, c, multiply_add(z, -0.5f, 1))};
+  return {shifted.bits() - Floats(round_shift).bits(), multiply_add(z * r, s, r),
+          multiply_add(z * z, c, multiply_add(z, -0.5f, 1))};
 }
 
 /// sin of the angle with these parts.
@@ -184,7 +183,7 @@ inline Packet<float> exp2(Packet<float> x) {
 
 inline Packet<float> expm1(Packet<float> x) {
   const auto [n, m] = detail::exp_parts(where(x > 89, 89, where(x < -18, -18, x)));
-  const Packet<float> half = detail::scale(0.5f, n);   // 2^n may be infinite
+  const Packet<float> half = detail::scale(0.5f, n);  // 2^n may be infinite
   return where(abs(x) < 1e-10f, x, 2 * multiply_add(half, m, half - 0.5f));
 }
 
@@ -197,17 +196,17 @@ inline Packet<float> log(Packet<float> x) {
 inline Packet<float> log2(Packet<float> x) {
   const auto [k, f] = detail::any_log_parts(x);
   const Packet<float> y = f + detail::log1p_minus(f);
-  return detail::log_limits(x, k + multiply_add(y, 0.442695041f, y));   // log2(e) = 1.4427
+  return detail::log_limits(x, k + multiply_add(y, 0.442695041f, y));  // log2(e) = 1.4427
 }
 
 inline Packet<float> log10(Packet<float> x) {
   const auto [k, f] = detail::any_log_parts(x);
   const Packet<float> y = (f + detail::log1p_minus(f)) * 0.434294482f;
-  return detail::log_limits(x, multiply_add(k, 0.30102539f, multiply_add(k, 4.60503989e-6f, y)));   // k log10(2)
+  return detail::log_limits(x, multiply_add(k, 0.30102539f, multiply_add(k, 4.60503989e-6f, y)));  // k log10(2)
 }
 
 inline Packet<float> log1p(Packet<float> x) {
-  const Packet<float> u = x + 1, v = u - 1, lost = (1 - (u - v)) + (x - v);   // u + lost = 1 + x exactly
+  const Packet<float> u = x + 1, v = u - 1, lost = (1 - (u - v)) + (x - v);  // u + lost = 1 + x exactly
   const auto [k, f] = detail::log_parts(u);
   const detail::FloatBits scale = -(k > 64 ? detail::FloatBits{} + 64 : k);
   const Packet<float> g = multiply_add(lost, detail::power_of_two(scale), f);
@@ -220,8 +219,7 @@ inline Packet<float> tanh(Packet<float> x) {
   const Packet<float> z = x * x;
   // tanh(x) / x, in x^2, up to where it is 1 in float
   const Packet<float> p = detail::polynomial(z, 1.0f, 0.13379693f, 0.00349400099f, 2.05828255e-05f, 1.3317984e-08f);
-  const Packet<float> q =
-      detail::polynomial(z, 1.0f, 0.467130095f, 0.0258709546f, 0.000328303315f, 7.76161244e-07f);
+  const Packet<float> q = detail::polynomial(z, 1.0f, 0.467130095f, 0.0258709546f, 0.000328303315f, 7.76161244e-07f);
   const Packet<float> y = x * p / q;
   return where((abs(x) > 9.01f) | (abs(y) > 1), copysign(1, x), y);
 }
@@ -249,7 +247,7 @@ inline Packet<float> sin(Packet<float> x) {
 inline Packet<float> cos(Packet<float> x) {
   if (any(abs(x) > detail::sin_limit)) return lanewise([](float a) { return std::cos(a); }, x);
   auto parts = detail::sin_parts(x);
-  parts.n += 1;   // cos x = sin(x + pi/2)
+  parts.n += 1;  // cos x = sin(x + pi/2)
   return detail::sin_of(parts);
 }
 
@@ -277,7 +275,7 @@ inline Packet<float> acos(Packet<float> x) {
 
 inline Packet<float> atan(Packet<float> x) {
   const Packet<float> a = abs(x);
-  const auto large = a > 2.41421356f, medium = a > 0.414213562f;   // tan(3 pi/8), tan(pi/8)
+  const auto large = a > 2.41421356f, medium = a > 0.414213562f;  // tan(3 pi/8), tan(pi/8)
   const Packet<float> t = where(large, -1, where(medium, a - 1, a)) / where(large, a, where(medium, a + 1, 1));
   const Packet<float> z = t * t;
   // (arctan t - t) / t^3, in t^2
@@ -304,10 +302,10 @@ inline Packet<float> atanh(Packet<float> x) {
 }
 
 inline Packet<float> erf(Packet<float> x) {
-  const Packet<float> a = where(abs(x) > 4, 4, abs(x)), z = a * a;   // erf(4) is 1 in float
+  const Packet<float> a = where(abs(x) > 4, 4, abs(x)), z = a * a;  // erf(4) is 1 in float
   // erf(x) / x - 1, in x^2
-  const Packet<float> p = detail::polynomial(z, 0.128379151f, -0.376124978f, 0.112818435f, -0.0267673489f,
-                                             0.00499403803f, -0.00059945049f);
+  const Packet<float> p =
+      detail::polynomial(z, 0.128379151f, -0.376124978f, 0.112818435f, -0.0267673489f, 0.00499403803f, -0.00059945049f);
   // log(1 - erf(x)), beyond
   const Packet<float> q = detail::polynomial(a, -0.000198483249f, -1.12766409f, -0.637201548f, -0.10391479f,
                                              0.0222188924f, -0.00304122455f, 0.000195736488f);

@@ -1,5 +1,5 @@
-// Lanes: N values of any element type, worked on by plain loops. What packets are to float and double, they are to integers
-// and bool; Lanes<T, 1> is the naive scalar.
+// Lanes: N values of any element type, worked on by plain loops. What packets are to float and double, they are to
+// integers and bool; Lanes<T, 1> is the naive scalar.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -115,7 +115,8 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
     if constexpr (std::is_same_v<T, bool>) return each(a, a, [](T x, T) { return !x; });
     else return each(a, a, [](T x, T) { return T(~x); });
   }
-  /// Shifts by a negative number or by all bits and more give what shifting bit by bit would: 0, or -1 for a negative a >> b.
+  /// Shifts by a negative number or by more than all bits give what shifting bit by bit would: 0, or -1 for a >> b with
+  /// a negative a.
   friend Lanes operator<<(Lanes a, Lanes b)
     requires is_integer
   {

@@ -74,8 +74,8 @@ template <Numbers V> V frac(V x) { return x - trunc(x); }
 template <Numbers V> V sigmoid(V x) { return 1 / (1 + exp(-x)); }
 
 template <Numbers V> auto isnan(V x) { return x != x; }
-template <Numbers V> auto isinf(V x) { return abs(x) == std::numeric_limits<typename V::value_type>::infinity(); }
 template <Numbers V> auto isfinite(V x) { return x - x == 0; }
+template <Numbers V> auto isinf(V x) { return (x == x) & (x - x != 0); }
 
 }  // namespace expr
 }  // namespace TERN_ISA

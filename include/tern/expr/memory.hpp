@@ -8,26 +8,22 @@ namespace expr {
 
 namespace detail {
 
-template <int N>
-using Words = vector_t<std::uint32_t, N>;
+template <int N> using Words = vector_t<std::uint32_t, N>;
 
 /// The bits of N bfloat16 numbers, as those of floats.
-template <int N>
-vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, bfloat16) {
+template <int N> vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, bfloat16) {
   return reinterpret_cast<vector_t<float, N>>(__builtin_convertvector(bits, Words<N>) << 16);
 }
 
 /// The bits of N floats, rounded to nearest even; a NaN stays a NaN.
-template <int N>
-vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, bfloat16) {
+template <int N> vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, bfloat16) {
   const auto u = reinterpret_cast<Words<N>>(value);
   const Words<N> rounded = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
   return __builtin_convertvector(value == value ? rounded : (u >> 16 | 0x40u), vector_t<std::uint16_t, N>);
 }
 
 /// The same for half: the exponent is moved by a multiplication, which also normalises subnormal numbers.
-template <int N>
-vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, half) {
+template <int N> vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, half) {
   const auto h = __builtin_convertvector(bits, Words<N>);
   const Words<N> magnitude = h & 0x7fffu;
   const auto finite = reinterpret_cast<Words<N>>(reinterpret_cast<vector_t<float, N>>(magnitude << 13) * 0x1p112f);
@@ -35,8 +31,7 @@ vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, half) {
   return reinterpret_cast<vector_t<float, N>>((magnitude >= 0x7c00u ? infinite : finite) | (h & 0x8000u) << 16);
 }
 
-template <int N>
-vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, half) {
+template <int N> vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, half) {
   const auto u = reinterpret_cast<Words<N>>(value);
   const Words<N> magnitude = u & 0x7fffffffu;
   const Words<N> normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
@@ -50,24 +45,25 @@ vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, half) {
 }
 
 /// What U is in memory to the compiler's vectors, which know no bool.
-template <class U>
-using stored_t = std::conditional_t<std::is_same_v<U, bool>, std::uint8_t, U>;
+template <class U> using stored_t = std::conditional_t<std::is_same_v<U, bool>, std::uint8_t, U>;
 
 /// A number becomes U. A real one becomes a uint8 by way of a wider integer: -1.0 is 255, not undefined.
-template <class U, class T>
-U to_element(T x) {
-  if constexpr (std::is_floating_point_v<T> && std::is_same_v<U, std::uint8_t>) return U(std::int32_t(x));
-  else return U(compute_t<U>(x));
+template <class U, class T> U to_element(T x) {
+  if constexpr (std::is_floating_point_v<T> && std::is_same_v<U, std::uint8_t>)
+    return U(std::int32_t(x));
+  else
+    return U(compute_t<U>(x));
 }
 
 template <class V>
-concept MaskType = !requires { typename V::value_type; };
+concept MaskType = !requires {
+  typename V::value_type;
+};
 
 }  // namespace detail
 
 /// V::size elements from p on, converted to V's numbers.
-template <class V, class U>
-V load_as(const U* p) {
+template <class V, class U> V load_as(const U* p) {
   using T = typename V::value_type;
   if constexpr (std::is_same_v<U, T>) {
     return V::load(p);
@@ -88,8 +84,7 @@ V load_as(const U* p) {
 
 /// The lanes of v to p, converted to U: rounded to nearest even for 16-bit types, towards zero for integers; bool is
 /// v != 0. A mask is stored as 0 and 1.
-template <class U, class V>
-void store_as(U* p, const V& v) {
+template <class U, class V> void store_as(U* p, const V& v) {
   if constexpr (detail::MaskType<V>) {
     if constexpr (std::is_same_v<U, bool>) {
       v.store(p);

@@ -1,7 +1,7 @@
 // What packets, lanes and duals share.
 #pragma once
 #include <cmath>
-#include <concepts>
+#include <cstdint>
 #include <type_traits>
 
 #include "../core/config.hpp"
@@ -10,39 +10,59 @@ namespace tern {
 inline namespace TERN_ISA {
 namespace expr {
 
-/// f of each lane of its arguments, one lane after the other.
-template <class V, class F, std::same_as<V>... Rest>
-V lanewise(F f, V x, Rest... rest) {
-  using T = typename V::value_type;
-  T out[V::size];
-  x.store(out);
-  const auto step = [&](const auto&... lanes) {
-    for (int i = 0; i < V::size; ++i) out[i] = T(f(out[i], lanes.values[i]...));
-  };
-  struct Stored {
-    T values[V::size];
-    explicit Stored(const V& v) { v.store(values); }
-  };
-  step(Stored(rest)...);
-  return V::load(out);
+/// f of each lane of x (and y), one lane after the other.
+template <class F, class V> V lanewise(F f, V x) {
+  typename V::value_type a[V::size];
+  x.store(a);
+  for (auto& lane : a) lane = static_cast<typename V::value_type>(f(lane));
+  return V::load(a);
+}
+template <class F, class V> V lanewise(F f, V x, V y) {
+  typename V::value_type a[V::size], b[V::size];
+  x.store(a);
+  y.store(b);
+  for (int i = 0; i < V::size; ++i) a[i] = static_cast<typename V::value_type>(f(a[i], b[i]));
+  return V::load(a);
+}
+
+/// x^n modulo the integers' range; for a negative n the power rounded towards zero.
+template <class T> T integer_power(T x, T n) {
+  if (n < 0) return x == 1 || (x == T(-1) && n % 2 == 0) ? 1 : x == T(-1) ? T(-1) : 0;
+  std::uint64_t power = 1, factor = std::uint64_t(x);
+  for (; n > 0; n = T(n >> 1), factor *= factor)
+    if (n & 1) power *= factor;
+  return T(power);
 }
 
 /// x += y and its like, for a type that has x + y.
-template <class V>
-struct Assignable {
+template <class V> struct Assignable {
   friend V& operator+=(V& a, V b) { return a = a + b; }
   friend V& operator-=(V& a, V b) { return a = a - b; }
   friend V& operator*=(V& a, V b) { return a = a * b; }
   friend V& operator/=(V& a, V b) { return a = a / b; }
 };
 
-/// The functions of two numbers that the C library computes lane by lane. Friends, so that a literal converts: pow(x, 2).
-template <class V>
-struct TwoArgumentFunctions {
-  friend V pow(V a, V b) { return lanewise([](auto x, auto y) { return std::pow(x, y); }, a, b); }
-  friend V atan2(V a, V b) { return lanewise([](auto x, auto y) { return std::atan2(x, y); }, a, b); }
-  friend V fmod(V a, V b) { return lanewise([](auto x, auto y) { return std::fmod(x, y); }, a, b); }
-  friend V hypot(V a, V b) { return lanewise([](auto x, auto y) { return std::hypot(x, y); }, a, b); }
+/// The functions of two numbers that are calculated lane by lane. Friends, so that a literal converts: pow(x, 2).
+template <class V> struct TwoArgumentFunctions {
+  friend V pow(V a, V b) {
+    if constexpr (std::is_integral_v<typename V::value_type>)
+      return lanewise([](auto x, auto y) { return integer_power(x, y); }, a, b);
+    else
+      return lanewise([](auto x, auto y) { return std::pow(x, y); }, a, b);
+  }
+  /// The remainder with the sign of a.
+  friend V fmod(V a, V b) {
+    if constexpr (std::is_integral_v<typename V::value_type>)
+      return a % b;
+    else
+      return lanewise([](auto x, auto y) { return std::fmod(x, y); }, a, b);
+  }
+  friend V atan2(V a, V b) {
+    return lanewise([](auto x, auto y) { return std::atan2(x, y); }, a, b);
+  }
+  friend V hypot(V a, V b) {
+    return lanewise([](auto x, auto y) { return std::hypot(x, y); }, a, b);
+  }
 };
 
 }  // namespace expr

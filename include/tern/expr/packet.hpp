@@ -18,22 +18,16 @@ inline constexpr int packet_bytes = 16;
 #endif
 
 /// N values of type T as one value of the compiler's, in a register where they fit.
-template <class T, int N>
-struct Vector {
-  typedef T type __attribute__((vector_size(N * sizeof(T))));
-};
-template <class T, int N>
-using vector_t = typename Vector<T, N>::type;
+template <class T, int N> struct Vector { typedef T type __attribute__((vector_size(N * sizeof(T)))); };
+template <class T, int N> using vector_t = typename Vector<T, N>::type;
 
-template <class T>
-struct Packet;
+template <class T> struct Packet;
 
 /// What a comparison of packets gives: for each lane true or false.
-template <class T>
-struct PacketMask {
+template <class T> struct PacketMask {
   static constexpr int size = packet_bytes / int(sizeof(T));
   using Bits = vector_t<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>, size>;
-  Bits bits;   // all ones for true
+  Bits bits;  // all ones for true
 
   /// The lanes as bool.
   void store(bool* p) const {
@@ -55,8 +49,7 @@ struct PacketMask {
 };
 
 /// T is float or double.
-template <class T>
-struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<Packet<T>> {
+template <class T> struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<Packet<T>> {
   using value_type = T;
   using Mask = PacketMask<T>;
   using Bits = typename Mask::Bits;
@@ -68,8 +61,8 @@ struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<Packet<T>> {
   Packet(Native native) : v(native) {}
   /// The number in every lane.
   template <class Number>
-    requires std::is_arithmetic_v<Number>
-  Packet(Number number) : v(T(number) - Native{}) {}   // subtracting zero keeps the sign of -0
+  requires std::is_arithmetic_v<Number> Packet(Number number)
+      : v(T(number) - Native{}) {}  // subtracting zero keeps the sign of -0
 
   static Packet load(const T* p) {
     Native n;

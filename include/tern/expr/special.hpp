@@ -43,7 +43,7 @@ inline double lgamma(double x) {
   double sum = 0;
   if (x < 0) {
     if (x == std::floor(x)) return not_a_number;
-    sum = -pi / std::tan(pi * (x - std::floor(x)));   // psi(x) = psi(1 - x) - pi cot(pi x)
+    sum = -pi / std::tan(pi * (x - std::floor(x)));  // psi(x) = psi(1 - x) - pi cot(pi x)
     x = 1 - x;
   }
   for (; x < 10; ++x) sum -= 1 / x;
@@ -80,7 +80,7 @@ inline double lgamma(double x) {
   double y = std::sqrt(std::sqrt(half * half - log / 0.147) - half);
   for (int i = 0; i < 3; ++i) {
     const double error = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
-    const double step = error * std::exp(y * y) * 0.88622692545275801365;   // over the derivative, 2/sqrt(pi) exp(-y^2)
+    const double step = error * std::exp(y * y) * 0.88622692545275801365;  // over the derivative, 2/sqrt(pi) exp(-y^2)
     y -= step / (1 + y * step);
   }
   return std::copysign(y, x);

@@ -46,10 +46,12 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, T a, T b, Here here = {}) {
 
 template <Device D0, Device D1, Element T1, Device D2, Element T2>
   requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)
-Refusal<Tensor<D1, T1>, Tensor<D2, T2>> where(const Tensor<D0, bool>&, const Tensor<D1, T1>&, const Tensor<D2, T2>&) = delete;
+Refusal<Tensor<D1, T1>, Tensor<D2, T2>> where(const Tensor<D0, bool>&, const Tensor<D1, T1>&, const Tensor<D2, T2>&)
+    TERN_REFUSED(D1, D2);
 template <Device D0, Device D1, Element T>
   requires(!std::is_same_v<D0, D1>)
-Refusal<Tensor<D0, bool>, Tensor<D1, T>> where(const Tensor<D0, bool>&, const Tensor<D1, T>&, const Tensor<D1, T>&) = delete;
+Refusal<Tensor<D0, bool>, Tensor<D1, T>> where(const Tensor<D0, bool>&, const Tensor<D1, T>&, const Tensor<D1, T>&)
+    TERN_REFUSED(D0, D1);
 
 /// The larger of the two, NaN if either is. Equal numbers share the gradient.
 template <Device D, Element T>

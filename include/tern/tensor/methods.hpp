@@ -88,13 +88,15 @@ inline constexpr std_caller call_std{};
   Tensor<D, bool> name(Here here = {}) const { return TERN_CALL(name, here); }
 #define TERN_REDUCTION_METHOD(name) \
   Tensor name(Dims dim = {}, bool keepdim = false, Here here = {}) const { return TERN_CALL(name, dim, keepdim, here); }
+#define TERN_REFUSED_OPERATOR(symbol)                                                                                 \
+  template <class D2, class T2>                                                                                       \
+    requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)                                                                 \
+  friend Refusal<Tensor, Tensor<D2, T2>> operator symbol(const Tensor&, const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
 // Both operands through At where the result is a comparison: else C++20's reversed candidate is as good a match.
 #define TERN_OPERATOR_(symbol, name, Result, Right, right)                                                          \
   friend Result operator symbol(At<Tensor> a, Right b) { return detail::adl::call_##name(a.tensor, right, a.here); }  \
   friend Result operator symbol(At<Tensor> a, Scalar b) { return detail::adl::call_##name(a.tensor, b, a.here); }     \
-  template <class D2, class T2>                                                                                       \
-    requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)                                                                 \
-  friend Refusal<Tensor, Tensor<D2, T2>> operator symbol(const Tensor&, const Tensor<D2, T2>&) = delete;
+  TERN_REFUSED_OPERATOR(symbol)
 #define TERN_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, Tensor, const Tensor&, b)
 #define TERN_COMPARISON_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, BoolTensor, At<Tensor>, b.tensor)
 #define TERN_COMPOUND_OPERATOR(symbol, name)                                                                          \
@@ -103,7 +105,8 @@ inline constexpr std_caller call_std{};
   }                                                                                                                   \
   friend const Tensor& operator symbol(At<Tensor> a, Scalar b) {                                                      \
     return detail::adl::call_##name(a.tensor, b, a.here);                                                             \
-  }
+  }                                                                                                                   \
+  TERN_REFUSED_OPERATOR(symbol)
 
 #define TERN_TENSOR_METHODS                                                                                             \
   TERN_UNARY_METHODS(TERN_UNARY_METHOD)                                                                                 \

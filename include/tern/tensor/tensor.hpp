@@ -20,11 +20,23 @@ using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typen
                                    error_operands_of_different_element_types_convert_one_with_to<A, B>,
                                    error_operands_on_different_devices_move_one_with_cuda_or_cpu<A, B>>;
 
+// What ends a refused overload. g++ names a deleted function's return type in the error's first line; clang does not, but has
+// an attribute for such messages.
+#if defined(__clang__)
+#define TERN_REFUSED(D1, D2)                                                                                             \
+  __attribute__((                                                                                                        \
+      diagnose_if(!std::is_same_v<D1, D2>, "operands on different devices: move one with .cuda() or .cpu()", "error"), \
+      diagnose_if(std::is_same_v<D1, D2>, "operands of different element types: convert one with .to()", "error")))
+#else
+#define TERN_REFUSED(D1, D2) = delete
+#endif
+
 /// Refuses f(x, y, …) on two devices or two element types, with a message that says what to do.
 #define TERN_SAME_PLACE(f)                                                    \
   template <class D1, class T1, class D2, class T2, class... Rest>            \
     requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)                 \
-  Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...) = delete;
+  Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...)     \
+      TERN_REFUSED(D1, D2);
 
 /// An operand of an operator, with the source line that the operator stands on: operators cannot have default arguments.
 template <class X>

@@ -1,7 +1,7 @@
-// The matrix product for element types that oneDNN has none for: both factors are copied, a block at a time, into the order
-// in which an inner loop with its sums in registers reads them (Goto, van de Geijn: "Anatomy of high-performance matrix
-// multiplication", 2008). Copying also takes care of strides. Not Eigen's product: that costs 0.85 s of compile time, and its
-// symbols would be the same in objects compiled for different instruction sets.
+// The matrix product for element types that oneDNN has none for: both factors are copied, a block at a time, into the
+// order in which an inner loop with its sums in registers reads them (Goto, van de Geijn: "Anatomy of high-performance
+// matrix multiplication", 2008). Copying also takes care of strides. Not Eigen's product: that costs 0.85 s of compile
+// time, and its symbols would be the same in objects compiled for different instruction sets.
 #pragma once
 #include "../../core/parallel.hpp"
 #include "matmul_sums.hpp"
@@ -41,8 +41,8 @@ void multiply_blocks(Index depth, const sum_t<T>* a, const sum_t<T>* b, sum_t<T>
     for (int u = 0; u < 2; ++u) std::memcpy(sums + (2 * r + u) * W, &s[r][u], sizeof s[r][u]);
 }
 
-/// Copies a depth x width block to strips of `strip` columns, each dense; the last strip is filled up with zeros. By 8 rows
-/// at a time, so that columns a power of two apart do not drive each other out of the cache.
+/// Copies a depth x width block to strips of `strip` columns, each dense; the last strip is filled up with zeros. By 8
+/// rows at a time, so that columns a power of two apart do not drive each other out of the cache.
 template <class T>
 void pack(Index depth, Index width, Index strip, const T* from, Index down, Index across, sum_t<T>* to) {
   for (Index first = 0; first < width; first += strip, from += strip * across, to += strip * depth) {
@@ -72,7 +72,8 @@ template <class T>
     pack(depth, columns, B::columns, p.b + l * p.b_row + j * p.b_col, p.b_row, p.b_col, b);
     S* at = sums;
     for (Index v = 0; v < columns; v += B::columns)
-      for (Index u = 0; u < rows; u += B::rows, at += block) multiply_blocks<T>(depth, a + u * depth, b + v * depth, at);
+      for (Index u = 0; u < rows; u += B::rows, at += block)
+        multiply_blocks<T>(depth, a + u * depth, b + v * depth, at);
   }
   const S* at = sums;
   for (Index v = 0; v < columns; v += B::columns)

@@ -31,28 +31,50 @@ int useful_threads(const MatMul<T>& p) {
   return work(p) <= serial_work ? 1 : num_threads();
 }
 
-/// A factor as oneDNN takes it: one stride is 1, the other at least the size it steps over.
+/// A factor as oneDNN takes it: one stride is 1, the other at least the size that it steps over.
 struct Factor {
   Index rows, columns, row, column;
+
+  Factor(Index r, Index c, Index row_stride, Index column_stride)
+      : rows(r), columns(c), row(row_stride), column(column_stride) {
+    // The stride of a dimension of size 1 says nothing.
+    if (columns == 1) column = 1;
+    if (rows == 1) row = column == 1 ? columns : 1;
+  }
   bool transposed() const { return column != 1; }
   bool dense() const { return column == 1 ? row >= columns : row == 1 && column >= rows; }
   Index leading() const { return transposed() ? column : row; }
 };
-inline Factor factor(Index rows, Index columns, Index row, Index column) {
-  if (columns == 1 && (column != 1 || row < 1)) column = row == 1 && rows > 1 ? rows : 1;
-  if (rows == 1 && (row != 1 || column < 1)) row = column == 1 && columns > 1 ? columns : 1;
-  if (rows == 1 && columns == 1) row = column = 1;
-  return {rows, columns, row, column};
+template <class T>
+Factor factor_a(const MatMul<T>& p) {
+  return {p.m, p.k, p.a_row, p.a_col};
+}
+template <class T>
+Factor factor_b(const MatMul<T>& p) {
+  return {p.k, p.n, p.b_row, p.b_col};
 }
 
-/// Copies a strided matrix, as float, to dense rows.
-template <class T>
-void copy_dense(Index rows, Index columns, const T* from, Index row, Index column, float* to) {
-  parallel_for(rows, std::max<Index>(1, 16384 / columns), [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i)
-      for (Index j = 0; j < columns; ++j) to[i * columns + j] = from[i * row + j * column];
-  });
-}
+/// A factor's copy as float, without gaps, along whichever of its strides is the smaller.
+struct DenseCopy {
+  bool transposed;
+  Index row, column;
+  Scratch<float> data;
+
+  template <class T>
+  DenseCopy(const Factor& f, const T* from)
+      : transposed(f.row < f.column),
+        row(transposed ? 1 : f.columns),
+        column(transposed ? f.rows : 1),
+        data(f.rows * f.columns) {
+    const Index lines = transposed ? f.columns : f.rows, length = transposed ? f.rows : f.columns;
+    const Index down = transposed ? f.column : f.row, along = transposed ? f.row : f.column;
+    float* to = data.get();
+    parallel_for(lines, std::max<Index>(1, 16384 / length), [=](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i)
+        for (Index j = 0; j < length; ++j) to[i * length + j] = from[i * down + j * along];
+    });
+  }
+};
 
 /// epilogue(c + bias), where sums holds the product so far (c itself, it may be).
 template <class T, class S>
@@ -71,11 +93,12 @@ void finish(MatMul<T> p) {
 
 /// A new oneDNN primitive for one matrix of p.
 template <class T>
-[[gnu::noinline, gnu::cold]] detail::onednn::Primitive* make_primitive(const detail::onednn::Key& key, const MatMul<T>& p,
-                                                                       const Factor& a, const Factor& b) {
+[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatMul<T>& p, const Factor& a,
+                                                  const Factor& b) {
   using namespace detail::onednn;
-  const MemoryDesc a_desc(dtype_of<T>, {p.m, p.k}, {a.row, a.column}), b_desc(dtype_of<T>, {p.k, p.n}, {b.row, b.column});
-  const MemoryDesc c_desc(dtype_of<T>, {p.m, p.n}, {p.c_row, 1}), bias_desc(dtype_of<T>, {1, p.n}, {p.n, 1});
+  constexpr DType type = dtype_of<T>;
+  const MemoryDesc a_desc(type, {p.m, p.k}, {a.row, a.column}), b_desc(type, {p.k, p.n}, {b.row, b.column});
+  const MemoryDesc c_desc(type, {p.m, p.n}, {p.c_row, 1}), bias_desc(type, {1, p.n}, {p.n, 1});
   PostOps ops;
   if (p.accumulate) ops.sum();
   if (p.epilogue == Epilogue::gelu) ops.eltwise(dnnl_eltwise_gelu_erf);
@@ -85,8 +108,8 @@ template <class T>
       {{DNNL_ARG_SRC, &a_desc}, {DNNL_ARG_WEIGHTS, &b_desc}, {DNNL_ARG_DST, &c_desc}, {DNNL_ARG_BIAS, bias}});
 }
 
-/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it. oneDNN's relu turns a NaN into 0, so
-/// that one is not left to it.
+/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it. oneDNN's relu turns a NaN into
+/// 0, so that one is not left to it.
 template <class T>
 bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
   using namespace detail::onednn;
@@ -107,49 +130,41 @@ bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
 
 inline void one_matmul(const MatMul<float>& p) {
   if (is_small(p)) return small_matmul(p);
-  const Factor a = factor(p.m, p.k, p.a_row, p.a_col), b = factor(p.k, p.n, p.b_row, p.b_col);
-  if (!a.dense()) {
-    const Scratch<float> dense(p.m * p.k);
-    copy_dense(p.m, p.k, p.a, p.a_row, p.a_col, dense.get());
+  const Factor a = factor_a(p), b = factor_b(p);
+  if (!a.dense() || !b.dense()) {
+    const bool copy_a = !a.dense();
+    const DenseCopy copy = copy_a ? DenseCopy(a, p.a) : DenseCopy(b, p.b);
     MatMul<float> q = p;
-    q.a = dense.get(), q.a_row = p.k, q.a_col = 1;
+    if (copy_a) q.a = copy.data.get(), q.a_row = copy.row, q.a_col = copy.column;
+    else q.b = copy.data.get(), q.b_row = copy.row, q.b_col = copy.column;
     return one_matmul(q);
   }
-  if (!b.dense()) {
-    const Scratch<float> dense(p.k * p.n);
-    copy_dense(p.k, p.n, p.b, p.b_row, p.b_col, dense.get());
-    MatMul<float> q = p;
-    q.b = dense.get(), q.b_row = p.n, q.b_col = 1;
-    return one_matmul(q);
-  }
-  // Of oneDNN's two ways the primitive is faster by up to 1.7 where b is transposed, as in x Wᵀ; dnnl_sgemm for vectors,
-  // and elsewhere a little.
-  const bool vector = p.m == 1 || p.n == 1;
-  if (((b.transposed() && !vector) || p.epilogue == Epilogue::gelu) && run_primitive(p, a, b)) return;
+  // Of oneDNN's two ways the primitive is faster by up to 1.6 where b is transposed, as in x Wᵀ; dnnl_sgemm by up to 5
+  // for a few rows or columns, and elsewhere a little.
+  const bool thin = p.m < 8 || p.n < 8;
+  if (((b.transposed() && !thin) || p.epilogue == Epilogue::gelu) && run_primitive(p, a, b)) return;
   {
     const ThreadLease lease(useful_threads(p));
-    tern::detail::onednn::check(
-        "matmul", dnnl_sgemm(a.transposed() ? 'T' : 'N', b.transposed() ? 'T' : 'N', p.m, p.n, p.k, 1, p.a, a.leading(), p.b,
-                             b.leading(), p.accumulate ? 1 : 0, p.c, p.c_row));
+    const char a_order = a.transposed() ? 'T' : 'N', b_order = b.transposed() ? 'T' : 'N';
+    detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m, p.n, p.k, 1, p.a, a.leading(), p.b, b.leading(),
+                                                   p.accumulate ? 1 : 0, p.c, p.c_row));
   }
   finish(p);
 }
 
-/// The 16-bit types by way of float.
+/// The 16-bit types, where oneDNN has nothing for them by way of float.
 template <class T>
   requires is_half_v<T>
 void one_matmul(const MatMul<T>& p) {
-  if constexpr (std::is_same_v<T, bfloat16>) {
-    const Factor a = factor(p.m, p.k, p.a_row, p.a_col), b = factor(p.k, p.n, p.b_row, p.b_col);
-    if (!is_small(p) && a.dense() && b.dense() && run_primitive(p, a, b)) return;
-  }
   if (is_small(p)) return small_matmul(p);
-  const Scratch<float> scratch(p.m * p.k + p.k * p.n + p.m * p.n);
-  float *a = scratch.get(), *b = a + p.m * p.k, *c = b + p.k * p.n;
-  copy_dense(p.m, p.k, p.a, p.a_row, p.a_col, a);
-  copy_dense(p.k, p.n, p.b, p.b_row, p.b_col, b);
-  one_matmul(MatMul<float>{.m = p.m, .n = p.n, .k = p.k, .a = a, .a_row = p.k, .b = b, .b_row = p.n, .c = c, .c_row = p.n});
-  finish(p, static_cast<const float*>(c), p.n);
+  const Factor a = factor_a(p), b = factor_b(p);
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (a.dense() && b.dense() && run_primitive(p, a, b)) return;
+  const DenseCopy x(a, p.a), y(b, p.b);
+  const Scratch<float> sums(p.m * p.n);
+  one_matmul(MatMul<float>{.m = p.m, .n = p.n, .k = p.k, .a = x.data.get(), .a_row = x.row, .a_col = x.column,
+                           .b = y.data.get(), .b_row = y.row, .b_col = y.column, .c = sums.get(), .c_row = p.n});
+  finish(p, static_cast<const float*>(sums.get()), p.n);
 }
 
 template <class T>

@@ -39,7 +39,8 @@ template <class S>
 struct LanesOf<S, 1> {
   using type = S;
 };
-/// W adjacent sums. A compiler's vector, not Eigen's packet: it also comes in parts of a register, for the columns left over.
+/// W adjacent sums. A compiler's vector, not Eigen's packet: it also comes in parts of a register, for the columns left
+/// over.
 template <class T, int W>
 using Lanes = typename LanesOf<sum_t<T>, W>::type;
 /// How many sums of products of T fill a register.

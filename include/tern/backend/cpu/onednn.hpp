@@ -106,8 +106,8 @@ class PostOps {
   dnnl_post_ops_t ops_;
 };
 
-/// A primitive's attributes: its post-ops, and scratch memory that the caller gives, without which a primitive made in one
-/// thread crashes in another.
+/// A primitive's attributes: its post-ops, and scratch memory that the caller gives, without which a primitive made in
+/// one thread crashes in another.
 class Attributes {
  public:
   explicit Attributes(const PostOps& ops) {
@@ -145,8 +145,8 @@ struct Key {
   }
 };
 
-/// A primitive with the memory objects of its arguments, used by one thread at a time. Without an implementation that is
-/// worth running, usable() is false: oneDNN's "ref" kernels are hundreds of times slower than any other way.
+/// A primitive with the memory objects of its arguments, used by one thread at a time. Without an implementation that
+/// is worth running, usable() is false: oneDNN's "ref" kernels are hundreds of times slower than any other way.
 class Primitive {
  public:
   /// One argument: its number (DNNL_ARG_…) and what it looks like; null for one that is left out.
@@ -223,8 +223,8 @@ class Primitive {
   int count_ = 0;
 };
 
-/// The primitives not in use. Whoever needs one takes it out and puts it back, so two threads never run the same one, and one
-/// made in this thread may next run in that. Of bounded size: the sets of 8 forget what was used longest ago.
+/// The primitives not in use. Whoever needs one takes it out and puts it back, so two threads never run the same one,
+/// and one made in this thread may next run in that. Of bounded size: the sets of 8 forget what was used longest ago.
 class Cache {
  public:
   /// A primitive for this key, or null.
@@ -287,16 +287,17 @@ class Leased {
   Primitive* primitive_;
 };
 
-/// The descriptor of a matrix product, or null if oneDNN has none for these types and strides.
+/// The descriptor of a matrix product, or null if oneDNN has none for these types and strides. bias may be null.
 inline dnnl_primitive_desc_t matmul_desc(const MemoryDesc& a, const MemoryDesc& b, const MemoryDesc* bias,
                                          const MemoryDesc& c, const Attributes& attributes) {
   dnnl_primitive_desc_t desc = nullptr;
+  const auto bias_desc = bias ? bias->get() : nullptr;
 #if DNNL_VERSION_MAJOR >= 3
-  const dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, engine(), a.get(), b.get(),
-                                                                 bias ? bias->get() : nullptr, c.get(), attributes.get());
+  const dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, engine(), a.get(), b.get(), bias_desc, c.get(),
+                                                                 attributes.get());
 #else
   dnnl_matmul_desc_t matmul;
-  check("dnnl_matmul_desc_init", dnnl_matmul_desc_init(&matmul, a.get(), b.get(), bias ? bias->get() : nullptr, c.get()));
+  check("dnnl_matmul_desc_init", dnnl_matmul_desc_init(&matmul, a.get(), b.get(), bias_desc, c.get()));
   const dnnl_status_t status = dnnl_primitive_desc_create(&desc, &matmul, attributes.get(), engine(), nullptr);
 #endif
   if (status == dnnl_unimplemented) return nullptr;

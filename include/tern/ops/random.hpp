@@ -1,0 +1,89 @@
+// Random tensors. Each call takes the next stream of the program's sequence: after manual_seed the same calls give the same numbers.
+#pragma once
+#include "../backend/random.hpp"
+#include "copy.hpp"
+
+namespace tern {
+
+/// Uniform in [low, high).
+template <Device D, Element T = float>
+Tensor<D, T> uniform(const Shape& shape, double low, double high) {
+  static_assert(is_floating_v<T>);
+  Tensor<D, T> x = empty<D, T>(shape);
+  backend::uniform<T>(D{}, next_random(), low, high, *x.impl());
+  return x;
+}
+
+/// Uniform in [0, 1).
+template <Device D, Element T = float>
+Tensor<D, T> rand(const Shape& shape) {
+  return uniform<D, T>(shape, 0, 1);
+}
+
+/// Normal with mean 0 and standard deviation 1.
+template <Device D, Element T = float>
+Tensor<D, T> randn(const Shape& shape) {
+  static_assert(is_floating_v<T>);
+  Tensor<D, T> x = empty<D, T>(shape);
+  backend::normal<T>(D{}, next_random(), 0, 1, *x.impl());
+  return x;
+}
+
+/// Whole numbers in [low, high), all equally likely.
+template <Device D, Element T = Index>
+Tensor<D, T> randint(Index low, Index high, const Shape& shape) {
+  if (low >= high) fail("randint", {"the range is empty: ", low, " to ", high});
+  Tensor<D, T> x = empty<D, T>(shape);
+  backend::integers<T>(D{}, next_random(), low, high, *x.impl());
+  return x;
+}
+
+/// The numbers 0 … n - 1 in random order (Fisher, Yates).
+template <HostDevice D>
+Tensor<D, Index> randperm(Index n) {
+  if (n < 0) fail("randperm", {"n must not be negative: ", n});
+  Tensor<D, Index> x = empty<D, Index>(n);
+  Index* const p = x.data();
+  const RandomState state = next_random();
+  for (Index i = 0; i < n; ++i) p[i] = i;
+  for (Index i = n; i-- > 1;) {
+    const RandomWords words = philox(state.seed, state.stream, std::uint64_t(i));
+    __extension__ typedef unsigned __int128 Wide;
+    const Wide word = std::uint64_t(words.word[0]) << 32 | words.word[1];
+    std::swap(p[i], p[Index(word * Wide(i + 1) >> 64)]);
+  }
+  return x;
+}
+
+/// Fills x with uniform numbers in [low, high).
+template <Device D, Element T>
+const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, Here here = {}) {
+  return copy_(x, uniform<D, T>(x.shape(), low, high), here);
+}
+
+/// Fills x with normal numbers.
+template <Device D, Element T>
+const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, Here here = {}) {
+  detail::check_writable("normal_", x.checked("normal_"));
+  const Tensor<D, T> values = empty<D, T>(x.shape());
+  backend::normal<T>(D{}, next_random(), mean, std, *values.impl());
+  return copy_(x, values, here);
+}
+
+/// 1 with the probability that p holds for each element, else 0.
+template <Device D, Element T>
+Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
+  return detail::map<T>("bernoulli", [](auto u, auto q) { return where(u < q, decltype(u)(1), decltype(u)(0)); },
+                        uniform<D, T>(p.shape(), 0, 1), p);
+}
+
+template <class D, class T>
+Tensor<D, T> rand_like(const Tensor<D, T>& x) {
+  return rand<D, T>(x.shape());
+}
+template <class D, class T>
+Tensor<D, T> randn_like(const Tensor<D, T>& x) {
+  return randn<D, T>(x.shape());
+}
+
+}  // namespace tern
