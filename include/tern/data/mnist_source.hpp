@@ -11,12 +11,16 @@
 
 namespace tern::data {
 
+/// The public mirrors of MNIST.
+[[gnu::noinline, gnu::cold]] inline std::vector<std::string> mnist_mirrors() {
+  return {"https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/"};
+}
+
 struct MnistSourceOptions {
   std::string folder =
       "";  ///< where the files are; empty: TERN_DATA/mnist, else the user's cache folder, filled by a download
   float mean = 0, std = 1;  ///< of the pixels
-  std::vector<std::string> mirrors = {"https://ossci-datasets.s3.amazonaws.com/mnist/",
-                                      "https://storage.googleapis.com/cvdf-datasets/mnist/"};
+  std::vector<std::string> mirrors = mnist_mirrors();
   int timeout = 120;  ///< seconds for one file
 };
 

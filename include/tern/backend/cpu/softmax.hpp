@@ -33,7 +33,7 @@ V exp_of_negative(V x) {
 }
 inline expr::Packet<float> exp_of_negative(expr::Packet<float> x) {
   const auto parts = expr::detail::exp_parts(x);
-  return where(x < -87.33654f, 0, (parts.expm1_r + 1) * expr::detail::power_of_two(parts.n));
+  return where(x < -87.33654f, 0, expr::detail::scale(parts.expm1_r + 1, parts.n));
 }
 
 /// e^(x - largest) to y, where y is given, and its sum.
