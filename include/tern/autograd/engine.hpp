@@ -217,7 +217,7 @@ class Backward {
     }
     if (!create_graph_) return edge.fn(saved, gradient, results);
     // Differentiable: the op's own output is part of its graph again, through an alias of this call only.
-    TensorImpl* kept[8];
+    TensorImpl* kept[max_saved];
     const int count = edge.saved_count;
     for (int j = 0; j < count; ++j) {
       kept[j] = saved[j].impl;

@@ -29,6 +29,10 @@ struct Edge {
   bool has_destructor;
 };
 
+namespace detail {
+inline constexpr int max_saved = 9;  // by one gradient function: the derivative of a fused op of eight tensors saves these and its g
+}
+
 /// A tensor kept for the backward pass, and the version it was kept at.
 struct Saved {
   TensorImpl* impl;

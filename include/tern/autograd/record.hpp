@@ -23,8 +23,6 @@ struct GradOpsFor;
 
 namespace detail {
 
-inline constexpr int max_saved = 6;
-
 /// What an edge will be, before it is known whether it is needed.
 struct EdgePlan {
   TensorImpl* const* inputs;

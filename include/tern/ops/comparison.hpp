@@ -75,23 +75,16 @@ Tensor<D, T> bitwise_not(const Tensor<D, T>& x, Here = {}) {
   return detail::map<T>("bitwise_not", [](auto v) { return ~v; }, x);
 }
 
-/// What isclose allows.
-struct IsCloseOptions {
-  double rtol = 1e-5;
-  double atol = 1e-8;
-  bool equal_nan = false;  // NaN is close to NaN
-};
-
-/// |a - b| <= atol + rtol |b|, or a == b.
-template <Device D, Element T>
-Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, IsCloseOptions options = {}, Here = {}) {
-  if (options.rtol < 0 || options.atol < 0)
-    fail("isclose", {"tolerances must not be negative: rtol ", options.rtol, ", atol ", options.atol});
-  const auto f = [options](auto x, auto y) {
+/// |a - b| <= atol + rtol |b|, or a == b; with equal_nan, NaN is close to NaN. Error for a negative tolerance.
+template <Device D, Floating T>
+Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rtol = 1e-5, double atol = 1e-8,
+                        bool equal_nan = false, Here = {}) {
+  if (rtol < 0 || atol < 0) fail("isclose", {"tolerances must not be negative: rtol ", rtol, ", atol ", atol});
+  const auto f = [rtol, atol, equal_nan](auto x, auto y) {
     using V = decltype(x);
     const auto distance = abs(x - y);
-    const auto near = (distance <= V(options.atol) + abs(V(options.rtol) * y)) & (distance - distance == 0);
-    const auto both_nan = (x != x) & (y != y) & (V(options.equal_nan) != 0);
+    const auto near = (distance <= V(atol) + abs(V(rtol) * y)) & (distance - distance == 0);
+    const auto both_nan = (x != x) & (y != y) & (V(equal_nan) != 0);
     return (x == y) | near | both_nan;
   };
   return detail::map<bool>("isclose", f, a, b);

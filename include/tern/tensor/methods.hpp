@@ -41,7 +41,9 @@ namespace detail::adl {
 #define TERN_PREDICATE_METHODS(X) X(isnan) X(isinf) X(isfinite) X(logical_not)
 #define TERN_OTHER_METHODS(X)                                                                                          \
   X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \
-  X(clamp) X(clamp_) X(where) X(masked_fill) X(masked_fill_) X(softmax) X(log_softmax)                                 \
+  X(atan2_) X(hypot) X(logaddexp) X(xlogy) X(isclose) X(lerp) X(addcmul) X(addcmul_) X(addcdiv) X(addcdiv_)            \
+  X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(bitwise_not) X(bitwise_left_shift) X(bitwise_right_shift)              \
+  X(clamp) X(clamp_) X(clamp_min) X(clamp_max) X(where) X(masked_fill) X(masked_fill_) X(softmax) X(log_softmax)                                 \
   X(sum) X(mean) X(prod) X(amax) X(amin) X(argmax) X(argmin) X(var) X(logsumexp) X(any) X(all) X(norm)          \
   X(matmul) X(mm) X(bmm) X(mv) X(dot) X(gather) X(index_select) X(index) X(index_put_) X(slice) X(select) X(narrow)    \
   X(transpose) X(t) X(permute) X(expand) X(view) X(reshape) X(flatten) X(squeeze) X(unsqueeze) X(split) X(chunk)       \
@@ -144,6 +146,38 @@ inline constexpr std_caller call_std{};
   }                                                                                                                     \
   const Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = {}, Here here = {}) const {               \
     return TERN_CALL(clamp_, min, max, here);                                                                           \
+  }                                                                                                                     \
+  Tensor clamp(const Tensor& min, const Tensor& max = {}, Here here = {}) const { return TERN_CALL(clamp, min, max, here); } \
+  Tensor clamp_min(Scalar min, Here here = {}) const { return TERN_CALL(clamp_min, min, here); }                        \
+  Tensor clamp_min(const Tensor& min, Here here = {}) const { return TERN_CALL(clamp_min, min, here); }                 \
+  Tensor clamp_max(Scalar max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                        \
+  Tensor clamp_max(const Tensor& max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                 \
+  Tensor div(const Tensor& other, const char* rounding_mode, Here here = {}) const {                                    \
+    return TERN_CALL(div, other, rounding_mode, here);                                                                  \
+  }                                                                                                                     \
+  Tensor round(int decimals, Here here = {}) const { return TERN_CALL(round, decimals, here); }                         \
+  Tensor logit(double eps, Here here = {}) const { return TERN_CALL(logit, eps, here); }                                \
+  const Tensor& atan2_(const Tensor& other, Here here = {}) const { return TERN_CALL(atan2_, other, here); }            \
+  Tensor hypot(const Tensor& other, Here here = {}) const { return TERN_CALL(hypot, other, here); }                     \
+  Tensor logaddexp(const Tensor& other, Here here = {}) const { return TERN_CALL(logaddexp, other, here); }             \
+  Tensor xlogy(const Tensor& other, Here here = {}) const { return TERN_CALL(xlogy, other, here); }                     \
+  Tensor<D, bool> isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,          \
+                          Here here = {}) const {                                                                       \
+    return TERN_CALL(isclose, other, rtol, atol, equal_nan, here);                                                      \
+  }                                                                                                                     \
+  Tensor lerp(const Tensor& end, Scalar weight, Here here = {}) const { return TERN_CALL(lerp, end, weight, here); }    \
+  Tensor lerp(const Tensor& end, const Tensor& weight, Here here = {}) const { return TERN_CALL(lerp, end, weight, here); } \
+  Tensor addcmul(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {                            \
+    return TERN_CALL(addcmul, a, b, value, here);                                                                       \
+  }                                                                                                                     \
+  const Tensor& addcmul_(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {                    \
+    return TERN_CALL(addcmul_, a, b, value, here);                                                                      \
+  }                                                                                                                     \
+  Tensor addcdiv(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {                            \
+    return TERN_CALL(addcdiv, a, b, value, here);                                                                       \
+  }                                                                                                                     \
+  const Tensor& addcdiv_(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {                    \
+    return TERN_CALL(addcdiv_, a, b, value, here);                                                                      \
   }                                                                                                                     \
   Tensor where(const Tensor<D, bool>& condition, const Tensor& other, Here here = {}) const {                           \
     return detail::adl::call_where(condition, *this, other, here);                                                      \
@@ -249,6 +283,12 @@ inline constexpr std_caller call_std{};
   TERN_OPERATOR(*, mul)                                                                                                 \
   TERN_OPERATOR(/, div)                                                                                                 \
   TERN_OPERATOR(%, remainder)                                                                                           \
+  TERN_OPERATOR(&, bitwise_and)                                                                                         \
+  TERN_OPERATOR(|, bitwise_or)                                                                                          \
+  TERN_OPERATOR(^, bitwise_xor)                                                                                         \
+  TERN_OPERATOR(<<, bitwise_left_shift)                                                                                 \
+  TERN_OPERATOR(>>, bitwise_right_shift)                                                                                \
+  friend Tensor operator~(At<Tensor> a) { return detail::adl::call_bitwise_not(a.tensor, a.here); }                     \
   TERN_COMPARISON_OPERATOR(==, eq)                                                                                      \
   TERN_COMPARISON_OPERATOR(!=, ne)                                                                                      \
   TERN_COMPARISON_OPERATOR(<, lt)                                                                                       \

@@ -14,7 +14,7 @@ namespace tern {
 inline namespace TERN_ISA {
 namespace backend::cpu {
 
-inline constexpr int max_inputs = 8;
+inline constexpr int max_inputs = 10;  // a fused op of eight tensors, with the gradients of its second derivative
 inline constexpr int max_packet = 16;          // elements in the widest packet
 inline constexpr Index parallel_grain = 16384;  // elements for which another thread pays
 

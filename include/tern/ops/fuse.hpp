@@ -1,0 +1,124 @@
+// fuse(lambda): a user's expression as one kernel.
+#pragma once
+#include "pointwise.hpp"
+#include "reduce.hpp"
+
+namespace tern {
+namespace detail {
+
+template <class A>
+inline constexpr bool is_tensor_v = false;
+template <class D, class T>
+inline constexpr bool is_tensor_v<Tensor<D, T>> = true;
+
+/// f with numbers in some places of its arguments. They are the kernel's parameters, not part of its code.
+template <class F, bool... is_tensor>
+struct Bound {
+  static constexpr int arguments = sizeof...(is_tensor);
+  F f;
+  double numbers[arguments];
+
+  template <class V, std::same_as<V>... Rest>
+  [[gnu::always_inline]] V operator()(V first, Rest... rest) const {
+    const V x[] = {first, rest...};
+    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      return V(f(argument<int(I)>(x)...));
+    }(std::make_index_sequence<arguments>{});
+  }
+
+ private:
+  template <int i, class V>
+  [[gnu::always_inline]] V argument(const V* x) const {
+    constexpr bool flags[] = {is_tensor...};
+    int before = 0;
+    for (int k = 0; k < i; ++k) before += flags[k];
+    if constexpr (flags[i]) return x[before];
+    else return V(numbers[i]);
+  }
+};
+
+/// f / n.
+template <class F>
+struct Divided {
+  F f;
+  double n;
+
+  template <class V, std::same_as<V>... Rest>
+  [[gnu::always_inline]] V operator()(V first, Rest... rest) const {
+    return f(first, rest...) / V(n);
+  }
+};
+
+/// What fuse returns: the expression as an op of its own.
+template <class F>
+class Fused {
+ public:
+  Fused(F f, Here here) : f_(std::move(f)), here_(here) {}
+
+  /// The expression at each element of the tensors, which are broadcast.
+  template <class... A>
+  auto operator()(const A&... arguments) const {
+    return std::apply([&](const auto&... x) { return pointwise({"fuse", here_}, bind(arguments...), x...); },
+                      tensors(arguments...));
+  }
+  /// The sum of that, without the elements being stored.
+  template <class... A>
+  auto sum(const A&... arguments) const {
+    return std::apply([&](const auto&... x) { return sum_of(bind(arguments...), x...); }, tensors(arguments...));
+  }
+  /// The mean of that.
+  template <class... A>
+  auto mean(const A&... arguments) const {
+    return std::apply(
+        [&](const auto&... x) {
+          Shape shape;
+          ((shape = broadcast_shapes("fuse", shape, x.checked("fuse")->shape_ref())), ...);
+          return sum_of(Divided{bind(arguments...), double(shape.numel())}, x...);
+        },
+        tensors(arguments...));
+  }
+
+ private:
+  template <class A>
+  static auto tensor(const A& argument) {
+    if constexpr (is_tensor_v<A>) return std::tie(argument);
+    else return std::tuple<>();
+  }
+  template <class... A>
+  static auto tensors(const A&... arguments) {
+    static_assert((... || is_tensor_v<A>), "fuse: at least one argument must be a tensor");
+    static_assert((... + int(is_tensor_v<A>)) <= 8, "fuse: at most 8 arguments can be tensors");
+    return std::tuple_cat(tensor(arguments)...);
+  }
+  template <class A>
+  static double number(const A& argument) {
+    if constexpr (is_tensor_v<A>) return 0;
+    else return double(argument);
+  }
+  template <class... A>
+  auto bind(const A&... arguments) const {
+    return Bound<F, is_tensor_v<A>...>{f_, {number(arguments)...}};
+  }
+  template <class B, class D, class T, class... X>
+  Tensor<D, T> sum_of(const B& f, const Tensor<D, T>& x, const X&... rest) const {
+    static_assert((... && std::is_same_v<Tensor<D, T>, X>), "fuse: the tensors must be of one device and element type");
+    const Tensor<D, T> y = reduce<backend::Sum, T, T>("fuse", f, identity, {}, false, x, rest...);
+    record_derived<0>({"fuse", here_}, f, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
+    return y;
+  }
+
+  F f_;
+  Here here_;
+};
+
+}  // namespace detail
+
+/// A function of tensors and numbers from an expression in their elements: `fuse([](auto x, auto beta) { return x / (1 + exp(-beta * x)); })`.
+/// Called with tensors of one device and type, which are broadcast, and numbers, it is one pass over memory; the gradients are derived
+/// from it, each again one pass, and so are their derivatives. A number has no gradient. The tape names the line of the fuse.
+template <class F>
+detail::Fused<F> fuse(F expression, Here here = {}) {
+  return {std::move(expression), here};
+}
+
+}  // namespace tern
