@@ -11,12 +11,6 @@
 
 namespace tern {
 
-/// A parameter as an optimiser sees it: untyped, with its name in the network.
-struct NamedTensor {
-  std::string name;
-  AnyTensor tensor;
-};
-
 /// A device and an element type that parameters of a network have.
 template <class D, class T>
 struct Place {
@@ -27,9 +21,6 @@ struct Place {
 /// A network's parameters, and (as a type) on which places they are.
 template <class... Places>
 struct Parameters : std::vector<NamedTensor> {};
-
-/// Names and tensors of everything that a module learns or keeps.
-using StateDict = std::vector<NamedTensor>;
 
 namespace nn {
 

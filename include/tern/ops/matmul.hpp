@@ -10,13 +10,12 @@ namespace detail {
 /// The steps from one matrix of a batch to the next, if all batch dimensions (those before the last two) can be walked with one.
 inline bool one_batch_stride(const Array& a, Index& stride) {
   stride = 0;
-  Index expected = 0;
+  Index count = 1;  // matrices in the dimensions passed so far, the innermost first
   for (int i = a.ndim - 2; i-- > 0;) {
     if (a.dims[i] == 1) continue;
-    if (expected == 0 && stride == 0) stride = expected = a.strides[i];
-    else if (a.strides[i] != expected) return false;
-    expected *= a.dims[i];
-    if (stride == 0 && a.strides[i] == 0) expected = 0;
+    if (count == 1) stride = a.strides[i];
+    else if (a.strides[i] != stride * count) return false;
+    count *= a.dims[i];
   }
   return true;
 }

@@ -21,6 +21,7 @@ Tensor<D, Out> reduce(const char* op, const F& f, const G& finish, const Dims& d
 
 inline constexpr auto identity = [](auto v) { return v; };
 inline constexpr auto is_nonzero = [](auto v) { return where(v != 0, decltype(v)(1), decltype(v)(0)); };
+inline constexpr auto is_positive = [](auto v) { return v > 0; };
 inline auto divide_by(Index count) {
   return [count](auto v) { return v / decltype(v)(count); };
 }
@@ -31,6 +32,13 @@ inline Index reduced_count(ShapeRef shape, unsigned mask) {
   for (int i = 0; i < shape.n; ++i)
     if (mask >> i & 1) count *= shape.d[i];
   return count;
+}
+
+inline Dims masked_dims(unsigned mask) {
+  Dims dims;
+  for (int i = 0; i < max_dims; ++i)
+    if (mask >> i & 1) dims.push_back(i);
+  return dims;
 }
 
 /// A reduction's result, or its gradient, with the reduced dimensions back as dimensions of size 1.
@@ -60,6 +68,29 @@ Tensor<D, Out> sum_over(const OpName& op, const Tensor<D, T>& x, const Dims& dim
   return y;
 }
 
+template <class F, class D, class T, class... X, std::size_t... K>
+void record_map_sum(const OpName& op, const F& f, const Tensor<D, T>& y, const Shape& shape, unsigned mask, Index count,
+                    std::index_sequence<K...>, const X&... x) {
+  if constexpr (is_floating_v<T>)
+    record(op, y, wrt(x, saved(x...), [f, shape, mask, count](const Tensor<D, T>& g, const X&... kept) {
+             const Tensor<D, T> share = count == 1 ? g : div(g, double(count));
+             return derived<1>({"derivative", {}}, expr::Partial<int(K), F>{f}, with_dims(share, shape, mask), kept...);
+           })...);
+}
+
+/// The sum over dim of f(x...) / count in one pass; the gradient is derived from f.
+template <class F, class D, class T, class... X>
+Tensor<D, T> map_sum(const OpName& op, const F& f, const Dims& dim, bool keepdim, Index count, const Tensor<D, T>& x,
+                     const X&... rest) {
+  const auto scaled = divide_by(count);
+  const Tensor<D, T> y = reduce<backend::Sum, T, T>(op.name, f, scaled, dim, keepdim, x, rest...);
+  Shape shape = x.shape();
+  (static_cast<void>(shape = broadcast_shapes(op.name, shape, rest.shape())), ...);
+  const unsigned mask = dim_mask(op.name, dim, shape.n);
+  record_map_sum(op, f, y, shape, mask, count, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
+  return y;
+}
+
 }  // namespace detail
 
 /// The sum over dim. Integers and bool are summed to int64.
@@ -71,13 +102,13 @@ Tensor<D, sum_t<T>> sum(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = fal
 /// True where any element over dim is not zero.
 template <Device D, Element T>
 Tensor<D, bool> any(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here = {}) {
-  return detail::reduce<backend::Maximum, T, bool>("any", detail::is_nonzero, detail::identity, dim, keepdim, x);
+  return detail::reduce<backend::Maximum, T, bool>("any", detail::is_nonzero, detail::is_positive, dim, keepdim, x);
 }
 
 /// True where all elements over dim are not zero.
 template <Device D, Element T>
 Tensor<D, bool> all(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here = {}) {
-  return detail::reduce<backend::Minimum, T, bool>("all", detail::is_nonzero, detail::identity, dim, keepdim, x);
+  return detail::reduce<backend::Minimum, T, bool>("all", detail::is_nonzero, detail::is_positive, dim, keepdim, x);
 }
 
 /// The mean over dim; NaN where there is no element.

@@ -1,5 +1,9 @@
 // AnyTensor: a tensor whose device and element type are known at run time only, for containers of mixed tensors.
 #pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tensor.hpp"
 
 namespace tern {
@@ -65,5 +69,14 @@ class AnyTensor {
     return *impl_;
   }
 };
+
+/// A tensor with a name: a parameter in its network, an entry of a file.
+struct NamedTensor {
+  std::string name;
+  AnyTensor tensor;
+};
+
+/// Names and tensors of everything that a module or an optimiser learns or keeps.
+using StateDict = std::vector<NamedTensor>;
 
 }  // namespace tern

@@ -10,17 +10,17 @@ namespace tern::train {
 
 struct Options {
   std::string device = "auto";
-  std::string model;
+  std::string model = "";
   std::string precision = "f32";
   Index epochs = 10;
   Index batch_size = 128;
   double lr = 1e-3;
   Index seed = 1;
   int threads = 0;       // 0: as many as there are
-  std::string data;      // the folder with the data set's files
-  std::string save;      // checkpoint to write
-  std::string resume;    // checkpoint to go on from
-  std::string json;      // report to write
+  std::string data = "";      // the folder with the data set's files
+  std::string save = "";      // checkpoint to write
+  std::string resume = "";    // checkpoint to go on from
+  std::string json = "";      // report to write
   double price = 0;      // of the machine, dollars an hour
   Index show = 0;        // mistakes to draw at the end
   bool help = false;

@@ -43,7 +43,8 @@ class Progress {
 namespace detail {
 inline volatile std::sig_atomic_t interrupts = 0;
 inline void on_interrupt(int) {
-  if (++interrupts > 1) std::signal(SIGINT, SIG_DFL);  // the third one ends the program at once
+  interrupts = interrupts + 1;
+  if (interrupts > 1) std::signal(SIGINT, SIG_DFL);  // the third ends the program at once
 }
 }  // namespace detail
 

@@ -9,6 +9,17 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
+/// All lanes of a packet combined to one number.
+template <class R, class V>
+typename V::value_type fold_lanes(V v) {
+  using One = expr::Lanes<typename V::value_type, 1>;
+  typename V::value_type lane[V::size];
+  v.store(lane);
+  for (int width = V::size / 2; width; width /= 2)
+    for (int k = 0; k < width; ++k) lane[k] = R::combine(One::load(lane + k), One::load(lane + k + width)).v[0];
+  return lane[0];
+}
+
 template <class V, class R>
 struct ReduceCombine {
   using T = typename V::value_type;
@@ -23,15 +34,8 @@ struct ReduceCombine {
     for (Index i = 0; i < n; i += V::size) R::combine(V::load(a + i), V::load(b + i)).store(a + i);
   }
   static void fold(char* acc, Index count) {
-    using One = expr::Lanes<T, 1>;
     T* const a = reinterpret_cast<T*>(acc);
-    for (Index i = 0; i < count; ++i) {
-      T lane[V::size];
-      V::load(a + i * V::size).store(lane);
-      for (int width = V::size / 2; width; width /= 2)
-        for (int k = 0; k < width; ++k) lane[k] = R::combine(One::load(lane + k), One::load(lane + k + width)).v[0];
-      a[i] = lane[0];
-    }
+    for (Index i = 0; i < count; ++i) a[i] = fold_lanes<R>(V::load(a + i * V::size));
   }
 };
 

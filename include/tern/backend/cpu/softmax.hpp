@@ -1,0 +1,104 @@
+// Softmax in three passes over a row that stays in the cache: the largest, the sum of exponentials, the result.
+#pragma once
+#include "strip.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cpu {
+
+/// The largest of a strip, for each row; NaN is passed over.
+template <class V, class T>
+V strip_maximum(const Strip<V>& s, const T* x) {
+  using C = typename V::value_type;
+  const C low = -std::numeric_limits<C>::infinity();
+  const auto larger = [](V a, V b) { return where(a > b, a, b); };
+  V a(low), b = a, c = a, d = a;
+  Index i = 0;
+  for (; i + 4 <= s.whole; i += 4) {  // four at a time: one comparison would wait for the last
+    const T* const p = x + i * s.step;
+    a = larger(expr::load_as<V>(p), a);
+    b = larger(expr::load_as<V>(p + s.step), b);
+    c = larger(expr::load_as<V>(p + 2 * s.step), c);
+    d = larger(expr::load_as<V>(p + 3 * s.step), d);
+  }
+  for (; i < s.count; ++i) a = larger(load_lanes<V>(x + i * s.step, i < s.whole ? V::size : s.lanes, low), a);
+  return s.template total<Maximum>(larger(larger(a, b), larger(c, d)));
+}
+
+/// e^(x - largest) to y, where y is given, and its sum.
+template <class V, class T>
+V strip_exp_sum(const Strip<V>& s, const T* x, V largest, typename V::value_type* y) {
+  using C = typename V::value_type;
+  V sum(0);
+  s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+    const V e = exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
+    if (y) store_lanes(y + at, lanes, e);
+    sum += e;
+  });
+  return s.template total<Sum>(sum);
+}
+
+struct SoftmaxForward {
+  bool log;
+  template <class V, class T>
+  void operator()(const Strip<V>& s, const T* const* in, T* y, Index) const {
+    const T* const x = in[0];
+    using C = typename V::value_type;
+    const V largest = strip_maximum(s, x);
+    if (log) {
+      const V shift = largest + expr::log(strip_exp_sum<V>(s, x, largest, nullptr));
+      s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+        store_lanes(y + at, lanes, load_lanes<V>(x + at, lanes, 0) - shift);
+      });
+    } else if constexpr (std::is_same_v<T, C>) {
+      const V scale = 1 / strip_exp_sum(s, x, largest, y);
+      s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+        store_lanes(y + at, lanes, load_lanes<V>(y + at, lanes, 0) * scale);
+      });
+    } else {  // a 16-bit result has no room for what is yet to be scaled
+      const V scale = 1 / strip_exp_sum<V>(s, x, largest, nullptr);
+      s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+        store_lanes(y + at, lanes, exp(load_lanes<V>(x + at, lanes, 0) - largest) * scale);
+      });
+    }
+  }
+};
+
+struct SoftmaxGradient {
+  bool log;
+  template <class V, class T>
+  void operator()(const Strip<V>& s, const T* const* in, T* dx, Index) const {
+    const T *const y = in[0], *const g = in[1];
+    V sum(0);
+    s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+      const V h = load_lanes<V>(g + at, lanes, 0);
+      sum += log ? h : h * load_lanes<V>(y + at, lanes, 0);
+    });
+    sum = s.template total<Sum>(sum);
+    s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+      const V v = load_lanes<V>(y + at, lanes, 0), h = load_lanes<V>(g + at, lanes, 0);
+      store_lanes(dx + at, lanes, log ? h - exp(v) * sum : v * (h - sum));
+    });
+  }
+};
+
+}  // namespace cpu
+
+/// y = e^x / sum of e^x over dim, or its logarithm.
+template <class T>
+void softmax(Cpu, bool log, const Array& y, const Array& x, int dim) {
+  const T* const in[] = {x.as<T>()};
+  cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(x, dim), cpu::SoftmaxForward{log}, y.as<T>(), in);
+}
+
+/// dx from the result y and its gradient g.
+template <class T>
+void softmax_gradient(Cpu, bool log, const Array& dx, const Array& y, const Array& g, int dim) {
+  const T* const in[] = {y.as<T>(), g.as<T>()};
+  cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(y, dim), cpu::SoftmaxGradient{log}, dx.as<T>(), in);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

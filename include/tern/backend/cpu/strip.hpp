@@ -1,0 +1,125 @@
+// One dimension of a dense tensor, as kernels that normalise over it walk along it: a strip of packets. Along the innermost dimension
+// the lanes of a packet are neighbours on the strip; along another, each lane is a strip of its own. Short rows are transposed to the
+// second form, a packet's worth of rows together.
+#pragma once
+#include "reduce.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend::cpu {
+
+/// A dense tensor as [outer, n, inner] around dimension dim.
+struct AroundDim {
+  Index outer = 1, n = 1, inner = 1;
+  AroundDim(const Array& a, int dim) {
+    for (int i = 0; i < a.ndim; ++i) (i < dim ? outer : i == dim ? n : inner) *= a.dims[i];
+  }
+};
+
+/// Packet i starts i * step elements on. The first `whole` packets are full, those up to `count` have `lanes` lanes.
+template <class V>
+struct Strip {
+  Index step, whole, count;
+  int lanes;
+  bool horizontal;   // the lanes of a packet belong to one row
+
+  static Strip along_row(Index n) {
+    return {V::size, n / V::size, (n + V::size - 1) / V::size, int(n % V::size), true};
+  }
+  static Strip across(Index n, Index step, Index lanes, Index whole) { return {step, whole, n, int(lanes), false}; }
+
+  /// Where the i-th element of a lane's row is.
+  Index element(Index i, Index lane) const { return horizontal ? i : i * step + lane; }
+  /// How many rows there are.
+  Index rows() const { return horizontal ? 1 : lanes; }
+  /// f(offset, lanes) for each packet.
+  template <class F>
+  [[gnu::always_inline]] void each(const F& f) const {
+    for (Index i = 0; i < whole; ++i) f(i * step, V::size);
+    for (Index i = whole; i < count; ++i) f(i * step, lanes);
+  }
+  /// What was combined lane by lane, for the whole of each row.
+  template <class R>
+  V total(V v) const {
+    return horizontal ? V(fold_lanes<R>(v)) : v;
+  }
+};
+
+/// The first lanes from memory, the others as given.
+template <class V, class T>
+[[gnu::always_inline]] inline V load_lanes(const T* p, int lanes, typename V::value_type beyond) {
+  if (lanes == V::size) return expr::load_as<V>(p);
+  typename V::value_type values[V::size];
+  for (int i = 0; i < V::size; ++i) values[i] = i < lanes ? static_cast<typename V::value_type>(p[i]) : beyond;
+  return V::load(values);
+}
+
+template <class V, class T>
+[[gnu::always_inline]] inline void store_lanes(T* p, int lanes, V v) {
+  if (lanes == V::size) return expr::store_as<T>(p, v);
+  T values[V::size];
+  expr::store_as<T>(values, v);
+  for (int i = 0; i < lanes; ++i) p[i] = values[i];
+}
+
+/// Rows shorter than this are transposed.
+inline constexpr Index short_strip = 48;
+
+/// `rows` short rows of n elements to n packets, a lane for each row; the lanes beyond repeat the first row.
+template <class V, class T>
+void transpose_in(typename V::value_type* to, const T* from, Index rows, Index n) {
+  for (Index r = 0; r < V::size; ++r)
+    for (Index c = 0; c < n; ++c) to[c * V::size + r] = static_cast<typename V::value_type>(from[(r < rows ? r : 0) * n + c]);
+}
+template <class V, class T>
+void transpose_out(T* to, const typename V::value_type* from, Index rows, Index n) {
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < n; ++c) to[r * n + c] = T(from[c * V::size + r]);
+}
+
+/// Calls on(strip, inputs, output, row) for every strip of dense tensors of one shape around a dimension, on all threads. row numbers
+/// the strip's first row among all outer x inner. The output may be null.
+template <class V, class T, std::size_t count, class On>
+void for_each_strip(const AroundDim& shape, const On& on, T* out, const T* const (&in)[count]) {
+  using C = typename V::value_type;
+  const Index outer = shape.outer, n = shape.n, inner = shape.inner, grain = 8192 / (n + 1) + 1;
+  if (n == 0) return;
+  if (inner == 1 && n < short_strip) {
+    parallel_for((outer + V::size - 1) / V::size, grain / V::size + 1, [&](Index first, Index last) {
+      alignas(64) C buffer[count + 1][short_strip * V::size];
+      const C* p[count];
+      for (Index i = first; i < last; ++i) {
+        const Index row = i * V::size, rows = std::min<Index>(V::size, outer - row);
+        for (std::size_t k = 0; k < count; ++k) {
+          transpose_in<V>(buffer[k], in[k] + row * n, rows, n);
+          p[k] = buffer[k];
+        }
+        on(Strip<V>::across(n, V::size, rows, n), p, buffer[count], row);
+        if (out) transpose_out<V>(out + row * n, buffer[count], rows, n);
+      }
+    });
+    return;
+  }
+  const auto at = [&](const Strip<V>& strip, Index offset, Index row) {
+    const T* p[count];
+    for (std::size_t k = 0; k < count; ++k) p[k] = in[k] + offset;
+    on(strip, p, out ? out + offset : out, row);
+  };
+  if (inner == 1) {
+    parallel_for(outer, grain, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) at(Strip<V>::along_row(n), i * n, i);
+    });
+    return;
+  }
+  const Index blocks = (inner + V::size - 1) / V::size;
+  parallel_for(outer * blocks, grain / V::size + 1, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const Index column = i % blocks * V::size, lanes = std::min<Index>(V::size, inner - column);
+      at(Strip<V>::across(n, inner, lanes, lanes < V::size ? 0 : n), i / blocks * n * inner + column, i / blocks * inner + column);
+    }
+  });
+}
+
+}  // namespace backend::cpu
+}  // namespace TERN_ISA
+}  // namespace tern

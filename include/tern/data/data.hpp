@@ -1,0 +1,7 @@
+// Data sets and loaders.
+#pragma once
+#include "dataset.hpp"
+#include "digits.hpp"
+#include "loader.hpp"
+#include "mnist.hpp"
+#include "mnist_source.hpp"

@@ -1,0 +1,75 @@
+// Data sets: what a loader can make batches of.
+#pragma once
+#include <concepts>
+#include <span>
+#include <tuple>
+
+#include "../tensor/map.hpp"
+
+namespace tern::data {
+
+/// A number of samples, and batches of chosen ones as a std::tuple of tensors in host memory, whose first dimension
+/// counts samples. Several threads call batch() at once.
+template <class S>
+concept Dataset = requires(const S& set, std::span<const Index> samples) {
+  { set.size() } -> std::convertible_to<Index>;
+  std::tuple_size<decltype(set.batch(samples))>::value;
+};
+
+namespace detail {
+
+/// x, or a copy of it in row-major order.
+template <class T> Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
+  if (x.checked("TensorDataset")->contiguous) return x;
+  const Tensor<Cpu, T> y = empty<Cpu, T>(x.shape());
+  backend::copy(Cpu{}, *y.impl(), *x.impl());
+  return y;
+}
+
+/// Copies the named rows of x, which is row-major, to the rows of out.
+[[gnu::noinline]] inline void gather_rows(const Array& out, const Array& x, std::span<const Index> rows) {
+  if (out.numel == 0) return;
+  const std::size_t bytes = std::size_t(out.numel / out.dims[0] * size_of(x.dtype));
+  char* to = out.data;
+  for (const Index row : rows) {
+    std::memcpy(to, x.data + std::size_t(row) * bytes, bytes);
+    to += bytes;
+  }
+}
+
+}  // namespace detail
+
+/// Samples held in tensors of equal first size: sample i is (x[i], y[i], …).
+template <class... T> class TensorDataset {
+ public:
+  explicit TensorDataset(const Tensor<Cpu, T>&... tensors) : tensors_(detail::row_major(tensors)...) {
+    const Array* const all[] = {tensors.impl()...};
+    for (const Array* tensor : all) {
+      if (tensor->ndim == 0) fail("TensorDataset", {"a tensor has no dimension that counts samples"});
+      if (tensor->dims[0] != all[0]->dims[0])
+        fail("TensorDataset", {"first sizes differ: ", all[0]->shape_ref(), " and ", tensor->shape_ref()});
+    }
+    size_ = all[0]->dims[0];
+  }
+
+  Index size() const { return size_; }
+
+  std::tuple<Tensor<Cpu, T>...> batch(std::span<const Index> samples) const {
+    return std::apply([&](const auto&... tensor) { return std::tuple<Tensor<Cpu, T>...>(take(tensor, samples)...); },
+                      tensors_);
+  }
+
+ private:
+  template <class U> static Tensor<Cpu, U> take(const Tensor<Cpu, U>& x, std::span<const Index> samples) {
+    Shape shape = x.shape();
+    shape[0] = Index(samples.size());
+    Tensor<Cpu, U> out = empty<Cpu, U>(shape);
+    detail::gather_rows(*out.impl(), *x.impl(), samples);
+    return out;
+  }
+
+  std::tuple<Tensor<Cpu, T>...> tensors_;
+  Index size_;
+};
+
+}  // namespace tern::data

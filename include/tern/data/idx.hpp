@@ -1,0 +1,36 @@
+// The idx format of MNIST and its relatives: two zero bytes, the element type, the number of dimensions, the sizes as
+// big-endian 32-bit numbers, the elements. Described at http://yann.lecun.com/exdb/mnist/.
+#pragma once
+#include "../io/gzip.hpp"
+#include "../tensor/map.hpp"
+
+namespace tern::data {
+
+/// Reads an idx file of unsigned bytes, plain or gzip. It must have the sizes of `expected`, where -1 stands for any
+/// size up to max_size. Error, naming the file, on anything else.
+[[gnu::noinline, gnu::cold]] inline Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const Shape& expected,
+                                                                       Index max_size = 1'000'000) {
+  io::GzipReader reader(path);
+  const auto next = [&reader] {
+    unsigned char bytes[4];
+    reader.read(bytes, 4);
+    return Index(bytes[0]) << 24 | Index(bytes[1]) << 16 | Index(bytes[2]) << 8 | Index(bytes[3]);
+  };
+  const Index magic = next(), expected_magic = 0x800 + expected.n;
+  if (magic != expected_magic)
+    fail("idx", {"'", path, "': begins with the number ", magic, "; unsigned bytes in ", expected.n,
+                 expected.n == 1 ? " dimension" : " dimensions", " begin with ", expected_magic});
+  Shape shape = expected;
+  for (Index& size : shape) size = next();
+  for (int i = 0; i < shape.n; ++i)
+    if (expected[i] < 0 ? shape[i] > max_size : shape[i] != expected[i])
+      fail("idx", {"'", path, "': has the sizes ", ShapeRef(shape), ", not ", ShapeRef(expected),
+                   expected[i] < 0 ? " with at most " : "", expected[i] < 0 ? std::to_string(max_size) : "",
+                   expected[i] < 0 ? " for -1" : ""});
+  Tensor<Cpu, std::uint8_t> out = empty<Cpu, std::uint8_t>(shape);
+  reader.read(out.data(), out.numel());
+  reader.expect_end();
+  return out;
+}
+
+}  // namespace tern::data

@@ -1,0 +1,141 @@
+// loader<D>(set, options): the batches of a data set, made ahead by worker threads.
+#pragma once
+#include <iterator>
+#include <vector>
+
+#include "../core/random.hpp"
+#include "dataset.hpp"
+#include "prefetch.hpp"
+
+namespace tern::data {
+
+struct LoaderOptions {
+  Index batch_size = 1;
+  bool shuffle = false;                      ///< a new order each epoch
+  bool drop_last = false;                    ///< leave out a last batch that is not full
+  int workers = 2;                           ///< threads that make batches; 0: the calling thread makes them
+  int prefetch = 2;                          ///< batches made ahead by each worker
+  std::uint64_t seed = random_state().seed;  ///< of the orders: the same seed gives the same ones, whatever the workers
+};
+
+namespace detail {
+
+[[gnu::noinline, gnu::cold]] inline void check(const LoaderOptions& options) {
+  if (options.batch_size < 1) fail("loader", {"batch_size must be at least 1, not ", options.batch_size});
+  if (options.workers < 0) fail("loader", {"workers must not be negative: ", options.workers});
+  if (options.prefetch < 1) fail("loader", {"prefetch must be at least 1, not ", options.prefetch});
+}
+
+inline std::size_t slot_count(const LoaderOptions& options) {
+  return options.workers ? std::size_t(options.workers) * std::size_t(options.prefetch) : 1;
+}
+
+/// The samples in the order of an epoch: a permutation that seed and epoch determine (Fisher-Yates).
+[[gnu::noinline]] inline std::vector<Index> epoch_order(Index size, const LoaderOptions& options, Index epoch) {
+  std::vector<Index> order(static_cast<std::size_t>(size));
+  for (Index i = 0; i < size; ++i) order[std::size_t(i)] = i;
+  if (!options.shuffle) return order;
+  constexpr std::uint64_t shuffles = std::uint64_t(1)
+                                     << 63;  // streams of numbers that no operation on tensors draws from
+  for (Index i = size; i-- > 1;) {
+    const RandomWords random = philox(options.seed, shuffles | std::uint64_t(epoch), std::uint64_t(i));
+    // The upper half of word * (i + 1): with 64 random bits, no choice is more than i in 2^64 likelier than another.
+    __extension__ typedef unsigned __int128 Wide;
+    const Wide word = std::uint64_t(random.word[0]) << 32 | random.word[1];
+    std::swap(order[std::size_t(i)], order[std::size_t(word * Wide(i + 1) >> 64)]);
+  }
+  return order;
+}
+
+/// The batch on another device. Workers do this too, so what trains does not wait for the copies.
+template <Device D, class... T> std::tuple<Tensor<D, T>...> move_to(std::tuple<Tensor<Cpu, T>...> batch) {
+  if constexpr (std::is_same_v<D, Cpu>)
+    return batch;
+  else
+    return std::apply([](const auto&... x) { return std::tuple<Tensor<D, T>...>(x.to(D{})...); }, batch);
+}
+
+}  // namespace detail
+
+/// The batches of a data set: `for (auto& [x, y] : loader)` is one epoch. A batch is yours: the loader never writes to
+/// it again.
+template <Device D, class Set> class Loader {
+ public:
+  using Batch = decltype(detail::move_to<D>(std::declval<const Set&>().batch(std::span<const Index>())));
+
+  Loader(Set&& set, const LoaderOptions& options) : set_(std::forward<Set>(set)), options_(options) {
+    detail::check(options_);
+  }
+
+  /// Batches in an epoch.
+  Index size() const {
+    const Index n = set_.size(), b = options_.batch_size;
+    return options_.drop_last ? n / b : (n + b - 1) / b;
+  }
+  /// Makes the next epoch this one; they count from 0. Where a training resumes it sees the orders that it would have
+  /// seen.
+  void set_epoch(Index epoch) { epoch_ = epoch; }
+  /// How long loops over this loader have waited for their batches so far.
+  double seconds_waited() const { return seconds_waited_; }
+
+  /// An epoch under way. Its end, early or not, stops the workers. Must not outlive the loader.
+  class Epoch {
+   public:
+    explicit Epoch(Loader& loader)
+        : loader_(loader),
+          order_(detail::epoch_order(loader.set_.size(), loader.options_, loader.epoch_++)),
+          remaining_(loader.size()),
+          slots_(detail::slot_count(loader.options_)),
+          prefetcher_(&Epoch::make, this, remaining_, loader.options_.workers, Index(slots_.size())) {
+      take();
+    }
+
+    Batch& operator*() { return batch_; }
+    void operator++() {
+      --remaining_;
+      take();
+    }
+    friend bool operator==(const Epoch& epoch, std::default_sentinel_t) { return epoch.remaining_ == 0; }
+
+   private:
+    static void make(void* epoch, Index number, Index slot) {
+      auto& self = *static_cast<Epoch*>(epoch);
+      const Index batch_size = self.loader_.options_.batch_size, first = number * batch_size;
+      const Index left = Index(self.order_.size()) - first;
+      const std::span<const Index> samples(self.order_.data() + first,
+                                           std::size_t(left < batch_size ? left : batch_size));
+      self.slots_[std::size_t(slot)] = detail::move_to<D>(self.loader_.set_.batch(samples));
+    }
+
+    void take() {
+      if (remaining_ == 0) return;
+      batch_ = std::move(slots_[std::size_t(prefetcher_.next(loader_.seconds_waited_))]);
+      prefetcher_.release();
+    }
+
+    Loader& loader_;
+    const std::vector<Index> order_;
+    Index remaining_;
+    Batch batch_;
+    std::vector<Batch> slots_;
+    detail::Prefetcher prefetcher_;  // the last member: its end stops the workers, which write to the others
+  };
+
+  Epoch begin() { return Epoch(*this); }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  Set set_;
+  LoaderOptions options_;
+  Index epoch_ = 0;
+  double seconds_waited_ = 0;
+};
+
+/// Batches of the set's samples on device D. A set that is a variable is referred to and must live as long; a temporary
+/// is kept.
+template <Device D, class Set>
+requires Dataset<std::remove_cvref_t<Set>> Loader<D, Set> loader(Set&& set, const LoaderOptions& options = {}) {
+  return Loader<D, Set>(std::forward<Set>(set), options);
+}
+
+}  // namespace tern::data

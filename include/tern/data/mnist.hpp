@@ -1,0 +1,124 @@
+// MNIST and the data sets in its format: Fashion-MNIST, which has the same file names, and EMNIST.
+#pragma once
+#include "dataset.hpp"
+#include "idx.hpp"
+
+namespace tern::data {
+
+struct MnistOptions {
+  bool train = true;  ///< the training images, or the test images
+  std::string emnist =
+      "";  ///< which EMNIST: "balanced", "byclass", "bymerge", "digits", "letters" or "mnist"; empty: not EMNIST
+  float mean = 0, std = 1;  ///< of the pixels; MNIST's are 0.1307 and 0.3081
+};
+
+/// Grey images of 28 x 28 pixels, kept as bytes, and a label for each.
+class Mnist {
+ public:
+  /// images: [N, 28, 28], 0 = background, 255 = ink; labels: [N].
+  Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1)
+      : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
+    if (!(images.shape() == Shape{labels.numel(), 28, 28}) || labels.dim() != 1 || !images.is_contiguous() ||
+        !labels.is_contiguous())
+      fail("Mnist", {"images must be [N, 28, 28] and labels [N], both contiguous, not ", ShapeRef(images.shape()),
+                     " and ", ShapeRef(labels.shape())});
+  }
+
+  /// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte, or t10k-… for the test images, each plain or .gz, from
+  /// a folder; for EMNIST emnist-letters-train-images-idx3-ubyte and so on, whose images are stored transposed and are
+  /// turned upright. Error, naming the file and what is wrong with it, if it is missing or damaged.
+  static Mnist load(const std::string& folder, const MnistOptions& options = {});
+
+  Index size() const { return labels_.numel(); }
+  const Tensor<Cpu, std::uint8_t>& images() const { return images_; }
+  const Tensor<Cpu, Index>& labels() const { return labels_; }
+
+  /// ([n, 1, 28, 28] of (byte / 255 - mean) / std, [n] labels).
+  std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
+
+ private:
+  Tensor<Cpu, std::uint8_t> images_;
+  Tensor<Cpu, Index> labels_;
+  float scale_, shift_;
+};
+
+namespace detail {
+
+/// folder/name or folder/name.gz, whichever there is. Error if there is neither.
+[[gnu::noinline, gnu::cold]] inline std::string plain_or_gzip(const std::string& folder, const std::string& name) {
+  for (const char* const ending : {"", ".gz"}) {
+    const std::string path = text({folder, "/", name, ending});
+    if (io::exists(path)) return path;
+  }
+  fail("Mnist", {"'", folder, "': has neither ", name, " nor ", name, ".gz"});
+}
+
+/// What the names of a data set's files begin with.
+[[gnu::noinline, gnu::cold]] inline std::string mnist_prefix(const MnistOptions& options) {
+  if (options.emnist.empty()) return options.train ? "train" : "t10k";
+  return text({"emnist-", options.emnist, options.train ? "-train" : "-test"});
+}
+
+inline int largest_label(const std::string& emnist) {
+  struct Labels {
+    const char* name;
+    int largest;
+  };
+  constexpr Labels all[] = {{"", 9},       {"balanced", 46}, {"byclass", 61}, {"bymerge", 46},
+                            {"digits", 9}, {"letters", 26},  {"mnist", 9}};
+  for (const Labels& labels : all)
+    if (emnist == labels.name) return labels.largest;
+  fail("Mnist", {"no EMNIST is called '", emnist, "'; there are balanced, byclass, bymerge, digits, letters, mnist"});
+}
+
+/// Swaps rows and columns of each image.
+inline void transpose_images(const Tensor<Cpu, std::uint8_t>& images) {
+  for (Index i = 0; i < images.size(0); ++i) {
+    std::uint8_t* const image = images.data() + i * 784;
+    for (int row = 0; row < 28; ++row)
+      for (int column = 0; column < row; ++column) std::swap(image[row * 28 + column], image[column * 28 + row]);
+  }
+}
+
+/// out[i] = in[i] * scale + shift for an image. Asks for the next image at the same time: images come in random order
+/// from more memory than a cache holds, and without this a batch takes twice as long.
+inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict out, float scale, float shift,
+                            const std::uint8_t* next) {
+  for (int i = 0; i < 784; i += 64) __builtin_prefetch(next + i);
+  for (int i = 0; i < 784; ++i) out[i] = float(in[i]) * scale + shift;
+}
+
+}  // namespace detail
+
+[[gnu::noinline, gnu::cold]] inline Mnist Mnist::load(const std::string& folder, const MnistOptions& options) {
+  const int largest = detail::largest_label(options.emnist);
+  const std::string prefix = detail::mnist_prefix(options);
+  const std::string labels_path = detail::plain_or_gzip(folder, text({prefix, "-labels-idx1-ubyte"}));
+  const std::string images_path = detail::plain_or_gzip(folder, text({prefix, "-images-idx3-ubyte"}));
+  const Tensor<Cpu, std::uint8_t> bytes = read_idx(labels_path, {-1});
+  const Tensor<Cpu, Index> labels = empty<Cpu, Index>(bytes.shape());
+  for (Index i = 0; i < bytes.numel(); ++i) {
+    labels.data()[i] = bytes.data()[i];
+    if (bytes.data()[i] > largest)
+      fail("Mnist", {"'", labels_path, "': label ", i, " is ", int(bytes.data()[i]), ", larger than ", largest});
+  }
+  const Tensor<Cpu, std::uint8_t> images = read_idx(images_path, {bytes.numel(), 28, 28});
+  if (!options.emnist.empty()) detail::transpose_images(images);
+  return Mnist(images, labels, options.mean, options.std);
+}
+
+[[gnu::noinline]] inline std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> Mnist::batch(
+    std::span<const Index> samples) const {
+  const Index n = Index(samples.size());
+  const Tensor<Cpu> x = empty<Cpu>({n, 1, 28, 28});
+  const Tensor<Cpu, Index> y = empty<Cpu, Index>({n});
+  const auto image = [&](Index i) { return images_.data() + samples[std::size_t(i)] * 784; };
+  for (Index i = 0; i < n; ++i) {
+    const std::uint8_t* const next = image(i + 1 < n ? i + 1 : i);
+    detail::normalise_image(image(i), x.data() + i * 784, scale_, shift_, next);
+    y.data()[i] = labels_.data()[samples[std::size_t(i)]];
+  }
+  return {x, y};
+}
+
+}  // namespace tern::data

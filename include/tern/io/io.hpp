@@ -1,0 +1,7 @@
+// Files.
+#pragma once
+#include "file.hpp"
+#include "gzip.hpp"
+#include "json.hpp"
+#include "safetensors.hpp"
+#include "sha256.hpp"

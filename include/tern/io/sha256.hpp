@@ -1,0 +1,99 @@
+// SHA-256 (FIPS 180-4).
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace tern::io {
+
+/// The hash of a sequence of bytes, given in any number of pieces.
+class Sha256 {
+ public:
+  [[gnu::noinline]] void update(const void* data, std::size_t n) {
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    length_ += n;
+    while (n > 0) {
+      const std::size_t take = n < sizeof block_ - filled_ ? n : sizeof block_ - filled_;
+      std::memcpy(block_ + filled_, bytes, take);
+      filled_ += take;
+      bytes += take;
+      n -= take;
+      if (filled_ == sizeof block_) add_block();
+    }
+  }
+
+  /// The hash as 64 hexadecimal digits; ends the sequence.
+  [[gnu::noinline]] std::string hex() {
+    const std::uint64_t bits = length_ * 8;
+    const unsigned char one = 0x80, zero = 0;
+    update(&one, 1);
+    while (filled_ != 56) update(&zero, 1);
+    unsigned char length[8];
+    for (int i = 0; i < 8; ++i) length[i] = static_cast<unsigned char>(bits >> (56 - 8 * i));
+    update(length, 8);
+    std::string out;
+    for (const std::uint32_t word : hash_)
+      for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[word >> shift & 15];
+    return out;
+  }
+
+ private:
+  /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+  static constexpr std::uint32_t constants[64] = {
+      0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+      0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+      0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+      0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+      0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+      0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+      0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+      0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+  void add_block() {
+    std::uint32_t w[64];
+    for (int t = 0; t < 16; ++t)
+      w[t] = std::uint32_t(block_[4 * t]) << 24 | std::uint32_t(block_[4 * t + 1]) << 16 |
+             std::uint32_t(block_[4 * t + 2]) << 8 | block_[4 * t + 3];
+    for (int t = 16; t < 64; ++t) {
+      const std::uint32_t s0 = std::rotr(w[t - 15], 7) ^ std::rotr(w[t - 15], 18) ^ w[t - 15] >> 3;
+      const std::uint32_t s1 = std::rotr(w[t - 2], 17) ^ std::rotr(w[t - 2], 19) ^ w[t - 2] >> 10;
+      w[t] = s1 + w[t - 7] + s0 + w[t - 16];
+    }
+    std::uint32_t a = hash_[0], b = hash_[1], c = hash_[2], d = hash_[3];
+    std::uint32_t e = hash_[4], f = hash_[5], g = hash_[6], h = hash_[7];
+    for (int t = 0; t < 64; ++t) {
+      const std::uint32_t sum1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+      const std::uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + constants[t] + w[t];
+      const std::uint32_t sum0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+      const std::uint32_t t2 = sum0 + ((a & b) ^ (a & c) ^ (b & c));
+      h = g;
+      g = f;
+      f = e;
+      e = d + t1;
+      d = c;
+      c = b;
+      b = a;
+      a = t1 + t2;
+    }
+    const std::uint32_t added[8] = {a, b, c, d, e, f, g, h};
+    for (int i = 0; i < 8; ++i) hash_[i] += added[i];
+    filled_ = 0;
+  }
+
+  // The first 32 bits of the fractional parts of the square roots of the first 8 primes.
+  std::uint32_t hash_[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                            0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  unsigned char block_[64];
+  std::size_t filled_ = 0;
+  std::uint64_t length_ = 0;
+};
+
+/// The hash of the bytes as 64 hexadecimal digits.
+inline std::string sha256(const std::string& bytes) {
+  Sha256 hash;
+  hash.update(bytes.data(), bytes.size());
+  return hash.hex();
+}
+
+}  // namespace tern::io

@@ -1,0 +1,89 @@
+// The largest and smallest elements, and where they are.
+#pragma once
+#include "reduce.hpp"
+#include "where.hpp"
+
+namespace tern {
+namespace detail {
+
+/// Error if there is nothing to choose from.
+[[gnu::noinline]] inline void check_not_empty(const char* op, ShapeRef shape, unsigned mask) {
+  for (int i = 0; i < shape.n; ++i)
+    if (mask >> i & 1 && shape.d[i] == 0) fail(op, {"dimension ", i, " of ", shape, " is empty"});
+}
+
+/// The extreme of f(x) over dim. Its gradient is rule(g, x, extreme, number of elements that attain it).
+template <class R, class F, class Rule, class D, class T>
+Tensor<D, T> extreme(const OpName& op, const F& f, const Rule& rule, const Tensor<D, T>& x, const Dims& dim, bool keepdim) {
+  const Shape shape = x.checked(op.name)->shape();
+  const unsigned mask = dim_mask(op.name, dim, shape.n);
+  check_not_empty(op.name, shape, mask);
+  const Tensor<D, T> y = reduce<R, T, T>(op.name, f, identity, dim, keepdim, x);
+  record(op, y, wrt(x, saved(x, y), [shape, mask, f, rule](const auto& g, const auto& input, const auto& output) {
+           const Tensor<D, T> best = with_dims(output, shape, mask);
+           const auto attains = [f](auto v, auto b) { return where(f(v) == b, decltype(v)(1), decltype(v)(0)); };
+           const Tensor<D, T> ties = reduce<backend::Sum, T, T>("ties", attains, identity, masked_dims(mask), true, input, best);
+           return Gradient{rule}(with_dims(g, shape, mask), input, best, ties);
+         }));
+  return y;
+}
+
+/// Those that attain it share the gradient evenly.
+inline constexpr auto share_evenly = [](auto g, auto x, auto y, auto ties) { return where(x == y, g / ties, 0); };
+
+template <class D, class T>
+Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x, Index dim, bool keepdim) {
+  const Array& a = *x.checked(op);
+  const int at = wrap_dim(op, dim, a.ndim);
+  const unsigned mask = a.ndim ? 1u << at : 0;
+  check_not_empty(op, a.shape_ref(), mask);
+  const Tensor<D, Index> y = empty<D, Index>(reduced_shape(a.shape_ref(), mask, keepdim));
+  if (a.ndim == 0) backend::fill<Index>(D{}, 0, *y.impl());
+  else backend::arg_extreme<T>(D{}, largest, *y.impl(), a, at);
+  return y;
+}
+
+template <class D, class T>
+Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x) {
+  x.checked(op);
+  const NoGradGuard off;
+  return arg_extreme(op, largest, reshape(x, Shape(x.numel())), 0, false);
+}
+
+}  // namespace detail
+
+/// The largest element over dim, NaN where there is one; equal ones share the gradient. Error on an empty dimension.
+template <Device D, Element T>
+Tensor<D, T> amax(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  return detail::extreme<backend::Maximum>({"amax", here}, detail::identity, detail::share_evenly, x, dim, keepdim);
+}
+
+/// The smallest element over dim, NaN where there is one; equal ones share the gradient. Error on an empty dimension.
+template <Device D, Element T>
+Tensor<D, T> amin(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  return detail::extreme<backend::Minimum>({"amin", here}, detail::identity, detail::share_evenly, x, dim, keepdim);
+}
+
+/// The position along dim of the largest element, the first of equal ones; that of the first NaN where there is one.
+template <Device D, Element T>
+Tensor<D, Index> argmax(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here = {}) {
+  return detail::arg_extreme("argmax", true, x, dim, keepdim);
+}
+/// The same among all elements, counted in row-major order.
+template <Device D, Element T>
+Tensor<D, Index> argmax(const Tensor<D, T>& x, Here = {}) {
+  return detail::arg_extreme("argmax", true, x);
+}
+
+/// The position along dim of the smallest element, the first of equal ones; that of the first NaN where there is one.
+template <Device D, Element T>
+Tensor<D, Index> argmin(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here = {}) {
+  return detail::arg_extreme("argmin", false, x, dim, keepdim);
+}
+/// The same among all elements, counted in row-major order.
+template <Device D, Element T>
+Tensor<D, Index> argmin(const Tensor<D, T>& x, Here = {}) {
+  return detail::arg_extreme("argmin", false, x);
+}
+
+}  // namespace tern

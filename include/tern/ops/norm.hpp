@@ -1,0 +1,54 @@
+// Vector norms.
+#pragma once
+#include <cmath>
+
+#include "extrema.hpp"
+#include "power.hpp"
+#include "rounding.hpp"
+
+namespace tern {
+namespace detail {
+
+inline constexpr auto absolute = [](auto v) { return abs(v); };
+inline constexpr auto share_with_sign = [](auto g, auto x, auto y, auto ties) {
+  return where(abs(x) == y, sign(x) * g / ties, 0);
+};
+inline constexpr auto norm2_rule = [](auto g, auto x, auto y) { return where(y == 0, 0, x * (g / y)); };
+
+}  // namespace detail
+
+/// (sum over dim of |x|^p)^(1/p); p = 0 counts what is not zero, p = inf and -inf are the largest and smallest |x|. Where the norm is 0
+/// the gradient is 0.
+template <Device D, Floating T>
+Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  using namespace detail;
+  const OpName op{"norm", here};
+  const Shape shape = x.checked("norm")->shape();
+  const unsigned mask = dim_mask("norm", dim, shape.n);
+  if (std::isinf(p)) {
+    if (p < 0) return extreme<backend::Minimum>(op, absolute, share_with_sign, x, dim, keepdim);
+    return extreme<backend::Maximum>(op, absolute, share_with_sign, x, dim, keepdim);
+  }
+  if (p == 0) return reduce<backend::Sum, T, T>("norm", is_nonzero, identity, dim, keepdim, x);
+  if (p == 1) return map_sum(op, absolute, dim, keepdim, 1, x);
+  if (p == 2) {
+    const auto square_root = [](auto v) { return sqrt(v); };
+    const Tensor<D, T> y = reduce<backend::Sum, T, T>("norm", [](auto v) { return v * v; }, square_root, dim, keepdim, x);
+    record(op, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {
+             return Gradient{norm2_rule}(with_dims(g, shape, mask), input, with_dims(output, shape, mask));
+           }));
+    return y;
+  }
+  const auto power = [p](auto v) { return pow(abs(v), decltype(v)(p)); };
+  const auto root = [p](auto v) { return pow(v, decltype(v)(1 / p)); };
+  const Tensor<D, T> y = reduce<backend::Sum, T, T>("norm", power, root, dim, keepdim, x);
+  record(op, y, wrt(x, saved(x, y), [shape, mask, p](const auto& g, const auto& input, const auto& output) {
+           const auto rule = [p](auto h, auto v, auto n) {
+             return where(v == 0, 0, where(n == 0, 0, h * sign(v) * pow(abs(v) / n, p - 1)));
+           };
+           return Gradient{rule}(with_dims(g, shape, mask), input, with_dims(output, shape, mask));
+         }));
+  return y;
+}
+
+}  // namespace tern

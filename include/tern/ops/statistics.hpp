@@ -1,0 +1,72 @@
+// Variance, standard deviation, and the logarithm of a sum of exponentials.
+#pragma once
+#include "exponential.hpp"
+#include "reduce.hpp"
+
+namespace tern {
+namespace detail {
+
+/// finish(sum over dim of (x - mean)^2 / (n - correction)); the mean is kept in the precision that is calculated in.
+template <class G, class D, class T>
+Tensor<D, T> variance(const char* op, const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim, const G& finish) {
+  const Array& a = *x.checked(op);
+  const Index count = reduced_count(a.shape_ref(), dim_mask(op, dim, a.ndim));
+  const double degrees = std::max(0.0, double(count) - correction);
+  const auto middle = reduce<backend::Sum, T, compute_t<T>>(op, identity, divide_by(count), dim, true, x);
+  const auto squared = [](auto v, auto m) { return (v - m) * (v - m); };
+  return reduce<backend::Sum, T, T>(op, squared, [=](auto v) { return finish(v / decltype(v)(degrees)); }, dim, keepdim, x, middle);
+}
+
+inline constexpr auto centred = [](auto g, auto x, auto mean) { return g * (x - mean); };
+
+}  // namespace detail
+
+/// sum over dim of (x - mean)^2 / (n - correction), n the number of elements.
+template <Device D, Floating T>
+Tensor<D, T> var(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) {
+  const Tensor<D, T> y = detail::variance("var", x, dim, correction, keepdim, detail::identity);
+  const Shape shape = x.shape();
+  const unsigned mask = dim_mask("var", dim, shape.n);
+  const double factor = 2 / (double(detail::reduced_count(shape, mask)) - correction);
+  record({"var", here}, y, wrt(x, saved(x), [=](const auto& g, const auto& input) {
+           const auto middle = mean(input, detail::masked_dims(mask), true);
+           return detail::Gradient{detail::centred}(mul(detail::with_dims(g, shape, mask), factor), input, middle);
+         }));
+  return y;
+}
+
+/// The square root of var(x). Where it is 0 the gradient is 0.
+template <Device D, Floating T>
+Tensor<D, T> std(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) {
+  const Tensor<D, T> y = detail::variance("std", x, dim, correction, keepdim, [](auto v) { return sqrt(v); });
+  const Shape shape = x.shape();
+  const unsigned mask = dim_mask("std", dim, shape.n);
+  const double degrees = double(detail::reduced_count(shape, mask)) - correction;
+  record({"std", here}, y, wrt(x, saved(x, y), [=](const auto& g, const auto& input, const auto& output) {
+           const auto scale = detail::Gradient{[](auto h, auto s) { return where(s == 0, 0, h / s); }}(g, output);
+           const auto middle = mean(input, detail::masked_dims(mask), true);
+           return detail::Gradient{detail::centred}(div(detail::with_dims(scale, shape, mask), degrees), input, middle);
+         }));
+  return y;
+}
+
+/// log(sum over dim of e^x), without overflow.
+template <Device D, Floating T>
+Tensor<D, T> logsumexp(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  using C = compute_t<T>;
+  const Shape shape = x.checked("logsumexp")->shape();
+  const unsigned mask = dim_mask("logsumexp", dim, shape.n);
+  // An infinite maximum would give inf - inf.
+  const auto finite = [](auto v) { return where(isfinite(v) | (v != v), v, 0); };
+  const auto top = detail::reduce<backend::Maximum, T, T>("logsumexp", detail::identity, finite, dim, true, x);
+  const auto shifted = [](auto v, auto m) { return exp(v - m); };
+  const auto total = detail::reduce<backend::Sum, T, C>("logsumexp", shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
+  const auto y = detail::map<T>("logsumexp", detail::add_expression, total, top.detach().view(total.shape()));
+  record({"logsumexp", here}, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {
+           const auto rule = [](auto h, auto v, auto l) { return h * exp(v - l); };
+           return detail::Gradient{rule}(detail::with_dims(g, shape, mask), input, detail::with_dims(output, shape, mask));
+         }));
+  return y;
+}
+
+}  // namespace tern

@@ -1,0 +1,11 @@
+// tern: tensors, autograd, layers, optimisers and data. io, train and models are included by themselves.
+#pragma once
+#include "autograd/backward.hpp"
+#include "data/data.hpp"
+#include "nn/nn.hpp"
+#include "ops/ops.hpp"
+#include "optim/optim.hpp"
+#include "tensor/any_tensor.hpp"
+#include "tensor/creation.hpp"
+#include "tensor/transfer.hpp"
+#include "tensor/with_device.hpp"

@@ -1,0 +1,61 @@
+#include "support/catch.hpp"
+
+#include <vector>
+
+#include <tern/data/dataset.hpp>
+
+#include "../io/temporary_folder.hpp"
+
+using namespace tern;
+using tern_test::error_of;
+
+static_assert(data::Dataset<data::TensorDataset<float, Index>>);
+static_assert(!data::Dataset<Tensor<Cpu>>);
+
+TEST_CASE("a TensorDataset gathers rows of its tensors", "[data]") {
+  const auto x = empty<Cpu>({4, 2, 3});
+  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = float(i);
+  const auto y = empty<Cpu, Index>({4});
+  for (Index i = 0; i < 4; ++i) y(i) = 10 * i;
+  const data::TensorDataset set(x, y);
+  CHECK(set.size() == 4);
+
+  const std::vector<Index> samples = {3, 0, 3};
+  const auto [a, b] = set.batch(samples);
+  REQUIRE(a.shape() == Shape{3, 2, 3});
+  REQUIRE(b.shape() == Shape{3});
+  for (Index i = 0; i < 3; ++i) {
+    CHECK(b(i) == 10 * samples[std::size_t(i)]);
+    for (Index j = 0; j < 6; ++j) CHECK(a.data()[6 * i + j] == float(6 * samples[std::size_t(i)] + j));
+  }
+  CHECK(std::get<0>(set.batch({})).shape() == Shape{0, 2, 3});
+}
+
+TEST_CASE("a TensorDataset takes tensors in any memory order", "[data]") {
+  const auto x = empty<Cpu>({3, 4});
+  for (Index i = 0; i < 12; ++i) x.data()[i] = float(i);
+  TensorImpl* const turned = detail::new_detached(x.impl());
+  std::swap(turned->dims[0], turned->dims[1]);
+  std::swap(turned->strides[0], turned->strides[1]);
+  update_contiguous(*turned);
+  const data::TensorDataset set{Tensor<Cpu>(turned)};
+  CHECK(set.size() == 4);
+  const std::vector<Index> samples = {2};
+  const auto [row] = set.batch(samples);
+  for (Index j = 0; j < 3; ++j) CHECK(row(0, j) == float(4 * j + 2));
+}
+
+TEST_CASE("a TensorDataset of samples without elements", "[data]") {
+  const data::TensorDataset set(empty<Cpu>({5, 0}));
+  const std::vector<Index> samples = {1, 2};
+  CHECK(std::get<0>(set.batch(samples)).shape() == Shape{2, 0});
+}
+
+TEST_CASE("tensors that do not fit together are refused", "[data]") {
+  CHECK(error_of([] {
+          data::TensorDataset(empty<Cpu>({3, 2}), empty<Cpu, Index>({4}));
+        }) == "TensorDataset: first sizes differ: [3, 2] and [4]");
+  CHECK(error_of([] { data::TensorDataset(empty<Cpu>({})); }) ==
+        "TensorDataset: a tensor has no dimension that counts samples");
+  CHECK(error_of([] { data::TensorDataset(Tensor<Cpu>()); }) == "TensorDataset: a tensor is undefined");
+}

@@ -1,0 +1,237 @@
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tern/data/loader.hpp>
+
+#include "../io/temporary_folder.hpp"
+
+using namespace tern;
+using data::loader;
+using tern_test::error_of;
+
+namespace {
+
+/// Sample i is the number i.
+data::TensorDataset<Index> numbers(Index n) {
+  const auto x = empty<Cpu, Index>({n});
+  for (Index i = 0; i < n; ++i) x(i) = i;
+  return data::TensorDataset(x);
+}
+
+/// The samples of one epoch, and the sizes of its batches.
+template <class L> std::vector<Index> epoch(L&& batches, std::vector<Index>* sizes = nullptr) {
+  std::vector<Index> out;
+  for (auto& [x] : batches) {
+    if (sizes) sizes->push_back(x.numel());
+    out.insert(out.end(), x.data(), x.data() + x.numel());
+  }
+  return out;
+}
+
+std::vector<Index> first_numbers(Index n) {
+  std::vector<Index> out(std::size_t(n), 0);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+/// A set whose batches say who made them, take their time, and fail where they are told to.
+struct Troubled {
+  Index count = 0, fails_at = -1;
+  int microseconds = 0;
+  mutable std::atomic<int> made{0};
+
+  Troubled(Index n, Index bad, int us) : count(n), fails_at(bad), microseconds(us) {}
+  Index size() const { return count; }
+  std::tuple<Tensor<Cpu, Index>> batch(std::span<const Index> samples) const {
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds * (1 + samples[0] % 3)));
+    ++made;
+    if (samples[0] == fails_at) throw std::runtime_error("sample " + std::to_string(fails_at) + " is bad");
+    return {full<Cpu, Index>({1}, samples[0])};
+  }
+};
+
+const int worker_counts[] = {0, 1, 2, 5};
+
+}  // namespace
+
+TEST_CASE("batches come in order, whoever makes them", "[data][threads]") {
+  const auto set = numbers(103);
+  for (const int workers : worker_counts)
+    for (const int prefetch : {1, 3}) {
+      auto batches = loader<Cpu>(set, {.batch_size = 10, .workers = workers, .prefetch = prefetch});
+      CHECK(batches.size() == 11);
+      std::vector<Index> sizes;
+      CHECK(epoch(batches, &sizes) == first_numbers(103));
+      CHECK(sizes == std::vector<Index>{10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 3});
+    }
+}
+
+TEST_CASE("batches that take unequal time come in order", "[data][threads]") {
+  const Troubled set(60, -1, 50);
+  CHECK(epoch(loader<Cpu>(set, {.workers = 4})) == first_numbers(60));
+}
+
+TEST_CASE("drop_last leaves out a batch that is not full", "[data][threads]") {
+  const auto set = numbers(25);
+  for (const int workers : worker_counts) {
+    auto batches = loader<Cpu>(set, {.batch_size = 10, .drop_last = true, .workers = workers});
+    CHECK(batches.size() == 2);
+    CHECK(epoch(batches) == first_numbers(20));
+    CHECK(epoch(loader<Cpu>(set, {.batch_size = 30, .drop_last = true, .workers = workers})).empty());
+    CHECK(epoch(loader<Cpu>(set, {.batch_size = 30, .workers = workers})).size() == 25);
+    CHECK(epoch(loader<Cpu>(numbers(0), {.batch_size = 30, .shuffle = true, .workers = workers})).empty());
+  }
+}
+
+TEST_CASE("shuffled epochs are permutations, new each time and the same for all numbers of workers",
+          "[data][threads]") {
+  const auto set = numbers(1000);
+  std::vector<std::vector<Index>> expected;
+  for (const int workers : worker_counts) {
+    auto batches = loader<Cpu>(set, {.batch_size = 7, .shuffle = true, .workers = workers, .seed = 3});
+    for (std::size_t e = 0; e < 4; ++e) {
+      std::vector<Index> order = epoch(batches);
+      if (expected.size() == e) {
+        std::vector<Index> sorted = order;
+        std::sort(sorted.begin(), sorted.end());
+        CHECK(sorted == first_numbers(1000));
+        for (const auto& other : expected) CHECK(other != order);
+        expected.push_back(std::move(order));
+      } else {
+        CHECK(order == expected[e]);
+      }
+    }
+  }
+  auto resumed = loader<Cpu>(set, {.batch_size = 50, .shuffle = true, .seed = 3});
+  resumed.set_epoch(2);
+  CHECK(epoch(resumed) == expected[2]);
+  CHECK(epoch(resumed) == expected[3]);
+  CHECK(epoch(loader<Cpu>(set, {.shuffle = true, .seed = 4})) != expected[0]);
+}
+
+TEST_CASE("the seed is the program's where none is given", "[data]") {
+  const auto set = numbers(100);
+  const RandomState before = random_state();
+  manual_seed(11);
+  const auto a = epoch(loader<Cpu>(set, {.shuffle = true, .workers = 0}));
+  CHECK(a == epoch(loader<Cpu>(set, {.shuffle = true, .workers = 0, .seed = 11})));
+  manual_seed(12);
+  CHECK(a != epoch(loader<Cpu>(set, {.shuffle = true, .workers = 0})));
+  set_random_state(before);
+}
+
+TEST_CASE("every place is equally likely for a sample", "[data]") {
+  // Chi-squared over 20 x 20 places and samples, 361 degrees of freedom: mean 361, standard deviation 27.
+  constexpr int n = 20, epochs = 4000;
+  int counts[n][n] = {};
+  for (int e = 0; e < epochs; ++e) {
+    const auto order = data::detail::epoch_order(n, {.shuffle = true, .seed = 5}, e);
+    for (int place = 0; place < n; ++place) ++counts[place][order[std::size_t(place)]];
+  }
+  double chi2 = 0;
+  for (const auto& row : counts)
+    for (const int count : row) chi2 += (count - epochs / n) * (count - epochs / n) / double(epochs / n);
+  CHECK(chi2 > 361 - 5 * 27);
+  CHECK(chi2 < 361 + 5 * 27);
+}
+
+TEST_CASE("an exception in a worker reaches the caller where its batch would have", "[data][threads]") {
+  for (const int workers : worker_counts) {
+    const Troubled set(100, 37, 0);
+    std::vector<Index> seen;
+    const std::string message = error_of([&] {
+      for (auto& [x] : loader<Cpu>(set, {.workers = workers})) seen.push_back(x(0));
+    });
+    CHECK(message == "sample 37 is bad");
+    CHECK(seen == first_numbers(37));
+    const Troubled at_once(5, 0, 0);
+    CHECK(error_of([&] { epoch(loader<Cpu>(at_once, {.workers = workers})); }) == "sample 0 is bad");
+  }
+}
+
+TEST_CASE("leaving a loop early stops the workers", "[data][threads]") {
+  for (const int workers : worker_counts) {
+    const Troubled set(100000, -1, 20);
+    auto batches = loader<Cpu>(set, {.workers = workers, .prefetch = 4});
+    for (int round = 0; round < 3; ++round)
+      for (auto& [x] : batches)
+        if (x(0) == 5) break;
+    const int made = set.made;
+    CHECK(made <= 3 * (6 + 4 * workers));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    CHECK(set.made == made);
+  }
+}
+
+TEST_CASE("no more is made ahead than prefetch allows", "[data][threads]") {
+  const Troubled set(100, -1, 0);
+  auto batches = loader<Cpu>(set, {.workers = 2, .prefetch = 3});
+  int taken = 0;
+  for (auto& [x] : batches) {
+    ++taken;
+    if (taken == 20) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    REQUIRE(set.made <= taken + 6);
+    REQUIRE(x(0) == taken - 1);
+  }
+}
+
+TEST_CASE("many short epochs", "[data][threads]") {
+  const auto set = numbers(17);
+  auto batches = loader<Cpu>(set, {.batch_size = 4, .workers = 3, .prefetch = 1});
+  for (int e = 0; e < 300; ++e) REQUIRE(epoch(batches) == first_numbers(17));
+}
+
+TEST_CASE("a batch that is kept stays as it is", "[data][threads]") {
+  const auto set = numbers(64);
+  std::vector<Tensor<Cpu, Index>> kept;
+  for (auto& [x] : loader<Cpu>(set, {.batch_size = 2, .workers = 2, .prefetch = 1})) kept.push_back(x);
+  for (Index i = 0; i < 64; ++i) CHECK(kept[std::size_t(i / 2)](i % 2) == i);
+}
+
+TEST_CASE("a temporary set is kept by its loader", "[data][threads]") {
+  auto batches = loader<Cpu>(numbers(9), {.batch_size = 2});
+  CHECK(epoch(batches) == first_numbers(9));
+  CHECK(epoch(batches) == first_numbers(9));
+}
+
+TEST_CASE("two loops over one loader at once", "[data][threads]") {
+  const auto set = numbers(6);
+  auto batches = loader<Cpu>(set, {.shuffle = true, .workers = 1, .seed = 1});
+  std::vector<Index> outer;
+  for (auto& [x] : batches) {
+    outer.push_back(x(0));
+    std::vector<Index> inner = epoch(batches);
+    std::sort(inner.begin(), inner.end());
+    CHECK(inner == first_numbers(6));
+  }
+  auto again = loader<Cpu>(set, {.shuffle = true, .seed = 1});
+  CHECK(outer == epoch(again));
+}
+
+TEST_CASE("the time spent waiting for batches is counted", "[data][threads]") {
+  for (const int workers : {0, 1}) {
+    const Troubled slow(4, -1, 2000);  // 2, 4, 6 and 2 ms
+    auto batches = loader<Cpu>(slow, {.workers = workers});
+    CHECK(batches.seconds_waited() == 0);
+    epoch(batches);
+    const double waited = batches.seconds_waited();
+    CHECK(waited >= 0.006);
+    epoch(batches);
+    CHECK(batches.seconds_waited() > waited);
+  }
+}
+
+TEST_CASE("options that cannot be are refused", "[data]") {
+  const auto set = numbers(3);
+  CHECK(error_of([&] { loader<Cpu>(set, {.batch_size = 0}); }) == "loader: batch_size must be at least 1, not 0");
+  CHECK(error_of([&] { loader<Cpu>(set, {.workers = -1}); }) == "loader: workers must not be negative: -1");
+  CHECK(error_of([&] { loader<Cpu>(set, {.prefetch = 0}); }) == "loader: prefetch must be at least 1, not 0");
+}
