@@ -1,12 +1,18 @@
-// How two numbers become one in a reduction; the same for every device. V is whatever the device computes with.
+// How numbers become one, the same for every device.
 #pragma once
 #include <limits>
 
 #include "../core/config.hpp"
 
 namespace tern {
+
+/// What a loss gives: one number for each sample, their mean, or their sum.
+enum class Reduction { none, mean, sum };
+
 inline namespace TERN_ISA {
 namespace backend {
+
+// V is whatever the device computes with.
 
 struct Sum {
   template <class V>

@@ -2,6 +2,7 @@
 #pragma once
 #include "activation.hpp"
 #include "dropout.hpp"
+#include "embedding.hpp"
 #include "linear.hpp"
 #include "sequential.hpp"
 #include "summary.hpp"

@@ -67,9 +67,9 @@ struct Loops {
   }
 };
 
-class Reduction {
+class Reducer {
  public:
-  Reduction(const ReduceKernel& kernel, const Array& out, const Array* const* in, const Shape& shape, unsigned mask)
+  Reducer(const ReduceKernel& kernel, const Array& out, const Array* const* in, const Shape& shape, unsigned mask)
       : kernel_(kernel), out_(out.data), operands_(kernel.inputs + 1) {
     Index stride[max_dims][max_inputs + 1];
     Index out_stride = kernel.out_bytes;
@@ -399,7 +399,7 @@ class Reduction {
 [[gnu::noinline]] inline void run_reduce(const ReduceKernel& kernel, const Array& out, const Array* const* in, const Shape& shape,
                                          unsigned mask) {
   if (out.numel == 0) return;
-  if (shape.numel() != 0) return Reduction(kernel, out, in, shape, mask).run();
+  if (shape.numel() != 0) return Reducer(kernel, out, in, shape, mask).run();
   alignas(64) char acc[max_packet * 8];
   kernel.reset(acc, kernel.packet);
   for (Index i = 0; i < out.numel; i += kernel.packet)

@@ -26,33 +26,21 @@ V strip_maximum(const Strip<V>& s, const T* x) {
   return s.template total<Maximum>(larger(larger(a, b), larger(c, d)));
 }
 
-/// e^x for x <= 0. A float's needs neither the limit above nor the steps below the smallest normal number, which become 0.
-template <class V>
-V exp_of_negative(V x) {
-  return exp(x);
-}
-inline expr::Packet<float> exp_of_negative(expr::Packet<float> x) {
-  const auto parts = expr::detail::exp_parts(x);
-  return where(x < -87.33654f, 0, expr::detail::scale(parts.expm1_r + 1, parts.n));
-}
-
 /// e^(x - largest) to y, where y is given, and its sum.
 template <class V, class T>
 V strip_exp_sum(const Strip<V>& s, const T* x, V largest, typename V::value_type* y) {
   using C = typename V::value_type;
-  V sum(0);
-  s.each([&](Index at, int lanes) __attribute__((always_inline)) {
-    const V e = exp_of_negative(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
+  return strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
+    const V e = exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
     if (y) store_lanes(y + at, lanes, e);
-    sum += e;
+    return e;
   });
-  return s.template total<Sum>(sum);
 }
 
 struct SoftmaxForward {
   bool log;
   template <class V, class T>
-  void operator()(const Strip<V>& s, const T* const* in, T* y) const {
+  void operator()(const Strip<V>& s, const T* const* in, T* y, Index) const {
     const T* const x = in[0];
     using C = typename V::value_type;
     const V largest = strip_maximum(s, x);
@@ -69,7 +57,7 @@ struct SoftmaxForward {
     } else {  // a 16-bit result has no room for what is yet to be scaled
       const V scale = 1 / strip_exp_sum<V>(s, x, largest, nullptr);
       s.each([&](Index at, int lanes) __attribute__((always_inline)) {
-        store_lanes(y + at, lanes, exp_of_negative(load_lanes<V>(x + at, lanes, 0) - largest) * scale);
+        store_lanes(y + at, lanes, exp(load_lanes<V>(x + at, lanes, 0) - largest) * scale);
       });
     }
   }
@@ -78,14 +66,12 @@ struct SoftmaxForward {
 struct SoftmaxGradient {
   bool log;
   template <class V, class T>
-  void operator()(const Strip<V>& s, const T* const* in, T* dx) const {
+  void operator()(const Strip<V>& s, const T* const* in, T* dx, Index) const {
     const T *const y = in[0], *const g = in[1];
-    V sum(0);
-    s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+    const V sum = strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
       const V h = load_lanes<V>(g + at, lanes, 0);
-      sum += log ? h : h * load_lanes<V>(y + at, lanes, 0);
+      return log ? h : h * load_lanes<V>(y + at, lanes, 0);
     });
-    sum = s.template total<Sum>(sum);
     s.each([&](Index at, int lanes) __attribute__((always_inline)) {
       const V v = load_lanes<V>(y + at, lanes, 0), h = load_lanes<V>(g + at, lanes, 0);
       store_lanes(dx + at, lanes, log ? h - exp(v) * sum : v * (h - sum));

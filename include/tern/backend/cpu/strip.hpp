@@ -26,10 +26,12 @@ struct Strip {
   static Strip along_row(Index n) {
     return {V::size, n / V::size, (n + V::size - 1) / V::size, int(n % V::size), true};
   }
-  static Strip across(Index n, Index step, Index lanes) {
-    return {step, lanes >= V::size ? n : 0, n, int(lanes), false};
-  }
+  static Strip across(Index n, Index step, Index lanes, Index whole) { return {step, whole, n, int(lanes), false}; }
 
+  /// Where the i-th element of a lane's row is.
+  Index element(Index i, Index lane) const { return horizontal ? i : i * step + lane; }
+  /// How many rows there are.
+  Index rows() const { return horizontal ? 1 : lanes; }
   /// f(offset, lanes) for each packet.
   template <class F>
   [[gnu::always_inline]] void each(const F& f) const {
@@ -60,6 +62,28 @@ template <class V, class T>
   for (int i = 0; i < lanes; ++i) p[i] = values[i];
 }
 
+/// The sum of f(offset, lanes) over a strip, for each row. Four packets at a time, in blocks, as in any sum.
+template <class V, class F>
+[[gnu::always_inline]] inline V strip_sum(const Strip<V>& s, const F& f) {
+  constexpr Index block = 64;
+  V sum(0);
+  Index i = 0;
+  while (i + 4 <= s.whole) {
+    V a(0), b = a, c = a, d = a;
+    for (const Index end = std::min(s.whole, i + block); i + 4 <= end; i += 4) {
+      const Index at = i * s.step;
+      a += f(at, V::size);
+      b += f(at + s.step, V::size);
+      c += f(at + 2 * s.step, V::size);
+      d += f(at + 3 * s.step, V::size);
+    }
+    sum += (a + b) + (c + d);
+  }
+  for (; i < s.whole; ++i) sum += f(i * s.step, V::size);
+  for (; i < s.count; ++i) sum += f(i * s.step, s.lanes);
+  return s.template total<Sum>(sum);
+}
+
 /// Rows shorter than this are transposed.
 inline constexpr Index short_strip = 48;
 
@@ -75,7 +99,8 @@ void transpose_out(T* to, const typename V::value_type* from, Index rows, Index 
     for (Index c = 0; c < n; ++c) to[r * n + c] = T(from[c * V::size + r]);
 }
 
-/// Calls on(strip, inputs, output) for every strip of dense tensors of one shape around a dimension, on all threads.
+/// Calls on(strip, inputs, output, row) for every strip of dense tensors of one shape around a dimension, on all threads. row numbers
+/// the strip's first row among all outer x inner. The output may be null.
 template <class V, class T, std::size_t count, class On>
 void for_each_strip(const AroundDim& shape, const On& on, T* out, const T* const (&in)[count]) {
   using C = typename V::value_type;
@@ -91,28 +116,28 @@ void for_each_strip(const AroundDim& shape, const On& on, T* out, const T* const
           transpose_in<V>(buffer[k], in[k] + row * n, rows, n);
           p[k] = buffer[k];
         }
-        on(Strip<V>::across(n, V::size, V::size), p, buffer[count]);
-        transpose_out<V>(out + row * n, buffer[count], rows, n);
+        on(Strip<V>::across(n, V::size, rows, n), p, buffer[count], row);
+        if (out) transpose_out<V>(out + row * n, buffer[count], rows, n);
       }
     });
     return;
   }
-  const auto at = [&](const Strip<V>& strip, Index offset) {
+  const auto at = [&](const Strip<V>& strip, Index offset, Index row) {
     const T* p[count];
     for (std::size_t k = 0; k < count; ++k) p[k] = in[k] + offset;
-    on(strip, p, out + offset);
+    on(strip, p, out ? out + offset : out, row);
   };
   if (inner == 1) {
     parallel_for(outer, grain, [&](Index first, Index last) {
-      for (Index i = first; i < last; ++i) at(Strip<V>::along_row(n), i * n);
+      for (Index i = first; i < last; ++i) at(Strip<V>::along_row(n), i * n, i);
     });
     return;
   }
   const Index blocks = (inner + V::size - 1) / V::size;
   parallel_for(outer * blocks, grain / V::size + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
-      const Index column = i % blocks * V::size;
-      at(Strip<V>::across(n, inner, std::min<Index>(V::size, inner - column)), i / blocks * n * inner + column);
+      const Index column = i % blocks * V::size, lanes = std::min<Index>(V::size, inner - column);
+      at(Strip<V>::across(n, inner, lanes, lanes < V::size ? 0 : n), i / blocks * n * inner + column, i / blocks * inner + column);
     }
   });
 }

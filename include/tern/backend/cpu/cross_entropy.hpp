@@ -1,0 +1,157 @@
+// Cross entropy: log-softmax and the choice of the target's element in one kernel.
+#pragma once
+#include "softmax.hpp"
+
+namespace tern {
+
+/// How a cross entropy is calculated.
+struct CrossEntropyPlan {
+  const char* op;
+  Index ignore_index;
+  double smoothing;
+  Reduction reduction;
+  bool normalised;   // x is log-probabilities already
+};
+
+inline namespace TERN_ISA {
+namespace backend {
+namespace cpu {
+
+/// What the rows of a cross entropy share.
+template <class T>
+struct CrossEntropyRows {
+  using C = compute_t<T>;
+  using V = expr::packet_t<T>;
+  const CrossEntropyPlan& plan;
+  Index classes;
+  const Index* target;
+  const T* weight;   // null: ones
+  C keep, spread;    // what the target's class has of its loss, and what each class has
+  C weight_sum;
+
+  CrossEntropyRows(const CrossEntropyPlan& p, const Array& x, const Array& t, const Array* w)
+      : plan(p), classes(x.dims[1]), target(t.as<Index>()), weight(w ? w->as<T>() : nullptr), keep(C(1 - p.smoothing)),
+        spread(C(p.smoothing / double(classes))), weight_sum(0) {
+    for (Index c = 0; c < classes; ++c) weight_sum += weight_of(c);
+  }
+  C weight_of(Index c) const { return weight ? C(weight[c]) : C(1); }
+  /// The weights of the classes in a packet of a strip.
+  V weights_at(const Strip<V>& s, Index at, int lanes) const {
+    if (!weight) return V(1);
+    return s.horizontal ? load_lanes<V>(weight + at, lanes, 0) : V(C(weight[at / s.step]));
+  }
+  /// The row's target, or -1 where it is to be ignored.
+  Index target_of(Index row) const {
+    const Index t = target[row];
+    if (t == plan.ignore_index) return -1;
+    if (t < 0 || t >= classes)
+      fail(plan.op, {"target ", t, " at position ", row, " is out of range [0, ", classes - 1, "]"});
+    return t;
+  }
+  /// One number for each row of a strip.
+  V packet_of(const Strip<V>& s, const C* rows) const { return s.horizontal ? V(rows[0]) : V::load(rows); }
+};
+
+template <class T>
+struct CrossEntropyForward : CrossEntropyRows<T> {
+  using C = compute_t<T>;
+  using V = expr::packet_t<T>;
+  C* losses;
+  C* weights;
+  C* log_sum;
+
+  template <class E>
+  void operator()(const Strip<V>& s, const E* const* in, E*, Index row) const {
+    const E* const x = in[0];
+    C l[V::size] = {}, all[V::size] = {};
+    if (!this->plan.normalised) {
+      const V largest = strip_maximum(s, x);
+      (largest + log(strip_exp_sum<V>(s, x, largest, nullptr))).store(l);
+    }
+    if (this->spread != 0) {
+      const V shift = this->packet_of(s, l);
+      strip_sum(s, [&](Index at, int lanes) {
+        return this->weights_at(s, at, lanes) * (shift - load_lanes<V>(x + at, lanes, l[0]));
+      }).store(all);
+    }
+    for (Index lane = 0; lane < s.rows(); ++lane) {
+      const Index t = this->target_of(row + lane);
+      const C w = t < 0 ? C(0) : this->weight_of(t);
+      losses[row + lane] = t < 0 ? C(0) : this->keep * w * (l[lane] - C(x[s.element(t, lane)])) + this->spread * all[lane];
+      weights[row + lane] = w;
+      log_sum[row + lane] = l[lane];
+    }
+  }
+};
+
+template <class T>
+struct CrossEntropyBackward : CrossEntropyRows<T> {
+  using C = compute_t<T>;
+  using V = expr::packet_t<T>;
+  const T* g;
+  const C* log_sum;
+  C total;
+
+  template <class E>
+  void operator()(const Strip<V>& s, const E* const* in, E* dx, Index row) const {
+    const E* const x = in[0];
+    // dx[c] = a e^(x[c] - l) - h w[c] s / C, less h (1 - s) w[t] at the target
+    C a[V::size] = {}, h[V::size] = {}, l[V::size] = {};
+    for (Index lane = 0; lane < s.rows(); ++lane) {
+      const Index t = this->target_of(row + lane);
+      if (t < 0) continue;
+      h[lane] = C(g[this->plan.reduction == Reduction::none ? row + lane : 0]) / total;
+      l[lane] = log_sum[row + lane];
+      if (!this->plan.normalised) a[lane] = h[lane] * (this->keep * this->weight_of(t) + this->spread * this->weight_sum);
+    }
+    const V scale = this->packet_of(s, a), smooth = this->packet_of(s, h) * V(this->spread), shift = this->packet_of(s, l);
+    s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+      const V part = where(scale == 0, V(0), scale * exp(load_lanes<V>(x + at, lanes, 0) - shift));
+      store_lanes(dx + at, lanes, part - smooth * this->weights_at(s, at, lanes));
+    });
+    for (Index lane = 0; lane < s.rows(); ++lane) {
+      const Index t = this->target_of(row + lane);
+      if (t < 0) continue;
+      const Index i = s.element(t, lane);  // anew from x: in 16 bits what is there has lost the difference
+      const C part = a[lane] == 0 ? C(0) : a[lane] * std::exp(C(x[i]) - l[lane]);
+      dx[i] = E(part - h[lane] * this->weight_of(t) * (this->keep + this->spread));
+    }
+  }
+};
+
+}  // namespace cpu
+
+/// Each row's loss, or their sum or mean; see backend/cross_entropy.hpp.
+template <class T>
+void cross_entropy(Cpu, const CrossEntropyPlan& plan, const Array& y, const Array& log_sum, const Array& total, const Array& x,
+                   const Array& target, const Array* weight) {
+  using C = compute_t<T>;
+  const Scratch<C> scratch(2 * target.numel);
+  C *const losses = scratch.get(), *const weights = losses + target.numel;
+  const T* const in[] = {x.as<T>()};
+  const cpu::CrossEntropyForward<T> rows{{plan, x, target, weight}, losses, weights, log_sum.as<C>()};
+  cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(x, 1), rows, static_cast<T*>(nullptr), in);
+  double loss = 0, weight_total = 0;
+  for (Index i = 0; i < target.numel; ++i) {
+    if (plan.reduction == Reduction::none) y.as<T>()[i] = T(losses[i]);
+    loss += losses[i];
+    weight_total += weights[i];
+  }
+  if (plan.reduction != Reduction::mean) weight_total = 1;
+  if (plan.reduction != Reduction::none) y.as<T>()[0] = T(C(loss / weight_total));
+  total.as<C>()[0] = C(weight_total);
+}
+
+/// dx from the gradient g of cross_entropy's y.
+template <class T>
+void cross_entropy_gradient(Cpu, const CrossEntropyPlan& plan, const Array& dx, const Array& g, const Array& log_sum,
+                            const Array& total, const Array& x, const Array& target, const Array* weight) {
+  using C = compute_t<T>;
+  const T* const in[] = {x.as<T>()};
+  const cpu::CrossEntropyBackward<T> rows{{plan, x, target, weight}, g.as<T>(), log_sum.as<C>(), total.as<C>()[0]};
+  cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(x, 1), rows, dx.as<T>(), in);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

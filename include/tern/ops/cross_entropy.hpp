@@ -1,0 +1,142 @@
+// Cross entropy and negative log-likelihood, over dimension 1 of [N, C], [N, C, d...], or over [C].
+#pragma once
+#include "../backend/cross_entropy.hpp"
+#include "softmax.hpp"
+
+namespace tern {
+
+/// What nll_loss takes besides input and target.
+template <Device D, Floating T>
+struct NllLossOptions {
+  Tensor<D, T> weight = {};            // of each class, [C]; undefined: ones
+  Index ignore_index = -100;           // samples with this target do not count
+  Reduction reduction = Reduction::mean;   // mean: divided by the sum of the targets' weights
+};
+
+/// What cross_entropy takes besides input and target.
+template <Device D, Floating T>
+struct CrossEntropyOptions {
+  Tensor<D, T> weight = {};
+  Index ignore_index = -100;
+  Reduction reduction = Reduction::mean;
+  double label_smoothing = 0;          // part of each target that is spread over all classes, in [0, 1]
+};
+
+namespace detail {
+
+/// Error unless x is [N, C, d...] or [C] and weight, if there is one, [C].
+[[gnu::noinline]] inline void check_classes(const char* op, const Array& x, const Array* weight) {
+  if (x.ndim == 0) fail(op, {"the input must have a dimension of classes"});
+  const Index classes = x.dims[x.ndim > 1];
+  if (weight && !(weight->ndim == 1 && weight->dims[0] == classes))
+    fail(op, {"weight must be of shape [", classes, "], not ", weight->shape_ref()});
+}
+
+/// x's shape without its classes. Error unless it is target's.
+[[gnu::noinline]] inline Shape check_target(const char* op, const Array& x, const Array& target) {
+  Shape shape;
+  for (int i = 0; i < x.ndim; ++i)
+    if (i != (x.ndim > 1)) shape.push_back(x.dims[i]);
+  if (!(shape == target.shape()))
+    fail(op, {"the target of an input of shape ", x.shape_ref(), " must be of shape ", shape, ", not ", target.shape_ref()});
+  return shape;
+}
+
+inline void check_smoothing(double smoothing) {
+  if (!(smoothing >= 0 && smoothing <= 1)) fail("cross_entropy", {"label_smoothing must lie in [0, 1], not ", smoothing});
+}
+
+/// What the tape keeps of a cross entropy; a weight of no elements stands for none.
+template <class D, class T>
+struct CrossEntropyState {
+  const CrossEntropyPlan& plan;
+  const Tensor<D, T>& x;
+  const Tensor<D, Index>& target;
+  const Tensor<D, T>& weight;
+  const Tensor<D, compute_t<T>>&log_sum, &total;
+
+  const Array* weights() const { return weight.numel() ? weight.impl() : nullptr; }
+
+  Tensor<D, T> gradient(const CrossEntropyPlan& as, const Tensor<D, T>& g) const {
+    const Tensor<D, T> dx = empty<D, T>(x.shape());
+    backend::cross_entropy_gradient<T>(D{}, as, *dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(),
+                                       *target.impl(), weights());
+    return dx;
+  }
+  /// The gradient as tensor operations: the loss is linear in the log-probabilities, and they are log_softmax(x).
+  Tensor<D, T> differentiable_gradient(const Tensor<D, T>& g) const {
+    CrossEntropyPlan linear = plan;
+    linear.normalised = true;
+    const Tensor<D, T> slope = gradient(linear, ones<D, T>(g.shape()));
+    const Tensor<D, T> h = slope * (g.dim() == 0 ? g : unsqueeze(g, 1));
+    return plan.normalised ? h : h - softmax(x, 1) * sum(h, 1, true);
+  }
+};
+
+template <class D, class T>
+Tensor<D, T> class_cross_entropy(const OpName& op, CrossEntropyPlan plan, const Tensor<D, T>& x, const Tensor<D, Index>& target,
+                                 const Tensor<D, T>& given_weight) {
+  const Array* const weight_array = given_weight.impl();
+  check_classes(op.name, *x.checked(op.name), weight_array);
+  const Shape rows = check_target(op.name, *x.impl(), *target.checked(op.name));
+  if (x.dim() == 1)
+    return reshape(class_cross_entropy(op, plan, unsqueeze(x, 0), unsqueeze(target, 0), given_weight), Shape{});
+  const Tensor<D, T> weight = weight_array ? contiguous(given_weight.detach()) : empty<D, T>({0});
+  const Tensor<D, Index> labels = dense(target);
+  const Tensor<D, T> y = empty<D, T>(plan.reduction == Reduction::none ? rows : Shape{});
+  const auto log_sum = empty<D, compute_t<T>>(rows), total = empty<D, compute_t<T>>({});
+  backend::cross_entropy<T>(D{}, plan, *y.impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(), *labels.impl(),
+                            weight_array ? weight.impl() : nullptr);
+  record(op, y, wrt(x, saved(x, labels, weight, log_sum, total),
+                    [plan](const auto& g, const auto& input, const auto& t, const auto& w, const auto& l, const auto& sum) {
+                      const CrossEntropyState<D, T> state{plan, input, t, w, l, sum};
+                      return GradMode::is_enabled() ? state.differentiable_gradient(g) : state.gradient(plan, g);
+                    }));
+  return y;
+}
+
+}  // namespace detail
+
+/// -weight[t] x[t] for each sample, x log-probabilities and t the sample's class in `target`.
+template <Device D, Floating T>
+Tensor<D, T> nll_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
+                      const NllLossOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
+  const CrossEntropyPlan plan{"nll_loss", options.ignore_index, 0, options.reduction, true};
+  return detail::class_cross_entropy({"nll_loss", here}, plan, x, target, options.weight);
+}
+
+/// -weight[t] log(softmax(x)[t]) for each sample, t its class in `target`. Error on a class out of range.
+template <Device D, Floating T>
+Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Index>& target,
+                           const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
+  detail::check_smoothing(options.label_smoothing);
+  const CrossEntropyPlan plan{"cross_entropy", options.ignore_index, options.label_smoothing, options.reduction, false};
+  return detail::class_cross_entropy({"cross_entropy", here}, plan, x, target, options.weight);
+}
+
+/// -(sum over classes of weight · target · log(softmax(x))) for each sample, the target being probabilities in x's shape.
+template <Device D, Floating T>
+Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
+                           const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
+  using namespace detail;
+  check_smoothing(options.label_smoothing);
+  check_classes("cross_entropy", *x.checked("cross_entropy"), options.weight.impl());
+  if (!same_shape(*x.impl(), *target.checked("cross_entropy")))
+    fail("cross_entropy", {"probabilities must have the input's shape ", x.impl()->shape_ref(), ", not ", target.impl()->shape_ref()});
+  const Index dim = x.dim() > 1;
+  const Tensor<D, T> log_probability = log_softmax(x, dim, here);
+  Tensor<D, T> weighted = log_probability;
+  if (options.weight.defined()) {
+    Shape per_class;
+    for (int i = 0; i < x.dim(); ++i) per_class.push_back(i == dim ? x.size(dim) : 1);
+    weighted = mul(log_probability, options.weight.view(per_class), here);
+  }
+  const double keep = 1 - options.label_smoothing, spread = options.label_smoothing / double(x.size(dim));
+  const auto loss = [keep, spread](auto l, auto t) { return -(l * (t * decltype(t)(keep) + decltype(t)(spread))); };
+  const OpName op{"cross_entropy", here};
+  if (options.reduction == Reduction::none) return map_sum(op, loss, dim, false, 1, weighted, target);
+  const Index samples = options.reduction == Reduction::mean ? x.numel() / x.size(dim) : 1;
+  return map_sum(op, loss, {}, false, samples, weighted, target);
+}
+
+}  // namespace tern

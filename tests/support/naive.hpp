@@ -1,0 +1,215 @@
+// A third device, in as few lines as the backend's contract allows: plain loops over single elements in host memory. It shows what a
+// new device has to bring, and every kernel is held against it. Its kernels must be seen before the ops are.
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "tern/backend/copy.hpp"
+#include "tern/backend/map.hpp"
+#include "tern/backend/matmul.hpp"
+#include "tern/backend/random.hpp"
+#include "tern/backend/reduce.hpp"
+#include "tern/backend/update.hpp"
+#include "tern/device/device.hpp"
+
+namespace tern_test {
+
+struct Naive {};
+
+/// The positions of a shape in row-major order.
+class Positions {
+ public:
+  explicit Positions(const tern::Shape& shape) : shape_(shape), rest_(shape.numel()) {
+    for (int i = 0; i < shape.n; ++i) at[i] = 0;
+  }
+  bool done() const { return rest_ == 0; }
+  void next() {
+    --rest_;
+    for (int i = shape_.n; i-- > 0 && ++at[i] == shape_[i];) at[i] = 0;
+  }
+  /// The element of an array that is broadcast to the shape.
+  template <class T>
+  T& in(const tern::Array& a) const {
+    tern::Index offset = 0;
+    for (int i = 0; i < a.ndim; ++i)
+      if (a.dims[i] != 1) offset += at[i + shape_.n - a.ndim] * a.strides[i];
+    return a.as<T>()[offset];
+  }
+  tern::Index at[tern::max_dims];
+
+ private:
+  tern::Shape shape_;
+  tern::Index rest_;
+};
+
+/// What elements of these types are computed in, one at a time: the first type that is not bool decides.
+template <class First, class... Rest>
+struct Single {
+  using type = tern::expr::Lanes<tern::compute_t<First>, 1>;
+};
+template <class Second, class... Rest>
+struct Single<bool, Second, Rest...> : Single<Second, Rest...> {};
+
+}  // namespace tern_test
+
+namespace tern {
+
+template <>
+struct DeviceTraits<tern_test::Naive> {
+  static constexpr const char* name = "naive";
+  static constexpr bool host_accessible = true;
+};
+
+inline namespace TERN_ISA {
+namespace backend {
+
+using tern_test::Naive;
+using tern_test::Positions;
+
+template <class Out, class... In, class F>
+void map(Naive, const F& f, const Array& out, const Array* const (&in)[sizeof...(In)]) {
+  using V = typename tern_test::Single<In...>::type;
+  for (Positions p(out.shape()); !p.done(); p.next()) {
+    int k = 0;
+    const V x[] = {expr::load_as<V>(&p.in<In>(*in[k++]))...};
+    k = 0;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      expr::store_as<Out>(&p.in<Out>(out), f(x[I]...));
+    }(std::index_sequence_for<In...>{});
+  }
+}
+
+template <class T>
+void fill(Naive, scalar_t<T> value, const Array& out) {
+  for (Positions p(out.shape()); !p.done(); p.next()) p.in<T>(out) = static_cast<T>(value);
+}
+
+inline void copy(Naive, const Array& out, const Array& in) {
+  const int bytes = size_of(out.dtype);
+  for (Positions p(out.shape()); !p.done(); p.next()) {
+    if (bytes == 1) p.in<std::uint8_t>(out) = p.in<std::uint8_t>(in);
+    else if (bytes == 2) p.in<std::uint16_t>(out) = p.in<std::uint16_t>(in);
+    else if (bytes == 4) p.in<std::uint32_t>(out) = p.in<std::uint32_t>(in);
+    else p.in<std::uint64_t>(out) = p.in<std::uint64_t>(in);
+  }
+}
+
+template <class C, class R, class Out, class... In, class F, class G>
+void reduce(Naive, const F& f, const G& finish, const Array& out, const Array* const (&in)[sizeof...(In)],
+            const Shape& shape, unsigned mask) {
+  using V = expr::Lanes<compute_t<C>, 1>;
+  using Wide = std::conditional_t<is_floating_v<C>, double, C>;
+  using Total = expr::Lanes<Wide, 1>;
+  std::vector<Total> sums(std::size_t(out.numel), Total(R::template identity<Wide>()));
+  for (Positions p(shape); !p.done(); p.next()) {
+    std::size_t at = 0;
+    for (int i = 0; i < shape.n; ++i)
+      if (!(mask >> i & 1)) at = at * std::size_t(shape[i]) + std::size_t(p.at[i]);
+    int k = 0;
+    const V x[] = {expr::load_as<V>(&p.in<In>(*in[k++]))...};
+    const V value = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return V(f(x[I]...));
+    }(std::index_sequence_for<In...>{});
+    sums[at] = R::combine(sums[at], Total(value.v[0]));
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) expr::store_as<Out>(out.as<Out>() + i, finish(V(sums[i].v[0])));
+}
+
+template <class T>
+void arg_extreme(Naive, bool largest, const Array& out, const Array& in, int dim) {
+  Shape outer = in.shape();
+  outer[dim] = 1;
+  Index* result = out.as<Index>();
+  for (Positions p(outer); !p.done(); p.next()) {
+    Index best = 0;
+    const T* const row = &p.in<T>(in);
+    const auto at = [&](Index i) { return compute_t<T>(row[i * in.strides[dim]]); };
+    for (Index i = 1; i < in.dims[dim] && at(best) == at(best); ++i)
+      if ((largest ? at(i) > at(best) : at(i) < at(best)) || at(i) != at(i)) best = i;
+    *result++ = best;
+  }
+}
+
+template <class T>
+void matmul(Naive, const MatMul<T>& p) {
+  using Wide = std::conditional_t<is_floating_v<T>, double, std::conditional_t<std::is_same_v<T, bool>, bool, std::uint64_t>>;
+  for (Index batch = 0; batch < p.batch; ++batch)
+    for (Index i = 0; i < p.m; ++i)
+      for (Index j = 0; j < p.n; ++j) {
+        T& c = p.c[batch * p.c_batch + i * p.c_row + j];
+        Wide sum = p.accumulate ? Wide(compute_t<T>(c)) : Wide(0);
+        for (Index k = 0; k < p.k; ++k)
+          sum += Wide(compute_t<T>(p.a[batch * p.a_batch + i * p.a_row + k * p.a_col])) *
+                 Wide(compute_t<T>(p.b[batch * p.b_batch + k * p.b_row + j * p.b_col]));
+        if (p.bias) sum += Wide(compute_t<T>(p.bias[j]));
+        if constexpr (is_floating_v<T>) {
+          if (p.epilogue == Epilogue::relu && sum < 0) sum = 0;
+          if (p.epilogue == Epilogue::gelu) sum = sum * (1 + std::erf(sum * std::sqrt(0.5))) / 2;
+        }
+        c = T(compute_t<T>(sum));
+      }
+}
+
+template <class... T, class F>
+void update(Naive, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
+  using V = typename tern_test::Single<std::remove_const_t<T>...>::type;
+  for (Index i = 0; i < arrays[0]->numel; ++i) {
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      V x[] = {expr::load_as<V>(arrays[K]->template as<const T>() + i)...};
+      f(x[K]...);
+      const auto store = [&]<class U>(U* p, const V& v) {
+        if constexpr (!std::is_const_v<U>) expr::store_as<U>(p, v);
+      };
+      (store(arrays[K]->template as<T>() + i, x[K]), ...);
+    }(std::index_sequence_for<T...>{});
+  }
+}
+
+namespace naive {
+inline std::uint32_t random_word(RandomState state, Index i) {
+  return philox(state.seed, state.stream, std::uint64_t(i / 4)).word[i % 4];
+}
+/// The i-th number in [0, 1) of a state.
+template <class T>
+compute_t<T> random_unit(RandomState state, Index i) {
+  if constexpr (std::is_same_v<T, double>) return unit_double(random_word(state, 2 * i), random_word(state, 2 * i + 1));
+  else return unit_float(random_word(state, i));
+}
+}  // namespace naive
+
+template <class T>
+void uniform(Naive, RandomState state, double low, double high, const Array& out) {
+  using C = compute_t<T>;
+  for (Index i = 0; i < out.numel; ++i) out.as<T>()[i] = T(C(low) + C(high - low) * naive::random_unit<T>(state, i));
+}
+
+template <class T>
+void bernoulli(Naive, RandomState state, double p, double one, const Array& out) {
+  for (Index i = 0; i < out.numel; ++i)
+    out.as<T>()[i] = naive::random_word(state, i) >> 8 < std::uint32_t(p * 0x1p24) ? T(compute_t<T>(one)) : T(0);
+}
+
+template <class T>
+void normal(Naive, RandomState state, double mean, double std, const Array& out) {
+  using C = compute_t<T>;
+  for (Index i = 0; i < out.numel; ++i) {
+    const Index pair = i & ~Index(1);
+    const C radius = std::sqrt(C(-2) * std::log(C(1) - naive::random_unit<T>(state, pair)));
+    const C angle = C(6.283185307179586) * naive::random_unit<T>(state, pair + 1);
+    out.as<T>()[i] = T(C(mean) + C(std) * radius * (i == pair ? std::cos(angle) : std::sin(angle)));
+  }
+}
+
+template <class T>
+void integers(Naive, RandomState state, Index low, Index high, const Array& out) {
+  __extension__ typedef unsigned __int128 Wide;
+  for (Index i = 0; i < out.numel; ++i) {
+    const std::uint64_t word =
+        std::uint64_t(naive::random_word(state, 2 * i)) << 32 | naive::random_word(state, 2 * i + 1);
+    out.as<T>()[i] = T(Index(std::uint64_t(Wide(word) * std::uint64_t(high - low) >> 64)) + low);
+  }
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

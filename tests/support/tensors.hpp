@@ -1,0 +1,90 @@
+// What tests of ops share: tensors from lists, the same elements in other memory layouts, and comparison with an oracle.
+#pragma once
+#include "catch.hpp"
+#include "devices.hpp"
+#include "tern/autograd/backward.hpp"
+#include "tern/ops/grad_ops.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace tern_test {
+
+using namespace tern;
+
+/// A tensor of the values in row-major order.
+template <class D, class T = double>
+Tensor<D, T> tensor_of(const std::vector<double>& values, const Shape& shape) {
+  const Tensor<D, T> x = empty<D, T>(shape);
+  REQUIRE(Index(values.size()) == x.numel());
+  for (std::size_t i = 0; i < values.size(); ++i) x.data()[i] = T(compute_t<T>(values[i]));
+  return x;
+}
+template <class D, class T = double>
+Tensor<D, T> tensor_of(const std::vector<double>& values) {
+  return tensor_of<D, T>(values, Shape(Index(values.size())));
+}
+
+/// The elements in row-major order, as doubles.
+template <class D, class T>
+std::vector<double> values_of(const Tensor<D, T>& x) {
+  const Tensor<D, T> y = contiguous(x.detach());
+  std::vector<double> values;
+  for (Index i = 0; i < y.numel(); ++i) values.push_back(double(compute_t<T>(y.data()[i])));
+  return values;
+}
+
+/// Numbers that fill [low, high] unevenly, all different.
+inline std::vector<double> spread_values(Index n, double low = -2, double high = 2) {
+  std::vector<double> values;
+  for (Index i = 0; i < n; ++i) values.push_back(low + (high - low) * double((i * 7919 + 13) % 10007) / 10007);
+  return values;
+}
+template <class D, class T = double>
+Tensor<D, T> spread_tensor(const Shape& shape, double low = -2, double high = 2) {
+  return tensor_of<D, T>(spread_values(shape.numel(), low, high), shape);
+}
+
+/// Within |a - b| <= atol + rtol |b|; NaN equals NaN, an infinity itself.
+inline bool close(double a, double b, double rtol, double atol) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b || std::fabs(a - b) <= atol + rtol * std::fabs(b);
+}
+inline void check_close(const std::vector<double>& actual, const std::vector<double>& expected, double rtol = 1e-12,
+                        double atol = 1e-12) {
+  REQUIRE(actual.size() == expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    INFO("element " << i << ": " << actual[i] << ", expected " << expected[i]);
+    REQUIRE(close(actual[i], expected[i], rtol, atol));
+  }
+}
+
+/// The same elements in four layouts: contiguous, transposed, a slice of every other, and with a gap after each row.
+template <class D, class T>
+std::vector<Tensor<D, T>> layouts(const Tensor<D, T>& x) {
+  std::vector<Tensor<D, T>> all{x.clone()};
+  if (x.dim() == 0) return all;
+  all.push_back(x.transpose(0, -1).contiguous().transpose(0, -1));
+  Shape wide = x.shape(), long_rows = x.shape();
+  wide[0] = 2 * wide[0];
+  long_rows[long_rows.n - 1] += 3;
+  all.push_back(zeros<D, T>(wide).slice(0, {0, Slice::open, 2}));
+  all.push_back(zeros<D, T>(long_rows).narrow(-1, 1, x.size(-1)));
+  all[2].copy_(x);
+  all[3].copy_(x);
+  return all;
+}
+
+/// What the call throws, or nothing.
+template <class F>
+std::string error_of(const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace tern_test
