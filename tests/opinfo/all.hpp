@@ -18,7 +18,9 @@ std::map<std::string, Results (*)(Call<D, T>&)> operators() {
   };
   for (const auto& family : {views<D, T>, pointwise<D, T>, reductions<D, T>, indexing<D, T>}) add(family());
   if constexpr (tern::is_floating_v<T>)
-    for (const auto& family : {floating_pointwise<D, T>, floating_reductions<D, T>, matrices<D, T>, layers<D, T>}) add(family());
+    for (const auto& family : {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>,
+                               layers<D, T>})
+      add(family());
   return all;
 }
 

@@ -60,6 +60,9 @@ class Call {
   }
   bool is_tensor(int position, const char* name = "") const { return is_tensor(arg(position, name)); }
   static bool is_tensor(const Json& j) { return j.is_object() && j.contains("tensor"); }
+  bool is_floating_tensor(int position) const {
+    return is_tensor(position) && is_floating(bank_.tensors.at(arg(position)["tensor"]).dtype);
+  }
   bool is_list(int position, const char* name = "") const { return elements(arg(position, name)).is_array(); }
 
   double number(int position, const char* name, double otherwise) const {
@@ -74,9 +77,13 @@ class Call {
   }
   Scalar scalar(const char* name) const { return scalar(named, name); }
   Index integer(int position, const char* name, Index otherwise) const {
-    return has(position, name) ? arg(position, name).template get<Index>() : otherwise;
+    return has(position, name) ? integer(position, name) : otherwise;
   }
-  Index integer(int position, const char* name = "") const { return arg(position, name).template get<Index>(); }
+  /// An integer, which may stand in a tensor.
+  Index integer(int position, const char* name = "") const {
+    const Json& j = arg(position, name);
+    return is_tensor(j) ? Index(bank_.tensors.at(j["tensor"]).values.at(0)) : j.get<Index>();
+  }
   bool flag(int position, const char* name, bool otherwise) const {
     return has(position, name) ? arg(position, name).template get<bool>() : otherwise;
   }
@@ -85,6 +92,14 @@ class Call {
     return has(position, name) ? arg(position, name).template get<std::string>() : otherwise;
   }
   std::string text(const char* name, const char* otherwise) const { return text(named, name, otherwise); }
+  /// PyTorch's name of a reduction as the library's.
+  tern::Reduction reduction() const {
+    const std::string name = text("reduction", "mean");
+    if (name == "none") return tern::Reduction::none;
+    if (name == "sum") return tern::Reduction::sum;
+    if (name != "mean") throw Skip{"a reduction that its type excludes"};
+    return tern::Reduction::mean;
+  }
   /// A list of integers, or one.
   Dims dims(int position, const char* name, Dims otherwise = {}) const {
     return has(position, name) ? to_dims(arg(position, name)) : otherwise;

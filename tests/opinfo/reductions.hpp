@@ -23,7 +23,7 @@ template <class D, class T>
 Table<D, T> reductions() {
   using C = Call<D, T>;
   return {
-      REDUCTION(all), REDUCTION(any), REDUCTION(sum), REDUCTION(amax), REDUCTION(amin),
+      REDUCTION(all), REDUCTION(any), REDUCTION(sum), REDUCTION(prod), REDUCTION(amax), REDUCTION(amin),
       POSITION(argmax), POSITION(argmin),
   };
 }
@@ -47,7 +47,7 @@ template <class D, class T>
 Table<D, T> floating_reductions() {
   using C = Call<D, T>;
   return {
-      REDUCTION_IN_TYPE(sum), REDUCTION_IN_TYPE(mean), REDUCTION(logsumexp),
+      REDUCTION_IN_TYPE(sum), REDUCTION_IN_TYPE(mean), REDUCTION_IN_TYPE(prod), REDUCTION(logsumexp),
       {"norm",
        [](C& c) {
          const bool named = c.arg(1, "p").is_string();

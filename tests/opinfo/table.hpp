@@ -36,6 +36,8 @@ Table<D, T> matrices();
 template <class D, class T>
 Table<D, T> indexing();
 template <class D, class T>
+Table<D, T> floating_indexing();
+template <class D, class T>
 Table<D, T> layers();
 
 }  // namespace opinfo
