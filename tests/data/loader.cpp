@@ -27,7 +27,8 @@ data::TensorDataset<Index> numbers(Index n) {
 }
 
 /// The samples of one epoch, and the sizes of its batches.
-template <class L> std::vector<Index> epoch(L&& batches, std::vector<Index>* sizes = nullptr) {
+template <class L>
+std::vector<Index> epoch(L&& batches, std::vector<Index>* sizes = nullptr) {
   std::vector<Index> out;
   for (auto& [x] : batches) {
     if (sizes) sizes->push_back(x.numel());

@@ -166,4 +166,5 @@ TEST_CASE("a Mnist can be made of tensors", "[data]") {
   CHECK(Mnist(images, zeros<Cpu, Index>({3})).size() == 3);
   CHECK(error_of([&] { Mnist(images, zeros<Cpu, Index>({4})); }) ==
         "Mnist: images must be [N, 28, 28] and labels [N], both contiguous, not [3, 28, 28] and [4]");
+  CHECK(error_of([&] { Mnist(images, zeros<Cpu, Index>({3}), 0, 0); }) == "Mnist: std must be positive, not 0");
 }

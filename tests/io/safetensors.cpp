@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include <tern/io/safetensors.hpp>
@@ -29,12 +30,13 @@ void check_values(const StateDict& dict, const std::string& name, const Shape& s
   const Tensor<Cpu, T> x = at(dict, name).as<Cpu, T>();
   REQUIRE(x.shape() == shape);
   REQUIRE(x.numel() == Index(values.size()));
-  CHECK(std::memcmp(x.data(), values.begin(), values.size() * sizeof(T)) == 0);
+  CHECK(std::equal(values.begin(), values.end(), x.data()));
 }
 
-template <class T> Tensor<Cpu, T> make(std::initializer_list<T> values, const Shape& shape) {
+template <class T>
+Tensor<Cpu, T> make(std::initializer_list<T> values, const Shape& shape) {
   Tensor<Cpu, T> x = empty<Cpu, T>(shape);
-  std::memcpy(x.data(), values.begin(), values.size() * sizeof(T));
+  std::copy(values.begin(), values.end(), x.data());
   return x;
 }
 

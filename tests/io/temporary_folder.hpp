@@ -40,7 +40,8 @@ inline std::string content_of(const std::string& path) {
 }
 
 /// The message of the Error that f throws; empty if it throws none.
-template <class F> std::string error_of(const F& f) {
+template <class F>
+std::string error_of(const F& f) {
   try {
     f();
   } catch (const std::exception& error) { return error.what(); }

@@ -16,9 +16,12 @@ struct Tolerance {
 
 [[noreturn]] void mismatch(const std::string& what) { throw std::runtime_error(what); }
 
+std::string text_of(const std::vector<tern::Index>& shape) {
+  return tern::text({tern::ShapeRef{shape.data(), int(shape.size())}});
+}
+
 void compare(const std::string& what, const Recorded& got, const Recorded& want, Tolerance tolerance) {
-  if (!(got.shape == want.shape))
-    mismatch(what + ": shape " + tern::text({got.shape}) + ", expected " + tern::text({want.shape}));
+  if (got.shape != want.shape) mismatch(what + ": shape " + text_of(got.shape) + ", expected " + text_of(want.shape));
   for (std::size_t i = 0; i < want.values.size(); ++i) {
     const double a = got.values[i], b = want.values[i];
     if ((std::isnan(a) && std::isnan(b)) || a == b) continue;
@@ -26,8 +29,6 @@ void compare(const std::string& what, const Recorded& got, const Recorded& want,
       mismatch(what + ": element " + std::to_string(i) + " is " + std::to_string(a) + ", expected " + std::to_string(b));
   }
 }
-
-bool is_floating(tern::DType type) { return int(type) <= int(tern::DType::float16); }
 
 /// Compares an outcome with the recorded results and gradients.
 void check_recorded(const Bank& bank, const Case& c, const std::string& what, const Outcome& got, Tolerance results,

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "../tensor/tensor.hpp"
 #include "node.hpp"
@@ -22,6 +23,8 @@ template <class D, class T>
 struct GradOpsFor;
 
 namespace detail {
+
+inline constexpr int max_edges = 255;  // of one node
 
 /// What an edge will be, before it is known whether it is needed.
 struct EdgePlan {
@@ -273,6 +276,17 @@ template <class D, class T, class... W>
 void record(const OpName& op, const Tensor<D, T>& output, W... edges) {
   if constexpr (is_floating_v<T>) {
     if (detail::tape.grad_mode && (... || edges.needed())) detail::record_now(op, output, edges...);
+  }
+}
+
+/// record for a list of inputs of one kind; at most detail::max_edges of them.
+template <class D, class T, class W>
+void record_each(const OpName& op, const Tensor<D, T>& output, std::vector<W> edges) {
+  if constexpr (is_floating_v<T>) {
+    if (!detail::tape.grad_mode) return;
+    std::vector<detail::EdgePlan> plans;
+    for (W& edge : edges) plans.push_back(edge.template plan<Tensor<D, T>>());
+    detail::record_edges(op, &GradOpsFor<D, T>::table, output.impl(), plans.data(), int(plans.size()));
   }
 }
 

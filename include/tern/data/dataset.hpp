@@ -19,7 +19,8 @@ concept Dataset = requires(const S& set, std::span<const Index> samples) {
 namespace detail {
 
 /// x, or a copy of it in row-major order.
-template <class T> Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
+template <class T>
+Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
   if (x.checked("TensorDataset")->contiguous) return x;
   const Tensor<Cpu, T> y = empty<Cpu, T>(x.shape());
   backend::copy(Cpu{}, *y.impl(), *x.impl());
@@ -40,7 +41,8 @@ template <class T> Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
 }  // namespace detail
 
 /// Samples held in tensors of equal first size: sample i is (x[i], y[i], …).
-template <class... T> class TensorDataset {
+template <class... T>
+class TensorDataset {
  public:
   explicit TensorDataset(const Tensor<Cpu, T>&... tensors) : tensors_(detail::row_major(tensors)...) {
     const Array* const all[] = {tensors.impl()...};
@@ -60,7 +62,8 @@ template <class... T> class TensorDataset {
   }
 
  private:
-  template <class U> static Tensor<Cpu, U> take(const Tensor<Cpu, U>& x, std::span<const Index> samples) {
+  template <class U>
+  static Tensor<Cpu, U> take(const Tensor<Cpu, U>& x, std::span<const Index> samples) {
     Shape shape = x.shape();
     shape[0] = Index(samples.size());
     Tensor<Cpu, U> out = empty<Cpu, U>(shape);

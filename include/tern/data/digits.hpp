@@ -14,7 +14,7 @@ struct Point {
   float x, y;
 };
 
-/// A stroke of a digit in a square of side 1, y downwards: a line where the radii are 0, else an arc of an ellipse.
+/// A stroke of a digit in a square of side 1, y downwards: a line if the angles are equal, else an arc of an ellipse.
 struct Stroke {
   int digit;
   Point from, to;            // a line's ends; an arc's centre and radii

@@ -42,11 +42,10 @@ namespace tern::data::detail {
 /// Writes what the address holds to a file. Returns what went wrong; empty: nothing.
 [[gnu::noinline, gnu::cold]] inline std::string download(const std::string& url, const std::string& path, int seconds) {
   const std::string limit = std::to_string(seconds);
-  const char* const curl[] = {"curl", "--fail",     "--silent",    "--location", "--connect-timeout",
-                              "10",   "--max-time", limit.c_str(), "--output",   path.c_str(),
-                              "--",   url.c_str(),  nullptr};
-  const char* const wget[] = {"wget",       "--quiet", "--tries=1", "--timeout=10", "-O",
-                              path.c_str(), "--",      url.c_str(), nullptr};
+  const char* const curl[] = {"curl", "-fsSL", "--connect-timeout", "10",        "--max-time", limit.c_str(),
+                              "-o",   path.c_str(), "--",           url.c_str(), nullptr};
+  const char* const wget[] = {"wget", "--quiet",    "--tries=1", "--timeout=10",
+                              "-O",   path.c_str(), "--",        url.c_str(), nullptr};
   const std::string curl_problem = run_program(curl, seconds + 5);
   if (curl_problem.empty()) return "";
   const std::string wget_problem = run_program(wget, seconds + 5);

@@ -35,8 +35,7 @@ inline std::size_t slot_count(const LoaderOptions& options) {
   std::vector<Index> order(static_cast<std::size_t>(size));
   for (Index i = 0; i < size; ++i) order[std::size_t(i)] = i;
   if (!options.shuffle) return order;
-  constexpr std::uint64_t shuffles = std::uint64_t(1)
-                                     << 63;  // streams of numbers that no operation on tensors draws from
+  constexpr std::uint64_t shuffles = std::uint64_t(1) << 63;  // streams that no operation on tensors draws from
   for (Index i = size; i-- > 1;) {
     const RandomWords random = philox(options.seed, shuffles | std::uint64_t(epoch), std::uint64_t(i));
     // The upper half of word * (i + 1): with 64 random bits, no choice is more than i in 2^64 likelier than another.
@@ -48,18 +47,17 @@ inline std::size_t slot_count(const LoaderOptions& options) {
 }
 
 /// The batch on another device. Workers do this too, so what trains does not wait for the copies.
-template <Device D, class... T> std::tuple<Tensor<D, T>...> move_to(std::tuple<Tensor<Cpu, T>...> batch) {
-  if constexpr (std::is_same_v<D, Cpu>)
-    return batch;
-  else
-    return std::apply([](const auto&... x) { return std::tuple<Tensor<D, T>...>(x.to(D{})...); }, batch);
+template <Device D, class... T>
+std::tuple<Tensor<D, T>...> move_to(std::tuple<Tensor<Cpu, T>...> batch) {
+  if constexpr (std::is_same_v<D, Cpu>) return batch;
+  else return std::apply([](const auto&... x) { return std::tuple<Tensor<D, T>...>(x.to(D{})...); }, batch);
 }
 
 }  // namespace detail
 
-/// The batches of a data set: `for (auto& [x, y] : loader)` is one epoch. A batch is yours: the loader never writes to
-/// it again.
-template <Device D, class Set> class Loader {
+/// The batches of a data set: `for (auto& [x, y] : loader)` is one epoch. The loader never writes to a batch again.
+template <Device D, class Set>
+class Loader {
  public:
   using Batch = decltype(detail::move_to<D>(std::declval<const Set&>().batch(std::span<const Index>())));
 
@@ -72,8 +70,7 @@ template <Device D, class Set> class Loader {
     const Index n = set_.size(), b = options_.batch_size;
     return options_.drop_last ? n / b : (n + b - 1) / b;
   }
-  /// Makes the next epoch this one; they count from 0. Where a training resumes it sees the orders that it would have
-  /// seen.
+  /// Makes the next epoch this one; they count from 0. A training that resumes sees the orders it would have seen.
   void set_epoch(Index epoch) { epoch_ = epoch; }
   /// How long loops over this loader have waited for their batches so far.
   double seconds_waited() const { return seconds_waited_; }
@@ -131,10 +128,11 @@ template <Device D, class Set> class Loader {
   double seconds_waited_ = 0;
 };
 
-/// Batches of the set's samples on device D. A set that is a variable is referred to and must live as long; a temporary
-/// is kept.
+/// Batches of the set's samples on device D. A set that is a variable must live as long as the loader; a temporary is
+/// kept.
 template <Device D, class Set>
-requires Dataset<std::remove_cvref_t<Set>> Loader<D, Set> loader(Set&& set, const LoaderOptions& options = {}) {
+  requires Dataset<std::remove_cvref_t<Set>>
+Loader<D, Set> loader(Set&& set, const LoaderOptions& options = {}) {
   return Loader<D, Set>(std::forward<Set>(set), options);
 }
 

@@ -6,9 +6,8 @@
 namespace tern::data {
 
 struct MnistOptions {
-  bool train = true;  ///< the training images, or the test images
-  std::string emnist =
-      "";  ///< which EMNIST: "balanced", "byclass", "bymerge", "digits", "letters" or "mnist"; empty: not EMNIST
+  bool train = true;        ///< the training images, or the test images
+  std::string emnist = "";  ///< "balanced", "byclass", "bymerge", "digits", "letters" or "mnist"; empty: not EMNIST
   float mean = 0, std = 1;  ///< of the pixels; MNIST's are 0.1307 and 0.3081
 };
 
@@ -22,6 +21,7 @@ class Mnist {
         !labels.is_contiguous())
       fail("Mnist", {"images must be [N, 28, 28] and labels [N], both contiguous, not ", ShapeRef(images.shape()),
                      " and ", ShapeRef(labels.shape())});
+    if (!(std > 0)) fail("Mnist", {"std must be positive, not ", double(std)});
   }
 
   /// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte, or t10k-… for the test images, each plain or .gz, from
@@ -33,8 +33,9 @@ class Mnist {
   const Tensor<Cpu, std::uint8_t>& images() const { return images_; }
   const Tensor<Cpu, Index>& labels() const { return labels_; }
 
-  /// ([n, 1, 28, 28] of (byte / 255 - mean) / std, [n] labels).
-  std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
+  /// [n, 1, 28, 28] of (byte / 255 - mean) / std, and [n] labels.
+  using Batch = std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>;
+  Batch batch(std::span<const Index> samples) const;
 
  private:
   Tensor<Cpu, std::uint8_t> images_;
@@ -59,7 +60,7 @@ namespace detail {
   return text({"emnist-", options.emnist, options.train ? "-train" : "-test"});
 }
 
-inline int largest_label(const std::string& emnist) {
+[[gnu::noinline, gnu::cold]] inline int largest_label(const std::string& emnist) {
   struct Labels {
     const char* name;
     int largest;
@@ -107,8 +108,7 @@ inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict
   return Mnist(images, labels, options.mean, options.std);
 }
 
-[[gnu::noinline]] inline std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> Mnist::batch(
-    std::span<const Index> samples) const {
+[[gnu::noinline]] inline auto Mnist::batch(std::span<const Index> samples) const -> Batch {
   const Index n = Index(samples.size());
   const Tensor<Cpu> x = empty<Cpu>({n, 1, 28, 28});
   const Tensor<Cpu, Index> y = empty<Cpu, Index>({n});

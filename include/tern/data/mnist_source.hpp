@@ -17,11 +17,10 @@ namespace tern::data {
 }
 
 struct MnistSourceOptions {
-  std::string folder =
-      "";  ///< where the files are; empty: TERN_DATA/mnist, else the user's cache folder, filled by a download
+  std::string folder = "";  ///< where the files are; empty: TERN_DATA/mnist, else the user's cache folder
   float mean = 0, std = 1;  ///< of the pixels
   std::vector<std::string> mirrors = mnist_mirrors();
-  int timeout = 120;  ///< seconds for one file
+  int timeout = 120;        ///< seconds for the download of one file
 };
 
 /// Training and test images, and what they are.
@@ -82,7 +81,9 @@ inline constexpr MnistFile mnist_files[] = {
     std::string problem = download(url, part, options.timeout);
     try {
       if (problem.empty() && io::sha256(io::read_gzip(part, file.bytes)) != file.sha256) problem = "not MNIST's file";
-    } catch (const Error& error) { problem = error.what(); }
+    } catch (const Error& error) {
+      problem = error.what();
+    }
     if (problem.empty() && std::rename(part.c_str(), path.c_str()) != 0) problem = std::strerror(errno);
     ::unlink(part.c_str());
     if (problem.empty()) return "";
@@ -97,7 +98,9 @@ inline constexpr MnistFile mnist_files[] = {
   if (folder.empty()) return "there is no cache folder: neither XDG_CACHE_HOME nor HOME is set";
   try {
     io::make_folders(folder);
-  } catch (const Error& error) { return error.what(); }
+  } catch (const Error& error) {
+    return error.what();
+  }
   for (const MnistFile& file : mnist_files) {
     if (has_file(folder, file)) continue;
     const std::string problem = fetch_mnist_file(file, folder, options);

@@ -12,8 +12,7 @@
 
 namespace tern::data::detail {
 
-/// Threads that make items 0, 1, … count - 1, each into one of a few slots, and one consumer that takes them in this
-/// order.
+/// Threads that make items 0, 1, … count - 1, each in one of a few slots, and one consumer that takes them in order.
 class Prefetcher {
  public:
   /// Makes an item and leaves it in a slot. Threads call it, at most one for a slot.
@@ -82,7 +81,7 @@ class Prefetcher {
   };
 
   static void* enter(void* self) {
-    const SerialRegion beside_the_pool_that_computes;
+    const SerialRegion serial;  // the pool of threads belongs to what trains
     static_cast<Prefetcher*>(self)->work();
     return nullptr;
   }
@@ -101,7 +100,9 @@ class Prefetcher {
       pthread_mutex_unlock(&mutex_);
       try {
         make_(context_, item, index);
-      } catch (...) { slot.error = std::current_exception(); }
+      } catch (...) {
+        slot.error = std::current_exception();
+      }
       pthread_mutex_lock(&mutex_);
       slot.ready = true;
       if (item == taken_) pthread_cond_signal(&made_);

@@ -108,8 +108,7 @@ inline std::string folder_of(const std::string& path) {
   return content;
 }
 
-/// A file's bytes in the address space, read from the disk as they are touched. They may be written to: the file does
-/// not change.
+/// A file's bytes in memory, read from the disk as they are touched. Writing to them does not change the file.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path) {
@@ -153,8 +152,7 @@ class AtomicFile {
     file_.sync_and_close();
     if (std::rename(file_.path().c_str(), path_.c_str()) != 0) fail_errno("file", path_, "cannot be replaced");
     committed_ = true;
-    // The new name reaches the disk with its folder. Some file systems cannot sync a folder: the file is whole all the
-    // same.
+    // The new name reaches the disk with its folder. Where the file system cannot do that, it is whole all the same.
     File folder(folder_of(path_), O_RDONLY | O_DIRECTORY);
     static_cast<void>(::fsync(folder.descriptor()));
   }

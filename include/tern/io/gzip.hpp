@@ -41,8 +41,8 @@ class GzipReader {
     const Index got = read_some(out, n);
     content_ += got;
     if (got < n)
-      fail("gzip",
-           {"'", path(), "': is truncated: its content ends after ", content_, " bytes, ", n - got, " are missing"});
+      fail("gzip", {"'", path(), "': is truncated: its content ends after ", content_, " bytes, ", n - got,
+                    " are missing"});
   }
 
   /// Error where there is more content; the checksum of what was read has been compared then.
@@ -70,10 +70,8 @@ class GzipReader {
         if (!compressed_ || member_ended_) return 0;
         fail("gzip", {"'", path(), "': is truncated: its compressed data stop in the middle"});
       }
-      if (compressed_)
-        inflate_some();
-      else
-        copy_some();
+      if (compressed_) inflate_some();
+      else copy_some();
     }
     return stream_.next_out - out;
   }

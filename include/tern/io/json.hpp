@@ -52,19 +52,17 @@ class Json {
   void value(const std::string& text) { item(json_quoted(text)); }
   void value(const char* text) { item(json_quoted(text)); }
   template <class N>
-  requires std::is_arithmetic_v<N>
+    requires std::is_arithmetic_v<N>
   void value(N number) {
-    if constexpr (std::is_same_v<N, bool>)
-      item(number ? "true" : "false");
-    else if constexpr (std::is_floating_point_v<N>)
-      item(json_number(double(number)));
-    else
-      item(std::to_string(number));
+    if constexpr (std::is_same_v<N, bool>) item(number ? "true" : "false");
+    else if constexpr (std::is_floating_point_v<N>) item(json_number(double(number)));
+    else item(std::to_string(number));
   }
   void null() { item("null"); }
 
   /// A name and its value, in an object.
-  template <class V> void member(const std::string& name, const V& v) {
+  template <class V>
+  void member(const std::string& name, const V& v) {
     key(name);
     value(v);
   }

@@ -80,12 +80,14 @@ class SafetensorsParser {
   }
   void expect(char c) {
     if (accept(c)) return;
-    const char rule[] = {'\'', c, '\'', ' ', 'i', 's', ' ', 'm', 'i', 's', 's', 'i', 'n', 'g', '\0'};
+    char rule[] = "'?' is missing";
+    rule[1] = c;
     refuse(rule);
   }
 
   /// { "name": value, … }, where member(name) reads the value.
-  template <class F> void object(const F& member) {
+  template <class F>
+  void object(const F& member) {
     expect('{');
     if (accept('}')) return;
     do {
@@ -101,14 +103,10 @@ class SafetensorsParser {
     for (int i = 0; i < 4; ++i) {
       if (at_ == end_) refuse("a string has no end");
       const char c = *at_++;
-      if (c >= '0' && c <= '9')
-        code = code * 16 + unsigned(c - '0');
-      else if (c >= 'a' && c <= 'f')
-        code = code * 16 + unsigned(c - 'a' + 10);
-      else if (c >= 'A' && c <= 'F')
-        code = code * 16 + unsigned(c - 'A' + 10);
-      else
-        refuse("\\u is not followed by four hexadecimal digits");
+      if (c >= '0' && c <= '9') code = code * 16 + unsigned(c - '0');
+      else if (c >= 'a' && c <= 'f') code = code * 16 + unsigned(c - 'a' + 10);
+      else if (c >= 'A' && c <= 'F') code = code * 16 + unsigned(c - 'A' + 10);
+      else refuse("\\u is not followed by four hexadecimal digits");
     }
     return code;
   }
@@ -116,30 +114,14 @@ class SafetensorsParser {
   void append_escape(std::string& out) {
     if (at_ == end_) refuse("a string has no end");
     switch (const char c = *at_++) {
-      case '"':
-      case '\\':
-      case '/':
-        out += c;
-        return;
-      case 'b':
-        out += '\b';
-        return;
-      case 'f':
-        out += '\f';
-        return;
-      case 'n':
-        out += '\n';
-        return;
-      case 'r':
-        out += '\r';
-        return;
-      case 't':
-        out += '\t';
-        return;
-      case 'u':
-        break;
-      default:
-        refuse("an unknown escape sequence");
+      case '"': case '\\': case '/': out += c; return;
+      case 'b': out += '\b'; return;
+      case 'f': out += '\f'; return;
+      case 'n': out += '\n'; return;
+      case 'r': out += '\r'; return;
+      case 't': out += '\t'; return;
+      case 'u': break;
+      default: refuse("an unknown escape sequence");
     }
     unsigned code = hex4();
     if (code >= 0xd800 && code < 0xdc00) {
@@ -193,10 +175,8 @@ class SafetensorsParser {
       }
       ++at_;
       if (c == '"') return out;
-      if (c == '\\')
-        append_escape(out);
-      else
-        out += c;
+      if (c == '\\') append_escape(out);
+      else out += c;
     }
   }
 
@@ -350,10 +330,8 @@ struct SafetensorsItem {
     filled += item.shape.numel() * size_of(item.dtype);
     json += std::to_string(filled) + "]},";
   }
-  if (json.back() == ',')
-    json.back() = '}';
-  else
-    json += '}';
+  if (json.back() == ',') json.back() = '}';
+  else json += '}';
   json.append((8 - json.size() % 8) % 8, ' ');
 
   std::string head;

@@ -70,9 +70,9 @@ struct CrossEntropyForward : CrossEntropyRows<T> {
     }
     if (this->spread != 0) {
       const V shift = this->packet_of(s, l);
-      V sum(0);
-      s.each([&](Index at, int lanes) { sum += this->weights_at(s, at, lanes) * (shift - load_lanes<V>(x + at, lanes, l[0])); });
-      s.template total<Sum>(sum).store(all);
+      strip_sum(s, [&](Index at, int lanes) {
+        return this->weights_at(s, at, lanes) * (shift - load_lanes<V>(x + at, lanes, l[0]));
+      }).store(all);
     }
     for (Index lane = 0; lane < s.rows(); ++lane) {
       const Index t = this->target_of(row + lane);

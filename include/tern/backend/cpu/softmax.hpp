@@ -30,13 +30,11 @@ V strip_maximum(const Strip<V>& s, const T* x) {
 template <class V, class T>
 V strip_exp_sum(const Strip<V>& s, const T* x, V largest, typename V::value_type* y) {
   using C = typename V::value_type;
-  V sum(0);
-  s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+  return strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
     const V e = exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
     if (y) store_lanes(y + at, lanes, e);
-    sum += e;
+    return e;
   });
-  return s.template total<Sum>(sum);
 }
 
 struct SoftmaxForward {
@@ -70,12 +68,10 @@ struct SoftmaxGradient {
   template <class V, class T>
   void operator()(const Strip<V>& s, const T* const* in, T* dx, Index) const {
     const T *const y = in[0], *const g = in[1];
-    V sum(0);
-    s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+    const V sum = strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
       const V h = load_lanes<V>(g + at, lanes, 0);
-      sum += log ? h : h * load_lanes<V>(y + at, lanes, 0);
+      return log ? h : h * load_lanes<V>(y + at, lanes, 0);
     });
-    sum = s.template total<Sum>(sum);
     s.each([&](Index at, int lanes) __attribute__((always_inline)) {
       const V v = load_lanes<V>(y + at, lanes, 0), h = load_lanes<V>(g + at, lanes, 0);
       store_lanes(dx + at, lanes, log ? h - exp(v) * sum : v * (h - sum));

@@ -62,6 +62,28 @@ template <class V, class T>
   for (int i = 0; i < lanes; ++i) p[i] = values[i];
 }
 
+/// The sum of f(offset, lanes) over a strip, for each row. Four packets at a time, in blocks, as in any sum.
+template <class V, class F>
+[[gnu::always_inline]] inline V strip_sum(const Strip<V>& s, const F& f) {
+  constexpr Index block = 64;
+  V sum(0);
+  Index i = 0;
+  while (i + 4 <= s.whole) {
+    V a(0), b = a, c = a, d = a;
+    for (const Index end = std::min(s.whole, i + block); i + 4 <= end; i += 4) {
+      const Index at = i * s.step;
+      a += f(at, V::size);
+      b += f(at + s.step, V::size);
+      c += f(at + 2 * s.step, V::size);
+      d += f(at + 3 * s.step, V::size);
+    }
+    sum += (a + b) + (c + d);
+  }
+  for (; i < s.whole; ++i) sum += f(i * s.step, V::size);
+  for (; i < s.count; ++i) sum += f(i * s.step, s.lanes);
+  return s.template total<Sum>(sum);
+}
+
 /// Rows shorter than this are transposed.
 inline constexpr Index short_strip = 48;
 

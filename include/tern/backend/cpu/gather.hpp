@@ -1,0 +1,164 @@
+// Rows by number. Sums are made in the order of the numbers, whatever the number of threads: each thread owns rows of the output.
+#pragma once
+#include "../gather.hpp"
+#include "map.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cpu {
+
+inline Index wrapped(Index i, Index size) { return i < 0 ? i + size : i; }
+
+/// y += scale x.
+template <class T>
+void add_scaled(T* y, const T* x, Index n, compute_t<T> scale) {
+  using V = expr::packet_t<T>;
+  Index i = 0;
+  for (; i + V::size <= n; i += V::size)
+    expr::store_as<T>(y + i, multiply_add(V(scale), expr::load_as<V>(x + i), expr::load_as<V>(y + i)));
+  for (; i < n; ++i) y[i] = T(compute_t<T>(y[i]) + scale * compute_t<T>(x[i]));
+}
+
+/// Splits the rows of a table among threads that each walk through all n numbers.
+template <class F>
+void for_owned_rows(Index rows, Index n, Index columns, const F& f) {
+  const Index parts = n * columns < 4 * parallel_grain ? 1 : num_threads();
+  parallel_for(rows, rows / parts + 1, f);
+}
+
+/// The array as outer x size x inner, dimension dim in the middle.
+struct Middle {
+  Index outer = 1, size, inner = 1;
+  Middle(const Array& a, int dim) : size(a.ndim ? a.dims[dim] : 1) {
+    for (int i = 0; i < dim; ++i) outer *= a.dims[i];
+    for (int i = dim + 1; i < a.ndim; ++i) inner *= a.dims[i];
+  }
+};
+
+/// Calls f(position in a, position in index) for each element of index, whose sizes but that of dim are at most a's: the position in a
+/// is the one with the number read from index along dim.
+template <class F>
+void for_indexed(const Array& a, int dim, const Array& index, const F& f) {
+  Index at[max_dims] = {}, strides[max_dims], stride = 1;
+  for (int i = a.ndim; i-- > 0;) {
+    strides[i] = stride;
+    stride *= a.dims[i];
+  }
+  const Index size = a.ndim ? a.dims[dim] : 1;
+  const Index* const numbers = index.as<Index>();
+  for (Index k = 0; k < index.numel; ++k) {
+    Index position = 0;
+    for (int i = 0; i < index.ndim; ++i) position += (i == dim ? wrapped(numbers[k], size) : at[i]) * strides[i];
+    f(position, k);
+    for (int i = index.ndim; i-- > 0;) {
+      if (++at[i] < index.dims[i]) break;
+      at[i] = 0;
+    }
+  }
+}
+
+}  // namespace cpu
+
+[[gnu::noinline]] inline void check_range(Cpu, const char* op, const Array& index, Index size) {
+  const Index* const p = index.as<Index>();
+  for (Index i = 0; i < index.numel; ++i)
+    if (p[i] < -size || p[i] >= size) fail(op, {"index ", p[i], " is out of range for a dimension of size ", size});
+}
+
+[[gnu::noinline]] inline void take_rows(Cpu, const Array& out, const Array& x, const Array& index) {
+  const Index bytes = x.numel / (x.dims[0] ? x.dims[0] : 1) * size_of(x.dtype), rows = x.dims[0];
+  const Index* const numbers = index.as<Index>();
+  parallel_for(index.numel, 2 * cpu::parallel_grain / (bytes + 1) + 1, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i)
+      std::memcpy(out.data + i * bytes, x.data + cpu::wrapped(numbers[i], rows) * bytes, std::size_t(bytes));
+  });
+}
+
+template <class T>
+void add_rows(Cpu, const Array& out, const Array& index, const Array& x) {
+  const Index rows = out.dims[0], columns = rows ? out.numel / rows : 0;
+  const Index* const numbers = index.as<Index>();
+  cpu::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
+    for (Index i = 0; i < index.numel; ++i) {
+      const Index row = cpu::wrapped(numbers[i], rows);
+      if (row >= first && row < last) cpu::add_scaled(out.as<T>() + row * columns, x.as<T>() + i * columns, columns, 1);
+    }
+  });
+}
+
+[[gnu::noinline]] inline void gather(Cpu, const Array& out, const Array& x, int dim, const Array& index) {
+  const int bytes = size_of(x.dtype);
+  cpu::for_indexed(x, dim, index, [&](Index from, Index to) {
+    std::memcpy(out.data + to * bytes, x.data + from * bytes, std::size_t(bytes));
+  });
+}
+
+template <class T>
+void scatter_add(Cpu, const Array& out, int dim, const Array& index, const Array& x) {
+  using C = compute_t<T>;
+  // x may be larger than index: its own position is counted along.
+  cpu::for_indexed(out, dim, index, [&](Index to, Index from) { out.as<T>()[to] = T(C(out.as<T>()[to]) + C(x.as<T>()[from])); });
+}
+
+template <class T>
+void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts, const T* scale,
+         Index* chosen) {
+  using C = compute_t<T>;
+  const Index rows = table.dims[0], columns = table.dims[1], bags = out.dims[0];
+  const Index* const numbers = index.as<Index>();
+  const Index* const start = starts.as<Index>();
+  parallel_for(bags, 4 * cpu::parallel_grain * bags / (index.numel * columns + 1) + 1, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      T* const y = out.as<T>() + i * columns;
+      C sum[256];
+      for (Index c0 = 0; c0 < columns; c0 += 256) {
+        const Index width = columns - c0 < 256 ? columns - c0 : 256;
+        Index count = 0;
+        for (Index c = 0; c < width; ++c) sum[c] = 0;
+        for (Index k = start[i]; k < start[i + 1]; ++k) {
+          const Index row = cpu::wrapped(numbers[k], rows);
+          if (row == b.padding_idx) continue;
+          const T* const x = table.as<T>() + row * columns + c0;
+          if (b.mode == BagMode::max) {
+            for (Index c = 0; c < width; ++c) {
+              if (count && !(C(x[c]) > sum[c])) continue;
+              sum[c] = C(x[c]);
+              chosen[i * columns + c0 + c] = row;
+            }
+          } else {
+            const C factor = scale ? C(scale[k]) : C(1);
+            for (Index c = 0; c < width; ++c) sum[c] += factor * C(x[c]);
+          }
+          ++count;
+        }
+        const C divisor = b.mode == BagMode::mean && count ? C(count) : C(1);
+        for (Index c = 0; c < width; ++c) y[c0 + c] = T(sum[c] / divisor);
+      }
+    }
+  });
+}
+
+template <class T>
+void bag_gradient(Cpu, const Bags& b, const Array& out, const Array& g, const Array& index, const Array& starts, const T* scale) {
+  using C = compute_t<T>;
+  const Index rows = out.dims[0], columns = out.dims[1], bags = g.dims[0];
+  const Index* const numbers = index.as<Index>();
+  const Index* const start = starts.as<Index>();
+  cpu::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
+    for (Index i = 0; i < bags; ++i) {
+      Index count = 0;
+      for (Index k = start[i]; k < start[i + 1]; ++k) count += cpu::wrapped(numbers[k], rows) != b.padding_idx;
+      const C share = b.mode == BagMode::mean && count ? C(1) / C(count) : C(1);
+      for (Index k = start[i]; k < start[i + 1]; ++k) {
+        const Index row = cpu::wrapped(numbers[k], rows);
+        if (row < first || row >= last || row == b.padding_idx) continue;
+        cpu::add_scaled(out.as<T>() + row * columns, g.as<T>() + i * columns, columns, scale ? share * C(scale[k]) : share);
+      }
+    }
+  });
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

@@ -1,0 +1,34 @@
+// The contract: reading and adding by number. A device implements, for numbers that are all checked to be in range,
+//
+//   check_range(device, op, index, size)                 Error naming op and the number where one is outside [-size, size)
+//   take_rows(device, out, x, index)                     out[i, :] = x[index[i], :]; any element type
+//   add_rows<T>(device, out, index, x)                   out[index[i], :] += x[i, :], in the order of i
+//   gather(device, out, x, dim, index)                   out[.., i, ..] = x[.., index[.., i, ..], ..] along dim; any element type
+//   scatter_add<T>(device, out, dim, index, x)           out[.., index[.., i, ..], ..] += x[.., i, ..], in the order of i
+//   bag<T>(device, b, out, table, index, starts, scale)  the rows of each bag reduced
+//   bag_gradient<T>(device, b, out, g, index, starts, scale)   out[index[i], :] += (scale, weight, …) g[bag of i, :]
+//
+// Negative numbers count from the end. Tables, rows and numbers are contiguous.
+#pragma once
+#include "../core/config.hpp"
+#include "../core/array.hpp"
+
+namespace tern {
+
+/// What embedding_bag makes of the rows of a bag.
+enum class BagMode : unsigned char { sum, mean, max };
+
+inline namespace TERN_ISA {
+namespace backend {
+
+/// How bags are reduced.
+struct Bags {
+  BagMode mode = BagMode::mean;
+  Index padding_idx = -1;  // rows of this number are left out; -1: none
+};
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern
+
+#include "cpu/gather.hpp"

@@ -1,0 +1,105 @@
+// Cross entropy of independent yes-no questions.
+#pragma once
+#include "exponential.hpp"
+#include "losses.hpp"
+
+namespace tern {
+
+/// What binary_cross_entropy takes besides input and target.
+template <Device D, Floating T>
+struct BinaryCrossEntropyOptions {
+  Tensor<D, T> weight = {};       // of each element, broadcast to the input; undefined: ones
+  Reduction reduction = Reduction::mean;
+};
+
+/// What binary_cross_entropy_with_logits takes besides input and target.
+template <Device D, Floating T>
+struct BinaryCrossEntropyWithLogitsOptions {
+  Tensor<D, T> weight = {};       // of each element, broadcast to the input; undefined: ones
+  Tensor<D, T> pos_weight = {};   // of the part for target 1, broadcast to the input; undefined: ones
+  Reduction reduction = Reduction::mean;
+};
+
+namespace detail {
+
+[[gnu::noinline]] inline void check_binary_target(const char* op, const Array& x, const Array& target) {
+  if (!same_shape(x, target))
+    fail(op, {"the target must have the input's shape ", x.shape_ref(), ", not ", target.shape_ref()});
+}
+
+/// Error if weight does not broadcast to x.
+[[gnu::noinline]] inline void check_weight(const char* op, const Array& x, const Array& weight) {
+  if (!(broadcast_shapes(op, x.shape_ref(), weight.shape_ref()) == x.shape()))
+    fail(op, {"a weight of shape ", weight.shape_ref(), " does not broadcast to the input's shape ", x.shape_ref()});
+}
+
+template <class D, class T>
+Tensor<D, T> weight_or_one(const char* op, const Tensor<D, T>& x, const Tensor<D, T>& weight) {
+  if (!weight.defined()) return ones<D, T>({});
+  check_weight(op, *x.impl(), *weight.impl());
+  return weight.detach();
+}
+
+}  // namespace detail
+
+/// -weight (target log(x) + (1 - target) log(1 - x)), or its mean or sum; the logarithms are at least -100. Error on x outside [0, 1],
+/// where the device's work can be waited for. No gradient for the weight.
+template <Device D, Floating T>
+Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
+                                  const BinaryCrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
+  const OpName op{"binary_cross_entropy", here};
+  detail::check_binary_target(op.name, *x.checked(op.name), *target.checked(op.name));
+  const Tensor<D, T> weight = detail::weight_or_one(op.name, x, options.weight);
+  if constexpr (HostDevice<D>) {
+    const auto outside = [](auto v) { return where(abs(v - 0.5) <= 0.5, decltype(v)(0), where(v == v, decltype(v)(1), 0)); };
+    if (detail::reduce<backend::Maximum, T, bool>(op.name, outside, detail::is_positive, {}, false, x).item())
+      fail(op.name, {"an element of the input is outside [0, 1]"});
+  }
+  const Index count = options.reduction == Reduction::mean ? x.numel() : 1;
+  const double share = 1 / double(count);
+  const auto loss = [](auto v, auto t, auto w) { return -w * (t * max(log(v), -100) + (1 - t) * max(log1p(-v), -100)); };
+  const Tensor<D, T> y = detail::reduced_loss(op.name, options.reduction, loss, count, x, target, weight);
+  const auto by_input = [share](auto g, auto v, auto t, auto w) {
+    const auto spread = v * (1 - v);
+    return g * share * w * (v - t) / where(spread < 1e-12, 1e-12, spread);
+  };
+  const auto by_target = [share](auto g, auto v, auto w) {
+    const auto yes = log(v), no = log1p(-v);
+    return g * share * w * (where(no < -100, -100, no) - where(yes < -100, -100, yes));
+  };
+  record(op, y, wrt(x, saved(x, target, weight), detail::Gradient{by_input}),
+         wrt(target, saved(x, weight), detail::Gradient{by_target}));
+  return y;
+}
+
+/// binary_cross_entropy of sigmoid(x), without overflow: weight ((1 - target) x + p log(1 + e^-x)) with
+/// p = 1 + (pos_weight - 1) target, or its mean or sum. No gradient for the weights.
+template <Device D, Floating T>
+Tensor<D, T> binary_cross_entropy_with_logits(const Tensor<D, T>& x, const Tensor<D, T>& target,
+                                              const BinaryCrossEntropyWithLogitsOptions<D, std::type_identity_t<T>>& options = {},
+                                              Here here = {}) {
+  const OpName op{"binary_cross_entropy_with_logits", here};
+  detail::check_binary_target(op.name, *x.checked(op.name), *target.checked(op.name));
+  const Tensor<D, T> weight = detail::weight_or_one(op.name, x, options.weight);
+  const Tensor<D, T> positive = detail::weight_or_one(op.name, x, options.pos_weight);
+  const Index count = options.reduction == Reduction::mean ? x.numel() : 1;
+  const double share = 1 / double(count);
+  const auto loss = [](auto v, auto t, auto w, auto q) {
+    return w * ((1 - t) * v + (1 + (q - 1) * t) * (log1p(exp(-abs(v))) + max(-v, 0)));
+  };
+  const Tensor<D, T> y = detail::reduced_loss(op.name, options.reduction, loss, count, x, target, weight, positive);
+  const auto by_input = [share](auto g, auto v, auto t, auto w, auto q) {
+    return g * share * w * (1 - t - (1 + (q - 1) * t) * sigmoid(-v));
+  };
+  const auto by_target = [share](auto g, auto v, auto w, auto q) {
+    return g * share * w * ((q - 1) * (log1p(exp(-abs(v))) + where(v < 0, -v, 0)) - v);
+  };
+  record(op, y, wrt(x, saved(x, target, weight, positive), detail::Gradient{by_input}),
+         wrt(target, saved(x, weight, positive), detail::Gradient{by_target}));
+  return y;
+}
+
+TERN_SAME_PLACE(binary_cross_entropy)
+TERN_SAME_PLACE(binary_cross_entropy_with_logits)
+
+}  // namespace tern

@@ -1,0 +1,91 @@
+// cat and stack: tensors end to end, or side by side.
+#pragma once
+#include "views.hpp"
+
+namespace tern {
+namespace detail {
+
+/// The shape of the tensors laid end to end along dim.
+template <class D, class T>
+Shape cat_shape(const char* op, const std::vector<Tensor<D, T>>& tensors, int dim) {
+  Shape shape = tensors[0].shape();
+  for (std::size_t k = 1; k < tensors.size(); ++k) {
+    const Shape other = tensors[k].shape();
+    bool fits = other.n == shape.n;
+    for (int i = 0; fits && i < shape.n; ++i) fits = i == dim || other[i] == shape[i];
+    if (!fits) fail(op, {"shapes ", tensors[0].shape(), " and ", other, " differ in another dimension than ", dim});
+    shape[dim] += other[dim];
+  }
+  return shape;
+}
+
+/// The positions start … start + size - 1 of a dimension.
+inline Array part_of(const Array& whole, int dim, Index start, Index size) {
+  Array part = whole;
+  part.data += start * whole.strides[dim] * size_of(whole.dtype);
+  part.dims[dim] = size;
+  part.numel = part.shape().numel();
+  update_contiguous(part);
+  return part;
+}
+
+template <class D, class T>
+bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
+  for (const Tensor<D, T>& x : tensors)
+    if (records(x)) return true;
+  return false;
+}
+
+}  // namespace detail
+
+/// The tensors end to end along dim; their other sizes are the same. As in PyTorch, a tensor of shape [0] is passed over.
+template <Device D, Element T>
+Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
+  if (tensors.empty()) fail("cat", {"at least one tensor is needed"});
+  std::vector<Tensor<D, T>> parts;
+  for (const Tensor<D, T>& x : tensors) {
+    if (x.checked("cat")->ndim == 0) fail("cat", {"a 0-d tensor cannot be concatenated; use stack"});
+    if (!(x.shape() == Shape{0})) parts.push_back(x);
+  }
+  if (parts.empty()) parts.push_back(tensors[0]);
+  const int d = wrap_dim("cat", dim, parts[0].dim());
+  if (parts.size() > detail::max_edges && detail::any_recorded(parts)) {  // more than a node has edges: in groups
+    std::vector<Tensor<D, T>> groups;
+    for (auto first = parts.begin(); first != parts.end();) {
+      const auto last = parts.end() - first > detail::max_edges ? first + detail::max_edges : parts.end();
+      groups.push_back(cat(std::vector<Tensor<D, T>>(first, last), d, here));
+      first = last;
+    }
+    return cat(groups, d, here);
+  }
+  const Tensor<D, T> y = empty<D, T>(detail::cat_shape("cat", parts, d));
+  Index start = 0;
+  const auto gradient = [d](Index first, Index size) {
+    return [d, first, size](const Tensor<D, T>& g) { return narrow(g, d, first, size); };
+  };
+  std::vector<decltype(wrt(y, gradient(0, 0)))> edges;
+  for (const Tensor<D, T>& x : parts) {
+    const Index size = x.impl()->dims[d];
+    backend::copy(D{}, detail::part_of(*y.impl(), d, start, size), *x.impl());
+    edges.push_back(wrt(x, gradient(start, size)));
+    start += size;
+  }
+  record_each({"cat", here}, y, std::move(edges));
+  return y;
+}
+
+/// Tensors of one shape side by side along a new dimension.
+template <Device D, Element T>
+Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
+  if (tensors.empty()) fail("stack", {"at least one tensor is needed"});
+  std::vector<Tensor<D, T>> rows;
+  const int d = wrap_dim("stack", dim, tensors[0].checked("stack")->ndim + 1);
+  for (const Tensor<D, T>& x : tensors) {
+    if (!same_shape(*tensors[0].impl(), *x.checked("stack")))
+      fail("stack", {"shapes differ: ", tensors[0].shape(), " and ", x.shape()});
+    rows.push_back(unsqueeze(x, d, here));
+  }
+  return cat(rows, d, here);
+}
+
+}  // namespace tern

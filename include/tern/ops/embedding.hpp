@@ -1,0 +1,140 @@
+// Rows of a table by number, one by one or reduced in bags.
+#pragma once
+#include "../tensor/creation.hpp"
+#include "gather.hpp"
+#include "where.hpp"
+
+namespace tern {
+
+/// y[..., :] = weight[x[...], :]. The row padding_idx gets no gradient; -1: there is none.
+template <Device D, Element T>
+Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, Index padding_idx = -1, Here here = {}) {
+  if (weight.checked("embedding")->ndim != 2) fail("embedding", {"the table must be a matrix, not ", weight.shape()});
+  const Index rows = weight.size(0);
+  if (padding_idx < -1 || padding_idx >= rows) fail("embedding", {"padding_idx ", padding_idx, " is not one of ", rows, " rows"});
+  Shape to = x.checked("embedding")->shape();
+  to.push_back(weight.size(1));
+  Tensor<D, T> table = weight;
+  if (padding_idx >= 0 && records(weight)) {  // the same values, the row in question off the tape
+    const Tensor<D, bool> trained = ones<D, bool>({rows, 1});
+    trained.select(0, padding_idx).fill_(false);
+    table = where(trained, weight, weight.detach());
+  }
+  return reshape(detail::take_rows({"embedding", here}, table, reshape(x, {-1}, here)), to, here);
+}
+
+struct EmbeddingBagOptions {
+  BagMode mode = BagMode::mean;
+  Index padding_idx = -1;            // rows of this number count for nothing; -1: there are none
+  bool include_last_offset = false;  // the last offset is the end of the last bag
+};
+
+namespace detail {
+
+template <class D, class T>
+Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, T>& weight, const Tensor<D, Index>& numbers,
+                          const Tensor<D, Index>& starts, const Tensor<D, T>& scale);
+
+/// The gradient of reduced_bags (not for max) by its table; linear in g, so its own gradient is reduced_bags again.
+template <class D, class T>
+Tensor<D, T> bags_gradient(backend::Bags bags, Index rows, const Tensor<D, T>& g, const Tensor<D, Index>& numbers,
+                           const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
+  const Tensor<D, T> dense = contiguous(g.detach());
+  const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)});
+  backend::bag_gradient<T>(D{}, bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(),
+                           scale.defined() ? scale.impl()->template as<T>() : nullptr);
+  if (scale.defined())
+    record({"embedding_bag", {}}, y, wrt(g, saved(numbers, starts, scale), [bags](const Tensor<D, T>& gg, const auto& n, const auto& s, const auto& w) {
+             return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, w);
+           }));
+  else
+    record({"embedding_bag", {}}, y, wrt(g, saved(numbers, starts), [bags](const Tensor<D, T>& gg, const auto& n, const auto& s) {
+             return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, Tensor<D, T>());
+           }));
+  return y;
+}
+
+template <class D, class T>
+Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, T>& weight, const Tensor<D, Index>& numbers,
+                          const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
+  const Tensor<D, T> table = contiguous(weight.detach());
+  const Index rows = table.size(0), columns = table.size(1), count = starts.numel() - 1;
+  const Tensor<D, T> y = empty<D, T>({count, columns});
+  const bool max = bags.mode == BagMode::max;
+  const Tensor<D, Index> chosen = max ? zeros<D, Index>({count, columns}) : Tensor<D, Index>();
+  backend::bag<T>(D{}, bags, *y.impl(), *table.impl(), *numbers.impl(), *starts.impl(),
+                  scale.defined() ? scale.impl()->template as<T>() : nullptr,
+                  max ? chosen.impl()->template as<Index>() : nullptr);
+  if (max) {
+    record(op, y, wrt(weight, saved(chosen), [rows, columns](const Tensor<D, T>& g, const auto& at) {
+             return scatter_add(zeros<D, T>({rows, columns}), 0, at, g);
+           }));
+  } else if (scale.defined()) {
+    record(op, y, wrt(weight, saved(numbers, starts, scale.detach()), [bags, rows](const Tensor<D, T>& g, const auto& n, const auto& s, const auto& w) {
+             return bags_gradient(bags, rows, g, n, s, w);
+           }));
+  } else {
+    record(op, y, wrt(weight, saved(numbers, starts), [bags, rows](const Tensor<D, T>& g, const auto& n, const auto& s) {
+             return bags_gradient(bags, rows, g, n, s, Tensor<D, T>());
+           }));
+  }
+  return y;
+}
+
+/// Where each bag starts, and where the last one ends: from offsets, or for bags of one length.
+template <HostDevice D>
+Tensor<D, Index> bag_starts(const Tensor<D, Index>& x, const Tensor<D, Index>& offsets, bool include_last) {
+  if (x.dim() == 2) {
+    if (offsets.defined()) fail("embedding_bag", {"a matrix of bags takes no offsets"});
+    const Tensor<D, Index> starts = empty<D, Index>(x.size(0) + 1);
+    for (Index i = 0; i <= x.size(0); ++i) starts.data()[i] = i * x.size(1);
+    return starts;
+  }
+  if (x.dim() != 1 || !offsets.defined() || offsets.dim() != 1)
+    fail("embedding_bag", {"a matrix of bags, or a vector with a vector of offsets, is needed, not ", x.shape()});
+  const Index n = offsets.numel(), bags = include_last ? n - 1 : n;
+  if (bags < 0) fail("embedding_bag", {"include_last_offset needs at least one offset"});
+  const Tensor<D, Index> starts = empty<D, Index>(bags + 1), given = contiguous(offsets);
+  for (Index i = 0; i < bags; ++i) starts.data()[i] = given.data()[i];
+  starts.data()[bags] = include_last ? given.data()[bags] : x.numel();
+  if (bags > 0 && starts.data()[0] != 0) fail("embedding_bag", {"the first offset must be 0, not ", starts.data()[0]});
+  for (Index i = 0; i < bags; ++i)
+    if (starts.data()[i] > starts.data()[i + 1] || starts.data()[i + 1] > x.numel())
+      fail("embedding_bag", {"offsets must rise and stay within ", x.numel(), " numbers: ", starts.data()[i], ", ", starts.data()[i + 1]});
+  return starts;
+}
+
+}  // namespace detail
+
+/// The sum, mean or maximum of rows of the table for each bag of numbers. x is [bags, length], or a vector with the bags' offsets.
+/// per_sample_weights, shaped like x, scale the rows of a sum.
+template <Device D, Element T>
+Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, const Tensor<D, Index>& offsets,
+                           EmbeddingBagOptions options = {}, const Tensor<D, T>& per_sample_weights = {}, Here here = {}) {
+  x.checked("embedding_bag");
+  if (weight.checked("embedding_bag")->ndim != 2) fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
+  const Index rows = weight.size(0);
+  Index padding = options.padding_idx;
+  if (padding < -1 || padding >= rows) fail("embedding_bag", {"padding_idx ", padding, " is not one of ", rows, " rows"});
+  const Tensor<D, Index> starts = detail::bag_starts(x, offsets, options.include_last_offset);
+  const Tensor<D, Index> numbers = reshape(x, {-1}, here).contiguous(here);
+  backend::check_range(D{}, "embedding_bag", *numbers.impl(), rows);
+  const backend::Bags bags{options.mode, padding};
+  if (!per_sample_weights.defined()) return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, Tensor<D, T>());
+  if (options.mode != BagMode::sum) fail("embedding_bag", {"per_sample_weights need mode sum"});
+  if (!(per_sample_weights.shape() == x.shape()))
+    fail("embedding_bag", {"per_sample_weights of shape ", per_sample_weights.shape(), " do not fit an input of shape ", x.shape()});
+  if (!records(per_sample_weights))
+    return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, reshape(per_sample_weights, {-1}).contiguous());
+  // Weights that are learned: scaled rows are summed as a table of their own, so that both get their gradient.
+  const Tensor<D, T> scaled = mul(detail::take_rows({"embedding_bag", here}, weight, numbers), reshape(per_sample_weights, {-1, 1}, here), here);
+  Tensor<D, T> kept = scaled;
+  if (padding >= 0) kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
+  return detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept, arange<D>(numbers.numel()), starts, Tensor<D, T>());
+}
+template <Device D, Element T>
+Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, EmbeddingBagOptions options = {}, Here here = {}) {
+  return embedding_bag(x, weight, Tensor<D, Index>(), options, Tensor<D, T>(), here);
+}
+
+}  // namespace tern

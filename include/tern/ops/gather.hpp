@@ -1,0 +1,125 @@
+// Reading by number and its adjoint, adding by number: index_select and index_add, gather and scatter_add.
+#pragma once
+#include "../backend/gather.hpp"
+#include "copy.hpp"
+#include "views.hpp"
+
+namespace tern {
+namespace detail {
+
+template <class D, class T>
+Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, Here here);
+
+/// out[i, ...] = x[index[i], ...].
+template <class D, class T>
+Tensor<D, T> take_rows(const OpName& op, const Tensor<D, T>& x, const Tensor<D, Index>& index) {
+  const Tensor<D, T> table = contiguous(x.detach());
+  const Tensor<D, Index> numbers = contiguous(index);
+  const Index rows = table.size(0);
+  backend::check_range(D{}, op.name, *numbers.impl(), rows);
+  Shape shape = table.shape();
+  shape[0] = numbers.numel();
+  const Tensor<D, T> y = empty<D, T>(shape);
+  backend::take_rows(D{}, *y.impl(), *table.impl(), *numbers.impl());
+  const Here here = op.here;
+  record(op, y, wrt(x, saved(numbers), [rows, here](const auto& g, const auto& n) { return add_rows(g, n, rows, here); }));
+  return y;
+}
+
+/// A tensor of `rows` rows, zeros, with x[i, ...] added to row index[i].
+template <class D, class T>
+Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, Here here) {
+  if constexpr (is_half_v<T>) {
+    return to_type(add_rows(to_type(x, Type<float>{}), index, rows, here), Type<T>{});  // sums in float
+  } else {
+    const Tensor<D, T> values = contiguous(x.detach());
+    Shape shape = values.shape();
+    shape[0] = rows;
+    const Tensor<D, T> y = zeros<D, T>(shape);
+    backend::add_rows<T>(D{}, *y.impl(), *index.impl(), *values.impl());
+    record({"index_add", here}, y, wrt(x, saved(index), [](const auto& g, const auto& n) { return take_rows({"index_select", {}}, g, n); }));
+    return y;
+  }
+}
+
+inline void check_index_vector(const char* op, const Array& index) {
+  if (index.ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
+}
+
+/// Error unless index has the dimensions of x and, but along dim, sizes that are not larger.
+[[gnu::noinline]] inline void check_gather(const char* op, const Array& x, int dim, const Array& index, bool along_dim) {
+  bool fits = index.ndim == x.ndim || (index.ndim <= 1 && x.ndim <= 1);
+  for (int i = 0; fits && i < index.ndim && i < x.ndim; ++i) fits = (i == dim && !along_dim) || index.dims[i] <= x.dims[i];
+  if (!fits && index.numel > 0) fail(op, {"index of shape ", index.shape(), " does not fit a tensor of shape ", x.shape()});
+}
+
+}  // namespace detail
+
+/// The positions `index` (a vector) of dimension dim.
+template <Device D, Element T>
+Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
+  detail::check_index_vector("index_select", *index.checked("index_select"));
+  const int d = wrap_dim("index_select", dim, x.checked("index_select")->ndim);
+  if (x.dim() == 0) return index_select(unsqueeze(x, 0, here), 0, index, here).reshape({}, here);
+  if (d == 0) return detail::take_rows({"index_select", here}, x, index);
+  return transpose(detail::take_rows({"index_select", here}, transpose(x, 0, d, here), index), 0, d, here);
+}
+
+/// x with source's position i of dimension dim added to position index[i], times alpha.
+template <Device D, Element T>
+Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                       scalar_t<std::type_identity_t<T>> alpha = 1, Here here = {}) {
+  detail::check_index_vector("index_add", *index.checked("index_add"));
+  const int d = wrap_dim("index_add", dim, x.checked("index_add")->ndim);
+  source.checked("index_add");
+  if (x.dim() == 0) return index_add(unsqueeze(x, 0, here), 0, index, source.reshape({-1}, here), alpha, here).reshape({}, here);
+  Shape expected = x.shape();
+  expected[d] = index.numel();
+  if (!(source.shape() == expected))
+    fail("index_add", {"a source of shape ", source.shape(), " does not fit ", index.numel(), " positions of dimension ", d, " of ", x.shape()});
+  const Tensor<D, Index> numbers = contiguous(index);
+  backend::check_range(D{}, "index_add", *numbers.impl(), x.size(d));
+  const Tensor<D, T> sum = detail::add_rows(transpose(source, 0, d, here), numbers, x.size(d), here);
+  return add(x, transpose(sum, 0, d, here), alpha, here);
+}
+
+template <Device D, Element T>
+Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source, Here here = {});
+
+/// out[.., i, ..] = x[.., index[.., i, ..], ..], i along dim. index has x's dimensions; its other sizes are at most x's.
+template <Device D, Element T>
+Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
+  const int d = wrap_dim("gather", dim, x.checked("gather")->ndim);
+  detail::check_gather("gather", *x.impl(), d, *index.checked("gather"), false);
+  const Tensor<D, T> dense = contiguous(x.detach());
+  const Tensor<D, Index> numbers = contiguous(index);
+  backend::check_range(D{}, "gather", *numbers.impl(), x.dim() ? x.size(d) : 1);
+  const Tensor<D, T> y = empty<D, T>(index.shape());
+  backend::gather(D{}, *y.impl(), *dense.impl(), d, *numbers.impl());
+  const Shape from = x.shape();
+  record({"gather", here}, y, wrt(x, saved(numbers), [from, d](const auto& g, const auto& n) {
+           return scatter_add(zeros<D, T>(from), d, n, g);
+         }));
+  return y;
+}
+
+/// x with source[.., i, ..] added to position index[.., i, ..] of dim.
+template <Device D, Element T>
+Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source, Here here) {
+  const int d = wrap_dim("scatter_add", dim, x.checked("scatter_add")->ndim);
+  detail::check_gather("scatter_add", *x.impl(), d, *index.checked("scatter_add"), false);
+  detail::check_gather("scatter_add", *source.checked("scatter_add"), d, *index.impl(), true);
+  // The source's part that index covers, one element for each number.
+  Tensor<D, T> part = source;
+  for (int i = 0; i < index.dim() && i < part.dim(); ++i)
+    if (part.size(i) != index.size(i)) part = narrow(part, i, 0, index.size(i), here);
+  const Tensor<D, Index> numbers = contiguous(index);
+  backend::check_range(D{}, "scatter_add", *numbers.impl(), x.dim() ? x.size(d) : 1);
+  const Tensor<D, T> y = detail::dense_copy(x, false), values = contiguous(part.detach());
+  backend::scatter_add<T>(D{}, *y.impl(), d, *numbers.impl(), *values.impl());
+  record({"scatter_add", here}, y, wrt(x, [](const auto& g) { return g; }),
+         wrt(part, saved(numbers), [d](const auto& g, const auto& n) { return gather(g, d, n); }));
+  return y;
+}
+
+}  // namespace tern

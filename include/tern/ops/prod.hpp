@@ -1,0 +1,53 @@
+// Products.
+#pragma once
+#include "cat.hpp"
+#include "reduce.hpp"
+
+namespace tern {
+namespace detail {
+
+/// Row i is the product of all rows of x but the i-th. A tree of multiplications rather than a quotient: right at zeros, and so are
+/// its derivatives.
+template <class D, class T>
+Tensor<D, T> products_of_others(const Tensor<D, T>& x) {
+  const Index n = x.size(0), half = n / 2;
+  if (n <= 1) return ones_like(x);
+  const Tensor<D, T> a = narrow(x, 0, 0, half), b = narrow(x, 0, half, half), rest = narrow(x, 0, 2 * half, n % 2);
+  const Tensor<D, T> others = products_of_others(cat(std::vector{mul(a, b), rest}, 0));
+  const Tensor<D, T> of_pair = narrow(others, 0, 0, half);
+  return cat(std::vector{mul(of_pair, b), mul(of_pair, a), narrow(others, 0, half, n % 2)}, 0);
+}
+
+/// The same over several dimensions: for each element the product of those that a reduction over mask multiplies it with.
+template <class D, class T>
+Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
+  Dims order, back;
+  Index count = 1;
+  for (int i = 0; i < x.dim(); ++i)
+    if (mask >> i & 1) order.push_back(i), count *= x.size(i);
+  for (int i = 0; i < x.dim(); ++i)
+    if (!(mask >> i & 1)) order.push_back(i);
+  back.n = order.n;
+  for (int i = 0; i < order.n; ++i) back[int(order[i])] = i;
+  const Tensor<D, T> front = permute(x, order);
+  const Tensor<D, T> rows = reshape(front, {count, count ? x.numel() / count : 0});
+  return permute(reshape(products_of_others(rows), front.shape()), back);
+}
+
+}  // namespace detail
+
+/// The product over dim; 1 where there is no element. Integers and bool are multiplied as int64.
+template <Device D, Element T>
+Tensor<D, sum_t<T>> prod(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  using U = sum_t<T>;
+  const auto y = detail::reduce<backend::Product, U, U>("prod", detail::identity, detail::identity, dim, keepdim, x);
+  if constexpr (is_floating_v<T>) {
+    const unsigned mask = dim_mask("prod", dim, x.dim());
+    record({"prod", here}, y, wrt(x, saved(x), [mask](const auto& g, const auto& input) {
+             return mul(detail::with_dims(g, input.shape(), mask), detail::products_of_others(input, mask));
+           }));
+  }
+  return y;
+}
+
+}  // namespace tern
