@@ -28,8 +28,11 @@ Tensor<D, T> extreme(const OpName& op, const F& f, const Rule& rule, const Tenso
   return y;
 }
 
-/// Those that attain it share the gradient evenly.
-inline constexpr auto share_evenly = [](auto g, auto x, auto y, auto ties) { return where(x == y, g / ties, 0); };
+/// Those that attain it share the gradient evenly; where none does, the extreme being NaN, all get NaN.
+inline constexpr auto share_evenly = [](auto g, auto x, auto y, auto ties) {
+  const auto share = g / ties;
+  return where(x == y, share, 0 * share);
+};
 
 template <class D, class T>
 Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x, Index dim, bool keepdim) {

@@ -69,7 +69,7 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   return c;
 }
 
-[[gnu::noinline]] inline void check_dims(const char* op, const Array& a, int a_dims, const Array& b, int b_dims) {
+[[gnu::noinline, gnu::cold]] inline void check_dims(const char* op, const Array& a, int a_dims, const Array& b, int b_dims) {
   if (a.ndim != a_dims || b.ndim != b_dims)
     fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
 }

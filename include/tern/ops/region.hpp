@@ -25,7 +25,7 @@ inline Region region_of(const Array& view, const Array& base) {
 
 /// The region that a slice or a selection takes of a row-major tensor of x's shape: position start of dimension dim, and with a step
 /// (not 0, which is for a selection) on from there.
-[[gnu::noinline]] inline Region region_in_dense(const Array& x, const Array& view, int dim, Index start, Index step) {
+[[gnu::noinline, gnu::cold]] inline Region region_in_dense(const Array& x, const Array& view, int dim, Index start, Index step) {
   Array dense = x;
   set_contiguous_strides(dense);
   Region r = region_of(view, x);

@@ -1,0 +1,39 @@
+#include "support/recorded.hpp"
+
+#include "tern/ops/gradcheck.hpp"
+#include "tern/ops/prod.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+TEMPLATE_TEST_CASE("products with zeros, of nothing and of integers as PyTorch has them", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const char* name : {"prod with one zero", "prod with two zeros"}) {
+    const RecordedCase c(name);
+    const auto x = c.input<D>(0);
+    c.check(prod(x), x);
+  }
+  const RecordedCase rows("prod of rows with zeros"), nothing("prod of nothing"), row("prod over an empty dimension"),
+      integers("prod of int32 is int64");
+  const auto x = rows.input<D>(0);
+  rows.check(prod(x, {1}), x);
+  nothing.check(prod(nothing.input<D>(0)));
+  row.check(prod(row.input<D>(0), {1}));
+  integers.check(integers.input<D, std::int32_t>(0).prod());
+}
+
+TEMPLATE_TEST_CASE("gradients of products, at zeros too", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  for (Index n = 1; n < 6; ++n)
+    for (const Dims& dims : {Dims{}, Dims{1}, Dims{0, -1}}) {
+      auto x = empty<TestType, double>({2, n, 3});
+      for (Index i = 0; i < x.numel(); ++i) x.data()[i] = double(i * 5 % 7 - 3) / 2;
+      x.requires_grad_();
+      const auto f = [&](const auto& v) { return prod(v, dims); };
+      CHECK(gradcheck(f, std::tuple{x}));
+      CHECK(gradgradcheck(f, std::tuple{x}));
+    }
+}
+
+TEMPLATE_TEST_CASE("prod refuses a dimension that is not there", "[ops]", TERN_TEST_DEVICES) {
+  CHECK(error_of([&] { prod(zeros<TestType>({2}), {1}); }) == "prod: dimension 1 is out of range [-1, 0]");
+}

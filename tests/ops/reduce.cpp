@@ -1,0 +1,74 @@
+#include "support/recorded.hpp"
+
+#include "tern/ops/gradcheck.hpp"
+#include "tern/ops/reduce.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+TEMPLATE_TEST_CASE("sum, mean, any, all: values, keepdim, negative dimensions", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = tensor_of<TestType>({1, 2, 3, 4, 5, 6}, {2, 3});
+  check_close(values_of(x.sum()), {21});
+  CHECK(x.sum().shape() == Shape{});
+  check_close(values_of(x.sum({-1})), {6, 15});
+  CHECK(x.sum({-1}, true).shape() == Shape{2, 1});
+  CHECK(x.sum({0, 1}, true).shape() == Shape{1, 1});
+  check_close(values_of(x.mean({0})), {2.5, 3.5, 4.5});
+  check_close(values_of(any(x - 1, {0})), {1, 1, 1});
+  check_close(values_of(all(x - 1, {0})), {0, 1, 1});
+  check_close(values_of(tensor_of<TestType>({3}, {}).sum({-1})), {3});
+  CHECK(x.sum().item() == 21);
+}
+
+TEMPLATE_TEST_CASE("sum, mean, any, all: PyTorch's conventions", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  RecordedCase nothing("sum of nothing");
+  nothing.check(sum(nothing.input<D>(0)));
+  RecordedCase("mean of nothing").check(mean(RecordedCase("mean of nothing").input<D>(0)));
+  RecordedCase("any of nothing").check(any(nothing.input<D>(0)));
+  RecordedCase("all of nothing").check(all(nothing.input<D>(0)));
+  RecordedCase empty_dimension("sum over an empty dimension");
+  empty_dimension.check(sum(empty_dimension.input<D>(0), {1}));
+  RecordedCase("mean over an empty dimension").check(mean(empty_dimension.input<D>(0), {1}));
+  RecordedCase small("sum of uint8 is int64"), flags("sum of bool is int64"), nan("any of nan");
+  small.check(small.input<D, std::uint8_t>(0).sum());
+  flags.check(flags.input<D, bool>(0).sum());
+  nan.check(any(nan.input<D>(0)));
+}
+
+TEMPLATE_TEST_CASE("the mean of 16-bit numbers whose sum overflows is right", "[ops]", TERN_TEST_DEVICES) {
+  CHECK(float(mean(full<TestType, half>({1000}, 1000)).item()) == 1000);
+}
+
+TEMPLATE_TEST_CASE("gradients of sum and mean", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  for (const Shape& shape : {Shape{2, 3, 4}, Shape{1, 3, 1}})
+    for (const Dims& dims : {Dims{}, Dims{1}, Dims{0, -1}})
+      for (const auto& layout : layouts(spread_tensor<TestType>(shape))) {
+        auto x = layout.detach().requires_grad_();
+        const auto by_sum = [&](const auto& v) { return sum(v * v, dims); };
+        const auto by_mean = [&](const auto& v) { return mean(v * v, dims, true); };
+        CHECK(gradcheck(by_sum, std::tuple{x}));
+        CHECK(gradcheck(by_mean, std::tuple{x}));
+        CHECK(gradgradcheck(by_sum, std::tuple{x}));
+        CHECK(gradgradcheck(by_mean, std::tuple{x}));
+      }
+}
+
+TEMPLATE_TEST_CASE("a mapped sum derives its gradients", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  auto a = spread_tensor<TestType>({2, 3}).requires_grad_(), b = spread_tensor<TestType>({3}, 1, 2).requires_grad_();
+  const auto f = [](const auto& x, const auto& y) {
+    return detail::map_sum({"test", {}}, [](auto u, auto v) { return u * u / v; }, {1}, false, 3, x, y);
+  };
+  CHECK(gradcheck(f, std::tuple{a, b}));
+  CHECK(gradgradcheck(f, std::tuple{a, b}));
+  check_close(values_of(f(a, b)), values_of(mean(a * a / b, {1})));
+}
+
+TEMPLATE_TEST_CASE("reductions refuse dimensions that are not there", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = zeros<TestType>({2, 3});
+  CHECK(error_of([&] { sum(x, {2}); }) == "sum: dimension 2 is out of range [-2, 1]");
+  CHECK(error_of([&] { mean(x, {0, -2}); }) == "mean: dimension -2 is named twice");
+  CHECK(error_of([&] { any(x, {-3}); }) == "any: dimension -3 is out of range [-2, 1]");
+  CHECK(error_of([&] { all(Tensor<TestType>()); }) == "all: a tensor is undefined");
+  CHECK(error_of([&] { x.item(); }) == "item: a tensor of one element is needed, not of shape [2, 3]");
+}

@@ -1,0 +1,86 @@
+// What PyTorch answered where a formula alone does not say: the cases of tests/recorded/conventions.json.
+#pragma once
+#include "tensors.hpp"
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace tern_test {
+
+using Json = nlohmann::json;
+
+inline double number_of(const Json& j) {
+  if (j.is_string()) return std::stod(j.get<std::string>());
+  return j.is_boolean() ? double(j.get<bool>()) : j.get<double>();
+}
+inline std::vector<double> numbers_of(const Json& tensor) {
+  std::vector<double> values;
+  for (const Json& j : tensor["data"]) values.push_back(number_of(j));
+  return values;
+}
+inline Shape shape_of(const Json& tensor) {
+  Shape shape;
+  for (const Json& j : tensor["shape"]) shape.push_back(j.get<Index>());
+  return shape;
+}
+
+/// One recorded call. Its first inputs of type double, as many as there are gradients, require one.
+class RecordedCase {
+ public:
+  explicit RecordedCase(const std::string& name) : name_(name) {
+    static const Json all = [] {
+      const std::string here = __FILE__;
+      std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/conventions.json");
+      return Json::parse(file)["cases"];
+    }();
+    for (const Json& j : all)
+      if (j["name"] == name) json_ = j;
+    INFO("recorded case " << name);
+    REQUIRE(!json_.is_null());
+  }
+
+  const Json& args() const { return json_["args"]; }
+  bool has(const char* argument) const { return json_.contains("args") && args().is_object() && args().contains(argument); }
+  double number(const char* argument, double otherwise) const { return has(argument) ? number_of(args()[argument]) : otherwise; }
+  /// A tensor among the arguments; undefined if it was not given.
+  template <class D, class T = double>
+  Tensor<D, T> optional(const char* argument) const {
+    return has(argument) ? tensor<D, T>(args()[argument]) : Tensor<D, T>();
+  }
+  template <class D, class T = double>
+  Tensor<D, T> input(std::size_t i) const {
+    Tensor<D, T> x = tensor<D, T>(json_["inputs"][i]);
+    if constexpr (std::is_same_v<T, double>)
+      if (json_.contains("gradients") && i < json_["gradients"].size()) x.requires_grad_();
+    return x;
+  }
+
+  /// Compares a result, and after a backward from 1, 2, 3, ... the gradients of these inputs.
+  template <class D, class T, class... X>
+  void check(const Tensor<D, T>& y, const X&... inputs) const {
+    INFO("recorded case " << name_);
+    REQUIRE(name_of(y.dtype()) == json_["output"]["dtype"].get<std::string>());
+    REQUIRE(y.shape() == shape_of(json_["output"]));
+    check_close(values_of(y), numbers_of(json_["output"]));
+    if constexpr (sizeof...(X) > 0) {
+      REQUIRE(json_["gradients"].size() == sizeof...(X));
+      const Tensor<D, T> g = empty<D, T>(y.shape());
+      for (Index i = 0; i < g.numel(); ++i) g.data()[i] = T(i + 1);
+      y.backward(g);
+      std::size_t i = 0;
+      (check_close(values_of(inputs.grad()), numbers_of(json_["gradients"][i++]), 1e-8, 1e-12), ...);
+    }
+  }
+
+ private:
+  template <class D, class T>
+  static Tensor<D, T> tensor(const Json& j) {
+    return tensor_of<D, T>(numbers_of(j), shape_of(j));
+  }
+
+  std::string name_;
+  Json json_;
+};
+
+}  // namespace tern_test
