@@ -82,7 +82,10 @@ class Call {
   /// An integer, which may stand in a tensor.
   Index integer(int position, const char* name = "") const {
     const Json& j = arg(position, name);
-    return is_tensor(j) ? Index(bank_.tensors.at(j["tensor"]).values.at(0)) : j.get<Index>();
+    if (!is_tensor(j)) return j.get<Index>();
+    const Recorded& r = bank_.tensors.at(j["tensor"]);
+    if (!r.shape.empty() || is_floating(r.dtype)) throw Skip{"a tensor where an integer belongs"};
+    return Index(r.values[0]);
   }
   bool flag(int position, const char* name, bool otherwise) const {
     return has(position, name) ? arg(position, name).template get<bool>() : otherwise;

@@ -72,7 +72,6 @@ inline void update_contiguous(Array& a) {
 
 /// True if two index tuples may name the same element (an expanded dimension, say).
 inline bool may_overlap_itself(const Array& a) {
-  if (a.numel == 0) return false;
   for (int i = 0; i < a.ndim; ++i)
     if (a.dims[i] > 1 && a.strides[i] == 0) return a.numel > 0;
   return false;

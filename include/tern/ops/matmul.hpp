@@ -74,12 +74,23 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
     fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
 }
 
+/// a b as a gradient: where it will be summed over a batch that was broadcast, 16-bit types are rounded once, after it.
+template <class D, class T>
+Tensor<D, T> gradient_product(const Tensor<D, T>& a, const Tensor<D, T>& b) {
+  if constexpr (is_half_v<T>) {
+    const Shape input(tape.input_shape.d, tape.input_shape.n);
+    if (!(broadcast_shapes("matmul", {a.impl()->dims, a.dim() - 2}, {b.impl()->dims, b.dim() - 2}) == Shape(input.d, input.n - 2)))
+      return to_type(sum_to(matmul(to_type(a, f32), to_type(b, f32)), input), Type<T>{});
+  }
+  return matmul(a, b);
+}
+
 /// The product of matrices or of batches of them, on the tape.
 template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const Tensor<D, T> c = product(op.name, a, b);
-  record(op, c, wrt(a, saved(b), [](const auto& dc, const auto& kept) { return matmul(dc, kept.mT()); }),   // dA = dC Bᵀ
-         wrt(b, saved(a), [](const auto& dc, const auto& kept) { return matmul(kept.mT(), dc); }));         // dB = Aᵀ dC
+  record(op, c, wrt(a, saved(b), [](const auto& dc, const auto& kept) { return gradient_product(dc, kept.mT()); }),   // dA = dC Bᵀ
+         wrt(b, saved(a), [](const auto& dc, const auto& kept) { return gradient_product(kept.mT(), dc); }));         // dB = Aᵀ dC
   return c;
 }
 

@@ -58,6 +58,18 @@ Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, cons
   return y;
 }
 
+/// True if a gradient of shape g will be summed to the shape of the input, which was broadcast.
+[[gnu::noinline]] inline bool is_summed(ShapeRef g) {
+  const ShapeRef input = tape.input_shape;
+  bool differs = input.n != g.n;
+  for (int i = g.n - input.n; i < g.n; ++i) {
+    const Index size = i < 0 ? 0 : input.d[i - (g.n - input.n)];
+    if (i < 0 || (size != g.d[i] && size != 1)) return false;
+    differs = differs || size != g.d[i];
+  }
+  return differs;
+}
+
 /// A gradient by hand: one expression in g and what was saved, of packets or of tensors. Plainly it is one pass; where the gradient is
 /// itself to be differentiated, the same expression is made of tensor ops.
 template <class Rule>
@@ -67,6 +79,12 @@ struct Gradient {
   template <class D, class T, class... X>
   Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... kept) const {
     if (GradMode::is_enabled()) return rule(g, kept...);
+    if constexpr (is_half_v<T>) {  // a sum is rounded once, after it
+      if (is_summed(g.impl()->shape_ref())) {
+        const Shape shape(tape.input_shape.d, tape.input_shape.n);
+        return to_type(sum_to(map<float>("gradient", rule, g, kept...), shape), Type<T>{});
+      }
+    }
     return map<T>("gradient", rule, g, kept...);
   }
 
