@@ -7,5 +7,4 @@
 #include "optim/optim.hpp"
 #include "tensor/any_tensor.hpp"
 #include "tensor/creation.hpp"
-#include "tensor/transfer.hpp"
 #include "tensor/with_device.hpp"
