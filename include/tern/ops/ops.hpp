@@ -29,6 +29,7 @@
 #include "softmax.hpp"
 #include "special.hpp"
 #include "statistics.hpp"
+#include "transfer.hpp"
 #include "trigonometric.hpp"
 #include "views.hpp"
 #include "where.hpp"
