@@ -192,3 +192,12 @@ TEST_CASE("third derivatives, and duals of scalar lanes", "[dual]") {
   const Scalar one = 1;
   CHECK(lane(D3{D2{D1{cube}}}(one, one, one, Scalar(1.5))) == Approx(12));
 }
+
+TEST_CASE("a partial derivative whose number is known only at run time", "[dual]") {
+  const auto f = [](auto x, auto y) { return x * x * sqrt(y); };
+  for (const int k : {0, 1}) {
+    const AnyPartial<decltype(f)> partial{f, k};
+    CHECK(lane(partial(V(3), V(5), V(4))) == (k == 0 ? 3 * 2 * 5 * 2 : 3 * 25 / 4.));
+  }
+  CHECK(lane(AnyPartial<decltype(f)>{f, 0}(V(3), V(5), V(0))) == 0);   // not 0 times an infinite factor
+}

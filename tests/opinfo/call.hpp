@@ -1,148 +1,204 @@
 // One call of an operator: its recorded arguments as tensors and numbers of the library's types.
 #pragma once
-#include <tern/tern.hpp>
-
-#include <functional>
+#include <tern/tensor/any_tensor.hpp>
+#include <tern/tensor/creation.hpp>
 
 #include "case.hpp"
+#include "ops.hpp"
 
 namespace opinfo {
 
+using tern::Dims;
 using tern::Index;
+using tern::Tensor;
 
 template <class D, class T>
 class Call {
  public:
-  using X = tern::Tensor<D, T>;
-  using Ints = tern::Tensor<D, Index>;
-  using Bools = tern::Tensor<D, bool>;
+  using X = Tensor<D, T>;
+  using Scalar = tern::scalar_t<T>;
 
   Call(const Bank& bank, const Case& c, Layout layout, std::optional<tern::DType> round_to)
       : case_(c), bank_(bank), layout_(layout), round_to_(round_to) {}
 
-  const Case& info() const { return case_; }
+  const std::string& variant() const { return case_.variant; }
+  int count() const { return int(case_.args.size()); }
 
-  /// The argument at a position or of a name; null if it was not given.
-  const Json& arg(std::size_t position, const char* name) const {
+  /// The argument of a name, or at a position; null if it was not given.
+  const Json& arg(int position, const char* name = "") const {
     static const Json none;
-    if (case_.kwargs.contains(name)) return case_.kwargs[name];
-    return position < case_.args.size() ? case_.args[position] : none;
+    if (case_.kwargs.contains(name)) {
+      asked_.insert(name);
+      return case_.kwargs[name];
+    }
+    if (position >= count()) return none;
+    asked_.insert(std::to_string(position));
+    return case_.args[std::size_t(position)];
   }
-  bool has(std::size_t position, const char* name) const { return !arg(position, name).is_null(); }
-  const Json& arg(const char* name) const { return arg(99, name); }
-  bool has(const char* name) const { return has(99, name); }
-  /// A skip where an argument was given that the library's signature lacks.
-  void refuse(const char* name) const {
-    if (case_.kwargs.contains(name) && !case_.kwargs[name].is_null()) throw Skip{std::string("no argument ") + name};
+  const Json& arg(const char* name) const { return arg(named, name); }
+  bool has(int position, const char* name = "") const { return !arg(position, name).is_null(); }
+  bool has(const char* name) const { return has(named, name); }
+  /// A skip if an argument was given that nobody asked for: the library's signature lacks it.
+  void check_all_asked() const {
+    for (const auto& [name, value] : case_.kwargs.items())
+      if (!value.is_null() && !asked_.count(name)) throw Skip{"no argument " + name};
+    for (int i = 0; i < count(); ++i)
+      if (!case_.args[std::size_t(i)].is_null() && !asked_.count(std::to_string(i))) throw Skip{"no argument " + std::to_string(i)};
   }
 
   /// The tensors, by position or name.
-  X x(std::size_t position, const char* name = "") { return tensor<T>(arg(position, name)); }
-  X x(const char* name) { return x(99, name); }
-  Ints ints(std::size_t position, const char* name = "") { return tensor<Index>(arg(position, name)); }
-  Bools bools(std::size_t position, const char* name = "") { return tensor<bool>(arg(position, name)); }
-  bool is_tensor(std::size_t position, const char* name = "") const { return is_tensor(arg(position, name)); }
-  static bool is_tensor(const Json& j) { return j.is_object() && j.contains("tensor"); }
-  bool is_null(std::size_t position, const char* name = "") const { return arg(position, name).is_null(); }
+  X x(int position, const char* name = "") { return tensor<T>(arg(position, name)); }
+  X x(const char* name) { return x(named, name); }
+  Tensor<D, Index> ints(int position, const char* name = "") { return tensor<Index>(arg(position, name)); }
+  Tensor<D, bool> bools(int position, const char* name = "") { return tensor<bool>(arg(position, name)); }
   /// An undefined tensor where none was given.
-  X optional_x(std::size_t position, const char* name) {
-    return has(position, name) ? tensor<T>(arg(position, name)) : X();
-  }
-  std::vector<X> list(std::size_t position, const char* name = "") {
+  X optional_x(int position, const char* name) { return has(position, name) ? x(position, name) : X(); }
+  std::vector<X> list(int position, const char* name = "") {
     std::vector<X> xs;
     for (const Json& j : elements(arg(position, name))) xs.push_back(tensor<T>(j));
     return xs;
   }
-  tern::DType dtype_of(const Json& j) const { return bank_.tensors.at(j["tensor"]).dtype; }
+  bool is_tensor(int position, const char* name = "") const { return is_tensor(arg(position, name)); }
+  static bool is_tensor(const Json& j) { return j.is_object() && j.contains("tensor"); }
+  bool is_floating_tensor(int position) const {
+    return is_tensor(position) && is_floating(bank_.tensors.at(arg(position)["tensor"]).dtype);
+  }
+  bool is_list(int position, const char* name = "") const { return elements(arg(position, name)).is_array(); }
 
-  double number(std::size_t position, const char* name, double otherwise) const {
+  double number(int position, const char* name, double otherwise) const {
     return has(position, name) ? to_number(arg(position, name)) : otherwise;
   }
-  double number(const char* name, double otherwise) const { return number(99, name, otherwise); }
-  Index integer(std::size_t position, const char* name, Index otherwise) const {
-    const Json& j = arg(position, name);
-    if (is_tensor(j)) return Index(bank_.tensors.at(j["tensor"]).values.at(0));
-    return has(position, name) ? j.get<Index>() : otherwise;
+  double number(const char* name, double otherwise) const { return number(named, name, otherwise); }
+  /// A number that stands where a tensor could.
+  Scalar scalar(int position, const char* name = "") const {
+    const double value = to_number(arg(position, name));
+    if (value != double(Scalar(value))) throw Skip{"mixed element types"};
+    return Scalar(value);
   }
-  bool flag(std::size_t position, const char* name, bool otherwise) const {
+  Scalar scalar(const char* name) const { return scalar(named, name); }
+  Index integer(int position, const char* name, Index otherwise) const {
+    return has(position, name) ? integer(position, name) : otherwise;
+  }
+  /// An integer, which may stand in a tensor.
+  Index integer(int position, const char* name = "") const {
+    const Json& j = arg(position, name);
+    if (!is_tensor(j)) return j.get<Index>();
+    const Recorded& r = bank_.tensors.at(j["tensor"]);
+    if (!r.shape.empty() || is_floating(r.dtype)) throw Skip{"a tensor where an integer belongs"};
+    return Index(r.values[0]);
+  }
+  bool flag(int position, const char* name, bool otherwise) const {
     return has(position, name) ? arg(position, name).template get<bool>() : otherwise;
   }
-  bool flag(const char* name, bool otherwise) const { return flag(99, name, otherwise); }
-  std::string text(const char* name, const char* otherwise) const {
-    return has(name) ? arg(name).template get<std::string>() : otherwise;
+  bool flag(const char* name, bool otherwise) const { return flag(named, name, otherwise); }
+  std::string text(int position, const char* name, const char* otherwise) const {
+    return has(position, name) ? arg(position, name).template get<std::string>() : otherwise;
+  }
+  std::string text(const char* name, const char* otherwise) const { return text(named, name, otherwise); }
+  /// PyTorch's name of a reduction as the library's.
+  tern::Reduction reduction() const {
+    const std::string name = text("reduction", "mean");
+    if (name == "none") return tern::Reduction::none;
+    if (name == "sum") return tern::Reduction::sum;
+    if (name != "mean") throw Skip{"a reduction that its type excludes"};
+    return tern::Reduction::mean;
   }
   /// A list of integers, or one.
-  tern::Dims dims(std::size_t position, const char* name, tern::Dims otherwise = {}) const {
+  Dims dims(int position, const char* name, Dims otherwise = {}) const {
     return has(position, name) ? to_dims(arg(position, name)) : otherwise;
   }
-  static tern::Dims to_dims(const Json& j) {
-    if (j.is_number()) return tern::Dims(j.get<Index>());
-    tern::Dims out;
-    for (const Json& e : elements(j)) out.push_back(e.get<Index>());
-    return out;
-  }
   /// The integers from a position on, given one by one or as a list.
-  tern::Dims rest(std::size_t position) const {
-    if (position < case_.args.size() && !case_.args[position].is_number()) return to_dims(case_.args[position]);
-    tern::Dims out;
-    for (std::size_t i = position; i < case_.args.size(); ++i) out.push_back(case_.args[i].get<Index>());
+  Dims rest(int position) const {
+    if (is_list(position)) return to_dims(arg(position));
+    Dims out;
+    for (; position < count(); ++position) out.push_back(integer(position));
     return out;
   }
+
+  /// f(x, number) or f(x, other): whichever the second argument is.
+  template <class F>
+  auto binary(F f) {
+    return is_tensor(1, "other") ? f(x(0), x(1, "other")) : f(x(0), scalar(1, "other"));
+  }
+  /// f(x) in the type that dtype names, if it is given; the result comes back in T.
+  template <class F>
+  X in_dtype(F f) {
+    const Json& dtype = arg("dtype");
+    if (dtype.is_null()) return f(x(0));
+    if (dtype["dtype"] != "float32" && dtype["dtype"] != "float64") throw Skip{"no argument dtype"};
+    if (dtype["dtype"] == "float64") return f(x(0).to(tern::f64)).to(tern::Type<T>{});
+    return f(x(0).to(tern::f32)).to(tern::Type<T>{});
+  }
+
+  /// The gradients asked for, of inputs in the order of the case's; an input that was not used has none.
+  std::vector<std::optional<Recorded>> gradients(const std::vector<tern::AnyTensor>& results) {
+    std::vector<X> outputs, cotangents, inputs;
+    for (std::size_t i = 0; i < case_.cotangents.size() && i < results.size(); ++i) {
+      if (!case_.cotangents[i] || !results[i].template as<D, T>().requires_grad()) continue;
+      outputs.push_back(results[i].template as<D, T>());
+      cotangents.push_back(dense<T>(bank_.tensors.at(*case_.cotangents[i])));
+    }
+    std::vector<std::optional<Recorded>> gradients;
+    for (const auto& [name, unused] : case_.grads) inputs.push_back(tensor<T>(Json{{"tensor", name}}));
+    for (const X& g : tern::grad<D, T>(outputs, inputs, cotangents, {.allow_unused = true}))
+      gradients.push_back(g.defined() ? std::optional(record(g)) : std::nullopt);
+    return gradients;
+  }
+
+ private:
+  static constexpr int named = 99;  // no position
+
   static const Json& elements(const Json& j) { return j.is_object() && j.contains("tuple") ? j["tuple"] : j; }
   static double to_number(const Json& j) {
     if (j.is_object() && j.contains("float")) return std::stod(j["float"].get<std::string>());
-    if (j.is_boolean()) return j.get<bool>();
-    if (!j.is_number()) throw Skip{"a number of another kind: " + j.dump()};
-    return j.get<double>();
+    return j.is_boolean() ? j.get<bool>() : j.get<double>();
+  }
+  static Dims to_dims(const Json& j) {
+    if (j.is_number()) return Dims(j.get<Index>());
+    Dims out;
+    for (const Json& e : elements(j)) out.push_back(e.get<Index>());
+    return out;
   }
 
   /// The tensor of an argument, made once, in the layout asked for.
   template <class U>
-  tern::Tensor<D, U> tensor(const Json& j) {
+  Tensor<D, U> tensor(const Json& j) {
     if (!is_tensor(j)) throw Skip{"a bare number where a tensor belongs"};
     const std::string name = j["tensor"];
-    for (const auto& [known, made] : made_)
-      if (known == name) return made.template as<D, U>();
     const Recorded& r = bank_.tensors.at(name);
-    const bool floating = r.dtype == tern::DType::float32 || r.dtype == tern::DType::float64;
-    if (floating != tern::is_floating_v<U> || (!floating && r.dtype != tern::dtype_of<U>))
+    if (is_floating(r.dtype) != tern::is_floating_v<U> || (!is_floating(r.dtype) && r.dtype != tern::dtype_of<U>))
       throw Skip{"mixed element types"};
-    auto t = lay_out<U>(r);
-    if constexpr (tern::is_floating_v<U>)
-      if (case_.grads.contains(name)) t.requires_grad_();
-    made_.emplace_back(name, t);
-    return t;
-  }
-  /// The made inputs, for their gradients.
-  const std::vector<std::pair<std::string, tern::AnyTensor>>& made() const { return made_; }
-
-  template <class U>
-  tern::Tensor<D, U> dense(const Recorded& r) const {
-    auto t = tern::empty<D, U>(r.shape);
-    for (std::size_t i = 0; i < r.values.size(); ++i) t.data()[i] = convert<U>(r.values[i]);
-    return t;
-  }
-
- private:
-  template <class U>
-  U convert(double value) const {
-    if constexpr (tern::is_floating_v<U>) {
-      if (round_to_ == tern::DType::bfloat16) value = double(float(tern::bfloat16(float(value))));
-      if (round_to_ == tern::DType::float16) value = double(float(tern::half(float(value))));
+    tern::AnyTensor& made = made_[name];
+    if (!made.defined()) {
+      auto t = lay_out<U>(r);
+      if constexpr (tern::is_floating_v<U>)
+        if (case_.grads.count(name)) t.requires_grad_();
+      made = t;
     }
-    return U(static_cast<tern::compute_t<U>>(value));
+    return made.template as<D, U>();
   }
 
   template <class U>
-  tern::Tensor<D, U> lay_out(const Recorded& r) const {
+  Tensor<D, U> dense(const Recorded& r) const {
+    const auto t = tern::empty<D, U>(tern::Shape(r.shape.data(), int(r.shape.size())));
+    for (std::size_t i = 0; i < r.values.size(); ++i) {
+      double value = r.values[i];
+      if (is_floating(r.dtype) && round_to_ == tern::DType::bfloat16) value = tern::bfloat16(float(value));
+      if (is_floating(r.dtype) && round_to_ == tern::DType::float16) value = tern::half(float(value));
+      t.data()[i] = static_cast<U>(static_cast<tern::compute_t<U>>(value));
+    }
+    return t;
+  }
+
+  template <class U>
+  Tensor<D, U> lay_out(const Recorded& r) const {
     const auto t = dense<U>(r);
     const tern::NoGradGuard off;
-    if (layout_ == Layout::transposed && r.shape.n >= 2) return t.transpose(0, -1).contiguous().transpose(0, -1);
-    if (layout_ == Layout::strided && r.shape.n >= 1) {
-      tern::Shape wide = r.shape;
-      wide[wide.n - 1] = 2 * wide[wide.n - 1] + 1;
-      const auto buffer = tern::full<D, U>(wide, 7);
-      const auto view = buffer.slice(-1, {1, tern::Slice::open, 2});
+    if (layout_ == Layout::transposed && t.dim() >= 2) return t.transpose(0, -1).contiguous().transpose(0, -1);
+    if (layout_ == Layout::strided && t.dim() >= 1) {
+      tern::Shape wide = t.shape();
+      wide[wide.n - 1] = 2 * wide.back() + 1;
+      const auto view = tern::full<D, U>(wide, 7).slice(-1, {1, tern::Slice::open, 2});
       view.copy_(t);
       return view;
     }
@@ -153,20 +209,8 @@ class Call {
   const Bank& bank_;
   Layout layout_;
   std::optional<tern::DType> round_to_;
-  std::vector<std::pair<std::string, tern::AnyTensor>> made_;
+  mutable std::set<std::string> asked_;
+  std::map<std::string, tern::AnyTensor> made_;
 };
-
-/// A list of results of any types.
-using Results = std::vector<tern::AnyTensor>;
-
-template <class D, class T>
-using Operator = std::function<Results(Call<D, T>&)>;
-template <class D, class T>
-using Table = std::map<std::string, Operator<D, T>>;
-
-template <class X>
-Results results(const std::vector<X>& xs) {
-  return Results(xs.begin(), xs.end());
-}
 
 }  // namespace opinfo

@@ -33,8 +33,12 @@ void read_tensors(const std::string& path, std::map<std::string, Recorded>& tens
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     Recorded t{dtype_named(entry["dtype"]), {}, {}};
-    for (tern::Index size : entry["shape"]) t.shape.push_back(size);
-    t.values.resize(std::size_t(t.shape.numel()));
+    std::size_t numel = 1;
+    for (tern::Index size : entry["shape"]) {
+      t.shape.push_back(size);
+      numel *= std::size_t(size);
+    }
+    t.values.resize(numel);
     const char* const from = bytes.data() + 8 + header_bytes + std::size_t(entry["data_offsets"][0]);
     switch (t.dtype) {
       case tern::DType::float32: widen<float>(from, t.values); break;
@@ -47,7 +51,34 @@ void read_tensors(const std::string& path, std::map<std::string, Recorded>& tens
   }
 }
 
+template <class T>
+void read_strided(const tern::Array& a, std::vector<double>& values) {
+  tern::Index at[tern::max_dims] = {};
+  for (tern::Index i = 0; i < a.numel; ++i) {
+    tern::Index offset = 0;
+    for (int k = 0; k < a.ndim; ++k) offset += at[k] * a.strides[k];
+    values.push_back(double(a.as<T>()[offset]));
+    for (int k = a.ndim; k-- > 0 && ++at[k] == a.dims[k];) at[k] = 0;
+  }
+}
+
 }  // namespace
+
+Recorded record(const tern::AnyTensor& x) {
+  const tern::Array& a = *x.impl();
+  Recorded r{a.dtype, {a.dims, a.dims + a.ndim}, {}};
+  switch (a.dtype) {
+    case tern::DType::float32: read_strided<float>(a, r.values); break;
+    case tern::DType::float64: read_strided<double>(a, r.values); break;
+    case tern::DType::bfloat16: read_strided<tern::bfloat16>(a, r.values); break;
+    case tern::DType::float16: read_strided<tern::half>(a, r.values); break;
+    case tern::DType::int64: read_strided<std::int64_t>(a, r.values); break;
+    case tern::DType::int32: read_strided<std::int32_t>(a, r.values); break;
+    case tern::DType::uint8: read_strided<std::uint8_t>(a, r.values); break;
+    case tern::DType::boolean: read_strided<bool>(a, r.values);
+  }
+  return r;
+}
 
 Bank read_bank(const std::string& folder) {
   Bank bank;
@@ -61,7 +92,8 @@ Bank read_bank(const std::string& folder) {
       c.outputs = j["outputs"].get<std::vector<std::string>>();
       for (const Json& name : j.value("cotangents", Json::array()))
         c.cotangents.push_back(name.is_null() ? std::nullopt : std::optional(name.get<std::string>()));
-      for (const auto& [input, name] : j.value("grads", Json::object()).items())
+      const Json grads = j.value("grads", Json::object());
+      for (const auto& [input, name] : grads.items())
         c.grads[input] = name.is_null() ? std::nullopt : std::optional(name.get<std::string>());
     }
     bank.cases.push_back(std::move(c));

@@ -1,11 +1,11 @@
 // Operator cases as they lie in a folder: cases.jsonl and tensors.safetensors, in the form of PyTorch's operator samples.
 #pragma once
-#include <tern/core/dtype.hpp>
-#include <tern/core/shape.hpp>
+#include <tern/tensor/any_tensor.hpp>
 
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 /// A recorded tensor, every element widened to double.
 struct Recorded {
   tern::DType dtype;
-  tern::Shape shape;
+  std::vector<tern::Index> shape;  // of any length
   std::vector<double> values;
 };
 
@@ -41,6 +41,11 @@ Bank read_bank(const std::string& folder);
 struct Skip {
   std::string reason;
 };
+
+inline bool is_floating(tern::DType type) { return type <= tern::DType::float16; }
+
+/// A tensor's elements.
+Recorded record(const tern::AnyTensor& x);
 
 /// How the inputs lie in memory.
 enum class Layout { contiguous, transposed, strided };

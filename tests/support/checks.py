@@ -25,9 +25,10 @@ def run(command, **options):
 
 
 def problem_of(command, **options):
-    """None if the command succeeds, else what it printed."""
+    """None if the command succeeds, else the start of what it printed."""
     done = run(command, **options)
-    return None if done.returncode == 0 else f"$ {' '.join(map(str, command))}\n{done.stdout}"
+    start = "\n".join(done.stdout.splitlines()[:30])
+    return None if done.returncode == 0 else f"$ {' '.join(map(str, command))}\n{start}"
 
 
 def in_parallel(function, items):

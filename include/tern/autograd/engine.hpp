@@ -215,6 +215,7 @@ class Backward {
         fail(node->name, {"a tensor saved for backward was modified in place (line ", Index(node->line), " of ",
                           node->file ? node->file : "an unknown file", ")"});
     }
+    tape.input_shape = {reinterpret_cast<const Index*>(node->at(edge.dims)), edge.ndim};
     if (!create_graph_) return edge.fn(saved, gradient, results);
     // Differentiable: the op's own output is part of its graph again, through an alias of this call only.
     TensorImpl* kept[max_saved];

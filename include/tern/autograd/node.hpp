@@ -91,6 +91,7 @@ struct TapeState {
   bool destroying = false;
   std::uint64_t sequence = 0;
   Node* dead = nullptr;
+  ShapeRef input_shape{nullptr, 0};  // of the input whose gradient is being computed: what will be summed to it is better summed early
 };
 inline constinit thread_local TapeState tape{};
 

@@ -66,7 +66,7 @@ class Piece {
 };
 
 /// The pieces as one string.
-[[gnu::noinline]] inline std::string text(std::initializer_list<Piece> pieces) {
+[[gnu::noinline, gnu::cold]] inline std::string text(std::initializer_list<Piece> pieces) {
   std::string out;
   for (const Piece& piece : pieces) piece.append_to(out);
   return out;

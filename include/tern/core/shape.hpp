@@ -68,7 +68,7 @@ inline int wrap_dim(const char* op, Index dim, int n) {
 }
 
 /// The set of dimensions as a bit mask; an empty list means all. Error on a dimension out of range or named twice.
-[[gnu::noinline]] inline unsigned dim_mask(const char* op, const Dims& dims, int n) {
+[[gnu::noinline, gnu::cold]] inline unsigned dim_mask(const char* op, const Dims& dims, int n) {
   if (dims.empty()) return n == 0 ? 0u : (1u << n) - 1;
   unsigned mask = 0;
   for (Index dim : dims) {
@@ -80,7 +80,7 @@ inline int wrap_dim(const char* op, Index dim, int n) {
 }
 
 /// The shape that a and b broadcast to: aligned at the last dimension, a size of 1 stretches. Error if they do not.
-[[gnu::noinline]] inline Shape broadcast_shapes(const char* op, ShapeRef a, ShapeRef b) {
+[[gnu::noinline, gnu::cold]] inline Shape broadcast_shapes(const char* op, ShapeRef a, ShapeRef b) {
   const int n = a.n > b.n ? a.n : b.n;
   Shape out;
   out.n = n;

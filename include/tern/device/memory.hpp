@@ -89,7 +89,7 @@ struct ThreadEnd {
 };
 
 /// Returns all large blocks that nobody uses to the system.
-[[gnu::noinline]] inline void release_cached() {
+[[gnu::noinline, gnu::cold]] inline void release_cached() {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
   for (int c = local_classes; c < class_count; ++c) {
@@ -101,14 +101,14 @@ struct ThreadEnd {
   }
 }
 
-[[gnu::noinline]] inline MemoryStats stats() {
+[[gnu::noinline, gnu::cold]] inline MemoryStats stats() {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
   return {p.large_in_use + p.small_reserved, p.peak, p.large_cached};
 }
 
 /// Memory from the system; once more after giving back what is cached; Error if there is none.
-[[gnu::noinline]] inline void* from_system(std::size_t alignment, std::size_t bytes) {
+[[gnu::noinline, gnu::cold]] inline void* from_system(std::size_t alignment, std::size_t bytes) {
   if (void* block = std::aligned_alloc(alignment, bytes)) return block;
   release_cached();
   if (void* block = std::aligned_alloc(alignment, bytes)) return block;
@@ -174,7 +174,7 @@ struct ThreadEnd {
 }
 
 /// Half of a thread's full list goes to the pool: what a loader's thread allocates and the trainer frees stays bounded.
-[[gnu::noinline]] inline void spill(int c) {
+[[gnu::noinline, gnu::cold]] inline void spill(int c) {
   LocalLists::List& list = local.lists[c];
   const std::uint32_t half_length = list.length / 2;
   FreeBlock* const first = list.head;

@@ -185,6 +185,22 @@ template <int K, class F> struct Partial {
   }
 };
 
+/// The k-th partial derivative of f, times g, with k not part of the type: slower, but one kernel serves all arguments.
+template <class F> struct AnyPartial {
+  F f;
+  int k;
+
+  template <class V, std::same_as<V>... Xs> V operator()(V g, Xs... x) const {
+    return call(g, std::index_sequence_for<Xs...>(), x...);
+  }
+
+ private:
+  template <class V, std::size_t... I, class... Xs> V call(V g, std::index_sequence<I...>, Xs... x) const {
+    const Dual<V> y = f(Dual<V>(x, int(I) == k ? Tangent<V>(V(1)) : Tangent<V>())...);
+    return (y.d * g).d;
+  }
+};
+
 }  // namespace expr
 }  // namespace TERN_ISA
 }  // namespace tern

@@ -64,7 +64,7 @@ class Registered {
 };
 
 /// Error if a registered object is a member of the module but not in the list.
-[[gnu::noinline]] inline void check_members(const char* type, const Extent& module, const std::vector<Extent>& listed) {
+[[gnu::noinline, gnu::cold]] inline void check_members(const char* type, const Extent& module, const std::vector<Extent>& listed) {
   if (const Registered* member = Registered::find_unlisted(module, listed)) {
     fail(type, {"a layer or parameter that is a member (at byte ",
                 Index(reinterpret_cast<const char*>(member) - static_cast<const char*>(module.begin)),

@@ -98,8 +98,8 @@ Tensor<D, T> rsub(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, He
 template <Device D, Element T>
 Tensor<D, T> mul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>("mul", detail::mul_expression, a, b);
-  record({"mul", here}, c, wrt(a, saved(b), [](const auto& g, const auto& kept) { return mul(g, kept); }),
-         wrt(b, saved(a), [](const auto& g, const auto& kept) { return mul(g, kept); }));
+  constexpr detail::Gradient times{detail::mul_expression};
+  record({"mul", here}, c, wrt(a, saved(b), times), wrt(b, saved(a), times));
   return c;
 }
 
@@ -115,10 +115,8 @@ Tensor<D, T> mul(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Her
 template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>("div", detail::div_expression, a, b);
-  record({"div", here}, c, wrt(a, saved(b), [](const auto& g, const auto& divisor) { return div(g, divisor); }),
-         wrt(b, saved(b, c), [](const auto& g, const auto& divisor, const auto& quotient) {
-           return neg(div(mul(g, quotient), divisor));  // d(a/b) = -(a/b)/b db
-         }));
+  record({"div", here}, c, wrt(a, saved(b), detail::Gradient{detail::div_expression}),
+         wrt(b, saved(b, c), detail::Gradient{[](auto g, auto divisor, auto quotient) { return -g * quotient / divisor; }}));
   return c;
 }
 

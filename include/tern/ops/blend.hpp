@@ -32,7 +32,7 @@ template <Device D, Floating T>
 Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& weight, Here here = {}) {
   const auto c = detail::map<T>("lerp", detail::lerp_expression, a, b, weight);
   record({"lerp", here}, c, wrt(a, saved(weight), detail::Gradient{[](auto g, auto w) { return g * (1 - w); }}),
-         wrt(b, saved(weight), [](const auto& g, const auto& w) { return mul(g, w); }),
+         wrt(b, saved(weight), detail::Gradient{detail::mul_expression}),
          wrt(weight, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * (y - x); }}));
   return c;
 }

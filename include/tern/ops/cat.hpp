@@ -42,13 +42,17 @@ bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
 template <Device D, Element T>
 Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
   if (tensors.empty()) fail("cat", {"at least one tensor is needed"});
-  std::vector<Tensor<D, T>> parts;
+  const auto is_nothing = [](const Tensor<D, T>& x) { return x.shape() == Shape{0}; };
+  const Tensor<D, T>* model = &tensors[0];
   for (const Tensor<D, T>& x : tensors) {
     if (x.checked("cat")->ndim == 0) fail("cat", {"a 0-d tensor cannot be concatenated; use stack"});
-    if (!(x.shape() == Shape{0})) parts.push_back(x);
+    if (is_nothing(*model)) model = &x;
   }
-  if (parts.empty()) parts.push_back(tensors[0]);
-  const int d = wrap_dim("cat", dim, parts[0].dim());
+  const int d = wrap_dim("cat", dim, model->dim());
+  Shape empty_part = model->shape();
+  empty_part[d] = 0;
+  std::vector<Tensor<D, T>> parts;
+  for (const Tensor<D, T>& x : tensors) parts.push_back(is_nothing(x) ? view(x, empty_part, here) : x);
   if (parts.size() > detail::max_edges && detail::any_recorded(parts)) {  // more than a node has edges: in groups
     std::vector<Tensor<D, T>> groups;
     for (auto first = parts.begin(); first != parts.end();) {

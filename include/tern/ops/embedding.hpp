@@ -61,13 +61,14 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
   const Index rows = table.size(0), columns = table.size(1), count = starts.numel() - 1;
   const Tensor<D, T> y = empty<D, T>({count, columns});
   const bool max = bags.mode == BagMode::max;
-  const Tensor<D, Index> chosen = max ? zeros<D, Index>({count, columns}) : Tensor<D, Index>();
+  const Tensor<D, Index> chosen = max ? full<D, Index>({count, columns}, rows) : Tensor<D, Index>();
   backend::bag<T>(D{}, bags, *y.impl(), *table.impl(), *numbers.impl(), *starts.impl(),
                   scale.defined() ? scale.impl()->template as<T>() : nullptr,
                   max ? chosen.impl()->template as<Index>() : nullptr);
   if (max) {
     record(op, y, wrt(weight, saved(chosen), [rows, columns](const Tensor<D, T>& g, const auto& at) {
-             return scatter_add(zeros<D, T>({rows, columns}), 0, at, g);
+             // An empty bag chose none: its gradient goes to a row behind the last.
+             return narrow(scatter_add(zeros<D, T>({rows + 1, columns}), 0, at, g), 0, 0, rows);
            }));
   } else if (scale.defined()) {
     record(op, y, wrt(weight, saved(numbers, starts, scale.detach()), [bags, rows](const Tensor<D, T>& g, const auto& n, const auto& s, const auto& w) {
@@ -127,10 +128,13 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   if (!records(per_sample_weights))
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, reshape(per_sample_weights, {-1}).contiguous());
   // Weights that are learned: scaled rows are summed as a table of their own, so that both get their gradient.
-  const Tensor<D, T> scaled = mul(detail::take_rows({"embedding_bag", here}, weight, numbers), reshape(per_sample_weights, {-1, 1}, here), here);
-  Tensor<D, T> kept = scaled;
+  const Type<compute_t<T>> wide;
+  const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), wide, here);
+  const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), wide, here), here);
+  auto kept = scaled;
   if (padding >= 0) kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
-  return detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept, arange<D>(numbers.numel()), starts, Tensor<D, T>());
+  const auto y = detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept, arange<D>(numbers.numel()), starts, {});
+  return to_type(y, Type<T>{}, here);
 }
 template <Device D, Element T>
 Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, EmbeddingBagOptions options = {}, Here here = {}) {

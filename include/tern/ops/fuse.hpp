@@ -64,16 +64,19 @@ class Fused {
   /// The sum of that, without the elements being stored.
   template <class... A>
   auto sum(const A&... arguments) const {
-    return std::apply([&](const auto&... x) { return sum_of(bind(arguments...), x...); }, tensors(arguments...));
+    const auto f = bind(arguments...);
+    return std::apply([&](const auto&... x) { return reduced(f, identity, f, x...); }, tensors(arguments...));
   }
   /// The mean of that.
   template <class... A>
   auto mean(const A&... arguments) const {
+    const auto f = bind(arguments...);
     return std::apply(
         [&](const auto&... x) {
           Shape shape;
           ((shape = broadcast_shapes("fuse", shape, x.checked("fuse")->shape_ref())), ...);
-          return sum_of(Divided{bind(arguments...), double(shape.numel())}, x...);
+          const Index count = shape.numel();
+          return reduced(f, divide_by(count), Divided<std::remove_const_t<decltype(f)>>{f, double(count)}, x...);
         },
         tensors(arguments...));
   }
@@ -99,11 +102,12 @@ class Fused {
   auto bind(const A&... arguments) const {
     return Bound<F, is_tensor_v<A>...>{f_, {number(arguments)...}};
   }
-  template <class B, class D, class T, class... X>
-  Tensor<D, T> sum_of(const B& f, const Tensor<D, T>& x, const X&... rest) const {
+  /// finish(sum of f), the gradients derived from `derive`.
+  template <class B, class Finish, class Derive, class D, class T, class... X>
+  Tensor<D, T> reduced(const B& f, const Finish& finish, const Derive& derive, const Tensor<D, T>& x, const X&... rest) const {
     static_assert((... && std::is_same_v<Tensor<D, T>, X>), "fuse: the tensors must be of one device and element type");
-    const Tensor<D, T> y = reduce<backend::Sum, T, T>("fuse", f, identity, {}, false, x, rest...);
-    record_derived<0>({"fuse", here_}, f, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
+    const Tensor<D, T> y = reduce<backend::Sum, T, T>("fuse", f, finish, {}, false, x, rest...);
+    record_derived({"fuse", here_}, derive, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
     return y;
   }
 

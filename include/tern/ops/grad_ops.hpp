@@ -48,7 +48,9 @@ struct GradOpsFor {
     detail::retain(const_cast<TensorImpl*>(g));
     const X x(const_cast<TensorImpl*>(g));
     const NoGradGuard off;
-    return any(detail::map<bool>("isnan", [](auto v) { return v != v; }, x)).item();
+    // Counted in x's own type: its sum is compiled in any case, a reduction of booleans would not be.
+    const auto is_nan = [](auto v) { return where(v != v, decltype(v)(1), decltype(v)(0)); };
+    return sum(detail::map<T>("isnan", is_nan, x)).item() != T(0);
   }
 
   static constexpr GradOps table{&accumulate, &sum_to, &copy, &record_view, &has_nan};

@@ -69,17 +69,28 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   return c;
 }
 
-[[gnu::noinline]] inline void check_dims(const char* op, const Array& a, int a_dims, const Array& b, int b_dims) {
+[[gnu::noinline, gnu::cold]] inline void check_dims(const char* op, const Array& a, int a_dims, const Array& b, int b_dims) {
   if (a.ndim != a_dims || b.ndim != b_dims)
     fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
+}
+
+/// a b as a gradient: where it will be summed over a batch that was broadcast, 16-bit types are rounded once, after it.
+template <class D, class T>
+Tensor<D, T> gradient_product(const Tensor<D, T>& a, const Tensor<D, T>& b) {
+  if constexpr (is_half_v<T>) {
+    const Shape input(tape.input_shape.d, tape.input_shape.n);
+    if (!(broadcast_shapes("matmul", {a.impl()->dims, a.dim() - 2}, {b.impl()->dims, b.dim() - 2}) == Shape(input.d, input.n - 2)))
+      return to_type(sum_to(matmul(to_type(a, f32), to_type(b, f32)), input), Type<T>{});
+  }
+  return matmul(a, b);
 }
 
 /// The product of matrices or of batches of them, on the tape.
 template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const Tensor<D, T> c = product(op.name, a, b);
-  record(op, c, wrt(a, saved(b), [](const auto& dc, const auto& kept) { return matmul(dc, kept.mT()); }),   // dA = dC Bᵀ
-         wrt(b, saved(a), [](const auto& dc, const auto& kept) { return matmul(kept.mT(), dc); }));         // dB = Aᵀ dC
+  record(op, c, wrt(a, saved(b), [](const auto& dc, const auto& kept) { return gradient_product(dc, kept.mT()); }),   // dA = dC Bᵀ
+         wrt(b, saved(a), [](const auto& dc, const auto& kept) { return gradient_product(kept.mT(), dc); }));         // dB = Aᵀ dC
   return c;
 }
 
@@ -136,18 +147,25 @@ Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}
   return detail::recorded_product({"matmul", here}, a, b);
 }
 
-/// x Wᵀ + b: x is [.., in], W [out, in], b [out] or undefined.
+/// x Wᵀ + b: x is [.., in], W [out, in], b [out] or undefined. A weight of one dimension, [in], is one row without that of the output;
+/// its bias is 0-d.
 template <Device D, Element T>
 Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias = {}, Here here = {}) {
   x.checked("linear"), weight.checked("linear");
+  if (weight.dim() == 1) {
+    const Tensor<D, T> row_bias = bias.defined() ? unsqueeze(bias, 0, here) : bias;
+    return squeeze(linear(x, unsqueeze(weight, 0, here), row_bias, here), -1, here);
+  }
   if (weight.dim() != 2 || x.dim() == 0 || x.size(-1) != weight.size(1))
     fail("linear", {"input ", x.shape(), " does not fit weight ", weight.shape()});
   if (bias.defined() && !(bias.shape() == Shape{weight.size(0)}))
     fail("linear", {"bias ", bias.shape(), " does not fit weight ", weight.shape()});
   if (x.dim() != 2) {
     Shape to = x.shape();
+    to[to.n - 1] = 1;
+    const Index rows = to.numel();
     to[to.n - 1] = weight.size(0);
-    return view(linear(reshape(x, {-1, weight.size(1)}, here), weight, bias, here), to, here);
+    return view(linear(reshape(x, {rows, weight.size(1)}, here), weight, bias, here), to, here);
   }
   const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias, false) : bias;
   const Tensor<D, T> y = detail::product("linear", x, Tensor<D, T>(detail::transposed(weight.impl())), row);

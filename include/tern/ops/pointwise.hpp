@@ -9,35 +9,65 @@
 namespace tern {
 namespace detail {
 
-template <int depth, class F, class D, class T, class... X>
-Tensor<D, T> derived(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest);
+/// The derivative of a derived gradient f by its k-th argument. Its own derivative would be the third: an Error.
+template <class F>
+struct SecondDerivative {
+  F f;
+  int k;
 
-/// Records the gradients of f. Two derivations are as deep as kernels are compiled for; a third is an Error.
-template <int depth, class F, class D, class T, class... X, std::size_t... K>
-void record_derived(const OpName& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
-  if constexpr (depth < 2) {
-    record(op, y, wrt(x, saved(x...), [f](const Tensor<D, T>& g, const X&... kept) {
-             return derived<depth + 1>({"derivative", {}}, expr::Partial<int(K), F>{f}, g, kept...);
+  template <class D, class T, class... X>
+  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
+    const Tensor<D, T> y = map<T>("derivative", expr::AnyPartial<F>{f, k}, g, x...);
+    record({"derivative", {}}, y, wrt(x, [](const Tensor<D, T>&) -> Tensor<D, T> {
+             fail("backward", {"the third derivative of a derived gradient was asked for; only two are derived"});
            })...);
-  } else {
-    record(op, y, wrt(x, [](const Tensor<D, T>&) -> Tensor<D, T> {
-             fail("backward", {"the third derivative of a derived pointwise gradient was asked for; only two are derived"});
-           })...);
+    return y;
   }
+};
+
+template <class F, class D, class T, class... X, std::size_t... K>
+void record_second(const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
+  record({"derivative", {}}, y, wrt(x, saved(x...), SecondDerivative<F>{f, int(K)})...);
 }
 
-template <int depth, class F, class D, class T, class... X>
-Tensor<D, T> derived(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
-  Tensor<D, T> y = map<T>(op.name, f, x, rest...);
-  if constexpr (is_floating_v<T>)
-    record_derived<depth>(op, f, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
-  return y;
+/// The gradient of f by its k-th argument: f called with duals.
+template <int k, class F>
+struct Derivative {
+  F f;
+
+  template <class D, class T, class... X>
+  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
+    const expr::Partial<k, F> partial{f};
+    const Tensor<D, T> y = map<T>("derivative", partial, g, x...);
+    record_second(partial, y, std::make_index_sequence<1 + sizeof...(X)>{}, g, x...);
+    return y;
+  }
+};
+
+/// Records the gradients of y, which f(x...) was computed for.
+template <class F, class D, class T, class... X, std::size_t... K>
+void record_derived(const OpName& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
+  record(op, y, wrt(x, saved(x...), Derivative<int(K), F>{f})...);
 }
 
 /// y = f(x, rest...), gradients derived from f.
 template <class F, class D, class T, class... X>
 Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
-  return derived<0>(op, f, x, rest...);
+  const Tensor<D, T> y = map<T>(op.name, f, x, rest...);
+  record_derived(op, f, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
+  return y;
+}
+
+/// True if a gradient of shape g will be summed to the shape of the input, which was broadcast.
+[[gnu::noinline]] inline bool is_summed(ShapeRef g) {
+  const ShapeRef input = tape.input_shape;
+  bool differs = input.n != g.n;
+  for (int i = g.n - input.n; i < g.n; ++i) {
+    const Index size = i < 0 ? 0 : input.d[i - (g.n - input.n)];
+    if (i < 0 || (size != g.d[i] && size != 1)) return false;
+    differs = differs || size != g.d[i];
+  }
+  return differs;
 }
 
 /// A gradient by hand: one expression in g and what was saved, of packets or of tensors. Plainly it is one pass; where the gradient is
@@ -49,6 +79,12 @@ struct Gradient {
   template <class D, class T, class... X>
   Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... kept) const {
     if (GradMode::is_enabled()) return rule(g, kept...);
+    if constexpr (is_half_v<T>) {  // a sum is rounded once, after it
+      if (is_summed(g.impl()->shape_ref())) {
+        const Shape shape(tape.input_shape.d, tape.input_shape.n);
+        return to_type(sum_to(map<float>("gradient", rule, g, kept...), shape), Type<T>{});
+      }
+    }
     return map<T>("gradient", rule, g, kept...);
   }
 

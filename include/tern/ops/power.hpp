@@ -75,7 +75,8 @@ Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
   record({"pow", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto base, auto exponent) {
            return where(exponent == 0, 0, g * exponent * pow(base, exponent - 1));
          }}),
-         wrt(y, saved(x, y, z), detail::Gradient{[](auto g, auto base, auto exponent, auto power) {
+         wrt(y, saved(x, y), detail::Gradient{[](auto g, auto base, auto exponent) {
+           const auto power = pow(base, exponent);  // not the result: 16-bit types have rounded it
            return where(base == 0, where(exponent >= 0, 0, g * power * log(base)), g * power * log(base));
          }}));
   return z;

@@ -17,7 +17,14 @@ Tensor<D, T> variance(const char* op, const Tensor<D, T>& x, const Dims& dim, do
   return reduce<backend::Sum, T, T>(op, squared, [=](auto v) { return finish(v / decltype(v)(degrees)); }, dim, keepdim, x, middle);
 }
 
-inline constexpr auto centred = [](auto g, auto x, auto mean) { return g * (x - mean); };
+/// g (x - mean over mask of x), calculated with the precision of compute_t<T>.
+template <class D, class T>
+Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask) {
+  const Type<compute_t<T>> wide;
+  const auto input = to_type(x, wide), middle = mean(input, masked_dims(mask), true);
+  const auto rule = [](auto h, auto v, auto m) { return h * (v - m); };
+  return to_type(Gradient{rule}(to_type(g, wide), input, middle), Type<T>{});
+}
 
 }  // namespace detail
 
@@ -29,8 +36,7 @@ Tensor<D, T> var(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bo
   const unsigned mask = dim_mask("var", dim, shape.n);
   const double factor = 2 / (double(detail::reduced_count(shape, mask)) - correction);
   record({"var", here}, y, wrt(x, saved(x), [=](const auto& g, const auto& input) {
-           const auto middle = mean(input, detail::masked_dims(mask), true);
-           return detail::Gradient{detail::centred}(mul(detail::with_dims(g, shape, mask), factor), input, middle);
+           return detail::centred(mul(detail::with_dims(g, shape, mask), factor), input, mask);
          }));
   return y;
 }
@@ -44,8 +50,7 @@ Tensor<D, T> std(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bo
   const double degrees = double(detail::reduced_count(shape, mask)) - correction;
   record({"std", here}, y, wrt(x, saved(x, y), [=](const auto& g, const auto& input, const auto& output) {
            const auto scale = detail::Gradient{[](auto h, auto s) { return where(s == 0, 0, h / s); }}(g, output);
-           const auto middle = mean(input, detail::masked_dims(mask), true);
-           return detail::Gradient{detail::centred}(div(detail::with_dims(scale, shape, mask), degrees), input, middle);
+           return detail::centred(div(detail::with_dims(scale, shape, mask), degrees), input, mask);
          }));
   return y;
 }

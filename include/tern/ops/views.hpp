@@ -18,7 +18,7 @@ inline TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
 }
 
 /// Size and stride of every dimension, dimension i of the result being dimension order[i] of a.
-[[gnu::noinline]] inline TensorImpl* permuted(TensorImpl* a, const Dims& order) {
+[[gnu::noinline, gnu::cold]] inline TensorImpl* permuted(TensorImpl* a, const Dims& order) {
   TensorImpl* const v = new_alias(a);
   v->ndim = a->ndim;
   for (int i = 0; i < a->ndim; ++i) v->dims[i] = a->dims[order[i]], v->strides[i] = a->strides[order[i]];
@@ -26,7 +26,7 @@ inline TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
 }
 
 /// The positions start, start + step, … (count of them) of a dimension.
-[[gnu::noinline]] inline TensorImpl* sliced(TensorImpl* a, int dim, Index start, Index count, Index step) {
+[[gnu::noinline, gnu::cold]] inline TensorImpl* sliced(TensorImpl* a, int dim, Index start, Index count, Index step) {
   TensorImpl* const v = new_detached(a);
   v->data += start * a->strides[dim] * size_of(a->dtype);
   v->dims[dim] = count;
@@ -35,7 +35,7 @@ inline TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
-[[gnu::noinline]] inline TensorImpl* without_dim(TensorImpl* a, int dim, Index position) {
+[[gnu::noinline, gnu::cold]] inline TensorImpl* without_dim(TensorImpl* a, int dim, Index position) {
   TensorImpl* const v = new_alias(a);
   v->data += position * a->strides[dim] * size_of(a->dtype);
   v->ndim = std::uint8_t(a->ndim - 1);
@@ -48,7 +48,7 @@ inline TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
-[[gnu::noinline]] inline TensorImpl* expanded(TensorImpl* a, const Shape& to) {
+[[gnu::noinline, gnu::cold]] inline TensorImpl* expanded(TensorImpl* a, const Shape& to) {
   Shape shape = to;
   if (to.n < a->ndim) fail("expand", {"cannot expand ", a->shape_ref(), " to fewer dimensions ", to});
   TensorImpl view_shape{};
@@ -67,7 +67,7 @@ inline TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
 }
 
 /// `to` with a -1 replaced by what makes the number of elements right. Error if that cannot be.
-[[gnu::noinline]] inline Shape inferred_shape(const char* op, const Array& a, const Shape& to) {
+[[gnu::noinline, gnu::cold]] inline Shape inferred_shape(const char* op, const Array& a, const Shape& to) {
   Shape shape = to;
   Index known = 1;
   int unknown = -1;
@@ -85,7 +85,7 @@ inline TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
 }
 
 /// Strides for a's elements in the new shape, if they can be had without a copy.
-[[gnu::noinline]] inline bool view_strides(const Array& a, const Shape& shape, Index* strides) {
+[[gnu::noinline, gnu::cold]] inline bool view_strides(const Array& a, const Shape& shape, Index* strides) {
   if (a.contiguous || a.numel == 0) {
     Index stride = 1;
     for (int i = shape.n; i-- > 0;) {
@@ -113,7 +113,7 @@ inline TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
 }
 
 /// Null if the elements must be copied.
-[[gnu::noinline]] inline TensorImpl* viewed(TensorImpl* a, const Shape& shape) {
+[[gnu::noinline, gnu::cold]] inline TensorImpl* viewed(TensorImpl* a, const Shape& shape) {
   Index strides[max_dims];
   if (!view_strides(*a, shape, strides)) return nullptr;
   TensorImpl* const v = new_alias(a);

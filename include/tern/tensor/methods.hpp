@@ -43,7 +43,7 @@ namespace detail::adl {
   X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \
   X(atan2_) X(hypot) X(logaddexp) X(xlogy) X(isclose) X(lerp) X(addcmul) X(addcmul_) X(addcdiv) X(addcdiv_)            \
   X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(bitwise_not) X(bitwise_left_shift) X(bitwise_right_shift)              \
-  X(clamp) X(clamp_) X(clamp_min) X(clamp_max) X(where) X(masked_fill) X(masked_fill_) X(softmax) X(log_softmax)                                 \
+  X(clamp) X(clamp_) X(clamp_min) X(clamp_max) X(where) X(masked_fill) X(masked_fill_) X(masked_select) X(softmax) X(log_softmax)                                 \
   X(sum) X(mean) X(prod) X(amax) X(amin) X(argmax) X(argmin) X(var) X(logsumexp) X(any) X(all) X(norm)          \
   X(matmul) X(mm) X(bmm) X(mv) X(dot) X(gather) X(index_select) X(index) X(index_put_) X(slice) X(select) X(narrow)    \
   X(transpose) X(t) X(permute) X(expand) X(view) X(reshape) X(flatten) X(squeeze) X(unsqueeze) X(split) X(chunk)       \
@@ -227,12 +227,15 @@ inline constexpr std_caller call_std{};
   Tensor index(std::initializer_list<TensorIndex<D>> indices, Here here = {}) const {                                   \
     return TERN_CALL(index, indices, here);                                                                             \
   }                                                                                                                     \
-  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, const Tensor& value, Here here = {}) const {  \
-    return TERN_CALL(index_put_, indices, value, here);                                                                 \
+  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, const Tensor& value, bool accumulate = false, \
+                           Here here = {}) const {                                                                      \
+    return TERN_CALL(index_put_, indices, value, accumulate, here);                                                     \
   }                                                                                                                     \
-  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, Scalar value, Here here = {}) const {         \
-    return TERN_CALL(index_put_, indices, value, here);                                                                 \
+  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, Scalar value, bool accumulate = false,        \
+                           Here here = {}) const {                                                                      \
+    return TERN_CALL(index_put_, indices, value, accumulate, here);                                                     \
   }                                                                                                                     \
+  Tensor masked_select(const Tensor<D, bool>& mask, Here here = {}) const { return TERN_CALL(masked_select, mask, here); } \
   Tensor operator[](At<Index> i) const { return TERN_CALL(select, Index(0), i.tensor, i.here); }                        \
   Tensor slice(Index dim, Slice range, Here here = {}) const { return TERN_CALL(slice, dim, range, here); }             \
   Tensor select(Index dim, Index position, Here here = {}) const { return TERN_CALL(select, dim, position, here); }     \

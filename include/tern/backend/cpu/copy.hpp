@@ -93,11 +93,11 @@ struct CopyDims {
   int n = 0;
   Index size[max_dims], to[max_dims], from[max_dims];
 
-  CopyDims(const Array& out, const Array& in, int bytes) {
+  CopyDims(const Array& out, const Array& in, int out_bytes, int in_bytes) {
     for (int i = 0; i < out.ndim; ++i) {
       if (out.dims[i] == 1) continue;
       const int j = i - (out.ndim - in.ndim);
-      const Index source = j < 0 || in.dims[j] == 1 ? 0 : in.strides[j] * bytes, target = out.strides[i] * bytes;
+      const Index source = j < 0 || in.dims[j] == 1 ? 0 : in.strides[j] * in_bytes, target = out.strides[i] * out_bytes;
       int at = n++;
       for (; at > 0 && to[at - 1] < target; --at) set(at, size[at - 1], to[at - 1], from[at - 1]);
       set(at, out.dims[i], target, source);
@@ -166,7 +166,7 @@ inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &co
                                 : bytes == 2 ? cpu::copy_loops<2>
                                 : bytes == 4 ? cpu::copy_loops<4>
                                              : cpu::copy_loops<8>;
-  cpu::CopyDims dims(out, in, bytes);
+  cpu::CopyDims dims(out, in, bytes, bytes);
   const int c = dims.n - 1;
   int rows = 0;  // the dimension of which a block has several: the longest, or where the source is walked in shorter steps
   for (int i = 1; i < c; ++i)

@@ -1,0 +1,237 @@
+// Rows chosen by number. Threads share out the rows that are written, so that each is written by one, in order.
+#pragma once
+#include "../../expr/math.hpp"
+#include "../../expr/memory.hpp"
+#include "../rows.hpp"
+#include "copy.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cpu {
+
+/// Where the rows of an array begin, in bytes.
+class RowOffsets {
+ public:
+  RowOffsets(const Rows& rows, int bytes) {
+    for (int i = 0; i < rows.lead; ++i) {
+      const Index size = rows.array.dims[i], stride = rows.array.strides[i] * bytes;
+      if (size == 1) continue;
+      if (n_ && stride_[n_ - 1] == stride * size) {
+        size_[n_ - 1] *= size;
+        stride_[n_ - 1] = stride;
+      } else {
+        size_[n_] = size;
+        stride_[n_++] = stride;
+      }
+    }
+    if (n_ == 0) stride_[n_++] = 0;
+  }
+  Index operator()(Index row) const {
+    Index offset = 0;
+    for (int i = n_; --i > 0; row /= size_[i]) offset += row % size_[i] * stride_[i];
+    return offset + row * stride_[0];
+  }
+
+ private:
+  int n_ = 0;
+  Index size_[max_dims], stride_[max_dims];
+};
+
+inline Array row_of(const Rows& rows) {
+  Array row = rows.array;
+  row.ndim = std::uint8_t(row.ndim - rows.lead);
+  row.numel = 1;
+  for (int i = 0; i < row.ndim; ++i) {
+    row.dims[i] = row.dims[i + rows.lead];
+    row.strides[i] = row.strides[i + rows.lead];
+    row.numel *= row.dims[i];
+  }
+  return row;
+}
+
+/// Calls f(to, from) for each run of the innermost dimension of a row.
+template <class F>
+void for_runs(const CopyDims& dims, int i, char* to, const char* from, const F& f) {
+  if (i == dims.n - 1) return f(to, from);
+  for (Index k = 0; k < dims.size[i]; ++k) for_runs(dims, i + 1, to + k * dims.to[i], from + k * dims.from[i], f);
+}
+
+/// Calls f(i, row written, row read) for the moves; two of them on one row written are made by the same thread, in order.
+template <class F>
+void for_moves(const RowMoves& moves, Index row_bytes, const F& f) {
+  const Index* const from = moves.from ? moves.from->as<Index>() : nullptr;
+  const Index grain = (Index(1) << 15) / (row_bytes + 8) + 1;
+  if (!moves.to) {
+    parallel_for(moves.count, grain, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) f(i, i, from ? from[i] : i);
+    });
+    return;
+  }
+  const Index* const to = moves.to->as<Index>();
+  const Index parts = std::min<Index>(num_threads(), (moves.count + grain - 1) / grain);
+  const Index together = 256 / (row_bytes + 1) + 1;  // neighbours, so that threads do not share a cache line
+  parallel_for(parts, 1, [&](Index first, Index last) {
+    for (Index i = 0; i < moves.count; ++i) {
+      if (to[i] < 0) continue;
+      const Index part = parts == 1 ? 0 : Index(std::uint32_t(to[i] / together) % std::uint32_t(parts));
+      if (part >= first && part < last) f(i, to[i], from ? from[i] : i);
+    }
+  });
+}
+
+/// to[i] += step index[row, i] for a row of the result.
+inline void add_index(const char* op, Index* to, Index length, const Array& out, Index row, const RowIndex& term) {
+  const int inner = out.ndim - 1;
+  const Index* from = term.index ? term.index->as<Index>() : nullptr;
+  Index stride = 0, coordinate = 0;  // of the row's first element; `stride` on to the next
+  for (int i = inner; i >= 0; --i) {
+    const Index at = i == inner ? 0 : row % out.dims[i];
+    if (i != inner) row /= out.dims[i];
+    if (!from) {
+      if (i == term.coordinate) coordinate = at, stride = i == inner;
+      continue;
+    }
+    const int j = i - (out.ndim - term.index->ndim);
+    const Index step = j < 0 || term.index->dims[j] == 1 ? 0 : term.index->strides[j];
+    if (i == inner) stride = step;
+    from += at * step;
+  }
+  for (Index i = 0; i < length; ++i) {
+    const Index at = from ? from[i * stride] : coordinate + i * stride;
+    const Index wrapped = at < 0 && term.from_end ? at + term.size : at;
+    if (wrapped < 0 || wrapped >= term.size) fail(op, {"index ", at, " is outside a dimension of size ", term.size});
+    to[i] += wrapped * term.step;
+  }
+}
+
+template <int bytes>
+void copy_run(char* to, Index to_step, const char* from, Index from_step, Index n) {
+  if (to_step == bytes && from_step == bytes) std::memcpy(to, from, std::size_t(n * bytes));
+  else for (Index i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, bytes);
+}
+
+template <int bytes>
+void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
+  const Array row = row_of(out);
+  const CopyDims dims(row, row_of(in), bytes, bytes);
+  const RowOffsets target(out, bytes), source(in, bytes);
+  const int last = dims.n - 1;
+  const char zero[bytes] = {};
+  for_moves(moves, row.numel * bytes, [&](Index, Index to, Index from) {
+    const char* const start = in.array.data + (from < 0 ? 0 : source(from));
+    for_runs(dims, 0, out.array.data + target(to), start, [&](char* t, const char* f) {
+      if (from < 0) copy_run<bytes>(t, dims.to[last], zero, 0, dims.size[last]);
+      else copy_run<bytes>(t, dims.to[last], f, dims.from[last], dims.size[last]);
+    });
+  });
+}
+
+/// to += scale from, n numbers.
+template <class T, class C = compute_t<T>>
+void add_run(C* to, const T* from, C scale, Index n) {
+  using V = expr::packet_t<T>;
+  Index i = 0;
+  for (; i + V::size <= n; i += V::size)
+    multiply_add(V(scale), expr::load_as<V>(from + i), V::load(to + i)).store(to + i);
+  for (; i < n; ++i) to[i] = C(to[i] + scale * C(from[i]));
+}
+
+}  // namespace cpu
+
+/// Error on an index outside its dimension.
+[[gnu::noinline]] inline void positions(Cpu, const char* op, const Array& out, const RowIndex* indices, int n) {
+  if (out.numel == 0) return;
+  const Index length = out.ndim ? out.dims[out.ndim - 1] : 1, rows = out.numel / length;
+  parallel_for(rows, 16384 / length + 1, [&](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      Index* const to = out.as<Index>() + row * length;
+      for (Index i = 0; i < length; ++i) to[i] = 0;
+      for (int k = 0; k < n; ++k) cpu::add_index(op, to, length, out, row, indices[k]);
+    }
+  });
+}
+
+[[gnu::noinline]] inline void copy_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
+  if (moves.count == 0 || out.array.numel == 0) return;
+  switch (size_of(out.array.dtype)) {
+    case 1: return cpu::copy_rows_of<1>(out, in, moves);
+    case 2: return cpu::copy_rows_of<2>(out, in, moves);
+    case 4: return cpu::copy_rows_of<4>(out, in, moves);
+    default: return cpu::copy_rows_of<8>(out, in, moves);
+  }
+}
+
+template <class T>
+void add_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
+  using C = compute_t<T>;
+  if (moves.count == 0 || out.array.numel == 0) return;
+  const Array row = cpu::row_of(out);
+  const cpu::CopyDims dims(row, cpu::row_of(in), sizeof(C), sizeof(T));
+  const cpu::RowOffsets target(out, sizeof(C)), source(in, sizeof(T));
+  const Index last = dims.n - 1, n = dims.size[last], to_step = dims.to[last], from_step = dims.from[last];
+  const T* const scales = moves.scale ? moves.scale->as<T>() : nullptr;
+  cpu::for_moves(moves, row.numel * Index(sizeof(C)), [&](Index i, Index to, Index from) {
+    if (from < 0) return;
+    const C scale = scales ? C(scales[i]) : C(1);
+    cpu::for_runs(dims, 0, out.array.data + target(to), in.array.data + source(from), [&](char* t, const char* f) {
+      if (to_step == sizeof(C) && from_step == sizeof(T))
+        return cpu::add_run(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), scale, n);
+      for (Index k = 0; k < n; ++k, t += to_step, f += from_step)
+        cpu::add_run(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), scale, 1);
+    });
+  });
+}
+
+/// Error unless the starts begin with 0, do not fall, and do not pass the end.
+[[gnu::noinline]] inline void segments(Cpu, const char* op, const Array& out, const Array& starts, Index n) {
+  const Index* const start = starts.as<Index>();
+  Index* const to = out.as<Index>();
+  for (Index i = 0; i < out.numel; ++i) to[i] = -1;
+  if (starts.numel && start[0] != 0) fail(op, {"the first offset must be 0, not ", start[0]});
+  for (Index k = 0; k < starts.numel; ++k) {
+    const Index end = k + 1 < starts.numel ? start[k + 1] : out.numel;
+    if (end < start[k] || end > out.numel)
+      fail(op, {"offsets must not fall, nor pass the ", out.numel, " indices: ", start[k], " is followed by ", end});
+    for (Index i = start[k]; i < end; ++i) to[i] = k < n ? k : -1;
+  }
+}
+
+/// in is a matrix, out [bags, its columns]. Of equal ones the first counts.
+template <class T>
+void bag_argmax(Cpu, const Array& out, const Array& in, const RowMoves& moves) {
+  const Index columns = out.dims[1], rows = out.dims[0];
+  Index* const best = out.as<Index>();
+  const Index* const to = moves.to->as<Index>();
+  const Index* const from = moves.from->as<Index>();
+  for (Index i = 0; i < rows * columns; ++i) best[i] = -1;
+  parallel_for(columns, 16384 / (moves.count + 1) + 1, [&](Index first, Index last) {
+    const auto value = [&](Index position) {
+      return compute_t<T>(in.as<T>()[position / columns * in.strides[0] + position % columns * in.strides[1]]);
+    };
+    for (Index i = 0; i < moves.count; ++i) {
+      if (to[i] < 0) continue;
+      for (Index c = first; c < last; ++c) {
+        Index& held = best[to[i] * columns + c];
+        const Index at = from[i] * columns + c;
+        if (held < 0 || value(at) > value(held)) held = at;
+      }
+    }
+  });
+}
+
+[[gnu::noinline]] inline Index count_true(Cpu, const Array& mask) {
+  Index count = 0;
+  for (Index i = 0; i < mask.numel; ++i) count += mask.as<bool>()[i];
+  return count;
+}
+
+[[gnu::noinline]] inline void true_positions(Cpu, const Array& out, const Array& mask) {
+  Index* to = out.as<Index>();
+  for (Index i = 0; i < mask.numel; ++i)
+    if (mask.as<bool>()[i]) *to++ = i;
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

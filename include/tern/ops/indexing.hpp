@@ -1,0 +1,344 @@
+// x.index({Slice(1, 5), None, Ellipsis, 3, positions, mask}), writing through such an index, and masks. Numbers, slices, None and
+// Ellipsis give views; tensors of positions and masks copy, broadcast against each other, and their dimensions stand where the first
+// of them stood, or in front where something stood between them (PyTorch's rules).
+#pragma once
+#include <concepts>
+
+#include "../backend/rows.hpp"
+#include "arithmetic.hpp"
+#include "views.hpp"
+
+namespace tern {
+
+/// What one entry of an index can be.
+template <class D>
+struct TensorIndex {
+  enum class Kind { position, slice, none, ellipsis, positions, mask } kind;
+  Index position = 0;
+  Slice slice{};
+  Tensor<D, Index> positions{};
+  Tensor<D, bool> mask{};
+
+  /// One position of a dimension, which is removed; true and false are masks without dimensions.
+  template <std::integral I>
+  TensorIndex(I i) : kind(Kind::position), position(Index(i)) {
+    if constexpr (std::is_same_v<I, bool>) kind = Kind::mask, mask = full<D, bool>({}, i);
+  }
+  TensorIndex(Slice s) : kind(Kind::slice), slice(s) {}
+  TensorIndex(NoneType) : kind(Kind::none) {}
+  TensorIndex(EllipsisType) : kind(Kind::ellipsis) {}
+  /// Positions of a dimension; negative ones count from the end.
+  TensorIndex(const Tensor<D, Index>& at) : kind(Kind::positions), positions(at) { at.checked("index"); }
+  /// The places of as many dimensions as the mask has where it is true.
+  TensorIndex(const Tensor<D, bool>& where) : kind(Kind::mask), mask(where) { where.checked("index"); }
+
+  /// How many dimensions it stands for.
+  int dims() const {
+    return kind == Kind::mask ? mask.dim() : kind == Kind::none || kind == Kind::ellipsis ? 0 : 1;
+  }
+};
+
+template <class D>
+using IndexList = std::vector<TensorIndex<D>>;
+
+namespace detail {
+
+template <class D, class T>
+Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape);
+
+/// y[i..., r...] = x[at[i...], r...], where `at` numbers the first `lead` dimensions of x together.
+template <class D, class T>
+Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at) {
+  const Shape from = x.shape();
+  Shape to = at.shape();
+  for (int i = lead; i < from.n; ++i) to.push_back(from[i]);
+  const Tensor<D, T> y = empty<D, T>(to);
+  backend::copy_rows(D{}, {*y.impl(), at.dim()}, {*x.impl(), lead}, {.count = at.numel(), .from = at.impl()});
+  record(op, y, wrt(x, saved(at), [lead, from](const Tensor<D, T>& g, const auto& p) { return add_at(g, lead, p, from); }));
+  return y;
+}
+
+/// The adjoint of take_at: zeros in shape, with x[i..., r...] added at [at[i...], r...].
+template <class D, class T>
+Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape) {
+  const Tensor<D, compute_t<T>> sums = zeros<D, compute_t<T>>(shape);
+  backend::add_rows<T>(D{}, {*sums.impl(), lead}, {*x.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()});
+  const Tensor<D, T> y = to_type(sums, Type<T>{});
+  record({"add_at", {}}, y, wrt(x, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
+           return take_at({"take_at", {}}, g, lead, p);
+         }));
+  return y;
+}
+
+/// x with [at[i...], r...] set to values[i..., r...]; of several values for one place the last counts.
+template <class D, class T>
+Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Tensor<D, T>& values) {
+  const Tensor<D, T> y = dense_copy(x, false);
+  backend::copy_rows(D{}, {*y.impl(), lead}, {*values.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()});
+  const Shape shape = values.shape();
+  record(op, y, wrt(x, saved(at), [lead, shape](const Tensor<D, T>& g, const auto& p) {
+           return put_at({"put_at", {}}, g, lead, p, expand(zeros<D, T>({}), shape));
+         }),
+         wrt(values, saved(at), [lead](const Tensor<D, T>& g, const auto& p) { return take_at({"take_at", {}}, g, lead, p); }));
+  return y;
+}
+
+/// The row-major positions where a mask is true.
+template <class D>
+Tensor<D, Index> positions_of(const Tensor<D, bool>& mask) {
+  const Tensor<D, bool> dense = contiguous(mask);
+  const Tensor<D, Index> at = empty<D, Index>(backend::count_true(D{}, *dense.impl()));
+  backend::true_positions(D{}, *at.impl(), *dense.impl());
+  return at;
+}
+
+/// An index taken apart: a view by its numbers and slices, and what its tensors choose from that view.
+template <class D, class T>
+class Indexed {
+ public:
+  Indexed(const char* op, const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here) : view_(x) {
+    using Kind = typename TensorIndex<D>::Kind;
+    int named = 0, ellipses = 0;
+    for (std::size_t k = 0; k < count; ++k) named += entries[k].dims(), ellipses += entries[k].kind == Kind::ellipsis;
+    if (ellipses > 1) fail(op, {"only one Ellipsis can stand in an index"});
+    if (named > x.checked(op)->ndim) fail(op, {"too many indices, ", named, ", for a tensor of shape ", x.shape()});
+    const int missing = x.dim() - named;
+    int dim = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      const TensorIndex<D>& entry = entries[k];
+      switch (entry.kind) {
+        case Kind::position: {
+          const Index size = view_.size(dim), at = entry.position < 0 ? entry.position + size : entry.position;
+          if (at < 0 || at >= size) fail(op, {"position ", entry.position, " is outside dimension ", dim, " of size ", size});
+          view_ = select(view_, dim, at, here);
+          break;
+        }
+        case Kind::slice: view_ = slice(view_, dim++, entry.slice, here); break;
+        case Kind::none: view_ = unsqueeze(view_, dim++, here); break;
+        case Kind::ellipsis: dim += missing; break;
+        case Kind::positions: choose(dim++, 1, entry.positions, entry.positions.dim() > 0); break;
+        case Kind::mask: dim += choose_by_mask(op, dim, entry.mask, here);
+      }
+    }
+    if (!has_tensors()) return;
+    order_dims();
+    number_rows(op);
+  }
+
+  /// Without tensors the view is the result.
+  bool has_tensors() const { return chosen_count_ > 0; }
+  const Tensor<D, T>& view() const { return view_; }
+
+  /// The view with the chosen dimensions, lead() of them, in front, and the rows at() that are chosen of it.
+  Tensor<D, T> rows(Here here) const { return permuted_ ? permute(view_, order_, here) : view_; }
+  int lead() const { return lead_; }
+  const Tensor<D, Index>& at() const { return at_; }
+
+  /// take_at's result with its dimensions where they belong, and the way back.
+  Tensor<D, T> placed(const Tensor<D, T>& y, Here here) const {
+    if (before_ == 0) return y;
+    const int n = at_.dim();
+    Dims dims;
+    for (int i = 0; i < y.dim(); ++i) dims.push_back(i < before_ ? n + i : i < before_ + n ? i - before_ : i);
+    return permute(y, dims, here);
+  }
+  /// Values that broadcast to the placed result, as rows.
+  Tensor<D, T> as_rows(const char* op, const Tensor<D, T>& values, Here here) const {
+    const int n = at_.dim();
+    Shape shape;
+    for (int i = lead_; i < lead_ + before_; ++i) shape.push_back(view_.size(int(order_[i])));
+    for (int i = 0; i < n; ++i) shape.push_back(at_.size(i));
+    for (int i = lead_ + before_; i < view_.dim(); ++i) shape.push_back(view_.size(int(order_[i])));
+    Tensor<D, T> fitting = values;
+    while (fitting.dim() > shape.n && fitting.size(0) == 1) fitting = select(fitting, 0, 0, here);
+    if (!(broadcast_shapes(op, shape, fitting.shape()) == shape))
+      fail(op, {"values of shape ", values.shape(), " do not broadcast to the indexed shape ", shape});
+    fitting = expand(fitting, shape, here);
+    if (before_ == 0) return fitting;
+    Dims dims;
+    for (int i = 0; i < shape.n; ++i) dims.push_back(i < n ? before_ + i : i < n + before_ ? i - n : i);
+    return permute(fitting, dims, here);
+  }
+
+ private:
+  struct Chosen {
+    int dim, dims;            // the dimensions it stands for
+    Tensor<D, Index> index;
+    bool shaped;              // it brings dimensions to the result: a 0-d tensor acts like a number
+  };
+
+  void choose(int dim, int dims, const Tensor<D, Index>& index, bool shaped) {
+    if (chosen_count_ == max_dims) fail("index", {"at most ", max_dims, " tensors can stand in an index"});
+    chosen_[chosen_count_++] = {dim, dims, index, shaped};
+  }
+
+  /// The number of dimensions that the mask covers in the view.
+  int choose_by_mask(const char* op, int dim, const Tensor<D, bool>& mask, Here here) {
+    if (mask.dim() == 0) {
+      view_ = unsqueeze(view_, dim, here);
+      choose(dim, 1, positions_of(mask), true);
+      return 1;
+    }
+    for (int i = 0; i < mask.dim(); ++i)
+      if (mask.size(i) != view_.size(dim + i))
+        fail(op, {"a mask of shape ", mask.shape(), " does not fit dimension ", dim + i, " of ", view_.shape()});
+    choose(dim, mask.dim(), positions_of(mask), true);
+    return mask.dim();
+  }
+
+  void order_dims() {
+    unsigned mask = 0;
+    int first = -1, end = 0;
+    bool adjacent = true;
+    for (int k = 0; k < chosen_count_; ++k) {
+      const Chosen& c = chosen_[k];
+      for (int i = c.dim; i < c.dim + c.dims; ++i) order_.push_back(i), mask |= 1u << i;
+      if (!c.shaped) continue;
+      for (int i = end; first >= 0 && i < c.dim; ++i) adjacent = adjacent && (mask >> i & 1);
+      if (first < 0) first = c.dim;
+      end = c.dim + c.dims;
+    }
+    lead_ = order_.n;
+    for (int i = 0; i < view_.dim(); ++i) {
+      if (mask >> i & 1) continue;
+      order_.push_back(i);
+      before_ += adjacent && i < first;
+    }
+    for (int i = 0; i < order_.n; ++i) permuted_ = permuted_ || order_[i] != i;
+  }
+
+  void number_rows(const char* op) {
+    RowIndex terms[max_dims];
+    Shape shape;
+    Index step = 1;
+    for (int k = chosen_count_; k-- > 0;) {
+      const Chosen& c = chosen_[k];
+      Index size = 1;
+      for (int i = c.dim; i < c.dim + c.dims; ++i) size *= view_.size(i);
+      terms[k] = {c.index.impl(), size, step, true};
+      step *= size;
+      shape = broadcast_shapes(op, shape, c.index.shape());
+    }
+    at_ = empty<D, Index>(shape);
+    backend::positions(D{}, op, *at_.impl(), terms, chosen_count_);
+  }
+
+  Tensor<D, T> view_;
+  Chosen chosen_[max_dims];
+  int chosen_count_ = 0, lead_ = 0, before_ = 0;
+  Dims order_;
+  bool permuted_ = false;
+  Tensor<D, Index> at_;
+};
+
+template <class D, class T>
+Tensor<D, T> index_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here) {
+  const Indexed<D, T> indexed("index", x, entries, count, here);
+  if (!indexed.has_tensors()) return indexed.view();
+  return indexed.placed(take_at({"index", here}, indexed.rows(here), indexed.lead(), indexed.at()), here);
+}
+
+template <class D, class T>
+const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count,
+                                 const Tensor<D, T>& values, bool accumulate, Here here) {
+  const char* const op = "index_put_";
+  values.checked(op);
+  const Indexed<D, T> indexed(op, x, entries, count, here);
+  if (!indexed.has_tensors()) {
+    if (accumulate) add_(indexed.view(), values, here);
+    else copy_(indexed.view(), values, here);
+    return x;
+  }
+  const Tensor<D, T> target = indexed.rows(here), rows = indexed.as_rows(op, values, here);
+  if (accumulate) {
+    add_(target, add_at(rows, indexed.lead(), indexed.at(), target.shape()), here);
+  } else if (records(target, values)) {
+    check_writable(op, target.impl());
+    assign({op, here}, target, put_at({op, here}, target, indexed.lead(), indexed.at(), rows));
+  } else {
+    check_writable(op, target.impl());
+    const bool same_memory = values.impl()->owner == x.impl()->owner;
+    backend::copy_rows(D{}, {*target.impl(), indexed.lead()}, {*(same_memory ? rows.clone() : rows).impl(), indexed.at().dim()},
+                       {.count = indexed.at().numel(), .to = indexed.at().impl()});
+    bump_version(target.impl());
+  }
+  return x;
+}
+
+}  // namespace detail
+
+/// The elements that the index names. Error on a position outside its dimension, naming both.
+template <Device D, Element T>
+Tensor<D, T> index(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices, Here here = {}) {
+  return detail::index_by(x, indices.begin(), indices.size(), here);
+}
+template <Device D, Element T>
+Tensor<D, T> index(const Tensor<D, T>& x, const IndexList<D>& indices, Here here = {}) {
+  return detail::index_by(x, indices.data(), indices.size(), here);
+}
+
+/// The elements that the index names become the values, which are broadcast; with accumulate they are added, as often as a position is
+/// named.
+template <Device D, Element T>
+const Tensor<D, T>& index_put_(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
+                               const Tensor<D, T>& values, bool accumulate = false, Here here = {}) {
+  return detail::index_put_by(x, indices.begin(), indices.size(), values, accumulate, here);
+}
+template <Device D, Element T>
+const Tensor<D, T>& index_put_(const Tensor<D, T>& x, const IndexList<D>& indices, const Tensor<D, T>& values,
+                               bool accumulate = false, Here here = {}) {
+  return detail::index_put_by(x, indices.data(), indices.size(), values, accumulate, here);
+}
+template <Device D, Element T>
+const Tensor<D, T>& index_put_(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
+                               scalar_t<std::type_identity_t<T>> value, bool accumulate = false, Here here = {}) {
+  return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value), accumulate, here);
+}
+
+/// x with the elements that the index names replaced, or added to; x itself stays.
+template <Device D, Element T>
+Tensor<D, T> index_put(const Tensor<D, T>& x, const IndexList<D>& indices, const Tensor<D, T>& values, bool accumulate = false,
+                       Here here = {}) {
+  const Tensor<D, T> y = clone(x, here);
+  return index_put_(y, indices, values, accumulate, here);
+}
+
+namespace detail {
+template <class S>
+auto fill_where(S value) {
+  return [value](auto x, auto mask) { return where(mask != 0, decltype(x)(value), x); };
+}
+}  // namespace detail
+
+/// value where the mask is true, x elsewhere; the two are broadcast.
+template <Device D, Element T>
+Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, scalar_t<std::type_identity_t<T>> value,
+                         Here here = {}) {
+  const Tensor<D, T> y = detail::map<T>("masked_fill", detail::fill_where(value), x, mask);
+  record({"masked_fill", here}, y, wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }));
+  return y;
+}
+/// The same with the value in a 0-d tensor.
+template <Device D, Element T>
+Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value, Here here = {}) {
+  if (value.checked("masked_fill")->ndim != 0) fail("masked_fill", {"the value must be a 0-d tensor, not of shape ", value.shape()});
+  const auto choose = [](auto v, auto m, auto filling) { return where(m != 0, filling, v); };
+  const Tensor<D, T> y = detail::map<T>("masked_fill", choose, x, mask, value);
+  record({"masked_fill", here}, y, wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }),
+         wrt(value, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, eq(m, false), 0); }));
+  return y;
+}
+template <Device D, Element T>
+const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, scalar_t<std::type_identity_t<T>> value,
+                                 Here here = {}) {
+  return detail::pointwise_({"masked_fill_", here}, detail::fill_where(value), [&] { return masked_fill(x, mask, value, here); }, x, mask);
+}
+
+/// The elements where the mask is true, as a vector; the two are broadcast.
+template <Device D, Element T>
+Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, Here here = {}) {
+  const Shape shape = broadcast_shapes("masked_select", x.checked("masked_select")->shape_ref(), mask.checked("masked_select")->shape_ref());
+  return index(expand(x, shape, here), {expand(mask, shape, here)}, here);
+}
+
+}  // namespace tern

@@ -1,0 +1,181 @@
+#include "support/tensors.hpp"
+#include "tern/ops/trigonometric.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+template <class D>
+Tensor<D, double> leaf(std::vector<double> values) {
+  return tensor_of<D>(values).requires_grad_();
+}
+}  // namespace
+
+TEMPLATE_TEST_CASE("gradients accumulate over backwards and over uses", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = leaf<TestType>({1, 2, 3});
+  CHECK_FALSE(x.grad().defined());
+  sum(x * x).backward();
+  check_close(values_of(x.grad()), {2, 4, 6});
+  sum(x * x + x).backward();
+  check_close(values_of(x.grad()), {5, 9, 13});
+  x.set_grad({});
+  CHECK_FALSE(x.grad().defined());
+  const auto y = x * 2;
+  (y + y * y).backward(tensor_of<TestType>({1, 10, 100}));
+  check_close(values_of(x.grad()), {2 + 8, 20 + 160, 200 + 2400});
+}
+
+TEMPLATE_TEST_CASE("a diamond's gradient arrives complete", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = leaf<TestType>({3});
+  const auto shared = x * x;
+  const auto a = exp(shared * 0.1), b = sin(shared);
+  int calls = 0;
+  shared.register_hook([&](const Tensor<TestType, double>&) { ++calls; });
+  (a * b).backward();
+  const double s = 9, expected = 6 * (0.1 * std::exp(0.1 * s) * std::sin(s) + std::exp(0.1 * s) * std::cos(s));
+  check_close(values_of(x.grad()), {expected});
+  CHECK(calls == 1);
+}
+
+TEMPLATE_TEST_CASE("broadcast gradients are summed to the input's shape", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto a = ones<D, double>({2, 1, 3}).requires_grad_(), b = ones<D, double>({4, 1}).requires_grad_();
+  const auto number = full<D, double>({}, 2).requires_grad_();
+  sum(a * b * number).backward();
+  CHECK(a.grad().shape() == Shape({2, 1, 3}));
+  CHECK(b.grad().shape() == Shape({4, 1}));
+  check_close(values_of(a.grad()), std::vector<double>(6, 8));
+  check_close(values_of(b.grad()), std::vector<double>(4, 12));
+  check_close(values_of(number.grad()), {24});
+}
+
+TEMPLATE_TEST_CASE("a graph serves once unless it is kept", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = leaf<TestType>({2});
+  const auto y = x * x;
+  y.backward({}, true);
+  y.backward();
+  check_close(values_of(x.grad()), {8});
+  CHECK(error_of([&] { y.backward(); }).find("mul: backward a second time") == 0);
+}
+
+TEMPLATE_TEST_CASE("derivatives of derivatives", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = leaf<TestType>({2});
+  auto y = x * x * x * x;
+  const double expected[] = {32, 48, 48, 24};
+  for (const double value : expected) {
+    y = grad(y, x, {.create_graph = true});
+    CHECK(y.item() == Approx(value).margin(1e-12));
+  }
+  const auto t = tanh(x);
+  const auto first = grad(t, x, {.create_graph = true});
+  const auto second = grad(first, x, {.create_graph = true});
+  const double v = std::tanh(2.);
+  CHECK(first.item() == Approx(1 - v * v));
+  CHECK(second.item() == Approx(-2 * v * (1 - v * v)));
+  CHECK(grad(second, x).item() == Approx((1 - v * v) * (6 * v * v - 2)));
+  CHECK_FALSE(x.grad().defined());
+}
+
+TEMPLATE_TEST_CASE("backward with create_graph accumulates a differentiable gradient", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = leaf<TestType>({3});
+  (x * x).backward({}, false, true);
+  const auto g = x.grad();
+  CHECK(g.requires_grad());
+  (g * g).backward();  // d(4 x^2)/dx, added to 2 x
+  check_close(values_of(x.grad()), {6 + 24});
+  x.set_grad({});
+}
+
+TEMPLATE_TEST_CASE("grad leaves .grad alone and refuses unused inputs", "[autograd]", TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto x = leaf<TestType>({1, 2}), unused = leaf<TestType>({5});
+  const auto middle = x * 3;
+  const auto y = sum(middle * middle);
+  const auto both = grad<TestType, double>({y}, {x, middle}, {}, {.retain_graph = true});
+  check_close(values_of(both[0]), {18, 36});
+  check_close(values_of(both[1]), {6, 12});
+  CHECK_FALSE(x.grad().defined());
+  CHECK(error_of([&] { grad<TestType, double>({y}, {x, unused}, {}, {.retain_graph = true}); }).find("grad: input 1 was not used") == 0);
+  const auto some = grad<TestType, double>({y}, {unused, x}, {X()}, {.allow_unused = true});
+  CHECK_FALSE(some[0].defined());
+  check_close(values_of(some[1]), {18, 36});
+}
+
+TEMPLATE_TEST_CASE("grad of several outputs with gradients", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = leaf<TestType>({1, 2});
+  const auto a = x * 2, b = x * x;
+  const auto g = grad<TestType, double>({a, b}, {x}, {tensor_of<TestType>({1, 1}), tensor_of<TestType>({10, 100})});
+  check_close(values_of(g[0]), {22, 402});
+}
+
+TEMPLATE_TEST_CASE("retain_grad keeps what a tensor inside the graph received", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = leaf<TestType>({1, 2});
+  const auto y = x * 3;
+  y.retain_grad();
+  CHECK_FALSE(y.grad().defined());
+  sum(y * y).backward();
+  check_close(values_of(y.grad()), {6, 12});
+  check_close(values_of(x.grad()), {18, 36});
+}
+
+TEMPLATE_TEST_CASE("leaves, detach and modes", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = leaf<D>({1, 2});
+  CHECK(x.is_leaf());
+  const auto y = x * 2;
+  CHECK_FALSE(y.is_leaf());
+  CHECK(y.requires_grad());
+  CHECK_FALSE(y.detach().requires_grad());
+  CHECK(y.detach().is_leaf());
+  CHECK_FALSE((x.detach() * 2).requires_grad());
+  {
+    const NoGradGuard off;
+    CHECK_FALSE((x * 2).requires_grad());
+    const GradMode on(true);
+    CHECK((x * 2).requires_grad());
+  }
+  CHECK((x * 2).requires_grad());
+  auto z = x.detach().requires_grad_();
+  z.requires_grad_(false);
+  CHECK_FALSE(z.requires_grad());
+  auto inside = x * 2;
+  CHECK(error_of([&] { inside.requires_grad_(false); }).find("requires_grad_: only a leaf") == 0);
+}
+
+TEMPLATE_TEST_CASE("what is made in inference mode stays off every tape", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = leaf<D>({1, 2});
+  Tensor<D, double> made;
+  {
+    const InferenceMode inference;
+    made = x * 2;
+    CHECK_FALSE(made.requires_grad());
+  }
+  CHECK(error_of([&] { x * made; }).find("mul: a tensor made in inference mode cannot be saved") == 0);
+  CHECK(error_of([&] { made.requires_grad_(); }).find("requires_grad_: the tensor was made in inference mode") == 0);
+  sum(x * made.clone()).backward();
+  check_close(values_of(x.grad()), {2, 4});
+}
+
+TEMPLATE_TEST_CASE("backward and grad refuse", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = leaf<D>({1, 2}), plain = tensor_of<D>({1, 2});
+  CHECK(error_of([&] { plain.backward(); }).find("backward: the tensor does not require a gradient") == 0);
+  CHECK(error_of([&] { (x * 2).backward(); }) == "backward: a gradient must be given for an output of more than one element: [2]");
+  CHECK(error_of([&] { (x * 2).backward(tensor_of<D>({1})); }) == "backward: the gradient's shape [1] differs from the output's [2]");
+  CHECK(error_of([&] { grad(sum(x), plain); }) == "grad: an input does not require a gradient");
+  CHECK(error_of([&] { grad<D, double>({sum(x)}, {x}, {plain, plain}); }) == "grad: 1 outputs but 2 gradients");
+  CHECK(error_of([&] { x.set_grad(tensor_of<D>({1})); }) == "set_grad: the gradient's shape [1] differs from [2]");
+  CHECK(error_of([&] { plain.set_grad(plain); }) == "set_grad: the tensor is not a leaf that requires a gradient");
+  CHECK(error_of([&] { plain.retain_grad(); }) == "retain_grad: the tensor does not require a gradient");
+}
+
+TEMPLATE_TEST_CASE("a seed and a leaf's gradient are not one memory", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = leaf<TestType>({1, 2});
+  const auto seed = tensor_of<TestType>({3, 4});
+  (x + 0).backward(seed);
+  x.grad().fill_(9);
+  check_close(values_of(seed), {3, 4});
+  (x + x).backward(seed, true);
+  check_close(values_of(x.grad()), {15, 17});
+}

@@ -1,0 +1,108 @@
+#include "support/tensors.hpp"
+#include "tern/ops/exponential.hpp"
+#include "tern/ops/gradcheck.hpp"
+#include "tern/ops/matmul.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+/// A user's op: scale · x, by a number that the gradient needs.
+template <class D>
+Tensor<D, double> scaled(const Tensor<D, double>& x, double scale, Here here = {}) {
+  const auto y = x.detach() * scale;
+  record({"scaled", here}, y, wrt(x, [scale](const auto& g) { return g * scale; }));
+  return y;
+}
+
+/// Two inputs whose gradients are computed together; `calls` counts how often and for whom.
+template <class D>
+Tensor<D, double> product(const Tensor<D, double>& a, const Tensor<D, double>& b, std::string* calls) {
+  using X = Tensor<D, double>;
+  const auto c = a.detach() * b.detach();
+  record({"product", {}}, c, wrt(inputs(a, b), saved(a, b), [calls](const X& g, const X& x, const X& y, Needs needs) {
+           if (calls) *calls += std::string(needs[0] ? "a" : "") + (needs[1] ? "b" : "") + ";";
+           return std::tuple{needs[0] ? g * y : X(), needs[1] ? g * x : X()};
+         }));
+  return c;
+}
+
+struct Counted {
+  static inline int alive = 0;
+  Counted() { ++alive; }
+  Counted(const Counted&) { ++alive; }
+  ~Counted() { --alive; }
+};
+
+/// A closure that owns something must be destroyed with the graph, once.
+template <class D>
+Tensor<D, double> owning(const Tensor<D, double>& x) {
+  const auto y = x.detach().clone();
+  record({"owning", {}}, y, wrt(x, [token = Counted()](const auto& g) { return static_cast<void>(token), g; }));
+  return y;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("user-defined ops", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3}).requires_grad_(), y = spread_tensor<D>({2, 3}, 1, 2).requires_grad_();
+  const auto by_three = [](const auto& v) { return scaled(v, 3); };
+  CHECK(gradcheck(by_three, std::tuple{x}));
+  CHECK(gradgradcheck(by_three, std::tuple{x}));
+  const auto f = [](const auto& a, const auto& b) { return product(a, b, nullptr); };
+  CHECK(gradcheck(f, std::tuple{x, y}));
+  CHECK(gradgradcheck(f, std::tuple{x, y}));
+}
+
+TEMPLATE_TEST_CASE("a joint gradient is asked once, for the inputs that need it", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto a = spread_tensor<D>({2}).requires_grad_(), b = spread_tensor<D>({2}).requires_grad_(), c = spread_tensor<D>({2});
+  std::string calls;
+  sum(product(a, b, &calls)).backward();
+  sum(product(a, c, &calls)).backward();
+  sum(product(c, b, &calls)).backward();
+  CHECK(calls == "ab;a;b;");
+  CHECK_FALSE(product(c, c, &calls).requires_grad());
+}
+
+TEMPLATE_TEST_CASE("what a closure owns goes with the graph", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType>({2}).requires_grad_();
+  {
+    const auto unused = owning(x);
+    CHECK(Counted::alive == 1);
+  }
+  CHECK(Counted::alive == 0);
+  const auto y = owning(x);
+  sum(y).backward({}, true);
+  CHECK(Counted::alive == 1);
+  sum(y).backward();
+  CHECK(Counted::alive == 0);
+}
+
+TEMPLATE_TEST_CASE("a tensor saved and then modified is an error, naming op and line", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({1, 2}).requires_grad_(), w = tensor_of<D>({3, 4});
+  const auto y = x * w; const int line = __LINE__;
+  w.fill_(0);
+  const std::string error = error_of([&] { sum(y).backward(); });
+  CHECK(error.find("mul: a tensor saved for backward was modified in place (line " + std::to_string(line) + " of ") == 0);
+  const auto z = exp(x);
+  z.detach().fill_(0);  // shares memory and version
+  CHECK(error_of([&] { sum(z).backward(); }).find("exp: a tensor saved for backward was modified") == 0);
+}
+
+TEMPLATE_TEST_CASE("only what is needed is saved", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({1, 2}).requires_grad_(), w = tensor_of<D>({3, 4});
+  const auto y = x * w;
+  const auto z = w * x;
+  // The other input's gradient would need x, whose version may therefore change.
+  {
+    const NoGradGuard off;
+    x.fill_(7);
+  }
+  sum(y + z).backward();
+  check_close(values_of(x.grad()), {6, 8});
+}

@@ -1,0 +1,43 @@
+// Putting together, and picking by index.
+#pragma once
+#include "table.hpp"
+
+namespace opinfo {
+
+template <class D, class T>
+Table<D, T> indexing() {
+  using C = Call<D, T>;
+  return {
+      {"cat", [](C& c) { return Results{cat(c.list(0), c.integer(1, "dim", 0))}; }},
+      {"stack", [](C& c) { return Results{stack(c.list(0), c.integer(1, "dim", 0))}; }},
+      {"gather", [](C& c) { return Results{gather(c.x(0), c.integer(1), c.ints(2))}; }},
+      {"index_select", [](C& c) { return Results{index_select(c.x(0), c.integer(1), c.ints(2))}; }},
+  };
+}
+
+template <class D, class T>
+Table<D, T> floating_indexing() {
+  using C = Call<D, T>;
+  return {
+      {"index_add",
+       [](C& c) { return Results{index_add(c.x(0), c.integer(1), c.ints(2), c.x(3), c.number("alpha", 1))}; }},
+      {"scatter_add", [](C& c) { return Results{scatter_add(c.x(0), c.integer(1), c.ints(2), c.x(3))}; }},
+      {"nn.functional.embedding",
+       [](C& c) { return Results{embedding(c.ints(1), c.x(0), c.integer(2, "padding_idx", -1))}; }},
+      {"nn.functional.embedding_bag",
+       [](C& c) {
+         const std::map<std::string, tern::BagMode> modes{
+             {"sum", tern::BagMode::sum}, {"mean", tern::BagMode::mean}, {"max", tern::BagMode::max}};
+         const auto weight = c.x(0);
+         tern::EmbeddingBagOptions options{.mode = modes.at(c.text("mode", "mean")),
+                                           .padding_idx = c.integer(9, "padding_idx", -1),
+                                           .include_last_offset = c.flag("include_last_offset", false)};
+         // PyTorch's negative numbers count from the last row.
+         if (c.has("padding_idx") && options.padding_idx < 0) options.padding_idx += weight.size(0);
+         const auto offsets = c.has("offsets") ? c.ints(2, "offsets") : Tensor<D, Index>();
+         return Results{embedding_bag(c.ints(1), weight, offsets, options, c.optional_x(9, "per_sample_weights"))};
+       }},
+  };
+}
+
+}  // namespace opinfo

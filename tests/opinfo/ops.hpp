@@ -1,0 +1,4 @@
+// The operators that cases are run with.
+#pragma once
+#include <tern/autograd/backward.hpp>
+#include <tern/ops/ops.hpp>

@@ -1,0 +1,10 @@
+// Running a case with a type; each type is compiled in a file of its own.
+#pragma once
+#include "case.hpp"
+
+namespace opinfo {
+
+template <class D, class T>
+Outcome run(const Bank& bank, const Case& c, Layout layout, std::optional<tern::DType> round_to);
+
+}  // namespace opinfo

@@ -1,0 +1,43 @@
+// Shapes: views and what rearranges elements.
+#pragma once
+#include "table.hpp"
+
+namespace opinfo {
+
+template <class D, class T>
+Table<D, T> views() {
+  using C = Call<D, T>;
+  return {
+      {"chunk", [](C& c) { return results(chunk(c.x(0), c.integer(1), c.integer(2, "dim", 0))); }},
+      {"expand", [](C& c) { return Results{expand(c.x(0), c.rest(1))}; }},
+      {"flatten", [](C& c) { return Results{flatten(c.x(0), c.integer(1, "start_dim", 0), c.integer(2, "end_dim", -1))}; }},
+      {"narrow", [](C& c) { return Results{narrow(c.x(0), c.integer(1), c.integer(2), c.integer(3))}; }},
+      {"permute", [](C& c) { return Results{permute(c.x(0), c.rest(1))}; }},
+      {"reshape", [](C& c) { return Results{reshape(c.x(0), c.rest(1))}; }},
+      {"select", [](C& c) { return Results{select(c.x(0), c.integer(1), c.integer(2))}; }},
+      {"slice",
+       [](C& c) {
+         const tern::Slice range(c.integer(2, "start", 0), c.integer(3, "end", tern::Slice::open), c.integer(4, "step", 1));
+         return Results{slice(c.x(0), c.integer(1, "dim", 0), range)};
+       }},
+      {"split",
+       [](C& c) {
+         const Index dim = c.integer(2, "dim", 0);
+         if (!c.is_list(1)) return results(split(c.x(0), c.integer(1), dim));
+         const Dims sizes = c.dims(1, "split_size_or_sections");
+         return results(split(c.x(0), std::vector<Index>(sizes.begin(), sizes.end()), dim));
+       }},
+      {"squeeze",
+       [](C& c) {
+         if (c.has(1, "dim") && c.dims(1, "dim").empty()) throw Skip{"an empty list of dimensions that means none"};
+         return Results{squeeze(c.x(0), c.dims(1, "dim"))};
+       }},
+      {"t", [](C& c) { return Results{t(c.x(0))}; }},
+      {"transpose", [](C& c) { return Results{transpose(c.x(0), c.integer(1), c.integer(2))}; }},
+      {"unbind", [](C& c) { return results(unbind(c.x(0), c.integer(1, "dim", 0))); }},
+      {"unsqueeze", [](C& c) { return Results{unsqueeze(c.x(0), c.integer(1))}; }},
+      {"view", [](C& c) { return Results{view(c.x(0), c.rest(1))}; }},
+  };
+}
+
+}  // namespace opinfo

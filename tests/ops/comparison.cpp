@@ -1,0 +1,131 @@
+#include "support/tensors.hpp"
+#include "tern/ops/comparison.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+template <class D, class T>
+void check_comparisons() {
+  const auto x = tensor_of<D, T>({0, 1, 2, 1}), y = tensor_of<D, T>({1, 1, 1, 0});
+  check_close(values_of(x == y), {0, 1, 0, 0});
+  check_close(values_of(x != y), {1, 0, 1, 1});
+  check_close(values_of(x < y), {1, 0, 0, 0});
+  check_close(values_of(x <= y), {1, 1, 0, 0});
+  check_close(values_of(x > y), {0, 0, 1, 1});
+  check_close(values_of(x >= y), {0, 1, 1, 1});
+  check_close(values_of(x.eq(1)), {0, 1, 0, 1});
+  check_close(values_of(x.ne(1)), {1, 0, 1, 0});
+  check_close(values_of(x.lt(1)), {1, 0, 0, 0});
+  check_close(values_of(x.le(1)), {1, 1, 0, 1});
+  check_close(values_of(x.gt(1)), {0, 0, 1, 0});
+  check_close(values_of(x.ge(1)), {0, 1, 1, 1});
+  check_close(values_of(logical_and(x, y)), {0, 1, 1, 0});
+  check_close(values_of(logical_or(x, y)), {1, 1, 1, 1});
+  check_close(values_of(logical_xor(x, y)), {1, 0, 0, 1});
+  check_close(values_of(logical_not(x)), {1, 0, 0, 0});
+  check_close(values_of(x.isnan()), {0, 0, 0, 0});
+  check_close(values_of(x.isinf()), {0, 0, 0, 0});
+  check_close(values_of(x.isfinite()), {1, 1, 1, 1});
+}
+
+template <class D, class T>
+void check_bits() {
+  const auto x = tensor_of<D, T>({12, 10, 7, 0}), y = tensor_of<D, T>({10, 3, 1, 5});
+  check_close(values_of(x & y), {8, 2, 1, 0});
+  check_close(values_of(x | y), {14, 11, 7, 5});
+  check_close(values_of(x ^ y), {6, 9, 6, 5});
+  check_close(values_of(x & T(6)), {4, 2, 6, 0});
+  check_close(values_of(x << T(1)), {24, 20, 14, 0});
+  check_close(values_of(x >> T(1)), {6, 5, 3, 0});
+  check_close(values_of(bitwise_and(~x, x)), {0, 0, 0, 0});
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("comparisons of every type", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  check_comparisons<D, double>();
+  check_comparisons<D, float>();
+  check_comparisons<D, bfloat16>();
+  check_comparisons<D, half>();
+  check_comparisons<D, Index>();
+  check_comparisons<D, std::int32_t>();
+  check_comparisons<D, std::uint8_t>();
+}
+
+TEMPLATE_TEST_CASE("comparisons with NaN and of bool", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({NAN, INFINITY, -INFINITY, 0});
+  check_close(values_of(x == x), {0, 1, 1, 1});
+  check_close(values_of(x != x), {1, 0, 0, 0});
+  check_close(values_of(x < 1), {0, 0, 1, 1});
+  check_close(values_of(isnan(x)), {1, 0, 0, 0});
+  check_close(values_of(isinf(x)), {0, 1, 1, 0});
+  check_close(values_of(isfinite(x)), {0, 0, 0, 1});
+  check_close(values_of(logical_not(x)), {0, 0, 0, 1});
+  const auto a = tensor_of<D, bool>({0, 0, 1, 1}), b = tensor_of<D, bool>({0, 1, 0, 1});
+  check_close(values_of(a == b), {1, 0, 0, 1});
+  check_close(values_of(a < b), {0, 1, 0, 0});
+  check_close(values_of(a & b), {0, 0, 0, 1});
+  check_close(values_of(a | b), {0, 1, 1, 1});
+  check_close(values_of(a ^ b), {0, 1, 1, 0});
+  check_close(values_of(~a), {1, 1, 0, 0});
+}
+
+TEMPLATE_TEST_CASE("bits of integers", "[ops]", TERN_TEST_DEVICES) {
+  check_bits<TestType, Index>();
+  check_bits<TestType, std::int32_t>();
+  check_bits<TestType, std::uint8_t>();
+}
+
+TEMPLATE_TEST_CASE("comparisons broadcast, in any layout and size", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (Index n : {0, 1, 2, 3, 15, 16, 17, 33}) {
+    const auto x = spread_tensor<D, float>({n});
+    const auto found = values_of(x > 0.5);
+    const auto values = values_of(x);
+    for (std::size_t i = 0; i < values.size(); ++i) CHECK(found[i] == (values[i] > 0.5));
+  }
+  const auto x = spread_tensor<D>({3, 4, 5}), y = spread_tensor<D>({4, 1});
+  std::vector<double> expected;
+  const auto a = values_of(x), b = values_of(y);
+  for (std::size_t i = 0; i < a.size(); ++i) expected.push_back(a[i] < b[i / 5 % 4]);
+  for (const auto& layout : layouts(x)) check_close(values_of(layout < y), expected);
+}
+
+TEMPLATE_TEST_CASE("isclose", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto a = tensor_of<D>({1, 1, INFINITY, INFINITY, NAN, 0}), b = tensor_of<D>({1 + 5e-6, 1.1, INFINITY, -INFINITY, NAN, 1e-9});
+  check_close(values_of(isclose(a, b)), {1, 0, 1, 0, 0, 1});
+  check_close(values_of(a.isclose(b, 0, 0, true)), {0, 0, 1, 0, 1, 0});
+  check_close(values_of(a.isclose(b, 0.2)), {1, 1, 1, 0, 0, 1});
+  CHECK(error_of([&] { isclose(a, b, -1); }) == "isclose: tolerances must not be negative: rtol -1, atol 1e-08");
+}
+
+TEMPLATE_TEST_CASE("comparisons refuse", "[ops]", TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto x = spread_tensor<TestType>({3}), y = spread_tensor<TestType>({2});
+  CHECK(error_of([&] { eq(x, y); }) == "eq: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { ne(x, y); }) == "ne: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { lt(x, y); }) == "lt: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { le(x, y); }) == "le: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { gt(x, y); }) == "gt: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { ge(x, y); }) == "ge: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { logical_and(x, y); }) == "logical_and: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { logical_or(x, y); }) == "logical_or: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { logical_xor(x, y); }) == "logical_xor: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { isclose(x, y); }) == "isclose: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { isnan(X()); }) == "isnan: a tensor is undefined");
+  CHECK(error_of([&] { isinf(X()); }) == "isinf: a tensor is undefined");
+  CHECK(error_of([&] { isfinite(X()); }) == "isfinite: a tensor is undefined");
+  CHECK(error_of([&] { logical_not(X()); }) == "logical_not: a tensor is undefined");
+  const auto i = tensor_of<TestType, Index>({1, 2, 3}), j = tensor_of<TestType, Index>({1, 2});
+  CHECK(error_of([&] { bitwise_and(i, j); }) == "bitwise_and: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { bitwise_or(i, j); }) == "bitwise_or: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { bitwise_xor(i, j); }) == "bitwise_xor: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { bitwise_left_shift(i, j); }) == "bitwise_left_shift: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { bitwise_right_shift(i, j); }) == "bitwise_right_shift: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { bitwise_not(Tensor<TestType, Index>()); }) == "bitwise_not: a tensor is undefined");
+}

@@ -1,0 +1,71 @@
+#include "support/unary.hpp"
+#include "tern/ops/power.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+template <class D, class T>
+std::vector<UnaryOp<D, T>> ops() {
+  std::vector<UnaryOp<D, T>> all{
+      TERN_TEST_UNARY(sqrt, std::sqrt(v), 0.1, 4), TERN_TEST_UNARY(rsqrt, 1 / std::sqrt(v), 0.1, 4),
+      TERN_TEST_UNARY(reciprocal, 1 / v, 0.2, 4), TERN_TEST_UNARY(square, v * v)};
+  for (double e : {0., 1., 2., 3., 0.5, -1., 1.7, -2.5}) {
+    const double low = e == std::floor(e) && e >= 0 ? -2 : 0.2;
+    all.push_back({"pow with " + std::to_string(e), [e](const auto& x) { return pow(x, e); },
+                   [e](const auto& x) { return pow_(x, e); }, [e](double v) { return e == 0.5 ? std::sqrt(v) : std::pow(v, e); }, low});
+  }
+  all.push_back({"pow of 1.5", [](const auto& x) { return pow(1.5, x); }, {}, [](double v) { return std::pow(1.5, v); }});
+  return all;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("powers and roots", "[ops]", TERN_TEST_DEVICES) {
+  for (const auto& op : ops<TestType, double>()) check_values(op, 1e-12);
+  for (const auto& op : ops<TestType, float>()) check_values(op, 1e-5);
+}
+
+TEST_CASE("gradients of powers and roots", "[ops][gradcheck]") {
+  for (const auto& op : ops<Cpu, double>()) check_gradients(op);
+}
+
+TEMPLATE_TEST_CASE("pow of tensors", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType>({4, 5}, 0.2, 3), y = spread_tensor<TestType>({5}, -3, 3);
+  std::vector<double> expected;
+  const auto base = values_of(x), exponent = values_of(y);
+  for (std::size_t i = 0; i < base.size(); ++i) expected.push_back(std::pow(base[i], exponent[i % 5]));
+  for (const auto& layout : layouts(x)) {
+    check_close(values_of(pow(layout, y)), expected);
+    check_close(values_of(layout.pow_(y)), expected);
+  }
+  CHECK(error_of([&] { pow(x, spread_tensor<TestType>({4})); }) == "pow: shapes do not broadcast: [4, 5] and [4]");
+  CHECK(error_of([&] { pow(x, Tensor<TestType, double>()); }) == "pow: a tensor is undefined");
+  CHECK(error_of([&] { y.pow_(x); }).find("pow_: a result of shape [4, 5]") == 0);
+}
+
+TEST_CASE("gradients of pow of tensors", "[ops][gradcheck]") {
+  const auto x = spread_tensor<Cpu>({2, 3}, 0.5, 2).requires_grad_(), y = spread_tensor<Cpu>({3}, -2, 2).requires_grad_();
+  const auto f = [](const auto& a, const auto& b) { return pow(a, b); };
+  CHECK(gradcheck(f, std::tuple{x, y}));
+  CHECK(gradgradcheck(f, std::tuple{x, y}));
+}
+
+TEMPLATE_TEST_CASE("integer powers are exact and wrap around", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = empty<D, Index>({4});
+  const Index bases[] = {3, -2, 1, -1};
+  for (int i = 0; i < 4; ++i) x.data()[i] = bases[i];
+  const auto big = pow(x, 39);
+  CHECK(big.data()[0] == 4052555153018976267);
+  CHECK(big.data()[1] == -(Index(1) << 39));
+  const auto y = full<D, Index>({}, -3);
+  check_close(values_of(pow(x, y)), {0, 0, 1, -1});
+  CHECK(error_of([&] { pow(x, -1); }) == "pow: an integer tensor to the negative power -1");
+  CHECK(error_of([&] { pow_(x, -1); }) == "pow_: an integer tensor to the negative power -1");
+  check_close(values_of(pow_(x, 2)), {9, 4, 1, 1});
+  check_close(values_of(square(x)), {81, 16, 1, 1});
+  const auto bytes = full<D, std::uint8_t>({}, 16);
+  CHECK(pow(bytes, std::uint8_t(2)).item() == 0);
+}

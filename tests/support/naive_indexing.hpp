@@ -1,0 +1,76 @@
+// Naive's rows by number: one element after the other.
+#pragma once
+#include "tern/backend/rows.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace naive {
+
+using tern_test::Naive;
+
+/// Calls f(offset of an element of a's row, offset of the same of b's), both in elements, for the rows' row-major numbers.
+template <class F>
+void for_row(const Rows& a, Index row_a, const Rows& b, Index row_b, const F& f) {
+  const auto offset = [](const Rows& rows, Index row, const Index* at) {
+    Index sum = 0;
+    for (int i = rows.lead; i-- > 0; row /= rows.array.dims[i]) sum += row % rows.array.dims[i] * rows.array.strides[i];
+    for (int i = rows.lead; i < rows.array.ndim; ++i) sum += at[i - rows.lead] * rows.array.strides[i];
+    return sum;
+  };
+  const int n = a.array.ndim - a.lead;
+  for (tern_test::Positions p(Shape(a.array.dims + a.lead, n)); !p.done(); p.next()) f(offset(a, row_a, p.at), offset(b, row_b, p.at));
+}
+
+}  // namespace naive
+
+inline void positions(tern_test::Naive, const char* op, const Array& out, const RowIndex* indices, int n) {
+  for (tern_test::Positions p(out.shape()); !p.done(); p.next()) {
+    Index sum = 0;
+    for (int k = 0; k < n; ++k) {
+      Index at = indices[k].index ? p.in<Index>(*indices[k].index) : p.at[indices[k].coordinate];
+      const Index size = indices[k].size;
+      if (at < (indices[k].from_end ? -size : 0) || at >= size) fail(op, {"index ", at, " is outside a dimension of size ", size});
+      sum += (at < 0 ? at + size : at) * indices[k].step;
+    }
+    p.in<Index>(out) = sum;
+  }
+}
+
+inline void copy_rows(tern_test::Naive, const Rows& out, const Rows& in, const RowMoves& moves) {
+  const int bytes = size_of(out.array.dtype);
+  for (Index i = 0; i < moves.count; ++i) {
+    const Index to = moves.to ? moves.to->as<Index>()[i] : i, from = moves.from ? moves.from->as<Index>()[i] : i;
+    if (to < 0) continue;
+    naive::for_row(out, to, in, from < 0 ? 0 : from, [&](Index t, Index f) {
+      if (from < 0) std::memset(out.array.data + t * bytes, 0, std::size_t(bytes));
+      else std::memcpy(out.array.data + t * bytes, in.array.data + f * bytes, std::size_t(bytes));
+    });
+  }
+}
+
+template <class T>
+void add_rows(tern_test::Naive, const Rows& out, const Rows& in, const RowMoves& moves) {
+  using C = compute_t<T>;
+  for (Index i = 0; i < moves.count; ++i) {
+    const Index to = moves.to ? moves.to->as<Index>()[i] : i, from = moves.from ? moves.from->as<Index>()[i] : i;
+    if (to < 0 || from < 0) continue;
+    const C scale = moves.scale ? C(moves.scale->as<T>()[i]) : C(1);
+    naive::for_row(out, to, in, from, [&](Index t, Index f) { out.array.as<C>()[t] = C(out.array.as<C>()[t] + scale * C(in.array.as<T>()[f])); });
+  }
+}
+
+inline Index count_true(tern_test::Naive, const Array& mask) {
+  Index count = 0;
+  for (Index i = 0; i < mask.numel; ++i) count += mask.as<bool>()[i] ? 1 : 0;
+  return count;
+}
+
+inline void true_positions(tern_test::Naive, const Array& out, const Array& mask) {
+  for (Index i = 0, k = 0; i < mask.numel; ++i)
+    if (mask.as<bool>()[i]) out.as<Index>()[k++] = i;
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

@@ -1,0 +1,88 @@
+// The text of a tensor is PyTorch's (recorded/printing.json), but for what stands after the elements.
+#include "support/tensors.hpp"
+
+#include <tern/tensor/print.hpp>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+using namespace tern;
+using namespace tern_test;
+using nlohmann::json;
+
+namespace {
+
+/// What stands before the dtype, the size, or tern's type.
+std::string elements(const std::string& text) {
+  std::size_t end = text.size() - 1;
+  for (const char* suffix : {"dtype=", "size=", "Tensor<"}) {
+    const std::size_t at = text.find(suffix);
+    if (at != std::string::npos) end = std::min(end, text.rfind(',', at));
+  }
+  return text.substr(0, end);
+}
+
+double number(const json& value) {
+  if (value.is_string()) return value == "nan" ? NAN : value == "inf" ? INFINITY : -INFINITY;
+  return value.is_boolean() ? double(value.get<bool>()) : value.get<double>();
+}
+
+template <class D, class T>
+Tensor<D, T> recorded_tensor(const json& c) {
+  const Tensor<D, T> x = empty<D, T>(Shape(c["shape"].get<std::vector<Index>>().data(), int(c["shape"].size())));
+  for (Index i = 0; i < x.numel(); ++i) {
+    const json& data = c["data"];
+    x.data()[i] = T(compute_t<T>(data.is_object() ? double(i) * data["arange"].get<double>() : number(data[std::size_t(i)])));
+  }
+  return x;
+}
+
+template <class D, class T>
+void check_type(const json& c) {
+  if (c["dtype"] != name_of(dtype_of<T>)) return;
+  const Tensor<D, T> x = recorded_tensor<D, T>(c);
+  INFO(c["name"].get<std::string>());
+  for (const Tensor<D, T>& y : x.numel() ? layouts(x) : std::vector{x}) CHECK(elements(to_string(y)) == elements(c["text"]));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("tensors print as PyTorch's do", "[print]", TERN_TEST_DEVICES) {
+  const std::string here = __FILE__;
+  std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/printing.json");
+  const json table = json::parse(file);
+  REQUIRE(table["cases"].size() > 40);
+  for (const json& c : table["cases"]) {
+    check_type<TestType, float>(c);
+    check_type<TestType, double>(c);
+    check_type<TestType, bfloat16>(c);
+    check_type<TestType, half>(c);
+    check_type<TestType, std::int64_t>(c);
+    check_type<TestType, std::int32_t>(c);
+    check_type<TestType, std::uint8_t>(c);
+    check_type<TestType, bool>(c);
+  }
+}
+
+TEST_CASE("type and shape follow the elements", "[print]") {
+  CHECK(to_string(full<Cpu>({}, 0.5)) == "tensor(0.5000, Tensor<Cpu, float>[])");
+  CHECK(to_string(ones<Cpu, std::int64_t>({2, 1})) == "tensor([[1],\n        [1]], Tensor<Cpu, int64_t>[2, 1])");
+  CHECK(to_string(empty<Cpu, bool>({0, 3})) == "tensor([], Tensor<Cpu, bool>[0, 3])");
+  CHECK(to_string(Tensor<Cpu, half>()) == "tensor(undefined, Tensor<Cpu, half>)");
+  const auto x = ones<Cpu, double>({1}).requires_grad_();
+  CHECK(to_string(x) == "tensor([1.], Tensor<Cpu, double>[1], requires_grad=True)");
+  CHECK(to_string(zeros<Naive>({1})) == "tensor([0.], Tensor<Naive, float>[1])");
+  // A line that would pass 80 columns is broken before the type.
+  CHECK(to_string(full<Cpu>({8}, 0.5)) ==
+        "tensor([0.5000, 0.5000, 0.5000, 0.5000, 0.5000, 0.5000, 0.5000, 0.5000],\n       Tensor<Cpu, float>[8])");
+  std::ostringstream stream;
+  stream << full<Cpu, std::int32_t>({2}, -7);
+  CHECK(stream.str() == "tensor([-7, -7], Tensor<Cpu, int32_t>[2])");
+}
+
+TEST_CASE("integers print exactly, and 64-bit ones beyond what a double holds", "[print]") {
+  auto x = full<Cpu, std::int64_t>({2}, std::int64_t(1) << 62);
+  x.data()[1] += 1;
+  CHECK(elements(to_string(x)) == "tensor([4611686018427387904, 4611686018427387905]");
+}
