@@ -88,7 +88,7 @@ void cross_entropy(Naive, const CrossEntropyPlan& plan, const Array& y, const Ar
     const naive::Row<T> values(x, 1, p);
     const double l = plan.normalised ? 0 : naive::log_sum_exp(values), s = plan.smoothing;
     double loss = (1 - s) * weight_of(t) * (l - values[t]);
-    for (Index c = 0; c < values.n; ++c) loss += s / double(values.n) * weight_of(c) * (l - values[c]);
+    for (Index c = 0; c < values.n && s > 0; ++c) loss += s / double(values.n) * weight_of(c) * (l - values[c]);
     log_sum.as<C>()[row] = C(l);
     losses[std::size_t(row)] = loss;
     sum += loss;

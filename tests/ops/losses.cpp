@@ -1,0 +1,80 @@
+#include "support/recorded.hpp"
+
+#include "tern/ops/gradcheck.hpp"
+#include "tern/ops/losses.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+const std::vector<std::pair<std::string, Reduction>> reductions = {
+    {"mean", Reduction::mean}, {"sum", Reduction::sum}, {"none", Reduction::none}};
+
+/// Calls f(name, loss) for each loss, loss(x, target, reduction).
+template <class F>
+void each_loss(const F& f) {
+  f("mse_loss", [](const auto& x, const auto& t, Reduction r) { return mse_loss(x, t, {.reduction = r}); });
+  f("l1_loss", [](const auto& x, const auto& t, Reduction r) { return l1_loss(x, t, {.reduction = r}); });
+  f("huber_loss", [](const auto& x, const auto& t, Reduction r) { return huber_loss(x, t, {.reduction = r}); });
+  f("smooth_l1_loss", [](const auto& x, const auto& t, Reduction r) { return smooth_l1_loss(x, t, {.reduction = r}); });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("losses of differences as PyTorch has them", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  each_loss([](const std::string& name, const auto& loss) {
+    for (const auto& [suffix, reduction] : reductions) {
+      const RecordedCase c(name + ", " + suffix);
+      const auto x = c.input<D>(0), target = c.input<D>(1);
+      c.check(loss(x, target, reduction), x, target);
+    }
+    if (name == "smooth_l1_loss") return;
+    const RecordedCase nothing(name + " of nothing");
+    const auto x = nothing.input<D>(0), target = nothing.input<D>(1);
+    nothing.check(loss(x, target, Reduction::mean), x, target);
+  });
+  const RecordedCase wide("huber_loss, delta 2");
+  const auto x = wide.input<D>(0), target = wide.input<D>(1);
+  wide.check(huber_loss(x, target, {.delta = wide.number("delta", 1)}), x, target);
+}
+
+TEMPLATE_TEST_CASE("gradients of losses of differences", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  auto x = spread_tensor<TestType>({2, 3}, -3, 3).requires_grad_(), t = spread_tensor<TestType>({3}, -1, 0.5).requires_grad_();
+  each_loss([&](const std::string& name, const auto& loss) {
+    for (const auto& [suffix, reduction] : reductions) {
+      INFO(name << ", " << suffix);
+      const auto f = [&, kind = reduction](const auto& a, const auto& b) { return loss(a * a, b, kind); };
+      CHECK(gradcheck(f, std::tuple{x, t}));
+      CHECK(gradgradcheck(f, std::tuple{x, t}));
+    }
+  });
+  const auto smooth = [](const auto& a, const auto& b) { return smooth_l1_loss(a, b, {.beta = 0.5}); };
+  CHECK(gradcheck(smooth, std::tuple{x, t}));
+  CHECK(gradgradcheck(smooth, std::tuple{x, t}));
+}
+
+TEMPLATE_TEST_CASE("smooth_l1_loss with beta 0 is l1_loss", "[ops]", TERN_TEST_DEVICES) {
+  auto x = tensor_of<TestType>({-2, 0, 3}).requires_grad_();
+  const auto y = smooth_l1_loss(x, zeros_like(x), {.beta = 0, .reduction = Reduction::none});
+  check_close(values_of(y), {2, 0, 3});
+  y.backward(ones_like(y));
+  check_close(values_of(x.grad()), {-1, 0, 1});
+}
+
+TEMPLATE_TEST_CASE("the mean of 16-bit losses whose sum overflows is right", "[ops]", TERN_TEST_DEVICES) {
+  auto x = full<TestType, half>({1000}, 20).requires_grad_();
+  const auto y = mse_loss(x, zeros_like(x));
+  CHECK(float(y.item()) == 400);
+  y.backward();
+  CHECK(float(x.grad().data()[0]) == Approx(0.04).epsilon(1e-3));
+}
+
+TEMPLATE_TEST_CASE("losses of differences refuse", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = zeros<TestType>({2}), y = zeros<TestType>({3});
+  CHECK(error_of([&] { mse_loss(x, y); }) == "mse_loss: shapes do not broadcast: [2] and [3]");
+  CHECK(error_of([&] { l1_loss(x, y); }) == "l1_loss: shapes do not broadcast: [2] and [3]");
+  CHECK(error_of([&] { huber_loss(x, x, {.delta = 0}); }) == "huber_loss: delta must be positive, not 0");
+  CHECK(error_of([&] { smooth_l1_loss(x, x, {.beta = -1}); }) == "smooth_l1_loss: beta must not be negative, but is -1");
+}
