@@ -47,22 +47,23 @@ const Tensor<D, T>& assign(const OpName& op, const Tensor<D, T>& x, const Tensor
     if (tape.grad_mode) keep_old_values(y.impl(), p, GradOpsFor<D, T>::table);
   }
   backend::copy(D{}, *p, *y.impl());
-  bump_version(p);
   if constexpr (is_floating_v<T>) {
-    if (!records(x, y) && !(p->base && tape.grad_mode && p->base->node)) return x;
-    Node* const history = y.impl()->node;
-    if (p->base) {
-      p->base->refs.increase();
-      const Tensor<D, T> base(p->base);
-      const Region region = region_of(*p, *p->base);
-      record(op, base, wrt(base, [region](const Tensor<D, T>& g) { return sub(g, put_region(take_region(g, region), region)); }),
-             wrt(y, [region](const Tensor<D, T>& g) { return take_region(g, region); }));
-    } else {
-      if (history) history->refs.increase();
-      if (p->node) release_node(p->node);
-      p->node = history;
+    if (records(x, y) || (p->base && tape.grad_mode && p->base->node)) {
+      Node* const history = y.impl()->node;
+      if (p->base) {
+        p->base->refs.increase();
+        const Tensor<D, T> base(p->base);
+        const Region region = region_of(*p, *p->base);
+        record(op, base, wrt(base, [region](const Tensor<D, T>& g) { return clear_region(g, region); }),
+               wrt(y, [region](const Tensor<D, T>& g) { return take_region(g, region); }));
+      } else {
+        if (history) history->refs.increase();
+        if (p->node) release_node(p->node);
+        p->node = history;
+      }
     }
   }
+  bump_version(p);  // after the base's history is written: a view's own is made anew from it when the versions differ
   return x;
 }
 

@@ -1,4 +1,5 @@
-// The part of a tensor that a view of it covers, as a pair of adjoint ops: take_region reads it, put_region writes it into zeros.
+// The part of a tensor that a view of it covers, as adjoint ops: take_region reads it, put_region writes it into zeros, clear_region
+// writes zeros into it.
 // Gradients of views whose base was written in place go through them.
 #pragma once
 #include "../autograd/record.hpp"
@@ -85,6 +86,16 @@ Tensor<D, T> take_region(const Tensor<D, T>& whole, const Region& r) {
   backend::copy(D{}, *x.impl(), region_array(*in_order.impl(), r));
   record({"take_region", {}}, x, wrt(whole, [r](const Tensor<D, T>& g) { return put_region(g, r); }));
   return x;
+}
+
+/// A copy of a tensor in the base's shape with zeros in the region; its own adjoint.
+template <class D, class T>
+Tensor<D, T> clear_region(const Tensor<D, T>& whole, const Region& r) {
+  const Tensor<D, T> y = empty_base<D, T>(r);
+  backend::copy(D{}, *y.impl(), *whole.impl());
+  backend::fill<T>(D{}, 0, region_array(*y.impl(), r));
+  record({"clear_region", {}}, y, wrt(whole, [r](const Tensor<D, T>& g) { return clear_region(g, r); }));
+  return y;
 }
 
 }  // namespace tern::detail
