@@ -74,7 +74,7 @@ void record_map_sum(const OpName& op, const F& f, const Tensor<D, T>& y, const S
   if constexpr (is_floating_v<T>)
     record(op, y, wrt(x, saved(x...), [f, shape, mask, count](const Tensor<D, T>& g, const X&... kept) {
              const Tensor<D, T> share = count == 1 ? g : div(g, double(count));
-             return derived<1>({"derivative", {}}, expr::Partial<int(K), F>{f}, with_dims(share, shape, mask), kept...);
+             return Derivative<int(K), F>{f}(with_dims(share, shape, mask), kept...);
            })...);
 }
 
