@@ -6,8 +6,8 @@
 
 #include "../core/for_each.hpp"
 #include "../ops/transfer.hpp"
-#include "../tensor/convert.hpp"
 #include "../tensor/parameters.hpp"
+#include "load.hpp"
 #include "registry.hpp"
 
 namespace tern {
@@ -238,15 +238,6 @@ void check_listed(const M& module) {
   });
 }
 
-/// A tensor from a state dict as load_state_dict needs it for `to`.
-[[gnu::noinline, gnu::cold]] inline AnyTensor loaded(const std::string& name, const TensorImpl& to, const AnyTensor& from) {
-  if (!(from.shape() == to.shape()))
-    fail("load_state_dict", {name, " has shape ", to.shape_ref(), ", the loaded one ", from.shape()});
-  if (from.dtype() != to.dtype && !(is_floating(from.dtype()) && is_floating(to.dtype)))
-    fail("load_state_dict", {name, " is ", name_of(to.dtype), ", the loaded one ", name_of(from.dtype())});
-  return tern::detail::convert_on_host(from, to.dtype);
-}
-
 }  // namespace detail
 
 /// The learned tensors with their names. A tied one comes once.
@@ -277,28 +268,17 @@ StateDict state_dict(const M& module) {
   return dict;
 }
 
-/// Copies the named tensors into the module's, whatever floating-point type they have. Error naming what is missing or unexpected
-/// (not where strict is false), and shapes that differ.
+/// Copies the named tensors into the module's, whatever floating-point type they have. Error, and nothing changed, if a shape
+/// differs or, where strict, a name is missing or unexpected.
 template <IsModule M>
 void load_state_dict(const M& module, const StateDict& dict, bool strict = true) {
-  std::string missing;
-  std::vector<bool> used(dict.size());
-  const NoGradGuard off;
+  detail::check_listed(module);
+  std::vector<detail::LoadTarget> targets;
   auto visit = [&]<class D, class T>(const std::string& name, const Tensor<D, T>& x) {
-    for (std::size_t i = 0; i < dict.size(); ++i) {
-      if (dict[i].name != name) continue;
-      used[i] = true;
-      return void(x.copy_(to_device(detail::loaded(name, *x.impl(), dict[i].tensor).template as<Cpu, T>(), x.device())));
-    }
-    missing += (missing.empty() ? "" : ", ") + name;
+    targets.push_back({name, x, &detail::copy_loaded<D, T>});
   };
   detail::each_tensor(module, "", visit);
-  std::string unexpected;
-  for (std::size_t i = 0; i < dict.size(); ++i)
-    if (!used[i]) unexpected += (unexpected.empty() ? "" : ", ") + dict[i].name;
-  if (strict && !(missing.empty() && unexpected.empty()))
-    fail("load_state_dict", {missing.empty() ? "" : "missing: ", missing, missing.empty() || unexpected.empty() ? "" : "; ",
-                             unexpected.empty() ? "" : "unexpected: ", unexpected});
+  detail::load(targets, dict, strict);
 }
 
 /// Puts the module and all below it into training or evaluation mode.
