@@ -5,7 +5,7 @@ import json
 import sys
 import time
 
-REPETITIONS = 20
+REPETITIONS = 8
 MIN_SECONDS = 0.02  # of one repetition: short, so that other work on the machine spares some of them
 
 

@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr int repetitions = 20;
+constexpr int repetitions = 8;
 constexpr double min_seconds = 0.02;  // of one repetition
 
 double nanoseconds(const std::function<void(long)>& steps) {
