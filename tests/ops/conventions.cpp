@@ -1,61 +1,38 @@
 // What PyTorch answered at kinks, ties, NaN and infinities, held against the pointwise ops.
-#include "support/tensors.hpp"
+#include "support/recorded.hpp"
 #include "tern/ops/activations.hpp"
 
-#include <fstream>
 #include <functional>
-#include <map>
-#include <nlohmann/json.hpp>
 
 using namespace tern;
 using namespace tern_test;
 
 namespace {
 
-const nlohmann::json& recorded(const std::string& name) {
-  static const auto all = [] {
-    const std::string here = __FILE__;
-    std::ifstream file(here.substr(0, here.rfind("ops/")) + "recorded/conventions.json");
-    REQUIRE(file);
-    return nlohmann::json::parse(file);
-  }();
-  for (const auto& one : all["cases"])
-    if (one["name"] == name) return one;
-  throw std::runtime_error("no recorded case: " + name);
-}
-
-std::vector<double> numbers(const nlohmann::json& tensor) {
-  std::vector<double> values;
-  for (const auto& v : tensor["data"]) {
-    if (v.is_string()) values.push_back(v == "nan" ? NAN : v == "inf" ? INFINITY : -INFINITY);
-    else values.push_back(v.get<double>());
-  }
-  return values;
-}
-
-template <class D>
-using Op = std::function<Tensor<D, double>(const std::vector<Tensor<D, double>>&)>;
-
-/// The op's output, and its gradients for an incoming 1, 2, 3, ...
-template <class D>
-void check_case(const std::string& name, const Op<D>& op) {
-  INFO(name);
-  const auto& one = recorded(name);
-  std::vector<Tensor<D, double>> inputs;
-  for (const auto& input : one["inputs"])
-    inputs.push_back(tensor_of<D>(numbers(input), Shape(Index(input["data"].size()))).requires_grad_());
-  const auto y = op(inputs);
-  // PyTorch computes the gradients of hardsigmoid with 1/6 in float.
-  const double tolerance = name.find("hardsigmoid") == 0 ? 1e-7 : 1e-12;
-  check_close(values_of(y), numbers(one["output"]), tolerance);
-  const auto expected = numbers(one["output"]), actual = values_of(y);
+/// The result of a recorded call down to the sign of 0, and its gradients.
+template <class D, class T, class... X>
+void check_case(const RecordedCase& recorded, const Tensor<D, T>& y, const X&... inputs) {
+  recorded.check(y, inputs...);
+  const auto expected = numbers_of(recorded.output()), actual = values_of(y);
   for (std::size_t i = 0; i < actual.size(); ++i)
     if (expected[i] == 0) CHECK(std::signbit(actual[i]) == std::signbit(expected[i]));
-  std::vector<double> incoming;
-  for (Index i = 1; i <= y.numel(); ++i) incoming.push_back(double(i));
-  y.backward(tensor_of<D>(incoming));
-  for (std::size_t k = 0; k < inputs.size(); ++k)
-    check_close(values_of(inputs[k].grad()), numbers(one["gradients"][k]), tolerance);
+}
+
+template <class D>
+void check_unary(const std::string& name, const std::function<Tensor<D, double>(const Tensor<D, double>&)>& op) {
+  INFO(name);
+  // PyTorch's gradient of hardsigmoid is multiplied by a sixth in float.
+  const RecordedCase recorded(name, name.find("hardsigmoid") == 0 ? 1e-7 : 1e-12);
+  const auto x = recorded.input<D>(0);
+  check_case(recorded, op(x), x);
+}
+
+template <class D, class F>
+void check_binary(const std::string& name, const F& op) {
+  INFO(name);
+  const RecordedCase recorded(name, 1e-12);
+  const auto a = recorded.input<D>(0), b = recorded.input<D>(1);
+  check_case(recorded, op(a, b), a, b);
 }
 
 }  // namespace
@@ -80,27 +57,26 @@ TEMPLATE_TEST_CASE("activations and functions at the edges are PyTorch's", "[ops
       {"where hides nan", [](const X& x) { return where(x > 0, x, zeros<D, double>({})); }},
       {"where over sqrt", [](const X& x) { return where(x > 0, sqrt(x), x); }}};
 #undef EDGES
-  for (const auto& [name, op] : ops) check_case<D>(name, [&](const auto& x) { return op(x[0]); });
+  for (const auto& [name, op] : ops) check_unary<D>(name, op);
   for (const auto* text : {"0", "1", "2", "3", "0.5", "-1"})
-    check_case<D>(std::string("pow with the number ") + text, [&](const auto& x) { return pow(x[0], std::stod(text)); });
+    check_unary<D>(std::string("pow with the number ") + text, [&](const X& x) { return pow(x, std::stod(text)); });
 }
 
 TEMPLATE_TEST_CASE("ties, zeros and signs of two arguments are PyTorch's", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  check_case<D>("maximum: ties and nan", [](const auto& x) { return maximum(x[0], x[1]); });
-  check_case<D>("minimum: ties and nan", [](const auto& x) { return minimum(x[0], x[1]); });
-  check_case<D>("remainder", [](const auto& x) { return remainder(x[0], x[1]); });
-  check_case<D>("fmod", [](const auto& x) { return fmod(x[0], x[1]); });
-  check_case<D>("pow at 0", [](const auto& x) { return pow(x[0], x[1]); });
-  check_case<D>("atan2 at the axes", [](const auto& x) { return atan2(x[0], x[1]); });
+  check_binary<D>("maximum: ties and nan", [](const auto& a, const auto& b) { return maximum(a, b); });
+  check_binary<D>("minimum: ties and nan", [](const auto& a, const auto& b) { return minimum(a, b); });
+  check_binary<D>("remainder", [](const auto& a, const auto& b) { return remainder(a, b); });
+  check_binary<D>("fmod", [](const auto& a, const auto& b) { return fmod(a, b); });
+  check_binary<D>("pow at 0", [](const auto& a, const auto& b) { return pow(a, b); });
+  check_binary<D>("atan2 at the axes", [](const auto& a, const auto& b) { return atan2(a, b); });
 }
 
 TEMPLATE_TEST_CASE("integer quotients and remainders are PyTorch's", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check = [](const char* name, const auto& op) {
-    const auto& one = recorded(name);
-    const auto input = [&](int k) { return tensor_of<D, Index>(numbers(one["inputs"][k])); };
-    check_close(values_of(op(input(0), input(1))), numbers(one["output"]));
+    const RecordedCase recorded(name);
+    recorded.check(op(recorded.input<D, Index>(0), recorded.input<D, Index>(1)));
   };
   check("integer remainder", [](const auto& a, const auto& b) { return remainder(a, b); });
   check("integer floor_divide", [](const auto& a, const auto& b) { return floor_divide(a, b); });
