@@ -46,12 +46,10 @@ class RecordedCase {
   bool has(const char* argument) const { return json_.contains("args") && args().is_object() && args().contains(argument); }
   double number(const char* argument, double otherwise) const { return has(argument) ? number_of(args()[argument]) : otherwise; }
   /// A tensor among the arguments; undefined if it was not given.
-  template <class D, class T = double>
-  Tensor<D, T> optional(const char* argument) const {
+  template <class D, class T = double> Tensor<D, T> optional(const char* argument) const {
     return has(argument) ? tensor<D, T>(args()[argument]) : Tensor<D, T>();
   }
-  template <class D, class T = double>
-  Tensor<D, T> input(std::size_t i) const {
+  template <class D, class T = double> Tensor<D, T> input(std::size_t i) const {
     Tensor<D, T> x = tensor<D, T>(json_["inputs"][i]);
     if constexpr (std::is_same_v<T, double>)
       if (json_.contains("gradients") && i < json_["gradients"].size()) x.requires_grad_();
@@ -59,8 +57,7 @@ class RecordedCase {
   }
 
   /// Compares a result, and after a backward from 1, 2, 3, ... the gradients of these inputs.
-  template <class D, class T, class... X>
-  void check(const Tensor<D, T>& y, const X&... inputs) const {
+  template <class D, class T, class... X> void check(const Tensor<D, T>& y, const X&... inputs) const {
     INFO("recorded case " << name_);
     REQUIRE(name_of(y.dtype()) == json_["output"]["dtype"].get<std::string>());
     REQUIRE(y.shape() == shape_of(json_["output"]));
@@ -76,8 +73,7 @@ class RecordedCase {
   }
 
  private:
-  template <class D, class T>
-  static Tensor<D, T> tensor(const Json& j) {
+  template <class D, class T> static Tensor<D, T> tensor(const Json& j) {
     return tensor_of<D, T>(numbers_of(j), shape_of(j));
   }
 
