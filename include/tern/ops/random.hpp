@@ -33,9 +33,18 @@ Tensor<D, T> randn(const Shape& shape) {
 template <Device D, Element T = Index>
 Tensor<D, T> randint(Index low, Index high, const Shape& shape) {
   if (low >= high) fail("randint", {"the range is empty: ", low, " to ", high});
+  if constexpr (std::is_integral_v<T>)
+    if (Index(T(low)) != low || Index(T(high - 1)) != high - 1)
+      fail("randint", {"numbers from ", low, " to ", high - 1, " do not fit ", name_of(dtype_of<T>)});
   Tensor<D, T> x = empty<D, T>(shape);
   backend::integers<T>(D{}, next_random(), low, high, *x.impl());
   return x;
+}
+
+/// Whole numbers in [0, high).
+template <Device D, Element T = Index>
+Tensor<D, T> randint(Index high, const Shape& shape) {
+  return randint<D, T>(0, high, shape);
 }
 
 /// The numbers 0 … n - 1 in random order (Fisher, Yates).
@@ -77,6 +86,14 @@ Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
                         uniform<D, T>(p.shape(), 0, 1), p);
 }
 
+/// Fills x with ones, each with probability p, and zeros.
+template <Device D, Element T>
+const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, Here here = {}) {
+  if (!(p >= 0 && p <= 1)) fail("bernoulli_", {"the probability must be in [0, 1], not ", p});
+  const auto below = [p](auto u) { return where(u < p, decltype(u)(1), decltype(u)(0)); };
+  return copy_(x, detail::map<T>("bernoulli_", below, rand<D>(x.shape())), here);
+}
+
 template <class D, class T>
 Tensor<D, T> rand_like(const Tensor<D, T>& x) {
   return rand<D, T>(x.shape());
@@ -84,6 +101,10 @@ Tensor<D, T> rand_like(const Tensor<D, T>& x) {
 template <class D, class T>
 Tensor<D, T> randn_like(const Tensor<D, T>& x) {
   return randn<D, T>(x.shape());
+}
+template <class D, class T>
+Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high) {
+  return randint<D, T>(low, high, x.shape());
 }
 
 }  // namespace tern
