@@ -67,6 +67,7 @@ Tensor<D, Index> randperm(Index n) {
 /// Fills x with uniform numbers in [low, high).
 template <Device D, Element T>
 const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, Here here = {}) {
+  if (!(low <= high)) fail("uniform_", {"the bounds ", low, " and ", high, " are in the wrong order"});
   return copy_(x, uniform<D, T>(x.shape(), low, high), here);
 }
 
@@ -74,6 +75,7 @@ const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high 
 template <Device D, Element T>
 const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, Here here = {}) {
   detail::check_writable("normal_", x.checked("normal_"));
+  if (!(std >= 0)) fail("normal_", {"the standard deviation must not be negative: ", std});
   const Tensor<D, T> values = empty<D, T>(x.shape());
   backend::normal<T>(D{}, next_random(), mean, std, *values.impl());
   return copy_(x, values, here);
