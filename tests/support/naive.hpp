@@ -8,6 +8,7 @@
 #include "tern/backend/map.hpp"
 #include "tern/backend/matmul.hpp"
 #include "tern/backend/random.hpp"
+#include "tern/backend/range.hpp"
 #include "tern/backend/reduce.hpp"
 #include "tern/backend/update.hpp"
 #include "tern/device/device.hpp"
@@ -163,6 +164,11 @@ void update(Naive, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
       (store(arrays[K]->template as<T>() + i, x[K]), ...);
     }(std::index_sequence_for<T...>{});
   }
+}
+
+template <class T>
+void fill_range(Naive, scalar_t<T> start, scalar_t<T> step, const Array& out) {
+  for (Index i = 0; i < out.numel; ++i) out.as<T>()[i] = T(compute_t<T>(start + scalar_t<T>(i) * step));
 }
 
 namespace naive {

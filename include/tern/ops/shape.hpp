@@ -119,7 +119,7 @@ Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
   const unsigned mask = dims.empty() ? 0 : dim_mask("flip", dims, x.checked("flip")->ndim);
   Tensor<D, T> y = clone(x, here);
   for (int i = 0; i < x.dim(); ++i)
-    if (mask >> i & 1) y = index_select(y, i, arange<D>(double(x.size(i) - 1), -1, -1), here);
+    if (mask >> i & 1) y = index_select(y, i, arange<D>(x.size(i) - 1, -1, -1), here);
   return y;
 }
 
