@@ -1,4 +1,4 @@
-// What PyTorch answered where a formula alone does not say: the cases of tests/recorded/conventions.json.
+// What PyTorch answered where a formula alone does not say: the cases of tests/recorded/*.json.
 #pragma once
 #include "tensors.hpp"
 
@@ -25,16 +25,19 @@ inline Shape shape_of(const Json& tensor) {
   return shape;
 }
 
-/// One recorded call. Its first inputs of type double, as many as there are gradients, require one.
+/// The cases of tests/recorded/NAME.json.
+inline Json recorded_cases(const std::string& name) {
+  const std::string here = __FILE__;
+  std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/" + name + ".json");
+  return Json::parse(file)["cases"];
+}
+
+/// One call of conventions.json. Its first inputs of type double, as many as there are gradients, require one.
 class RecordedCase {
  public:
   explicit RecordedCase(const std::string& name, double gradient_tolerance = 1e-8)
       : name_(name), gradient_tolerance_(gradient_tolerance) {
-    static const Json all = [] {
-      const std::string here = __FILE__;
-      std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/conventions.json");
-      return Json::parse(file)["cases"];
-    }();
+    static const Json all = recorded_cases("conventions");
     for (const Json& j : all)
       if (j["name"] == name) json_ = j;
     INFO("recorded case " << name);
