@@ -16,7 +16,7 @@ void train(benchmark::State& state, Net& net, Optimiser& optimiser, const X& x, 
 }
 
 void mlp_small(benchmark::State& state) {
-  nn::Sequential<Cpu> net(nn::Linear<Cpu>(784, 128), nn::ReLU<Cpu>(), nn::Linear<Cpu>(128, 10));
+  nn::Sequential net(nn::Linear<Cpu>(784, 128), nn::ReLU<Cpu>(), nn::Linear<Cpu>(128, 10));
   optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
   const auto x = randn<Cpu>({64, 784});
   const auto labels = randint<Cpu>(0, 10, {64});
@@ -25,8 +25,8 @@ void mlp_small(benchmark::State& state) {
 BENCHMARK(mlp_small)->UseRealTime();
 
 void mnist_mlp(benchmark::State& state) {
-  nn::Sequential<Cpu> net(nn::Linear<Cpu>(784, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2),  //
-                          nn::Linear<Cpu>(512, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 10));
+  nn::Sequential net(nn::Linear<Cpu>(784, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2),
+                     nn::Linear<Cpu>(512, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 10));
   optim::RMSprop rmsprop(net.parameters(), {.lr = 1e-3});
   const auto x = randn<Cpu>({128, 784});
   const auto labels = randint<Cpu>(0, 10, {128});

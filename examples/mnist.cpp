@@ -4,47 +4,44 @@
 
 using namespace tern;
 
-/// 784-512-512-10 with dropout.
+/// Dense layers with relu, dropout after each but the last.
 template <Device D, class T = float>
 struct Mlp : nn::Module<D, T> {
-  nn::Linear<D, T> hidden1{784, 512}, hidden2{512, 512}, out{512, 10};
-  nn::Dropout<D, T> dropout{0.2};
-  TERN_FIELDS(Mlp, hidden1, hidden2, out, dropout)
+  std::vector<nn::Linear<D, T>> layers;
+  nn::Dropout<D, T> dropout;
+
+  Mlp(std::initializer_list<Index> sizes, double dropped) : dropout(dropped) {
+    for (const Index* size = sizes.begin(); size + 1 != sizes.end(); ++size) layers.emplace_back(size[0], size[1]);
+  }
+  TERN_FIELDS(Mlp, layers, dropout)
 
   Tensor<D, T> forward(const Tensor<D, T>& images) {
-    auto x = dropout(relu(hidden1(images.flatten(1))));
-    return out(dropout(relu(hidden2(x))));
+    auto x = images.flatten(1);
+    for (std::size_t i = 0; i + 1 < layers.size(); ++i) x = dropout(relu(layers[i](x)));
+    return layers.back()(x);
   }
 };
 
-/// 784-128-10.
-template <Device D, class T = float>
-struct SmallMlp : nn::Module<D, T> {
-  nn::Linear<D, T> hidden{784, 128}, out{128, 10};
-  TERN_FIELDS(SmallMlp, hidden, out)
-
-  Tensor<D, T> forward(const Tensor<D, T>& images) { return out(relu(hidden(images.flatten(1)))); }
-};
-
 /// How many of the images are classified rightly, as a fraction.
-template <Device D, class Net>
-double accuracy(Net& net, const data::Mnist& set) {
+template <Device D>
+double accuracy(Mlp<D>& net, const data::Mnist& set) {
   const InferenceMode inference;
   net.eval();
-  Index right = 0;
-  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1000})) right += (net(x).argmax(1) == y).sum().item();
-  return double(right) / double(set.size());
+  auto right = zeros<D>({});
+  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1000})) right += (net(x).argmax(1) == y).to(f32).sum();
+  return right.item() / double(set.size());
 }
 
 /// Draws the first images that the network gets wrong.
-template <Device D, class Net>
-void show_mistakes(Net& net, const data::Mnist& set, Index count) {
+template <Device D>
+void show_mistakes(Mlp<D>& net, const data::Mnist& set, Index count) {
   const InferenceMode inference;
   net.eval();
-  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1})) {
-    const Index guess = net(x).argmax(1).item(), truth = y.item();
+  for (Index i = 0; i < set.size() && count > 0; ++i) {
+    const auto [x, y] = set.batch({&i, 1});
+    const Index guess = net(x.to(D{})).argmax(1).item(), truth = y.item();
     if (guess == truth) continue;
-    if (count-- == 0) break;
+    --count;
     std::printf("a %lld, taken for a %lld\n", (long long)truth, (long long)guess);
     const auto pixels = x.reshape({28, 28});
     for (int row = 0; row < 28; row += 2) {
@@ -57,8 +54,8 @@ void show_mistakes(Net& net, const data::Mnist& set, Index count) {
   }
 }
 
-template <Device D, class Net, class Optimizer>
-void train_network(Net& net, Optimizer& optimizer, const data::MnistSource& mnist, const train::Options& options) {
+template <Device D>
+void train_network(Mlp<D>& net, optim::Optimizer& optimizer, const data::MnistSource& mnist, const train::Options& options) {
   train::Session session(options, mnist.source.c_str(), DeviceTraits<D>::name);
   auto batches = data::loader<D>(
       mnist.train, {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
@@ -112,12 +109,12 @@ void run(const train::Options& options) {
               build_info().instruction_set);
   manual_seed(std::uint64_t(options.seed));
   if (options.model == "mlp") {
-    Mlp<D> net;
+    Mlp<D> net({784, 512, 512, 10}, 0.2);
     optim::RMSprop optimizer(net.parameters(), {.lr = options.lr});
     train_network<D>(net, optimizer, mnist, options);
   } else if (options.model == "mlp_small") {
-    SmallMlp<D> net;
-    optim::SGD optimizer(net.parameters(), {.lr = options.lr * 100, .momentum = 0.9});
+    Mlp<D> net({784, 128, 10}, 0);
+    optim::SGD optimizer(net.parameters(), {.lr = 100 * options.lr, .momentum = 0.9});
     train_network<D>(net, optimizer, mnist, options);
   } else {
     fail("mnist", {"unknown model '", options.model, "': there are mlp and mlp_small"});

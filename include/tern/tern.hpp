@@ -8,5 +8,4 @@
 #include "tensor/any_tensor.hpp"
 #include "tensor/creation.hpp"
 #include "tensor/print.hpp"
-#include "tensor/transfer.hpp"
 #include "tensor/with_device.hpp"

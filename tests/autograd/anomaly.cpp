@@ -13,7 +13,7 @@ TEMPLATE_TEST_CASE("anomaly mode names the op and the line of its forward call",
     const AnomalyMode anomaly;
     const std::string error = error_of([&] { loss.backward({}, true); });
     CHECK(error.find("sqrt: its backward gave a NaN") == 0);
-    CHECK(error.find(std::string(__FILE__) + ":" + std::to_string(line)) != std::string::npos);
+    CHECK(error.find(tern::text({__FILE__, ":", tern::Index(line)})) != std::string::npos);
   }
   loss.backward();
   CHECK(std::isnan(x.grad().data()[0]));

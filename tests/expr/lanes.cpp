@@ -117,3 +117,8 @@ TEST_CASE("what each element type is calculated in", "[lanes]") {
   STATIC_REQUIRE(std::is_same_v<packet_t<double>, Packet<double>>);
   STATIC_REQUIRE(std::is_same_v<packet_t<std::int64_t>, Lanes<std::int64_t, 16>>);
 }
+
+TEST_CASE("minus turns the sign of 0 around", "[lanes]") {
+  CHECK(std::signbit((-Lanes<float, 1>(0)).v[0]));
+  CHECK_FALSE(std::signbit((-Lanes<double, 1>(-0.)).v[0]));
+}

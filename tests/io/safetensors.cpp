@@ -99,7 +99,7 @@ TEST_CASE("Python's file is read, and written to the last byte", "[io]") {
   const TemporaryFolder folder;
   const std::string path = folder.put("x.safetensors", pythons_file());
   check_one_of_each(io::load_safetensors(path));
-  CHECK(io::safetensors_metadata(path) == std::map<std::string, std::string>{{"format", "pt"}});
+  CHECK(io::safetensors_metadata(path) == io::SafetensorsMetadata{{"format", "pt"}});
   io::save_safetensors(folder / "y.safetensors", one_of_each(), {{"format", "pt"}});
   CHECK(content_of(folder / "y.safetensors") == pythons_file());
 }

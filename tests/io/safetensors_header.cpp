@@ -1,6 +1,7 @@
 #include "support/catch.hpp"
 
-#include <cstring>
+#include <stdexcept>
+#include <tuple>
 
 #include <tern/io/safetensors_header.hpp>
 
@@ -27,6 +28,19 @@ Index parse(const std::string& bytes, SafetensorsHeader& header) {
   return io::parse_safetensors(bytes.data(), Index(bytes.size()), "f", header);
 }
 
+const io::SafetensorsEntry& find(const SafetensorsHeader& header, const std::string& name) {
+  for (const auto& entry : header.tensors)
+    if (entry.name == name) return entry;
+  throw std::runtime_error("no tensor " + name);
+}
+
+/// A header of tensors to be written.
+SafetensorsHeader tensors(std::initializer_list<std::tuple<const char*, DType, Shape>> list) {
+  SafetensorsHeader header;
+  for (const auto& [name, dtype, shape] : list) header.tensors.push_back({name, dtype, shape, nullptr, 0, 0});
+  return header;
+}
+
 /// Why the bytes are refused; empty if they are not.
 std::string refusal(const std::string& bytes) {
   SafetensorsHeader header;
@@ -49,16 +63,16 @@ TEST_CASE("a safetensors header is read", "[io]") {
                            R"("é":{"dtype":"BOOL","shape":[0,9223372036854775807],"data_offsets":[32,32]}}   )";
   CHECK(parse(file(json, 32), header) == Index(json.size()) + 8);
   REQUIRE(header.tensors.size() == 3);
-  const auto& a = header.tensors.at("a.weight");
+  const auto& a = find(header, "a.weight");
   CHECK(a.dtype == DType::float32);
   CHECK(a.shape == Shape{2, 3});
   CHECK(a.begin == 8);
   CHECK(a.end == 32);
-  CHECK(header.tensors.at("s").dtype == DType::int64);
-  CHECK(header.tensors.at("s").shape.n == 0);
-  CHECK(header.tensors.count("é") == 1);
-  CHECK(header.metadata.at("format") == "pt");
-  CHECK(header.metadata.at("note") == "é😀\"\\/\b\f\n\r\t");
+  CHECK(find(header, "s").dtype == DType::int64);
+  CHECK(find(header, "s").shape.n == 0);
+  CHECK(find(header, "é").shape == Shape{0, 9223372036854775807});
+  CHECK(header.metadata[0] == std::pair<std::string, std::string>("format", "pt"));
+  CHECK(header.metadata[1].second == "é😀\"\\/\b\f\n\r\t");
 
   SafetensorsHeader empty;
   CHECK(parse(file("{}", 0), empty) == 10);
@@ -73,7 +87,7 @@ TEST_CASE("every element type has its name", "[io]") {
     SafetensorsHeader header;
     const int bytes = 3 * size_of(dtype);
     parse(file(R"({"x":)" + tensor("3", "0," + std::to_string(bytes), name) + "}", bytes), header);
-    CHECK(header.tensors.at("x").dtype == dtype);
+    CHECK(find(header, "x").dtype == dtype);
   }
 }
 
@@ -199,7 +213,7 @@ TEST_CASE("random damage to a header is refused or harmless", "[io]") {
     SafetensorsHeader header;
     try {
       parse(damaged, header);
-      for (const auto& [name, entry] : header.tensors) REQUIRE((entry.begin >= 0 && entry.end <= 24));
+      for (const auto& entry : header.tensors) REQUIRE((entry.begin >= 0 && entry.end <= 24));
     } catch (const Error&) { ++refused; }
   }
   CHECK(refused > 15000);
@@ -215,23 +229,38 @@ TEST_CASE("a header is laid out as Python's writer does it", "[io]") {
       R"("i":{"dtype":"I32","shape":[1],"data_offsets":[48,52]},)"
       R"("h":{"dtype":"F16","shape":[1],"data_offsets":[52,54]},"u":{"dtype":"U8","shape":[3],"data_offsets":[54,57]},)"
       R"("t":{"dtype":"BOOL","shape":[2],"data_offsets":[57,59]}}      )";
-  std::vector<io::SafetensorsItem> items = {
-      {"b", DType::float32, {2, 3}, nullptr}, {"a", DType::int64, {2}, nullptr},
-      {"h", DType::float16, {1}, nullptr},    {"u", DType::uint8, {3}, nullptr},
-      {"d", DType::float64, {}, nullptr},     {"t", DType::boolean, {2}, nullptr},
-      {"i", DType::int32, {1}, nullptr},      {"e", DType::float32, {0, 3}, nullptr}};
-  CHECK(io::layout_safetensors(items, {{"format", "pt"}}, "f") == length_prefix(expected.size()) + expected);
-  CHECK(items.front().name == "a");
-  CHECK(items.back().name == "t");
-  std::vector<io::SafetensorsItem> none;
-  CHECK(io::layout_safetensors(none, {}, "f") == length_prefix(8) + "{}      ");
+  SafetensorsHeader header = tensors({{"b", DType::float32, {2, 3}},
+                                      {"a", DType::int64, {2}},
+                                      {"h", DType::float16, {1}},
+                                      {"u", DType::uint8, {3}},
+                                      {"d", DType::float64, {}},
+                                      {"t", DType::boolean, {2}},
+                                      {"i", DType::int32, {1}},
+                                      {"e", DType::float32, {0, 3}}});
+  header.metadata = {{"format", "pt"}};
+  const auto layout = io::layout_safetensors(header, "f");
+  CHECK(layout.head == length_prefix(expected.size()) + expected);
+  REQUIRE(layout.order.size() == 8);
+  CHECK(layout.order.front()->name == "a");
+  CHECK(layout.order.back()->name == "t");
+}
+
+TEST_CASE("headers without tensors or with several metadata", "[io]") {
+  SafetensorsHeader header;
+  CHECK(io::layout_safetensors(header, "f").head == length_prefix(8) + "{}      ");
+  header.metadata = {{"a", "1"}, {"b", "\""}};
+  const std::string head = io::layout_safetensors(header, "f").head;
+  CHECK(head == length_prefix(40) + R"({"__metadata__":{"a":"1","b":"\""}}     )");
+  SafetensorsHeader back;
+  parse(head, back);
+  CHECK(back.metadata == header.metadata);
 }
 
 TEST_CASE("names that no reader would accept are not written", "[io]") {
   const auto refused = [](const std::string& first, const std::string& second) {
-    std::vector<io::SafetensorsItem> items = {{first, DType::float32, {1}, nullptr},
-                                              {second, DType::int64, {1}, nullptr}};
-    return error_of([&] { io::layout_safetensors(items, {}, "f"); });
+    const SafetensorsHeader header =
+        tensors({{first.c_str(), DType::float32, {1}}, {second.c_str(), DType::int64, {1}}});
+    return error_of([&] { io::layout_safetensors(header, "f"); });
   };
   CHECK(refused("a", "b") == "");
   CHECK(refused("a", "a") == "safetensors: 'f': the header names 'a' twice");

@@ -84,7 +84,8 @@ class Call {
     const Json& j = arg(position, name);
     if (!is_tensor(j)) return j.get<Index>();
     const Recorded& r = bank_.tensors.at(j["tensor"]);
-    if (!r.shape.empty() || is_floating(r.dtype)) throw Skip{"a tensor where an integer belongs"};
+    if (!r.shape.empty() || is_floating(r.dtype) || r.dtype == tern::DType::boolean)
+      throw Skip{"a tensor where an integer belongs"};
     return Index(r.values[0]);
   }
   bool flag(int position, const char* name, bool otherwise) const {
@@ -113,6 +114,20 @@ class Call {
     Dims out;
     for (; position < count(); ++position) out.push_back(integer(position));
     return out;
+  }
+
+  std::vector<Dims> dims_list(int position, const char* name) const {
+    std::vector<Dims> out;
+    for (const Json& e : elements(arg(position, name))) out.push_back(to_dims(e));
+    return out;
+  }
+  /// What stands between the brackets of x[...]: a tuple is several entries.
+  tern::IndexList<D> index_list(int position) {
+    const Json& j = arg(position);
+    if (!j.is_object() || !j.contains("tuple")) return {index_entry(j)};
+    tern::IndexList<D> entries;
+    for (const Json& e : j["tuple"]) entries.push_back(index_entry(e));
+    return entries;
   }
 
   /// f(x, number) or f(x, other): whichever the second argument is.
@@ -158,6 +173,24 @@ class Call {
     Dims out;
     for (const Json& e : elements(j)) out.push_back(e.get<Index>());
     return out;
+  }
+
+  tern::TensorIndex<D> index_entry(const Json& j) {
+    if (j.is_null()) return tern::None;
+    if (j.is_boolean()) return j.get<bool>();
+    if (j.is_number()) return j.get<Index>();
+    if (j.contains("ellipsis")) return tern::Ellipsis;
+    if (j.contains("slice")) {
+      const Json& s = j["slice"];
+      const auto bound = [&](int i, Index otherwise) { return s[std::size_t(i)].is_null() ? otherwise : s[std::size_t(i)].get<Index>(); };
+      return tern::Slice(bound(0, 0), bound(1, tern::Slice::open), bound(2, 1));
+    }
+    if (!is_tensor(j)) {
+      const std::vector<Index> positions = j.get<std::vector<Index>>();
+      return tern::from_vector<D, Index>(positions, Index(positions.size()));
+    }
+    if (bank_.tensors.at(j["tensor"]).dtype == tern::DType::boolean) return tensor<bool>(j);
+    return tensor<Index>(j);
   }
 
   /// The tensor of an argument, made once, in the layout asked for.

@@ -42,8 +42,6 @@ struct Skip {
   std::string reason;
 };
 
-inline bool is_floating(tern::DType type) { return type <= tern::DType::float16; }
-
 /// A tensor's elements.
 Recorded record(const tern::AnyTensor& x);
 

@@ -10,6 +10,19 @@ Table<D, T> indexing() {
   return {
       {"cat", [](C& c) { return Results{cat(c.list(0), c.integer(1, "dim", 0))}; }},
       {"stack", [](C& c) { return Results{stack(c.list(0), c.integer(1, "dim", 0))}; }},
+      {"hstack", [](C& c) { return Results{hstack(c.list(0))}; }},
+      {"vstack", [](C& c) { return Results{vstack(c.list(0))}; }},
+      {"__getitem__", [](C& c) { return Results{index(c.x(0), c.index_list(1))}; }},
+      {"index_put",
+       [](C& c) {
+         return Results{index_put(c.x(0), c.index_list(1), c.x(2, "values"), c.flag(3, "accumulate", false))};
+       }},
+      {"masked_fill",
+       [](C& c) {
+         if (c.is_tensor(2, "value")) return Results{masked_fill(c.x(0), c.bools(1), c.x(2, "value"))};
+         return Results{masked_fill(c.x(0), c.bools(1), c.scalar(2, "value"))};
+       }},
+      {"masked_select", [](C& c) { return Results{masked_select(c.x(0), c.bools(1))}; }},
       {"gather", [](C& c) { return Results{gather(c.x(0), c.integer(1), c.ints(2))}; }},
       {"index_select", [](C& c) { return Results{index_select(c.x(0), c.integer(1), c.ints(2))}; }},
   };

@@ -17,6 +17,8 @@ Table<D, T> layers() {
          return Results{binary_cross_entropy_with_logits(
              c.x(0), c.x(1), {c.optional_x(2, "weight"), c.optional_x(9, "pos_weight"), c.reduction()})};
        }},
+      {"nn.functional.cosine_similarity",
+       [](C& c) { return Results{cosine_similarity(c.x(0), c.x(1), c.integer(2, "dim", 1), c.number(3, "eps", 1e-8))}; }},
       {"nn.functional.cross_entropy",
        [](C& c) {
          const tern::CrossEntropyOptions<D, T> options{c.optional_x(2, "weight"), c.integer(9, "ignore_index", -100), c.reduction(),
@@ -24,22 +26,55 @@ Table<D, T> layers() {
          if (c.is_floating_tensor(1)) return Results{cross_entropy(c.x(0), c.x(1), options)};
          return Results{cross_entropy(c.x(0), c.ints(1), options)};
        }},
+      {"nn.functional.hinge_embedding_loss",
+       [](C& c) { return Results{hinge_embedding_loss(c.x(0), c.x(1), {c.number("margin", 1), c.reduction()})}; }},
       {"nn.functional.huber_loss",
        [](C& c) { return Results{huber_loss(c.x(0), c.x(1), {c.number("delta", 1), c.reduction()})}; }},
+      {"nn.functional.kl_div",
+       [](C& c) { return Results{kl_div(c.x(0), c.x(1), {c.reduction(), c.flag("log_target", false)})}; }},
       {"nn.functional.l1_loss", [](C& c) { return Results{l1_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.layer_norm",
        [](C& c) {
          return Results{layer_norm(c.x(0), c.dims(1, "normalized_shape"), c.optional_x(2, "weight"), c.optional_x(3, "bias"),
                                    c.number(4, "eps", 1e-5))};
        }},
+      {"nn.functional.margin_ranking_loss",
+       [](C& c) { return Results{margin_ranking_loss(c.x(0), c.x(1), c.x(2), {c.number("margin", 0), c.reduction()})}; }},
       {"nn.functional.mse_loss", [](C& c) { return Results{mse_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.nll_loss",
        [](C& c) {
          return Results{nll_loss(c.x(0), c.ints(1),
                                  {c.optional_x(2, "weight"), c.integer(9, "ignore_index", -100), c.reduction()})};
        }},
+      {"nn.functional.normalize",
+       [](C& c) {
+         return Results{normalize(c.x(0), c.number(1, "p", 2), c.dims(2, "dim", 1), c.number(3, "eps", 1e-12))};
+       }},
+      {"nn.functional.pairwise_distance",
+       [](C& c) {
+         return Results{pairwise_distance(c.x(0), c.x(1), c.number(2, "p", 2), c.number(3, "eps", 1e-6),
+                                          c.flag(4, "keepdim", false))};
+       }},
+      {"nn.functional.poisson_nll_loss",
+       [](C& c) {
+         return Results{poisson_nll_loss(
+             c.x(0), c.x(1), {c.flag("log_input", true), c.flag("full", false), c.number("eps", 1e-8), c.reduction()})};
+       }},
+      {"nn.functional.rms_norm",
+       [](C& c) {
+         // The recorded results are PyTorch's in double, whose machine epsilon is the default there.
+         const double eps = c.number(3, "eps", std::numeric_limits<double>::epsilon());
+         return Results{rms_norm(c.x(0), c.dims(1, "normalized_shape"), c.optional_x(2, "weight"), eps)};
+       }},
       {"nn.functional.smooth_l1_loss",
        [](C& c) { return Results{smooth_l1_loss(c.x(0), c.x(1), {c.number("beta", 1), c.reduction()})}; }},
+      {"nn.functional.soft_margin_loss", [](C& c) { return Results{soft_margin_loss(c.x(0), c.x(1), {c.reduction()})}; }},
+      {"nn.functional.triplet_margin_loss",
+       [](C& c) {
+         return Results{triplet_margin_loss(c.x(0), c.x(1), c.x(2),
+                                            {c.number("margin", 1), c.number("p", 2), c.number("eps", 1e-6),
+                                             c.flag("swap", false), c.reduction()})};
+       }},
   };
 }
 

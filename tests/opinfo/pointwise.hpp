@@ -81,6 +81,11 @@ Table<D, T> floating_pointwise() {
            return Results{div(c.x(0), c.x(1, "other"), c.text("rounding_mode", "").c_str())};
          return Results{c.binary([](const auto& a, const auto& b) { return div(a, b); })};
        }},
+      {"float_power",
+       [](C& c) {
+         const auto power = c.binary([](const auto& a, const auto& b) { return float_power(a, b); });
+         return Results{power.to(tern::Type<T>{})};
+       }},
       {"isclose",
        [](C& c) {
          return Results{isclose(c.x(0), c.x(1, "other"),

@@ -25,6 +25,12 @@ Table<D, T> reductions() {
   return {
       REDUCTION(all), REDUCTION(any), REDUCTION(sum), REDUCTION(prod), REDUCTION(amax), REDUCTION(amin),
       POSITION(argmax), POSITION(argmin),
+      {"aminmax",
+       [](C& c) {
+         const auto [min, max] = aminmax(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false));
+         return Results{min, max};
+       }},
+      {"count_nonzero", [](C& c) { return Results{count_nonzero(c.x(0), c.dims(1, "dim"))}; }},
   };
 }
 
@@ -43,16 +49,37 @@ struct Spread {
   }
 };
 
+/// The order of a norm: 2 by default, and for "fro".
+template <class D, class T>
+double norm_order(const Call<D, T>& c, const char* name) {
+  if (!c.arg(1, name).is_string()) return c.number(1, name, 2);
+  if (c.text(1, name, "") != "fro") throw Skip{"no norm of singular values"};
+  return 2;
+}
+
 template <class D, class T>
 Table<D, T> floating_reductions() {
   using C = Call<D, T>;
   return {
       REDUCTION_IN_TYPE(sum), REDUCTION_IN_TYPE(mean), REDUCTION_IN_TYPE(prod), REDUCTION(logsumexp),
+      {"linalg.norm",
+       [](C& c) {
+         const auto x = c.x(0);
+         const Dims dim = c.dims(2, "dim");
+         const bool keepdim = c.flag(3, "keepdim", false), of_matrix = dim.n == 2 || (dim.empty() && x.dim() == 2);
+         const double ord = norm_order(c, "ord");
+         const bool vector = !c.has(1, "ord") || c.arg(1, "ord").is_string() || !of_matrix;
+         if (vector) return Results{tern::linalg::vector_norm(x, ord, dim, keepdim)};
+         if (std::abs(ord) == 2) throw Skip{"no norm of singular values"};
+         return Results{tern::linalg::matrix_norm(x, ord, dim.empty() ? Dims{-2, -1} : dim, keepdim)};
+       }},
+      {"linalg.vector_norm",
+       [](C& c) {
+         return Results{tern::linalg::vector_norm(c.x(0), norm_order(c, "ord"), c.dims(2, "dim"), c.flag(3, "keepdim", false))};
+       }},
       {"norm",
        [](C& c) {
-         const bool named = c.arg(1, "p").is_string();
-         if (named && c.text(1, "p", "") != "fro") throw Skip{"no norm " + c.text(1, "p", "")};
-         return Results{norm(c.x(0), named ? 2 : c.number(1, "p", 2), c.dims(2, "dim"), c.flag(3, "keepdim", false))};
+         return Results{norm(c.x(0), norm_order(c, "p"), c.dims(2, "dim"), c.flag(3, "keepdim", false))};
        }},
       {"std",
        [](C& c) {
@@ -64,6 +91,20 @@ Table<D, T> floating_reductions() {
          const Spread<D, T> s(c);
          return Results{var(c.x(0), s.dim, s.correction, s.keepdim)};
        }},
+      {"std_mean",
+       [](C& c) {
+         const Spread<D, T> s(c);
+         const auto [spread, middle] = std_mean(c.x(0), s.dim, s.correction, s.keepdim);
+         return Results{spread, middle};
+       }},
+      {"var_mean",
+       [](C& c) {
+         const Spread<D, T> s(c);
+         const auto [spread, middle] = var_mean(c.x(0), s.dim, s.correction, s.keepdim);
+         return Results{spread, middle};
+       }},
+      {"nn.functional.softmin",
+       [](C& c) { return Results{c.in_dtype([&](const auto& x) { return softmin(x, c.integer(1, "dim")); })}; }},
       {"softmax",
        [](C& c) { return Results{c.in_dtype([&](const auto& x) { return softmax(x, c.integer(1, "dim")); })}; }},
       {"log_softmax",

@@ -8,12 +8,21 @@ template <class D, class T>
 Table<D, T> views() {
   using C = Call<D, T>;
   return {
+      {"broadcast_to", [](C& c) { return Results{broadcast_to(c.x(0), c.rest(1))}; }},
       {"chunk", [](C& c) { return results(chunk(c.x(0), c.integer(1), c.integer(2, "dim", 0))); }},
+      {"diagonal",
+       [](C& c) {
+         return Results{diagonal(c.x(0), c.integer(1, "offset", 0), c.integer(2, "dim1", 0), c.integer(3, "dim2", 1))};
+       }},
       {"expand", [](C& c) { return Results{expand(c.x(0), c.rest(1))}; }},
       {"flatten", [](C& c) { return Results{flatten(c.x(0), c.integer(1, "start_dim", 0), c.integer(2, "end_dim", -1))}; }},
+      {"flip", [](C& c) { return Results{flip(c.x(0), c.dims(1, "dims"))}; }},
+      {"movedim", [](C& c) { return Results{movedim(c.x(0), c.dims(1, "source"), c.dims(2, "destination"))}; }},
       {"narrow", [](C& c) { return Results{narrow(c.x(0), c.integer(1), c.integer(2), c.integer(3))}; }},
       {"permute", [](C& c) { return Results{permute(c.x(0), c.rest(1))}; }},
+      {"repeat", [](C& c) { return Results{repeat(c.x(0), c.rest(1))}; }},
       {"reshape", [](C& c) { return Results{reshape(c.x(0), c.rest(1))}; }},
+      {"roll", [](C& c) { return Results{roll(c.x(0), c.dims(1, "shifts"), c.dims(2, "dims"))}; }},
       {"select", [](C& c) { return Results{select(c.x(0), c.integer(1), c.integer(2))}; }},
       {"slice",
        [](C& c) {
@@ -33,8 +42,10 @@ Table<D, T> views() {
          return Results{squeeze(c.x(0), c.dims(1, "dim"))};
        }},
       {"t", [](C& c) { return Results{t(c.x(0))}; }},
+      {"tile", [](C& c) { return Results{tile(c.x(0), c.rest(1))}; }},
       {"transpose", [](C& c) { return Results{transpose(c.x(0), c.integer(1), c.integer(2))}; }},
       {"unbind", [](C& c) { return results(unbind(c.x(0), c.integer(1, "dim", 0))); }},
+      {"unflatten", [](C& c) { return Results{unflatten(c.x(0), c.integer(1, "dim"), c.dims(2, "sizes"))}; }},
       {"unsqueeze", [](C& c) { return Results{unsqueeze(c.x(0), c.integer(1))}; }},
       {"view", [](C& c) { return Results{view(c.x(0), c.rest(1))}; }},
   };

@@ -11,6 +11,7 @@ import math
 import torch
 
 from conventions import conventions
+from indexing import indexing
 from table import INF, NAN, plain, write
 
 
@@ -224,5 +225,6 @@ if __name__ == "__main__":
     schedules()
     clipping()
     printing()
+    indexing()
     conventions()
     modules()

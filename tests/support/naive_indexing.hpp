@@ -1,5 +1,7 @@
 // Naive's rows by number: one element after the other.
 #pragma once
+#include "naive.hpp"
+
 #include "tern/backend/rows.hpp"
 
 namespace tern {

@@ -28,7 +28,8 @@ inline Shape shape_of(const Json& tensor) {
 /// One recorded call. Its first inputs of type double, as many as there are gradients, require one.
 class RecordedCase {
  public:
-  explicit RecordedCase(const std::string& name) : name_(name) {
+  explicit RecordedCase(const std::string& name, double gradient_tolerance = 1e-8)
+      : name_(name), gradient_tolerance_(gradient_tolerance) {
     static const Json all = [] {
       const std::string here = __FILE__;
       std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/conventions.json");
@@ -41,6 +42,7 @@ class RecordedCase {
   }
 
   const Json& args() const { return json_["args"]; }
+  const Json& output() const { return json_["output"]; }
   bool has(const char* argument) const {
     return json_.contains("args") && args().is_object() && args().contains(argument);
   }
@@ -70,7 +72,7 @@ class RecordedCase {
       for (Index i = 0; i < g.numel(); ++i) g.data()[i] = T(i + 1);
       y.backward(g);
       std::size_t i = 0;
-      (check_close(values_of(inputs.grad()), numbers_of(json_["gradients"][i++]), 1e-8, 1e-12), ...);
+      (check_close(values_of(inputs.grad()), numbers_of(json_["gradients"][i++]), gradient_tolerance_, 1e-12), ...);
     }
   }
 
@@ -80,6 +82,7 @@ class RecordedCase {
   }
 
   std::string name_;
+  double gradient_tolerance_;
   Json json_;
 };
 

@@ -21,6 +21,9 @@ constexpr const char* name_of(DType type) {
   return names[int(type)];
 }
 
+/// True for float32, float64, bfloat16 and float16.
+constexpr bool is_floating(DType type) { return type <= DType::float16; }
+
 template <class T>
 inline constexpr bool is_half_v = std::is_same_v<T, bfloat16> || std::is_same_v<T, half>;
 

@@ -76,7 +76,10 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
   friend Lanes operator+(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) + Wrapping(y)); }); }
   friend Lanes operator-(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) - Wrapping(y)); }); }
   friend Lanes operator*(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) * Wrapping(y)); }); }
-  friend Lanes operator-(Lanes a) { return Lanes(0) - a; }
+  friend Lanes operator-(Lanes a) {
+    if constexpr (is_integer) return Lanes(0) - a;
+    else return each(a, a, [](T x, T) { return -x; });   // not 0 - x, which loses the sign of 0
+  }
   friend Lanes operator+(Lanes a) { return a; }
   /// Integers: rounded towards zero; 0 where b is 0.
   friend Lanes operator/(Lanes a, Lanes b) {

@@ -90,7 +90,7 @@ inline std::string folder_of(const std::string& path) {
 }
 
 /// Makes the folder and those above it, where they are missing.
-[[gnu::noinline]] inline void make_folders(const std::string& path) {
+[[gnu::noinline, gnu::cold]] inline void make_folders(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string folder = path.substr(0, end);
     if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) fail_errno("file", folder, "cannot be made");
@@ -137,7 +137,7 @@ class MappedFile {
 /// process, path holds what it held.
 class AtomicFile {
  public:
-  explicit AtomicFile(const std::string& path)
+  [[gnu::cold]] explicit AtomicFile(const std::string& path)
       : path_(path),
         file_(text({path, ".", Index(::getpid()), ".", Index(next_number()), ".tmp"}), O_WRONLY | O_CREAT | O_TRUNC) {}
   ~AtomicFile() {
@@ -148,7 +148,7 @@ class AtomicFile {
 
   void write(const void* data, Index n) { file_.write(data, n); }
 
-  void commit() {
+  [[gnu::noinline, gnu::cold]] void commit() {
     file_.sync_and_close();
     if (std::rename(file_.path().c_str(), path_.c_str()) != 0) fail_errno("file", path_, "cannot be replaced");
     committed_ = true;

@@ -9,7 +9,7 @@
 namespace tern::io {
 
 /// The text as a JSON string, quotes included. Bytes beyond ASCII are passed on: they are expected to be UTF-8.
-[[gnu::noinline]] inline std::string json_quoted(const std::string& text) {
+[[gnu::noinline, gnu::cold]] inline std::string json_quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -26,7 +26,7 @@ namespace tern::io {
 }
 
 /// The shortest decimal that reads back as the same double; null for what JSON cannot say (infinities, NaN).
-[[gnu::noinline]] inline std::string json_number(double value) {
+[[gnu::noinline, gnu::cold]] inline std::string json_number(double value) {
   if (!std::isfinite(value)) return "null";
   char buffer[32];
   for (int digits = 15; digits <= 17; ++digits) {

@@ -40,39 +40,41 @@ class SharedMapping {
 }
 
 /// Any byte but 0 and 1 would be no value of bool at all.
-[[gnu::noinline, gnu::cold]] inline void check_booleans(const std::string& path, const std::string& name,
-                                                        const char* bytes, Index n) {
-  for (Index i = 0; i < n; ++i)
-    if (bytes[i] & ~1)
-      fail("safetensors", {"'", path, "': tensor '", name, "' of BOOL holds the byte ",
-                           int(static_cast<unsigned char>(bytes[i])), " at position ", i});
+[[gnu::noinline, gnu::cold]] inline void check_booleans(const char* data, const SafetensorsHeader& header,
+                                                        const std::string& path) {
+  for (const SafetensorsEntry& entry : header.tensors)
+    for (Index i = entry.begin; entry.dtype == DType::boolean && i < entry.end; ++i)
+      if (data[i] & ~1)
+        fail("safetensors", {"'", path, "': tensor '", entry.name, "' of BOOL holds the byte ",
+                             int(static_cast<unsigned char>(data[i])), " at position ", i - entry.begin});
 }
 
 }  // namespace detail
 
-/// Writes the tensors, which must be in host memory, and the metadata. The file appears whole or not at all. Error
-/// where names occur twice or the file cannot be written.
+/// Writes the tensors, which must be in host memory, and the metadata. The file appears whole or not at all. Error where
+/// names occur twice or the file cannot be written.
 [[gnu::noinline, gnu::cold]] inline void save_safetensors(const std::string& path, const StateDict& tensors,
-                                                          const std::map<std::string, std::string>& metadata = {}) {
-  std::vector<SafetensorsItem> items;
-  std::vector<AnyTensor> copies;
-  for (const NamedTensor& entry : tensors) {
-    if (!entry.tensor.defined()) fail("save_safetensors", {"tensor '", entry.name, "' is undefined"});
-    if (std::string(entry.tensor.device_name()) != DeviceTraits<Cpu>::name)
-      fail("save_safetensors",
-           {"tensor '", entry.name, "' is on ", entry.tensor.device_name(), ", not in host memory"});
-    const TensorImpl* impl = entry.tensor.impl();
+                                                          const SafetensorsMetadata& metadata = {}) {
+  SafetensorsHeader header{{}, metadata};
+  StateDict copies;
+  for (const NamedTensor& named : tensors) {
+    const TensorImpl* impl = named.tensor.impl();
+    if (!impl) fail("save_safetensors", {"tensor '", named.name, "' is undefined"});
+    if (std::strcmp(named.tensor.device_name(), DeviceTraits<Cpu>::name) != 0)
+      fail("save_safetensors", {"tensor '", named.name, "' is on ", named.tensor.device_name(), ", not in host memory"});
     if (!impl->contiguous) {
-      copies.push_back(Tensor<Cpu>(tern::detail::new_impl(impl->dtype, impl->shape_ref())));
-      backend::copy(Cpu{}, *copies.back().impl(), *impl);
-      impl = copies.back().impl();
+      TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
+      copies.push_back({"", Tensor<Cpu>(copy)});
+      backend::copy(Cpu{}, *copy, *impl);
+      impl = copy;
     }
-    items.push_back({entry.name, impl->dtype, impl->shape(), impl->data});
+    header.tensors.push_back({named.name, impl->dtype, impl->shape(), impl->data, 0, 0});
   }
-  const std::string head = layout_safetensors(items, metadata, path);
+  const SafetensorsLayout layout = layout_safetensors(header, path);
   AtomicFile file(path);
-  file.write(head.data(), Index(head.size()));
-  for (const SafetensorsItem& item : items) file.write(item.data, item.shape.numel() * size_of(item.dtype));
+  file.write(layout.head.data(), Index(layout.head.size()));
+  for (const SafetensorsEntry* entry : layout.order)
+    file.write(entry->data, entry->shape.numel() * size_of(entry->dtype));
   file.commit();
 }
 
@@ -87,17 +89,15 @@ class SharedMapping {
   const MappedFile& file = owner.mapping.file();
   SafetensorsHeader header;
   char* const data = file.data() + parse_safetensors(file.data(), file.size(), path, header);
+  detail::check_booleans(data, header, path);
   StateDict tensors;
-  for (const auto& [name, entry] : header.tensors) {
-    char* const bytes = data + entry.begin;
-    if (entry.dtype == DType::boolean) detail::check_booleans(path, name, bytes, entry.end - entry.begin);
-    tensors.push_back({name, detail::tensor_in(owner.mapping, bytes, entry)});
-  }
+  for (const SafetensorsEntry& entry : header.tensors)
+    tensors.push_back({entry.name, detail::tensor_in(owner.mapping, data + entry.begin, entry)});
   return tensors;
 }
 
 /// The metadata of a file: what it says of itself beside its tensors.
-[[gnu::noinline, gnu::cold]] inline std::map<std::string, std::string> safetensors_metadata(const std::string& path) {
+[[gnu::noinline, gnu::cold]] inline SafetensorsMetadata safetensors_metadata(const std::string& path) {
   const MappedFile file(path);
   SafetensorsHeader header;
   parse_safetensors(file.data(), file.size(), path, header);

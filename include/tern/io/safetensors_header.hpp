@@ -1,8 +1,8 @@
-// The header of a safetensors file: JSON that lists each tensor's name, type, shape and bytes. The format is described
-// at https://github.com/huggingface/safetensors#format.
+// The header of a safetensors file: JSON that lists each tensor's name, type, shape and bytes. The format is described at
+// https://github.com/huggingface/safetensors#format. Trainers compile this for their checkpoints: hence qsort, and no
+// containers but vectors.
 #pragma once
-#include <algorithm>
-#include <map>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,16 +13,21 @@
 
 namespace tern::io {
 
-/// What the header says of one tensor; its bytes are [begin, end) of what follows the header.
+/// A tensor in a file; its bytes are [begin, end) of what follows the header.
 struct SafetensorsEntry {
+  std::string name;
   DType dtype;
   Shape shape;
+  const void* data;  ///< where it is to be written from: its elements, row-major without gaps
   Index begin, end;
 };
 
+/// What a file says of itself beside its tensors: names and texts.
+using SafetensorsMetadata = std::vector<std::pair<std::string, std::string>>;
+
 struct SafetensorsHeader {
-  std::map<std::string, SafetensorsEntry> tensors;
-  std::map<std::string, std::string> metadata;
+  std::vector<SafetensorsEntry> tensors;
+  SafetensorsMetadata metadata;
 };
 
 /// As Python's reader has it.
@@ -39,66 +44,77 @@ namespace detail {
 /// Reads the header's JSON and nothing else: an object of tensors, and the object __metadata__ of strings.
 class SafetensorsParser {
  public:
-  SafetensorsParser(const char* text, std::size_t length, const std::string& path)
+  SafetensorsParser(const char* text, Index length, const std::string& path)
       : at_(text), begin_(text), end_(text + length), path_(path) {}
 
-  [[gnu::noinline]] SafetensorsHeader parse() {
-    SafetensorsHeader header;
+  [[gnu::noinline, gnu::cold]] void parse(SafetensorsHeader& header) {
     bool has_metadata = false;
-    object([&](const std::string& name) {
+    std::string name;
+    for (bool first = true; next_member(first, name);) {
       if (name == "__metadata__") {
         if (std::exchange(has_metadata, true)) refuse_second(name);
-        object([&](const std::string& key) {
-          if (!header.metadata.emplace(key, string()).second) refuse_second(key);
-        });
-      } else if (!header.tensors.emplace(name, parse_tensor(name)).second) {
-        refuse_second(name);
+        parse_metadata(header.metadata);
+      } else {
+        header.tensors.push_back(parse_tensor(name));
       }
-    });
+    }
     skip_space();
     if (at_ != end_) refuse("something follows the closing brace");
-    return header;
+    std::vector<const std::string*> names(header.tensors.size());
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = &header.tensors[i].name;
+    refuse_duplicates(names);
+    names.resize(header.metadata.size());
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = &header.metadata[i].first;
+    refuse_duplicates(names);
   }
 
  private:
   [[noreturn, gnu::noinline, gnu::cold]] void refuse(const char* rule) const {
     fail("safetensors", {"'", path_, "': the header is not valid: ", rule, ", at its byte ", at_ - begin_});
   }
-
   [[noreturn, gnu::noinline, gnu::cold]] void refuse_second(const std::string& name) const {
     fail("safetensors", {"'", path_, "': the header names '", name, "' twice"});
+  }
+  void refuse_duplicates(std::vector<const std::string*>& names) const {
+    if (names.empty()) return;
+    std::qsort(names.data(), names.size(), sizeof(const std::string*), [](const void* a, const void* b) {
+      return (*static_cast<const std::string* const*>(a))->compare(**static_cast<const std::string* const*>(b));
+    });
+    for (std::size_t i = 1; i < names.size(); ++i)
+      if (*names[i] == *names[i - 1]) refuse_second(*names[i]);
   }
 
   void skip_space() {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
   }
-  bool accept(char c) {
+  [[gnu::noinline, gnu::cold]] bool accept(char c) {
     skip_space();
     if (at_ == end_ || *at_ != c) return false;
     ++at_;
     return true;
   }
-  void expect(char c) {
+  [[gnu::noinline, gnu::cold]] void expect(char c) {
     if (accept(c)) return;
     char rule[] = "'?' is missing";
     rule[1] = c;
     refuse(rule);
   }
 
-  /// { "name": value, … }, where member(name) reads the value.
-  template <class F>
-  void object(const F& member) {
-    expect('{');
-    if (accept('}')) return;
-    do {
-      const std::string name = string();
-      expect(':');
-      member(name);
-    } while (accept(','));
-    expect('}');
+  /// Walks through { "name": value, … }: stands before the next value, or, where this is false, behind the object.
+  [[gnu::noinline, gnu::cold]] bool next_member(bool& first, std::string& name) {
+    if (std::exchange(first, false)) {
+      expect('{');
+      if (accept('}')) return false;
+    } else if (!accept(',')) {
+      expect('}');
+      return false;
+    }
+    name = string();
+    expect(':');
+    return true;
   }
 
-  unsigned hex4() {
+  [[gnu::noinline, gnu::cold]] unsigned hex4() {
     unsigned code = 0;
     for (int i = 0; i < 4; ++i) {
       if (at_ == end_) refuse("a string has no end");
@@ -111,7 +127,7 @@ class SafetensorsParser {
     return code;
   }
 
-  void append_escape(std::string& out) {
+  [[gnu::noinline, gnu::cold]] void append_escape(std::string& out) {
     if (at_ == end_) refuse("a string has no end");
     switch (const char c = *at_++) {
       case '"': case '\\': case '/': out += c; return;
@@ -143,12 +159,9 @@ class SafetensorsParser {
   }
 
   /// A character of UTF-8 beyond ASCII.
-  void append_multibyte(std::string& out) {
+  [[gnu::noinline, gnu::cold]] void append_multibyte(std::string& out) {
     const auto lead = static_cast<unsigned char>(*at_);
-    const int more = lead >= 0xc2 && lead < 0xe0   ? 1
-                     : lead >= 0xe0 && lead < 0xf0 ? 2
-                     : lead >= 0xf0 && lead < 0xf5 ? 3
-                                                   : 0;
+    const int more = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
     if (more == 0 || end_ - at_ <= more) refuse("it is not UTF-8");
     unsigned code = lead & (0x3fu >> more);
     for (int i = 1; i <= more; ++i) {
@@ -162,7 +175,7 @@ class SafetensorsParser {
     at_ += more + 1;
   }
 
-  std::string string() {
+  [[gnu::noinline, gnu::cold]] std::string string() {
     expect('"');
     std::string out;
     for (;;) {
@@ -180,7 +193,7 @@ class SafetensorsParser {
     }
   }
 
-  Index integer() {
+  [[gnu::noinline, gnu::cold]] Index integer() {
     skip_space();
     const char* const first = at_;
     Index value = 0;
@@ -190,6 +203,11 @@ class SafetensorsParser {
     if (at_ == first) refuse("a number that is not negative is missing");
     if (*first == '0' && at_ - first > 1) refuse("a number begins with 0");
     return value;
+  }
+
+  [[gnu::noinline, gnu::cold]] void parse_metadata(SafetensorsMetadata& metadata) {
+    std::string name;
+    for (bool first = true; next_member(first, name);) metadata.emplace_back(name, string());
   }
 
   DType parse_dtype(const std::string& tensor) {
@@ -213,10 +231,11 @@ class SafetensorsParser {
     return shape;
   }
 
-  SafetensorsEntry parse_tensor(const std::string& name) {
-    SafetensorsEntry entry{};
+  [[gnu::noinline, gnu::cold]] SafetensorsEntry parse_tensor(const std::string& name) {
+    SafetensorsEntry entry{name, {}, {}, nullptr, 0, 0};
     bool dtype = false, shape = false, offsets = false;
-    object([&](const std::string& key) {
+    std::string key;
+    for (bool first = true; next_member(first, key);) {
       bool* const seen = key == "dtype" ? &dtype : key == "shape" ? &shape : key == "data_offsets" ? &offsets : nullptr;
       if (!seen) refuse("a member other than dtype, shape and data_offsets");
       if (std::exchange(*seen, true)) refuse_second(key);
@@ -231,7 +250,7 @@ class SafetensorsParser {
         entry.end = integer();
         expect(']');
       }
-    });
+    }
     if (!dtype || !shape || !offsets) refuse("a tensor lacks dtype, shape or data_offsets");
     return entry;
   }
@@ -241,6 +260,18 @@ class SafetensorsParser {
   const std::string& path_;
 };
 
+/// The entries' addresses, so ordered that compare(&a, &b) < 0 where a stands before b.
+inline std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries,
+                                                   int (*compare)(const void*, const void*)) {
+  std::vector<const SafetensorsEntry*> order(entries.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = &entries[i];
+  if (!order.empty()) std::qsort(order.data(), order.size(), sizeof order[0], compare);
+  return order;
+}
+inline const SafetensorsEntry& entry_at(const void* pointer) {
+  return **static_cast<const SafetensorsEntry* const*>(pointer);
+}
+
 /// Bytes of so many elements. False where they are more than an Index counts.
 inline bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
   bytes = size_of(entry.dtype);
@@ -249,30 +280,33 @@ inline bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
   return true;
 }
 
+/// What is wrong with a tensor's place in the file, after the tensors before it filled so many bytes; empty: nothing.
+[[gnu::noinline, gnu::cold]] inline std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes) {
+  Index bytes;
+  if (!count_bytes(entry, bytes)) return text({"has too many elements: ", ShapeRef(entry.shape)});
+  if (entry.end < entry.begin) return "ends before it begins";
+  if (entry.end > data_bytes) return text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
+  if (entry.end - entry.begin != bytes)
+    return text({"does not have the ", bytes, " bytes of ", ShapeRef(entry.shape), " of ", safetensors_name(entry.dtype)});
+  if (entry.begin < filled) return text({"overlaps the tensor before it, which ends at ", filled});
+  if (entry.begin > filled) return text({"leaves a gap after byte ", filled});
+  return "";
+}
+
 /// Each tensor has the bytes that its shape and type need, and together they fill the data without a gap.
-[[gnu::noinline]] inline void check_layout(const SafetensorsHeader& header, Index data_bytes, const std::string& path) {
-  using Named = std::map<std::string, SafetensorsEntry>::value_type;
-  std::vector<const Named*> order;
-  for (const Named& named : header.tensors) order.push_back(&named);
-  std::sort(order.begin(), order.end(), [](const Named* a, const Named* b) {
-    return a->second.begin != b->second.begin ? a->second.begin < b->second.begin : a->second.end < b->second.end;
-  });
+[[gnu::noinline, gnu::cold]] inline void check_layout(const SafetensorsHeader& header, Index data_bytes,
+                                                      const std::string& path) {
+  const auto by_offsets = [](const void* a, const void* b) {
+    const SafetensorsEntry &x = entry_at(a), &y = entry_at(b);
+    return x.begin != y.begin ? (x.begin < y.begin ? -1 : 1) : (x.end > y.end) - (x.end < y.end);
+  };
   Index filled = 0;
-  for (const Named* named : order) {
-    const auto& [name, entry] = *named;
-    const auto refuse = [&, &tensor = name, &e = entry](std::initializer_list<Piece> rule) {
-      fail("safetensors",
-           {"'", path, "': tensor '", tensor, "' with data_offsets [", e.begin, ", ", e.end, "] ", text(rule)});
-    };
-    Index bytes;
-    if (!count_bytes(entry, bytes)) refuse({"has too many elements: ", ShapeRef(entry.shape)});
-    if (entry.end < entry.begin) refuse({"ends before it begins"});
-    if (entry.end > data_bytes) refuse({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
-    if (entry.end - entry.begin != bytes)
-      refuse({"does not have the ", bytes, " bytes of ", ShapeRef(entry.shape), " of ", safetensors_name(entry.dtype)});
-    if (entry.begin < filled) refuse({"overlaps the tensor before it, which ends at ", filled});
-    if (entry.begin > filled) refuse({"leaves a gap after byte ", filled});
-    filled = entry.end;
+  for (const SafetensorsEntry* entry : sorted(header.tensors, by_offsets)) {
+    const std::string problem = misplaced(*entry, filled, data_bytes);
+    if (!problem.empty())
+      fail("safetensors", {"'", path, "': tensor '", entry->name, "' with data_offsets [", entry->begin, ", ", entry->end,
+                           "] ", problem});
+    filled = entry->end;
   }
   if (filled != data_bytes)
     fail("safetensors", {"'", path, "': ", data_bytes - filled, " bytes at the end belong to no tensor"});
@@ -282,8 +316,8 @@ inline bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
 
 /// Reads and checks what stands before the data: 8 bytes, the length of the header, and the header. `bytes` is the
 /// whole file; returns where the data begin.
-[[gnu::noinline]] inline Index parse_safetensors(const char* bytes, Index size, const std::string& path,
-                                                 SafetensorsHeader& header) {
+[[gnu::noinline, gnu::cold]] inline Index parse_safetensors(const char* bytes, Index size, const std::string& path,
+                                                            SafetensorsHeader& header) {
   if (size < 8) fail("safetensors", {"'", path, "': is truncated: ", size, " bytes cannot hold the header's length"});
   std::uint64_t length = 0;
   for (int i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
@@ -291,56 +325,49 @@ inline bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
     fail("safetensors", {"'", path, "': the header's length is larger than allowed: ", std::to_string(length), " > ",
                          max_safetensors_header});
   if (Index(length) > size - 8)
-    fail("safetensors",
-         {"'", path, "': is truncated: a header of ", Index(length), " bytes is announced, ", size - 8, " follow"});
-  header = detail::SafetensorsParser(bytes + 8, std::size_t(length), path).parse();
+    fail("safetensors", {"'", path, "': is truncated: a header of ", Index(length), " bytes is announced, ", size - 8,
+                         " follow"});
+  detail::SafetensorsParser(bytes + 8, Index(length), path).parse(header);
   detail::check_layout(header, size - 8 - Index(length), path);
   return 8 + Index(length);
 }
 
-/// A tensor to be written; its elements are row-major without gaps.
-struct SafetensorsItem {
-  std::string name;
-  DType dtype;
-  Shape shape;
-  const void* data;
+/// A header as it stands in a file, and the order in which the data of its tensors follow.
+struct SafetensorsLayout {
+  std::string head;
+  std::vector<const SafetensorsEntry*> order;
 };
 
-/// Orders the items as Python's writer does, the larger element types first, so that each is aligned to its elements in
-/// the file; returns what stands before their data.
-[[gnu::noinline]] inline std::string layout_safetensors(std::vector<SafetensorsItem>& items,
-                                                        const std::map<std::string, std::string>& metadata,
-                                                        const std::string& path) {
-  std::sort(items.begin(), items.end(), [](const SafetensorsItem& a, const SafetensorsItem& b) {
+/// Lays a file out as Python's writer does, the larger element types first, so that each tensor is aligned to its
+/// elements. Error where a name occurs twice or is not UTF-8.
+[[gnu::noinline, gnu::cold]] inline SafetensorsLayout layout_safetensors(const SafetensorsHeader& header,
+                                                                         const std::string& path) {
+  const auto as_python = [](const void* a, const void* b) {
     constexpr int rank[] = {5, 6, 3, 2, 7, 4, 1, 0};
-    return a.dtype != b.dtype ? rank[int(a.dtype)] > rank[int(b.dtype)] : a.name < b.name;
-  });
+    const SafetensorsEntry &x = detail::entry_at(a), &y = detail::entry_at(b);
+    return x.dtype != y.dtype ? rank[int(y.dtype)] - rank[int(x.dtype)] : x.name.compare(y.name);
+  };
+  SafetensorsLayout layout{"", detail::sorted(header.tensors, as_python)};
   std::string json = "{";
-  if (!metadata.empty()) {
-    json += "\"__metadata__\":{";
-    for (const auto& [name, value] : metadata) json += json_quoted(name) + ':' + json_quoted(value) + ',';
-    json.back() = '}';
-    json += ',';
-  }
+  for (const auto& [name, value] : header.metadata)
+    json += text({json.size() == 1 ? "\"__metadata__\":{" : ",", json_quoted(name), ":", json_quoted(value)});
+  if (!header.metadata.empty()) json += layout.order.empty() ? "}" : "},";
   Index filled = 0;
-  for (const SafetensorsItem& item : items) {
-    json += json_quoted(item.name) + ":{\"dtype\":\"" + safetensors_name(item.dtype) + "\",\"shape\":[";
-    for (int i = 0; i < item.shape.n; ++i) (json += i ? "," : "") += std::to_string(item.shape[i]);
-    json += "],\"data_offsets\":[" + std::to_string(filled) + ',';
-    filled += item.shape.numel() * size_of(item.dtype);
-    json += std::to_string(filled) + "]},";
+  for (const SafetensorsEntry* entry : layout.order) {
+    json += text({json_quoted(entry->name), ":{\"dtype\":\"", safetensors_name(entry->dtype), "\",\"shape\":["});
+    for (int i = 0; i < entry->shape.n; ++i) json += text({i ? "," : "", entry->shape[i]});
+    const Index end = filled + entry->shape.numel() * size_of(entry->dtype);
+    json += text({"],\"data_offsets\":[", filled, ",", end, entry == layout.order.back() ? "]}" : "]},"});
+    filled = end;
   }
-  if (json.back() == ',') json.back() = '}';
-  else json += '}';
+  json += '}';
   json.append((8 - json.size() % 8) % 8, ' ');
 
-  std::string head;
-  for (int i = 0; i < 8; ++i) head += char(json.size() >> (8 * i) & 0xff);
-  head += json;
-  SafetensorsHeader
-      unused;  // what would be refused on reading, a name that occurs twice or is not UTF-8, is not written
-  parse_safetensors(head.data(), Index(head.size()) + filled, path, unused);
-  return head;
+  for (int i = 0; i < 8; ++i) layout.head += char(json.size() >> (8 * i) & 0xff);
+  layout.head += json;
+  SafetensorsHeader unused;  // what a reader would refuse is not written
+  parse_safetensors(layout.head.data(), Index(layout.head.size()) + filled, path, unused);
+  return layout;
 }
 
 }  // namespace tern::io

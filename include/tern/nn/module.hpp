@@ -5,22 +5,12 @@
 #include <utility>
 
 #include "../core/for_each.hpp"
-#include "../ops/copy.hpp"
-#include "../tensor/any_tensor.hpp"
+#include "../ops/transfer.hpp"
+#include "../tensor/parameters.hpp"
+#include "load.hpp"
 #include "registry.hpp"
 
 namespace tern {
-
-/// A device and an element type that parameters of a network have.
-template <class D, class T>
-struct Place {
-  using device_type = D;
-  using value_type = T;
-};
-
-/// A network's parameters, and (as a type) on which places they are.
-template <class... Places>
-struct Parameters : std::vector<NamedTensor> {};
 
 namespace nn {
 
@@ -164,15 +154,23 @@ class Rebuild {
     using U = std::conditional_t<is_floating_v<typename X::value_type>, T, typename X::value_type>;
     using Out = detail::rebind_t<X, D, U>;
     if (!x.defined()) return Out();
-    for (const auto& [from, to] : done_)
-      if (from == x.impl()) return Out(to.template as<D, U>());
-    const NoGradGuard off;
-    Tensor<D, U> y = to_device(to_type(x.detach(), Type<U>{}), device_);
-    if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
-    done_.emplace_back(x.impl(), y);
+    Tensor<D, U> y = tied<U>(x.impl());
+    if (!y.defined()) {
+      const NoGradGuard off;
+      y = to_device(to_type(x.detach(), Type<U>{}), device_);
+      if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
+      done_.emplace_back(x.impl(), y);
+    }
     Out out(std::move(y));
     if constexpr (is_floating_v<U>) out.requires_grad_(x.requires_grad());
     return out;
+  }
+
+  template <class U>
+  Tensor<D, U> tied(const TensorImpl* x) const {
+    for (const auto& [from, to] : done_)
+      if (from == x) return to.template as<D, U>();
+    return {};
   }
 
   D device_;
@@ -220,17 +218,6 @@ void each_tensor(const M& module, const std::string& prefix, V& visit) {
   module.fields([&](const char* name, const auto& x) { each_tensor_of(x, join(prefix, name), visit); });
 }
 
-/// Error if a layer or parameter is a member of the module but not listed.
-template <class M>
-void check_listed(const M& module) {
-  std::vector<tern::detail::Extent> listed;
-  module.fields([&](const char*, const auto& x) { listed.push_back({&x, sizeof x}); });
-  tern::detail::check_members(M::type_name(), {&module, sizeof module}, listed);
-  module.fields([&]<class X>(const char*, const X& x) {
-    if constexpr (IsModule<X>) check_listed(x);
-  });
-}
-
 template <class X, class F>
 void each_module(X& x, const F& f) {
   if constexpr (IsModule<X>) {
@@ -241,9 +228,14 @@ void each_module(X& x, const F& f) {
   }
 }
 
-[[gnu::noinline]] inline void load_tensor(const std::string& name, TensorImpl* to, const AnyTensor& from) {
-  if (!same_shape(*to, *from.impl()))
-    fail("load_state_dict", {name, " has shape ", to->shape_ref(), ", the loaded one ", from.impl()->shape_ref()});
+/// Error if a layer or parameter is a member of the module, or of one below it, but not listed.
+template <class M>
+void check_listed(const M& module) {
+  each_module(module, []<class X>(const X& m) {
+    std::vector<tern::detail::Extent> listed;
+    m.fields([&](const char*, const auto& member) { listed.push_back({&member, sizeof member}); });
+    tern::detail::check_members(X::type_name(), {&m, sizeof m}, listed);
+  });
 }
 
 }  // namespace detail
@@ -276,32 +268,17 @@ StateDict state_dict(const M& module) {
   return dict;
 }
 
-/// Copies the named tensors into the module's. Error naming what is missing or unexpected, and shapes that differ.
+/// Copies the named tensors into the module's, whatever floating-point type they have. Error, and nothing changed, if a shape
+/// differs or, where strict, a name is missing or unexpected.
 template <IsModule M>
 void load_state_dict(const M& module, const StateDict& dict, bool strict = true) {
-  std::string missing;
-  std::vector<bool> used(dict.size());
-  const NoGradGuard off;
+  detail::check_listed(module);
+  std::vector<detail::LoadTarget> targets;
   auto visit = [&]<class D, class T>(const std::string& name, const Tensor<D, T>& x) {
-    for (std::size_t i = 0; i < dict.size(); ++i) {
-      if (dict[i].name != name) continue;
-      used[i] = true;
-      detail::load_tensor(name, x.impl(), dict[i].tensor);
-      if constexpr (is_floating_v<T>) {
-        const AnyTensor& from = dict[i].tensor;
-        if (from.template is<Cpu, float>()) return void(x.copy_(to_device(to_type(from.template as<Cpu, float>(), Type<T>{}), x.device())));
-      }
-      return void(x.copy_(to_device(dict[i].tensor.template as<Cpu, T>(), x.device())));
-    }
-    missing += (missing.empty() ? "" : ", ") + name;
+    targets.push_back({name, x, &detail::copy_loaded<D, T>});
   };
   detail::each_tensor(module, "", visit);
-  std::string unexpected;
-  for (std::size_t i = 0; i < dict.size(); ++i)
-    if (!used[i]) unexpected += (unexpected.empty() ? "" : ", ") + dict[i].name;
-  if (strict && !(missing.empty() && unexpected.empty()))
-    fail("load_state_dict", {missing.empty() ? "" : "missing: ", missing, missing.empty() || unexpected.empty() ? "" : "; ",
-                             unexpected.empty() ? "" : "unexpected: ", unexpected});
+  detail::load(targets, dict, strict);
 }
 
 /// Puts the module and all below it into training or evaluation mode.

@@ -40,7 +40,7 @@ TERN_UNARY(softsign, x / (1 + abs(x)))
 /// x - tanh(x).
 TERN_UNARY_BY_HAND(tanhshrink, x - tanh(x), x, g * square(tanh(x)))
 /// log(sigmoid(x)).
-TERN_UNARY_BY_HAND(logsigmoid, -detail::softplus_expression(-x), x, g * sigmoid(-x))
+TERN_UNARY_BY_HAND(logsigmoid, min(x, 0) - log1p(exp(-abs(x))), x, g * sigmoid(-x))
 /// min(max(x, 0), 6).
 TERN_UNARY_BY_HAND(relu6, where(x < 0, 0, where(x > 6, 6, x)), x, where(x <= 0, 0, where(x >= 6, 0, g)))
 /// relu6(x + 3) / 6.

@@ -69,7 +69,10 @@ template <class D, class T> struct CrossEntropyState {
     linear.normalised = true;
     const Tensor<D, T> slope = gradient(linear, ones<D, T>(g.shape()));
     const Tensor<D, T> h = slope * (g.dim() == 0 ? g : unsqueeze(g, 1));
-    return plan.normalised ? h : h - softmax(x, 1) * sum(h, 1, true);
+    if (plan.normalised) return h;
+    // softmax(x) of ops that a training program has compiled in any case; log_sum, off the tape, only keeps e in range.
+    const Tensor<D, T> e = exp(x - unsqueeze(to_type(log_sum, Type<T>{}), 1));
+    return h - e * (sum(h, 1, true) / sum(e, 1, true));
   }
 };
 

@@ -5,7 +5,7 @@
 #include <concepts>
 
 #include "../backend/rows.hpp"
-#include "arithmetic.hpp"
+#include "comparison.hpp"
 #include "views.hpp"
 
 namespace tern {
@@ -151,7 +151,9 @@ class Indexed {
     for (int i = lead_ + before_; i < view_.dim(); ++i) shape.push_back(view_.size(int(order_[i])));
     Tensor<D, T> fitting = values;
     while (fitting.dim() > shape.n && fitting.size(0) == 1) fitting = select(fitting, 0, 0, here);
-    if (!(broadcast_shapes(op, shape, fitting.shape()) == shape))
+    bool fits = fitting.dim() <= shape.n;
+    for (int i = 1; fits && i <= fitting.dim(); ++i) fits = fitting.size(-i) == 1 || fitting.size(-i) == shape[shape.n - i];
+    if (!fits)
       fail(op, {"values of shape ", values.shape(), " do not broadcast to the indexed shape ", shape});
     fitting = expand(fitting, shape, here);
     if (before_ == 0) return fitting;
@@ -210,13 +212,12 @@ class Indexed {
   void number_rows(const char* op) {
     RowIndex terms[max_dims];
     Shape shape;
-    Index step = 1;
-    for (int k = chosen_count_; k-- > 0;) {
+    for (int k = 0; k < chosen_count_; ++k) {
       const Chosen& c = chosen_[k];
       Index size = 1;
       for (int i = c.dim; i < c.dim + c.dims; ++i) size *= view_.size(i);
-      terms[k] = {c.index.impl(), size, step, true};
-      step *= size;
+      for (int before = 0; before < k; ++before) terms[before].step *= size;
+      terms[k] = {c.index.impl(), size, 1, true};
       shape = broadcast_shapes(op, shape, c.index.shape());
     }
     at_ = empty<D, Index>(shape);

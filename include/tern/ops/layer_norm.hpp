@@ -8,13 +8,12 @@ namespace tern {
 namespace detail {
 
 /// Error unless the shape is the end of x's, and a is of that shape.
-[[gnu::noinline]] inline void check_normalized(const Array& x, const Shape& normalized, const Array& a) {
+[[gnu::noinline]] inline void check_normalized(const char* op, const Array& x, const Shape& normalized,
+                                               const Array& a) {
   bool fits = normalized.n > 0 && normalized.n <= x.ndim;
   for (int i = 0; i < normalized.n && fits; ++i) fits = x.dims[x.ndim - normalized.n + i] == normalized[i];
-  if (!fits)
-    fail("layer_norm", {"normalized_shape ", normalized, " is not the end of the input's shape ", x.shape_ref()});
-  if (!(a.shape() == normalized))
-    fail("layer_norm", {"weight and bias must be of shape ", normalized, ", not ", a.shape_ref()});
+  if (!fits) fail(op, {"normalized_shape ", normalized, " is not the end of the input's shape ", x.shape_ref()});
+  if (!(a.shape() == normalized)) fail(op, {"weight and bias must be of shape ", normalized, ", not ", a.shape_ref()});
 }
 
 /// What layer_norm saves.
@@ -53,8 +52,8 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
   x.checked("layer_norm");
   const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(normalized_shape);
   const Tensor<D, T> b = bias.defined() ? bias : zeros<D, T>(normalized_shape);
-  detail::check_normalized(*x.impl(), normalized_shape, *w.impl());
-  detail::check_normalized(*x.impl(), normalized_shape, *b.impl());
+  detail::check_normalized("layer_norm", *x.impl(), normalized_shape, *w.impl());
+  detail::check_normalized("layer_norm", *x.impl(), normalized_shape, *b.impl());
   const Shape rows(x.impl()->dims, x.dim() - normalized_shape.n);
   const Tensor<D, T> y = empty<D, T>(x.shape());
   const auto mean = empty<D, compute_t<T>>(rows), scale = empty<D, compute_t<T>>(rows);

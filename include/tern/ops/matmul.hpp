@@ -74,6 +74,9 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
     fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
 }
 
+template <class D, class T>
+Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b);
+
 /// a b as a gradient: where it will be summed over a batch that was broadcast, 16-bit types are rounded once, after it.
 template <class D, class T>
 Tensor<D, T> gradient_product(const Tensor<D, T>& a, const Tensor<D, T>& b) {
@@ -82,7 +85,7 @@ Tensor<D, T> gradient_product(const Tensor<D, T>& a, const Tensor<D, T>& b) {
     if (!(broadcast_shapes("matmul", {a.impl()->dims, a.dim() - 2}, {b.impl()->dims, b.dim() - 2}) == Shape(input.d, input.n - 2)))
       return to_type(sum_to(matmul(to_type(a, f32), to_type(b, f32)), input), Type<T>{});
   }
-  return matmul(a, b);
+  return recorded_product({"matmul", {}}, a, b);
 }
 
 /// The product of matrices or of batches of them, on the tape.

@@ -91,6 +91,16 @@ Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
   return y;
 }
 
+/// pow in double precision.
+template <Device D, Element T>
+Tensor<D, double> float_power(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+  return pow(to_type(x, f64, here), to_type(y, f64, here), here);
+}
+template <Device D, Element T>
+Tensor<D, double> float_power(const Tensor<D, T>& x, double exponent, Here here = {}) {
+  return pow(to_type(x, f64, here), exponent, here);
+}
+
 template <Device D, Element T>
 const Tensor<D, T>& pow_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> exponent, Here here = {}) {
   if (!is_floating_v<T> && exponent < 0) fail("pow_", {"an integer tensor to the negative power ", Index(exponent)});
@@ -103,5 +113,6 @@ const Tensor<D, T>& pow_(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here
 
 TERN_SAME_PLACE(pow)
 TERN_SAME_PLACE(pow_)
+TERN_SAME_PLACE(float_power)
 
 }  // namespace tern

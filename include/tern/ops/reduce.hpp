@@ -69,25 +69,14 @@ Tensor<D, Out> sum_over(const OpName& op, const Tensor<D, T>& x, const Dims& dim
   return y;
 }
 
-/// The gradient of a mapped sum by its k-th input, from that of f.
-template <int k, class F>
-struct MappedSumDerivative {
-  F f;
-  Shape shape;
-  unsigned mask;
-  Index count;
-
-  template <class D, class T, class... X>
-  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
-    const Tensor<D, T> share = count == 1 ? g : div(g, double(count));
-    return Derivative<k, F>{f}(with_dims(share, shape, mask), x...);
-  }
-};
-
 template <class F, class D, class T, class... X, std::size_t... K>
 void record_map_sum(const OpName& op, const F& f, const Tensor<D, T>& y, const Shape& shape, unsigned mask, Index count,
                     std::index_sequence<K...>, const X&... x) {
-  record(op, y, wrt(x, saved(x...), MappedSumDerivative<int(K), F>{f, shape, mask, count})...);
+  if constexpr (is_floating_v<T>)
+    record(op, y, wrt(x, saved(x...), [f, shape, mask, count](const Tensor<D, T>& g, const X&... kept) {
+             const Tensor<D, T> share = count == 1 ? g : div(g, double(count));
+             return Derivative<int(K), F>{f}(with_dims(share, shape, mask), kept...);
+           })...);
 }
 
 /// The sum over dim of f(x...) / count in one pass; the gradient is derived from f.

@@ -57,4 +57,10 @@ template <Device D, Floating T> Tensor<D, T> log_softmax(const Tensor<D, T>& x, 
   return y;
 }
 
+/// softmax(-x).
+template <Device D, Floating T>
+Tensor<D, T> softmin(const Tensor<D, T>& x, Index dim, Here here = {}) {
+  return softmax(neg(x, here), dim, here);
+}
+
 }  // namespace tern

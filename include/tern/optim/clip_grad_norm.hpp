@@ -1,24 +1,49 @@
 // Gradient clipping.
 #pragma once
-#include "optimizer.hpp"
+#include <cmath>
+
+#include "../ops/in_place.hpp"
+#include "../ops/reduce.hpp"
+#include "../tensor/parameters.hpp"
 
 namespace tern::optim {
 
-/// Scales all gradients by max_norm / (norm + 1e-6) where their joint 2-norm is larger than max_norm. Returns the norm before.
+namespace detail {
+
+/// The sum of |x|^p; for infinite p the largest |x|.
+template <class D, class T>
+double power_sum(const Tensor<D, T>& x, double p) {
+  using S = compute_t<T>;
+  const auto summed = [&]<class R>(R, const auto& f) {
+    return double(tern::detail::reduce<R, S, S>("clip_grad_norm_", f, tern::detail::identity, {}, false, x).item());
+  };
+  if (std::isinf(p)) return summed(backend::Maximum{}, [](auto v) { return abs(v); });
+  if (p == 2) return summed(backend::Sum{}, [](auto v) { return v * v; });
+  return summed(backend::Sum{}, [p](auto v) { return pow(abs(v), decltype(v)(p)); });
+}
+
+}  // namespace detail
+
+/// Scales all gradients by max_norm / (norm + 1e-6) where their joint norm_type-norm is larger than max_norm. Returns the norm before.
+/// A norm that is infinite or NaN makes the gradients so.
 template <class... D, class... T>
-double clip_grad_norm_(const Parameters<Place<D, T>...>& parameters, double max_norm, Here here = {}) {
+double clip_grad_norm_(const Parameters<Place<D, T>...>& parameters, double max_norm, double norm_type = 2, Here here = {}) {
+  if (!(norm_type > 0)) fail("clip_grad_norm_", {"norm_type must be positive, not ", norm_type});
   const Site at(here);
   const NoGradGuard off;
-  double squares = 0;
   const auto each = [&](const auto& f) {
     for (const NamedTensor& p : parameters) {
       if (!p.tensor.impl()->node || !p.tensor.impl()->node->gradient) continue;
       ((p.tensor.template is<D, T>() ? f(p.tensor.template as<D, T>().grad()) : void()), ...);
     }
   };
-  each([&](const auto& g) { squares += double(sum(to_type(g * g, Type<double>{})).item()); });
-  const double norm = std::sqrt(squares), scale = max_norm / (norm + 1e-6);
-  if (scale < 1) each([&](const auto& g) { g.mul_(scale); });
+  double total = 0;
+  each([&](const auto& g) {
+    const double sum = detail::power_sum(g, norm_type);
+    total = std::isinf(norm_type) ? (sum > total || sum != sum ? sum : total) : total + sum;
+  });
+  const double norm = std::isinf(norm_type) ? total : std::pow(total, 1 / norm_type), scale = max_norm / (norm + 1e-6);
+  if (!(scale >= 1)) each([&](const auto& g) { g.mul_(scale); });
   return norm;
 }
 

@@ -1,8 +1,12 @@
 // What all optimisers share: the list of parameters, their state, and one fused update for each parameter. No template: which update
 // function a parameter of a device and type needs is looked up once, when it is added.
 #pragma once
+#include <cmath>
+
 #include "../backend/update.hpp"
-#include "../nn/module.hpp"
+#include "../ops/transfer.hpp"
+#include "../tensor/convert.hpp"
+#include "../tensor/parameters.hpp"
 
 namespace tern::optim {
 
@@ -16,6 +20,7 @@ struct Slot {
   AnyTensor (*like)(const AnyTensor& parameter, const AnyTensor& value);  // value in the state's type and place; undefined: zeros
   Index steps = 0;
   AnyTensor master;
+  std::uint32_t version = 0;  // of the parameter when master was last the same number: somebody else may write to it
   std::vector<AnyTensor> state;
 };
 
@@ -49,54 +54,51 @@ class Optimizer {
       ++slot.steps;
       slot.update(*this, slot);
       detail::bump_version(slot.parameter.impl());
+      slot.version = slot.parameter.impl()->owner->version;
     }
   }
 
   const std::vector<Slot>& slots() const { return slots_; }
 
-  /// Everything the optimiser remembers, by parameter and name: to continue bit for bit.
+  /// Everything the optimiser remembers, by parameter and by PyTorch's names, and its rate: to continue bit for bit.
   StateDict state_dict() const {
-    StateDict dict;
+    StateDict dict{{"lr", number(lr_)}, {"momentum", number(momentum())}};
     for (const Slot& slot : slots_) {
-      Tensor<Cpu, Index> steps = empty<Cpu, Index>({});
-      *steps.data() = slot.steps;
-      dict.push_back({slot.name + ".step", steps});
+      dict.push_back({slot.name + ".step", number(slot.steps)});
       if (slot.master.defined()) dict.push_back({slot.name + ".master", slot.master});
       for (std::size_t i = 0; i < slot.state.size(); ++i)
-        dict.push_back({slot.name + ".state" + std::to_string(i), slot.state[i]});
+        dict.push_back({slot.name + "." + state_names_[i], slot.state[i]});
     }
     return dict;
   }
 
-  /// Takes up where state_dict() was made. Error if it is of other parameters.
-  void load_state_dict(const StateDict& dict) {
-    const auto find = [&](const std::string& name) -> const AnyTensor* {
-      for (const NamedTensor& entry : dict)
-        if (entry.name == name) return &entry.tensor;
-      return nullptr;
-    };
-    for (Slot& slot : slots_) {
-      const AnyTensor* const steps = find(slot.name + ".step");
-      if (!steps) fail("load_state_dict", {"the optimiser's state of ", slot.name, " is missing"});
-      slot.steps = steps->as<Cpu, Index>().item();
-      if (const AnyTensor* const master = find(slot.name + ".master")) slot.master = slot.like(slot.parameter, *master);
-      slot.state.clear();
-      while (const AnyTensor* const state = find(slot.name + ".state" + std::to_string(slot.state.size())))
-        slot.state.push_back(slot.like(slot.parameter, *state));
-    }
-  }
+  /// Takes up where state_dict() was made. Error, and nothing changed, if it is of other parameters or another optimiser.
+  void load_state_dict(const StateDict& dict) { restore("load_state_dict", slots_, dict); }
 
  protected:
-  explicit Optimizer(double lr) : lr_(lr) {}
+  /// The states in the order in which update_each hands them over.
+  Optimizer(const char* name, double lr, std::vector<const char*> state_names)
+      : name_(name), lr_(lr), state_names_(std::move(state_names)) {
+    check("lr", lr);
+  }
 
-  /// Adds the parameters; Rule::update<D, T>(optimizer, slot) is one step of one of them.
-  template <class Rule, class... D, class... T>
-  void add(const Parameters<Place<D, T>...>& parameters) {
-    for (const NamedTensor& p : parameters) {
-      Slot slot{p.name, p.tensor, nullptr, nullptr, 0, {}, {}};
-      ((p.tensor.template is<D, T>() ? void((slot.update = &Rule::template update<D, T>, slot.like = &like<D, T>)) : void()), ...);
-      slots_.push_back(std::move(slot));
-    }
+  /// Error if an option is negative, or not below the limit.
+  void check(const char* option, double value, double limit = HUGE_VAL) const {
+    if (!(value >= 0)) fail(name_, {option, " must not be negative: ", value});
+    if (!(value < limit)) fail(name_, {option, " must be less than ", limit, ", not ", value});
+  }
+
+  /// Takes the parameters; Rule::update<D, T>(optimizer, slot) is one step of one of them.
+  template <class Rule, class... Places>
+  void add(const Parameters<Places...>& parameters) {
+    slots_ = slots_of<Rule>(parameters);
+    if (slots_.empty()) fail(name_, {"there are no parameters"});
+  }
+
+  /// The parameters of the same names in place of the present ones; what is remembered goes with them, converted.
+  template <class Rule, class... Places>
+  void follow(const Parameters<Places...>& parameters) {
+    restore("to", slots_of<Rule>(parameters), state_dict());
   }
 
   /// f(p, g, states…) with references to the elements of the parameter (or its float copy) and its states, in one pass.
@@ -115,7 +117,7 @@ class Optimizer {
     const Tensor<D, T> gradient = contiguous(Tensor<D, T>(p.impl()->node->gradient));
     if (!p.impl()->contiguous) fail("step", {"parameter ", slot.name, " is not contiguous"});
     if constexpr (is_half_v<T>) {
-      if (!slot.master.defined()) slot.master = slot.like(p, p);
+      if (!slot.master.defined() || slot.version != p.impl()->owner->version) slot.master = slot.like(p, p);
       const Array* const arrays[] = {slot.master.impl(), p.impl(), gradient.impl(), slot.state[I].impl()...};
       const auto with_master = [f](auto& master, auto& rounded, auto& g, auto&... state) {
         f(master, g, state...);
@@ -130,19 +132,80 @@ class Optimizer {
   template <class S, std::size_t>
   using replace = S;
 
+  template <class Rule, class... D, class... T>
+  static std::vector<Slot> slots_of(const Parameters<Place<D, T>...>& parameters) {
+    std::vector<Slot> slots;
+    for (const NamedTensor& p : parameters) {
+      Slot slot{p.name, p.tensor, nullptr, nullptr, 0, {}, 0, {}};
+      ((p.tensor.template is<D, T>() ? void((slot.update = &Rule::template update<D, T>, slot.like = &like<D, T>)) : void()), ...);
+      slots.push_back(std::move(slot));
+    }
+    return slots;
+  }
+
   template <class D, class T>
   static AnyTensor like(const AnyTensor& parameter, const AnyTensor& value) {
     using S = compute_t<T>;
     const Tensor<D, T> p = parameter.template as<D, T>();
     if (!value.defined()) return zeros<D, S>(p.shape());
-    if (!same_shape(*value.impl(), *p.impl()))
-      fail("load_state_dict", {"a state of shape ", value.shape(), " does not fit a parameter of shape ", p.shape()});
     const NoGradGuard off;
-    if (value.template is<D, T>()) return clone(to_type(value.template as<D, T>().detach(), Type<S>{}));
-    return clone(to_device(value.template as<Cpu, S>(), p.device()));
+    const Tensor<D, S> state = empty<D, S>(p.shape());
+    return state.copy_(to_device(detail::convert_on_host(value, dtype_of<S>).template as<Cpu, S>(), p.device()));
   }
 
+  template <class N>
+  static Tensor<Cpu, N> number(N value) {
+    Tensor<Cpu, N> x = empty<Cpu, N>({});
+    *x.data() = value;
+    return x;
+  }
+
+  [[gnu::noinline, gnu::cold]] void restore(const char* op, std::vector<Slot> slots, const StateDict& dict) {
+    std::vector<bool> used(dict.size());
+    const auto find = [&](const std::string& name) -> const AnyTensor* {
+      for (std::size_t i = 0; i < dict.size(); ++i) {
+        if (dict[i].name != name) continue;
+        used[i] = true;
+        return &dict[i].tensor;
+      }
+      return nullptr;
+    };
+    const auto need = [&](const std::string& name) -> const AnyTensor& {
+      const AnyTensor* const x = find(name);
+      if (!x) fail(op, {"the optimiser's ", name, " is missing"});
+      if (x->numel() != 1) fail(op, {"the optimiser's ", name, " is no number, but of shape ", x->shape()});
+      return *x;
+    };
+    const auto state_of = [&](const Slot& slot, const char* name) -> AnyTensor {
+      const AnyTensor* const x = find(slot.name + "." + name);
+      if (!x) return {};
+      if (!(x->shape() == slot.parameter.shape()))
+        fail(op, {"the optimiser's ", slot.name, ".", name, " has shape ", x->shape(), ", the parameter ", slot.parameter.shape()});
+      return slot.like(slot.parameter, *x);
+    };
+    for (Slot& slot : slots) {
+      slot.steps = *need(slot.name + ".step").as<Cpu, Index>().data();
+      const AnyTensor master = state_of(slot, "master");
+      if (size_of(slot.parameter.dtype()) == 2) slot.master = master;
+      slot.version = slot.parameter.impl()->owner->version;
+      slot.state.clear();
+      for (const char* const name : state_names_) {
+        AnyTensor state = state_of(slot, name);
+        if (!state.defined()) break;
+        slot.state.push_back(std::move(state));
+      }
+    }
+    const double lr = *need("lr").as<Cpu, double>().data(), momentum = *need("momentum").as<Cpu, double>().data();
+    for (std::size_t i = 0; i < dict.size(); ++i)
+      if (!used[i]) fail(op, {"nothing in this optimiser is called ", dict[i].name});
+    slots_ = std::move(slots);
+    lr_ = lr;
+    set_momentum(momentum);
+  }
+
+  const char* name_;
   double lr_;
+  std::vector<const char*> state_names_;
   std::vector<Slot> slots_;
 };
 

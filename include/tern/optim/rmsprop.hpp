@@ -18,8 +18,20 @@ struct RMSpropOptions {
 class RMSprop : public Optimizer {
  public:
   template <class... P>
-  RMSprop(const Parameters<P...>& parameters, RMSpropOptions options = {}) : Optimizer(options.lr), options_(options) {
+  RMSprop(const Parameters<P...>& parameters, RMSpropOptions options = {})
+      : Optimizer("RMSprop", options.lr, {"square_avg", "grad_avg", "momentum_buffer"}), options_(options) {
+    check("alpha", options.alpha);
+    check("eps", options.eps);
+    check("weight_decay", options.weight_decay);
+    check("momentum", options.momentum);
     add<RMSprop>(parameters);
+  }
+
+  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error if their
+  /// names differ.
+  template <class Net>
+  void to(const Net& net) {
+    follow<RMSprop>(net.parameters());
   }
 
   double momentum() const override { return options_.momentum; }

@@ -67,39 +67,59 @@ class CosineAnnealingLR : public LRScheduler {
   CosineAnnealingLROptions options_;
 };
 
+enum class AnnealStrategy { cos, linear };
+
 struct OneCycleLROptions {
   double max_lr = 0.1;
   Index total_steps = 1;
   double pct_start = 0.3;
-  double div_factor = 25;
-  double final_div_factor = 1e4;
+  AnnealStrategy anneal_strategy = AnnealStrategy::cos;
   bool cycle_momentum = true;
   double base_momentum = 0.85, max_momentum = 0.95;
+  double div_factor = 25;
+  double final_div_factor = 1e4;
+  bool three_phase = false;
 };
 
 /// The rate rises from max_lr / div_factor to max_lr in the first pct_start of the steps and falls to max_lr / div_factor /
-/// final_div_factor in the rest, along cosines; the momentum runs the other way (Smith, Topin: "Super-convergence", 2018).
+/// final_div_factor in the rest; with three_phase it first falls back to where it rose from, in as many steps. The momentum runs the
+/// other way (Smith, Topin: "Super-convergence", 2018).
 class OneCycleLR : public LRScheduler {
  public:
   OneCycleLR(Optimizer& optimizer, OneCycleLROptions options) : LRScheduler(optimizer), options_(options) {
     if (options.total_steps < 1) fail("OneCycleLR", {"total_steps must be positive, not ", options.total_steps});
+    if (!(options.pct_start >= 0 && options.pct_start <= 1))
+      fail("OneCycleLR", {"pct_start must be in [0, 1], not ", options.pct_start});
     apply();
   }
 
  private:
+  struct Phase {
+    double end;  // its last step
+    double lr_from, lr_to, momentum_from, momentum_to;
+  };
+
   void apply() override {
     const OneCycleLROptions& o = options_;
     if (epoch_ >= o.total_steps) fail("OneCycleLR", {"stepped ", epoch_, " times, total_steps is ", o.total_steps});
-    const double first_end = o.pct_start * double(o.total_steps) - 1, last = double(o.total_steps) - 1;
-    const bool rising = double(epoch_) <= first_end;
-    const double part = rising ? double(epoch_) / first_end : (double(epoch_) - first_end) / (last - first_end);
-    const double start = o.max_lr / o.div_factor, end = start / o.final_div_factor;
-    optimizer_.set_lr(rising ? between(start, o.max_lr, part) : between(o.max_lr, end, part));
-    if (o.cycle_momentum)
-      optimizer_.set_momentum(rising ? between(o.max_momentum, o.base_momentum, part)
-                                     : between(o.base_momentum, o.max_momentum, part));
+    const double start = o.max_lr / o.div_factor, least = start / o.final_div_factor, m = o.base_momentum, M = o.max_momentum;
+    const double up = o.pct_start * double(o.total_steps) - 1, last = double(o.total_steps) - 1;
+    const Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
+    const Phase two[] = {three[0], {last, o.max_lr, least, m, M}};
+    const Phase* phase = o.three_phase ? three : two;
+    const double step = double(epoch_);
+    double begin = 0;
+    for (; step > phase->end && phase->end < last; ++phase) begin = phase->end;
+    const double part = phase->end > begin ? (step - begin) / (phase->end - begin) : 1;
+    optimizer_.set_lr(between(phase->lr_from, phase->lr_to, part));
+    if (o.cycle_momentum) optimizer_.set_momentum(between(phase->momentum_from, phase->momentum_to, part));
   }
-  static double between(double from, double to, double part) { return to + (from - to) / 2 * (1 + std::cos(M_PI * part)); }
+
+  double between(double from, double to, double part) const {
+    if (options_.anneal_strategy == AnnealStrategy::linear) return from + (to - from) * part;
+    return to + (from - to) / 2 * (1 + std::cos(M_PI * part));
+  }
+
   OneCycleLROptions options_;
 };
 

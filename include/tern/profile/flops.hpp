@@ -1,5 +1,9 @@
 // How much arithmetic was done, and how fast this machine could do it.
 #pragma once
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "../core/clock.hpp"
 #include "../core/parallel.hpp"
 #include "../device/events.hpp"
@@ -12,30 +16,42 @@ inline double flops() { return detail::device_events.flops; }
 
 inline namespace TERN_ISA {
 
+namespace detail {
+
+/// Runs independent chains of multiply-adds, one for each k. Constant indices keep them in registers at any level of optimisation.
+template <int... k>
+void multiply_add_chains(Index rounds, std::integer_sequence<int, k...>) {
+  using V = expr::Packet<float>::Native;
+  V a = V{} + 0.5f, b = V{} + 1.f, sum[] = {V{} + float(k)...};
+  // Out of the compiler's sight: else equal chains would become one, and sums constants.
+  asm volatile("" : "+m"(a), "+m"(b));
+  (..., [](V& s) { asm volatile("" : "+m"(s)); }(sum[k]));
+  const V factor = a, term = b;
+  for (Index i = 0; i < rounds; ++i) (..., (sum[k] = sum[k] * factor + term));
+  (..., [](V& s) { asm volatile("" : : "m"(s)); }(sum[k]));
+}
+
+}  // namespace detail
+
 /// Fused multiply-adds of floats a second on all threads, in operations (two each): the peak that products are held against.
 /// Measured, in about 30 ms.
 [[gnu::noinline]] inline double peak_flops() {
-  using V = expr::Packet<float>;
-  constexpr int chains = 12;  // enough independent ones to hide the latency
-  constexpr Index rounds = 20000;
-  const int threads = num_threads();
-  double best = 0;
-  for (int repeat = 0; repeat < 5; ++repeat) {
-    const double start = now();
-    parallel_for(threads, 1, [&](Index, Index) {
-      V sum[chains];
-      for (int k = 0; k < chains; ++k) sum[k] = V(float(k));
-      V a(0.999f), b(0.001f);
-      for (Index i = 0; i < rounds; ++i) {
-        for (V& s : sum) s = multiply_add(s, a, b);
-        asm volatile("" : "+m"(a), "+m"(b));
-      }
-      for (V& s : sum) asm volatile("" : : "m"(s));
-    });
-    const double rate = 2.0 * V::size * chains * double(rounds) * threads / (now() - start);
-    if (rate > best) best = rate;
-  }
-  return best;
+  // Enough chains to hide the latency of four cycles at two instructions a cycle, few enough for 16 registers.
+  constexpr int chains = 12, lanes = expr::Packet<float>::size;
+  constexpr Index rounds = 1 << 15;
+  std::vector<double> best(std::size_t(num_threads()), 0);
+  // Each thread takes its own time, while the others are at it too: that one comes late to a busy machine does not count.
+  parallel_for(num_threads(), 1, [&](Index thread, Index) {
+    const double begin = now();
+    for (double start = begin; start - begin < 0.03; start = now()) {
+      detail::multiply_add_chains(rounds, std::make_integer_sequence<int, chains>{});
+      double& rate = best[std::size_t(thread)];
+      rate = std::max(rate, 2.0 * lanes * chains * double(rounds) / (now() - start));
+    }
+  });
+  double sum = 0;
+  for (const double rate : best) sum += rate;
+  return sum;
 }
 
 }  // namespace TERN_ISA

@@ -4,17 +4,28 @@
 #include <utility>
 #include <vector>
 
+#include "../backend/copy.hpp"
 #include "tensor.hpp"
 
 namespace tern {
 
 namespace detail {
+
+/// A dense copy in host memory of elements that the host can read.
+[[gnu::noinline]] inline TensorImpl* copy_on_host(const TensorImpl* x) {
+  TensorImpl* const y = new_impl(x->dtype, x->shape_ref());
+  backend::copy(Cpu{}, *y, *x);
+  return y;
+}
+
 /// A device as a run-time value: the address is what counts.
 struct DeviceTag {
   const char* name;
+  TensorImpl* (*to_host)(const TensorImpl* x);  // null: no tensor of this device can be made
 };
 template <Device D>
-inline constexpr DeviceTag device_tag{DeviceTraits<D>::name};
+inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, HostDevice<D> ? &copy_on_host : nullptr};
+
 }  // namespace detail
 
 /// A shared handle, like Tensor; the same elements.
@@ -45,6 +56,12 @@ class AnyTensor {
   const char* device_name() const {
     checked("device_name");
     return device_->name;
+  }
+
+  /// The same in host memory: itself where it is there already, else a dense copy.
+  AnyTensor cpu() const {
+    checked("cpu");
+    return device_ == &detail::device_tag<Cpu> ? *this : Tensor<Cpu>(device_->to_host(impl_));
   }
 
   /// True if this is a Tensor<D, T>.

@@ -2,6 +2,7 @@
 #pragma once
 #include "../core/random.hpp"
 #include "../io/safetensors.hpp"
+#include "../nn/module.hpp"
 #include "../optim/optimizer.hpp"
 #include "../optim/schedules.hpp"
 
@@ -9,8 +10,8 @@ namespace tern::train {
 
 /// Where in a training a checkpoint was made.
 struct Position {
-  Index epoch = 0;   // epochs that are complete
-  Index batch = 0;   // batches of the next one that are done
+  Index epoch = 0;  // epochs that are complete
+  Index batch = 0;  // batches of the next one that are done
 };
 
 namespace detail {
@@ -24,7 +25,7 @@ inline Tensor<Cpu, Index> numbers(std::initializer_list<Index> values) {
 
 /// Appends dict with a prefix to each name.
 inline void append(StateDict& to, const char* prefix, const StateDict& dict) {
-  for (const NamedTensor& entry : dict) to.push_back({prefix + entry.name, entry.tensor});
+  for (const NamedTensor& entry : dict) to.push_back({prefix + entry.name, entry.tensor.cpu()});
 }
 
 /// The entries whose names begin with prefix, without it.
@@ -46,18 +47,20 @@ inline StateDict extract(const StateDict& from, const std::string& prefix) {
   io::save_safetensors(path, all);
 }
 
-[[gnu::noinline]] inline Position load_state(const std::string& path, const StateDict& all, optim::Optimizer& optimizer,
-                                             optim::LRScheduler* schedule) {
-  optimizer.load_state_dict(extract(all, "optimizer."));
+/// Seed and stream of the random numbers, epochs the schedule was stepped, and the position.
+struct Training {
+  RandomState random;
+  Index schedule_epoch;
+  Position position;
+};
+
+[[gnu::noinline]] inline Training training_of(const std::string& path, const StateDict& all) {
   for (const NamedTensor& entry : all) {
-    if (entry.name != "training") continue;
-    const Tensor<Cpu, Index> t = entry.tensor.as<Cpu, Index>();
-    if (t.numel() != 5) break;
-    set_random_state({std::uint64_t(t(2)), std::uint64_t(t(3))});
-    if (schedule) schedule->set_epoch(t(4));
-    return {t(0), t(1)};
+    if (entry.name != "training" || !entry.tensor.is<Cpu, Index>() || !(entry.tensor.shape() == Shape{5})) continue;
+    const Index* const t = entry.tensor.as<Cpu, Index>().data();
+    return {{std::uint64_t(t[2]), std::uint64_t(t[3])}, t[4], {t[0], t[1]}};
   }
-  fail("load_checkpoint", {path, " is not a checkpoint of a training"});
+  fail("load_checkpoint", {"'", path, "' is no checkpoint of a training"});
 }
 
 }  // namespace detail
@@ -74,8 +77,12 @@ template <nn::IsModule M>
 Position load_checkpoint(const std::string& path, const M& model, optim::Optimizer& optimizer,
                          optim::LRScheduler* schedule = nullptr) {
   const StateDict all = io::load_safetensors(path);
+  const detail::Training training = detail::training_of(path, all);
   nn::load_state_dict(model, detail::extract(all, "model."));
-  return detail::load_state(path, all, optimizer, schedule);
+  optimizer.load_state_dict(detail::extract(all, "optimizer."));
+  if (schedule) schedule->set_epoch(training.schedule_epoch);
+  set_random_state(training.random);
+  return training.position;
 }
 
 }  // namespace tern::train

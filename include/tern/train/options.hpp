@@ -1,5 +1,8 @@
 // The options that all trainers share.
 #pragma once
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -14,32 +17,36 @@ struct Options {
   std::string precision = "f32";
   Index epochs = 10;
   Index batch_size = 128;
-  double lr = 1e-3;
+  double lr = 0;            // 0: the model's own
   Index seed = 1;
-  int threads = 0;       // 0: as many as there are
-  std::string data = "";      // the folder with the data set's files
-  std::string save = "";      // checkpoint to write
-  std::string resume = "";    // checkpoint to go on from
-  std::string json = "";      // report to write
-  double price = 0;      // of the machine, dollars an hour
-  Index show = 0;        // mistakes to draw at the end
+  int threads = 0;          // 0: as many as there are
+  std::string data = "";    // the folder with the data set's files
+  std::string save = "";    // checkpoint to write
+  std::string resume = "";  // checkpoint to go on from
+  std::string json = "";    // report to write
+  double price = 0;         // of the machine, dollars an hour
+  Index show = 0;           // mistakes to draw at the end
   bool help = false;
 };
 
 namespace detail {
 
-inline double parse_number(const char* name, const char* value, double least) {
+[[gnu::noinline, gnu::cold]] inline double parse_number(const char* name, const char* value) {
   char* end = nullptr;
   const double number = std::strtod(value, &end);
-  if (end == value || *end) fail("options", {name, " wants a number, not '", value, "'"});
-  if (!(number >= least)) fail("options", {name, " must be at least ", least, ", not ", number});
+  if (end == value || *end || !std::isfinite(number)) fail("options", {name, " wants a number, not '", value, "'"});
+  if (number < 0) fail("options", {name, " must not be negative: ", number});
   return number;
 }
 
-inline Index parse_index(const char* name, const char* value, double least) {
-  const double number = parse_number(name, value, least);
-  if (number != double(Index(number))) fail("options", {name, " wants a whole number, not '", value, "'"});
-  return Index(number);
+[[gnu::noinline, gnu::cold]] inline Index parse_index(const char* name, const char* value, Index least, Index most = INT64_MAX) {
+  char* end = nullptr;
+  errno = 0;
+  const Index number = std::strtoll(value, &end, 10);
+  if (end == value || *end || errno) fail("options", {name, " wants a whole number, not '", value, "'"});
+  if (number < least) fail("options", {name, " must be at least ", least, ", not ", number});
+  if (number > most) fail("options", {name, " must be at most ", most, ", not ", number});
+  return number;
 }
 
 }  // namespace detail
@@ -68,7 +75,7 @@ inline constexpr const char* options_help =
     }
     const char* const value = i + 1 < argc ? argv[i + 1] : nullptr;
     const auto need = [&] {
-      if (!value) fail("options", {name, " wants a value"});
+      if (!value || std::strncmp(value, "--", 2) == 0) fail("options", {name, " wants a value"});
       ++i;
       return value;
     };
@@ -77,14 +84,14 @@ inline constexpr const char* options_help =
     else if (is("--precision")) options.precision = need();
     else if (is("--epochs")) options.epochs = detail::parse_index(name, need(), 1);
     else if (is("--batch-size")) options.batch_size = detail::parse_index(name, need(), 1);
-    else if (is("--lr")) options.lr = detail::parse_number(name, need(), 0);
+    else if (is("--lr")) options.lr = detail::parse_number(name, need());
     else if (is("--seed")) options.seed = detail::parse_index(name, need(), 0);
-    else if (is("--threads")) options.threads = int(detail::parse_index(name, need(), 1));
+    else if (is("--threads")) options.threads = int(detail::parse_index(name, need(), 1, 1024));
     else if (is("--data")) options.data = need();
     else if (is("--save")) options.save = need();
     else if (is("--resume")) options.resume = need();
     else if (is("--json")) options.json = need();
-    else if (is("--price")) options.price = detail::parse_number(name, need(), 0);
+    else if (is("--price")) options.price = detail::parse_number(name, need());
     else if (is("--show")) options.show = detail::parse_index(name, need(), 0);
     else fail("options", {"unknown option '", name, "'"});
   }

@@ -207,8 +207,9 @@ class Reducer {
       }
       for (Index at = 0; at < n; at += gather_columns) {
         const Index count = n - at < gather_columns ? n - at : gather_columns;
-        gathered(p, column_, 1, count,
-                 [&](const Pointers& q, const Index*) { kernel_.inner(kernel_.f, acc, q.in, step_, count); });
+        Tile tile;
+        gather(tile, p, column_, 1, count);
+        kernel_.inner(kernel_.f, acc, tile.p.in, step_, count);
         p.advance(column_, count, kernel_.inputs);
       }
     }
@@ -223,8 +224,9 @@ class Reducer {
     if (whole) kernel_.inner(kernel_.f, acc, p.in, step_, whole);
     if (whole == n) return;
     p.advance(column_, whole, kernel_.inputs);
-    gathered(p, column_, 1, n - whole,
-             [&](const Pointers& q, const Index*) { kernel_.inner(kernel_.f, acc, q.in, step_, n - whole); });
+    Tile tile;
+    gather(tile, p, column_, 1, n - whole);
+    kernel_.inner(kernel_.f, acc, tile.p.in, step_, n - whole);
   }
 
   // ---- the innermost dimension is kept ----
@@ -324,27 +326,28 @@ class Reducer {
       Pointers q = p;
       for (Index at = 0; at < n; at += gather_columns) {
         const Index count = n - at < gather_columns ? n - at : gather_columns;
-        gathered(q, row, height, count, [&](const Pointers& tile, const Index* tile_row) {
-          kernel_.outer(kernel_.f, acc + at * kernel_.acc_bytes, tile.in, step_, tile_row, height, packets(count));
-        });
+        Tile tile;
+        gather(tile, q, row, height, count);
+        kernel_.outer(kernel_.f, acc + at * kernel_.acc_bytes, tile.p.in, step_, tile.row, height, packets(count));
         q.advance(column_, count, kernel_.inputs);
       }
       p.advance(row, height, kernel_.inputs);
     }
   }
 
-  /// Calls f with a tile of rows x n elements in which every input is dense, padded to whole packets, or one packet of
-  /// equal values.
-  template <class F> void gathered(const Pointers& p, const Index* row, Index rows, Index n, const F& f) const {
+  /// rows x n elements of every input, dense and padded to whole packets, or one packet of equal values.
+  struct Tile {
     alignas(64) char buffer[max_inputs][gather_rows * gather_columns * 8];
-    Pointers tile;
-    Index tile_row[max_inputs];
+    Pointers p;
+    Index row[max_inputs];
+  };
+  [[gnu::noinline]] void gather(Tile& tile, const Pointers& p, const Index* row, Index rows, Index n) const {
     for (int k = 0; k < kernel_.inputs; ++k) {
       const int bytes = kernel_.in_bytes[k];
-      tile.in[k] = buffer[k];
-      tile_row[k] = (column_[k] ? packets(n) : kernel_.packet) * bytes;
+      tile.p.in[k] = tile.buffer[k];
+      tile.row[k] = (column_[k] ? packets(n) : kernel_.packet) * bytes;
       for (Index r = 0; r < rows; ++r) {
-        char* const to = buffer[k] + r * tile_row[k];
+        char* const to = tile.buffer[k] + r * tile.row[k];
         const char* const from = p.in[k] + r * row[k];
         if (!column_[k]) {
           splat(to, from, bytes);
@@ -354,7 +357,6 @@ class Reducer {
         gather_run(to + n * bytes, from, 0, bytes, packets(n) - n);  // some valid value
       }
     }
-    f(tile, tile_row);
   }
 
   const ReduceKernel& kernel_;

@@ -1,0 +1,117 @@
+// Products of matrices that are scaled and added to something, and products over chosen dimensions.
+#pragma once
+#include "matmul.hpp"
+#include "reduce.hpp"
+#include "shape.hpp"
+#include "wide.hpp"
+
+namespace tern {
+
+/// What addmm and its relatives take besides tensors.
+struct AddmmOptions {
+  double beta = 1;   // factor of what is added to; with 0 it does not count, not even as NaN
+  double alpha = 1;  // factor of the product
+};
+
+namespace detail {
+
+/// beta x + alpha product(a, b), x stretched to the product's shape.
+template <class F, class D, class T>
+Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
+                         AddmmOptions options) {
+  x.checked(op.name), a.checked(op.name), b.checked(op.name);
+  const auto scaled = [&](const auto& v, const auto& left, const auto& right) {
+    const auto p = product(left, right);
+    if (!(broadcast_shapes(op.name, v.shape(), p.shape()) == p.shape()))
+      fail(op.name, {"a tensor of shape ", v.shape(), " does not broadcast to the product's ", p.shape()});
+    const auto q = options.alpha == 1 ? p : mul(p, options.alpha, op.here);
+    if (options.beta == 0) return q;
+    return add(options.beta == 1 ? v : mul(v, options.beta, op.here), q, op.here);
+  };
+  return rounded_once(scaled, x, a, b);
+}
+
+}  // namespace detail
+
+/// beta x + alpha a b of matrices.
+template <Device D, Floating T>
+Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, AddmmOptions options = {}, Here here = {}) {
+  return detail::add_product({"addmm", here}, [&](const auto& l, const auto& r) { return mm(l, r, here); }, x, a, b, options);
+}
+
+/// beta x + alpha a v, a matrix times a vector.
+template <Device D, Floating T>
+Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& v, AddmmOptions options = {}, Here here = {}) {
+  return detail::add_product({"addmv", here}, [&](const auto& l, const auto& r) { return mv(l, r, here); }, x, a, v, options);
+}
+
+/// beta x + alpha (sum over the batch of a b).
+template <Device D, Floating T>
+Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, AddmmOptions options = {}, Here here = {}) {
+  const auto product = [&](const auto& l, const auto& r) { return sum(bmm(l, r, here), 0, false, here); };
+  return detail::add_product({"addbmm", here}, product, x, a, b, options);
+}
+
+/// beta x + alpha a b for each pair of matrices of two batches.
+template <Device D, Floating T>
+Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, AddmmOptions options = {}, Here here = {}) {
+  return detail::add_product({"baddbmm", here}, [&](const auto& l, const auto& r) { return bmm(l, r, here); }, x, a, b, options);
+}
+
+/// a[i] b[j], of vectors.
+template <Device D, Element T>
+Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  detail::check_dims("outer", *a.checked("outer"), 1, *b.checked("outer"), 1);
+  return mul(unsqueeze(a, 1, here), b, here);
+}
+
+/// The sum of products over the dimensions a_dims of a and b_dims of b, pair by pair; the other dimensions of a, then those of b, remain.
+template <Device D, Element T>
+Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims, Dims b_dims, Here here = {}) {
+  const int m = a.checked("tensordot")->ndim, n = b.checked("tensordot")->ndim;
+  if (a_dims.n != b_dims.n) fail("tensordot", {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
+  const unsigned a_mask = a_dims.n ? dim_mask("tensordot", a_dims, m) : 0, b_mask = b_dims.n ? dim_mask("tensordot", b_dims, n) : 0;
+  Dims a_order, b_order = b_dims;
+  Shape to;
+  Index inner = 1;
+  for (int i = 0; i < m; ++i)
+    if (!(a_mask >> i & 1)) a_order.push_back(i), to.push_back(a.size(i));
+  for (int k = 0; k < a_dims.n; ++k) {
+    if (a.size(a_dims[k]) != b.size(b_dims[k]))
+      fail("tensordot", {"sizes differ over ", a_dims, " and ", b_dims, ": ", a.shape(), ", ", b.shape()});
+    a_order.push_back(a_dims[k]);
+    inner *= a.size(a_dims[k]);
+  }
+  const Index rows = to.numel();
+  Index columns = 1;
+  for (int i = 0; i < n; ++i)
+    if (!(b_mask >> i & 1)) b_order.push_back(i), to.push_back(b.size(i)), columns *= b.size(i);
+  const Tensor<D, T> left = reshape(permute(a, a_order, here), {rows, inner}, here);
+  return view(mm(left, reshape(permute(b, b_order, here), {inner, columns}, here), here), to, here);
+}
+
+/// The same over the last `dims` dimensions of a and the first of b.
+template <Device D, Element T>
+Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims = 2, Here here = {}) {
+  if (dims < 0 || dims > a.checked("tensordot")->ndim || dims > b.checked("tensordot")->ndim)
+    fail("tensordot", {dims, " dimensions of ", a.shape(), " and ", b.shape()});
+  Dims a_dims, b_dims;
+  for (Index i = 0; i < dims; ++i) a_dims.push_back(a.dim() - dims + i), b_dims.push_back(i);
+  return tensordot(a, b, a_dims, b_dims, here);
+}
+
+/// The sum of a matrix's diagonal.
+template <Device D, Element T>
+Tensor<D, sum_t<T>> trace(const Tensor<D, T>& x, Here here = {}) {
+  if (x.checked("trace")->ndim != 2) fail("trace", {"a matrix is needed, not ", x.shape()});
+  return sum(diagonal(x, 0, 0, 1, here), {}, false, here);
+}
+
+TERN_SAME_PLACE(addmm)
+TERN_SAME_PLACE(addmv)
+TERN_SAME_PLACE(addbmm)
+TERN_SAME_PLACE(baddbmm)
+TERN_SAME_PLACE(outer)
+TERN_SAME_PLACE(tensordot)
+
+}  // namespace tern

@@ -1,0 +1,67 @@
+// Norms with PyTorch's other names, and distances made of them.
+#pragma once
+#include "blas.hpp"
+#include "norm.hpp"
+#include "statistics.hpp"
+#include "where.hpp"
+
+namespace tern {
+
+namespace linalg {
+
+/// (sum over dim of |x|^ord)^(1/ord), as tern::norm.
+template <Device D, Floating T>
+Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  return tern::norm(x, ord, dim, keepdim, here);
+}
+
+/// A norm of the matrices in the two dimensions dim: ord = 1 and -1 are the largest and smallest sum of |x| over a column, inf and -inf
+/// over a row.
+template <Device D, Floating T>
+Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1}, bool keepdim = false, Here here = {}) {
+  const int n = x.checked("matrix_norm")->ndim;
+  if (n < 2 || dim.n != 2) fail("matrix_norm", {"two dimensions are needed, not ", dim, " of ", x.shape()});
+  const bool rows = std::isinf(ord);
+  if (!rows && std::abs(ord) != 1) fail("matrix_norm", {"ord must be 1, -1, inf or -inf, not ", ord});
+  dim_mask("matrix_norm", dim, n);
+  const int over = wrap_dim("matrix_norm", dim[rows ? 1 : 0], n), along = wrap_dim("matrix_norm", dim[rows ? 0 : 1], n);
+  const auto extreme = [&](const auto& v) {
+    const auto sums = tern::norm(v, 1, over, true, here);
+    return ord > 0 ? amax(sums, along, true, here) : amin(sums, along, true, here);
+  };
+  const Tensor<D, T> y = detail::rounded_once(extreme, x);
+  return keepdim ? y : view(y, reduced_shape(x.impl()->shape_ref(), 1u << over | 1u << along, false), here);
+}
+
+}  // namespace linalg
+
+/// The norm of x1 - x2 + eps over the last dimension.
+template <Device D, Floating T>
+Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, double eps = 1e-6, bool keepdim = false,
+                               Here here = {}) {
+  const auto distance = [&](const auto& a, const auto& b) { return norm(add(sub(a, b, here), eps, here), p, -1, keepdim, here); };
+  return detail::rounded_once(distance, x1, x2);
+}
+
+/// x / max(norm(x), eps), the norm being over dim.
+template <Device D, Floating T>
+Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, Dims dim = 1, double eps = 1e-12, Here here = {}) {
+  return detail::rounded_once([&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
+}
+
+/// The cosine of the angle between x1 and x2 along dim: their inner product over their norms, each at least eps.
+template <Device D, Floating T>
+Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, Index dim = 1, double eps = 1e-8, Here here = {}) {
+  const auto unit = [&](const auto& x) { return div(x, clamp_min(norm(x, 2, dim, true, here), eps, here), here); };
+  const auto cosine = [&](const auto& a, const auto& b) {
+    const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
+    return sum(mul(unit(expand(a, shape, here)), unit(expand(b, shape, here)), here), dim, false, here);
+  };
+  x1.checked("cosine_similarity"), x2.checked("cosine_similarity");
+  return detail::rounded_once(cosine, x1, x2);
+}
+
+TERN_SAME_PLACE(pairwise_distance)
+TERN_SAME_PLACE(cosine_similarity)
+
+}  // namespace tern

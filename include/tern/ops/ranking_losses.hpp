@@ -1,0 +1,129 @@
+// Losses that compare: distances with a margin, scores with labels of 1 and -1, and distributions with each other.
+#pragma once
+#include "distance.hpp"
+#include "losses.hpp"
+
+namespace tern {
+
+struct MarginLossOptions {
+  double margin = 0;
+  Reduction reduction = Reduction::mean;
+};
+struct HingeEmbeddingLossOptions {
+  double margin = 1;
+  Reduction reduction = Reduction::mean;
+};
+struct TripletMarginLossOptions {
+  double margin = 1;
+  double p = 2;         // of the norm
+  double eps = 1e-6;    // added to each difference
+  bool swap = false;    // the negative's distance is the smaller of those to anchor and positive
+  Reduction reduction = Reduction::mean;
+};
+struct KlDivOptions {
+  Reduction reduction = Reduction::mean;
+  bool log_target = false;  // the target holds logarithms too
+};
+struct PoissonNllLossOptions {
+  bool log_input = true;  // x is the logarithm of the rate
+  bool full = false;      // with Stirling's approximation of log(target!)
+  double eps = 1e-8;      // added to x before its logarithm
+  Reduction reduction = Reduction::mean;
+};
+
+namespace detail {
+
+/// f(x...) for each element, or its mean or sum in one pass; gradients derived from f.
+template <class F, class D, class T, class... X>
+Tensor<D, T> derived_loss(const OpName& op, Reduction reduction, const F& f, const Tensor<D, T>& x, const X&... rest) {
+  Shape shape = x.checked(op.name)->shape();
+  (static_cast<void>(shape = broadcast_shapes(op.name, shape, rest.checked(op.name)->shape_ref())), ...);
+  if (reduction == Reduction::none) return pointwise(op, f, x, rest...);
+  return map_sum(op, f, {}, false, reduction == Reduction::mean ? shape.numel() : 1, x, rest...);
+}
+
+[[gnu::noinline]] inline void check_same_dims(const char* op, const Array& a, const Array& b) {
+  if (a.ndim != b.ndim) fail(op, {"tensors of as many dimensions are needed: ", a.shape(), " and ", b.shape()});
+}
+
+inline constexpr auto positive_part = [](auto v) { return where(v >= 0, v, 0); };
+
+}  // namespace detail
+
+/// max(margin - target (x1 - x2), 0), target 1 where x1 should be the larger, -1 where x2 should.
+template <Device D, Floating T>
+Tensor<D, T> margin_ranking_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target,
+                                 MarginLossOptions options = {}, Here here = {}) {
+  const OpName op{"margin_ranking_loss", here};
+  detail::check_same_dims(op.name, *x1.checked(op.name), *x2.checked(op.name));
+  detail::check_same_dims(op.name, *x1.impl(), *target.checked(op.name));
+  const auto f = [margin = options.margin](auto a, auto b, auto t) { return detail::positive_part(margin - t * (a - b)); };
+  return detail::derived_loss(op, options.reduction, f, x1, x2, target);
+}
+
+/// x where target is 1, max(margin - x, 0) where it is -1.
+template <Device D, Floating T>
+Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, HingeEmbeddingLossOptions options = {},
+                                  Here here = {}) {
+  const auto f = [margin = options.margin](auto v, auto t) {
+    return where(t == -1, 0, v) + where(t == 1, 0, detail::positive_part(margin - v));
+  };
+  return detail::derived_loss({"hinge_embedding_loss", here}, options.reduction, f, x, target);
+}
+
+/// log(1 + e^(-target x)), target 1 or -1.
+template <Device D, Floating T>
+Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {}, Here here = {}) {
+  const auto f = [](auto v, auto t) {
+    const auto u = -t * v;
+    return where(u > 0, u + log1p(exp(-abs(u))), log1p(exp(-abs(u))));
+  };
+  return detail::derived_loss({"soft_margin_loss", here}, options.reduction, f, x, target);
+}
+
+/// max(d(anchor, positive) - d(anchor, negative) + margin, 0), d being pairwise_distance.
+template <Device D, Floating T>
+Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>& positive, const Tensor<D, T>& negative,
+                                 TripletMarginLossOptions options = {}, Here here = {}) {
+  const OpName op{"triplet_margin_loss", here};
+  detail::check_same_dims(op.name, *anchor.checked(op.name), *positive.checked(op.name));
+  detail::check_same_dims(op.name, *anchor.impl(), *negative.checked(op.name));
+  const auto f = [margin = options.margin](auto near, auto far) { return detail::positive_part(near - far + margin); };
+  const auto loss = [&](const auto& a, const auto& p, const auto& n) {
+    const auto distance = [&](const auto& u, const auto& v) { return pairwise_distance(u, v, options.p, options.eps, false, here); };
+    const auto near = distance(a, p);
+    auto far = distance(a, n);
+    if (options.swap) far = minimum(far, distance(p, n), here);
+    return detail::derived_loss(op, options.reduction, f, near, far);
+  };
+  return detail::rounded_once(loss, anchor, positive, negative);
+}
+
+/// target (log(target) - x), x being log-probabilities; 0 where target is 0.
+template <Device D, Floating T>
+Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOptions options = {}, Here here = {}) {
+  const OpName op{"kl_div", here};
+  if (options.log_target)
+    return detail::derived_loss(op, options.reduction, [](auto v, auto t) { return exp(t) * (t - v); }, x, target);
+  return detail::derived_loss(op, options.reduction, [](auto v, auto t) { return where(t == 0, 0, t * log(t)) - t * v; }, x, target);
+}
+
+/// rate - target log(rate), the negative logarithm of the Poisson distribution but for a constant; x is log(rate), or the rate.
+template <Device D, Floating T>
+Tensor<D, T> poisson_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, PoissonNllLossOptions options = {}, Here here = {}) {
+  const auto f = [log_input = options.log_input, full = options.full, eps = options.eps](auto v, auto t) {
+    auto loss = log_input ? exp(v) - t * v : v - t * log(v + eps);
+    if (full) loss = loss + where(t > 1, t * log(t) - t + 0.5 * log(6.28318530717958647693 * t), 0);
+    return loss;
+  };
+  return detail::derived_loss({"poisson_nll_loss", here}, options.reduction, f, x, target);
+}
+
+TERN_SAME_PLACE(margin_ranking_loss)
+TERN_SAME_PLACE(hinge_embedding_loss)
+TERN_SAME_PLACE(soft_margin_loss)
+TERN_SAME_PLACE(triplet_margin_loss)
+TERN_SAME_PLACE(kl_div)
+TERN_SAME_PLACE(poisson_nll_loss)
+
+}  // namespace tern

@@ -1,0 +1,29 @@
+// Root mean square normalisation (Zhang, Sennrich: "Root mean square layer normalization", 2019).
+#pragma once
+#include <limits>
+#include <optional>
+
+#include "layer_norm.hpp"
+#include "wide.hpp"
+
+namespace tern {
+
+/// x / sqrt(mean of x^2 + eps) · weight, over the last dimensions of x, which are normalized_shape. The weight is of that shape;
+/// undefined it is ones. eps is the machine epsilon of T if not given.
+template <Device D, Floating T>
+Tensor<D, T> rms_norm(const Tensor<D, T>& x, const Shape& normalized_shape, const std::type_identity_t<Tensor<D, T>>& weight = {},
+                      std::optional<double> eps = {}, Here here = {}) {
+  x.checked("rms_norm");
+  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(normalized_shape);
+  detail::check_normalized("rms_norm", *x.impl(), normalized_shape, *w.impl());
+  Dims dims;
+  for (int i = 0; i < normalized_shape.n; ++i) dims.push_back(i - normalized_shape.n);
+  const double epsilon = eps.value_or(is_half_v<T> ? (std::is_same_v<T, half> ? 0x1p-10 : 0x1p-7)
+                                                   : double(std::numeric_limits<compute_t<T>>::epsilon()));
+  const auto normal = [&](const auto& v, const auto& factor) {
+    return mul(mul(v, rsqrt(add(mean(square(v, here), dims, true, here), epsilon, here), here), here), factor, here);
+  };
+  return detail::rounded_once(normal, x, w);
+}
+
+}  // namespace tern

@@ -1,0 +1,161 @@
+// Shapes changed by views and joins of other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, roll, hstack, vstack.
+#pragma once
+#include "../tensor/creation.hpp"
+#include "cat.hpp"
+#include "gather.hpp"
+
+namespace tern {
+
+/// x stretched to a shape, as expand does.
+template <Device D, Element T>
+Tensor<D, T> broadcast_to(const Tensor<D, T>& x, Shape to, Here here = {}) {
+  return expand(x, to, here);
+}
+
+/// Dimension dim becomes several, whose product is its size; one of them may be -1.
+template <Device D, Element T>
+Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, Shape sizes, Here here = {}) {
+  const int d = wrap_dim("unflatten", dim, x.checked("unflatten")->ndim);
+  if (sizes.empty() || x.dim() == 0) fail("unflatten", {"cannot make ", sizes, " of a dimension of ", x.shape()});
+  Array one = *x.impl();
+  one.numel = x.size(d);
+  one.ndim = 1;
+  one.dims[0] = one.numel;
+  const Shape parts = detail::inferred_shape("unflatten", one, sizes);
+  Shape to(x.impl()->dims, d);
+  for (Index size : parts) to.push_back(size);
+  for (int i = d + 1; i < x.dim(); ++i) to.push_back(x.impl()->dims[i]);
+  return view(x, to, here);
+}
+
+/// The dimensions `source` moved to the places `destination`; the others keep their order.
+template <Device D, Element T>
+Tensor<D, T> movedim(const Tensor<D, T>& x, Dims source, Dims destination, Here here = {}) {
+  const int n = x.checked("movedim")->ndim;
+  if (source.n != destination.n) fail("movedim", {"as many sources as destinations are needed: ", source, ", ", destination});
+  const unsigned moved = source.n ? dim_mask("movedim", source, n) : 0, taken = source.n ? dim_mask("movedim", destination, n) : 0;
+  Dims order;
+  for (int place = 0, next = 0; place < n; ++place) {
+    if (taken >> place & 1) {
+      int k = 0;
+      while (wrap_dim("movedim", destination[k], n) != place) ++k;
+      order.push_back(wrap_dim("movedim", source[k], n));
+    } else {
+      while (moved >> next & 1) ++next;
+      order.push_back(next++);
+    }
+  }
+  return permute(x, order, here);
+}
+
+namespace detail {
+
+/// The diagonal of two dimensions as the last dimension of a view; `region` is its place in a row-major tensor of a's shape.
+[[gnu::noinline]] inline TensorImpl* diagonal_view(TensorImpl* a, Index offset, int dim1, int dim2, Region& region) {
+  Array dense = *a;
+  set_contiguous_strides(dense);
+  const Index row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
+  const Index rows = a->dims[dim1] - row, columns = a->dims[dim2] - column, length = rows < columns ? rows : columns;
+  TensorImpl* const v = new_alias(a);
+  v->ndim = std::uint8_t(a->ndim - 1);
+  int k = 0;
+  for (int i = 0; i < a->ndim; ++i)
+    if (i != dim1 && i != dim2) v->dims[k] = a->dims[i], v->strides[k] = a->strides[i], region.strides[k++] = dense.strides[i];
+  v->dims[k] = length > 0 ? length : 0;
+  v->strides[k] = a->strides[dim1] + a->strides[dim2];
+  region.strides[k] = dense.strides[dim1] + dense.strides[dim2];
+  v->numel = v->shape().numel();
+  if (v->numel) v->data += (row * a->strides[dim1] + column * a->strides[dim2]) * size_of(a->dtype);
+  attach_view(v, a);
+  region.base_ndim = a->ndim, region.ndim = v->ndim;
+  for (int i = 0; i < a->ndim; ++i) region.base_dims[i] = dense.dims[i], region.base_strides[i] = dense.strides[i];
+  for (int i = 0; i < v->ndim; ++i) region.dims[i] = v->dims[i];
+  region.offset = v->numel ? (row * dense.strides[dim1] + column * dense.strides[dim2]) * size_of(a->dtype) : 0;
+  return v;
+}
+
+}  // namespace detail
+
+/// The elements [.., i, i + offset] of dimensions dim1 and dim2, as the last dimension of a view.
+template <Device D, Element T>
+Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) {
+  const int n = x.checked("diagonal")->ndim, a = wrap_dim("diagonal", dim1, n), b = wrap_dim("diagonal", dim2, n);
+  if (a == b) fail("diagonal", {"two different dimensions are needed, not ", dim1, " and ", dim2});
+  detail::Region region;
+  const Tensor<D, T> y(detail::diagonal_view(x.impl(), offset, a, b, region));
+  record({"diagonal", here}, y, wrt(x, [region](const auto& g) { return detail::put_region(g, region); }));
+  return y;
+}
+
+/// x laid side by side with itself, repeats[i] times along dimension i; more repeats than dimensions make new ones in front.
+template <Device D, Element T>
+Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
+  const int added = repeats.n - x.checked("repeat")->ndim;
+  if (added < 0) fail("repeat", {"a number for every dimension is needed: ", repeats, " for ", x.shape()});
+  Shape to(repeats.d, added);
+  for (int i = 0; i < added; ++i) to[i] = 1;
+  for (int i = 0; i < x.dim(); ++i) to.push_back(x.impl()->dims[i]);
+  Tensor<D, T> y = view(contiguous(x, here), to, here);
+  for (int i = 0; i < repeats.n; ++i) {
+    if (repeats[i] < 0) fail("repeat", {"the numbers must not be negative: ", repeats});
+    if (repeats[i] == 0) y = narrow(y, i, 0, 0, here);
+    else if (repeats[i] > 1) y = cat(std::vector<Tensor<D, T>>(std::size_t(repeats[i]), y), i, here);
+  }
+  return clone(y, here);
+}
+
+/// repeat, where dimensions without a number are taken once.
+template <Device D, Element T>
+Tensor<D, T> tile(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
+  Shape all;
+  for (int i = repeats.n; i < x.checked("tile")->ndim; ++i) all.push_back(1);
+  for (Index count : repeats) all.push_back(count);
+  return repeat(x, all, here);
+}
+
+/// The order of positions reversed along dims.
+template <HostDevice D, Element T>
+Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
+  const unsigned mask = dims.empty() ? 0 : dim_mask("flip", dims, x.checked("flip")->ndim);
+  Tensor<D, T> y = clone(x, here);
+  for (int i = 0; i < x.dim(); ++i)
+    if (mask >> i & 1) y = index_select(y, i, arange<D>(double(x.size(i) - 1), -1, -1), here);
+  return y;
+}
+
+/// Position i of dimension dims[k] moves to i + shifts[k], around the end. Without dims the elements are one row.
+template <Device D, Element T>
+Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here = {}) {
+  if (shifts.empty()) fail("roll", {"a shift is needed"});
+  if (dims.empty() && shifts.n == 1) return reshape(roll(flatten(x, 0, -1, here), shifts, 0, here), x.shape(), here);
+  if (shifts.n != dims.n) fail("roll", {"as many shifts as dimensions are needed: ", shifts, " for ", dims});
+  if (x.checked("roll")->ndim == 0) fail("roll", {"a 0-d tensor has no dimension ", dims});
+  Tensor<D, T> y = clone(x, here);
+  for (int k = 0; k < dims.n; ++k) {
+    const Index size = x.size(dims[k]), shift = size ? (shifts[k] % size + size) % size : 0;
+    if (shift)
+      y = cat(std::vector{narrow(y, dims[k], size - shift, shift, here), narrow(y, dims[k], 0, size - shift, here)}, dims[k], here);
+  }
+  return y;
+}
+
+/// The tensors side by side along dimension 1, vectors and numbers along dimension 0.
+template <Device D, Element T>
+Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
+  if (tensors.empty()) fail("hstack", {"at least one tensor is needed"});
+  std::vector<Tensor<D, T>> parts;
+  for (const Tensor<D, T>& x : tensors) parts.push_back(x.checked("hstack")->ndim ? x : view(x, 1, here));
+  return cat(parts, parts[0].dim() == 1 ? 0 : 1, here);
+}
+
+/// The tensors one below the other along dimension 0; a vector is a row.
+template <Device D, Element T>
+Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
+  if (tensors.empty()) fail("vstack", {"at least one tensor is needed"});
+  std::vector<Tensor<D, T>> parts;
+  for (const Tensor<D, T>& x : tensors)
+    parts.push_back(x.checked("vstack")->ndim > 1 ? x : reshape(x, {1, x.numel()}, here));
+  return cat(parts, 0, here);
+}
+
+}  // namespace tern

@@ -1,0 +1,18 @@
+// The parameters of a network as an optimiser takes them.
+#pragma once
+#include "any_tensor.hpp"
+
+namespace tern {
+
+/// A device and an element type that parameters of a network have.
+template <class D, class T>
+struct Place {
+  using device_type = D;
+  using value_type = T;
+};
+
+/// A network's parameters, and (as a type) on which places they are.
+template <class... Places>
+struct Parameters : std::vector<NamedTensor> {};
+
+}  // namespace tern
