@@ -71,8 +71,10 @@ std::vector<UnaryOp<D, T>> clamps() {
            [](double v) { return v < 0.25 ? 0.25 : v; }},
           {"clamp from above", [](const auto& x) { return clamp(x, {}, 0.25); },
            [](const auto& x) { return clamp_(x, {}, 0.25); }, [](double v) { return v > 0.25 ? 0.25 : v; }},
-          {"clamp_min", [](const auto& x) { return clamp_min(x, 0.25); }, {}, [](double v) { return v < 0.25 ? 0.25 : v; }},
-          {"clamp_max", [](const auto& x) { return clamp_max(x, 0.25); }, {}, [](double v) { return v > 0.25 ? 0.25 : v; }}};
+          {"clamp_min", [](const auto& x) { return clamp_min(x, 0.25); },
+           [](const auto& x) { return x.clamp_min_(0.25); }, [](double v) { return v < 0.25 ? 0.25 : v; }},
+          {"clamp_max", [](const auto& x) { return clamp_max(x, 0.25); },
+           [](const auto& x) { return x.clamp_max_(0.25); }, [](double v) { return v > 0.25 ? 0.25 : v; }}};
 }
 
 }  // namespace
