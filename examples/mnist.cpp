@@ -55,12 +55,18 @@ void show_mistakes(Mlp<D>& net, const data::Mnist& set, Index count) {
 }
 
 template <Device D>
-void train_network(Mlp<D>& net, optim::Optimizer& optimizer, const data::MnistSource& mnist, const train::Options& options) {
+void train_network(Mlp<D>& net, optim::Optimizer& optimizer, const train::Options& options) {
+  const auto mnist = data::mnist_source({.folder = options.data});
+  if (mnist.source == "generated")
+    std::printf("NOT MNIST: %s; these are digits drawn by this program.\n", mnist.reason.c_str());
+  std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, num_threads(),
+              build_info().instruction_set);
   train::Session session(options, mnist.source.c_str(), DeviceTraits<D>::name);
   auto batches = data::loader<D>(
       mnist.train, {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
+  optim::CosineAnnealingLR schedule(optimizer, {.T_max = options.epochs});
   train::Position done;
-  if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer);
+  if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule);
 
   for (; done.epoch < options.epochs && !session.interrupted(); ++done.epoch, done.batch = 0) {
     batches.set_epoch(done.epoch);
@@ -85,16 +91,17 @@ void train_network(Mlp<D>& net, optim::Optimizer& optimizer, const data::MnistSo
     }
     done.batch = batch;
     if (session.interrupted() && batch < batches.size()) break;
-    auto receipt = timer.finish(0, 0);
+    auto receipt = timer.finish();
     receipt.loss = loss_sum.item() / double(receipt.samples);
     receipt.accuracy = right.item() / double(receipt.samples);
     receipt.test_accuracy = accuracy<D>(net, mnist.test);
     session.finish(done.epoch + 1, receipt);
-    if (!options.save.empty()) train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0});
+    schedule.step();
+    if (!options.save.empty()) train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule);
   }
   if (session.interrupted()) {
     const std::string path = options.save.empty() ? "mnist.interrupted.safetensors" : options.save;
-    train::save_checkpoint(path, net, optimizer, done);
+    train::save_checkpoint(path, net, optimizer, done, &schedule);
     std::printf("interrupted; to go on: --resume %s\n", path.c_str());
   }
   if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);
@@ -102,20 +109,15 @@ void train_network(Mlp<D>& net, optim::Optimizer& optimizer, const data::MnistSo
 
 template <Device D>
 void run(const train::Options& options) {
-  const auto mnist = data::mnist_source({.folder = options.data});
-  if (mnist.source == "generated")
-    std::printf("NOT MNIST: %s; these are digits drawn by this program.\n", mnist.reason.c_str());
-  std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, num_threads(),
-              build_info().instruction_set);
   manual_seed(std::uint64_t(options.seed));
   if (options.model == "mlp") {
     Mlp<D> net({784, 512, 512, 10}, 0.2);
-    optim::RMSprop optimizer(net.parameters(), {.lr = options.lr});
-    train_network<D>(net, optimizer, mnist, options);
+    optim::RMSprop optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
+    train_network<D>(net, optimizer, options);
   } else if (options.model == "mlp_small") {
     Mlp<D> net({784, 128, 10}, 0);
-    optim::SGD optimizer(net.parameters(), {.lr = 100 * options.lr, .momentum = 0.9});
-    train_network<D>(net, optimizer, mnist, options);
+    optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.1, .momentum = 0.9});
+    train_network<D>(net, optimizer, options);
   } else {
     fail("mnist", {"unknown model '", options.model, "': there are mlp and mlp_small"});
   }

@@ -10,7 +10,8 @@ import peers
 import sides
 from rows import NANOSECONDS, ROWS, Machine
 
-ROUNDS = 5  # each side measures that often, in turn; the minimum counts
+# Each side measures that often, in turn; the minimum counts. Compiling against LibTorch takes half a minute.
+ROUNDS, PROGRAM_ROUNDS = 5, 2
 
 USAGE = """%(prog)s [NAME...] [--peer torch|tensorflow] [--threads N] [--json FILE] [--gpu]
 
@@ -80,7 +81,7 @@ def compare(row, peer, threads):
     """Each side's best answers to the row: rounds of tern and the peer in turn."""
     pair = [tern_side(row.suite, threads)] + ([peer_side(peer, row.suite, threads)] if peer else [])
     best = [{}, {}]
-    for _ in range(ROUNDS):
+    for _ in range(PROGRAM_ROUNDS if row.suite == "programs" else ROUNDS):
         for side, mine in zip(pair, best):
             for name, value in side.measure(row).items():
                 mine[name] = min(value, mine.get(name, float("inf")))

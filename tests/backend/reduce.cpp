@@ -10,19 +10,19 @@ using namespace tern_test;
 namespace {
 
 /// Shapes with sizes 0 to 3, around a packet and a tile, rows long enough to be cut, and many rows.
-const std::vector<Shape> shapes = {{}, {0}, {1}, {2}, {3}, {15}, {16}, {17}, {1030}, {33000}, {0, 3}, {3, 0}, {1, 17}, {17, 1}, {3, 31}, {31, 3},
-                                   {64, 10}, {33, 33}, {300, 19}, {2, 5000}, {5000, 2}, {129, 65}, {2, 3, 17}, {17, 3, 2}, {5, 40, 33},
-                                   {2, 2, 2, 2}, {3, 17, 1, 5}};
+const std::vector<Shape> shapes = {
+    {},        {0},       {1},       {2},       {3},        {15},       {16},        {17},         {1030},
+    {33000},   {0, 3},    {3, 0},    {1, 17},   {17, 1},    {3, 31},    {31, 3},     {64, 10},     {33, 33},
+    {300, 19}, {2, 5000}, {5000, 2}, {129, 65}, {2, 3, 17}, {17, 3, 2}, {5, 40, 33}, {2, 2, 2, 2}, {3, 17, 1, 5}};
 
-template <class T>
-Tensor<Cpu, T> numbers(const Shape& shape) {
+template <class T> Tensor<Cpu, T> numbers(const Shape& shape) {
   const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
-  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = T(float((i * 37 + 11) % 23) / 8 - (std::is_signed_v<T> || is_floating_v<T> ? 1 : 0));
+  for (Index i = 0; i < x.numel(); ++i)
+    x.data()[i] = T(float((i * 37 + 11) % 23) / 8 - (std::is_signed_v<T> || is_floating_v<T> ? 1 : 0));
   return x;
 }
 
-template <class T>
-Tensor<Naive, T> on_naive(const Tensor<Cpu, T>& x) {
+template <class T> Tensor<Naive, T> on_naive(const Tensor<Cpu, T>& x) {
   const Tensor<Naive, T> y = empty<Naive, T>(x.shape());
   const auto dense = contiguous(x);
   for (Index i = 0; i < x.numel(); ++i) y.data()[i] = dense.data()[i];
@@ -30,8 +30,7 @@ Tensor<Naive, T> on_naive(const Tensor<Cpu, T>& x) {
 }
 
 /// op over every set of dimensions of every shape and layout gives what the naive device does.
-template <class T, class Op>
-void check_all(const Op& op, double rtol) {
+template <class T, class Op> void check_all(const Op& op, double rtol) {
   for (const Shape& shape : shapes) {
     const Tensor<Cpu, T> base = numbers<T>(shape);
     const Tensor<Naive, T> reference = on_naive(base);
@@ -40,7 +39,8 @@ void check_all(const Op& op, double rtol) {
       std::vector<double> expected;
       const std::string refusal = error_of([&] { expected = values_of(op(reference, dims)); });
       for (const Tensor<Cpu, T>& x : layouts(base)) {
-        INFO("shape " << text({shape}) << " strides " << text({x.strides()}) << " dims " << text({dims}) << " of " << name_of(dtype_of<T>));
+        INFO("shape " << text({shape}) << " strides " << text({x.strides()}) << " dims " << text({dims}) << " of "
+                      << name_of(dtype_of<T>));
         std::vector<double> actual;
         REQUIRE(error_of([&] { actual = values_of(op(x, dims)); }) == refusal);
         check_close(actual, expected, rtol, rtol);
@@ -89,8 +89,12 @@ TEST_CASE("products", "[backend]") {
 TEST_CASE("several inputs, one of them broadcast, are mapped and reduced in one pass", "[backend]") {
   const auto product = [](auto a, auto b) { return a * b + 1; };
   const auto doubled = [](auto v) { return 2 * v; };
-  for (const auto& [a_shape, b_shape] : std::vector<std::pair<Shape, Shape>>{
-           {{5, 40, 33}, {33}}, {{5, 40, 33}, {40, 1}}, {{5, 1, 33}, {40, 33}}, {{1, 40}, {300, 1}}, {{64, 10}, {}}, {{3, 31}, {3, 31}}}) {
+  for (const auto& [a_shape, b_shape] : std::vector<std::pair<Shape, Shape>>{{{5, 40, 33}, {33}},
+                                                                             {{5, 40, 33}, {40, 1}},
+                                                                             {{5, 1, 33}, {40, 33}},
+                                                                             {{1, 40}, {300, 1}},
+                                                                             {{64, 10}, {}},
+                                                                             {{3, 31}, {3, 31}}}) {
     const auto a = numbers<float>(a_shape), b = numbers<float>(b_shape);
     const auto c = on_naive(a), d = on_naive(b);
     for (unsigned mask = 1; mask < (1u << a_shape.n); ++mask) {
@@ -138,7 +142,8 @@ TEST_CASE("a sum of 16M floats keeps 1e-6, in every direction", "[backend]") {
 
 TEST_CASE("the number of threads does not change a bit of a sum", "[backend]") {
   const int before = num_threads();
-  for (const Shape& shape : std::vector<Shape>{{100003}, {1000, 301}, {301, 1000}, {70000, 3}, {3, 70000}, {20, 301, 40}}) {
+  for (const Shape& shape :
+       std::vector<Shape>{{100003}, {1000, 301}, {301, 1000}, {70000, 3}, {3, 70000}, {20, 301, 40}}) {
     const auto x = spread_tensor<Cpu, float>(shape);
     for (unsigned mask = 1; mask < (1u << shape.n); ++mask) {
       set_num_threads(1);
@@ -151,8 +156,8 @@ TEST_CASE("the number of threads does not change a bit of a sum", "[backend]") {
   }
 }
 
-TEMPLATE_TEST_CASE("positions of extremes are the first, along any dimension", "[backend]", float, double, bfloat16, std::int64_t,
-                   std::uint8_t, bool) {
+TEMPLATE_TEST_CASE("positions of extremes are the first, along any dimension", "[backend]", float, double, bfloat16,
+                   std::int64_t, std::uint8_t, bool) {
   for (const Shape& shape : shapes) {
     const auto base = numbers<TestType>(shape);
     const auto reference = on_naive(base);

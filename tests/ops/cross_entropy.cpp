@@ -8,8 +8,7 @@ using namespace tern_test;
 
 namespace {
 
-template <class D>
-Tensor<D, Index> classes_of(const Shape& shape, Index classes) {
+template <class D> Tensor<D, Index> classes_of(const Shape& shape, Index classes) {
   const auto target = empty<D, Index>(shape);
   for (Index i = 0; i < target.numel(); ++i) target.data()[i] = i * 7 % 5 == 3 ? -100 : i * 11 % classes;
   return target;
@@ -27,14 +26,20 @@ TEMPLATE_TEST_CASE("cross entropy as PyTorch has it", "[ops]", TERN_TEST_DEVICES
                              "class weights, label_smoothing, ignoring -100"}) {
       const RecordedCase c("cross_entropy: " + std::string(kind) + ", " + suffix);
       const auto x = c.input<D>(0);
-      c.check(cross_entropy(x, c.input<D, Index>(1), {.weight = c.optional<D>("weight"), .reduction = reduction,
-                                                      .label_smoothing = c.number("label_smoothing", 0)}), x);
+      c.check(cross_entropy(x, c.input<D, Index>(1),
+                            {.weight = c.optional<D>("weight"),
+                             .reduction = reduction,
+                             .label_smoothing = c.number("label_smoothing", 0)}),
+              x);
     }
     for (const char* kind : {"probabilities", "probabilities, label_smoothing", "probabilities, class weights"}) {
       const RecordedCase c("cross_entropy: " + std::string(kind) + ", " + suffix);
       const auto x = c.input<D>(0);
-      c.check(cross_entropy(x, c.input<D>(1), {.weight = c.optional<D>("weight"), .reduction = reduction,
-                                               .label_smoothing = c.number("label_smoothing", 0)}), x);
+      c.check(cross_entropy(x, c.input<D>(1),
+                            {.weight = c.optional<D>("weight"),
+                             .reduction = reduction,
+                             .label_smoothing = c.number("label_smoothing", 0)}),
+              x);
     }
   }
   for (const char* kind : {"everything ignored", "one sample", "[N, C, d1, d2]", "-inf logit"}) {
@@ -53,16 +58,19 @@ TEMPLATE_TEST_CASE("negative log-likelihood as PyTorch has it", "[ops]", TERN_TE
     const RecordedCase c(name);
     const auto x = c.input<D>(0);
     const bool sum = std::string(name).find("sum") != std::string::npos;
-    c.check(nll_loss(x, c.input<D, Index>(1), {.weight = c.optional<D>("weight"), .reduction = sum ? Reduction::sum : Reduction::mean}), x);
+    c.check(nll_loss(x, c.input<D, Index>(1),
+                     {.weight = c.optional<D>("weight"), .reduction = sum ? Reduction::sum : Reduction::mean}),
+            x);
   }
 }
 
 TEMPLATE_TEST_CASE("cross entropy on any shape and layout", "[ops]", float, double, bfloat16, half) {
-  const double tolerance = std::is_same_v<TestType, double> ? 1e-12 : std::is_same_v<TestType, float> ? 2e-6
-                           : std::is_same_v<TestType, half>                                        ? 3e-3
-                                                                                                   : 2e-2;
-  for (const Shape& shape : {Shape{1, 1}, Shape{3, 2}, Shape{33, 10}, Shape{16, 47}, Shape{17, 48}, Shape{5, 130}, Shape{2, 3, 17},
-                             Shape{3, 20, 2, 9}, Shape{2, 5, 16}}) {
+  const double tolerance = std::is_same_v<TestType, double>  ? 1e-12
+                           : std::is_same_v<TestType, float> ? 2e-6
+                           : std::is_same_v<TestType, half>  ? 3e-3
+                                                             : 2e-2;
+  for (const Shape& shape : {Shape{1, 1}, Shape{3, 2}, Shape{33, 10}, Shape{16, 47}, Shape{17, 48}, Shape{5, 130},
+                             Shape{2, 3, 17}, Shape{3, 20, 2, 9}, Shape{2, 5, 16}}) {
     Shape rows = shape;
     for (int i = 1; i + 1 < rows.n; ++i) rows[i] = rows[i + 1];
     --rows.n;
@@ -73,7 +81,8 @@ TEMPLATE_TEST_CASE("cross entropy on any shape and layout", "[ops]", float, doub
           const auto run = [&, kind = reduction]<class D>(D, Tensor<D, TestType> x) {
             x.requires_grad_();
             const auto weight = weighted ? spread_tensor<D, TestType>({shape[1]}, 0.5, 2) : Tensor<D, TestType>();
-            const auto y = cross_entropy(x, classes_of<D>(rows, shape[1]), {.weight = weight, .reduction = kind, .label_smoothing = smoothing});
+            const auto y = cross_entropy(x, classes_of<D>(rows, shape[1]),
+                                         {.weight = weight, .reduction = kind, .label_smoothing = smoothing});
             y.backward(spread_tensor<D, TestType>(y.shape(), 1, 2));
             return std::pair{values_of(y), values_of(x.grad())};
           };
@@ -90,13 +99,15 @@ TEMPLATE_TEST_CASE("cross entropy on any shape and layout", "[ops]", float, doub
 TEMPLATE_TEST_CASE("gradients of cross entropy", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   for (const Shape& shape : {Shape{4, 3}, Shape{2, 3, 2}}) {
-    auto x = spread_tensor<D>(shape).requires_grad_(), p = softmax(spread_tensor<D>(shape, 0, 1), 1).detach().requires_grad_();
+    auto x = spread_tensor<D>(shape).requires_grad_(),
+         p = softmax(spread_tensor<D>(shape, 0, 1), 1).detach().requires_grad_();
     const auto weight = spread_tensor<D>({3}, 0.5, 2);
     const auto target = classes_of<D>(shape.n == 2 ? Shape{4} : Shape{2, 2}, 3);
     for (const auto& [name, reduction] : reductions)
       for (const double smoothing : {0., 0.2}) {
         INFO(name << " " << smoothing);
-        const CrossEntropyOptions<D, double> options{.weight = weight, .reduction = reduction, .label_smoothing = smoothing};
+        const CrossEntropyOptions<D, double> options{
+            .weight = weight, .reduction = reduction, .label_smoothing = smoothing};
         const auto by_class = [&](const auto& v) { return cross_entropy(v, target, options); };
         const auto by_probability = [&](const auto& v, const auto& q) { return cross_entropy(v, q, options); };
         CHECK(gradcheck(by_class, std::tuple{x}));
@@ -121,11 +132,16 @@ TEMPLATE_TEST_CASE("cross entropy refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<D>({2, 3});
   const auto target = tensor_of<D, Index>({0, 3});
   CHECK(error_of([&] { cross_entropy(x, target); }) == "cross_entropy: target 3 at position 1 is out of range [0, 2]");
-  CHECK(error_of([&] { nll_loss(x, tensor_of<D, Index>({-1, 0})); }) == "nll_loss: target -1 at position 0 is out of range [0, 2]");
+  CHECK(error_of([&] {
+          nll_loss(x, tensor_of<D, Index>({-1, 0}));
+        }) == "nll_loss: target -1 at position 0 is out of range [0, 2]");
   CHECK(error_of([&] { cross_entropy(x, zeros<D, Index>({3})); }) ==
         "cross_entropy: the target of an input of shape [2, 3] must be of shape [2], not [3]");
   CHECK(error_of([&] { cross_entropy(zeros<D>({}), zeros<D, Index>({})); }) ==
         "cross_entropy: the input must have a dimension of classes");
+  CHECK(error_of([&] {
+          cross_entropy(zeros<D>({2, 0}), zeros<D, Index>({2}));
+        }) == "cross_entropy: an input of shape [2, 0] has no classes");
   CHECK(error_of([&] { cross_entropy(x, zeros<D, Index>({2}), {.weight = zeros<D>({2})}); }) ==
         "cross_entropy: weight must be of shape [3], not [2]");
   CHECK(error_of([&] { cross_entropy(x, zeros<D, Index>({2}), {.label_smoothing = 2}); }) ==

@@ -1,6 +1,4 @@
 // Indices of every kind against what PyTorch answered (recorded/indexing.json); gradients against finite differences.
-#include "support/naive_indexing.hpp"
-
 #include "support/tensors.hpp"
 
 #include <tern/ops/exponential.hpp>

@@ -13,11 +13,18 @@ TEMPLATE_TEST_CASE("layer_norm as PyTorch has it", "[ops]", TERN_TEST_DEVICES) {
 }
 
 TEMPLATE_TEST_CASE("layer_norm and its gradients on any shape and layout", "[ops]", float, double, bfloat16, half) {
-  const double tolerance = std::is_same_v<TestType, double> ? 1e-11 : std::is_same_v<TestType, float> ? 2e-5
-                           : std::is_same_v<TestType, half>                                        ? 4e-3
-                                                                                                   : 4e-2;
-  for (const auto& [shape, normalized] : std::vector<std::pair<Shape, Shape>>{
-           {{0, 5}, {5}}, {{5}, {5}}, {{3, 2}, {2}}, {{7, 16}, {16}}, {{40, 17}, {17}}, {{3, 1030}, {1030}}, {{100, 33}, {33}}, {{3, 4, 5}, {4, 5}}}) {
+  const double tolerance = std::is_same_v<TestType, double>  ? 1e-11
+                           : std::is_same_v<TestType, float> ? 2e-5
+                           : std::is_same_v<TestType, half>  ? 4e-3
+                                                             : 4e-2;
+  for (const auto& [shape, normalized] : std::vector<std::pair<Shape, Shape>>{{{0, 5}, {5}},
+                                                                              {{5}, {5}},
+                                                                              {{3, 2}, {2}},
+                                                                              {{7, 16}, {16}},
+                                                                              {{40, 17}, {17}},
+                                                                              {{3, 1030}, {1030}},
+                                                                              {{100, 33}, {33}},
+                                                                              {{3, 4, 5}, {4, 5}}}) {
     INFO(text({shape}) << " over " << text({normalized}));
     const auto run = [shape = shape, normalized = normalized]<class D>(D, Tensor<D, TestType> x) {
       x.requires_grad_();
@@ -37,9 +44,12 @@ TEMPLATE_TEST_CASE("layer_norm and its gradients on any shape and layout", "[ops
 }
 
 TEMPLATE_TEST_CASE("gradients of layer_norm", "[ops][gradcheck]", TERN_TEST_DEVICES) {
-  auto x = spread_tensor<TestType>({2, 2, 3}).requires_grad_(), w = spread_tensor<TestType>({2, 3}, 0.5, 2).requires_grad_(),
+  auto x = spread_tensor<TestType>({2, 2, 3}).requires_grad_(),
+       w = spread_tensor<TestType>({2, 3}, 0.5, 2).requires_grad_(),
        b = spread_tensor<TestType>({2, 3}).requires_grad_();
-  const auto full = [](const auto& v, const auto& weight, const auto& bias) { return layer_norm(v, {2, 3}, weight, bias, 1e-2); };
+  const auto full = [](const auto& v, const auto& weight, const auto& bias) {
+    return layer_norm(v, {2, 3}, weight, bias, 1e-2);
+  };
   const auto bare = [](const auto& v) { return layer_norm(v, {3}); };
   CHECK(gradcheck(full, std::tuple{x, w, b}));
   CHECK(gradgradcheck(full, std::tuple{x, w, b}));
@@ -54,7 +64,10 @@ TEMPLATE_TEST_CASE("layer_norm of large, close numbers is exact", "[ops]", TERN_
 
 TEMPLATE_TEST_CASE("layer_norm refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType>({2, 3});
-  CHECK(error_of([&] { layer_norm(x, {2}); }) == "layer_norm: normalized_shape [2] is not the end of the input's shape [2, 3]");
-  CHECK(error_of([&] { layer_norm(x, Shape{}); }) == "layer_norm: normalized_shape [] is not the end of the input's shape [2, 3]");
-  CHECK(error_of([&] { layer_norm(x, {3}, zeros<TestType>({2})); }) == "layer_norm: weight and bias must be of shape [3], not [2]");
+  CHECK(error_of([&] { layer_norm(x, {2}); }) ==
+        "layer_norm: normalized_shape [2] is not the end of the input's shape [2, 3]");
+  CHECK(error_of([&] { layer_norm(x, Shape{}); }) ==
+        "layer_norm: normalized_shape [] is not the end of the input's shape [2, 3]");
+  CHECK(error_of([&] { layer_norm(x, {3}, zeros<TestType>({2})); }) ==
+        "layer_norm: weight and bias must be of shape [3], not [2]");
 }

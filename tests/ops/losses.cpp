@@ -12,8 +12,7 @@ const std::vector<std::pair<std::string, Reduction>> reductions = {
     {"mean", Reduction::mean}, {"sum", Reduction::sum}, {"none", Reduction::none}};
 
 /// Calls f(name, loss) for each loss, loss(x, target, reduction).
-template <class F>
-void each_loss(const F& f) {
+template <class F> void each_loss(const F& f) {
   f("mse_loss", [](const auto& x, const auto& t, Reduction r) { return mse_loss(x, t, {.reduction = r}); });
   f("l1_loss", [](const auto& x, const auto& t, Reduction r) { return l1_loss(x, t, {.reduction = r}); });
   f("huber_loss", [](const auto& x, const auto& t, Reduction r) { return huber_loss(x, t, {.reduction = r}); });
@@ -41,7 +40,8 @@ TEMPLATE_TEST_CASE("losses of differences as PyTorch has them", "[ops]", TERN_TE
 }
 
 TEMPLATE_TEST_CASE("gradients of losses of differences", "[ops][gradcheck]", TERN_TEST_DEVICES) {
-  auto x = spread_tensor<TestType>({2, 3}, -3, 3).requires_grad_(), t = spread_tensor<TestType>({3}, -1, 0.5).requires_grad_();
+  auto x = spread_tensor<TestType>({2, 3}, -3, 3).requires_grad_(),
+       t = spread_tensor<TestType>({3}, -1, 0.5).requires_grad_();
   each_loss([&](const std::string& name, const auto& loss) {
     for (const auto& [suffix, reduction] : reductions) {
       INFO(name << ", " << suffix);
@@ -76,5 +76,6 @@ TEMPLATE_TEST_CASE("losses of differences refuse", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { mse_loss(x, y); }) == "mse_loss: shapes do not broadcast: [2] and [3]");
   CHECK(error_of([&] { l1_loss(x, y); }) == "l1_loss: shapes do not broadcast: [2] and [3]");
   CHECK(error_of([&] { huber_loss(x, x, {.delta = 0}); }) == "huber_loss: delta must be positive, not 0");
-  CHECK(error_of([&] { smooth_l1_loss(x, x, {.beta = -1}); }) == "smooth_l1_loss: beta must not be negative, but is -1");
+  CHECK(error_of([&] { smooth_l1_loss(x, x, {.beta = -1}); }) ==
+        "smooth_l1_loss: beta must not be negative, but is -1");
 }

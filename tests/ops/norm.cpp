@@ -9,7 +9,8 @@ using namespace tern_test;
 TEMPLATE_TEST_CASE("norms, and their gradients at zero, as PyTorch has them", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   for (const char* kind : {"norm of zeros", "norm"})
-    for (const auto& [p, name] : std::vector<std::pair<double, const char*>>{{2, "2.0"}, {1, "1.0"}, {INFINITY, "inf"}, {3, "3.0"}}) {
+    for (const auto& [p, name] :
+         std::vector<std::pair<double, const char*>>{{2, "2.0"}, {1, "1.0"}, {INFINITY, "inf"}, {3, "3.0"}}) {
       const RecordedCase c(std::string(kind) + ", p = " + name);
       const auto x = c.input<D>(0);
       c.check(norm(x, p), x);

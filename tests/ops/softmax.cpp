@@ -8,12 +8,13 @@ using namespace tern_test;
 
 namespace {
 
-/// Rows short and long, around a packet and around the length from which they are not transposed, over each kind of dimension.
-const std::vector<Shape> shapes = {{0}, {1}, {3}, {17}, {1000}, {0, 3}, {3, 0}, {1, 5}, {40, 10}, {33, 47}, {33, 48}, {3, 49}, {5, 257}, {47, 33},
+/// Rows short and long, around a packet and around the length from which they are not transposed, over each kind of
+/// dimension.
+const std::vector<Shape> shapes = {{0},        {1},        {3},        {17},        {1000},   {0, 3},   {3, 0},
+                                   {1, 5},     {40, 10},   {33, 47},   {33, 48},    {3, 49},  {5, 257}, {47, 33},
                                    {2, 3, 17}, {3, 17, 2}, {17, 2, 3}, {2, 60, 19}, {1, 1, 1}};
 
-template <class T>
-void check_values(double tolerance) {
+template <class T> void check_values(double tolerance) {
   for (const Shape& shape : shapes)
     for (int dim = 0; dim < shape.n; ++dim)
       for (const bool log : {false, true}) {
@@ -80,5 +81,6 @@ TEMPLATE_TEST_CASE("gradients of softmax", "[ops][gradcheck]", TERN_TEST_DEVICES
 TEMPLATE_TEST_CASE("softmax refuses a dimension that is not there", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { softmax(zeros<TestType>({2}), 1); }) == "softmax: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { softmin(zeros<TestType>({2}), 1); }) == "softmax: dimension 1 is out of range [-1, 0]");
-  CHECK(error_of([&] { log_softmax(zeros<TestType>({2}), -2); }) == "log_softmax: dimension -2 is out of range [-1, 0]");
+  CHECK(error_of([&] { log_softmax(zeros<TestType>({2}), -2); }) ==
+        "log_softmax: dimension -2 is out of range [-1, 0]");
 }

@@ -46,7 +46,8 @@ TEMPLATE_TEST_CASE("a small variance far from zero is not lost", "[ops]", TERN_T
   const auto x = tensor_of<TestType, float>({10001, 10002, 10003});
   CHECK(var(x).item() == 1);
   CHECK(float(var(tensor_of<TestType, bfloat16>({256, 258, 260})).item()) == 4);
-  CHECK(float(tern::std(full<TestType, half>({2}, 0) + tensor_of<TestType, half>({-600, 600}), {}, 0, false).item()) == 600);
+  CHECK(float(tern::std(full<TestType, half>({2}, 0) + tensor_of<TestType, half>({-600, 600}), {}, 0, false).item()) ==
+        600);
 }
 
 TEMPLATE_TEST_CASE("logsumexp of large numbers does not overflow", "[ops]", TERN_TEST_DEVICES) {

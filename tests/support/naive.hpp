@@ -8,6 +8,7 @@
 #include "tern/backend/map.hpp"
 #include "tern/backend/matmul.hpp"
 #include "tern/backend/random.hpp"
+#include "tern/backend/range.hpp"
 #include "tern/backend/reduce.hpp"
 #include "tern/backend/update.hpp"
 #include "tern/device/device.hpp"
@@ -165,6 +166,11 @@ void update(Naive, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
   }
 }
 
+template <class T>
+void fill_range(Naive, scalar_t<T> start, scalar_t<T> step, const Array& out) {
+  for (Index i = 0; i < out.numel; ++i) out.as<T>()[i] = T(compute_t<T>(start + scalar_t<T>(i) * step));
+}
+
 namespace naive {
 inline std::uint32_t random_word(RandomState state, Index i) {
   return philox(state.seed, state.stream, std::uint64_t(i / 4)).word[i % 4];
@@ -184,9 +190,14 @@ void uniform(Naive, RandomState state, double low, double high, const Array& out
 }
 
 template <class T>
-void bernoulli(Naive, RandomState state, double p, double one, const Array& out) {
-  for (Index i = 0; i < out.numel; ++i)
-    out.as<T>()[i] = naive::random_word(state, i) >> 8 < std::uint32_t(p * 0x1p24) ? T(compute_t<T>(one)) : T(0);
+void dropout(Naive, RandomState state, double p, const Array& out, const Array& in) {
+  const auto keep = std::uint32_t((1 - p) * 65536 + 0.5);
+  for (Index i = 0; i < in.numel; ++i) {
+    const std::uint32_t word = philox(state.seed, state.stream, std::uint64_t(i / 128 * 16 + i % 16)).word[i % 128 / 32];
+    const bool kept = (i % 32 < 16 ? word & 0xffff : word >> 16) < keep;
+    using C = compute_t<T>;
+    out.as<T>()[i] = T(kept ? C(65536.0 / keep) * C(in.as<T>()[i]) : C(0));
+  }
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-// What PyTorch answered where a formula alone does not say: the cases of tests/recorded/conventions.json.
+// What PyTorch answered where a formula alone does not say: the cases of tests/recorded/*.json.
 #pragma once
 #include "tensors.hpp"
 
@@ -25,16 +25,19 @@ inline Shape shape_of(const Json& tensor) {
   return shape;
 }
 
-/// One recorded call. Its first inputs of type double, as many as there are gradients, require one.
+/// The cases of tests/recorded/NAME.json.
+inline Json recorded_cases(const std::string& name) {
+  const std::string here = __FILE__;
+  std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/" + name + ".json");
+  return Json::parse(file)["cases"];
+}
+
+/// One call of conventions.json. Its first inputs of type double, as many as there are gradients, require one.
 class RecordedCase {
  public:
   explicit RecordedCase(const std::string& name, double gradient_tolerance = 1e-8)
       : name_(name), gradient_tolerance_(gradient_tolerance) {
-    static const Json all = [] {
-      const std::string here = __FILE__;
-      std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/conventions.json");
-      return Json::parse(file)["cases"];
-    }();
+    static const Json all = recorded_cases("conventions");
     for (const Json& j : all)
       if (j["name"] == name) json_ = j;
     INFO("recorded case " << name);
@@ -46,12 +49,10 @@ class RecordedCase {
   bool has(const char* argument) const { return json_.contains("args") && args().is_object() && args().contains(argument); }
   double number(const char* argument, double otherwise) const { return has(argument) ? number_of(args()[argument]) : otherwise; }
   /// A tensor among the arguments; undefined if it was not given.
-  template <class D, class T = double>
-  Tensor<D, T> optional(const char* argument) const {
+  template <class D, class T = double> Tensor<D, T> optional(const char* argument) const {
     return has(argument) ? tensor<D, T>(args()[argument]) : Tensor<D, T>();
   }
-  template <class D, class T = double>
-  Tensor<D, T> input(std::size_t i) const {
+  template <class D, class T = double> Tensor<D, T> input(std::size_t i) const {
     Tensor<D, T> x = tensor<D, T>(json_["inputs"][i]);
     if constexpr (std::is_same_v<T, double>)
       if (json_.contains("gradients") && i < json_["gradients"].size()) x.requires_grad_();
@@ -59,8 +60,7 @@ class RecordedCase {
   }
 
   /// Compares a result, and after a backward from 1, 2, 3, ... the gradients of these inputs.
-  template <class D, class T, class... X>
-  void check(const Tensor<D, T>& y, const X&... inputs) const {
+  template <class D, class T, class... X> void check(const Tensor<D, T>& y, const X&... inputs) const {
     INFO("recorded case " << name_);
     REQUIRE(name_of(y.dtype()) == json_["output"]["dtype"].get<std::string>());
     REQUIRE(y.shape() == shape_of(json_["output"]));
@@ -76,8 +76,7 @@ class RecordedCase {
   }
 
  private:
-  template <class D, class T>
-  static Tensor<D, T> tensor(const Json& j) {
+  template <class D, class T> static Tensor<D, T> tensor(const Json& j) {
     return tensor_of<D, T>(numbers_of(j), shape_of(j));
   }
 

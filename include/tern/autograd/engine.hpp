@@ -119,11 +119,6 @@ class Backward {
 
   /// leaf.grad += g. A gradient that nobody else sees is adopted.
   void accumulate_grad(Node* leaf, TensorImpl* g) {
-    if (!leaf->gradient && !create_graph_ && !(sole_owner(g) && g->contiguous)) {
-      TensorImpl* const copy = leaf->ops->copy(g);
-      release(g);
-      g = copy;
-    }
     while (leaf->busy.test_and_set(std::memory_order_acquire)) leaf->busy.wait(true);
     struct Unlock {
       Node* leaf;
@@ -132,6 +127,11 @@ class Backward {
         leaf->busy.notify_one();
       }
     } unlock{leaf};
+    if (!leaf->gradient && !create_graph_ && !(sole_owner(g) && g->contiguous)) {
+      TensorImpl* const copy = leaf->ops->copy(g);
+      release(g);
+      g = copy;
+    }
     add_to(leaf->gradient, g, leaf->ops);
   }
 

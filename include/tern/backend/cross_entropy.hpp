@@ -1,13 +1,29 @@
 // The contract: cross entropy with class indices. A device implements
 //
 //   cross_entropy<T>(device, p, y, log_sum, total, x, target, weight)
-//       For each row of x over dimension 1, with l = log(sum of e^x), t its target, w = weight (null: ones) and s = p.smoothing:
-//       loss = (1 - s) w[t] (l - x[t]) + s / C · sum over c of w[c] (l - x[c]), and 0 where t = p.ignore_index. l is 0 if p.normalised.
-//       y is the losses, their sum, or their sum over the total of w[t]; log_sum, for each row, and total, one number (1 unless the
-//       reduction is mean), are for the gradient and of type compute_t<T>.
+//       For each row of x over dimension 1, with l = log(sum of e^x), t its target, w = weight (null: ones) and
+//       s = p.smoothing: loss = (1 - s) w[t] (l - x[t]) + s / C · sum over c of w[c] (l - x[c]), and 0 where t is
+//       p.ignore_index. l is 0 if p.normalised. y is the losses, their sum, or their sum over the total of w[t];
+//       log_sum, for each row, and total, one number (1 unless the reduction is mean), are for the gradient and of
+//       type compute_t<T>.
 //   cross_entropy_gradient<T>(device, p, dx, g, log_sum, total, x, target, weight)
 //       dx from the gradient g of y.
 //
 // All arrays are dense. A target out of range is an Error that names it, where the device's work can be waited for.
 #pragma once
+#include "reduction.hpp"
+
+namespace tern {
+
+/// How a cross entropy is calculated.
+struct CrossEntropyPlan {
+  const char* op;
+  Index ignore_index;
+  double smoothing;
+  Reduction reduction;
+  bool normalised;  // x is log-probabilities already
+};
+
+}  // namespace tern
+
 #include "cpu/cross_entropy.hpp"

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "../core/config.hpp"
+#include "../core/error.hpp"
 
 namespace tern {
 
@@ -15,35 +16,19 @@ namespace backend {
 // V is whatever the device computes with.
 
 struct Sum {
-  template <class V>
-  static V combine(V a, V b) {
-    return a + b;
-  }
-  template <class T>
-  static constexpr T identity() {
-    return T(0);
-  }
+  template <class V> static V combine(V a, V b) { return a + b; }
+  template <class T> static constexpr T identity() { return T(0); }
 };
 
 struct Product {
-  template <class V>
-  static V combine(V a, V b) {
-    return a * b;
-  }
-  template <class T>
-  static constexpr T identity() {
-    return T(1);
-  }
+  template <class V> static V combine(V a, V b) { return a * b; }
+  template <class T> static constexpr T identity() { return T(1); }
 };
 
 /// NaN if any element is.
 struct Maximum {
-  template <class V>
-  static V combine(V a, V b) {
-    return max(a, b);
-  }
-  template <class T>
-  static constexpr T identity() {
+  template <class V> static V combine(V a, V b) { return max(a, b); }
+  template <class T> static constexpr T identity() {
     using Limits = std::numeric_limits<T>;
     return Limits::has_infinity ? T(-Limits::infinity()) : Limits::lowest();
   }
@@ -51,12 +36,8 @@ struct Maximum {
 
 /// NaN if any element is.
 struct Minimum {
-  template <class V>
-  static V combine(V a, V b) {
-    return min(a, b);
-  }
-  template <class T>
-  static constexpr T identity() {
+  template <class V> static V combine(V a, V b) { return min(a, b); }
+  template <class T> static constexpr T identity() {
     using Limits = std::numeric_limits<T>;
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
   }

@@ -6,7 +6,7 @@
 
 namespace tern::nn {
 
-struct EmbeddingLayerOptions {
+struct EmbeddingOptions {
   Index padding_idx = -1;  // a row that starts as zeros and is never trained; -1: none
 };
 
@@ -16,9 +16,11 @@ struct Embedding : Module<D, T> {
   Index num_embeddings = 0, embedding_dim = 0, padding_idx = -1;
   Parameter<D, T> weight;
 
-  Embedding(Index rows, Index columns, EmbeddingLayerOptions options = {})
+  Embedding(Index rows, Index columns, EmbeddingOptions options = {})
       : num_embeddings(rows), embedding_dim(columns), padding_idx(options.padding_idx) {
     if (rows <= 0 || columns <= 0) fail("Embedding", {"sizes must be positive, not ", rows, " x ", columns});
+    if (padding_idx < -1 || padding_idx >= rows)
+      fail("Embedding", {"padding_idx ", padding_idx, " is not one of ", rows, " rows"});
     const Tensor<D, T> table = randn<D, T>({rows, columns});
     if (padding_idx >= 0) table.select(0, padding_idx).fill_(0);
     weight = table;
@@ -28,25 +30,23 @@ struct Embedding : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, Index>& x) const { return embedding(x, weight, padding_idx); }
 };
 
-struct EmbeddingBagLayerOptions {
-  BagMode mode = BagMode::mean;
-};
-
-/// The sum, mean or maximum over the last dimension of x of rows of W: x is [bags, length], y [bags, embedding_dim].
+/// The sum, mean or maximum of rows of W for each bag of numbers: x is [bags, length], or a vector with the bags' offsets; y is
+/// [bags, embedding_dim]. W is [num_embeddings, embedding_dim] and starts normal(0, 1), with zeros in row padding_idx.
 template <Device D, Element T = float>
 struct EmbeddingBag : Module<D, T> {
   Index num_embeddings = 0, embedding_dim = 0;
-  BagMode mode = BagMode::mean;
+  EmbeddingBagOptions options;
   Parameter<D, T> weight;
 
-  EmbeddingBag(Index rows, Index columns, EmbeddingBagLayerOptions options = {})
-      : num_embeddings(rows), embedding_dim(columns), mode(options.mode) {
-    if (rows <= 0 || columns <= 0) fail("EmbeddingBag", {"sizes must be positive, not ", rows, " x ", columns});
-    weight = randn<D, T>({rows, columns});
-  }
-  TERN_FIELDS(EmbeddingBag, num_embeddings, embedding_dim, mode, weight)
+  EmbeddingBag(Index rows, Index columns, EmbeddingBagOptions chosen = {})
+      : num_embeddings(rows), embedding_dim(columns), options(chosen),
+        weight(Embedding<D, T>(rows, columns, {.padding_idx = chosen.padding_idx}).weight) {}
+  TERN_FIELDS(EmbeddingBag, num_embeddings, embedding_dim, options, weight)
 
-  Tensor<D, T> forward(const Tensor<D, Index>& x) const { return embedding_bag(x, weight, {.mode = mode}); }
+  Tensor<D, T> forward(const Tensor<D, Index>& x) const { return embedding_bag(x, weight, options); }
+  Tensor<D, T> forward(const Tensor<D, Index>& x, const Tensor<D, Index>& offsets) const {
+    return embedding_bag(x, weight, offsets, options);
+  }
 };
 
 }  // namespace tern::nn

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "../ops/matmul.hpp"
+#include "../ops/random.hpp"
 #include "module.hpp"
 
 namespace tern::nn {

@@ -41,11 +41,11 @@ template <class X, class D, class T>
 struct Rebind {
   using type = X;
 };
-template <template <Device, Element> class X, class D0, class T0, class D, class T>
+template <template <Device, Element> class X, Device D0, Element T0, class D, class T>
 struct Rebind<X<D0, T0>, D, T> {
   using type = X<D, T>;
 };
-template <template <Device> class X, class D0, class D, class T>
+template <template <Device> class X, Device D0, class D, class T>
 struct Rebind<X<D0>, D, T> {
   using type = X<D>;
 };
@@ -343,11 +343,13 @@ auto converted(const M& module, D2 device) {
 #define TERN_FIELD_TYPE_(name) , decltype(name)
 
 /// Stands at the end of a module's class: its name and its members, layers, parameters and plain values alike, in the order of their
-/// declaration. A member layer or parameter that is not listed is an Error at parameters(), never silently untrained. The class gets
-/// a default constructor (give members their values in place, or write constructors that take arguments).
+/// declaration. A member layer or parameter that is not listed is an Error at parameters(), never silently untrained; only elements of
+/// an unlisted std::vector cannot be told from other objects. The class gets a default constructor, which one of its own (to tie
+/// weights, say) replaces: as a template, it yields to that.
 #define TERN_FIELDS(Self, ...)                                                                                         \
  public:                                                                                                               \
-  Self() = default;                                                                                                    \
+  template <int = 0>                                                                                                   \
+  Self() {}                                                                                                            \
   Self(Self&&) = default;                                                                                              \
   Self& operator=(Self&&) = default;                                                                                   \
   template <class From_, class D_, class T_>                                                                           \

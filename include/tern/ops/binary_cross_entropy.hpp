@@ -6,17 +6,15 @@
 namespace tern {
 
 /// What binary_cross_entropy takes besides input and target.
-template <Device D, Floating T>
-struct BinaryCrossEntropyOptions {
-  Tensor<D, T> weight = {};       // of each element, broadcast to the input; undefined: ones
+template <Device D, Floating T> struct BinaryCrossEntropyOptions {
+  Tensor<D, T> weight = {};  // of each element, broadcast to the input; undefined: ones
   Reduction reduction = Reduction::mean;
 };
 
 /// What binary_cross_entropy_with_logits takes besides input and target.
-template <Device D, Floating T>
-struct BinaryCrossEntropyWithLogitsOptions {
-  Tensor<D, T> weight = {};       // of each element, broadcast to the input; undefined: ones
-  Tensor<D, T> pos_weight = {};   // of the part for target 1, broadcast to the input; undefined: ones
+template <Device D, Floating T> struct BinaryCrossEntropyWithLogitsOptions {
+  Tensor<D, T> weight = {};      // of each element, broadcast to the input; undefined: ones
+  Tensor<D, T> pos_weight = {};  // of the part for target 1, broadcast to the input; undefined: ones
   Reduction reduction = Reduction::mean;
 };
 
@@ -42,22 +40,27 @@ Tensor<D, T> weight_or_one(const char* op, const Tensor<D, T>& x, const Tensor<D
 
 }  // namespace detail
 
-/// -weight (target log(x) + (1 - target) log(1 - x)), or its mean or sum; the logarithms are at least -100. Error on x outside [0, 1],
-/// where the device's work can be waited for. No gradient for the weight.
+/// -weight (target log(x) + (1 - target) log(1 - x)), or its mean or sum; the logarithms are at least -100. Error on x
+/// outside [0, 1], where the device's work can be waited for. No gradient for the weight.
 template <Device D, Floating T>
 Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
-                                  const BinaryCrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
+                                  const BinaryCrossEntropyOptions<D, std::type_identity_t<T>>& options = {},
+                                  Here here = {}) {
   const OpName op{"binary_cross_entropy", here};
   detail::check_binary_target(op.name, *x.checked(op.name), *target.checked(op.name));
   const Tensor<D, T> weight = detail::weight_or_one(op.name, x, options.weight);
   if constexpr (HostDevice<D>) {
-    const auto outside = [](auto v) { return where(abs(v - 0.5) <= 0.5, decltype(v)(0), where(v == v, decltype(v)(1), 0)); };
+    const auto outside = [](auto v) {
+      return where(abs(v - 0.5) <= 0.5, decltype(v)(0), where(v == v, decltype(v)(1), 0));
+    };
     if (detail::reduce<backend::Maximum, T, bool>(op.name, outside, detail::is_positive, {}, false, x).item())
       fail(op.name, {"an element of the input is outside [0, 1]"});
   }
   const Index count = options.reduction == Reduction::mean ? x.numel() : 1;
   const double share = 1 / double(count);
-  const auto loss = [](auto v, auto t, auto w) { return -w * (t * max(log(v), -100) + (1 - t) * max(log1p(-v), -100)); };
+  const auto loss = [](auto v, auto t, auto w) {
+    return -w * (t * max(log(v), -100) + (1 - t) * max(log1p(-v), -100));
+  };
   const Tensor<D, T> y = detail::reduced_loss(op.name, options.reduction, loss, count, x, target, weight);
   const auto by_input = [share](auto g, auto v, auto t, auto w) {
     const auto spread = v * (1 - v);
@@ -75,9 +78,9 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
 /// binary_cross_entropy of sigmoid(x), without overflow: weight ((1 - target) x + p log(1 + e^-x)) with
 /// p = 1 + (pos_weight - 1) target, or its mean or sum. No gradient for the weights.
 template <Device D, Floating T>
-Tensor<D, T> binary_cross_entropy_with_logits(const Tensor<D, T>& x, const Tensor<D, T>& target,
-                                              const BinaryCrossEntropyWithLogitsOptions<D, std::type_identity_t<T>>& options = {},
-                                              Here here = {}) {
+Tensor<D, T> binary_cross_entropy_with_logits(
+    const Tensor<D, T>& x, const Tensor<D, T>& target,
+    const BinaryCrossEntropyWithLogitsOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
   const OpName op{"binary_cross_entropy_with_logits", here};
   detail::check_binary_target(op.name, *x.checked(op.name), *target.checked(op.name));
   const Tensor<D, T> weight = detail::weight_or_one(op.name, x, options.weight);

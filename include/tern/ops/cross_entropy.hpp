@@ -6,20 +6,18 @@
 namespace tern {
 
 /// What nll_loss takes besides input and target.
-template <Device D, Floating T>
-struct NllLossOptions {
-  Tensor<D, T> weight = {};            // of each class, [C]; undefined: ones
-  Index ignore_index = -100;           // samples with this target do not count
-  Reduction reduction = Reduction::mean;   // mean: divided by the sum of the targets' weights
+template <Device D, Floating T> struct NllLossOptions {
+  Tensor<D, T> weight = {};               // of each class, [C]; undefined: ones
+  Index ignore_index = -100;              // samples with this target do not count
+  Reduction reduction = Reduction::mean;  // mean: divided by the sum of the targets' weights
 };
 
 /// What cross_entropy takes besides input and target.
-template <Device D, Floating T>
-struct CrossEntropyOptions {
+template <Device D, Floating T> struct CrossEntropyOptions {
   Tensor<D, T> weight = {};
   Index ignore_index = -100;
   Reduction reduction = Reduction::mean;
-  double label_smoothing = 0;          // part of each target that is spread over all classes, in [0, 1]
+  double label_smoothing = 0;  // part of each target that is spread over all classes, in [0, 1]
 };
 
 namespace detail {
@@ -28,6 +26,7 @@ namespace detail {
 [[gnu::noinline]] inline void check_classes(const char* op, const Array& x, const Array* weight) {
   if (x.ndim == 0) fail(op, {"the input must have a dimension of classes"});
   const Index classes = x.dims[x.ndim > 1];
+  if (classes == 0) fail(op, {"an input of shape ", x.shape_ref(), " has no classes"});
   if (weight && !(weight->ndim == 1 && weight->dims[0] == classes))
     fail(op, {"weight must be of shape [", classes, "], not ", weight->shape_ref()});
 }
@@ -38,17 +37,18 @@ namespace detail {
   for (int i = 0; i < x.ndim; ++i)
     if (i != (x.ndim > 1)) shape.push_back(x.dims[i]);
   if (!(shape == target.shape()))
-    fail(op, {"the target of an input of shape ", x.shape_ref(), " must be of shape ", shape, ", not ", target.shape_ref()});
+    fail(op, {"the target of an input of shape ", x.shape_ref(), " must be of shape ", shape, ", not ",
+              target.shape_ref()});
   return shape;
 }
 
 inline void check_smoothing(double smoothing) {
-  if (!(smoothing >= 0 && smoothing <= 1)) fail("cross_entropy", {"label_smoothing must lie in [0, 1], not ", smoothing});
+  if (!(smoothing >= 0 && smoothing <= 1))
+    fail("cross_entropy", {"label_smoothing must lie in [0, 1], not ", smoothing});
 }
 
 /// What the tape keeps of a cross entropy; a weight of no elements stands for none.
-template <class D, class T>
-struct CrossEntropyState {
+template <class D, class T> struct CrossEntropyState {
   const CrossEntropyPlan& plan;
   const Tensor<D, T>& x;
   const Tensor<D, Index>& target;
@@ -59,8 +59,8 @@ struct CrossEntropyState {
 
   Tensor<D, T> gradient(const CrossEntropyPlan& as, const Tensor<D, T>& g) const {
     const Tensor<D, T> dx = empty<D, T>(x.shape());
-    backend::cross_entropy_gradient<T>(D{}, as, *dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(),
-                                       *target.impl(), weights());
+    backend::cross_entropy_gradient<T>(D{}, as, *dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(),
+                                       *dense(x).impl(), *target.impl(), weights());
     return dx;
   }
   /// The gradient as tensor operations: the loss is linear in the log-probabilities, and they are log_softmax(x).
@@ -77,8 +77,8 @@ struct CrossEntropyState {
 };
 
 template <class D, class T>
-Tensor<D, T> class_cross_entropy(const OpName& op, CrossEntropyPlan plan, const Tensor<D, T>& x, const Tensor<D, Index>& target,
-                                 const Tensor<D, T>& given_weight) {
+Tensor<D, T> class_cross_entropy(const OpName& op, CrossEntropyPlan plan, const Tensor<D, T>& x,
+                                 const Tensor<D, Index>& target, const Tensor<D, T>& given_weight) {
   const Array* const weight_array = given_weight.impl();
   check_classes(op.name, *x.checked(op.name), weight_array);
   const Shape rows = check_target(op.name, *x.impl(), *target.checked(op.name));
@@ -90,11 +90,12 @@ Tensor<D, T> class_cross_entropy(const OpName& op, CrossEntropyPlan plan, const 
   const auto log_sum = empty<D, compute_t<T>>(rows), total = empty<D, compute_t<T>>({});
   backend::cross_entropy<T>(D{}, plan, *y.impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(), *labels.impl(),
                             weight_array ? weight.impl() : nullptr);
-  record(op, y, wrt(x, saved(x, labels, weight, log_sum, total),
-                    [plan](const auto& g, const auto& input, const auto& t, const auto& w, const auto& l, const auto& sum) {
-                      const CrossEntropyState<D, T> state{plan, input, t, w, l, sum};
-                      return GradMode::is_enabled() ? state.differentiable_gradient(g) : state.gradient(plan, g);
-                    }));
+  record(op, y,
+         wrt(x, saved(x, labels, weight, log_sum, total),
+             [plan](const auto& g, const auto& input, const auto& t, const auto& w, const auto& l, const auto& sum) {
+               const CrossEntropyState<D, T> state{plan, input, t, w, l, sum};
+               return GradMode::is_enabled() ? state.differentiable_gradient(g) : state.gradient(plan, g);
+             }));
   return y;
 }
 
@@ -117,7 +118,8 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Index>& target
   return detail::class_cross_entropy({"cross_entropy", here}, plan, x, target, options.weight);
 }
 
-/// -(sum over classes of weight · target · log(softmax(x))) for each sample, the target being probabilities in x's shape.
+/// -(sum over classes of weight · target · log(softmax(x))) for each sample, the target being probabilities in x's
+/// shape.
 template <Device D, Floating T>
 Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
                            const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
@@ -125,7 +127,8 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
   check_smoothing(options.label_smoothing);
   check_classes("cross_entropy", *x.checked("cross_entropy"), options.weight.impl());
   if (!same_shape(*x.impl(), *target.checked("cross_entropy")))
-    fail("cross_entropy", {"probabilities must have the input's shape ", x.impl()->shape_ref(), ", not ", target.impl()->shape_ref()});
+    fail("cross_entropy",
+         {"probabilities must have the input's shape ", x.impl()->shape_ref(), ", not ", target.impl()->shape_ref()});
   const Index dim = x.dim() > 1;
   const Tensor<D, T> log_probability = log_softmax(x, dim, here);
   Tensor<D, T> weighted = log_probability;
@@ -141,5 +144,8 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
   const Index samples = options.reduction == Reduction::mean ? x.numel() / x.size(dim) : 1;
   return map_sum(op, loss, {}, false, samples, weighted, target);
 }
+
+TERN_SAME_PLACE(nll_loss)
+TERN_SAME_PLACE(cross_entropy)
 
 }  // namespace tern

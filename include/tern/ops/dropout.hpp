@@ -1,20 +1,30 @@
-// Dropout (Srivastava and others: "Dropout: a simple way to prevent neural networks from overfitting", 2014).
+// Dropout (Srivastava and others: "Dropout: a simple way to prevent neural networks from overfitting", 2014). Which elements fall
+// follows from seed, stream and position, so the backward pass works it out again: as fast as reading a mask, and nothing is kept.
 #pragma once
 #include "random.hpp"
 
 namespace tern {
+namespace detail {
 
-/// In training each element is zero with probability p and the others are scaled by 1 / (1 - p); else x itself.
+/// Linear in x, so its gradient is the same op, and the gradient of that.
+template <class D, class T>
+Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, RandomState state) {
+  const Tensor<D, T> dense = contiguous(x.detach()), y = empty<D, T>(x.shape());
+  backend::dropout<T>(D{}, state, p, *y.impl(), *dense.impl());
+  record(op, y, wrt(x, [p, state](const Tensor<D, T>& g) { return dropout_by({"dropout", {}}, g, p, state); }));
+  return y;
+}
+
+}  // namespace detail
+
+/// In training each element is zero with probability p, taken in steps of 1/65536, and the others are scaled by 1 / (1 - p); else x
+/// itself.
 template <Device D, Element T>
 Tensor<D, T> dropout(const Tensor<D, T>& x, double p = 0.5, bool training = true, Here here = {}) {
   static_assert(is_floating_v<T>);
   x.checked("dropout");
   if (!(p >= 0 && p <= 1)) fail("dropout", {"the probability must be in [0, 1], not ", p});
-  if (!training || p == 0) return x;
-  // The mask holds the factor of each element, so that backward is one product, differentiable again.
-  Tensor<D, T> mask = empty<D, T>(x.shape());
-  backend::bernoulli<T>(D{}, next_random(), 1 - p, p < 1 ? 1 / (1 - p) : 0, *mask.impl());
-  return mul(x, mask, here);
+  return training && p > 0 ? detail::dropout_by({"dropout", here}, x, p, next_random()) : x;
 }
 
 }  // namespace tern

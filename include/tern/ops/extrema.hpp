@@ -14,7 +14,8 @@ namespace detail {
 
 /// The extreme of f(x) over dim. Its gradient is rule(g, x, extreme, number of elements that attain it).
 template <class R, class F, class Rule, class D, class T>
-Tensor<D, T> extreme(const OpName& op, const F& f, const Rule& rule, const Tensor<D, T>& x, const Dims& dim, bool keepdim) {
+Tensor<D, T> extreme(const OpName& op, const F& f, const Rule& rule, const Tensor<D, T>& x, const Dims& dim,
+                     bool keepdim) {
   const Shape shape = x.checked(op.name)->shape();
   const unsigned mask = dim_mask(op.name, dim, shape.n);
   check_not_empty(op.name, shape, mask);
@@ -22,7 +23,8 @@ Tensor<D, T> extreme(const OpName& op, const F& f, const Rule& rule, const Tenso
   record(op, y, wrt(x, saved(x, y), [shape, mask, f, rule](const auto& g, const auto& input, const auto& output) {
            const Tensor<D, T> best = with_dims(output, shape, mask);
            const auto attains = [f](auto v, auto b) { return where(f(v) == b, decltype(v)(1), decltype(v)(0)); };
-           const Tensor<D, T> ties = reduce<backend::Sum, T, T>("ties", attains, identity, masked_dims(mask), true, input, best);
+           const Tensor<D, T> ties =
+               reduce<backend::Sum, T, T>("ties", attains, identity, masked_dims(mask), true, input, best);
            return Gradient{rule}(with_dims(g, shape, mask), input, best, ties);
          }));
   return y;
@@ -41,13 +43,14 @@ Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x
   const unsigned mask = a.ndim ? 1u << at : 0;
   check_not_empty(op, a.shape_ref(), mask);
   const Tensor<D, Index> y = empty<D, Index>(reduced_shape(a.shape_ref(), mask, keepdim));
-  if (a.ndim == 0) backend::fill<Index>(D{}, 0, *y.impl());
-  else backend::arg_extreme<T>(D{}, largest, *y.impl(), a, at);
+  if (a.ndim == 0)
+    backend::fill<Index>(D{}, 0, *y.impl());
+  else
+    backend::arg_extreme<T>(D{}, largest, *y.impl(), a, at);
   return y;
 }
 
-template <class D, class T>
-Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x) {
+template <class D, class T> Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x) {
   x.checked(op);
   const NoGradGuard off;
   return arg_extreme(op, largest, reshape(x, Shape(x.numel())), 0, false);
@@ -73,8 +76,7 @@ Tensor<D, Index> argmax(const Tensor<D, T>& x, Index dim, bool keepdim = false, 
   return detail::arg_extreme("argmax", true, x, dim, keepdim);
 }
 /// The same among all elements, counted in row-major order.
-template <Device D, Element T>
-Tensor<D, Index> argmax(const Tensor<D, T>& x, Here = {}) {
+template <Device D, Element T> Tensor<D, Index> argmax(const Tensor<D, T>& x, Here = {}) {
   return detail::arg_extreme("argmax", true, x);
 }
 
@@ -84,8 +86,7 @@ Tensor<D, Index> argmin(const Tensor<D, T>& x, Index dim, bool keepdim = false, 
   return detail::arg_extreme("argmin", false, x, dim, keepdim);
 }
 /// The same among all elements, counted in row-major order.
-template <Device D, Element T>
-Tensor<D, Index> argmin(const Tensor<D, T>& x, Here = {}) {
+template <Device D, Element T> Tensor<D, Index> argmin(const Tensor<D, T>& x, Here = {}) {
   return detail::arg_extreme("argmin", false, x);
 }
 

@@ -17,8 +17,7 @@ namespace detail {
 }
 
 /// What layer_norm saves.
-template <class D, class T>
-struct LayerNormState {
+template <class D, class T> struct LayerNormState {
   using X = Tensor<D, T>;
   const X &x, &weight;
   const Tensor<D, compute_t<T>>&mean, &scale;
@@ -26,8 +25,8 @@ struct LayerNormState {
   std::tuple<X, X, X> gradient(const X& g, Needs needs) const {
     const X dx = needs[0] ? empty<D, T>(x.shape()) : X(), dweight = needs[1] ? empty<D, T>(weight.shape()) : X(),
             dbias = needs[2] ? empty<D, T>(weight.shape()) : X();
-    backend::layer_norm_gradient<T>(D{}, dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(), *scale.impl(),
-                                    *dense(x).impl(), *dense(weight).impl(), weight.numel());
+    backend::layer_norm_gradient<T>(D{}, dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(),
+                                    *scale.impl(), *dense(x).impl(), *dense(weight).impl(), weight.numel());
     return {dx, dweight, dbias};
   }
   /// The same as tensor operations.
@@ -44,10 +43,11 @@ struct LayerNormState {
 
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + eps) · weight + bias, over the last dimensions of x, which are normalized_shape. weight and bias are of
-/// that shape; undefined they are ones and zeros.
+/// (x - mean) / sqrt(variance + eps) · weight + bias, over the last dimensions of x, which are normalized_shape. weight
+/// and bias are of that shape; undefined they are ones and zeros.
 template <Device D, Floating T>
-Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape, const std::type_identity_t<Tensor<D, T>>& weight = {},
+Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
+                        const std::type_identity_t<Tensor<D, T>>& weight = {},
                         const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
   x.checked("layer_norm");
   const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(normalized_shape);
@@ -57,11 +57,12 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape, co
   const Shape rows(x.impl()->dims, x.dim() - normalized_shape.n);
   const Tensor<D, T> y = empty<D, T>(x.shape());
   const auto mean = empty<D, compute_t<T>>(rows), scale = empty<D, compute_t<T>>(rows);
-  backend::layer_norm<T>(D{}, *y.impl(), *mean.impl(), *scale.impl(), *detail::dense(x).impl(), *detail::dense(w).impl(),
-                         *detail::dense(b).impl(), w.numel(), eps);
+  backend::layer_norm<T>(D{}, *y.impl(), *mean.impl(), *scale.impl(), *detail::dense(x).impl(),
+                         *detail::dense(w).impl(), *detail::dense(b).impl(), w.numel(), eps);
   record({"layer_norm", here}, y,
          wrt(inputs(x, w, b), saved(x, w, mean, scale),
-             [eps](const auto& g, const auto& input, const auto& factor, const auto& centre, const auto& spread, Needs needs) {
+             [eps](const auto& g, const auto& input, const auto& factor, const auto& centre, const auto& spread,
+                   Needs needs) {
                const detail::LayerNormState<D, T> state{input, factor, centre, spread};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs, eps) : state.gradient(g, needs);
              }));

@@ -12,11 +12,11 @@ struct LossOptions {
   Reduction reduction = Reduction::mean;
 };
 struct HuberLossOptions {
-  double delta = 1;    // where the parabola goes over into lines; positive
+  double delta = 1;  // where the parabola goes over into lines; positive
   Reduction reduction = Reduction::mean;
 };
 struct SmoothL1LossOptions {
-  double beta = 1;     // the same; 0 is l1_loss
+  double beta = 1;  // the same; 0 is l1_loss
   Reduction reduction = Reduction::mean;
 };
 
@@ -24,7 +24,8 @@ namespace detail {
 
 /// f(x...) for each element, or its mean or sum in the same pass. Off the tape.
 template <class F, class D, class T, class... X>
-Tensor<D, T> reduced_loss(const char* op, Reduction reduction, const F& f, Index count, const Tensor<D, T>& x, const X&... rest) {
+Tensor<D, T> reduced_loss(const char* op, Reduction reduction, const F& f, Index count, const Tensor<D, T>& x,
+                          const X&... rest) {
   if (reduction == Reduction::none) return map<T>(op, f, x, rest...);
   return reduce<backend::Sum, T, T>(op, f, divide_by(count), {}, false, x, rest...);
 }
@@ -37,13 +38,17 @@ Tensor<D, T> reduced_loss(const char* op, Reduction reduction, const F& f, Index
 
 /// The loss f(x - target), f's derivative times g being slope(g, x - target).
 template <class F, class S, class D, class T>
-Tensor<D, T> loss_of_difference(const OpName& op, Reduction reduction, const F& f, const S& slope, const Tensor<D, T>& x,
-                                const Tensor<D, T>& target) {
-  const Index count = loss_count(op.name, reduction, x.checked(op.name)->shape_ref(), target.checked(op.name)->shape_ref());
+Tensor<D, T> loss_of_difference(const OpName& op, Reduction reduction, const F& f, const S& slope,
+                                const Tensor<D, T>& x, const Tensor<D, T>& target) {
+  const Index count =
+      loss_count(op.name, reduction, x.checked(op.name)->shape_ref(), target.checked(op.name)->shape_ref());
   const double share = 1 / double(count);
-  const Tensor<D, T> y = reduced_loss(op.name, reduction, [f](auto a, auto b) { return f(a - b); }, count, x, target);
-  record(op, y, wrt(x, saved(x, target), Gradient{[slope, share](auto g, auto a, auto b) { return slope(g * share, a - b); }}),
-         wrt(target, saved(x, target), Gradient{[slope, share](auto g, auto a, auto b) { return -slope(g * share, a - b); }}));
+  const Tensor<D, T> y = reduced_loss(
+      op.name, reduction, [f](auto a, auto b) { return f(a - b); }, count, x, target);
+  record(op, y,
+         wrt(x, saved(x, target), Gradient{[slope, share](auto g, auto a, auto b) { return slope(g * share, a - b); }}),
+         wrt(target, saved(x, target),
+             Gradient{[slope, share](auto g, auto a, auto b) { return -slope(g * share, a - b); }}));
   return y;
 }
 
@@ -52,35 +57,41 @@ Tensor<D, T> loss_of_difference(const OpName& op, Reduction reduction, const F& 
 /// (x - target)^2, or its mean or sum.
 template <Device D, Floating T>
 Tensor<D, T> mse_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {}, Here here = {}) {
-  return detail::loss_of_difference({"mse_loss", here}, options.reduction, [](auto d) { return d * d; },
-                                    [](auto g, auto d) { return 2 * g * d; }, x, target);
+  return detail::loss_of_difference(
+      {"mse_loss", here}, options.reduction, [](auto d) { return d * d; }, [](auto g, auto d) { return 2 * g * d; }, x,
+      target);
 }
 
 /// |x - target|, or its mean or sum.
 template <Device D, Floating T>
 Tensor<D, T> l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {}, Here here = {}) {
-  return detail::loss_of_difference({"l1_loss", here}, options.reduction, [](auto d) { return abs(d); },
-                                    [](auto g, auto d) { return g * sign(d); }, x, target);
+  return detail::loss_of_difference(
+      {"l1_loss", here}, options.reduction, [](auto d) { return abs(d); }, [](auto g, auto d) { return g * sign(d); },
+      x, target);
 }
 
 /// With d = x - target: d^2 / 2 where |d| < delta, else delta (|d| - delta / 2).
 template <Device D, Floating T>
-Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, HuberLossOptions options = {}, Here here = {}) {
+Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, HuberLossOptions options = {},
+                        Here here = {}) {
   const double delta = options.delta;
   if (!(delta > 0)) fail("huber_loss", {"delta must be positive, not ", delta});
-  return detail::loss_of_difference({"huber_loss", here}, options.reduction, [delta](auto d) {
-    return where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta));
-  }, [delta](auto g, auto d) { return g * where(abs(d) < delta, d, delta * sign(d)); }, x, target);
+  return detail::loss_of_difference(
+      {"huber_loss", here}, options.reduction,
+      [delta](auto d) { return where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)); },
+      [delta](auto g, auto d) { return g * where(abs(d) < delta, d, delta * sign(d)); }, x, target);
 }
 
 /// With d = x - target: d^2 / (2 beta) where |d| < beta, else |d| - beta / 2.
 template <Device D, Floating T>
-Tensor<D, T> smooth_l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, SmoothL1LossOptions options = {}, Here here = {}) {
+Tensor<D, T> smooth_l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, SmoothL1LossOptions options = {},
+                            Here here = {}) {
   const double beta = options.beta;
   if (!(beta >= 0)) fail("smooth_l1_loss", {"beta must not be negative, but is ", beta});
-  return detail::loss_of_difference({"smooth_l1_loss", here}, options.reduction, [beta](auto d) {
-    return where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta);
-  }, [beta](auto g, auto d) { return g * where(abs(d) < beta, d / beta, sign(d)); }, x, target);
+  return detail::loss_of_difference(
+      {"smooth_l1_loss", here}, options.reduction,
+      [beta](auto d) { return where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta); },
+      [beta](auto g, auto d) { return g * where(abs(d) < beta, d / beta, sign(d)); }, x, target);
 }
 
 TERN_SAME_PLACE(mse_loss)

@@ -17,8 +17,8 @@ inline constexpr auto norm2_rule = [](auto g, auto x, auto y) { return where(y =
 
 }  // namespace detail
 
-/// (sum over dim of |x|^p)^(1/p); p = 0 counts what is not zero, p = inf and -inf are the largest and smallest |x|. Where the norm is 0
-/// the gradient is 0.
+/// (sum over dim of |x|^p)^(1/p); p = 0 counts what is not zero, p = inf and -inf are the largest and smallest |x|.
+/// Where the norm is 0 the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using namespace detail;
@@ -33,7 +33,8 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepd
   if (p == 1) return map_sum(op, absolute, dim, keepdim, 1, x);
   if (p == 2) {
     const auto square_root = [](auto v) { return sqrt(v); };
-    const Tensor<D, T> y = reduce<backend::Sum, T, T>("norm", [](auto v) { return v * v; }, square_root, dim, keepdim, x);
+    const Tensor<D, T> y = reduce<backend::Sum, T, T>(
+        "norm", [](auto v) { return v * v; }, square_root, dim, keepdim, x);
     record(op, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {
              return Gradient{norm2_rule}(with_dims(g, shape, mask), input, with_dims(output, shape, mask));
            }));

@@ -6,10 +6,9 @@
 namespace tern {
 namespace detail {
 
-/// Row i is the product of all rows of x but the i-th. A tree of multiplications rather than a quotient: right at zeros, and so are
-/// its derivatives.
-template <class D, class T>
-Tensor<D, T> products_of_others(const Tensor<D, T>& x) {
+/// Row i is the product of all rows of x but the i-th. A tree of multiplications rather than a quotient: right at
+/// zeros, and so are its derivatives.
+template <class D, class T> Tensor<D, T> products_of_others(const Tensor<D, T>& x) {
   const Index n = x.size(0), half = n / 2;
   if (n <= 1) return ones_like(x);
   const Tensor<D, T> a = narrow(x, 0, 0, half), b = narrow(x, 0, half, half), rest = narrow(x, 0, 2 * half, n % 2);
@@ -18,9 +17,9 @@ Tensor<D, T> products_of_others(const Tensor<D, T>& x) {
   return cat(std::vector{mul(of_pair, b), mul(of_pair, a), narrow(others, 0, half, n % 2)}, 0);
 }
 
-/// The same over several dimensions: for each element the product of those that a reduction over mask multiplies it with.
-template <class D, class T>
-Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
+/// The same over several dimensions: for each element the product of those that a reduction over mask multiplies it
+/// with.
+template <class D, class T> Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
   Dims order, back;
   Index count = 1;
   for (int i = 0; i < x.dim(); ++i)

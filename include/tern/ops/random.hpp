@@ -33,9 +33,18 @@ Tensor<D, T> randn(const Shape& shape) {
 template <Device D, Element T = Index>
 Tensor<D, T> randint(Index low, Index high, const Shape& shape) {
   if (low >= high) fail("randint", {"the range is empty: ", low, " to ", high});
+  if constexpr (std::is_integral_v<T>)
+    if (Index(T(low)) != low || Index(T(high - 1)) != high - 1)
+      fail("randint", {"numbers from ", low, " to ", high - 1, " do not fit ", name_of(dtype_of<T>)});
   Tensor<D, T> x = empty<D, T>(shape);
   backend::integers<T>(D{}, next_random(), low, high, *x.impl());
   return x;
+}
+
+/// Whole numbers in [0, high).
+template <Device D, Element T = Index>
+Tensor<D, T> randint(Index high, const Shape& shape) {
+  return randint<D, T>(0, high, shape);
 }
 
 /// The numbers 0 … n - 1 in random order (Fisher, Yates).
@@ -58,6 +67,7 @@ Tensor<D, Index> randperm(Index n) {
 /// Fills x with uniform numbers in [low, high).
 template <Device D, Element T>
 const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, Here here = {}) {
+  if (!(low <= high)) fail("uniform_", {"the bounds ", low, " and ", high, " are in the wrong order"});
   return copy_(x, uniform<D, T>(x.shape(), low, high), here);
 }
 
@@ -65,6 +75,7 @@ const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high 
 template <Device D, Element T>
 const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, Here here = {}) {
   detail::check_writable("normal_", x.checked("normal_"));
+  if (!(std >= 0)) fail("normal_", {"the standard deviation must not be negative: ", std});
   const Tensor<D, T> values = empty<D, T>(x.shape());
   backend::normal<T>(D{}, next_random(), mean, std, *values.impl());
   return copy_(x, values, here);
@@ -77,6 +88,14 @@ Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
                         uniform<D, T>(p.shape(), 0, 1), p);
 }
 
+/// Fills x with ones, each with probability p, and zeros.
+template <Device D, Element T>
+const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, Here here = {}) {
+  if (!(p >= 0 && p <= 1)) fail("bernoulli_", {"the probability must be in [0, 1], not ", p});
+  const auto below = [p](auto u) { return where(u < p, decltype(u)(1), decltype(u)(0)); };
+  return copy_(x, detail::map<T>("bernoulli_", below, rand<D>(x.shape())), here);
+}
+
 template <class D, class T>
 Tensor<D, T> rand_like(const Tensor<D, T>& x) {
   return rand<D, T>(x.shape());
@@ -84,6 +103,10 @@ Tensor<D, T> rand_like(const Tensor<D, T>& x) {
 template <class D, class T>
 Tensor<D, T> randn_like(const Tensor<D, T>& x) {
   return randn<D, T>(x.shape());
+}
+template <class D, class T>
+Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high) {
+  return randint<D, T>(low, high, x.shape());
 }
 
 }  // namespace tern

@@ -1,5 +1,5 @@
-// Reductions over dimensions: sum, mean, prod, amax, amin, any, all. Everywhere `dim` lists dimensions, negative ones counted from the
-// last, an empty list standing for all of them; keepdim leaves them as dimensions of size 1.
+// Reductions over dimensions: sum, mean, any, all. Here as in the other reductions `dim` lists dimensions, negative
+// ones counted from the last, an empty list standing for all of them; keepdim leaves them as dimensions of size 1.
 #pragma once
 #include "../backend/reduce.hpp"
 #include "views.hpp"
@@ -9,7 +9,8 @@ namespace detail {
 
 /// A new tensor: finish(R over dim of f(x...)), inputs broadcast and calculated with as C. Off the tape.
 template <class R, class C, class Out, class F, class G, class D, class... T>
-Tensor<D, Out> reduce(const char* op, const F& f, const G& finish, const Dims& dim, bool keepdim, const Tensor<D, T>&... x) {
+Tensor<D, Out> reduce(const char* op, const F& f, const G& finish, const Dims& dim, bool keepdim,
+                      const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
   Shape shape = in[0]->shape();
   for (std::size_t k = 1; k < sizeof...(T); ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
@@ -34,6 +35,7 @@ inline Index reduced_count(ShapeRef shape, unsigned mask) {
   return count;
 }
 
+/// The dimensions in a set.
 inline Dims masked_dims(unsigned mask) {
   Dims dims;
   for (int i = 0; i < max_dims; ++i)
@@ -42,22 +44,21 @@ inline Dims masked_dims(unsigned mask) {
 }
 
 /// A reduction's result, or its gradient, with the reduced dimensions back as dimensions of size 1.
-template <class D, class T>
-Tensor<D, T> with_dims(const Tensor<D, T>& y, const Shape& shape, unsigned mask) {
+template <class D, class T> Tensor<D, T> with_dims(const Tensor<D, T>& y, const Shape& shape, unsigned mask) {
   return y.dim() == shape.n ? y : reshape(y, reduced_shape(shape, mask, true));
 }
 
 /// The same stretched to the shape before the reduction.
-template <class D, class T>
-Tensor<D, T> spread(const Tensor<D, T>& g, const Shape& shape, unsigned mask) {
+template <class D, class T> Tensor<D, T> spread(const Tensor<D, T>& g, const Shape& shape, unsigned mask) {
   return expand(with_dims(g, shape, mask), shape);
 }
 
-/// finish(y) = y / count: nothing is lost to a 16-bit sum in between.
+/// The sum over dim divided by count, which is done before rounding: in 16 bits the sum itself may overflow.
 template <class C, class Out, class D, class T>
 Tensor<D, Out> sum_over(const OpName& op, const Tensor<D, T>& x, const Dims& dim, bool keepdim, Index count) {
-  const Tensor<D, Out> y = count == 1 ? reduce<backend::Sum, C, Out>(op.name, identity, identity, dim, keepdim, x)
-                                      : reduce<backend::Sum, C, Out>(op.name, identity, divide_by(count), dim, keepdim, x);
+  const Tensor<D, Out> y = count == 1
+                               ? reduce<backend::Sum, C, Out>(op.name, identity, identity, dim, keepdim, x)
+                               : reduce<backend::Sum, C, Out>(op.name, identity, divide_by(count), dim, keepdim, x);
   if constexpr (is_floating_v<T>) {
     const Shape shape = x.shape();
     const unsigned mask = dim_mask(op.name, dim, shape.n);
@@ -68,14 +69,25 @@ Tensor<D, Out> sum_over(const OpName& op, const Tensor<D, T>& x, const Dims& dim
   return y;
 }
 
+/// The gradient of a mapped sum by its k-th input, from that of f.
+template <int k, class F>
+struct MappedSumDerivative {
+  F f;
+  Shape shape;
+  unsigned mask;
+  Index count;
+
+  template <class D, class T, class... X>
+  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
+    const Tensor<D, T> share = count == 1 ? g : div(g, double(count));
+    return Derivative<k, F>{f}(with_dims(share, shape, mask), x...);
+  }
+};
+
 template <class F, class D, class T, class... X, std::size_t... K>
 void record_map_sum(const OpName& op, const F& f, const Tensor<D, T>& y, const Shape& shape, unsigned mask, Index count,
                     std::index_sequence<K...>, const X&... x) {
-  if constexpr (is_floating_v<T>)
-    record(op, y, wrt(x, saved(x...), [f, shape, mask, count](const Tensor<D, T>& g, const X&... kept) {
-             const Tensor<D, T> share = count == 1 ? g : div(g, double(count));
-             return Derivative<int(K), F>{f}(with_dims(share, shape, mask), kept...);
-           })...);
+  record(op, y, wrt(x, saved(x...), MappedSumDerivative<int(K), F>{f, shape, mask, count})...);
 }
 
 /// The sum over dim of f(x...) / count in one pass; the gradient is derived from f.
@@ -112,16 +124,14 @@ Tensor<D, bool> all(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, 
 }
 
 /// The mean over dim; NaN where there is no element.
-template <Device D, Element T>
-  requires is_floating_v<T>
+template <Device D, Floating T>
 Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   const Array& a = *x.checked("mean");
   const Index count = detail::reduced_count(a.shape_ref(), dim_mask("mean", dim, a.ndim));
   return detail::sum_over<T, T>({"mean", here}, x, dim, keepdim, count);
 }
 
-template <Device D, Element T>
-T Tensor<D, T>::item(Here) const {
+template <Device D, Element T> T Tensor<D, T>::item(Here) const {
   const Array& a = *checked("item");
   if (a.numel != 1) fail("item", {"a tensor of one element is needed, not of shape ", a.shape_ref()});
   return *data();

@@ -3,7 +3,7 @@
 #pragma once
 #include "../tensor/creation.hpp"
 #include "cat.hpp"
-#include "indexing.hpp"
+#include "gather.hpp"
 
 namespace tern {
 
@@ -126,12 +126,8 @@ template <HostDevice D, Element T>
 Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
   const unsigned mask = dims.empty() ? 0 : dim_mask("flip", dims, x.checked("flip")->ndim);
   Tensor<D, T> y = clone(x, here);
-  for (int i = 0; i < x.dim(); ++i) {
-    if (!(mask >> i & 1)) continue;
-    IndexList<D> at(static_cast<std::size_t>(i), Slice{});
-    at.push_back(arange<D>(double(x.size(i) - 1), -1, -1));
-    y = index(y, at, here);
-  }
+  for (int i = 0; i < x.dim(); ++i)
+    if (mask >> i & 1) y = index_select(y, i, arange<D>(x.size(i) - 1, -1, -1), here);
   return y;
 }
 

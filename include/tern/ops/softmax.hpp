@@ -8,16 +8,16 @@ namespace tern {
 namespace detail {
 
 /// x off the tape, dense.
-template <class D, class T>
-Tensor<D, T> dense(const Tensor<D, T>& x) {
+template <class D, class T> Tensor<D, T> dense(const Tensor<D, T>& x) {
   return x.impl()->contiguous ? x : contiguous(x.detach());
 }
 
-template <class D, class T>
-Tensor<D, T> softmax_forward(bool log, const Tensor<D, T>& x, int dim) {
+template <class D, class T> Tensor<D, T> softmax_forward(bool log, const Tensor<D, T>& x, int dim) {
   const Tensor<D, T> y = empty<D, T>(x.shape());
-  if (x.dim() == 0) backend::fill<T>(D{}, log ? 0 : 1, *y.impl());
-  else backend::softmax<T>(D{}, log, *y.impl(), *dense(x).impl(), dim);
+  if (x.dim() == 0)
+    backend::fill<T>(D{}, log ? 0 : 1, *y.impl());
+  else
+    backend::softmax<T>(D{}, log, *y.impl(), *dense(x).impl(), dim);
   return y;
 }
 
@@ -28,16 +28,17 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
     return y * (g - sum(g * y, dim, true));
   }
   const Tensor<D, T> dx = empty<D, T>(y.shape());
-  if (y.dim() == 0) backend::fill<T>(D{}, 0, *dx.impl());
-  else backend::softmax_gradient<T>(D{}, log, *dx.impl(), *y.impl(), *dense(g).impl(), dim);
+  if (y.dim() == 0)
+    backend::fill<T>(D{}, 0, *dx.impl());
+  else
+    backend::softmax_gradient<T>(D{}, log, *dx.impl(), *y.impl(), *dense(g).impl(), dim);
   return dx;
 }
 
 }  // namespace detail
 
 /// e^x / (sum over dim of e^x). A row of -infinity only gives NaN.
-template <Device D, Floating T>
-Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
+template <Device D, Floating T> Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const int at = wrap_dim("softmax", dim, x.checked("softmax")->ndim);
   const Tensor<D, T> y = detail::softmax_forward(false, x, at);
   record({"softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {
@@ -47,8 +48,7 @@ Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
 }
 
 /// x - log(sum over dim of e^x).
-template <Device D, Floating T>
-Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
+template <Device D, Floating T> Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const int at = wrap_dim("log_softmax", dim, x.checked("log_softmax")->ndim);
   const Tensor<D, T> y = detail::softmax_forward(true, x, at);
   record({"log_softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {

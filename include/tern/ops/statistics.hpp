@@ -8,18 +8,19 @@ namespace detail {
 
 /// finish(sum over dim of (x - mean)^2 / (n - correction)); the mean is kept in the precision that is calculated in.
 template <class G, class D, class T>
-Tensor<D, T> variance(const char* op, const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim, const G& finish) {
+Tensor<D, T> variance(const char* op, const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim,
+                      const G& finish) {
   const Array& a = *x.checked(op);
   const Index count = reduced_count(a.shape_ref(), dim_mask(op, dim, a.ndim));
   const double degrees = std::max(0.0, double(count) - correction);
   const auto middle = reduce<backend::Sum, T, compute_t<T>>(op, identity, divide_by(count), dim, true, x);
   const auto squared = [](auto v, auto m) { return (v - m) * (v - m); };
-  return reduce<backend::Sum, T, T>(op, squared, [=](auto v) { return finish(v / decltype(v)(degrees)); }, dim, keepdim, x, middle);
+  return reduce<backend::Sum, T, T>(
+      op, squared, [=](auto v) { return finish(v / decltype(v)(degrees)); }, dim, keepdim, x, middle);
 }
 
 /// g (x - mean over mask of x), calculated with the precision of compute_t<T>.
-template <class D, class T>
-Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask) {
+template <class D, class T> Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask) {
   const Type<compute_t<T>> wide;
   const auto input = to_type(x, wide), middle = mean(input, masked_dims(mask), true);
   const auto rule = [](auto h, auto v, auto m) { return h * (v - m); };
@@ -65,12 +66,14 @@ Tensor<D, T> logsumexp(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = fals
   const auto finite = [](auto v) { return where(isfinite(v) | (v != v), v, 0); };
   const auto top = detail::reduce<backend::Maximum, T, T>("logsumexp", detail::identity, finite, dim, true, x);
   const auto shifted = [](auto v, auto m) { return exp(v - m); };
-  const auto total = detail::reduce<backend::Sum, T, C>("logsumexp", shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
+  const auto total = detail::reduce<backend::Sum, T, C>(
+      "logsumexp", shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
   const auto y = detail::map<T>("logsumexp", detail::add_expression, total, top.detach().view(total.shape()));
-  record({"logsumexp", here}, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {
-           const auto rule = [](auto h, auto v, auto l) { return h * exp(v - l); };
-           return detail::Gradient{rule}(detail::with_dims(g, shape, mask), input, detail::with_dims(output, shape, mask));
-         }));
+  record(
+      {"logsumexp", here}, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {
+        const auto rule = [](auto h, auto v, auto l) { return h * exp(v - l); };
+        return detail::Gradient{rule}(detail::with_dims(g, shape, mask), input, detail::with_dims(output, shape, mask));
+      }));
   return y;
 }
 

@@ -3,26 +3,31 @@
 #include <initializer_list>
 #include <vector>
 
+#include "../backend/range.hpp"
 #include "map.hpp"
 
 namespace tern {
 
 /// The values in row-major order as a tensor of a shape.
-template <HostDevice D, Element T>
+template <Device D, Element T>
 Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape) {
   if (shape.numel() != Index(values.size()))
     fail("from_vector", {Index(values.size()), " values do not fill shape ", shape});
-  Tensor<D, T> x = empty<D, T>(shape);
-  for (std::size_t i = 0; i < values.size(); ++i) x.data()[i] = values[i];
-  return x;
+  if constexpr (HostDevice<D>) {
+    const Tensor<D, T> x = empty<D, T>(shape);
+    for (std::size_t i = 0; i < values.size(); ++i) x.data()[i] = values[i];
+    return x;
+  } else {
+    return to_device(from_vector<Cpu>(values, shape), D{});
+  }
 }
 
 /// A list, a list of lists, or one of those: tensor<Cpu>({{1, 2}, {3, 4}}).
-template <HostDevice D, Element T = float>
+template <Device D, Element T = float>
 Tensor<D, T> tensor(std::initializer_list<std::type_identity_t<T>> values) {
   return from_vector<D, T>(std::vector<T>(values), Index(values.size()));
 }
-template <HostDevice D, Element T = float>
+template <Device D, Element T = float>
 Tensor<D, T> tensor(std::initializer_list<std::initializer_list<std::type_identity_t<T>>> rows) {
   std::vector<T> values;
   for (const auto& row : rows) {
@@ -32,9 +37,10 @@ Tensor<D, T> tensor(std::initializer_list<std::initializer_list<std::type_identi
   const Index columns = rows.size() ? Index(rows.begin()->size()) : 0;
   return from_vector<D, T>(values, {Index(rows.size()), columns});
 }
-template <HostDevice D, Element T = float>
+template <Device D, Element T = float>
 Tensor<D, T> tensor(std::initializer_list<std::initializer_list<std::initializer_list<std::type_identity_t<T>>>> blocks) {
   std::vector<T> values;
+  if (blocks.size() == 0) fail("tensor", {"there is no block"});
   const auto& first = *blocks.begin();
   for (const auto& block : blocks) {
     if (block.size() != first.size()) fail("tensor", {"blocks of different sizes"});
@@ -46,7 +52,7 @@ Tensor<D, T> tensor(std::initializer_list<std::initializer_list<std::initializer
   return from_vector<D, T>(values, {Index(blocks.size()), Index(first.size()), Index(first.begin()->size())});
 }
 /// A 0-d tensor.
-template <HostDevice D, Element T = float>
+template <Device D, Element T = float>
 Tensor<D, T> scalar_tensor(std::type_identity_t<T> value) {
   return full<D, T>({}, static_cast<scalar_t<T>>(value));
 }
@@ -54,43 +60,67 @@ Tensor<D, T> scalar_tensor(std::type_identity_t<T> value) {
 /// A tensor over memory of the caller's, row-major; deleter(data, context) runs when nobody uses it any more, if there is one.
 template <HostDevice D, Element T>
 Tensor<D, T> from_blob(T* data, const Shape& shape, Deleter deleter = nullptr, void* context = nullptr) {
+  if (!data && shape.numel() != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
   const Deleter none = [](void*, void*) {};
   return Tensor<D, T>(detail::new_external(dtype_of<T>, shape, data, deleter ? deleter : none, context));
 }
 
-/// start, start + step, … up to but not including end.
-template <HostDevice D, Element T = Index>
-Tensor<D, T> arange(double start, double end, double step = 1) {
-  if (step == 0 || (end - start) / step < 0) fail("arange", {"steps of ", step, " do not lead from ", start, " to ", end});
-  const double exact = (end - start) / step;
-  const Index count = Index(exact) < exact ? Index(exact) + 1 : Index(exact);
-  Tensor<D, T> x = empty<D, T>(count);
-  for (Index i = 0; i < count; ++i) x.data()[i] = T(compute_t<T>(start + double(i) * step));
+namespace detail {
+/// What arange makes of its arguments unless told: int64 of integers, else float.
+template <class T, class Number>
+using range_element = std::conditional_t<!std::is_void_v<T>, T, std::conditional_t<std::is_integral_v<Number>, Index, float>>;
+}  // namespace detail
+
+/// start, start + step, … up to but not including end: arange<D>(0, 10, 2) of int64, arange<D>(0, 1, 0.25) of float.
+template <Device D, class T = void, class A, class B, class C = int>
+auto arange(A start, B end, C step = 1) {
+  using Number = std::common_type_t<A, B, C>;
+  using Out = detail::range_element<T, Number>;
+  if (step == 0 || (start != end && (start < end) != (step > 0)))
+    fail("arange", {"steps of ", double(step), " do not lead from ", double(start), " to ", double(end)});
+  Index count;
+  if constexpr (std::is_integral_v<Number>) {
+    count = (Index(end) - Index(start) + Index(step) - (step > 0 ? 1 : -1)) / Index(step);
+  } else {
+    const double exact = (double(end) - double(start)) / double(step);
+    count = Index(exact) < exact ? Index(exact) + 1 : Index(exact);
+  }
+  const Tensor<D, Out> x = empty<D, Out>(count);
+  backend::fill_range<Out>(D{}, scalar_t<Out>(start), scalar_t<Out>(step), *x.impl());
   return x;
 }
-template <HostDevice D, Element T = Index>
-Tensor<D, T> arange(double end) {
-  return arange<D, T>(0, end);
+template <Device D, class T = void, class A>
+auto arange(A end) {
+  return arange<D, T>(A(0), end);
 }
 
 /// `steps` numbers from start to end, both included, equally far apart.
-template <HostDevice D, Element T = float>
+template <Device D, Element T = float>
+  requires is_floating_v<T>
 Tensor<D, T> linspace(double start, double end, Index steps) {
   if (steps < 0) fail("linspace", {"the number of steps must not be negative: ", steps});
-  Tensor<D, T> x = empty<D, T>(steps);
-  for (Index i = 0; i < steps; ++i) {
-    const double part = steps > 1 ? double(i) / double(steps - 1) : 0;
-    x.data()[i] = T(compute_t<T>(part < 0.5 ? start + part * (end - start) : end - (1 - part) * (end - start)));
+  const Tensor<D, T> x = empty<D, T>(steps);
+  backend::fill_range<T>(D{}, start, steps > 1 ? (end - start) / double(steps - 1) : 0, *x.impl());
+  if (steps > 1) {   // the last exactly
+    Array last = *x.impl();
+    last.data += (steps - 1) * Index(sizeof(T));
+    last.numel = last.dims[0] = 1;
+    backend::fill<T>(D{}, end, last);
   }
   return x;
 }
 
 /// Ones on the diagonal, zeros elsewhere: [n, m], m = n by default.
-template <HostDevice D, Element T = float>
+template <Device D, Element T = float>
 Tensor<D, T> eye(Index n, Index m = -1) {
   if (m < 0) m = n;
-  Tensor<D, T> x = zeros<D, T>({n, m});
-  for (Index i = 0; i < n && i < m; ++i) x.data()[i * m + i] = T(compute_t<T>(1));
+  const Tensor<D, T> x = zeros<D, T>({n, m});
+  Array diagonal = *x.impl();
+  diagonal.ndim = 1;
+  diagonal.numel = diagonal.dims[0] = n < m ? n : m;
+  diagonal.strides[0] = m + 1;
+  update_contiguous(diagonal);
+  backend::fill<T>(D{}, 1, diagonal);
   return x;
 }
 

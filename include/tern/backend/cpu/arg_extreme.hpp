@@ -9,8 +9,7 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
-template <class T, bool largest>
-Index first_extreme(const T* p, Index n, Index stride) {
+template <class T, bool largest> Index first_extreme(const T* p, Index n, Index stride) {
   using C = compute_t<T>;
   Index at = 0;
   C best = C(p[0]);
@@ -27,8 +26,7 @@ Index first_extreme(const T* p, Index n, Index stride) {
 }  // namespace cpu
 
 /// out = first position of the largest or smallest element along dim; of the first NaN where there is one.
-template <class T>
-void arg_extreme(Cpu, bool largest, const Array& out, const Array& in, int dim) {
+template <class T> void arg_extreme(Cpu, bool largest, const Array& out, const Array& in, int dim) {
   const auto find = largest ? &cpu::first_extreme<T, true> : &cpu::first_extreme<T, false>;
   const Index n = in.dims[dim], stride = in.strides[dim];
   parallel_for(out.numel, 16384 / (n + 1) + 1, [&](Index first, Index last) {

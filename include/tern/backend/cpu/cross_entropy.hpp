@@ -4,34 +4,29 @@
 
 namespace tern {
 
-/// How a cross entropy is calculated.
-struct CrossEntropyPlan {
-  const char* op;
-  Index ignore_index;
-  double smoothing;
-  Reduction reduction;
-  bool normalised;   // x is log-probabilities already
-};
-
 inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
 /// What the rows of a cross entropy share.
-template <class T>
-struct CrossEntropyRows {
+template <class T> struct CrossEntropyRows {
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
   const CrossEntropyPlan& plan;
   Index classes;
   const Index* target;
-  const T* weight;   // null: ones
-  C keep, spread;    // what the target's class has of its loss, and what each class has
+  const T* weight;  // null: ones
+  C keep, spread;   // what the target's class has of its loss, and what each class has
   C weight_sum;
 
   CrossEntropyRows(const CrossEntropyPlan& p, const Array& x, const Array& t, const Array* w)
-      : plan(p), classes(x.dims[1]), target(t.as<Index>()), weight(w ? w->as<T>() : nullptr), keep(C(1 - p.smoothing)),
-        spread(C(p.smoothing / double(classes))), weight_sum(0) {
+      : plan(p),
+        classes(x.dims[1]),
+        target(t.as<Index>()),
+        weight(w ? w->as<T>() : nullptr),
+        keep(C(1 - p.smoothing)),
+        spread(C(p.smoothing / double(classes))),
+        weight_sum(0) {
     for (Index c = 0; c < classes; ++c) weight_sum += weight_of(c);
   }
   C weight_of(Index c) const { return weight ? C(weight[c]) : C(1); }
@@ -52,16 +47,14 @@ struct CrossEntropyRows {
   V packet_of(const Strip<V>& s, const C* rows) const { return s.horizontal ? V(rows[0]) : V::load(rows); }
 };
 
-template <class T>
-struct CrossEntropyForward : CrossEntropyRows<T> {
+template <class T> struct CrossEntropyForward : CrossEntropyRows<T> {
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
   C* losses;
   C* weights;
   C* log_sum;
 
-  template <class E>
-  void operator()(const Strip<V>& s, const E* const* in, E*, Index row) const {
+  template <class E> void operator()(const Strip<V>& s, const E* const* in, E*, Index row) const {
     const E* const x = in[0];
     C l[V::size] = {}, all[V::size] = {};
     if (!this->plan.normalised) {
@@ -77,23 +70,22 @@ struct CrossEntropyForward : CrossEntropyRows<T> {
     for (Index lane = 0; lane < s.rows(); ++lane) {
       const Index t = this->target_of(row + lane);
       const C w = t < 0 ? C(0) : this->weight_of(t);
-      losses[row + lane] = t < 0 ? C(0) : this->keep * w * (l[lane] - C(x[s.element(t, lane)])) + this->spread * all[lane];
+      losses[row + lane] =
+          t < 0 ? C(0) : this->keep * w * (l[lane] - C(x[s.element(t, lane)])) + this->spread * all[lane];
       weights[row + lane] = w;
       log_sum[row + lane] = l[lane];
     }
   }
 };
 
-template <class T>
-struct CrossEntropyBackward : CrossEntropyRows<T> {
+template <class T> struct CrossEntropyBackward : CrossEntropyRows<T> {
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
   const T* g;
   const C* log_sum;
   C total;
 
-  template <class E>
-  void operator()(const Strip<V>& s, const E* const* in, E* dx, Index row) const {
+  template <class E> void operator()(const Strip<V>& s, const E* const* in, E* dx, Index row) const {
     const E* const x = in[0];
     // dx[c] = a e^(x[c] - l) - h w[c] s / C, less h (1 - s) w[t] at the target
     C a[V::size] = {}, h[V::size] = {}, l[V::size] = {};
@@ -102,9 +94,11 @@ struct CrossEntropyBackward : CrossEntropyRows<T> {
       if (t < 0) continue;
       h[lane] = C(g[this->plan.reduction == Reduction::none ? row + lane : 0]) / total;
       l[lane] = log_sum[row + lane];
-      if (!this->plan.normalised) a[lane] = h[lane] * (this->keep * this->weight_of(t) + this->spread * this->weight_sum);
+      if (!this->plan.normalised)
+        a[lane] = h[lane] * (this->keep * this->weight_of(t) + this->spread * this->weight_sum);
     }
-    const V scale = this->packet_of(s, a), smooth = this->packet_of(s, h) * V(this->spread), shift = this->packet_of(s, l);
+    const V scale = this->packet_of(s, a), smooth = this->packet_of(s, h) * V(this->spread),
+            shift = this->packet_of(s, l);
     s.each([&](Index at, int lanes) __attribute__((always_inline)) {
       const V part = where(scale == 0, V(0), scale * exp(load_lanes<V>(x + at, lanes, 0) - shift));
       store_lanes(dx + at, lanes, part - smooth * this->weights_at(s, at, lanes));
@@ -123,8 +117,8 @@ struct CrossEntropyBackward : CrossEntropyRows<T> {
 
 /// Each row's loss, or their sum or mean; see backend/cross_entropy.hpp.
 template <class T>
-void cross_entropy(Cpu, const CrossEntropyPlan& plan, const Array& y, const Array& log_sum, const Array& total, const Array& x,
-                   const Array& target, const Array* weight) {
+void cross_entropy(Cpu, const CrossEntropyPlan& plan, const Array& y, const Array& log_sum, const Array& total,
+                   const Array& x, const Array& target, const Array* weight) {
   using C = compute_t<T>;
   const Scratch<C> scratch(2 * target.numel);
   C *const losses = scratch.get(), *const weights = losses + target.numel;

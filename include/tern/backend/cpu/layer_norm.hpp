@@ -7,34 +7,38 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
-inline constexpr Index layer_norm_rows = 32;   // added up together for the gradients of weight and bias
+inline constexpr Index layer_norm_rows = 32;  // added up together for the gradients of weight and bias
 
 template <class V, class T>
 void layer_norm_row(const Strip<V>& s, T* y, const T* x, const T* weight, const T* bias, Index n, double eps,
                     typename V::value_type& mean, typename V::value_type& scale) {
   using C = typename V::value_type;
-  const V sum = strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) { return load_lanes<V>(x + at, lanes, 0); });
+  const V sum = strip_sum(
+      s, [&](Index at, int lanes) __attribute__((always_inline)) { return load_lanes<V>(x + at, lanes, 0); });
   C lane[V::size];
   sum.store(lane);
   mean = lane[0] / C(n);
   const C centre = mean;
-  const V squares = strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
-    const V d = load_lanes<V>(x + at, lanes, centre) - V(centre);
-    return d * d;
-  });
+  const V squares = strip_sum(
+      s, [&](Index at, int lanes) __attribute__((always_inline)) {
+        const V d = load_lanes<V>(x + at, lanes, centre) - V(centre);
+        return d * d;
+      });
   squares.store(lane);
   scale = 1 / std::sqrt(lane[0] / C(n) + C(eps));
   const V m(mean), factor(scale);
   s.each([&](Index at, int lanes) __attribute__((always_inline)) {
     const V normal = (load_lanes<V>(x + at, lanes, 0) - m) * factor;
-    store_lanes(y + at, lanes, multiply_add(normal, load_lanes<V>(weight + at, lanes, 0), load_lanes<V>(bias + at, lanes, 0)));
+    store_lanes(y + at, lanes,
+                multiply_add(normal, load_lanes<V>(weight + at, lanes, 0), load_lanes<V>(bias + at, lanes, 0)));
   });
 }
 
 /// dx of a row, and the row's part of dweight and dbias added to sums.
 template <class V, class T>
-void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* dweight, typename V::value_type* dbias, const T* g,
-                             const T* x, const T* weight, Index n, typename V::value_type mean, typename V::value_type scale) {
+void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* dweight, typename V::value_type* dbias,
+                             const T* g, const T* x, const T* weight, Index n, typename V::value_type mean,
+                             typename V::value_type scale) {
   const V m(mean), factor(scale), share(1 / typename V::value_type(n));
   const auto normal = [&](Index at, int lanes) __attribute__((always_inline)) {
     return (load_lanes<V>(x + at, lanes, 0) - m) * factor;
@@ -44,9 +48,10 @@ void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* d
   };
   if (dx) {
     const V sum = strip_sum(s, slope) * share;
-    const V product = strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
-      return slope(at, lanes) * normal(at, lanes);
-    }) * share;
+    const V product = strip_sum(
+                          s, [&](Index at, int lanes)
+                                 __attribute__((always_inline)) { return slope(at, lanes) * normal(at, lanes); }) *
+                      share;
     s.each([&](Index at, int lanes) __attribute__((always_inline)) {
       store_lanes(dx + at, lanes, factor * (slope(at, lanes) - sum - normal(at, lanes) * product));
     });
@@ -62,22 +67,22 @@ void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* d
 
 /// For each row of n elements y = (x - mean) scale weight + bias with scale = 1 / sqrt(variance + eps).
 template <class T>
-void layer_norm(Cpu, const Array& y, const Array& mean, const Array& scale, const Array& x, const Array& weight, const Array& bias,
-                Index n, double eps) {
+void layer_norm(Cpu, const Array& y, const Array& mean, const Array& scale, const Array& x, const Array& weight,
+                const Array& bias, Index n, double eps) {
   using V = expr::packet_t<T>;
   using C = compute_t<T>;
   const T *const w = weight.as<T>(), *const b = bias.as<T>();
   parallel_for(mean.numel, cpu::parallel_grain / (n + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i)
-      cpu::layer_norm_row<V>(cpu::Strip<V>::along_row(n), y.as<T>() + i * n, static_cast<const T*>(x.as<T>() + i * n), w, b, n, eps,
-                             mean.as<C>()[i], scale.as<C>()[i]);
+      cpu::layer_norm_row<V>(cpu::Strip<V>::along_row(n), y.as<T>() + i * n, static_cast<const T*>(x.as<T>() + i * n),
+                             w, b, n, eps, mean.as<C>()[i], scale.as<C>()[i]);
   });
 }
 
 /// The gradients of layer_norm from y's gradient g; dx, dweight and dbias may each be null.
 template <class T>
-void layer_norm_gradient(Cpu, const Array* dx, const Array* dweight, const Array* dbias, const Array& g, const Array& mean,
-                         const Array& scale, const Array& x, const Array& weight, Index n) {
+void layer_norm_gradient(Cpu, const Array* dx, const Array* dweight, const Array* dbias, const Array& g,
+                         const Array& mean, const Array& scale, const Array& x, const Array& weight, Index n) {
   using V = expr::packet_t<T>;
   using C = compute_t<T>;
   const T* const w = weight.as<T>();
@@ -89,9 +94,10 @@ void layer_norm_gradient(Cpu, const Array* dx, const Array* dweight, const Array
       C* const sums = scratch.get() + 2 * n * chunk;
       std::fill(sums, sums + 2 * n, C(0));
       for (Index i = chunk * cpu::layer_norm_rows; i < std::min(rows, (chunk + 1) * cpu::layer_norm_rows); ++i)
-        cpu::layer_norm_row_gradient<V>(cpu::Strip<V>::along_row(n), dx ? dx->as<T>() + i * n : nullptr, dweight ? sums : nullptr,
-                                        dbias ? sums + n : nullptr, static_cast<const T*>(g.as<T>() + i * n),
-                                        static_cast<const T*>(x.as<T>() + i * n), w, n, mean.as<C>()[i], scale.as<C>()[i]);
+        cpu::layer_norm_row_gradient<V>(
+            cpu::Strip<V>::along_row(n), dx ? dx->as<T>() + i * n : nullptr, dweight ? sums : nullptr,
+            dbias ? sums + n : nullptr, static_cast<const T*>(g.as<T>() + i * n),
+            static_cast<const T*>(x.as<T>() + i * n), w, n, mean.as<C>()[i], scale.as<C>()[i]);
     }
   });
   for (const Array* result : {dweight, dbias}) {

@@ -7,6 +7,8 @@
 #include "../../core/parallel.hpp"
 #include "../../core/random.hpp"
 #include "../../device/device.hpp"
+#include "../../expr/math.hpp"
+#include "../../expr/memory.hpp"
 
 namespace tern {
 inline namespace TERN_ISA {
@@ -18,8 +20,8 @@ inline constexpr int philox_lanes = 16;
 typedef std::uint32_t PhiloxWords __attribute__((vector_size(4 * philox_lanes)));
 typedef std::uint64_t PhiloxWide __attribute__((vector_size(8 * philox_lanes)));
 
-/// Blocks first … first + philox_lanes - 1 of a stream; out[block][word].
-inline void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t (*out)[4]) {
+/// The words of blocks first … first + philox_lanes - 1 of a stream: words[w] holds the w-th of each.
+inline void philox_rows(RandomState state, std::uint64_t first, PhiloxWords (&words)[4]) {
   PhiloxWords c0, c1, c2 = PhiloxWords{} + std::uint32_t(state.stream), c3 = PhiloxWords{} + std::uint32_t(state.stream >> 32);
   for (int i = 0; i < philox_lanes; ++i) {
     c0[i] = std::uint32_t(first + std::uint64_t(i));
@@ -36,7 +38,15 @@ inline void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t 
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
-  for (int i = 0; i < philox_lanes; ++i) out[i][0] = c0[i], out[i][1] = c1[i], out[i][2] = c2[i], out[i][3] = c3[i];
+  words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
+}
+
+/// The same block after block: out[block][word].
+inline void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t (*out)[4]) {
+  PhiloxWords words[4];
+  philox_rows(state, first, words);
+  for (int i = 0; i < philox_lanes; ++i)
+    for (int w = 0; w < 4; ++w) out[i][w] = words[w][i];
 }
 
 /// Calls f(first element, count, words) for runs of 4 · philox_lanes / words_each elements; words_each words belong to an element.
@@ -76,17 +86,6 @@ void uniform(Cpu, RandomState state, double low, double high, const Array& out) 
   });
 }
 
-/// One random word, and one comparison of integers, for an element.
-template <class T>
-void bernoulli(Cpu, RandomState state, double p, double one, const Array& out) {
-  T* const to = out.as<T>();
-  const T value = T(compute_t<T>(one));
-  const auto limit = std::uint32_t(p * 0x1p24);
-  cpu::random_runs(state, out.numel, 1, [=](Index first, Index count, const std::uint32_t* words) {
-    for (Index i = 0; i < count; ++i) to[first + i] = words[i] >> 8 < limit ? value : T(0);
-  });
-}
-
 /// Pairs by the method of Box and Muller ("A note on the generation of random normal deviates", 1958).
 template <class T>
 void normal(Cpu, RandomState state, double mean, double std, const Array& out) {
@@ -112,6 +111,40 @@ void integers(Cpu, RandomState state, Index low, Index high, const Array& out) {
       const std::uint64_t word = std::uint64_t(words[2 * i]) << 32 | words[2 * i + 1];
       __extension__ typedef unsigned __int128 Wide;
       to[first + i] = T(Index(std::uint64_t(Wide(word) * range >> 64)) + low);  // the bias is below range / 2⁶⁴
+    }
+  });
+}
+
+/// out[i] = in[i] / (1 - p), or 0 with probability p in steps of 1/65536; both row-major.
+template <class T>
+void dropout(Cpu, RandomState state, double p, const Array& out, const Array& in) {
+  using V = expr::packet_t<T>;
+  using Floats = expr::vector_t<float, cpu::philox_lanes>;
+  constexpr int lanes = cpu::philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
+  const auto keep = std::uint32_t((1 - p) * 65536 + 0.5);
+  const double scale = keep ? 65536.0 / keep : 0;
+  parallel_for((in.numel + n - 1) / n, 256, [&](Index first, Index last) {
+    for (Index b = first; b < last; ++b) {
+      cpu::PhiloxWords words[4];
+      float kept[n];
+      cpu::philox_rows(state, std::uint64_t(b * lanes), words);
+      for (int w = 0; w < 4; ++w) {
+        const Floats low = (words[w] & 0xffffu) < keep ? Floats{} + 1.0f : Floats{};
+        const Floats high = (words[w] >> 16) < keep ? Floats{} + 1.0f : Floats{};
+        __builtin_memcpy(kept + 2 * w * lanes, &low, sizeof low);
+        __builtin_memcpy(kept + (2 * w + 1) * lanes, &high, sizeof high);
+      }
+      const T* x = in.as<T>() + b * n;
+      T* y = out.as<T>() + b * n;
+      const Index rest = in.numel - b * n;
+      T tail[n] = {};
+      if (rest < n) {
+        for (Index i = 0; i < rest; ++i) tail[i] = x[i];
+        x = y = tail;
+      }
+      for (int i = 0; i < n; i += V::size)
+        expr::store_as<T>(y + i, where(expr::load_as<V>(kept + i) != 0, V(scale) * expr::load_as<V>(x + i), V(0)));
+      for (Index i = 0; y == tail && i < rest; ++i) out.as<T>()[b * n + i] = tail[i];
     }
   });
 }

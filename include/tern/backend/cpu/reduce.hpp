@@ -1,5 +1,6 @@
-// Reductions: a lambda's value at each element, combined over some dimensions. What is compiled for each kernel are two loops over
-// packets, along the innermost dimension and across rows; which runs when, strides and tails are not templates.
+// Reductions: a lambda's value at each element, combined over some dimensions. What is compiled for each kernel are two
+// loops over packets, along the innermost dimension and across rows; which runs when, strides and tails are not
+// templates.
 #pragma once
 #include "../reduction.hpp"
 #include "reduce_driver.hpp"
@@ -10,8 +11,7 @@ namespace backend {
 namespace cpu {
 
 /// All lanes of a packet combined to one number.
-template <class R, class V>
-typename V::value_type fold_lanes(V v) {
+template <class R, class V> typename V::value_type fold_lanes(V v) {
   using One = expr::Lanes<typename V::value_type, 1>;
   typename V::value_type lane[V::size];
   v.store(lane);
@@ -20,8 +20,7 @@ typename V::value_type fold_lanes(V v) {
   return lane[0];
 }
 
-template <class V, class R>
-struct ReduceCombine {
+template <class V, class R> struct ReduceCombine {
   using T = typename V::value_type;
 
   static void reset(char* acc, Index n) {
@@ -39,8 +38,7 @@ struct ReduceCombine {
   }
 };
 
-template <class V, class R, class F, class Sequence, class... In>
-struct ReduceLoop;
+template <class V, class R, class F, class Sequence, class... In> struct ReduceLoop;
 
 template <class V, class R, class F, std::size_t... I, class... In>
 struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
@@ -50,7 +48,8 @@ struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
     return f(expr::load_as<V>(reinterpret_cast<const In*>(p[I] + offset[I]))...);
   }
 
-  /// Four packets at a time, since additions to one sum wait for each other; added up in blocks, so that rounding errors stay small.
+  /// Four packets at a time, since additions to one sum wait for each other; added up in blocks, so that rounding
+  /// errors stay small.
   static void inner(const void* closure, char* acc, const char* const* in, const int* step, Index n) {
     const F& f = *static_cast<const F*>(closure);
     constexpr Index four = 4 * V::size, block = 16 * four;
@@ -83,7 +82,8 @@ struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
   }
 
   /// Four rows at a time: the sums are in the cache, but reading and writing them is not free.
-  static void outer(const void* closure, char* acc, const char* const* in, const int* step, const Index* row, Index rows, Index n) {
+  static void outer(const void* closure, char* acc, const char* const* in, const int* step, const Index* row,
+                    Index rows, Index n) {
     const F& f = *static_cast<const F*>(closure);
     const Index offset[4][sizeof...(In)] = {{0 * row[I]...}, {row[I]...}, {2 * row[I]...}, {3 * row[I]...}};
     const char* first[] = {in[I]..., nullptr};
@@ -111,8 +111,7 @@ struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
   }
 };
 
-template <class V, class Out, class G>
-void reduce_finish(const void* closure, char* out, const char* acc, Index n) {
+template <class V, class Out, class G> void reduce_finish(const void* closure, char* out, const char* acc, Index n) {
   const G& g = *static_cast<const G*>(closure);
   const auto* a = reinterpret_cast<const typename V::value_type*>(acc);
   Out* o = reinterpret_cast<Out*>(out);
@@ -127,15 +126,25 @@ void reduce_finish(const void* closure, char* out, const char* acc, Index n) {
 
 /// out = finish(R of f(in0[i], …) over the dimensions in mask).
 template <class C, class R, class Out, class... In, class F, class G>
-void reduce(Cpu, const F& f, const G& finish, const Array& out, const Array* const (&in)[sizeof...(In)], const Shape& shape,
-            unsigned mask) {
+void reduce(Cpu, const F& f, const G& finish, const Array& out, const Array* const (&in)[sizeof...(In)],
+            const Shape& shape, unsigned mask) {
   static_assert(sizeof...(In) <= cpu::max_inputs);
   using V = expr::packet_t<C>;
   using Combine = cpu::ReduceCombine<V, R>;
   using Loop = cpu::ReduceLoop<V, R, F, std::index_sequence_for<In...>, In...>;
-  const cpu::ReduceKernel kernel{&Loop::inner, &Loop::outer, &Combine::reset, &Combine::merge, &Combine::fold,
-                                 &cpu::reduce_finish<V, Out, G>, &f, &finish, V::size, int(sizeof...(In)),
-                                 int(sizeof(typename V::value_type)), int(sizeof(Out)), {int(sizeof(In))...}};
+  const cpu::ReduceKernel kernel{&Loop::inner,
+                                 &Loop::outer,
+                                 &Combine::reset,
+                                 &Combine::merge,
+                                 &Combine::fold,
+                                 &cpu::reduce_finish<V, Out, G>,
+                                 &f,
+                                 &finish,
+                                 V::size,
+                                 int(sizeof...(In)),
+                                 int(sizeof(typename V::value_type)),
+                                 int(sizeof(Out)),
+                                 {int(sizeof(In))...}};
   cpu::run_reduce(kernel, out, in, shape, mask);
 }
 

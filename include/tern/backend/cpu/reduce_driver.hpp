@@ -1,21 +1,23 @@
-// What a reduction does around its loops: merged dimensions, the choice between rows reduced along and rows reduced across, pieces for
-// threads and for precision, strides and tails. Compiled once for all kernels.
+// What a reduction does around its loops: merged dimensions, the choice between rows reduced along and rows reduced
+// across, pieces for threads and for precision, strides and tails. Compiled once for all kernels.
 #pragma once
 #include <cstring>
 
-#include "map.hpp"
+#include "loops.hpp"
 #include "scratch.hpp"
 
 namespace tern {
 inline namespace TERN_ISA {
 namespace backend::cpu {
 
-/// A reduction as the driver sees it. Partial results are arrays of whole packets; input k advances by step[k] bytes a packet.
+/// A reduction as the driver sees it. Partial results are arrays of whole packets; input k advances by step[k] bytes a
+/// packet.
 struct ReduceKernel {
   /// Combines n elements of one row into the packet acc. Lanes beyond the end are read, but not used.
   void (*inner)(const void* f, char* acc, const char* const* in, const int* step, Index n);
   /// Combines n elements (whole packets) of each of `rows` rows, row[k] bytes apart, into acc.
-  void (*outer)(const void* f, char* acc, const char* const* in, const int* step, const Index* row, Index rows, Index n);
+  void (*outer)(const void* f, char* acc, const char* const* in, const int* step, const Index* row, Index rows,
+                Index n);
   void (*reset)(char* acc, Index n);
   void (*merge)(char* acc, const char* other, Index n);
   /// `count` packets, each to one number, dense.
@@ -23,47 +25,51 @@ struct ReduceKernel {
   void (*finish)(const void* g, char* out, const char* acc, Index n);
   const void* f;
   const void* g;
-  int packet;                  // elements a packet
+  int packet;  // elements a packet
   int inputs;
-  int acc_bytes, out_bytes;    // bytes an element
+  int acc_bytes, out_bytes;  // bytes an element
   int in_bytes[max_inputs];
 };
 
-/// Nested loops over strides in bytes, of each input and, last, the output.
-struct Loops {
-  int n = 0;
-  Index count = 1;
-  Index size[max_dims], stride[max_dims][max_inputs + 1];
+/// The dimensions of a reduction in memory order, neighbours of one kind that are evenly spaced merged into one.
+struct ReduceLoops : Loops {
+  bool reduced[max_dims];
 
-  void add(Index length, const Index* by, int operands) {
-    size[n] = length;
-    count *= length;
-    for (int k = 0; k < operands; ++k) stride[n][k] = by[k];
-    ++n;
-  }
-  /// Lengthens the last loop by one inside it, where one loop can stand for the two.
-  bool extend(Index length, const Index* by, int operands) {
-    for (int k = 0; k < operands; ++k)
-      if (stride[n - 1][k] != by[k] * length) return false;
-    size[n - 1] *= length;
-    count *= length;
-    for (int k = 0; k < operands; ++k) stride[n - 1][k] = by[k];
-    return true;
-  }
-  /// Takes the last loop away.
-  Index remove(Index* by, int operands) {
-    --n;
-    count /= size[n];
-    for (int k = 0; k < operands; ++k) by[k] = stride[n][k];
-    return size[n];
-  }
-  /// Adds the offsets of a position, counted with the last loop innermost.
-  void offset(Index position, Index* to, int operands) const {
-    for (int i = n; i-- > 0;) {
-      const Index at = i ? position % size[i] : position;
-      if (i) position /= size[i];
-      for (int k = 0; k < operands; ++k) to[k] += at * stride[i][k];
+  ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const Shape& shape, unsigned mask) {
+    const int operands = kernel.inputs + 1;
+    Index by[max_dims][max_inputs + 1], out_stride = kernel.out_bytes;
+    int order[max_dims], used = 0;  // from the innermost on
+    for (int i = shape.n; i-- > 0;) {
+      for (int k = 0; k < kernel.inputs; ++k) {
+        const int j = i - (shape.n - in[k]->ndim);
+        by[i][k] = j < 0 || in[k]->dims[j] == 1 ? 0 : in[k]->strides[j] * kernel.in_bytes[k];
+      }
+      by[i][kernel.inputs] = mask >> i & 1 ? 0 : out_stride;
+      if (!(mask >> i & 1)) out_stride *= shape[i];
+      if (shape[i] == 1) continue;
+      int at = used++;
+      for (; at > 0 && inside(by[order[at - 1]], by[i], kernel.inputs); --at) order[at] = order[at - 1];
+      order[at] = i;
     }
+    while (used-- > 0) {
+      const int i = order[used];
+      const bool kind = mask >> i & 1;
+      if (n > 0 && reduced[n - 1] == kind && extend(shape[i], by[i], operands)) continue;
+      reduced[n] = kind;
+      add(shape[i], by[i], operands);
+    }
+    if (n > 0) return;
+    static constexpr Index still[max_inputs + 1] = {};
+    reduced[0] = true;
+    add(1, still, operands);
+  }
+
+ private:
+  /// True if a dimension with strides b belongs inside one with strides a: the first input that has both decides.
+  static bool inside(const Index* a, const Index* b, int inputs) {
+    for (int k = 0; k < inputs; ++k)
+      if (a[k] && b[k]) return b[k] < a[k];
+    return false;
   }
 };
 
@@ -71,47 +77,12 @@ class Reducer {
  public:
   Reducer(const ReduceKernel& kernel, const Array& out, const Array* const* in, const Shape& shape, unsigned mask)
       : kernel_(kernel), out_(out.data), operands_(kernel.inputs + 1) {
-    Index stride[max_dims][max_inputs + 1];
-    Index out_stride = kernel.out_bytes;
-    int order[max_dims], n = 0;
-    for (int k = 0; k < kernel.inputs; ++k) {
-      in_[k] = in[k]->data;
-      end_[k] = is_dense(*in[k]) ? in[k]->data + in[k]->numel * kernel.in_bytes[k] : nullptr;
-    }
-    for (int i = shape.n; i-- > 0;) {
-      const bool reduced = mask >> i & 1;
-      for (int k = 0; k < kernel.inputs; ++k) {
-        const int j = i - (shape.n - in[k]->ndim);
-        stride[i][k] = j < 0 || in[k]->dims[j] == 1 ? 0 : in[k]->strides[j] * kernel.in_bytes[k];
-      }
-      stride[i][kernel.inputs] = reduced ? 0 : out_stride;
-      if (!reduced) out_stride *= shape[i];
-      if (shape[i] == 1) continue;
-      // Outermost the largest stride of the first input that has one: memory order, whatever the order of the dimensions.
-      int at = n++;
-      for (; at > 0 && inside(stride[order[at - 1]], stride[i]); --at) order[at] = order[at - 1];
-      order[at] = i;
-    }
-    // `order` lists the dimensions from the innermost on. Neighbours of one kind that are evenly spaced become one.
-    Loops merged;
-    bool reduced[max_dims];
-    for (int i = n; i-- > 0;) {
-      const int dim = order[i];
-      const bool kind = mask >> dim & 1;
-      if (merged.n > 0 && reduced[merged.n - 1] == kind && merged.extend(shape[dim], stride[dim], operands_)) continue;
-      reduced[merged.n] = kind;
-      merged.add(shape[dim], stride[dim], operands_);
-    }
-    if (merged.n == 0) {
-      static constexpr Index still[max_inputs + 1] = {};
-      reduced[0] = true;
-      merged.add(1, still, operands_);
-    }
-    const int last = merged.n - 1;
-    for (int i = 0; i < last; ++i) (reduced[i] ? reduced_ : kept_).add(merged.size[i], merged.stride[i], operands_);
-    along_ = reduced[last];
-    length_ = merged.size[last];
-    for (int k = 0; k < operands_; ++k) column_[k] = merged.stride[last][k];
+    const ReduceLoops all(kernel, in, shape, mask);
+    const int last = all.n - 1;
+    for (int i = 0; i < last; ++i) (all.reduced[i] ? reduced_ : kept_).add(all.size[i], all.stride[i], operands_);
+    along_ = all.reduced[last];
+    length_ = all.size[last];
+    for (int k = 0; k < operands_; ++k) column_[k] = all.stride[last][k];
     if (along_ && length_ < short_row && kept_.n > 0) {
       reduced_.add(length_, column_, operands_);
       length_ = kept_.remove(column_, operands_);
@@ -119,22 +90,26 @@ class Reducer {
     }
     direct_ = true;
     for (int k = 0; k < kernel.inputs; ++k) {
+      in_[k] = in[k]->data;
+      end_[k] = is_dense(*in[k]) ? in[k]->data + in[k]->numel * kernel.in_bytes[k] : nullptr;
       step_[k] = column_[k] ? kernel.packet * kernel.in_bytes[k] : 0;
       direct_ = direct_ && column_[k] == kernel.in_bytes[k];
     }
   }
 
   void run() const {
-    if (along_) reduce_along();
-    else reduce_across();
+    if (along_)
+      reduce_along();
+    else
+      reduce_across();
   }
 
  private:
-  static constexpr Index segment = 16384;     // elements added up one after the other; more are added as a tree of such sums
-  static constexpr Index segment_rows = 128;  // the same across rows
-  static constexpr Index short_row = 32;      // shorter rows are not worth a packet: reduced across, gathered
-  static constexpr Index group = 64;          // results finished together
-  static constexpr Index acc_tile = 16384;    // bytes of sums across rows
+  // Elements added up one after the other; more are added as a tree of such sums. The same for rows.
+  static constexpr Index segment = 16384, segment_rows = 128;
+  static constexpr Index short_row = 32;    // shorter rows are not worth a packet: reduced across, gathered
+  static constexpr Index group = 64;        // results finished together
+  static constexpr Index acc_tile = 16384;  // bytes of sums across rows
   static constexpr Index gather_columns = 128, gather_rows = 4;
 
   struct Pointers {
@@ -143,13 +118,6 @@ class Reducer {
       for (int k = 0; k < inputs; ++k) in[k] += by[k] * times;
     }
   };
-
-  /// True if dimension b belongs inside a.
-  bool inside(const Index* a, const Index* b) const {
-    for (int k = 0; k < kernel_.inputs; ++k)
-      if (a[k] && b[k]) return b[k] < a[k];
-    return false;
-  }
 
   Index packets(Index n) const { return (n + kernel_.packet - 1) / kernel_.packet * kernel_.packet; }
   int packet_bytes() const { return kernel_.packet * kernel_.acc_bytes; }
@@ -192,8 +160,10 @@ class Reducer {
         kept_.offset(item % kept_.count, offset, operands_);
         char* const a = acc + item * packet_bytes();
         kernel_.reset(a, kernel_.packet);
-        if (pieces > 1) along_rows(a, offset, s / pieces, s / pieces + 1, s % pieces * segment);
-        else along_rows(a, offset, s * rows, s * rows + rows < reduced_.count ? s * rows + rows : reduced_.count, 0);
+        if (pieces > 1)
+          along_rows(a, offset, s / pieces, s / pieces + 1, s % pieces * segment);
+        else
+          along_rows(a, offset, s * rows, s * rows + rows < reduced_.count ? s * rows + rows : reduced_.count, 0);
       }
     });
     merge_all(acc, segments, kept_.count * kernel_.packet);
@@ -248,7 +218,8 @@ class Reducer {
   /// A row whose elements lie one after the other.
   void along_row(char* acc, Pointers p, Index n) const {
     bool safe = true;  // the last packet reads no further than the tensor goes
-    for (int k = 0; k < kernel_.inputs; ++k) safe = safe && end_[k] && p.in[k] + packets(n) * kernel_.in_bytes[k] <= end_[k];
+    for (int k = 0; k < kernel_.inputs; ++k)
+      safe = safe && end_[k] && p.in[k] + packets(n) * kernel_.in_bytes[k] <= end_[k];
     const Index whole = safe ? n : n - n % kernel_.packet;
     if (whole) kernel_.inner(kernel_.f, acc, p.in, step_, whole);
     if (whole == n) return;
@@ -283,13 +254,15 @@ class Reducer {
         const Index s = item / blocks, block = item % blocks, kept = block / tiles;
         const Index begin = block % tiles * tile, n = length_ - begin < tile ? length_ - begin : tile;
         const Index last_row = (s + 1) * segment_rows < reduced_.count ? (s + 1) * segment_rows : reduced_.count;
-        across_rows(acc + ((s * kept_.count + kept) * width + begin) * kernel_.acc_bytes, kept, begin, n, s * segment_rows, last_row);
+        across_rows(acc + ((s * kept_.count + kept) * width + begin) * kernel_.acc_bytes, kept, begin, n,
+                    s * segment_rows, last_row);
       }
     });
     merge_all(acc, segments, kept_.count * width);
     for (Index kept = 0; kept < kept_.count; ++kept)
       for (Index begin = 0; begin < length_; begin += tile)
-        finish_across(acc + (kept * width + begin) * kernel_.acc_bytes, kept, begin, length_ - begin < tile ? length_ - begin : tile);
+        finish_across(acc + (kept * width + begin) * kernel_.acc_bytes, kept, begin,
+                      length_ - begin < tile ? length_ - begin : tile);
   }
 
   void finish_across(const char* acc, Index kept, Index begin, Index n) const {
@@ -322,8 +295,10 @@ class Reducer {
       for (int k = 0; k < kernel_.inputs; ++k) offset[k] = base[k];
       reduced_.offset(at, offset, kernel_.inputs);
       const Pointers p = row_pointers(offset);
-      if (direct_) across_direct(acc, p, row, rows, n);
-      else across_gathered(acc, p, row, rows, n);
+      if (direct_)
+        across_direct(acc, p, row, rows, n);
+      else
+        across_gathered(acc, p, row, rows, n);
       at += rows;
     }
   }
@@ -388,22 +363,23 @@ class Reducer {
   char* out_;
   int operands_;
   const char* in_[max_inputs];
-  const char* end_[max_inputs];   // of a dense input's memory: up to there lanes beyond a row's end may be read
-  bool along_;                    // the innermost dimension is reduced
-  bool direct_;                   // every input is dense along it
+  const char* end_[max_inputs];  // of a dense input's memory: up to there lanes beyond a row's end may be read
+  bool along_;                   // the innermost dimension is reduced
+  bool direct_;                  // every input is dense along it
   Index length_, column_[max_inputs + 1];
   int step_[max_inputs];
-  Loops kept_, reduced_;          // around it
+  Loops kept_, reduced_;  // around it
 };
 
-[[gnu::noinline]] inline void run_reduce(const ReduceKernel& kernel, const Array& out, const Array* const* in, const Shape& shape,
-                                         unsigned mask) {
+[[gnu::noinline]] inline void run_reduce(const ReduceKernel& kernel, const Array& out, const Array* const* in,
+                                         const Shape& shape, unsigned mask) {
   if (out.numel == 0) return;
   if (shape.numel() != 0) return Reducer(kernel, out, in, shape, mask).run();
   alignas(64) char acc[max_packet * 8];
   kernel.reset(acc, kernel.packet);
   for (Index i = 0; i < out.numel; i += kernel.packet)
-    kernel.finish(kernel.g, out.data + i * kernel.out_bytes, acc, out.numel - i < kernel.packet ? out.numel - i : kernel.packet);
+    kernel.finish(kernel.g, out.data + i * kernel.out_bytes, acc,
+                  out.numel - i < kernel.packet ? out.numel - i : kernel.packet);
 }
 
 }  // namespace backend::cpu

@@ -8,8 +8,7 @@ namespace backend {
 namespace cpu {
 
 /// The largest of a strip, for each row; NaN is passed over.
-template <class V, class T>
-V strip_maximum(const Strip<V>& s, const T* x) {
+template <class V, class T> V strip_maximum(const Strip<V>& s, const T* x) {
   using C = typename V::value_type;
   const C low = -std::numeric_limits<C>::infinity();
   const auto larger = [](V a, V b) { return where(a > b, a, b); };
@@ -27,20 +26,19 @@ V strip_maximum(const Strip<V>& s, const T* x) {
 }
 
 /// e^(x - largest) to y, where y is given, and its sum.
-template <class V, class T>
-V strip_exp_sum(const Strip<V>& s, const T* x, V largest, typename V::value_type* y) {
+template <class V, class T> V strip_exp_sum(const Strip<V>& s, const T* x, V largest, typename V::value_type* y) {
   using C = typename V::value_type;
-  return strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
-    const V e = exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
-    if (y) store_lanes(y + at, lanes, e);
-    return e;
-  });
+  return strip_sum(
+      s, [&](Index at, int lanes) __attribute__((always_inline)) {
+        const V e = exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
+        if (y) store_lanes(y + at, lanes, e);
+        return e;
+      });
 }
 
 struct SoftmaxForward {
   bool log;
-  template <class V, class T>
-  void operator()(const Strip<V>& s, const T* const* in, T* y, Index) const {
+  template <class V, class T> void operator()(const Strip<V>& s, const T* const* in, T* y, Index) const {
     const T* const x = in[0];
     using C = typename V::value_type;
     const V largest = strip_maximum(s, x);
@@ -65,13 +63,13 @@ struct SoftmaxForward {
 
 struct SoftmaxGradient {
   bool log;
-  template <class V, class T>
-  void operator()(const Strip<V>& s, const T* const* in, T* dx, Index) const {
+  template <class V, class T> void operator()(const Strip<V>& s, const T* const* in, T* dx, Index) const {
     const T *const y = in[0], *const g = in[1];
-    const V sum = strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
-      const V h = load_lanes<V>(g + at, lanes, 0);
-      return log ? h : h * load_lanes<V>(y + at, lanes, 0);
-    });
+    const V sum = strip_sum(
+        s, [&](Index at, int lanes) __attribute__((always_inline)) {
+          const V h = load_lanes<V>(g + at, lanes, 0);
+          return log ? h : h * load_lanes<V>(y + at, lanes, 0);
+        });
     s.each([&](Index at, int lanes) __attribute__((always_inline)) {
       const V v = load_lanes<V>(y + at, lanes, 0), h = load_lanes<V>(g + at, lanes, 0);
       store_lanes(dx + at, lanes, log ? h - exp(v) * sum : v * (h - sum));
@@ -82,15 +80,13 @@ struct SoftmaxGradient {
 }  // namespace cpu
 
 /// y = e^x / sum of e^x over dim, or its logarithm.
-template <class T>
-void softmax(Cpu, bool log, const Array& y, const Array& x, int dim) {
+template <class T> void softmax(Cpu, bool log, const Array& y, const Array& x, int dim) {
   const T* const in[] = {x.as<T>()};
   cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(x, dim), cpu::SoftmaxForward{log}, y.as<T>(), in);
 }
 
 /// dx from the result y and its gradient g.
-template <class T>
-void softmax_gradient(Cpu, bool log, const Array& dx, const Array& y, const Array& g, int dim) {
+template <class T> void softmax_gradient(Cpu, bool log, const Array& dx, const Array& y, const Array& g, int dim) {
   const T* const in[] = {y.as<T>(), g.as<T>()};
   cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(y, dim), cpu::SoftmaxGradient{log}, dx.as<T>(), in);
 }

@@ -1,6 +1,6 @@
-// One dimension of a dense tensor, as kernels that normalise over it walk along it: a strip of packets. Along the innermost dimension
-// the lanes of a packet are neighbours on the strip; along another, each lane is a strip of its own. Short rows are transposed to the
-// second form, a packet's worth of rows together.
+// One dimension of a dense tensor, as kernels that normalise over it walk along it: a strip of packets. Along the
+// innermost dimension the lanes of a packet are neighbours on the strip; along another, each lane is a strip of its
+// own. Short rows are transposed to the second form, a packet's worth of rows together.
 #pragma once
 #include "reduce.hpp"
 
@@ -17,11 +17,10 @@ struct AroundDim {
 };
 
 /// Packet i starts i * step elements on. The first `whole` packets are full, those up to `count` have `lanes` lanes.
-template <class V>
-struct Strip {
+template <class V> struct Strip {
   Index step, whole, count;
   int lanes;
-  bool horizontal;   // the lanes of a packet belong to one row
+  bool horizontal;  // the lanes of a packet belong to one row
 
   static Strip along_row(Index n) {
     return {V::size, n / V::size, (n + V::size - 1) / V::size, int(n % V::size), true};
@@ -33,16 +32,12 @@ struct Strip {
   /// How many rows there are.
   Index rows() const { return horizontal ? 1 : lanes; }
   /// f(offset, lanes) for each packet.
-  template <class F>
-  [[gnu::always_inline]] void each(const F& f) const {
+  template <class F> [[gnu::always_inline]] void each(const F& f) const {
     for (Index i = 0; i < whole; ++i) f(i * step, V::size);
     for (Index i = whole; i < count; ++i) f(i * step, lanes);
   }
   /// What was combined lane by lane, for the whole of each row.
-  template <class R>
-  V total(V v) const {
-    return horizontal ? V(fold_lanes<R>(v)) : v;
-  }
+  template <class R> V total(V v) const { return horizontal ? V(fold_lanes<R>(v)) : v; }
 };
 
 /// The first lanes from memory, the others as given.
@@ -54,8 +49,7 @@ template <class V, class T>
   return V::load(values);
 }
 
-template <class V, class T>
-[[gnu::always_inline]] inline void store_lanes(T* p, int lanes, V v) {
+template <class V, class T> [[gnu::always_inline]] inline void store_lanes(T* p, int lanes, V v) {
   if (lanes == V::size) return expr::store_as<T>(p, v);
   T values[V::size];
   expr::store_as<T>(values, v);
@@ -63,8 +57,7 @@ template <class V, class T>
 }
 
 /// The sum of f(offset, lanes) over a strip, for each row. Four packets at a time, in blocks, as in any sum.
-template <class V, class F>
-[[gnu::always_inline]] inline V strip_sum(const Strip<V>& s, const F& f) {
+template <class V, class F> [[gnu::always_inline]] inline V strip_sum(const Strip<V>& s, const F& f) {
   constexpr Index block = 64;
   V sum(0);
   Index i = 0;
@@ -88,19 +81,18 @@ template <class V, class F>
 inline constexpr Index short_strip = 48;
 
 /// `rows` short rows of n elements to n packets, a lane for each row; the lanes beyond repeat the first row.
-template <class V, class T>
-void transpose_in(typename V::value_type* to, const T* from, Index rows, Index n) {
+template <class V, class T> void transpose_in(typename V::value_type* to, const T* from, Index rows, Index n) {
   for (Index r = 0; r < V::size; ++r)
-    for (Index c = 0; c < n; ++c) to[c * V::size + r] = static_cast<typename V::value_type>(from[(r < rows ? r : 0) * n + c]);
+    for (Index c = 0; c < n; ++c)
+      to[c * V::size + r] = static_cast<typename V::value_type>(from[(r < rows ? r : 0) * n + c]);
 }
-template <class V, class T>
-void transpose_out(T* to, const typename V::value_type* from, Index rows, Index n) {
+template <class V, class T> void transpose_out(T* to, const typename V::value_type* from, Index rows, Index n) {
   for (Index r = 0; r < rows; ++r)
     for (Index c = 0; c < n; ++c) to[r * n + c] = T(from[c * V::size + r]);
 }
 
-/// Calls on(strip, inputs, output, row) for every strip of dense tensors of one shape around a dimension, on all threads. row numbers
-/// the strip's first row among all outer x inner. The output may be null.
+/// Calls on(strip, inputs, output, row) for every strip of dense tensors of one shape around a dimension, on all
+/// threads. row numbers the strip's first row among all outer x inner. The output may be null.
 template <class V, class T, std::size_t count, class On>
 void for_each_strip(const AroundDim& shape, const On& on, T* out, const T* const (&in)[count]) {
   using C = typename V::value_type;
@@ -137,7 +129,8 @@ void for_each_strip(const AroundDim& shape, const On& on, T* out, const T* const
   parallel_for(outer * blocks, grain / V::size + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       const Index column = i % blocks * V::size, lanes = std::min<Index>(V::size, inner - column);
-      at(Strip<V>::across(n, inner, lanes, lanes < V::size ? 0 : n), i / blocks * n * inner + column, i / blocks * inner + column);
+      at(Strip<V>::across(n, inner, lanes, lanes < V::size ? 0 : n), i / blocks * n * inner + column,
+         i / blocks * inner + column);
     }
   });
 }

@@ -1,0 +1,62 @@
+#include "support/tensors.hpp"
+
+#include <tern/nn/activation.hpp>
+
+using namespace tern_test;
+
+TEMPLATE_TEST_CASE("activation modules are the functions of their names", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({5, 7}, -8, 8);
+  const auto check = [&](auto module, auto function) {
+    INFO(module.type_name());
+    CHECK(module.state_dict().empty());
+    const std::vector<double> y = values_of(module(x));
+    const std::vector<double> inputs = values_of(x);
+    std::vector<double> expected;
+    for (const double v : inputs) expected.push_back(function(v));
+    check_close(y, expected, 1e-9, 1e-9);
+    check_close(values_of(module.to(f32)(x.to(f32))), expected, 1e-4, 1e-5);
+  };
+  const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+  const auto softplus = [](double v) { return std::log1p(std::exp(v)); };
+  check(nn::ReLU<D, double>(), [](double v) { return std::fmax(v, 0); });
+  check(nn::ReLU6<D, double>(), [](double v) { return std::fmin(std::fmax(v, 0), 6); });
+  check(nn::GELU<D, double>(), [](double v) { return v * std::erfc(-v * std::sqrt(0.5)) / 2; });
+  check(nn::SiLU<D, double>(), [&](double v) { return v * sigmoid(v); });
+  check(nn::Mish<D, double>(), [&](double v) { return v * std::tanh(softplus(v)); });
+  check(nn::ELU<D, double>(), [](double v) { return v > 0 ? v : std::expm1(v); });
+  check(nn::SELU<D, double>(), [](double v) {
+    return 1.0507009873554804934193349852946 * (v > 0 ? v : 1.6732632423543772848170429916717 * std::expm1(v));
+  });
+  check(nn::LeakyReLU<D, double>(), [](double v) { return v > 0 ? v : 0.01 * v; });
+  check(nn::Softplus<D, double>(), softplus);
+  check(nn::Hardtanh<D, double>(), [](double v) { return std::fmin(std::fmax(v, -1), 1); });
+  check(nn::Hardswish<D, double>(), [](double v) { return v * std::fmin(std::fmax(v + 3, 0), 6) / 6; });
+  check(nn::Tanh<D, double>(), [](double v) { return std::tanh(v); });
+  check(nn::Sigmoid<D, double>(), sigmoid);
+}
+
+TEMPLATE_TEST_CASE("Softmax and LogSoftmax work over their dimension, Flatten over a range", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({0, 1, 2, 5, 3, 3}, {3, 2});
+  std::vector<double> expected, logs;
+  const std::vector<double> v = values_of(x);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const std::size_t column = i % 2;
+    const double total = std::exp(v[column]) + std::exp(v[column + 2]) + std::exp(v[column + 4]);
+    expected.push_back(std::exp(v[i]) / total);
+    logs.push_back(v[i] - std::log(total));
+  }
+  nn::Softmax<D, double> over_rows(0);
+  nn::LogSoftmax<D, double> logs_over_rows(0);
+  check_close(values_of(over_rows(x)), expected);
+  check_close(values_of(logs_over_rows(x)), logs);
+  CHECK(over_rows.to(f32).dim == 0);
+
+  nn::Flatten<D> flat, last(2), first(0, 1);
+  const auto block = zeros<D>({2, 3, 4, 5});
+  CHECK(flat(block).shape() == Shape{2, 60});
+  CHECK(last(block).shape() == Shape{2, 3, 20});
+  CHECK(first(block).shape() == Shape{6, 4, 5});
+  CHECK(first.clone().end_dim == 1);
+}

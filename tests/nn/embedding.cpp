@@ -1,0 +1,69 @@
+#include "support/naive_indexing.hpp"
+
+#include "recorded_module.hpp"
+
+#include <tern/nn/embedding.hpp>
+
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+template <class D>
+Tensor<D, Index> numbers(const std::vector<double>& values, const Shape& shape) {
+  return tensor_of<D, Index>(values, shape);
+}
+}  // namespace
+
+TEMPLATE_TEST_CASE("Embedding and EmbeddingBag have PyTorch's names, shapes and initial values", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  manual_seed(1);
+  check_recorded("Embedding(50, 20)", nn::Embedding<D>(50, 20));
+  check_recorded("EmbeddingBag(50, 20)", nn::EmbeddingBag<D>(50, 20));
+  const nn::Embedding<D> padded(5, 3, {.padding_idx = 2});  // recorded: row 2 is zero, row 1 is not
+  CHECK(values_of(padded.weight.detach().select(0, 2)) == std::vector<double>(3, 0));
+  for (const double v : values_of(padded.weight.detach().select(0, 1))) CHECK(v != 0);
+  const nn::EmbeddingBag<D> bag(5, 3, {.padding_idx = 2});
+  CHECK(values_of(bag.weight.detach().select(0, 2)) == std::vector<double>(3, 0));
+}
+
+TEMPLATE_TEST_CASE("Embedding takes rows of its table; the padding row is not trained", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const StateDict table{{"weight", tensor_of<D>({1, 2, 3, 4, 5, 6}, {3, 2})}};
+  nn::Embedding<D, double> net(3, 2, {.padding_idx = 1});
+  net.load_state_dict(table);
+  const auto y = net(numbers<D>({2, 1, 2, 0}, {2, 2}));
+  CHECK(y.shape() == Shape{2, 2, 2});
+  CHECK(values_of(y) == std::vector<double>{5, 6, 3, 4, 5, 6, 1, 2});
+  sum(y).backward();
+  CHECK(values_of(net.weight.grad()) == std::vector<double>{1, 1, 0, 0, 2, 2});
+  CHECK(net.to(f32).padding_idx == 1);
+}
+
+TEMPLATE_TEST_CASE("EmbeddingBag reduces rows of each bag", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const StateDict table{{"weight", tensor_of<D>({1, 2, 3, 4, 5, 6}, {3, 2})}};
+  const auto x = numbers<D>({0, 2, 1, 1}, {2, 2});
+  nn::EmbeddingBag<D, double> mean(3, 2), total(3, 2, {.mode = BagMode::sum}), largest(3, 2, {.mode = BagMode::max});
+  mean.load_state_dict(table);
+  total.load_state_dict(table);
+  largest.load_state_dict(table);
+  CHECK(values_of(mean(x)) == std::vector<double>{3, 4, 3, 4});
+  CHECK(values_of(total(x)) == std::vector<double>{6, 8, 6, 8});
+  CHECK(values_of(largest(x)) == std::vector<double>{5, 6, 3, 4});
+  CHECK(values_of(total(numbers<D>({0, 1, 2}, {3}), numbers<D>({0, 1}, {2}))) == std::vector<double>{1, 2, 8, 10});
+  sum(mean(x)).backward();
+  CHECK(values_of(mean.weight.grad()) == std::vector<double>{0.5, 0.5, 1, 1, 0.5, 0.5});
+  auto copy = largest.to(f32);
+  CHECK(copy.options.mode == BagMode::max);
+  CHECK(values_of(copy(x)) == std::vector<double>{5, 6, 3, 4});
+}
+
+TEMPLATE_TEST_CASE("Embedding refuses sizes and numbers out of range", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK_THAT(error_of([] { nn::Embedding<D>(0, 2); }), ContainsSubstring("Embedding: sizes must be positive"));
+  CHECK_THAT(error_of([] { nn::EmbeddingBag<D>(2, -1); }), ContainsSubstring("sizes must be positive"));
+  CHECK_THAT(error_of([] { nn::Embedding<D>(4, 2, {.padding_idx = 4}); }), ContainsSubstring("padding_idx 4 is not one of 4 rows"));
+  nn::Embedding<D> net(4, 2);
+  CHECK_THAT(error_of([&] { net(numbers<D>({4}, {1})); }), ContainsSubstring("4"));
+  CHECK_THROWS_AS(net(numbers<D>({-1}, {1})), Error);
+}

@@ -1,0 +1,302 @@
+#include "support/tensors.hpp"
+
+#include <tern/nn/nn.hpp>
+#include <tern/ops/ops.hpp>
+
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <Device D, class T = float>
+struct Net : nn::Module<D, T> {
+  nn::Linear<D, T> hidden{3, 4}, out{4, 2};
+  nn::Dropout<D, T> dropout{0.5};
+  TERN_FIELDS(Net, hidden, out, dropout)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return out(dropout(relu(hidden(x)))); }
+};
+
+/// A list of layers, plain values, a buffer of each kind, constructors of its own.
+template <Device D, class T = float>
+struct Stack : nn::Module<D, T> {
+  Index width = 0;
+  double factor = 1;
+  std::vector<nn::Linear<D, T>> blocks;
+  nn::Parameter<D, T> gain;
+  Tensor<D, T> mean;
+  Tensor<D, Index> counts;
+
+  Stack(Index size, int depth, double scale) : width(size), factor(scale), gain(ones<D, T>({size})) {
+    for (int i = 0; i < depth; ++i) blocks.emplace_back(size, size);
+    mean = full<D, T>({2}, 0.25);
+    counts = full<D, Index>({3}, Index(1) << 40);
+  }
+  TERN_FIELDS(Stack, width, factor, blocks, gain, mean, counts)
+  Tensor<D, T> forward(const Tensor<D, T>& x) {
+    Tensor<D, T> y = x;
+    for (auto& block : blocks) y = block(y) * factor;
+    return y * gain;
+  }
+};
+
+/// Encoder and decoder share one weight.
+template <Device D, class T = float>
+struct Tied : nn::Module<D, T> {
+  nn::Linear<D, T> encoder{3, 3}, decoder{3, 3};
+  Tied() { decoder.weight = encoder.weight; }
+  TERN_FIELDS(Tied, encoder, decoder)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return decoder(encoder(x)); }
+};
+
+template <Device D, class T = float>
+struct ForgottenLayer : nn::Module<D, T> {
+  nn::Linear<D, T> listed{2, 2}, forgotten{2, 2};
+  TERN_FIELDS(ForgottenLayer, listed)
+};
+
+template <Device D, class T = float>
+struct ForgottenParameter : nn::Module<D, T> {
+  nn::Linear<D, T> listed{2, 2};
+  nn::Parameter<D, T> forgotten = zeros<D, T>({2});
+  TERN_FIELDS(ForgottenParameter, listed)
+};
+
+template <Device D, class T = float>
+struct Outer : nn::Module<D, T> {
+  ForgottenLayer<D, T> inner;
+  TERN_FIELDS(Outer, inner)
+};
+
+template <Device D, class T = float>
+struct OuterList : nn::Module<D, T> {
+  std::vector<ForgottenParameter<D, T>> inner;
+  OuterList() { inner.emplace_back(); }
+  TERN_FIELDS(OuterList, inner)
+};
+
+template <Device D, class T = float>
+struct Bilinear : nn::Module<D, T> {
+  nn::Parameter<D, T> weight = ones<D, T>({2, 3});
+  TERN_FIELDS(Bilinear, weight)
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& y) const { return matmul(matmul(x, weight), y); }
+};
+
+using Names = std::vector<std::string>;
+Names names_of(const StateDict& list) {
+  Names names;
+  for (const NamedTensor& entry : list) names.push_back(entry.name);
+  return names;
+}
+
+template <class D, class T>
+bool same_bits(const Tensor<D, T>& a, const Tensor<D, T>& b) {
+  return values_of(a) == values_of(b);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("parameters() and state_dict() name what a module lists, in its order", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Net<D> net;
+  const Names names{"hidden.weight", "hidden.bias", "out.weight", "out.bias"};
+  CHECK(names_of(net.parameters()) == names);
+  CHECK(names_of(net.state_dict()) == names);
+  CHECK(net.parameters()[0].tensor.shape() == Shape{4, 3});
+  CHECK(net.parameters()[0].tensor.template as<D>().requires_grad());
+  CHECK_FALSE(net.state_dict()[0].tensor.template as<D>().requires_grad());
+
+  const Stack<D> stack(2, 2, 0.5);
+  CHECK(names_of(stack.parameters()) == Names{"blocks.0.weight", "blocks.0.bias", "blocks.1.weight", "blocks.1.bias", "gain"});
+  CHECK(names_of(stack.state_dict()) ==
+        Names{"blocks.0.weight", "blocks.0.bias", "blocks.1.weight", "blocks.1.bias", "gain", "mean", "counts"});
+}
+
+TEMPLATE_TEST_CASE("state_dict() shares the module's elements", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Net<D> net;
+  net.state_dict()[3].tensor.template as<D>().fill_(7);
+  CHECK(values_of(net.out.bias) == std::vector<double>{7, 7});
+}
+
+TEMPLATE_TEST_CASE("a layer or parameter that is not listed is an Error", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const std::string rule = "is not listed in TERN_FIELDS, so it would not be trained";
+  CHECK_THAT(error_of([] { ForgottenLayer<D>().parameters(); }), ContainsSubstring("ForgottenLayer: ") && ContainsSubstring(rule));
+  CHECK_THAT(error_of([] { ForgottenLayer<D>().state_dict(); }), ContainsSubstring(rule));
+  CHECK_THAT(error_of([] { ForgottenLayer<D>().load_state_dict({}); }), ContainsSubstring(rule));
+  CHECK_THAT(error_of([] { ForgottenLayer<D>().clone(); }), ContainsSubstring(rule));
+  CHECK_THAT(error_of([] { ForgottenParameter<D>().parameters(); }), ContainsSubstring(rule));
+  CHECK_THAT(error_of([] { Outer<D>().parameters(); }), ContainsSubstring("ForgottenLayer: ") && ContainsSubstring(rule));
+  CHECK_THAT(error_of([] { OuterList<D>().parameters(); }), ContainsSubstring("ForgottenParameter: ") && ContainsSubstring(rule));
+}
+
+TEMPLATE_TEST_CASE("tied weights come once in parameters(), by both names in state_dict()", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Tied<D> net;
+  CHECK(names_of(net.parameters()) == Names{"encoder.weight", "encoder.bias", "decoder.bias"});
+  CHECK(names_of(net.state_dict()) == Names{"encoder.weight", "encoder.bias", "decoder.weight", "decoder.bias"});
+  sum(net(ones<D>({1, 3}))).backward();
+  CHECK(net.encoder.weight.grad().impl() == net.decoder.weight.grad().impl());
+}
+
+TEMPLATE_TEST_CASE("to() and clone() keep weights, ties, requires_grad and mode, and share nothing", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check_tied = [](Tied<D>& net, auto copy, bool trained) {
+    using T = typename decltype(copy)::value_type;
+    CHECK(copy.encoder.weight.impl() == copy.decoder.weight.impl());
+    CHECK(names_of(copy.parameters()).size() == 3);
+    CHECK(copy.encoder.weight.requires_grad() == trained);
+    CHECK(copy.encoder.bias.requires_grad());
+    const auto expected = net.encoder.weight.detach().to(Type<T>{});
+    CHECK(same_bits(copy.encoder.weight, expected));
+    CHECK(copy.is_training() == net.is_training());
+    copy.encoder.weight.detach().fill_(0);
+    CHECK_FALSE(same_bits(copy.encoder.weight, expected));
+    CHECK(same_bits(net.encoder.weight.detach().to(Type<T>{}), expected));
+  };
+  for (const bool trained : {true, false}) {
+    Tied<D> net;
+    net.encoder.weight.requires_grad_(trained);
+    net.train(trained);
+    check_tied(net, net.clone(), trained);
+    check_tied(net, net.to(f64), trained);
+    check_tied(net, net.to(bf16), trained);
+    check_tied(net, net.to(f16), trained);
+    check_tied(net, net.to(f32), trained);
+    check_tied(net, net.to(D{}), trained);
+  }
+}
+
+TEMPLATE_TEST_CASE("to() rebuilds lists, plain values and buffers; whole numbers keep their type", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Stack<D> net(2, 3, 0.75);
+  auto wide = net.to(f64);
+  static_assert(std::is_same_v<decltype(wide), Stack<D, double>>);
+  CHECK(wide.width == 2);
+  CHECK(wide.factor == 0.75);
+  REQUIRE(wide.blocks.size() == 3);
+  CHECK(values_of(wide.blocks[2].weight) == values_of(net.blocks[2].weight));
+  CHECK(wide.blocks[2].in_features == 2);
+  CHECK(values_of(wide.mean) == std::vector<double>{0.25, 0.25});
+  CHECK_FALSE(wide.mean.requires_grad());
+  CHECK(wide.counts(1) == Index(1) << 40);
+  CHECK_FALSE(wide.counts.impl()->owner == net.counts.impl()->owner);
+  CHECK_NOTHROW(wide(ones<D, double>({1, 2})).sum().backward());
+  CHECK(wide.blocks[0].weight.grad().defined());
+  CHECK_FALSE(net.blocks[0].weight.grad().defined());
+}
+
+TEST_CASE("to() takes a module to another device and back") {
+  const Net<Cpu> net;
+  const auto there = net.to(Naive{});
+  static_assert(std::is_same_v<std::remove_const_t<decltype(there)>, Net<Naive>>);
+  CHECK(values_of(there.hidden.weight) == values_of(net.hidden.weight));
+  CHECK(there.hidden.weight.requires_grad());
+  CHECK(values_of(there.to(Cpu{}).out.bias) == values_of(net.out.bias));
+}
+
+TEMPLATE_TEST_CASE("train() and eval() reach all modules", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Net<D> net;
+  CHECK(net.is_training());
+  CHECK(net.dropout.is_training());
+  net.eval();
+  CHECK_FALSE(net.is_training());
+  CHECK_FALSE(net.dropout.is_training());
+  CHECK_FALSE(net.clone().dropout.is_training());
+  net.train();
+  CHECK(net.dropout.is_training());
+  Stack<D> stack(2, 2, 1);
+  stack.eval();
+  CHECK_FALSE(stack.blocks[1].is_training());
+}
+
+TEMPLATE_TEST_CASE("load_state_dict() takes another module's weights of any floating-point type", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  manual_seed(3);
+  const Net<D> from;
+  const Net<D> net;
+  REQUIRE_FALSE(same_bits(net.hidden.weight, from.hidden.weight));
+  net.load_state_dict(from.state_dict());
+  CHECK(same_bits(net.hidden.weight, from.hidden.weight));
+  CHECK(same_bits(net.out.bias, from.out.bias));
+  CHECK(net.hidden.weight.requires_grad());
+  CHECK(net.hidden.weight.is_leaf());
+
+  const Net<D> other;
+  const auto wide = other.to(f64);
+  net.load_state_dict(wide.state_dict());
+  CHECK(same_bits(net.hidden.weight, other.hidden.weight));
+  wide.load_state_dict(from.state_dict());
+  CHECK(values_of(wide.hidden.weight) == values_of(from.hidden.weight));
+  const auto narrow = other.to(bf16);
+  narrow.load_state_dict(from.state_dict());
+  CHECK(same_bits(narrow.hidden.weight, from.hidden.weight.detach().to(bf16)));
+  net.load_state_dict(narrow.state_dict());
+  CHECK(values_of(net.hidden.weight) == values_of(narrow.hidden.weight));
+
+  const Net<Cpu> on_cpu;
+  net.load_state_dict(on_cpu.state_dict());
+  CHECK(values_of(net.hidden.weight) == values_of(on_cpu.hidden.weight));
+  on_cpu.load_state_dict(from.state_dict());
+  CHECK(values_of(on_cpu.hidden.weight) == values_of(from.hidden.weight));
+}
+
+TEMPLATE_TEST_CASE("load_state_dict() refuses what does not fit, and then changes nothing", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Net<D> net, from;
+  const std::vector<double> before = values_of(net.hidden.weight);
+  StateDict dict = from.state_dict();
+  dict.erase(dict.begin() + 1, dict.begin() + 3);
+  dict.push_back({"extra", zeros<D>({1})});
+  CHECK_THAT(error_of([&] { net.load_state_dict(dict); }),
+             ContainsSubstring("load_state_dict: missing: hidden.bias, out.weight; unexpected: extra"));
+  CHECK_THAT(error_of([&] { net.load_state_dict({}); }), ContainsSubstring("missing: hidden.weight, hidden.bias, out.weight, out.bias"));
+  dict = from.state_dict();
+  dict[2].tensor = zeros<D>({2, 5});
+  CHECK_THAT(error_of([&] { net.load_state_dict(dict); }),
+             ContainsSubstring("load_state_dict: out.weight has shape [2, 4], the loaded one [2, 5]"));
+  dict[2].tensor = zeros<D, std::int64_t>({2, 4});
+  CHECK_THAT(error_of([&] { net.load_state_dict(dict); }), ContainsSubstring("out.weight is float32, the loaded one int64"));
+  dict[2].tensor = {};
+  CHECK_THROWS_AS(net.load_state_dict(dict), Error);
+  CHECK(values_of(net.hidden.weight) == before);
+
+  dict.erase(dict.begin() + 1, dict.end());
+  dict.push_back({"extra", zeros<D>({1})});
+  net.load_state_dict(dict, false);
+  CHECK(same_bits(net.hidden.weight, from.hidden.weight));
+}
+
+TEMPLATE_TEST_CASE("a module can be moved", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Net<D> net;
+  const auto weight = net.hidden.weight.impl();
+  Net<D> moved = std::move(net);
+  CHECK(moved.hidden.weight.impl() == weight);
+  CHECK(names_of(moved.parameters()).size() == 4);
+  Net<D> assigned;
+  assigned = std::move(moved);
+  CHECK(assigned.hidden.weight.impl() == weight);
+  CHECK(names_of(assigned.parameters()).size() == 4);
+  CHECK_NOTHROW(assigned(ones<D>({2, 3})));
+  std::vector<Net<D>> nets;
+  for (int i = 0; i < 5; ++i) nets.emplace_back();
+  for (const Net<D>& each : nets) CHECK(names_of(each.parameters()).size() == 4);
+  static_assert(!std::is_copy_constructible_v<Net<D>> && !std::is_copy_assignable_v<Net<D>>);
+}
+
+TEMPLATE_TEST_CASE("zero_grad() drops all gradients", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Stack<D> net(2, 2, 1);
+  sum(net(ones<D>({1, 2}))).backward();
+  REQUIRE(net.blocks[1].weight.grad().defined());
+  net.zero_grad();
+  for (const NamedTensor& p : net.parameters()) CHECK_FALSE(p.tensor.template as<D>().grad().defined());
+}
+
+TEMPLATE_TEST_CASE("a module may take two arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Bilinear<D> net;
+  CHECK(values_of(net(ones<D>({1, 2}), ones<D>({3, 1}))) == std::vector<double>{6});
+}

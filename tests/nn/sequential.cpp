@@ -1,0 +1,80 @@
+#include "support/naive_indexing.hpp"
+
+#include "recorded_module.hpp"
+
+#include <tern/nn/nn.hpp>
+
+using namespace tern_test;
+
+namespace {
+
+template <class D, class T = float>
+auto small_net() {
+  return nn::Sequential(nn::Linear<D, T>(4, 8), nn::ReLU<D, T>(), nn::Dropout<D, T>(0.2), nn::Linear<D, T>(8, 2));
+}
+
+template <Device D, class T = float>
+struct Classifier : nn::Module<D, T> {
+  nn::Sequential<nn::Linear<D, T>, nn::Tanh<D, T>> body{nn::Linear<D, T>(4, 3), nn::Tanh<D, T>()};
+  nn::Linear<D, T> head{3, 2};
+  TERN_FIELDS(Classifier, body, head)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return head(body(x)); }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Sequential has PyTorch's names, nested ones too", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  manual_seed(1);
+  check_recorded("Sequential(Linear(4, 8), ReLU(), Dropout(0.2), Linear(8, 2))", small_net<D>());
+  check_recorded("Sequential(Embedding(10, 4), Sequential(Linear(4, 4), LayerNorm([4])))",
+                 nn::Sequential(nn::Embedding<D>(10, 4), nn::Sequential(nn::Linear<D>(4, 4), nn::LayerNorm<D>(4))));
+}
+
+TEMPLATE_TEST_CASE("Sequential applies its modules in order", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  auto net = small_net<D, double>();
+  net.eval();
+  const auto x = spread_tensor<D>({3, 4});
+  auto& first = std::get<0>(net.layers);
+  auto& last = std::get<3>(net.layers);
+  check_close(values_of(net(x)), values_of(linear(relu(linear(x, first.weight, first.bias)), last.weight, last.bias)));
+  // Integers in, numbers out.
+  auto words = nn::Sequential(nn::Embedding<D, double>(10, 4), nn::Linear<D, double>(4, 1));
+  CHECK(words(tensor_of<D, Index>({1, 2, 3})).shape() == Shape{3, 1});
+}
+
+TEMPLATE_TEST_CASE("Sequential: train, eval, to, clone, load and moves reach its modules", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  auto net = small_net<D>();
+  net.eval();
+  CHECK_FALSE(std::get<2>(net.layers).is_training());
+  auto wide = net.to(f64);
+  CHECK_FALSE(std::get<2>(wide.layers).is_training());
+  CHECK(std::get<2>(wide.layers).p == 0.2);
+  const auto x = spread_tensor<D>({3, 4});
+  check_close(values_of(net(x.to(f32))), values_of(wide(x)), 1e-5, 1e-5);
+  auto copy = net.clone();
+  CHECK(values_of(copy(x.to(f32))) == values_of(net(x.to(f32))));
+  CHECK(std::get<0>(copy.layers).weight.impl() != std::get<0>(net.layers).weight.impl());
+  auto other = small_net<D>();
+  other.eval();
+  other.load_state_dict(net.state_dict());
+  CHECK(values_of(other(x.to(f32))) == values_of(net(x.to(f32))));
+  auto moved = std::move(other);
+  CHECK(values_of(moved(x.to(f32))) == values_of(net(x.to(f32))));
+  CHECK(moved.parameters().size() == 4);
+}
+
+TEMPLATE_TEST_CASE("Sequential as a member", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Classifier<D> net;
+  std::vector<std::string> names;
+  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  CHECK(names == std::vector<std::string>{"body.0.weight", "body.0.bias", "head.weight", "head.bias"});
+  auto wide = net.to(f64);
+  const auto x = spread_tensor<D>({3, 4});
+  check_close(values_of(net(x.to(f32))), values_of(wide(x)), 1e-5, 1e-5);
+  auto deep = nn::Sequential(nn::Sequential(nn::Linear<D>(2, 2), nn::Sequential(nn::Linear<D>(2, 2), nn::Tanh<D>())), nn::Tanh<D>());
+  CHECK(deep.to(bf16).parameters()[2].name == "0.1.0.weight");
+}

@@ -1,0 +1,36 @@
+#include "support/tensors.hpp"
+
+#include <tern/nn/nn.hpp>
+
+using namespace tern_test;
+
+namespace {
+
+template <Device D, class T = float>
+struct Net : nn::Module<D, T> {
+  nn::Linear<D, T> hidden{3, 4};
+  std::vector<nn::Linear<D, T>> blocks;
+  nn::Sequential<nn::LayerNorm<D, T>, nn::Dropout<D, T>> tail{nn::LayerNorm<D, T>(4), nn::Dropout<D, T>(0.5)};
+  nn::Parameter<D, T> gain = ones<D, T>({4});
+  Tensor<D, T> mean = zeros<D, T>({2, 2});
+  Net() {
+    blocks.emplace_back(4, 4, nn::LinearOptions{.bias = false});
+    blocks.emplace_back(4, 4, nn::LinearOptions{.bias = false});
+    blocks[1].weight = blocks[0].weight;
+  }
+  TERN_FIELDS(Net, hidden, blocks, tail, gain, mean)
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("summary() shows modules, shapes and the number of parameters; tied ones count once", "", TERN_TEST_DEVICES) {
+  CHECK(nn::summary(Net<TestType>()) ==
+        "Net  gain [4]  mean [2, 2]\n"
+        "  (hidden): Linear  weight [4, 3]  bias [4]\n"
+        "  (blocks.0): Linear  weight [4, 4]\n"
+        "  (blocks.1): Linear  weight [4, 4]\n"
+        "  (tail): Sequential\n"
+        "    (0): LayerNorm  weight [4]  bias [4]\n"
+        "    (1): Dropout\n"
+        "44 parameters\n");
+}

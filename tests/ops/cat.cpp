@@ -1,0 +1,115 @@
+// cat and stack against the definition, element by element; gradients against finite differences.
+#include "support/tensors.hpp"
+
+#include <tern/ops/cat.hpp>
+#include <tern/ops/exponential.hpp>
+#include <tern/ops/gradcheck.hpp>
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+/// Pieces of the given lengths along dim, other sizes from shape, filled with different numbers; and what cat should make of them.
+template <class D, class T>
+void check_cat(const Shape& shape, int dim, const std::vector<Index>& lengths, std::size_t layout) {
+  std::vector<Tensor<D, T>> pieces;
+  Index total = 0;
+  for (std::size_t k = 0; k < lengths.size(); ++k) {
+    Shape part = shape;
+    part[dim] = lengths[k];
+    std::vector<double> values;
+    for (Index i = 0; i < part.numel(); ++i) values.push_back(double((17 * Index(k) + i) % (std::is_same_v<T, bool> ? 2 : 120)));
+    const Tensor<D, T> x = tensor_of<D, T>(values, part);
+    pieces.push_back(x.numel() && x.dim() ? layouts(x)[layout] : x);
+    total += lengths[k];
+  }
+  const Tensor<D, T> y = cat(pieces, dim);
+  Shape expected = shape;
+  expected[dim] = total;
+  REQUIRE(y.shape() == expected);
+  Index start = 0;
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    INFO("piece " << k << " along dimension " << dim << " in layout " << layout);
+    REQUIRE(values_of(y.narrow(dim, start, lengths[k])) == values_of(pieces[k]));
+    start += lengths[k];
+  }
+}
+
+template <class D, class T>
+void check_type() {
+  for (std::size_t layout = 0; layout < 4; ++layout) {
+    for (int dim = 0; dim < 3; ++dim) {
+      check_cat<D, T>({2, 3, 5}, dim, {1, 2, 3}, layout);
+      check_cat<D, T>({3, 17, 2}, dim, {16, 1, 33}, layout);
+      check_cat<D, T>({1, 2, 3}, dim, {4}, layout);
+      check_cat<D, T>({2, 2, 2}, dim, {0, 3, 0, 1}, layout);
+    }
+    check_cat<D, T>({300, 70, 9}, 1, {70, 1, 40}, layout);   // more than one thread's share
+  }
+  check_cat<D, T>({0, 3}, 1, {2, 2}, 0);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("tensors stand end to end", "[cat]", TERN_TEST_DEVICES) {
+  check_type<TestType, float>();
+  check_type<TestType, double>();
+  check_type<TestType, bfloat16>();
+  check_type<TestType, std::int64_t>();
+  check_type<TestType, std::uint8_t>();
+  check_type<TestType, bool>();
+}
+
+TEMPLATE_TEST_CASE("a tensor of shape [0] is passed over", "[cat]", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType>({2, 3}), none = zeros<TestType, double>({0});
+  CHECK(values_of(cat(std::vector{none, x, none}, -1)) == values_of(x));
+  CHECK(cat(std::vector{none, none}).shape() == Shape{0});
+}
+
+TEMPLATE_TEST_CASE("stack puts tensors side by side along a new dimension", "[cat]", TERN_TEST_DEVICES) {
+  const auto a = spread_tensor<TestType>({2, 3}), b = a * 2;
+  for (int dim = -3; dim < 3; ++dim) {
+    const auto y = stack(std::vector{a, b}, dim);
+    CHECK(y.size(dim) == 2);
+    CHECK(values_of(y.select(dim, 0)) == values_of(a));
+    CHECK(values_of(y.select(dim, 1)) == values_of(b));
+  }
+  CHECK(values_of(stack(std::vector{full<TestType>({}, 1), full<TestType>({}, 2)})) == std::vector<double>{1, 2});
+}
+
+TEMPLATE_TEST_CASE("gradients of cat and stack", "[cat][gradcheck]", TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto a = spread_tensor<TestType>({2, 3}).requires_grad_(), b = spread_tensor<TestType>({2, 1}, -1, 1).requires_grad_();
+  const auto joined = [](const X& x, const X& y) { return cat(std::vector{x.exp(), y, x, y.exp()}, 1).exp(); };
+  CHECK(gradcheck(joined, std::tuple{a, b}));
+  CHECK(gradgradcheck(joined, std::tuple{a, b}));
+  const auto stacked = [](const X& x, const X& y) { return stack(std::vector{x.exp(), y.expand({2, 3}), x}, 1).exp(); };
+  CHECK(gradcheck(stacked, std::tuple{a, b}));
+  CHECK(gradgradcheck(stacked, std::tuple{a, b}));
+}
+
+TEMPLATE_TEST_CASE("more tensors than a node has edges", "[cat]", TERN_TEST_DEVICES) {
+  for (const std::size_t n : {std::size_t(255), std::size_t(256), std::size_t(1000)}) {
+    const auto x = spread_tensor<TestType>({3}).requires_grad_();
+    const auto y = cat(std::vector(n, x));
+    CHECK(y.numel() == 3 * Index(n));
+    y.sum().backward();
+    CHECK(values_of(x.grad()) == std::vector<double>(3, double(n)));
+  }
+}
+
+TEMPLATE_TEST_CASE("tensors that do not fit together are refused", "[cat][refusal]", TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto a = spread_tensor<TestType>({2, 3}), b = spread_tensor<TestType>({2, 4});
+  CHECK(error_of([&] { cat(std::vector{a, b}); }) == "cat: shapes [2, 3] and [2, 4] differ in another dimension than 0");
+  CHECK(error_of([&] { cat(std::vector{a, a.select(0, 0)}); }) == "cat: shapes [2, 3] and [3] differ in another dimension than 0");
+  CHECK(error_of([&] { cat(std::vector{a, a}, 2); }) != "");
+  CHECK(error_of([&] { cat(std::vector<X>()); }) == "cat: at least one tensor is needed");
+  CHECK(error_of([&] { cat(std::vector{a, X()}); }) != "");
+  CHECK(error_of([&] { cat(std::vector{full<TestType, double>({}, 1)}); }) == "cat: a 0-d tensor cannot be concatenated; use stack");
+  CHECK(error_of([&] { stack(std::vector{a, b}); }) == "stack: shapes differ: [2, 3] and [2, 4]");
+  CHECK(error_of([&] { stack(std::vector{a, a}, 3); }) != "");
+  CHECK(error_of([&] { stack(std::vector<X>()); }) == "stack: at least one tensor is needed");
+  CHECK(error_of([&] { stack(std::vector{X()}); }) != "");
+}

@@ -1,0 +1,177 @@
+// Random tensors: moments and ranges, the same numbers for a seed whatever threads and layout, and those of the naive device.
+#include "support/tensors.hpp"
+
+#include <tern/core/parallel.hpp>
+#include <tern/ops/random.hpp>
+
+#include <algorithm>
+
+using namespace tern;
+using namespace tern_test;
+
+using Values = std::vector<double>;
+
+namespace {
+
+/// The mean of f of the values.
+template <class F>
+double mean_of(const Values& values, const F& f) {
+  double sum = 0;
+  for (const double v : values) sum += f(v);
+  return sum / double(values.size());
+}
+
+/// What make() gives after manual_seed(1).
+template <class F>
+Values seeded(const F& make, std::uint64_t seed = 1) {
+  manual_seed(seed);
+  return values_of(make());
+}
+
+constexpr Index many = 100000;
+
+template <class D, class T>
+void check_uniform() {
+  const Values u = seeded([] { return rand<D, T>({many}); });
+  const double coarse = is_half_v<T> ? 0.01 : 0;   // 16-bit numbers round up to 1
+  for (const double v : u) REQUIRE((v >= 0 && (coarse ? v <= 1 : v < 1)));
+  CHECK(mean_of(u, [](double v) { return v; }) == Approx(0.5).margin(0.005 + coarse));
+  CHECK(mean_of(u, [](double v) { return v * v; }) == Approx(1 / 3.0).margin(0.005 + coarse));
+}
+
+template <class D, class T>
+void check_normal() {
+  const Values z = seeded([] { return randn<D, T>({many}); });
+  CHECK(mean_of(z, [](double v) { return v; }) == Approx(0).margin(0.02));
+  CHECK(mean_of(z, [](double v) { return v * v; }) == Approx(1).margin(0.03));
+  CHECK(mean_of(z, [](double v) { return v * v * v; }) == Approx(0).margin(0.08));
+  CHECK(mean_of(z, [](double v) { return v * v * v * v; }) == Approx(3).margin(0.2));
+  CHECK(mean_of(z, [](double v) { return std::fabs(v) < 1 ? 1.0 : 0.0; }) == Approx(0.6827).margin(0.01));
+  double neighbours = 0;
+  for (std::size_t i = 1; i < z.size(); ++i) neighbours += z[i] * z[i - 1];
+  CHECK(neighbours / double(many) == Approx(0).margin(0.02));
+}
+
+/// The same numbers with other threads, for a shorter tensor, and after the same seed; others after another.
+template <class F>
+void check_repeatable(const F& make) {
+  const Values whole = seeded([&] { return make(many); });
+  CHECK(seeded([&] { return make(many); }) == whole);
+  CHECK(seeded([&] { return make(many); }, 2) != whole);
+  for (const Index n : {1, 2, 3, 63, 64, 65, 1000}) {
+    const Values part = seeded([&] { return make(n); });
+    CHECK(part == Values(whole.begin(), whole.begin() + n));
+  }
+  const int threads = num_threads();
+  for (const int n : {1, 3}) {
+    set_num_threads(n);
+    CHECK(seeded([&] { return make(many); }) == whole);
+  }
+  set_num_threads(threads);
+  manual_seed(1);
+  CHECK(values_of(make(100)) != values_of(make(100)));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("uniform numbers fill [0, 1)", "[random]", TERN_TEST_DEVICES) {
+  check_uniform<TestType, float>();
+  check_uniform<TestType, double>();
+  check_uniform<TestType, half>();
+  check_uniform<TestType, bfloat16>();
+}
+
+TEMPLATE_TEST_CASE("normal numbers have the normal distribution's moments", "[random]", TERN_TEST_DEVICES) {
+  check_normal<TestType, float>();
+  check_normal<TestType, double>();
+  check_normal<TestType, half>();
+}
+
+TEMPLATE_TEST_CASE("whole numbers are equally likely", "[random]", TERN_TEST_DEVICES) {
+  const Values k = seeded([] { return randint<TestType>(-2, 5, {many}); });
+  std::vector<int> count(7);
+  for (const double v : k) ++count.at(std::size_t(v + 2));
+  for (const int c : count) CHECK(c == Approx(many / 7.0).margin(600));   // five standard deviations: 550
+  const Index low = Index(1) << 60;
+  for (const double v : seeded([&] { return randint<TestType>(-low, low, {100}); })) CHECK(std::fabs(v) <= double(low));
+  CHECK(seeded([] { return randint<TestType, std::uint8_t>(255, 256, {3}); }) == Values(3, 255));
+  CHECK(values_of(randint<TestType>(1, {3})) == Values(3, 0));
+  CHECK(randint_like(zeros<TestType, float>({2, 3}), 3, 4).shape() == Shape{2, 3});
+}
+
+TEMPLATE_TEST_CASE("a permutation names every number once, and each place gets every number", "[random]", TERN_TEST_DEVICES) {
+  for (const Index n : {0, 1, 2, 3, 64, 1000}) {
+    Values p = seeded([&] { return randperm<TestType>(n); });
+    if (n > 60) CHECK_FALSE(std::is_sorted(p.begin(), p.end()));
+    std::sort(p.begin(), p.end());
+    for (Index i = 0; i < n; ++i) REQUIRE(p[std::size_t(i)] == double(i));
+  }
+  manual_seed(1);
+  int count[6] = {};
+  for (int i = 0; i < 6000; ++i) {
+    const Values p = values_of(randperm<TestType>(3));
+    ++count[int(p[0]) * 2 + (p[1] > p[2] ? 1 : 0)];
+  }
+  for (const int c : count) CHECK(c == Approx(1000).margin(150));
+}
+
+TEMPLATE_TEST_CASE("random numbers follow from seed and position alone", "[random]", TERN_TEST_DEVICES) {
+  check_repeatable([](Index n) { return rand<TestType>({n}); });
+  check_repeatable([](Index n) { return randn<TestType>({n}); });
+  check_repeatable([](Index n) { return randn<TestType, double>({n}); });
+  check_repeatable([](Index n) { return randint<TestType>(0, 1000, {n}); });
+}
+
+TEST_CASE("every device draws the same numbers", "[random]") {
+  CHECK(seeded([] { return rand<Cpu>({1000}); }) == seeded([] { return rand<Naive>({1000}); }));
+  CHECK(seeded([] { return rand<Cpu, double>({1000}); }) == seeded([] { return rand<Naive, double>({1000}); }));
+  CHECK(seeded([] { return randint<Cpu>(0, 77, {1000}); }) == seeded([] { return randint<Naive>(0, 77, {1000}); }));
+  check_close(seeded([] { return randn<Cpu>({1000}); }), seeded([] { return randn<Naive>({1000}); }), 1e-5, 1e-6);
+}
+
+TEMPLATE_TEST_CASE("tensors are filled in place, in any layout", "[random]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Values expected = seeded([] { return rand<D, double>({30, 40}); });
+  for (const auto& x : layouts(zeros<D, double>({30, 40}))) {
+    manual_seed(1);
+    CHECK(values_of(x.detach()) == Values(1200, 0));
+    const auto version = x.version();
+    CHECK(values_of(uniform_(x)) == expected);
+    CHECK(x.version() > version);
+  }
+  const auto x = zeros<D>({many});
+  for (const double v : values_of(uniform_(x, -3, -2))) REQUIRE((v >= -3 && v <= -2));
+  const Values z = values_of(normal_(x, 5, 0.5));
+  CHECK(mean_of(z, [](double v) { return v; }) == Approx(5).margin(0.02));
+  CHECK(mean_of(z, [](double v) { return (v - 5) * (v - 5); }) == Approx(0.25).margin(0.02));
+  CHECK(mean_of(values_of(bernoulli_(x, 0.3)), [](double v) { return v; }) == Approx(0.3).margin(0.01));
+  CHECK(mean_of(values_of(bernoulli(full<D>({many}, 0.8))), [](double v) { return v; }) == Approx(0.8).margin(0.01));
+  CHECK(values_of(bernoulli(full<D>({100}, 1))) == Values(100, 1));
+  CHECK(values_of(bernoulli(zeros<D>({100}))) == Values(100, 0));
+  CHECK(rand_like(x).shape() == x.shape());
+  CHECK(randn_like(x).shape() == x.shape());
+}
+
+TEMPLATE_TEST_CASE("what is overwritten with random numbers has no gradient", "[random]", TERN_TEST_DEVICES) {
+  const auto x = ones<TestType>({3}).requires_grad_();
+  CHECK(error_of([&] { uniform_(x); }) != "");
+  const auto y = x * 2;
+  normal_(y.narrow(0, 0, 2));
+  y.sum().backward();
+  CHECK(values_of(x.grad()) == Values{0, 0, 2});
+}
+
+TEMPLATE_TEST_CASE("impossible distributions are refused", "[random][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = zeros<D>({3});
+  CHECK(error_of([] { randint<D>(3, 3, {2}); }) == "randint: the range is empty: 3 to 3");
+  CHECK(error_of([] { randint<D, std::uint8_t>(0, 257, {2}); }) == "randint: numbers from 0 to 256 do not fit uint8");
+  CHECK(error_of([] { randperm<D>(-1); }) != "");
+  CHECK(error_of([&] { uniform_(x, 2, 1); }) == "uniform_: the bounds 2 and 1 are in the wrong order");
+  CHECK(error_of([&] { normal_(x, 0, -1); }) == "normal_: the standard deviation must not be negative: -1");
+  CHECK(error_of([&] { bernoulli_(x, 2); }) == "bernoulli_: the probability must be in [0, 1], not 2");
+  for (const auto& f : {+[](const Tensor<D>& t) { uniform_(t); }, +[](const Tensor<D>& t) { normal_(t); },
+                        +[](const Tensor<D>& t) { bernoulli_(t); }, +[](const Tensor<D>& t) { bernoulli(t); },
+                        +[](const Tensor<D>& t) { rand_like(t); }, +[](const Tensor<D>& t) { randn_like(t); }})
+    CHECK(error_of([&] { f(Tensor<D>()); }) != "");
+}

@@ -1,0 +1,120 @@
+// Tensors from lists, ranges and foreign memory.
+#include "support/tensors.hpp"
+
+#include <tern/ops/views.hpp>
+#include <tern/tensor/creation.hpp>
+
+using namespace tern;
+using namespace tern_test;
+
+using Values = std::vector<double>;
+
+TEMPLATE_TEST_CASE("a list becomes a tensor", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto vector = tensor<D>({1, 2.5, -3});
+  static_assert(std::is_same_v<decltype(vector), const Tensor<D, float>>);
+  CHECK(vector.shape() == Shape{3});
+  CHECK(values_of(vector) == Values{1, 2.5, -3});
+  const auto matrix = tensor<D, double>({{1, 2, 3}, {4, 5, 6}});
+  CHECK(matrix.shape() == Shape{2, 3});
+  CHECK(values_of(matrix) == Values{1, 2, 3, 4, 5, 6});
+  const auto blocks = tensor<D, std::int64_t>({{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}, {{9, 10}, {11, 12}}});
+  CHECK(blocks.shape() == Shape{3, 2, 2});
+  CHECK(values_of(blocks) == Values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  CHECK(values_of(tensor<D, bool>({true, false})) == Values{1, 0});
+  CHECK(values_of(tensor<D, bfloat16>({0.5f, 3})) == Values{0.5, 3});
+  CHECK(values_of(scalar_tensor<D>(2.5f)) == Values{2.5});
+  CHECK(scalar_tensor<D>(2.5f).dim() == 0);
+  CHECK(values_of(from_vector<D>(std::vector<float>{1, 2, 3, 4}, {2, 2})) == Values{1, 2, 3, 4});
+  CHECK(from_vector<D>(std::vector<double>{}, {0, 3}).shape() == Shape{0, 3});
+}
+
+TEMPLATE_TEST_CASE("lists that are no rectangle are refused", "[creation][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK(error_of([] { tensor<D>({{1, 2}, {3}}); }) == "tensor: rows of different lengths");
+  CHECK(error_of([] { tensor<D>({{{1, 2}, {3, 4}}, {{5, 6}}}); }) == "tensor: blocks of different sizes");
+  CHECK(error_of([] { tensor<D>({{{1, 2}, {3}}, {{5, 6}, {7, 8}}}); }) == "tensor: rows of different lengths");
+  CHECK(error_of([] { from_vector<D>(std::vector<float>{1, 2, 3}, {2, 2}); }) == "from_vector: 3 values do not fill shape [2, 2]");
+}
+
+TEMPLATE_TEST_CASE("full, zeros and ones", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK(values_of(full<D>({2, 2}, 0.5)) == Values(4, 0.5));
+  CHECK(values_of(zeros<D, std::uint8_t>({3})) == Values(3, 0));
+  CHECK(values_of(ones<D, half>({1, 3})) == Values(3, 1));
+  const auto x = full<D, double>({3, 4}, 7).t();
+  CHECK(full_like(x, 2).strides() == x.strides());
+  CHECK(values_of(zeros_like(x)) == Values(12, 0));
+  CHECK(values_of(ones_like(x)) == Values(12, 1));
+  CHECK(empty_like(x).shape() == x.shape());
+  CHECK(error_of([] { empty<D>({-1}); }) == "empty: negative size in [-1]");
+  CHECK(error_of([] { empty<D>({Index(1) << 40, Index(1) << 40}); }) != "");
+  CHECK(error_of([] { full_like(Tensor<D>(), 1); }) != "");
+}
+
+TEMPLATE_TEST_CASE("arange counts in int64, or in float where a step is broken", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  static_assert(std::is_same_v<decltype(arange<D>(3)), Tensor<D, std::int64_t>>);
+  static_assert(std::is_same_v<decltype(arange<D>(0, 1, 0.25)), Tensor<D, float>>);
+  static_assert(std::is_same_v<decltype(arange<D, double>(3)), Tensor<D, double>>);
+  CHECK(values_of(arange<D>(4)) == Values{0, 1, 2, 3});
+  CHECK(values_of(arange<D>(-3, 4, 3)) == Values{-3, 0, 3});
+  CHECK(values_of(arange<D>(-3, 3, 3)) == Values{-3, 0});
+  CHECK(values_of(arange<D>(5, 0, -2)) == Values{5, 3, 1});
+  CHECK(values_of(arange<D>(5, 1, -2)) == Values{5, 3});
+  CHECK(values_of(arange<D>(0, 1, 0.25)) == Values{0, 0.25, 0.5, 0.75});
+  CHECK(values_of(arange<D, half>(0, 3)) == Values{0, 1, 2});
+  CHECK(values_of(arange<D, std::uint8_t>(250, 256)) == Values{250, 251, 252, 253, 254, 255});
+  CHECK(arange<D>(0).shape() == Shape{0});
+  CHECK(arange<D>(3, 3, -1).shape() == Shape{0});
+  CHECK(values_of(arange<D>((Index(1) << 40) + 1, (Index(1) << 40) + 3)) == Values{1099511627777, 1099511627778});
+  CHECK(error_of([] { arange<D>(0, 3, -1); }) == "arange: steps of -1 do not lead from 0 to 3");
+  CHECK(error_of([] { arange<D>(0, 3, 0); }) != "");
+  CHECK(error_of([] { arange<D>(-1); }) != "");
+}
+
+TEMPLATE_TEST_CASE("linspace includes both ends", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK(values_of(linspace<D>(0, 1, 5)) == Values{0, 0.25, 0.5, 0.75, 1});
+  CHECK(values_of(linspace<D>(3, 7, 1)) == Values{3});
+  CHECK(linspace<D>(3, 7, 0).shape() == Shape{0});
+  for (const Index n : {2, 3, 7, 10, 1000}) {
+    const Values x = values_of(linspace<D, double>(-0.1, 0.7, n));
+    CHECK(x.front() == -0.1);
+    CHECK(x.back() == 0.7);
+    for (Index i = 0; i < n; ++i) CHECK(x[std::size_t(i)] == Approx(-0.1 + 0.8 * double(i) / double(n - 1)).margin(1e-15));
+  }
+  CHECK(error_of([] { linspace<D>(0, 1, -1); }) == "linspace: the number of steps must not be negative: -1");
+}
+
+TEMPLATE_TEST_CASE("eye has ones on its diagonal", "[creation]", TERN_TEST_DEVICES) {
+  for (const Index n : {0, 1, 2, 5}) {
+    for (const Index m : {0, 1, 3, 40}) {
+      const auto x = eye<TestType, float>(n, m);
+      CHECK(x.shape() == Shape{n, m});
+      const Values values = values_of(x);
+      for (Index i = 0; i < n * m; ++i) CHECK(values[std::size_t(i)] == double(i / m == i % m));
+    }
+  }
+  CHECK(eye<TestType, bool>(3).shape() == Shape{3, 3});
+  CHECK(error_of([] { eye<TestType>(-1); }) != "");
+}
+
+TEST_CASE("from_blob shares memory, and gives it back with the last owner", "[creation]") {
+  float numbers[6] = {0, 1, 2, 3, 4, 5};
+  int freed = 0;
+  const auto count = [](void*, void* context) { ++*static_cast<int*>(context); };
+  {
+    auto x = from_blob<Cpu>(numbers, {2, 3}, count, &freed);
+    CHECK(values_of(x.select(0, 1)) == Values{3, 4, 5});
+    x.fill_(7);
+    CHECK(numbers[5] == 7);
+    const auto view = x.t();
+    x = {};
+    CHECK(freed == 0);
+    CHECK(values_of(view) == Values(6, 7));
+  }
+  CHECK(freed == 1);
+  CHECK(from_blob<Cpu>(numbers, {6}).data() == numbers);
+  CHECK(error_of([] { from_blob<Cpu>(static_cast<float*>(nullptr), {2}); }) == "from_blob: a null pointer does not hold shape [2]");
+}
