@@ -102,7 +102,7 @@ template <class T>
 void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts, const T* scale,
          Index* chosen) {
   using C = compute_t<T>;
-  const Index rows = table.dims[0], columns = table.dims[1], bags = out.dims[0];
+  const Index columns = table.dims[1], bags = out.dims[0];
   const Index* const numbers = index.as<Index>();
   const Index* const start = starts.as<Index>();
   parallel_for(bags, 4 * cpu::parallel_grain * bags / (index.numel * columns + 1) + 1, [&](Index first, Index last) {
