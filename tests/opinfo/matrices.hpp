@@ -8,7 +8,7 @@ namespace opinfo {
 
 /// The sum of a tensor and a product, each with a factor.
 #define ADD_PRODUCT(name) \
-  {#name, [](C& c) { return Results{name(c.x(0), c.x(1), c.x(2), {c.number("beta", 1), c.number("alpha", 1)})}; }}
+  {#name, [](C& c) { return Results{name(c.x(0), c.x(1), c.x(2), c.number("beta", 1), c.number("alpha", 1))}; }}
 
 template <class D, class T>
 Table<D, T> matrices() {

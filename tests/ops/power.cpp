@@ -72,3 +72,12 @@ TEMPLATE_TEST_CASE("integer powers are exact and wrap around", "[ops]", TERN_TES
   const auto bytes = full<D, std::uint8_t>({}, 16);
   CHECK(pow(bytes, std::uint8_t(2)).item() == 0);
 }
+
+TEMPLATE_TEST_CASE("float_power calculates in double", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  check_close(values_of(float_power(full<D, std::int32_t>({1}, 10), -2)), {0.01});
+  check_close(values_of(float_power(full<D, float>({1}, 10), full<D, float>({1}, 40))), {1e40});
+  auto x = spread_tensor<D>({3}, 0.5, 2).requires_grad_(), y = spread_tensor<D>({3}).requires_grad_();
+  CHECK(gradcheck([](const auto& a, const auto& b) { return float_power(a, b); }, std::tuple{x, y}));
+  CHECK(error_of([&] { float_power(x, zeros<D, double>({2})); }) == "pow: shapes do not broadcast: [3] and [2]");
+}

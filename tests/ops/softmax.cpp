@@ -73,11 +73,14 @@ TEMPLATE_TEST_CASE("gradients of softmax", "[ops][gradcheck]", TERN_TEST_DEVICES
       CHECK(gradgradcheck(plain, std::tuple{x}));
       CHECK(gradcheck(log, std::tuple{x}));
       CHECK(gradgradcheck(log, std::tuple{x}));
+      CHECK(gradcheck([&](const auto& v) { return softmin(v, dim); }, std::tuple{x}));
+      check_close(values_of(softmin(x, dim)), values_of(softmax(-x, dim)));
     }
 }
 
 TEMPLATE_TEST_CASE("softmax refuses a dimension that is not there", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { softmax(zeros<TestType>({2}), 1); }) == "softmax: dimension 1 is out of range [-1, 0]");
+  CHECK(error_of([&] { softmin(zeros<TestType>({2}), 1); }) == "softmax: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { log_softmax(zeros<TestType>({2}), -2); }) ==
         "log_softmax: dimension -2 is out of range [-1, 0]");
 }

@@ -199,7 +199,7 @@ void dropout(Naive, RandomState state, double p, const Array& out, const Array& 
         philox(state.seed, state.stream, std::uint64_t(i / 128 * 16 + i % 16)).word[i % 128 / 32];
     const bool kept = (i % 32 < 16 ? word & 0xffff : word >> 16) < keep;
     using C = compute_t<T>;
-    out.as<T>()[i] = T(kept ? C(65536.0 / keep) * C(in.as<T>()[i]) : C(0));
+    out.as<T>()[i] = T(kept ? C(1 / (1 - p)) * C(in.as<T>()[i]) : C(0));
   }
 }
 

@@ -1,32 +1,29 @@
 // Products of matrices that are scaled and added to something, and products over chosen dimensions.
 #pragma once
 #include "matmul.hpp"
+#include "pointwise.hpp"
 #include "reduce.hpp"
 #include "shape.hpp"
 #include "wide.hpp"
 
 namespace tern {
 
-/// What addmm and its relatives take besides tensors.
-struct AddmmOptions {
-  double beta = 1;   // factor of what is added to; with 0 it does not count, not even as NaN
-  double alpha = 1;  // factor of the product
-};
-
 namespace detail {
 
-/// beta x + alpha product(a, b), x stretched to the product's shape.
+/// beta x + alpha product(a, b), x stretched to the product's shape. With beta = 0 x does not count, not even as NaN.
 template <class F, class D, class T>
-Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
-                         AddmmOptions options) {
+Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>& x, const Tensor<D, T>& a,
+                         const Tensor<D, T>& b, double beta, double alpha) {
   x.checked(op.name), a.checked(op.name), b.checked(op.name);
   const auto scaled = [&](const auto& v, const auto& left, const auto& right) {
     const auto p = product(left, right);
-    if (!(broadcast_shapes(op.name, v.shape(), p.shape()) == p.shape()))
-      fail(op.name, {"a tensor of shape ", v.shape(), " does not broadcast to the product's ", p.shape()});
-    const auto q = options.alpha == 1 ? p : mul(p, options.alpha, op.here);
-    if (options.beta == 0) return q;
-    return add(options.beta == 1 ? v : mul(v, options.beta, op.here), q, op.here);
+    const int added = p.dim() - v.dim();
+    bool fits = added >= 0;
+    for (int i = 0; fits && i < v.dim(); ++i) fits = v.size(i) == 1 || v.size(i) == p.size(added + i);
+    if (!fits) fail(op.name, {"a tensor of shape ", v.shape(), " does not broadcast to the product's ", p.shape()});
+    const auto q = alpha == 1 ? p : mul(p, alpha, op.here);
+    if (beta == 0) return add(step(op, v, [](auto u) { return decltype(u)(0); }), q, op.here);
+    return add(beta == 1 ? v : mul(v, beta, op.here), q, op.here);
   };
   return rounded_once(scaled, x, a, b);
 }
@@ -35,27 +32,34 @@ Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>&
 
 /// beta x + alpha a b of matrices.
 template <Device D, Floating T>
-Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, AddmmOptions options = {}, Here here = {}) {
-  return detail::add_product({"addmm", here}, [&](const auto& l, const auto& r) { return mm(l, r, here); }, x, a, b, options);
+Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
+                   double alpha = 1, Here here = {}) {
+  return detail::add_product(
+      {"addmm", here}, [&](const auto& l, const auto& r) { return mm(l, r, here); }, x, a, b, beta, alpha);
 }
 
 /// beta x + alpha a v, a matrix times a vector.
 template <Device D, Floating T>
-Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& v, AddmmOptions options = {}, Here here = {}) {
-  return detail::add_product({"addmv", here}, [&](const auto& l, const auto& r) { return mv(l, r, here); }, x, a, v, options);
+Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& v, double beta = 1,
+                   double alpha = 1, Here here = {}) {
+  return detail::add_product(
+      {"addmv", here}, [&](const auto& l, const auto& r) { return mv(l, r, here); }, x, a, v, beta, alpha);
 }
 
 /// beta x + alpha (sum over the batch of a b).
 template <Device D, Floating T>
-Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, AddmmOptions options = {}, Here here = {}) {
+Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
+                    double alpha = 1, Here here = {}) {
   const auto product = [&](const auto& l, const auto& r) { return sum(bmm(l, r, here), 0, false, here); };
-  return detail::add_product({"addbmm", here}, product, x, a, b, options);
+  return detail::add_product({"addbmm", here}, product, x, a, b, beta, alpha);
 }
 
 /// beta x + alpha a b for each pair of matrices of two batches.
 template <Device D, Floating T>
-Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, AddmmOptions options = {}, Here here = {}) {
-  return detail::add_product({"baddbmm", here}, [&](const auto& l, const auto& r) { return bmm(l, r, here); }, x, a, b, options);
+Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
+                     double alpha = 1, Here here = {}) {
+  return detail::add_product(
+      {"baddbmm", here}, [&](const auto& l, const auto& r) { return bmm(l, r, here); }, x, a, b, beta, alpha);
 }
 
 /// a[i] b[j], of vectors.
@@ -65,12 +69,14 @@ Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {})
   return mul(unsqueeze(a, 1, here), b, here);
 }
 
-/// The sum of products over the dimensions a_dims of a and b_dims of b, pair by pair; the other dimensions of a, then those of b, remain.
+/// The sum of products over the dimensions a_dims of a and b_dims of b, pair by pair; the other dimensions of a, then
+/// those of b, remain.
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims, Dims b_dims, Here here = {}) {
   const int m = a.checked("tensordot")->ndim, n = b.checked("tensordot")->ndim;
   if (a_dims.n != b_dims.n) fail("tensordot", {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
-  const unsigned a_mask = a_dims.n ? dim_mask("tensordot", a_dims, m) : 0, b_mask = b_dims.n ? dim_mask("tensordot", b_dims, n) : 0;
+  const unsigned a_mask = a_dims.n ? dim_mask("tensordot", a_dims, m) : 0,
+                 b_mask = b_dims.n ? dim_mask("tensordot", b_dims, n) : 0;
   Dims a_order, b_order = b_dims;
   Shape to;
   Index inner = 1;

@@ -15,8 +15,8 @@ Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, Dims dim = {}, b
   return tern::norm(x, ord, dim, keepdim, here);
 }
 
-/// A norm of the matrices in the two dimensions dim: ord = 1 and -1 are the largest and smallest sum of |x| over a column, inf and -inf
-/// over a row.
+/// A norm of the matrices in the two dimensions dim: ord = 1 and -1 are the largest and smallest sum of |x| over a
+/// column, inf and -inf over a row.
 template <Device D, Floating T>
 Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1}, bool keepdim = false, Here here = {}) {
   const int n = x.checked("matrix_norm")->ndim;
@@ -37,21 +37,25 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1},
 
 /// The norm of x1 - x2 + eps over the last dimension.
 template <Device D, Floating T>
-Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, double eps = 1e-6, bool keepdim = false,
-                               Here here = {}) {
-  const auto distance = [&](const auto& a, const auto& b) { return norm(add(sub(a, b, here), eps, here), p, -1, keepdim, here); };
+Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, double eps = 1e-6,
+                               bool keepdim = false, Here here = {}) {
+  const auto distance = [&](const auto& a, const auto& b) {
+    return norm(add(sub(a, b, here), eps, here), p, -1, keepdim, here);
+  };
   return detail::rounded_once(distance, x1, x2);
 }
 
 /// x / max(norm(x), eps), the norm being over dim.
 template <Device D, Floating T>
 Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, Dims dim = 1, double eps = 1e-12, Here here = {}) {
-  return detail::rounded_once([&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
+  return detail::rounded_once(
+      [&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
 }
 
 /// The cosine of the angle between x1 and x2 along dim: their inner product over their norms, each at least eps.
 template <Device D, Floating T>
-Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, Index dim = 1, double eps = 1e-8, Here here = {}) {
+Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, Index dim = 1, double eps = 1e-8,
+                               Here here = {}) {
   const auto unit = [&](const auto& x) { return div(x, clamp_min(norm(x, 2, dim, true, here), eps, here), here); };
   const auto cosine = [&](const auto& a, const auto& b) {
     const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());

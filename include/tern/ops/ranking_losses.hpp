@@ -15,9 +15,9 @@ struct HingeEmbeddingLossOptions {
 };
 struct TripletMarginLossOptions {
   double margin = 1;
-  double p = 2;         // of the norm
-  double eps = 1e-6;    // added to each difference
-  bool swap = false;    // the negative's distance is the smaller of those to anchor and positive
+  double p = 2;       // of the norm
+  double eps = 1e-6;  // added to each difference
+  bool swap = false;  // the negative's distance is the smaller of those to anchor and positive
   Reduction reduction = Reduction::mean;
 };
 struct KlDivOptions {
@@ -57,23 +57,27 @@ Tensor<D, T> margin_ranking_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2,
   const OpName op{"margin_ranking_loss", here};
   detail::check_same_dims(op.name, *x1.checked(op.name), *x2.checked(op.name));
   detail::check_same_dims(op.name, *x1.impl(), *target.checked(op.name));
-  const auto f = [margin = options.margin](auto a, auto b, auto t) { return detail::positive_part(margin - t * (a - b)); };
+  const auto f = [margin = options.margin](auto a, auto b, auto t) {
+    return detail::positive_part(margin - t * (a - b));
+  };
   return detail::derived_loss(op, options.reduction, f, x1, x2, target);
 }
 
-/// x where target is 1, max(margin - x, 0) where it is -1.
+/// x where target is 1, max(margin - x, 0) where it is -1. No gradient for the target.
 template <Device D, Floating T>
-Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, HingeEmbeddingLossOptions options = {},
-                                  Here here = {}) {
+Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& target,
+                                  HingeEmbeddingLossOptions options = {}, Here here = {}) {
   const auto f = [margin = options.margin](auto v, auto t) {
     return where(t == -1, 0, v) + where(t == 1, 0, detail::positive_part(margin - v));
   };
-  return detail::derived_loss({"hinge_embedding_loss", here}, options.reduction, f, x, target);
+  target.checked("hinge_embedding_loss");
+  return detail::derived_loss({"hinge_embedding_loss", here}, options.reduction, f, x, target.detach());
 }
 
 /// log(1 + e^(-target x)), target 1 or -1.
 template <Device D, Floating T>
-Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {}, Here here = {}) {
+Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {},
+                              Here here = {}) {
   const auto f = [](auto v, auto t) {
     const auto u = -t * v;
     return where(u > 0, u + log1p(exp(-abs(u))), log1p(exp(-abs(u))));
@@ -90,7 +94,9 @@ Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>&
   detail::check_same_dims(op.name, *anchor.impl(), *negative.checked(op.name));
   const auto f = [margin = options.margin](auto near, auto far) { return detail::positive_part(near - far + margin); };
   const auto loss = [&](const auto& a, const auto& p, const auto& n) {
-    const auto distance = [&](const auto& u, const auto& v) { return pairwise_distance(u, v, options.p, options.eps, false, here); };
+    const auto distance = [&](const auto& u, const auto& v) {
+      return pairwise_distance(u, v, options.p, options.eps, false, here);
+    };
     const auto near = distance(a, p);
     auto far = distance(a, n);
     if (options.swap) far = minimum(far, distance(p, n), here);
@@ -104,13 +110,17 @@ template <Device D, Floating T>
 Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOptions options = {}, Here here = {}) {
   const OpName op{"kl_div", here};
   if (options.log_target)
-    return detail::derived_loss(op, options.reduction, [](auto v, auto t) { return exp(t) * (t - v); }, x, target);
-  return detail::derived_loss(op, options.reduction, [](auto v, auto t) { return where(t == 0, 0, t * log(t)) - t * v; }, x, target);
+    return detail::derived_loss(
+        op, options.reduction, [](auto v, auto t) { return exp(t) * (t - v); }, x, target);
+  return detail::derived_loss(
+      op, options.reduction, [](auto v, auto t) { return where(t == 0, 0, t * log(t)) - t * v; }, x, target);
 }
 
-/// rate - target log(rate), the negative logarithm of the Poisson distribution but for a constant; x is log(rate), or the rate.
+/// rate - target log(rate), the negative logarithm of the Poisson distribution but for a constant; x is log(rate), or
+/// the rate.
 template <Device D, Floating T>
-Tensor<D, T> poisson_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, PoissonNllLossOptions options = {}, Here here = {}) {
+Tensor<D, T> poisson_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, PoissonNllLossOptions options = {},
+                              Here here = {}) {
   const auto f = [log_input = options.log_input, full = options.full, eps = options.eps](auto v, auto t) {
     auto loss = log_input ? exp(v) - t * v : v - t * log(v + eps);
     if (full) loss = loss + where(t > 1, t * log(t) - t + 0.5 * log(6.28318530717958647693 * t), 0);

@@ -8,11 +8,12 @@
 
 namespace tern {
 
-/// x / sqrt(mean of x^2 + eps) · weight, over the last dimensions of x, which are normalized_shape. The weight is of that shape;
-/// undefined it is ones. eps is the machine epsilon of T if not given.
+/// x / sqrt(mean of x^2 + eps) · weight, over the last dimensions of x, which are normalized_shape. The weight is of
+/// that shape; undefined it is ones. eps is the machine epsilon of T if not given.
 template <Device D, Floating T>
-Tensor<D, T> rms_norm(const Tensor<D, T>& x, const Shape& normalized_shape, const std::type_identity_t<Tensor<D, T>>& weight = {},
-                      std::optional<double> eps = {}, Here here = {}) {
+Tensor<D, T> rms_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
+                      const std::type_identity_t<Tensor<D, T>>& weight = {}, std::optional<double> eps = {},
+                      Here here = {}) {
   x.checked("rms_norm");
   const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(normalized_shape);
   detail::check_normalized("rms_norm", *x.impl(), normalized_shape, *w.impl());

@@ -1,4 +1,5 @@
-// Shapes changed by views and joins of other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, roll, hstack, vstack.
+// Shapes changed by views and joins of other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, roll,
+// hstack, vstack.
 #pragma once
 #include "../tensor/creation.hpp"
 #include "cat.hpp"
@@ -32,8 +33,10 @@ Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, Shape sizes, Here here 
 template <Device D, Element T>
 Tensor<D, T> movedim(const Tensor<D, T>& x, Dims source, Dims destination, Here here = {}) {
   const int n = x.checked("movedim")->ndim;
-  if (source.n != destination.n) fail("movedim", {"as many sources as destinations are needed: ", source, ", ", destination});
-  const unsigned moved = source.n ? dim_mask("movedim", source, n) : 0, taken = source.n ? dim_mask("movedim", destination, n) : 0;
+  if (source.n != destination.n)
+    fail("movedim", {"as many sources as destinations are needed: ", source, ", ", destination});
+  const unsigned moved = source.n ? dim_mask("movedim", source, n) : 0,
+                 taken = source.n ? dim_mask("movedim", destination, n) : 0;
   Dims order;
   for (int place = 0, next = 0; place < n; ++place) {
     if (taken >> place & 1) {
@@ -50,7 +53,8 @@ Tensor<D, T> movedim(const Tensor<D, T>& x, Dims source, Dims destination, Here 
 
 namespace detail {
 
-/// The diagonal of two dimensions as the last dimension of a view; `region` is its place in a row-major tensor of a's shape.
+/// The diagonal of two dimensions as the last dimension of a view; `region` is its place in a row-major tensor of a's
+/// shape.
 [[gnu::noinline]] inline TensorImpl* diagonal_view(TensorImpl* a, Index offset, int dim1, int dim2, Region& region) {
   Array dense = *a;
   set_contiguous_strides(dense);
@@ -60,7 +64,8 @@ namespace detail {
   v->ndim = std::uint8_t(a->ndim - 1);
   int k = 0;
   for (int i = 0; i < a->ndim; ++i)
-    if (i != dim1 && i != dim2) v->dims[k] = a->dims[i], v->strides[k] = a->strides[i], region.strides[k++] = dense.strides[i];
+    if (i != dim1 && i != dim2)
+      v->dims[k] = a->dims[i], v->strides[k] = a->strides[i], region.strides[k++] = dense.strides[i];
   v->dims[k] = length > 0 ? length : 0;
   v->strides[k] = a->strides[dim1] + a->strides[dim2];
   region.strides[k] = dense.strides[dim1] + dense.strides[dim2];
@@ -87,7 +92,8 @@ Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, I
   return y;
 }
 
-/// x laid side by side with itself, repeats[i] times along dimension i; more repeats than dimensions make new ones in front.
+/// x laid side by side with itself, repeats[i] times along dimension i; more repeats than dimensions make new ones in
+/// front.
 template <Device D, Element T>
 Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
   const int added = repeats.n - x.checked("repeat")->ndim;
@@ -98,8 +104,10 @@ Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
   Tensor<D, T> y = view(contiguous(x, here), to, here);
   for (int i = 0; i < repeats.n; ++i) {
     if (repeats[i] < 0) fail("repeat", {"the numbers must not be negative: ", repeats});
-    if (repeats[i] == 0) y = narrow(y, i, 0, 0, here);
-    else if (repeats[i] > 1) y = cat(std::vector<Tensor<D, T>>(std::size_t(repeats[i]), y), i, here);
+    if (repeats[i] == 0)
+      y = narrow(y, i, 0, 0, here);
+    else if (repeats[i] > 1)
+      y = cat(std::vector<Tensor<D, T>>(std::size_t(repeats[i]), y), i, here);
   }
   return clone(y, here);
 }
@@ -134,7 +142,8 @@ Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here 
   for (int k = 0; k < dims.n; ++k) {
     const Index size = x.size(dims[k]), shift = size ? (shifts[k] % size + size) % size : 0;
     if (shift)
-      y = cat(std::vector{narrow(y, dims[k], size - shift, shift, here), narrow(y, dims[k], 0, size - shift, here)}, dims[k], here);
+      y = cat(std::vector{narrow(y, dims[k], size - shift, shift, here), narrow(y, dims[k], 0, size - shift, here)},
+              dims[k], here);
   }
   return y;
 }

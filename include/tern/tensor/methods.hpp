@@ -47,7 +47,9 @@ namespace detail::adl {
   X(sum) X(mean) X(prod) X(amax) X(amin) X(argmax) X(argmin) X(var) X(logsumexp) X(any) X(all) X(norm)          \
   X(matmul) X(mm) X(bmm) X(mv) X(dot) X(gather) X(index_select) X(index) X(index_put_) X(slice) X(select) X(narrow)    \
   X(transpose) X(t) X(permute) X(expand) X(view) X(reshape) X(flatten) X(squeeze) X(unsqueeze) X(split) X(chunk)       \
-  X(unbind) X(contiguous) X(clone) X(copy_) X(fill_) X(to_type) X(to_device) X(rsub) X(rdiv)
+  X(unbind) X(contiguous) X(clone) X(copy_) X(fill_) X(to_type) X(to_device) X(rsub) X(rdiv)    \
+  X(broadcast_to) X(unflatten) X(movedim) X(diagonal) X(repeat) X(tile) X(flip) X(roll) X(addmm) X(addmv) X(addbmm)    \
+  X(baddbmm) X(outer) X(trace) X(aminmax) X(count_nonzero) X(float_power)
 
 TERN_UNARY_METHODS(TERN_ADL)
 TERN_BINARY_METHODS(TERN_ADL)
@@ -267,6 +269,46 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(chunk, chunks, dim, here);                                                                         \
   }                                                                                                                     \
   std::vector<Tensor> unbind(Index dim = 0, Here here = {}) const { return TERN_CALL(unbind, dim, here); }              \
+  Tensor broadcast_to(Shape to, Here here = {}) const { return TERN_CALL(broadcast_to, to, here); }                     \
+  Tensor unflatten(Index dim, Shape sizes, Here here = {}) const {                                                      \
+    return TERN_CALL(unflatten, dim, sizes, here);                                                                      \
+  }                                                                                                                     \
+  Tensor movedim(Dims source, Dims destination, Here here = {}) const {                                                 \
+    return TERN_CALL(movedim, source, destination, here);                                                               \
+  }                                                                                                                     \
+  Tensor diagonal(Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) const {                             \
+    return TERN_CALL(diagonal, offset, dim1, dim2, here);                                                               \
+  }                                                                                                                     \
+  Tensor repeat(Shape repeats, Here here = {}) const { return TERN_CALL(repeat, repeats, here); }                       \
+  Tensor tile(Shape repeats, Here here = {}) const { return TERN_CALL(tile, repeats, here); }                           \
+  Tensor flip(Dims dims, Here here = {}) const { return TERN_CALL(flip, dims, here); }                                  \
+  Tensor roll(Dims shifts, Dims dims = {}, Here here = {}) const { return TERN_CALL(roll, shifts, dims, here); }        \
+  Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {             \
+    return TERN_CALL(addmm, a, b, beta, alpha, here);                                                                   \
+  }                                                                                                                     \
+  Tensor addmv(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {             \
+    return TERN_CALL(addmv, a, b, beta, alpha, here);                                                                   \
+  }                                                                                                                     \
+  Tensor addbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {            \
+    return TERN_CALL(addbmm, a, b, beta, alpha, here);                                                                  \
+  }                                                                                                                     \
+  Tensor baddbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {           \
+    return TERN_CALL(baddbmm, a, b, beta, alpha, here);                                                                 \
+  }                                                                                                                     \
+  Tensor outer(const Tensor& other, Here here = {}) const { return TERN_CALL(outer, other, here); }                     \
+  Tensor<D, sum_t<T>> trace(Here here = {}) const { return TERN_CALL(trace, here); }                                    \
+  auto aminmax(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                             \
+    return TERN_CALL(aminmax, dim, keepdim, here);                                                                      \
+  }                                                                                                                     \
+  Tensor<D, Index> count_nonzero(Dims dim = {}, Here here = {}) const {                                                 \
+    return TERN_CALL(count_nonzero, dim, here);                                                                         \
+  }                                                                                                                     \
+  Tensor<D, double> float_power(const Tensor& other, Here here = {}) const {                                            \
+    return TERN_CALL(float_power, other, here);                                                                         \
+  }                                                                                                                     \
+  Tensor<D, double> float_power(double exponent, Here here = {}) const {                                                \
+    return TERN_CALL(float_power, exponent, here);                                                                      \
+  }                                                                                                                     \
   Tensor contiguous(Here here = {}) const { return TERN_CALL(contiguous, here); }                                       \
   Tensor clone(Here here = {}) const { return TERN_CALL(clone, here); }                                                 \
   const Tensor& copy_(const Tensor& source, Here here = {}) const { return TERN_CALL(copy_, source, here); }            \

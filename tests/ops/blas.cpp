@@ -1,0 +1,74 @@
+#include "support/tensors.hpp"
+
+#include "tern/ops/blas.hpp"
+#include "tern/ops/gradcheck.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+TEMPLATE_TEST_CASE("scaled products are sums of products", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto a = spread_tensor<D>({2, 3, 4}), b = spread_tensor<D>({2, 4, 5}, -1, 3), x = spread_tensor<D>({3, 5});
+  const auto v = b.select(0, 0).select(1, 0), y = x.select(1, 0);
+  check_close(values_of(x.addmm(a[0], b[0], 0.5, 2)), values_of(0.5 * x + 2 * matmul(a[0], b[0])));
+  check_close(values_of(y.addmv(a[0], v, 0.5, 2)), values_of(0.5 * y + 2 * matmul(a[0], v)));
+  check_close(values_of(x.addbmm(a, b, 0.5, 2)), values_of(0.5 * x + 2 * (matmul(a[0], b[0]) + matmul(a[1], b[1]))));
+  check_close(values_of(x.baddbmm(a, b, 0.5, 2)), values_of(0.5 * x + 2 * matmul(a, b)));
+  check_close(values_of(addmm(full<D, double>({1}, NAN), a[0], b[0], 0)), values_of(matmul(a[0], b[0])));
+}
+
+TEMPLATE_TEST_CASE("products over chosen dimensions", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto u = tensor_of<D>({1, 2}), v = tensor_of<D>({3, 4, 5});
+  CHECK(values_of(u.outer(v)) == std::vector<double>{3, 4, 5, 6, 8, 10});
+  const auto a = spread_tensor<D>({2, 3, 4}), b = spread_tensor<D>({4, 2, 5});
+  const auto c = tensordot(a, b, {2, 0}, {0, 1});
+  REQUIRE(c.shape() == Shape{3, 5});
+  double sum = 0;
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < 4; ++k) sum += a(i, 1, k) * b(k, i, 2);
+  CHECK(c(1, 2) == Approx(sum));
+  check_close(values_of(tensordot(a, b, 1)), values_of(matmul(a, b.view({4, 10}))));
+  CHECK(tensordot(u, v, 0).shape() == Shape{2, 3});
+  CHECK(tensor_of<D>({1, 2, 3, 4, 5, 6}, {2, 3}).trace().item() == 6);
+}
+
+TEMPLATE_TEST_CASE("a 16-bit sum with a product is rounded once", "[ops]", TERN_TEST_DEVICES) {
+  const auto a = tensor_of<TestType, bfloat16>({1, 1}, {1, 2}), b = tensor_of<TestType, bfloat16>({256, 1}, {2, 1});
+  const auto x = tensor_of<TestType, bfloat16>({-256}, {1, 1});
+  CHECK(float(addmm(x, a, b).item()) == 1);
+}
+
+TEMPLATE_TEST_CASE("gradients of scaled products", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  auto x = spread_tensor<D>({3, 2}).requires_grad_(), a = spread_tensor<D>({2, 3, 4}).requires_grad_(),
+       b = spread_tensor<D>({2, 4, 2}).requires_grad_();
+  const auto check = [](const auto& f, const auto& inputs) {
+    CHECK(gradcheck(f, inputs));
+    CHECK(gradgradcheck(f, inputs));
+  };
+  const std::tuple all{x, a, b};
+  check([](const auto& u, const auto& l, const auto& r) { return addmm(u, l[0], r[1], 0.5, 2); }, all);
+  check([](const auto& u, const auto& l, const auto& r) { return addmv(u[0][0], l[0], r[1].select(1, 0), 0.5, 2); },
+        all);
+  check([](const auto& u, const auto& l, const auto& r) { return addbmm(u, l, r, 0.5, 2); }, all);
+  check([](const auto& u, const auto& l, const auto& r) { return baddbmm(u, l, r, 0.5, 2); }, all);
+  check([](const auto& l, const auto& r) { return outer(l[0][0], r[0].select(1, 0)); }, std::tuple{a, b});
+  check([](const auto& l, const auto& r) { return tensordot(l, r, {2, 0}, {1, 0}); }, std::tuple{a, b});
+  check([](const auto& u) { return trace(u * u); }, std::tuple{x});
+}
+
+TEMPLATE_TEST_CASE("scaled products refuse what does not fit", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = zeros<TestType, double>({2, 2}), y = zeros<TestType, double>({3, 3}), v = zeros<TestType, double>({3});
+  const auto batch = zeros<TestType, double>({2, 3, 3});
+  CHECK(error_of([&] { addmm(x, y, y); }) ==
+        "addmm: a tensor of shape [2, 2] does not broadcast to the product's [3, 3]");
+  CHECK(error_of([&] { addmv(x, y, v); }) == "addmv: a tensor of shape [2, 2] does not broadcast to the product's [3]");
+  CHECK(error_of([&] { addbmm(x, y, y); }) == "bmm: 3-d and 3-d tensors are needed, not [3, 3] and [3, 3]");
+  CHECK(error_of([&] {
+          baddbmm(zeros<TestType, double>({4, 2, 3, 3}), batch, batch);
+        }) == "baddbmm: a tensor of shape [4, 2, 3, 3] does not broadcast to the product's [2, 3, 3]");
+  CHECK(error_of([&] { outer(x, v); }) == "outer: 1-d and 1-d tensors are needed, not [2, 2] and [3]");
+  CHECK(error_of([&] { tensordot(x, y, 1); }) == "tensordot: sizes differ over [1] and [0]: [2, 2], [3, 3]");
+  CHECK(error_of([&] { trace(v); }) == "trace: a matrix is needed, not [3]");
+}

@@ -1,0 +1,89 @@
+#include "support/tensors.hpp"
+
+#include "tern/ops/gradcheck.hpp"
+#include "tern/ops/ranking_losses.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+constexpr Reduction none = Reduction::none;
+}
+
+TEMPLATE_TEST_CASE("losses that compare, by their formulas", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({-1, 0.5, 2}), y = tensor_of<D>({1, 0.25, 0.5}), sign = tensor_of<D>({1, -1, -1});
+  check_close(values_of(margin_ranking_loss(x, y, sign, {0.5, none})), {2.5, 0.75, 2});
+  check_close(values_of(hinge_embedding_loss(x, sign, {1, none})), {-1, 0.5, 0});
+  check_close(values_of(soft_margin_loss(x, sign, {none})),
+              {std::log1p(std::exp(1.)), std::log1p(std::exp(0.5)), std::log1p(std::exp(2.))});
+  const auto p = tensor_of<D>({0.5, 0, 0.5});
+  check_close(values_of(kl_div(x, p, {none})), {0.5 * std::log(0.5) + 0.5, 0, 0.5 * std::log(0.5) - 1});
+  check_close(values_of(kl_div(x, x, {none, true})), {0, 0, 0});
+  const double e = std::exp(1.);
+  check_close(values_of(poisson_nll_loss(x, y, {.reduction = none})), {1 / e + 1, std::sqrt(e) - 0.125, e * e - 1});
+  check_close(values_of(poisson_nll_loss(y, 2 * p, {.log_input = false, .eps = 0, .reduction = none})),
+              {1, 0.25, 0.5 - std::log(0.5)});
+  const auto three = full<D, double>({1}, 3), one = ones<D, double>({1});
+  const double factorial = 3 * std::log(3.) - 3 + 0.5 * std::log(6 * 3.14159265358979323846);
+  check_close(values_of(poisson_nll_loss(one, three, {.full = true})), {e - 3 + factorial});
+  const auto anchor = tensor_of<D>({0, 0}, {1, 2}), near = tensor_of<D>({3, 4}, {1, 2}),
+             far = tensor_of<D>({0, 2}, {1, 2});
+  CHECK(triplet_margin_loss(anchor, near, far, {.eps = 0}).item() == Approx(4));
+  CHECK(triplet_margin_loss(anchor, far, near, {.eps = 0}).item() == 0);
+  CHECK(triplet_margin_loss(anchor, far, near, {.margin = 3, .eps = 0, .swap = true}).item() ==
+        Approx(5 - std::sqrt(13.)));
+  CHECK(soft_margin_loss(full<D, float>({1}, -1000), ones<D, float>({1})).item() == 1000);
+}
+
+TEMPLATE_TEST_CASE("the mean and the sum of losses that compare", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType>({2, 3}), t = spread_tensor<TestType>({3}, 0.1, 1);
+  const auto check = [&](const auto& loss) {
+    const auto each = values_of(loss(none));
+    double sum = 0;
+    for (double value : each) sum += value;
+    CHECK(loss(Reduction::sum).item() == Approx(sum));
+    CHECK(loss(Reduction::mean).item() == Approx(sum / 6));
+  };
+  check([&](Reduction r) { return margin_ranking_loss(x, x.flip(1), x.flip(0), {0.5, r}); });
+  check([&](Reduction r) { return hinge_embedding_loss(x, t, {1, r}); });
+  check([&](Reduction r) { return soft_margin_loss(x, t, {r}); });
+  check([&](Reduction r) { return kl_div(x, t, {r}); });
+  check([&](Reduction r) { return poisson_nll_loss(x, t, {.reduction = r}); });
+}
+
+TEMPLATE_TEST_CASE("gradients of losses that compare", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  auto x = spread_tensor<D>({2, 3}).requires_grad_(), y = spread_tensor<D>({2, 3}, 0.5, 3).requires_grad_();
+  const auto sign = tensor_of<D>({1, -1, 1, -1, 1, -1}, {2, 3});
+  const auto check = [](const auto& f, const auto& inputs) {
+    CHECK(gradcheck(f, inputs));
+    CHECK(gradgradcheck(f, inputs));
+  };
+  const std::tuple both{x, y};
+  for (const Reduction r : {none, Reduction::mean}) {
+    check([&](const auto& a, const auto& b) { return margin_ranking_loss(a * a, b, sign, {0.3, r}); }, both);
+    check([&](const auto& a) { return hinge_embedding_loss(a * a, sign, {2, r}); }, std::tuple{x});
+    check([&](const auto& a, const auto& b) { return soft_margin_loss(a, b, {r}); }, both);
+    check([&](const auto& a, const auto& b) { return kl_div(a, b, {r}); }, both);
+    check([&](const auto& a, const auto& b) { return kl_div(a, b, {r, true}); }, both);
+    check([&](const auto& a, const auto& b) { return poisson_nll_loss(a, b, {.full = true, .reduction = r}); }, both);
+    check([&](const auto& a, const auto& b) { return poisson_nll_loss(b, a, {.log_input = false, .reduction = r}); },
+          both);
+    check([&](const auto& a, const auto& b) { return triplet_margin_loss(a, b, sign, {.p = 3, .reduction = r}); },
+          both);
+  }
+}
+
+TEMPLATE_TEST_CASE("losses that compare refuse what does not fit", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = zeros<TestType, double>({2, 3}), y = zeros<TestType, double>({2}), z = zeros<TestType, double>({2, 2});
+  CHECK(error_of([&] { margin_ranking_loss(x, x, y); }) ==
+        "margin_ranking_loss: tensors of as many dimensions are needed: [2, 3] and [2]");
+  CHECK(error_of([&] { hinge_embedding_loss(x, y); }) ==
+        "hinge_embedding_loss: shapes do not broadcast: [2, 3] and [2]");
+  CHECK(error_of([&] { soft_margin_loss(x, y); }) == "soft_margin_loss: shapes do not broadcast: [2, 3] and [2]");
+  CHECK(error_of([&] { triplet_margin_loss(x, x, y); }) ==
+        "triplet_margin_loss: tensors of as many dimensions are needed: [2, 3] and [2]");
+  CHECK(error_of([&] { kl_div(x, z); }) == "kl_div: shapes do not broadcast: [2, 3] and [2, 2]");
+  CHECK(error_of([&] { poisson_nll_loss(x, z); }) == "poisson_nll_loss: shapes do not broadcast: [2, 3] and [2, 2]");
+}
