@@ -44,7 +44,8 @@ const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, double w
 }
 template <Device D, Floating T>
 const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& weight, Here here = {}) {
-  return detail::pointwise_({"lerp_", here}, detail::lerp_expression, [&] { return lerp(a, b, weight, here); }, a, b, weight);
+  return detail::pointwise_(
+      {"lerp_", here}, detail::lerp_expression, [&] { return lerp(a, b, weight, here); }, a, b, weight);
 }
 TERN_SAME_PLACE(lerp)
 TERN_SAME_PLACE(lerp_)
@@ -55,18 +56,21 @@ Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
                      scalar_t<std::type_identity_t<T>> value = 1, Here here = {}) {
   const auto y = detail::map<T>("addcmul", detail::addcmul_of(value), x, a, b);
   const detail::Gradient times{[value](auto g, auto other) { return value * g * other; }};
-  record({"addcmul", here}, y, wrt(x, [](const auto& g) { return g; }), wrt(a, saved(b), times), wrt(b, saved(a), times));
+  record({"addcmul", here}, y, wrt(x, [](const auto& g) { return g; }), wrt(a, saved(b), times),
+         wrt(b, saved(a), times));
   return y;
 }
 template <Device D, Element T>
 const Tensor<D, T>& addcmul_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
                              scalar_t<std::type_identity_t<T>> value = 1, Here here = {}) {
-  return detail::pointwise_({"addcmul_", here}, detail::addcmul_of(value), [&] { return addcmul(x, a, b, value, here); }, x, a, b);
+  return detail::pointwise_(
+      {"addcmul_", here}, detail::addcmul_of(value), [&] { return addcmul(x, a, b, value, here); }, x, a, b);
 }
 
 /// x + value a / b.
 template <Device D, Floating T>
-Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1, Here here = {}) {
+Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
+                     Here here = {}) {
   const auto y = detail::map<T>("addcdiv", detail::addcdiv_of(value), x, a, b);
   record({"addcdiv", here}, y, wrt(x, [](const auto& g) { return g; }),
          wrt(a, saved(b), detail::Gradient{[value](auto g, auto v) { return value * g / v; }}),
@@ -76,7 +80,8 @@ Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
 template <Device D, Floating T>
 const Tensor<D, T>& addcdiv_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
                              Here here = {}) {
-  return detail::pointwise_({"addcdiv_", here}, detail::addcdiv_of(value), [&] { return addcdiv(x, a, b, value, here); }, x, a, b);
+  return detail::pointwise_(
+      {"addcdiv_", here}, detail::addcdiv_of(value), [&] { return addcdiv(x, a, b, value, here); }, x, a, b);
 }
 
 }  // namespace tern
