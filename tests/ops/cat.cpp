@@ -10,7 +10,8 @@ using namespace tern_test;
 
 namespace {
 
-/// Pieces of the given lengths along dim, other sizes from shape, filled with different numbers; and what cat should make of them.
+/// Pieces of the given lengths along dim, other sizes from shape, filled with different numbers; and what cat should
+/// make of them.
 template <class D, class T>
 void check_cat(const Shape& shape, int dim, const std::vector<Index>& lengths, std::size_t layout) {
   std::vector<Tensor<D, T>> pieces;
@@ -19,7 +20,8 @@ void check_cat(const Shape& shape, int dim, const std::vector<Index>& lengths, s
     Shape part = shape;
     part[dim] = lengths[k];
     std::vector<double> values;
-    for (Index i = 0; i < part.numel(); ++i) values.push_back(double((17 * Index(k) + i) % (std::is_same_v<T, bool> ? 2 : 120)));
+    for (Index i = 0; i < part.numel(); ++i)
+      values.push_back(double((17 * Index(k) + i) % (std::is_same_v<T, bool> ? 2 : 120)));
     const Tensor<D, T> x = tensor_of<D, T>(values, part);
     pieces.push_back(x.numel() && x.dim() ? layouts(x)[layout] : x);
     total += lengths[k];
@@ -80,7 +82,8 @@ TEMPLATE_TEST_CASE("stack puts tensors side by side along a new dimension", "[ca
 
 TEMPLATE_TEST_CASE("gradients of cat and stack", "[cat][gradcheck]", TERN_TEST_DEVICES) {
   using X = Tensor<TestType, double>;
-  const auto a = spread_tensor<TestType>({2, 3}).requires_grad_(), b = spread_tensor<TestType>({2, 1}, -1, 1).requires_grad_();
+  const auto a = spread_tensor<TestType>({2, 3}).requires_grad_(),
+             b = spread_tensor<TestType>({2, 1}, -1, 1).requires_grad_();
   const auto joined = [](const X& x, const X& y) { return cat(std::vector{x.exp(), y, x, y.exp()}, 1).exp(); };
   CHECK(gradcheck(joined, std::tuple{a, b}));
   CHECK(gradgradcheck(joined, std::tuple{a, b}));
@@ -102,12 +105,17 @@ TEMPLATE_TEST_CASE("more tensors than a node has edges", "[cat]", TERN_TEST_DEVI
 TEMPLATE_TEST_CASE("tensors that do not fit together are refused", "[cat][refusal]", TERN_TEST_DEVICES) {
   using X = Tensor<TestType, double>;
   const auto a = spread_tensor<TestType>({2, 3}), b = spread_tensor<TestType>({2, 4});
-  CHECK(error_of([&] { cat(std::vector{a, b}); }) == "cat: shapes [2, 3] and [2, 4] differ in another dimension than 0");
-  CHECK(error_of([&] { cat(std::vector{a, a.select(0, 0)}); }) == "cat: shapes [2, 3] and [3] differ in another dimension than 0");
+  CHECK(error_of([&] {
+          cat(std::vector{a, b});
+        }) == "cat: shapes [2, 3] and [2, 4] differ in another dimension than 0");
+  CHECK(error_of([&] {
+          cat(std::vector{a, a.select(0, 0)});
+        }) == "cat: shapes [2, 3] and [3] differ in another dimension than 0");
   CHECK(error_of([&] { cat(std::vector{a, a}, 2); }) != "");
   CHECK(error_of([&] { cat(std::vector<X>()); }) == "cat: at least one tensor is needed");
   CHECK(error_of([&] { cat(std::vector{a, X()}); }) != "");
-  CHECK(error_of([&] { cat(std::vector{full<TestType, double>({}, 1)}); }) == "cat: a 0-d tensor cannot be concatenated; use stack");
+  CHECK(error_of([&] { cat(std::vector{full<TestType, double>({}, 1)}); }) ==
+        "cat: a 0-d tensor cannot be concatenated; use stack");
   CHECK(error_of([&] { stack(std::vector{a, b}); }) == "stack: shapes differ: [2, 3] and [2, 4]");
   CHECK(error_of([&] { stack(std::vector{a, a}, 3); }) != "");
   CHECK(error_of([&] { stack(std::vector<X>()); }) == "stack: at least one tensor is needed");

@@ -19,7 +19,8 @@ std::vector<double> dropped(Index n, double p, std::uint64_t seed = 1) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("elements fall at the rate asked for, and the others keep the mean", "[dropout]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("elements fall at the rate asked for, and the others keep the mean", "[dropout]",
+                   TERN_TEST_DEVICES) {
   const Index n = 1 << 16;
   for (const double p : {0.1, 0.2, 0.5, 0.9}) {
     const std::vector<double> y = dropped<TestType>(n, p);

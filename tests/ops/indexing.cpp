@@ -31,7 +31,8 @@ Shape shape_of(const json& sizes) {
 template <class D, class T>
 Tensor<D, T> tensor_of(const json& j) {
   std::vector<double> values;
-  for (const json& value : j["data"]) values.push_back(value.is_boolean() ? double(value.get<bool>()) : value.get<double>());
+  for (const json& value : j["data"])
+    values.push_back(value.is_boolean() ? double(value.get<bool>()) : value.get<double>());
   return tern_test::tensor_of<D, T>(values, shape_of(j["shape"]));
 }
 
@@ -47,7 +48,8 @@ IndexList<D> index_of(const json& entries) {
     if (e.contains("mask")) list.push_back(tensor_of<D, bool>(e["mask"]));
     if (e.contains("slice")) {
       const json& s = e["slice"];
-      list.push_back(Slice(s[0].is_null() ? 0 : s[0].get<Index>(), s[1].is_null() ? Slice::open : s[1].get<Index>(), s[2].get<Index>()));
+      list.push_back(Slice(s[0].is_null() ? 0 : s[0].get<Index>(), s[1].is_null() ? Slice::open : s[1].get<Index>(),
+                           s[2].get<Index>()));
     }
   }
   return list;
@@ -65,7 +67,8 @@ void check_recorded(bool all_layouts) {
   for (const json& c : recorded_cases()) {
     INFO(c.dump());
     const Shape shape = shape_of(c["shape"]);
-    if (shape.numel() > (is_half_v<T> ? 120 : std::is_same_v<T, std::uint8_t> ? 60 : 1000)) continue;   // all values must be exact
+    if (shape.numel() > (is_half_v<T> ? 120 : std::is_same_v<T, std::uint8_t> ? 60 : 1000))
+      continue;  // all values must be exact
     const IndexList<D> indices = index_of<D>(c["index"]);
     const Tensor<D, T> original = counting<D, T>(shape), x = original.clone();
     for (const Tensor<D, T>& y : all_layouts && shape.numel() ? layouts(x) : std::vector{x.clone()}) {
@@ -109,7 +112,8 @@ TEMPLATE_TEST_CASE("numbers, slices, None and Ellipsis give views, tensors copie
   CHECK(x.version() > before);
 }
 
-TEMPLATE_TEST_CASE("of several values for one place the last counts, and all of them add", "[indexing]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("of several values for one place the last counts, and all of them add", "[indexing]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const Index n = 20000;   // more than one thread's share
   std::vector<double> at, values;
@@ -117,13 +121,15 @@ TEMPLATE_TEST_CASE("of several values for one place the last counts, and all of 
   const auto positions = tern_test::tensor_of<D, Index>(at);
   const auto v = tern_test::tensor_of<D, double>(values);
   std::vector<double> put(13, 0.0), added(13, 0.0);
-  for (std::size_t i = 0; i < std::size_t(n); ++i) put[std::size_t(at[i])] = values[i], added[std::size_t(at[i])] += values[i];
+  for (std::size_t i = 0; i < std::size_t(n); ++i)
+    put[std::size_t(at[i])] = values[i], added[std::size_t(at[i])] += values[i];
   const auto x = zeros<D, double>({13}), y = zeros<D, double>({13});
   CHECK(values_of(x.index_put_({positions}, v)) == put);
   CHECK(values_of(y.index_put_({positions}, v, true)) == added);
 }
 
-TEMPLATE_TEST_CASE("the sums of an index's gradient are made in float for 16-bit types", "[indexing]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("the sums of an index's gradient are made in float for 16-bit types", "[indexing]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = ones<D, bfloat16>({1}).requires_grad_();
   x.index({zeros<D, Index>({1000})}).backward(full<D, bfloat16>({1000}, 1));
@@ -138,7 +144,8 @@ TEMPLATE_TEST_CASE("gradients of indexing", "[indexing][gradcheck]", TERN_TEST_D
   const auto row = tern_test::tensor_of<D, Index>({1, 0});
   const auto mask = tern_test::tensor_of<D, bool>({1, 0, 1, 1});
   const auto read = [&](const X& a) {
-    return a.index({Slice(), mask, None, 1}).sum() * a.index({at}).square().sum() + a.index({at, Ellipsis, row}).exp().sum();
+    return a.index({Slice(), mask, None, 1}).sum() * a.index({at}).square().sum() +
+           a.index({at, Ellipsis, row}).exp().sum();
   };
   CHECK(gradcheck(read, std::tuple{x}));
   CHECK(gradgradcheck(read, std::tuple{x}));
@@ -147,7 +154,8 @@ TEMPLATE_TEST_CASE("gradients of indexing", "[indexing][gradcheck]", TERN_TEST_D
   for (const bool accumulate : {false, true}) {
     const auto write = [&](const X& a, const X& values) {
       const IndexList<D> list{accumulate ? at : once, None, Slice(0, 4), 1};
-      return index_put(a.exp(), list, values.index({Slice(), Slice(0, accumulate ? 2 : 1), None}).sin(), accumulate).square();
+      return index_put(a.exp(), list, values.index({Slice(), Slice(0, accumulate ? 2 : 1), None}).sin(), accumulate)
+          .square();
     };
     CHECK(gradcheck(write, std::tuple{x, v}));
     CHECK(gradgradcheck(write, std::tuple{x, v}));
@@ -179,9 +187,12 @@ TEMPLATE_TEST_CASE("masked_fill and masked_select", "[indexing]", TERN_TEST_DEVI
   CHECK(values_of(x.masked_select(mask)) == chosen);
   CHECK(values_of(masked_select(full<D, double>({}, 2), mask)) == std::vector<double>{2, 2});
   for (const X& y : layouts(x.detach())) CHECK(values_of(y.masked_fill_(mask, 5)) == filled);
-  CHECK(values_of(masked_fill(counting<D, bool>({2}), tern_test::tensor_of<D, bool>({1, 0}), true)) == std::vector<double>{1, 1});
+  CHECK(values_of(masked_fill(counting<D, bool>({2}), tern_test::tensor_of<D, bool>({1, 0}), true)) ==
+        std::vector<double>{1, 1});
   const auto value = full<D, double>({}, 0.3).requires_grad_();
-  const auto fill = [&](const X& a, const X& v) { return masked_fill(masked_fill(a, mask, v), eq(mask, false), 2.0).square(); };
+  const auto fill = [&](const X& a, const X& v) {
+    return masked_fill(masked_fill(a, mask, v), eq(mask, false), 2.0).square();
+  };
   CHECK(gradcheck(fill, std::tuple{x, value}));
   CHECK(gradgradcheck(fill, std::tuple{x, value}));
   const auto select_masked = [&](const X& a) { return masked_select(a, mask).square(); };
@@ -203,7 +214,9 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   CHECK(error_of([&] { x.index({0, 0, 0}); }) == "index: too many indices, 3, for a tensor of shape [3, 4]");
   CHECK(error_of([&] { x.index({Ellipsis, Ellipsis}); }) == "index: only one Ellipsis can stand in an index");
   CHECK(error_of([&] { x.index({at({0, 1}), at({0, 1, 2})}); }) == "index: shapes do not broadcast: [2] and [3]");
-  CHECK(error_of([&] { x.index({tern_test::tensor_of<D, bool>({1, 0})}); }) == "index: a mask of shape [2] does not fit dimension 0 of [3, 4]");
+  CHECK(error_of([&] {
+          x.index({tern_test::tensor_of<D, bool>({1, 0})});
+        }) == "index: a mask of shape [2] does not fit dimension 0 of [3, 4]");
   CHECK(error_of([&] { x.index({Tensor<D, Index>()}); }) != "");
   CHECK(error_of([&] { Tensor<D, double>().index({0}); }) != "");
   CHECK(error_of([&] { x.index_put_({at({0})}, counting<D>({3})); }) ==
@@ -213,8 +226,11 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   CHECK(error_of([&] { x.expand({2, 3, 4}).index_put_({at({0})}, 1); }) != "");
   const auto leaf = counting<D>({3}).requires_grad_();
   CHECK(error_of([&] { leaf.index_put_({at({0})}, 1); }) != "");
-  CHECK(error_of([&] { masked_fill(x, tern_test::tensor_of<D, bool>({1, 0}), 1); }) == "masked_fill: shapes do not broadcast: [3, 4] and [2]");
-  CHECK(error_of([&] { masked_fill(x, x > 0, counting<D>({1})); }) == "masked_fill: the value must be a 0-d tensor, not of shape [1]");
+  CHECK(error_of([&] {
+          masked_fill(x, tern_test::tensor_of<D, bool>({1, 0}), 1);
+        }) == "masked_fill: shapes do not broadcast: [3, 4] and [2]");
+  CHECK(error_of([&] { masked_fill(x, x > 0, counting<D>({1})); }) ==
+        "masked_fill: the value must be a 0-d tensor, not of shape [1]");
   CHECK(error_of([&] { masked_fill(Tensor<D, double>(), x > 0, 1); }) != "");
   CHECK(error_of([&] { masked_select(x, Tensor<D, bool>()); }) != "");
   // A value saved for backward must not be overwritten.

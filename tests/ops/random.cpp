@@ -1,4 +1,5 @@
-// Random tensors: moments and ranges, the same numbers for a seed whatever threads and layout, and those of the naive device.
+// Random tensors: moments and ranges, the same numbers for a seed whatever threads and layout, and those of the naive
+// device.
 #include "support/tensors.hpp"
 
 #include <tern/core/parallel.hpp>
@@ -99,7 +100,8 @@ TEMPLATE_TEST_CASE("whole numbers are equally likely", "[random]", TERN_TEST_DEV
   CHECK(randint_like(zeros<TestType, float>({2, 3}), 3, 4).shape() == Shape{2, 3});
 }
 
-TEMPLATE_TEST_CASE("a permutation names every number once, and each place gets every number", "[random]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a permutation names every number once, and each place gets every number", "[random]",
+                   TERN_TEST_DEVICES) {
   for (const Index n : {0, 1, 2, 3, 64, 1000}) {
     Values p = seeded([&] { return randperm<TestType>(n); });
     if (n > 60) CHECK_FALSE(std::is_sorted(p.begin(), p.end()));

@@ -11,7 +11,8 @@ namespace naive {
 
 using tern_test::Naive;
 
-/// Calls f(offset of an element of a's row, offset of the same of b's), both in elements, for the rows' row-major numbers.
+/// Calls f(offset of an element of a's row, offset of the same of b's), both in elements, for the rows' row-major
+/// numbers.
 template <class F>
 void for_row(const Rows& a, Index row_a, const Rows& b, Index row_b, const F& f) {
   const auto offset = [](const Rows& rows, Index row, const Index* at) {
@@ -21,7 +22,8 @@ void for_row(const Rows& a, Index row_a, const Rows& b, Index row_b, const F& f)
     return sum;
   };
   const int n = a.array.ndim - a.lead;
-  for (tern_test::Positions p(Shape(a.array.dims + a.lead, n)); !p.done(); p.next()) f(offset(a, row_a, p.at), offset(b, row_b, p.at));
+  for (tern_test::Positions p(Shape(a.array.dims + a.lead, n)); !p.done(); p.next())
+    f(offset(a, row_a, p.at), offset(b, row_b, p.at));
 }
 
 }  // namespace naive
@@ -30,9 +32,9 @@ inline void positions(tern_test::Naive, const char* op, const Array& out, const 
   for (tern_test::Positions p(out.shape()); !p.done(); p.next()) {
     Index sum = 0;
     for (int k = 0; k < n; ++k) {
-      Index at = indices[k].index ? p.in<Index>(*indices[k].index) : p.at[indices[k].coordinate];
-      const Index size = indices[k].size;
-      if (at < (indices[k].from_end ? -size : 0) || at >= size) fail(op, {"index ", at, " is outside a dimension of size ", size});
+      const Index at = p.in<Index>(*indices[k].index), size = indices[k].size;
+      if (at < (indices[k].from_end ? -size : 0) || at >= size)
+        fail(op, {"index ", at, " is outside a dimension of size ", size});
       sum += (at < 0 ? at + size : at) * indices[k].step;
     }
     p.in<Index>(out) = sum;
@@ -57,8 +59,8 @@ void add_rows(tern_test::Naive, const Rows& out, const Rows& in, const RowMoves&
   for (Index i = 0; i < moves.count; ++i) {
     const Index to = moves.to ? moves.to->as<Index>()[i] : i, from = moves.from ? moves.from->as<Index>()[i] : i;
     if (to < 0 || from < 0) continue;
-    const C scale = moves.scale ? C(moves.scale->as<T>()[i]) : C(1);
-    naive::for_row(out, to, in, from, [&](Index t, Index f) { out.array.as<C>()[t] = C(out.array.as<C>()[t] + scale * C(in.array.as<T>()[f])); });
+    naive::for_row(out, to, in, from,
+                   [&](Index t, Index f) { out.array.as<C>()[t] = C(out.array.as<C>()[t] + C(in.array.as<T>()[f])); });
   }
 }
 

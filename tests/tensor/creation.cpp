@@ -34,7 +34,9 @@ TEMPLATE_TEST_CASE("lists that are no rectangle are refused", "[creation][refusa
   CHECK(error_of([] { tensor<D>({{1, 2}, {3}}); }) == "tensor: rows of different lengths");
   CHECK(error_of([] { tensor<D>({{{1, 2}, {3, 4}}, {{5, 6}}}); }) == "tensor: blocks of different sizes");
   CHECK(error_of([] { tensor<D>({{{1, 2}, {3}}, {{5, 6}, {7, 8}}}); }) == "tensor: rows of different lengths");
-  CHECK(error_of([] { from_vector<D>(std::vector<float>{1, 2, 3}, {2, 2}); }) == "from_vector: 3 values do not fill shape [2, 2]");
+  CHECK(error_of([] {
+          from_vector<D>(std::vector<float>{1, 2, 3}, {2, 2});
+        }) == "from_vector: 3 values do not fill shape [2, 2]");
 }
 
 TEMPLATE_TEST_CASE("full, zeros and ones", "[creation]", TERN_TEST_DEVICES) {
@@ -82,7 +84,8 @@ TEMPLATE_TEST_CASE("linspace includes both ends", "[creation]", TERN_TEST_DEVICE
     const Values x = values_of(linspace<D, double>(-0.1, 0.7, n));
     CHECK(x.front() == -0.1);
     CHECK(x.back() == 0.7);
-    for (Index i = 0; i < n; ++i) CHECK(x[std::size_t(i)] == Approx(-0.1 + 0.8 * double(i) / double(n - 1)).margin(1e-15));
+    for (Index i = 0; i < n; ++i)
+      CHECK(x[std::size_t(i)] == Approx(-0.1 + 0.8 * double(i) / double(n - 1)).margin(1e-15));
   }
   CHECK(error_of([] { linspace<D>(0, 1, -1); }) == "linspace: the number of steps must not be negative: -1");
 }
@@ -116,5 +119,6 @@ TEST_CASE("from_blob shares memory, and gives it back with the last owner", "[cr
   }
   CHECK(freed == 1);
   CHECK(from_blob<Cpu>(numbers, {6}).data() == numbers);
-  CHECK(error_of([] { from_blob<Cpu>(static_cast<float*>(nullptr), {2}); }) == "from_blob: a null pointer does not hold shape [2]");
+  CHECK(error_of([] { from_blob<Cpu>(static_cast<float*>(nullptr), {2}); }) ==
+        "from_blob: a null pointer does not hold shape [2]");
 }

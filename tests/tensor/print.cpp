@@ -33,7 +33,8 @@ Tensor<D, T> recorded_tensor(const json& c) {
   const Tensor<D, T> x = empty<D, T>(Shape(c["shape"].get<std::vector<Index>>().data(), int(c["shape"].size())));
   for (Index i = 0; i < x.numel(); ++i) {
     const json& data = c["data"];
-    x.data()[i] = T(compute_t<T>(data.is_object() ? double(i) * data["arange"].get<double>() : number(data[std::size_t(i)])));
+    x.data()[i] =
+        T(compute_t<T>(data.is_object() ? double(i) * data["arange"].get<double>() : number(data[std::size_t(i)])));
   }
   return x;
 }
@@ -43,7 +44,8 @@ void check_type(const json& c) {
   if (c["dtype"] != name_of(dtype_of<T>)) return;
   const Tensor<D, T> x = recorded_tensor<D, T>(c);
   INFO(c["name"].get<std::string>());
-  for (const Tensor<D, T>& y : x.numel() ? layouts(x) : std::vector{x}) CHECK(elements(to_string(y)) == elements(c["text"]));
+  for (const Tensor<D, T>& y : x.numel() ? layouts(x) : std::vector{x})
+    CHECK(elements(to_string(y)) == elements(c["text"]));
 }
 
 }  // namespace

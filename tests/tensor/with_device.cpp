@@ -17,9 +17,12 @@ TEST_CASE("a name chooses the device that the function is called with", "[with_d
 }
 
 TEST_CASE("a device that there is not is refused", "[with_device][refusal]") {
-  const auto error = [](const char* name) { return error_of([&] { with_device(name, []<Device D>(D) { FAIL("called"); }); }); };
+  const auto error = [](const char* name) {
+    return error_of([&] { with_device(name, []<Device D>(D) { FAIL("called"); }); });
+  };
   for (const std::string name : {"cuda", "cuda:1"})
-    CHECK(error(name.c_str()) == "with_device: '" + name + "' was asked for, but this version of tern has no CUDA backend; there is cpu");
+    CHECK(error(name.c_str()) ==
+          "with_device: '" + name + "' was asked for, but this version of tern has no CUDA backend; there is cpu");
   for (const std::string name : {"", "gpu", "CPU", "cpu:0", "cudax"})
     CHECK(error(name.c_str()) == "with_device: there is no device '" + name + "'; there are cpu and auto");
 }

@@ -1,16 +1,14 @@
-// The contract: rows of arrays, chosen by number. The first `lead` dimensions of an array number its rows in row-major order; what is
-// left is a row. A device implements
+// The contract: rows of arrays, chosen by number. The first `lead` dimensions of an array number its rows in row-major
+// order; what is left is a row. A device implements
 //
 //   positions(device, op, out, indices, n)        out[i] = sum over k of step_k index_k[i]: row numbers from indices
 //   copy_rows(device, out, in, moves)             out row to[i] = in row from[i], in order; zeros where from[i] < 0
-//   add_rows<T>(device, out, in, moves)           out row to[i] += scale[i] in row from[i]; out is of type compute_t<T>
-//   segments(device, op, out, starts, n)          out[i] = the last k with starts[k] <= i, or -1 where that is not below n
-//   bag_argmax<T>(device, out, in, moves)         out[b][c] = position in `in` of the largest in[from[i]][c] with to[i] = b; -1: none
+//   add_rows<T>(device, out, in, moves)           out row to[i] += in row from[i]; out is of type compute_t<T>
 //   count_true(device, mask)                      how many elements are true
 //   true_positions(device, out, mask)             the row-major positions of those
 //
-// where a negative to[i] means that nothing is moved. No sum depends on the number of threads: what goes to one row is added in order.
-// Arrays of row numbers, and masks, are row-major without gaps.
+// where a negative to[i] means that nothing is moved. No sum depends on the number of threads: what goes to one row is
+// added in order. Arrays of row numbers, and masks, are row-major without gaps.
 #pragma once
 #include "../core/array.hpp"
 
@@ -21,20 +19,18 @@ struct Rows {
   int lead;
 };
 
-/// Which row goes where: row numbers (int64), null for 0, 1, 2 …; scale is of the type that is added, null for ones.
+/// Which row goes where: row numbers (int64), null for 0, 1, 2 …
 struct RowMoves {
   Index count;
   const Array* to = nullptr;
   const Array* from = nullptr;
-  const Array* scale = nullptr;
 };
 
 /// One index of several that together name a row: it counts positions of a dimension, each `step` rows apart.
 struct RowIndex {
-  const Array* index;     // int64, broadcast to the result's shape; null: the result's own coordinate in dimension `coordinate`
+  const Array* index;     // int64, broadcast to the result's shape
   Index size, step;
   bool from_end = false;  // negative ones count from the end
-  int coordinate = 0;
 };
 
 }  // namespace tern

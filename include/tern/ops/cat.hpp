@@ -38,7 +38,8 @@ bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
 
 }  // namespace detail
 
-/// The tensors end to end along dim; their other sizes are the same. As in PyTorch, a tensor of shape [0] is passed over.
+/// The tensors end to end along dim; their other sizes are the same. As in PyTorch, a tensor of shape [0] is passed
+/// over.
 template <Device D, Element T>
 Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
   if (tensors.empty()) fail("cat", {"at least one tensor is needed"});

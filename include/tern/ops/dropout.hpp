@@ -1,5 +1,6 @@
-// Dropout (Srivastava and others: "Dropout: a simple way to prevent neural networks from overfitting", 2014). Which elements fall
-// follows from seed, stream and position, so the backward pass works it out again: as fast as reading a mask, and nothing is kept.
+// Dropout (Srivastava and others: "Dropout: a simple way to prevent neural networks from overfitting", 2014). Which
+// elements fall follows from seed, stream and position, so the backward pass works it out again: as fast as reading a
+// mask, and nothing is kept.
 #pragma once
 #include "random.hpp"
 
@@ -17,8 +18,8 @@ Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, Rando
 
 }  // namespace detail
 
-/// In training each element is zero with probability p, taken in steps of 1/65536, and the others are scaled by 1 / (1 - p); else x
-/// itself.
+/// In training each element is zero with probability p, taken in steps of 1/65536, and the others are scaled by 1 / (1
+/// - p); else x itself.
 template <Device D, Element T>
 Tensor<D, T> dropout(const Tensor<D, T>& x, double p = 0.5, bool training = true, Here here = {}) {
   static_assert(is_floating_v<T>);

@@ -1,6 +1,6 @@
-// x.index({Slice(1, 5), None, Ellipsis, 3, positions, mask}), writing through such an index, and masks. Numbers, slices, None and
-// Ellipsis give views; tensors of positions and masks copy, broadcast against each other, and their dimensions stand where the first
-// of them stood, or in front where something stood between them (PyTorch's rules).
+// x.index({Slice(1, 5), None, Ellipsis, 3, positions, mask}), writing through such an index, and masks. Numbers,
+// slices, None and Ellipsis give views; tensors of positions and masks copy, broadcast against each other, and their
+// dimensions stand where the first of them stood, or in front where something stood between them (PyTorch's rules).
 #pragma once
 #include <concepts>
 
@@ -54,7 +54,8 @@ Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Te
   for (int i = lead; i < from.n; ++i) to.push_back(from[i]);
   const Tensor<D, T> y = empty<D, T>(to);
   backend::copy_rows(D{}, {*y.impl(), at.dim()}, {*x.impl(), lead}, {.count = at.numel(), .from = at.impl()});
-  record(op, y, wrt(x, saved(at), [lead, from](const Tensor<D, T>& g, const auto& p) { return add_at(g, lead, p, from); }));
+  record(op, y,
+         wrt(x, saved(at), [lead, from](const Tensor<D, T>& g, const auto& p) { return add_at(g, lead, p, from); }));
   return y;
 }
 
@@ -72,14 +73,19 @@ Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
 
 /// x with [at[i...], r...] set to values[i..., r...]; of several values for one place the last counts.
 template <class D, class T>
-Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Tensor<D, T>& values) {
+Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
+                    const Tensor<D, T>& values) {
   const Tensor<D, T> y = dense_copy(x, false);
   backend::copy_rows(D{}, {*y.impl(), lead}, {*values.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()});
   const Shape shape = values.shape();
-  record(op, y, wrt(x, saved(at), [lead, shape](const Tensor<D, T>& g, const auto& p) {
-           return put_at({"put_at", {}}, g, lead, p, expand(zeros<D, T>({}), shape));
-         }),
-         wrt(values, saved(at), [lead](const Tensor<D, T>& g, const auto& p) { return take_at({"take_at", {}}, g, lead, p); }));
+  record(op, y,
+         wrt(x, saved(at),
+             [lead, shape](const Tensor<D, T>& g, const auto& p) {
+               return put_at({"put_at", {}}, g, lead, p, expand(zeros<D, T>({}), shape));
+             }),
+         wrt(values, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
+           return take_at({"take_at", {}}, g, lead, p);
+         }));
   return y;
 }
 
@@ -96,7 +102,8 @@ Tensor<D, Index> positions_of(const Tensor<D, bool>& mask) {
 template <class D, class T>
 class Indexed {
  public:
-  Indexed(const char* op, const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here) : view_(x) {
+  Indexed(const char* op, const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here)
+      : view_(x) {
     using Kind = typename TensorIndex<D>::Kind;
     int named = 0, ellipses = 0;
     for (std::size_t k = 0; k < count; ++k) named += entries[k].dims(), ellipses += entries[k].kind == Kind::ellipsis;
@@ -109,7 +116,8 @@ class Indexed {
       switch (entry.kind) {
         case Kind::position: {
           const Index size = view_.size(dim), at = entry.position < 0 ? entry.position + size : entry.position;
-          if (at < 0 || at >= size) fail(op, {"position ", entry.position, " is outside dimension ", dim, " of size ", size});
+          if (at < 0 || at >= size)
+            fail(op, {"position ", entry.position, " is outside dimension ", dim, " of size ", size});
           view_ = select(view_, dim, at, here);
           break;
         }
@@ -152,7 +160,8 @@ class Indexed {
     Tensor<D, T> fitting = values;
     while (fitting.dim() > shape.n && fitting.size(0) == 1) fitting = select(fitting, 0, 0, here);
     bool fits = fitting.dim() <= shape.n;
-    for (int i = 1; fits && i <= fitting.dim(); ++i) fits = fitting.size(-i) == 1 || fitting.size(-i) == shape[shape.n - i];
+    for (int i = 1; fits && i <= fitting.dim(); ++i)
+      fits = fitting.size(-i) == 1 || fitting.size(-i) == shape[shape.n - i];
     if (!fits)
       fail(op, {"values of shape ", values.shape(), " do not broadcast to the indexed shape ", shape});
     fitting = expand(fitting, shape, here);
@@ -259,7 +268,8 @@ const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* en
   } else {
     check_writable(op, target.impl());
     const bool same_memory = values.impl()->owner == x.impl()->owner;
-    backend::copy_rows(D{}, {*target.impl(), indexed.lead()}, {*(same_memory ? rows.clone() : rows).impl(), indexed.at().dim()},
+    backend::copy_rows(D{}, {*target.impl(), indexed.lead()},
+                       {*(same_memory ? rows.clone() : rows).impl(), indexed.at().dim()},
                        {.count = indexed.at().numel(), .to = indexed.at().impl()});
     bump_version(target.impl());
   }
@@ -270,7 +280,8 @@ const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* en
 
 /// The elements that the index names. Error on a position outside its dimension, naming both.
 template <Device D, Element T>
-Tensor<D, T> index(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices, Here here = {}) {
+Tensor<D, T> index(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
+                   Here here = {}) {
   return detail::index_by(x, indices.begin(), indices.size(), here);
 }
 template <Device D, Element T>
@@ -278,10 +289,11 @@ Tensor<D, T> index(const Tensor<D, T>& x, const IndexList<D>& indices, Here here
   return detail::index_by(x, indices.data(), indices.size(), here);
 }
 
-/// The elements that the index names become the values, which are broadcast; with accumulate they are added, as often as a position is
-/// named.
+/// The elements that the index names become the values, which are broadcast; with accumulate they are added, as often
+/// as a position is named.
 template <Device D, Element T>
-const Tensor<D, T>& index_put_(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
+const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
+                               std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
                                const Tensor<D, T>& values, bool accumulate = false, Here here = {}) {
   return detail::index_put_by(x, indices.begin(), indices.size(), values, accumulate, here);
 }
@@ -291,15 +303,16 @@ const Tensor<D, T>& index_put_(const Tensor<D, T>& x, const IndexList<D>& indice
   return detail::index_put_by(x, indices.data(), indices.size(), values, accumulate, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& index_put_(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
+const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
+                               std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
                                scalar_t<std::type_identity_t<T>> value, bool accumulate = false, Here here = {}) {
   return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value), accumulate, here);
 }
 
 /// x with the elements that the index names replaced, or added to; x itself stays.
 template <Device D, Element T>
-Tensor<D, T> index_put(const Tensor<D, T>& x, const IndexList<D>& indices, const Tensor<D, T>& values, bool accumulate = false,
-                       Here here = {}) {
+Tensor<D, T> index_put(const Tensor<D, T>& x, const IndexList<D>& indices, const Tensor<D, T>& values,
+                       bool accumulate = false, Here here = {}) {
   const Tensor<D, T> y = clone(x, here);
   return index_put_(y, indices, values, accumulate, here);
 }
@@ -316,29 +329,35 @@ template <Device D, Element T>
 Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, scalar_t<std::type_identity_t<T>> value,
                          Here here = {}) {
   const Tensor<D, T> y = detail::map<T>("masked_fill", detail::fill_where(value), x, mask);
-  record({"masked_fill", here}, y, wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }));
+  record({"masked_fill", here}, y,
+         wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }));
   return y;
 }
 /// The same with the value in a 0-d tensor.
 template <Device D, Element T>
-Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value, Here here = {}) {
-  if (value.checked("masked_fill")->ndim != 0) fail("masked_fill", {"the value must be a 0-d tensor, not of shape ", value.shape()});
+Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value,
+                         Here here = {}) {
+  if (value.checked("masked_fill")->ndim != 0)
+    fail("masked_fill", {"the value must be a 0-d tensor, not of shape ", value.shape()});
   const auto choose = [](auto v, auto m, auto filling) { return where(m != 0, filling, v); };
   const Tensor<D, T> y = detail::map<T>("masked_fill", choose, x, mask, value);
-  record({"masked_fill", here}, y, wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }),
+  record({"masked_fill", here}, y,
+         wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }),
          wrt(value, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, eq(m, false), 0); }));
   return y;
 }
 template <Device D, Element T>
-const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, scalar_t<std::type_identity_t<T>> value,
-                                 Here here = {}) {
-  return detail::pointwise_({"masked_fill_", here}, detail::fill_where(value), [&] { return masked_fill(x, mask, value, here); }, x, mask);
+const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask,
+                                 scalar_t<std::type_identity_t<T>> value, Here here = {}) {
+  return detail::pointwise_(
+      {"masked_fill_", here}, detail::fill_where(value), [&] { return masked_fill(x, mask, value, here); }, x, mask);
 }
 
 /// The elements where the mask is true, as a vector; the two are broadcast.
 template <Device D, Element T>
 Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, Here here = {}) {
-  const Shape shape = broadcast_shapes("masked_select", x.checked("masked_select")->shape_ref(), mask.checked("masked_select")->shape_ref());
+  const Shape shape = broadcast_shapes("masked_select", x.checked("masked_select")->shape_ref(),
+                                       mask.checked("masked_select")->shape_ref());
   return index(expand(x, shape, here), {expand(mask, shape, here)}, here);
 }
 

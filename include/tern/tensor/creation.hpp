@@ -38,7 +38,8 @@ Tensor<D, T> tensor(std::initializer_list<std::initializer_list<std::type_identi
   return from_vector<D, T>(values, {Index(rows.size()), columns});
 }
 template <Device D, Element T = float>
-Tensor<D, T> tensor(std::initializer_list<std::initializer_list<std::initializer_list<std::type_identity_t<T>>>> blocks) {
+Tensor<D, T> tensor(
+    std::initializer_list<std::initializer_list<std::initializer_list<std::type_identity_t<T>>>> blocks) {
   std::vector<T> values;
   if (blocks.size() == 0) fail("tensor", {"there is no block"});
   const auto& first = *blocks.begin();
@@ -57,7 +58,8 @@ Tensor<D, T> scalar_tensor(std::type_identity_t<T> value) {
   return full<D, T>({}, static_cast<scalar_t<T>>(value));
 }
 
-/// A tensor over memory of the caller's, row-major; deleter(data, context) runs when nobody uses it any more, if there is one.
+/// A tensor over memory of the caller's, row-major; deleter(data, context) runs when nobody uses it any more, if there
+/// is one.
 template <HostDevice D, Element T>
 Tensor<D, T> from_blob(T* data, const Shape& shape, Deleter deleter = nullptr, void* context = nullptr) {
   if (!data && shape.numel() != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
@@ -68,7 +70,8 @@ Tensor<D, T> from_blob(T* data, const Shape& shape, Deleter deleter = nullptr, v
 namespace detail {
 /// What arange makes of its arguments unless told: int64 of integers, else float.
 template <class T, class Number>
-using range_element = std::conditional_t<!std::is_void_v<T>, T, std::conditional_t<std::is_integral_v<Number>, Index, float>>;
+using range_element =
+    std::conditional_t<!std::is_void_v<T>, T, std::conditional_t<std::is_integral_v<Number>, Index, float>>;
 }  // namespace detail
 
 /// start, start + step, … up to but not including end: arange<D>(0, 10, 2) of int64, arange<D>(0, 1, 0.25) of float.

@@ -1,5 +1,5 @@
-// Tensors as text, in PyTorch's layout: aligned columns, four digits, scientific where the numbers ask for it, summarised beyond 1000
-// elements; then the type and the shape.
+// Tensors as text, in PyTorch's layout: aligned columns, four digits, scientific where the numbers ask for it,
+// summarised beyond 1000 elements; then the type and the shape.
 #pragma once
 #include <cmath>
 #include <iosfwd>

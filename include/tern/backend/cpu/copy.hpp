@@ -1,5 +1,5 @@
-// Copies between any strides: bits of 1, 2, 4 or 8 bytes, whatever the type. The dimensions are merged and ordered, and two of
-// them are cut into blocks; the rest is which loop runs inside a block.
+// Copies between any strides: bits of 1, 2, 4 or 8 bytes, whatever the type. The dimensions are merged and ordered, and
+// two of them are cut into blocks; the rest is which loop runs inside a block.
 #pragma once
 #include <cstring>
 #include <utility>
@@ -44,8 +44,8 @@ void copy_strided(char* to, const char* from, const CopyBlock& b) {
       std::memcpy(to + i * b.to_row + j * b.to_column, from + i * b.from_row + j * b.from_column, bytes);
 }
 
-/// One of the log2(n) steps of transposing n vectors of n elements: rows i and i + step exchange the elements whose column and
-/// row differ in that bit.
+/// One of the log2(n) steps of transposing n vectors of n elements: rows i and i + step exchange the elements whose
+/// column and row differ in that bit.
 template <int step, class V, std::size_t... c>
 [[gnu::always_inline]] inline void exchange(V& a, V& b, std::index_sequence<c...>) {
   constexpr int n = sizeof...(c);
@@ -78,8 +78,9 @@ void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   const Index rows = b.rows - b.rows % n, columns = b.columns - b.columns % n;
   for (Index i = 0; i < rows; i += n)
     for (Index j = 0; j < columns; j += n)
-      transpose_square<expr::vector_t<Word, n>>(to + i * b.to_row + j * bytes, b.to_row, from + i * bytes + j * b.from_column,
-                                                b.from_column, std::make_index_sequence<n>());
+      transpose_square<expr::vector_t<Word, n>>(to + i * b.to_row + j * bytes, b.to_row,
+                                                from + i * bytes + j * b.from_column, b.from_column,
+                                                std::make_index_sequence<n>());
   CopyBlock rest = b;
   rest.columns = b.columns - columns;
   if (rest.columns) copy_strided<bytes>(to + columns * bytes, from + columns * b.from_column, rest);
@@ -88,7 +89,8 @@ void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   if (rest.rows) copy_strided<bytes>(to + rows * b.to_row, from + rows * bytes, rest);
 }
 
-/// A copy's dimensions: without those of size 1, merged where both sides allow it, out's smallest stride last; strides in bytes.
+/// A copy's dimensions: without those of size 1, merged where both sides allow it, out's smallest stride last; strides
+/// in bytes.
 struct CopyDims {
   int n = 0;
   Index size[max_dims], to[max_dims], from[max_dims];
@@ -104,7 +106,8 @@ struct CopyDims {
     }
     int merged = 0;
     for (int i = 1; i < n; ++i) {
-      if (to[merged] == to[i] * size[i] && from[merged] == from[i] * size[i]) set(merged, size[merged] * size[i], to[i], from[i]);
+      if (to[merged] == to[i] * size[i] && from[merged] == from[i] * size[i])
+        set(merged, size[merged] * size[i], to[i], from[i]);
       else set(++merged, size[i], to[i], from[i]);
     }
     n = n ? merged + 1 : 0;
@@ -126,7 +129,8 @@ struct CopyDims {
 };
 
 /// Runs a loop over a copy, cut into blocks of at most so many rows and columns.
-inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoop loop, Index rows, Index columns, int bytes) {
+inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoop loop, Index rows, Index columns,
+                       int bytes) {
   const int r = dims.n - 2, c = dims.n - 1;
   const Index row_blocks = (dims.size[r] + rows - 1) / rows, column_blocks = (dims.size[c] + columns - 1) / columns;
   Index count = row_blocks * column_blocks;
@@ -137,7 +141,8 @@ inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoo
       const Index column = item % column_blocks * columns, row = item / column_blocks % row_blocks * rows;
       const CopyBlock block{std::min(rows, dims.size[r] - row), std::min(columns, dims.size[c] - column),
                             dims.to[r], dims.from[r], dims.to[c], dims.from[c]};
-      Index target = row * block.to_row + column * block.to_column, source = row * block.from_row + column * block.from_column;
+      Index target = row * block.to_row + column * block.to_column,
+            source = row * block.from_row + column * block.from_column;
       Index rest = item / column_blocks / row_blocks;
       for (int i = r; i-- > 0; rest /= dims.size[i]) {
         const Index at = rest % dims.size[i];
@@ -154,7 +159,8 @@ struct CopyLoops {
   CopyLoop runs, splat, strided, transposed;
 };
 template <int bytes>
-inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &copy_strided<bytes>, &copy_transposed<bytes>};
+inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &copy_strided<bytes>,
+                                      &copy_transposed<bytes>};
 
 }  // namespace cpu
 
@@ -168,7 +174,8 @@ inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &co
                                              : cpu::copy_loops<8>;
   cpu::CopyDims dims(out, in, bytes, bytes);
   const int c = dims.n - 1;
-  int rows = 0;  // the dimension of which a block has several: the longest, or where the source is walked in shorter steps
+  int rows =
+      0;  // the dimension of which a block has several: the longest, or where the source is walked in shorter steps
   for (int i = 1; i < c; ++i)
     if (dims.size[i] > dims.size[rows]) rows = i;
   bool across = false;
@@ -181,7 +188,8 @@ inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &co
   const bool dense = dims.to[c] == bytes;
   if (dense && dims.from[c] == bytes) {
     const Index columns = std::min(dims.size[c], (Index(1) << 18) / bytes);
-    return cpu::run_blocks(dims, out.data, in.data, loops.runs, (Index(1) << 16) / (columns * bytes) + 1, columns, bytes);
+    return cpu::run_blocks(dims, out.data, in.data, loops.runs, (Index(1) << 16) / (columns * bytes) + 1, columns,
+                           bytes);
   }
   const cpu::CopyLoop loop = dense && dims.from[c] == 0                            ? loops.splat
                              : dense && across && dims.from[c - 1] == bytes ? loops.transposed

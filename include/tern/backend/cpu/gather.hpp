@@ -1,22 +1,14 @@
-// Rows by number. Sums are made in the order of the numbers, whatever the number of threads: each thread owns rows of the output.
+// Rows by number. Sums are made in the order of the numbers, whatever the number of threads: each thread owns rows of
+// the output.
 #pragma once
 #include "../gather.hpp"
+#include "add_scaled.hpp"
 #include "map.hpp"
 
 namespace tern {
 inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
-
-/// y += scale x.
-template <class T>
-void add_scaled(T* y, const T* x, Index n, compute_t<T> scale) {
-  using V = expr::packet_t<T>;
-  Index i = 0;
-  for (; i + V::size <= n; i += V::size)
-    expr::store_as<T>(y + i, multiply_add(V(scale), expr::load_as<V>(x + i), expr::load_as<V>(y + i)));
-  for (; i < n; ++i) y[i] = T(compute_t<T>(y[i]) + scale * compute_t<T>(x[i]));
-}
 
 /// Splits the rows of a table among threads that each walk through all n numbers.
 template <class F>
@@ -34,8 +26,8 @@ struct Middle {
   }
 };
 
-/// Calls f(position in a, position in index) for each element of index, whose sizes but that of dim are at most a's: the position in a
-/// is the one with the number read from index along dim.
+/// Calls f(position in a, position in index) for each element of index, whose sizes but that of dim are at most a's:
+/// the position in a is the one with the number read from index along dim.
 template <class F>
 void for_indexed(const Array& a, int dim, const Array& index, const F& f) {
   Index at[max_dims] = {}, strides[max_dims], stride = 1;
@@ -95,12 +87,13 @@ template <class T>
 void scatter_add(Cpu, const Array& out, int dim, const Array& index, const Array& x) {
   using C = compute_t<T>;
   // x may be larger than index: its own position is counted along.
-  cpu::for_indexed(out, dim, index, [&](Index to, Index from) { out.as<T>()[to] = T(C(out.as<T>()[to]) + C(x.as<T>()[from])); });
+  cpu::for_indexed(out, dim, index,
+                   [&](Index to, Index from) { out.as<T>()[to] = T(C(out.as<T>()[to]) + C(x.as<T>()[from])); });
 }
 
 template <class T>
-void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts, const T* scale,
-         Index* chosen) {
+void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts,
+         const T* scale, Index* chosen) {
   using C = compute_t<T>;
   const Index columns = table.dims[1], bags = out.dims[0];
   const Index* const numbers = index.as<Index>();
@@ -125,7 +118,7 @@ void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& 
             }
           } else {
             const C factor = scale ? C(scale[k]) : C(1);
-            for (Index c = 0; c < width; ++c) sum[c] += factor * C(x[c]);
+            cpu::add_scaled(sum, x, width, factor);
           }
           ++count;
         }
@@ -137,7 +130,8 @@ void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& 
 }
 
 template <class T>
-void bag_gradient(Cpu, const Bags& b, const Array& out, const Array& g, const Array& index, const Array& starts, const T* scale) {
+void bag_gradient(Cpu, const Bags& b, const Array& out, const Array& g, const Array& index, const Array& starts,
+                  const T* scale) {
   using C = compute_t<T>;
   const Index rows = out.dims[0], columns = out.dims[1], bags = g.dims[0];
   const Index* const numbers = index.as<Index>();
@@ -150,7 +144,8 @@ void bag_gradient(Cpu, const Bags& b, const Array& out, const Array& g, const Ar
       for (Index k = start[i]; k < start[i + 1]; ++k) {
         const Index row = numbers[k];
         if (row < first || row >= last || row == b.padding_idx) continue;
-        cpu::add_scaled(out.as<T>() + row * columns, g.as<T>() + i * columns, columns, scale ? share * C(scale[k]) : share);
+        cpu::add_scaled(out.as<T>() + row * columns, g.as<T>() + i * columns, columns,
+                        scale ? share * C(scale[k]) : share);
       }
     }
   });

@@ -22,7 +22,8 @@ typedef std::uint64_t PhiloxWide __attribute__((vector_size(8 * philox_lanes)));
 
 /// The words of blocks first … first + philox_lanes - 1 of a stream: words[w] holds the w-th of each.
 inline void philox_rows(RandomState state, std::uint64_t first, PhiloxWords (&words)[4]) {
-  PhiloxWords c0, c1, c2 = PhiloxWords{} + std::uint32_t(state.stream), c3 = PhiloxWords{} + std::uint32_t(state.stream >> 32);
+  PhiloxWords c0, c1, c2 = PhiloxWords{} + std::uint32_t(state.stream),
+                      c3 = PhiloxWords{} + std::uint32_t(state.stream >> 32);
   for (int i = 0; i < philox_lanes; ++i) {
     c0[i] = std::uint32_t(first + std::uint64_t(i));
     c1[i] = std::uint32_t((first + std::uint64_t(i)) >> 32);
@@ -49,7 +50,8 @@ inline void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t 
     for (int w = 0; w < 4; ++w) out[i][w] = words[w][i];
 }
 
-/// Calls f(first element, count, words) for runs of 4 · philox_lanes / words_each elements; words_each words belong to an element.
+/// Calls f(first element, count, words) for runs of 4 · philox_lanes / words_each elements; words_each words belong to
+/// an element.
 template <class F>
 void random_runs(RandomState state, Index n, int words_each, const F& f) {
   constexpr Index grain = 1 << 14;

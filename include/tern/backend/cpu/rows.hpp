@@ -1,8 +1,7 @@
 // Rows chosen by number. Threads share out the rows that are written, so that each is written by one, in order.
 #pragma once
-#include "../../expr/math.hpp"
-#include "../../expr/memory.hpp"
 #include "../rows.hpp"
+#include "add_scaled.hpp"
 #include "copy.hpp"
 
 namespace tern {
@@ -78,14 +77,14 @@ struct RowWalk {
   }
 };
 
-/// Calls f(i, row written, row read) for the moves; two of them on one row written are made by the same thread, in order.
+/// Calls f(row written, row read) for the moves; two of them on one row written are made by the same thread, in order.
 template <class F>
 void for_moves(const RowMoves& moves, Index row_bytes, const F& f) {
   const Index* const from = moves.from ? moves.from->as<Index>() : nullptr;
   const Index grain = (Index(1) << 15) / (row_bytes + 8) + 1;
   if (!moves.to) {
     parallel_for(moves.count, grain, [&](Index first, Index last) {
-      for (Index i = first; i < last; ++i) f(i, i, from ? from[i] : i);
+      for (Index i = first; i < last; ++i) f(i, from ? from[i] : i);
     });
     return;
   }
@@ -96,31 +95,27 @@ void for_moves(const RowMoves& moves, Index row_bytes, const F& f) {
     for (Index i = 0; i < moves.count; ++i) {
       if (to[i] < 0) continue;
       const Index part = parts == 1 ? 0 : Index(std::uint32_t(to[i] / together) % std::uint32_t(parts));
-      if (part >= first && part < last) f(i, to[i], from ? from[i] : i);
+      if (part >= first && part < last) f(to[i], from ? from[i] : i);
     }
   });
 }
 
 /// to[i] += step index[row, i] for a row of the result.
 inline void add_index(const char* op, Index* to, Index length, const Array& out, Index row, const RowIndex& term) {
-  const int inner = out.ndim - 1;
-  const Index* from = term.index ? term.index->as<Index>() : nullptr;
-  Index stride = 0, coordinate = 0;  // of the row's first element; `stride` on to the next
-  for (int i = inner; i >= 0; --i) {
-    const Index at = i == inner ? 0 : row % out.dims[i];
-    if (i != inner) row /= out.dims[i];
-    if (!from) {
-      if (i == term.coordinate) coordinate = at, stride = i == inner;
-      continue;
-    }
+  const Index* from = term.index->as<Index>();
+  Index stride = 0;
+  for (int i = out.ndim - 1; i >= 0; --i) {
     const int j = i - (out.ndim - term.index->ndim);
     const Index step = j < 0 || term.index->dims[j] == 1 ? 0 : term.index->strides[j];
-    if (i == inner) stride = step;
-    from += at * step;
+    if (i == out.ndim - 1) {
+      stride = step;
+    } else {
+      from += row % out.dims[i] * step;
+      row /= out.dims[i];
+    }
   }
   for (Index i = 0; i < length; ++i) {
-    const Index at = from ? from[i * stride] : coordinate + i * stride;
-    const Index wrapped = at < 0 && term.from_end ? at + term.size : at;
+    const Index at = from[i * stride], wrapped = at < 0 && term.from_end ? at + term.size : at;
     if (wrapped < 0 || wrapped >= term.size) fail(op, {"index ", at, " is outside a dimension of size ", term.size});
     to[i] += wrapped * term.step;
   }
@@ -136,23 +131,13 @@ template <int bytes>
 void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
   const RowWalk walk(out, in, bytes, bytes);
   const char zero[bytes] = {};
-  for_moves(moves, row_of(out).numel * bytes, [&](Index, Index to, Index from) {
+  for_moves(moves, row_of(out).numel * bytes, [&](Index to, Index from) {
     const bool blank = from < 0;
     const char* const start = in.array.data + (blank ? 0 : walk.from(from));
     walk.runs(out.array.data + walk.to(to), start, [&](char* t, const char* f) {
       copy_run<bytes>(t, walk.to_step, blank ? zero : f, blank ? 0 : walk.from_step, walk.n);
     });
   });
-}
-
-/// to += scale from, n numbers.
-template <class T, class C = compute_t<T>>
-void add_run(C* to, const T* from, C scale, Index n) {
-  using V = expr::packet_t<T>;
-  Index i = 0;
-  for (; i + V::size <= n; i += V::size)
-    multiply_add(V(scale), expr::load_as<V>(from + i), V::load(to + i)).store(to + i);
-  for (; i < n; ++i) to[i] = C(to[i] + scale * C(from[i]));
 }
 
 }  // namespace cpu
@@ -186,52 +171,13 @@ void add_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
   if (moves.count == 0 || out.array.numel == 0) return;
   const cpu::RowWalk walk(out, in, sizeof(C), sizeof(T));
   const bool dense = walk.to_step == sizeof(C) && walk.from_step == sizeof(T);
-  const T* const scales = moves.scale ? moves.scale->as<T>() : nullptr;
-  cpu::for_moves(moves, cpu::row_of(out).numel * Index(sizeof(C)), [&](Index i, Index to, Index from) {
+  cpu::for_moves(moves, cpu::row_of(out).numel * Index(sizeof(C)), [&](Index to, Index from) {
     if (from < 0) return;
-    const C scale = scales ? C(scales[i]) : C(1);
     walk.runs(out.array.data + walk.to(to), in.array.data + walk.from(from), [&](char* t, const char* f) {
-      if (dense) return cpu::add_run(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), scale, walk.n);
+      if (dense) return cpu::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), walk.n, 1);
       for (Index k = 0; k < walk.n; ++k, t += walk.to_step, f += walk.from_step)
-        cpu::add_run(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), scale, 1);
+        cpu::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), 1, 1);
     });
-  });
-}
-
-/// Error unless the starts begin with 0, do not fall, and do not pass the end.
-[[gnu::noinline]] inline void segments(Cpu, const char* op, const Array& out, const Array& starts, Index n) {
-  const Index* const start = starts.as<Index>();
-  Index* const to = out.as<Index>();
-  for (Index i = 0; i < out.numel; ++i) to[i] = -1;
-  if (starts.numel && start[0] != 0) fail(op, {"the first offset must be 0, not ", start[0]});
-  for (Index k = 0; k < starts.numel; ++k) {
-    const Index end = k + 1 < starts.numel ? start[k + 1] : out.numel;
-    if (end < start[k] || end > out.numel)
-      fail(op, {"offsets must not fall, nor pass the ", out.numel, " indices: ", start[k], " is followed by ", end});
-    for (Index i = start[k]; i < end; ++i) to[i] = k < n ? k : -1;
-  }
-}
-
-/// in is a matrix, out [bags, its columns]. Of equal ones the first counts.
-template <class T>
-void bag_argmax(Cpu, const Array& out, const Array& in, const RowMoves& moves) {
-  const Index columns = out.dims[1], rows = out.dims[0];
-  Index* const best = out.as<Index>();
-  const Index* const to = moves.to->as<Index>();
-  const Index* const from = moves.from->as<Index>();
-  for (Index i = 0; i < rows * columns; ++i) best[i] = -1;
-  parallel_for(columns, 16384 / (moves.count + 1) + 1, [&](Index first, Index last) {
-    const auto value = [&](Index position) {
-      return compute_t<T>(in.as<T>()[position / columns * in.strides[0] + position % columns * in.strides[1]]);
-    };
-    for (Index i = 0; i < moves.count; ++i) {
-      if (to[i] < 0) continue;
-      for (Index c = first; c < last; ++c) {
-        Index& held = best[to[i] * columns + c];
-        const Index at = from[i] * columns + c;
-        if (held < 0 || value(at) > value(held)) held = at;
-      }
-    }
   });
 }
 

@@ -1,0 +1,23 @@
+// Sums of rows.
+#pragma once
+#include "../../expr/math.hpp"
+#include "../../expr/memory.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend::cpu {
+
+/// y += scale x, n numbers, calculated in compute_t<T>; y may be of that type, or of T.
+template <class Out, class T>
+void add_scaled(Out* y, const T* x, Index n, compute_t<T> scale) {
+  using V = expr::packet_t<T>;
+  using C = compute_t<T>;
+  Index i = 0;
+  for (; i + V::size <= n; i += V::size)
+    expr::store_as<Out>(y + i, multiply_add(V(scale), expr::load_as<V>(x + i), expr::load_as<V>(y + i)));
+  for (; i < n; ++i) y[i] = Out(C(C(y[i]) + scale * C(x[i])));
+}
+
+}  // namespace backend::cpu
+}  // namespace TERN_ISA
+}  // namespace tern
