@@ -54,8 +54,9 @@ void show_mistakes(Mlp<D>& net, const data::Mnist& set, Index count) {
   }
 }
 
+/// True once all epochs are done; false where Ctrl-C came first.
 template <Device D>
-void train_network(Mlp<D>& net, optim::Optimizer& optimizer, const train::Options& options) {
+bool train_network(Mlp<D>& net, optim::Optimizer& optimizer, const train::Options& options) {
   const auto mnist = data::mnist_source({.folder = options.data});
   if (mnist.source == "generated")
     std::printf("NOT MNIST: %s; these are digits drawn by this program.\n", mnist.reason.c_str());
@@ -105,22 +106,23 @@ void train_network(Mlp<D>& net, optim::Optimizer& optimizer, const train::Option
     std::printf("interrupted; to go on: --resume %s\n", path.c_str());
   }
   if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);
+  return !session.interrupted();
 }
 
 template <Device D>
-void run(const train::Options& options) {
+bool run(const train::Options& options) {
   manual_seed(std::uint64_t(options.seed));
   if (options.model == "mlp") {
     Mlp<D> net({784, 512, 512, 10}, 0.2);
     optim::RMSprop optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
-    train_network<D>(net, optimizer, options);
-  } else if (options.model == "mlp_small") {
+    return train_network<D>(net, optimizer, options);
+  }
+  if (options.model == "mlp_small") {
     Mlp<D> net({784, 128, 10}, 0);
     optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.1, .momentum = 0.9});
-    train_network<D>(net, optimizer, options);
-  } else {
-    fail("mnist", {"unknown model '", options.model, "': there are mlp and mlp_small"});
+    return train_network<D>(net, optimizer, options);
   }
+  fail("mnist", {"unknown model '", options.model, "': there are mlp and mlp_small"});
 }
 
 int main(int argc, char** argv) try {
@@ -131,7 +133,7 @@ int main(int argc, char** argv) try {
   }
   if (options.precision != "f32") fail("mnist", {"precision must be f32, not '", options.precision, "'"});
   if (options.threads) set_num_threads(options.threads);
-  with_device(options.device, [&]<Device D>(D) { run<D>(options); });
+  return with_device(options.device, [&]<Device D>(D) { return run<D>(options); }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -76,7 +76,8 @@ TEMPLATE_TEST_CASE("derivatives of derivatives", "[autograd]", TERN_TEST_DEVICES
   CHECK_FALSE(x.grad().defined());
 }
 
-TEMPLATE_TEST_CASE("backward with create_graph accumulates a differentiable gradient", "[autograd]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("backward with create_graph accumulates a differentiable gradient", "[autograd]",
+                   TERN_TEST_DEVICES) {
   const auto x = leaf<TestType>({3});
   (x * x).backward({}, false, true);
   const auto g = x.grad();
@@ -95,7 +96,9 @@ TEMPLATE_TEST_CASE("grad leaves .grad alone and refuses unused inputs", "[autogr
   check_close(values_of(both[0]), {18, 36});
   check_close(values_of(both[1]), {6, 12});
   CHECK_FALSE(x.grad().defined());
-  CHECK(error_of([&] { grad<TestType, double>({y}, {x, unused}, {}, {.retain_graph = true}); }).find("grad: input 1 was not used") == 0);
+  CHECK(error_of([&] {
+          grad<TestType, double>({y}, {x, unused}, {}, {.retain_graph = true});
+        }).find("grad: input 1 was not used") == 0);
   const auto some = grad<TestType, double>({y}, {unused, x}, {X()}, {.allow_unused = true});
   CHECK_FALSE(some[0].defined());
   check_close(values_of(some[1]), {18, 36});
@@ -161,8 +164,10 @@ TEMPLATE_TEST_CASE("backward and grad refuse", "[autograd]", TERN_TEST_DEVICES) 
   using D = TestType;
   const auto x = leaf<D>({1, 2}), plain = tensor_of<D>({1, 2});
   CHECK(error_of([&] { plain.backward(); }).find("backward: the tensor does not require a gradient") == 0);
-  CHECK(error_of([&] { (x * 2).backward(); }) == "backward: a gradient must be given for an output of more than one element: [2]");
-  CHECK(error_of([&] { (x * 2).backward(tensor_of<D>({1})); }) == "backward: the gradient's shape [1] differs from the output's [2]");
+  CHECK(error_of([&] { (x * 2).backward(); }) ==
+        "backward: a gradient must be given for an output of more than one element: [2]");
+  CHECK(error_of([&] { (x * 2).backward(tensor_of<D>({1})); }) ==
+        "backward: the gradient's shape [1] differs from the output's [2]");
   CHECK(error_of([&] { grad(sum(x), plain); }) == "grad: an input does not require a gradient");
   CHECK(error_of([&] { grad<D, double>({sum(x)}, {x}, {plain, plain}); }) == "grad: 1 outputs but 2 gradients");
   CHECK(error_of([&] { x.set_grad(tensor_of<D>({1})); }) == "set_grad: the gradient's shape [1] differs from [2]");

@@ -54,7 +54,9 @@ TEMPLATE_TEST_CASE("hooks refuse", "[autograd]", TERN_TEST_DEVICES) {
   const auto x = tensor_of<TestType>({1}), y = tensor_of<TestType>({1}).requires_grad_();
   const auto hook = [](const X&) {};
   CHECK(error_of([&] { x.register_hook(hook); }) == "register_hook: the tensor does not require a gradient");
-  CHECK(error_of([&] { (y * 2).register_post_accumulate_grad_hook(hook); }).find("register_post_accumulate_grad_hook: the tensor is not a leaf") == 0);
+  CHECK(error_of([&] {
+          (y * 2).register_post_accumulate_grad_hook(hook);
+        }).find("register_post_accumulate_grad_hook: the tensor is not a leaf") == 0);
 }
 
 TEMPLATE_TEST_CASE("an error in a hook leaves the graph usable", "[autograd]", TERN_TEST_DEVICES) {

@@ -69,7 +69,8 @@ TEST_CASE("a chain of a million ops neither overflows a small stack nor leaks", 
   CHECK(result.after_three == result.after_one);
 }
 
-TEMPLATE_TEST_CASE("a graph is freed without a backward, also where an op saved its output", "[autograd]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a graph is freed without a backward, also where an op saved its output", "[autograd]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({large}, 0.1, 1).requires_grad_();
   leaves_nothing([&] { tanh(x); });

@@ -58,7 +58,8 @@ TEMPLATE_TEST_CASE("user-defined ops", "[autograd]", TERN_TEST_DEVICES) {
 
 TEMPLATE_TEST_CASE("a joint gradient is asked once, for the inputs that need it", "[autograd]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto a = spread_tensor<D>({2}).requires_grad_(), b = spread_tensor<D>({2}).requires_grad_(), c = spread_tensor<D>({2});
+  const auto a = spread_tensor<D>({2}).requires_grad_(), b = spread_tensor<D>({2}).requires_grad_(),
+             c = spread_tensor<D>({2});
   std::string calls;
   sum(product(a, b, &calls)).backward();
   sum(product(a, c, &calls)).backward();
@@ -81,13 +82,15 @@ TEMPLATE_TEST_CASE("what a closure owns goes with the graph", "[autograd]", TERN
   CHECK(Counted::alive == 0);
 }
 
-TEMPLATE_TEST_CASE("a tensor saved and then modified is an error, naming op and line", "[autograd]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a tensor saved and then modified is an error, naming op and line", "[autograd]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({1, 2}).requires_grad_(), w = tensor_of<D>({3, 4});
   const auto y = x * w; const int line = __LINE__;
   w.fill_(0);
   const std::string error = error_of([&] { sum(y).backward(); });
-  CHECK(error.find("mul: a tensor saved for backward was modified in place (line " + std::to_string(line) + " of ") == 0);
+  CHECK(error.find("mul: a tensor saved for backward was modified in place (line " + std::to_string(line) + " of ") ==
+        0);
   const auto z = exp(x);
   z.detach().fill_(0);  // shares memory and version
   CHECK(error_of([&] { sum(z).backward(); }).find("exp: a tensor saved for backward was modified") == 0);

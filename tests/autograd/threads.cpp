@@ -20,7 +20,8 @@ void in_threads(const F& f) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("backwards of several threads into shared parameters lose nothing", "[autograd][threads]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("backwards of several threads into shared parameters lose nothing", "[autograd][threads]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto w = ones<D, double>({5, 3}).requires_grad_(), b = ones<D, double>({3}).requires_grad_();
   in_threads([&](int t) {
@@ -57,7 +58,8 @@ TEMPLATE_TEST_CASE("modes are each thread's own", "[autograd][threads]", TERN_TE
   CHECK_FALSE((x * 2).requires_grad());
 }
 
-TEMPLATE_TEST_CASE("graphs made in one thread are used and freed in another", "[autograd][threads]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("graphs made in one thread are used and freed in another", "[autograd][threads]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({16}).requires_grad_();
   std::vector<Tensor<D, double>> losses(threads);

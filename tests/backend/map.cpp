@@ -1,4 +1,5 @@
-// The elementwise kernels of the CPU against the naive device's: sizes around packets and tiles, layouts, broadcasts, all types.
+// The elementwise kernels of the CPU against the naive device's: sizes around packets and tiles, layouts, broadcasts,
+// all types.
 #include "support/tensors.hpp"
 #include "tern/backend/map.hpp"
 #include "tern/ops/views.hpp"
@@ -46,7 +47,8 @@ void check_sizes() {
 
 template <class T>
 void check_layouts() {
-  for (const Shape& shape : {Shape{5, 7}, Shape{3, 4, 17}, Shape{2, 300}, Shape{300, 2}, Shape{2, 1, 3, 5}, Shape{0, 3}, Shape{1, 1}}) {
+  for (const Shape& shape :
+       {Shape{5, 7}, Shape{3, 4, 17}, Shape{2, 300}, Shape{300, 2}, Shape{2, 1, 3, 5}, Shape{0, 3}, Shape{1, 1}}) {
     const auto x = small_numbers<Cpu, T>(shape), y = small_numbers<Cpu, T>({shape.back()}, 3);
     Shape column = shape;
     column[column.n - 1] = 1;
@@ -80,7 +82,9 @@ TEMPLATE_TEST_CASE("maps of any layout", "[map]", float, double, half, Index, st
   check_layouts<TestType>();
 }
 
-TEMPLATE_TEST_CASE("maps into any layout", "[map]", float, double, bfloat16, Index, std::uint8_t) { check_writes<TestType>(); }
+TEMPLATE_TEST_CASE("maps into any layout", "[map]", float, double, bfloat16, Index, std::uint8_t) {
+  check_writes<TestType>();
+}
 
 TEST_CASE("maps between types", "[map]") {
   const auto same = [](auto v) { return v; };
@@ -98,14 +102,16 @@ TEST_CASE("maps between types", "[map]") {
 
 TEST_CASE("large maps on several threads", "[map]") {
   for (Index n : {32767, 32768, 100003}) {
-    const auto x = small_numbers<Cpu, float>({n}), y = small_numbers<Cpu, float>({n}, 3), one = small_numbers<Cpu, float>({1}, 5);
+    const auto x = small_numbers<Cpu, float>({n}), y = small_numbers<Cpu, float>({n}, 3),
+               one = small_numbers<Cpu, float>({1}, 5);
     check_map<float>(sum_of_three, x, y, one);
   }
   const auto x = small_numbers<Cpu, float>({211, 307});
   check_map<float>([](auto a, auto b) { return a - b; }, x.transpose(0, 1), small_numbers<Cpu, float>({211}, 3));
 }
 
-TEMPLATE_TEST_CASE("fill in any layout", "[map]", float, double, bfloat16, half, Index, std::int32_t, std::uint8_t, bool) {
+TEMPLATE_TEST_CASE("fill in any layout", "[map]", float, double, bfloat16, half, Index, std::int32_t, std::uint8_t,
+                   bool) {
   for (Index n : {0, 1, 3, 16, 17, 300}) {
     for (const auto& x : layouts(small_numbers<Cpu, TestType>({2, n}))) {
       backend::fill<TestType>(Cpu{}, scalar_t<TestType>(1), *x.impl());

@@ -40,14 +40,16 @@ TEST_CASE("idx files that are not what they should be are refused", "[data]") {
           "gzip: " + quoted + "is truncated: its content ends after 6 bytes, 2 are missing");
     CHECK(refusal(idx_bytes({3}, "abcd"), {-1}) == "gzip: " + quoted + "holds more than the 11 bytes expected");
     CHECK(refusal(idx_bytes({3}, "abc"), {-1, 28, 28}) ==
-          "idx: " + quoted + "begins with the number 2049; unsigned bytes in 3 dimensions begin with 2051");
+          "idx: " + quoted + "begins with the number 2049, not 2051: it should hold unsigned bytes, dimensions: 3");
     CHECK(refusal(idx_bytes({1, 2, 1}, "ab"), {-1}) ==
-          "idx: " + quoted + "begins with the number 2051; unsigned bytes in 1 dimension begin with 2049");
+          "idx: " + quoted + "begins with the number 2051, not 2049: it should hold unsigned bytes, dimensions: 1");
     CHECK(refusal(idx_bytes({1}, "abcd", 0x0d), {-1}) ==
-          "idx: " + quoted + "begins with the number 3329; unsigned bytes in 1 dimension begin with 2049");
-    CHECK(refusal(idx_bytes({2, 3}, "abcdef"), {-1, 2}) == "idx: " + quoted + "has the sizes [2, 3], not [-1, 2]");
-    CHECK(refusal(idx_bytes({3, 2}, "abcdef"), {2, 2}) == "idx: " + quoted + "has the sizes [3, 2], not [2, 2]");
+          "idx: " + quoted + "begins with the number 3329, not 2049: it should hold unsigned bytes, dimensions: 1");
+    CHECK(refusal(idx_bytes({2, 3}, "abcdef"), {-1, 2}) ==
+          "idx: " + quoted + "has the sizes [2, 3], not [-1, 2], where -1 is any up to 1000000");
+    CHECK(refusal(idx_bytes({3, 2}, "abcdef"), {2, 2}) ==
+          "idx: " + quoted + "has the sizes [3, 2], not [2, 2], where -1 is any up to 1000000");
     CHECK(refusal(idx_bytes({0xffffffff}, "abc"), {-1}) ==
-          "idx: " + quoted + "has the sizes [4294967295], not [-1] with at most 1000000 for -1");
+          "idx: " + quoted + "has the sizes [4294967295], not [-1], where -1 is any up to 1000000");
   }
 }

@@ -238,7 +238,7 @@ TEST_CASE("a header is laid out as Python's writer does it", "[io]") {
                                       {"i", DType::int32, {1}},
                                       {"e", DType::float32, {0, 3}}});
   header.metadata = {{"format", "pt"}};
-  const auto layout = io::layout_safetensors(header, "f");
+  const auto layout = io::layout_safetensors(header.tensors, header.metadata, "f");
   CHECK(layout.head == length_prefix(expected.size()) + expected);
   REQUIRE(layout.order.size() == 8);
   CHECK(layout.order.front()->name == "a");
@@ -247,9 +247,9 @@ TEST_CASE("a header is laid out as Python's writer does it", "[io]") {
 
 TEST_CASE("headers without tensors or with several metadata", "[io]") {
   SafetensorsHeader header;
-  CHECK(io::layout_safetensors(header, "f").head == length_prefix(8) + "{}      ");
+  CHECK(io::layout_safetensors(header.tensors, header.metadata, "f").head == length_prefix(8) + "{}      ");
   header.metadata = {{"a", "1"}, {"b", "\""}};
-  const std::string head = io::layout_safetensors(header, "f").head;
+  const std::string head = io::layout_safetensors(header.tensors, header.metadata, "f").head;
   CHECK(head == length_prefix(40) + R"({"__metadata__":{"a":"1","b":"\""}}     )");
   SafetensorsHeader back;
   parse(head, back);
@@ -260,7 +260,7 @@ TEST_CASE("names that no reader would accept are not written", "[io]") {
   const auto refused = [](const std::string& first, const std::string& second) {
     const SafetensorsHeader header =
         tensors({{first.c_str(), DType::float32, {1}}, {second.c_str(), DType::int64, {1}}});
-    return error_of([&] { io::layout_safetensors(header, "f"); });
+    return error_of([&] { io::layout_safetensors(header.tensors, header.metadata, "f"); });
   };
   CHECK(refused("a", "b") == "");
   CHECK(refused("a", "a") == "safetensors: 'f': the header names 'a' twice");

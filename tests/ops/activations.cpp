@@ -93,7 +93,8 @@ TEMPLATE_TEST_CASE("prelu", "[ops]", TERN_TEST_DEVICES) {
   check_close(values_of(prelu(x, tensor_of<D>({0.5, 2}))), {-0.5, 2, -6, 4, -2.5, 6, -14, 8});
   CHECK(error_of([&] { prelu(x, spread_tensor<D>({3})); }) == "prelu: a weight of shape [3] for 2 channels");
   CHECK(error_of([&] { prelu(x, spread_tensor<D>({1, 2})); }) == "prelu: a weight of shape [1, 2] for 2 channels");
-  CHECK(error_of([&] { prelu(spread_tensor<D>({2}), spread_tensor<D>({2})); }) == "prelu: a weight of shape [2] for 1 channels");
+  CHECK(error_of([&] { prelu(spread_tensor<D>({2}), spread_tensor<D>({2})); }) ==
+        "prelu: a weight of shape [2] for 1 channels");
 }
 
 TEMPLATE_TEST_CASE("glu", "[ops]", TERN_TEST_DEVICES) {

@@ -10,12 +10,16 @@ template <class D, class T>
 std::vector<UnaryOp<D, T>> ops() {
   using X = Tensor<D, T>;
   return {TERN_TEST_UNARY(neg, -v),
-          {"add a number", [](const X& x) { return x + 1.5; }, [](const X& x) { return x += 1.5; }, [](double v) { return v + 1.5; }},
+          {"add a number", [](const X& x) { return x + 1.5; }, [](const X& x) { return x += 1.5; },
+           [](double v) { return v + 1.5; }},
           {"number first", [](const X& x) { return 1.5 + x; }, {}, [](double v) { return 1.5 + v; }},
-          {"sub a number", [](const X& x) { return x - 1.5; }, [](const X& x) { return x -= 1.5; }, [](double v) { return v - 1.5; }},
+          {"sub a number", [](const X& x) { return x - 1.5; }, [](const X& x) { return x -= 1.5; },
+           [](double v) { return v - 1.5; }},
           {"rsub", [](const X& x) { return 1.5 - x; }, {}, [](double v) { return 1.5 - v; }},
-          {"mul by a number", [](const X& x) { return x * 1.5; }, [](const X& x) { return x *= 1.5; }, [](double v) { return v * 1.5; }},
-          {"div by a number", [](const X& x) { return x / 1.5; }, [](const X& x) { return x /= 1.5; }, [](double v) { return v / 1.5; }},
+          {"mul by a number", [](const X& x) { return x * 1.5; }, [](const X& x) { return x *= 1.5; },
+           [](double v) { return v * 1.5; }},
+          {"div by a number", [](const X& x) { return x / 1.5; }, [](const X& x) { return x /= 1.5; },
+           [](double v) { return v / 1.5; }},
           {"rdiv", [](const X& x) { return 1.5 / x; }, {}, [](double v) { return 1.5 / v; }, 0.2, 3}};
 }
 

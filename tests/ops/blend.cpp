@@ -14,6 +14,8 @@ TEMPLATE_TEST_CASE("lerp", "[ops]", TERN_TEST_DEVICES) {
     for (std::size_t i = 0; i < 12; ++i) expected.push_back(x[i] + w * (y[i % 4] - x[i]));
     for (const auto& layout : layouts(a)) check_close(values_of(lerp(layout, b, w)), expected);
     check_close(values_of(lerp(a, b, full<D, double>({}, w))), expected);
+    for (const auto& layout : layouts(a)) check_close(values_of(layout.lerp_(b, w)), expected);
+    for (const auto& layout : layouts(a)) check_close(values_of(layout.lerp_(b, full<D, double>({1}, w))), expected);
   }
   check_close(values_of(lerp(a, b, 1)), values_of(b.expand({3, 4})), 0, 0);
   CHECK(error_of([&] { lerp(a, spread_tensor<D>({3}), 0.5); }) == "lerp: shapes do not broadcast: [3, 4] and [3]");
@@ -50,6 +52,7 @@ TEST_CASE("gradients of lerp, addcmul and addcdiv", "[ops][gradcheck]") {
   };
   check([](const auto& a, const auto& b, const auto& w) { return lerp(a, b, w); });
   check([](const auto& a, const auto& b, const auto& w) { return lerp(a, b, 0.3) * w; });
+  check([](const auto& a, const auto& b, const auto& w) { return a.clone().lerp_(b, w).lerp_(b, 0.6); });
   check([](const auto& a, const auto& b, const auto& c) { return addcmul(a, b, c, 1.5); });
   check([](const auto& a, const auto& b, const auto& c) { return addcdiv(a, b, c, 1.5); });
   check([](const auto& a, const auto& b, const auto& c) { return a.clone().addcdiv_(b, c).addcmul_(b, c, 0.5); });

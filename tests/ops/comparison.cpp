@@ -97,7 +97,8 @@ TEMPLATE_TEST_CASE("comparisons broadcast, in any layout and size", "[ops]", TER
 
 TEMPLATE_TEST_CASE("isclose", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto a = tensor_of<D>({1, 1, INFINITY, INFINITY, NAN, 0}), b = tensor_of<D>({1 + 5e-6, 1.1, INFINITY, -INFINITY, NAN, 1e-9});
+  const auto a = tensor_of<D>({1, 1, INFINITY, INFINITY, NAN, 0}),
+             b = tensor_of<D>({1 + 5e-6, 1.1, INFINITY, -INFINITY, NAN, 1e-9});
   check_close(values_of(isclose(a, b)), {1, 0, 1, 0, 0, 1});
   check_close(values_of(a.isclose(b, 0, 0, true)), {0, 0, 1, 0, 1, 0});
   check_close(values_of(a.isclose(b, 0.2)), {1, 1, 1, 0, 0, 1});

@@ -44,7 +44,8 @@ TEMPLATE_TEST_CASE("logaddexp", "[ops]", TERN_TEST_DEVICES) {
   const auto b = tensor_of<TestType>({2, 1000, -INFINITY, 3, 5, 1});
   const double large = 1000 + std::log(2.);
   check_close(values_of(logaddexp(a, b)), {std::log(std::exp(1) + std::exp(2)), large, -INFINITY, INFINITY, 5, NAN});
-  CHECK(error_of([&] { logaddexp(a, spread_tensor<TestType>({4})); }) == "logaddexp: shapes do not broadcast: [6] and [4]");
+  CHECK(error_of([&] { logaddexp(a, spread_tensor<TestType>({4})); }) ==
+        "logaddexp: shapes do not broadcast: [6] and [4]");
 }
 
 TEMPLATE_TEST_CASE("xlogy", "[ops]", TERN_TEST_DEVICES) {
@@ -54,7 +55,8 @@ TEMPLATE_TEST_CASE("xlogy", "[ops]", TERN_TEST_DEVICES) {
 }
 
 TEST_CASE("gradients of logaddexp and xlogy", "[ops][gradcheck]") {
-  const auto a = spread_tensor<Cpu>({2, 3}, 0.5, 2).requires_grad_(), b = spread_tensor<Cpu>({3}, 1, 3).requires_grad_();
+  const auto a = spread_tensor<Cpu>({2, 3}, 0.5, 2).requires_grad_(),
+             b = spread_tensor<Cpu>({3}, 1, 3).requires_grad_();
   const auto check = [&](const auto& f) {
     CHECK(gradcheck(f, std::tuple{a, b}));
     CHECK(gradgradcheck(f, std::tuple{a, b}));

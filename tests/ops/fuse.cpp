@@ -54,7 +54,8 @@ TEST_CASE("gradients of fuse", "[ops][gradcheck]") {
 }
 
 TEST_CASE("fuse takes eight tensors, and differentiates twice", "[ops]") {
-  const auto f = fuse([](auto a, auto b, auto c, auto d, auto e, auto g, auto h, auto i) { return a * b + c * d + e * g + h * i * i; });
+  const auto f = fuse(
+      [](auto a, auto b, auto c, auto d, auto e, auto g, auto h, auto i) { return a * b + c * d + e * g + h * i * i; });
   const auto x = tensor_of<Cpu>({3}).requires_grad_();
   const auto y = f(x, x, x, x, x, x, x, x);
   CHECK(y.item() == 54);

@@ -11,7 +11,8 @@ namespace {
 template <class D>
 Tensor<D, double> cube(const Tensor<D, double>& x, double factor) {
   const auto y = (x * x * x).detach();
-  record({"cube", {}}, y, wrt(x, saved(x), [factor](const auto& g, const auto& kept) { return factor * g * kept * kept; }));
+  record({"cube", {}}, y,
+         wrt(x, saved(x), [factor](const auto& g, const auto& kept) { return factor * g * kept * kept; }));
   return y;
 }
 
@@ -19,7 +20,8 @@ Tensor<D, double> cube(const Tensor<D, double>& x, double factor) {
 template <class D>
 Tensor<D, double> cube_once(const Tensor<D, double>& x) {
   const auto y = (x * x * x).detach();
-  record({"cube", {}}, y, wrt(x, saved(x), [](const auto& g, const auto& kept) { return 3 * g * (kept * kept).detach(); }));
+  record({"cube", {}}, y,
+         wrt(x, saved(x), [](const auto& g, const auto& kept) { return 3 * g * (kept * kept).detach(); }));
   return y;
 }
 
@@ -40,7 +42,8 @@ TEMPLATE_TEST_CASE("gradgradcheck finds a second derivative that is missing", "[
   const auto x = spread_tensor<TestType>({2}, 1, 2).requires_grad_();
   const auto f = [](const auto& v) { return cube_once(v); };
   CHECK(gradcheck(f, std::tuple{x}));
-  CHECK(error_of([&] { gradgradcheck(f, std::tuple{x}); }).find("gradgradcheck: the derivative of output element 0") == 0);
+  CHECK(error_of([&] { gradgradcheck(f, std::tuple{x}); }).find("gradgradcheck: the derivative of output element 0") ==
+        0);
 }
 
 TEMPLATE_TEST_CASE("gradcheck names the input and its element", "[ops]", TERN_TEST_DEVICES) {
@@ -60,7 +63,8 @@ TEMPLATE_TEST_CASE("gradcheck names the input and its element", "[ops]", TERN_TE
 
 TEMPLATE_TEST_CASE("gradcheck of views, unused inputs and inputs in a strided layout", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto x = spread_tensor<D>({3, 2}).transpose(0, 1).detach().requires_grad_(), unused = spread_tensor<D>({2}).requires_grad_();
+  const auto x = spread_tensor<D>({3, 2}).transpose(0, 1).detach().requires_grad_(),
+             unused = spread_tensor<D>({2}).requires_grad_();
   const auto before = values_of(x);
   CHECK(gradcheck([](const auto& v, const auto&) { return exp(v.select(0, 1)); }, std::tuple{x, unused}));
   check_close(values_of(x), before, 0, 0);

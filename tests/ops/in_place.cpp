@@ -134,7 +134,8 @@ TEMPLATE_TEST_CASE("leaves that require a gradient, and their views, are protect
   CHECK(x.is_leaf());
 }
 
-TEMPLATE_TEST_CASE("versions count writes, and views and detached tensors share them", "[autograd]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("versions count writes, and views and detached tensors share them", "[autograd]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 3});
   const auto row = x.select(0, 0), off = x.detach(), copy = x.clone();

@@ -14,9 +14,11 @@ std::vector<UnaryOp<D, T>> ops() {
   for (double e : {0., 1., 2., 3., 0.5, -1., 1.7, -2.5}) {
     const double low = e == std::floor(e) && e >= 0 ? -2 : 0.2;
     all.push_back({"pow with " + std::to_string(e), [e](const auto& x) { return pow(x, e); },
-                   [e](const auto& x) { return pow_(x, e); }, [e](double v) { return e == 0.5 ? std::sqrt(v) : std::pow(v, e); }, low});
+                   [e](const auto& x) { return pow_(x, e); },
+                   [e](double v) { return e == 0.5 ? std::sqrt(v) : std::pow(v, e); }, low});
   }
-  all.push_back({"pow of 1.5", [](const auto& x) { return pow(1.5, x); }, {}, [](double v) { return std::pow(1.5, v); }});
+  all.push_back(
+      {"pow of 1.5", [](const auto& x) { return pow(1.5, x); }, {}, [](double v) { return std::pow(1.5, v); }});
   return all;
 }
 
@@ -46,7 +48,8 @@ TEMPLATE_TEST_CASE("pow of tensors", "[ops]", TERN_TEST_DEVICES) {
 }
 
 TEST_CASE("gradients of pow of tensors", "[ops][gradcheck]") {
-  const auto x = spread_tensor<Cpu>({2, 3}, 0.5, 2).requires_grad_(), y = spread_tensor<Cpu>({3}, -2, 2).requires_grad_();
+  const auto x = spread_tensor<Cpu>({2, 3}, 0.5, 2).requires_grad_(),
+             y = spread_tensor<Cpu>({3}, -2, 2).requires_grad_();
   const auto f = [](const auto& a, const auto& b) { return pow(a, b); };
   CHECK(gradcheck(f, std::tuple{x, y}));
   CHECK(gradgradcheck(f, std::tuple{x, y}));

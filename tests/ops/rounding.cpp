@@ -22,9 +22,14 @@ std::vector<UnaryOp<D, T>> ops() {
                    [s](double v) { return std::fmod(v, s); }, 0.1, 1.4});
     all.push_back({"remainder" + by, [s](const auto& x) { return remainder(x, s); },
                    [s](const auto& x) { return remainder_(x, s); },
-                   [s](double v) { const double r = std::fmod(v, s); return r != 0 && (r < 0) != (s < 0) ? r + s : r; }, 0.1, 1.4});
+                   [s](double v) {
+                     const double r = std::fmod(v, s);
+                     return r != 0 && (r < 0) != (s < 0) ? r + s : r;
+                   },
+                   0.1, 1.4});
     all.push_back({"floor_divide" + by, [s](const auto& x) { return floor_divide(x, s); },
-                   [s](const auto& x) { return floor_divide_(x, s); }, [s](double v) { return std::floor(v / s); }, 0.1, 1.4});
+                   [s](const auto& x) { return floor_divide_(x, s); }, [s](double v) { return std::floor(v / s); }, 0.1,
+                   1.4});
   }
   return all;
 }
@@ -94,7 +99,8 @@ TEMPLATE_TEST_CASE("division by zero and a quotient next to an integer", "[ops]"
 }
 
 TEST_CASE("gradients of remainders", "[ops][gradcheck]") {
-  const auto x = tensor_of<Cpu>({5, -5, 4.5, -7.25}).requires_grad_(), y = tensor_of<Cpu>({3, 3, -2, 1.5}).requires_grad_();
+  const auto x = tensor_of<Cpu>({5, -5, 4.5, -7.25}).requires_grad_(),
+             y = tensor_of<Cpu>({3, 3, -2, 1.5}).requires_grad_();
   const auto check = [&](const auto& f) {
     CHECK(gradcheck(f, std::tuple{x, y}));
     CHECK(gradgradcheck(f, std::tuple{x, y}));

@@ -66,13 +66,17 @@ namespace {
 template <class D, class T>
 std::vector<UnaryOp<D, T>> clamps() {
   return {{"clamp", [](const auto& x) { return clamp(x, -0.5, 1); }, [](const auto& x) { return clamp_(x, -0.5, 1); },
-           [](double v) { return v < -0.5 ? -0.5 : v > 1 ? 1 : v; }},
-          {"clamp from below", [](const auto& x) { return clamp(x, 0.25); }, [](const auto& x) { return clamp_(x, 0.25); },
-           [](double v) { return v < 0.25 ? 0.25 : v; }},
+           [](double v) { return v < -0.5 ? -0.5
+                                 : v > 1  ? 1
+                                          : v; }},
+          {"clamp from below", [](const auto& x) { return clamp(x, 0.25); },
+           [](const auto& x) { return clamp_(x, 0.25); }, [](double v) { return v < 0.25 ? 0.25 : v; }},
           {"clamp from above", [](const auto& x) { return clamp(x, {}, 0.25); },
            [](const auto& x) { return clamp_(x, {}, 0.25); }, [](double v) { return v > 0.25 ? 0.25 : v; }},
-          {"clamp_min", [](const auto& x) { return clamp_min(x, 0.25); }, {}, [](double v) { return v < 0.25 ? 0.25 : v; }},
-          {"clamp_max", [](const auto& x) { return clamp_max(x, 0.25); }, {}, [](double v) { return v > 0.25 ? 0.25 : v; }}};
+          {"clamp_min", [](const auto& x) { return clamp_min(x, 0.25); },
+           [](const auto& x) { return x.clamp_min_(0.25); }, [](double v) { return v < 0.25 ? 0.25 : v; }},
+          {"clamp_max", [](const auto& x) { return clamp_max(x, 0.25); },
+           [](const auto& x) { return x.clamp_max_(0.25); }, [](double v) { return v > 0.25 ? 0.25 : v; }}};
 }
 
 }  // namespace
@@ -106,7 +110,8 @@ TEMPLATE_TEST_CASE("clamp between tensors", "[ops]", TERN_TEST_DEVICES) {
 TEST_CASE("gradients of clamp", "[ops][gradcheck]") {
   for (const auto& op : clamps<Cpu, double>()) check_gradients(op);
   const auto x = spread_tensor<Cpu>({2, 3}).requires_grad_();
-  const auto low = tensor_of<Cpu>({-1, -0.7, 0.3}).requires_grad_(), high = tensor_of<Cpu>({0.5, 0.6, 0.2}).requires_grad_();
+  const auto low = tensor_of<Cpu>({-1, -0.7, 0.3}).requires_grad_(),
+             high = tensor_of<Cpu>({0.5, 0.6, 0.2}).requires_grad_();
   const auto f = [](const auto& v, const auto& a, const auto& b) { return clamp(v * v, a, b); };
   CHECK(gradcheck(f, std::tuple{x, low, high}));
   CHECK(gradgradcheck(f, std::tuple{x, low, high}));

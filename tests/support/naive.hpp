@@ -1,5 +1,6 @@
-// A third device, in as few lines as the backend's contract allows: plain loops over single elements in host memory. It shows what a
-// new device has to bring, and every kernel is held against it. Its kernels must be seen before the ops are.
+// A third device, in as few lines as the backend's contract allows: plain loops over single elements in host memory. It
+// shows what a new device has to bring, and every kernel is held against it. Its kernels must be seen before the ops
+// are.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -133,7 +134,8 @@ void arg_extreme(Naive, bool largest, const Array& out, const Array& in, int dim
 
 template <class T>
 void matmul(Naive, const MatMul<T>& p) {
-  using Wide = std::conditional_t<is_floating_v<T>, double, std::conditional_t<std::is_same_v<T, bool>, bool, std::uint64_t>>;
+  using Wide =
+      std::conditional_t<is_floating_v<T>, double, std::conditional_t<std::is_same_v<T, bool>, bool, std::uint64_t>>;
   for (Index batch = 0; batch < p.batch; ++batch)
     for (Index i = 0; i < p.m; ++i)
       for (Index j = 0; j < p.n; ++j) {
@@ -193,10 +195,11 @@ template <class T>
 void dropout(Naive, RandomState state, double p, const Array& out, const Array& in) {
   const auto keep = std::uint32_t((1 - p) * 65536 + 0.5);
   for (Index i = 0; i < in.numel; ++i) {
-    const std::uint32_t word = philox(state.seed, state.stream, std::uint64_t(i / 128 * 16 + i % 16)).word[i % 128 / 32];
+    const std::uint32_t word =
+        philox(state.seed, state.stream, std::uint64_t(i / 128 * 16 + i % 16)).word[i % 128 / 32];
     const bool kept = (i % 32 < 16 ? word & 0xffff : word >> 16) < keep;
     using C = compute_t<T>;
-    out.as<T>()[i] = T(kept ? C(65536.0 / keep) * C(in.as<T>()[i]) : C(0));
+    out.as<T>()[i] = T(kept ? C(1 / (1 - p)) * C(in.as<T>()[i]) : C(0));
   }
 }
 

@@ -10,22 +10,18 @@ namespace backend {
 inline void check_range(tern_test::Naive, const char* op, const Array& index, Index size) {
   for (Index i = 0; i < index.numel; ++i) {
     const Index k = index.as<Index>()[i];
-    if (k < -size || k >= size) fail(op, {"index ", k, " is out of range for a dimension of size ", size});
+    if (k < 0 || k >= size) fail(op, {"index ", k, " is out of range for a dimension of size ", size});
   }
 }
 
 namespace naive {
-inline Index wrapped(const Array& index, Index i, Index size) {
-  const Index k = index.as<Index>()[i];
-  return k < 0 ? k + size : k;
-}
 /// Calls f(position in a, i) for the i-th element of index, the number read standing for its place along dim.
 template <class F> void each_indexed(const Array& a, int dim, const Array& index, const F& f) {
   for (Index i = 0; i < index.numel; ++i) {
     Index rest = i, position = 0, stride = 1, place[max_dims];
     for (int d = index.ndim; d-- > 0; rest /= index.dims[d]) place[d] = rest % index.dims[d];
     for (int d = a.ndim; d-- > 0; stride *= a.dims[d])
-      position += (d == dim ? wrapped(index, i, a.dims[d]) : place[d]) * stride;
+      position += (d == dim ? index.as<Index>()[i] : place[d]) * stride;
     f(position, i);
   }
 }
@@ -34,14 +30,14 @@ template <class F> void each_indexed(const Array& a, int dim, const Array& index
 inline void take_rows(tern_test::Naive, const Array& out, const Array& x, const Array& index) {
   const Index bytes = x.dims[0] ? x.numel / x.dims[0] * size_of(x.dtype) : 0;
   for (Index i = 0; i < index.numel; ++i)
-    for (Index b = 0; b < bytes; ++b) out.data[i * bytes + b] = x.data[naive::wrapped(index, i, x.dims[0]) * bytes + b];
+    for (Index b = 0; b < bytes; ++b) out.data[i * bytes + b] = x.data[index.as<Index>()[i] * bytes + b];
 }
 
 template <class T> void add_rows(tern_test::Naive, const Array& out, const Array& index, const Array& x) {
   const Index columns = out.dims[0] ? out.numel / out.dims[0] : 0;
   for (Index i = 0; i < index.numel; ++i)
     for (Index c = 0; c < columns; ++c) {
-      T& to = out.as<T>()[naive::wrapped(index, i, out.dims[0]) * columns + c];
+      T& to = out.as<T>()[index.as<Index>()[i] * columns + c];
       to = T(compute_t<T>(to) + compute_t<T>(x.as<T>()[i * columns + c]));
     }
 }
@@ -68,7 +64,7 @@ void bag(tern_test::Naive, const Bags& b, const Array& out, const Array& table, 
       double total = 0;
       Index count = 0;
       for (Index k = starts.as<Index>()[i]; k < starts.as<Index>()[i + 1]; ++k) {
-        const Index row = naive::wrapped(index, k, table.dims[0]);
+        const Index row = index.as<Index>()[k];
         if (row == b.padding_idx) continue;
         const double value = double(compute_t<T>(table.as<T>()[row * columns + c]));
         if (b.mode != BagMode::max) {
@@ -90,9 +86,9 @@ void bag_gradient(tern_test::Naive, const Bags& b, const Array& out, const Array
   for (Index i = 0; i < g.dims[0]; ++i) {
     const Index first = starts.as<Index>()[i], last = starts.as<Index>()[i + 1];
     Index count = 0;
-    for (Index k = first; k < last; ++k) count += naive::wrapped(index, k, out.dims[0]) != b.padding_idx;
+    for (Index k = first; k < last; ++k) count += index.as<Index>()[k] != b.padding_idx;
     for (Index k = first; k < last; ++k) {
-      const Index row = naive::wrapped(index, k, out.dims[0]);
+      const Index row = index.as<Index>()[k];
       if (row == b.padding_idx) continue;
       const double share = (scale ? double(compute_t<T>(scale[k])) : 1) / (b.mode == BagMode::mean ? double(count) : 1);
       for (Index c = 0; c < columns; ++c) {

@@ -1,4 +1,5 @@
-// What tests of ops share: tensors from lists, the same elements in other memory layouts, and comparison with an oracle.
+// What tests of ops share: tensors from lists, the same elements in other memory layouts, and comparison with an
+// oracle.
 #pragma once
 #include "catch.hpp"
 #include "devices.hpp"

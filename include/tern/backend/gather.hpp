@@ -1,6 +1,6 @@
 // The contract: reading and adding by number. A device implements, for numbers that are all checked to be in range,
 //
-//   check_range(device, op, index, size)                 Error naming op and the number where one is outside [-size, size)
+//   check_range(device, op, index, size)                 Error naming op and the number where one is outside [0, size)
 //   take_rows(device, out, x, index)                     out[i, :] = x[index[i], :]; any element type
 //   add_rows<T>(device, out, index, x)                   out[index[i], :] += x[i, :], in the order of i
 //   gather(device, out, x, dim, index)                   out[.., i, ..] = x[.., index[.., i, ..], ..] along dim; any element type
@@ -8,7 +8,7 @@
 //   bag<T>(device, b, out, table, index, starts, scale)  the rows of each bag reduced
 //   bag_gradient<T>(device, b, out, g, index, starts, scale)   out[index[i], :] += (scale, weight, …) g[bag of i, :]
 //
-// Negative numbers count from the end. Tables, rows and numbers are contiguous.
+// Tables, rows and numbers are contiguous.
 #pragma once
 #include "../core/config.hpp"
 #include "../core/array.hpp"

@@ -38,7 +38,7 @@ inline constexpr Stroke strokes[] = {
 /// One image's hand: how it slants, where it stands, how thick its pen is. Numbers of a seed and the image's position.
 class Hand {
  public:
-  Hand(std::uint64_t seed, Index image) : seed_(seed), image_(std::uint64_t(image)) {
+  [[gnu::noinline, gnu::cold]] Hand(std::uint64_t seed, Index image) : seed_(seed), image_(std::uint64_t(image)) {
     const float angle = between(-.15f, .15f), slant = between(-.3f, .3f), width = between(.7f, 1.f) * 20;
     const float height = between(.8f, 1.f) * 20;
     xx_ = std::cos(angle) * width;
@@ -51,7 +51,7 @@ class Hand {
     phase_ = between(0, 6.28f);
   }
 
-  [[gnu::noinline]] void draw(int digit, std::uint8_t* image) {
+  [[gnu::noinline, gnu::cold]] void draw(int digit, std::uint8_t* image) {
     float ink[28 * 28] = {};
     for (const Stroke& stroke : strokes)
       if (stroke.digit == digit) draw_stroke(stroke, ink);
@@ -66,17 +66,17 @@ class Hand {
   }
 
  private:
-  RandomWords next() { return philox(seed_, image_, count_++); }
-  float between(float low, float high) { return low + (high - low) * unit_float(next().word[0]); }
+  [[gnu::noinline]] RandomWords next() { return philox(seed_, image_, count_++); }
+  [[gnu::noinline]] float between(float low, float high) { return low + (high - low) * unit_float(next().word[0]); }
 
   /// Where a point of the square lies among the pixels.
-  Point place(Point p) const {
+  [[gnu::noinline]] Point place(Point p) const {
     const float x = p.x - .5f + bend_.x * std::sin(7 * p.y + phase_),
                 y = p.y - .5f + bend_.y * std::sin(7 * p.x + phase_);
     return {centre_.x + xx_ * x + xy_ * y, centre_.y + yx_ * x + yy_ * y};
   }
 
-  void draw_stroke(const Stroke& stroke, float* ink) const {
+  [[gnu::noinline, gnu::cold]] void draw_stroke(const Stroke& stroke, float* ink) const {
     constexpr int pieces = 12;
     Point last{};
     for (int i = 0; i <= pieces; ++i) {
@@ -93,7 +93,7 @@ class Hand {
   }
 
   /// Full ink within the pen's radius of the line from a to b, none one pixel further out.
-  void draw_line(Point a, Point b, float* ink) const {
+  [[gnu::noinline]] void draw_line(Point a, Point b, float* ink) const {
     const auto bound = [](float v) { return v < 0 ? 0 : v > 27 ? 27 : int(v); };
     const float reach = pen_ + 1, dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy + 1e-6f;
     const int x0 = bound(std::fmin(a.x, b.x) - reach), x1 = bound(std::fmax(a.x, b.x) + reach + 1);

@@ -18,15 +18,15 @@ namespace tern::data {
   };
   const Index magic = next(), expected_magic = 0x800 + expected.n;
   if (magic != expected_magic)
-    fail("idx", {"'", path, "': begins with the number ", magic, "; unsigned bytes in ", expected.n,
-                 expected.n == 1 ? " dimension" : " dimensions", " begin with ", expected_magic});
+    fail("idx", {"'", path, "': begins with the number ", magic, ", not ", expected_magic,
+                 ": it should hold unsigned bytes, dimensions: ", expected.n});
   Shape shape = expected;
   for (Index& size : shape) size = next();
-  for (int i = 0; i < shape.n; ++i)
-    if (expected[i] < 0 ? shape[i] > max_size : shape[i] != expected[i])
-      fail("idx", {"'", path, "': has the sizes ", ShapeRef(shape), ", not ", ShapeRef(expected),
-                   expected[i] < 0 ? " with at most " : "", expected[i] < 0 ? std::to_string(max_size) : "",
-                   expected[i] < 0 ? " for -1" : ""});
+  bool fits = true;
+  for (int i = 0; i < shape.n; ++i) fits &= expected[i] < 0 ? shape[i] <= max_size : shape[i] == expected[i];
+  if (!fits)
+    fail("idx", {"'", path, "': has the sizes ", ShapeRef(shape), ", not ", ShapeRef(expected),
+                 ", where -1 is any up to ", max_size});
   Tensor<Cpu, std::uint8_t> out = empty<Cpu, std::uint8_t>(shape);
   reader.read(out.data(), out.numel());
   reader.expect_end();

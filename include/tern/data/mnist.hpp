@@ -15,7 +15,7 @@ struct MnistOptions {
 class Mnist {
  public:
   /// images: [N, 28, 28], 0 = background, 255 = ink; labels: [N].
-  Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1)
+  [[gnu::noinline, gnu::cold]] Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1)
       : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
     if (!(images.shape() == Shape{labels.numel(), 28, 28}) || labels.dim() != 1 || !images.is_contiguous() ||
         !labels.is_contiguous())
@@ -73,7 +73,7 @@ namespace detail {
 }
 
 /// Swaps rows and columns of each image.
-inline void transpose_images(const Tensor<Cpu, std::uint8_t>& images) {
+[[gnu::noinline, gnu::cold]] inline void transpose_images(const Tensor<Cpu, std::uint8_t>& images) {
   for (Index i = 0; i < images.size(0); ++i) {
     std::uint8_t* const image = images.data() + i * 784;
     for (int row = 0; row < 28; ++row)

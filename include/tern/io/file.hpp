@@ -27,13 +27,13 @@ namespace tern::io {
 class File {
  public:
   /// Opens a regular file for reading.
-  explicit File(const std::string& path) : File(path, O_RDONLY) {
+  [[gnu::noinline, gnu::cold]] explicit File(const std::string& path) : File(path, O_RDONLY) {
     struct stat info;
     if (fstat(descriptor_, &info) != 0) fail_errno("file", path_, "cannot be examined");
     if (!S_ISREG(info.st_mode)) fail("file", {"'", path_, "': is not a regular file"});
     size_ = Index(info.st_size);
   }
-  File(const std::string& path, int flags) : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+  [[gnu::noinline, gnu::cold]] File(const std::string& path, int flags) : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
     if (descriptor_ < 0) fail_errno("file", path_, "cannot be opened");
   }
   ~File() {
@@ -48,7 +48,7 @@ class File {
   int descriptor() const { return descriptor_; }
 
   /// Reads up to n bytes; fewer only at the end of the file.
-  Index read(void* out, Index n) {
+  [[gnu::noinline, gnu::cold]] Index read(void* out, Index n) {
     Index done = 0;
     while (done < n) {
       const ssize_t got = ::read(descriptor_, static_cast<char*>(out) + done, std::size_t(n - done));
@@ -60,7 +60,7 @@ class File {
     return done;
   }
 
-  void write(const void* data, Index n) {
+  [[gnu::noinline, gnu::cold]] void write(const void* data, Index n) {
     for (Index done = 0; done < n;) {
       const ssize_t put = ::write(descriptor_, static_cast<const char*>(data) + done, std::size_t(n - done));
       if (put < 0 && errno == EINTR) continue;
@@ -70,7 +70,7 @@ class File {
   }
 
   /// Brings what was written to the disk and closes the file: the last chance to learn that it did not fit.
-  void sync_and_close() {
+  [[gnu::noinline, gnu::cold]] void sync_and_close() {
     if (::fsync(descriptor_) != 0) fail_errno("file", path_, "cannot be brought to the disk");
     if (::close(std::exchange(descriptor_, -1)) != 0) fail_errno("file", path_, "cannot be closed");
   }
@@ -81,10 +81,10 @@ class File {
   Index size_ = 0;
 };
 
-inline bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+[[gnu::noinline, gnu::cold]] inline bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 /// The folder that holds path: what stands before its last slash.
-inline std::string folder_of(const std::string& path) {
+[[gnu::noinline, gnu::cold]] inline std::string folder_of(const std::string& path) {
   const auto slash = path.find_last_of('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }

@@ -9,7 +9,7 @@ namespace tern::io {
 /// Reads a file from front to back, uncompressing it where it is gzip. A name that ends in .gz must be.
 class GzipReader {
  public:
-  explicit GzipReader(const std::string& path) : file_(path) {
+  [[gnu::noinline, gnu::cold]] explicit GzipReader(const std::string& path) : file_(path) {
     refill();
     compressed_ = stream_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
     if (!compressed_ && path.ends_with(".gz"))
@@ -26,7 +26,7 @@ class GzipReader {
   const std::string& path() const { return file_.path(); }
 
   /// Reads up to n bytes of content; fewer only at its end. Error where the file is corrupt or ends too early.
-  [[gnu::noinline]] Index read_some(void* out, Index n) {
+  [[gnu::noinline, gnu::cold]] Index read_some(void* out, Index n) {
     Index done = 0;
     while (done < n) {
       const Index got = next(static_cast<unsigned char*>(out) + done, n - done);
@@ -37,7 +37,7 @@ class GzipReader {
   }
 
   /// Reads n bytes of content. Error where there are fewer.
-  void read(void* out, Index n) {
+  [[gnu::noinline, gnu::cold]] void read(void* out, Index n) {
     const Index got = read_some(out, n);
     content_ += got;
     if (got < n)
@@ -46,7 +46,7 @@ class GzipReader {
   }
 
   /// Error where there is more content; the checksum of what was read has been compared then.
-  void expect_end() {
+  [[gnu::noinline, gnu::cold]] void expect_end() {
     char extra;
     if (read_some(&extra, 1) != 0) fail("gzip", {"'", path(), "': holds more than the ", content_, " bytes expected"});
   }
@@ -84,7 +84,7 @@ class GzipReader {
     stream_.next_out += n;
   }
 
-  void inflate_some() {
+  [[gnu::noinline, gnu::cold]] void inflate_some() {
     if (member_ended_) {  // a gzip file may be several, one after the other
       inflateReset(&stream_);
       member_ended_ = false;

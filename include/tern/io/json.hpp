@@ -44,19 +44,19 @@ class Json {
   void array() { open('['); }
   void array(const std::string& name) { key(name), open('['); }
   /// Ends the innermost object or array.
-  void end() {
+  [[gnu::noinline, gnu::cold]] void end() {
     text_ += closing_.back();
     closing_.pop_back();
   }
 
-  void value(const std::string& text) { item(json_quoted(text)); }
-  void value(const char* text) { item(json_quoted(text)); }
+  [[gnu::noinline, gnu::cold]] void value(const std::string& text) { item(json_quoted(text)); }
+  [[gnu::noinline, gnu::cold]] void value(const char* text) { item(json_quoted(text)); }
   template <class N>
     requires std::is_arithmetic_v<N>
   void value(N number) {
-    if constexpr (std::is_same_v<N, bool>) item(number ? "true" : "false");
-    else if constexpr (std::is_floating_point_v<N>) item(json_number(double(number)));
-    else item(std::to_string(number));
+    if constexpr (std::is_same_v<N, bool>) truth(number);
+    else if constexpr (std::is_floating_point_v<N>) real(double(number));
+    else integer(static_cast<long long>(number));
   }
   void null() { item("null"); }
 
@@ -71,19 +71,23 @@ class Json {
   const std::string& text() const { return text_; }
 
  private:
-  void separate() {
+  [[gnu::noinline, gnu::cold]] void truth(bool flag) { item(flag ? "true" : "false"); }
+  [[gnu::noinline, gnu::cold]] void real(double number) { item(json_number(number)); }
+  [[gnu::noinline, gnu::cold]] void integer(long long number) { item(std::to_string(number)); }
+  [[gnu::noinline, gnu::cold]] void separate() {
     if (text_.empty() || text_.back() == '{' || text_.back() == '[' || text_.back() == ' ') return;
     text_ += ", ";
   }
-  void key(const std::string& name) {
+  [[gnu::noinline, gnu::cold]] void key(const std::string& name) {
     separate();
-    text_ += json_quoted(name) + ": ";
+    text_ += json_quoted(name);
+    text_ += ": ";
   }
-  void item(const std::string& text) {
+  [[gnu::noinline, gnu::cold]] void item(const std::string& text) {
     separate();
     text_ += text;
   }
-  void open(char bracket) {
+  [[gnu::noinline, gnu::cold]] void open(char bracket) {
     separate();
     text_ += bracket;
     closing_ += bracket == '{' ? '}' : ']';

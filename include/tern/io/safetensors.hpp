@@ -55,7 +55,7 @@ class SharedMapping {
 /// names occur twice or the file cannot be written.
 [[gnu::noinline, gnu::cold]] inline void save_safetensors(const std::string& path, const StateDict& tensors,
                                                           const SafetensorsMetadata& metadata = {}) {
-  SafetensorsHeader header{{}, metadata};
+  std::vector<SafetensorsEntry> entries;
   StateDict copies;
   for (const NamedTensor& named : tensors) {
     const TensorImpl* impl = named.tensor.impl();
@@ -68,9 +68,9 @@ class SharedMapping {
       backend::copy(Cpu{}, *copy, *impl);
       impl = copy;
     }
-    header.tensors.push_back({named.name, impl->dtype, impl->shape(), impl->data, 0, 0});
+    entries.push_back({named.name, impl->dtype, impl->shape(), impl->data, 0, 0});
   }
-  const SafetensorsLayout layout = layout_safetensors(header, path);
+  const SafetensorsLayout layout = layout_safetensors(entries, metadata, path);
   AtomicFile file(path);
   file.write(layout.head.data(), Index(layout.head.size()));
   for (const SafetensorsEntry* entry : layout.order)

@@ -60,12 +60,11 @@ class SafetensorsParser {
     }
     skip_space();
     if (at_ != end_) refuse("something follows the closing brace");
-    std::vector<const std::string*> names(header.tensors.size());
+    std::vector<const std::string*> names(header.tensors.size()), keys(header.metadata.size());
     for (std::size_t i = 0; i < names.size(); ++i) names[i] = &header.tensors[i].name;
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = &header.metadata[i].first;
     refuse_duplicates(names);
-    names.resize(header.metadata.size());
-    for (std::size_t i = 0; i < names.size(); ++i) names[i] = &header.metadata[i].first;
-    refuse_duplicates(names);
+    refuse_duplicates(keys);
   }
 
  private:
@@ -75,7 +74,7 @@ class SafetensorsParser {
   [[noreturn, gnu::noinline, gnu::cold]] void refuse_second(const std::string& name) const {
     fail("safetensors", {"'", path_, "': the header names '", name, "' twice"});
   }
-  void refuse_duplicates(std::vector<const std::string*>& names) const {
+  [[gnu::noinline, gnu::cold]] void refuse_duplicates(std::vector<const std::string*>& names) const {
     if (names.empty()) return;
     std::qsort(names.data(), names.size(), sizeof(const std::string*), [](const void* a, const void* b) {
       return (*static_cast<const std::string* const*>(a))->compare(**static_cast<const std::string* const*>(b));
@@ -210,14 +209,14 @@ class SafetensorsParser {
     for (bool first = true; next_member(first, name);) metadata.emplace_back(name, string());
   }
 
-  DType parse_dtype(const std::string& tensor) {
+  [[gnu::noinline, gnu::cold]] DType parse_dtype(const std::string& tensor) {
     const std::string name = string();
     for (int i = 0; i <= int(DType::boolean); ++i)
       if (name == safetensors_name(DType(i))) return DType(i);
     fail("safetensors", {"'", path_, "': tensor '", tensor, "' has a type that is not supported: ", name});
   }
 
-  Shape parse_shape(const std::string& tensor) {
+  [[gnu::noinline, gnu::cold]] Shape parse_shape(const std::string& tensor) {
     Shape shape;
     expect('[');
     if (accept(']')) return shape;
@@ -261,7 +260,7 @@ class SafetensorsParser {
 };
 
 /// The entries' addresses, so ordered that compare(&a, &b) < 0 where a stands before b.
-inline std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries,
+[[gnu::noinline, gnu::cold]] inline std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries,
                                                    int (*compare)(const void*, const void*)) {
   std::vector<const SafetensorsEntry*> order(entries.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = &entries[i];
@@ -340,18 +339,18 @@ struct SafetensorsLayout {
 
 /// Lays a file out as Python's writer does, the larger element types first, so that each tensor is aligned to its
 /// elements. Error where a name occurs twice or is not UTF-8.
-[[gnu::noinline, gnu::cold]] inline SafetensorsLayout layout_safetensors(const SafetensorsHeader& header,
-                                                                         const std::string& path) {
+[[gnu::noinline, gnu::cold]] inline SafetensorsLayout layout_safetensors(
+    const std::vector<SafetensorsEntry>& tensors, const SafetensorsMetadata& metadata, const std::string& path) {
   const auto as_python = [](const void* a, const void* b) {
     constexpr int rank[] = {5, 6, 3, 2, 7, 4, 1, 0};
     const SafetensorsEntry &x = detail::entry_at(a), &y = detail::entry_at(b);
     return x.dtype != y.dtype ? rank[int(y.dtype)] - rank[int(x.dtype)] : x.name.compare(y.name);
   };
-  SafetensorsLayout layout{"", detail::sorted(header.tensors, as_python)};
+  SafetensorsLayout layout{"", detail::sorted(tensors, as_python)};
   std::string json = "{";
-  for (const auto& [name, value] : header.metadata)
+  for (const auto& [name, value] : metadata)
     json += text({json.size() == 1 ? "\"__metadata__\":{" : ",", json_quoted(name), ":", json_quoted(value)});
-  if (!header.metadata.empty()) json += layout.order.empty() ? "}" : "},";
+  if (!metadata.empty()) json += layout.order.empty() ? "}" : "},";
   Index filled = 0;
   for (const SafetensorsEntry* entry : layout.order) {
     json += text({json_quoted(entry->name), ":{\"dtype\":\"", safetensors_name(entry->dtype), "\",\"shape\":["});

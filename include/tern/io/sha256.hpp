@@ -24,7 +24,7 @@ class Sha256 {
   }
 
   /// The hash as 64 hexadecimal digits; ends the sequence.
-  [[gnu::noinline]] std::string hex() {
+  [[gnu::noinline, gnu::cold]] std::string hex() {
     const std::uint64_t bits = length_ * 8;
     const unsigned char one = 0x80, zero = 0;
     update(&one, 1);

@@ -1,4 +1,5 @@
-// Activation functions. Parameters and defaults are those of torch.nn.functional, and so are the gradients at kinks and for NaN.
+// Activation functions. Parameters and defaults are those of torch.nn.functional, and so are the gradients at kinks and
+// for NaN.
 #pragma once
 #include <cstring>
 
@@ -26,7 +27,8 @@ inline constexpr auto softplus_expression = [](auto x) { return max(x, 0) + log1
 template <Device D, Element T>
 Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) {
   const auto y = detail::map<T>("relu", detail::relu_expression, x);
-  record({"relu", here}, y, wrt(x, saved(y), detail::Gradient{[](auto g, auto kept) { return where(kept <= 0, 0, g); }}));
+  record({"relu", here}, y,
+         wrt(x, saved(y), detail::Gradient{[](auto g, auto kept) { return where(kept <= 0, 0, g); }}));
   return y;
 }
 TERN_UNARY_IN_PLACE(relu, Element)
@@ -47,8 +49,8 @@ TERN_UNARY_BY_HAND(relu6, where(x < 0, 0, where(x > 6, 6, x)), x, where(x <= 0, 
 TERN_UNARY_BY_HAND(hardsigmoid, clamp(x + 3, 0, 6) / 6, x, where(x > -3, where(x < 3, g / 6, 0), 0))
 /// x relu6(x + 3) / 6.
 TERN_UNARY_BY_HAND(hardswish, x * clamp(x + 3, 0, 6) / 6, x, where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g)))
-/// elu with the constants that keep mean 0 and variance 1 (Klambauer, Unterthiner, Mayr, Hochreiter: "Self-normalizing neural
-/// networks", 2017).
+/// elu with the constants that keep mean 0 and variance 1 (Klambauer, Unterthiner, Mayr, Hochreiter: "Self-normalizing
+/// neural networks", 2017).
 TERN_UNARY_BY_HAND(selu, where(x > 0, 1.0507009873554804934 * x, 1.7580993408473768599 * expm1(x)), x,
                    where(x <= 0, 1.7580993408473768599 * g * exp(x), 1.0507009873554804934 * g))
 
@@ -113,9 +115,9 @@ const Tensor<D, T>& celu_(const Tensor<D, T>& x, double alpha = 1, Here here = {
 /// x brought into [min_val, max_val]. Error if min_val > max_val.
 template <Device D, Floating T>
 Tensor<D, T> hardtanh(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
-  return detail::unary({"hardtanh", here}, x, detail::hardtanh_of(min_val, max_val), [min_val, max_val](auto g, auto v) {
-    return where(v <= min_val, 0, where(v >= max_val, 0, g));
-  });
+  return detail::unary(
+      {"hardtanh", here}, x, detail::hardtanh_of(min_val, max_val),
+      [min_val, max_val](auto g, auto v) { return where(v <= min_val, 0, where(v >= max_val, 0, g)); });
 }
 template <Device D, Floating T>
 const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
@@ -184,12 +186,13 @@ Tensor<D, T> gelu_tanh(const OpName& op, const Tensor<D, T>& x) {
 
 }  // namespace detail
 
-/// x times the probability that a normal deviate is below x; approximate is "none", or "tanh" for a cheaper formula (Hendrycks,
-/// Gimpel: "Gaussian error linear units", 2016).
+/// x times the probability that a normal deviate is below x; approximate is "none", or "tanh" for a cheaper formula
+/// (Hendrycks, Gimpel: "Gaussian error linear units", 2016).
 template <Device D, Floating T>
 Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", Here here = {}) {
   if (!std::strcmp(approximate, "tanh")) return detail::gelu_tanh({"gelu", here}, x);
-  if (std::strcmp(approximate, "none")) fail("gelu", {"approximate is \"none\" or \"tanh\", not \"", approximate, "\""});
+  if (std::strcmp(approximate, "none"))
+    fail("gelu", {"approximate is \"none\" or \"tanh\", not \"", approximate, "\""});
   return detail::gelu_erf({"gelu", here}, x);
 }
 

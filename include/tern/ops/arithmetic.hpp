@@ -52,9 +52,11 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// a + alpha b.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha, Here here = {}) {
+Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
+                 Here here = {}) {
   const auto c = detail::map<T>("add", detail::add_scaled(alpha), a, b);
-  record({"add", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [alpha](const auto& g) { return mul(g, alpha); }));
+  record({"add", here}, c, wrt(a, [](const auto& g) { return g; }),
+         wrt(b, [alpha](const auto& g) { return mul(g, alpha); }));
   return c;
 }
 
@@ -76,7 +78,8 @@ Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// a - alpha b.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha, Here here = {}) {
+Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
+                 Here here = {}) {
   return add(a, b, static_cast<scalar_t<T>>(-alpha), here);
 }
 
@@ -116,7 +119,8 @@ template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>("div", detail::div_expression, a, b);
   record({"div", here}, c, wrt(a, saved(b), detail::Gradient{detail::div_expression}),
-         wrt(b, saved(b, c), detail::Gradient{[](auto g, auto divisor, auto quotient) { return -g * quotient / divisor; }}));
+         wrt(b, saved(b, c),
+             detail::Gradient{[](auto g, auto divisor, auto quotient) { return -g * quotient / divisor; }}));
   return c;
 }
 

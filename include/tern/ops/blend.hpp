@@ -9,6 +9,9 @@ namespace detail {
 inline constexpr auto lerp_expression = [](auto a, auto b, auto w) {
   return where(abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w));
 };
+inline auto lerp_by(double weight) {
+  return [weight](auto a, auto b) { return lerp_expression(a, b, decltype(a)(weight)); };
+}
 template <class S>
 auto addcmul_of(S value) {
   return [value](auto x, auto a, auto b) { return x + decltype(x)(value) * a * b; };
@@ -22,8 +25,7 @@ auto addcdiv_of(S value) {
 /// a + weight (b - a).
 template <Device D, Floating T>
 Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, Here here = {}) {
-  const auto f = [weight](auto x, auto y) { return detail::lerp_expression(x, y, decltype(x)(weight)); };
-  const auto c = detail::map<T>("lerp", f, a, b);
+  const auto c = detail::map<T>("lerp", detail::lerp_by(weight), a, b);
   record({"lerp", here}, c, wrt(a, [weight](const auto& g) { return mul(g, 1 - weight); }),
          wrt(b, [weight](const auto& g) { return mul(g, weight); }));
   return c;
@@ -36,7 +38,17 @@ Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, 
          wrt(weight, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * (y - x); }}));
   return c;
 }
+template <Device D, Floating T>
+const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, Here here = {}) {
+  return detail::pointwise_({"lerp_", here}, detail::lerp_by(weight), [&] { return lerp(a, b, weight, here); }, a, b);
+}
+template <Device D, Floating T>
+const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& weight, Here here = {}) {
+  return detail::pointwise_(
+      {"lerp_", here}, detail::lerp_expression, [&] { return lerp(a, b, weight, here); }, a, b, weight);
+}
 TERN_SAME_PLACE(lerp)
+TERN_SAME_PLACE(lerp_)
 
 /// x + value a b.
 template <Device D, Element T>
@@ -44,18 +56,21 @@ Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
                      scalar_t<std::type_identity_t<T>> value = 1, Here here = {}) {
   const auto y = detail::map<T>("addcmul", detail::addcmul_of(value), x, a, b);
   const detail::Gradient times{[value](auto g, auto other) { return value * g * other; }};
-  record({"addcmul", here}, y, wrt(x, [](const auto& g) { return g; }), wrt(a, saved(b), times), wrt(b, saved(a), times));
+  record({"addcmul", here}, y, wrt(x, [](const auto& g) { return g; }), wrt(a, saved(b), times),
+         wrt(b, saved(a), times));
   return y;
 }
 template <Device D, Element T>
 const Tensor<D, T>& addcmul_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
                              scalar_t<std::type_identity_t<T>> value = 1, Here here = {}) {
-  return detail::pointwise_({"addcmul_", here}, detail::addcmul_of(value), [&] { return addcmul(x, a, b, value, here); }, x, a, b);
+  return detail::pointwise_(
+      {"addcmul_", here}, detail::addcmul_of(value), [&] { return addcmul(x, a, b, value, here); }, x, a, b);
 }
 
 /// x + value a / b.
 template <Device D, Floating T>
-Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1, Here here = {}) {
+Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
+                     Here here = {}) {
   const auto y = detail::map<T>("addcdiv", detail::addcdiv_of(value), x, a, b);
   record({"addcdiv", here}, y, wrt(x, [](const auto& g) { return g; }),
          wrt(a, saved(b), detail::Gradient{[value](auto g, auto v) { return value * g / v; }}),
@@ -65,7 +80,8 @@ Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
 template <Device D, Floating T>
 const Tensor<D, T>& addcdiv_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
                              Here here = {}) {
-  return detail::pointwise_({"addcdiv_", here}, detail::addcdiv_of(value), [&] { return addcdiv(x, a, b, value, here); }, x, a, b);
+  return detail::pointwise_(
+      {"addcdiv_", here}, detail::addcdiv_of(value), [&] { return addcdiv(x, a, b, value, here); }, x, a, b);
 }
 
 }  // namespace tern

@@ -35,10 +35,12 @@ Tensor<D, T> logit(const Tensor<D, T>& x, double eps, Here here = {}) {
 template <Device D, Floating T>
 Tensor<D, T> logaddexp(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto f = [](auto x, auto y) {
-    return where(x == y, x + 0.69314718055994530942, max(x, y) + log1p(exp(-abs(x - y))));  // equal infinities have no difference
+    return where(x == y, x + 0.69314718055994530942,
+                 max(x, y) + log1p(exp(-abs(x - y))));  // equal infinities have no difference
   };
   const auto c = detail::map<T>("logaddexp", f, a, b);
-  record({"logaddexp", here}, c, wrt(a, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * sigmoid(x - y); }}),
+  record({"logaddexp", here}, c,
+         wrt(a, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * sigmoid(x - y); }}),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * sigmoid(y - x); }}));
   return c;
 }
@@ -47,7 +49,8 @@ TERN_SAME_PLACE(logaddexp)
 /// x log(y), and 0 where x is 0 and y not NaN.
 template <Device D, Floating T>
 Tensor<D, T> xlogy(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
-  const auto z = detail::map<T>("xlogy", [](auto a, auto b) { return where(a == 0, where(b == b, 0, b), a * log(b)); }, x, y);
+  const auto z = detail::map<T>(
+      "xlogy", [](auto a, auto b) { return where(a == 0, where(b == b, 0, b), a * log(b)); }, x, y);
   record({"xlogy", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) {
            return where(a == 0, where(b <= 0, 0, g * log(b)), g * log(b));
          }}),

@@ -104,7 +104,8 @@ class Fused {
   }
   /// finish(sum of f), the gradients derived from `derive`.
   template <class B, class Finish, class Derive, class D, class T, class... X>
-  Tensor<D, T> reduced(const B& f, const Finish& finish, const Derive& derive, const Tensor<D, T>& x, const X&... rest) const {
+  Tensor<D, T> reduced(const B& f, const Finish& finish, const Derive& derive, const Tensor<D, T>& x,
+                       const X&... rest) const {
     static_assert((... && std::is_same_v<Tensor<D, T>, X>), "fuse: the tensors must be of one device and element type");
     const Tensor<D, T> y = reduce<backend::Sum, T, T>("fuse", f, finish, {}, false, x, rest...);
     record_derived({"fuse", here_}, derive, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
@@ -117,9 +118,14 @@ class Fused {
 
 }  // namespace detail
 
-/// A function of tensors and numbers from an expression in their elements: `fuse([](auto x, auto beta) { return x / (1 + exp(-beta * x)); })`.
-/// Called with tensors of one device and type, which are broadcast, and numbers, it is one pass over memory; the gradients are derived
-/// from it, each again one pass, and so are their derivatives. A number has no gradient. The tape names the line of the fuse.
+/// A function of tensors and numbers from an expression in their elements:
+///
+///     auto swish = fuse([](auto x, auto beta) { return x / (1 + exp(-beta * x)); });
+///     auto y = swish(x, 1.5f);
+///
+/// Called with tensors of one device and type, which are broadcast, and numbers, it is one pass over memory; the
+/// gradients are derived from it, each again one pass, and so are their derivatives. A number has no gradient. The tape
+/// names the line of the fuse.
 template <class F>
 detail::Fused<F> fuse(F expression, Here here = {}) {
   return {std::move(expression), here};

@@ -1,5 +1,5 @@
-// Gradients held against finite differences, for those who write an op. In double, on small inputs: every element of every input is
-// moved to both sides.
+// Gradients held against finite differences, for those who write an op. In double, on small inputs: every element of
+// every input is moved to both sides.
 #pragma once
 #include <tuple>
 
@@ -97,8 +97,8 @@ Tensor<D, double> varied(const Shape& shape) {
 
 }  // namespace detail
 
-/// True if the gradients of f at the inputs that require one are those of finite differences; else an Error that names input, element
-/// and both values. f takes a list of tensors and returns a tensor.
+/// True if the gradients of f at the inputs that require one are those of finite differences; else an Error that names
+/// input, element and both values. f takes a list of tensors and returns a tensor.
 template <Device D, class F>
   requires std::is_invocable_v<const F&, const std::vector<Tensor<D, double>>&>
 bool gradcheck(const F& f, const std::vector<Tensor<D, double>>& inputs, GradcheckOptions options = {}) {

@@ -1,5 +1,5 @@
-// Operations that write into their first argument. The tape sees the value before and after: the history is rewritten, and that of
-// the base where a view is written.
+// Operations that write into their first argument. The tape sees the value before and after: the history is rewritten,
+// and that of the base where a view is written.
 #pragma once
 #include "../autograd/record.hpp"
 #include "../tensor/map.hpp"
@@ -42,7 +42,8 @@ template <class D, class T>
 const Tensor<D, T>& assign(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& y) {
   TensorImpl* const p = x.impl();
   if (!same_shape(*p, *y.checked(op.name)))
-    fail(op.name, {"a result of shape ", y.impl()->shape_ref(), " cannot be written into a tensor of shape ", p->shape_ref()});
+    fail(op.name,
+         {"a result of shape ", y.impl()->shape_ref(), " cannot be written into a tensor of shape ", p->shape_ref()});
   if constexpr (is_floating_v<T>) {
     if (tape.grad_mode) keep_old_values(y.impl(), p, GradOpsFor<D, T>::table);
   }

@@ -1,5 +1,5 @@
-// How a pointwise op is made of one generic lambda. Called with packets it is the kernel. Its gradient is either derived, by calling
-// it with duals, or a second such lambda, by hand.
+// How a pointwise op is made of one generic lambda. Called with packets it is the kernel. Its gradient is either
+// derived, by calling it with duals, or a second such lambda, by hand.
 #pragma once
 #include "../autograd/record.hpp"
 #include "../expr/dual.hpp"
@@ -70,8 +70,8 @@ Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, cons
   return differs;
 }
 
-/// A gradient by hand: one expression in g and what was saved, of packets or of tensors. Plainly it is one pass; where the gradient is
-/// itself to be differentiated, the same expression is made of tensor ops.
+/// A gradient by hand: one expression in g and what was saved, of packets or of tensors. Plainly it is one pass; where
+/// the gradient is itself to be differentiated, the same expression is made of tensor ops.
 template <class Rule>
 struct Gradient {
   Rule rule;
@@ -146,7 +146,8 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
   }                                                                                                      \
   TERN_UNARY_IN_PLACE(name, Floating)
 
-/// Defines name(x) and name_(x) from an expression in x and a gradient, an expression in g and `kept`, which is x or the result y.
+/// Defines name(x) and name_(x) from an expression in x and a gradient, an expression in g and `kept`, which is x or
+/// the result y.
 #define TERN_UNARY_BY_HAND(name, expression, kept, ...)                                                  \
   namespace detail {                                                                                     \
   inline constexpr auto name##_expression = [](auto x) { return expression; };                           \

@@ -87,7 +87,8 @@ template <Device D, Floating T>
 Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
   const auto y = detail::map<T>("pow", [base](auto v) { return pow(decltype(v)(base), v); }, x);
   const double log_base = base == 0 ? 0 : std::log(base);  // 0^x is flat for x > 0
-  record({"pow", here}, y, wrt(x, saved(y), detail::Gradient{[log_base](auto g, auto power) { return log_base * g * power; }}));
+  record({"pow", here}, y,
+         wrt(x, saved(y), detail::Gradient{[log_base](auto g, auto power) { return log_base * g * power; }}));
   return y;
 }
 

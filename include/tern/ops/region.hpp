@@ -1,6 +1,5 @@
-// The part of a tensor that a view of it covers, as adjoint ops: take_region reads it, put_region writes it into zeros, clear_region
-// writes zeros into it.
-// Gradients of views whose base was written in place go through them.
+// The part of a tensor that a view of it covers, as adjoint ops: take_region reads it, put_region writes it into zeros,
+// clear_region writes zeros into it. Gradients of views whose base was written in place go through them.
 #pragma once
 #include "../autograd/record.hpp"
 #include "../tensor/map.hpp"
@@ -24,9 +23,10 @@ inline Region region_of(const Array& view, const Array& base) {
   return r;
 }
 
-/// The region that a slice or a selection takes of a row-major tensor of x's shape: position start of dimension dim, and with a step
-/// (not 0, which is for a selection) on from there.
-[[gnu::noinline, gnu::cold]] inline Region region_in_dense(const Array& x, const Array& view, int dim, Index start, Index step) {
+/// The region that a slice or a selection takes of a row-major tensor of x's shape: position start of dimension dim,
+/// and with a step (not 0, which is for a selection) on from there.
+[[gnu::noinline, gnu::cold]] inline Region region_in_dense(const Array& x, const Array& view, int dim, Index start,
+                                                           Index step) {
   Array dense = x;
   set_contiguous_strides(dense);
   Region r = region_of(view, x);

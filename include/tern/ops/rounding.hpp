@@ -91,7 +91,8 @@ inline constexpr auto floor_divide_expression = [](auto a, auto b) {
   if constexpr (requires { a % b; }) {
     return q - where((a % b != 0) & ((a < 0) ^ (b < 0)), decltype(a)(1), 0);
   } else {
-    const auto whole = round((a - remainder_expression(a, b)) / b);  // the quotient itself may have been rounded up to an integer
+    const auto whole =
+        round((a - remainder_expression(a, b)) / b);  // the quotient itself may have been rounded up to an integer
     return where((b == 0) | (q - q != 0), q, whole);
   }
 };
@@ -157,22 +158,23 @@ Tensor<D, T> floor_divide(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T
 template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* rounding_mode, Here here = {}) {
   if (!std::strcmp(rounding_mode, "floor")) return floor_divide(a, b, here);
-  if (std::strcmp(rounding_mode, "trunc")) fail("div", {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
+  if (std::strcmp(rounding_mode, "trunc"))
+    fail("div", {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
   return detail::step({"div", here}, a, b, detail::trunc_divide_expression);
 }
 
 /// The in-place forms fmod_, remainder_ and floor_divide_, with a tensor or a number.
-#define TERN_DIVISION_IN_PLACE(name)                                                                                      \
-  template <Device D, Element T>                                                                                          \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                             \
-    return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(a, b, here); }, a, b);      \
-  }                                                                                                                       \
-  template <Device D, Element T>                                                                                          \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {               \
-    const auto f = detail::with_number(detail::name##_expression, s);                                                     \
-    return detail::pointwise_({#name "_", here}, f, [&] { return name(x, s, here); }, x);                                 \
-  }                                                                                                                       \
-  TERN_SAME_PLACE(name)                                                                                                   \
+#define TERN_DIVISION_IN_PLACE(name)                                                                                  \
+  template <Device D, Element T>                                                                                      \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                         \
+    return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(a, b, here); }, a, b);  \
+  }                                                                                                                   \
+  template <Device D, Element T>                                                                                      \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {           \
+    const auto f = detail::with_number(detail::name##_expression, s);                                                 \
+    return detail::pointwise_({#name "_", here}, f, [&] { return name(x, s, here); }, x);                             \
+  }                                                                                                                   \
+  TERN_SAME_PLACE(name)                                                                                               \
   TERN_SAME_PLACE(name##_)
 TERN_DIVISION_IN_PLACE(fmod)
 TERN_DIVISION_IN_PLACE(remainder)

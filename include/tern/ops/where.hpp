@@ -123,6 +123,11 @@ Tensor<D, T> clamp_min(const Tensor<D, T>& x, const Tensor<D, T>& min, Here here
   return y;
 }
 
+template <Device D, Element T>
+const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> min, Here here = {}) {
+  return clamp_(x, min, {}, here);
+}
+
 /// x, at most max.
 template <Device D, Element T>
 Tensor<D, T> clamp_max(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> max, Here here = {}) {
@@ -135,6 +140,11 @@ Tensor<D, T> clamp_max(const Tensor<D, T>& x, const Tensor<D, T>& max, Here here
          wrt(x, saved(x, max), detail::Gradient{[](auto g, auto v, auto high) { return where(v <= high, g, 0); }}),
          wrt(max, saved(x, max), detail::Gradient{[](auto g, auto v, auto high) { return where(v > high, g, 0); }}));
   return y;
+}
+
+template <Device D, Element T>
+const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> max, Here here = {}) {
+  return clamp_(x, {}, max, here);
 }
 
 /// x brought between two tensors, either of which may be undefined.

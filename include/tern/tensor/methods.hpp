@@ -41,9 +41,9 @@ namespace detail::adl {
 #define TERN_PREDICATE_METHODS(X) X(isnan) X(isinf) X(isfinite) X(logical_not)
 #define TERN_OTHER_METHODS(X)                                                                                          \
   X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \
-  X(atan2_) X(hypot) X(logaddexp) X(xlogy) X(isclose) X(lerp) X(addcmul) X(addcmul_) X(addcdiv) X(addcdiv_)            \
+  X(atan2_) X(hypot) X(logaddexp) X(xlogy) X(isclose) X(lerp) X(lerp_) X(addcmul) X(addcmul_) X(addcdiv) X(addcdiv_)            \
   X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(bitwise_not) X(bitwise_left_shift) X(bitwise_right_shift)              \
-  X(clamp) X(clamp_) X(clamp_min) X(clamp_max) X(where) X(masked_fill) X(masked_fill_) X(masked_select) X(softmax) X(log_softmax)                                 \
+  X(clamp) X(clamp_) X(clamp_min) X(clamp_min_) X(clamp_max) X(clamp_max_) X(where) X(masked_fill) X(masked_fill_) X(masked_select) X(softmax) X(log_softmax)                                 \
   X(sum) X(mean) X(prod) X(amax) X(amin) X(argmax) X(argmin) X(var) X(logsumexp) X(any) X(all) X(norm)          \
   X(matmul) X(mm) X(bmm) X(mv) X(dot) X(gather) X(index_select) X(index) X(index_put_) X(slice) X(select) X(narrow)    \
   X(transpose) X(t) X(permute) X(expand) X(view) X(reshape) X(flatten) X(squeeze) X(unsqueeze) X(split) X(chunk)       \
@@ -154,6 +154,8 @@ inline constexpr std_caller call_std{};
   Tensor clamp_min(const Tensor& min, Here here = {}) const { return TERN_CALL(clamp_min, min, here); }                 \
   Tensor clamp_max(Scalar max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                        \
   Tensor clamp_max(const Tensor& max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                 \
+  const Tensor& clamp_min_(Scalar min, Here here = {}) const { return TERN_CALL(clamp_min_, min, here); }               \
+  const Tensor& clamp_max_(Scalar max, Here here = {}) const { return TERN_CALL(clamp_max_, max, here); }               \
   Tensor div(const Tensor& other, const char* rounding_mode, Here here = {}) const {                                    \
     return TERN_CALL(div, other, rounding_mode, here);                                                                  \
   }                                                                                                                     \
@@ -169,6 +171,10 @@ inline constexpr std_caller call_std{};
   }                                                                                                                     \
   Tensor lerp(const Tensor& end, Scalar weight, Here here = {}) const { return TERN_CALL(lerp, end, weight, here); }    \
   Tensor lerp(const Tensor& end, const Tensor& weight, Here here = {}) const { return TERN_CALL(lerp, end, weight, here); } \
+  const Tensor& lerp_(const Tensor& end, Scalar weight, Here here = {}) const { return TERN_CALL(lerp_, end, weight, here); }\
+  const Tensor& lerp_(const Tensor& end, const Tensor& weight, Here here = {}) const {                                  \
+    return TERN_CALL(lerp_, end, weight, here);                                                                         \
+  }                                                                                                                     \
   Tensor addcmul(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {                            \
     return TERN_CALL(addcmul, a, b, value, here);                                                                       \
   }                                                                                                                     \

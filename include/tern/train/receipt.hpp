@@ -44,7 +44,8 @@ struct Report {
   out += line;
   if (price > 0) {
     const double cost = price * r.seconds / 3600;
-    std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f images a dollar\n", cost, double(r.samples) / cost);
+    std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f images a dollar\n", cost,
+                  cost > 0 ? double(r.samples) / cost : 0);
     out += line;
   }
   return out;

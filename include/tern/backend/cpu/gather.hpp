@@ -8,8 +8,6 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
-inline Index wrapped(Index i, Index size) { return i < 0 ? i + size : i; }
-
 /// y += scale x.
 template <class T>
 void add_scaled(T* y, const T* x, Index n, compute_t<T> scale) {
@@ -45,11 +43,10 @@ void for_indexed(const Array& a, int dim, const Array& index, const F& f) {
     strides[i] = stride;
     stride *= a.dims[i];
   }
-  const Index size = a.ndim ? a.dims[dim] : 1;
   const Index* const numbers = index.as<Index>();
   for (Index k = 0; k < index.numel; ++k) {
     Index position = 0;
-    for (int i = 0; i < index.ndim; ++i) position += (i == dim ? wrapped(numbers[k], size) : at[i]) * strides[i];
+    for (int i = 0; i < index.ndim; ++i) position += (i == dim ? numbers[k] : at[i]) * strides[i];
     f(position, k);
     for (int i = index.ndim; i-- > 0;) {
       if (++at[i] < index.dims[i]) break;
@@ -63,15 +60,15 @@ void for_indexed(const Array& a, int dim, const Array& index, const F& f) {
 [[gnu::noinline]] inline void check_range(Cpu, const char* op, const Array& index, Index size) {
   const Index* const p = index.as<Index>();
   for (Index i = 0; i < index.numel; ++i)
-    if (p[i] < -size || p[i] >= size) fail(op, {"index ", p[i], " is out of range for a dimension of size ", size});
+    if (p[i] < 0 || p[i] >= size) fail(op, {"index ", p[i], " is out of range for a dimension of size ", size});
 }
 
 [[gnu::noinline]] inline void take_rows(Cpu, const Array& out, const Array& x, const Array& index) {
-  const Index bytes = x.numel / (x.dims[0] ? x.dims[0] : 1) * size_of(x.dtype), rows = x.dims[0];
+  const Index bytes = x.numel / (x.dims[0] ? x.dims[0] : 1) * size_of(x.dtype);
   const Index* const numbers = index.as<Index>();
   parallel_for(index.numel, 2 * cpu::parallel_grain / (bytes + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i)
-      std::memcpy(out.data + i * bytes, x.data + cpu::wrapped(numbers[i], rows) * bytes, std::size_t(bytes));
+      std::memcpy(out.data + i * bytes, x.data + numbers[i] * bytes, std::size_t(bytes));
   });
 }
 
@@ -81,7 +78,7 @@ void add_rows(Cpu, const Array& out, const Array& index, const Array& x) {
   const Index* const numbers = index.as<Index>();
   cpu::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
     for (Index i = 0; i < index.numel; ++i) {
-      const Index row = cpu::wrapped(numbers[i], rows);
+      const Index row = numbers[i];
       if (row >= first && row < last) cpu::add_scaled(out.as<T>() + row * columns, x.as<T>() + i * columns, columns, 1);
     }
   });
@@ -105,7 +102,7 @@ template <class T>
 void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts, const T* scale,
          Index* chosen) {
   using C = compute_t<T>;
-  const Index rows = table.dims[0], columns = table.dims[1], bags = out.dims[0];
+  const Index columns = table.dims[1], bags = out.dims[0];
   const Index* const numbers = index.as<Index>();
   const Index* const start = starts.as<Index>();
   parallel_for(bags, 4 * cpu::parallel_grain * bags / (index.numel * columns + 1) + 1, [&](Index first, Index last) {
@@ -117,7 +114,7 @@ void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& 
         Index count = 0;
         for (Index c = 0; c < width; ++c) sum[c] = 0;
         for (Index k = start[i]; k < start[i + 1]; ++k) {
-          const Index row = cpu::wrapped(numbers[k], rows);
+          const Index row = numbers[k];
           if (row == b.padding_idx) continue;
           const T* const x = table.as<T>() + row * columns + c0;
           if (b.mode == BagMode::max) {
@@ -148,10 +145,10 @@ void bag_gradient(Cpu, const Bags& b, const Array& out, const Array& g, const Ar
   cpu::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
     for (Index i = 0; i < bags; ++i) {
       Index count = 0;
-      for (Index k = start[i]; k < start[i + 1]; ++k) count += cpu::wrapped(numbers[k], rows) != b.padding_idx;
+      for (Index k = start[i]; k < start[i + 1]; ++k) count += numbers[k] != b.padding_idx;
       const C share = b.mode == BagMode::mean && count ? C(1) / C(count) : C(1);
       for (Index k = start[i]; k < start[i + 1]; ++k) {
-        const Index row = cpu::wrapped(numbers[k], rows);
+        const Index row = numbers[k];
         if (row < first || row >= last || row == b.padding_idx) continue;
         cpu::add_scaled(out.as<T>() + row * columns, g.as<T>() + i * columns, columns, scale ? share * C(scale[k]) : share);
       }

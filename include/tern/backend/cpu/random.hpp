@@ -122,7 +122,7 @@ void dropout(Cpu, RandomState state, double p, const Array& out, const Array& in
   using Floats = expr::vector_t<float, cpu::philox_lanes>;
   constexpr int lanes = cpu::philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
   const auto keep = std::uint32_t((1 - p) * 65536 + 0.5);
-  const double scale = keep ? 65536.0 / keep : 0;
+  const double scale = p < 1 ? 1 / (1 - p) : 0;
   parallel_for((in.numel + n - 1) / n, 256, [&](Index first, Index last) {
     for (Index b = first; b < last; ++b) {
       cpu::PhiloxWords words[4];

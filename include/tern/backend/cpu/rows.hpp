@@ -50,12 +50,33 @@ inline Array row_of(const Rows& rows) {
   return row;
 }
 
-/// Calls f(to, from) for each run of the innermost dimension of a row.
-template <class F>
-void for_runs(const CopyDims& dims, int i, char* to, const char* from, const F& f) {
-  if (i == dims.n - 1) return f(to, from);
-  for (Index k = 0; k < dims.size[i]; ++k) for_runs(dims, i + 1, to + k * dims.to[i], from + k * dims.from[i], f);
-}
+/// How rows of one array are walked along with rows of another.
+struct RowWalk {
+  CopyDims dims;
+  RowOffsets to, from;
+  Index n, to_step, from_step;   // the innermost run, and its steps in bytes
+  bool one_run;                  // which is the whole row
+
+  RowWalk(const Rows& out, const Rows& in, int out_bytes, int in_bytes)
+      : dims(row_of(out), row_of(in), out_bytes, in_bytes), to(out, out_bytes), from(in, in_bytes) {
+    const int last = dims.n - 1;
+    n = dims.size[last], to_step = dims.to[last], from_step = dims.from[last];
+    one_run = last == 1 && dims.size[0] == 1;
+  }
+  /// Calls f(to, from) for each run of a row.
+  template <class F>
+  void runs(char* t, const char* f, const F& run) const {
+    if (one_run) run(t, f);
+    else runs_of(0, t, f, run);
+  }
+
+ private:
+  template <class F>
+  void runs_of(int i, char* t, const char* f, const F& run) const {
+    if (i == dims.n - 1) return run(t, f);
+    for (Index k = 0; k < dims.size[i]; ++k) runs_of(i + 1, t + k * dims.to[i], f + k * dims.from[i], run);
+  }
+};
 
 /// Calls f(i, row written, row read) for the moves; two of them on one row written are made by the same thread, in order.
 template <class F>
@@ -113,16 +134,13 @@ void copy_run(char* to, Index to_step, const char* from, Index from_step, Index 
 
 template <int bytes>
 void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
-  const Array row = row_of(out);
-  const CopyDims dims(row, row_of(in), bytes, bytes);
-  const RowOffsets target(out, bytes), source(in, bytes);
-  const int last = dims.n - 1;
+  const RowWalk walk(out, in, bytes, bytes);
   const char zero[bytes] = {};
-  for_moves(moves, row.numel * bytes, [&](Index, Index to, Index from) {
-    const char* const start = in.array.data + (from < 0 ? 0 : source(from));
-    for_runs(dims, 0, out.array.data + target(to), start, [&](char* t, const char* f) {
-      if (from < 0) copy_run<bytes>(t, dims.to[last], zero, 0, dims.size[last]);
-      else copy_run<bytes>(t, dims.to[last], f, dims.from[last], dims.size[last]);
+  for_moves(moves, row_of(out).numel * bytes, [&](Index, Index to, Index from) {
+    const bool blank = from < 0;
+    const char* const start = in.array.data + (blank ? 0 : walk.from(from));
+    walk.runs(out.array.data + walk.to(to), start, [&](char* t, const char* f) {
+      copy_run<bytes>(t, walk.to_step, blank ? zero : f, blank ? 0 : walk.from_step, walk.n);
     });
   });
 }
@@ -166,18 +184,15 @@ template <class T>
 void add_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
   using C = compute_t<T>;
   if (moves.count == 0 || out.array.numel == 0) return;
-  const Array row = cpu::row_of(out);
-  const cpu::CopyDims dims(row, cpu::row_of(in), sizeof(C), sizeof(T));
-  const cpu::RowOffsets target(out, sizeof(C)), source(in, sizeof(T));
-  const Index last = dims.n - 1, n = dims.size[last], to_step = dims.to[last], from_step = dims.from[last];
+  const cpu::RowWalk walk(out, in, sizeof(C), sizeof(T));
+  const bool dense = walk.to_step == sizeof(C) && walk.from_step == sizeof(T);
   const T* const scales = moves.scale ? moves.scale->as<T>() : nullptr;
-  cpu::for_moves(moves, row.numel * Index(sizeof(C)), [&](Index i, Index to, Index from) {
+  cpu::for_moves(moves, cpu::row_of(out).numel * Index(sizeof(C)), [&](Index i, Index to, Index from) {
     if (from < 0) return;
     const C scale = scales ? C(scales[i]) : C(1);
-    cpu::for_runs(dims, 0, out.array.data + target(to), in.array.data + source(from), [&](char* t, const char* f) {
-      if (to_step == sizeof(C) && from_step == sizeof(T))
-        return cpu::add_run(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), scale, n);
-      for (Index k = 0; k < n; ++k, t += to_step, f += from_step)
+    walk.runs(out.array.data + walk.to(to), in.array.data + walk.from(from), [&](char* t, const char* f) {
+      if (dense) return cpu::add_run(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), scale, walk.n);
+      for (Index k = 0; k < walk.n; ++k, t += walk.to_step, f += walk.from_step)
         cpu::add_run(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), scale, 1);
     });
   });

@@ -1,0 +1,57 @@
+#include "support/recorded.hpp"
+
+#include <tern/nn/module.hpp>
+#include <tern/optim/clip_grad_norm.hpp>
+
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <Device D, class T = double>
+struct Pair : nn::Module<D, T> {
+  nn::Parameter<D, T> a = zeros<D, T>({2, 2}), b = zeros<D, T>({3});
+  TERN_FIELDS(Pair, a, b)
+};
+
+template <Device D, class T = float>
+struct Mixed : nn::Module<D, T> {
+  nn::Parameter<D, double> wide = zeros<D, double>({1});
+  nn::Parameter<D, bfloat16> narrow = zeros<D, bfloat16>({1});
+  nn::Parameter<D, T> unused = zeros<D, T>({1});
+  TERN_FIELDS(Mixed, wide, narrow, unused)
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("clip_grad_norm_ does what PyTorch's does", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  int seen = 0;
+  for (const Json& recorded : recorded_cases("clip_grad_norm")) {
+    INFO(recorded.dump());
+    const Pair<D> net;
+    const auto values = [&](const char* when, std::size_t i) { return numbers_of(recorded[when][i]); };
+    net.a.set_grad(tensor_of<D>(values("before", 0), {2, 2}));
+    net.b.set_grad(tensor_of<D>(values("before", 1), {3}));
+    const double norm = optim::clip_grad_norm_(net.parameters(), recorded["max_norm"], number_of(recorded["norm_type"]));
+    check_close({norm}, {number_of(recorded["norm"])}, 1e-12, 0);
+    check_close(values_of(net.a.grad()), values("after", 0), 1e-12, 0);
+    check_close(values_of(net.b.grad()), values("after", 1), 1e-12, 0);
+    ++seen;
+  }
+  CHECK(seen == 9);
+}
+
+TEMPLATE_TEST_CASE("clip_grad_norm_ takes parameters of several types, some without a gradient", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Mixed<D> net;
+  CHECK(optim::clip_grad_norm_(net.parameters(), 1) == 0);
+  net.wide.set_grad(tensor_of<D>({3}));
+  net.narrow.set_grad(tensor_of<D, bfloat16>({4}));
+  CHECK(optim::clip_grad_norm_(net.parameters(), 1) == Approx(5));
+  check_close(values_of(net.wide.grad()), {0.6}, 1e-6);
+  check_close(values_of(net.narrow.grad()), {0.8}, 4e-3);
+  CHECK_FALSE(net.unused.grad().defined());
+  CHECK_THAT(error_of([&] { optim::clip_grad_norm_(net.parameters(), 1, 0); }),
+             ContainsSubstring("clip_grad_norm_: norm_type must be positive, not 0"));
+}

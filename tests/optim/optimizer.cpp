@@ -1,0 +1,195 @@
+#include "recorded_optimiser.hpp"
+
+#include <tern/optim/adam.hpp>
+#include <tern/optim/sgd.hpp>
+
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <Device D, class T = float>
+struct Mixed : nn::Module<D, T> {
+  nn::Parameter<D, double> wide = ones<D, double>({3});
+  nn::Parameter<D, bfloat16> narrow = ones<D, bfloat16>({2});
+  nn::Parameter<D, T> plain = ones<D, T>({2});
+  TERN_FIELDS(Mixed, wide, narrow, plain)
+};
+
+template <Device D, class T = double>
+struct Matrix : nn::Module<D, T> {
+  nn::Parameter<D, T> weight = zeros<D, T>({2, 3});
+  TERN_FIELDS(Matrix, weight)
+};
+
+template <Device D, class T = float>
+struct Nothing : nn::Module<D, T> {
+  TERN_FIELDS(Nothing)
+};
+
+StateDict without(StateDict dict, const std::string& name) {
+  std::erase_if(dict, [&](const NamedTensor& entry) { return entry.name == name; });
+  return dict;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("steps too small for a 16-bit parameter add up in its float copy", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type) {
+    using T = typename decltype(type)::type;
+    const Weights<D, T> net({1, -1});
+    optim::SGD sgd(net.parameters(), {.lr = 1e-4});
+    for (int step = 0; step < 100; ++step) {
+      net.weight.set_grad(tensor_of<D, T>({1, 1}));
+      sgd.step();
+      if (step == 0) CHECK(values_of(net.weight) == std::vector<double>{1, -1});
+    }
+    const float master = 1 - 0.01f;
+    check_close(values_of(sgd.slots()[0].master.template as<D>()), {0.99, -1.01}, 1e-5);
+    check_close(values_of(net.weight), {double(float(T(master))), double(float(T(-1.01f)))}, 1e-12);
+  };
+  check(bf16);
+  check(f16);
+}
+
+TEMPLATE_TEST_CASE("a write to a 16-bit parameter between steps counts", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Weights<D, bfloat16> net({1, -1});
+  optim::SGD sgd(net.parameters(), {.lr = 0.5});
+  net.weight.set_grad(tensor_of<D, bfloat16>({1, 1}));
+  sgd.step();
+  net.weight.detach().fill_(8);
+  sgd.step();
+  CHECK(values_of(net.weight) == std::vector<double>{7.5, 7.5});
+}
+
+TEMPLATE_TEST_CASE("parameters of several types share an optimiser; those without a gradient are left alone", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Mixed<D> net;
+  optim::SGD sgd(net.parameters(), {.lr = 0.25, .momentum = 0.5});
+  const std::uint32_t version = net.plain.version();
+  for (int step = 0; step < 2; ++step) {
+    net.wide.set_grad(ones<D, double>({3}));
+    net.narrow.set_grad(ones<D, bfloat16>({2}));
+    sgd.step();
+  }
+  CHECK(values_of(net.wide) == std::vector<double>(3, 1 - 0.25 - 0.375));
+  CHECK(values_of(net.narrow) == std::vector<double>(2, 0.375));
+  CHECK(values_of(net.plain) == std::vector<double>(2, 1));
+  CHECK(net.plain.version() == version);
+  CHECK(net.wide.version() > 0);
+  sgd.zero_grad();
+  CHECK_FALSE(net.wide.grad().defined());
+  CHECK_FALSE(net.narrow.grad().defined());
+}
+
+TEMPLATE_TEST_CASE("a gradient in another memory order is taken as it stands", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Matrix<D> net;
+  optim::SGD sgd(net.parameters(), {.lr = 1});
+  net.weight.set_grad(tensor_of<D>({1, 2, 3, 4, 5, 6}, {3, 2}).transpose(0, 1));
+  sgd.step();
+  CHECK(values_of(net.weight) == std::vector<double>{-1, -3, -5, -2, -4, -6});
+}
+
+TEMPLATE_TEST_CASE("a step after the forward pass is noticed by the backward pass", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Weights<D> net({1, 2});
+  optim::SGD sgd(net.parameters(), {.lr = 1});
+  const auto y = sum(net.weight * net.weight);
+  net.weight.set_grad(ones<D, double>({2}));
+  sgd.step();
+  CHECK_THROWS_AS(y.backward(), Error);
+}
+
+TEMPLATE_TEST_CASE("load_state_dict() takes rate and momentum too, and refuses what does not fit", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Weights<D> net(recorded_start()), other({1, 2});
+  optim::Adam adam(net.parameters(), {.lr = 0.1, .betas = {0.8, 0.9}}), fresh(net.parameters());
+  set_recorded_gradient(net.weight, 1);
+  adam.step();
+  adam.set_lr(0.05);
+  const StateDict dict = adam.state_dict();
+  fresh.load_state_dict(dict);
+  CHECK(fresh.lr() == 0.05);
+  CHECK(fresh.momentum() == 0.8);
+
+  const auto refusal = [](auto& optimiser, const StateDict& state) { return error_of([&] { optimiser.load_state_dict(state); }); };
+  CHECK_THAT(refusal(fresh, without(dict, "weight.step")), ContainsSubstring("the optimiser's weight.step is missing"));
+  CHECK_THAT(refusal(fresh, without(dict, "lr")), ContainsSubstring("the optimiser's lr is missing"));
+  CHECK_THAT(refusal(fresh, without(dict, "weight.exp_avg")), ContainsSubstring("nothing in this optimiser is called weight.exp_avg_sq"));
+  optim::Adam small(other.parameters());
+  CHECK_THAT(refusal(small, dict), ContainsSubstring("the optimiser's weight.exp_avg has shape [5], the parameter [2]"));
+  CHECK(small.lr() == 1e-3);
+  CHECK(small.slots()[0].state.empty());
+  optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
+  CHECK_THAT(refusal(sgd, dict), ContainsSubstring("nothing in this optimiser is called weight.exp_avg"));
+  CHECK(sgd.momentum() == 0.9);
+  StateDict odd = dict;
+  odd[2].tensor = zeros<Cpu, Index>({2});
+  CHECK_THAT(refusal(fresh, odd), ContainsSubstring("the optimiser's weight.step is no number, but of shape [2]"));
+}
+
+TEMPLATE_TEST_CASE("an optimiser needs parameters", "", TERN_TEST_DEVICES) {
+  CHECK_THAT(error_of([] { optim::SGD(Nothing<TestType>().parameters()); }), ContainsSubstring("SGD: there are no parameters"));
+}
+
+TEMPLATE_TEST_CASE("to(net) goes on with a converted network", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto run = [](const auto& net, auto& optimiser, int first, int last) {
+    for (int step = first; step <= last; ++step) {
+      set_recorded_gradient(net.weight, step);
+      optimiser.step();
+    }
+  };
+  const Weights<D> straight(recorded_start()), net(recorded_start());
+  optim::Adam whole(straight.parameters(), {.lr = 0.02}), adam(net.parameters(), {.lr = 0.02});
+  run(straight, whole, 1, 20);
+  run(net, adam, 1, 10);
+
+  const Weights<D> copy = net.clone();
+  adam.to(copy);
+  run(copy, adam, 11, 20);
+  CHECK(values_of(copy.weight) == values_of(straight.weight));
+  CHECK(values_of(net.weight) != values_of(copy.weight));
+
+  // Through float and its 16-bit form: the same steps, as exactly as those types are.
+  const auto single = copy.to(f32);
+  adam.to(single);
+  run(single, adam, 21, 22);
+  run(straight, whole, 21, 22);
+  check_close(values_of(single.weight), values_of(straight.weight), 1e-5);
+  const auto narrow = single.to(bf16);
+  adam.to(narrow);
+  run(narrow, adam, 23, 24);
+  run(straight, whole, 23, 24);
+  check_close(values_of(narrow.weight), values_of(straight.weight), 2e-2, 1e-2);
+  adam.to(straight);  // float copies of 16-bit parameters are left behind
+  run(straight, adam, 25, 26);
+  CHECK(adam.slots()[0].steps == 26);
+
+  const Mixed<D> different;
+  CHECK_THAT(error_of([&] { adam.to(different); }), ContainsSubstring("to: the optimiser's wide.step is missing"));
+  CHECK(adam.slots()[0].parameter.impl() == straight.weight.impl());
+}
+
+TEST_CASE("to(net) follows a network to another device") {
+  const Weights<Cpu> straight(recorded_start()), net(recorded_start());
+  optim::Adam whole(straight.parameters(), {.lr = 0.02}), adam(net.parameters(), {.lr = 0.02});
+  const auto run = [](const auto& weights, auto& optimiser, int first, int last) {
+    for (int step = first; step <= last; ++step) {
+      set_recorded_gradient(weights.weight, step);
+      optimiser.step();
+    }
+  };
+  run(straight, whole, 1, 15);
+  run(net, adam, 1, 5);
+  const auto there = net.to(Naive{});
+  adam.to(there);
+  run(there, adam, 6, 10);
+  const auto back = there.to(Cpu{});
+  adam.to(back);
+  run(back, adam, 11, 15);
+  check_close(values_of(back.weight), values_of(straight.weight));
+}

@@ -1,0 +1,31 @@
+#include "support/catch.hpp"
+
+#include <algorithm>
+
+#include <tern/ops/matmul.hpp>
+#include <tern/ops/random.hpp>
+#include <tern/profile/flops.hpp>
+
+using namespace tern;
+
+TEST_CASE("flops() counts the operations of this thread's matrix products") {
+  const auto a = rand<Cpu>({30, 20}), b = rand<Cpu>({20, 50});
+  const double before = profile::flops();
+  matmul(a, b);
+  CHECK(profile::flops() - before == 2. * 30 * 20 * 50);
+}
+
+TEST_CASE("peak_flops() is not less than what a large product reaches") {
+  constexpr Index n = 512;
+  const auto a = rand<Cpu>({n, n}), b = rand<Cpu>({n, n});
+  double best = 0, peak = 0;
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const double start = now();
+    matmul(a, b);
+    best = std::max(best, 2. * n * n * n / (now() - start));
+  }
+  for (int repeat = 0; repeat < 3; ++repeat) peak = std::max(peak, profile::peak_flops());
+  INFO(best / 1e9 << " of " << peak / 1e9 << " GFLOP/s");
+  CHECK(best <= 1.05 * peak);  // clocks are not that steady
+  CHECK(best >= 0.005 * peak);
+}

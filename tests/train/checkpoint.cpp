@@ -1,0 +1,230 @@
+#include "support/tensors.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include <tern/data/dataset.hpp>
+#include <tern/data/loader.hpp>
+#include <tern/nn/nn.hpp>
+#include <tern/ops/ops.hpp>
+#include <tern/optim/optim.hpp>
+#include <tern/train/checkpoint.hpp>
+
+#include "../io/temporary_folder.hpp"
+
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <Device D, class T = float>
+struct Net : nn::Module<D, T> {
+  nn::Linear<D, T> hidden{4, 8}, out{8, 2};
+  nn::Dropout<D, T> dropout{0.3};
+  TERN_FIELDS(Net, hidden, out, dropout)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return out(dropout(tanh(hidden(x)))); }
+};
+
+template <Device D, class T = float>
+struct Wider : nn::Module<D, T> {
+  nn::Linear<D, T> hidden{4, 9}, out{9, 2};
+  TERN_FIELDS(Wider, hidden, out)
+};
+
+template <Device D, class T = float>
+struct Renamed : nn::Module<D, T> {
+  nn::Linear<D, T> first{4, 8}, out{8, 2};
+  TERN_FIELDS(Renamed, first, out)
+};
+
+/// A small training as a trainer writes it: shuffled batches, dropout, a schedule, an optimiser with state.
+template <class D, class T>
+struct Training {
+  Net<D, T> net;
+  optim::Adam adam{net.parameters(), {.lr = 0.05}};
+  optim::CosineAnnealingLR schedule{adam, {.T_max = 4}};
+  train::Position at;
+
+  static Training fresh(std::uint64_t seed) {
+    manual_seed(seed);
+    return {};
+  }
+
+  /// Trains until `end`, after whole epochs or within one.
+  void run(train::Position end) {
+    const Tensor<Cpu> x = spread_tensor<Cpu, float>({24, 4}), y = spread_tensor<Cpu, float>({24, 2}, -1, 1);
+    const data::TensorDataset set(x, y);
+    auto batches = data::loader<Cpu>(set, {.batch_size = 5, .shuffle = true, .seed = 7});
+    for (; at.epoch <= end.epoch; ++at.epoch, at.batch = 0) {
+      batches.set_epoch(at.epoch);
+      Index batch = 0;
+      for (auto& [input, target] : batches) {
+        if (batch++ < at.batch) continue;
+        if (at.epoch == end.epoch && at.batch == end.batch) return;
+        const auto difference = net(input.to(D{}).to(Type<T>{})) - target.to(D{}).to(Type<T>{});
+        adam.zero_grad();
+        (difference * difference).mean().backward();
+        adam.step();
+        at.batch = batch;
+      }
+      schedule.step();
+    }
+  }
+  void save(const std::string& path) const { train::save_checkpoint(path, net, adam, at, &schedule); }
+  void load(const std::string& path) { at = train::load_checkpoint(path, net, adam, &schedule); }
+};
+
+template <class D, class T>
+void check_same_bits(const Training<D, T>& a, const Training<D, T>& b) {
+  const auto check = [](const StateDict& x, const StateDict& y) {
+    REQUIRE(x.size() == y.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      INFO(x[i].name);
+      const TensorImpl *p = x[i].tensor.impl(), *q = y[i].tensor.impl();
+      CHECK(std::memcmp(p->data, q->data, std::size_t(p->numel * size_of(p->dtype))) == 0);
+    }
+  };
+  check(a.net.state_dict(), b.net.state_dict());
+  check(a.adam.state_dict(), b.adam.state_dict());
+}
+
+/// Runs f in another process that dies with it; true if it ended by itself with status 0.
+template <class F>
+bool succeeds_in_child(const F& f) {
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      f();
+    } catch (const Error&) { _exit(1); }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a training resumes bit for bit, after an epoch and within one", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type, train::Position middle) {
+    using T = typename decltype(type)::type;
+    const TemporaryFolder folder;
+    const std::string path = folder / "training.safetensors";
+    auto straight = Training<D, T>::fresh(1);
+    straight.run({4, 0});
+    const RandomState end = random_state();
+    {
+      auto first = Training<D, T>::fresh(1);
+      first.run(middle);
+      CHECK(first.at.epoch == middle.epoch);
+      CHECK(first.at.batch == middle.batch);
+      first.save(path);
+    }
+    auto second = Training<D, T>::fresh(99);
+    randn<Cpu>({100});
+    second.load(path);
+    CHECK(second.at.epoch == middle.epoch);
+    CHECK(second.at.batch == middle.batch);
+    CHECK(second.schedule.epoch() == middle.epoch);
+    second.run({4, 0});
+    check_same_bits(straight, second);
+    CHECK(random_state().seed == end.seed);
+    CHECK(random_state().stream == end.stream);
+    CHECK(folder.file_count() == 1);
+  };
+  check(f32, {2, 0});
+  check(f32, {1, 3});
+  check(f64, {2, 0});
+  check(bf16, {1, 2});
+}
+
+TEST_CASE("a checkpoint of one device resumes on another") {
+  const TemporaryFolder folder;
+  auto here = Training<Cpu, double>::fresh(1);
+  here.run({1, 2});
+  here.save(folder / "a");
+  auto there = Training<Naive, double>::fresh(2);
+  there.load(folder / "a");
+  here.run({2, 0});
+  manual_seed(1);
+  here.load(folder / "a");
+  here.run({2, 0});
+  there.load(folder / "a");
+  there.run({2, 0});
+  check_close(values_of(there.net.hidden.weight), values_of(here.net.hidden.weight), 1e-9, 1e-12);
+}
+
+TEMPLATE_TEST_CASE("a checkpoint of another model or optimiser is refused, and the model left as it was", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const TemporaryFolder folder;
+  const std::string path = folder / "training.safetensors";
+  auto training = Training<D, float>::fresh(1);
+  training.run({0, 2});
+  training.save(path);
+  const auto refusal = [&](const auto& net) {
+    optim::Adam adam(net.parameters());
+    const std::vector<double> before = values_of(net.out.weight);
+    const std::string error = error_of([&] { train::load_checkpoint(path, net, adam); });
+    CHECK(values_of(net.out.weight) == before);
+    return error;
+  };
+  CHECK_THAT(refusal(Wider<D>()), ContainsSubstring("hidden.bias has shape [9], the loaded one [8]") ||
+                                      ContainsSubstring("hidden.weight has shape [9, 4], the loaded one [8, 4]"));
+  CHECK_THAT(refusal(Renamed<D>()), ContainsSubstring("missing: first.weight, first.bias; unexpected: hidden."));
+  const Net<D> net;
+  optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
+  CHECK_THAT(error_of([&] { train::load_checkpoint(path, net, sgd); }), ContainsSubstring("nothing in this optimiser is called"));
+  io::save_safetensors(folder / "weights", Net<Cpu>().state_dict());
+  CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "weights", net, sgd); }),
+             ContainsSubstring("load_checkpoint: '") && ContainsSubstring("weights' is no checkpoint of a training"));
+  CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "nowhere", net, sgd); }), ContainsSubstring("nowhere"));
+}
+
+TEST_CASE("a damaged checkpoint is an Error wherever it ends") {
+  const TemporaryFolder folder;
+  auto training = Training<Cpu, float>::fresh(1);
+  training.run({0, 2});
+  training.save(folder / "whole");
+  const std::string whole = content_of(folder / "whole");
+  const std::vector<double> before = values_of(training.net.hidden.weight);
+  for (std::size_t bytes = 0; bytes < whole.size(); bytes += 97) {
+    folder.put("part", whole.substr(0, bytes));
+    INFO(bytes << " of " << whole.size() << " bytes");
+    CHECK_THROWS_AS(training.load(folder / "part"), Error);
+  }
+  for (std::size_t at = 0; at < 8; ++at) {
+    std::string damaged = whole;
+    damaged[at] = char(damaged[at] ^ 0x40);
+    folder.put("damaged", damaged);
+    CHECK_THROWS_AS(training.load(folder / "damaged"), Error);
+  }
+  CHECK(values_of(training.net.hidden.weight) == before);
+  training.load(folder / "whole");
+}
+
+TEST_CASE("a checkpoint that cannot be written is an Error, and the old one stays whole") {
+  const TemporaryFolder folder;
+  auto training = Training<Cpu, float>::fresh(1);
+  training.run({0, 2});
+  training.save(folder / "training");
+  const std::string old = content_of(folder / "training");
+  training.run({0, 3});
+  // A limit on the size of files stands for a full disk.
+  CHECK_FALSE(succeeds_in_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{rlim_t(old.size() / 2), rlim_t(old.size() / 2)};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    training.save(folder / "training");
+  }));
+  CHECK(content_of(folder / "training") == old);
+  CHECK(folder.file_count() == 1);
+  CHECK_THROWS_AS(training.save(folder / "no folder/training"), Error);
+  CHECK_THROWS_AS(training.save("/dev/full/training"), Error);
+  training.save(folder / "training");
+  CHECK(content_of(folder / "training") != old);
+  CHECK(folder.file_count() == 1);
+}

@@ -1,0 +1,92 @@
+#include "support/catch.hpp"
+
+#include <vector>
+
+#include <tern/train/options.hpp>
+
+#include "../io/temporary_folder.hpp"
+
+using namespace tern;
+using Catch::Matchers::ContainsSubstring;
+using train::Options;
+
+namespace {
+
+Options parse(std::vector<std::string> words, const Options& defaults = {}) {
+  words.insert(words.begin(), "program");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  return train::parse_options(int(arguments.size()), arguments.data(), defaults);
+}
+
+std::string refusal(const std::vector<std::string>& words) {
+  return tern_test::error_of([&] { parse(words); });
+}
+
+}  // namespace
+
+TEST_CASE("options: what is not given keeps the trainer's default") {
+  const Options o = parse({}, {.model = "mlp", .epochs = 7});
+  CHECK(o.model == "mlp");
+  CHECK(o.epochs == 7);
+  CHECK(o.device == "auto");
+  CHECK(o.precision == "f32");
+  CHECK(o.batch_size == 128);
+  CHECK(o.seed == 1);
+  CHECK(o.threads == 0);
+  CHECK(o.lr == 0);
+  CHECK(o.price == 0);
+  CHECK(o.show == 0);
+  CHECK_FALSE(o.help);
+  CHECK((o.data.empty() && o.save.empty() && o.resume.empty() && o.json.empty()));
+}
+
+TEST_CASE("options: each is read") {
+  const Options o = parse({"--device", "cpu",  "--model",   "big",   "--precision", "bf16",   "--epochs", "3",
+                           "--lr",     "1e-2", "--threads", "4",     "--data",      "a b",    "--save",   "s",
+                           "--resume", "r",    "--json",    "-",     "--price",     "0.40",   "--show",   "5",
+                           "--seed",   "9007199254740993",           "--batch-size", "64"});
+  CHECK(o.device == "cpu");
+  CHECK(o.model == "big");
+  CHECK(o.precision == "bf16");
+  CHECK(o.epochs == 3);
+  CHECK(o.lr == 0.01);
+  CHECK(o.threads == 4);
+  CHECK(o.data == "a b");
+  CHECK(o.save == "s");
+  CHECK(o.resume == "r");
+  CHECK(o.json == "-");
+  CHECK(o.price == 0.4);
+  CHECK(o.show == 5);
+  CHECK(o.seed == 9007199254740993);  // no double
+  CHECK(o.batch_size == 64);
+  CHECK(parse({"--help"}).help);
+  CHECK(parse({"--epochs", "2", "-h"}).help);
+  CHECK(parse({"--epochs", "2", "--epochs", "4"}).epochs == 4);
+}
+
+TEST_CASE("options: the help names every one") {
+  for (const char* name : {"--device", "--model", "--precision", "--epochs", "--batch-size", "--lr", "--seed", "--threads", "--data",
+                           "--save", "--resume", "--json", "--price", "--show"})
+    CHECK_THAT(std::string(train::options_help), ContainsSubstring(name));
+}
+
+TEST_CASE("options: what cannot be is an Error that names it") {
+  CHECK(refusal({"--epoch", "2"}) == "options: unknown option '--epoch'");
+  CHECK(refusal({"mnist"}) == "options: unknown option 'mnist'");
+  CHECK(refusal({"--epochs"}) == "options: --epochs wants a value");
+  CHECK(refusal({"--save", "--json", "x"}) == "options: --save wants a value");
+  CHECK(refusal({"--epochs", "two"}) == "options: --epochs wants a whole number, not 'two'");
+  CHECK(refusal({"--epochs", "2.5"}) == "options: --epochs wants a whole number, not '2.5'");
+  CHECK(refusal({"--epochs", ""}) == "options: --epochs wants a whole number, not ''");
+  CHECK(refusal({"--epochs", "2x"}) == "options: --epochs wants a whole number, not '2x'");
+  CHECK(refusal({"--epochs", "0"}) == "options: --epochs must be at least 1, not 0");
+  CHECK(refusal({"--batch-size", "-1"}) == "options: --batch-size must be at least 1, not -1");
+  CHECK(refusal({"--seed", "99999999999999999999"}) == "options: --seed wants a whole number, not '99999999999999999999'");
+  CHECK(refusal({"--threads", "1000000"}) == "options: --threads must be at most 1024, not 1000000");
+  CHECK(refusal({"--lr", "fast"}) == "options: --lr wants a number, not 'fast'");
+  CHECK(refusal({"--lr", "nan"}) == "options: --lr wants a number, not 'nan'");
+  CHECK(refusal({"--lr", "inf"}) == "options: --lr wants a number, not 'inf'");
+  CHECK(refusal({"--lr", "-0.1"}) == "options: --lr must not be negative: -0.1");
+  CHECK(refusal({"--price", "-1"}) == "options: --price must not be negative: -1");
+}

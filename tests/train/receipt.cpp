@@ -1,0 +1,65 @@
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <tern/train/receipt.hpp>
+
+using namespace tern;
+
+namespace {
+
+train::Receipt receipt() {
+  return {.loss = 0.25,
+          .accuracy = 0.921875,
+          .seconds = 4,
+          .forward_s = 1,
+          .backward_s = 2,
+          .optimizer_s = 0.5,
+          .input_s = 0.25,
+          .samples = 60000,
+          .flops = 350e9,
+          .test_accuracy = 0.96875};
+}
+
+}  // namespace
+
+TEST_CASE("a receipt as text: loss, accuracy, rate, the split of the time, the share of the peak") {
+  CHECK(train::receipt_text(3, receipt(), 200e9, 0) ==
+        "epoch 3  loss 0.2500  train 92.19%  test 96.88%  4.00 s  15000 images/s\n"
+        "         forward 25%  backward 50%  optimiser 12%  input 6.2%  |  100 GFLOP/s, 50% of this machine's 200\n");
+}
+
+TEST_CASE("a receipt with a price tells the cost") {
+  // $0.90 an hour: 4 s cost $0.001; 60000 images for that are 60 million a dollar.
+  const std::string text = train::receipt_text(1, receipt(), 200e9, 0.9);
+  CHECK(text.substr(text.rfind('\n', text.size() - 2) + 1) == "         $0.001000 an epoch, 60000000 images a dollar\n");
+}
+
+TEST_CASE("a receipt of nothing divides by nothing") {
+  const std::string text = train::receipt_text(1, {}, 0, 1);
+  CHECK(text.find("nan") == std::string::npos);
+  CHECK(text.find("inf") == std::string::npos);
+}
+
+TEST_CASE("a report as JSON holds what every trainer's does") {
+  const train::Report report{.model = "m\"lp", .data = "mnist", .device = "cpu", .threads = 2, .test_accuracy = 0.96875,
+                             .epochs = {receipt(), receipt()}};
+  const auto json = nlohmann::json::parse(train::report_json(report));
+  CHECK(json["model"] == "m\"lp");
+  CHECK(json["data"] == "mnist");
+  CHECK(json["device"] == "cpu");
+  CHECK(json["threads"] == 2);
+  CHECK(json["test_accuracy"] == 0.96875);
+  REQUIRE(json["epochs"].size() == 2);
+  const auto epoch = json["epochs"][1];
+  CHECK(epoch["loss"] == 0.25);
+  CHECK(epoch["accuracy"] == 0.921875);
+  CHECK(epoch["seconds"] == 4);
+  CHECK(epoch["forward_s"] == 1);
+  CHECK(epoch["backward_s"] == 2);
+  CHECK(epoch["optimizer_s"] == 0.5);
+  CHECK(epoch["input_s"] == 0.25);
+  CHECK(epoch["transfer_s"] == 0);
+  CHECK(epoch["wait_s"] == 0);
+  CHECK(nlohmann::json::parse(train::report_json({}))["epochs"].empty());
+}
