@@ -18,8 +18,8 @@ std::map<std::string, Results (*)(Call<D, T>&)> operators() {
   };
   for (const auto& family : {views<D, T>, pointwise<D, T>, reductions<D, T>, indexing<D, T>}) add(family());
   if constexpr (tern::is_floating_v<T>)
-    for (const auto& family : {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>,
-                               layers<D, T>})
+    for (const auto& family :
+         {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>, layers<D, T>})
       add(family());
   return all;
 }
@@ -28,7 +28,8 @@ template <class D, class T>
 Outcome run(const Bank& bank, const Case& c, Layout layout, std::optional<tern::DType> round_to) {
   static const auto table = operators<D, T>();
   const auto op = table.find(c.op);
-  if (op == table.end()) throw Skip{tern::is_floating_v<T> ? "operator not offered" : "operator not offered for integers"};
+  if (op == table.end())
+    throw Skip{tern::is_floating_v<T> ? "operator not offered" : "operator not offered for integers"};
   Call<D, T> call(bank, c, layout, round_to);
   const Results results = op->second(call);
   call.check_all_asked();

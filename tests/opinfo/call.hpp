@@ -43,7 +43,8 @@ class Call {
     for (const auto& [name, value] : case_.kwargs.items())
       if (!value.is_null() && !asked_.count(name)) throw Skip{"no argument " + name};
     for (int i = 0; i < count(); ++i)
-      if (!case_.args[std::size_t(i)].is_null() && !asked_.count(std::to_string(i))) throw Skip{"no argument " + std::to_string(i)};
+      if (!case_.args[std::size_t(i)].is_null() && !asked_.count(std::to_string(i)))
+        throw Skip{"no argument " + std::to_string(i)};
   }
 
   /// The tensors, by position or name.
@@ -182,7 +183,9 @@ class Call {
     if (j.contains("ellipsis")) return tern::Ellipsis;
     if (j.contains("slice")) {
       const Json& s = j["slice"];
-      const auto bound = [&](int i, Index otherwise) { return s[std::size_t(i)].is_null() ? otherwise : s[std::size_t(i)].get<Index>(); };
+      const auto bound = [&](int i, Index otherwise) {
+        return s[std::size_t(i)].is_null() ? otherwise : s[std::size_t(i)].get<Index>();
+      };
       return tern::Slice(bound(0, 0), bound(1, tern::Slice::open), bound(2, 1));
     }
     if (!is_tensor(j)) {

@@ -1,4 +1,5 @@
-// Operator cases as they lie in a folder: cases.jsonl and tensors.safetensors, in the form of PyTorch's operator samples.
+// Operator cases as they lie in a folder: cases.jsonl and tensors.safetensors, in the form of PyTorch's operator
+// samples.
 #pragma once
 #include <tern/tensor/any_tensor.hpp>
 
@@ -48,14 +49,16 @@ Recorded record(const tern::AnyTensor& x);
 /// How the inputs lie in memory.
 enum class Layout { contiguous, transposed, strided };
 
-/// What calling an operator gave: outputs, then gradients of the inputs in the order of the case's `grads`; all as doubles.
+/// What calling an operator gave: outputs, then gradients of the inputs in the order of the case's `grads`; all as
+/// doubles.
 struct Outcome {
   std::vector<Recorded> outputs;
   std::vector<std::optional<Recorded>> grads;
 };
 
-/// Runs a case with floating-point inputs as `type`, or with its own integer type. Throws tern::Error where the library refuses,
-/// Skip where it has no such call. `round_to` first rounds the inputs to another type.
-Outcome run_case(const Bank& bank, const Case& c, tern::DType type, Layout layout, std::optional<tern::DType> round_to = {});
+/// Runs a case with floating-point inputs as `type`, or with its own integer type. Throws tern::Error where the library
+/// refuses, Skip where it has no such call. `round_to` first rounds the inputs to another type.
+Outcome run_case(const Bank& bank, const Case& c, tern::DType type, Layout layout,
+                 std::optional<tern::DType> round_to = {});
 
 }  // namespace opinfo

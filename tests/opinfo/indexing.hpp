@@ -41,8 +41,10 @@ Table<D, T> floating_indexing() {
        [](C& c) {
          const std::map<std::string, tern::BagMode> modes{
              {"sum", tern::BagMode::sum}, {"mean", tern::BagMode::mean}, {"max", tern::BagMode::max}};
+         const auto mode = modes.find(c.text("mode", "mean"));
+         if (mode == modes.end()) throw Skip{"a mode that its type excludes"};
          const auto weight = c.x(0);
-         tern::EmbeddingBagOptions options{.mode = modes.at(c.text("mode", "mean")),
+         tern::EmbeddingBagOptions options{.mode = mode->second,
                                            .padding_idx = c.integer(9, "padding_idx", -1),
                                            .include_last_offset = c.flag("include_last_offset", false)};
          // PyTorch's negative numbers count from the last row.

@@ -18,28 +18,38 @@ Table<D, T> layers() {
              c.x(0), c.x(1), {c.optional_x(2, "weight"), c.optional_x(9, "pos_weight"), c.reduction()})};
        }},
       {"nn.functional.cosine_similarity",
-       [](C& c) { return Results{cosine_similarity(c.x(0), c.x(1), c.integer(2, "dim", 1), c.number(3, "eps", 1e-8))}; }},
+       [](C& c) {
+         return Results{cosine_similarity(c.x(0), c.x(1), c.integer(2, "dim", 1), c.number(3, "eps", 1e-8))};
+       }},
       {"nn.functional.cross_entropy",
        [](C& c) {
-         const tern::CrossEntropyOptions<D, T> options{c.optional_x(2, "weight"), c.integer(9, "ignore_index", -100), c.reduction(),
-                                                       c.number("label_smoothing", 0)};
+         const tern::CrossEntropyOptions<D, T> options{c.optional_x(2, "weight"), c.integer(9, "ignore_index", -100),
+                                                       c.reduction(), c.number("label_smoothing", 0)};
          if (c.is_floating_tensor(1)) return Results{cross_entropy(c.x(0), c.x(1), options)};
          return Results{cross_entropy(c.x(0), c.ints(1), options)};
        }},
       {"nn.functional.hinge_embedding_loss",
-       [](C& c) { return Results{hinge_embedding_loss(c.x(0), c.x(1), {c.number("margin", 1), c.reduction()})}; }},
+       [](C& c) {
+         return Results{hinge_embedding_loss(c.x(0), c.x(1), {c.number("margin", 1), c.reduction()})};
+       }},
       {"nn.functional.huber_loss",
-       [](C& c) { return Results{huber_loss(c.x(0), c.x(1), {c.number("delta", 1), c.reduction()})}; }},
+       [](C& c) {
+         return Results{huber_loss(c.x(0), c.x(1), {c.number("delta", 1), c.reduction()})};
+       }},
       {"nn.functional.kl_div",
-       [](C& c) { return Results{kl_div(c.x(0), c.x(1), {c.reduction(), c.flag("log_target", false)})}; }},
+       [](C& c) {
+         return Results{kl_div(c.x(0), c.x(1), {c.reduction(), c.flag("log_target", false)})};
+       }},
       {"nn.functional.l1_loss", [](C& c) { return Results{l1_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.layer_norm",
        [](C& c) {
-         return Results{layer_norm(c.x(0), c.dims(1, "normalized_shape"), c.optional_x(2, "weight"), c.optional_x(3, "bias"),
-                                   c.number(4, "eps", 1e-5))};
+         return Results{layer_norm(c.x(0), c.dims(1, "normalized_shape"), c.optional_x(2, "weight"),
+                                   c.optional_x(3, "bias"), c.number(4, "eps", 1e-5))};
        }},
       {"nn.functional.margin_ranking_loss",
-       [](C& c) { return Results{margin_ranking_loss(c.x(0), c.x(1), c.x(2), {c.number("margin", 0), c.reduction()})}; }},
+       [](C& c) {
+         return Results{margin_ranking_loss(c.x(0), c.x(1), c.x(2), {c.number("margin", 0), c.reduction()})};
+       }},
       {"nn.functional.mse_loss", [](C& c) { return Results{mse_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.nll_loss",
        [](C& c) {
@@ -67,13 +77,16 @@ Table<D, T> layers() {
          return Results{rms_norm(c.x(0), c.dims(1, "normalized_shape"), c.optional_x(2, "weight"), eps)};
        }},
       {"nn.functional.smooth_l1_loss",
-       [](C& c) { return Results{smooth_l1_loss(c.x(0), c.x(1), {c.number("beta", 1), c.reduction()})}; }},
-      {"nn.functional.soft_margin_loss", [](C& c) { return Results{soft_margin_loss(c.x(0), c.x(1), {c.reduction()})}; }},
+       [](C& c) {
+         return Results{smooth_l1_loss(c.x(0), c.x(1), {c.number("beta", 1), c.reduction()})};
+       }},
+      {"nn.functional.soft_margin_loss",
+       [](C& c) { return Results{soft_margin_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.triplet_margin_loss",
        [](C& c) {
-         return Results{triplet_margin_loss(c.x(0), c.x(1), c.x(2),
-                                            {c.number("margin", 1), c.number("p", 2), c.number("eps", 1e-6),
-                                             c.flag("swap", false), c.reduction()})};
+         return Results{triplet_margin_loss(
+             c.x(0), c.x(1), c.x(2),
+             {c.number("margin", 1), c.number("p", 2), c.number("eps", 1e-6), c.flag("swap", false), c.reduction()})};
        }},
   };
 }

@@ -1,4 +1,5 @@
-// Runs every case of a folder: each in float with three memory layouts, in double, and in bfloat16 and half against double.
+// Runs every case of a folder: each in float with three memory layouts, in double, and in bfloat16 and half against
+// double.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -26,7 +27,8 @@ void compare(const std::string& what, const Recorded& got, const Recorded& want,
     const double a = got.values[i], b = want.values[i];
     if ((std::isnan(a) && std::isnan(b)) || a == b) continue;
     if (!(std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::abs(b)))
-      mismatch(what + ": element " + std::to_string(i) + " is " + std::to_string(a) + ", expected " + std::to_string(b));
+      mismatch(what + ": element " + std::to_string(i) + " is " + std::to_string(a) + ", expected " +
+               std::to_string(b));
   }
 }
 
@@ -37,7 +39,8 @@ void check_recorded(const Bank& bank, const Case& c, const std::string& what, co
   for (std::size_t i = 0; i < c.outputs.size(); ++i) {
     const Recorded& want = bank.tensors.at(c.outputs[i]);
     if (!is_floating(want.dtype) && got.outputs[i].dtype != want.dtype)
-      mismatch(what + ": output type " + tern::name_of(got.outputs[i].dtype) + ", expected " + tern::name_of(want.dtype));
+      mismatch(what + ": output type " + tern::name_of(got.outputs[i].dtype) + ", expected " +
+               tern::name_of(want.dtype));
     compare(what + ", output " + std::to_string(i), got.outputs[i], want, results);
   }
   std::size_t i = 0;
@@ -67,7 +70,8 @@ void check_16_bit(tern::DType type, const Outcome& got, const Outcome& want, Tol
   for (std::size_t i = 0; i < want.outputs.size(); ++i)
     compare(what + ", output " + std::to_string(i), got.outputs[i], expected(want.outputs[i]), tolerance);
   for (std::size_t i = 0; i < want.grads.size(); ++i)
-    if (want.grads[i]) compare(what + ", gradient " + std::to_string(i), *got.grads[i], expected(*want.grads[i]), tolerance);
+    if (want.grads[i])
+      compare(what + ", gradient " + std::to_string(i), *got.grads[i], expected(*want.grads[i]), tolerance);
 }
 
 bool has_floats(const Bank& bank, const Json& j) {
@@ -83,9 +87,7 @@ void check_case(const Bank& bank, const Case& c) {
   if (c.error) {
     try {
       run_case(bank, c, f32, Layout::contiguous);
-    } catch (const tern::Error&) {
-      return;
-    }
+    } catch (const tern::Error&) { return; }
     mismatch("the call was not refused");
   }
   constexpr Tolerance result{1e-5, 1e-4}, gradient{1e-4, 1e-3};
@@ -101,7 +103,8 @@ void check_case(const Bank& bank, const Case& c) {
   // The recorded values were computed in double and rounded to float.
   constexpr Tolerance in_double{1e-12, 1e-6};
   check_recorded(bank, c, "double", run_case(bank, c, f64, Layout::contiguous), in_double, in_double);
-  for (const auto& [type, t] : {std::pair{tern::DType::bfloat16, Tolerance{2e-2, 2e-2}}, {tern::DType::float16, {2e-3, 2e-3}}}) {
+  for (const auto& [type, t] :
+       {std::pair{tern::DType::bfloat16, Tolerance{2e-2, 2e-2}}, {tern::DType::float16, {2e-3, 2e-3}}}) {
     const Outcome want = run_case(bank, c, f64, Layout::contiguous, type);
     check_16_bit(type, run_case(bank, c, type, Layout::contiguous), want, t);
   }
@@ -113,10 +116,14 @@ int main(int argc, char** argv) {
   std::string folder, only;
   bool list_skipped = false;
   for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--cases") && i + 1 < argc) folder = argv[++i];
-    else if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[++i];
-    else if (!std::strcmp(argv[i], "--list-skipped")) list_skipped = true;
-    else folder.clear();
+    if (!std::strcmp(argv[i], "--cases") && i + 1 < argc)
+      folder = argv[++i];
+    else if (!std::strcmp(argv[i], "--only") && i + 1 < argc)
+      only = argv[++i];
+    else if (!std::strcmp(argv[i], "--list-skipped"))
+      list_skipped = true;
+    else
+      folder.clear();
   }
   if (folder.empty()) {
     std::fprintf(stderr, "usage: opinfo --cases DIR [--only OPERATOR] [--list-skipped]\n");

@@ -8,9 +8,11 @@ namespace opinfo {
 #define REDUCTION(name) \
   {#name, [](C& c) { return Results{name(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false))}; }}
 /// The same, in the type that dtype names.
-#define REDUCTION_IN_TYPE(name)                                                                                         \
-  {#name, [](C& c) {                                                                                                    \
-     return Results{c.in_dtype([&](const auto& x) { return name(x, c.dims(1, "dim"), c.flag(2, "keepdim", false)); })}; \
+#define REDUCTION_IN_TYPE(name)                                                           \
+  {#name, [](C& c) {                                                                      \
+     const bool keepdim = c.flag(2, "keepdim", false);                                    \
+     const Dims dim = c.dims(1, "dim");                                                   \
+     return Results{c.in_dtype([&](const auto& x) { return name(x, dim, keepdim); })};    \
    }}
 #define POSITION(name)                                                                                \
   {#name, [](C& c) {                                                                                  \
@@ -75,7 +77,8 @@ Table<D, T> floating_reductions() {
        }},
       {"linalg.vector_norm",
        [](C& c) {
-         return Results{tern::linalg::vector_norm(c.x(0), norm_order(c, "ord"), c.dims(2, "dim"), c.flag(3, "keepdim", false))};
+         const bool keepdim = c.flag(3, "keepdim", false);
+         return Results{tern::linalg::vector_norm(c.x(0), norm_order(c, "ord"), c.dims(2, "dim"), keepdim)};
        }},
       {"norm",
        [](C& c) {

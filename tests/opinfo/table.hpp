@@ -1,4 +1,5 @@
-// Operators by name, in families. An entry calls the library with a case's arguments, in the order and under the names of PyTorch's.
+// Operators by name, in families. An entry calls the library with a case's arguments, in the order and under the names
+// of PyTorch's.
 #pragma once
 #include "call.hpp"
 

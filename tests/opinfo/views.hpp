@@ -15,7 +15,8 @@ Table<D, T> views() {
          return Results{diagonal(c.x(0), c.integer(1, "offset", 0), c.integer(2, "dim1", 0), c.integer(3, "dim2", 1))};
        }},
       {"expand", [](C& c) { return Results{expand(c.x(0), c.rest(1))}; }},
-      {"flatten", [](C& c) { return Results{flatten(c.x(0), c.integer(1, "start_dim", 0), c.integer(2, "end_dim", -1))}; }},
+      {"flatten",
+       [](C& c) { return Results{flatten(c.x(0), c.integer(1, "start_dim", 0), c.integer(2, "end_dim", -1))}; }},
       {"flip", [](C& c) { return Results{flip(c.x(0), c.dims(1, "dims"))}; }},
       {"movedim", [](C& c) { return Results{movedim(c.x(0), c.dims(1, "source"), c.dims(2, "destination"))}; }},
       {"narrow", [](C& c) { return Results{narrow(c.x(0), c.integer(1), c.integer(2), c.integer(3))}; }},
@@ -26,7 +27,8 @@ Table<D, T> views() {
       {"select", [](C& c) { return Results{select(c.x(0), c.integer(1), c.integer(2))}; }},
       {"slice",
        [](C& c) {
-         const tern::Slice range(c.integer(2, "start", 0), c.integer(3, "end", tern::Slice::open), c.integer(4, "step", 1));
+         const tern::Slice range(c.integer(2, "start", 0), c.integer(3, "end", tern::Slice::open),
+                                 c.integer(4, "step", 1));
          return Results{slice(c.x(0), c.integer(1, "dim", 0), range)};
        }},
       {"split",
