@@ -45,10 +45,14 @@ newest_clang() {
   ((${version:-0} >= 16)) && command -v clang++
 }
 
-# Installs a clang++ with its OpenMP and sanitizers, unless there is one.
+# Installs a clang++ with its OpenMP and sanitizers, as far as they are missing.
 need_clang() {
-  newest_clang >/dev/null && return
-  local version
+  local version compiler
+  if compiler=$(newest_clang); then
+    version=$("$compiler" -dumpversion | cut -d. -f1)
+    need "clang-$version" "libomp-$version-dev" "libclang-rt-$version-dev"
+    return
+  fi
   for version in 16 17 18 19; do
     if apt-cache show "libomp-$version-dev" >/dev/null 2>&1; then
       need "clang-$version" "libomp-$version-dev" "libclang-rt-$version-dev"

@@ -1,5 +1,7 @@
 // A folder for one test's files.
 #pragma once
+#include "support/errors.hpp"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -37,15 +39,6 @@ class TemporaryFolder {
 inline std::string content_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// The message of the Error that f throws; empty if it throws none.
-template <class F>
-std::string error_of(const F& f) {
-  try {
-    f();
-  } catch (const std::exception& error) { return error.what(); }
-  return "";
 }
 
 }  // namespace tern_test

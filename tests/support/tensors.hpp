@@ -1,6 +1,7 @@
 // What tests of ops share: tensors from lists, the same elements in other memory layouts, and comparison with an
 // oracle.
 #pragma once
+#include "errors.hpp"
 #include "catch.hpp"
 #include "devices.hpp"
 #include "tern/autograd/backward.hpp"
@@ -75,17 +76,6 @@ std::vector<Tensor<D, T>> layouts(const Tensor<D, T>& x) {
   all[2].copy_(x);
   all[3].copy_(x);
   return all;
-}
-
-/// What the call throws, or nothing.
-template <class F>
-std::string error_of(const F& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace tern_test
