@@ -112,16 +112,6 @@ inline Index checked_numel(ShapeRef shape, DType dtype) {
   return p;
 }
 
-/// A new tensor of a's sizes and type; of its strides too where a fills its memory without gaps.
-[[gnu::noinline]] inline TensorImpl* new_like(const Array& a, DType dtype) {
-  TensorImpl* p = new_impl(dtype, a.shape_ref());
-  if (!a.contiguous && is_dense(a)) {
-    for (int i = 0; i < a.ndim; ++i) p->strides[i] = a.strides[i];
-    p->contiguous = false;
-  }
-  return p;
-}
-
 /// A tensor over memory that is not the library's; deleter(storage, context) runs with its last owner.
 [[gnu::noinline]] inline TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context) {
   const Index numel = checked_numel(shape, dtype);
