@@ -128,7 +128,7 @@ class Backward {
       }
     } unlock{leaf};
     if (!leaf->gradient && !create_graph_ && !(sole_owner(g) && g->contiguous)) {
-      TensorImpl* const copy = leaf->ops->copy(g);
+      TensorImpl* const copy = copied(*leaf->ops->device, g);
       release(g);
       g = copy;
     }

@@ -9,9 +9,10 @@ namespace tern {
 struct GradOps {
   void (*accumulate)(TensorImpl*& sum, TensorImpl* g, bool differentiable);     // sum += g; takes g
   TensorImpl* (*sum_to)(TensorImpl* g, ShapeRef shape);                         // takes g
-  TensorImpl* (*copy)(const TensorImpl* g);                                     // dense, off the tape
-  void (*record_view)(TensorImpl* view);                                        // writes a view's node anew from its base
+  void (*fill)(double value, const Array& out);
   bool (*has_nan)(const TensorImpl* g);
+  void (*record_view)(TensorImpl* view);                                        // writes a view's node anew from its base
+  const detail::DeviceOps* device;
 };
 
 /// The way from a node to one input. fn(stored, gradient of the output, gradients of the inputs) computes this edge's gradient and

@@ -46,6 +46,9 @@ inline Node* grad_node(TensorImpl* p) {
   return p->node;
 }
 
+/// The node of a tensor if an op on it is to be put on the tape, else null.
+inline Node* recording(TensorImpl* p) { return tape.grad_mode ? grad_node(p) : nullptr; }
+
 constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
 
 /// Keeps `tensor` for the backward pass of `output`'s op.
@@ -132,6 +135,38 @@ inline Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op) 
   output->node = node;
 }
 
+/// A gradient function that needs no types, f(gradient) a new reference, as the tape calls it.
+template <class F>
+void run_plain_edge(void* stored, TensorImpl* gradient, TensorImpl** inputs) {
+  inputs[0] = (*static_cast<const F*>(stored))(gradient);
+}
+
+/// The edge to an input whose gradient is f(gradient); f is kept by copying its bytes.
+template <class F>
+EdgePlan plain_edge(TensorImpl* const& input, F& f) {
+  static_assert(std::is_trivially_copyable_v<F>);
+  return {&input, &run_plain_edge<F>, &f, nullptr, 1, 0, true, std::uint16_t(sizeof(F))};
+}
+
+/// Puts y, made of x alone, on the tape where that is asked for; y is taken and returned.
+[[gnu::noinline]] inline TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan) {
+  Owned held(y);
+  if (const Node* const node = recording(x)) record_edges(op, node->ops, y, &plan, 1);
+  return held.take();
+}
+template <class F>
+TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, F f) {
+  return recorded(op, y, x, plain_edge(x, f));
+}
+
+/// The gradient of an op that leaves the elements as they are.
+struct Unchanged {
+  TensorImpl* operator()(TensorImpl* g) const {
+    retain(g);
+    return g;
+  }
+};
+
 /// A typed handle over an impl that it does not own.
 template <class X>
 union Borrowed {
@@ -206,7 +241,6 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
   InputList<In...> inputs;
   SavedList<S...> saved;
   F f;
-  void* pointer = nullptr;
 
   bool needed() const {
     for (TensorImpl* input : inputs.impl)
@@ -214,28 +248,27 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
     return false;
   }
 
+  /// The same with a lambda without captures as a plain function pointer: ops of one signature then share their code.
+  template <class Out>
+  auto shared() {
+    using Pointer = std::tuple_element_t<0, std::tuple<In...>> (*)(const Out&, const S&...);
+    if constexpr (sizeof...(In) == 1 && std::is_empty_v<F> && std::is_convertible_v<F, Pointer>)
+      return Wrt<Pointer, InputList<In...>, SavedList<S...>>{inputs, saved, f};
+    else
+      return std::move(*this);
+  }
+
   template <class Out>
   EdgePlan plan() {
-    using Tuple = std::tuple<In...>;
-    using Sequence = std::index_sequence_for<S...>;
-    constexpr auto saved_count = std::uint8_t(sizeof...(S));
-    constexpr auto input_count = std::uint8_t(sizeof...(In));
-    // A lambda without captures becomes a plain function pointer: ops of one signature then share this code.
-    using Pointer = std::tuple_element_t<0, Tuple> (*)(const Out&, const S&...);
-    if constexpr (sizeof...(In) == 1 && std::is_empty_v<F> && std::is_convertible_v<F, Pointer>) {
-      pointer = reinterpret_cast<void*>(static_cast<Pointer>(f));
-      return {inputs.impl, &EdgeThunk<Out, Tuple, Pointer, Sequence, S...>::run, &pointer, saved.impl,
-              input_count, saved_count, true, sizeof(Pointer)};
-    } else {
-      constexpr auto bytes = std::uint16_t(std::is_empty_v<F> ? 1 : sizeof(F));
-      return {inputs.impl, &EdgeThunk<Out, Tuple, F, Sequence, S...>::run, &f, saved.impl,
-              input_count, saved_count, is_plain_closure<F>, bytes};
-    }
+    using Thunk = EdgeThunk<Out, std::tuple<In...>, F, std::index_sequence_for<S...>, S...>;
+    constexpr auto bytes = std::uint16_t(std::is_empty_v<F> ? 1 : sizeof(F));
+    return {inputs.impl, &Thunk::run, &f, saved.impl, std::uint8_t(sizeof...(In)), std::uint8_t(sizeof...(S)),
+            is_plain_closure<F>, bytes};
   }
 };
 
 template <class D, class T, class... W>
-[[gnu::noinline]] void record_now(const OpName& op, const Tensor<D, T>& output, W&... edges) {
+[[gnu::noinline]] void record_now(const OpName& op, const Tensor<D, T>& output, W... edges) {
   const EdgePlan plans[] = {edges.template plan<Tensor<D, T>>()...};
   record_edges(op, &GradOpsFor<D, T>::table, output.impl(), plans, sizeof...(W));
 }
@@ -275,7 +308,8 @@ auto wrt(const detail::InputList<X...>& xs, const detail::SavedList<S...>& kept,
 template <class D, class T, class... W>
 void record(const OpName& op, const Tensor<D, T>& output, W... edges) {
   if constexpr (is_floating_v<T>) {
-    if (detail::tape.grad_mode && (... || edges.needed())) detail::record_now(op, output, edges...);
+    if (detail::tape.grad_mode && (... || edges.needed()))
+      detail::record_now(op, output, edges.template shared<Tensor<D, T>>()...);
   }
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <initializer_list>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -35,23 +37,16 @@ class Piece {
   Piece(ShapeRef shape) : kind_(Kind::shape), shape_(shape) {}
   Piece(const Shape& shape);
 
-  void append_to(std::string& out) const {
+  void print_to(std::FILE* out) const {
     switch (kind_) {
-      case Kind::text: out += text_; break;
-      case Kind::integer: out += std::to_string(integer_); break;
-      case Kind::real: {
-        char buffer[32];
-        std::snprintf(buffer, sizeof buffer, "%g", real_);
-        out += buffer;
-        break;
-      }
+      case Kind::text: std::fputs(text_, out); break;
+      case Kind::integer: std::fprintf(out, "%lld", static_cast<long long>(integer_)); break;
+      case Kind::real: std::fprintf(out, "%g", real_); break;
       case Kind::shape:
-        out += '[';
-        for (int i = 0; i < shape_.n; ++i) {
-          if (i) out += ", ";
-          out += std::to_string(shape_.d[i]);
-        }
-        out += ']';
+        std::fputs("[", out);
+        for (int i = 0; i < shape_.n; ++i)
+          std::fprintf(out, i ? ", %lld" : "%lld", static_cast<long long>(shape_.d[i]));
+        std::fputs("]", out);
     }
   }
 
@@ -65,16 +60,36 @@ class Piece {
   };
 };
 
+namespace detail {
+/// "op: " (nothing if null) and the pieces, for the caller to free. Not a std::string's work: in C++20 every file compiles
+/// the parts of std::string anew.
+[[gnu::noinline, gnu::cold]] inline char* joined(const char* op, std::initializer_list<Piece> pieces) {
+  char* text = nullptr;
+  std::size_t size;
+  std::FILE* const out = open_memstream(&text, &size);
+  if (!out) throw std::bad_alloc();
+  if (op) std::fprintf(out, "%s: ", op);
+  for (const Piece& piece : pieces) piece.print_to(out);
+  std::fclose(out);
+  if (!text) throw std::bad_alloc();
+  return text;
+}
+}  // namespace detail
+
 /// The pieces as one string.
 [[gnu::noinline, gnu::cold]] inline std::string text(std::initializer_list<Piece> pieces) {
-  std::string out;
-  for (const Piece& piece : pieces) piece.append_to(out);
+  char* const joined = detail::joined(nullptr, pieces);
+  const std::string out(joined);
+  std::free(joined);
   return out;
 }
 
 /// Throws Error("op: pieces").
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail(const char* op, std::initializer_list<Piece> pieces) {
-  throw Error(std::string(op) + ": " + text(pieces));
+  char* const message = detail::joined(op, pieces);
+  const Error error(message);
+  std::free(message);
+  throw error;
 }
 
 }  // namespace tern

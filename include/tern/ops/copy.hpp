@@ -5,30 +5,39 @@
 namespace tern {
 
 namespace detail {
-template <class D, class T>
-Tensor<D, T> dense_copy(const Tensor<D, T>& x, bool keep_order) {
-  Tensor<D, T> y = keep_order ? empty_like(x) : empty<D, T>(x.shape());
-  backend::copy(D{}, *y.impl(), *x.impl());
-  return y;
+
+/// x itself where it is row-major without gaps, else a copy that is, on the tape.
+[[gnu::noinline]] inline TensorImpl* contiguous(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+  if (x->contiguous) return Unchanged()(x);
+  return recorded(op, copied(device, x), x, Unchanged());
 }
+
+/// A copy in x's memory order, on the tape.
+[[gnu::noinline]] inline TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+  const Array* const in[] = {x};
+  TensorImpl* const y = new_map_output(op.name, x->dtype, in, 1, device.allocate);
+  device.copy(*y, *x);
+  return recorded(op, y, x, Unchanged());
+}
+
+/// A copy in row-major order, off the tape.
+template <class D, class T>
+Tensor<D, T> dense_copy(const Tensor<D, T>& x) {
+  return Tensor<D, T>(copied(device_ops<D>, x.impl()));
+}
+
 }  // namespace detail
 
 /// A copy in x's memory order.
 template <Device D, Element T>
 Tensor<D, T> clone(const Tensor<D, T>& x, Here here = {}) {
-  x.checked("clone");
-  const Tensor<D, T> y = detail::dense_copy(x, true);
-  record({"clone", here}, y, wrt(x, [](const auto& g) { return g; }));
-  return y;
+  return Tensor<D, T>(detail::clone({"clone", here}, x.checked("clone"), detail::device_ops<D>));
 }
 
 /// x itself where its elements lie in row-major order without gaps, else a copy that does.
 template <Device D, Element T>
 Tensor<D, T> contiguous(const Tensor<D, T>& x, Here here = {}) {
-  if (x.checked("contiguous")->contiguous) return x;
-  const Tensor<D, T> y = detail::dense_copy(x, false);
-  record({"contiguous", here}, y, wrt(x, [](const auto& g) { return g; }));
-  return y;
+  return Tensor<D, T>(detail::contiguous({"contiguous", here}, x.checked("contiguous"), detail::device_ops<D>));
 }
 
 /// target = source, broadcast to target's shape.

@@ -115,7 +115,7 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index
     if (part.size(i) != index.size(i)) part = narrow(part, i, 0, index.size(i), here);
   const Tensor<D, Index> numbers = contiguous(index);
   backend::check_range(D{}, "scatter_add", *numbers.impl(), x.dim() ? x.size(d) : 1);
-  const Tensor<D, T> y = detail::dense_copy(x, false), values = contiguous(part.detach());
+  const Tensor<D, T> y = detail::dense_copy(x), values = contiguous(part.detach());
   backend::scatter_add<T>(D{}, *y.impl(), d, *numbers.impl(), *values.impl());
   record({"scatter_add", here}, y, wrt(x, [](const auto& g) { return g; }),
          wrt(part, saved(numbers), [d](const auto& g, const auto& n) { return gather(g, d, n); }));

@@ -13,7 +13,7 @@ Tensor<D, T> sum_to(const Tensor<D, T>& x, const Shape& shape, Here here = {}) {
     const int j = i - (x.dim() - shape.n);
     if (j < 0 || (shape[j] == 1 && x.impl()->dims[i] != 1)) dims.push_back(i);
   }
-  return view(dims.empty() ? x : contiguous(sum(x, dims, true, here), here), shape, here);
+  return view(dims.empty() ? x : sum(x, dims, true, here), shape, here);
 }
 
 template <class D, class T>
@@ -30,30 +30,17 @@ struct GradOpsFor {
     }
   }
   static TensorImpl* sum_to(TensorImpl* g, ShapeRef shape) { return tern::sum_to(X(g), {shape.d, shape.n}).release(); }
-  static TensorImpl* copy(const TensorImpl* g) {
-    TensorImpl* const y = detail::allocate<D>(g->dtype, g->shape_ref());
-    backend::copy(D{}, *y, *g);
-    return y;
-  }
-  static void record_view(TensorImpl* view) {
-    detail::retain(view->base);
-    const X base(view->base);
-    detail::retain(view);
-    const X x(view);
-    const GradMode on(true);
-    const detail::Region region = detail::region_of(*view, *view->base);
-    record({"view", {}}, x, wrt(base, [region](const X& g) { return detail::put_region(g, region); }));
-  }
-  static bool has_nan(const TensorImpl* g) {
-    detail::retain(const_cast<TensorImpl*>(g));
-    const X x(const_cast<TensorImpl*>(g));
+  static void fill(double value, const Array& out) { backend::fill<T>(D{}, value, out); }
+  [[gnu::cold]] static bool has_nan(const TensorImpl* g) {
+    const detail::Borrowed<X> x(const_cast<TensorImpl*>(g));
     const NoGradGuard off;
-    // Counted in x's own type: its sum is compiled in any case, a reduction of booleans would not be.
-    const auto is_nan = [](auto v) { return where(v != v, decltype(v)(1), decltype(v)(0)); };
-    return sum(detail::map<T>("isnan", is_nan, x)).item() != T(0);
+    // In x's own type: its sum is compiled in any case. Infinities become 1, so that none is subtracted from another.
+    const auto bounded = [](auto v) { return clamp(v, decltype(v)(-1), decltype(v)(1)); };
+    const T total = sum(detail::map<T>("has_nan", bounded, x.tensor)).item();
+    return total != total;
   }
 
-  static constexpr GradOps table{&accumulate, &sum_to, &copy, &record_view, &has_nan};
+  static constexpr GradOps table{&accumulate, &sum_to, &fill, &has_nan, &detail::record_view, &detail::device_ops<D>};
 };
 
 }  // namespace tern

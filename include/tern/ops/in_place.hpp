@@ -28,7 +28,7 @@ namespace tern::detail {
     for (int j = 0; j < edge.saved_count; ++j) {
       TensorImpl* const old = saved[j].impl;
       if (old->owner != x->owner) continue;
-      TensorImpl* const copy = ops.copy(old);
+      TensorImpl* const copy = copied(*ops.device, old);
       copy->node = old->node;
       if (copy->node) copy->node->refs.increase();
       saved[j] = {copy, copy->owner->version, false};
@@ -37,34 +37,36 @@ namespace tern::detail {
   }
 }
 
-/// Writes y, computed from x, into x, and gives x the history of y.
+/// x, just overwritten with y, gets the history of y; where it is a view, its base does.
+[[gnu::noinline]] inline void rewrite_history(const OpName& op, TensorImpl* x, TensorImpl* y, const GradOps* ops) {
+  TensorImpl* const base = x->base;
+  if (!grad_node(x) && !grad_node(y) && !(base && base->node)) return;
+  if (base) {
+    Region cleared = region_of(*x, *base, RegionOp::clear, ops), taken = region_of(*x, *base, RegionOp::take, ops);
+    const EdgePlan plans[] = {plain_edge(base, cleared), plain_edge(y, taken)};
+    return record_edges(op, ops, base, plans, 2);
+  }
+  if (y->node) y->node->refs.increase();
+  if (x->node) release_node(x->node);
+  x->node = y->node;
+}
+
+/// Writes y, computed from x, into x, and gives x the history of y. ops is null for types without gradients.
+[[gnu::noinline]] inline void assign(const OpName& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device,
+                                     const GradOps* ops) {
+  if (!same_shape(*x, *y))
+    fail(op.name, {"a result of shape ", y->shape_ref(), " cannot be written into a tensor of shape ", x->shape_ref()});
+  const bool records = ops && tape.grad_mode;
+  if (records) keep_old_values(y, x, *ops);
+  device.copy(*x, *y);
+  if (records) rewrite_history(op, x, y, ops);
+  bump_version(x);  // after the base's history is written: a view's own is made anew from it when the versions differ
+}
 template <class D, class T>
 const Tensor<D, T>& assign(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& y) {
-  TensorImpl* const p = x.impl();
-  if (!same_shape(*p, *y.checked(op.name)))
-    fail(op.name,
-         {"a result of shape ", y.impl()->shape_ref(), " cannot be written into a tensor of shape ", p->shape_ref()});
-  if constexpr (is_floating_v<T>) {
-    if (tape.grad_mode) keep_old_values(y.impl(), p, GradOpsFor<D, T>::table);
-  }
-  backend::copy(D{}, *p, *y.impl());
-  if constexpr (is_floating_v<T>) {
-    if (records(x, y) || (p->base && tape.grad_mode && p->base->node)) {
-      Node* const history = y.impl()->node;
-      if (p->base) {
-        p->base->refs.increase();
-        const Tensor<D, T> base(p->base);
-        const Region region = region_of(*p, *p->base);
-        record(op, base, wrt(base, [region](const Tensor<D, T>& g) { return clear_region(g, region); }),
-               wrt(y, [region](const Tensor<D, T>& g) { return take_region(g, region); }));
-      } else {
-        if (history) history->refs.increase();
-        if (p->node) release_node(p->node);
-        p->node = history;
-      }
-    }
-  }
-  bump_version(p);  // after the base's history is written: a view's own is made anew from it when the versions differ
+  const GradOps* ops = nullptr;
+  if constexpr (is_floating_v<T>) ops = &GradOpsFor<D, T>::table;
+  assign(op, x.impl(), y.checked(op.name), device_ops<D>, ops);
   return x;
 }
 

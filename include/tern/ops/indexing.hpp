@@ -75,7 +75,7 @@ Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
 template <class D, class T>
 Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
                     const Tensor<D, T>& values) {
-  const Tensor<D, T> y = dense_copy(x, false);
+  const Tensor<D, T> y = dense_copy(x);
   backend::copy_rows(D{}, {*y.impl(), lead}, {*values.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()});
   const Shape shape = values.shape();
   record(op, y,

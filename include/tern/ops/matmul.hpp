@@ -33,7 +33,7 @@ inline TensorImpl* transposed(const TensorImpl* a) {
 template <class D, class T>
 Tensor<D, T> with_one_batch_stride(const Tensor<D, T>& x, Index& stride) {
   if (one_batch_stride(*x.impl(), stride)) return x;
-  const Tensor<D, T> y = dense_copy(x, false);
+  const Tensor<D, T> y = dense_copy(x);
   one_batch_stride(*y.impl(), stride);
   return y;
 }
@@ -170,7 +170,7 @@ Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Ten
     to[to.n - 1] = weight.size(0);
     return view(linear(reshape(x, {rows, weight.size(1)}, here), weight, bias, here), to, here);
   }
-  const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias, false) : bias;
+  const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias) : bias;
   const Tensor<D, T> y = detail::product("linear", x, Tensor<D, T>(detail::transposed(weight.impl())), row);
   const auto dx = wrt(x, saved(weight), [](const auto& g, const auto& w) { return mm(g, w); });         // dx = g W
   const auto dw = wrt(weight, saved(x), [](const auto& g, const auto& input) { return mm(g.t(), input); });  // dW = gᵀ x

@@ -48,27 +48,17 @@ template <class D, class T> Tensor<D, T> with_dims(const Tensor<D, T>& y, const 
   return y.dim() == shape.n ? y : reshape(y, reduced_shape(shape, mask, true));
 }
 
-/// The same stretched to the shape before the reduction.
-template <class D, class T> Tensor<D, T> spread(const Tensor<D, T>& g, const Shape& shape, unsigned mask) {
-  return expand(with_dims(g, shape, mask), shape);
-}
+/// The gradient of a sum: that of the result, stretched to the shape before the reduction.
+struct SumGradient {
+  Shape shape;
+  unsigned mask;
+  const DeviceOps* device;
 
-/// The sum over dim divided by count, which is done before rounding: in 16 bits the sum itself may overflow.
-template <class C, class Out, class D, class T>
-Tensor<D, Out> sum_over(const OpName& op, const Tensor<D, T>& x, const Dims& dim, bool keepdim, Index count) {
-  const Tensor<D, Out> y = count == 1
-                               ? reduce<backend::Sum, C, Out>(op.name, identity, identity, dim, keepdim, x)
-                               : reduce<backend::Sum, C, Out>(op.name, identity, divide_by(count), dim, keepdim, x);
-  if constexpr (is_floating_v<T>) {
-    const Shape shape = x.shape();
-    const unsigned mask = dim_mask(op.name, dim, shape.n);
-    record(op, y, wrt(x, [shape, mask, count](const auto& g) {
-             return spread(count == 1 ? g : div(g, double(count)), shape, mask);
-           }));
+  TensorImpl* operator()(TensorImpl* g) const {
+    const Owned kept(reshape({"sum", {}}, g, reduced_shape(shape, mask, true), *device));
+    return expand({"sum", {}}, kept.impl, shape);
   }
-  return y;
-}
-
+};
 /// The gradient of a mapped sum by its k-th input, from that of f.
 template <int k, class F>
 struct MappedSumDerivative {
@@ -108,7 +98,10 @@ Tensor<D, T> map_sum(const OpName& op, const F& f, const Dims& dim, bool keepdim
 /// The sum over dim. Integers and bool are summed to int64.
 template <Device D, Element T>
 Tensor<D, sum_t<T>> sum(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
-  return detail::sum_over<sum_t<T>, sum_t<T>>({"sum", here}, x, dim, keepdim, 1);
+  using Out = sum_t<T>;
+  auto y = detail::reduce<backend::Sum, Out, Out>("sum", detail::identity, detail::identity, dim, keepdim, x);
+  const detail::SumGradient gradient{x.shape(), dim_mask("sum", dim, x.dim()), &detail::device_ops<D>};
+  return Tensor<D, Out>(detail::recorded({"sum", here}, std::move(y).release(), x.impl(), gradient));
 }
 
 /// True where any element over dim is not zero.
@@ -126,9 +119,17 @@ Tensor<D, bool> all(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, 
 /// The mean over dim; NaN where there is no element.
 template <Device D, Floating T>
 Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
-  const Array& a = *x.checked("mean");
-  const Index count = detail::reduced_count(a.shape_ref(), dim_mask("mean", dim, a.ndim));
-  return detail::sum_over<T, T>({"mean", here}, x, dim, keepdim, count);
+  const Shape shape = x.checked("mean")->shape();
+  const unsigned mask = dim_mask("mean", dim, shape.n);
+  const Index count = detail::reduced_count(shape, mask);
+  // Divided before rounding: in 16 bits the sum itself may overflow.
+  const auto y =
+      detail::reduce<backend::Sum, T, T>("mean", detail::identity, detail::divide_by(count), dim, keepdim, x);
+  record({"mean", here}, y, wrt(x, [shape, mask, count](const Tensor<D, T>& g) {
+           const detail::SumGradient stretch{shape, mask, &detail::device_ops<D>};
+           return Tensor<D, T>(stretch(div(g, double(count)).impl()));
+         }));
+  return y;
 }
 
 template <Device D, Element T> T Tensor<D, T>::item(Here) const {

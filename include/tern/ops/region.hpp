@@ -1,20 +1,29 @@
-// The part of a tensor that a view of it covers, as adjoint ops: take_region reads it, put_region writes it into zeros,
-// clear_region writes zeros into it. Gradients of views whose base was written in place go through them.
+// The part of a tensor that a view of it covers, as ops: take reads it, put writes it into zeros, clear writes zeros into
+// it. Gradients of views whose base was written in place go through them. put and take are each other's adjoint, clear is
+// its own, so the gradient of a region op is a region op. No types: elements are copied, and zeros are zeros.
 #pragma once
 #include "../autograd/record.hpp"
-#include "../tensor/map.hpp"
 
 namespace tern::detail {
 
-/// A view's place in its base.
+enum class RegionOp : std::uint8_t { take, put, clear };
+
+/// A view's place in its base, and what is done with it.
 struct Region {
+  const GradOps* ops;  // of the base's device and element type
+  RegionOp op;
   std::uint8_t base_ndim, ndim;
   Index base_dims[max_dims], base_strides[max_dims], dims[max_dims], strides[max_dims];
   Index offset;  // bytes
+
+  /// The op applied to x, on the tape: to a tensor in the base's shape, or for put in the view's.
+  TensorImpl* operator()(TensorImpl* x) const;
 };
 
-inline Region region_of(const Array& view, const Array& base) {
+inline Region region_of(const Array& view, const Array& base, RegionOp op, const GradOps* ops) {
   Region r;
+  r.ops = ops;
+  r.op = op;
   r.base_ndim = base.ndim;
   r.ndim = view.ndim;
   for (int i = 0; i < base.ndim; ++i) r.base_dims[i] = base.dims[i], r.base_strides[i] = base.strides[i];
@@ -24,12 +33,12 @@ inline Region region_of(const Array& view, const Array& base) {
 }
 
 /// The region that a slice or a selection takes of a row-major tensor of x's shape: position start of dimension dim,
-/// and with a step (not 0, which is for a selection) on from there.
-[[gnu::noinline, gnu::cold]] inline Region region_in_dense(const Array& x, const Array& view, int dim, Index start,
+/// and with a step (not 0, which is for a selection) on from there. As the gradient of that: put.
+[[gnu::noinline, gnu::cold]] inline Region region_in_dense(const TensorImpl& x, const Array& view, int dim, Index start,
                                                            Index step) {
   Array dense = x;
   set_contiguous_strides(dense);
-  Region r = region_of(view, x);
+  Region r = region_of(view, x, RegionOp::put, x.node->ops);
   r.offset = start * dense.strides[dim] * size_of(x.dtype);
   for (int i = 0, k = 0; i < x.ndim; ++i) {
     r.base_strides[i] = dense.strides[i];
@@ -51,51 +60,39 @@ inline Array region_array(const Array& whole, const Region& r) {
 }
 
 /// A new tensor with the base's sizes and strides.
-template <class D, class T>
-Tensor<D, T> empty_base(const Region& r) {
-  Tensor<D, T> whole = empty<D, T>(Shape(r.base_dims, r.base_ndim));
-  for (int i = 0; i < r.base_ndim; ++i) whole.impl()->strides[i] = r.base_strides[i];
-  update_contiguous(*whole.impl());
+inline TensorImpl* new_base(DType dtype, const Region& r) {
+  TensorImpl* const whole = r.ops->device->allocate(dtype, {r.base_dims, r.base_ndim});
+  for (int i = 0; i < r.base_ndim; ++i) whole->strides[i] = r.base_strides[i];
+  update_contiguous(*whole);
   return whole;
 }
 
-template <class D, class T>
-Tensor<D, T> take_region(const Tensor<D, T>& whole, const Region& r);
-
-/// Zeros in the base's shape, with the region set to x.
-template <class D, class T>
-Tensor<D, T> put_region(const Tensor<D, T>& x, const Region& r) {
-  Tensor<D, T> whole = empty_base<D, T>(r);
-  backend::fill<T>(D{}, 0, *whole.impl());
-  backend::copy(D{}, region_array(*whole.impl(), r), *x.impl());
-  record({"put_region", {}}, whole, wrt(x, [r](const Tensor<D, T>& g) { return take_region(g, r); }));
-  return whole;
-}
-
-/// The region of a tensor in the base's shape, copied.
-template <class D, class T>
-Tensor<D, T> take_region(const Tensor<D, T>& whole, const Region& r) {
-  Tensor<D, T> in_order = whole;
-  bool same_order = true;
-  for (int i = 0; i < r.base_ndim; ++i) same_order = same_order && whole.impl()->strides[i] == r.base_strides[i];
-  if (!same_order) {
-    in_order = empty_base<D, T>(r);
-    backend::copy(D{}, *in_order.impl(), *whole.impl());
+[[gnu::noinline, gnu::cold]] inline TensorImpl* Region::operator()(TensorImpl* x) const {
+  const bool shrinks = op == RegionOp::take;
+  Owned whole(new_base(x->dtype, *this));
+  const Array part = region_array(*whole.impl, *this);
+  if (op == RegionOp::put) ops->fill(0, *whole.impl);
+  ops->device->copy(op == RegionOp::put ? part : *whole.impl, *x);
+  if (op == RegionOp::clear) ops->fill(0, part);
+  Region adjoint = *this;
+  if (op != RegionOp::clear) adjoint.op = shrinks ? RegionOp::put : RegionOp::take;
+  TensorImpl* y = whole.impl;
+  if (shrinks) {
+    y = ops->device->allocate(x->dtype, {dims, ndim});
+    ops->device->copy(*y, part);
+  } else {
+    whole.take();
   }
-  Tensor<D, T> x = empty<D, T>(Shape(r.dims, r.ndim));
-  backend::copy(D{}, *x.impl(), region_array(*in_order.impl(), r));
-  record({"take_region", {}}, x, wrt(whole, [r](const Tensor<D, T>& g) { return put_region(g, r); }));
-  return x;
+  return recorded({"region", {}}, y, x, adjoint);
 }
 
-/// A copy of a tensor in the base's shape with zeros in the region; its own adjoint.
-template <class D, class T>
-Tensor<D, T> clear_region(const Tensor<D, T>& whole, const Region& r) {
-  const Tensor<D, T> y = empty_base<D, T>(r);
-  backend::copy(D{}, *y.impl(), *whole.impl());
-  backend::fill<T>(D{}, 0, region_array(*y.impl(), r));
-  record({"clear_region", {}}, y, wrt(whole, [r](const Tensor<D, T>& g) { return clear_region(g, r); }));
-  return y;
+/// The node of a view whose base was written since, made anew from its base's.
+[[gnu::noinline, gnu::cold]] inline void record_view(TensorImpl* view) {
+  TensorImpl* const base = view->base;
+  const GradOps* const ops = base->node->ops;
+  Region put = region_of(*view, *base, RegionOp::put, ops);
+  const EdgePlan plan = plain_edge(base, put);
+  record_edges({"view", {}}, ops, view, &plan, 1);
 }
 
 }  // namespace tern::detail

@@ -53,9 +53,9 @@ Tensor<D, T> movedim(const Tensor<D, T>& x, Dims source, Dims destination, Here 
 
 namespace detail {
 
-/// The diagonal of two dimensions as the last dimension of a view; `region` is its place in a row-major tensor of a's
-/// shape.
-[[gnu::noinline]] inline TensorImpl* diagonal_view(TensorImpl* a, Index offset, int dim1, int dim2, Region& region) {
+/// The diagonal of two dimensions as the last dimension of a view.
+[[gnu::noinline]] inline TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2) {
+  Region region;  // its place in a row-major tensor of a's shape
   Array dense = *a;
   set_contiguous_strides(dense);
   const Index row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
@@ -76,7 +76,9 @@ namespace detail {
   for (int i = 0; i < a->ndim; ++i) region.base_dims[i] = dense.dims[i], region.base_strides[i] = dense.strides[i];
   for (int i = 0; i < v->ndim; ++i) region.dims[i] = v->dims[i];
   region.offset = v->numel ? (row * dense.strides[dim1] + column * dense.strides[dim2]) * size_of(a->dtype) : 0;
-  return v;
+  region.op = RegionOp::put;
+  if (const Node* const node = recording(a)) region.ops = node->ops;
+  return recorded(op, v, a, region);
 }
 
 }  // namespace detail
@@ -86,10 +88,7 @@ template <Device D, Element T>
 Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) {
   const int n = x.checked("diagonal")->ndim, a = wrap_dim("diagonal", dim1, n), b = wrap_dim("diagonal", dim2, n);
   if (a == b) fail("diagonal", {"two different dimensions are needed, not ", dim1, " and ", dim2});
-  detail::Region region;
-  const Tensor<D, T> y(detail::diagonal_view(x.impl(), offset, a, b, region));
-  record({"diagonal", here}, y, wrt(x, [region](const auto& g) { return detail::put_region(g, region); }));
-  return y;
+  return Tensor<D, T>(detail::diagonal_view({"diagonal", here}, x.impl(), offset, a, b));
 }
 
 /// x laid side by side with itself, repeats[i] times along dimension i; more repeats than dimensions make new ones in

@@ -122,6 +122,98 @@ inline TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
+/// The dimensions start … end as one.
+[[gnu::noinline, gnu::cold]] inline Shape flattened_shape(ShapeRef from, Index start, Index end) {
+  const int a = wrap_dim("flatten", start, from.n), b = wrap_dim("flatten", end, from.n);
+  if (a > b) fail("flatten", {"start dimension ", start, " comes after end dimension ", end});
+  Shape to(from.d, a);
+  to.push_back(1);
+  for (int i = a; i < from.n; ++i) {
+    if (i <= b) to[a] *= from.d[i];
+    else to.push_back(from.d[i]);
+  }
+  return to;
+}
+
+/// A new dimension of size 1 at dim.
+[[gnu::noinline, gnu::cold]] inline Shape unsqueezed_shape(ShapeRef from, Index dim) {
+  const int at = wrap_dim("unsqueeze", dim, from.n + 1);
+  Shape to(from.d, at);
+  to.push_back(1);
+  for (int i = at; i < from.n; ++i) to.push_back(from.d[i]);
+  return to;
+}
+
+// ---- on the tape ----
+
+TensorImpl* permute(const OpName& op, TensorImpl* x, const Dims& order);
+TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device);
+
+struct PermuteGradient {
+  Dims inverse;
+  TensorImpl* operator()(TensorImpl* g) const { return permute({"permute", {}}, g, inverse); }
+};
+/// order: numbers in [0, ndim), each once.
+[[gnu::noinline, gnu::cold]] inline TensorImpl* permute(const OpName& op, TensorImpl* x, const Dims& order) {
+  Dims inverse = order;
+  for (int i = 0; i < order.n; ++i) inverse[int(order[i])] = i;
+  return recorded(op, permuted(x, order), x, PermuteGradient{inverse});
+}
+
+[[gnu::noinline, gnu::cold]] inline TensorImpl* transpose(const OpName& op, TensorImpl* x, Index dim0, Index dim1) {
+  const int a = wrap_dim(op.name, dim0, x->ndim), b = wrap_dim(op.name, dim1, x->ndim);
+  Dims order;
+  for (int i = 0; i < x->ndim; ++i) order.push_back(i == a ? b : i == b ? a : i);
+  return permute(op, x, order);
+}
+
+[[gnu::noinline, gnu::cold]] inline TensorImpl* slice(const OpName& op, TensorImpl* x, Index dim, Slice range) {
+  if (x->ndim == 0) fail(op.name, {"a 0-d tensor has no dimension to slice"});
+  const int d = wrap_dim(op.name, dim, x->ndim);
+  if (range.step <= 0) fail(op.name, {"the step must be positive, not ", range.step});
+  const Index size = x->dims[d];
+  const auto clip = [size](Index at) {
+    if (at < 0) at += size;
+    return at < 0 ? Index(0) : at > size ? size : at;
+  };
+  const Index start = clip(range.start), stop = range.stop == Slice::open ? size : clip(range.stop);
+  const Index count = stop > start ? (stop - start + range.step - 1) / range.step : 0;
+  TensorImpl* const y = sliced(x, d, start, count, range.step);
+  return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, start, range.step)) : y;
+}
+
+[[gnu::noinline, gnu::cold]] inline TensorImpl* select(const OpName& op, TensorImpl* x, Index dim, Index position) {
+  if (x->ndim == 0) fail(op.name, {"a 0-d tensor has no dimension to select from"});
+  const int d = wrap_dim(op.name, dim, x->ndim);
+  const Index size = x->dims[d], at = position < 0 ? position + size : position;
+  if (at < 0 || at >= size) fail(op.name, {"position ", position, " is outside a dimension of size ", size});
+  TensorImpl* const y = without_dim(x, d, at);
+  return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, at, 0)) : y;
+}
+
+/// The engine sums the gradient to x's shape.
+[[gnu::noinline, gnu::cold]] inline TensorImpl* expand(const OpName& op, TensorImpl* x, const Shape& to) {
+  return recorded(op, expanded(x, to), x, Unchanged());
+}
+
+struct ReshapeGradient {
+  Shape shape;
+  const DeviceOps* device;
+  TensorImpl* operator()(TensorImpl* g) const { return reshape({"reshape", {}}, g, shape, *device); }
+};
+/// Null where strides do not allow it without a copy.
+[[gnu::noinline, gnu::cold]] inline TensorImpl* view(const OpName& op, TensorImpl* x, const Shape& to,
+                                                     const DeviceOps& device) {
+  TensorImpl* const y = viewed(x, inferred_shape(op.name, *x, to));
+  return y ? recorded(op, y, x, ReshapeGradient{x->shape(), &device}) : nullptr;
+}
+[[gnu::noinline, gnu::cold]] inline TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to,
+                                                        const DeviceOps& device) {
+  if (TensorImpl* const y = view(op, x, to, device)) return y;
+  const Owned dense(contiguous({"contiguous", op.here}, x, device));
+  return view(op, dense.impl, to, device);
+}
+
 }  // namespace detail
 
 /// Dimension i of the result is dimension dims[i] of x.
@@ -130,24 +222,14 @@ Tensor<D, T> permute(const Tensor<D, T>& x, Dims dims, Here here = {}) {
   const int n = x.checked("permute")->ndim;
   if (dims.n != n || (n > 0 && dim_mask("permute", dims, n) != (1u << n) - 1))
     fail("permute", {"dimensions ", dims, " are not a permutation of those of ", x.impl()->shape_ref()});
-  Dims inverse = dims;
   for (int i = 0; i < n; ++i) dims[i] = wrap_dim("permute", dims[i], n);
-  for (int i = 0; i < n; ++i) inverse[int(dims[i])] = i;
-  const Tensor<D, T> y(detail::permuted(x.impl(), dims));
-  record({"permute", here}, y, wrt(x, [inverse](const auto& g) { return permute(g, inverse); }));
-  return y;
+  return Tensor<D, T>(detail::permute({"permute", here}, x.impl(), dims));
 }
 
 /// Two dimensions swapped.
 template <Device D, Element T>
 Tensor<D, T> transpose(const Tensor<D, T>& x, Index dim0, Index dim1, Here here = {}) {
-  const int n = x.checked("transpose")->ndim;
-  const int a = wrap_dim("transpose", dim0, n), b = wrap_dim("transpose", dim1, n);
-  Dims order;
-  for (int i = 0; i < n; ++i) order.push_back(i == a ? b : i == b ? a : i);
-  const Tensor<D, T> y(detail::permuted(x.impl(), order));
-  record({"transpose", here}, y, wrt(x, [a, b](const auto& g) { return transpose(g, a, b); }));
-  return y;
+  return Tensor<D, T>(detail::transpose({"transpose", here}, x.checked("transpose"), dim0, dim1));
 }
 
 /// The transposed matrix; a vector stays as it is.
@@ -160,20 +242,7 @@ Tensor<D, T> t(const Tensor<D, T>& x, Here here = {}) {
 /// Every step-th position of a dimension from start to stop.
 template <Device D, Element T>
 Tensor<D, T> slice(const Tensor<D, T>& x, Index dim, Slice range, Here here = {}) {
-  if (x.checked("slice")->ndim == 0) fail("slice", {"a 0-d tensor has no dimension to slice"});
-  const int d = wrap_dim("slice", dim, x.dim());
-  if (range.step <= 0) fail("slice", {"the step must be positive, not ", range.step});
-  const Index size = x.impl()->dims[d];
-  const auto clip = [size](Index at) {
-    if (at < 0) at += size;
-    return at < 0 ? Index(0) : at > size ? size : at;
-  };
-  const Index start = clip(range.start), stop = range.stop == Slice::open ? size : clip(range.stop);
-  const Index count = stop > start ? (stop - start + range.step - 1) / range.step : 0;
-  const Tensor<D, T> y(detail::sliced(x.impl(), d, start, count, range.step));
-  const detail::Region region = detail::region_in_dense(*x.impl(), *y.impl(), d, start, range.step);
-  record({"slice", here}, y, wrt(x, [region](const auto& g) { return detail::put_region(g, region); }));
-  return y;
+  return Tensor<D, T>(detail::slice({"slice", here}, x.checked("slice"), dim, range));
 }
 
 /// The positions start … start + length - 1 of a dimension.
@@ -189,55 +258,33 @@ Tensor<D, T> narrow(const Tensor<D, T>& x, Index dim, Index start, Index length,
 /// One position of a dimension, which is removed.
 template <Device D, Element T>
 Tensor<D, T> select(const Tensor<D, T>& x, Index dim, Index position, Here here = {}) {
-  if (x.checked("select")->ndim == 0) fail("select", {"a 0-d tensor has no dimension to select from"});
-  const int d = wrap_dim("select", dim, x.dim());
-  const Index size = x.impl()->dims[d], at = position < 0 ? position + size : position;
-  if (at < 0 || at >= size) fail("select", {"position ", position, " is outside a dimension of size ", size});
-  const Tensor<D, T> y(detail::without_dim(x.impl(), d, at));
-  detail::Region region = detail::region_in_dense(*x.impl(), *y.impl(), d, at, 0);
-  record({"select", here}, y, wrt(x, [region](const auto& g) { return detail::put_region(g, region); }));
-  return y;
+  return Tensor<D, T>(detail::select({"select", here}, x.checked("select"), dim, position));
 }
 
 /// x stretched along dimensions of size 1, and new ones in front; -1 keeps a size.
 template <Device D, Element T>
 Tensor<D, T> expand(const Tensor<D, T>& x, Shape to, Here here = {}) {
-  const Tensor<D, T> y(detail::expanded(x.checked("expand"), to));
-  record({"expand", here}, y, wrt(x, [](const auto& g) { return g; }));  // the engine sums it to x's shape
-  return y;
+  return Tensor<D, T>(detail::expand({"expand", here}, x.checked("expand"), to));
 }
 
 /// The elements in another shape, never copied; one size may be -1. Error where strides do not allow it.
 template <Device D, Element T>
 Tensor<D, T> view(const Tensor<D, T>& x, Shape to, Here here = {}) {
-  const Shape shape = detail::inferred_shape("view", *x.checked("view"), to);
-  TensorImpl* const impl = detail::viewed(x.impl(), shape);
-  if (!impl) fail("view", {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to, " without a copy; use reshape"});
-  const Tensor<D, T> y(impl);
-  const Shape from = x.shape();
-  record({"view", here}, y, wrt(x, [from](const auto& g) { return reshape(g, from); }));
-  return y;
+  TensorImpl* const y = detail::view({"view", here}, x.checked("view"), to, detail::device_ops<D>);
+  if (!y) fail("view", {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to, " without a copy; use reshape"});
+  return Tensor<D, T>(y);
 }
 
 /// The elements in another shape; copied only where strides demand it.
 template <Device D, Element T>
 Tensor<D, T> reshape(const Tensor<D, T>& x, Shape to, Here here = {}) {
-  const Shape shape = detail::inferred_shape("reshape", *x.checked("reshape"), to);
-  Index strides[max_dims];
-  return view(detail::view_strides(*x.impl(), shape, strides) ? x : contiguous(x, here), shape, here);
+  return Tensor<D, T>(detail::reshape({"reshape", here}, x.checked("reshape"), to, detail::device_ops<D>));
 }
 
 /// The dimensions start … end become one.
 template <Device D, Element T>
 Tensor<D, T> flatten(const Tensor<D, T>& x, Index start = 0, Index end = -1, Here here = {}) {
-  const int n = x.checked("flatten")->ndim, a = wrap_dim("flatten", start, n), b = wrap_dim("flatten", end, n);
-  if (a > b) fail("flatten", {"start dimension ", start, " comes after end dimension ", end});
-  Shape to;
-  for (int i = 0; i < a; ++i) to.push_back(x.impl()->dims[i]);
-  Index size = 1;
-  for (int i = a; i <= b && i < n; ++i) size *= x.impl()->dims[i];
-  to.push_back(size);
-  for (int i = b + 1; i < n; ++i) to.push_back(x.impl()->dims[i]);
+  const Shape to = detail::flattened_shape(x.checked("flatten")->shape_ref(), start, end);
   return to == x.shape() ? x : reshape(x, to, here);
 }
 
@@ -254,13 +301,7 @@ Tensor<D, T> squeeze(const Tensor<D, T>& x, Dims dims = {}, Here here = {}) {
 /// With a new dimension of size 1 at dim.
 template <Device D, Element T>
 Tensor<D, T> unsqueeze(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const int at = wrap_dim("unsqueeze", dim, x.checked("unsqueeze")->ndim + 1);
-  Shape to;
-  for (int i = 0; i <= x.impl()->ndim; ++i) {
-    if (i == at) to.push_back(1);
-    if (i < x.impl()->ndim) to.push_back(x.impl()->dims[i]);
-  }
-  return view(x, to, here);
+  return view(x, detail::unsqueezed_shape(x.checked("unsqueeze")->shape_ref(), dim), here);
 }
 
 /// Pieces of the given sizes along a dimension.

@@ -177,6 +177,33 @@ inline TensorImpl* new_alias(const TensorImpl* a) {
 /// Notes that p's elements were written.
 inline void bump_version(TensorImpl* p) { ++p->owner->version; }
 
+/// What code that knows no types asks of a tensor's device.
+struct DeviceOps {
+  TensorImpl* (*allocate)(DType, ShapeRef);            // dense, elements not initialised
+  void (*copy)(const Array& out, const Array& in);     // in broadcast to out's shape
+};
+
+/// A dense copy in row-major order, off the tape.
+[[gnu::noinline]] inline TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {
+  TensorImpl* const y = device.allocate(x->dtype, x->shape_ref());
+  device.copy(*y, *x);
+  return y;
+}
+
+/// Holds one reference.
+struct Owned {
+  TensorImpl* impl;
+  explicit Owned(TensorImpl* p) : impl(p) {}
+  ~Owned() { release(impl); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  TensorImpl* take() {
+    TensorImpl* const p = impl;
+    impl = nullptr;
+    return p;
+  }
+};
+
 /// Nobody else can see these elements.
 inline bool sole_owner(const TensorImpl* p) { return p->owner == p && p->refs.unique() && p->block.unique(); }
 

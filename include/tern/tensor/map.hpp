@@ -13,6 +13,13 @@ TensorImpl* allocate(DType dtype, ShapeRef shape) {
   return new_impl(dtype, shape);
 }
 
+template <Device D>
+void copy_array(const Array& out, const Array& in) {
+  backend::copy(D{}, out, in);
+}
+template <Device D>
+inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
+
 /// The inputs broadcast, in the first input's memory order where all agree on it.
 [[gnu::noinline]] inline TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n,
                                                     TensorImpl* (*allocate)(DType, ShapeRef)) {

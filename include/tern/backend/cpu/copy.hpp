@@ -1,6 +1,7 @@
 // Copies between any strides: bits of 1, 2, 4 or 8 bytes, whatever the type. The dimensions are merged and ordered, and
 // two of them are cut into blocks; the rest is which loop runs inside a block.
 #pragma once
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -17,23 +18,23 @@ namespace cpu {
 struct CopyBlock {
   Index rows, columns;
   Index to_row, from_row, to_column, from_column;
+  int bytes;  // of an element
 };
 using CopyLoop = void (*)(char* to, const char* from, const CopyBlock& block);
 
 /// Columns without gaps on both sides.
-template <int bytes>
-void copy_runs(char* to, const char* from, const CopyBlock& b) {
+inline void copy_runs(char* to, const char* from, const CopyBlock& b) {
   for (Index i = 0; i < b.rows; ++i)
-    std::memcpy(to + i * b.to_row, from + i * b.from_row, std::size_t(b.columns * bytes));
+    std::memcpy(to + i * b.to_row, from + i * b.from_row, std::size_t(b.columns * b.bytes));
 }
 
 /// Columns of one value.
-template <int bytes>
-void copy_splat(char* to, const char* from, const CopyBlock& b) {
-  const std::size_t all = std::size_t(b.columns * bytes);
+inline void copy_splat(char* to, const char* from, const CopyBlock& b) {
+  const Index all = b.columns * b.bytes;
   for (Index i = 0; i < b.rows; ++i, to += b.to_row, from += b.from_row) {
-    std::memcpy(to, from, bytes);
-    for (std::size_t done = bytes; done < all; done *= 2) std::memcpy(to + done, to, std::min(done, all - done));
+    std::memcpy(to, from, std::size_t(b.bytes));
+    for (Index done = b.bytes; done < all; done *= 2)
+      std::memcpy(to + done, to, std::size_t(done < all - done ? done : all - done));
   }
 }
 
@@ -72,9 +73,8 @@ template <class V, std::size_t... i>
 /// Rows without gaps in the source, columns without gaps in the destination.
 template <int bytes>
 void copy_transposed(char* to, const char* from, const CopyBlock& b) {
-  using Word = std::conditional_t<bytes == 8, std::int64_t, std::conditional_t<bytes == 4, std::int32_t,
-                                  std::conditional_t<bytes == 2, std::int16_t, std::int8_t>>>;
-  constexpr int n = (bytes < 4 ? 16 : expr::packet_bytes) / bytes;  // as many rows as there are registers, or fewer
+  using Word = std::conditional_t<bytes == 8, std::int64_t, std::int32_t>;
+  constexpr int n = expr::packet_bytes / bytes;
   const Index rows = b.rows - b.rows % n, columns = b.columns - b.columns % n;
   for (Index i = 0; i < rows; i += n)
     for (Index j = 0; j < columns; j += n)
@@ -140,7 +140,7 @@ inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoo
     for (Index item = first; item < last; ++item) {
       const Index column = item % column_blocks * columns, row = item / column_blocks % row_blocks * rows;
       const CopyBlock block{std::min(rows, dims.size[r] - row), std::min(columns, dims.size[c] - column),
-                            dims.to[r], dims.from[r], dims.to[c], dims.from[c]};
+                            dims.to[r], dims.from[r], dims.to[c], dims.from[c], bytes};
       Index target = row * block.to_row + column * block.to_column,
             source = row * block.from_row + column * block.from_column;
       Index rest = item / column_blocks / row_blocks;
@@ -154,13 +154,10 @@ inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoo
   });
 }
 
-/// The loops for elements of one size.
-struct CopyLoops {
-  CopyLoop runs, splat, strided, transposed;
-};
-template <int bytes>
-inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &copy_strided<bytes>,
-                                      &copy_transposed<bytes>};
+/// By the logarithm of an element's bytes. A transposition in registers is written for elements of 4 and 8 only: for
+/// smaller ones it is many times the code.
+inline constexpr CopyLoop strided_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_strided<4>, &copy_strided<8>};
+inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_transposed<4>, &copy_transposed<8>};
 
 }  // namespace cpu
 
@@ -168,14 +165,9 @@ inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &co
 [[gnu::noinline]] inline void copy(Cpu, const Array& out, const Array& in) {
   if (out.numel == 0) return;
   const int bytes = size_of(out.dtype);
-  const cpu::CopyLoops& loops = bytes == 1   ? cpu::copy_loops<1>
-                                : bytes == 2 ? cpu::copy_loops<2>
-                                : bytes == 4 ? cpu::copy_loops<4>
-                                             : cpu::copy_loops<8>;
   cpu::CopyDims dims(out, in, bytes, bytes);
   const int c = dims.n - 1;
-  int rows =
-      0;  // the dimension of which a block has several: the longest, or where the source is walked in shorter steps
+  int rows = 0;  // the dimension of which a block has several: the longest, or where the source is walked in shorter steps
   for (int i = 1; i < c; ++i)
     if (dims.size[i] > dims.size[rows]) rows = i;
   bool across = false;
@@ -188,12 +180,13 @@ inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &co
   const bool dense = dims.to[c] == bytes;
   if (dense && dims.from[c] == bytes) {
     const Index columns = std::min(dims.size[c], (Index(1) << 18) / bytes);
-    return cpu::run_blocks(dims, out.data, in.data, loops.runs, (Index(1) << 16) / (columns * bytes) + 1, columns,
+    return cpu::run_blocks(dims, out.data, in.data, &cpu::copy_runs, (Index(1) << 16) / (columns * bytes) + 1, columns,
                            bytes);
   }
-  const cpu::CopyLoop loop = dense && dims.from[c] == 0                            ? loops.splat
-                             : dense && across && dims.from[c - 1] == bytes ? loops.transposed
-                                                                                   : loops.strided;
+  const int size = std::countr_zero(unsigned(bytes));
+  const cpu::CopyLoop loop = dense && dims.from[c] == 0                     ? &cpu::copy_splat
+                             : dense && across && dims.from[c - 1] == bytes ? cpu::transposed_loops[size]
+                                                                            : cpu::strided_loops[size];
   // A block spans few pages on either side, and whole cache lines.
   cpu::run_blocks(dims, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
 }
