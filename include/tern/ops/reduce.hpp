@@ -100,6 +100,7 @@ template <Device D, Element T>
 Tensor<D, sum_t<T>> sum(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using Out = sum_t<T>;
   auto y = detail::reduce<backend::Sum, Out, Out>("sum", detail::identity, detail::identity, dim, keepdim, x);
+  if (!detail::recording(x.impl())) return y;
   const detail::SumGradient gradient{x.shape(), dim_mask("sum", dim, x.dim()), &detail::device_ops<D>};
   return Tensor<D, Out>(detail::recorded({"sum", here}, std::move(y).release(), x.impl(), gradient));
 }

@@ -12,7 +12,7 @@ struct Loops {
   Index count = 1;
   Index size[max_dims], stride[max_dims][max_inputs + 1];
 
-  void add(Index length, const Index* by, int operands) {
+  [[gnu::noinline]] void add(Index length, const Index* by, int operands) {
     size[n] = length;
     count *= length;
     for (int k = 0; k < operands; ++k) stride[n][k] = by[k];
@@ -35,10 +35,10 @@ struct Loops {
     return size[n];
   }
   /// Adds the offsets of a position, counted with the last loop innermost.
-  void offset(Index position, Index* to, int operands) const {
-    for (int i = n; i-- > 0;) {
+  [[gnu::noinline]] void offset(Index position, Index* to, int operands) const {
+    for (int i = n; position > 0 && i-- > 0;) {
       const Index at = i ? position % size[i] : position;
-      if (i) position /= size[i];
+      position = i ? position / size[i] : 0;
       for (int k = 0; k < operands; ++k) to[k] += at * stride[i][k];
     }
   }

@@ -48,7 +48,7 @@ struct MapLoop<V, F, Out, std::index_sequence<I...>, In...> {
 };
 
 /// Copies `count` elements of `bytes` each, `stride` bytes apart, to a dense run.
-inline void gather_run(char* to, const char* from, Index stride, int bytes, Index count) {
+[[gnu::noinline]] inline void gather_run(char* to, const char* from, Index stride, int bytes, Index count) {
   switch (bytes) {
     case 1: for (Index i = 0; i < count; ++i) to[i] = from[i * stride]; break;
     case 2: for (Index i = 0; i < count; ++i) std::memcpy(to + 2 * i, from + i * stride, 2); break;
@@ -56,7 +56,7 @@ inline void gather_run(char* to, const char* from, Index stride, int bytes, Inde
     default: for (Index i = 0; i < count; ++i) std::memcpy(to + 8 * i, from + i * stride, 8);
   }
 }
-inline void scatter_run(char* to, const char* from, Index stride, int bytes, Index count) {
+[[gnu::noinline]] inline void scatter_run(char* to, const char* from, Index stride, int bytes, Index count) {
   switch (bytes) {
     case 1: for (Index i = 0; i < count; ++i) to[i * stride] = from[i]; break;
     case 2: for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 2 * i, 2); break;

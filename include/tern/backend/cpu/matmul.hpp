@@ -61,7 +61,7 @@ struct DenseCopy {
   Scratch<float> data;
 
   template <class T>
-  DenseCopy(const Factor& f, const T* from)
+  [[gnu::noinline, gnu::cold]] DenseCopy(const Factor& f, const T* from)
       : transposed(f.row < f.column),
         row(transposed ? 1 : f.columns),
         column(transposed ? f.rows : 1),
@@ -86,7 +86,7 @@ void finish(MatMul<T> p, const S* sums, Index sums_row) {
 
 /// epilogue(c + bias) in place.
 template <class T>
-void finish(MatMul<T> p) {
+[[gnu::noinline]] void finish(MatMul<T> p) {
   p.accumulate = false;
   if (p.bias || p.epilogue != Epilogue::none) finish(p, p.c, p.c_row);
 }

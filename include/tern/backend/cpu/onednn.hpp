@@ -52,7 +52,7 @@ constexpr dnnl_data_type_t data_type(DType type) {
 /// Type, sizes and strides of an argument.
 class MemoryDesc {
  public:
-  MemoryDesc(DType type, const Shape& dims, const Shape& strides) {
+  [[gnu::noinline, gnu::cold]] MemoryDesc(DType type, const Shape& dims, const Shape& strides) {
     const int ndims = dims.n;
     dnnl_dims_t d, s;
     std::copy_n(dims.d, ndims, d);
@@ -80,7 +80,7 @@ class MemoryDesc {
 /// What is fused behind a primitive, in the order of the calls.
 class PostOps {
  public:
-  PostOps() { check("dnnl_post_ops_create", dnnl_post_ops_create(&ops_)); }
+  [[gnu::noinline, gnu::cold]] PostOps() { check("dnnl_post_ops_create", dnnl_post_ops_create(&ops_)); }
   ~PostOps() { dnnl_post_ops_destroy(ops_); }
   PostOps(const PostOps&) = delete;
   PostOps& operator=(const PostOps&) = delete;
@@ -93,7 +93,7 @@ class PostOps {
     check("dnnl_post_ops_append_sum", dnnl_post_ops_append_sum(ops_, 1));
 #endif
   }
-  void eltwise(dnnl_alg_kind_t algorithm) {
+  [[gnu::noinline, gnu::cold]] void eltwise(dnnl_alg_kind_t algorithm) {
 #if DNNL_VERSION_MAJOR >= 3
     check("dnnl_post_ops_append_eltwise", dnnl_post_ops_append_eltwise(ops_, algorithm, 0, 0));
 #else
@@ -110,7 +110,7 @@ class PostOps {
 /// one thread crashes in another.
 class Attributes {
  public:
-  explicit Attributes(const PostOps& ops) {
+  [[gnu::noinline, gnu::cold]] explicit Attributes(const PostOps& ops) {
     check("dnnl_primitive_attr_create", dnnl_primitive_attr_create(&attributes_));
     check("dnnl_primitive_attr_set_scratchpad_mode",
           dnnl_primitive_attr_set_scratchpad_mode(attributes_, dnnl_scratchpad_mode_user));
@@ -156,7 +156,7 @@ class Primitive {
   };
 
   /// Takes the descriptor over; null if there is none for these arguments.
-  Primitive(const Key& key, dnnl_primitive_desc_t desc, std::initializer_list<Argument> arguments) : key_(key) {
+  [[gnu::noinline, gnu::cold]] Primitive(const Key& key, dnnl_primitive_desc_t desc, std::initializer_list<Argument> arguments) : key_(key) {
     if (!desc) return;
     const char* name = "";
     dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);

@@ -1,6 +1,7 @@
 // What a reduction does around its loops: merged dimensions, the choice between rows reduced along and rows reduced
 // across, pieces for threads and for precision, strides and tails. Compiled once for all kernels.
 #pragma once
+#include <algorithm>
 #include <cstring>
 
 #include "loops.hpp"
@@ -73,6 +74,8 @@ struct ReduceLoops : Loops {
   }
 };
 
+/// One reduction. Its elements are rows: the innermost dimension, which is reduced itself ("along") or kept ("across").
+/// An item of work is a block of results, from a segment of what is reduced to them; both depend on the shape alone.
 class Reducer {
  public:
   Reducer(const ReduceKernel& kernel, const Array& out, const Array* const* in, const Shape& shape, unsigned mask)
@@ -88,28 +91,60 @@ class Reducer {
       length_ = kept_.remove(column_, operands_);
       along_ = false;
     }
+    if (reduced_.n == 0) {  // a row at least
+      static constexpr Index still[max_inputs + 1] = {};
+      reduced_.add(1, still, operands_);
+    }
     direct_ = true;
     for (int k = 0; k < kernel.inputs; ++k) {
       in_[k] = in[k]->data;
-      end_[k] = is_dense(*in[k]) ? in[k]->data + in[k]->numel * kernel.in_bytes[k] : nullptr;
+      end_[k] = in[k]->data + kernel.in_bytes[k];
+      for (int i = 0; i < in[k]->ndim; ++i) end_[k] += (in[k]->dims[i] - 1) * in[k]->strides[i] * kernel.in_bytes[k];
       step_[k] = column_[k] ? kernel.packet * kernel.in_bytes[k] : 0;
       direct_ = direct_ && column_[k] == kernel.in_bytes[k];
     }
+
+    chunk_ = std::min(length_, along_ ? segment : acc_bytes / kernel.acc_bytes);
+    chunks_ = (length_ + chunk_ - 1) / chunk_;
+    rows_ = along_ ? segment / chunk_ : segment_rows;
+    segments_ = (reduced_.count + rows_ - 1) / rows_ * (along_ ? chunks_ : 1);
+    group_ = along_ ? std::min(group, segment / (length_ * reduced_.count) + 1) : 1;
+    blocks_ = along_ ? (kept_.count + group_ - 1) / group_ : kept_.count * chunks_;
   }
 
   void run() const {
-    if (along_)
-      reduce_along();
-    else
-      reduce_across();
+    const Index block = along_ ? group_ * kernel_.packet : packets(chunk_), bytes = block * kernel_.acc_bytes;
+    const Index grain = 2 * segment / (group_ * chunk_ * std::min(rows_, reduced_.count)) + 1;
+    if (segments_ == 1) {
+      parallel_for(blocks_, grain, [this](Index first, Index last) {
+        alignas(64) char acc[acc_bytes];
+        for (Index b = first; b < last; ++b) {
+          reduce(acc, b, 0);
+          finish(acc, b);
+        }
+      });
+      return;
+    }
+    const Scratch<char> scratch(segments_ * blocks_ * bytes);
+    char* const acc = scratch.get();
+    parallel_for(segments_ * blocks_, grain, [=, this](Index first, Index last) {
+      for (Index item = first; item < last; ++item) reduce(acc + item * bytes, item % blocks_, item / blocks_);
+    });
+    // Added up as a tree, so that rounding errors grow with the logarithm of their number.
+    for (Index count = segments_; count > 1;) {
+      const Index half = (count + 1) / 2;
+      kernel_.merge(acc, acc + half * blocks_ * bytes, (count - half) * blocks_ * block);
+      count = half;
+    }
+    for (Index b = 0; b < blocks_; ++b) finish(acc + b * bytes, b);
   }
 
  private:
   // Elements added up one after the other; more are added as a tree of such sums. The same for rows.
   static constexpr Index segment = 16384, segment_rows = 128;
-  static constexpr Index short_row = 32;    // shorter rows are not worth a packet: reduced across, gathered
-  static constexpr Index group = 64;        // results finished together
-  static constexpr Index acc_tile = 16384;  // bytes of sums across rows
+  static constexpr Index short_row = 32;     // shorter rows are not worth a packet: reduced across, gathered
+  static constexpr Index group = 64;         // results along rows that are finished together
+  static constexpr Index acc_bytes = 16384;  // of the sums across rows
   static constexpr Index gather_columns = 128, gather_rows = 4;
 
   struct Pointers {
@@ -118,217 +153,84 @@ class Reducer {
       for (int k = 0; k < inputs; ++k) in[k] += by[k] * times;
     }
   };
+  /// A block's results, and where they are.
+  struct Block {
+    Index kept, count;     // positions of the kept loops: along as many as are results, across one
+    Index begin, columns;  // across: of the row
+  };
 
   Index packets(Index n) const { return (n + kernel_.packet - 1) / kernel_.packet * kernel_.packet; }
   int packet_bytes() const { return kernel_.packet * kernel_.acc_bytes; }
 
-  Pointers row_pointers(const Index* offset) const {
-    Pointers p;
-    for (int k = 0; k < kernel_.inputs; ++k) p.in[k] = in_[k] + offset[k];
-    return p;
+  Block block(Index b) const {
+    if (along_) return {b * group_, std::min(group_, kept_.count - b * group_), 0, length_};
+    const Index begin = b % chunks_ * chunk_;
+    return {b / chunks_, 1, begin, std::min(chunk_, length_ - begin)};
   }
 
-  /// All partial results to the first: a tree, so that rounding errors grow with the logarithm of their number.
-  void merge_all(char* acc, Index count, Index width) const {
-    while (count > 1) {
-      const Index half = (count + 1) / 2;
-      kernel_.merge(acc, acc + half * width * kernel_.acc_bytes, (count - half) * width);
-      count = half;
+  /// What a segment has for a block, into acc.
+  [[gnu::noinline]] void reduce(char* acc, Index b, Index s) const {
+    Block at = block(b);
+    if (along_) {
+      at.begin = s % chunks_ * chunk_;
+      at.columns = std::min(chunk_, length_ - at.begin);
+      s /= chunks_;
     }
-  }
-
-  // ---- the innermost dimension is reduced ----
-
-  void reduce_along() const {
-    const Index total = length_ * reduced_.count;
-    // A segment is a piece of a row, or several rows.
-    const Index pieces = (length_ + segment - 1) / segment;
-    const Index rows = length_ < segment ? segment / length_ : 1;
-    const Index segments = pieces > 1 ? reduced_.count * pieces : (reduced_.count + rows - 1) / rows;
-    if (segments == 1) {
-      parallel_for(kept_.count, 2 * segment / total + 1, [&](Index first, Index last) {
-        for (Index i = first; i < last; i += group) along_group(i, last - i < group ? last - i : group);
-      });
-      return;
-    }
-    const Scratch<char> scratch(segments * kept_.count * packet_bytes());
-    char* const acc = scratch.get();
-    parallel_for(segments * kept_.count, 2, [&](Index first, Index last) {
-      for (Index item = first; item < last; ++item) {
-        const Index s = item / kept_.count;
+    const Index width = along_ ? kernel_.packet : packets(at.columns);
+    kernel_.reset(acc, at.count * width);
+    const Index last = std::min((s + 1) * rows_, reduced_.count);
+    const int inner = reduced_.n - 1;
+    for (Index i = 0; i < at.count; ++i, acc += packet_bytes()) {
+      Index base[max_inputs + 1] = {};
+      kept_.offset(at.kept + i, base, operands_);
+      for (Index row = s * rows_; row < last;) {
+        const Index left = reduced_.size[inner], rows = std::min(last - row, inner ? left - row % left : left);
+        Pointers p;  // to as many rows as are evenly spaced
         Index offset[max_inputs + 1] = {};
-        kept_.offset(item % kept_.count, offset, operands_);
-        char* const a = acc + item * packet_bytes();
-        kernel_.reset(a, kernel_.packet);
-        if (pieces > 1)
-          along_rows(a, offset, s / pieces, s / pieces + 1, s % pieces * segment);
-        else
-          along_rows(a, offset, s * rows, s * rows + rows < reduced_.count ? s * rows + rows : reduced_.count, 0);
-      }
-    });
-    merge_all(acc, segments, kept_.count * kernel_.packet);
-    for (Index i = 0; i < kept_.count; i += group)
-      finish_along(acc + i * packet_bytes(), i, kept_.count - i < group ? kept_.count - i : group);
-  }
-
-  void along_group(Index first, Index count) const {
-    alignas(64) char acc[group * max_packet * 8];
-    kernel_.reset(acc, count * kernel_.packet);
-    for (Index i = 0; i < count; ++i) {
-      Index offset[max_inputs + 1] = {};
-      kept_.offset(first + i, offset, operands_);
-      along_rows(acc + i * packet_bytes(), offset, 0, reduced_.count, 0);
-    }
-    finish_along(acc, first, count);
-  }
-
-  void finish_along(char* acc, Index first, Index count) const {
-    alignas(64) char result[group * 8];
-    kernel_.fold(acc, count);
-    kernel_.finish(kernel_.g, result, acc, count);
-    for (Index i = 0; i < count; ++i) {
-      Index offset[max_inputs + 1] = {};
-      kept_.offset(first + i, offset, operands_);
-      std::memcpy(out_ + offset[kernel_.inputs], result + i * kernel_.out_bytes, std::size_t(kernel_.out_bytes));
-    }
-  }
-
-  /// Rows [first, last) of the reduced loops, from column `begin` a segment's length on.
-  void along_rows(char* acc, const Index* base, Index first, Index last, Index begin) const {
-    const Index n = length_ - begin < segment ? length_ - begin : segment;
-    for (Index row = first; row < last; ++row) {
-      Index offset[max_inputs + 1];
-      for (int k = 0; k < kernel_.inputs; ++k) offset[k] = base[k] + begin * column_[k];
-      reduced_.offset(row, offset, kernel_.inputs);
-      Pointers p = row_pointers(offset);
-      if (direct_) {
-        along_row(acc, p, n);
-        continue;
-      }
-      for (Index at = 0; at < n; at += gather_columns) {
-        const Index count = n - at < gather_columns ? n - at : gather_columns;
-        Tile tile;
-        gather(tile, p, column_, 1, count);
-        kernel_.inner(kernel_.f, acc, tile.p.in, step_, count);
-        p.advance(column_, count, kernel_.inputs);
+        reduced_.offset(row, offset, operands_);
+        for (int k = 0; k < kernel_.inputs; ++k) p.in[k] = in_[k] + base[k] + offset[k] + at.begin * column_[k];
+        if (direct_) reduce_direct(acc, p, reduced_.stride[inner], rows, at.columns);
+        else reduce_gathered(acc, p, reduced_.stride[inner], rows, at.columns);
+        row += rows;
       }
     }
   }
 
-  /// A row whose elements lie one after the other.
-  void along_row(char* acc, Pointers p, Index n) const {
-    bool safe = true;  // the last packet reads no further than the tensor goes
-    for (int k = 0; k < kernel_.inputs; ++k)
-      safe = safe && end_[k] && p.in[k] + packets(n) * kernel_.in_bytes[k] <= end_[k];
-    const Index whole = safe ? n : n - n % kernel_.packet;
-    if (whole) kernel_.inner(kernel_.f, acc, p.in, step_, whole);
-    if (whole == n) return;
-    p.advance(column_, whole, kernel_.inputs);
-    Tile tile;
-    gather(tile, p, column_, 1, n - whole);
-    kernel_.inner(kernel_.f, acc, tile.p.in, step_, n - whole);
-  }
-
-  // ---- the innermost dimension is kept ----
-
-  void reduce_across() const {
-    const Index tile = acc_tile / kernel_.acc_bytes, tiles = (length_ + tile - 1) / tile, width = packets(length_);
-    const Index segments = (reduced_.count + segment_rows - 1) / segment_rows, blocks = kept_.count * tiles;
-    if (segments == 1) {
-      const Index work = reduced_.count * (length_ < tile ? length_ : tile);
-      parallel_for(blocks, 2 * segment / work + 1, [&](Index first, Index last) {
-        alignas(64) char acc[acc_tile];
-        for (Index block = first; block < last; ++block) {
-          const Index begin = block % tiles * tile, n = length_ - begin < tile ? length_ - begin : tile;
-          across_rows(acc, block / tiles, begin, n, 0, reduced_.count);
-          finish_across(acc, block / tiles, begin, n);
-        }
-      });
-      return;
-    }
-    const Scratch<char> scratch(segments * kept_.count * width * kernel_.acc_bytes);
-    char* const acc = scratch.get();
-    const Index work = segment_rows * (length_ < tile ? length_ : tile);
-    parallel_for(segments * blocks, 2 * segment / work + 1, [&](Index first, Index last) {
-      for (Index item = first; item < last; ++item) {
-        const Index s = item / blocks, block = item % blocks, kept = block / tiles;
-        const Index begin = block % tiles * tile, n = length_ - begin < tile ? length_ - begin : tile;
-        const Index last_row = (s + 1) * segment_rows < reduced_.count ? (s + 1) * segment_rows : reduced_.count;
-        across_rows(acc + ((s * kept_.count + kept) * width + begin) * kernel_.acc_bytes, kept, begin, n,
-                    s * segment_rows, last_row);
-      }
-    });
-    merge_all(acc, segments, kept_.count * width);
-    for (Index kept = 0; kept < kept_.count; ++kept)
-      for (Index begin = 0; begin < length_; begin += tile)
-        finish_across(acc + (kept * width + begin) * kernel_.acc_bytes, kept, begin,
-                      length_ - begin < tile ? length_ - begin : tile);
-  }
-
-  void finish_across(const char* acc, Index kept, Index begin, Index n) const {
-    Index offset[max_inputs + 1] = {};
-    kept_.offset(kept, offset, operands_);
-    const Index stride = column_[kernel_.inputs];
-    char* const out = out_ + offset[kernel_.inputs] + begin * stride;
-    if (stride == kernel_.out_bytes || n == 1) return kernel_.finish(kernel_.g, out, acc, n);
-    alignas(64) char result[group * 8];
-    for (Index i = 0; i < n; i += group) {
-      const Index count = n - i < group ? n - i : group;
-      kernel_.finish(kernel_.g, result, acc + i * kernel_.acc_bytes, count);
-      scatter_run(out + i * stride, result, stride, kernel_.out_bytes, count);
+  /// Runs a loop over rows, and moves p behind them.
+  [[gnu::noinline]] void call(char* acc, Pointers& p, const Index* row, Index rows, Index n) const {
+    const Index at_once = along_ ? 1 : rows;
+    for (; rows > 0; rows -= at_once, p.advance(row, at_once, kernel_.inputs)) {
+      if (along_) kernel_.inner(kernel_.f, acc, p.in, step_, n);
+      else kernel_.outer(kernel_.f, acc, p.in, step_, row, rows, packets(n));
     }
   }
 
-  /// Columns [begin, begin + n) of the rows [first, last) of the reduced loops, into acc.
-  void across_rows(char* acc, Index kept, Index begin, Index n, Index first, Index last) const {
-    kernel_.reset(acc, packets(n));
-    Index base[max_inputs + 1] = {};
-    kept_.offset(kept, base, operands_);
-    for (int k = 0; k < kernel_.inputs; ++k) base[k] += begin * column_[k];
-    const Index inner = reduced_.n ? reduced_.size[reduced_.n - 1] : 1;
-    static constexpr Index still[max_inputs + 1] = {};
-    const Index* const row = reduced_.n ? reduced_.stride[reduced_.n - 1] : still;
-    for (Index at = first; at < last;) {
-      // As many rows as are evenly spaced.
-      const Index left = inner - at % inner, rows = last - at < left ? last - at : left;
-      Index offset[max_inputs + 1];
-      for (int k = 0; k < kernel_.inputs; ++k) offset[k] = base[k];
-      reduced_.offset(at, offset, kernel_.inputs);
-      const Pointers p = row_pointers(offset);
-      if (direct_)
-        across_direct(acc, p, row, rows, n);
-      else
-        across_gathered(acc, p, row, rows, n);
-      at += rows;
-    }
-  }
-
-  void across_direct(char* acc, Pointers p, const Index* row, Index rows, Index n) const {
-    const Index whole = n - n % kernel_.packet;
-    if (whole) kernel_.outer(kernel_.f, acc, p.in, step_, row, rows, whole);
-    if (whole == n) return;
-    acc += whole * kernel_.acc_bytes;
-    p.advance(column_, whole, kernel_.inputs);
+  void reduce_direct(char* acc, Pointers& p, const Index* row, Index rows, Index n) const {
     Index safe = rows;  // rows whose last packet reads no further than the tensor goes
-    for (int k = 0; k < kernel_.inputs; ++k) {
-      const Index room = end_[k] ? end_[k] - p.in[k] - step_[k] : -1;
-      const Index fit = room < 0 ? 0 : row[k] > 0 ? room / row[k] + 1 : rows;
-      if (fit < safe) safe = fit;
+    if (n % kernel_.packet) {
+      for (int k = 0; k < kernel_.inputs; ++k) {
+        const Index room = end_[k] - p.in[k] - packets(n) * kernel_.in_bytes[k];
+        safe = std::min(safe, room < 0 ? 0 : row[k] > 0 ? room / row[k] + 1 : rows);
+      }
     }
-    if (safe) kernel_.outer(kernel_.f, acc, p.in, step_, row, safe, kernel_.packet);
-    p.advance(row, safe, kernel_.inputs);
-    across_gathered(acc, p, row, rows - safe, n - whole);
+    call(acc, p, row, safe, n);
+    if (safe == rows) return;
+    const Index whole = n - n % kernel_.packet;
+    Pointers q = p;
+    q.advance(column_, whole, kernel_.inputs);
+    if (whole) call(acc, p, row, rows - safe, whole);
+    reduce_gathered(along_ ? acc : acc + whole * kernel_.acc_bytes, q, row, rows - safe, n - whole);
   }
 
-  void across_gathered(char* acc, Pointers p, const Index* row, Index rows, Index n) const {
+  [[gnu::noinline]] void reduce_gathered(char* acc, Pointers& p, const Index* row, Index rows, Index n) const {
     for (Index r = 0; r < rows; r += gather_rows) {
-      const Index height = rows - r < gather_rows ? rows - r : gather_rows;
+      const Index height = std::min(rows - r, gather_rows);
       Pointers q = p;
       for (Index at = 0; at < n; at += gather_columns) {
-        const Index count = n - at < gather_columns ? n - at : gather_columns;
+        const Index count = std::min(n - at, gather_columns);
         Tile tile;
         gather(tile, q, row, height, count);
-        kernel_.outer(kernel_.f, acc + at * kernel_.acc_bytes, tile.p.in, step_, tile.row, height, packets(count));
+        call(along_ ? acc : acc + at * kernel_.acc_bytes, tile.p, tile.row, height, count);
         q.advance(column_, count, kernel_.inputs);
       }
       p.advance(row, height, kernel_.inputs);
@@ -341,7 +243,7 @@ class Reducer {
     Pointers p;
     Index row[max_inputs];
   };
-  [[gnu::noinline]] void gather(Tile& tile, const Pointers& p, const Index* row, Index rows, Index n) const {
+  void gather(Tile& tile, const Pointers& p, const Index* row, Index rows, Index n) const {
     for (int k = 0; k < kernel_.inputs; ++k) {
       const int bytes = kernel_.in_bytes[k];
       tile.p.in[k] = tile.buffer[k];
@@ -349,13 +251,38 @@ class Reducer {
       for (Index r = 0; r < rows; ++r) {
         char* const to = tile.buffer[k] + r * tile.row[k];
         const char* const from = p.in[k] + r * row[k];
-        if (!column_[k]) {
-          splat(to, from, bytes);
-          continue;
-        }
-        gather_run(to, from, column_[k], bytes, n);
-        gather_run(to + n * bytes, from, 0, bytes, packets(n) - n);  // some valid value
+        const Index count = column_[k] ? n : 0;
+        gather_run(to, from, column_[k], bytes, count);
+        gather_run(to + count * bytes, from, 0, bytes, tile.row[k] / bytes - count);  // some valid value
       }
+    }
+  }
+
+  [[gnu::noinline]] void finish(char* acc, Index b) const {
+    const Block at = block(b);
+    const Index n = along_ ? at.count : at.columns, stride = column_[kernel_.inputs];
+    if (along_) kernel_.fold(acc, n);
+    for (Index i = 0; i < n;) {
+      // As many as fit into the buffer, or, where they lie one after the other, all.
+      alignas(64) char result[group * 8];
+      Index offset[max_inputs + 1] = {};
+      kept_.offset(at.kept, offset, operands_);
+      char* const out = out_ + offset[kernel_.inputs] + (at.begin + i) * stride;
+      const bool dense = !along_ && stride == kernel_.out_bytes;
+      const Index count = dense ? n : std::min(n - i, group);
+      kernel_.finish(kernel_.g, dense ? out : result, acc + i * kernel_.acc_bytes, count);
+      if (along_) scatter(at.kept, count, result);
+      else if (!dense) scatter_run(out, result, stride, kernel_.out_bytes, count);
+      i += count;
+    }
+  }
+
+  /// Results to the places of the kept positions from `first` on.
+  void scatter(Index first, Index count, const char* result) const {
+    for (Index i = 0; i < count; ++i) {
+      Index offset[max_inputs + 1] = {};
+      kept_.offset(first + i, offset, operands_);
+      std::memcpy(out_ + offset[kernel_.inputs], result + i * kernel_.out_bytes, std::size_t(kernel_.out_bytes));
     }
   }
 
@@ -363,12 +290,15 @@ class Reducer {
   char* out_;
   int operands_;
   const char* in_[max_inputs];
-  const char* end_[max_inputs];  // of a dense input's memory: up to there lanes beyond a row's end may be read
+  const char* end_[max_inputs];  // of an input's last element: up to there lanes beyond a row's end may be read
   bool along_;                   // the innermost dimension is reduced
   bool direct_;                  // every input is dense along it
   Index length_, column_[max_inputs + 1];
   int step_[max_inputs];
-  Loops kept_, reduced_;  // around it
+  Loops kept_, reduced_;         // around it
+  Index chunk_, chunks_;         // columns of a row in one item
+  Index rows_, segments_;        // reduced rows in one item
+  Index group_, blocks_;         // results in one item, along rows
 };
 
 [[gnu::noinline]] inline void run_reduce(const ReduceKernel& kernel, const Array& out, const Array* const* in,

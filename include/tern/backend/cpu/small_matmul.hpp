@@ -1,5 +1,7 @@
 // Matrix products so small that packing them, or calling a library, costs more than the product.
 #pragma once
+#include <cstring>
+
 #include "matmul_sums.hpp"
 
 namespace tern {
@@ -19,8 +21,9 @@ void small_tile(const MatMul<T>& p, Index i, Index j) {
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r, at += a_row) sums[r] += sum_t<T>(*at) * row;
   }
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) store<W>(p, i + r, j, sums[r]);
+  Lanes<T, W> done[R];  // by its number in a loop: the sums themselves stay in registers
+  std::memcpy(&done, &sums, sizeof done);
+  for (int r = 0; r < R; ++r) store<W>(p, i + r, j, done[r]);
 }
 
 template <int W, class T>
