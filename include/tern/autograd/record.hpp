@@ -52,7 +52,7 @@ inline Node* recording(TensorImpl* p) { return tape.grad_mode ? grad_node(p) : n
 constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
 
 /// Keeps `tensor` for the backward pass of `output`'s op.
-inline Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op) {
+[[gnu::noinline]] inline Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op) {
   if (tensor->inference) fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
   const bool is_output = tensor == output;
   if (is_output) {

@@ -94,7 +94,7 @@ inline int wrap_dim(const char* op, Index dim, int n) {
 }
 
 /// shape with the masked dimensions removed, or of size 1 where keepdim.
-inline Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim) {
+[[gnu::noinline]] inline Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim) {
   Shape out;
   for (int i = 0; i < shape.n; ++i) {
     if (!(mask >> i & 1)) out.d[out.n++] = shape.d[i];

@@ -117,7 +117,7 @@ struct ThreadEnd {
                       held.cached, " were cached"});
 }
 
-[[gnu::noinline]] inline void* allocate_slow(int c) {
+[[gnu::noinline, gnu::cold]] inline void* allocate_slow(int c) {
   Pool& p = pool();
   const std::size_t bytes = class_bytes(c);
   if (c >= local_classes) {
@@ -189,7 +189,7 @@ struct ThreadEnd {
   p.batches[c] = first;
 }
 
-[[gnu::noinline]] inline void deallocate_large(void* memory, int c) {
+[[gnu::noinline, gnu::cold]] inline void deallocate_large(void* memory, int c) {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
   auto* block = static_cast<FreeBlock*>(memory);
@@ -201,7 +201,7 @@ struct ThreadEnd {
 }
 
 /// A block of class c, aligned to 64 bytes, not initialised.
-inline void* allocate(int c) {
+[[gnu::noinline]] inline void* allocate(int c) {
   if (c < local_classes) [[likely]] {
     LocalLists::List& list = local.lists[c];
     if (FreeBlock* block = list.head) [[likely]] {
@@ -213,7 +213,7 @@ inline void* allocate(int c) {
   return allocate_slow(c);
 }
 
-inline void deallocate(void* memory, int c) {
+[[gnu::noinline]] inline void deallocate(void* memory, int c) {
   if (c >= local_classes) return deallocate_large(memory, c);
   LocalLists::List& list = local.lists[c];
   auto* block = static_cast<FreeBlock*>(memory);

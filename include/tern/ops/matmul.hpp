@@ -29,42 +29,63 @@ inline TensorImpl* transposed(const TensorImpl* a) {
   return p;
 }
 
-/// Matrices whose batch can be walked with one stride.
-template <class D, class T>
-Tensor<D, T> with_one_batch_stride(const Tensor<D, T>& x, Index& stride) {
-  if (one_batch_stride(*x.impl(), stride)) return x;
-  const Tensor<D, T> y = dense_copy(x);
-  one_batch_stride(*y.impl(), stride);
-  return y;
-}
+/// A factor as a kernel takes it: [.., rows, columns] broadcast to a batch that is walked with one stride.
+struct ProductFactor {
+  Owned held;
+  Index row, column, batch = 0;
+  const char* data;
+
+  ProductFactor(TensorImpl* x, const Shape& batches, const DeviceOps& device) : held(x) {
+    retain(x);
+    if (x->ndim > 2) walk(batches, device);
+    const Array& a = *held.impl;
+    row = a.strides[a.ndim - 2], column = a.strides[a.ndim - 1], data = a.data;
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] void walk(Shape shape, const DeviceOps& device) {
+    const NoGradGuard off;
+    shape.push_back(held.impl->dims[held.impl->ndim - 2]);
+    shape.push_back(held.impl->dims[held.impl->ndim - 1]);
+    Owned whole(expanded(held.impl, shape));
+    if (!one_batch_stride(*whole.impl, batch)) {
+      Owned dense(copied(device, whole.impl));
+      std::swap(whole.impl, dense.impl);
+      one_batch_stride(*whole.impl, batch);
+    }
+    std::swap(held.impl, whole.impl);
+  }
+};
+
+/// A product's sizes.
+struct ProductSizes {
+  Index m, n, k;
+  Shape batches;
+
+  ProductSizes(const char* op, const Array& a, const Array& b)
+      : m(a.dims[a.ndim - 2]),
+        n(b.dims[b.ndim - 1]),
+        k(a.dims[a.ndim - 1]),
+        batches(broadcast_shapes(op, {a.dims, a.ndim - 2}, {b.dims, b.ndim - 2})) {
+    if (k != b.dims[b.ndim - 2]) fail(op, {"inner dimensions differ: ", a.shape(), " x ", b.shape()});
+  }
+};
 
 /// [.., m, k] times [.., k, n], batch dimensions broadcast; row bias added if given. Off the tape.
 template <class D, class T>
-Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& bias = {}) {
-  const Array &x = *a.impl(), &y = *b.impl();
-  const Index m = x.dims[x.ndim - 2], k = x.dims[x.ndim - 1], n = y.dims[y.ndim - 1];
-  if (k != y.dims[y.ndim - 2]) fail(op, {"inner dimensions differ: ", x.shape(), " x ", y.shape()});
-  Shape batch = broadcast_shapes(op, {x.dims, x.ndim - 2}, {y.dims, y.ndim - 2});
-  Shape shape = batch;
-  shape.push_back(m);
-  shape.push_back(n);
+Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& b, const T* bias = nullptr) {
+  const ProductSizes sizes(op, *a.impl(), *b.impl());
+  const ProductFactor left(a.impl(), sizes.batches, device_ops<D>), right(b.impl(), sizes.batches, device_ops<D>);
+  Shape shape = sizes.batches;
+  shape.push_back(sizes.m);
+  shape.push_back(sizes.n);
   Tensor<D, T> c = empty<D, T>(shape);
-  backend::MatMul<T> p{.batch = batch.numel(), .m = m, .n = n, .k = k};
-  const auto matrices = [&](const Tensor<D, T>& t, Index& stride) {
-    if (t.dim() == 2) return t;
-    Shape to = batch;
-    to.push_back(t.size(-2));
-    to.push_back(t.size(-1));
-    const NoGradGuard off;
-    return with_one_batch_stride(t.shape() == to ? t : Tensor<D, T>(expanded(t.impl(), to)), stride);
-  };
-  const Tensor<D, T> left = matrices(a, p.a_batch), right = matrices(b, p.b_batch);
-  const Array &l = *left.impl(), &r = *right.impl();
-  p.a = l.template as<T>(), p.a_row = l.strides[l.ndim - 2], p.a_col = l.strides[l.ndim - 1];
-  p.b = r.template as<T>(), p.b_row = r.strides[r.ndim - 2], p.b_col = r.strides[r.ndim - 1];
-  p.c = c.impl()->template as<T>(), p.c_row = n, p.c_batch = m * n;
-  if (bias.defined()) p.bias = bias.impl()->template as<T>();
-  device_events.flops += 2.0 * double(p.batch) * double(m) * double(n) * double(k);
+  backend::MatMul<T> p{.batch = sizes.batches.numel(), .m = sizes.m, .n = sizes.n, .k = sizes.k};
+  p.a = reinterpret_cast<const T*>(left.data), p.a_row = left.row, p.a_col = left.column, p.a_batch = left.batch;
+  p.b = reinterpret_cast<const T*>(right.data), p.b_row = right.row, p.b_col = right.column, p.b_batch = right.batch;
+  p.c = c.impl()->template as<T>(), p.c_row = p.n, p.c_batch = p.m * p.n;
+  p.bias = bias;
+  device_events.flops += 2.0 * double(p.batch) * double(p.m) * double(p.n) * double(p.k);
   backend::matmul(D{}, p);
   return c;
 }
@@ -135,44 +156,50 @@ template <Device D, Element T>
 Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const int m = a.checked("matmul")->ndim, n = b.checked("matmul")->ndim;
   if (m == 0 || n == 0) fail("matmul", {"a 0-d tensor has no rows or columns: ", a.shape(), " x ", b.shape()});
-  if (m == 1 && n == 1) {
-    if (a.size(0) != b.size(0)) fail("matmul", {"inner dimensions differ: ", a.shape(), " x ", b.shape()});
-    return view(matmul(unsqueeze(a, 0, here), unsqueeze(b, 1, here), here), {}, here);
-  }
-  if (m == 1) return squeeze(matmul(unsqueeze(a, 0, here), b, here), -2, here);
-  if (n == 1) return squeeze(matmul(a, unsqueeze(b, 1, here), here), -1, here);
-  if (m > 2 && n == 2) {  // one product with many rows
-    Shape to = a.shape();
-    const Tensor<D, T> c = detail::recorded_product({"matmul", here}, flatten(a, 0, -2, here), b);
-    to[m - 1] = b.size(1);
-    return view(c, to, here);
-  }
-  return detail::recorded_product({"matmul", here}, a, b);
+  if (m == 1 && n == 1 && a.size(0) != b.size(0))
+    fail("matmul", {"inner dimensions differ: ", a.shape(), " x ", b.shape()});
+  const bool many_rows = m > 2 && n <= 2;  // one product with many rows
+  const Tensor<D, T> left = m == 1 ? unsqueeze(a, 0, here) : many_rows ? flatten(a, 0, -2, here) : a;
+  const Tensor<D, T> right = n == 1 ? unsqueeze(b, 1, here) : b;
+  const Tensor<D, T> c = detail::recorded_product({"matmul", here}, left, right);
+  if (m == 2 && n == 2) return c;
+  Shape to = many_rows ? a.shape() : c.shape();
+  to[to.n - 1] = c.size(-1);
+  if (m == 1) to[to.n - 2] = to[to.n - 1];
+  to.n -= (m == 1) + (n == 1);
+  return view(c, to, here);
 }
+
+namespace detail {
+/// Checks the operands of linear. bias may be null.
+[[gnu::noinline, gnu::cold]] inline void check_linear(const Array& x, const Array& weight, const Array* bias) {
+  const int n = weight.ndim;
+  if (n < 1 || n > 2 || x.ndim == 0 || x.dims[x.ndim - 1] != weight.dims[n - 1])
+    fail("linear", {"input ", x.shape(), " does not fit weight ", weight.shape()});
+  if (bias && !(bias->shape() == Shape(weight.dims, n - 1)))
+    fail("linear", {"bias ", bias->shape(), " does not fit weight ", weight.shape()});
+}
+}  // namespace detail
 
 /// x Wᵀ + b: x is [.., in], W [out, in], b [out] or undefined. A weight of one dimension, [in], is one row without that of the output;
 /// its bias is 0-d.
 template <Device D, Element T>
 Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias = {}, Here here = {}) {
-  x.checked("linear"), weight.checked("linear");
-  if (weight.dim() == 1) {
-    const Tensor<D, T> row_bias = bias.defined() ? unsqueeze(bias, 0, here) : bias;
-    return squeeze(linear(x, unsqueeze(weight, 0, here), row_bias, here), -1, here);
-  }
-  if (weight.dim() != 2 || x.dim() == 0 || x.size(-1) != weight.size(1))
-    fail("linear", {"input ", x.shape(), " does not fit weight ", weight.shape()});
-  if (bias.defined() && !(bias.shape() == Shape{weight.size(0)}))
-    fail("linear", {"bias ", bias.shape(), " does not fit weight ", weight.shape()});
-  if (x.dim() != 2) {
+  detail::check_linear(*x.checked("linear"), *weight.checked("linear"), bias.impl());
+  if (weight.dim() == 1 || x.dim() != 2) {
+    const bool one = weight.dim() == 1;
     Shape to = x.shape();
-    to[to.n - 1] = 1;
-    const Index rows = to.numel();
-    to[to.n - 1] = weight.size(0);
-    return view(linear(reshape(x, {rows, weight.size(1)}, here), weight, bias, here), to, here);
+    --to.n;
+    const Tensor<D, T> rows = reshape(x, {to.numel(), weight.size(-1)}, here);
+    const Tensor<D, T> y = linear(rows, one ? unsqueeze(weight, 0, here) : weight,
+                                  one && bias.defined() ? unsqueeze(bias, 0, here) : bias, here);
+    if (!one) to.push_back(weight.size(0));
+    return view(y, to, here);
   }
   const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias) : bias;
-  const Tensor<D, T> y = detail::product("linear", x, Tensor<D, T>(detail::transposed(weight.impl())), row);
-  const auto dx = wrt(x, saved(weight), [](const auto& g, const auto& w) { return mm(g, w); });         // dx = g W
+  const Tensor<D, T> y = detail::product("linear", x, Tensor<D, T>(detail::transposed(weight.impl())),
+                                         row.defined() ? row.impl()->template as<const T>() : nullptr);
+  const auto dx = wrt(x, saved(weight), [](const auto& g, const auto& w) { return mm(g, w); });              // dx = g W
   const auto dw = wrt(weight, saved(x), [](const auto& g, const auto& input) { return mm(g.t(), input); });  // dW = gᵀ x
   if (bias.defined()) record({"linear", here}, y, dx, dw, wrt(bias, [](const auto& g) { return g; }));
   else record({"linear", here}, y, dx, dw);

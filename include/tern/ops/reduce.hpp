@@ -7,16 +7,25 @@
 namespace tern {
 namespace detail {
 
+/// What is reduced: the inputs' common shape, and the set of dimensions.
+struct Reduced {
+  Shape shape;
+  unsigned mask;
+
+  [[gnu::noinline]] Reduced(const char* op, const Array* const* in, int n, const Dims& dim) : shape(in[0]->shape()) {
+    for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
+    mask = dim_mask(op, dim, shape.n);
+  }
+};
+
 /// A new tensor: finish(R over dim of f(x...)), inputs broadcast and calculated with as C. Off the tape.
 template <class R, class C, class Out, class F, class G, class D, class... T>
 Tensor<D, Out> reduce(const char* op, const F& f, const G& finish, const Dims& dim, bool keepdim,
                       const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
-  Shape shape = in[0]->shape();
-  for (std::size_t k = 1; k < sizeof...(T); ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
-  const unsigned mask = dim_mask(op, dim, shape.n);
-  const Tensor<D, Out> y = empty<D, Out>(reduced_shape(shape, mask, keepdim));
-  backend::reduce<C, R, Out, T...>(D{}, f, finish, *y.impl(), in, shape, mask);
+  const Reduced all(op, in, sizeof...(T), dim);
+  Tensor<D, Out> y = empty<D, Out>(reduced_shape(all.shape, all.mask, keepdim));
+  backend::reduce<C, R, Out, T...>(D{}, f, finish, *y.impl(), in, all.shape, all.mask);
   return y;
 }
 

@@ -75,16 +75,19 @@ inline TensorImpl* new_header(int size_class) {
   return p;
 }
 
-/// The product of the sizes. Error on a negative size, or on more bytes than an Index counts.
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_shape(ShapeRef shape, DType dtype) {
+  for (int i = 0; i < shape.n; ++i)
+    if (shape.d[i] < 0) fail("empty", {"negative size in ", shape});
+  fail("empty", {"out of memory: ", shape, " of ", name_of(dtype), " does not fit in memory"});
+}
+
+/// The product of the sizes. Error on a negative size, or on more bytes than there can be.
 inline Index checked_numel(ShapeRef shape, DType dtype) {
   Index numel = 1;
-  for (int i = 0; i < shape.n; ++i) {
-    if (shape.d[i] < 0) fail("empty", {"negative size in ", shape});
-    if (__builtin_mul_overflow(numel, shape.d[i], &numel)) fail("empty", {"too many elements: ", shape});
-  }
-  Index bytes;
-  if (__builtin_mul_overflow(numel, Index(size_of(dtype)), &bytes) || bytes > Index(1) << 41)
-    fail("empty", {"out of memory: ", shape, " of ", name_of(dtype), " does not fit in memory"});
+  bool wrong = false;
+  for (int i = 0; i < shape.n; ++i)
+    wrong = wrong || shape.d[i] < 0 || __builtin_mul_overflow(numel, shape.d[i], &numel);
+  if (wrong || numel > (Index(1) << 41) / size_of(dtype)) [[unlikely]] refuse_shape(shape, dtype);
   return numel;
 }
 

@@ -47,15 +47,20 @@ Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
   return out;
 }
 
+/// Error unless the inputs broadcast to target's shape.
+[[gnu::noinline, gnu::cold]] inline void check_target(const char* op, const Array& target, const Array* const* in, int n) {
+  Shape shape = target.shape();
+  for (int k = 0; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
+  if (!(shape == target.shape()))
+    fail(op, {"a result of shape ", shape, " cannot be written into a tensor of shape ", target.shape_ref()});
+}
+
 /// f at each element of the inputs, written into target, whose shape they must broadcast to.
 template <class F, class D, class Out, class... T>
 void map_into(const char* op, const Tensor<D, Out>& target, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
   TensorImpl* const out = target.checked(op);
-  Shape shape = out->shape();
-  for (const Array* input : in) shape = broadcast_shapes(op, shape, input->shape_ref());
-  if (!(shape == out->shape()))
-    fail(op, {"a result of shape ", shape, " cannot be written into a tensor of shape ", out->shape_ref()});
+  check_target(op, *out, in, sizeof...(T));
   backend::map<Out, T...>(D{}, f, *out, in);
   bump_version(out);
 }

@@ -92,62 +92,67 @@ void copy_transposed(char* to, const char* from, const CopyBlock& b) {
 /// A copy's dimensions: without those of size 1, merged where both sides allow it, out's smallest stride last; strides
 /// in bytes.
 struct CopyDims {
+  struct Dim {
+    Index size, to, from;
+  };
   int n = 0;
-  Index size[max_dims], to[max_dims], from[max_dims];
+  Dim dim[max_dims];
 
-  CopyDims(const Array& out, const Array& in, int out_bytes, int in_bytes) {
+  [[gnu::noinline]] CopyDims(const Array& out, const Array& in, int out_bytes, int in_bytes) {
     for (int i = 0; i < out.ndim; ++i) {
       if (out.dims[i] == 1) continue;
       const int j = i - (out.ndim - in.ndim);
-      const Index source = j < 0 || in.dims[j] == 1 ? 0 : in.strides[j] * in_bytes, target = out.strides[i] * out_bytes;
+      const Dim next{out.dims[i], out.strides[i] * out_bytes, j < 0 || in.dims[j] == 1 ? 0 : in.strides[j] * in_bytes};
       int at = n++;
-      for (; at > 0 && to[at - 1] < target; --at) set(at, size[at - 1], to[at - 1], from[at - 1]);
-      set(at, out.dims[i], target, source);
+      for (; at > 0 && dim[at - 1].to < next.to; --at) dim[at] = dim[at - 1];
+      dim[at] = next;
     }
     int merged = 0;
     for (int i = 1; i < n; ++i) {
-      if (to[merged] == to[i] * size[i] && from[merged] == from[i] * size[i])
-        set(merged, size[merged] * size[i], to[i], from[i]);
-      else set(++merged, size[i], to[i], from[i]);
+      Dim& outer = dim[merged];
+      if (outer.to == dim[i].to * dim[i].size && outer.from == dim[i].from * dim[i].size)
+        outer = {outer.size * dim[i].size, dim[i].to, dim[i].from};
+      else
+        dim[++merged] = dim[i];
     }
     n = n ? merged + 1 : 0;
-    for (; n < 2; ++n) {  // a rectangle at least
-      for (int i = n; i > 0; --i) set(i, size[i - 1], to[i - 1], from[i - 1]);
-      set(0, 1, 0, 0);
-    }
+    if (n > 1) return;
+    dim[1] = n ? dim[0] : Dim{1, 0, 0};  // a rectangle at least
+    dim[0] = {1, 0, 0};
+    n = 2;
   }
+
+  const Dim& operator[](int i) const { return dim[i]; }
 
   /// Moves a dimension to the place before the last.
-  void make_rows(int dim) {
-    const Index s = size[dim], t = to[dim], f = from[dim];
-    for (int i = dim; i + 2 < n; ++i) set(i, size[i + 1], to[i + 1], from[i + 1]);
-    set(n - 2, s, t, f);
+  void make_rows(int i) {
+    const Dim rows = dim[i];
+    for (; i + 2 < n; ++i) dim[i] = dim[i + 1];
+    dim[n - 2] = rows;
   }
-
- private:
-  void set(int i, Index s, Index t, Index f) { size[i] = s, to[i] = t, from[i] = f; }
 };
 
 /// Runs a loop over a copy, cut into blocks of at most so many rows and columns.
 inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoop loop, Index rows, Index columns,
                        int bytes) {
   const int r = dims.n - 2, c = dims.n - 1;
-  const Index row_blocks = (dims.size[r] + rows - 1) / rows, column_blocks = (dims.size[c] + columns - 1) / columns;
+  const Index row_blocks = (dims[r].size + rows - 1) / rows;
+  const Index column_blocks = (dims[c].size + columns - 1) / columns;
   Index count = row_blocks * column_blocks;
-  for (int i = 0; i < r; ++i) count *= dims.size[i];
-  const Index block_bytes = std::min(rows, dims.size[r]) * std::min(columns, dims.size[c]) * bytes;
+  for (int i = 0; i < r; ++i) count *= dims[i].size;
+  const Index block_bytes = std::min(rows, dims[r].size) * std::min(columns, dims[c].size) * bytes;
   parallel_for(count, (Index(1) << 17) / block_bytes + 1, [&](Index first, Index last) {
     for (Index item = first; item < last; ++item) {
       const Index column = item % column_blocks * columns, row = item / column_blocks % row_blocks * rows;
-      const CopyBlock block{std::min(rows, dims.size[r] - row), std::min(columns, dims.size[c] - column),
-                            dims.to[r], dims.from[r], dims.to[c], dims.from[c], bytes};
+      const CopyBlock block{std::min(rows, dims[r].size - row), std::min(columns, dims[c].size - column),
+                            dims[r].to, dims[r].from, dims[c].to, dims[c].from, bytes};
       Index target = row * block.to_row + column * block.to_column,
             source = row * block.from_row + column * block.from_column;
       Index rest = item / column_blocks / row_blocks;
-      for (int i = r; i-- > 0; rest /= dims.size[i]) {
-        const Index at = rest % dims.size[i];
-        target += at * dims.to[i];
-        source += at * dims.from[i];
+      for (int i = r; i-- > 0; rest /= dims[i].size) {
+        const Index at = rest % dims[i].size;
+        target += at * dims[i].to;
+        source += at * dims[i].from;
       }
       loop(to + target, from + source, block);
     }
@@ -169,23 +174,23 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
   const int c = dims.n - 1;
   int rows = 0;  // the dimension of which a block has several: the longest, or where the source is walked in shorter steps
   for (int i = 1; i < c; ++i)
-    if (dims.size[i] > dims.size[rows]) rows = i;
+    if (dims[i].size > dims[rows].size) rows = i;
   bool across = false;
   for (int i = 0; i < c; ++i) {
-    if (dims.from[i] == 0 || dims.from[i] >= (across ? dims.from[rows] : dims.from[c])) continue;
+    if (dims[i].from == 0 || dims[i].from >= (across ? dims[rows].from : dims[c].from)) continue;
     rows = i;
     across = true;
   }
   dims.make_rows(rows);
-  const bool dense = dims.to[c] == bytes;
-  if (dense && dims.from[c] == bytes) {
-    const Index columns = std::min(dims.size[c], (Index(1) << 18) / bytes);
+  const bool dense = dims[c].to == bytes;
+  if (dense && dims[c].from == bytes) {
+    const Index columns = std::min(dims[c].size, (Index(1) << 18) / bytes);
     return cpu::run_blocks(dims, out.data, in.data, &cpu::copy_runs, (Index(1) << 16) / (columns * bytes) + 1, columns,
                            bytes);
   }
   const int size = std::countr_zero(unsigned(bytes));
-  const cpu::CopyLoop loop = dense && dims.from[c] == 0                     ? &cpu::copy_splat
-                             : dense && across && dims.from[c - 1] == bytes ? cpu::transposed_loops[size]
+  const cpu::CopyLoop loop = dense && dims[c].from == 0                     ? &cpu::copy_splat
+                             : dense && across && dims[c - 1].from == bytes ? cpu::transposed_loops[size]
                                                                             : cpu::strided_loops[size];
   // A block spans few pages on either side, and whole cache lines.
   cpu::run_blocks(dims, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);

@@ -84,11 +84,12 @@ void finish(MatMul<T> p, const S* sums, Index sums_row) {
   });
 }
 
-/// epilogue(c + bias) in place.
+/// epilogue(c + bias) in place; where the bias is in c already, without it.
 template <class T>
-[[gnu::noinline]] void finish(MatMul<T> p) {
+[[gnu::noinline]] void finish_in_place(MatMul<T> p, const T* bias) {
   p.accumulate = false;
-  if (p.bias || p.epilogue != Epilogue::none) finish(p, p.c, p.c_row);
+  p.bias = bias;
+  if (bias || p.epilogue != Epilogue::none) finish(p, p.c, p.c_row);
 }
 
 /// A new oneDNN primitive for one matrix of p.
@@ -120,25 +121,16 @@ bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
   if (!primitive->usable()) return false;
   if (p.bias) primitive->run({p.a, p.b, p.c, p.bias});
   else primitive->run({p.a, p.b, p.c});
-  if (p.epilogue == Epilogue::relu) {
-    MatMul<T> rest = p;
-    rest.bias = nullptr;
-    finish(rest);
-  }
+  if (p.epilogue == Epilogue::relu) finish_in_place<T>(p, nullptr);
   return true;
 }
+
+void one_matmul_of_copies(MatMul<float> p, const Factor& a, const Factor& b);
 
 inline void one_matmul(const MatMul<float>& p) {
   if (is_small(p)) return small_matmul(p);
   const Factor a = factor_a(p), b = factor_b(p);
-  if (!a.dense() || !b.dense()) {
-    const bool copy_a = !a.dense();
-    const DenseCopy copy = copy_a ? DenseCopy(a, p.a) : DenseCopy(b, p.b);
-    MatMul<float> q = p;
-    if (copy_a) q.a = copy.data.get(), q.a_row = copy.row, q.a_col = copy.column;
-    else q.b = copy.data.get(), q.b_row = copy.row, q.b_col = copy.column;
-    return one_matmul(q);
-  }
+  if (!a.dense() || !b.dense()) return one_matmul_of_copies(p, a, b);
   // Of oneDNN's two ways the primitive is faster by up to 1.6 where b is transposed, as in x Wᵀ; dnnl_sgemm by up to 5
   // for a few rows or columns, and elsewhere a little.
   const bool thin = p.m < 8 || p.n < 8;
@@ -149,7 +141,15 @@ inline void one_matmul(const MatMul<float>& p) {
     detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m, p.n, p.k, 1, p.a, a.leading(), p.b, b.leading(),
                                                    p.accumulate ? 1 : 0, p.c, p.c_row));
   }
-  finish(p);
+  finish_in_place(p, p.bias);
+}
+
+[[gnu::noinline, gnu::cold]] inline void one_matmul_of_copies(MatMul<float> p, const Factor& a, const Factor& b) {
+  const bool copy_a = !a.dense();
+  const DenseCopy copy = copy_a ? DenseCopy(a, p.a) : DenseCopy(b, p.b);
+  if (copy_a) p.a = copy.data.get(), p.a_row = copy.row, p.a_col = copy.column;
+  else p.b = copy.data.get(), p.b_row = copy.row, p.b_col = copy.column;
+  one_matmul(p);
 }
 
 /// The 16-bit types, where oneDNN has nothing for them by way of float.

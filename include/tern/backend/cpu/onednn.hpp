@@ -228,7 +228,7 @@ class Primitive {
 class Cache {
  public:
   /// A primitive for this key, or null.
-  Primitive* take(const Key& key) {
+  [[gnu::noinline]] Primitive* take(const Key& key) {
     const std::lock_guard lock(mutex_);
     Primitive** set = set_of(key);
     for (int i = ways; i-- > 0;) {
@@ -241,7 +241,7 @@ class Cache {
     return nullptr;
   }
 
-  void put(Primitive* primitive) {
+  [[gnu::noinline]] void put(Primitive* primitive) {
     Primitive* oldest = primitive;
     {
       const std::lock_guard lock(mutex_);

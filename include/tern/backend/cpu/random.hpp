@@ -1,6 +1,8 @@
 // Random numbers by counter: each thread makes its own part of one sequence.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "../../core/array.hpp"
 #include "../../core/config.hpp"
@@ -15,39 +17,56 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
-/// Philox for several counters at once: the compiler's vector type does what the scalar function does, lane by lane.
+/// Blocks that are made together: words[w] holds the w-th word of each.
 inline constexpr int philox_lanes = 16;
-typedef std::uint32_t PhiloxWords __attribute__((vector_size(4 * philox_lanes)));
-typedef std::uint64_t PhiloxWide __attribute__((vector_size(8 * philox_lanes)));
+using PhiloxWords = std::uint32_t[4][philox_lanes];
 
-/// The words of blocks first … first + philox_lanes - 1 of a stream: words[w] holds the w-th of each.
-inline void philox_rows(RandomState state, std::uint64_t first, PhiloxWords (&words)[4]) {
-  PhiloxWords c0, c1, c2 = PhiloxWords{} + std::uint32_t(state.stream),
-                      c3 = PhiloxWords{} + std::uint32_t(state.stream >> 32);
-  for (int i = 0; i < philox_lanes; ++i) {
-    c0[i] = std::uint32_t(first + std::uint64_t(i));
-    c1[i] = std::uint32_t((first + std::uint64_t(i)) >> 32);
+/// Philox for the counters first … first + philox_lanes - 1 of a stream: the compiler's vector type does what the scalar
+/// function does, lane by lane.
+[[gnu::noinline]] inline void philox_rows(RandomState state, std::uint64_t first, PhiloxWords& words) {
+  constexpr int lanes = std::min(philox_lanes, expr::packet_bytes / 4);
+  using Words = expr::vector_t<std::uint32_t, lanes>;
+  using Wide = expr::vector_t<std::uint64_t, lanes>;
+  for (int lane = 0; lane < philox_lanes; lane += lanes, first += lanes) {
+    Words c0, c1, c2 = Words{} + std::uint32_t(state.stream), c3 = Words{} + std::uint32_t(state.stream >> 32);
+    for (int i = 0; i < lanes; ++i) {
+      c0[i] = std::uint32_t(first + std::uint64_t(i));
+      c1[i] = std::uint32_t((first + std::uint64_t(i)) >> 32);
+    }
+    std::uint32_t k0 = std::uint32_t(state.seed), k1 = std::uint32_t(state.seed >> 32);
+    for (int round = 0; round < 10; ++round) {
+      const Wide p0 = __builtin_convertvector(c0, Wide) * std::uint64_t(0xD2511F53u);
+      const Wide p1 = __builtin_convertvector(c2, Wide) * std::uint64_t(0xCD9E8D57u);
+      c0 = __builtin_convertvector(p1 >> 32, Words) ^ c1 ^ k0;
+      c1 = __builtin_convertvector(p1, Words);
+      c2 = __builtin_convertvector(p0 >> 32, Words) ^ c3 ^ k1;
+      c3 = __builtin_convertvector(p0, Words);
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+    }
+    const Words made[] = {c0, c1, c2, c3};
+    for (int w = 0; w < 4; ++w) std::memcpy(words[w] + lane, &made[w], sizeof made[w]);
   }
-  std::uint32_t k0 = std::uint32_t(state.seed), k1 = std::uint32_t(state.seed >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const PhiloxWide p0 = __builtin_convertvector(c0, PhiloxWide) * std::uint64_t(0xD2511F53u);
-    const PhiloxWide p1 = __builtin_convertvector(c2, PhiloxWide) * std::uint64_t(0xCD9E8D57u);
-    c0 = __builtin_convertvector(p1 >> 32, PhiloxWords) ^ c1 ^ k0;
-    c1 = __builtin_convertvector(p1, PhiloxWords);
-    c2 = __builtin_convertvector(p0 >> 32, PhiloxWords) ^ c3 ^ k1;
-    c3 = __builtin_convertvector(p0, PhiloxWords);
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
 }
 
 /// The same block after block: out[block][word].
-inline void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t (*out)[4]) {
-  PhiloxWords words[4];
+[[gnu::noinline]] inline void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t (*out)[4]) {
+  PhiloxWords words;
   philox_rows(state, first, words);
   for (int i = 0; i < philox_lanes; ++i)
     for (int w = 0; w < 4; ++w) out[i][w] = words[w][i];
+}
+
+/// 1 where the half of a word from bit `shift` on is below `keep`, else 0.
+inline void mark_kept(float* to, const std::uint32_t* words, int shift, std::uint32_t keep) {
+  using V = expr::vector_t<std::uint32_t, expr::packet_bytes / 4>;
+  using Floats = expr::vector_t<float, expr::packet_bytes / 4>;
+  for (int i = 0; i < philox_lanes; i += expr::packet_bytes / 4) {
+    V word;
+    std::memcpy(&word, words + i, sizeof word);
+    const Floats kept = ((word >> shift) & 0xffffu) < keep ? Floats{} + 1.0f : Floats{};
+    std::memcpy(to + i, &kept, sizeof kept);
+  }
 }
 
 /// Calls f(first element, count, words) for runs of 4 · philox_lanes / words_each elements; words_each words belong to
@@ -121,21 +140,15 @@ void integers(Cpu, RandomState state, Index low, Index high, const Array& out) {
 template <class T>
 void dropout(Cpu, RandomState state, double p, const Array& out, const Array& in) {
   using V = expr::packet_t<T>;
-  using Floats = expr::vector_t<float, cpu::philox_lanes>;
   constexpr int lanes = cpu::philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
   const auto keep = std::uint32_t((1 - p) * 65536 + 0.5);
   const double scale = p < 1 ? 1 / (1 - p) : 0;
   parallel_for((in.numel + n - 1) / n, 256, [&](Index first, Index last) {
     for (Index b = first; b < last; ++b) {
-      cpu::PhiloxWords words[4];
+      cpu::PhiloxWords words;
       float kept[n];
       cpu::philox_rows(state, std::uint64_t(b * lanes), words);
-      for (int w = 0; w < 4; ++w) {
-        const Floats low = (words[w] & 0xffffu) < keep ? Floats{} + 1.0f : Floats{};
-        const Floats high = (words[w] >> 16) < keep ? Floats{} + 1.0f : Floats{};
-        __builtin_memcpy(kept + 2 * w * lanes, &low, sizeof low);
-        __builtin_memcpy(kept + (2 * w + 1) * lanes, &high, sizeof high);
-      }
+      for (int w = 0; w < 8; ++w) cpu::mark_kept(kept + w * lanes, words[w / 2], w % 2 * 16, keep);
       const T* x = in.as<T>() + b * n;
       T* y = out.as<T>() + b * n;
       const Index rest = in.numel - b * n;

@@ -59,8 +59,8 @@ struct RowWalk {
   RowWalk(const Rows& out, const Rows& in, int out_bytes, int in_bytes)
       : dims(row_of(out), row_of(in), out_bytes, in_bytes), to(out, out_bytes), from(in, in_bytes) {
     const int last = dims.n - 1;
-    n = dims.size[last], to_step = dims.to[last], from_step = dims.from[last];
-    one_run = last == 1 && dims.size[0] == 1;
+    n = dims[last].size, to_step = dims[last].to, from_step = dims[last].from;
+    one_run = last == 1 && dims[0].size == 1;
   }
   /// Calls f(to, from) for each run of a row.
   template <class F>
@@ -73,7 +73,7 @@ struct RowWalk {
   template <class F>
   void runs_of(int i, char* t, const char* f, const F& run) const {
     if (i == dims.n - 1) return run(t, f);
-    for (Index k = 0; k < dims.size[i]; ++k) runs_of(i + 1, t + k * dims.to[i], f + k * dims.from[i], run);
+    for (Index k = 0; k < dims[i].size; ++k) runs_of(i + 1, t + k * dims[i].to, f + k * dims[i].from, run);
   }
 };
 
