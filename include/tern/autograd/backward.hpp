@@ -7,23 +7,32 @@ namespace tern {
 
 namespace detail {
 
-[[gnu::noinline]] inline void check_seed(const char* op, const TensorImpl* output, const TensorImpl* gradient) {
-  if (!output->node) fail(op, {"the tensor does not require a gradient and was not computed from one that does"});
+/// The gradient to start from: the given one, or ones.
+[[gnu::noinline, gnu::cold]] inline TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImpl* gradient) {
+  if (!grad_node(output)) fail(op, {"the tensor does not require a gradient and was not computed from one that does"});
   if (!gradient) {
     if (output->numel != 1)
       fail(op, {"a gradient must be given for an output of more than one element: ", output->shape_ref()});
   } else if (!same_shape(*output, *gradient)) {
     fail(op, {"the gradient's shape ", gradient->shape_ref(), " differs from the output's ", output->shape_ref()});
   }
+  if (gradient) {
+    retain(gradient);
+    return gradient;
+  }
+  const GradOps& ops = *output->node->ops;
+  TensorImpl* const ones = ops.device->allocate(output->dtype, output->shape_ref());
+  ops.fill(1, *ones);
+  return ones;
 }
 
-/// The gradient to start from: the given one, or ones.
-template <class D, class T>
-TensorImpl* seed_gradient(const char* op, const Tensor<D, T>& output, const Tensor<D, T>& gradient) {
-  grad_node(output.checked(op));
-  check_seed(op, output.impl(), gradient.impl());
-  if (gradient.defined()) return Tensor<D, T>(gradient).release();
-  return full_like(output, 1.0).release();
+[[gnu::noinline]] inline void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph,
+                                       const Here& here) {
+  const Site at(here);
+  TensorImpl* const seed = seed_gradient("backward", output, gradient);
+  Backward pass(retain_graph || create_graph, create_graph);
+  pass.start(output->node, seed);
+  pass.run();
 }
 
 /// Wraps f as a hook; f takes a Tensor<D, T> and returns nothing or a replacement.
@@ -115,11 +124,7 @@ void Tensor<D, T>::register_post_accumulate_grad_hook(F f) const {
 
 template <Device D, Element T>
 void Tensor<D, T>::backward(const Tensor& gradient, bool retain_graph, bool create_graph, Here here) const {
-  const Site at(here);
-  TensorImpl* const seed = detail::seed_gradient("backward", *this, gradient);
-  detail::Backward pass(retain_graph || create_graph, create_graph);
-  pass.start(impl_->node, seed);
-  pass.run();
+  detail::backward(checked("backward"), gradient.impl(), retain_graph, create_graph, here);
 }
 
 /// What grad() takes beside outputs and inputs.
@@ -143,8 +148,9 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
     pass.capture(node);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    TensorImpl* const seed = detail::seed_gradient("grad", outputs[i], gradients.empty() ? Tensor<D, T>() : gradients[i]);
-    pass.start(outputs[i].impl()->node, seed);
+    TensorImpl* const output = outputs[i].checked("grad");
+    TensorImpl* const seed = detail::seed_gradient("grad", output, gradients.empty() ? nullptr : gradients[i].impl());
+    pass.start(output->node, seed);
   }
   pass.run();
   std::vector<Tensor<D, T>> results;

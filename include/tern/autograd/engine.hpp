@@ -1,5 +1,7 @@
 // The backward pass: nodes in order of decreasing sequence number, which is a topological order without a counting pass.
 #pragma once
+#include <sched.h>
+
 #include <utility>
 #include <vector>
 
@@ -98,34 +100,34 @@ class Backward {
   }
 
   void deliver_to_leaf(Node* node, TensorImpl* g) {
-    if (capturing_ || node->extra) [[unlikely]] {
-      Sum* sum = find(node);
-      if (!sum && node->extra && !capturing_) {
-        sums_.push_back({node, nullptr, false});
-        sum = &sums_.back();
-      }
-      if (!sum) {
-        release(g);
-        return release_node(node);
-      }
-      const bool first = !sum->gradient;
-      add_to(sum->gradient, g, node->ops);
-      if (first && !sum->captured) return push(node);
+    if (capturing_ || node->extra) [[unlikely]] return collect(node, g);
+    accumulate_grad(node, g);
+    release_node(node);
+  }
+
+  /// The gradient g of a leaf that is captured, or has hooks.
+  [[gnu::noinline, gnu::cold]] void collect(Node* node, TensorImpl* g) {
+    Sum* sum = find(node);
+    if (!sum && node->extra && !capturing_) {
+      sums_.push_back({node, nullptr, false});
+      sum = &sums_.back();
+    }
+    if (!sum) {
+      release(g);
       return release_node(node);
     }
-    accumulate_grad(node, g);
+    const bool first = !sum->gradient;
+    add_to(sum->gradient, g, node->ops);
+    if (first && !sum->captured) return push(node);
     release_node(node);
   }
 
   /// leaf.grad += g. A gradient that nobody else sees is adopted.
   void accumulate_grad(Node* leaf, TensorImpl* g) {
-    while (leaf->busy.test_and_set(std::memory_order_acquire)) leaf->busy.wait(true);
+    while (leaf->busy.exchange(true, std::memory_order_acquire)) sched_yield();
     struct Unlock {
       Node* leaf;
-      ~Unlock() {
-        leaf->busy.clear(std::memory_order_release);
-        leaf->busy.notify_one();
-      }
+      ~Unlock() { leaf->busy.store(false, std::memory_order_release); }
     } unlock{leaf};
     if (!leaf->gradient && !create_graph_ && !(sole_owner(g) && g->contiguous)) {
       TensorImpl* const copy = copied(*leaf->ops->device, g);
@@ -136,7 +138,7 @@ class Backward {
   }
 
   /// A leaf with hooks: its gradient of this pass is complete, since leaves come last.
-  void finish_leaf(Node* leaf) {
+  [[gnu::noinline, gnu::cold]] void finish_leaf(Node* leaf) {
     Sum* const sum = find(leaf);
     TensorImpl* g = run_hooks(leaf->extra->before, std::exchange(sum->gradient, nullptr));
     accumulate_grad(leaf, g);
@@ -145,7 +147,7 @@ class Backward {
   }
 
   /// The gradient (taken) after the hooks have seen it.
-  TensorImpl* run_hooks(Hook* hook, TensorImpl* g) {
+  [[gnu::noinline, gnu::cold]] TensorImpl* run_hooks(Hook* hook, TensorImpl* g) {
     for (; hook; hook = hook->next) {
       if (TensorImpl* const replacement = hook->call(hook->closure, g)) {
         release(g);
@@ -153,6 +155,19 @@ class Backward {
       }
     }
     return g;
+  }
+
+  /// A node's complete gradient, which hooks may replace, to whoever asked to see it.
+  [[gnu::noinline, gnu::cold]] void show(Node* node, TensorImpl*& gradient) {
+    if (Sum* const sum = capturing_ ? find(node) : nullptr) {
+      retain(gradient);
+      add_to(sum->gradient, gradient, node->ops);
+    }
+    if (!node->extra) return;
+    gradient = run_hooks(node->extra->before, gradient);
+    if (!node->extra->retain_gradient) return;
+    retain(gradient);
+    add_to(node->extra->retained, gradient, node->ops);
   }
 
   void run_node(Node* node) {
@@ -164,19 +179,7 @@ class Backward {
         release_node(node);
       }
     } held{node, std::exchange(node->gradient, nullptr)};
-    if (capturing_) {
-      if (Sum* const sum = find(node)) {
-        retain(held.gradient);
-        add_to(sum->gradient, held.gradient, node->ops);
-      }
-    }
-    if (node->extra) {
-      held.gradient = run_hooks(node->extra->before, held.gradient);
-      if (node->extra->retain_gradient) {
-        retain(held.gradient);
-        add_to(node->extra->retained, held.gradient, node->ops);
-      }
-    }
+    if (capturing_ || node->extra) show(node, held.gradient);
     if (node->freed)
       fail(node->name, {"backward a second time through a graph that was already freed; pass retain_graph = true to the first"});
     if (!keep_) node->freed = true;
@@ -216,8 +219,13 @@ class Backward {
                           node->file ? node->file : "an unknown file", ")"});
     }
     tape.input_shape = {reinterpret_cast<const Index*>(node->at(edge.dims)), edge.ndim};
-    if (!create_graph_) return edge.fn(saved, gradient, results);
-    // Differentiable: the op's own output is part of its graph again, through an alias of this call only.
+    if (create_graph_) call_differentiable(node, edge, saved, gradient, results);
+    else edge.fn(saved, gradient, results);
+  }
+
+  /// The op's own output is part of its graph again, through an alias of this call only.
+  [[gnu::noinline, gnu::cold]] void call_differentiable(Node* node, Edge& edge, Saved* saved, TensorImpl* gradient,
+                                                        TensorImpl** results) {
     TensorImpl* kept[max_saved];
     const int count = edge.saved_count;
     for (int j = 0; j < count; ++j) {

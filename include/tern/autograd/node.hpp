@@ -50,7 +50,7 @@ struct Node {
   bool leaf = false;
   bool freed = false;
   bool queued = false;                 // an op: in the ready heap
-  std::atomic_flag busy;               // a leaf: its gradient is being added to; several threads may share parameters
+  std::atomic<bool> busy = false;      // a leaf: its gradient is being added to; several threads may share parameters
   std::uint16_t joint_count = 0;       // results of the widest edge function
   std::uint32_t line = 0;
   std::uint64_t sequence = 0;          // larger than that of every input

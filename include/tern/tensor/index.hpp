@@ -24,7 +24,7 @@ inline constexpr EllipsisType Ellipsis{};
 namespace detail {
 
 /// The element's position relative to the first. Error unless index names every dimension and lies inside.
-inline Index element_offset(const Array& a, const Shape& index) {
+[[gnu::noinline]] inline Index element_offset(const Array& a, const Shape& index) {
   if (index.n != a.ndim) fail("element", {"index ", index, " does not name every dimension of ", a.shape_ref()});
   Index offset = 0;
   for (int i = 0; i < index.n; ++i) {

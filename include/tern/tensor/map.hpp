@@ -20,11 +20,14 @@ void copy_array(const Array& out, const Array& in) {
 template <Device D>
 inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
 
-/// The inputs broadcast, in the first input's memory order where all agree on it.
+/// The inputs broadcast, in the first input's memory order where all agree on it. Error naming op if one is undefined.
 [[gnu::noinline]] inline TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n,
                                                     TensorImpl* (*allocate)(DType, ShapeRef)) {
   bool same = true;
-  for (int k = 1; k < n && same; ++k) same = same_shape(*in[0], *in[k]);
+  for (int k = 0; k < n; ++k) {
+    if (!in[k]) [[unlikely]] fail(op, {"a tensor is undefined"});
+    same = same && same_shape(*in[0], *in[k]);
+  }
   if (same) {
     TensorImpl* const out = allocate(dtype, in[0]->shape_ref());
     if (!in[0]->contiguous && is_dense(*in[0])) {
@@ -41,7 +44,7 @@ inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
 /// A new tensor of element type Out: f at each element of the inputs, broadcast. Off the tape.
 template <class Out, class F, class D, class... T>
 Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
-  const Array* const in[] = {x.checked(op)...};
+  const Array* const in[] = {x.impl()...};
   Tensor<D, Out> out(new_map_output(op, dtype_of<Out>, in, sizeof...(T), &allocate<D>));
   backend::map<Out, T...>(D{}, f, *out.impl(), in);
   return out;
@@ -93,7 +96,7 @@ Tensor<D, T> ones(const Shape& shape) {
 /// x's shape and memory order, elements not initialised.
 template <class D, class T>
 Tensor<D, T> empty_like(const Tensor<D, T>& x) {
-  const Array* const in[] = {x.checked("empty_like")};
+  const Array* const in[] = {x.impl()};
   return Tensor<D, T>(detail::new_map_output("empty_like", dtype_of<T>, in, 1, &detail::allocate<D>));
 }
 template <class D, class T>

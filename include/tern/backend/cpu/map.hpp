@@ -21,10 +21,9 @@ inline constexpr Index parallel_grain = 16384;  // elements for which another th
 /// Computes n elements, a whole number of packets. Input k advances by step[k] bytes a packet; with 0 it is one packet of equal values.
 using PacketLoop = void (*)(const void* f, char* out, const char* const* in, const int* step, Index n);
 
-/// A kernel as the driver sees it.
+/// A kernel as the driver sees it: a constant for each function and types. What a function captures comes beside it.
 struct MapKernel {
   PacketLoop loop;
-  const void* f;
   int packet;                  // elements a packet
   int inputs;
   int out_bytes;               // bytes an element
@@ -67,9 +66,9 @@ struct MapLoop<V, F, Out, std::index_sequence<I...>, In...> {
 inline void splat(char* to, const char* value, int bytes) { gather_run(to, value, 0, bytes, max_packet); }
 
 /// n contiguous elements: whole packets in place, the rest through a buffer.
-inline void run_dense(const MapKernel& kernel, char* out, const char* const* in, const int* step, Index n) {
+inline void run_dense(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step, Index n) {
   const Index whole = n - n % kernel.packet;
-  if (whole) kernel.loop(kernel.f, out, in, step, whole);
+  if (whole) kernel.loop(f, out, in, step, whole);
   const Index rest = n - whole;
   if (!rest) return;
   alignas(64) char buffer[max_inputs][max_packet * 8], result[max_packet * 8];
@@ -85,14 +84,14 @@ inline void run_dense(const MapKernel& kernel, char* out, const char* const* in,
     std::memcpy(buffer[k], tail, std::size_t(rest * bytes));
     p[k] = buffer[k];
   }
-  kernel.loop(kernel.f, result, p, step, kernel.packet);
+  kernel.loop(f, result, p, step, kernel.packet);
   std::memcpy(out + whole * kernel.out_bytes, result, std::size_t(rest * kernel.out_bytes));
 }
 
 /// Any strides: merged dimensions, an odometer over all but the innermost, and a tile that strided runs are gathered into.
 class StridedMap {
  public:
-  StridedMap(const MapKernel& kernel, const Array& out, const Array* const* in) : kernel_(kernel) {
+  StridedMap(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in) : kernel_(kernel), f_(f) {
     for (int i = 0; i < out.ndim; ++i) {
       if (out.dims[i] == 1) continue;
       Index stride[max_inputs + 1];
@@ -171,12 +170,13 @@ class StridedMap {
       }
       char* const to = out + begin * out_stride;
       const bool dense = out_stride == kernel_.out_bytes || length == 1;
-      run_dense(kernel_, dense ? to : result, p, step, n);
+      run_dense(kernel_, f_, dense ? to : result, p, step, n);
       if (!dense) scatter_run(to, result, out_stride, kernel_.out_bytes, n);
     }
   }
 
   const MapKernel& kernel_;
+  const void* f_;
   int n_ = 0;
   Index size_[max_dims], stride_[max_dims][max_inputs + 1];
   const char* base_[max_inputs];
@@ -184,21 +184,23 @@ class StridedMap {
   Index rows_;
 };
 
-[[gnu::noinline]] inline void run_strided(const MapKernel& kernel, const Array& out, const Array* const* in) {
+[[gnu::noinline]] inline void run_strided(const MapKernel& kernel, const void* f, const Array& out,
+                                          const Array* const* in) {
   if (out.numel == 0) return;
-  const StridedMap map(kernel, out, in);
+  const StridedMap map(kernel, f, out, in);
   const Index grain = parallel_grain / map.row_length() + 1;
   parallel_for(map.rows(), grain, [&](Index first, Index last) { map.run(first, last); });
 }
 
-[[gnu::noinline]] inline void run_parallel(const MapKernel& kernel, char* out, const char* const* in, const int* step, Index n) {
+[[gnu::noinline]] inline void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in,
+                                           const int* step, Index n) {
   // Whole packets to each thread but the last, so that the result does not depend on how many there are.
   const Index packets = (n + kernel.packet - 1) / kernel.packet;
   parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
     const char* p[max_inputs];
     for (int k = 0; k < kernel.inputs; ++k) p[k] = in[k] + first * step[k];
     const Index begin = first * kernel.packet, end = last * kernel.packet < n ? last * kernel.packet : n;
-    run_dense(kernel, out + begin * kernel.out_bytes, p, step, end - begin);
+    run_dense(kernel, f, out + begin * kernel.out_bytes, p, step, end - begin);
   });
 }
 
@@ -210,8 +212,8 @@ inline bool same_strides(const Array& a, const Array& b) {
 }
 
 /// Chooses between one flat loop and the strided one. The same gapless permutation of dimensions on all sides is one flat run too.
-[[gnu::noinline]] inline void run_map(const MapKernel& kernel, const Array& out, const Array* const* in) {
-  if (!out.contiguous && !is_dense(out)) return run_strided(kernel, out, in);
+[[gnu::noinline]] inline void run_map(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in) {
+  if (!out.contiguous && !is_dense(out)) return run_strided(kernel, f, out, in);
   const char* p[max_inputs];
   int step[max_inputs];
   alignas(64) char one[max_inputs][max_packet * 8];
@@ -226,11 +228,11 @@ inline bool same_strides(const Array& a, const Array& b) {
       p[k] = x.data;
       step[k] = kernel.packet * bytes;
     } else {
-      return run_strided(kernel, out, in);
+      return run_strided(kernel, f, out, in);
     }
   }
-  if (out.numel < 2 * parallel_grain) [[likely]] run_dense(kernel, out.data, p, step, out.numel);
-  else run_parallel(kernel, out.data, p, step, out.numel);
+  if (out.numel < 2 * parallel_grain) [[likely]] run_dense(kernel, f, out.data, p, step, out.numel);
+  else run_parallel(kernel, f, out.data, p, step, out.numel);
 }
 
 /// The packets that operands of these types are computed in: the first that is not bool decides.
@@ -250,9 +252,9 @@ template <class Out, class... In, class F>
 void map(Cpu, const F& f, const Array& out, const Array* const (&in)[sizeof...(In)]) {
   static_assert(sizeof...(In) <= cpu::max_inputs);
   using V = typename cpu::MapPacket<In...>::type;
-  const cpu::MapKernel kernel{&cpu::MapLoop<V, F, Out, std::index_sequence_for<In...>, In...>::run,
-                              &f, V::size, int(sizeof...(In)), int(sizeof(Out)), {int(sizeof(In))...}};
-  cpu::run_map(kernel, out, in);
+  static constexpr cpu::MapKernel kernel{&cpu::MapLoop<V, F, Out, std::index_sequence_for<In...>, In...>::run,
+                                         V::size, int(sizeof...(In)), int(sizeof(Out)), {int(sizeof(In))...}};
+  cpu::run_map(kernel, &f, out, in);
 }
 
 /// out[i] = value.

@@ -135,20 +135,10 @@ void reduce(Cpu, const F& f, const G& finish, const Array& out, const Array* con
   using V = expr::packet_t<C>;
   using Combine = cpu::ReduceCombine<V, R>;
   using Loop = cpu::ReduceLoop<V, R, F, std::index_sequence_for<In...>, In...>;
-  const cpu::ReduceKernel kernel{&Loop::inner,
-                                 &Loop::outer,
-                                 &Combine::reset,
-                                 &Combine::merge,
-                                 &Combine::fold,
-                                 &cpu::reduce_finish<V, Out, G>,
-                                 &f,
-                                 &finish,
-                                 V::size,
-                                 int(sizeof...(In)),
-                                 int(sizeof(typename V::value_type)),
-                                 int(sizeof(Out)),
-                                 {int(sizeof(In))...}};
-  cpu::run_reduce(kernel, out, in, shape, mask);
+  static constexpr cpu::ReduceKernel kernel{
+      &Loop::inner, &Loop::outer, &Combine::reset, &Combine::merge, &Combine::fold, &cpu::reduce_finish<V, Out, G>,
+      V::size, int(sizeof...(In)), int(sizeof(typename V::value_type)), int(sizeof(Out)), {int(sizeof(In))...}};
+  cpu::run_reduce(kernel, &f, &finish, out, in, shape, mask);
 }
 
 }  // namespace backend

@@ -11,7 +11,7 @@ namespace tern {
 inline namespace TERN_ISA {
 namespace backend::cpu {
 
-/// A reduction as the driver sees it. Partial results are arrays of whole packets; input k advances by step[k] bytes a
+/// A reduction as the driver sees it: a constant for each function and types. Partial results are arrays of whole packets; input k advances by step[k] bytes a
 /// packet.
 struct ReduceKernel {
   /// Combines n elements of one row into the packet acc. Lanes beyond the end are read, but not used.
@@ -24,8 +24,6 @@ struct ReduceKernel {
   /// `count` packets, each to one number, dense.
   void (*fold)(char* acc, Index count);
   void (*finish)(const void* g, char* out, const char* acc, Index n);
-  const void* f;
-  const void* g;
   int packet;  // elements a packet
   int inputs;
   int acc_bytes, out_bytes;  // bytes an element
@@ -78,8 +76,10 @@ struct ReduceLoops : Loops {
 /// An item of work is a block of results, from a segment of what is reduced to them; both depend on the shape alone.
 class Reducer {
  public:
-  Reducer(const ReduceKernel& kernel, const Array& out, const Array* const* in, const Shape& shape, unsigned mask)
-      : kernel_(kernel), out_(out.data), operands_(kernel.inputs + 1) {
+  /// f and g: what the kernel's functions capture.
+  Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in,
+          const Shape& shape, unsigned mask)
+      : kernel_(kernel), f_(f), g_(g), out_(out.data), operands_(kernel.inputs + 1) {
     const ReduceLoops all(kernel, in, shape, mask);
     const int last = all.n - 1;
     for (int i = 0; i < last; ++i) (all.reduced[i] ? reduced_ : kept_).add(all.size[i], all.stride[i], operands_);
@@ -105,16 +105,16 @@ class Reducer {
     }
 
     chunk_ = std::min(length_, along_ ? segment : acc_bytes / kernel.acc_bytes);
-    chunks_ = (length_ + chunk_ - 1) / chunk_;
-    rows_ = along_ ? segment / chunk_ : segment_rows;
-    segments_ = (reduced_.count + rows_ - 1) / rows_ * (along_ ? chunks_ : 1);
-    group_ = along_ ? std::min(group, segment / (length_ * reduced_.count) + 1) : 1;
-    blocks_ = along_ ? (kept_.count + group_ - 1) / group_ : kept_.count * chunks_;
+    chunks_ = pieces(length_, chunk_);
+    rows_ = !along_ ? segment_rows : reduced_.count > 1 ? segment / chunk_ : 1;
+    segments_ = pieces(reduced_.count, rows_) * (along_ ? chunks_ : 1);
+    group_ = along_ && kept_.count > 1 ? std::min(group, segment / (length_ * reduced_.count) + 1) : 1;
+    blocks_ = along_ ? pieces(kept_.count, group_) : kept_.count * chunks_;
   }
 
   void run() const {
     const Index block = along_ ? group_ * kernel_.packet : packets(chunk_), bytes = block * kernel_.acc_bytes;
-    const Index grain = 2 * segment / (group_ * chunk_ * std::min(rows_, reduced_.count)) + 1;
+    const Index work = group_ * chunk_ * std::min(rows_, reduced_.count), grain = 2 * segment / work + 1;
     if (segments_ == 1) {
       parallel_for(blocks_, grain, [this](Index first, Index last) {
         alignas(64) char acc[acc_bytes];
@@ -159,6 +159,8 @@ class Reducer {
     Index begin, columns;  // across: of the row
   };
 
+  /// Most reductions are small: a division takes as long as the rest of it.
+  static Index pieces(Index n, Index size) { return n <= size ? 1 : (n + size - 1) / size; }
   Index packets(Index n) const { return (n + kernel_.packet - 1) / kernel_.packet * kernel_.packet; }
   int packet_bytes() const { return kernel_.packet * kernel_.acc_bytes; }
 
@@ -200,8 +202,8 @@ class Reducer {
   [[gnu::noinline]] void call(char* acc, Pointers& p, const Index* row, Index rows, Index n) const {
     const Index at_once = along_ ? 1 : rows;
     for (; rows > 0; rows -= at_once, p.advance(row, at_once, kernel_.inputs)) {
-      if (along_) kernel_.inner(kernel_.f, acc, p.in, step_, n);
-      else kernel_.outer(kernel_.f, acc, p.in, step_, row, rows, packets(n));
+      if (along_) kernel_.inner(f_, acc, p.in, step_, n);
+      else kernel_.outer(f_, acc, p.in, step_, row, rows, packets(n));
     }
   }
 
@@ -270,7 +272,7 @@ class Reducer {
       char* const out = out_ + offset[kernel_.inputs] + (at.begin + i) * stride;
       const bool dense = !along_ && stride == kernel_.out_bytes;
       const Index count = dense ? n : std::min(n - i, group);
-      kernel_.finish(kernel_.g, dense ? out : result, acc + i * kernel_.acc_bytes, count);
+      kernel_.finish(g_, dense ? out : result, acc + i * kernel_.acc_bytes, count);
       if (along_) scatter(at.kept, count, result);
       else if (!dense) scatter_run(out, result, stride, kernel_.out_bytes, count);
       i += count;
@@ -287,6 +289,7 @@ class Reducer {
   }
 
   const ReduceKernel& kernel_;
+  const void *f_, *g_;
   char* out_;
   int operands_;
   const char* in_[max_inputs];
@@ -301,14 +304,14 @@ class Reducer {
   Index group_, blocks_;         // results in one item, along rows
 };
 
-[[gnu::noinline]] inline void run_reduce(const ReduceKernel& kernel, const Array& out, const Array* const* in,
-                                         const Shape& shape, unsigned mask) {
+[[gnu::noinline]] inline void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out,
+                                         const Array* const* in, const Shape& shape, unsigned mask) {
   if (out.numel == 0) return;
-  if (shape.numel() != 0) return Reducer(kernel, out, in, shape, mask).run();
+  if (shape.numel() != 0) return Reducer(kernel, f, g, out, in, shape, mask).run();
   alignas(64) char acc[max_packet * 8];
   kernel.reset(acc, kernel.packet);
   for (Index i = 0; i < out.numel; i += kernel.packet)
-    kernel.finish(kernel.g, out.data + i * kernel.out_bytes, acc,
+    kernel.finish(g, out.data + i * kernel.out_bytes, acc,
                   out.numel - i < kernel.packet ? out.numel - i : kernel.packet);
 }
 
