@@ -79,7 +79,7 @@ constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
     const EdgePlan& plan = plans[i];
     bool needed = false;
     for (int k = 0; k < plan.input_count; ++k) {
-      if (!grad_node(plan.inputs[k])) continue;
+      if (!plan.inputs[k] || !grad_node(plan.inputs[k])) continue;
       bytes += sizeof(Edge) + 8u * plan.inputs[k]->ndim;
       needed = true;
       ++edges;
@@ -101,7 +101,7 @@ constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
     bool first = true;
     for (int k = 0; k < plan.input_count; ++k) {
       TensorImpl* const input = plan.inputs[k];
-      if (!input->node) continue;
+      if (!input || !input->node) continue;
       Edge& edge = node->edges()[node->edge_count];
       edge = {input->node, first ? plan.fn : nullptr, std::uint16_t(offset), 0, input->ndim, std::uint8_t(k), 0, false};
       input->node->refs.increase();
@@ -166,6 +166,9 @@ struct Unchanged {
     return g;
   }
 };
+
+/// The same for record.
+inline constexpr auto unchanged = [](const auto& g) { return g; };
 
 /// A typed handle over an impl that it does not own.
 template <class X>
@@ -244,7 +247,7 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
 
   bool needed() const {
     for (TensorImpl* input : inputs.impl)
-      if (input->node || input->base) return true;
+      if (input && (input->node || input->base)) return true;
     return false;
   }
 
@@ -288,7 +291,7 @@ detail::InputList<X...> inputs(const X&... tensors) {
   return {{tensors.impl()...}};
 }
 
-/// f(gradient) is the gradient of input x.
+/// f(gradient) is the gradient of input x, which may be undefined: then there is none.
 template <class D, class T, class F>
 auto wrt(const Tensor<D, T>& x, F f) {
   return detail::Wrt<F, detail::InputList<Tensor<D, T>>, detail::SavedList<>>{{{x.impl()}}, {}, std::move(f)};

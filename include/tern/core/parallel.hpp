@@ -47,14 +47,14 @@ inline void set_num_threads(int n) {
 /// within another lease at most what that one has.
 class ThreadLease {
  public:
-  explicit ThreadLease(int wanted) : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
+  [[gnu::noinline]] explicit ThreadLease(int wanted) : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
     if (!detail::may_start_team()) wanted = 1;
     else if (outer_) wanted = std::min(wanted, outer_);
     else if (wanted > 1) wanted = taken_ = take(wanted);
     count_ = detail::leased_threads = wanted;
     if (openmp_ != count_) detail::set_openmp_threads(count_);
   }
-  ~ThreadLease() {
+  [[gnu::noinline]] ~ThreadLease() {
     if (openmp_ != count_) detail::set_openmp_threads(openmp_);
     if (taken_) detail::threads_in_use.fetch_sub(taken_);
     detail::leased_threads = outer_;

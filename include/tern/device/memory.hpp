@@ -62,7 +62,7 @@ struct Pool {
   Index large_in_use = 0, large_cached = 0, peak = 0;
 };
 /// Never destroyed: tensors may outlive main's statics.
-inline Pool& pool() {
+[[gnu::noinline, gnu::cold]] inline Pool& pool() {
   static Pool* const instance = new Pool;
   return *instance;
 }

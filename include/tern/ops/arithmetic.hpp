@@ -46,7 +46,7 @@ TERN_UNARY_IN_PLACE(neg, Element)
 template <Device D, Element T>
 Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>("add", detail::add_expression, a, b);
-  record({"add", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [](const auto& g) { return g; }));
+  record({"add", here}, c, wrt(a, detail::unchanged), wrt(b, detail::unchanged));
   return c;
 }
 
@@ -55,7 +55,7 @@ template <Device D, Element T>
 Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
                  Here here = {}) {
   const auto c = detail::map<T>("add", detail::add_scaled(alpha), a, b);
-  record({"add", here}, c, wrt(a, [](const auto& g) { return g; }),
+  record({"add", here}, c, wrt(a, detail::unchanged),
          wrt(b, [alpha](const auto& g) { return mul(g, alpha); }));
   return c;
 }
@@ -64,7 +64,7 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::typ
 template <Device D, Element T>
 Tensor<D, T> add(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
   const auto y = detail::map<T>("add", detail::add_number(s), x);
-  record({"add", here}, y, wrt(x, [](const auto& g) { return g; }));
+  record({"add", here}, y, wrt(x, detail::unchanged));
   return y;
 }
 
@@ -72,7 +72,7 @@ Tensor<D, T> add(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Her
 template <Device D, Element T>
 Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>("sub", detail::sub_expression, a, b);
-  record({"sub", here}, c, wrt(a, [](const auto& g) { return g; }), wrt(b, [](const auto& g) { return neg(g); }));
+  record({"sub", here}, c, wrt(a, detail::unchanged), wrt(b, [](const auto& g) { return neg(g); }));
   return c;
 }
 

@@ -20,6 +20,20 @@ namespace detail {
   return recorded(op, y, x, Unchanged());
 }
 
+/// target = source, broadcast. ops is null for types without gradients.
+[[gnu::noinline]] inline void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
+                                        const GradOps* ops) {
+  check_writable(op.name, target);
+  const Shape to = target->shape();
+  if (!(broadcast_shapes(op.name, to, source->shape_ref()) == to))
+    fail(op.name, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
+  // By way of a copy, which has a history of its own and may lie where the target does; the engine sums its gradient.
+  TensorImpl* const values = device.allocate(source->dtype, to);
+  device.copy(*values, *source);
+  const Owned held(recorded(op, values, source, Unchanged()));
+  assign(op, target, values, device, ops);
+}
+
 /// A copy in row-major order, off the tape.
 template <class D, class T>
 Tensor<D, T> dense_copy(const Tensor<D, T>& x) {
@@ -43,12 +57,9 @@ Tensor<D, T> contiguous(const Tensor<D, T>& x, Here here = {}) {
 /// target = source, broadcast to target's shape.
 template <Device D, Element T>
 const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source, Here here = {}) {
-  detail::check_writable("copy_", target.checked("copy_"));
-  source.checked("copy_");
-  const Shape to = target.shape();
-  if (!(broadcast_shapes("copy_", to, source.impl()->shape_ref()) == to))
-    fail("copy_", {"a tensor of shape ", source.impl()->shape_ref(), " does not broadcast to ", to});
-  return detail::assign({"copy_", here}, target, source.expand(to, here).clone(here));
+  detail::copy_into({"copy_", here}, target.checked("copy_"), source.checked("copy_"), detail::device_ops<D>,
+                    detail::grad_ops_for<D, T>());
+  return target;
 }
 TERN_SAME_PLACE(copy_)
 

@@ -38,15 +38,13 @@ inline constexpr auto share_evenly = [](auto g, auto x, auto y, auto ties) {
 
 template <class D, class T>
 Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x, Index dim, bool keepdim) {
-  const Array& a = *x.checked(op);
+  Array a = *x.checked(op);
   const int at = wrap_dim(op, dim, a.ndim);
-  const unsigned mask = a.ndim ? 1u << at : 0;
+  const unsigned mask = 1u << at;
   check_not_empty(op, a.shape_ref(), mask);
   const Tensor<D, Index> y = empty<D, Index>(reduced_shape(a.shape_ref(), mask, keepdim));
-  if (a.ndim == 0)
-    backend::fill<Index>(D{}, 0, *y.impl());
-  else
-    backend::arg_extreme<T>(D{}, largest, *y.impl(), a, at);
+  if (a.ndim == 0) a.ndim = 1, a.dims[0] = a.strides[0] = 1;
+  backend::arg_extreme<T>(D{}, largest, *y.impl(), a, at);
   return y;
 }
 

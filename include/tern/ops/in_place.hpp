@@ -62,11 +62,15 @@ namespace tern::detail {
   if (records) rewrite_history(op, x, y, ops);
   bump_version(x);  // after the base's history is written: a view's own is made anew from it when the versions differ
 }
+/// The gradient functions of a type; null if it has none.
+template <class D, class T>
+constexpr const GradOps* grad_ops_for() {
+  if constexpr (is_floating_v<T>) return &GradOpsFor<D, T>::table;
+  else return nullptr;
+}
 template <class D, class T>
 const Tensor<D, T>& assign(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& y) {
-  const GradOps* ops = nullptr;
-  if constexpr (is_floating_v<T>) ops = &GradOpsFor<D, T>::table;
-  assign(op, x.impl(), y.checked(op.name), device_ops<D>, ops);
+  assign(op, x.impl(), y.checked(op.name), device_ops<D>, grad_ops_for<D, T>());
   return x;
 }
 

@@ -179,6 +179,20 @@ namespace detail {
   if (bias && !(bias->shape() == Shape(weight.dims, n - 1)))
     fail("linear", {"bias ", bias->shape(), " does not fit weight ", weight.shape()});
 }
+
+/// linear where x is not a matrix, or the weight a vector.
+template <Device D, Element T>
+[[gnu::noinline, gnu::cold]] Tensor<D, T> linear_of_rows(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                                                         const Tensor<D, T>& bias, Here here) {
+  const bool one = weight.dim() == 1;
+  Shape to = x.shape();
+  --to.n;
+  const Tensor<D, T> rows = reshape(x, {to.numel(), weight.size(-1)}, here);
+  const Tensor<D, T> y = linear(rows, one ? unsqueeze(weight, 0, here) : weight,
+                                one && bias.defined() ? unsqueeze(bias, 0, here) : bias, here);
+  if (!one) to.push_back(weight.size(0));
+  return view(y, to, here);
+}
 }  // namespace detail
 
 /// x Wᵀ + b: x is [.., in], W [out, in], b [out] or undefined. A weight of one dimension, [in], is one row without that of the output;
@@ -186,23 +200,13 @@ namespace detail {
 template <Device D, Element T>
 Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias = {}, Here here = {}) {
   detail::check_linear(*x.checked("linear"), *weight.checked("linear"), bias.impl());
-  if (weight.dim() == 1 || x.dim() != 2) {
-    const bool one = weight.dim() == 1;
-    Shape to = x.shape();
-    --to.n;
-    const Tensor<D, T> rows = reshape(x, {to.numel(), weight.size(-1)}, here);
-    const Tensor<D, T> y = linear(rows, one ? unsqueeze(weight, 0, here) : weight,
-                                  one && bias.defined() ? unsqueeze(bias, 0, here) : bias, here);
-    if (!one) to.push_back(weight.size(0));
-    return view(y, to, here);
-  }
+  if (weight.dim() == 1 || x.dim() != 2) return detail::linear_of_rows(x, weight, bias, here);
   const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias) : bias;
   const Tensor<D, T> y = detail::product("linear", x, Tensor<D, T>(detail::transposed(weight.impl())),
                                          row.defined() ? row.impl()->template as<const T>() : nullptr);
   const auto dx = wrt(x, saved(weight), [](const auto& g, const auto& w) { return mm(g, w); });              // dx = g W
   const auto dw = wrt(weight, saved(x), [](const auto& g, const auto& input) { return mm(g.t(), input); });  // dW = gᵀ x
-  if (bias.defined()) record({"linear", here}, y, dx, dw, wrt(bias, [](const auto& g) { return g; }));
-  else record({"linear", here}, y, dx, dw);
+  record({"linear", here}, y, dx, dw, wrt(bias, detail::unchanged));
   return y;
 }
 

@@ -78,7 +78,7 @@ struct Gradient {
 
   template <class D, class T, class... X>
   Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... kept) const {
-    if (GradMode::is_enabled()) return rule(g, kept...);
+    if (GradMode::is_enabled()) return differentiable(g, kept...);
     if constexpr (is_half_v<T>) {  // a sum is rounded once, after it
       if (is_summed(g.impl()->shape_ref())) {
         const Shape shape(tape.input_shape.d, tape.input_shape.n);
@@ -86,6 +86,11 @@ struct Gradient {
       }
     }
     return map<T>("gradient", rule, g, kept...);
+  }
+
+  template <class G, class... X>
+  [[gnu::noinline, gnu::cold]] G differentiable(const G& g, const X&... kept) const {
+    return rule(g, kept...);
   }
 
   template <class G, class... X>

@@ -9,7 +9,7 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
-template <class T, bool largest> Index first_extreme(const T* p, Index n, Index stride) {
+template <class T> Index first_extreme(bool largest, const T* p, Index n, Index stride) {
   using C = compute_t<T>;
   Index at = 0;
   C best = C(p[0]);
@@ -27,7 +27,6 @@ template <class T, bool largest> Index first_extreme(const T* p, Index n, Index 
 
 /// out = first position of the largest or smallest element along dim; of the first NaN where there is one.
 template <class T> void arg_extreme(Cpu, bool largest, const Array& out, const Array& in, int dim) {
-  const auto find = largest ? &cpu::first_extreme<T, true> : &cpu::first_extreme<T, false>;
   const Index n = in.dims[dim], stride = in.strides[dim];
   parallel_for(out.numel, 16384 / (n + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
@@ -37,7 +36,7 @@ template <class T> void arg_extreme(Cpu, bool largest, const Array& out, const A
         offset += rest % in.dims[d] * in.strides[d];
         rest /= in.dims[d];
       }
-      out.as<Index>()[i] = find(in.as<T>() + offset, n, stride);
+      out.as<Index>()[i] = cpu::first_extreme(largest, in.as<T>() + offset, n, stride);
     }
   });
 }

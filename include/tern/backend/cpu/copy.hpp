@@ -133,8 +133,8 @@ struct CopyDims {
 };
 
 /// Runs a loop over a copy, cut into blocks of at most so many rows and columns.
-inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoop loop, Index rows, Index columns,
-                       int bytes) {
+[[gnu::noinline]] inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoop loop, Index rows,
+                                         Index columns, int bytes) {
   const int r = dims.n - 2, c = dims.n - 1;
   const Index row_blocks = (dims[r].size + rows - 1) / rows;
   const Index column_blocks = (dims[c].size + columns - 1) / columns;
