@@ -21,10 +21,10 @@ struct Extent {
 /// A base of everything that a module must list: knows all its live instances.
 class Registered {
  public:
-  Registered() { enter(); }
-  Registered(const Registered&) { enter(); }
-  Registered& operator=(const Registered&) { return *this; }
-  ~Registered() {
+  Registered() noexcept { enter(); }
+  Registered(const Registered&) noexcept { enter(); }
+  Registered& operator=(const Registered&) noexcept { return *this; }
+  [[gnu::noinline, gnu::cold]] ~Registered() {
     const std::lock_guard lock(mutex());
     (previous_ ? previous_->next_ : first()) = next_;
     if (next_) next_->previous_ = previous_;
@@ -52,7 +52,7 @@ class Registered {
     static Registered* instance = nullptr;
     return instance;
   }
-  void enter() {
+  [[gnu::noinline, gnu::cold]] void enter() noexcept {
     const std::lock_guard lock(mutex());
     next_ = first();
     if (next_) next_->previous_ = this;
