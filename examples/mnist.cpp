@@ -132,7 +132,7 @@ int main(int argc, char** argv) try {
     return 0;
   }
   if (options.precision != "f32") fail("mnist", {"precision must be f32, not '", options.precision, "'"});
-  if (options.threads) set_num_threads(options.threads);
+  if (options.threads) set_num_threads(int(options.threads));
   return with_device(options.device, [&]<Device D>(D) { return run<D>(options); }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -23,7 +23,7 @@ struct Whole : Registered {
 
 /// What lists the given members of a Whole.
 template <Part Whole::*... listed>
-bool lists(const void* whole, const void* address) {
+bool lists([[maybe_unused]] const void* whole, [[maybe_unused]] const void* address) {
   return (Extent{&(static_cast<const Whole*>(whole)->*listed), sizeof(Part)}.contains(address) || ...);
 }
 constexpr Lists *nothing = &lists<>, *only_first = &lists<&Whole::first>, *only_second = &lists<&Whole::second>,
