@@ -92,7 +92,7 @@ class Walk {
     path_ += text({outside ? "." : "", name});
     return outside;
   }
-  [[gnu::noinline, gnu::cold]] void shorten(std::size_t length) { path_.resize(length); }
+  [[gnu::noinline, gnu::cold]] void shorten(std::size_t length) { path_.erase(length); }
 
   [[gnu::noinline, gnu::cold]] void module(const char* type, Extent extent, tern::detail::Lists* lists) {
     visit_(context_, {.path = path_, .depth = depth_++, .type = type, .extent = extent, .lists = lists});

@@ -20,12 +20,12 @@ namespace detail {
   module.each([&](const Member& m) {
     bool is_new = m.is_parameter;
     for (const NamedTensor& known : list) is_new = is_new && known.tensor.impl() != m.tensor.impl();
-    if (is_new) tern::detail::append(list, m.path, m.tensor);
+    if (is_new) tern::detail::append(list, {m.path}, m.tensor);
   });
 }
 
 /// The entry of that name for a tensor of the module; null if there is none. Error if it does not fit.
-[[gnu::noinline, gnu::cold]] inline const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<bool>& used) {
+[[gnu::noinline, gnu::cold]] inline const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<char>& used) {
   const AnyTensor* found = nullptr;
   for (std::size_t i = 0; i < dict.size(); ++i) {
     if (dict[i].name != m.path) continue;
@@ -47,7 +47,7 @@ namespace detail {
   detail::check_listed(module);
   StateDict dict;
   module.each([&](const detail::Member& m) {
-    if (!m.type) tern::detail::append(dict, m.path, m.tensor.detach());
+    if (!m.type) tern::detail::append(dict, {m.path}, m.tensor.detach());
   });
   return dict;
 }
@@ -56,7 +56,7 @@ namespace detail {
 /// differs or, where strict, a name is missing or unexpected.
 [[gnu::noinline, gnu::cold]] inline void load_state_dict(const AnyModule& module, const StateDict& dict, bool strict = true) {
   detail::check_listed(module);
-  std::vector<bool> used(dict.size());
+  std::vector<char> used(dict.size());
   std::string missing, unexpected;
   module.each([&](const detail::Member& m) {
     if (!m.type && !detail::find_fitting(m, dict, used)) missing += text({missing.empty() ? "missing: " : ", ", m.path});

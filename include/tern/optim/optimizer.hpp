@@ -25,11 +25,11 @@ struct SlotOps {
 struct Slot {
   std::string name;
   AnyTensor parameter;
-  const SlotOps* ops;
+  const SlotOps* ops = nullptr;
   Index steps = 0;
-  AnyTensor master{};
+  AnyTensor master;
   std::uint32_t version = 0;  // of the parameter when master was last the same number: somebody else may write to it
-  std::vector<AnyTensor> state{};
+  std::vector<AnyTensor> state;
 };
 
 /// The base of SGD, Adam, …
@@ -71,21 +71,21 @@ class Optimizer {
   /// Everything the optimiser remembers, by parameter and by PyTorch's names, and its rate: to continue bit for bit.
   [[gnu::noinline, gnu::cold]] StateDict state_dict() const {
     StateDict dict;
-    tern::detail::append(dict, "lr", number(lr_));
-    tern::detail::append(dict, "momentum", number(momentum()));
+    tern::detail::append(dict, {"lr"}, number(lr_));
+    tern::detail::append(dict, {"momentum"}, number(momentum()));
     for (const Slot& slot : slots_) {
-      tern::detail::append(dict, text({slot.name, ".step"}), number(slot.steps));
-      if (slot.master.defined()) tern::detail::append(dict, text({slot.name, ".master"}), slot.master);
+      tern::detail::append(dict, {slot.name, ".step"}, number(slot.steps));
+      if (slot.master.defined()) tern::detail::append(dict, {slot.name, ".master"}, slot.master);
       for (std::size_t i = 0; i < slot.state.size(); ++i)
-        tern::detail::append(dict, text({slot.name, ".", state_names_[i]}), slot.state[i]);
+        tern::detail::append(dict, {slot.name, ".", state_names_[i]}, slot.state[i]);
     }
     return dict;
   }
 
   /// Takes up where state_dict() was made. Error, and nothing changed, if it is of other parameters or another optimiser.
   [[gnu::noinline, gnu::cold]] void load_state_dict(const StateDict& dict) {
-    std::vector<Slot> slots;
-    for (const Slot& slot : slots_) add_slot(slots, slot.name, slot.parameter, slot.ops);
+    std::vector<Slot> slots(slots_.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) set(slots[i], slots_[i].name, slots_[i].parameter, slots_[i].ops);
     restore("load_state_dict", std::move(slots), dict);
   }
 
@@ -147,7 +147,7 @@ class Optimizer {
   [[gnu::noinline]] static Tensor<D, T> prepare(Slot& slot, std::size_t states) {
     TensorImpl* const p = slot.parameter.impl();
     if (!p->contiguous) fail("step", {"parameter ", slot.name, " is not contiguous"});
-    while (slot.state.size() < states) slot.state.push_back(slot.ops->zeros(slot.parameter));
+    while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));
     if (is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version))
       slot.master = state_from(slot, slot.parameter);
     tern::detail::retain(p->node->gradient);
@@ -179,15 +179,22 @@ class Optimizer {
     return state;
   }
 
-  [[gnu::noinline, gnu::cold]] static void add_slot(std::vector<Slot>& slots, const std::string& name, const AnyTensor& parameter,
-                                                    const SlotOps* ops) {
-    slots.push_back({name, parameter, ops});
+  [[gnu::noinline, gnu::cold]] static void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }
+
+  /// Makes the slot that of a parameter of which nothing is remembered yet.
+  [[gnu::noinline, gnu::cold]] static void set(Slot& slot, const std::string& name, const AnyTensor& parameter, const SlotOps* ops) {
+    slot.name = name;
+    slot.parameter = parameter;
+    slot.ops = ops;
   }
 
   [[gnu::noinline, gnu::cold]] static std::vector<Slot> slots_of(const std::vector<NamedTensor>& parameters,
                                                                  const SlotOps* (*ops_for)(const AnyTensor& parameter)) {
-    std::vector<Slot> slots;
-    for (const NamedTensor& p : parameters) add_slot(slots, p.name, p.tensor, ops_for(p.tensor));
+    std::vector<Slot> slots(parameters.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const NamedTensor& p = parameters[i];
+      set(slots[i], p.name, p.tensor, ops_for(p.tensor));
+    }
     return slots;
   }
 
@@ -201,17 +208,17 @@ class Optimizer {
   [[gnu::noinline, gnu::cold]] void restore(const char* op, std::vector<Slot> slots, const StateDict& dict) {
     detail::StateReader reader(op, dict);
     for (Slot& slot : slots) {
-      slot.steps = reader.number<Index>(text({slot.name, ".step"}));
-      const AnyTensor* const master = reader.find(text({slot.name, ".master"}), slot.parameter);
+      slot.steps = reader.number<Index>({slot.name, ".step"});
+      const AnyTensor* const master = reader.find({slot.name, ".master"}, slot.parameter);
       if (master && size_of(slot.parameter.dtype()) == 2) slot.master = state_from(slot, *master);
       slot.version = slot.parameter.impl()->owner->version;
       for (const char* const name : state_names_) {
-        const AnyTensor* const state = reader.find(text({slot.name, ".", name}), slot.parameter);
+        const AnyTensor* const state = reader.find({slot.name, ".", name}, slot.parameter);
         if (!state) break;
-        slot.state.push_back(state_from(slot, *state));
+        add_state(slot, state_from(slot, *state));
       }
     }
-    const double lr = reader.number<double>("lr"), momentum = reader.number<double>("momentum");
+    const double lr = reader.number<double>({"lr"}), momentum = reader.number<double>({"momentum"});
     reader.expect_end();
     slots_ = std::move(slots);
     lr_ = lr;

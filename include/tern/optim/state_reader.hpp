@@ -10,10 +10,11 @@ namespace tern::optim::detail {
 class StateReader {
  public:
   /// `op` is what errors begin with.
-  StateReader(const char* op, const StateDict& dict) : op_(op), dict_(dict), used_(dict.size()) {}
+  [[gnu::noinline, gnu::cold]] StateReader(const char* op, const StateDict& dict) : op_(op), dict_(dict), used_(dict.size()) {}
 
-  /// The entry of that name, of the parameter's shape; null if there is none.
-  [[gnu::noinline, gnu::cold]] const AnyTensor* find(const std::string& name, const AnyTensor& parameter) {
+  /// The entry whose name is that of the pieces, of the parameter's shape; null if there is none.
+  [[gnu::noinline, gnu::cold]] const AnyTensor* find(std::initializer_list<Piece> pieces, const AnyTensor& parameter) {
+    const std::string name = text(pieces);
     const AnyTensor* const x = find(name);
     if (x && !(x->shape() == parameter.shape()))
       fail(op_, {"the optimiser's ", name, " has shape ", x->shape(), ", the parameter ", parameter.shape()});
@@ -22,8 +23,8 @@ class StateReader {
 
   /// The number of that name.
   template <class N>
-  N number(const std::string& name) {
-    return *find_number(name).as<Cpu, N>().data();
+  N number(std::initializer_list<Piece> pieces) {
+    return *find_number(pieces).as<Cpu, N>().data();
   }
 
   /// Error if there are entries that nothing asked for.
@@ -42,7 +43,8 @@ class StateReader {
     return nullptr;
   }
 
-  [[gnu::noinline, gnu::cold]] const AnyTensor& find_number(const std::string& name) {
+  [[gnu::noinline, gnu::cold]] const AnyTensor& find_number(std::initializer_list<Piece> pieces) {
+    const std::string name = text(pieces);
     const AnyTensor* const x = find(name);
     if (!x) fail(op_, {"the optimiser's ", name, " is missing"});
     if (x->numel() != 1) fail(op_, {"the optimiser's ", name, " is no number, but of shape ", x->shape()});
@@ -51,7 +53,7 @@ class StateReader {
 
   const char* op_;
   const StateDict& dict_;
-  std::vector<bool> used_;
+  std::vector<char> used_;
 };
 
 }  // namespace tern::optim::detail

@@ -80,15 +80,16 @@ class AnyTensor {
   /// The typed handle. Error naming both if this is a tensor of another device or type.
   template <Device D, Element T = float>
   Tensor<D, T> as() const {
-    if (!is<D, T>()) {
-      fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "", impl_ ? name_of(impl_->dtype) : "",
-                  ", not ", DeviceTraits<D>::name, ", ", name_of(dtype_of<T>)});
-    }
+    if (!is<D, T>()) refuse(DeviceTraits<D>::name, dtype_of<T>);
     detail::retain(impl_);
     return Tensor<D, T>(impl_);
   }
 
  private:
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse(const char* device, DType dtype) const {
+    fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "", impl_ ? name_of(impl_->dtype) : "",
+                ", not ", device, ", ", name_of(dtype)});
+  }
   const TensorImpl& checked(const char* op) const {
     if (!impl_) fail(op, {"a tensor is undefined"});
     return *impl_;
@@ -105,8 +106,9 @@ struct NamedTensor {
 using StateDict = std::vector<NamedTensor>;
 
 namespace detail {
-[[gnu::noinline, gnu::cold]] inline void append(StateDict& dict, const std::string& name, const AnyTensor& tensor) {
-  dict.push_back({name, tensor});
+/// Appends an entry whose name is put together from pieces.
+[[gnu::noinline, gnu::cold]] inline void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor) {
+  dict.push_back({text(name), tensor});
 }
 }  // namespace detail
 

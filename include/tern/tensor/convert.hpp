@@ -4,14 +4,24 @@
 
 namespace tern::detail {
 
-template <class F>
-void with_floating(DType type, const F& f) {
-  switch (type) {
-    case DType::float32: return f(Type<float>{});
-    case DType::float64: return f(Type<double>{});
-    case DType::bfloat16: return f(Type<bfloat16>{});
-    case DType::float16: return f(Type<half>{});
-    default: fail("to", {name_of(type), " is not a floating-point type"});
+/// Element i of floating-point elements; every type's values are doubles.
+[[gnu::noinline, gnu::cold]] inline double floating_at(const Array& x, Index i) {
+  switch (x.dtype) {
+    case DType::float32: return x.as<float>()[i];
+    case DType::float64: return x.as<double>()[i];
+    case DType::bfloat16: return float(x.as<bfloat16>()[i]);
+    case DType::float16: return float(x.as<half>()[i]);
+    default: fail("to", {name_of(x.dtype), " is not a floating-point type"});
+  }
+}
+
+[[gnu::noinline, gnu::cold]] inline void set_floating(const Array& x, Index i, double value) {
+  switch (x.dtype) {
+    case DType::float32: x.as<float>()[i] = float(value); return;
+    case DType::float64: x.as<double>()[i] = value; return;
+    case DType::bfloat16: x.as<bfloat16>()[i] = bfloat16(float(value)); return;
+    case DType::float16: x.as<half>()[i] = half(float(value)); return;
+    default: fail("to", {name_of(x.dtype), " is not a floating-point type"});
   }
 }
 
@@ -21,11 +31,7 @@ void with_floating(DType type, const F& f) {
   if (from.dtype() == type) return from;
   if (!from.impl()->contiguous) from = Tensor<Cpu>(copy_on_host(from.impl()));
   const AnyTensor to = Tensor<Cpu>(new_impl(type, from.impl()->shape_ref()));
-  with_floating(from.dtype(), [&]<class T>(Type<T>) {
-    with_floating(type, [&]<class U>(Type<U>) {
-      for (Index i = 0; i < to.numel(); ++i) to.impl()->as<U>()[i] = U(compute_t<U>(compute_t<T>(from.impl()->as<T>()[i])));
-    });
-  });
+  for (Index i = 0; i < to.numel(); ++i) set_floating(*to.impl(), i, floating_at(*from.impl(), i));
   return to;
 }
 

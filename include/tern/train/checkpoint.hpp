@@ -20,14 +20,14 @@ namespace detail {
 
 /// Appends what dict holds to another, in host memory, with a prefix to each name.
 [[gnu::noinline, gnu::cold]] inline void append(StateDict& to, const char* prefix, const StateDict& dict) {
-  for (const NamedTensor& entry : dict) tern::detail::append(to, text({prefix, entry.name}), entry.tensor.cpu());
+  for (const NamedTensor& entry : dict) tern::detail::append(to, {prefix, entry.name}, entry.tensor.cpu());
 }
 
 /// The entries whose names begin with prefix, without it.
 [[gnu::noinline, gnu::cold]] inline StateDict extract(const StateDict& from, const std::string& prefix) {
   StateDict dict;
   for (const NamedTensor& entry : from)
-    if (entry.name.starts_with(prefix)) tern::detail::append(dict, entry.name.substr(prefix.size()), entry.tensor);
+    if (entry.name.starts_with(prefix)) tern::detail::append(dict, {entry.name.c_str() + prefix.size()}, entry.tensor);
   return dict;
 }
 
@@ -52,7 +52,7 @@ struct Numbers {
                                 schedule ? schedule->epoch() : 0};
   const Tensor<Cpu, Index> training = empty<Cpu, Index>({5});
   std::memcpy(training.data(), &numbers, sizeof numbers);
-  tern::detail::append(all, "training", training);
+  tern::detail::append(all, {"training"}, training);
   io::save_safetensors(path, all);
 }
 
