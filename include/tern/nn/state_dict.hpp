@@ -40,6 +40,10 @@ namespace detail {
   return found;
 }
 
+[[gnu::noinline, gnu::cold]] inline void list(std::string& names, const char* heading, const std::string& name) {
+  names += text({names.empty() ? heading : ", ", name});
+}
+
 }  // namespace detail
 
 /// Every tensor by its name: parameters and buffers.
@@ -59,10 +63,10 @@ namespace detail {
   std::vector<char> used(dict.size());
   std::string missing, unexpected;
   module.each([&](const detail::Member& m) {
-    if (!m.type && !detail::find_fitting(m, dict, used)) missing += text({missing.empty() ? "missing: " : ", ", m.path});
+    if (!m.type && !detail::find_fitting(m, dict, used)) detail::list(missing, "missing: ", m.path);
   });
   for (std::size_t i = 0; i < dict.size(); ++i)
-    if (!used[i]) unexpected += text({unexpected.empty() ? "unexpected: " : ", ", dict[i].name});
+    if (!used[i]) detail::list(unexpected, "unexpected: ", dict[i].name);
   if (strict && !(missing.empty() && unexpected.empty()))
     fail("load_state_dict", {missing, missing.empty() || unexpected.empty() ? "" : "; ", unexpected});
   module.each([&](const detail::Member& m) {
