@@ -40,7 +40,7 @@ inline constexpr bool has_tensors = IsModule<X> || is_tensor<X>;
 template <class X>
 inline constexpr bool has_tensors<std::vector<X>> = has_tensors<X>;
 
-/// What a walk comes to.
+/// A module or a tensor that a walk comes to.
 struct Member {
   const std::string& path;  // the names that lead to it: layers.0.weight
   int depth;                // how many modules it is in
@@ -54,6 +54,7 @@ struct Member {
   void (*overwrite)(const AnyTensor& to, const AnyTensor& from) = nullptr;
 };
 
+/// One pass over a module and all that is below it.
 class Walk {
  public:
   using Visit = void (*)(const void* context, const Member&);
@@ -68,7 +69,7 @@ class Walk {
   template <class X>
   void member(const X& x) {
     if constexpr (IsModule<X>) {
-      module(X::type_name(), {&x, sizeof x}, &lists<X>);
+      module(X::type_name(), {&x, sizeof x}, &has_listed<X>);
       x.fields(*this);
       --depth_;
     } else if constexpr (is_tensor<X>) {
@@ -103,7 +104,7 @@ class Walk {
   }
 
   template <class M>
-  static bool lists(const void* module, const void* address) {
+  static bool has_listed(const void* module, const void* address) {
     bool found = false;
     static_cast<const M*>(module)->fields(
         [&](const char*, const auto& x) { found = found || Extent{&x, sizeof x}.contains(address); });

@@ -10,7 +10,9 @@ namespace tern::detail {
 template <class D, class T>
 [[gnu::noinline, gnu::cold]] void overwrite(const AnyTensor& to, const AnyTensor& from) {
   const NoGradGuard off;
-  const Tensor<D, T> x = to.as<D, T>(), y = to_device(convert_on_host(from, dtype_of<T>).template as<Cpu, T>(), x.device());
+  const Tensor<D, T> x = to.as<D, T>();
+  Tensor<D, T> y = to_device(convert_on_host(from, dtype_of<T>).template as<Cpu, T>(), x.device());
+  if (y.impl()->owner == x.impl()->owner) y = clone(y);  // a view of x itself
   check_writable("copy_", x.impl());
   backend::copy(D{}, *x.impl(), *y.impl());
   bump_version(x.impl());

@@ -11,7 +11,6 @@
 namespace tern::optim {
 
 class Optimizer;
-
 struct Slot;
 
 /// What an optimiser does with a parameter of one device and element type.
@@ -103,16 +102,16 @@ class Optimizer {
   }
 
   /// Takes the parameters; Rule::update<D, T>(optimizer, slot) is one step of one of them.
-  template <class Rule, class... D, class... T>
-  void add(const Parameters<Place<D, T>...>& parameters) {
-    slots_ = slots_of(parameters, &ops_for<Rule, Place<D, T>...>);
+  template <class Rule, class... Places>
+  void add(const Parameters<Places...>& parameters) {
+    slots_ = slots_of(parameters, &ops_for<Rule, Places...>);
     if (slots_.empty()) fail(name_, {"there are no parameters"});
   }
 
   /// The parameters of the same names in place of the present ones; what is remembered goes with them, converted.
-  template <class Rule, class... D, class... T>
-  void follow(const Parameters<Place<D, T>...>& parameters) {
-    restore("to", slots_of(parameters, &ops_for<Rule, Place<D, T>...>), state_dict());
+  template <class Rule, class... Places>
+  void follow(const Parameters<Places...>& parameters) {
+    restore("to", slots_of(parameters, &ops_for<Rule, Places...>), state_dict());
   }
 
   /// f(p, g, states…) with references to the elements of the parameter (or its float copy) and its states, in one pass.
@@ -162,13 +161,14 @@ class Optimizer {
   template <class Rule, class D, class T>
   static constexpr SlotOps slot_ops{&Rule::template update<D, T>, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>};
 
-  template <class Rule, class... P>
+  /// For a parameter that is at one of the places.
+  template <class Rule, class... Places>
   static const SlotOps* ops_for(const AnyTensor& parameter) {
     const SlotOps* ops = nullptr;
-    ((parameter.is<typename P::device_type, typename P::value_type>()
-          ? void(ops = &slot_ops<Rule, typename P::device_type, typename P::value_type>)
-          : void()),
-     ...);
+    const auto look = [&]<class D, class T>(Place<D, T>) {
+      if (parameter.is<D, T>()) ops = &slot_ops<Rule, D, T>;
+    };
+    (look(Places{}), ...);
     return ops;
   }
 
