@@ -22,13 +22,19 @@ struct Mlp : nn::Module<D, T> {
   }
 };
 
-/// How many of the images are classified rightly, as a fraction.
+/// How many images are classified rightly.
+template <Device D>
+Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
+  return (scores.argmax(1) == labels).to(f32).sum();
+}
+
+/// The same as a fraction of a data set.
 template <Device D>
 double accuracy(Mlp<D>& net, const data::Mnist& set) {
   const InferenceMode inference;
   net.eval();
   auto right = zeros<D>({});
-  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1000})) right += (net(x).argmax(1) == y).to(f32).sum();
+  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1000})) right += count_right(net(x), y);
   return right.item() / double(set.size());
 }
 
@@ -43,10 +49,10 @@ void show_mistakes(Mlp<D>& net, const data::Mnist& set, Index count) {
     if (guess == truth) continue;
     --count;
     std::printf("a %lld, taken for a %lld\n", (long long)truth, (long long)guess);
-    const auto pixels = x.reshape({28, 28});
-    for (int row = 0; row < 28; row += 2) {
-      for (int column = 0; column < 28; ++column) {
-        const float ink = pixels(row, column) + pixels(row + 1, column);
+    const float* pixel = x.data();
+    for (int row = 0; row < 14; ++row, pixel += 28) {  // two rows of pixels each
+      for (int column = 0; column < 28; ++column, ++pixel) {
+        const float ink = pixel[0] + pixel[28];
         std::putchar(" .:*#"[std::min(int(ink * 2.5f), 4)]);
       }
       std::putchar('\n');
@@ -86,7 +92,7 @@ bool train_network(Mlp<D>& net, optim::Optimizer& optimizer, const train::Option
       timer.backward_done();
       optimizer.step();
       loss_sum += loss.detach() * double(y.numel());
-      right += (scores.detach().argmax(1) == y).to(f32).sum();
+      right += count_right(scores.detach(), y);
       timer.step_done(y.numel(), [&] { return loss.item(); });
       if (session.interrupted()) break;
     }
@@ -132,7 +138,7 @@ int main(int argc, char** argv) try {
     return 0;
   }
   if (options.precision != "f32") fail("mnist", {"precision must be f32, not '", options.precision, "'"});
-  if (options.threads) set_num_threads(options.threads);
+  if (options.threads) set_num_threads(int(options.threads));
   return with_device(options.device, [&]<Device D>(D) { return run<D>(options); }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

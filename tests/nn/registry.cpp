@@ -7,6 +7,7 @@
 
 using tern::detail::check_members;
 using tern::detail::Extent;
+using tern::detail::Lists;
 using tern::detail::Registered;
 
 namespace {
@@ -20,26 +21,29 @@ struct Whole : Registered {
   Part first, second;
 };
 
-bool all_listed(const Whole& whole, const std::vector<Extent>& listed) {
-  return Registered::find_unlisted({&whole, sizeof whole}, listed) == nullptr;
+/// What lists the given members of a Whole.
+template <Part Whole::*... listed>
+bool lists([[maybe_unused]] const void* whole, [[maybe_unused]] const void* address) {
+  return (Extent{&(static_cast<const Whole*>(whole)->*listed), sizeof(Part)}.contains(address) || ...);
 }
+constexpr Lists *nothing = &lists<>, *only_first = &lists<&Whole::first>, *only_second = &lists<&Whole::second>,
+                *both = &lists<&Whole::first, &Whole::second>;
 
 }  // namespace
 
 TEST_CASE("a registered member outside the list is found, the module itself is not") {
-  Whole whole, other;
-  const Extent first{&whole.first, sizeof whole.first}, second{&whole.second, sizeof whole.second};
-  CHECK(all_listed(whole, {first, second}));
-  CHECK(Registered::find_unlisted({&whole, sizeof whole}, {first}) == &whole.second);
-  CHECK(Registered::find_unlisted({&whole, sizeof whole}, {second}) == &whole.first);
-  CHECK_FALSE(all_listed(whole, {}));
-  CHECK_FALSE(all_listed(other, {first, second}));
-  CHECK_NOTHROW(check_members("Whole", {&whole, sizeof whole}, {first, second}));
+  const Whole whole;
+  const Extent extent{&whole, sizeof whole};
+  CHECK(Registered::find_unlisted(extent, both) == nullptr);
+  CHECK(Registered::find_unlisted(extent, only_first) == &whole.second);
+  CHECK(Registered::find_unlisted(extent, only_second) == &whole.first);
+  CHECK_FALSE(Registered::find_unlisted(extent, nothing) == nullptr);
+  CHECK_NOTHROW(check_members("Whole", extent, both));
   try {
-    check_members("Whole", {&whole, sizeof whole}, {second});
+    check_members("Whole", extent, only_second);
     FAIL("not refused");
   } catch (const tern::Error& error) {
-    const auto at = std::to_string(reinterpret_cast<char*>(&whole.first) - reinterpret_cast<char*>(&whole));
+    const auto at = std::to_string(reinterpret_cast<const char*>(&whole.first) - reinterpret_cast<const char*>(&whole));
     CHECK(std::string(error.what()) == "Whole: a layer or parameter that is a member (at byte " + at +
                                            ") is not listed in TERN_FIELDS, so it would not be trained");
   }
@@ -54,30 +58,30 @@ TEST_CASE("copies and moves are registered where they are, ended objects nowhere
     std::optional<Part> part;
   } frame;
   const Extent whole{&frame, sizeof frame};
-  CHECK(Registered::find_unlisted(whole, {}) == nullptr);
+  CHECK(Registered::find_unlisted(whole, nothing) == nullptr);
   frame.part.emplace();
-  CHECK(Registered::find_unlisted(whole, {}) == &*frame.part);
+  CHECK(Registered::find_unlisted(whole, nothing) == &*frame.part);
   const Part copy = *frame.part;
-  CHECK(Registered::find_unlisted(whole, {}) == &*frame.part);
+  CHECK(Registered::find_unlisted(whole, nothing) == &*frame.part);
   frame.part.reset();
-  CHECK(Registered::find_unlisted(whole, {}) == nullptr);
+  CHECK(Registered::find_unlisted(whole, nothing) == nullptr);
   frame.part.emplace(std::move(const_cast<Part&>(copy)));
-  CHECK(Registered::find_unlisted(whole, {}) == &*frame.part);
+  CHECK(Registered::find_unlisted(whole, nothing) == &*frame.part);
   *frame.part = copy;
-  CHECK(Registered::find_unlisted(whole, {}) == &*frame.part);
-  CHECK(Registered::find_unlisted(extent, {}) == nullptr);
+  CHECK(Registered::find_unlisted(whole, nothing) == &*frame.part);
+  CHECK(Registered::find_unlisted(extent, nothing) == nullptr);
 }
 
 TEST_CASE("modules may be made and ended in several threads") {
   const auto work = [] {
     for (int i = 0; i < 2000; ++i) {
       Whole whole;
-      if (Registered::find_unlisted({&whole, sizeof whole}, {{&whole.first, sizeof(Part)}}) != &whole.second) std::abort();
+      if (Registered::find_unlisted({&whole, sizeof whole}, only_first) != &whole.second) std::abort();
     }
   };
   std::thread a(work), b(work);
   a.join();
   b.join();
   Whole whole;
-  CHECK(Registered::find_unlisted({&whole, sizeof whole}, {{&whole.first, sizeof(Part)}}) == &whole.second);
+  CHECK(Registered::find_unlisted({&whole, sizeof whole}, only_first) == &whole.second);
 }

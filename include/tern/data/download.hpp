@@ -41,7 +41,7 @@ namespace tern::data::detail {
 
 /// Writes what the address holds to a file. Returns what went wrong; empty: nothing.
 [[gnu::noinline, gnu::cold]] inline std::string download(const std::string& url, const std::string& path, int seconds) {
-  const std::string limit = std::to_string(seconds);
+  const std::string limit = text({seconds});
   const char* const curl[] = {"curl", "-fsSL", "--connect-timeout", "10",        "--max-time", limit.c_str(),
                               "-o",   path.c_str(), "--",           url.c_str(), nullptr};
   const char* const wget[] = {"wget", "--quiet",    "--tries=1", "--timeout=10",

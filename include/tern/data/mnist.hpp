@@ -17,10 +17,9 @@ class Mnist {
   /// images: [N, 28, 28], 0 = background, 255 = ink; labels: [N].
   [[gnu::noinline, gnu::cold]] Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1)
       : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
-    if (!(images.shape() == Shape{labels.numel(), 28, 28}) || labels.dim() != 1 || !images.is_contiguous() ||
-        !labels.is_contiguous())
-      fail("Mnist", {"images must be [N, 28, 28] and labels [N], both contiguous, not ", ShapeRef(images.shape()),
-                     " and ", ShapeRef(labels.shape())});
+    const Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
+    if (!(x.shape() == Shape{y.numel, 28, 28}) || y.ndim != 1 || !x.contiguous || !y.contiguous)
+      fail("Mnist", {"images must be [N, 28, 28] and labels [N], both contiguous, not ", x.shape_ref(), " and ", y.shape_ref()});
     if (!(std > 0)) fail("Mnist", {"std must be positive, not ", double(std)});
   }
 
@@ -45,13 +44,20 @@ class Mnist {
 
 namespace detail {
 
-/// folder/name or folder/name.gz, whichever there is. Error if there is neither.
+/// folder/name or folder/name.gz, whichever there is; empty if there is neither.
+[[gnu::noinline, gnu::cold]] inline std::string find_plain_or_gzip(const std::string& folder, const char* name) {
+  std::string path = text({folder, "/", name});
+  if (io::exists(path)) return path;
+  path += ".gz";
+  if (io::exists(path)) return path;
+  return "";
+}
+
+/// The same. Error if there is neither.
 [[gnu::noinline, gnu::cold]] inline std::string plain_or_gzip(const std::string& folder, const std::string& name) {
-  for (const char* const ending : {"", ".gz"}) {
-    const std::string path = text({folder, "/", name, ending});
-    if (io::exists(path)) return path;
-  }
-  fail("Mnist", {"'", folder, "': has neither ", name, " nor ", name, ".gz"});
+  std::string path = find_plain_or_gzip(folder, name.c_str());
+  if (path.empty()) fail("Mnist", {"'", folder, "': has neither ", name, " nor ", name, ".gz"});
+  return path;
 }
 
 /// What the names of a data set's files begin with.
@@ -98,10 +104,11 @@ inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict
   const std::string images_path = detail::plain_or_gzip(folder, text({prefix, "-images-idx3-ubyte"}));
   const Tensor<Cpu, std::uint8_t> bytes = read_idx(labels_path, {-1});
   const Tensor<Cpu, Index> labels = empty<Cpu, Index>(bytes.shape());
+  const std::uint8_t* const byte = bytes.data();
+  Index* const label = labels.data();
   for (Index i = 0; i < bytes.numel(); ++i) {
-    labels.data()[i] = bytes.data()[i];
-    if (bytes.data()[i] > largest)
-      fail("Mnist", {"'", labels_path, "': label ", i, " is ", int(bytes.data()[i]), ", larger than ", largest});
+    label[i] = byte[i];
+    if (label[i] > largest) fail("Mnist", {"'", labels_path, "': label ", i, " is ", label[i], ", larger than ", largest});
   }
   const Tensor<Cpu, std::uint8_t> images = read_idx(images_path, {bytes.numel(), 28, 28});
   if (!options.emnist.empty()) detail::transpose_images(images);
@@ -112,11 +119,14 @@ inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict
   const Index n = Index(samples.size());
   const Tensor<Cpu> x = empty<Cpu>({n, 1, 28, 28});
   const Tensor<Cpu, Index> y = empty<Cpu, Index>({n});
-  const auto image = [&](Index i) { return images_.data() + samples[std::size_t(i)] * 784; };
-  for (Index i = 0; i < n; ++i) {
-    const std::uint8_t* const next = image(i + 1 < n ? i + 1 : i);
-    detail::normalise_image(image(i), x.data() + i * 784, scale_, shift_, next);
-    y.data()[i] = labels_.data()[samples[std::size_t(i)]];
+  const std::uint8_t* const images = images_.data();
+  float* pixels = x.data();
+  const Index* const labels = labels_.data();
+  Index* const label = y.data();
+  for (Index i = 0; i < n; ++i, pixels += 784) {
+    const Index sample = samples[std::size_t(i)], next = samples[std::size_t(i + 1 < n ? i + 1 : i)];
+    detail::normalise_image(images + sample * 784, pixels, scale_, shift_, images + next * 784);
+    label[i] = labels[sample];
   }
   return {x, y};
 }

@@ -46,7 +46,7 @@ inline constexpr MnistFile mnist_files[] = {
 };
 
 [[gnu::noinline, gnu::cold]] inline bool has_file(const std::string& folder, const MnistFile& file) {
-  return io::exists(text({folder, "/", file.name})) || io::exists(text({folder, "/", file.name, ".gz"}));
+  return !find_plain_or_gzip(folder, file.name).empty();
 }
 
 [[gnu::noinline, gnu::cold]] inline bool has_mnist_files(const std::string& folder) {

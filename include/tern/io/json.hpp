@@ -6,6 +6,8 @@
 #include <string>
 #include <type_traits>
 
+#include "../core/error.hpp"
+
 namespace tern::io {
 
 /// The text as a JSON string, quotes included. Bytes beyond ASCII are passed on: they are expected to be UTF-8.
@@ -73,7 +75,7 @@ class Json {
  private:
   [[gnu::noinline, gnu::cold]] void truth(bool flag) { item(flag ? "true" : "false"); }
   [[gnu::noinline, gnu::cold]] void real(double number) { item(json_number(number)); }
-  [[gnu::noinline, gnu::cold]] void integer(long long number) { item(std::to_string(number)); }
+  [[gnu::noinline, gnu::cold]] void integer(long long number) { item(tern::text({Index(number)})); }
   [[gnu::noinline, gnu::cold]] void separate() {
     if (text_.empty() || text_.back() == '{' || text_.back() == '[' || text_.back() == ' ') return;
     text_ += ", ";

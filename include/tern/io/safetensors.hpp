@@ -64,7 +64,7 @@ class SharedMapping {
       fail("save_safetensors", {"tensor '", named.name, "' is on ", named.tensor.device_name(), ", not in host memory"});
     if (!impl->contiguous) {
       TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
-      copies.push_back({"", Tensor<Cpu>(copy)});
+      tern::detail::append(copies, {}, Tensor<Cpu>(copy));
       backend::copy(Cpu{}, *copy, *impl);
       impl = copy;
     }
@@ -92,7 +92,7 @@ class SharedMapping {
   detail::check_booleans(data, header, path);
   StateDict tensors;
   for (const SafetensorsEntry& entry : header.tensors)
-    tensors.push_back({entry.name, detail::tensor_in(owner.mapping, data + entry.begin, entry)});
+    tern::detail::append(tensors, {entry.name}, detail::tensor_in(owner.mapping, data + entry.begin, entry));
   return tensors;
 }
 

@@ -348,15 +348,16 @@ struct SafetensorsLayout {
   };
   SafetensorsLayout layout{"", detail::sorted(tensors, as_python)};
   std::string json = "{";
+  const auto put = [&json](std::initializer_list<Piece> pieces) { json += text(pieces); };
   for (const auto& [name, value] : metadata)
-    json += text({json.size() == 1 ? "\"__metadata__\":{" : ",", json_quoted(name), ":", json_quoted(value)});
-  if (!metadata.empty()) json += layout.order.empty() ? "}" : "},";
+    put({json.size() == 1 ? "\"__metadata__\":{" : ",", json_quoted(name), ":", json_quoted(value)});
+  if (!metadata.empty()) put({layout.order.empty() ? "}" : "},"});
   Index filled = 0;
   for (const SafetensorsEntry* entry : layout.order) {
-    json += text({json_quoted(entry->name), ":{\"dtype\":\"", safetensors_name(entry->dtype), "\",\"shape\":["});
-    for (int i = 0; i < entry->shape.n; ++i) json += text({i ? "," : "", entry->shape[i]});
+    put({json_quoted(entry->name), ":{\"dtype\":\"", safetensors_name(entry->dtype), "\",\"shape\":["});
+    for (int i = 0; i < entry->shape.n; ++i) put({i ? "," : "", entry->shape[i]});
     const Index end = filled + entry->shape.numel() * size_of(entry->dtype);
-    json += text({"],\"data_offsets\":[", filled, ",", end, entry == layout.order.back() ? "]}" : "]},"});
+    put({"],\"data_offsets\":[", filled, ",", end, entry == layout.order.back() ? "]}" : "]},"});
     filled = end;
   }
   json += '}';

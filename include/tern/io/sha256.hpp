@@ -10,7 +10,7 @@ namespace tern::io {
 /// The hash of a sequence of bytes, given in any number of pieces.
 class Sha256 {
  public:
-  [[gnu::noinline]] void update(const void* data, std::size_t n) {
+  [[gnu::noinline, gnu::cold]] void update(const void* data, std::size_t n) {
     const auto* bytes = static_cast<const unsigned char*>(data);
     length_ += n;
     while (n > 0) {
@@ -50,7 +50,7 @@ class Sha256 {
       0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
       0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-  void add_block() {
+  [[gnu::noinline, gnu::cold]] void add_block() {
     std::uint32_t w[64];
     for (int t = 0; t < 16; ++t)
       w[t] = std::uint32_t(block_[4 * t]) << 24 | std::uint32_t(block_[4 * t + 1]) << 16 |

@@ -1,40 +1,18 @@
 // Module: a layer or a network. TERN_FIELDS lists a module's members once; from that come parameters(), state_dict(), to(), clone(),
 // train() and the printed summary.
 #pragma once
-#include <string>
 #include <utility>
 
 #include "../core/for_each.hpp"
 #include "../ops/transfer.hpp"
 #include "../tensor/parameters.hpp"
-#include "load.hpp"
-#include "registry.hpp"
+#include "state_dict.hpp"
 
 namespace tern {
 
 namespace nn {
 
-template <class D, class T>
-class Parameter;
-class ModuleBase;
-
-template <class X>
-concept IsModule = std::is_base_of_v<ModuleBase, X>;
-
 namespace detail {
-
-using tern::detail::Registered;
-
-template <class X>
-inline constexpr bool is_tensor = false;
-template <class D, class T>
-inline constexpr bool is_tensor<Tensor<D, T>> = true;
-template <class D, class T>
-inline constexpr bool is_tensor<Parameter<D, T>> = true;
-template <class X>
-inline constexpr bool is_vector = false;
-template <class X>
-inline constexpr bool is_vector<std::vector<X>> = true;
 
 /// The type that a module, a tensor or a plain value becomes on another device, with another element type.
 template <class X, class D, class T>
@@ -98,8 +76,6 @@ template <class First, class... Rest>
 struct PlacesOfAll<First, Rest...> {
   using type = typename Union<typename PlacesOf<First>::type, typename PlacesOfAll<Rest...>::type>::type;
 };
-
-inline std::string join(const std::string& prefix, const char* name) { return prefix.empty() ? name : prefix + "." + name; }
 
 }  // namespace detail
 
@@ -198,26 +174,6 @@ class Parameter : public Tensor<D, T>, public detail::Registered {
 
 namespace detail {
 
-/// Calls visit(name, tensor) for each tensor below a module, in the order listed.
-template <class M, class V>
-void each_tensor(const M& module, const std::string& prefix, V& visit);
-
-template <class X, class V>
-void each_tensor_of(const X& x, const std::string& name, V& visit) {
-  if constexpr (IsModule<X>) {
-    each_tensor(x, name, visit);
-  } else if constexpr (is_tensor<X>) {
-    if (x.defined()) visit(name, x);
-  } else if constexpr (is_vector<X>) {
-    for (std::size_t i = 0; i < x.size(); ++i) each_tensor_of(x[i], join(name, std::to_string(i).c_str()), visit);
-  }
-}
-
-template <class M, class V>
-void each_tensor(const M& module, const std::string& prefix, V& visit) {
-  module.fields([&](const char* name, const auto& x) { each_tensor_of(x, join(prefix, name), visit); });
-}
-
 template <class X, class F>
 void each_module(X& x, const F& f) {
   if constexpr (IsModule<X>) {
@@ -228,73 +184,20 @@ void each_module(X& x, const F& f) {
   }
 }
 
-/// Error if a layer or parameter is a member of the module, or of one below it, but not listed.
-template <class M>
-void check_listed(const M& module) {
-  each_module(module, []<class X>(const X& m) {
-    std::vector<tern::detail::Extent> listed;
-    m.fields([&](const char*, const auto& member) { listed.push_back({&member, sizeof member}); });
-    tern::detail::check_members(X::type_name(), {&m, sizeof m}, listed);
-  });
-}
-
 }  // namespace detail
 
 /// The learned tensors with their names. A tied one comes once.
 template <IsModule M>
 auto parameters(const M& module) {
-  detail::check_listed(module);
   typename M::Places::Parameters list;
-  auto visit = [&]<class X>(const std::string& name, const X& x) {
-    if constexpr (std::is_base_of_v<detail::Registered, X>) {
-      for (const NamedTensor& known : list)
-        if (known.tensor.impl() == x.impl()) return;
-      list.push_back({name, AnyTensor(static_cast<const Tensor<typename X::device_type, typename X::value_type>&>(x))});
-    }
-  };
-  detail::each_tensor(module, "", visit);
+  detail::list_parameters(module, list);
   return list;
-}
-
-/// Every tensor by its name: parameters and buffers.
-template <IsModule M>
-StateDict state_dict(const M& module) {
-  detail::check_listed(module);
-  StateDict dict;
-  auto visit = [&]<class D, class T>(const std::string& name, const Tensor<D, T>& x) {
-    dict.push_back({name, AnyTensor(x.detach())});
-  };
-  detail::each_tensor(module, "", visit);
-  return dict;
-}
-
-/// Copies the named tensors into the module's, whatever floating-point type they have. Error, and nothing changed, if a shape
-/// differs or, where strict, a name is missing or unexpected.
-template <IsModule M>
-void load_state_dict(const M& module, const StateDict& dict, bool strict = true) {
-  detail::check_listed(module);
-  std::vector<detail::LoadTarget> targets;
-  auto visit = [&]<class D, class T>(const std::string& name, const Tensor<D, T>& x) {
-    targets.push_back({name, x, &detail::copy_loaded<D, T>});
-  };
-  detail::each_tensor(module, "", visit);
-  detail::load(targets, dict, strict);
 }
 
 /// Puts the module and all below it into training or evaluation mode.
 template <class M>
 void set_training(M& module, bool on) {
   detail::each_module(module, [on](auto& m) { static_cast<ModuleBase&>(m).training_ = on; });
-}
-
-/// Drops the gradients of all parameters.
-template <IsModule M>
-void zero_grad(const M& module) {
-  auto visit = []<class D, class T>(const std::string&, const Tensor<D, T>& x) {
-    if constexpr (is_floating_v<T>)
-      if (x.requires_grad()) x.set_grad({});
-  };
-  detail::each_tensor(module, "", visit);
 }
 
 /// A copy of the module on another device with another floating-point type; tied tensors stay tied.

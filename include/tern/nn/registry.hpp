@@ -1,8 +1,6 @@
 // Where every live module and parameter is, so that a member that its module does not list can be found.
 #pragma once
 #include <mutex>
-#include <string>
-#include <vector>
 
 #include "../core/error.hpp"
 
@@ -18,27 +16,26 @@ struct Extent {
   }
 };
 
+/// True if a module lists a member that contains the address.
+using Lists = bool(const void* module, const void* address);
+
 /// A base of everything that a module must list: knows all its live instances.
 class Registered {
  public:
-  Registered() { enter(); }
-  Registered(const Registered&) { enter(); }
-  Registered& operator=(const Registered&) { return *this; }
-  ~Registered() {
+  Registered() noexcept { enter(); }
+  Registered(const Registered&) noexcept { enter(); }
+  Registered& operator=(const Registered&) noexcept { return *this; }
+  [[gnu::noinline, gnu::cold]] ~Registered() {
     const std::lock_guard lock(mutex());
     (previous_ ? previous_->next_ : first()) = next_;
     if (next_) next_->previous_ = previous_;
   }
 
-  /// An instance in `module`, other than the module itself, outside all of `listed`; null if there is none.
-  static const Registered* find_unlisted(const Extent& module, const std::vector<Extent>& listed) {
+  /// An instance in `module`, other than the module itself, that it does not list; null if there is none.
+  [[gnu::noinline, gnu::cold]] static const Registered* find_unlisted(const Extent& module, Lists* lists) {
     const std::lock_guard lock(mutex());
-    for (const Registered* r = first(); r; r = r->next_) {
-      if (!module.contains(r) || r == module.begin) continue;
-      bool found = false;
-      for (const Extent& member : listed) found = found || member.contains(r);
-      if (!found) return r;
-    }
+    for (const Registered* r = first(); r; r = r->next_)
+      if (module.contains(r) && r != module.begin && !lists(module.begin, r)) return r;
     return nullptr;
   }
 
@@ -52,7 +49,7 @@ class Registered {
     static Registered* instance = nullptr;
     return instance;
   }
-  void enter() {
+  [[gnu::noinline, gnu::cold]] void enter() noexcept {
     const std::lock_guard lock(mutex());
     next_ = first();
     if (next_) next_->previous_ = this;
@@ -63,9 +60,9 @@ class Registered {
   Registered* next_ = nullptr;
 };
 
-/// Error if a registered object is a member of the module but not in the list.
-[[gnu::noinline, gnu::cold]] inline void check_members(const char* type, const Extent& module, const std::vector<Extent>& listed) {
-  if (const Registered* member = Registered::find_unlisted(module, listed)) {
+/// Error if a registered object is a member of the module but not listed.
+[[gnu::noinline, gnu::cold]] inline void check_members(const char* type, const Extent& module, Lists* lists) {
+  if (const Registered* member = Registered::find_unlisted(module, lists)) {
     fail(type, {"a layer or parameter that is a member (at byte ",
                 Index(reinterpret_cast<const char*>(member) - static_cast<const char*>(module.begin)),
                 ") is not listed in TERN_FIELDS, so it would not be trained"});

@@ -1,42 +1,36 @@
 // A network as text: its modules with the shapes of their tensors, and the number of parameters.
 #pragma once
-#include "module.hpp"
+#include "state_dict.hpp"
 
 namespace tern::nn {
 
-namespace detail {
-
-template <class M>
-void append_summary(const M& module, const char* name, int depth, std::string& out) {
-  out += std::string(std::size_t(2 * depth), ' ') + (name ? std::string("(") + name + "): " : std::string()) + M::type_name();
-  module.fields([&]<class X>(const char* field, const X& x) {
-    if constexpr (is_tensor<X>) {
-      if (!x.defined()) return;
-      out += std::string("  ") + field + " " + tern::text({x.shape()});
-    }
-  });
-  out += '\n';
-  module.fields([&]<class X>(const char* field, const X& x) {
-    if constexpr (IsModule<X>) {
-      append_summary(x, field, depth + 1, out);
-    } else if constexpr (is_vector<X>) {
-      if constexpr (IsModule<typename X::value_type>)
-        for (std::size_t i = 0; i < x.size(); ++i)
-          append_summary(x[i], join(field, std::to_string(i).c_str()).c_str(), depth + 1, out);
-    }
-  });
-}
-
-}  // namespace detail
-
 /// One line a module: its name, its type, its tensors and their shapes; last the number of parameters.
-template <IsModule M>
-std::string summary(const M& module) {
+[[gnu::noinline, gnu::cold]] inline std::string summary(const AnyModule& module) {
+  struct Line {
+    std::size_t path, end;  // the length of the module's path; where in the text its line ends
+  };
   std::string out;
-  detail::append_summary(module, nullptr, 0, out);
+  std::vector<Line> lines;  // of the modules that the walk is in
+  module.each([&](const detail::Member& m) {
+    const std::size_t depth = std::size_t(m.depth), outer = depth ? lines[depth - 1].path : 0;
+    const std::string name = m.path.substr(outer ? outer + 1 : 0);
+    if (m.type) {
+      lines.resize(depth);
+      out += std::string(2 * depth, ' ') + (depth ? text({"(", name, "): ", m.type}) : m.type);
+      lines.push_back({m.path.size(), out.size()});
+      out += '\n';
+    } else {
+      // It stands on its module's line, even where other modules were listed before it.
+      const std::string tensor = text({"  ", name, " ", m.tensor.shape()});
+      out.insert(lines[depth - 1].end, tensor);
+      lines[depth - 1].end += tensor.size();
+    }
+  });
+  StateDict parameters;
+  detail::list_parameters(module, parameters);
   Index total = 0;
-  for (const NamedTensor& p : parameters(module)) total += p.tensor.numel();
-  return out + std::to_string(total) + " parameters\n";
+  for (const NamedTensor& p : parameters) total += p.tensor.numel();
+  return out + text({total, " parameters\n"});
 }
 
 }  // namespace tern::nn

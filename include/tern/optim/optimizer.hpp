@@ -4,20 +4,27 @@
 #include <cmath>
 
 #include "../backend/update.hpp"
-#include "../ops/transfer.hpp"
-#include "../tensor/convert.hpp"
+#include "../ops/overwrite.hpp"
 #include "../tensor/parameters.hpp"
+#include "state_reader.hpp"
 
 namespace tern::optim {
 
 class Optimizer;
+struct Slot;
+
+/// What an optimiser does with a parameter of one device and element type.
+struct SlotOps {
+  void (*update)(Optimizer& optimizer, Slot& slot);               // one step
+  AnyTensor (*zeros)(const AnyTensor& parameter);                 // a state
+  void (*overwrite)(const AnyTensor& to, const AnyTensor& from);  // a state by a tensor of any device and floating-point type
+};
 
 /// One parameter, and what an optimiser remembers of it. 16-bit parameters have a float copy, which the steps accumulate in.
 struct Slot {
   std::string name;
   AnyTensor parameter;
-  void (*update)(Optimizer& optimizer, Slot& slot);
-  AnyTensor (*like)(const AnyTensor& parameter, const AnyTensor& value);  // value in the state's type and place; undefined: zeros
+  const SlotOps* ops = nullptr;
   Index steps = 0;
   AnyTensor master;
   std::uint32_t version = 0;  // of the parameter when master was last the same number: somebody else may write to it
@@ -27,7 +34,7 @@ struct Slot {
 /// The base of SGD, Adam, …
 class Optimizer {
  public:
-  virtual ~Optimizer() = default;
+  [[gnu::noinline, gnu::cold]] virtual ~Optimizer() {}
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
@@ -40,7 +47,7 @@ class Optimizer {
   /// Drops all gradients.
   void zero_grad() {
     for (Slot& slot : slots_) {
-      if (Node* const node = slot.parameter.impl()->node) detail::release(std::exchange(node->gradient, nullptr));
+      if (Node* const node = slot.parameter.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
     }
   }
 
@@ -52,8 +59,8 @@ class Optimizer {
       const Node* const node = slot.parameter.impl()->node;
       if (!node || !node->gradient) continue;
       ++slot.steps;
-      slot.update(*this, slot);
-      detail::bump_version(slot.parameter.impl());
+      slot.ops->update(*this, slot);
+      tern::detail::bump_version(slot.parameter.impl());
       slot.version = slot.parameter.impl()->owner->version;
     }
   }
@@ -61,29 +68,35 @@ class Optimizer {
   const std::vector<Slot>& slots() const { return slots_; }
 
   /// Everything the optimiser remembers, by parameter and by PyTorch's names, and its rate: to continue bit for bit.
-  StateDict state_dict() const {
-    StateDict dict{{"lr", number(lr_)}, {"momentum", number(momentum())}};
+  [[gnu::noinline, gnu::cold]] StateDict state_dict() const {
+    StateDict dict;
+    tern::detail::append(dict, {"lr"}, number(lr_));
+    tern::detail::append(dict, {"momentum"}, number(momentum()));
     for (const Slot& slot : slots_) {
-      dict.push_back({slot.name + ".step", number(slot.steps)});
-      if (slot.master.defined()) dict.push_back({slot.name + ".master", slot.master});
+      tern::detail::append(dict, {slot.name, ".step"}, number(slot.steps));
+      if (slot.master.defined()) tern::detail::append(dict, {slot.name, ".master"}, slot.master);
       for (std::size_t i = 0; i < slot.state.size(); ++i)
-        dict.push_back({slot.name + "." + state_names_[i], slot.state[i]});
+        tern::detail::append(dict, {slot.name, ".", state_names_[i]}, slot.state[i]);
     }
     return dict;
   }
 
   /// Takes up where state_dict() was made. Error, and nothing changed, if it is of other parameters or another optimiser.
-  void load_state_dict(const StateDict& dict) { restore("load_state_dict", slots_, dict); }
+  [[gnu::noinline, gnu::cold]] void load_state_dict(const StateDict& dict) {
+    std::vector<Slot> slots(slots_.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) set(slots[i], slots_[i].name, slots_[i].parameter, slots_[i].ops);
+    restore("load_state_dict", std::move(slots), dict);
+  }
 
  protected:
   /// The states in the order in which update_each hands them over.
-  Optimizer(const char* name, double lr, std::vector<const char*> state_names)
-      : name_(name), lr_(lr), state_names_(std::move(state_names)) {
+  [[gnu::noinline, gnu::cold]] Optimizer(const char* name, double lr, std::initializer_list<const char*> state_names)
+      : name_(name), lr_(lr), state_names_(state_names) {
     check("lr", lr);
   }
 
   /// Error if an option is negative, or not below the limit.
-  void check(const char* option, double value, double limit = HUGE_VAL) const {
+  [[gnu::noinline, gnu::cold]] void check(const char* option, double value, double limit = HUGE_VAL) const {
     if (!(value >= 0)) fail(name_, {option, " must not be negative: ", value});
     if (!(value < limit)) fail(name_, {option, " must be less than ", limit, ", not ", value});
   }
@@ -91,14 +104,14 @@ class Optimizer {
   /// Takes the parameters; Rule::update<D, T>(optimizer, slot) is one step of one of them.
   template <class Rule, class... Places>
   void add(const Parameters<Places...>& parameters) {
-    slots_ = slots_of<Rule>(parameters);
+    slots_ = slots_of(parameters, &ops_for<Rule, Places...>);
     if (slots_.empty()) fail(name_, {"there are no parameters"});
   }
 
   /// The parameters of the same names in place of the present ones; what is remembered goes with them, converted.
   template <class Rule, class... Places>
   void follow(const Parameters<Places...>& parameters) {
-    restore("to", slots_of<Rule>(parameters), state_dict());
+    restore("to", slots_of(parameters, &ops_for<Rule, Places...>), state_dict());
   }
 
   /// f(p, g, states…) with references to the elements of the parameter (or its float copy) and its states, in one pass.
@@ -111,93 +124,102 @@ class Optimizer {
   template <class D, class T, std::size_t... I, class F>
   static void update_with(Slot& slot, const F& f, std::index_sequence<I...>) {
     using S = compute_t<T>;
-    const AnyTensor& p = slot.parameter;
-    while (slot.state.size() < sizeof...(I)) slot.state.push_back(slot.like(p, {}));
-    detail::retain(p.impl()->node->gradient);
-    const Tensor<D, T> gradient = contiguous(Tensor<D, T>(p.impl()->node->gradient));
-    if (!p.impl()->contiguous) fail("step", {"parameter ", slot.name, " is not contiguous"});
+    const Tensor<D, T> gradient = prepare<D, T>(slot, sizeof...(I));
+    const TensorImpl* const p = slot.parameter.impl();
     if constexpr (is_half_v<T>) {
-      if (!slot.master.defined() || slot.version != p.impl()->owner->version) slot.master = slot.like(p, p);
-      const Array* const arrays[] = {slot.master.impl(), p.impl(), gradient.impl(), slot.state[I].impl()...};
+      const Array* const arrays[] = {slot.master.impl(), p, gradient.impl(), slot.state[I].impl()...};
       const auto with_master = [f](auto& master, auto& rounded, auto& g, auto&... state) {
         f(master, g, state...);
         rounded = master;
       };
       backend::update<S, T, const T, replace<S, I>...>(D{}, with_master, arrays);
     } else {
-      const Array* const arrays[] = {p.impl(), gradient.impl(), slot.state[I].impl()...};
+      const Array* const arrays[] = {p, gradient.impl(), slot.state[I].impl()...};
       backend::update<T, const T, replace<S, I>...>(D{}, f, arrays);
     }
   }
   template <class S, std::size_t>
   using replace = S;
 
-  template <class Rule, class... D, class... T>
-  static std::vector<Slot> slots_of(const Parameters<Place<D, T>...>& parameters) {
-    std::vector<Slot> slots;
-    for (const NamedTensor& p : parameters) {
-      Slot slot{p.name, p.tensor, nullptr, nullptr, 0, {}, 0, {}};
-      ((p.tensor.template is<D, T>() ? void((slot.update = &Rule::template update<D, T>, slot.like = &like<D, T>)) : void()), ...);
-      slots.push_back(std::move(slot));
+  /// Makes what the slot lacks for a step with so many states. Returns its dense gradient.
+  template <class D, class T>
+  [[gnu::noinline]] static Tensor<D, T> prepare(Slot& slot, std::size_t states) {
+    TensorImpl* const p = slot.parameter.impl();
+    if (!p->contiguous) fail("step", {"parameter ", slot.name, " is not contiguous"});
+    while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));
+    if (is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version))
+      slot.master = state_from(slot, slot.parameter);
+    tern::detail::retain(p->node->gradient);
+    return contiguous(Tensor<D, T>(p->node->gradient));
+  }
+
+  template <class D, class T>
+  static AnyTensor state_zeros(const AnyTensor& parameter) {
+    return zeros<D, compute_t<T>>(parameter.shape());
+  }
+
+  template <class Rule, class D, class T>
+  static constexpr SlotOps slot_ops{&Rule::template update<D, T>, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>};
+
+  /// For a parameter that is at one of the places.
+  template <class Rule, class... Places>
+  static const SlotOps* ops_for(const AnyTensor& parameter) {
+    const SlotOps* ops = nullptr;
+    const auto look = [&]<class D, class T>(Place<D, T>) {
+      if (parameter.is<D, T>()) ops = &slot_ops<Rule, D, T>;
+    };
+    (look(Places{}), ...);
+    return ops;
+  }
+
+  /// The value as a state of its own.
+  [[gnu::noinline, gnu::cold]] static AnyTensor state_from(const Slot& slot, const AnyTensor& value) {
+    const AnyTensor state = slot.ops->zeros(slot.parameter);
+    slot.ops->overwrite(state, value);
+    return state;
+  }
+
+  [[gnu::noinline, gnu::cold]] static void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }
+
+  /// Makes the slot that of a parameter of which nothing is remembered yet.
+  [[gnu::noinline, gnu::cold]] static void set(Slot& slot, const std::string& name, const AnyTensor& parameter, const SlotOps* ops) {
+    slot.name = name;
+    slot.parameter = parameter;
+    slot.ops = ops;
+  }
+
+  [[gnu::noinline, gnu::cold]] static std::vector<Slot> slots_of(const std::vector<NamedTensor>& parameters,
+                                                                 const SlotOps* (*ops_for)(const AnyTensor& parameter)) {
+    std::vector<Slot> slots(parameters.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const NamedTensor& p = parameters[i];
+      set(slots[i], p.name, p.tensor, ops_for(p.tensor));
     }
     return slots;
   }
 
-  template <class D, class T>
-  static AnyTensor like(const AnyTensor& parameter, const AnyTensor& value) {
-    using S = compute_t<T>;
-    const Tensor<D, T> p = parameter.template as<D, T>();
-    if (!value.defined()) return zeros<D, S>(p.shape());
-    const NoGradGuard off;
-    const Tensor<D, S> state = empty<D, S>(p.shape());
-    return state.copy_(to_device(detail::convert_on_host(value, dtype_of<S>).template as<Cpu, S>(), p.device()));
-  }
-
   template <class N>
-  static Tensor<Cpu, N> number(N value) {
-    Tensor<Cpu, N> x = empty<Cpu, N>({});
+  static AnyTensor number(N value) {
+    const Tensor<Cpu, N> x = empty<Cpu, N>({});
     *x.data() = value;
     return x;
   }
 
   [[gnu::noinline, gnu::cold]] void restore(const char* op, std::vector<Slot> slots, const StateDict& dict) {
-    std::vector<bool> used(dict.size());
-    const auto find = [&](const std::string& name) -> const AnyTensor* {
-      for (std::size_t i = 0; i < dict.size(); ++i) {
-        if (dict[i].name != name) continue;
-        used[i] = true;
-        return &dict[i].tensor;
-      }
-      return nullptr;
-    };
-    const auto need = [&](const std::string& name) -> const AnyTensor& {
-      const AnyTensor* const x = find(name);
-      if (!x) fail(op, {"the optimiser's ", name, " is missing"});
-      if (x->numel() != 1) fail(op, {"the optimiser's ", name, " is no number, but of shape ", x->shape()});
-      return *x;
-    };
-    const auto state_of = [&](const Slot& slot, const char* name) -> AnyTensor {
-      const AnyTensor* const x = find(slot.name + "." + name);
-      if (!x) return {};
-      if (!(x->shape() == slot.parameter.shape()))
-        fail(op, {"the optimiser's ", slot.name, ".", name, " has shape ", x->shape(), ", the parameter ", slot.parameter.shape()});
-      return slot.like(slot.parameter, *x);
-    };
+    detail::StateReader reader(op, dict);
     for (Slot& slot : slots) {
-      slot.steps = *need(slot.name + ".step").as<Cpu, Index>().data();
-      const AnyTensor master = state_of(slot, "master");
-      if (size_of(slot.parameter.dtype()) == 2) slot.master = master;
+      slot.steps = reader.number<Index>({slot.name, ".step"});
+      const AnyTensor* const master = reader.find({slot.name, ".master"}, slot.parameter);
+      if (master && size_of(slot.parameter.dtype()) == 2) slot.master = state_from(slot, *master);
       slot.version = slot.parameter.impl()->owner->version;
-      slot.state.clear();
       for (const char* const name : state_names_) {
-        AnyTensor state = state_of(slot, name);
-        if (!state.defined()) break;
-        slot.state.push_back(std::move(state));
+        const AnyTensor* const state = reader.find({slot.name, ".", name}, slot.parameter);
+        if (!state) break;
+        add_state(slot, state_from(slot, *state));
       }
     }
-    const double lr = *need("lr").as<Cpu, double>().data(), momentum = *need("momentum").as<Cpu, double>().data();
-    for (std::size_t i = 0; i < dict.size(); ++i)
-      if (!used[i]) fail(op, {"nothing in this optimiser is called ", dict[i].name});
+    const double lr = reader.number<double>({"lr"}), momentum = reader.number<double>({"momentum"});
+    reader.expect_end();
     slots_ = std::move(slots);
     lr_ = lr;
     set_momentum(momentum);

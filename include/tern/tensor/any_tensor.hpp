@@ -64,6 +64,14 @@ class AnyTensor {
     return device_ == &detail::device_tag<Cpu> ? *this : Tensor<Cpu>(device_->to_host(impl_));
   }
 
+  /// The same elements off the tape.
+  AnyTensor detach() const {
+    AnyTensor x;
+    x.impl_ = detail::new_detached(&checked("detach"));
+    x.device_ = device_;
+    return x;
+  }
+
   /// True if this is a Tensor<D, T>.
   template <Device D, Element T = float>
   bool is() const {
@@ -96,5 +104,12 @@ struct NamedTensor {
 
 /// Names and tensors of everything that a module or an optimiser learns or keeps.
 using StateDict = std::vector<NamedTensor>;
+
+namespace detail {
+/// Appends an entry whose name is put together from pieces.
+[[gnu::noinline, gnu::cold]] inline void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor) {
+  dict.push_back({text(name), tensor});
+}
+}  // namespace detail
 
 }  // namespace tern

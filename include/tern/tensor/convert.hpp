@@ -4,22 +4,23 @@
 
 namespace tern::detail {
 
-/// Element i of an array in host memory. Error unless its type is a floating-point one.
-[[gnu::noinline, gnu::cold]] inline double floating_element(const Array& x, Index i) {
+/// Element i of floating-point elements; every type's values are doubles.
+[[gnu::noinline, gnu::cold]] inline double floating_at(const Array& x, Index i) {
   switch (x.dtype) {
-    case DType::float32: return double(x.as<float>()[i]);
+    case DType::float32: return x.as<float>()[i];
     case DType::float64: return x.as<double>()[i];
-    case DType::bfloat16: return double(float(x.as<bfloat16>()[i]));
-    case DType::float16: return double(float(x.as<half>()[i]));
+    case DType::bfloat16: return float(x.as<bfloat16>()[i]);
+    case DType::float16: return float(x.as<half>()[i]);
     default: fail("to", {name_of(x.dtype), " is not a floating-point type"});
   }
 }
-[[gnu::noinline, gnu::cold]] inline void set_floating_element(const Array& x, Index i, double value) {
+
+[[gnu::noinline, gnu::cold]] inline void set_floating(const Array& x, Index i, double value) {
   switch (x.dtype) {
-    case DType::float32: x.as<float>()[i] = float(value); break;
-    case DType::float64: x.as<double>()[i] = value; break;
-    case DType::bfloat16: x.as<bfloat16>()[i] = float(value); break;
-    case DType::float16: x.as<half>()[i] = float(value); break;
+    case DType::float32: x.as<float>()[i] = float(value); return;
+    case DType::float64: x.as<double>()[i] = value; return;
+    case DType::bfloat16: x.as<bfloat16>()[i] = bfloat16(float(value)); return;
+    case DType::float16: x.as<half>()[i] = half(float(value)); return;
     default: fail("to", {name_of(x.dtype), " is not a floating-point type"});
   }
 }
@@ -30,7 +31,7 @@ namespace tern::detail {
   if (from.dtype() == type) return from;
   if (!from.impl()->contiguous) from = Tensor<Cpu>(copy_on_host(from.impl()));
   const AnyTensor to = Tensor<Cpu>(new_impl(type, from.impl()->shape_ref()));
-  for (Index i = 0; i < to.numel(); ++i) set_floating_element(*to.impl(), i, floating_element(*from.impl(), i));
+  for (Index i = 0; i < to.numel(); ++i) set_floating(*to.impl(), i, floating_at(*from.impl(), i));
   return to;
 }
 

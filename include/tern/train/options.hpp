@@ -19,7 +19,7 @@ struct Options {
   Index batch_size = 128;
   double lr = 0;            // 0: the model's own
   Index seed = 1;
-  int threads = 0;          // 0: as many as there are
+  Index threads = 0;        // 0: as many as there are
   std::string data = "";    // the folder with the data set's files
   std::string save = "";    // checkpoint to write
   std::string resume = "";  // checkpoint to go on from
@@ -39,7 +39,7 @@ namespace detail {
   return number;
 }
 
-[[gnu::noinline, gnu::cold]] inline Index parse_index(const char* name, const char* value, Index least, Index most = INT64_MAX) {
+[[gnu::noinline, gnu::cold]] inline Index parse_index(const char* name, const char* value, Index least, Index most) {
   char* end = nullptr;
   errno = 0;
   const Index number = std::strtoll(value, &end, 10);
@@ -48,6 +48,31 @@ namespace detail {
   if (number > most) fail("options", {name, " must be at most ", most, ", not ", number});
   return number;
 }
+
+/// An option with a value: its name, and the member of its type.
+struct Option {
+  const char* name;
+  std::string Options::*text = nullptr;
+  double Options::*number = nullptr;
+  Index Options::*index = nullptr;
+  Index least = 0, most = INT64_MAX;
+};
+inline constexpr Option options[] = {
+    {.name = "--device", .text = &Options::device},
+    {.name = "--model", .text = &Options::model},
+    {.name = "--precision", .text = &Options::precision},
+    {.name = "--epochs", .index = &Options::epochs, .least = 1},
+    {.name = "--batch-size", .index = &Options::batch_size, .least = 1},
+    {.name = "--lr", .number = &Options::lr},
+    {.name = "--seed", .index = &Options::seed},
+    {.name = "--threads", .index = &Options::threads, .least = 1, .most = 1024},
+    {.name = "--data", .text = &Options::data},
+    {.name = "--save", .text = &Options::save},
+    {.name = "--resume", .text = &Options::resume},
+    {.name = "--json", .text = &Options::json},
+    {.name = "--price", .number = &Options::price},
+    {.name = "--show", .index = &Options::show},
+};
 
 }  // namespace detail
 
@@ -65,35 +90,22 @@ inline constexpr const char* options_help =
     "  --show N                 draw N mistakes at the end\n";
 
 /// The command line over the given defaults. Error naming what is unknown, missing or out of range.
-[[gnu::noinline]] inline Options parse_options(int argc, char** argv, Options options = {}) {
+[[gnu::noinline, gnu::cold]] inline Options parse_options(int argc, char** argv, Options options = {}) {
   for (int i = 1; i < argc; ++i) {
     const char* const name = argv[i];
-    const auto is = [&](const char* option) { return std::strcmp(name, option) == 0; };
-    if (is("--help") || is("-h")) {
+    if (std::strcmp(name, "--help") == 0 || std::strcmp(name, "-h") == 0) {
       options.help = true;
       continue;
     }
-    const char* const value = i + 1 < argc ? argv[i + 1] : nullptr;
-    const auto need = [&] {
-      if (!value || std::strncmp(value, "--", 2) == 0) fail("options", {name, " wants a value"});
-      ++i;
-      return value;
-    };
-    if (is("--device")) options.device = need();
-    else if (is("--model")) options.model = need();
-    else if (is("--precision")) options.precision = need();
-    else if (is("--epochs")) options.epochs = detail::parse_index(name, need(), 1);
-    else if (is("--batch-size")) options.batch_size = detail::parse_index(name, need(), 1);
-    else if (is("--lr")) options.lr = detail::parse_number(name, need());
-    else if (is("--seed")) options.seed = detail::parse_index(name, need(), 0);
-    else if (is("--threads")) options.threads = int(detail::parse_index(name, need(), 1, 1024));
-    else if (is("--data")) options.data = need();
-    else if (is("--save")) options.save = need();
-    else if (is("--resume")) options.resume = need();
-    else if (is("--json")) options.json = need();
-    else if (is("--price")) options.price = detail::parse_number(name, need());
-    else if (is("--show")) options.show = detail::parse_index(name, need(), 0);
-    else fail("options", {"unknown option '", name, "'"});
+    const detail::Option* option = nullptr;
+    for (const detail::Option& each : detail::options)
+      if (std::strcmp(name, each.name) == 0) option = &each;
+    if (!option) fail("options", {"unknown option '", name, "'"});
+    const char* const value = ++i < argc ? argv[i] : "--";
+    if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " wants a value"});
+    if (option->text) options.*option->text = value;
+    else if (option->number) options.*option->number = detail::parse_number(name, value);
+    else options.*option->index = detail::parse_index(name, value, option->least, option->most);
   }
   return options;
 }

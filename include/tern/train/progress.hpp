@@ -23,7 +23,7 @@ class Progress {
   bool due() const { return shows_ && now() - drawn_ >= 0.1; }
 
   /// So many samples are done.
-  void draw(Index done, double loss) {
+  [[gnu::noinline, gnu::cold]] void draw(Index done, double loss) {
     const double time = drawn_ = now();
     constexpr int width = 30;
     const int filled = int(width * done / (total_ > 0 ? total_ : 1));

@@ -29,29 +29,35 @@ struct Report {
 };
 
 /// The receipt as lines of text: `peak` in operations a second, `price` in dollars an hour, 0 to leave the cost out.
-[[gnu::noinline]] inline std::string receipt_text(Index epoch, const Receipt& r, double peak, double price) {
-  char line[512];
-  std::snprintf(line, sizeof line, "epoch %lld  loss %.4f  train %.2f%%  test %.2f%%  %.2f s  %.0f images/s\n", (long long)epoch,
-                r.loss, 100 * r.accuracy, 100 * r.test_accuracy, r.seconds, r.samples_per_second());
-  std::string out = line;
+[[gnu::noinline, gnu::cold]] inline std::string receipt_text(Index epoch, const Receipt& r, double peak, double price) {
   const double work = r.forward_s + r.backward_s + r.optimizer_s;
   const double share = r.seconds > 0 ? 100 / r.seconds : 0;
-  std::snprintf(line, sizeof line,
-                "         forward %.0f%%  backward %.0f%%  optimiser %.0f%%  input %.1f%%  |  %.0f GFLOP/s, %.0f%% of this machine's "
-                "%.0f\n",
-                share * r.forward_s, share * r.backward_s, share * r.optimizer_s, share * r.input_s,
-                work > 0 ? r.flops / work / 1e9 : 0, work > 0 && peak > 0 ? 100 * r.flops / work / peak : 0, peak / 1e9);
-  out += line;
+  char lines[1024];
+  const int length = std::snprintf(
+      lines, sizeof lines,
+      "epoch %lld  loss %.4f  train %.2f%%  test %.2f%%  %.2f s  %.0f images/s\n"
+      "         forward %.0f%%  backward %.0f%%  optimiser %.0f%%  input %.1f%%  |  %.0f GFLOP/s, %.0f%% of this machine's %.0f\n",
+      (long long)epoch, r.loss, 100 * r.accuracy, 100 * r.test_accuracy, r.seconds, r.samples_per_second(),
+      share * r.forward_s, share * r.backward_s, share * r.optimizer_s, share * r.input_s,
+      work > 0 ? r.flops / work / 1e9 : 0, work > 0 && peak > 0 ? 100 * r.flops / work / peak : 0, peak / 1e9);
   if (price > 0) {
     const double cost = price * r.seconds / 3600;
-    std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f images a dollar\n", cost,
+    std::snprintf(lines + length, sizeof lines - std::size_t(length), "         $%.6f an epoch, %.0f images a dollar\n", cost,
                   cost > 0 ? double(r.samples) / cost : 0);
-    out += line;
   }
-  return out;
+  return lines;
 }
 
-[[gnu::noinline]] inline std::string report_json(const Report& report) {
+[[gnu::noinline, gnu::cold]] inline std::string report_json(const Report& report) {
+  constexpr struct {
+    const char* name;
+    double Receipt::*value;
+  } members[] = {
+      {"loss", &Receipt::loss},           {"accuracy", &Receipt::accuracy},     {"test_accuracy", &Receipt::test_accuracy},
+      {"seconds", &Receipt::seconds},     {"forward_s", &Receipt::forward_s},   {"backward_s", &Receipt::backward_s},
+      {"optimizer_s", &Receipt::optimizer_s}, {"input_s", &Receipt::input_s}, {"transfer_s", &Receipt::transfer_s},
+      {"wait_s", &Receipt::wait_s},
+  };
   io::Json json;
   json.object();
   json.member("model", report.model);
@@ -62,16 +68,7 @@ struct Report {
   json.array("epochs");
   for (const Receipt& r : report.epochs) {
     json.object();
-    json.member("loss", r.loss);
-    json.member("accuracy", r.accuracy);
-    json.member("test_accuracy", r.test_accuracy);
-    json.member("seconds", r.seconds);
-    json.member("forward_s", r.forward_s);
-    json.member("backward_s", r.backward_s);
-    json.member("optimizer_s", r.optimizer_s);
-    json.member("input_s", r.input_s);
-    json.member("transfer_s", r.transfer_s);
-    json.member("wait_s", r.wait_s);
+    for (const auto& member : members) json.member(member.name, r.*member.value);
     json.end();
   }
   json.end();

@@ -11,28 +11,26 @@ namespace tern::train {
 
 class Session {
  public:
-  Session(const Options& options, const char* data, const char* device) : options_(options), peak_(profile::peak_flops()) {
-    report_.model = options.model;
-    report_.data = data;
-    report_.device = device;
-    report_.threads = num_threads();
-  }
+  [[gnu::noinline, gnu::cold]] Session(const Options& options, const char* data, const char* device)
+      : path_(options.json), price_(options.price), peak_(profile::peak_flops()),
+        report_{options.model, data, device, num_threads(), 0, {}} {}
+  [[gnu::noinline, gnu::cold]] ~Session() {}
 
   bool interrupted() const { return guard_.interrupted(); }
   const Report& report() const { return report_; }
 
   /// Prints the receipt of an epoch and keeps it for the report.
-  void finish(Index epoch, const Receipt& receipt) {
-    std::fputs(receipt_text(epoch, receipt, peak_, options_.price).c_str(), stdout);
+  [[gnu::noinline, gnu::cold]] void finish(Index epoch, const Receipt& receipt) {
+    std::fputs(receipt_text(epoch, receipt, peak_, price_).c_str(), stdout);
     std::fflush(stdout);
     report_.test_accuracy = receipt.test_accuracy;
     report_.epochs.push_back(receipt);
-    if (!options_.json.empty()) io::write_file_atomically(options_.json, report_json(report_));
+    if (!path_.empty()) io::write_file_atomically(path_, report_json(report_));
   }
 
  private:
-  Options options_;
-  double peak_;
+  std::string path_;  // of the report
+  double price_, peak_;
   Report report_;
   InterruptGuard guard_;
 };

@@ -1,0 +1,145 @@
+// A module without its class: a walk over its tensors and over the modules below it. What is made from such a walk is compiled once,
+// and a class of modules costs little more than the list of its members.
+#pragma once
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "../ops/overwrite.hpp"
+#include "registry.hpp"
+
+namespace tern::nn {
+
+class ModuleBase;
+
+template <class X>
+concept IsModule = std::is_base_of_v<ModuleBase, X>;
+
+template <class D, class T>
+class Parameter;
+
+namespace detail {
+
+using tern::detail::Extent;
+using tern::detail::Registered;
+
+template <class X>
+inline constexpr bool is_tensor = false;
+template <class D, class T>
+inline constexpr bool is_tensor<Tensor<D, T>> = true;
+template <class D, class T>
+inline constexpr bool is_tensor<Parameter<D, T>> = true;
+template <class X>
+inline constexpr bool is_vector = false;
+template <class X>
+inline constexpr bool is_vector<std::vector<X>> = true;
+
+/// A module, a tensor, or a list of such; all other members are plain values.
+template <class X>
+inline constexpr bool has_tensors = IsModule<X> || is_tensor<X>;
+template <class X>
+inline constexpr bool has_tensors<std::vector<X>> = has_tensors<X>;
+
+/// A module or a tensor that a walk comes to.
+struct Member {
+  const std::string& path;  // the names that lead to it: layers.0.weight
+  int depth;                // how many modules it is in
+  // Of a module:
+  const char* type = nullptr;  // null: it is a tensor
+  Extent extent{};
+  tern::detail::Lists* lists = nullptr;
+  // Of a tensor, which is defined:
+  AnyTensor tensor{};
+  bool is_parameter = false;
+  void (*overwrite)(const AnyTensor& to, const AnyTensor& from) = nullptr;
+};
+
+/// One pass over a module and all that is below it.
+class Walk {
+ public:
+  using Visit = void (*)(const void* context, const Member&);
+  Walk(Visit visit, const void* context) : visit_(visit), context_(context) {}
+
+  /// What a module's fields() calls.
+  template <class X>
+  void operator()(const char* name, const X& x) {
+    if constexpr (has_tensors<X>) enter(name, x);
+  }
+
+  template <class X>
+  void member(const X& x) {
+    if constexpr (IsModule<X>) {
+      module(X::type_name(), {&x, sizeof x}, &has_listed<X>);
+      x.fields(*this);
+      --depth_;
+    } else if constexpr (is_tensor<X>) {
+      using D = typename X::device_type;
+      using T = typename X::value_type;
+      if (x.defined()) tensor(x, std::is_base_of_v<Registered, X>, &tern::detail::overwrite<D, T>);
+    } else {
+      for (std::size_t i = 0; i < x.size(); ++i) enter(Index(i), x[i]);
+    }
+  }
+
+ private:
+  template <class X>
+  void enter(Piece name, const X& x) {
+    const std::size_t outside = lengthen(name);
+    member(x);
+    shorten(outside);
+  }
+  [[gnu::noinline, gnu::cold]] std::size_t lengthen(Piece name) {
+    const std::size_t outside = path_.size();
+    path_ += text({outside ? "." : "", name});
+    return outside;
+  }
+  [[gnu::noinline, gnu::cold]] void shorten(std::size_t length) { path_.erase(length); }
+
+  [[gnu::noinline, gnu::cold]] void module(const char* type, Extent extent, tern::detail::Lists* lists) {
+    visit_(context_, {.path = path_, .depth = depth_++, .type = type, .extent = extent, .lists = lists});
+  }
+  [[gnu::noinline, gnu::cold]] void tensor(const AnyTensor& x, bool is_parameter,
+                                           void (*overwrite)(const AnyTensor& to, const AnyTensor& from)) {
+    visit_(context_, {.path = path_, .depth = depth_, .tensor = x, .is_parameter = is_parameter, .overwrite = overwrite});
+  }
+
+  template <class M>
+  static bool has_listed(const void* module, const void* address) {
+    bool found = false;
+    static_cast<const M*>(module)->fields(
+        [&](const char*, const auto& x) { found = found || Extent{&x, sizeof x}.contains(address); });
+    return found;
+  }
+
+  Visit visit_;
+  const void* context_;
+  std::string path_;
+  int depth_ = 0;
+};
+
+}  // namespace detail
+
+/// Any module, which must live as long as this. Every module converts to it.
+class AnyModule {
+ public:
+  template <IsModule M>
+  AnyModule(const M& module)
+      : module_(&module), walk_([](const void* m, detail::Walk& walk) { walk.member(*static_cast<const M*>(m)); }) {}
+
+  /// Calls visit(member) for this module and for all tensors and modules below it, in the order listed.
+  template <class F>
+  void each(const F& visit) const {
+    run([](const void* f, const detail::Member& m) { (*static_cast<const F*>(f))(m); }, &visit);
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] void run(detail::Walk::Visit visit, const void* context) const {
+    detail::Walk walk(visit, context);
+    walk_(module_, walk);
+  }
+
+  const void* module_;
+  void (*walk_)(const void* module, detail::Walk& walk);
+};
+
+}  // namespace tern::nn
