@@ -68,7 +68,15 @@ template <class... Rest> [[gnu::always_inline]] inline Floats polynomial(Floats 
 /// 2^n for n in [-126, 127].
 inline Floats power_of_two(FloatBits n) { return Floats::from_bits((n + 127) << 23); }
 
-/// x 2^n for whole n in [-252, 254], rounded once.
+/// An x of which e^x is 0. Intel's vscalefps takes 70 ns for a result below the normal numbers, but not from 2^-513 down:
+/// so far out it must be, or a softmax of masked elements (-infinity) is thirty times slower than others.
+#if defined(__AVX512F__)
+inline constexpr float exp_is_zero = -400;
+#else
+inline constexpr float exp_is_zero = -104;
+#endif
+
+/// x 2^n for whole n in [-252, 254], rounded once. With AVX-512 for any n.
 inline Floats scale(Floats x, Floats n) {
 #if defined(__AVX512F__)
   asm("vscalefps %2, %1, %0" : "=v"(x.v) : "v"(x.v), "v"(n.v));
@@ -172,7 +180,7 @@ inline Floats sin_of(const SinParts& parts) {
 
 inline Packet<float> exp(Packet<float> x) {
   // Beyond these the result is 0 or infinite anyway; a NaN stays.
-  const auto parts = detail::exp_parts(smaller(89, larger(-104, x)));
+  const auto parts = detail::exp_parts(smaller(89, larger(detail::exp_is_zero, x)));
   return detail::exp_of(parts, parts.n);
 }
 
