@@ -1,4 +1,5 @@
-// Softmax in three passes over a row that stays in the cache: the largest, the sum of exponentials, the result.
+// Softmax in three passes over a row that stays in the cache: the largest, the sum of exponentials, the result. The next
+// row is fetched meanwhile.
 #pragma once
 #include "strip.hpp"
 
@@ -30,6 +31,7 @@ template <class V, class T> V strip_exp_sum(const Strip<V>& s, const T* x, V lar
   const auto term = [&](Index at, int lanes) __attribute__((always_inline)) {
     const V e = exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
     if (y) store_lanes(y + at, lanes, e);
+    __builtin_prefetch(x + at + s.count * s.step);
     return e;
   };
   constexpr Index block = 64;  // added up in blocks, as in any sum; an exponential takes longer than an addition
@@ -58,6 +60,7 @@ struct SoftmaxForward {
     } else if constexpr (std::is_same_v<T, C>) {
       const V scale = 1 / strip_exp_sum(s, x, largest, y);
       s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+        __builtin_prefetch(y + at + s.count * s.step, 1);
         store_lanes(y + at, lanes, load_lanes<V>(y + at, lanes, 0) * scale);
       });
     } else {  // a 16-bit result has no room for what is yet to be scaled
