@@ -68,7 +68,15 @@ template <class... Rest> [[gnu::always_inline]] inline Floats polynomial(Floats 
 /// 2^n for n in [-126, 127].
 inline Floats power_of_two(FloatBits n) { return Floats::from_bits((n + 127) << 23); }
 
-/// x 2^n for whole n in [-252, 254], rounded once.
+/// An x of which e^x is 0. Intel's vscalefps takes 70 ns for a result below the normal numbers, but not from 2^-513 down:
+/// so far out it must be, or a softmax of masked elements (-infinity) is thirty times slower than others.
+#if defined(__AVX512F__)
+inline constexpr float exp_is_zero = -400;
+#else
+inline constexpr float exp_is_zero = -104;
+#endif
+
+/// x 2^n for whole n in [-252, 254], rounded once. With AVX-512 for any n.
 inline Floats scale(Floats x, Floats n) {
 #if defined(__AVX512F__)
   asm("vscalefps %2, %1, %0" : "=v"(x.v) : "v"(x.v), "v"(n.v));
@@ -79,16 +87,19 @@ inline Floats scale(Floats x, Floats n) {
 #endif
 }
 
-/// x = n ln 2 + r with |r| <= ln 2 / 2, and e^r - 1.
+/// x = n ln 2 + r with |r| <= ln 2 / 2, and (e^r - 1 - r) / r^2.
 struct ExpParts {
-  Floats n, expm1_r;
+  Floats n, r, p;
+  Floats expm1_r() const { return multiply_add(r * r, p, r); }
 };
 [[gnu::always_inline]] inline ExpParts exp_parts(Floats x) {
   const Floats n = multiply_add(x, 1.44269504f, round_shift) - round_shift;
   const Floats r = multiply_add(n, -ln2_low, multiply_add(n, -ln2_high, x));
-  // (e^r - 1 - r) / r^2
-  const Floats p = polynomial(r, 0.5f, 0.166666657f, 0.0416664779f, 0.00833356567f, 0.00139337126f, 0.00019744318f);
-  return {n, multiply_add(r * r, p, r)};
+  return {n, r, polynomial(r, 0.49999997f, 0.166665435f, 0.0416672006f, 0.00836652052f, 0.00138825213f)};
+}
+/// e^r 2^n for the n given.
+[[gnu::always_inline]] inline Floats exp_of(const ExpParts& parts, Floats n) {
+  return scale(multiply_add(parts.r, multiply_add(parts.r, parts.p, 1), 1), n);
 }
 
 /// x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), for normal x.
@@ -168,22 +179,20 @@ inline Floats sin_of(const SinParts& parts) {
 }  // namespace detail
 
 inline Packet<float> exp(Packet<float> x) {
-  // Beyond these the result is 0 or infinite anyway; comparisons rather than min and max keep a NaN.
-  x = where(x > 89, 89, where(x < -104, -104, x));
-  const auto [n, m] = detail::exp_parts(x);
-  return detail::scale(m + 1, n);
+  // Beyond these the result is 0 or infinite anyway; a NaN stays.
+  const auto parts = detail::exp_parts(smaller(89, larger(detail::exp_is_zero, x)));
+  return detail::exp_of(parts, parts.n);
 }
 
 inline Packet<float> exp2(Packet<float> x) {
-  x = where(x > 129, 129, where(x < -151, -151, x));
+  x = smaller(129, larger(-151, x));
   const Packet<float> n = (x + detail::round_shift) - detail::round_shift;
-  const auto [zero, m] = detail::exp_parts((x - n) * 0.693147181f);
-  return detail::scale(m + 1, n);
+  return detail::exp_of(detail::exp_parts((x - n) * 0.693147181f), n);
 }
 
 inline Packet<float> expm1(Packet<float> x) {
-  const auto [n, m] = detail::exp_parts(where(x > 89, 89, where(x < -18, -18, x)));
-  const Packet<float> half = detail::scale(0.5f, n);  // 2^n may be infinite
+  const auto parts = detail::exp_parts(smaller(89, larger(-18, x)));
+  const Packet<float> m = parts.expm1_r(), half = detail::scale(0.5f, parts.n);  // 2^n may be infinite
   return where(abs(x) < 1e-10f, x, 2 * multiply_add(half, m, half - 0.5f));
 }
 
@@ -309,9 +318,7 @@ inline Packet<float> erf(Packet<float> x) {
   // log(1 - erf(x)), beyond
   const Packet<float> q = detail::polynomial(a, -0.000198483249f, -1.12766409f, -0.637201548f, -0.10391479f,
                                              0.0222188924f, -0.00304122455f, 0.000195736488f);
-  const auto [n, m] = detail::exp_parts(q);
-  const Packet<float> power = detail::scale(1, n);
-  return copysign(where(a < 0.921875f, multiply_add(a, p, a), 1 - multiply_add(power, m, power)), x);
+  return copysign(where(a < 0.921875f, multiply_add(a, p, a), 1 - exp(q)), x);
 }
 
 }  // namespace expr

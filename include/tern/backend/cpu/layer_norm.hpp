@@ -9,6 +9,7 @@ namespace cpu {
 
 inline constexpr Index layer_norm_rows = 32;  // added up together for the gradients of weight and bias
 
+/// Meanwhile the next row, n elements on, is brought into the cache.
 template <class V, class T>
 void layer_norm_row(const Strip<V>& s, T* y, const T* x, const T* weight, const T* bias, Index n, double eps,
                     typename V::value_type& mean, typename V::value_type& scale) {
@@ -21,6 +22,7 @@ void layer_norm_row(const Strip<V>& s, T* y, const T* x, const T* weight, const 
   const C centre = mean;
   const V squares = strip_sum(
       s, [&](Index at, int lanes) __attribute__((always_inline)) {
+        __builtin_prefetch(x + at + n);
         const V d = load_lanes<V>(x + at, lanes, centre) - V(centre);
         return d * d;
       });
@@ -28,6 +30,7 @@ void layer_norm_row(const Strip<V>& s, T* y, const T* x, const T* weight, const 
   scale = 1 / std::sqrt(lane[0] / C(n) + C(eps));
   const V m(mean), factor(scale);
   s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+    __builtin_prefetch(y + at + n, 1);
     const V normal = (load_lanes<V>(x + at, lanes, 0) - m) * factor;
     store_lanes(y + at, lanes,
                 multiply_add(normal, load_lanes<V>(weight + at, lanes, 0), load_lanes<V>(bias + at, lanes, 0)));
@@ -100,15 +103,12 @@ void layer_norm_gradient(Cpu, const Array* dx, const Array* dweight, const Array
             static_cast<const T*>(x.as<T>() + i * n), w, n, mean.as<C>()[i], scale.as<C>()[i]);
     }
   });
-  for (const Array* result : {dweight, dbias}) {
-    if (!result) continue;
-    const C* const sums = scratch.get() + (result == dbias ? n : 0);
-    for (Index c = 0; c < n; ++c) {
-      C total = 0;
-      for (Index chunk = 0; chunk < chunks; ++chunk) total += sums[2 * n * chunk + c];
-      result->as<T>()[c] = T(total);
-    }
-  }
+  C* const total = scratch.get();
+  for (Index chunk = 1; chunk < chunks; ++chunk)
+    for (Index i = 0; i < 2 * n; ++i) total[i] += total[2 * n * chunk + i];
+  for (const Array* result : {dweight, dbias})
+    for (Index i = 0; result && i < n; ++i)
+      result->as<T>()[i] = rows ? T(total[(result == dbias ? n : 0) + i]) : T(0);
 }
 
 }  // namespace backend

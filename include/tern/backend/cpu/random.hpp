@@ -1,8 +1,7 @@
 // Random numbers by counter: each thread makes its own part of one sequence.
 #pragma once
-#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <utility>
 
 #include "../../core/array.hpp"
 #include "../../core/config.hpp"
@@ -17,56 +16,69 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
-/// Blocks that are made together: words[w] holds the w-th word of each.
+/// Philox for several counters at once.
 inline constexpr int philox_lanes = 16;
-using PhiloxWords = std::uint32_t[4][philox_lanes];
+typedef std::uint32_t PhiloxWords __attribute__((vector_size(4 * philox_lanes)));
 
-/// Philox for the counters first … first + philox_lanes - 1 of a stream: the compiler's vector type does what the scalar
-/// function does, lane by lane.
-[[gnu::noinline]] inline void philox_rows(RandomState state, std::uint64_t first, PhiloxWords& words) {
-  constexpr int lanes = std::min(philox_lanes, expr::packet_bytes / 4);
-  using Words = expr::vector_t<std::uint32_t, lanes>;
-  using Wide = expr::vector_t<std::uint64_t, lanes>;
-  for (int lane = 0; lane < philox_lanes; lane += lanes, first += lanes) {
-    Words c0, c1, c2 = Words{} + std::uint32_t(state.stream), c3 = Words{} + std::uint32_t(state.stream >> 32);
-    for (int i = 0; i < lanes; ++i) {
-      c0[i] = std::uint32_t(first + std::uint64_t(i));
-      c1[i] = std::uint32_t((first + std::uint64_t(i)) >> 32);
-    }
+/// Words in the lower halves of 64-bit lanes, where the upper ones are not read: so a product's upper word is a shift
+/// away, and its lower one is the product itself.
+using PhiloxHalves = expr::vector_t<std::uint64_t, expr::packet_bytes / 8>;
+
+/// The products of the lower halves. Compilers see in a b only the product of all 64 bits, which takes three times as
+/// long.
+inline PhiloxHalves lower_product(PhiloxHalves a, PhiloxHalves b) {
+#if defined(__AVX2__)
+  asm("vpmuludq %2, %1, %0" : "=v"(a) : "v"(a), "v"(b));
+  return a;
+#elif defined(__SSE2__) && !defined(__AVX__)
+  asm("pmuludq %1, %0" : "+x"(a) : "x"(b));
+  return a;
+#else
+  return (a & 0xffffffffu) * (b & 0xffffffffu);
+#endif
+}
+
+/// The lower halves of a's lanes, then of b's.
+template <std::size_t... i>
+[[gnu::always_inline]] inline auto lower_halves(PhiloxHalves a, PhiloxHalves b, std::index_sequence<i...>) {
+  using Words = expr::vector_t<std::uint32_t, expr::packet_bytes / 4>;
+  return __builtin_shufflevector(reinterpret_cast<Words>(a), reinterpret_cast<Words>(b), int(2 * i)...);
+}
+
+/// The words of blocks first … first + philox_lanes - 1 of a stream: words[w] holds the w-th of each.
+inline void philox_rows(RandomState state, std::uint64_t first, PhiloxWords (&words)[4]) {
+  constexpr int lanes = expr::packet_bytes / 8, parts = philox_lanes / lanes;
+  PhiloxHalves c[4][parts], lane;
+  for (int i = 0; i < lanes; ++i) lane[i] = std::uint64_t(i);
+  for (int part = 0; part < parts; ++part) {
+    PhiloxHalves c0 = lane + (first + std::uint64_t(part * lanes)), c1 = c0 >> 32, c2 = PhiloxHalves{} + state.stream,
+                 c3 = c2 >> 32;
     std::uint32_t k0 = std::uint32_t(state.seed), k1 = std::uint32_t(state.seed >> 32);
     for (int round = 0; round < 10; ++round) {
-      const Wide p0 = __builtin_convertvector(c0, Wide) * std::uint64_t(0xD2511F53u);
-      const Wide p1 = __builtin_convertvector(c2, Wide) * std::uint64_t(0xCD9E8D57u);
-      c0 = __builtin_convertvector(p1 >> 32, Words) ^ c1 ^ k0;
-      c1 = __builtin_convertvector(p1, Words);
-      c2 = __builtin_convertvector(p0 >> 32, Words) ^ c3 ^ k1;
-      c3 = __builtin_convertvector(p0, Words);
+      const PhiloxHalves p0 = lower_product(c0, PhiloxHalves{} + 0xD2511F53u);
+      const PhiloxHalves p1 = lower_product(c2, PhiloxHalves{} + 0xCD9E8D57u);
+      c0 = (p1 >> 32) ^ c1 ^ std::uint64_t(k0);
+      c1 = p1;
+      c2 = (p0 >> 32) ^ c3 ^ std::uint64_t(k1);
+      c3 = p0;
       k0 += 0x9E3779B9u;
       k1 += 0xBB67AE85u;
     }
-    const Words made[] = {c0, c1, c2, c3};
-    for (int w = 0; w < 4; ++w) std::memcpy(words[w] + lane, &made[w], sizeof made[w]);
+    c[0][part] = c0, c[1][part] = c1, c[2][part] = c2, c[3][part] = c3;
   }
+  for (int w = 0; w < 4; ++w)
+    for (int part = 0; part < parts; part += 2) {
+      const auto packet = lower_halves(c[w][part], c[w][part + 1], std::make_index_sequence<std::size_t(2 * lanes)>());
+      __builtin_memcpy(reinterpret_cast<char*>(&words[w]) + part * lanes * 4, &packet, sizeof packet);
+    }
 }
 
 /// The same block after block: out[block][word].
-[[gnu::noinline]] inline void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t (*out)[4]) {
-  PhiloxWords words;
+inline void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t (*out)[4]) {
+  PhiloxWords words[4];
   philox_rows(state, first, words);
   for (int i = 0; i < philox_lanes; ++i)
     for (int w = 0; w < 4; ++w) out[i][w] = words[w][i];
-}
-
-/// 1 where the half of a word from bit `shift` on is below `keep`, else 0.
-inline void mark_kept(float* to, const std::uint32_t* words, int shift, std::uint32_t keep) {
-  using V = expr::vector_t<std::uint32_t, expr::packet_bytes / 4>;
-  using Floats = expr::vector_t<float, expr::packet_bytes / 4>;
-  for (int i = 0; i < philox_lanes; i += expr::packet_bytes / 4) {
-    V word;
-    std::memcpy(&word, words + i, sizeof word);
-    const Floats kept = ((word >> shift) & 0xffffu) < keep ? Floats{} + 1.0f : Floats{};
-    std::memcpy(to + i, &kept, sizeof kept);
-  }
 }
 
 /// Calls f(first element, count, words) for runs of 4 · philox_lanes / words_each elements; words_each words belong to
@@ -140,25 +152,35 @@ void integers(Cpu, RandomState state, Index low, Index high, const Array& out) {
 template <class T>
 void dropout(Cpu, RandomState state, double p, const Array& out, const Array& in) {
   using V = expr::packet_t<T>;
+  using Flags = expr::Packet<float>;
+  using Words = expr::vector_t<std::uint32_t, Flags::size>;
   constexpr int lanes = cpu::philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
-  const auto keep = std::uint32_t((1 - p) * 65536 + 0.5);
-  const double scale = p < 1 ? 1 / (1 - p) : 0;
+  const auto keep = std::int32_t((1 - p) * 65536 + 0.5);
+  const V scale(p < 1 ? 1 / (1 - p) : 0);
   parallel_for((in.numel + n - 1) / n, 256, [&](Index first, Index last) {
     for (Index b = first; b < last; ++b) {
-      cpu::PhiloxWords words;
+      cpu::PhiloxWords words[4];
       float kept[n];
       cpu::philox_rows(state, std::uint64_t(b * lanes), words);
-      for (int w = 0; w < 8; ++w) cpu::mark_kept(kept + w * lanes, words[w / 2], w % 2 * 16, keep);
+      for (int i = 0; i < 4 * lanes; i += Flags::size) {
+        Words word;
+        __builtin_memcpy(&word, reinterpret_cast<const std::uint32_t*>(words) + i, sizeof word);
+        const Flags::Mask low{reinterpret_cast<Flags::Bits>(word & 0xffffu) < keep},
+            high{reinterpret_cast<Flags::Bits>(word >> 16) < keep};
+        float* const to = kept + i / lanes * 2 * lanes + i % lanes;
+        where(low, Flags(1), Flags(0)).store(to);
+        where(high, Flags(1), Flags(0)).store(to + lanes);
+      }
       const T* x = in.as<T>() + b * n;
       T* y = out.as<T>() + b * n;
       const Index rest = in.numel - b * n;
-      T tail[n] = {};
+      T tail[n];
       if (rest < n) {
-        for (Index i = 0; i < rest; ++i) tail[i] = x[i];
+        for (Index i = 0; i < n; ++i) tail[i] = i < rest ? x[i] : T();
         x = y = tail;
       }
       for (int i = 0; i < n; i += V::size)
-        expr::store_as<T>(y + i, where(expr::load_as<V>(kept + i) != 0, V(scale) * expr::load_as<V>(x + i), V(0)));
+        expr::store_as<T>(y + i, where(expr::load_as<V>(kept + i) != 0, scale * expr::load_as<V>(x + i), V(0)));
       for (Index i = 0; y == tail && i < rest; ++i) out.as<T>()[b * n + i] = tail[i];
     }
   });

@@ -10,14 +10,26 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
-/// All lanes of a packet combined to one number.
+/// All lanes of a packet combined, in every lane. Halves are combined with halves, so all lanes agree to the last bit.
+template <class R, class V, std::size_t... lane, int width = V::size / 2>
+[[gnu::always_inline]] inline V fold_packet(V v, std::index_sequence<lane...> all, std::integral_constant<int, width> = {}) {
+  v = R::combine(v, V(__builtin_shufflevector(v.v, v.v, int(lane + width) % V::size...)));
+  if constexpr (width > 1) return fold_packet<R>(v, all, std::integral_constant<int, width / 2>());
+  else return v;
+}
+
+/// All lanes combined to one number.
 template <class R, class V> typename V::value_type fold_lanes(V v) {
-  using One = expr::Lanes<typename V::value_type, 1>;
-  typename V::value_type lane[V::size];
-  v.store(lane);
-  for (int width = V::size / 2; width; width /= 2)
-    for (int k = 0; k < width; ++k) lane[k] = R::combine(One::load(lane + k), One::load(lane + k + width)).v[0];
-  return lane[0];
+  if constexpr (requires { typename V::Native; }) {
+    return fold_packet<R>(v, std::make_index_sequence<V::size>()).v[0];
+  } else {
+    for (int width = V::size / 2; width; width /= 2)
+      for (int k = 0; k < width; ++k) {
+        using One = expr::Lanes<typename V::value_type, 1>;
+        v.v[k] = R::combine(One(v.v[k]), One(v.v[k + width])).v[0];
+      }
+    return v.v[0];
+  }
 }
 
 template <class V, class R> struct ReduceCombine {

@@ -1,4 +1,5 @@
-// Softmax in three passes over a row that stays in the cache: the largest, the sum of exponentials, the result.
+// Softmax in three passes over a row that stays in the cache: the largest, the sum of exponentials, the result. The next
+// row is fetched meanwhile.
 #pragma once
 #include "strip.hpp"
 
@@ -11,7 +12,6 @@ namespace cpu {
 template <class V, class T> V strip_maximum(const Strip<V>& s, const T* x) {
   using C = typename V::value_type;
   const C low = -std::numeric_limits<C>::infinity();
-  const auto larger = [](V a, V b) { return where(a > b, a, b); };
   V a(low), b = a, c = a, d = a;
   Index i = 0;
   for (; i + 4 <= s.whole; i += 4) {  // four at a time: one comparison would wait for the last
@@ -28,12 +28,22 @@ template <class V, class T> V strip_maximum(const Strip<V>& s, const T* x) {
 /// e^(x - largest) to y, where y is given, and its sum.
 template <class V, class T> V strip_exp_sum(const Strip<V>& s, const T* x, V largest, typename V::value_type* y) {
   using C = typename V::value_type;
-  return strip_sum(
-      s, [&](Index at, int lanes) __attribute__((always_inline)) {
-        const V e = exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
-        if (y) store_lanes(y + at, lanes, e);
-        return e;
-      });
+  const auto term = [&](Index at, int lanes) __attribute__((always_inline)) {
+    const V e = exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
+    if (y) store_lanes(y + at, lanes, e);
+    __builtin_prefetch(x + at + s.count * s.step);
+    return e;
+  };
+  constexpr Index block = 64;  // added up in blocks, as in any sum; an exponential takes longer than an addition
+  V sum(0);
+  Index i = 0;
+  while (i < s.whole) {
+    V part(0);
+    for (const Index end = std::min(s.whole, i + block); i < end; ++i) part += term(i * s.step, V::size);
+    sum += part;
+  }
+  for (; i < s.count; ++i) sum += term(i * s.step, s.lanes);
+  return s.template total<Sum>(sum);
 }
 
 struct SoftmaxForward {
@@ -50,6 +60,7 @@ struct SoftmaxForward {
     } else if constexpr (std::is_same_v<T, C>) {
       const V scale = 1 / strip_exp_sum(s, x, largest, y);
       s.each([&](Index at, int lanes) __attribute__((always_inline)) {
+        __builtin_prefetch(y + at + s.count * s.step, 1);
         store_lanes(y + at, lanes, load_lanes<V>(y + at, lanes, 0) * scale);
       });
     } else {  // a 16-bit result has no room for what is yet to be scaled

@@ -37,23 +37,50 @@ template <class V> struct Strip {
     for (Index i = whole; i < count; ++i) f(i * step, lanes);
   }
   /// What was combined lane by lane, for the whole of each row.
-  template <class R> V total(V v) const { return horizontal ? V(fold_lanes<R>(v)) : v; }
+  template <class R> V total(V v) const {
+    return horizontal ? fold_packet<R>(v, std::make_index_sequence<V::size>()) : v;
+  }
 };
+
+/// Packets of which memory has only the first lanes. AVX-512 has masks for that; elsewhere, and for other types than
+/// float, they go through a buffer.
+#if defined(__AVX512F__)
+template <class T> inline constexpr bool has_lane_masks = std::is_same_v<T, float>;
+#else
+template <class T> inline constexpr bool has_lane_masks = false;
+#endif
+inline std::uint16_t lane_mask(int lanes) { return std::uint16_t((1u << lanes) - 1); }
+
+template <class V, class T> [[gnu::noinline]] V load_buffered(const T* p, int lanes, typename V::value_type beyond) {
+  typename V::value_type values[V::size];
+  for (int i = 0; i < V::size; ++i) values[i] = i < lanes ? static_cast<typename V::value_type>(p[i]) : beyond;
+  return V::load(values);
+}
+template <class V, class T> [[gnu::noinline]] void store_buffered(T* p, int lanes, V v) {
+  T values[V::size];
+  expr::store_as<T>(values, v);
+  for (int i = 0; i < lanes; ++i) p[i] = values[i];
+}
 
 /// The first lanes from memory, the others as given.
 template <class V, class T>
 [[gnu::always_inline]] inline V load_lanes(const T* p, int lanes, typename V::value_type beyond) {
   if (lanes == V::size) return expr::load_as<V>(p);
-  typename V::value_type values[V::size];
-  for (int i = 0; i < V::size; ++i) values[i] = i < lanes ? static_cast<typename V::value_type>(p[i]) : beyond;
-  return V::load(values);
+  if constexpr (has_lane_masks<T>) {
+    V v(beyond);
+    asm("vmovups %1, %0%{%2%}" : "+v"(v.v) : "m"(*reinterpret_cast<const T(*)[V::size]>(p)), "Yk"(lane_mask(lanes)));
+    return v;
+  } else {
+    return load_buffered<V>(p, lanes, beyond);
+  }
 }
 
 template <class V, class T> [[gnu::always_inline]] inline void store_lanes(T* p, int lanes, V v) {
   if (lanes == V::size) return expr::store_as<T>(p, v);
-  T values[V::size];
-  expr::store_as<T>(values, v);
-  for (int i = 0; i < lanes; ++i) p[i] = values[i];
+  if constexpr (has_lane_masks<T>)
+    asm("vmovups %1, %0%{%2%}" : "+m"(*reinterpret_cast<T(*)[V::size]>(p)) : "v"(v.v), "Yk"(lane_mask(lanes)));
+  else
+    store_buffered(p, lanes, v);
 }
 
 /// The sum of f(offset, lanes) over a strip, for each row. Four packets at a time, in blocks, as in any sum.
