@@ -72,9 +72,28 @@ class Piece {
   return out;
 }
 
+namespace detail {
+inline constinit thread_local const char* outermost_op = nullptr;
+}
+
+/// While alive, Errors of this thread name the outermost such op: what an op made of others refuses is refused in the
+/// name that the user called.
+class ErrorName {
+ public:
+  explicit ErrorName(const char* op) : outer_(detail::outermost_op) {
+    if (!outer_) detail::outermost_op = op;
+  }
+  ~ErrorName() { detail::outermost_op = outer_; }
+  ErrorName(const ErrorName&) = delete;
+  ErrorName& operator=(const ErrorName&) = delete;
+
+ private:
+  const char* outer_;
+};
+
 /// Throws Error("op: pieces").
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail(const char* op, std::initializer_list<Piece> pieces) {
-  throw Error(std::string(op) + ": " + text(pieces));
+  throw Error(std::string(detail::outermost_op ? detail::outermost_op : op) + ": " + text(pieces));
 }
 
 }  // namespace tern

@@ -117,6 +117,7 @@ Tensor<D, T> bmm(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 /// Matrix times vector, [m, k] x [k].
 template <Device D, Element T>
 Tensor<D, T> mv(const Tensor<D, T>& a, const Tensor<D, T>& v, Here here = {}) {
+  const ErrorName name("mv");
   detail::check_dims("mv", *a.checked("mv"), 2, *v.checked("mv"), 1);
   return matmul(a, v, here);
 }

@@ -60,6 +60,7 @@ template <Device D, Floating T> Tensor<D, T> log_softmax(const Tensor<D, T>& x, 
 /// softmax(-x).
 template <Device D, Floating T>
 Tensor<D, T> softmin(const Tensor<D, T>& x, Index dim, Here here = {}) {
+  const ErrorName name("softmin");
   return softmax(neg(x, here), dim, here);
 }
 

@@ -125,6 +125,7 @@ Tensor<D, T> clamp_min(const Tensor<D, T>& x, const Tensor<D, T>& min, Here here
 
 template <Device D, Element T>
 const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> min, Here here = {}) {
+  const ErrorName name("clamp_min_");
   return clamp_(x, min, {}, here);
 }
 
@@ -144,6 +145,7 @@ Tensor<D, T> clamp_max(const Tensor<D, T>& x, const Tensor<D, T>& max, Here here
 
 template <Device D, Element T>
 const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> max, Here here = {}) {
+  const ErrorName name("clamp_max_");
   return clamp_(x, {}, max, here);
 }
 
