@@ -39,19 +39,27 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
 template <class D, class T>
 Tensor<D, T> bags_gradient(backend::Bags bags, Index rows, const Tensor<D, T>& g, const Tensor<D, Index>& numbers,
                            const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
-  const Tensor<D, T> dense = contiguous(g.detach());
-  const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)});
-  backend::bag_gradient<T>(D{}, bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(),
-                           scale.defined() ? scale.impl()->template as<T>() : nullptr);
-  if (scale.defined())
-    record({"embedding_bag", {}}, y, wrt(g, saved(numbers, starts, scale), [bags](const Tensor<D, T>& gg, const auto& n, const auto& s, const auto& w) {
-             return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, w);
-           }));
-  else
-    record({"embedding_bag", {}}, y, wrt(g, saved(numbers, starts), [bags](const Tensor<D, T>& gg, const auto& n, const auto& s) {
-             return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, Tensor<D, T>());
-           }));
-  return y;
+  if constexpr (is_half_v<T>) {  // sums in float
+    const Type<float> wide;
+    const auto factors = scale.defined() ? to_type(scale, wide) : Tensor<D, float>();
+    return to_type(bags_gradient(bags, rows, to_type(g, wide), numbers, starts, factors), Type<T>{});
+  } else {
+    const Tensor<D, T> dense = contiguous(g.detach());
+    const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)});
+    backend::bag_gradient<T>(D{}, bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(),
+                             scale.defined() ? scale.impl()->template as<T>() : nullptr);
+    const OpName op{"embedding_bag", {}};
+    if (scale.defined())
+      record(op, y, wrt(g, saved(numbers, starts, scale),
+                        [bags](const Tensor<D, T>& gg, const auto& n, const auto& s, const auto& w) {
+                          return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, w);
+                        }));
+    else
+      record(op, y, wrt(g, saved(numbers, starts), [bags](const Tensor<D, T>& gg, const auto& n, const auto& s) {
+               return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, Tensor<D, T>());
+             }));
+    return y;
+  }
 }
 
 template <class D, class T>
