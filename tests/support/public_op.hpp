@@ -55,6 +55,11 @@ struct PublicOp {
   {#name "_", TERN_TEST_CALL(X, const X v = clone(at); return name##_(v __VA_OPT__(, ) __VA_ARGS__)), nullptr,     \
    TERN_TEST_CALL(X, return name(at __VA_OPT__(, ) __VA_ARGS__)), opinfo,                                          \
    TERN_TEST_CALL(void, name##_(x __VA_OPT__(, ) __VA_ARGS__))}
+/// The same of x, for one whose result is off the tape.
+#define FLAT_IN_PLACE(name, ...)                                                                                  \
+  {#name "_", nullptr, TERN_TEST_CALL(Flat, return name##_(x * 1 __VA_OPT__(, ) __VA_ARGS__)),                     \
+   TERN_TEST_CALL(X, return name(x __VA_OPT__(, ) __VA_ARGS__).to(f64)), opinfo,                                   \
+   TERN_TEST_CALL(void, name##_(x __VA_OPT__(, ) __VA_ARGS__))}
 /// name(at) and name_(at).
 #define UNARY(name, at, oracle) OP(name, name(at), oracle, name(X())), IN_PLACE(name, at)
 
