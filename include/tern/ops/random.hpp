@@ -1,4 +1,5 @@
-// Random tensors. Each call takes the next stream of the program's sequence: after manual_seed the same calls give the same numbers.
+// Random tensors. Each call takes the next stream of the program's sequence: after manual_seed the same calls give the
+// same numbers.
 #pragma once
 #include "../backend/random.hpp"
 #include "copy.hpp"

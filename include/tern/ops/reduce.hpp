@@ -44,12 +44,14 @@ inline Dims masked_dims(unsigned mask) {
 }
 
 /// A reduction's result, or its gradient, with the reduced dimensions back as dimensions of size 1.
-template <class D, class T> Tensor<D, T> with_dims(const Tensor<D, T>& y, const Shape& shape, unsigned mask) {
+template <class D, class T>
+Tensor<D, T> with_dims(const Tensor<D, T>& y, const Shape& shape, unsigned mask) {
   return y.dim() == shape.n ? y : reshape(y, reduced_shape(shape, mask, true));
 }
 
 /// The same stretched to the shape before the reduction.
-template <class D, class T> Tensor<D, T> spread(const Tensor<D, T>& g, const Shape& shape, unsigned mask) {
+template <class D, class T>
+Tensor<D, T> spread(const Tensor<D, T>& g, const Shape& shape, unsigned mask) {
   return expand(with_dims(g, shape, mask), shape);
 }
 
@@ -131,7 +133,8 @@ Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, He
   return detail::sum_over<T, T>({"mean", here}, x, dim, keepdim, count);
 }
 
-template <Device D, Element T> T Tensor<D, T>::item(Here) const {
+template <Device D, Element T>
+T Tensor<D, T>::item(Here) const {
   const Array& a = *checked("item");
   if (a.numel != 1) fail("item", {"a tensor of one element is needed, not of shape ", a.shape_ref()});
   return *data();

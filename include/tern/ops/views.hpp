@@ -212,7 +212,9 @@ template <Device D, Element T>
 Tensor<D, T> view(const Tensor<D, T>& x, Shape to, Here here = {}) {
   const Shape shape = detail::inferred_shape("view", *x.checked("view"), to);
   TensorImpl* const impl = detail::viewed(x.impl(), shape);
-  if (!impl) fail("view", {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to, " without a copy; use reshape"});
+  if (!impl)
+    fail("view",
+         {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to, " without a copy; use reshape"});
   const Tensor<D, T> y(impl);
   const Shape from = x.shape();
   record({"view", here}, y, wrt(x, [from](const auto& g) { return reshape(g, from); }));

@@ -42,7 +42,7 @@ namespace detail::adl {
 #define TERN_OTHER_METHODS(X)                                                                                          \
   X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \
   X(logical_not_) X(logical_and_) X(logical_or_) X(logical_xor_) X(hypot_) X(xlogy_)                                    \
-  X(atan2_) X(hypot) X(logaddexp) X(xlogy) X(isclose) X(lerp) X(lerp_) X(addcmul) X(addcmul_) X(addcdiv) X(addcdiv_)            \
+  X(atan2_) X(hypot) X(logaddexp) X(xlogy) X(isclose) X(lerp) X(lerp_) X(addcmul) X(addcmul_) X(addcdiv) X(addcdiv_)   \
   X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(bitwise_not) X(bitwise_left_shift) X(bitwise_right_shift)              \
   X(clamp) X(clamp_) X(clamp_min) X(clamp_min_) X(clamp_max) X(clamp_max_) X(where) X(masked_fill) X(masked_fill_) X(masked_select) X(softmax) X(log_softmax)                                 \
   X(sum) X(mean) X(prod) X(amax) X(amin) X(argmax) X(argmin) X(var) X(logsumexp) X(any) X(all) X(norm)          \
