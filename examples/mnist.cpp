@@ -123,12 +123,9 @@ bool run(const train::Options& options) {
     optim::RMSprop optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
     return train_network<D>(net, optimizer, options);
   }
-  if (options.model == "mlp_small") {
-    Mlp<D> net({784, 128, 10}, 0);
-    optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.1, .momentum = 0.9});
-    return train_network<D>(net, optimizer, options);
-  }
-  fail("mnist", {"unknown model '", options.model, "': there are mlp and mlp_small"});
+  Mlp<D> net({784, 128, 10}, 0);
+  optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.1, .momentum = 0.9});
+  return train_network<D>(net, optimizer, options);
 }
 
 int main(int argc, char** argv) try {
@@ -137,7 +134,8 @@ int main(int argc, char** argv) try {
     std::printf("usage: mnist [options], models: mlp (784-512-512-10), mlp_small (784-128-10)\n%s", train::options_help);
     return 0;
   }
-  if (options.precision != "f32") fail("mnist", {"precision must be f32, not '", options.precision, "'"});
+  train::check_choice("--model", options.model, {"mlp", "mlp_small"});
+  train::check_choice("--precision", options.precision, {"f32"});
   if (options.threads) set_num_threads(int(options.threads));
   return with_device(options.device, [&]<Device D>(D) { return run<D>(options); }) ? 0 : 1;
 } catch (const std::exception& error) {

@@ -146,7 +146,7 @@ TEST_CASE("at kinks the derivatives are PyTorch's", "[dual]") {
   CHECK(at_zero([](auto x) { return sqrt(x); }) == std::numeric_limits<double>::infinity());
   CHECK(at_zero([](auto x) { return max(x, 0); }) == 0.5);
   CHECK(at_zero([](auto x) { return min(x, 0); }) == 0.5);
-  CHECK(at_zero([](auto x) { return clamp(x, 0, 1); }) == 1);
+  CHECK(at_zero([](auto x) { return clamp(x, 0, 1); }) == 0);
   CHECK(at_zero([](auto x) { return pow(x, 0); }) == 0);
   CHECK(at_zero([](auto x) { return pow(x, 1); }) == 1);
   CHECK(partial<0>([](auto x, auto y) { return max(x, y); }, 3.0, 3.0) == 0.5);

@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("scaled products refuse what does not fit", "[ops]", TERN_TES
   CHECK(error_of([&] { addmm(x, y, y); }) ==
         "addmm: a tensor of shape [2, 2] does not broadcast to the product's [3, 3]");
   CHECK(error_of([&] { addmv(x, y, v); }) == "addmv: a tensor of shape [2, 2] does not broadcast to the product's [3]");
-  CHECK(error_of([&] { addbmm(x, y, y); }) == "bmm: 3-d and 3-d tensors are needed, not [3, 3] and [3, 3]");
+  CHECK(error_of([&] { addbmm(x, y, y); }) == "addbmm: 3-d and 3-d tensors are needed, not [3, 3] and [3, 3]");
   CHECK(error_of([&] {
           baddbmm(zeros<TestType, double>({4, 2, 3, 3}), batch, batch);
         }) == "baddbmm: a tensor of shape [4, 2, 3, 3] does not broadcast to the product's [2, 3, 3]");

@@ -105,6 +105,56 @@ TEMPLATE_TEST_CASE("isclose", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { isclose(a, b, -1); }) == "isclose: tolerances must not be negative: rtol -1, atol 1e-08");
 }
 
+TEMPLATE_TEST_CASE("comparisons and logic in place give ones and zeros", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type) {
+    using T = typename decltype(type)::type;
+    const auto a = tensor_of<D, T>({0, 1, 2, 1}), b = tensor_of<D, T>({1, 1, 1, 0});
+    const auto same = [&](const auto& in_place, const auto& out_of_place) {
+      const auto x = a.clone();
+      const auto version = x.version();
+      CHECK(&in_place(x) == &x);
+      CHECK(x.version() > version);
+      check_close(values_of(x), values_of(out_of_place));
+    };
+    same([&](const auto& x) -> auto& { return x.eq_(b); }, a == b);
+    same([&](const auto& x) -> auto& { return x.ne_(b); }, a != b);
+    same([&](const auto& x) -> auto& { return x.lt_(b); }, a < b);
+    same([&](const auto& x) -> auto& { return x.le_(b); }, a <= b);
+    same([&](const auto& x) -> auto& { return x.gt_(b); }, a > b);
+    same([&](const auto& x) -> auto& { return x.ge_(b); }, a >= b);
+    same([&](const auto& x) -> auto& { return x.eq_(1); }, a == 1);
+    same([&](const auto& x) -> auto& { return x.ne_(1); }, a != 1);
+    same([&](const auto& x) -> auto& { return x.lt_(1); }, a < 1);
+    same([&](const auto& x) -> auto& { return x.le_(1); }, a <= 1);
+    same([&](const auto& x) -> auto& { return x.gt_(1); }, a > 1);
+    same([&](const auto& x) -> auto& { return x.ge_(1); }, a >= 1);
+    same([&](const auto& x) -> auto& { return x.logical_and_(b); }, logical_and(a, b));
+    same([&](const auto& x) -> auto& { return x.logical_or_(b); }, logical_or(a, b));
+    same([&](const auto& x) -> auto& { return x.logical_xor_(b); }, logical_xor(a, b));
+    same([&](const auto& x) -> auto& { return x.logical_not_(); }, logical_not(a));
+  };
+  check(f64), check(bf16), check(i64), check(u8);
+  const auto flags = tensor_of<D, bool>({0, 1});
+  check_close(values_of(flags.logical_not_()), {1, 0});
+  const auto wide = spread_tensor<D>({2, 3}), row = spread_tensor<D>({3});
+  CHECK(error_of([&] { row.lt_(wide); }).find("lt_: ") == 0);  // the result would be larger
+}
+
+TEMPLATE_TEST_CASE("a comparison in place ends the history of what it overwrites", "[ops][autograd]",
+                   TERN_TEST_DEVICES) {
+  const auto x = tensor_of<TestType>({1, 2, 3}).requires_grad_();
+  const auto y = x * 2;
+  const auto z = y * y;  // it was computed before
+  const auto rest = y.clone();
+  rest.select(0, 1).ge_(100);  // 0 in the middle
+  (rest * tensor_of<TestType>({1, 10, 100})).sum().backward();
+  check_close(values_of(x.grad()), {2, 0, 200});
+  y.gt_(2);
+  CHECK_THROWS_AS(z.sum().backward(), Error);
+  CHECK(error_of([&] { x.eq_(1); }).find("eq_: a leaf that requires a gradient") == 0);
+}
+
 TEMPLATE_TEST_CASE("comparisons refuse", "[ops]", TERN_TEST_DEVICES) {
   using X = Tensor<TestType, double>;
   const auto x = spread_tensor<TestType>({3}), y = spread_tensor<TestType>({2});

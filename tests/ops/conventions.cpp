@@ -1,6 +1,7 @@
 // What PyTorch answered at kinks, ties, NaN and infinities, held against the pointwise ops.
 #include "support/recorded.hpp"
 #include "tern/ops/activations.hpp"
+#include "tern/ops/fuse.hpp"
 
 #include <functional>
 
@@ -89,10 +90,27 @@ TEMPLATE_TEST_CASE("ties, zeros and signs of two arguments are PyTorch's", "[ops
   using D = TestType;
   check_binary<D>("maximum: ties and nan", [](const auto& a, const auto& b) { return maximum(a, b); });
   check_binary<D>("minimum: ties and nan", [](const auto& a, const auto& b) { return minimum(a, b); });
+  check_binary<D>("clamp_min: ties and nan", [](const auto& a, const auto& b) { return clamp_min(a, b); });
+  check_binary<D>("clamp_max: ties and nan", [](const auto& a, const auto& b) { return clamp_max(a, b); });
+  check_binary<D>("clamp_min: ties and nan", [](const auto& a, const auto& b) { return clamp(a, b); });
   check_binary<D>("remainder", [](const auto& a, const auto& b) { return remainder(a, b); });
   check_binary<D>("fmod", [](const auto& a, const auto& b) { return fmod(a, b); });
   check_binary<D>("pow at 0", [](const auto& a, const auto& b) { return pow(a, b); });
   check_binary<D>("atan2 at the axes", [](const auto& a, const auto& b) { return atan2(a, b); });
+}
+
+TEMPLATE_TEST_CASE("clamp, and a clamp in a fused expression, are PyTorch's at their bounds", "[ops]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  check_unary<D>("clamp at its bounds", fuse([](auto x) { return clamp(x, -1, 1); }));
+  check_unary<D>("clamp with min above max", fuse([](auto x) { return clamp(x, 2, 1); }));
+  const auto check = [](const auto& op) {
+    const RecordedCase recorded("clamp between tensors: ties, and min above max", 1e-12);
+    const auto x = recorded.input<D>(0), low = recorded.input<D>(1), high = recorded.input<D>(2);
+    check_case(recorded, op(x, low, high), x, low, high);
+  };
+  check([](const auto& x, const auto& low, const auto& high) { return clamp(x, low, high); });
+  check(fuse([](auto x, auto low, auto high) { return clamp(x, low, high); }));
 }
 
 TEMPLATE_TEST_CASE("integer quotients and remainders are PyTorch's", "[ops]", TERN_TEST_DEVICES) {

@@ -43,10 +43,10 @@ TEMPLATE_TEST_CASE("gradients of distances", "[ops][gradcheck]", TERN_TEST_DEVIC
 
 TEMPLATE_TEST_CASE("distances refuse what does not fit", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType, double>({2, 3}), y = zeros<TestType, double>({2, 2});
-  CHECK(error_of([&] { linalg::vector_norm(x, 2, 2); }) == "norm: dimension 2 is out of range [-2, 1]");
+  CHECK(error_of([&] { linalg::vector_norm(x, 2, 2); }) == "vector_norm: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { linalg::matrix_norm(x, 2); }) == "matrix_norm: ord must be 1, -1, inf or -inf, not 2");
   CHECK(error_of([&] { linalg::matrix_norm(x, 1, 0); }) == "matrix_norm: two dimensions are needed, not [0] of [2, 3]");
-  CHECK(error_of([&] { pairwise_distance(x, y); }) == "sub: shapes do not broadcast: [2, 3] and [2, 2]");
-  CHECK(error_of([&] { normalize(x, 2, 2); }) == "norm: dimension 2 is out of range [-2, 1]");
+  CHECK(error_of([&] { pairwise_distance(x, y); }) == "pairwise_distance: shapes do not broadcast: [2, 3] and [2, 2]");
+  CHECK(error_of([&] { normalize(x, 2, 2); }) == "normalize: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { cosine_similarity(x, y); }) == "cosine_similarity: shapes do not broadcast: [2, 3] and [2, 2]");
 }

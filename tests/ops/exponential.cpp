@@ -51,6 +51,7 @@ TEMPLATE_TEST_CASE("logaddexp", "[ops]", TERN_TEST_DEVICES) {
 TEMPLATE_TEST_CASE("xlogy", "[ops]", TERN_TEST_DEVICES) {
   const auto x = tensor_of<TestType>({2, 0, 0, 0, 1}), y = tensor_of<TestType>({3, 0, INFINITY, NAN, 0});
   check_close(values_of(xlogy(x, y)), {2 * std::log(3), 0, 0, NAN, -INFINITY});
+  check_close(values_of(x.clone().xlogy_(y)), values_of(xlogy(x, y)));
   CHECK(error_of([&] { xlogy(x, {}); }) == "xlogy: a tensor is undefined");
 }
 

@@ -41,8 +41,8 @@ TEMPLATE_TEST_CASE("gradients of two statistics", "[ops][gradcheck]", TERN_TEST_
 
 TEMPLATE_TEST_CASE("two statistics refuse dimensions that are not there", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType, double>({2});
-  CHECK(error_of([&] { var_mean(x, 1); }) == "var: dimension 1 is out of range [-1, 0]");
-  CHECK(error_of([&] { std_mean(x, 1); }) == "std: dimension 1 is out of range [-1, 0]");
-  CHECK(error_of([&] { aminmax(x, 1); }) == "amin: dimension 1 is out of range [-1, 0]");
+  CHECK(error_of([&] { var_mean(x, 1); }) == "var_mean: dimension 1 is out of range [-1, 0]");
+  CHECK(error_of([&] { std_mean(x, 1); }) == "std_mean: dimension 1 is out of range [-1, 0]");
+  CHECK(error_of([&] { aminmax(x, 1); }) == "aminmax: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { count_nonzero(x, 1); }) == "count_nonzero: dimension 1 is out of range [-1, 0]");
 }

@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("gradients of shape ops", "[ops][gradcheck]", TERN_TEST_DEVIC
 
 TEMPLATE_TEST_CASE("shape ops refuse what does not fit", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType, double>({2, 3});
-  CHECK(error_of([&] { broadcast_to(x, {3, 3}); }) == "expand: cannot expand [2, 3] to [3, 3]");
+  CHECK(error_of([&] { broadcast_to(x, {3, 3}); }) == "broadcast_to: cannot expand [2, 3] to [3, 3]");
   CHECK(error_of([&] { unflatten(x, 1, {2, 2}); }) == "unflatten: shape [2, 2] does not fit the elements of [3]");
   CHECK(error_of([&] {
           movedim(x, {0, 1}, {0});
@@ -70,10 +70,10 @@ TEMPLATE_TEST_CASE("shape ops refuse what does not fit", "[ops]", TERN_TEST_DEVI
   CHECK(error_of([&] { movedim(x, {0, -2}, {0, 1}); }) == "movedim: dimension -2 is named twice");
   CHECK(error_of([&] { diagonal(x, 0, 1, -1); }) == "diagonal: two different dimensions are needed, not 1 and -1");
   CHECK(error_of([&] { repeat(x, 2); }) == "repeat: a number for every dimension is needed: [2] for [2, 3]");
-  CHECK(error_of([&] { tile(x, -1); }) == "repeat: the numbers must not be negative: [1, -1]");
+  CHECK(error_of([&] { tile(x, -1); }) == "tile: the numbers must not be negative: [1, -1]");
   CHECK(error_of([&] { flip(x, 2); }) == "flip: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { roll(x, {1, 2}, 0); }) == "roll: as many shifts as dimensions are needed: [1, 2] for [0]");
   const std::vector<Tensor<TestType, double>> none, different{x, zeros<TestType, double>({3, 2})};
   CHECK(error_of([&] { hstack(none); }) == "hstack: at least one tensor is needed");
-  CHECK(error_of([&] { vstack(different); }) == "cat: shapes [2, 3] and [3, 2] differ in another dimension than 0");
+  CHECK(error_of([&] { vstack(different); }) == "vstack: shapes [2, 3] and [3, 2] differ in another dimension than 0");
 }

@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("gradients of softmax", "[ops][gradcheck]", TERN_TEST_DEVICES
 
 TEMPLATE_TEST_CASE("softmax refuses a dimension that is not there", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { softmax(zeros<TestType>({2}), 1); }) == "softmax: dimension 1 is out of range [-1, 0]");
-  CHECK(error_of([&] { softmin(zeros<TestType>({2}), 1); }) == "softmax: dimension 1 is out of range [-1, 0]");
+  CHECK(error_of([&] { softmin(zeros<TestType>({2}), 1); }) == "softmin: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { log_softmax(zeros<TestType>({2}), -2); }) ==
         "log_softmax: dimension -2 is out of range [-1, 0]");
 }

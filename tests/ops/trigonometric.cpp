@@ -38,6 +38,7 @@ TEMPLATE_TEST_CASE("atan2 and hypot", "[ops]", TERN_TEST_DEVICES) {
   for (const auto& layout : layouts(y)) {
     check_close(values_of(atan2(layout, x)), angles);
     check_close(values_of(hypot(layout, x)), lengths);
+    check_close(values_of(layout.clone().hypot_(x)), lengths);
     check_close(values_of(layout.atan2_(x)), angles);
   }
   CHECK(error_of([&] { atan2(x, spread_tensor<TestType>({4})); }) == "atan2: shapes do not broadcast: [7] and [4]");

@@ -1,5 +1,7 @@
 """What PyTorch answers where a formula alone does not say: ties, NaN, nothing, zero, infinity, ignored targets."""
 
+import itertools
+
 import torch
 import torch.nn.functional as F
 
@@ -42,6 +44,10 @@ def conventions():
 
     record("clamp at its bounds", lambda x: torch.clamp(x, -1, 1), [-2.0, -1.0, 0.0, 1.0, 2.0, NAN], args=[-1, 1])
     record("clamp with min above max", lambda x: torch.clamp(x, 2, 1), [0.0, 1.5, 3.0], args=[2, 1])
+    grid = [[float(v) for v in column] for column in zip(*itertools.product(range(3), repeat=3))]
+    record("clamp between tensors: ties, and min above max", torch.clamp, *grid)
+    record("clamp_min: ties and nan", torch.clamp_min, [1.0, 2.0, NAN, 0.0, NAN], [1.0, 1.0, 0.0, NAN, NAN])
+    record("clamp_max: ties and nan", torch.clamp_max, [1.0, 2.0, NAN, 0.0, NAN], [1.0, 1.0, 0.0, NAN, NAN])
     record("maximum: ties and nan", torch.maximum, [1.0, 2.0, NAN, 0.0, NAN], [1.0, 1.0, 0.0, NAN, NAN])
     record("minimum: ties and nan", torch.minimum, [1.0, 2.0, NAN, 0.0, NAN], [1.0, 1.0, 0.0, NAN, NAN])
     record("where hides nan", lambda x: torch.where(x > 0, x, torch.zeros((), dtype=d)), [NAN, -1.0, 2.0])

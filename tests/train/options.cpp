@@ -90,3 +90,14 @@ TEST_CASE("options: what cannot be is an Error that names it") {
   CHECK(refusal({"--lr", "-0.1"}) == "options: --lr must not be negative: -0.1");
   CHECK(refusal({"--price", "-1"}) == "options: --price must not be negative: -1");
 }
+
+TEST_CASE("options: a choice that a trainer does not offer is refused with those that it does") {
+  const auto choose = [](const std::string& value, std::initializer_list<const char*> offered) {
+    return tern_test::error_of([&] { train::check_choice("--precision", value, offered); });
+  };
+  CHECK(choose("f32", {"f32"}) == "");
+  CHECK(choose("bf16", {"f32", "bf16"}) == "");
+  CHECK(choose("bf16", {"f32"}) == "options: --precision must be f32, not 'bf16'");
+  CHECK(choose("f64", {"f32", "bf16"}) == "options: --precision must be f32 or bf16, not 'f64'");
+  CHECK(choose("", {"f32"}) == "options: --precision must be f32, not ''");
+}

@@ -84,9 +84,28 @@ namespace detail {
   return out;
 }
 
+namespace detail {
+inline constinit thread_local const char* outermost_op = nullptr;
+}
+
+/// While alive, Errors of this thread name the outermost such op: what an op made of others refuses is refused in the
+/// name that the user called.
+class ErrorName {
+ public:
+  explicit ErrorName(const char* op) : outer_(detail::outermost_op) {
+    if (!outer_) detail::outermost_op = op;
+  }
+  ~ErrorName() { detail::outermost_op = outer_; }
+  ErrorName(const ErrorName&) = delete;
+  ErrorName& operator=(const ErrorName&) = delete;
+
+ private:
+  const char* outer_;
+};
+
 /// Throws Error("op: pieces").
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail(const char* op, std::initializer_list<Piece> pieces) {
-  char* const message = detail::joined(op, pieces);
+  char* const message = detail::joined(detail::outermost_op ? detail::outermost_op : op, pieces);
   const Error error(message);
   std::free(message);
   throw error;

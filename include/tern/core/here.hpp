@@ -5,10 +5,15 @@
 namespace tern {
 
 /// A source line. As a default argument it is the caller's; std::source_location is missing in clang 14's library.
-struct Here {
+class Here {
+  struct Default {};  // in front, so that no text or number converts to a line
+
+ public:
   const char* file;
   std::uint32_t line;
-  constexpr Here(const char* f = __builtin_FILE(), std::uint32_t l = __builtin_LINE()) : file(f), line(l) {}
+  constexpr Here(const char* f, std::uint32_t l) : file(f), line(l) {}
+  constexpr Here(Default = {}, const char* f = __builtin_FILE(), std::uint32_t l = __builtin_LINE())
+      : file(f), line(l) {}
 };
 
 namespace detail {

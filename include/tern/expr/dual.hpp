@@ -67,9 +67,16 @@ template <class V> struct Dual : Assignable<Dual<V>> {
   /// Equal arguments share the derivative.
   friend Dual min(Dual a, Dual b) { return {min(a.v, b.v), chosen(a.v<b.v, a.v> b.v, a, b)}; }
   friend Dual max(Dual a, Dual b) { return {max(a.v, b.v), chosen(a.v > b.v, a.v < b.v, a, b)}; }
-  /// At a limit the derivative is still x's.
+  /// At a limit that is a number the derivative is 0; one that is not shares it. Where the limits are equal, x is one.
+  friend Dual clamp(Dual x, double low, double high) {
+    return {clamp(x.v, V(low), V(high)), where((x.v > low) & (x.v < high), x.d, Tangent<V>())};
+  }
   friend Dual clamp(Dual x, Dual low, Dual high) {
-    return {clamp(x.v, low.v, high.v), where(x.v < low.v, low.d, where(x.v > high.v, high.d, x.d))};
+    const Mask equal = low.v == high.v, at_low = x.v == low.v, at_high = x.v == high.v;
+    const Tangent<V> inside =
+        where(equal, x.d, where(at_low, (x.d + low.d) * V(0.5), where(at_high, (x.d + high.d) * V(0.5), x.d)));
+    return {clamp(x.v, low.v, high.v),
+            where((x.v > high.v) | (low.v > high.v), high.d, where(x.v < low.v, low.d, inside))};
   }
   friend Dual copysign(Dual a, Dual b) { return {copysign(a.v, b.v), a.d * (sign(a.v) * copysign(V(1), b.v))}; }
 

@@ -80,12 +80,14 @@ Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 template <Device D, Element T>
 Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
                  Here here = {}) {
+  const ErrorName name("sub");
   return add(a, b, static_cast<scalar_t<T>>(-alpha), here);
 }
 
 /// x - s.
 template <Device D, Element T>
 Tensor<D, T> sub(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  const ErrorName name("sub");
   return add(x, static_cast<scalar_t<T>>(-s), here);
 }
 
@@ -163,10 +165,12 @@ const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
 template <Device D, Element T>
 const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
                          Here here = {}) {
+  const ErrorName name("sub_");
   return add_(a, b, static_cast<scalar_t<T>>(-alpha), here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& sub_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+  const ErrorName name("sub_");
   return add_(x, static_cast<scalar_t<T>>(-s), here);
 }
 template <Device D, Element T>

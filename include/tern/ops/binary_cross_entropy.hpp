@@ -6,13 +6,15 @@
 namespace tern {
 
 /// What binary_cross_entropy takes besides input and target.
-template <Device D, Floating T> struct BinaryCrossEntropyOptions {
+template <Device D, Floating T>
+struct BinaryCrossEntropyOptions {
   Tensor<D, T> weight = {};  // of each element, broadcast to the input; undefined: ones
   Reduction reduction = Reduction::mean;
 };
 
 /// What binary_cross_entropy_with_logits takes besides input and target.
-template <Device D, Floating T> struct BinaryCrossEntropyWithLogitsOptions {
+template <Device D, Floating T>
+struct BinaryCrossEntropyWithLogitsOptions {
   Tensor<D, T> weight = {};      // of each element, broadcast to the input; undefined: ones
   Tensor<D, T> pos_weight = {};  // of the part for target 1, broadcast to the input; undefined: ones
   Reduction reduction = Reduction::mean;

@@ -34,6 +34,7 @@ Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>&
 template <Device D, Floating T>
 Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
                    double alpha = 1, Here here = {}) {
+  const ErrorName name("addmm");
   return detail::add_product(
       {"addmm", here}, [&](const auto& l, const auto& r) { return mm(l, r, here); }, x, a, b, beta, alpha);
 }
@@ -42,6 +43,7 @@ Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D,
 template <Device D, Floating T>
 Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& v, double beta = 1,
                    double alpha = 1, Here here = {}) {
+  const ErrorName name("addmv");
   return detail::add_product(
       {"addmv", here}, [&](const auto& l, const auto& r) { return mv(l, r, here); }, x, a, v, beta, alpha);
 }
@@ -50,6 +52,7 @@ Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D,
 template <Device D, Floating T>
 Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
                     double alpha = 1, Here here = {}) {
+  const ErrorName name("addbmm");
   const auto product = [&](const auto& l, const auto& r) { return sum(bmm(l, r, here), 0, false, here); };
   return detail::add_product({"addbmm", here}, product, x, a, b, beta, alpha);
 }
@@ -58,6 +61,7 @@ Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D
 template <Device D, Floating T>
 Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
                      double alpha = 1, Here here = {}) {
+  const ErrorName name("baddbmm");
   return detail::add_product(
       {"baddbmm", here}, [&](const auto& l, const auto& r) { return bmm(l, r, here); }, x, a, b, beta, alpha);
 }

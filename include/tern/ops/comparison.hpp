@@ -1,10 +1,26 @@
 // Comparisons, predicates and logic: results are Tensor<D, bool>, off the tape. Bitwise operators are beside them.
 #pragma once
-#include "pointwise.hpp"
+#include "copy.hpp"
 
 namespace tern {
 
-/// Defines name(a, b) and name(x, number). A comparison with NaN is false, but ne is true.
+namespace detail {
+/// x becomes 1 where the result of a comparison is true, else 0.
+template <class D, class T>
+const Tensor<D, T>& assign_truth(const Tensor<D, T>& x, const Tensor<D, bool>& truth, Here here) {
+  return copy_(x, to_type(truth, Type<T>{}, here), here);
+}
+}  // namespace detail
+
+/// Defines name_(a, b): the result of name as ones and zeros in a. It has no gradient.
+#define TERN_TRUTH_IN_PLACE(name)                                                                                \
+  template <Device D, Element T>                                                                                 \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                    \
+    const ErrorName op(#name "_");                                                                               \
+    return detail::assign_truth(a, name(a, b), here);                                                            \
+  }
+
+/// Defines name(a, b), name(x, number) and their forms in place. A comparison with NaN is false, but ne is true.
 #define TERN_COMPARISON(name, symbol)                                                                            \
   template <Device D, Element T>                                                                                 \
   Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                \
@@ -14,7 +30,13 @@ namespace tern {
   Tensor<D, bool> name(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here = {}) {                  \
     return detail::map<bool>(#name, [s](auto v) { return v symbol decltype(v)(s); }, x);                         \
   }                                                                                                              \
-  TERN_SAME_PLACE(name)
+  template <Device D, Element T>                                                                                 \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {      \
+    const ErrorName op(#name "_");                                                                               \
+    return detail::assign_truth(x, name(x, s), here);                                                            \
+  }                                                                                                              \
+  TERN_SAME_PLACE(name)                                                                                          \
+  TERN_TRUTH_IN_PLACE(name)
 
 TERN_COMPARISON(eq, ==)
 TERN_COMPARISON(ne, !=)
@@ -36,17 +58,26 @@ TERN_PREDICATE(isfinite, v - v == 0)
 TERN_PREDICATE(logical_not, v == 0)
 #undef TERN_PREDICATE
 
-/// Defines name(a, b) on truth values: what is not 0 is true, NaN too.
+/// x becomes 1 where it is 0, else 0. It has no gradient.
+template <Device D, Element T>
+const Tensor<D, T>& logical_not_(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName op("logical_not_");
+  return detail::assign_truth(x, logical_not(x), here);
+}
+
+/// Defines name(a, b) and name_(a, b) on truth values: what is not 0 is true, NaN too.
 #define TERN_LOGICAL(name, symbol)                                                                               \
   template <Device D, Element T>                                                                                 \
   Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                \
     return detail::map<bool>(#name, [](auto x, auto y) { return (x != 0) symbol (y != 0); }, a, b);              \
   }                                                                                                              \
-  TERN_SAME_PLACE(name)
+  TERN_SAME_PLACE(name)                                                                                          \
+  TERN_TRUTH_IN_PLACE(name)
 TERN_LOGICAL(logical_and, &)
 TERN_LOGICAL(logical_or, |)
 TERN_LOGICAL(logical_xor, ^)
 #undef TERN_LOGICAL
+#undef TERN_TRUTH_IN_PLACE
 
 /// Defines name(a, b) and name(x, number) on the bits of integers, or on bool.
 #define TERN_BITWISE(name, symbol)                                                                               \

@@ -6,14 +6,16 @@
 namespace tern {
 
 /// What nll_loss takes besides input and target.
-template <Device D, Floating T> struct NllLossOptions {
+template <Device D, Floating T>
+struct NllLossOptions {
   Tensor<D, T> weight = {};               // of each class, [C]; undefined: ones
   Index ignore_index = -100;              // samples with this target do not count
   Reduction reduction = Reduction::mean;  // mean: divided by the sum of the targets' weights
 };
 
 /// What cross_entropy takes besides input and target.
-template <Device D, Floating T> struct CrossEntropyOptions {
+template <Device D, Floating T>
+struct CrossEntropyOptions {
   Tensor<D, T> weight = {};
   Index ignore_index = -100;
   Reduction reduction = Reduction::mean;
@@ -48,7 +50,8 @@ inline void check_smoothing(double smoothing) {
 }
 
 /// What the tape keeps of a cross entropy; a weight of no elements stands for none.
-template <class D, class T> struct CrossEntropyState {
+template <class D, class T>
+struct CrossEntropyState {
   const CrossEntropyPlan& plan;
   const Tensor<D, T>& x;
   const Tensor<D, Index>& target;

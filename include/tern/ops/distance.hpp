@@ -12,6 +12,7 @@ namespace linalg {
 /// (sum over dim of |x|^ord)^(1/ord), as tern::norm.
 template <Device D, Floating T>
 Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  const ErrorName name("vector_norm");
   return tern::norm(x, ord, dim, keepdim, here);
 }
 
@@ -19,6 +20,7 @@ Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, Dims dim = {}, b
 /// column, inf and -inf over a row.
 template <Device D, Floating T>
 Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1}, bool keepdim = false, Here here = {}) {
+  const ErrorName name("matrix_norm");
   const int n = x.checked("matrix_norm")->ndim;
   if (n < 2 || dim.n != 2) fail("matrix_norm", {"two dimensions are needed, not ", dim, " of ", x.shape()});
   const bool rows = std::isinf(ord);
@@ -39,6 +41,7 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1},
 template <Device D, Floating T>
 Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, double eps = 1e-6,
                                bool keepdim = false, Here here = {}) {
+  const ErrorName name("pairwise_distance");
   const auto distance = [&](const auto& a, const auto& b) {
     return norm(add(sub(a, b, here), eps, here), p, -1, keepdim, here);
   };
@@ -48,6 +51,7 @@ Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, d
 /// x / max(norm(x), eps), the norm being over dim.
 template <Device D, Floating T>
 Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, Dims dim = 1, double eps = 1e-12, Here here = {}) {
+  const ErrorName name("normalize");
   return detail::rounded_once(
       [&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
 }

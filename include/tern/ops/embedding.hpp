@@ -11,7 +11,8 @@ template <Device D, Element T>
 Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, Index padding_idx = -1, Here here = {}) {
   if (weight.checked("embedding")->ndim != 2) fail("embedding", {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0);
-  if (padding_idx < -1 || padding_idx >= rows) fail("embedding", {"padding_idx ", padding_idx, " is not one of ", rows, " rows"});
+  if (padding_idx < -1 || padding_idx >= rows)
+    fail("embedding", {"padding_idx ", padding_idx, " is not one of ", rows, " rows"});
   Shape to = x.checked("embedding")->shape();
   to.push_back(weight.size(1));
   Tensor<D, T> table = weight;
@@ -32,31 +33,40 @@ struct EmbeddingBagOptions {
 namespace detail {
 
 template <class D, class T>
-Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, T>& weight, const Tensor<D, Index>& numbers,
-                          const Tensor<D, Index>& starts, const Tensor<D, T>& scale);
+Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, T>& weight,
+                          const Tensor<D, Index>& numbers, const Tensor<D, Index>& starts, const Tensor<D, T>& scale);
 
 /// The gradient of reduced_bags (not for max) by its table; linear in g, so its own gradient is reduced_bags again.
 template <class D, class T>
 Tensor<D, T> bags_gradient(backend::Bags bags, Index rows, const Tensor<D, T>& g, const Tensor<D, Index>& numbers,
                            const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
-  const Tensor<D, T> dense = contiguous(g.detach());
-  const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)});
-  backend::bag_gradient<T>(D{}, bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(),
-                           scale.defined() ? scale.impl()->template as<T>() : nullptr);
-  if (scale.defined())
-    record({"embedding_bag", {}}, y, wrt(g, saved(numbers, starts, scale), [bags](const Tensor<D, T>& gg, const auto& n, const auto& s, const auto& w) {
-             return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, w);
-           }));
-  else
-    record({"embedding_bag", {}}, y, wrt(g, saved(numbers, starts), [bags](const Tensor<D, T>& gg, const auto& n, const auto& s) {
-             return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, Tensor<D, T>());
-           }));
-  return y;
+  if constexpr (is_half_v<T>) {  // sums in float
+    const Type<float> wide;
+    const auto factors = scale.defined() ? to_type(scale, wide) : Tensor<D, float>();
+    return to_type(bags_gradient(bags, rows, to_type(g, wide), numbers, starts, factors), Type<T>{});
+  } else {
+    const Tensor<D, T> dense = contiguous(g.detach());
+    const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)});
+    backend::bag_gradient<T>(D{}, bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(),
+                             scale.defined() ? scale.impl()->template as<T>() : nullptr);
+    const OpName op{"embedding_bag", {}};
+    if (scale.defined())
+      record(op, y,
+             wrt(g, saved(numbers, starts, scale),
+                 [bags](const Tensor<D, T>& gg, const auto& n, const auto& s, const auto& w) {
+                   return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, w);
+                 }));
+    else
+      record(op, y, wrt(g, saved(numbers, starts), [bags](const Tensor<D, T>& gg, const auto& n, const auto& s) {
+               return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, Tensor<D, T>());
+             }));
+    return y;
+  }
 }
 
 template <class D, class T>
-Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, T>& weight, const Tensor<D, Index>& numbers,
-                          const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
+Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, T>& weight,
+                          const Tensor<D, Index>& numbers, const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
   const Tensor<D, T> table = contiguous(weight.detach());
   const Index rows = table.size(0), columns = table.size(1), count = starts.numel() - 1;
   const Tensor<D, T> y = empty<D, T>({count, columns});
@@ -71,11 +81,14 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
              return narrow(scatter_add(zeros<D, T>({rows + 1, columns}), 0, at, g), 0, 0, rows);
            }));
   } else if (scale.defined()) {
-    record(op, y, wrt(weight, saved(numbers, starts, scale.detach()), [bags, rows](const Tensor<D, T>& g, const auto& n, const auto& s, const auto& w) {
-             return bags_gradient(bags, rows, g, n, s, w);
-           }));
+    record(op, y,
+           wrt(weight, saved(numbers, starts, scale.detach()),
+               [bags, rows](const Tensor<D, T>& g, const auto& n, const auto& s, const auto& w) {
+                 return bags_gradient(bags, rows, g, n, s, w);
+               }));
   } else {
-    record(op, y, wrt(weight, saved(numbers, starts), [bags, rows](const Tensor<D, T>& g, const auto& n, const auto& s) {
+    record(op, y,
+           wrt(weight, saved(numbers, starts), [bags, rows](const Tensor<D, T>& g, const auto& n, const auto& s) {
              return bags_gradient(bags, rows, g, n, s, Tensor<D, T>());
            }));
   }
@@ -101,43 +114,52 @@ Tensor<D, Index> bag_starts(const Tensor<D, Index>& x, const Tensor<D, Index>& o
   if (bags > 0 && starts.data()[0] != 0) fail("embedding_bag", {"the first offset must be 0, not ", starts.data()[0]});
   for (Index i = 0; i < bags; ++i)
     if (starts.data()[i] > starts.data()[i + 1] || starts.data()[i + 1] > x.numel())
-      fail("embedding_bag", {"offsets must rise and stay within ", x.numel(), " numbers: ", starts.data()[i], ", ", starts.data()[i + 1]});
+      fail("embedding_bag", {"offsets must rise and stay within ", x.numel(), " numbers: ", starts.data()[i], ", ",
+                             starts.data()[i + 1]});
   return starts;
 }
 
 }  // namespace detail
 
-/// The sum, mean or maximum of rows of the table for each bag of numbers. x is [bags, length], or a vector with the bags' offsets.
-/// per_sample_weights, shaped like x, scale the rows of a sum.
+/// The sum, mean or maximum of rows of the table for each bag of numbers. x is [bags, length], or a vector with the
+/// bags' offsets. per_sample_weights, shaped like x, scale the rows of a sum.
 template <Device D, Element T>
 Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, const Tensor<D, Index>& offsets,
-                           EmbeddingBagOptions options = {}, const Tensor<D, T>& per_sample_weights = {}, Here here = {}) {
+                           EmbeddingBagOptions options = {}, const Tensor<D, T>& per_sample_weights = {},
+                           Here here = {}) {
   x.checked("embedding_bag");
-  if (weight.checked("embedding_bag")->ndim != 2) fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
+  if (weight.checked("embedding_bag")->ndim != 2)
+    fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0);
   Index padding = options.padding_idx;
-  if (padding < -1 || padding >= rows) fail("embedding_bag", {"padding_idx ", padding, " is not one of ", rows, " rows"});
+  if (padding < -1 || padding >= rows)
+    fail("embedding_bag", {"padding_idx ", padding, " is not one of ", rows, " rows"});
   const Tensor<D, Index> starts = detail::bag_starts(x, offsets, options.include_last_offset);
   const Tensor<D, Index> numbers = reshape(x, {-1}, here).contiguous(here);
   backend::check_range(D{}, "embedding_bag", *numbers.impl(), rows);
   const backend::Bags bags{options.mode, padding};
-  if (!per_sample_weights.defined()) return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, Tensor<D, T>());
+  if (!per_sample_weights.defined())
+    return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, Tensor<D, T>());
   if (options.mode != BagMode::sum) fail("embedding_bag", {"per_sample_weights need mode sum"});
   if (!(per_sample_weights.shape() == x.shape()))
-    fail("embedding_bag", {"per_sample_weights of shape ", per_sample_weights.shape(), " do not fit an input of shape ", x.shape()});
+    fail("embedding_bag",
+         {"per_sample_weights of shape ", per_sample_weights.shape(), " do not fit an input of shape ", x.shape()});
   if (!records(per_sample_weights))
-    return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, reshape(per_sample_weights, {-1}).contiguous());
+    return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts,
+                                reshape(per_sample_weights, {-1}).contiguous());
   // Weights that are learned: scaled rows are summed as a table of their own, so that both get their gradient.
   const Type<compute_t<T>> wide;
   const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), wide, here);
   const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), wide, here), here);
   auto kept = scaled;
   if (padding >= 0) kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
-  const auto y = detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept, arange<D>(numbers.numel()), starts, {});
+  const auto y =
+      detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept, arange<D>(numbers.numel()), starts, {});
   return to_type(y, Type<T>{}, here);
 }
 template <Device D, Element T>
-Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, EmbeddingBagOptions options = {}, Here here = {}) {
+Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, EmbeddingBagOptions options = {},
+                           Here here = {}) {
   return embedding_bag(x, weight, Tensor<D, Index>(), options, Tensor<D, T>(), here);
 }
 

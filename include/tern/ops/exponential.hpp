@@ -46,17 +46,27 @@ Tensor<D, T> logaddexp(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here =
 }
 TERN_SAME_PLACE(logaddexp)
 
+namespace detail {
+inline constexpr auto xlogy_expression = [](auto a, auto b) {
+  return where(a == 0, where(b == b, 0, b), a * log(b));
+};
+}
+
 /// x log(y), and 0 where x is 0 and y not NaN.
 template <Device D, Floating T>
 Tensor<D, T> xlogy(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
-  const auto z = detail::map<T>(
-      "xlogy", [](auto a, auto b) { return where(a == 0, where(b == b, 0, b), a * log(b)); }, x, y);
+  const auto z = detail::map<T>("xlogy", detail::xlogy_expression, x, y);
   record({"xlogy", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) {
            return where(a == 0, where(b <= 0, 0, g * log(b)), g * log(b));
          }}),
          wrt(y, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) { return g * a / b; }}));
   return z;
 }
+template <Device D, Floating T>
+const Tensor<D, T>& xlogy_(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+  return detail::pointwise_({"xlogy_", here}, detail::xlogy_expression, [&] { return xlogy(x, y, here); }, x, y);
+}
 TERN_SAME_PLACE(xlogy)
+TERN_SAME_PLACE(xlogy_)
 
 }  // namespace tern

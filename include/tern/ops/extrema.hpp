@@ -48,7 +48,8 @@ Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x
   return y;
 }
 
-template <class D, class T> Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x) {
+template <class D, class T>
+Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x) {
   x.checked(op);
   const NoGradGuard off;
   return arg_extreme(op, largest, reshape(x, Shape(x.numel())), 0, false);
@@ -74,7 +75,8 @@ Tensor<D, Index> argmax(const Tensor<D, T>& x, Index dim, bool keepdim = false, 
   return detail::arg_extreme("argmax", true, x, dim, keepdim);
 }
 /// The same among all elements, counted in row-major order.
-template <Device D, Element T> Tensor<D, Index> argmax(const Tensor<D, T>& x, Here = {}) {
+template <Device D, Element T>
+Tensor<D, Index> argmax(const Tensor<D, T>& x, Here = {}) {
   return detail::arg_extreme("argmax", true, x);
 }
 
@@ -84,7 +86,8 @@ Tensor<D, Index> argmin(const Tensor<D, T>& x, Index dim, bool keepdim = false, 
   return detail::arg_extreme("argmin", false, x, dim, keepdim);
 }
 /// The same among all elements, counted in row-major order.
-template <Device D, Element T> Tensor<D, Index> argmin(const Tensor<D, T>& x, Here = {}) {
+template <Device D, Element T>
+Tensor<D, Index> argmin(const Tensor<D, T>& x, Here = {}) {
   return detail::arg_extreme("argmin", false, x);
 }
 

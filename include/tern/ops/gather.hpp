@@ -22,7 +22,8 @@ Tensor<D, T> take_rows(const OpName& op, const Tensor<D, T>& x, const Tensor<D, 
   const Tensor<D, T> y = empty<D, T>(shape);
   backend::take_rows(D{}, *y.impl(), *table.impl(), *numbers.impl());
   const Here here = op.here;
-  record(op, y, wrt(x, saved(numbers), [rows, here](const auto& g, const auto& n) { return add_rows(g, n, rows, here); }));
+  record(op, y,
+         wrt(x, saved(numbers), [rows, here](const auto& g, const auto& n) { return add_rows(g, n, rows, here); }));
   return y;
 }
 
@@ -37,7 +38,9 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
     shape[0] = rows;
     const Tensor<D, T> y = zeros<D, T>(shape);
     backend::add_rows<T>(D{}, *y.impl(), *index.impl(), *values.impl());
-    record({"index_add", here}, y, wrt(x, saved(index), [](const auto& g, const auto& n) { return take_rows({"index_select", {}}, g, n); }));
+    record({"index_add", here}, y, wrt(x, saved(index), [](const auto& g, const auto& n) {
+             return take_rows({"index_select", {}}, g, n);
+           }));
     return y;
   }
 }
@@ -47,10 +50,13 @@ inline void check_index_vector(const char* op, const Array& index) {
 }
 
 /// Error unless index has the dimensions of x and, but along dim, sizes that are not larger.
-[[gnu::noinline]] inline void check_gather(const char* op, const Array& x, int dim, const Array& index, bool along_dim) {
+[[gnu::noinline]] inline void check_gather(const char* op, const Array& x, int dim, const Array& index,
+                                           bool along_dim) {
   bool fits = index.ndim == x.ndim || (index.ndim <= 1 && x.ndim <= 1);
-  for (int i = 0; fits && i < index.ndim && i < x.ndim; ++i) fits = (i == dim && !along_dim) || index.dims[i] <= x.dims[i];
-  if (!fits && index.numel > 0) fail(op, {"index of shape ", index.shape(), " does not fit a tensor of shape ", x.shape()});
+  for (int i = 0; fits && i < index.ndim && i < x.ndim; ++i)
+    fits = (i == dim && !along_dim) || index.dims[i] <= x.dims[i];
+  if (!fits && index.numel > 0)
+    fail(op, {"index of shape ", index.shape(), " does not fit a tensor of shape ", x.shape()});
 }
 
 }  // namespace detail
@@ -72,11 +78,13 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
   detail::check_index_vector("index_add", *index.checked("index_add"));
   const int d = wrap_dim("index_add", dim, x.checked("index_add")->ndim);
   source.checked("index_add");
-  if (x.dim() == 0) return index_add(unsqueeze(x, 0, here), 0, index, source.reshape({-1}, here), alpha, here).reshape({}, here);
+  if (x.dim() == 0)
+    return index_add(unsqueeze(x, 0, here), 0, index, source.reshape({-1}, here), alpha, here).reshape({}, here);
   Shape expected = x.shape();
   expected[d] = index.numel();
   if (!(source.shape() == expected))
-    fail("index_add", {"a source of shape ", source.shape(), " does not fit ", index.numel(), " positions of dimension ", d, " of ", x.shape()});
+    fail("index_add", {"a source of shape ", source.shape(), " does not fit ", index.numel(),
+                       " positions of dimension ", d, " of ", x.shape()});
   const Tensor<D, Index> numbers = contiguous(index);
   backend::check_range(D{}, "index_add", *numbers.impl(), x.size(d));
   const Tensor<D, T> sum = detail::add_rows(transpose(source, 0, d, here), numbers, x.size(d), here);
@@ -84,9 +92,11 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
 }
 
 template <Device D, Element T>
-Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source, Here here = {});
+Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                         Here here = {});
 
-/// out[.., i, ..] = x[.., index[.., i, ..], ..], i along dim. index has x's dimensions; its other sizes are at most x's.
+/// out[.., i, ..] = x[.., index[.., i, ..], ..], i along dim. index has x's dimensions; its other sizes are at most
+/// x's.
 template <Device D, Element T>
 Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
   const int d = wrap_dim("gather", dim, x.checked("gather")->ndim);
@@ -105,7 +115,8 @@ Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& in
 
 /// x with source[.., i, ..] added to position index[.., i, ..] of dim.
 template <Device D, Element T>
-Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source, Here here) {
+Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                         Here here) {
   const int d = wrap_dim("scatter_add", dim, x.checked("scatter_add")->ndim);
   detail::check_gather("scatter_add", *x.impl(), d, *index.checked("scatter_add"), false);
   detail::check_gather("scatter_add", *source.checked("scatter_add"), d, *index.impl(), true);

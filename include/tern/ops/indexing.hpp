@@ -252,6 +252,7 @@ template <class D, class T>
 const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count,
                                  const Tensor<D, T>& values, bool accumulate, Here here) {
   const char* const op = "index_put_";
+  const ErrorName name(op);
   values.checked(op);
   const Indexed<D, T> indexed(op, x, entries, count, here);
   if (!indexed.has_tensors()) {
@@ -313,6 +314,7 @@ const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
 template <Device D, Element T>
 Tensor<D, T> index_put(const Tensor<D, T>& x, const IndexList<D>& indices, const Tensor<D, T>& values,
                        bool accumulate = false, Here here = {}) {
+  const ErrorName name("index_put");
   const Tensor<D, T> y = clone(x, here);
   return index_put_(y, indices, values, accumulate, here);
 }

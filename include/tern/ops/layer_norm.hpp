@@ -8,7 +8,8 @@ namespace tern {
 namespace detail {
 
 /// Error unless the shape is the end of x's, and a is of that shape.
-[[gnu::noinline]] inline void check_normalized(const char* op, const Array& x, const Shape& normalized, const Array& a) {
+[[gnu::noinline]] inline void check_normalized(const char* op, const Array& x, const Shape& normalized,
+                                               const Array& a) {
   bool fits = normalized.n > 0 && normalized.n <= x.ndim;
   for (int i = 0; i < normalized.n && fits; ++i) fits = x.dims[x.ndim - normalized.n + i] == normalized[i];
   if (!fits) fail(op, {"normalized_shape ", normalized, " is not the end of the input's shape ", x.shape_ref()});
@@ -17,7 +18,8 @@ namespace detail {
 }
 
 /// What layer_norm saves.
-template <class D, class T> struct LayerNormState {
+template <class D, class T>
+struct LayerNormState {
   using X = Tensor<D, T>;
   const X &x, &weight;
   const Tensor<D, compute_t<T>>&mean, &scale;

@@ -1,4 +1,5 @@
-// Matrix products: matmul with PyTorch's rules for vectors and batches, its strict forms mm, bmm, mv and dot, and linear.
+// Matrix products: matmul with PyTorch's rules for vectors and batches, its strict forms mm, bmm, mv and dot, and
+// linear.
 #pragma once
 #include "../backend/matmul.hpp"
 #include "../device/events.hpp"
@@ -7,7 +8,8 @@
 namespace tern {
 namespace detail {
 
-/// The steps from one matrix of a batch to the next, if all batch dimensions (those before the last two) can be walked with one.
+/// The steps from one matrix of a batch to the next, if all batch dimensions (those before the last two) can be walked
+/// with one.
 inline bool one_batch_stride(const Array& a, Index& stride) {
   stride = 0;
   Index count = 1;  // matrices in the dimensions passed so far, the innermost first
@@ -90,7 +92,8 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   return c;
 }
 
-[[gnu::noinline, gnu::cold]] inline void check_dims(const char* op, const Array& a, int a_dims, const Array& b, int b_dims) {
+[[gnu::noinline, gnu::cold]] inline void check_dims(const char* op, const Array& a, int a_dims, const Array& b,
+                                                    int b_dims) {
   if (a.ndim != a_dims || b.ndim != b_dims)
     fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
 }
@@ -103,7 +106,8 @@ template <class D, class T>
 Tensor<D, T> gradient_product(const Tensor<D, T>& a, const Tensor<D, T>& b) {
   if constexpr (is_half_v<T>) {
     const Shape input(tape.input_shape.d, tape.input_shape.n);
-    if (!(broadcast_shapes("matmul", {a.impl()->dims, a.dim() - 2}, {b.impl()->dims, b.dim() - 2}) == Shape(input.d, input.n - 2)))
+    if (!(broadcast_shapes("matmul", {a.impl()->dims, a.dim() - 2}, {b.impl()->dims, b.dim() - 2}) ==
+          Shape(input.d, input.n - 2)))
       return to_type(sum_to(matmul(to_type(a, f32), to_type(b, f32)), input), Type<T>{});
   }
   return recorded_product({"matmul", {}}, a, b);
@@ -113,8 +117,9 @@ Tensor<D, T> gradient_product(const Tensor<D, T>& a, const Tensor<D, T>& b) {
 template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const Tensor<D, T> c = product(op.name, a, b);
-  record(op, c, wrt(a, saved(b), [](const auto& dc, const auto& kept) { return gradient_product(dc, kept.mT()); }),   // dA = dC Bᵀ
-         wrt(b, saved(a), [](const auto& dc, const auto& kept) { return gradient_product(kept.mT(), dc); }));         // dB = Aᵀ dC
+  // dA = dC Bᵀ and dB = Aᵀ dC.
+  record(op, c, wrt(a, saved(b), [](const auto& dc, const auto& kept) { return gradient_product(dc, kept.mT()); }),
+         wrt(b, saved(a), [](const auto& dc, const auto& kept) { return gradient_product(kept.mT(), dc); }));
   return c;
 }
 
@@ -138,6 +143,7 @@ Tensor<D, T> bmm(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 /// Matrix times vector, [m, k] x [k].
 template <Device D, Element T>
 Tensor<D, T> mv(const Tensor<D, T>& a, const Tensor<D, T>& v, Here here = {}) {
+  const ErrorName name("mv");
   detail::check_dims("mv", *a.checked("mv"), 2, *v.checked("mv"), 1);
   return matmul(a, v, here);
 }
@@ -150,8 +156,8 @@ Tensor<D, T> dot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   return matmul(a, b, here);
 }
 
-/// Vectors, matrices and batches: a vector on the left is a row, on the right a column, and that dimension is dropped from the
-/// result; dimensions before the last two are batches and broadcast.
+/// Vectors, matrices and batches: a vector on the left is a row, on the right a column, and that dimension is dropped
+/// from the result; dimensions before the last two are batches and broadcast.
 template <Device D, Element T>
 Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const int m = a.checked("matmul")->ndim, n = b.checked("matmul")->ndim;
@@ -195,8 +201,8 @@ template <Device D, Element T>
 }
 }  // namespace detail
 
-/// x Wᵀ + b: x is [.., in], W [out, in], b [out] or undefined. A weight of one dimension, [in], is one row without that of the output;
-/// its bias is 0-d.
+/// x Wᵀ + b: x is [.., in], W [out, in], b [out] or undefined. A weight of one dimension, [in], is one row without that
+/// of the output; its bias is 0-d.
 template <Device D, Element T>
 Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias = {}, Here here = {}) {
   detail::check_linear(*x.checked("linear"), *weight.checked("linear"), bias.impl());

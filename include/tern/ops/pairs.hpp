@@ -11,6 +11,7 @@ namespace tern {
 template <Device D, Floating T>
 std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, Dims dim = {}, double correction = 1,
                                                bool keepdim = false, Here here = {}) {
+  const ErrorName name("var_mean");
   return {var(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
 }
 
@@ -18,6 +19,7 @@ std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, Dims dim =
 template <Device D, Floating T>
 std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, Dims dim = {}, double correction = 1,
                                                bool keepdim = false, Here here = {}) {
+  const ErrorName name("std_mean");
   return {tern::std(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
 }
 
@@ -25,6 +27,7 @@ std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, Dims dim =
 template <Device D, Element T>
 std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false,
                                               Here here = {}) {
+  const ErrorName name("aminmax");
   return {amin(x, dim, keepdim, here), amax(x, dim, keepdim, here)};
 }
 

@@ -95,10 +95,12 @@ Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
 /// pow in double precision.
 template <Device D, Element T>
 Tensor<D, double> float_power(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+  const ErrorName name("float_power");
   return pow(to_type(x, f64, here), to_type(y, f64, here), here);
 }
 template <Device D, Element T>
 Tensor<D, double> float_power(const Tensor<D, T>& x, double exponent, Here here = {}) {
+  const ErrorName name("float_power");
   return pow(to_type(x, f64, here), exponent, here);
 }
 

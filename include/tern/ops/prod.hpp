@@ -8,7 +8,8 @@ namespace detail {
 
 /// Row i is the product of all rows of x but the i-th. A tree of multiplications rather than a quotient: right at
 /// zeros, and so are its derivatives.
-template <class D, class T> Tensor<D, T> products_of_others(const Tensor<D, T>& x) {
+template <class D, class T>
+Tensor<D, T> products_of_others(const Tensor<D, T>& x) {
   const Index n = x.size(0), half = n / 2;
   if (n <= 1) return ones_like(x);
   const Tensor<D, T> a = narrow(x, 0, 0, half), b = narrow(x, 0, half, half), rest = narrow(x, 0, 2 * half, n % 2);
@@ -19,7 +20,8 @@ template <class D, class T> Tensor<D, T> products_of_others(const Tensor<D, T>& 
 
 /// The same over several dimensions: for each element the product of those that a reduction over mask multiplies it
 /// with.
-template <class D, class T> Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
+template <class D, class T>
+Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
   Dims order, back;
   Index count = 1;
   for (int i = 0; i < x.dim(); ++i)

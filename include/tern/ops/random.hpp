@@ -1,4 +1,5 @@
-// Random tensors. Each call takes the next stream of the program's sequence: after manual_seed the same calls give the same numbers.
+// Random tensors. Each call takes the next stream of the program's sequence: after manual_seed the same calls give the
+// same numbers.
 #pragma once
 #include "../backend/random.hpp"
 #include "copy.hpp"
@@ -8,6 +9,7 @@ namespace tern {
 /// Uniform in [low, high).
 template <Device D, Element T = float>
 Tensor<D, T> uniform(const Shape& shape, double low, double high) {
+  const ErrorName name("uniform");
   static_assert(is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape);
   backend::uniform<T>(D{}, next_random(), low, high, *x.impl());
@@ -17,12 +19,14 @@ Tensor<D, T> uniform(const Shape& shape, double low, double high) {
 /// Uniform in [0, 1).
 template <Device D, Element T = float>
 Tensor<D, T> rand(const Shape& shape) {
+  const ErrorName name("rand");
   return uniform<D, T>(shape, 0, 1);
 }
 
 /// Normal with mean 0 and standard deviation 1.
 template <Device D, Element T = float>
 Tensor<D, T> randn(const Shape& shape) {
+  const ErrorName name("randn");
   static_assert(is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape);
   backend::normal<T>(D{}, next_random(), 0, 1, *x.impl());
@@ -84,6 +88,7 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
 /// 1 with the probability that p holds for each element, else 0.
 template <Device D, Element T>
 Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
+  const ErrorName name("bernoulli");
   return detail::map<T>("bernoulli", [](auto u, auto q) { return where(u < q, decltype(u)(1), decltype(u)(0)); },
                         uniform<D, T>(p.shape(), 0, 1), p);
 }
@@ -98,14 +103,17 @@ const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, Here here 
 
 template <class D, class T>
 Tensor<D, T> rand_like(const Tensor<D, T>& x) {
+  const ErrorName name("rand_like");
   return rand<D, T>(x.shape());
 }
 template <class D, class T>
 Tensor<D, T> randn_like(const Tensor<D, T>& x) {
+  const ErrorName name("randn_like");
   return randn<D, T>(x.shape());
 }
 template <class D, class T>
 Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high) {
+  const ErrorName name("randint_like");
   return randint<D, T>(low, high, x.shape());
 }
 

@@ -53,7 +53,8 @@ inline Dims masked_dims(unsigned mask) {
 }
 
 /// A reduction's result, or its gradient, with the reduced dimensions back as dimensions of size 1.
-template <class D, class T> Tensor<D, T> with_dims(const Tensor<D, T>& y, const Shape& shape, unsigned mask) {
+template <class D, class T>
+Tensor<D, T> with_dims(const Tensor<D, T>& y, const Shape& shape, unsigned mask) {
   return y.dim() == shape.n ? y : reshape(y, reduced_shape(shape, mask, true));
 }
 
@@ -142,7 +143,8 @@ Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, He
   return y;
 }
 
-template <Device D, Element T> T Tensor<D, T>::item(Here) const {
+template <Device D, Element T>
+T Tensor<D, T>::item(Here) const {
   const Array& a = *checked("item");
   if (a.numel != 1) fail("item", {"a tensor of one element is needed, not of shape ", a.shape_ref()});
   return *data();

@@ -10,6 +10,7 @@ namespace tern {
 /// x stretched to a shape, as expand does.
 template <Device D, Element T>
 Tensor<D, T> broadcast_to(const Tensor<D, T>& x, Shape to, Here here = {}) {
+  const ErrorName name("broadcast_to");
   return expand(x, to, here);
 }
 
@@ -114,6 +115,7 @@ Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
 /// repeat, where dimensions without a number are taken once.
 template <Device D, Element T>
 Tensor<D, T> tile(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
+  const ErrorName name("tile");
   Shape all;
   for (int i = repeats.n; i < x.checked("tile")->ndim; ++i) all.push_back(1);
   for (Index count : repeats) all.push_back(count);
@@ -133,6 +135,7 @@ Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
 /// Position i of dimension dims[k] moves to i + shifts[k], around the end. Without dims the elements are one row.
 template <Device D, Element T>
 Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here = {}) {
+  const ErrorName name("roll");
   if (shifts.empty()) fail("roll", {"a shift is needed"});
   if (dims.empty() && shifts.n == 1) return reshape(roll(flatten(x, 0, -1, here), shifts, 0, here), x.shape(), here);
   if (shifts.n != dims.n) fail("roll", {"as many shifts as dimensions are needed: ", shifts, " for ", dims});
@@ -150,6 +153,7 @@ Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here 
 /// The tensors side by side along dimension 1, vectors and numbers along dimension 0.
 template <Device D, Element T>
 Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
+  const ErrorName name("hstack");
   if (tensors.empty()) fail("hstack", {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors) parts.push_back(x.checked("hstack")->ndim ? x : view(x, 1, here));
@@ -159,6 +163,7 @@ Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
 /// The tensors one below the other along dimension 0; a vector is a row.
 template <Device D, Element T>
 Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
+  const ErrorName name("vstack");
   if (tensors.empty()) fail("vstack", {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors)

@@ -8,11 +8,13 @@ namespace tern {
 namespace detail {
 
 /// x off the tape, dense.
-template <class D, class T> Tensor<D, T> dense(const Tensor<D, T>& x) {
+template <class D, class T>
+Tensor<D, T> dense(const Tensor<D, T>& x) {
   return x.impl()->contiguous ? x : contiguous(x.detach());
 }
 
-template <class D, class T> Tensor<D, T> softmax_forward(bool log, const Tensor<D, T>& x, int dim) {
+template <class D, class T>
+Tensor<D, T> softmax_forward(bool log, const Tensor<D, T>& x, int dim) {
   const Tensor<D, T> y = empty<D, T>(x.shape());
   if (x.dim() == 0)
     backend::fill<T>(D{}, log ? 0 : 1, *y.impl());
@@ -38,7 +40,8 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
 }  // namespace detail
 
 /// e^x / (sum over dim of e^x). A row of -infinity only gives NaN.
-template <Device D, Floating T> Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
+template <Device D, Floating T>
+Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const int at = wrap_dim("softmax", dim, x.checked("softmax")->ndim);
   const Tensor<D, T> y = detail::softmax_forward(false, x, at);
   record({"softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {
@@ -48,7 +51,8 @@ template <Device D, Floating T> Tensor<D, T> softmax(const Tensor<D, T>& x, Inde
 }
 
 /// x - log(sum over dim of e^x).
-template <Device D, Floating T> Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
+template <Device D, Floating T>
+Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const int at = wrap_dim("log_softmax", dim, x.checked("log_softmax")->ndim);
   const Tensor<D, T> y = detail::softmax_forward(true, x, at);
   record({"log_softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {
@@ -60,6 +64,7 @@ template <Device D, Floating T> Tensor<D, T> log_softmax(const Tensor<D, T>& x, 
 /// softmax(-x).
 template <Device D, Floating T>
 Tensor<D, T> softmin(const Tensor<D, T>& x, Index dim, Here here = {}) {
+  const ErrorName name("softmin");
   return softmax(neg(x, here), dim, here);
 }
 

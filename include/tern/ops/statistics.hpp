@@ -20,7 +20,8 @@ Tensor<D, T> variance(const char* op, const Tensor<D, T>& x, const Dims& dim, do
 }
 
 /// g (x - mean over mask of x), calculated with the precision of compute_t<T>.
-template <class D, class T> Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask) {
+template <class D, class T>
+Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask) {
   const Type<compute_t<T>> wide;
   const auto input = to_type(x, wide), middle = mean(input, masked_dims(mask), true);
   const auto rule = [](auto h, auto v, auto m) { return h * (v - m); };

@@ -20,6 +20,7 @@ TERN_UNARY_BY_HAND(atanh, atanh(x), x, g / (1 - x * x))
 
 namespace detail {
 inline constexpr auto atan2_expression = [](auto y, auto x) { return atan2(y, x); };
+inline constexpr auto hypot_expression = [](auto x, auto y) { return hypot(x, y); };
 }
 
 /// The angle of the point (x, y): arctan(y / x) in the right quadrant, in [-pi, pi].
@@ -41,11 +42,16 @@ TERN_SAME_PLACE(atan2_)
 /// sqrt(a^2 + b^2), without overflow.
 template <Device D, Floating T>
 Tensor<D, T> hypot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto c = detail::map<T>("hypot", [](auto x, auto y) { return hypot(x, y); }, a, b);
+  const auto c = detail::map<T>("hypot", detail::hypot_expression, a, b);
   const detail::Gradient along{[](auto g, auto x, auto length) { return g * (x / length); }};
   record({"hypot", here}, c, wrt(a, saved(a, c), along), wrt(b, saved(b, c), along));
   return c;
 }
+template <Device D, Floating T>
+const Tensor<D, T>& hypot_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::pointwise_({"hypot_", here}, detail::hypot_expression, [&] { return hypot(a, b, here); }, a, b);
+}
 TERN_SAME_PLACE(hypot)
+TERN_SAME_PLACE(hypot_)
 
 }  // namespace tern

@@ -342,6 +342,7 @@ std::vector<Tensor<D, T>> chunk(const Tensor<D, T>& x, Index chunks, Index dim =
 /// All positions of a dimension, each without it.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> unbind(const Tensor<D, T>& x, Index dim = 0, Here here = {}) {
+  const ErrorName name("unbind");
   const Index size = x.checked("unbind")->ndim ? x.size(dim) : 0;
   if (x.dim() == 0) fail("unbind", {"a 0-d tensor has no dimension to unbind"});
   std::vector<Tensor<D, T>> pieces;

@@ -53,23 +53,40 @@ template <Device D0, Device D1, Element T>
 Refusal<Tensor<D0, bool>, Tensor<D1, T>> where(const Tensor<D0, bool>&, const Tensor<D1, T>&, const Tensor<D1, T>&)
     TERN_REFUSED(D0, D1);
 
+namespace detail {
+
+// What g leaves to the first of two where the larger or smaller of them was taken; equal numbers share it.
+inline constexpr Gradient larger_gradient{
+    [](auto g, auto x, auto y) { return where(x < y, 0, where(x == y, 0.5 * g, g)); }};
+inline constexpr Gradient smaller_gradient{
+    [](auto g, auto x, auto y) { return where(x > y, 0, where(x == y, 0.5 * g, g)); }};
+
+template <class D, class T>
+Tensor<D, T> larger(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
+  const auto c = map<T>(op.name, [](auto x, auto y) { return max(x, y); }, a, b);
+  record(op, c, wrt(a, saved(a, b), larger_gradient), wrt(b, saved(b, a), larger_gradient));
+  return c;
+}
+template <class D, class T>
+Tensor<D, T> smaller(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
+  const auto c = map<T>(op.name, [](auto x, auto y) { return min(x, y); }, a, b);
+  record(op, c, wrt(a, saved(a, b), smaller_gradient), wrt(b, saved(b, a), smaller_gradient));
+  return c;
+}
+
+}  // namespace detail
+
 /// The larger of the two, NaN if either is. Equal numbers share the gradient.
 template <Device D, Element T>
 Tensor<D, T> maximum(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto c = detail::map<T>("maximum", [](auto x, auto y) { return max(x, y); }, a, b);
-  const detail::Gradient share{[](auto g, auto x, auto y) { return where(x < y, 0, where(x == y, 0.5 * g, g)); }};
-  record({"maximum", here}, c, wrt(a, saved(a, b), share), wrt(b, saved(b, a), share));
-  return c;
+  return detail::larger({"maximum", here}, a, b);
 }
 TERN_SAME_PLACE(maximum)
 
 /// The smaller of the two, NaN if either is. Equal numbers share the gradient.
 template <Device D, Element T>
 Tensor<D, T> minimum(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto c = detail::map<T>("minimum", [](auto x, auto y) { return min(x, y); }, a, b);
-  const detail::Gradient share{[](auto g, auto x, auto y) { return where(x > y, 0, where(x == y, 0.5 * g, g)); }};
-  record({"minimum", here}, c, wrt(a, saved(a, b), share), wrt(b, saved(b, a), share));
-  return c;
+  return detail::smaller({"minimum", here}, a, b);
 }
 TERN_SAME_PLACE(minimum)
 
@@ -116,15 +133,12 @@ Tensor<D, T> clamp_min(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> 
 }
 template <Device D, Element T>
 Tensor<D, T> clamp_min(const Tensor<D, T>& x, const Tensor<D, T>& min, Here here = {}) {
-  const auto y = detail::map<T>("clamp_min", [](auto v, auto low) { return max(v, low); }, x, min);
-  record({"clamp_min", here}, y,
-         wrt(x, saved(x, min), detail::Gradient{[](auto g, auto v, auto low) { return where(v >= low, g, 0); }}),
-         wrt(min, saved(x, min), detail::Gradient{[](auto g, auto v, auto low) { return where(v < low, g, 0); }}));
-  return y;
+  return detail::larger({"clamp_min", here}, x, min);
 }
 
 template <Device D, Element T>
 const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> min, Here here = {}) {
+  const ErrorName name("clamp_min_");
   return clamp_(x, min, {}, here);
 }
 
@@ -135,24 +149,34 @@ Tensor<D, T> clamp_max(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> 
 }
 template <Device D, Element T>
 Tensor<D, T> clamp_max(const Tensor<D, T>& x, const Tensor<D, T>& max, Here here = {}) {
-  const auto y = detail::map<T>("clamp_max", [](auto v, auto high) { return min(v, high); }, x, max);
-  record({"clamp_max", here}, y,
-         wrt(x, saved(x, max), detail::Gradient{[](auto g, auto v, auto high) { return where(v <= high, g, 0); }}),
-         wrt(max, saved(x, max), detail::Gradient{[](auto g, auto v, auto high) { return where(v > high, g, 0); }}));
-  return y;
+  return detail::smaller({"clamp_max", here}, x, max);
 }
 
 template <Device D, Element T>
 const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> max, Here here = {}) {
+  const ErrorName name("clamp_max_");
   return clamp_(x, {}, max, here);
 }
 
-/// x brought between two tensors, either of which may be undefined.
+/// x brought between two tensors, either of which may be undefined. At a bound x and it share the gradient.
 template <Device D, Element T>
 Tensor<D, T> clamp(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<D, T>& max = {}, Here here = {}) {
   if (!min.defined() && !max.defined()) fail("clamp", {"at least one of min and max must be given"});
-  const Tensor<D, T> raised = min.defined() ? clamp_min(x, min, here) : x;
-  return max.defined() ? clamp_max(raised, max, here) : raised;
+  if (!max.defined()) return detail::larger({"clamp", here}, x, min);
+  if (!min.defined()) return detail::smaller({"clamp", here}, x, max);
+  const auto y = detail::map<T>("clamp", [](auto v, auto low, auto high) { return clamp(v, low, high); }, x, min, max);
+  // Where the bounds are equal and x is there too, it is x that was taken.
+  record({"clamp", here}, y,
+         wrt(x, saved(x, min, max), detail::Gradient{[](auto g, auto v, auto low, auto high) {
+           return where((v < low) | (v > high), 0, where((v == low) ^ (v == high), 0.5 * g, g));
+         }}),
+         wrt(min, saved(x, min, max), detail::Gradient{[](auto g, auto v, auto low, auto high) {
+           return where((v < low) & (low <= high), g, where((v == low) & (low < high), 0.5 * g, 0));
+         }}),
+         wrt(max, saved(x, min, max), detail::Gradient{[](auto g, auto v, auto low, auto high) {
+           return where((v > high) | (low > high), g, where((v == high) & (low < high), 0.5 * g, 0));
+         }}));
+  return y;
 }
 TERN_SAME_PLACE(clamp)
 TERN_SAME_PLACE(clamp_min)

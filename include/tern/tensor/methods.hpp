@@ -35,13 +35,14 @@ namespace detail::adl {
   X(erfc) X(erfinv) X(lgamma) X(digamma) X(sign) X(floor) X(ceil) X(round) X(trunc) X(frac) X(relu) X(logit)
 // Pointwise, a second tensor or a number; each has an in-place form.
 #define TERN_BINARY_METHODS(X) X(mul) X(div) X(pow) X(fmod) X(remainder) X(floor_divide)
-// Pointwise, a second tensor or a number, to a boolean.
+// Pointwise, a second tensor or a number, to a boolean; each has an in-place form.
 #define TERN_COMPARISON_METHODS(X) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
 // Pointwise, to a boolean.
 #define TERN_PREDICATE_METHODS(X) X(isnan) X(isinf) X(isfinite) X(logical_not)
 #define TERN_OTHER_METHODS(X)                                                                                          \
   X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \
-  X(atan2_) X(hypot) X(logaddexp) X(xlogy) X(isclose) X(lerp) X(lerp_) X(addcmul) X(addcmul_) X(addcdiv) X(addcdiv_)            \
+  X(logical_not_) X(logical_and_) X(logical_or_) X(logical_xor_) X(hypot_) X(xlogy_)                                    \
+  X(atan2_) X(hypot) X(logaddexp) X(xlogy) X(isclose) X(lerp) X(lerp_) X(addcmul) X(addcmul_) X(addcdiv) X(addcdiv_)   \
   X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(bitwise_not) X(bitwise_left_shift) X(bitwise_right_shift)              \
   X(clamp) X(clamp_) X(clamp_min) X(clamp_min_) X(clamp_max) X(clamp_max_) X(where) X(masked_fill) X(masked_fill_) X(masked_select) X(softmax) X(log_softmax)                                 \
   X(sum) X(mean) X(prod) X(amax) X(amin) X(argmax) X(argmin) X(var) X(logsumexp) X(any) X(all) X(norm)          \
@@ -59,6 +60,7 @@ TERN_OTHER_METHODS(TERN_ADL)
 #define TERN_ADL_IN_PLACE(name) TERN_ADL(name##_)
 TERN_UNARY_METHODS(TERN_ADL_IN_PLACE)
 TERN_BINARY_METHODS(TERN_ADL_IN_PLACE)
+TERN_COMPARISON_METHODS(TERN_ADL_IN_PLACE)
 #undef TERN_ADL_IN_PLACE
 #undef TERN_ADL
 
@@ -85,7 +87,9 @@ inline constexpr std_caller call_std{};
   const Tensor& name##_(Scalar other, Here here = {}) const { return TERN_CALL(name##_, other, here); }
 #define TERN_COMPARISON_METHOD(name)                                                                                \
   Tensor<D, bool> name(const Tensor& other, Here here = {}) const { return TERN_CALL(name, other, here); }          \
-  Tensor<D, bool> name(Scalar other, Here here = {}) const { return TERN_CALL(name, other, here); }
+  Tensor<D, bool> name(Scalar other, Here here = {}) const { return TERN_CALL(name, other, here); }                  \
+  const Tensor& name##_(const Tensor& other, Here here = {}) const { return TERN_CALL(name##_, other, here); }       \
+  const Tensor& name##_(Scalar other, Here here = {}) const { return TERN_CALL(name##_, other, here); }
 #define TERN_PREDICATE_METHOD(name) \
   Tensor<D, bool> name(Here here = {}) const { return TERN_CALL(name, here); }
 #define TERN_REDUCTION_METHOD(name) \
@@ -162,9 +166,15 @@ inline constexpr std_caller call_std{};
   Tensor round(int decimals, Here here = {}) const { return TERN_CALL(round, decimals, here); }                         \
   Tensor logit(double eps, Here here = {}) const { return TERN_CALL(logit, eps, here); }                                \
   const Tensor& atan2_(const Tensor& other, Here here = {}) const { return TERN_CALL(atan2_, other, here); }            \
+  const Tensor& logical_not_(Here here = {}) const { return TERN_CALL(logical_not_, here); }                            \
+  const Tensor& logical_and_(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_and_, other, here); } \
+  const Tensor& logical_or_(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_or_, other, here); }  \
+  const Tensor& logical_xor_(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_xor_, other, here); } \
   Tensor hypot(const Tensor& other, Here here = {}) const { return TERN_CALL(hypot, other, here); }                     \
+  const Tensor& hypot_(const Tensor& other, Here here = {}) const { return TERN_CALL(hypot_, other, here); }            \
   Tensor logaddexp(const Tensor& other, Here here = {}) const { return TERN_CALL(logaddexp, other, here); }             \
   Tensor xlogy(const Tensor& other, Here here = {}) const { return TERN_CALL(xlogy, other, here); }                     \
+  const Tensor& xlogy_(const Tensor& other, Here here = {}) const { return TERN_CALL(xlogy_, other, here); }            \
   Tensor<D, bool> isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,          \
                           Here here = {}) const {                                                                       \
     return TERN_CALL(isclose, other, rtol, atol, equal_nan, here);                                                      \

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 
 #include "../core/error.hpp"
@@ -80,7 +81,7 @@ inline constexpr Option options[] = {
 inline constexpr const char* options_help =
     "  --device cpu|cuda|auto   where to train (auto)\n"
     "  --model NAME             which network\n"
-    "  --precision f32|bf16     element type of the network's layers (f32)\n"
+    "  --precision TYPE         element type of the network's layers (f32)\n"
     "  --epochs N  --batch-size N  --lr RATE  --seed N  --threads N\n"
     "  --data DIR               the folder with the data set's files\n"
     "  --save FILE              write a checkpoint after each epoch\n"
@@ -88,6 +89,17 @@ inline constexpr const char* options_help =
     "  --json FILE              write the results\n"
     "  --price DOLLARS          of the machine for an hour: adds the cost\n"
     "  --show N                 draw N mistakes at the end\n";
+
+/// Error unless an option's value is one of those that a trainer offers.
+[[gnu::noinline]] inline void check_choice(const char* name, const std::string& value,
+                                           std::initializer_list<const char*> offered) {
+  std::string list;
+  for (const char* const choice : offered) {
+    if (value == choice) return;
+    list += (list.empty() ? "" : " or ") + std::string(choice);
+  }
+  fail("options", {name, " must be ", list, ", not '", value, "'"});
+}
 
 /// The command line over the given defaults. Error naming what is unknown, missing or out of range.
 [[gnu::noinline, gnu::cold]] inline Options parse_options(int argc, char** argv, Options options = {}) {

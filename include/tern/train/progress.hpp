@@ -1,15 +1,31 @@
 // A line that shows how far an epoch is; and Ctrl-C, which ends a training in good order.
 #pragma once
+#include <unistd.h>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <unistd.h>
+#include <string>
 
 #include "../core/clock.hpp"
 #include "../core/error.hpp"
 
 namespace tern::train {
 
-/// On a terminal a bar with rate and time left, redrawn in place; elsewhere nothing: the receipts are plain lines.
+/// `done` of `total` samples of an epoch after so many seconds, as one line: a bar, the share, loss, rate and time
+/// left.
+[[gnu::noinline]] inline std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds) {
+  constexpr int width = 30;
+  const double part = total > 0 ? std::min(1.0, double(done) / double(total)) : 0;
+  const int filled = int(width * part);
+  const double rate = seconds > 0 ? double(done) / seconds : 0;
+  char line[160];
+  std::snprintf(line, sizeof line, "epoch %lld [%.*s%.*s] %3.0f%%  loss %.4f  %.0f/s  %.0f s left", (long long)epoch,
+                filled, "##############################", width - filled, "..............................", 100 * part,
+                loss, rate, rate > 0 && done < total ? double(total - done) / rate : 0.0);
+  return line;
+}
+
+/// On a terminal the line of an epoch, redrawn in place; elsewhere nothing: the receipts are plain lines.
 class Progress {
  public:
   Progress(Index total, Index epoch) : total_(total), epoch_(epoch), start_(now()), shows_(isatty(STDOUT_FILENO)) {}
@@ -24,13 +40,8 @@ class Progress {
 
   /// So many samples are done.
   [[gnu::noinline, gnu::cold]] void draw(Index done, double loss) {
-    const double time = drawn_ = now();
-    constexpr int width = 30;
-    const int filled = int(width * done / (total_ > 0 ? total_ : 1));
-    const double rate = double(done) / (time - start_ + 1e-9);
-    std::printf("\r\033[Kepoch %lld [%.*s%.*s] %3.0f%%  loss %.4f  %.0f/s  %.0f s left", (long long)epoch_, filled,
-                "##############################", width - filled, "..............................", 100.0 * double(done) / double(total_),
-                loss, rate, double(total_ - done) / rate);
+    drawn_ = now();
+    std::printf("\r\033[K%s", progress_text(epoch_, done, total_, loss, drawn_ - start_).c_str());
     std::fflush(stdout);
   }
 

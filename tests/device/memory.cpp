@@ -1,0 +1,74 @@
+#include "tern/device/memory.hpp"
+#include "support/catch.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace tern;
+
+TEST_CASE("every size has the smallest class that holds it, at most a quarter larger") {
+  for (int c = 1; c < memory::class_count; ++c) REQUIRE(memory::class_bytes(c) > memory::class_bytes(c - 1));
+  const auto check = [](std::size_t bytes) {
+    const int c = memory::class_of(bytes);
+    REQUIRE(memory::class_bytes(c) >= bytes);
+    if (c > 0) REQUIRE(memory::class_bytes(c - 1) < bytes);
+    if (bytes > 1024) REQUIRE(memory::class_bytes(c) <= bytes + bytes / 4 + 1);
+  };
+  for (std::size_t bytes = 1; bytes < 10000; ++bytes) check(bytes);
+  for (std::size_t power = 14; power < 42; ++power)
+    for (const std::size_t more : {-1, 0, 1}) check((std::size_t(1) << power) + more);
+  CHECK(memory::class_of(0) == 0);
+}
+
+TEST_CASE("blocks are aligned, distinct, and used again") {
+  for (const std::size_t bytes : {1, 64, 65, 1000, 5000, 100000, 3000000}) {
+    const int c = memory::class_of(bytes);
+    std::set<void*> blocks;
+    for (int i = 0; i < 20; ++i) {
+      void* const block = memory::allocate(c);
+      REQUIRE(reinterpret_cast<std::uintptr_t>(block) % 64 == 0);
+      std::memset(block, i, memory::class_bytes(c));
+      REQUIRE(blocks.insert(block).second);
+    }
+    for (void* block : blocks) memory::deallocate(block, c);
+    void* const again = memory::allocate(c);
+    CHECK(blocks.count(again) == 1);
+    memory::deallocate(again, c);
+  }
+}
+
+TEST_CASE("the statistics tell what is in use, the most, and what is kept; release_cached gives it back") {
+  memory::release_cached();
+  const int c = memory::class_of(std::size_t(1) << 20);
+  const Index bytes = Index(memory::class_bytes(c));
+  const MemoryStats before = memory::stats();
+  CHECK(before.cached == 0);
+  void *const a = memory::allocate(c), *const b = memory::allocate(c);
+  CHECK(memory::stats().current == before.current + 2 * bytes);
+  CHECK(memory::stats().peak >= before.current + 2 * bytes);
+  memory::deallocate(a, c);
+  memory::deallocate(b, c);
+  CHECK(memory::stats().current == before.current);
+  CHECK(memory::stats().cached == 2 * bytes);
+  memory::release_cached();
+  CHECK(memory::stats().cached == 0);
+}
+
+TEST_CASE("blocks may be freed by another thread, and what a finished thread kept is used again", "[threads]") {
+  const int c = memory::class_of(2000);  // of a size that no other test leaves behind in numbers
+  std::vector<void*> blocks;
+  std::thread([&] {
+    for (int i = 0; i < 100; ++i) blocks.push_back(memory::allocate(c));
+  }).join();
+  const Index reserved = memory::stats().current;
+  std::thread([&] {
+    for (void* block : blocks) memory::deallocate(block, c);
+  }).join();
+  std::vector<void*> again;
+  for (int i = 0; i < 50; ++i) again.push_back(memory::allocate(c));
+  CHECK(memory::stats().current == reserved);  // nothing new from the system
+  for (void* block : again) memory::deallocate(block, c);
+}

@@ -1,0 +1,186 @@
+// Reading and adding by number, against loops over the elements.
+#include "tern/ops/gather.hpp"
+#include "support/tensors.hpp"
+#include "tern/ops/gradcheck.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+using Values = std::vector<double>;
+
+template <class D> Tensor<D, Index> numbers(const Values& values, const Shape& shape) {
+  return tensor_of<D, Index>(values, shape);
+}
+
+/// The position in a tensor of a shape of element i of `index`, whose number stands for its place along dim.
+std::size_t place_of(Index i, const Shape& shape, int dim, const Shape& index_shape, const Values& index) {
+  Index at[max_dims], position = 0;
+  for (int d = index_shape.n, rest = int(i); d-- > 0; rest /= int(index_shape[d])) at[d] = rest % index_shape[d];
+  at[dim] = Index(index[std::size_t(i)]);
+  for (int d = 0; d < shape.n; ++d) position = position * shape[d] + at[d];
+  return std::size_t(position);
+}
+
+Values naive_gather(const Values& x, const Shape& shape, int dim, const Values& index, const Shape& index_shape) {
+  Values y;
+  for (Index i = 0; i < index_shape.numel(); ++i) y.push_back(x[place_of(i, shape, dim, index_shape, index)]);
+  return y;
+}
+
+Values naive_scatter_add(Values x, const Shape& shape, int dim, const Values& index, const Shape& index_shape,
+                         const Values& source) {
+  for (Index i = 0; i < index_shape.numel(); ++i)
+    x[place_of(i, shape, dim, index_shape, index)] += source[std::size_t(i)];
+  return x;
+}
+
+/// Numbers below `size` for each element of a shape, with repetitions.
+Values drawn(const Shape& shape, Index size) {
+  Values values;
+  for (Index i = 0; i < shape.numel(); ++i) values.push_back(double((i * 7 + 3 * (i / 4)) % size));
+  return values;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("gather and scatter_add along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Shape shape{3, 4, 5};
+  const auto x = spread_tensor<D>(shape);
+  for (int dim = 0; dim < 3; ++dim) {
+    for (const Shape& to : {Shape{3, 4, 5}, Shape{2, 3, 4}, Shape{1, 1, 1}, Shape{3, 0, 5}}) {
+      Shape longer = to;
+      longer[dim] *= 3;  // along dim the index may have any size
+      const Values index = drawn(longer, shape[dim]);
+      const auto at = numbers<D>(index, longer), source = spread_tensor<D, double>(longer, -5, 7).clone();
+      for (const auto& layout : layouts(x)) {
+        for (const auto& at_layout : layouts(at))
+          check_close(values_of(gather(layout, dim, at_layout)), naive_gather(values_of(x), shape, dim, index, longer));
+        for (const auto& added : layouts(source))
+          check_close(values_of(scatter_add(layout, dim - 3, at, added)),
+                      naive_scatter_add(values_of(x), shape, dim, index, longer, values_of(source)));
+      }
+    }
+  }
+  CHECK(gather(x, 1, numbers<D>({}, {3, 0, 5})).shape() == Shape{3, 0, 5});
+  const auto wide = spread_tensor<D>({3, 4});  // of a larger source, the part that the index covers is added
+  check_close(values_of(scatter_add(zeros<D, double>({3, 4}), 0, numbers<D>({2, 0}, {1, 2}), wide)),
+              naive_scatter_add(Values(12), {3, 4}, 0, {2, 0}, {1, 2}, values_of(wide)));
+}
+
+TEMPLATE_TEST_CASE("index_select and index_add along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 4, 5});
+  for (int dim = 0; dim < 3; ++dim) {
+    for (Index count : {0, 1, 7}) {
+      Shape to{3, 4, 5};
+      to[dim] = count;
+      const Values rows = drawn({count}, x.size(dim));
+      const auto at = numbers<D>(rows, {count});
+      // The same number for all elements of a position.
+      Values index;
+      for (Index i = 0; i < to.numel(); ++i) {
+        Index rest = i;
+        for (int d = 2; d > dim; --d) rest /= to[d];
+        index.push_back(rows[std::size_t(rest % to[dim])]);
+      }
+      const auto source = spread_tensor<D>(to, -5, 7);
+      for (const auto& layout : layouts(x)) {
+        check_close(values_of(index_select(layout, dim - 3, at)),
+                    naive_gather(values_of(x), x.shape(), dim, index, to));
+        for (const auto& added : layouts(source))
+          check_close(values_of(index_add(layout, dim, at, added)),
+                      naive_scatter_add(values_of(x), x.shape(), dim, index, to, values_of(source)));
+      }
+      Values twice = values_of(source);
+      for (double& v : twice) v *= 2;
+      check_close(values_of(index_add(x, dim, at, source, 2)),
+                  naive_scatter_add(values_of(x), x.shape(), dim, index, to, twice));
+    }
+  }
+  const auto scalar = tensor_of<D>({4}, {});
+  check_close(values_of(index_select(scalar, 0, numbers<D>({0}, {1}))), {4});
+  check_close(values_of(index_add(scalar, 0, numbers<D>({0}, {1}), tensor_of<D>({2}, {}))), {6});
+}
+
+TEMPLATE_TEST_CASE("rows of every element type are read and added", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type) {
+    using T = typename decltype(type)::type;
+    const auto x = tensor_of<D, T>({1, 2, 3, 4, 5, 6}, {3, 2});
+    const auto at = numbers<D>({2, 0, 2}, {3});
+    check_close(values_of(index_select(x, 0, at)), {5, 6, 1, 2, 5, 6});
+    check_close(values_of(gather(x, 0, numbers<D>({2, 0}, {1, 2}))), {5, 2});
+    check_close(values_of(index_add(x, 0, at, tensor_of<D, T>({1, 1, 2, 2, 3, 3}, {3, 2}))), {3, 4, 3, 4, 9, 10});
+  };
+  check(f64), check(f32), check(bf16), check(f16), check(i64), check(i32), check(u8);
+  const auto flags = tensor_of<D, bool>({1, 0, 1}, {3});
+  check_close(values_of(index_select(flags, 0, numbers<D>({1, 2}, {2}))), {0, 1});
+}
+
+TEMPLATE_TEST_CASE("a row that is added often is summed in float for 16-bit types", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // In bfloat16 itself 256 + 1 is 256.
+  const auto total = index_add(zeros<D, bfloat16>({1}), 0, zeros<D, Index>({1000}), ones<D, bfloat16>({1000}));
+  check_close(values_of(total), {double(bfloat16(1000.f))}, 0, 0);
+}
+
+TEMPLATE_TEST_CASE("gradients of reading and adding by number", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 4}).requires_grad_(), source = spread_tensor<D>({2, 4}, 1, 2).requires_grad_();
+  const auto rows = numbers<D>({2, 2}, {2}), at = numbers<D>({2, 0, 1, 2, 2, 2, 0, 0}, {2, 4});
+  const auto check = [&](const auto& f) {
+    CHECK(gradcheck(f, std::tuple{x, source}));
+    CHECK(gradgradcheck(f, std::tuple{x, source}));
+  };
+  check([&](const auto& a, const auto& b) { return gather(a * a, 0, at) * b; });
+  check([&](const auto& a, const auto& b) { return scatter_add(a * a, 0, at, b * b); });
+  check([&](const auto& a, const auto& b) { return index_select(a * a, 0, rows) * b; });
+  check([&](const auto& a, const auto& b) { return index_add(a * a, 0, rows, b * b, 3); });
+  const auto columns = numbers<D>({3, 0}, {2}), part = numbers<D>({1, 2}, {2, 1});
+  check([&](const auto& a, const auto& b) { return index_select(a.t() * a.t(), -2, columns).narrow(1, 1, 1) * b; });
+  check([&](const auto& a, const auto& b) { return scatter_add(a * a, 1, part, b * b); });  // part of the source only
+}
+
+TEMPLATE_TEST_CASE("numbers do not count from the end here, and none may be too large", "[ops][refusal]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 4});
+  for (Index bad : {-1, 3}) {  // as PyTorch; x.index({...}) takes -1
+    const auto row = full<D, Index>({1}, bad), element = full<D, Index>({1, 1}, bad);
+    const std::string end = "index " + std::to_string(bad) + " is out of range for a dimension of size 3";
+    CHECK(error_of([&] { index_select(x, 0, row); }) == "index_select: " + end);
+    CHECK(error_of([&] { index_add(x, 0, row, ones<D, double>({1, 4})); }) == "index_add: " + end);
+    CHECK(error_of([&] { gather(x, 0, element); }) == "gather: " + end);
+    CHECK(error_of([&] { scatter_add(x, 0, element, x); }) == "scatter_add: " + end);
+  }
+}
+
+TEMPLATE_TEST_CASE("reading and adding by number refuse shapes that do not fit", "[ops][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 4});
+  const auto row = zeros<D, Index>({1}), matrix = zeros<D, Index>({2, 5}), one = zeros<D, Index>({1, 1});
+  CHECK(error_of([&] { index_select(x, 0, matrix); }) == "index_select: the index must be a vector, not [2, 5]");
+  CHECK(error_of([&] { index_add(x, 0, matrix, x); }) == "index_add: the index must be a vector, not [2, 5]");
+  CHECK(error_of([&] { index_add(x, 0, row, x); }) ==
+        "index_add: a source of shape [3, 4] does not fit 1 positions of dimension 0 of [3, 4]");
+  CHECK(error_of([&] { gather(x, 0, matrix); }) ==
+        "gather: index of shape [2, 5] does not fit a tensor of shape [3, 4]");
+  CHECK(error_of([&] { gather(x, 0, row); }) == "gather: index of shape [1] does not fit a tensor of shape [3, 4]");
+  CHECK(error_of([&] { scatter_add(x, 0, matrix, x); }) ==
+        "scatter_add: index of shape [2, 5] does not fit a tensor of shape [3, 4]");
+  CHECK(error_of([&] {
+          scatter_add(x, 0, zeros<D, Index>({2, 2}), ones<D, double>({1, 4}));
+        }) == "scatter_add: index of shape [2, 2] does not fit a tensor of shape [1, 4]");
+  CHECK(error_of([&] { gather(x, 2, one); }) == "gather: dimension 2 is out of range [-2, 1]");
+  CHECK(error_of([&] { index_select(x, 2, row); }) == "index_select: dimension 2 is out of range [-2, 1]");
+  const Tensor<D, double> none;
+  const Tensor<D, Index> no_index;
+  CHECK(error_of([&] { gather(none, 0, one); }) == "gather: a tensor is undefined");
+  CHECK(error_of([&] { gather(x, 0, no_index); }) == "gather: a tensor is undefined");
+  CHECK(error_of([&] { scatter_add(x, 0, one, none); }) == "scatter_add: a tensor is undefined");
+  CHECK(error_of([&] { index_add(x, 0, row, none); }) == "index_add: a tensor is undefined");
+  CHECK(error_of([&] { index_select(x, 0, no_index); }) == "index_select: a tensor is undefined");
+}

@@ -1,0 +1,257 @@
+// One row for each public function of ops/: a gradient, an oracle, a refusal. tests/public_ops finds those without one.
+#include "support/public_op.hpp"
+#include "tern/ops/ops.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+using List = std::vector<X>;
+
+const X none;
+const X wrong = ones<Cpu, double>({4});  // broadcasts with neither x, y nor z
+
+Tensor<Cpu, Index> ints(const std::vector<double>& values) { return tensor_of<Cpu, Index>(values); }
+Tensor<Cpu, Index> ints(const std::vector<double>& values, const Shape& shape) {
+  return tensor_of<Cpu, Index>(values, shape);
+}
+/// True at every other of 2 x 3 elements.
+Tensor<Cpu, bool> mask() { return tensor_of<Cpu, bool>({1, 0, 1, 0, 1, 0}, {2, 3}); }
+Tensor<Cpu, bool> wrong_mask() { return ones<Cpu, bool>({4}); }
+
+/// What f(a, b) says of each element.
+constexpr Oracle each(double (*f)(double a, double b)) { return {f}; }
+double same(double a, double) { return a; }
+double digamma_by_differences(double a, double) {
+  const long double h = 1e-5L;
+  const auto f = [&](int k) { return std::lgamma(static_cast<long double>(a) + k * h); };
+  return double((8 * (f(1) - f(-1)) - (f(2) - f(-2))) / (12 * h));
+}
+/// The root of erf(v) = a by bisection.
+double erfinv_by_bisection(double a, double) {
+  double low = -7, high = 7;
+  for (int i = 0; i < 200; ++i) (std::erf((low + high) / 2) < a ? low : high) = (low + high) / 2;
+  return low;
+}
+
+const PublicOp public_ops[] = {
+    // arithmetic
+    OP(add, add(x, y), opinfo, add(x, wrong)), IN_PLACE(add, x, z),
+    OP(sub, sub(x, y), opinfo, sub(x, wrong)), IN_PLACE(sub, x, z),
+    OP(mul, mul(x, y), opinfo, mul(x, wrong)), IN_PLACE(mul, x, z),
+    OP(div, div(x, y), opinfo, div(x, wrong)), IN_PLACE(div, x, z),
+    OP(rsub, rsub(x, 2), each([](double a, double) { return 2 - a; }), rsub(none, 2)),
+    OP(rdiv, rdiv(x, 2), each([](double a, double) { return 2 / a; }), rdiv(none, 2)),
+    UNARY(neg, x, opinfo),
+
+    // exponential, power
+    UNARY(exp, x, opinfo), UNARY(exp2, x, opinfo), UNARY(expm1, x, opinfo), UNARY(log, x, opinfo),
+    UNARY(log2, x, opinfo), UNARY(log10, x, opinfo), UNARY(log1p, x, opinfo), UNARY(sigmoid, x, opinfo),
+    UNARY(logit, x, each([](double a, double) { return std::log(a / (1 - a)); })),
+    UNARY(sqrt, x, opinfo), UNARY(rsqrt, x, opinfo), UNARY(reciprocal, x, opinfo), UNARY(square, x, opinfo),
+    OP(pow, pow(x, y), opinfo, pow(x, wrong)), IN_PLACE(pow, x, y),
+    OP(float_power, float_power(x, y), opinfo, float_power(none, y)),
+    OP(logaddexp, logaddexp(x, y), opinfo, logaddexp(x, wrong)),
+    OP(xlogy, xlogy(x, y), opinfo, xlogy(x, wrong)), IN_PLACE(xlogy, x, y),
+
+    // trigonometric, special
+    UNARY(sin, x, opinfo), UNARY(cos, x, opinfo), UNARY(tan, x, opinfo), UNARY(asin, x, opinfo),
+    UNARY(acos, x, opinfo), UNARY(atan, x, opinfo), UNARY(sinh, x, opinfo), UNARY(cosh, x, opinfo),
+    UNARY(tanh, x, opinfo), UNARY(asinh, x, opinfo), UNARY(acosh, 1 + x, opinfo), UNARY(atanh, x, opinfo),
+    OP(atan2, atan2(x, y), opinfo, atan2(x, wrong)), IN_PLACE(atan2, x, y),
+    OP(hypot, hypot(x, y), opinfo, hypot(x, wrong)), IN_PLACE(hypot, x, y),
+    UNARY(erf, x, opinfo), UNARY(erfc, x, opinfo), UNARY(erfinv, x, each(erfinv_by_bisection)),
+    UNARY(lgamma, x, each([](double a, double) { return std::lgamma(a); })),
+    UNARY(digamma, x, each(digamma_by_differences)),
+    OP(polygamma, polygamma(0, x), each(digamma_by_differences), polygamma(-1, x)),
+
+    // rounding: flat between its jumps
+    UNARY(abs, x - 0.5, opinfo), UNARY(sign, x - 0.5, opinfo), UNARY(floor, x, opinfo), UNARY(ceil, x, opinfo),
+    UNARY(round, x, opinfo), UNARY(trunc, x, opinfo), UNARY(frac, x, opinfo),
+    OP(fmod, fmod(x, y), opinfo, fmod(x, wrong)), IN_PLACE(fmod, x, y),
+    OP(remainder, remainder(x, y), opinfo, remainder(x, wrong)), IN_PLACE(remainder, x, y),
+    OP(floor_divide, floor_divide(x, y), each([](double a, double b) { return std::floor(a / b); }),
+       floor_divide(x, wrong)),
+    IN_PLACE(floor_divide, x, y),
+
+    // activations
+    UNARY(relu, x - 0.5, opinfo), UNARY(relu6, 10 * x, opinfo), UNARY(silu, x, opinfo), UNARY(mish, x, opinfo),
+    UNARY(tanhshrink, x, opinfo), UNARY(logsigmoid, x, opinfo), UNARY(hardsigmoid, 5 * x, opinfo),
+    UNARY(hardswish, 5 * x, opinfo), UNARY(selu, x - 0.5, opinfo), UNARY(softsign, x - 0.5, opinfo),
+    OP(leaky_relu, leaky_relu(x - 0.5), opinfo, leaky_relu(none)), IN_PLACE(leaky_relu, x - 0.5),
+    OP(elu, elu(x - 0.5), opinfo, elu(none)), IN_PLACE(elu, x - 0.5),
+    OP(celu, celu(x - 0.5, 2), opinfo, celu(x, 0)), IN_PLACE(celu, x - 0.5, 2),
+    OP(hardtanh, hardtanh(x, 0.3, 0.7), opinfo, hardtanh(x, 1, 0)), IN_PLACE(hardtanh, x, 0.3, 0.7),
+    OP(threshold, threshold(x, 0.5, 2), opinfo, threshold(none, 0, 0)), IN_PLACE(threshold, x, 0.5, 2),
+    OP(softplus, softplus(x, 2, 1.2), opinfo, softplus(none)),
+    OP(softshrink, softshrink(x, 0.5), each([](double a, double) { return a > 0.5 ? a - 0.5 : 0; }), softshrink(x, -1)),
+    OP(hardshrink, hardshrink(x, 0.5), each([](double a, double) { return a > 0.5 ? a : 0; }), hardshrink(none)),
+    OP(gelu, gelu(x, "tanh"), opinfo, gelu(x, "exact")),
+    OP(prelu, prelu(x - 0.5, z), opinfo, prelu(x, wrong)),
+    OP(glu, glu(x, 0), opinfo, glu(x, 1)),
+
+    // blend, where, comparison
+    OP(lerp, lerp(x, y, z), opinfo, lerp(x, wrong, 0.3)), IN_PLACE(lerp, x, y, 0.3),
+    OP(addcmul, addcmul(x, y, z, 3), opinfo, addcmul(x, y, wrong)), IN_PLACE(addcmul, x, y, z),
+    OP(addcdiv, addcdiv(x, y, z, 3), opinfo, addcdiv(x, y, wrong)), IN_PLACE(addcdiv, x, y, z),
+    OP(where, where(mask(), x, z), opinfo, where(mask(), x, wrong)),
+    OP(maximum, maximum(x, y), opinfo, maximum(x, wrong)), OP(minimum, minimum(x, y), opinfo, minimum(x, wrong)),
+    OP(clamp, clamp(x, 0.3, 0.7), opinfo, clamp(x, none, none)), IN_PLACE(clamp, x, 0.3, 0.7),
+    OP(clamp_min, clamp_min(x, y), each([](double a, double b) { return std::max(a, b); }), clamp_min(x, wrong)),
+    OP(clamp_max, clamp_max(x, y), each([](double a, double b) { return std::min(a, b); }), clamp_max(x, wrong)),
+    IN_PLACE(clamp_min, x, 0.5), IN_PLACE(clamp_max, x, 0.5),
+    FLAT(eq, eq(x, y), opinfo, eq(x, wrong)), FLAT(ne, ne(x, y), opinfo, ne(x, wrong)),
+    FLAT(lt, lt(x, y), opinfo, lt(x, wrong)), FLAT(le, le(x, y), opinfo, le(x, wrong)),
+    FLAT(gt, gt(x, y), opinfo, gt(x, wrong)), FLAT(ge, ge(x, y), opinfo, ge(x, wrong)),
+    FLAT(isnan, isnan(x), opinfo, isnan(none)), FLAT(isinf, isinf(x), opinfo, isinf(none)),
+    FLAT(isfinite, isfinite(x), opinfo, isfinite(none)), FLAT(isclose, isclose(x, y), opinfo, isclose(x, y, -1)),
+    FLAT(logical_and, logical_and(x, y), opinfo, logical_and(x, wrong)),
+    FLAT(logical_or, logical_or(x, y), opinfo, logical_or(x, wrong)),
+    FLAT(logical_xor, logical_xor(x, y), opinfo, logical_xor(x, wrong)),
+    FLAT(logical_not, logical_not(x), opinfo, logical_not(none)),
+    FLAT_IN_PLACE(eq, y), FLAT_IN_PLACE(ne, y), FLAT_IN_PLACE(lt, y), FLAT_IN_PLACE(le, y), FLAT_IN_PLACE(gt, y),
+    FLAT_IN_PLACE(ge, y), FLAT_IN_PLACE(logical_and, y), FLAT_IN_PLACE(logical_or, y), FLAT_IN_PLACE(logical_xor, y),
+    FLAT_IN_PLACE(logical_not),
+    FLAT(bitwise_and, bitwise_and(mask(), mask()), tested_in("comparison", "bits of integers"),
+         bitwise_and(mask(), wrong_mask())),
+    FLAT(bitwise_or, bitwise_or(mask(), mask()), tested_in("comparison", "bits of integers"),
+         bitwise_or(mask(), wrong_mask())),
+    FLAT(bitwise_xor, bitwise_xor(mask(), mask()), tested_in("comparison", "bits of integers"),
+         bitwise_xor(mask(), wrong_mask())),
+    FLAT(bitwise_not, bitwise_not(mask()), tested_in("comparison", "bits of integers"),
+         bitwise_not(Tensor<Cpu, bool>())),
+    FLAT(bitwise_left_shift, bitwise_left_shift(ints({1, 2}), 1), tested_in("comparison", "bits of integers"),
+         bitwise_left_shift(ints({1, 2}), ints({1, 2, 3}))),
+    FLAT(bitwise_right_shift, bitwise_right_shift(ints({1, 2}), 1), tested_in("comparison", "bits of integers"),
+         bitwise_right_shift(ints({1, 2}), ints({1, 2, 3}))),
+    OP(fuse, fuse([](auto a, auto b) { return a * exp(-b); })(x, y),
+       each([](double a, double b) { return a * std::exp(-b); }), fuse([](auto a, auto b) { return a * b; })(x, wrong)),
+
+    // reductions
+    OP(sum, sum(x, 0), opinfo, sum(x, 2)), OP(mean, mean(x, 0), opinfo, mean(x, 2)),
+    OP(prod, prod(x, 1), opinfo, prod(x, 2)), OP(amax, amax(x, 0), opinfo, amax(x, 2)),
+    OP(amin, amin(x, 0), opinfo, amin(x, 2)), OP(var, var(x, 1), opinfo, var(x, 2)),
+    OP(std, tern::std(x, 1), opinfo, tern::std(x, 2)), OP(logsumexp, logsumexp(x, 0), opinfo, logsumexp(x, 2)),
+    OP(norm, norm(x, 3, 1), opinfo, norm(x, 2, 2)),
+    OP(linalg::vector_norm, linalg::vector_norm(x, 3), opinfo, linalg::vector_norm(x, 2, 2)),
+    OP(linalg::matrix_norm, linalg::matrix_norm(x, 1), opinfo_as("linalg.norm"), linalg::matrix_norm(x, 3)),
+    OP(var_mean, mul(var_mean(x, 1).first, var_mean(x, 1).second), opinfo, var_mean(x, 2)),
+    OP(std_mean, mul(std_mean(x, 1).first, std_mean(x, 1).second), opinfo, std_mean(x, 2)),
+    OP(aminmax, mul(aminmax(x, 1).first, aminmax(x, 1).second), opinfo, aminmax(x, 2)),
+    OP(trace, trace(x), opinfo, trace(z)),
+    FLAT(any, any(x, 0), opinfo, any(x, 2)), FLAT(all, all(x, 0), opinfo, all(x, 2)),
+    FLAT(argmax, argmax(x, 0), opinfo, argmax(x, 2)), FLAT(argmin, argmin(x, 0), opinfo, argmin(x, 2)),
+    FLAT(count_nonzero, count_nonzero(x, 0), opinfo, count_nonzero(x, 2)),
+    OP(sum_to, sum_to(x.expand({4, 2, 3}), {2, 3}), each([](double a, double) { return 4 * a; }), sum_to(x, {4})),
+
+    // softmax, normalisation, distance
+    OP(softmax, softmax(x, 1), opinfo, softmax(x, 2)), OP(log_softmax, log_softmax(x, 1), opinfo, log_softmax(x, 2)),
+    OP(softmin, softmin(x, 1), opinfo, softmin(x, 2)),
+    OP(layer_norm, layer_norm(x, {3}, z, z), opinfo, layer_norm(x, {2})),
+    OP(rms_norm, rms_norm(x, {3}, z), opinfo, rms_norm(x, {2})),
+    OP(pairwise_distance, pairwise_distance(x, y), opinfo, pairwise_distance(x, wrong)),
+    OP(cosine_similarity, cosine_similarity(x, y), opinfo, cosine_similarity(x, wrong)),
+    OP(normalize, normalize(x), opinfo, normalize(none)),
+    OP(dropout, dropout(x, 0.5, false), tested_in("dropout", "elements fall at the rate asked for"), dropout(x, 2)),
+
+    // losses
+    OP(mse_loss, mse_loss(x, y), opinfo, mse_loss(x, wrong)), OP(l1_loss, l1_loss(x, y), opinfo, l1_loss(x, wrong)),
+    OP(huber_loss, huber_loss(x, y, {.delta = 0.25}), opinfo, huber_loss(x, y, {.delta = 0})),
+    OP(smooth_l1_loss, smooth_l1_loss(x, y, {.beta = 0.25}), opinfo, smooth_l1_loss(x, y, {.beta = -1})),
+    OP(binary_cross_entropy, binary_cross_entropy(x, mask().to(f64)), opinfo, binary_cross_entropy(x, z)),
+    OP(binary_cross_entropy_with_logits, binary_cross_entropy_with_logits(x, y), opinfo,
+       binary_cross_entropy_with_logits(x, z)),
+    OP(nll_loss, nll_loss(x, ints({0, 2})), opinfo, nll_loss(x, ints({0, 3}))),
+    OP(cross_entropy, cross_entropy(x, ints({0, 2})), opinfo, cross_entropy(x, ints({0, 3}))),
+    OP(margin_ranking_loss, margin_ranking_loss(x, y, mask().to(f64) - 0.5), opinfo, margin_ranking_loss(x, y, z)),
+    OP(hinge_embedding_loss, hinge_embedding_loss(x, sign(z.detach() - 0.5)), opinfo, hinge_embedding_loss(x, wrong)),
+    OP(soft_margin_loss, soft_margin_loss(x, y), opinfo, soft_margin_loss(x, wrong)),
+    OP(triplet_margin_loss, triplet_margin_loss(x, y, z.expand({2, 3})), opinfo, triplet_margin_loss(x, y, z)),
+    OP(kl_div, kl_div(x, y), opinfo, kl_div(x, wrong)),
+    OP(poisson_nll_loss, poisson_nll_loss(x, y), opinfo, poisson_nll_loss(x, wrong)),
+
+    // products
+    OP(matmul, matmul(x, y.t()), opinfo, matmul(x, y)), OP(mm, mm(x, y.t()), opinfo, mm(x, y)),
+    OP(mv, mv(x, z), opinfo, mv(x, wrong)), OP(dot, dot(z, z), opinfo, dot(z, wrong)),
+    OP(bmm, bmm(x.unsqueeze(0), y.t().unsqueeze(0)), opinfo, bmm(x, y)),
+    OP(linear, linear(x, y), opinfo, linear(x, wrong)), OP(outer, outer(z, z), opinfo, outer(x, z)),
+    OP(addmm, addmm(x, mm(x, y.t()), y), opinfo, addmm(x, x, y)),
+    OP(addmv, addmv(z, x.t(), x.select(1, 0), 2, 3), opinfo, addmv(z, x, wrong)),
+    OP(addbmm, addbmm(x, mm(x, y.t()).unsqueeze(0), y.unsqueeze(0)), opinfo, addbmm(x, x, y)),
+    OP(baddbmm, baddbmm(x, mm(x, y.t()).unsqueeze(0), y.unsqueeze(0)), opinfo, baddbmm(x, x, y)),
+    OP(tensordot, tensordot(x, y, 2), opinfo, tensordot(x, wrong, 1)),
+
+    // views and shape
+    OP(permute, permute(x, {1, 0}), opinfo, permute(x, {0, 0})), OP(t, t(x), opinfo, t(x.unsqueeze(0))),
+    OP(transpose, transpose(x, 0, 1), opinfo, transpose(x, 0, 2)),
+    OP(slice, slice(x, 1, {0, 3, 2}), opinfo, slice(x, 1, {0, 3, 0})),
+    OP(narrow, narrow(x, 1, 1, 2), opinfo, narrow(x, 1, 2, 2)), OP(select, select(x, 1, -1), opinfo, select(x, 1, 3)),
+    OP(expand, expand(z, {2, 3}), opinfo, expand(z, {2, 2})), OP(view, view(x, {3, 2}), opinfo, view(x, {4, 2})),
+    OP(reshape, reshape(x.t(), {6}), opinfo, reshape(x, {4})), OP(flatten, flatten(x), opinfo, flatten(x, 1, 0)),
+    OP(squeeze, squeeze(x.unsqueeze(0)), opinfo, squeeze(x, 2)),
+    OP(unsqueeze, unsqueeze(x, 1), opinfo, unsqueeze(x, 4)),
+    OP(split, split(x, 2, 1)[0], opinfo, split(x, -1)), OP(chunk, chunk(x, 2, 1)[1], opinfo, chunk(x, 0)),
+    OP(unbind, unbind(x)[1], opinfo, unbind(x, 2)),
+    OP(broadcast_to, broadcast_to(z, {2, 3}), opinfo, broadcast_to(z, {2, 2})),
+    OP(unflatten, unflatten(x, 1, {3, 1}), opinfo, unflatten(x, 1, {2, 2})),
+    OP(movedim, movedim(x, 0, 1), opinfo, movedim(x, 0, 2)), OP(diagonal, diagonal(x), opinfo, diagonal(z)),
+    OP(repeat, repeat(x, {2, 1}), opinfo, repeat(x, {2})), OP(tile, tile(x, {2}), opinfo, tile(x, {-1})),
+    OP(flip, flip(x, 1), opinfo, flip(x, 2)), OP(roll, roll(x, 1, 1), opinfo, roll(x, 1, 2)),
+    OP(hstack, hstack(List{x, y}), opinfo, hstack(List{x, z})),
+    OP(vstack, vstack(List{x, y, z}), opinfo, vstack(List{x, wrong})),
+    OP(cat, cat(List{x, y}, 1), opinfo, cat(List{x, z})),
+    OP(stack, stack(List{x, y}), opinfo, stack(List{x, z})),
+
+    // rows by number, indexing
+    OP(gather, gather(x, 1, ints({2, 0, 0, 1}, {2, 2})), opinfo, gather(x, 1, ints({3, 0}, {2, 1}))),
+    OP(index_select, index_select(x, 1, ints({2, 0})), opinfo, index_select(x, 1, ints({3}))),
+    OP(index_add, index_add(x, 0, ints({1, 1}), y), opinfo, index_add(x, 0, ints({2, 0}), y)),
+    OP(scatter_add, scatter_add(x, 1, ints({2, 0, 0, 1}, {2, 2}), y), opinfo,
+       scatter_add(x, 1, ints({3}, {1, 1}), y)),
+    OP(embedding, embedding(ints({1, 0, 1}), x), opinfo, embedding(ints({2}), x)),
+    OP(embedding_bag, embedding_bag(ints({1, 0, 1, 1}, {2, 2}), x), opinfo, embedding_bag(ints({2}, {1, 1}), x)),
+    OP(index, index(x, {ints({1, 0}), Slice(1, 3)}), opinfo_as("__getitem__"), index(x, {2})),
+    OP(index_put, index_put(x, {ints({1})}, z), opinfo, index_put(x, {2}, z)),
+    OP(index_put_, index_put_(clone(x), {ints({1})}, z), opinfo_as("index_put"), index_put_(x, {0}, z)),
+    OP(masked_fill, masked_fill(x, mask(), 2), opinfo, masked_fill(x, wrong_mask(), 2)),
+    IN_PLACE(masked_fill, x, mask(), 2),
+    OP(masked_select, masked_select(x, mask()), opinfo, masked_select(x, wrong_mask())),
+
+    // copies and places
+    OP(clone, clone(x), each(same), clone(none)), OP(contiguous, contiguous(x.t()).t(), each(same), contiguous(none)),
+    OP(copy_, copy_(clone(y), x), each(same), copy_(clone(x), wrong)),
+    FLAT(fill_, fill_(x * 1, 2), each([](double, double) { return 2.; }), fill_(x, 2)),
+    OP(to_type, to_type(to_type(x, f64), f64), each(same), to_type(none, f32)),
+    OP(to_device, to_device(to_device(x, Naive{}), Cpu{}), each(same), to_device(none, Naive{})),
+
+    FLAT(item, (full<Cpu, double>({}, x[0][0].item())), each(same), x.item()),
+
+    // random numbers
+    FLAT(uniform, (uniform<Cpu, double>({3}, 0, 1)), tested_in("random", "uniform numbers"), uniform<Cpu>({-1}, 0, 1)),
+    FLAT(rand, rand<Cpu>({3}), tested_in("random", "uniform numbers"), rand<Cpu>({-1})),
+    FLAT(randn, randn<Cpu>({3}), tested_in("random", "normal numbers"), randn<Cpu>({-1})),
+    FLAT(randint, randint<Cpu>(3, {3}), tested_in("random", "whole numbers"), randint<Cpu>(0, {3})),
+    FLAT(randperm, randperm<Cpu>(3), tested_in("random", "a permutation"), randperm<Cpu>(-1)),
+    FLAT(uniform_, uniform_(clone(x)), tested_in("random", "tensors are filled in place"), uniform_(x, 1, 0)),
+    FLAT(normal_, normal_(clone(x)), tested_in("random", "tensors are filled in place"), normal_(x, 0, -1)),
+    FLAT(bernoulli_, bernoulli_(clone(x)), tested_in("random", "tensors are filled in place"), bernoulli_(x, 2)),
+    FLAT(bernoulli, bernoulli(x), tested_in("random", "tensors are filled in place"), bernoulli(none)),
+    FLAT(rand_like, rand_like(x), tested_in("random", "tensors are filled in place"), rand_like(none)),
+    FLAT(randn_like, randn_like(x), tested_in("random", "tensors are filled in place"), randn_like(none)),
+    FLAT(randint_like, randint_like(x, 0, 3), tested_in("random", "whole numbers"), randint_like(x, 3, 0)),
+
+    // checks of gradients
+    FLAT(gradcheck, full<Cpu>({}, gradcheck([](const X& v) { return exp(v); }, std::tuple{x})),
+         tested_in("gradcheck", "gradcheck accepts a right gradient and names a wrong one"),
+         gradcheck([](const X& v) { return exp(v).detach(); }, std::tuple{x})),
+    FLAT(gradgradcheck, full<Cpu>({}, gradgradcheck([](const X& v) { return exp(v); }, std::tuple{x})),
+         tested_in("gradcheck", "gradgradcheck finds a second derivative that is missing"),
+         gradgradcheck([](const X& v) { return exp(v) * v.detach(); }, std::tuple{x})),
+};
+
+}  // namespace
+
+TEST_CASE("every public function of ops/ has its gradient, oracle and refusal", "[ops][gradcheck][refusal]") {
+  for (const PublicOp& op : public_ops) DYNAMIC_SECTION(op.name) check_public_op(op);
+}

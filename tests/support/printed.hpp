@@ -1,0 +1,35 @@
+// What a piece of code prints.
+#pragma once
+#include "catch.hpp"
+
+#include <unistd.h>
+#include <cstdio>
+#include <string>
+
+namespace tern_test {
+
+/// What f prints where its standard output is the file `end`, which is read at `other_end`. Both are closed.
+template <class F> std::string printed_to(int end, int other_end, const F& f) {
+  std::fflush(stdout);
+  const int before = dup(STDOUT_FILENO);
+  dup2(end, STDOUT_FILENO);
+  f();
+  std::fflush(stdout);
+  dup2(before, STDOUT_FILENO);
+  close(before);
+  close(end);
+  std::string text;
+  char buffer[512];
+  for (ssize_t n; (n = read(other_end, buffer, sizeof buffer)) > 0;) text.append(buffer, std::size_t(n));
+  close(other_end);
+  return text;
+}
+
+/// What f prints where there is no terminal; less than a pipe holds.
+template <class F> std::string printed(const F& f) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  return printed_to(ends[1], ends[0], f);
+}
+
+}  // namespace tern_test

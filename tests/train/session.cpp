@@ -1,0 +1,100 @@
+#include "support/printed.hpp"
+#include "support/tensors.hpp"
+
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include <tern/train/session.hpp>
+
+#include "../io/temporary_folder.hpp"
+
+using namespace tern_test;
+
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void wait(double seconds) {
+  for (const double start = now(); now() - start < seconds;) {}
+}
+
+}  // namespace
+
+TEST_CASE("a session prints each epoch's receipt and keeps the report's file up to date") {
+  const TemporaryFolder folder;
+  train::Options options;
+  options.model = "mlp";
+  options.json = folder / "report.json";
+  options.price = 3.6;
+  const std::string text = printed([&] {
+    train::Session session(options, "generated", "cpu");
+    session.finish(1, {.loss = 0.5, .accuracy = 0.75, .seconds = 2, .samples = 1000, .test_accuracy = 0.7});
+    CHECK(nlohmann::json::parse(contents(options.json))["epochs"].size() == 1);
+    session.finish(2, {.loss = 0.25, .accuracy = 0.9, .seconds = 1, .samples = 1000, .test_accuracy = 0.8});
+    CHECK(session.report().epochs.size() == 2);
+    CHECK(session.report().test_accuracy == 0.8);
+  });
+  CHECK(text.find("epoch 1  loss 0.5000  train 75.00%  test 70.00%  2.00 s  500 images/s\n") == 0);
+  CHECK(text.find("\nepoch 2  loss 0.2500") != std::string::npos);
+  CHECK(text.find("$0.001000 an epoch") != std::string::npos);  // a second at $3.60 an hour
+  const auto report = nlohmann::json::parse(contents(options.json));
+  CHECK(report["data"] == "generated");
+  CHECK(report["device"] == "cpu");
+  CHECK(report["threads"] == num_threads());
+  CHECK(report["test_accuracy"] == 0.8);
+  CHECK(report["epochs"][1]["loss"] == 0.25);
+}
+
+TEST_CASE("Ctrl-C interrupts a session, not the program") {
+  const train::Session session(train::Options{}, "mnist", "cpu");
+  CHECK(!session.interrupted());
+  std::raise(SIGINT);
+  CHECK(session.interrupted());
+}
+
+TEST_CASE("an epoch's time is split by phase") {
+  const double start = now();
+  train::EpochTimer timer(1, 100);
+  wait(0.02);
+  timer.input_done();
+  wait(0.01);
+  timer.forward_done();
+  wait(0.03);
+  timer.backward_done();
+  timer.step_done(60, [] { return 0.0; });
+  wait(0.01);
+  timer.input_done();
+  timer.step_done(40, [] { return 0.0; });
+  const train::Receipt receipt = timer.finish();
+  const double passed = now() - start;
+  CHECK(receipt.samples == 100);
+  CHECK(receipt.input_s >= 0.03);
+  CHECK(receipt.forward_s >= 0.01);
+  CHECK(receipt.backward_s >= 0.03);
+  CHECK(receipt.optimizer_s >= 0);
+  CHECK(receipt.seconds <= passed);
+  const double phases = receipt.input_s + receipt.forward_s + receipt.backward_s + receipt.optimizer_s;
+  CHECK(phases <= receipt.seconds);
+}
+
+TEST_CASE("an epoch's operations are its own, and the loss is asked for only where it is shown") {
+  const auto a = ones<Cpu>({20, 30}), b = ones<Cpu>({30, 40});
+  matmul(a, b);
+  int asked = 0;
+  double flops = 0;
+  printed([&] {
+    train::EpochTimer timer(1, 10);
+    matmul(a, b);
+    timer.step_done(10, [&] { return double(++asked); });
+    flops = timer.finish().flops;
+  });
+  CHECK(flops == 2.0 * 20 * 30 * 40);
+  CHECK(asked == 0);  // there is no terminal
+}
