@@ -49,7 +49,7 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   shape.push_back(m);
   shape.push_back(n);
   Tensor<D, T> c = empty<D, T>(shape);
-  backend::MatMul<T> p{.batch = batch.numel(), .m = m, .n = n, .k = k};
+  backend::MatMul<T> p{.batch = batch.numel(), .m = m, .n = n, .k = k, .ordinal = x.ordinal};
   const auto matrices = [&](const Tensor<D, T>& t, Index& stride) {
     if (t.dim() == 2) return t;
     Shape to = batch;

@@ -111,7 +111,13 @@ enum CublasCompute : int { compute_32f = 68, compute_32f_fast_tf32 = 77, compute
 enum CudaType : int { type_32f = 0, type_64f = 1, type_16f = 2, type_16bf = 14 };
 enum MatmulDescAttribute : int { desc_transpose_a = 3, desc_transpose_b = 4, desc_epilogue = 7, desc_bias_pointer = 8 };
 enum MatrixLayoutAttribute : int { layout_batch_count = 5, layout_batch_stride = 6 };
-enum MatmulPreferenceAttribute : int { preference_workspace_bytes = 1 };
+enum MatmulPreferenceAttribute : int {
+  preference_workspace_bytes = 1,
+  preference_alignment_a = 5,
+  preference_alignment_b = 6,
+  preference_alignment_c = 7,
+  preference_alignment_d = 8,
+};
 enum MatmulEpilogue : int { epilogue_none = 1, epilogue_relu = 2, epilogue_bias = 4, epilogue_relu_bias = 6 };
 
 #define TERN_CUBLASLT_FUNCTIONS(f)                                                                                       \
