@@ -132,12 +132,13 @@ Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, He
   return detail::sum_over<T, T>({"mean", here}, x, dim, keepdim, count);
 }
 
-template <Device D, Element T> T Tensor<D, T>::item(Here) const {
+template <Device D, Element T> T Tensor<D, T>::item([[maybe_unused]] Here here) const {
   const Array& a = *checked("item");
   if (a.numel != 1) fail("item", {"a tensor of one element is needed, not of shape ", a.shape_ref()});
   if constexpr (HostDevice<D>) {
     return *data();
   } else {
+    const Site user(here);
     T value;
     Array host = a;
     host.data = reinterpret_cast<char*>(&value);

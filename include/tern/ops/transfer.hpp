@@ -12,6 +12,7 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, [[maybe_unused]] D2 device, [[may
   if constexpr (std::is_same_v<D, D2>) {
     return x;
   } else {
+    const Site user(here);
     const Tensor<D, T> dense = detail::dense(x);
     const Tensor<D2, T> y = empty<D2, T>(x.shape());
     backend::transfer(D2{}, D{}, *y.impl(), *dense.impl());

@@ -67,6 +67,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuEventCreate, Status, (Event* event, unsigned flags))                                                               \
   f(cuEventRecord, Status, (Event event, Stream stream))                                                                 \
   f(cuEventQuery, Status, (Event event))                                                                                 \
+  f(cuEventElapsedTime, Status, (float* milliseconds, Event start, Event end))                                           \
   f(cuEventSynchronize, Status, (Event event))                                                                           \
   f(cuEventDestroy_v2, Status, (Event event))                                                                            \
   f(cuModuleLoadData, Status, (Module* module, const void* image))                                                       \

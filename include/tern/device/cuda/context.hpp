@@ -135,10 +135,5 @@ class DeviceGuard {
   int outer_;
 };
 
-/// Waits until everything that was started on a device is done.
-inline void synchronize(Cuda device = {}) {
-  TERN_CUDA(cuStreamSynchronize, detail::bind(device.ordinal).compute);
-}
-
 }  // namespace cuda
 }  // namespace tern

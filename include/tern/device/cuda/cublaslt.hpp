@@ -1,6 +1,7 @@
 // cuBLASLt's objects, one layer above its C functions.
 #pragma once
 #include "memory.hpp"
+#include "timeline.hpp"
 
 namespace tern::cuda {
 
@@ -123,6 +124,7 @@ class ProductPlans {
   static thread_local std::vector<ProductPlans> plans(system().devices.size());
   ProductPlans& mine = plans[std::size_t(ordinal)];
   ProductPlan& plan = mine.find(p);
+  const Span span(Work::kernel, "matmul", ordinal, state);
   plan.run(mine.handle(), ordinal, state.compute, a, b, d, bias);
 }
 
