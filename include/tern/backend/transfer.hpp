@@ -15,11 +15,14 @@ void transfer(To, From, const Array& out, const Array& in) {
 }
 template <HostDevice From>
 void transfer(Cuda, From, const Array& out, const Array& in) {
-  tern::cuda::copy_to_device(out.ordinal, out.data, in.data, std::size_t(in.numel) * std::size_t(size_of(in.dtype)));
+  namespace cu = tern::cuda::detail;
+  cu::start_to_device(out.ordinal, cu::bind(out.ordinal).compute, out.data, in.data, cuda::bytes_of(in), false);
 }
 template <HostDevice To>
 void transfer(To, Cuda, const Array& out, const Array& in) {
-  tern::cuda::copy_to_host(in.ordinal, out.data, in.data, std::size_t(in.numel) * std::size_t(size_of(in.dtype)));
+  namespace cu = tern::cuda::detail;
+  cu::start_to_host(in.ordinal, cu::bind(in.ordinal).compute, out.data, in.data, cuda::bytes_of(in), false);
+  tern::cuda::synchronize({in.ordinal});
 }
 
 }  // namespace backend

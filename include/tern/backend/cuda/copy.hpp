@@ -63,7 +63,7 @@ extern "C" __global__ void transpose(const Words<8> p) {
   const cuda::Strides strides(out.shape(), arrays, 2);
   const int n = strides.dims();
   if (n == 0 || (n == 1 && strides.stride(0, 0) == 1 && strides.stride(0, 1) == 1))
-    return tern::cuda::copy_on_device(ordinal, out.data, in.data, std::size_t(out.numel) * std::size_t(size_of(out.dtype)));
+    return tern::cuda::detail::start_on_device(ordinal, out.data, in.data, cuda::bytes_of(out));
   cuda::Words words;
   words.add(out.numel);
   words.add(out.data);

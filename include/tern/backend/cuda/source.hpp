@@ -131,6 +131,8 @@ inline int common_ordinal(const Array& out, const Array* const* in, int n) {
   return out.ordinal;
 }
 
+inline std::size_t bytes_of(const Array& a) { return std::size_t(a.numel) * std::size_t(size_of(a.dtype)); }
+
 /// Mixes a value into a kernel's key.
 constexpr std::uint64_t mix(std::uint64_t key, std::uint64_t value) {
   key = (key ^ value) * 0x9E3779B97F4A7C15u;

@@ -29,7 +29,7 @@ namespace detail {
 /// One device, once it is used. Its streams never synchronise with the legacy stream.
 struct DeviceState {
   Context context = nullptr;
-  Stream compute = nullptr;
+  Stream compute = nullptr, copy = nullptr;  // copy: for transfers that overlap with work
   MemoryPool pool = nullptr;
   int major = 0, minor = 0, multiprocessors = 0;
 };
@@ -76,11 +76,20 @@ inline constinit thread_local int bound_ordinal = -1;  // whose context the driv
   TERN_CUDA(cuDeviceGetAttribute, &state.multiprocessors, multiprocessor_count, device);
   TERN_CUDA(cuDevicePrimaryCtxRetain, &state.context, device);
   TERN_CUDA(cuCtxSetCurrent, state.context);
-  TERN_CUDA(cuStreamCreate, &state.compute, stream_non_blocking);
+  for (Stream* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
   TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
   std::uint64_t keep = ~std::uint64_t(0);  // freed memory is kept for reuse until empty_cache()
   TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
 }
+
+/// An event that ends with its scope.
+struct ScopedEvent {
+  Event event = nullptr;
+  ScopedEvent() { TERN_CUDA(cuEventCreate, &event, event_disable_timing); }
+  ~ScopedEvent() { driver().functions.cuEventDestroy_v2(event); }
+  ScopedEvent(const ScopedEvent&) = delete;
+  ScopedEvent& operator=(const ScopedEvent&) = delete;
+};
 
 /// The device, opened, its context bound to this thread. Error if it cannot be used.
 [[gnu::noinline]] inline DeviceState& bind(int ordinal) {

@@ -124,7 +124,7 @@ class ProductPlans {
   static thread_local std::vector<ProductPlans> plans(system().devices.size());
   ProductPlans& mine = plans[std::size_t(ordinal)];
   ProductPlan& plan = mine.find(p);
-  const Span span(Work::kernel, "matmul", ordinal, state);
+  const Span span(Work::kernel, "matmul", ordinal, state.compute);
   plan.run(mine.handle(), ordinal, state.compute, a, b, d, bias);
 }
 

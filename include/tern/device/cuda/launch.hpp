@@ -76,7 +76,7 @@ void launch(int ordinal, std::uint64_t key, const char* name, Grid grid, const s
   const detail::DeviceState& state = detail::bind(ordinal);
   Function function = detail::kernels(ordinal).find(key);
   if (!function) [[unlikely]] function = detail::load_kernel(state, ordinal, key, name, source());
-  const detail::Span span(Work::kernel, name, ordinal, state);
+  const detail::Span span(Work::kernel, name, ordinal, state.compute);
   void* parameters[] = {const_cast<std::uint64_t*>(words)};
   TERN_CUDA(cuLaunchKernel, function, unsigned(grid.blocks), 1, 1, unsigned(grid.threads), 1, 1, 0, state.compute, parameters, nullptr);
 }

@@ -36,7 +36,7 @@ class Timeline {
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  TimelineEntry& begin(const TimelineEntry& entry, const DeviceState& state) {
+  TimelineEntry& begin(const TimelineEntry& entry, Stream stream) {
     const std::lock_guard lock(mutex_);
     TimelineEntry& kept = entries_.emplace_back(entry);
     if (entry.work == Work::wait) {
@@ -47,18 +47,18 @@ class Timeline {
     Event& base = bases_[std::size_t(entry.ordinal)];
     if (!base) {
       TERN_CUDA(cuEventCreate, &base, 0);
-      TERN_CUDA(cuEventRecord, base, state.compute);
+      TERN_CUDA(cuEventRecord, base, stream);
       TERN_CUDA(cuEventSynchronize, base);
       base_seconds_.resize(bases_.size());
       base_seconds_[std::size_t(entry.ordinal)] = now() - origin_;
     }
     for (Event* const event : {&kept.begin, &kept.end}) TERN_CUDA(cuEventCreate, event, 0);
-    TERN_CUDA(cuEventRecord, kept.begin, state.compute);
+    TERN_CUDA(cuEventRecord, kept.begin, stream);
     return kept;
   }
-  void end(TimelineEntry& entry, const DeviceState& state) const {
+  void end(TimelineEntry& entry, Stream stream) const {
     if (entry.work == Work::wait) entry.seconds = now() - origin_ - entry.start;
-    else driver().functions.cuEventRecord(entry.end, state.compute);
+    else driver().functions.cuEventRecord(entry.end, stream);
   }
 
   /// All entries so far, with their times. Waits for the devices.
@@ -91,28 +91,28 @@ inline constinit std::atomic<Timeline*> timeline{nullptr};
 /// A piece of work of this thread, from here to the end of the scope, accounted to the user's line.
 class Span {
  public:
-  Span(Work work, const char* name, int ordinal, const DeviceState& state, std::size_t bytes = 0, bool pinned = false)
-      : work_(work), state_(state) {
+  Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false)
+      : work_(work), stream_(stream) {
     tern::detail::DeviceEvents& events = tern::detail::device_events;
     ++events.count[int(work)];
     events.bytes[int(work)] += std::int64_t(bytes);
     if (work != Work::kernel) start_ = now();
     if (Timeline* const line = timeline.load(std::memory_order_relaxed)) [[unlikely]] {
       const Here* const site = tern::detail::outermost_site;
-      entry_ = &line->begin({work, pinned, ordinal, name, site ? *site : Here("", 0), bytes, 0, 0}, state);
+      entry_ = &line->begin({work, pinned, ordinal, name, site ? *site : Here("", 0), bytes, 0, 0}, stream);
       line_ = line;
     }
   }
   ~Span() {
     if (work_ != Work::kernel) tern::detail::device_events.host_seconds[int(work_)] += now() - start_;
-    if (entry_) [[unlikely]] line_->end(*entry_, state_);
+    if (entry_) [[unlikely]] line_->end(*entry_, stream_);
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
  private:
   Work work_;
-  const DeviceState& state_;
+  Stream stream_;
   double start_ = 0;
   TimelineEntry* entry_ = nullptr;
   Timeline* line_ = nullptr;
