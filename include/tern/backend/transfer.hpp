@@ -3,6 +3,7 @@
 //   transfer(to, from, out, in)     out = in: dense arrays of one shape and element type; what the host reads is there when it returns
 #pragma once
 #include "../device/cuda/copy.hpp"
+#include "../device/cuda/pinned.hpp"
 #include "copy.hpp"
 
 namespace tern {
@@ -15,8 +16,7 @@ void transfer(To, From, const Array& out, const Array& in) {
 }
 template <HostDevice From>
 void transfer(Cuda, From, const Array& out, const Array& in) {
-  namespace cu = tern::cuda::detail;
-  cu::start_to_device(out.ordinal, cu::bind(out.ordinal).compute, out.data, in.data, cuda::bytes_of(in), false);
+  tern::cuda::detail::copy_to_device(out.ordinal, out.data, in.data, cuda::bytes_of(in));
 }
 template <HostDevice To>
 void transfer(To, Cuda, const Array& out, const Array& in) {

@@ -90,10 +90,8 @@ namespace detail {
 
 /// What was started on the stream up to here is the copy.
 inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
-  cuda::detail::PinnedBlock& block = pinned_block(copy.pinned);
   TERN_CUDA(cuEventRecord, copy.done.event, stream);
-  TERN_CUDA(cuEventRecord, block.last_use.event, stream);
-  block.in_flight = true;
+  cuda::detail::mark_in_flight(pinned_block(copy.pinned), stream);
 }
 
 /// Starts copying dense host memory to a device, on a stream of its own. What is not pinned is staged first.
@@ -114,7 +112,7 @@ inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
   const cuda::detail::ScopedEvent allocated;
   TERN_CUDA(cuEventRecord, allocated.event, state.compute);
   TERN_CUDA(cuStreamWaitEvent, state.copy, allocated.event, 0);
-  cuda::detail::start_to_device(ordinal, state.copy, copy->device->data, copy->pinned->data, bytes, true);
+  cuda::detail::start_to_device(ordinal, state.copy, copy->device->data, copy->pinned->data, bytes);
   record_copy(*copy, state.copy);
   return copy;
 }

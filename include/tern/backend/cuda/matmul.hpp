@@ -88,27 +88,29 @@ void matmul(Cuda, const MatMul<T>& p) {
   if (p.m == 0 || p.n == 0 || p.batch == 0) return;
   const Array c = cuda::result_of(p);
   const Array* const in[] = {&c};
+  // cuBLASLt adds no bias to a product of doubles, and knows no product of nothing.
+  const bool plain = p.k > 0 && !std::is_same_v<T, double>;
   if (p.k == 0) {
     if (!p.accumulate) fill<T>(Cuda{}, 0, c);
-    if (p.bias) {
-      Array bias{};
-      bias.data = reinterpret_cast<char*>(const_cast<T*>(p.bias));
-      bias.ndim = 1;
-      bias.dims[0] = bias.numel = p.n;
-      bias.strides[0] = 1;
-      bias.dtype = c.dtype;
-      bias.ordinal = c.ordinal;
-      const Array* const terms[] = {&c, &bias};
-      map<T, T, T>(Cuda{}, [](auto x, auto y) { return x + y; }, c, terms);
-    }
   } else {
     MatMul<char> q{p.batch, p.m, p.n, p.k};
     q.a = reinterpret_cast<const char*>(p.a), q.a_row = p.a_row, q.a_col = p.a_col, q.a_batch = p.a_batch;
     q.b = reinterpret_cast<const char*>(p.b), q.b_row = p.b_row, q.b_col = p.b_col, q.b_batch = p.b_batch;
     q.c = reinterpret_cast<char*>(p.c), q.c_row = p.c_row, q.c_batch = p.c_batch;
-    q.bias = reinterpret_cast<const char*>(p.bias);
+    if (plain) q.bias = reinterpret_cast<const char*>(p.bias);
     q.accumulate = p.accumulate, q.ordinal = p.ordinal;
     cuda::run_matmul(dtype_of<T>, q);
+  }
+  if (p.bias && !plain) {
+    Array bias{};
+    bias.data = reinterpret_cast<char*>(const_cast<T*>(p.bias));
+    bias.ndim = 1;
+    bias.dims[0] = bias.numel = p.n;
+    bias.strides[0] = 1;
+    bias.dtype = c.dtype;
+    bias.ordinal = c.ordinal;
+    const Array* const terms[] = {&c, &bias};
+    map<T, T, T>(Cuda{}, [](auto x, auto y) { return x + y; }, c, terms);
   }
   // Not cuBLASLt's: its relu loses NaN, its gelu is the approximation by tanh.
   if (p.epilogue == Epilogue::relu) map<T, T>(Cuda{}, [](auto x) { return where(x < 0, 0, x); }, c, in);

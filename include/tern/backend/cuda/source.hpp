@@ -56,6 +56,10 @@ struct Traced {
 /// A kernel's parameters, in order.
 class Words {
  public:
+  /// A kernel written by hand may take more words than it is given, up to this many: zeros.
+  static constexpr int zeroed = 32;
+
+  Words() { std::memset(words_, 0, zeroed * sizeof(std::uint64_t)); }
   void add(Index value) { add_word(std::uint64_t(value)); }
   void add(const void* pointer) { add_word(reinterpret_cast<std::uintptr_t>(pointer)); }
   /// A number, which the kernel reads as number<T>.

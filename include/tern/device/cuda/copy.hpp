@@ -6,10 +6,10 @@ namespace tern::cuda {
 
 namespace detail {
 
-/// Starts a copy of host memory to the device. From pageable memory the driver has taken the bytes when this returns.
-[[gnu::noinline]] inline void start_to_device(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes, bool pinned) {
+/// Starts a copy of pinned host memory to the device.
+[[gnu::noinline]] inline void start_to_device(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
-  const Span span(Work::to_device, "copy to device", ordinal, stream, bytes, pinned);
+  const Span span(Work::to_device, "copy to device", ordinal, stream, bytes, true);
   TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
 }
 

@@ -71,6 +71,40 @@ inline void release_pinned(PinnedBlock* block) {
   pool.free[block->size_class] = block;
 }
 
+/// Notes that what the stream was given up to here uses the block.
+inline void mark_in_flight(PinnedBlock& block, Stream stream) {
+  TERN_CUDA(cuEventRecord, block.last_use.event, stream);
+  block.in_flight = true;
+}
+
+/// Copies pageable host memory to the device, in order with the stream's work. The driver may read the source of such a copy when it
+/// likes, so the bytes are taken first, through a few pinned blocks; the source is free when this returns.
+[[gnu::noinline]] inline void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (!bytes) return;
+  constexpr std::size_t chunk = std::size_t(4) << 20;
+  constexpr int most = 4;
+  struct Blocks {
+    PinnedBlock* block[most] = {};
+    ~Blocks() {
+      for (PinnedBlock* b : block)
+        if (b) release_pinned(b);
+    }
+  } blocks;
+  const DeviceState& state = bind(ordinal);
+  const Span span(Work::to_device, "copy to device", ordinal, state.compute, bytes);
+  int next = 0;
+  for (std::size_t done = 0; done < bytes; next = (next + 1) % most) {
+    const std::size_t n = std::min(chunk, bytes - done);
+    PinnedBlock*& block = blocks.block[next];
+    if (block) wait_idle(*block);
+    else block = acquire_pinned(ordinal, n);
+    std::memcpy(block->memory, static_cast<const char*>(from) + done, n);
+    TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to) + done, block->memory, n, state.compute);
+    mark_in_flight(*block, state.compute);
+    done += n;
+  }
+}
+
 /// The deleter of a tensor in pinned memory: context is the block.
 inline void deallocate_pinned(void*, void* context) { release_pinned(static_cast<PinnedBlock*>(context)); }
 
