@@ -9,9 +9,9 @@ using namespace tern_test;
 namespace {
 
 template <class D> Tensor<D, Index> classes_of(const Shape& shape, Index classes) {
-  const auto target = empty<D, Index>(shape);
-  for (Index i = 0; i < target.numel(); ++i) target.data()[i] = i * 7 % 5 == 3 ? -100 : i * 11 % classes;
-  return target;
+  std::vector<Index> targets;
+  for (Index i = 0; i < shape.numel(); ++i) targets.push_back(i * 7 % 5 == 3 ? -100 : i * 11 % classes);
+  return from_vector<D>(targets, shape);
 }
 
 const std::vector<std::pair<std::string, Reduction>> reductions = {

@@ -5,4 +5,4 @@
 #include "naive_indexing.hpp"
 #include "naive_rows.hpp"
 
-#define TERN_TEST_DEVICES tern::Cpu, tern_test::Naive
+#define TERN_TEST_DEVICES tern::Cpu, tern_test::Naive, tern::Cuda

@@ -18,10 +18,11 @@ using namespace tern;
 /// A tensor of the values in row-major order.
 template <class D, class T = double>
 Tensor<D, T> tensor_of(const std::vector<double>& values, const Shape& shape) {
-  const Tensor<D, T> x = empty<D, T>(shape);
+  using Host = std::conditional_t<HostDevice<D>, D, Cpu>;
+  const Tensor<Host, T> x = empty<Host, T>(shape);
   REQUIRE(Index(values.size()) == x.numel());
   for (std::size_t i = 0; i < values.size(); ++i) x.data()[i] = T(compute_t<T>(values[i]));
-  return x;
+  return to_device(x, D{});
 }
 template <class D, class T = double>
 Tensor<D, T> tensor_of(const std::vector<double>& values) {
@@ -31,7 +32,7 @@ Tensor<D, T> tensor_of(const std::vector<double>& values) {
 /// The elements in row-major order, as doubles.
 template <class D, class T>
 std::vector<double> values_of(const Tensor<D, T>& x) {
-  const Tensor<D, T> y = contiguous(x.detach());
+  const auto y = to_device(contiguous(x.detach()), std::conditional_t<HostDevice<D>, D, Cpu>{});
   std::vector<double> values;
   for (Index i = 0; i < y.numel(); ++i) values.push_back(double(compute_t<T>(y.data()[i])));
   return values;

@@ -30,13 +30,13 @@ double number(const json& value) {
 
 template <class D, class T>
 Tensor<D, T> recorded_tensor(const json& c) {
-  const Tensor<D, T> x = empty<D, T>(Shape(c["shape"].get<std::vector<Index>>().data(), int(c["shape"].size())));
+  const Tensor<Cpu, T> x = empty<Cpu, T>(Shape(c["shape"].get<std::vector<Index>>().data(), int(c["shape"].size())));
   for (Index i = 0; i < x.numel(); ++i) {
     const json& data = c["data"];
     x.data()[i] =
         T(compute_t<T>(data.is_object() ? double(i) * data["arange"].get<double>() : number(data[std::size_t(i)])));
   }
-  return x;
+  return to_device(x, D{});
 }
 
 template <class D, class T>

@@ -3,3 +3,4 @@
 //   copy(device, out, in)      out[i] = in[i]: the same element type, in broadcast to out's shape, any strides on both sides
 #pragma once
 #include "cpu/copy.hpp"
+#include "cuda/copy.hpp"

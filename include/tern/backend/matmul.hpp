@@ -25,6 +25,7 @@ struct MatMul {
   const T* bias = nullptr;  // or null
   Epilogue epilogue = Epilogue::none;
   bool accumulate = false;  // c = epilogue(c + a b + bias)
+  int ordinal = 0;          // which device of its kind
 };
 
 }  // namespace backend
@@ -32,3 +33,4 @@ struct MatMul {
 }  // namespace tern
 
 #include "cpu/matmul.hpp"
+#include "cuda/matmul.hpp"

@@ -12,3 +12,4 @@
 // + l the upper.
 #pragma once
 #include "cpu/random.hpp"
+#include "cuda/random.hpp"

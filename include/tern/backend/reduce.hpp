@@ -11,3 +11,4 @@
 #pragma once
 #include "cpu/arg_extreme.hpp"
 #include "cpu/reduce.hpp"
+#include "cuda/reduce.hpp"

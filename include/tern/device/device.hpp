@@ -3,17 +3,13 @@
 #include <cstring>
 
 #include "../core/array.hpp"
+#include "cuda/context.hpp"
 #include "memory.hpp"
 
 namespace tern {
 
 /// The host's processor and memory.
 struct Cpu {};
-
-/// A CUDA device by its number. Tensors on it need the CUDA backend; the type is named so that mixing devices is refused.
-struct Cuda {
-  int ordinal = 0;
-};
 
 /// What the tensor layer must know of a device: its name, and where its tensors' bytes come from.
 template <class D>

@@ -83,6 +83,7 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   shape.push_back(sizes.n);
   Tensor<D, T> c = empty<D, T>(shape);
   backend::MatMul<T> p{.batch = sizes.batches.numel(), .m = sizes.m, .n = sizes.n, .k = sizes.k};
+  p.ordinal = c.impl()->ordinal;
   p.a = reinterpret_cast<const T*>(left.data), p.a_row = left.row, p.a_col = left.column, p.a_batch = left.batch;
   p.b = reinterpret_cast<const T*>(right.data), p.b_row = right.row, p.b_col = right.column, p.b_batch = right.batch;
   p.c = c.impl()->template as<T>(), p.c_row = p.n, p.c_batch = p.m * p.n;

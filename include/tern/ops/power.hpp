@@ -15,21 +15,7 @@ TERN_UNARY_BY_HAND(reciprocal, reciprocal(x), y, -g * y * y)
 namespace detail {
 inline constexpr auto square_expression = [](auto x) { return square(x); };
 
-/// x^y of integers, which wraps around; for y < 0, 1/x rounded towards zero.
-template <class T>
-T integer_power(T x, T y) {
-  if (y < T(0)) return x == T(1) ? T(1) : x == T(-1) ? T(y % 2 == 0 ? 1 : -1) : T(0);
-  std::uint64_t power = 1, factor = std::uint64_t(x);
-  for (auto rest = std::uint64_t(y); rest; rest >>= 1, factor *= factor)
-    if (rest & 1) power *= factor;
-  return T(power);
-}
-inline constexpr auto pow_expression = [](auto x, auto y) {
-  using V = decltype(x);
-  if constexpr (requires { x % y; })
-    return lanewise([](auto a, auto b) { return integer_power(a, b); }, x, y);
-  else return V(pow(x, y));
-};
+inline constexpr auto pow_expression = [](auto x, auto y) { return pow(x, y); };
 
 /// x^exponent: products and roots where these are exact.
 template <class V>

@@ -2,6 +2,7 @@
 // ones counted from the last, an empty list standing for all of them; keepdim leaves them as dimensions of size 1.
 #pragma once
 #include "../backend/reduce.hpp"
+#include "../backend/transfer.hpp"
 #include "views.hpp"
 
 namespace tern {
@@ -144,10 +145,19 @@ Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, He
 }
 
 template <Device D, Element T>
-T Tensor<D, T>::item(Here) const {
+T Tensor<D, T>::item([[maybe_unused]] Here here) const {
   const Array& a = *checked("item");
   if (a.numel != 1) fail("item", {"a tensor of one element is needed, not of shape ", a.shape_ref()});
-  return *data();
+  if constexpr (HostDevice<D>) {
+    return *data();
+  } else {
+    const Site user(here);
+    T value;
+    Array host = a;
+    host.data = reinterpret_cast<char*>(&value);
+    backend::transfer(Cpu{}, D{}, host, a);
+    return value;
+  }
 }
 
 }  // namespace tern

@@ -123,7 +123,7 @@ Tensor<D, T> tile(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
 }
 
 /// The order of positions reversed along dims.
-template <HostDevice D, Element T>
+template <Device D, Element T>
 Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
   const unsigned mask = dims.empty() ? 0 : dim_mask("flip", dims, x.checked("flip")->ndim);
   Tensor<D, T> y = clone(x, here);

@@ -1,5 +1,6 @@
 // Moving tensors between devices.
 #pragma once
+#include "../backend/transfer.hpp"
 #include "copy.hpp"
 
 namespace tern {
@@ -11,10 +12,10 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, [[maybe_unused]] D2 device, [[may
   if constexpr (std::is_same_v<D, D2>) {
     return x;
   } else {
-    static_assert(HostDevice<D> && HostDevice<D2>,
-                  "this version of tern has no copies to or from a GPU: its CUDA backend is not written yet");
+    const Site user(here);
+    const Tensor<D, T> dense = detail::dense(x);
     const Tensor<D2, T> y = empty<D2, T>(x.shape());
-    backend::copy(Cpu{}, *y.impl(), *x.impl());
+    backend::transfer(D2{}, D{}, *y.impl(), *dense.impl());
     if constexpr (is_floating_v<T>)
       record({"to", here}, y, wrt(x, [](const Tensor<D2, T>& g) { return to_device(g, D{}); }));
     return y;

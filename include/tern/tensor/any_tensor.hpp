@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "../backend/copy.hpp"
+#include "../backend/transfer.hpp"
 #include "tensor.hpp"
 
 namespace tern {
@@ -18,13 +18,27 @@ namespace detail {
   return y;
 }
 
+/// A dense copy in host memory of elements on a CUDA device.
+[[gnu::noinline]] inline TensorImpl* copy_from_cuda(const TensorImpl* x) {
+  TensorImpl* const y = new_impl(x->dtype, x->shape_ref());
+  const cuda::detail::Scratch room(x->ordinal, x->contiguous ? 0 : std::size_t(x->numel) * std::size_t(size_of(x->dtype)));
+  Array dense = x->contiguous ? static_cast<const Array&>(*x) : *y;
+  if (room.data()) {
+    dense.data = room.data();
+    dense.ordinal = x->ordinal;
+    backend::copy(Cuda{}, dense, *x);
+  }
+  backend::transfer(Cpu{}, Cuda{}, *y, dense);
+  return y;
+}
+
 /// A device as a run-time value: the address is what counts.
 struct DeviceTag {
   const char* name;
-  TensorImpl* (*to_host)(const TensorImpl* x);  // null: no tensor of this device can be made
+  TensorImpl* (*to_host)(const TensorImpl* x);
 };
 template <Device D>
-inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, HostDevice<D> ? &copy_on_host : nullptr};
+inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, HostDevice<D> ? &copy_on_host : &copy_from_cuda};
 
 }  // namespace detail
 

@@ -51,6 +51,7 @@ struct alignas(64) TensorImpl : Array {
   void* deleter_context;
   std::uint8_t header_class, storage_class;
   bool inference;              // made in inference mode: cannot be saved for backward
+  bool pinned;                 // in page-locked host memory, which a copy may still be using
 };
 
 namespace detail {
@@ -71,6 +72,7 @@ inline TensorImpl* new_header(int size_class) {
   p->deleter = nullptr;
   p->header_class = std::uint8_t(size_class);
   p->inference = inference_mode;
+  p->pinned = false;
   p->ordinal = 0;
   return p;
 }
@@ -161,6 +163,7 @@ inline TensorImpl* new_alias(const TensorImpl* a) {
   p->ordinal = a->ordinal;
   p->owner = a->owner;
   p->inference = a->inference;
+  p->pinned = a->pinned;
   a->owner->block.increase();
   return p;
 }

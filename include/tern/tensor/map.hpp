@@ -2,16 +2,12 @@
 #pragma once
 #include "../backend/copy.hpp"
 #include "../backend/map.hpp"
+#include "allocate.hpp"
 #include "tensor.hpp"
 
 namespace tern {
 namespace detail {
 
-/// A new dense tensor on the device, elements not initialised.
-template <HostDevice D>
-TensorImpl* allocate(DType dtype, ShapeRef shape) {
-  return new_impl(dtype, shape);
-}
 
 template <Device D>
 void copy_array(const Array& out, const Array& in) {

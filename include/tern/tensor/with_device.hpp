@@ -6,14 +6,26 @@
 
 namespace tern {
 
-/// Calls f(D{}) for the device that name says: "cpu", or "auto" for the fastest there is. Everything that f instantiates is compiled
-/// for each device of the list.
+namespace detail {
+/// The number of the CUDA device called "cuda" or "cuda:1". Error if that is no name of a device, or CUDA cannot be used.
+[[gnu::noinline, gnu::cold]] inline int cuda_ordinal(const std::string& name) {
+  char* end = nullptr;
+  const long ordinal = name.starts_with("cuda:") ? std::strtol(name.c_str() + 5, &end, 10) : 0;
+  if (name != "cuda" && (!end || end == name.c_str() + 5 || *end || ordinal < 0 || ordinal > 255))
+    fail("with_device", {"there is no device '", name, "'; there are cpu, cuda, cuda:1, … and auto"});
+  if (!cuda::is_available()) fail("with_device", {"'", name, "' was asked for, but ", cuda::why_not()});
+  return int(ordinal);
+}
+}  // namespace detail
+
+/// Calls f(D{}) for the device that name says: "cpu", "cuda", "cuda:1" …, or "auto" for a GPU where there is one. Everything that f
+/// instantiates is compiled for each kind of device. New tensors of f's thread are made on that device.
 template <class F>
 auto with_device(const std::string& name, F&& f) {
-  if (name == "cpu" || name == "auto") return f(Cpu{});
-  if (name == "cuda" || name.starts_with("cuda:"))
-    fail("with_device", {"'", name, "' was asked for, but this version of tern has no CUDA backend; there is cpu"});
-  fail("with_device", {"there is no device '", name, "'; there are cpu and auto"});
+  if (name == "cpu" || (name == "auto" && !cuda::is_available())) return f(Cpu{});
+  const Cuda device{detail::cuda_ordinal(name == "auto" ? "cuda" : name)};
+  const cuda::DeviceGuard guard(device);
+  return f(device);
 }
 
 }  // namespace tern

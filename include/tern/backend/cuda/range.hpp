@@ -1,0 +1,33 @@
+// Equidistant numbers.
+#pragma once
+#include "typed.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cuda {
+
+// T1 is what the numbers are calculated in: double, or the integer itself.
+inline constexpr Kernel range_kernel{"range", R"CUDA(
+extern "C" __global__ void range(const Words<4> p) {
+  const T1 start = number<T1>(p.word[2]), step = number<T1>(p.word[3]);
+  for (Index i = first_thread(); i < p.index(0); i += all_threads())
+    p.pointer<T0>(1)[i] = Element<T0>::of(C0(add(start, multiply(T1(i), step))));
+}
+)CUDA"};
+
+}  // namespace cuda
+
+template <class T>
+void fill_range(Cuda, scalar_t<T> start, scalar_t<T> step, const Array& out) {
+  cuda::Words words;
+  words.add(out.numel);
+  words.add(out.data);
+  words.add_number(start);
+  words.add_number(step);
+  if (out.numel) cuda::launch_typed(out.ordinal, cuda::range_kernel, {dtype_of<T>, dtype_of<scalar_t<T>>}, cuda::grid_for(out.numel), words);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

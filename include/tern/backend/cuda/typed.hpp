@@ -1,0 +1,35 @@
+// Kernels written by hand, as templates on the element types.
+#pragma once
+#include "source.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend::cuda {
+
+/// A kernel's source, in which T0, T1 … stand for element types, C0, C1 … for what is calculated with, and its function is `name`.
+struct Kernel {
+  const char* name;
+  const char* text;
+  const char* uses = "";  // what it shares with others, which comes before it
+};
+
+[[gnu::noinline, gnu::cold]] inline std::string typed_source(const Kernel& kernel, std::initializer_list<DType> types) {
+  std::string out = text({prelude, "namespace tern {\n"});
+  int k = 0;
+  for (const DType type : types) {
+    out += text({"typedef ", type_name(type), " T", k, ";\ntypedef Compute<T", k, ">::type C", k, ";\n"});
+    ++k;
+  }
+  return out + kernel.uses + kernel.text + "}\n";
+}
+
+/// Launches a kernel for those element types. `kernel` must be one object for the whole run.
+inline void launch_typed(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, tern::cuda::Grid grid, const Words& words) {
+  std::uint64_t key = reinterpret_cast<std::uintptr_t>(&kernel);
+  for (const DType type : types) key = mix(key, std::uint64_t(type) + 1);
+  tern::cuda::launch(ordinal, key, kernel.name, grid, words.data(), [&] { return typed_source(kernel, types); });
+}
+
+}  // namespace backend::cuda
+}  // namespace TERN_ISA
+}  // namespace tern

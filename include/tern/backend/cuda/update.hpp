@@ -1,0 +1,79 @@
+// Several arrays read and written in one pass over memory, by a traced lambda that assigns to its arguments.
+#pragma once
+#include "map.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cuda {
+
+/// A lambda of references: what stands in each argument at its end.
+struct TracedUpdate {
+  static constexpr int most = 10;
+  expr::Program program;
+  DType type;
+  int arrays;
+  int results[most];
+
+  template <class T, class F, std::size_t... I>
+  TracedUpdate(Type<T>, const F& f, std::index_sequence<I...>) : type(dtype_of<T>), arrays(sizeof...(I)) {
+    static_assert(sizeof...(I) <= most);
+    using V = expr::Symbol<T>;
+    expr::Program* const outer = expr::Program::current;
+    expr::Program::current = &program;
+    V x[] = {(static_cast<void>(I), V::input())...};
+    f(x[I]...);
+    ((results[I] = x[I].id), ...);
+    expr::Program::current = outer;
+  }
+};
+
+/// Which arrays the lambda may write.
+[[gnu::noinline, gnu::cold]] inline std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written, int words) {
+  const char* const type = type_name(f.type);
+  std::string out = text({prelude, "namespace tern {\nextern \"C\" __global__ void update(const Words<", words,
+                          "> p) {\n  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {\n"});
+  for (int k = 0; k < f.arrays; ++k) {
+    const char* const element = type_name(arrays[k]->dtype);
+    out += text({"  const ", type, " v", k, " = Element<", type, ">::of(wide(p.pointer<", element, ">(", 1 + k, ")[i]));\n"});
+  }
+  std::vector<int> same;
+  out += steps_text(f.program, type, 1 + f.arrays, same);
+  for (int k = 0; k < f.arrays; ++k) {
+    const char* const element = type_name(arrays[k]->dtype);
+    if (written >> k & 1)
+      out += text({"  p.pointer<", element, ">(", 1 + k, ")[i] = Element<", element, ">::of(v", same[std::size_t(f.results[k])], ");\n"});
+  }
+  return out + "  }\n}\n}\n";
+}
+
+[[gnu::noinline]] inline void run_update(const TracedUpdate& f, const Array* const* arrays, unsigned written) {
+  const int ordinal = common_ordinal(*arrays[0], arrays, f.arrays);
+  const Index n = arrays[0]->numel;
+  if (n == 0) return;
+  Words words;
+  std::uint64_t key = mix(f.program.hash(), written);
+  words.add(n);
+  for (int k = 0; k < f.arrays; ++k) {
+    words.add(arrays[k]->data);
+    key = mix(key, std::uint64_t(f.results[k]) << 8 | std::uint64_t(arrays[k]->dtype));
+  }
+  words.add_numbers(f.program);
+  tern::cuda::launch(ordinal, mix(key, std::uint64_t(f.type)), "update", grid_for(n), words.data(),
+                     [&] { return update_source(f, arrays, written, words.size()); });
+}
+
+}  // namespace cuda
+
+template <class... T, class F>
+void update(Cuda, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
+  using V = typename cuda::Calculated<std::remove_const_t<T>...>::type;
+  unsigned written = 0;
+  int k = 0;
+  ((written |= unsigned(!std::is_const_v<T>) << k++), ...);
+  cuda::run_update(cuda::TracedUpdate(Type<V>{}, f, std::index_sequence_for<T...>{}), arrays, written);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

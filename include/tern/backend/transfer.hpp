@@ -1,0 +1,30 @@
+// The contract: copies between devices. For each pair of devices that differ there is
+//
+//   transfer(to, from, out, in)     out = in: dense arrays of one shape and element type; what the host reads is there when it returns
+#pragma once
+#include "../device/cuda/copy.hpp"
+#include "../device/cuda/pinned.hpp"
+#include "copy.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+
+template <HostDevice To, HostDevice From>
+void transfer(To, From, const Array& out, const Array& in) {
+  copy(Cpu{}, out, in);
+}
+template <HostDevice From>
+void transfer(Cuda, From, const Array& out, const Array& in) {
+  tern::cuda::detail::copy_to_device(out.ordinal, out.data, in.data, cuda::bytes_of(in));
+}
+template <HostDevice To>
+void transfer(To, Cuda, const Array& out, const Array& in) {
+  namespace cu = tern::cuda::detail;
+  cu::start_to_host(in.ordinal, cu::bind(in.ordinal).compute, out.data, in.data, cuda::bytes_of(in), false);
+  tern::cuda::synchronize({in.ordinal});
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

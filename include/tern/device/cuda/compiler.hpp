@@ -1,0 +1,53 @@
+// From a kernel's source to code for one chip, by NVRTC.
+#pragma once
+#include "context.hpp"
+
+namespace tern::cuda::detail {
+
+/// Compiles for compute capability major.minor; for a chip newer than the compiler, to PTX of the newest architecture that it knows,
+/// which the driver translates. Error with the compiler's log.
+[[gnu::noinline, gnu::cold]] inline std::string compile(const std::string& source, int major, int minor) {
+  const NvrtcFunctions& rtc = nvrtc().functions;
+  const auto check = [&](const char* function, int status) {
+    if (status) fail("cuda", {function, ": ", rtc.nvrtcGetErrorString(status)});
+  };
+  int count = 0, newest = 0;
+  check("nvrtcGetNumSupportedArchs", rtc.nvrtcGetNumSupportedArchs(&count));
+  std::vector<int> known(std::size_t(count), 0);
+  check("nvrtcGetSupportedArchs", rtc.nvrtcGetSupportedArchs(known.data()));
+  const int chip = 10 * major + minor;
+  for (const int architecture : known)
+    if (architecture <= chip && architecture > newest) newest = architecture;
+  if (!newest) fail("cuda", {"NVRTC compiles for no architecture that compute capability ", major, ".", minor, " runs"});
+  const bool ptx = newest != chip;
+  const std::string target = text({"--gpu-architecture=", ptx ? "compute_" : "sm_", newest});
+  const char* const options[] = {target.c_str(), "--std=c++17"};
+
+  struct Guard {
+    const NvrtcFunctions& rtc;
+    NvrtcProgram program = nullptr;
+    ~Guard() { rtc.nvrtcDestroyProgram(&program); }
+  } guard{rtc};
+  check("nvrtcCreateProgram", rtc.nvrtcCreateProgram(&guard.program, source.c_str(), "tern", 0, nullptr, nullptr));
+  if (const int status = rtc.nvrtcCompileProgram(guard.program, 2, options)) {
+    std::size_t bytes = 0;
+    rtc.nvrtcGetProgramLogSize(guard.program, &bytes);
+    std::string log(bytes, 0);
+    if (bytes) rtc.nvrtcGetProgramLog(guard.program, log.data());
+    fail("cuda", {"a kernel does not compile: ", rtc.nvrtcGetErrorString(status), "\n", log, "\n", source});
+  }
+  std::size_t bytes = 0;
+  std::string image;
+  if (ptx) {
+    check("nvrtcGetPTXSize", rtc.nvrtcGetPTXSize(guard.program, &bytes));
+    image.resize(bytes);
+    check("nvrtcGetPTX", rtc.nvrtcGetPTX(guard.program, image.data()));
+  } else {
+    check("nvrtcGetCUBINSize", rtc.nvrtcGetCUBINSize(guard.program, &bytes));
+    image.resize(bytes);
+    check("nvrtcGetCUBIN", rtc.nvrtcGetCUBIN(guard.program, image.data()));
+  }
+  return image;
+}
+
+}  // namespace tern::cuda::detail

@@ -1,0 +1,39 @@
+// Bytes across the wire.
+#pragma once
+#include "timeline.hpp"
+
+namespace tern::cuda {
+
+namespace detail {
+
+/// Starts a copy of pinned host memory to the device.
+[[gnu::noinline]] inline void start_to_device(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes) {
+  if (!bytes) return;
+  const Span span(Work::to_device, "copy to device", ordinal, stream, bytes, true);
+  TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
+}
+
+/// Starts a copy of the device's memory to the host.
+[[gnu::noinline]] inline void start_to_host(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes, bool pinned) {
+  if (!bytes) return;
+  const Span span(Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
+  TERN_CUDA(cuMemcpyDtoHAsync_v2, to, reinterpret_cast<DevicePointer>(from), bytes, stream);
+}
+
+/// Starts a copy between two places of one device.
+[[gnu::noinline]] inline void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
+  const Stream stream = bind(ordinal).compute;
+  const Span span(Work::kernel, "copy on device", ordinal, stream, bytes);
+  TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes, stream);
+}
+
+}  // namespace detail
+
+/// Waits until everything that was started on a device is done.
+[[gnu::noinline]] inline void synchronize(Cuda device = {}) {
+  const detail::DeviceState& state = detail::bind(device.ordinal);
+  const detail::Span span(Work::wait, "synchronize", device.ordinal, state.compute);
+  TERN_CUDA(cuStreamSynchronize, state.compute);
+}
+
+}  // namespace tern::cuda

@@ -1,0 +1,136 @@
+// cuBLASLt's objects, one layer above its C functions.
+#pragma once
+#include "memory.hpp"
+#include "timeline.hpp"
+
+namespace tern::cuda {
+
+namespace detail {
+inline constinit std::atomic<bool> tf32_allowed{false};
+
+/// Error naming the function and the library's own text for the status.
+inline void check_cublaslt(const char* function, int status) {
+  if (status) [[unlikely]] fail("cuda", {function, ": ", cublaslt().functions.cublasLtGetStatusString(status)});
+}
+
+#define TERN_CUBLASLT(function, ...) \
+  ::tern::cuda::detail::check_cublaslt(#function, ::tern::cuda::cublaslt().functions.function(__VA_ARGS__))
+
+/// A column-major product d = epilogue(op(a) op(b) + beta c), c being d.
+struct Product {
+  CudaType type;
+  CublasCompute compute;
+  bool transpose_a, transpose_b, bias, accumulate;
+  std::uint8_t alignment;  // a power of two that divides all addresses
+  Index m, n, k, batch;
+  Index a_leading, b_leading, d_leading, a_stride, b_stride, d_stride;
+
+  bool operator==(const Product&) const = default;
+};
+
+/// What a product of one form is run with, made once: descriptions, the algorithm that the library's own rules choose, and how much
+/// workspace that needs.
+class ProductPlan {
+ public:
+  ProductPlan(CublasLt handle, const Product& p) : product(p) {
+    const CudaType scale = p.type == type_64f ? type_64f : type_32f;
+    TERN_CUBLASLT(cublasLtMatmulDescCreate, &desc_, p.compute, scale);
+    set(desc_transpose_a, std::int32_t(p.transpose_a));
+    set(desc_transpose_b, std::int32_t(p.transpose_b));
+    set(desc_epilogue, std::uint32_t(p.bias ? epilogue_bias : epilogue_none));
+    a_ = layout(p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.a_leading, p.a_stride);
+    b_ = layout(p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.b_leading, p.b_stride);
+    d_ = layout(p.m, p.n, p.d_leading, p.d_stride);
+    MatmulPreference preference;
+    TERN_CUBLASLT(cublasLtMatmulPreferenceCreate, &preference);
+    const std::uint64_t workspace = std::uint64_t(32) << 20;
+    const std::uint32_t alignment = p.alignment;
+    const auto& lt = cublaslt().functions;
+    lt.cublasLtMatmulPreferenceSetAttribute(preference, preference_workspace_bytes, &workspace, sizeof workspace);
+    for (const auto attribute : {preference_alignment_a, preference_alignment_b, preference_alignment_c, preference_alignment_d})
+      lt.cublasLtMatmulPreferenceSetAttribute(preference, attribute, &alignment, sizeof alignment);
+    MatmulHeuristic best{};
+    int found = 0;
+    const int status = lt.cublasLtMatmulAlgoGetHeuristic(handle, desc_, a_, b_, d_, d_, preference, 1, &best, &found);
+    lt.cublasLtMatmulPreferenceDestroy(preference);
+    check_cublaslt("cublasLtMatmulAlgoGetHeuristic", status);
+    if (!found) fail("cuda", {"cuBLASLt has no algorithm for a product of ", p.m, " x ", p.k, " and ", p.k, " x ", p.n});
+    algorithm_ = best.algorithm;
+    workspace_bytes_ = best.workspace_bytes;
+  }
+  ~ProductPlan() {
+    const auto& lt = cublaslt().functions;
+    lt.cublasLtMatmulDescDestroy(desc_);
+    for (const MatrixLayout layout : {a_, b_, d_})
+      if (layout) lt.cublasLtMatrixLayoutDestroy(layout);
+  }
+  ProductPlan(const ProductPlan&) = delete;
+  ProductPlan& operator=(const ProductPlan&) = delete;
+
+  void run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias) {
+    if (bias) set(desc_bias_pointer, bias);
+    const Scratch workspace(ordinal, workspace_bytes_);
+    const float one = 1, beta = product.accumulate ? 1 : 0;
+    const double one_double = 1, beta_double = beta;
+    const bool wide = product.type == type_64f;
+    TERN_CUBLASLT(cublasLtMatmul, handle, desc_, wide ? static_cast<const void*>(&one_double) : &one, a, a_, b, b_,
+                  wide ? static_cast<const void*>(&beta_double) : &beta, d, d_, d, d_, &algorithm_, workspace.data(), workspace_bytes_,
+                  stream);
+  }
+
+  const Product product;
+
+ private:
+  template <class Value> void set(MatmulDescAttribute attribute, Value value) {
+    TERN_CUBLASLT(cublasLtMatmulDescSetAttribute, desc_, attribute, &value, sizeof value);
+  }
+  MatrixLayout layout(Index rows, Index columns, Index leading, Index stride) const {
+    MatrixLayout made = nullptr;
+    TERN_CUBLASLT(cublasLtMatrixLayoutCreate, &made, product.type, std::uint64_t(rows), std::uint64_t(columns), leading);
+    const auto count = std::int32_t(product.batch);
+    if (count > 1) {
+      TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, made, layout_batch_count, &count, sizeof count);
+      TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, made, layout_batch_stride, &stride, sizeof stride);
+    }
+    return made;
+  }
+
+  MatmulDesc desc_ = nullptr;
+  MatrixLayout a_ = nullptr, b_ = nullptr, d_ = nullptr;
+  MatmulAlgo algorithm_;
+  std::size_t workspace_bytes_;
+};
+
+/// This thread's plans for one device, and the handle that they run with.
+class ProductPlans {
+ public:
+  ProductPlan& find(const Product& p) {
+    if (!handle_) TERN_CUBLASLT(cublasLtCreate, &handle_);
+    for (const auto& plan : plans_)
+      if (plan->product == p) return *plan;
+    plans_.push_back(std::make_unique<ProductPlan>(handle_, p));
+    return *plans_.back();
+  }
+  CublasLt handle() const { return handle_; }
+
+ private:
+  CublasLt handle_ = nullptr;
+  std::vector<std::unique_ptr<ProductPlan>> plans_;
+};
+
+/// Runs a product on a device's stream.
+[[gnu::noinline]] inline void run_product(int ordinal, const Product& p, const void* a, const void* b, void* d, const void* bias) {
+  const DeviceState& state = bind(ordinal);
+  static thread_local std::vector<ProductPlans> plans(system().devices.size());
+  ProductPlans& mine = plans[std::size_t(ordinal)];
+  ProductPlan& plan = mine.find(p);
+  const Span span(Work::kernel, "matmul", ordinal, state.compute);
+  plan.run(mine.handle(), ordinal, state.compute, a, b, d, bias);
+}
+
+}  // namespace detail
+
+/// Lets products of float use TF32, which has 10 bits of mantissa: torch.backends.cuda.matmul.allow_tf32. Off at first.
+inline void allow_tf32_matmul(bool on) { detail::tf32_allowed = on; }
+
+}  // namespace tern::cuda

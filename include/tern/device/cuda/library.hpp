@@ -1,0 +1,154 @@
+// CUDA's libraries are opened when they are first needed, and found where users have them, so that one binary serves machines with
+// a GPU and without.
+#pragma once
+#include <dlfcn.h>
+#include <glob.h>
+
+#include <cstdlib>
+#include <mutex>
+
+#include "../../core/error.hpp"
+#include "api.hpp"
+
+namespace tern::cuda {
+
+/// A shared library: its handle, or why it could not be opened.
+struct Library {
+  void* handle = nullptr;
+  std::string path, problem;
+};
+
+namespace detail {
+
+/// Where a library may lie besides the loader's own path; `*` as the shell has it.
+inline std::string library_folders() {
+  std::string folders;
+  const auto add = [&](const char* variable, const char* below) {
+    if (const char* folder = std::getenv(variable)) folders += std::string(folder) + below + ":";
+  };
+  for (const char* below : {"/lib64", "/targets/x86_64-linux/lib", "/lib"}) {
+    add("CUDA_HOME", below);
+    add("CUDA_PATH", below);
+  }
+  folders += "/usr/local/cuda/lib64:";
+  for (const char* below : {"/lib", "/lib/python3*/site-packages/nvidia/*/lib"}) {  // conda's own packages, and pip's wheels
+    add("CONDA_PREFIX", below);
+    add("VIRTUAL_ENV", below);
+  }
+  add("HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib");
+  return folders + "/usr/local/lib/python3*/*-packages/nvidia/*/lib";
+}
+
+/// The files of a pattern, newest names last.
+template <class F> void each_file(const std::string& pattern, const F& f) {
+  glob_t found{};
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
+    for (std::size_t i = found.gl_pathc; i-- > 0;) f(found.gl_pathv[i]);
+  globfree(&found);
+}
+
+/// Opens the file and keeps why it could not be.
+inline bool try_open(Library& library, const std::string& path) {
+  library.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library.handle) library.path = path;
+  else if (const char* why = dlerror()) library.problem = why;
+  return library.handle;
+}
+
+}  // namespace detail
+
+/// The first of the names found: in the folder TERN_CUDA_LIBRARIES, on the loader's path, or with anywhere, in a CUDA Toolkit, a conda
+/// environment or pip's wheels.
+[[gnu::noinline, gnu::cold]] inline Library open_library(std::initializer_list<const char*> names, bool anywhere) {
+  Library library;
+  if (const char* folder = std::getenv("TERN_CUDA_LIBRARIES"))
+    for (const char* name : names)
+      if (detail::try_open(library, std::string(folder) + "/" + name)) return library;
+  for (const char* name : names)
+    if (detail::try_open(library, name)) return library;
+  if (!anywhere) return library;
+  const std::string folders = detail::library_folders();
+  for (std::size_t begin = 0; begin < folders.size() && !library.handle;) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    for (const char* name : names)
+      detail::each_file(folders.substr(begin, end - begin) + "/" + name, [&](const char* path) {
+        if (!library.handle) detail::try_open(library, path);
+      });
+    begin = end + 1;
+  }
+  if (!library.handle) library.problem += "; looked also in " + folders;
+  return library;
+}
+
+#define TERN_CUDA_LOAD(name, result, arguments)                                        \
+  functions.name = reinterpret_cast<result(*) arguments>(dlsym(library.handle, #name)); \
+  if (!functions.name && library.problem.empty()) library.problem = library.path + " has no function " #name;
+
+/// libcuda, which comes with NVIDIA's driver.
+struct Driver {
+  Library library = open_library({"libcuda.so.1"}, false);
+  DriverFunctions functions;
+  Driver() {
+    if (!library.handle) return;
+    library.problem.clear();
+    TERN_CUDA_DRIVER_FUNCTIONS(TERN_CUDA_LOAD)
+  }
+};
+
+/// NVRTC, which compiles the kernels.
+struct Nvrtc {
+  Library library = open_library({"libnvrtc.so.13", "libnvrtc.so.12"}, true);
+  NvrtcFunctions functions;
+  Nvrtc() {
+    if (!library.handle) return;
+    library.problem.clear();
+    TERN_NVRTC_FUNCTIONS(TERN_CUDA_LOAD)
+  }
+};
+
+/// cuBLASLt, for matrix products.
+struct CublasLtLibrary {
+  Library library = open_library({"libcublasLt.so.13", "libcublasLt.so.12"}, true);
+  CublasLtFunctions functions;
+  CublasLtLibrary() {
+    if (!library.handle) return;
+    library.problem.clear();
+    TERN_CUBLASLT_FUNCTIONS(TERN_CUDA_LOAD)
+  }
+};
+#undef TERN_CUDA_LOAD
+
+// Never closed: tensors may outlive main's statics.
+
+inline Driver& driver() {
+  static Driver& instance = *new Driver;
+  return instance;
+}
+inline Nvrtc& nvrtc() {
+  static Nvrtc& instance = *new Nvrtc;
+  if (!instance.library.problem.empty()) fail("cuda", {"NVRTC, which compiles kernels, cannot be used: ", instance.library.problem});
+  return instance;
+}
+inline CublasLtLibrary& cublaslt() {
+  static CublasLtLibrary& instance = *new CublasLtLibrary;
+  if (!instance.library.problem.empty())
+    fail("cuda", {"cuBLASLt, which multiplies matrices, cannot be used: ", instance.library.problem});
+  return instance;
+}
+
+/// Error naming the driver's function and its own text for the status.
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse(const char* function, Status status) {
+  const char *name = "unknown status", *text = "";
+  driver().functions.cuGetErrorName(status, &name);
+  driver().functions.cuGetErrorString(status, &text);
+  fail("cuda", {function, ": ", name, " (", text, ")"});
+}
+
+/// Calls a function of the driver; Error if it fails.
+#define TERN_CUDA(function, ...)                                                                    \
+  do {                                                                                              \
+    if (const ::tern::cuda::Status tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \
+      ::tern::cuda::refuse(#function, tern_status);                                                 \
+  } while (false)
+
+}  // namespace tern::cuda

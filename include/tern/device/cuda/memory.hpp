@@ -1,0 +1,85 @@
+// A device's memory: the driver's own stream-ordered pool, which keeps what is freed. Allocating and freeing are work of the
+// stream, so a block may be freed while a kernel that uses it is still to run.
+#pragma once
+#include "../memory.hpp"
+#include "context.hpp"
+
+namespace tern::cuda {
+
+/// Bytes of the device's memory held by tensors.
+[[gnu::noinline, gnu::cold]] inline MemoryStats memory_stats(Cuda device = {}) {
+  const detail::DeviceState& state = detail::bind(device.ordinal);
+  std::uint64_t used = 0, peak = 0, reserved = 0;
+  TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_used_current, &used);
+  TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_used_high, &peak);
+  TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_reserved_current, &reserved);
+  return {Index(used), Index(peak), Index(reserved - used)};
+}
+
+/// Gives cached memory that no tensor uses back to the driver.
+[[gnu::noinline, gnu::cold]] inline void empty_cache(Cuda device = {}) {
+  const detail::DeviceState& state = detail::bind(device.ordinal);
+  TERN_CUDA(cuStreamSynchronize, state.compute);
+  TERN_CUDA(cuMemPoolTrimTo, state.pool, 0);
+}
+
+namespace detail {
+
+/// The status of the last free that failed, which has no caller to throw to: the next allocation does.
+inline constinit std::atomic<Status> failed_free{0};
+
+inline void check_failed_free() {
+  if (failed_free.load(std::memory_order_relaxed)) [[unlikely]] refuse("cuMemFreeAsync", failed_free.exchange(0));
+}
+
+/// Memory of the device for work that its stream does from here on.
+[[gnu::noinline]] inline DevicePointer allocate(int ordinal, std::size_t bytes) {
+  check_failed_free();
+  const DeviceState& state = bind(ordinal);
+  if (!bytes) bytes = 1;
+  DevicePointer memory = 0;
+  Status status = driver().functions.cuMemAllocAsync(&memory, bytes, state.compute);
+  if (status == status_out_of_memory) [[unlikely]] {
+    empty_cache({ordinal});
+    status = driver().functions.cuMemAllocAsync(&memory, bytes, state.compute);
+  }
+  if (status == status_out_of_memory) {
+    const MemoryStats held = memory_stats({ordinal});
+    fail("cuda memory", {"out of memory on cuda:", ordinal, ": ", Index(bytes), " bytes were asked for, ", held.current,
+                         " are in use and ", held.cached, " were cached"});
+  }
+  if (status) refuse("cuMemAllocAsync", status);
+  return memory;
+}
+
+/// A tensor's deleter: context is the device's ordinal.
+inline void deallocate(void* memory, void* context) {
+  const auto ordinal = int(reinterpret_cast<std::intptr_t>(context));
+  const DeviceState& state = *system().devices[std::size_t(ordinal)];
+  if (bound_ordinal != ordinal) {
+    driver().functions.cuCtxSetCurrent(state.context);
+    bound_ordinal = ordinal;
+  }
+  if (const Status status = driver().functions.cuMemFreeAsync(reinterpret_cast<DevicePointer>(memory), state.compute))
+    failed_free.store(status, std::memory_order_relaxed);
+}
+
+/// Memory of the device that work started in a scope needs; nothing for no bytes.
+class Scratch {
+ public:
+  Scratch(int ordinal, std::size_t bytes)
+      : ordinal_(ordinal), memory_(bytes ? reinterpret_cast<char*>(allocate(ordinal, bytes)) : nullptr) {}
+  ~Scratch() {
+    if (memory_) deallocate(memory_, reinterpret_cast<void*>(std::intptr_t(ordinal_)));
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  char* data() const { return memory_; }
+
+ private:
+  int ordinal_;
+  char* memory_;
+};
+
+}  // namespace detail
+}  // namespace tern::cuda

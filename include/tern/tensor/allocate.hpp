@@ -1,0 +1,29 @@
+// Where a device's new tensors come from.
+#pragma once
+#include <concepts>
+
+#include "../device/cuda/memory.hpp"
+#include "../device/device.hpp"
+#include "impl.hpp"
+
+namespace tern::detail {
+
+/// A new dense tensor on the device, elements not initialised.
+template <HostDevice D>
+TensorImpl* allocate(DType dtype, ShapeRef shape) {
+  return new_impl(dtype, shape);
+}
+
+/// The same on the current CUDA device.
+template <std::same_as<Cuda> D>
+[[gnu::noinline]] TensorImpl* allocate(DType dtype, ShapeRef shape) {
+  const int ordinal = cuda::detail::current_ordinal;
+  const std::size_t bytes = std::size_t(checked_numel(shape, dtype)) * std::size_t(size_of(dtype));
+  auto* const memory = reinterpret_cast<void*>(cuda::detail::allocate(ordinal, bytes));
+  void* const context = reinterpret_cast<void*>(std::intptr_t(ordinal));
+  TensorImpl* const p = new_external(dtype, shape, memory, &cuda::detail::deallocate, context);
+  p->ordinal = std::uint8_t(ordinal);
+  return p;
+}
+
+}  // namespace tern::detail

@@ -1,0 +1,135 @@
+// Pending<Tensor<D>>: a tensor that is still being copied to where it is going. A copy under way races with whoever frees or overwrites
+// its source, or reads its result too early; here the type holds the source and hands the result out only by wait().
+#pragma once
+#include <utility>
+
+#include "../device/cuda/pinned.hpp"
+#include "allocate.hpp"
+#include "tensor.hpp"
+
+namespace tern {
+namespace detail {
+
+/// A new dense tensor in pinned host memory.
+[[gnu::noinline]] inline TensorImpl* new_pinned(int ordinal, DType dtype, ShapeRef shape) {
+  cuda::detail::PinnedBlock* const block =
+      cuda::detail::acquire_pinned(ordinal, std::size_t(checked_numel(shape, dtype)) * std::size_t(size_of(dtype)));
+  TensorImpl* const p = new_external(dtype, shape, block->memory, &cuda::detail::deallocate_pinned, block);
+  p->pinned = true;
+  return p;
+}
+inline cuda::detail::PinnedBlock& pinned_block(const TensorImpl* p) {
+  return *static_cast<cuda::detail::PinnedBlock*>(p->owner->deleter_context);
+}
+
+/// A copy between host and device under way.
+struct CopyInFlight {
+  int ordinal = 0;
+  TensorImpl* pinned = nullptr;  // the host's side, held
+  TensorImpl* device = nullptr;  // the device's side, held
+  cuda::detail::ScopedEvent done;
+
+  ~CopyInFlight() {
+    release(pinned);
+    release(device);
+  }
+};
+
+}  // namespace detail
+
+/// Move-only. Dropped without a wait(), it lets the copy finish, and frees nothing before.
+template <class X>
+class Pending {
+  static constexpr bool to_host = HostDevice<typename X::device_type>;
+
+ public:
+  explicit Pending(std::unique_ptr<detail::CopyInFlight> copy) : copy_(std::move(copy)) {}
+  Pending(Pending&&) noexcept = default;
+  Pending& operator=(Pending other) noexcept {
+    std::swap(copy_, other.copy_);
+    return *this;
+  }
+  ~Pending() {
+    if (!copy_) return;
+    const cuda::detail::DeviceState& state = *cuda::detail::system().devices[std::size_t(copy_->ordinal)];
+    cuda::driver().functions.cuStreamWaitEvent(state.compute, copy_->done.event, 0);
+  }
+
+  /// True if wait() would not have to wait.
+  bool ready() const {
+    const cuda::Status status = cuda::driver().functions.cuEventQuery(checked("ready").done.event);
+    if (status && status != cuda::status_not_ready) cuda::refuse("cuEventQuery", status);
+    return status == 0;
+  }
+
+  /// The tensor. On a device, whatever is done with it comes after the copy; in host memory, the host waits for the copy.
+  X wait(Here here = {}) {
+    const Site user(here);
+    const detail::CopyInFlight& copy = checked("wait");
+    if constexpr (to_host) {
+      cuda::detail::wait_idle(detail::pinned_block(copy.pinned));
+    } else {
+      const cuda::detail::DeviceState& state = cuda::detail::bind(copy.ordinal);
+      TERN_CUDA(cuStreamWaitEvent, state.compute, copy.done.event, 0);
+    }
+    TensorImpl* const result = to_host ? copy.pinned : copy.device;
+    detail::retain(result);
+    copy_.reset();
+    return X(result);
+  }
+
+ private:
+  const detail::CopyInFlight& checked(const char* op) const {
+    if (!copy_) fail(op, {"nothing is pending: wait() was called before"});
+    return *copy_;
+  }
+  std::unique_ptr<detail::CopyInFlight> copy_;
+};
+
+namespace detail {
+
+/// What was started on the stream up to here is the copy.
+inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
+  TERN_CUDA(cuEventRecord, copy.done.event, stream);
+  cuda::detail::mark_in_flight(pinned_block(copy.pinned), stream);
+}
+
+/// Starts copying dense host memory to a device, on a stream of its own. What is not pinned is staged first.
+[[gnu::noinline]] inline std::unique_ptr<CopyInFlight> start_copy_to_device(int ordinal, TensorImpl* host) {
+  const cuda::detail::DeviceState& state = cuda::detail::bind(ordinal);
+  const std::size_t bytes = std::size_t(host->numel) * std::size_t(size_of(host->dtype));
+  auto copy = std::make_unique<CopyInFlight>();
+  copy->ordinal = ordinal;
+  if (host->pinned) {
+    retain(host);
+    copy->pinned = host;
+  } else {
+    copy->pinned = new_pinned(ordinal, host->dtype, host->shape_ref());
+    std::memcpy(copy->pinned->data, host->data, bytes);
+  }
+  const cuda::DeviceGuard on_device({ordinal});
+  copy->device = allocate<Cuda>(host->dtype, host->shape_ref());
+  const cuda::detail::ScopedEvent allocated;
+  TERN_CUDA(cuEventRecord, allocated.event, state.compute);
+  TERN_CUDA(cuStreamWaitEvent, state.copy, allocated.event, 0);
+  cuda::detail::start_to_device(ordinal, state.copy, copy->device->data, copy->pinned->data, bytes);
+  record_copy(*copy, state.copy);
+  return copy;
+}
+
+/// Starts copying a dense tensor of a device to pinned host memory, in order with what the device is doing.
+[[gnu::noinline]] inline std::unique_ptr<CopyInFlight> start_copy_to_host(TensorImpl* device) {
+  const cuda::detail::DeviceState& state = cuda::detail::bind(device->ordinal);
+  const std::size_t bytes = std::size_t(device->numel) * std::size_t(size_of(device->dtype));
+  auto copy = std::make_unique<CopyInFlight>();
+  copy->ordinal = device->ordinal;
+  retain(device);
+  copy->device = device;
+  copy->pinned = new_pinned(device->ordinal, device->dtype, device->shape_ref());
+  cuda::detail::start_to_host(device->ordinal, state.compute, copy->pinned->data, device->data, bytes, true);
+  record_copy(*copy, state.compute);
+  return copy;
+}
+
+}  // namespace detail
+}  // namespace tern

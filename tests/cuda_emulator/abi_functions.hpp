@@ -1,0 +1,123 @@
+// The functions of the three libraries that the emulator offers, under the names that the libraries export.
+// X(name, result, (parameters))
+#pragma once
+#include "abi.hpp"
+
+#define ABI_DRIVER_FUNCTIONS(X)                                                                                      \
+  X(cuInit, CUresult, (unsigned flags))                                                                              \
+  X(cuDriverGetVersion, CUresult, (int* version))                                                                    \
+  X(cuGetErrorName, CUresult, (CUresult error, const char** text))                                                   \
+  X(cuGetErrorString, CUresult, (CUresult error, const char** text))                                                 \
+  X(cuDeviceGetCount, CUresult, (int* count))                                                                        \
+  X(cuDeviceGet, CUresult, (CUdevice* device, int ordinal))                                                          \
+  X(cuDeviceGetName, CUresult, (char* name, int size, CUdevice device))                                              \
+  X(cuDeviceGetAttribute, CUresult, (int* value, int attribute, CUdevice device))                                    \
+  X(cuDeviceTotalMem_v2, CUresult, (std::size_t * bytes, CUdevice device))                                           \
+  X(cuDevicePrimaryCtxRetain, CUresult, (CUcontext * context, CUdevice device))                                      \
+  X(cuDevicePrimaryCtxRelease_v2, CUresult, (CUdevice device))                                                       \
+  X(cuCtxSetCurrent, CUresult, (CUcontext context))                                                                  \
+  X(cuCtxGetCurrent, CUresult, (CUcontext * context))                                                                \
+  X(cuCtxGetDevice, CUresult, (CUdevice * device))                                                                   \
+  X(cuCtxSynchronize, CUresult, ())                                                                                  \
+  X(cuMemGetInfo_v2, CUresult, (std::size_t * free, std::size_t * total))                                            \
+  X(cuMemAlloc_v2, CUresult, (CUdeviceptr * pointer, std::size_t bytes))                                             \
+  X(cuMemFree_v2, CUresult, (CUdeviceptr pointer))                                                                   \
+  X(cuDeviceGetDefaultMemPool, CUresult, (CUmemoryPool* pool, CUdevice device))                                      \
+  X(cuMemPoolSetAttribute, CUresult, (CUmemoryPool pool, int attribute, void* value))                                \
+  X(cuMemPoolGetAttribute, CUresult, (CUmemoryPool pool, int attribute, void* value))                                \
+  X(cuMemPoolTrimTo, CUresult, (CUmemoryPool pool, std::size_t bytes))                                               \
+  X(cuMemAllocAsync, CUresult, (CUdeviceptr * pointer, std::size_t bytes, CUstream stream))                          \
+  X(cuMemFreeAsync, CUresult, (CUdeviceptr pointer, CUstream stream))                                                \
+  X(cuMemHostAlloc, CUresult, (void** pointer, std::size_t bytes, unsigned flags))                                   \
+  X(cuMemFreeHost, CUresult, (void* pointer))                                                                        \
+  X(cuMemHostGetFlags, CUresult, (unsigned* flags, void* pointer))                                                   \
+  X(cuPointerGetAttribute, CUresult, (void* data, int attribute, CUdeviceptr pointer))                               \
+  X(cuMemcpyHtoD_v2, CUresult, (CUdeviceptr target, const void* source, std::size_t bytes))                          \
+  X(cuMemcpyDtoH_v2, CUresult, (void* target, CUdeviceptr source, std::size_t bytes))                                \
+  X(cuMemcpyHtoDAsync_v2, CUresult, (CUdeviceptr target, const void* source, std::size_t bytes, CUstream stream))    \
+  X(cuMemcpyDtoHAsync_v2, CUresult, (void* target, CUdeviceptr source, std::size_t bytes, CUstream stream))          \
+  X(cuMemcpyDtoDAsync_v2, CUresult, (CUdeviceptr target, CUdeviceptr source, std::size_t bytes, CUstream stream))    \
+  X(cuMemcpyPeerAsync, CUresult,                                                                                     \
+    (CUdeviceptr target, CUcontext target_context, CUdeviceptr source, CUcontext source_context, std::size_t bytes,  \
+     CUstream stream))                                                                                               \
+  X(cuMemsetD8Async, CUresult, (CUdeviceptr target, unsigned char value, std::size_t count, CUstream stream))        \
+  X(cuMemsetD32Async, CUresult, (CUdeviceptr target, unsigned value, std::size_t count, CUstream stream))            \
+  X(cuStreamCreate, CUresult, (CUstream * stream, unsigned flags))                                                   \
+  X(cuStreamDestroy_v2, CUresult, (CUstream stream))                                                                 \
+  X(cuStreamSynchronize, CUresult, (CUstream stream))                                                                \
+  X(cuStreamQuery, CUresult, (CUstream stream))                                                                      \
+  X(cuStreamWaitEvent, CUresult, (CUstream stream, CUevent event, unsigned flags))                                   \
+  X(cuLaunchHostFunc, CUresult, (CUstream stream, CUhostFn function, void* data))                                    \
+  X(cuEventCreate, CUresult, (CUevent * event, unsigned flags))                                                      \
+  X(cuEventRecord, CUresult, (CUevent event, CUstream stream))                                                       \
+  X(cuEventQuery, CUresult, (CUevent event))                                                                         \
+  X(cuEventSynchronize, CUresult, (CUevent event))                                                                   \
+  X(cuEventElapsedTime, CUresult, (float* ms, CUevent start, CUevent end))                                           \
+  X(cuEventElapsedTime_v2, CUresult, (float* ms, CUevent start, CUevent end))                                        \
+  X(cuEventDestroy_v2, CUresult, (CUevent event))                                                                    \
+  X(cuModuleLoadData, CUresult, (CUmodule * module, const void* image))                                              \
+  X(cuModuleUnload, CUresult, (CUmodule module))                                                                     \
+  X(cuModuleGetFunction, CUresult, (CUfunction * function, CUmodule module, const char* name))                       \
+  X(cuModuleGetGlobal_v2, CUresult, (CUdeviceptr * pointer, std::size_t * bytes, CUmodule module, const char* name)) \
+  X(cuFuncGetAttribute, CUresult, (int* value, int attribute, CUfunction function))                                  \
+  X(cuFuncSetAttribute, CUresult, (CUfunction function, int attribute, int value))                                   \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, CUresult,                                                           \
+    (int* blocks, CUfunction function, int threads, std::size_t dynamic_shared))                                     \
+  X(cuLaunchKernel, CUresult,                                                                                        \
+    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,     \
+     unsigned block_z, unsigned shared, CUstream stream, void** parameters, void** extra))                           \
+  X(cuStreamBeginCapture_v2, CUresult, (CUstream stream, int mode))                                                  \
+  X(cuStreamEndCapture, CUresult, (CUstream stream, CUgraph * graph))                                                \
+  X(cuStreamIsCapturing, CUresult, (CUstream stream, int* status))                                                   \
+  X(cuGraphInstantiateWithFlags, CUresult, (CUgraphExec * executable, CUgraph graph, unsigned long long flags))      \
+  X(cuGraphLaunch, CUresult, (CUgraphExec executable, CUstream stream))                                              \
+  X(cuGraphDestroy, CUresult, (CUgraph graph))                                                                       \
+  X(cuGraphExecDestroy, CUresult, (CUgraphExec executable))
+
+#define ABI_NVRTC_FUNCTIONS(X)                                                                        \
+  X(nvrtcGetErrorString, const char*, (nvrtcResult result))                                           \
+  X(nvrtcVersion, nvrtcResult, (int* major, int* minor))                                              \
+  X(nvrtcGetNumSupportedArchs, nvrtcResult, (int* count))                                             \
+  X(nvrtcGetSupportedArchs, nvrtcResult, (int* architectures))                                        \
+  X(nvrtcCreateProgram, nvrtcResult,                                                                  \
+    (nvrtcProgram * program, const char* source, const char* name, int header_count,                  \
+     const char* const* headers, const char* const* include_names))                                   \
+  X(nvrtcDestroyProgram, nvrtcResult, (nvrtcProgram * program))                                       \
+  X(nvrtcCompileProgram, nvrtcResult, (nvrtcProgram program, int count, const char* const* options))  \
+  X(nvrtcGetPTXSize, nvrtcResult, (nvrtcProgram program, std::size_t * size))                         \
+  X(nvrtcGetPTX, nvrtcResult, (nvrtcProgram program, char* ptx))                                      \
+  X(nvrtcGetCUBINSize, nvrtcResult, (nvrtcProgram program, std::size_t * size))                       \
+  X(nvrtcGetCUBIN, nvrtcResult, (nvrtcProgram program, char* cubin))                                  \
+  X(nvrtcGetProgramLogSize, nvrtcResult, (nvrtcProgram program, std::size_t * size))                  \
+  X(nvrtcGetProgramLog, nvrtcResult, (nvrtcProgram program, char* log))                               \
+  X(nvrtcAddNameExpression, nvrtcResult, (nvrtcProgram program, const char* expression))              \
+  X(nvrtcGetLoweredName, nvrtcResult, (nvrtcProgram program, const char* expression, const char** lowered))
+
+#define ABI_CUBLASLT_FUNCTIONS(X)                                                                                  \
+  X(cublasLtCreate, cublasStatus_t, (cublasLtHandle_t * handle))                                                   \
+  X(cublasLtDestroy, cublasStatus_t, (cublasLtHandle_t handle))                                                    \
+  X(cublasLtGetVersion, std::size_t, ())                                                                           \
+  X(cublasLtGetStatusName, const char*, (cublasStatus_t status))                                                   \
+  X(cublasLtGetStatusString, const char*, (cublasStatus_t status))                                                 \
+  X(cublasLtMatmulDescCreate, cublasStatus_t, (cublasLtMatmulDesc_t * desc, int compute_type, int scale_type))     \
+  X(cublasLtMatmulDescDestroy, cublasStatus_t, (cublasLtMatmulDesc_t desc))                                        \
+  X(cublasLtMatmulDescSetAttribute, cublasStatus_t,                                                                \
+    (cublasLtMatmulDesc_t desc, int attribute, const void* value, std::size_t size))                               \
+  X(cublasLtMatrixLayoutCreate, cublasStatus_t,                                                                    \
+    (cublasLtMatrixLayout_t * layout, int type, std::uint64_t rows, std::uint64_t cols, std::int64_t ld))          \
+  X(cublasLtMatrixLayoutDestroy, cublasStatus_t, (cublasLtMatrixLayout_t layout))                                  \
+  X(cublasLtMatrixLayoutSetAttribute, cublasStatus_t,                                                              \
+    (cublasLtMatrixLayout_t layout, int attribute, const void* value, std::size_t size))                           \
+  X(cublasLtMatmulPreferenceCreate, cublasStatus_t, (cublasLtMatmulPreference_t * preference))                     \
+  X(cublasLtMatmulPreferenceDestroy, cublasStatus_t, (cublasLtMatmulPreference_t preference))                      \
+  X(cublasLtMatmulPreferenceSetAttribute, cublasStatus_t,                                                          \
+    (cublasLtMatmulPreference_t preference, int attribute, const void* value, std::size_t size))                   \
+  X(cublasLtMatmulAlgoGetHeuristic, cublasStatus_t,                                                                \
+    (cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,       \
+     cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference, int requested,     \
+     cublasLtMatmulHeuristicResult_t results[], int* returned))                                                    \
+  X(cublasLtMatmul, cublasStatus_t,                                                                                \
+    (cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void* alpha, const void* a,                         \
+     cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout, const void* beta,            \
+     const void* c, cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t d_layout,                     \
+     const cublasLtMatmulAlgo_t* algo, void* workspace, std::size_t workspace_bytes, CUstream stream))

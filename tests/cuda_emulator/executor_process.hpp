@@ -1,0 +1,37 @@
+// The driver's end of the executor (executor.cpp): starts it, tells it what to do, and ends it.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+
+#include "mailbox.hpp"
+
+namespace emulator {
+
+class ExecutorProcess {
+ public:
+  ExecutorProcess() = default;
+  ExecutorProcess(const ExecutorProcess&) = delete;
+  ExecutorProcess& operator=(const ExecutorProcess&) = delete;
+  ~ExecutorProcess() { stop(); }
+
+  void start(int device_memory, int pinned_memory);
+  void stop();
+
+  /// Each returns a CUresult; one that is not success is explained in text().
+  int load(const std::string& path, unsigned& module);
+  int unload(unsigned module);
+  int protect(std::uintptr_t address, std::size_t length, int protection);
+  int run(unsigned module, unsigned kernel, const Launch& launch, std::size_t parameter_bytes);
+
+  const char* text() const { return mailbox_->text; }
+
+ private:
+  int obey(Command command);
+
+  Mailbox* mailbox_ = nullptr;
+  int socket_ = -1;
+  pid_t process_ = -1;
+};
+
+}  // namespace emulator

@@ -1,0 +1,68 @@
+#include "state.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "call.hpp"
+#include "folder.hpp"
+#include "heap.hpp"
+#include "settings.hpp"
+
+namespace emulator {
+
+State& state() {
+  static State& s = [] () -> State& {
+    reload_settings();
+    pthread_atfork(nullptr, nullptr, [] { state().forked = state().initialised; });
+    return *new State;
+  }();
+  return s;
+}
+
+std::unique_lock<std::mutex>*& current_lock() {
+  thread_local std::unique_lock<std::mutex>* lock = nullptr;
+  return lock;
+}
+
+Context*& current_context() {
+  thread_local Context* context = nullptr;
+  return context;
+}
+
+void add_live(const char* kind, const void* handle) {
+  ++state().census[kind];
+  state().live.insert(handle);
+}
+
+void remove_live(const char* kind, const void* handle) {
+  --state().census[kind];
+  state().live.erase(handle);
+}
+
+void reset_state() {
+  State& s = state();
+  reload_settings();
+  for (auto& context : s.contexts) {
+    context->executor.stop();
+    context->retained = 0;
+  }
+  device_heap().clear();
+  pinned_heap().clear();
+  s.initialised = false;
+  s.live.clear();
+  s.census.clear();
+  s.streams.clear();
+  s.captures.clear();
+  s.now = 0;
+  fail_call(nullptr, 0, 0);
+}
+
+std::string library_folder() {
+  Dl_info info;
+  dladdr(reinterpret_cast<void*>(&library_folder), &info);
+  const std::string path = info.dli_fname;
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+}  // namespace emulator

@@ -1,0 +1,164 @@
+// The emulated machine: what the handles of the driver API point to, and the process-wide state behind one lock.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "abi.hpp"
+#include "executor_process.hpp"
+#include "kernel_abi.hpp"
+
+namespace emulator {
+
+using Context = abi::CUctx_st;
+using Stream = abi::CUstream_st;
+using Event = abi::CUevent_st;
+using Module = abi::CUmod_st;
+using Function = abi::CUfunc_st;
+using Graph = abi::CUgraph_st;
+using GraphExec = abi::CUgraphExec_st;
+
+/// How far each stream is known to have got at some point of another one.
+using Known = std::map<const Stream*, std::uint64_t>;
+
+/// What occupies the device while an operation runs; each does one thing at a time.
+enum class Engine { none, compute, to_device, to_host };
+
+/// Something to be done on a stream.
+struct Work {
+  std::function<int()> run = {};                // gives a CUresult; anything but success makes the context unusable
+  Engine engine = Engine::none;
+  std::uint64_t ns = 0;                         // how long it takes in the time model
+  std::vector<std::uintptr_t> uses = {};        // the addresses of the allocations that it reads or writes
+  bool calls_host = false;                      // a host function: runs without the lock
+};
+
+/// A place in a stream: after its first `count` operations.
+struct Point {
+  Stream* stream = nullptr;
+  std::uint64_t count = 0;
+  std::uint64_t time = 0;                       // when it is reached in the time model
+  Known known;
+};
+
+struct Operation {
+  Work work;
+  std::vector<Point> after;
+};
+
+/// A capture in progress. Its nodes are in the order of the calls, which is an order they may run in.
+struct Capture {
+  Stream* origin;
+  Graph* graph;
+  int mode;
+  std::thread::id thread;
+  std::vector<Stream*> streams;
+  bool invalid = false;
+};
+
+struct Node {
+  Work work;
+  std::vector<std::size_t> after;
+};
+
+struct State {
+  std::mutex mutex;
+  std::condition_variable changed;              // an operation of some stream is done
+  bool initialised = false;
+  bool forked = false;                          // in a child of the process that called cuInit
+  std::vector<std::unique_ptr<Context>> contexts;  // one a device
+  std::unordered_set<const void*> live;         // handles that exist
+  std::map<std::string, long> census;           // by kind
+  std::vector<std::unique_ptr<Stream>> streams; // destroyed ones too: their work may still be waited for
+  std::vector<std::unique_ptr<Capture>> captures;  // in progress
+  std::uint64_t now = 0;                        // the host's clock, ns
+};
+
+State& state();
+
+/// The calling thread's lock, which a host function's run gives up.
+std::unique_lock<std::mutex>*& current_lock();
+/// The calling thread's context; may be one that has been released.
+Context*& current_context();
+
+template <class T>
+bool is_live(const T* handle) {
+  return state().live.count(handle) != 0;
+}
+
+/// Counts an object of this kind. `handle`: it may be looked up with is_live.
+void add_live(const char* kind, const void* handle);
+void remove_live(const char* kind, const void* handle);
+
+/// Everything as it was before cuInit; settings from the environment.
+void reset_state();
+
+}  // namespace emulator
+
+namespace abi {
+
+struct CUctx_st {
+  int ordinal = 0;
+  int retained = 0;
+  CUresult sticky = CUDA_SUCCESS;               // an error that makes the context unusable
+  CUstream legacy = nullptr;
+  std::size_t used = 0;                         // bytes of device memory
+  std::size_t used_high = 0;                    // the most of them so far
+  std::uint64_t engine_free[4] = {};            // when each engine is free again
+  emulator::ExecutorProcess executor;
+};
+
+struct CUstream_st {
+  CUcontext context = nullptr;
+  bool blocking = true;                         // ordered with the legacy stream
+  std::deque<emulator::Operation> queue;
+  std::uint64_t enqueued = 0, done = 0;
+  bool running = false;                         // a thread is at its front operation
+  std::uint64_t time = 0;                       // when its last operation ends
+  emulator::Known known;
+  emulator::Capture* capture = nullptr;
+  std::vector<std::size_t> tail;                // what its next captured node comes after
+};
+
+struct CUevent_st {
+  CUcontext context = nullptr;
+  bool timed = true;
+  bool recorded = false;
+  emulator::Point point;
+  emulator::Capture* capture = nullptr;         // recorded in a capture, at these nodes
+  std::vector<std::size_t> tail;
+};
+
+struct CUfunc_st {
+  CUmodule module = nullptr;
+  unsigned index = 0;
+  int dynamic_shared_limit = 48 << 10;
+};
+
+struct CUmod_st {
+  CUcontext context = nullptr;
+  void* library = nullptr;
+  const emulator::KernelModule* module = nullptr;
+  unsigned id = 0;                              // in the executor
+  std::vector<std::unique_ptr<CUfunc_st>> functions;
+};
+
+struct CUgraph_st {
+  std::vector<emulator::Node> nodes;
+};
+
+struct CUgraphExec_st {
+  std::vector<emulator::Node> nodes;
+  emulator::Point last_launch;
+};
+
+}  // namespace abi

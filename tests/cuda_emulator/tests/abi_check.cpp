@@ -1,0 +1,70 @@
+// Holds abi.hpp against NVIDIA's headers: every constant's value, and every function's result and parameters by size and
+// kind. Compiles to nothing; built only where the headers are installed.
+#include "../abi_functions.hpp"  // first: NVIDIA's headers make macros of some of its names
+
+#include <cublasLt.h>
+#include <cuda.h>
+#include <nvrtc.h>
+
+#include <type_traits>
+
+namespace {
+
+// What a calling convention sees of a type: pointers are alike, and so are an enumeration and its integer.
+template <class T>
+constexpr auto passed_as() {
+  if constexpr (std::is_pointer_v<T>) {
+    return static_cast<void*>(nullptr);
+  } else if constexpr (std::is_enum_v<T>) {
+    static_assert(sizeof(T) == sizeof(int));
+    return int{};
+  } else if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(int)) {
+    return int{};
+  } else if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(long long)) {
+    return 0LL;
+  } else {
+    return T{};
+  }
+}
+
+template <class T>
+struct Passed {
+  using type = decltype(passed_as<T>());
+};
+template <>
+struct Passed<void> {
+  using type = void;
+};
+
+template <class F>
+struct Signature;
+template <class R, class... A>
+struct Signature<R(A...)> {
+  using type = typename Passed<R>::type(typename Passed<std::remove_cv_t<A>>::type...);
+};
+
+template <class Ours, class Theirs>
+constexpr bool same_abi = std::is_same_v<typename Signature<Ours>::type, typename Signature<Theirs>::type>;
+
+}  // namespace
+
+namespace abi {
+#define SAME_FUNCTION(name, result, parameters) \
+  using name##_type = result parameters;        \
+  static_assert(same_abi<name##_type, std::remove_pointer_t<decltype(&::name)>>, #name);
+ABI_DRIVER_FUNCTIONS(SAME_FUNCTION)
+ABI_NVRTC_FUNCTIONS(SAME_FUNCTION)
+ABI_CUBLASLT_FUNCTIONS(SAME_FUNCTION)
+}  // namespace abi
+
+#define SAME_VALUE(name, value, ...) static_assert(static_cast<int>(name) == (value), #name);
+ABI_DRIVER_ERRORS(SAME_VALUE)
+ABI_DRIVER_CONSTANTS(SAME_VALUE)
+ABI_NVRTC_CONSTANTS(SAME_VALUE)
+ABI_CUBLASLT_CONSTANTS(SAME_VALUE)
+
+static_assert(sizeof(abi::cublasLtMatmulAlgo_t) == sizeof(cublasLtMatmulAlgo_t));
+static_assert(sizeof(abi::cublasLtMatmulHeuristicResult_t) == sizeof(cublasLtMatmulHeuristicResult_t));
+static_assert(offsetof(abi::cublasLtMatmulHeuristicResult_t, workspaceSize) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+static_assert(offsetof(abi::cublasLtMatmulHeuristicResult_t, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));

@@ -1,0 +1,69 @@
+// Our declarations of CUDA's functions, types and numbers against NVIDIA's own headers, where those are installed.
+#include "support/catch.hpp"
+
+#include "tern/device/cuda/api.hpp"
+
+#if __has_include(<cuda.h>) && __has_include(<nvrtc.h>) && __has_include(<cublasLt.h>)
+#define __CUDA_API_VERSION_INTERNAL  // the functions under their exact names, old versions too
+#include <cublasLt.h>
+#include <cuda.h>
+#include <nvrtc.h>
+
+namespace {
+
+using namespace tern::cuda;
+
+/// Passed the same way: both pointers, or both numbers of one size and kind.
+template <class A, class B>
+constexpr bool alike = sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
+                       std::is_floating_point_v<A> == std::is_floating_point_v<B>;
+
+template <class A, class B>
+constexpr bool same_function = false;
+template <class R, class... A, class S, class... B>
+  requires(sizeof...(A) == sizeof...(B))
+constexpr bool same_function<R (*)(A...), S (*)(B...)> = alike<R, S> && (... && alike<A, B>);
+
+#define CHECK_DRIVER(name, result, arguments) \
+  static_assert(same_function<decltype(DriverFunctions::name), decltype(&::name)>, #name);
+TERN_CUDA_DRIVER_FUNCTIONS(CHECK_DRIVER)
+#define CHECK_NVRTC(name, result, arguments) \
+  static_assert(same_function<decltype(NvrtcFunctions::name), decltype(&::name)>, #name);
+TERN_NVRTC_FUNCTIONS(CHECK_NVRTC)
+#define CHECK_CUBLASLT(name, result, arguments) \
+  static_assert(same_function<decltype(CublasLtFunctions::name), decltype(&::name)>, #name);
+TERN_CUBLASLT_FUNCTIONS(CHECK_CUBLASLT)
+
+static_assert(int(multiprocessor_count) == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+static_assert(int(compute_capability_major) == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+static_assert(int(compute_capability_minor) == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(int(pool_release_threshold) == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+static_assert(int(pool_reserved_current) == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+static_assert(int(pool_used_current) == CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+static_assert(int(pool_used_high) == CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+static_assert(unsigned(stream_non_blocking) == CU_STREAM_NON_BLOCKING);
+static_assert(unsigned(event_disable_timing) == CU_EVENT_DISABLE_TIMING);
+static_assert(status_out_of_memory == CUDA_ERROR_OUT_OF_MEMORY && status_not_ready == CUDA_ERROR_NOT_READY);
+static_assert(sizeof(MatmulAlgo) == sizeof(cublasLtMatmulAlgo_t));
+static_assert(sizeof(MatmulHeuristic) == sizeof(cublasLtMatmulHeuristicResult_t));
+static_assert(offsetof(MatmulHeuristic, workspace_bytes) == offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+static_assert(offsetof(MatmulHeuristic, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
+static_assert(int(compute_32f) == CUBLAS_COMPUTE_32F && int(compute_64f) == CUBLAS_COMPUTE_64F);
+static_assert(int(compute_32f_fast_tf32) == CUBLAS_COMPUTE_32F_FAST_TF32);
+static_assert(int(type_32f) == CUDA_R_32F && int(type_64f) == CUDA_R_64F && int(type_16f) == CUDA_R_16F);
+static_assert(int(type_16bf) == CUDA_R_16BF);
+static_assert(int(desc_transpose_a) == CUBLASLT_MATMUL_DESC_TRANSA && int(desc_transpose_b) == CUBLASLT_MATMUL_DESC_TRANSB);
+static_assert(int(desc_epilogue) == CUBLASLT_MATMUL_DESC_EPILOGUE && int(desc_bias_pointer) == CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+static_assert(int(layout_batch_count) == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+static_assert(int(layout_batch_stride) == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+static_assert(int(preference_workspace_bytes) == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+static_assert(int(preference_alignment_a) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+static_assert(int(preference_alignment_d) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+static_assert(int(epilogue_none) == CUBLASLT_EPILOGUE_DEFAULT && int(epilogue_bias) == CUBLASLT_EPILOGUE_BIAS);
+
+}  // namespace
+
+TEST_CASE("our declarations of CUDA's functions are NVIDIA's", "[device]") {
+  SUCCEED("held by the compiler, against CUDA " << CUDA_VERSION);
+}
+#endif
