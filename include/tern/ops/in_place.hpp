@@ -7,7 +7,8 @@
 
 namespace tern::detail {
 
-/// Error where x must not be written: a leaf that the tape needs unchanged, or memory that several indices share.
+/// Error where x must not be written: a leaf that the tape needs unchanged, or memory that several indices share. Pinned memory is
+/// waited for.
 [[gnu::noinline]] inline void check_writable(const char* op, TensorImpl* x) {
   if (tape.grad_mode) {
     const Node* const node = grad_node(x);
@@ -17,6 +18,7 @@ namespace tern::detail {
   }
   if (may_overlap_itself(*x))
     fail(op, {"several elements of the written tensor are one memory location (an expanded view?); clone() it first"});
+  if (x->pinned) finish_copies(x);
 }
 
 /// What y's op saved of the memory of x, which is about to be overwritten, is copied.

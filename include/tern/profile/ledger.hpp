@@ -68,7 +68,7 @@ inline double covered(const std::vector<std::pair<double, double>>& spans, doubl
   std::vector<Line> lines;
   for (const auto& entry : entries) {
     if (entry.work == Work::kernel) continue;
-    const std::string site = text({entry.site.file, ":", Index(entry.site.line)});
+    const std::string site = entry.site.line ? text({entry.site.file, ":", Index(entry.site.line)}) : std::string("(no line)");
     auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) {
       return l.work == entry.work && l.pinned == entry.pinned && l.site == site;
     });

@@ -48,7 +48,7 @@ namespace detail::adl {
   X(sum) X(mean) X(prod) X(amax) X(amin) X(argmax) X(argmin) X(var) X(logsumexp) X(any) X(all) X(norm)          \
   X(matmul) X(mm) X(bmm) X(mv) X(dot) X(gather) X(index_select) X(index) X(index_put_) X(slice) X(select) X(narrow)    \
   X(transpose) X(t) X(permute) X(expand) X(view) X(reshape) X(flatten) X(squeeze) X(unsqueeze) X(split) X(chunk)       \
-  X(unbind) X(contiguous) X(clone) X(copy_) X(fill_) X(to_type) X(to_device) X(rsub) X(rdiv)    \
+  X(unbind) X(contiguous) X(clone) X(copy_) X(fill_) X(to_type) X(to_device) X(cuda_async) X(cpu_async) X(pin_memory) X(rsub) X(rdiv)    \
   X(broadcast_to) X(unflatten) X(movedim) X(diagonal) X(repeat) X(tile) X(flip) X(roll) X(addmm) X(addmv) X(addbmm)    \
   X(baddbmm) X(outer) X(trace) X(aminmax) X(count_nonzero) X(float_power)
 
@@ -334,6 +334,9 @@ inline constexpr std_caller call_std{};
   }                                                                                                                     \
   Tensor<Cpu, T> cpu(Here here = {}) const { return TERN_CALL(to_device, Cpu{}, here); }                                \
   Tensor<Cuda, T> cuda(int ordinal = 0, Here here = {}) const { return TERN_CALL(to_device, Cuda{ordinal}, here); }     \
+  auto cuda_async(int ordinal = 0, Here here = {}) const { return TERN_CALL(cuda_async, ordinal, here); }               \
+  auto cpu_async(Here here = {}) const { return TERN_CALL(cpu_async, here); }                                           \
+  Tensor pin_memory(Here here = {}) const { return TERN_CALL(pin_memory, here); }                                       \
   friend Tensor operator-(At<Tensor> a) { return detail::adl::call_neg(a.tensor, a.here); }                             \
   friend Tensor operator+(Scalar a, At<Tensor> b) { return detail::adl::call_add(b.tensor, a, b.here); }                \
   friend Tensor operator*(Scalar a, At<Tensor> b) { return detail::adl::call_mul(b.tensor, a, b.here); }                \

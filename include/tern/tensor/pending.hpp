@@ -1,26 +1,16 @@
 // Pending<Tensor<D>>: a tensor that is still being copied to where it is going. A copy under way races with whoever frees or overwrites
 // its source, or reads its result too early; here the type holds the source and hands the result out only by wait().
 #pragma once
+#include <cstring>
+#include <memory>
 #include <utility>
 
-#include "../device/cuda/pinned.hpp"
+#include "../device/cuda/copy.hpp"
 #include "allocate.hpp"
 #include "tensor.hpp"
 
 namespace tern {
 namespace detail {
-
-/// A new dense tensor in pinned host memory.
-[[gnu::noinline]] inline TensorImpl* new_pinned(int ordinal, DType dtype, ShapeRef shape) {
-  cuda::detail::PinnedBlock* const block =
-      cuda::detail::acquire_pinned(ordinal, std::size_t(checked_numel(shape, dtype)) * std::size_t(size_of(dtype)));
-  TensorImpl* const p = new_external(dtype, shape, block->memory, &cuda::detail::deallocate_pinned, block);
-  p->pinned = true;
-  return p;
-}
-inline cuda::detail::PinnedBlock& pinned_block(const TensorImpl* p) {
-  return *static_cast<cuda::detail::PinnedBlock*>(p->owner->deleter_context);
-}
 
 /// A copy between host and device under way.
 struct CopyInFlight {

@@ -4,6 +4,7 @@
 #include "../core/here.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"
+#include "pinned.hpp"
 #include "index.hpp"
 #include "methods.hpp"
 
@@ -101,12 +102,16 @@ class Tensor {
     else return D{};
   }
 
-  /// The first element's address. Writing through it is not seen by the tape's checks.
+  /// The first element's address. Writing through it is not seen by the tape's checks. Of pinned memory that a copy still uses, the
+  /// address is to be had once the copy is done.
   T* data() const
     requires HostDevice<D>
   {
-    return checked("data")->template as<T>();
+    if (checked("data")->pinned) [[unlikely]] detail::finish_copies(impl_);
+    return impl_->template as<T>();
   }
+  /// True if the elements are in page-locked host memory.
+  bool is_pinned() const { return checked("is_pinned")->pinned; }
   /// The element at a full index, to read or to write.
   template <class... I>
   T& operator()(I... index) const

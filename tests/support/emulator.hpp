@@ -1,0 +1,51 @@
+// The emulated CUDA machine that tests on Cuda run on, and its controls (cuda_emulator/control.hpp).
+#pragma once
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "tern/device/cuda/library.hpp"
+
+namespace tern_test {
+
+/// Tests on Cuda find the emulated libraries unless TERN_CUDA_LIBRARIES names others; compiled kernels are kept in the build folder.
+inline void use_emulated_cuda() {
+  setenv("TERN_CUDA_LIBRARIES", TERN_CUDA_EMULATOR, 0);
+  setenv("XDG_CACHE_HOME", TERN_TEST_CACHE, 1);
+}
+
+/// A function of the emulator's controls; null on a real device.
+template <class F>
+F* control(const char* name) {
+  return reinterpret_cast<F*>(dlsym(tern::cuda::driver().library.handle, name));
+}
+inline bool is_emulated() { return control<void()>("tern_emulator_reset"); }
+
+/// Settings of the emulated machine for a scope.
+class Emulating {
+ public:
+  Emulating(const char* settings, const char* after) : after_(after) { set(settings); }
+  ~Emulating() { set(after_); }
+  Emulating(const Emulating&) = delete;
+  Emulating& operator=(const Emulating&) = delete;
+
+ private:
+  static void set(const char* settings) { control<int(const char*)>("tern_emulator_set")(settings); }
+  const char* after_;
+};
+
+/// The nth call from now of a function fails with a code of the driver's.
+inline void fail_call(const char* function, std::uint64_t nth, int code) {
+  control<void(const char*, std::uint64_t, int)>("tern_emulator_fail")(function, nth, code);
+}
+/// Calls of a function since the last fail_call.
+inline std::uint64_t calls_of(const char* function) {
+  return control<std::uint64_t(const char*)>("tern_emulator_calls")(function);
+}
+inline std::int64_t live_objects(const char* kind) {
+  return control<std::int64_t(const char*)>("tern_emulator_live")(kind);
+}
+
+}  // namespace tern_test
