@@ -31,6 +31,13 @@ Tensor<D, T> contiguous(const Tensor<D, T>& x, Here here = {}) {
   return y;
 }
 
+namespace detail {
+/// x off the tape, dense.
+template <class D, class T> Tensor<D, T> dense(const Tensor<D, T>& x) {
+  return x.impl()->contiguous ? x : contiguous(x.detach());
+}
+}  // namespace detail
+
 /// target = source, broadcast to target's shape.
 template <Device D, Element T>
 const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source, Here here = {}) {
