@@ -9,7 +9,8 @@
 //   cross_entropy_gradient<T>(device, p, dx, g, log_sum, total, x, target, weight)
 //       dx from the gradient g of y.
 //
-// All arrays are dense. A target out of range is an Error that names it, where the device's work can be waited for.
+// All arrays are dense. A target out of range is an Error that names it. Cuda, which waits for no kernel, gives such a
+// row the loss NaN, and the weight and gradient 0, and throws the Error where the host next waits for the device.
 #pragma once
 #include "reduction.hpp"
 
@@ -27,3 +28,4 @@ struct CrossEntropyPlan {
 }  // namespace tern
 
 #include "cpu/cross_entropy.hpp"
+#include "cuda/cross_entropy.hpp"

@@ -8,7 +8,8 @@
 //   bag<T>(device, b, out, table, index, starts, scale)  the rows of each bag reduced
 //   bag_gradient<T>(device, b, out, g, index, starts, scale)   out[index[i], :] += (scale, weight, …) g[bag of i, :]
 //
-// Tables, rows and numbers are contiguous.
+// Tables, rows and numbers are contiguous. Cuda checks without waiting: a number out of range reads row 0, or adds to no
+// row, and is an Error where the host next waits for the device. op is a string that lives on.
 #pragma once
 #include "../core/config.hpp"
 #include "../core/array.hpp"
@@ -32,3 +33,4 @@ struct Bags {
 }  // namespace tern
 
 #include "cpu/gather.hpp"
+#include "cuda/gather.hpp"

@@ -33,4 +33,5 @@ struct MatMul {
 }  // namespace tern
 
 #include "cpu/matmul.hpp"
+#include "cuda/integer_matmul.hpp"
 #include "cuda/matmul.hpp"

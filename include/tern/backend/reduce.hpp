@@ -11,4 +11,5 @@
 #pragma once
 #include "cpu/arg_extreme.hpp"
 #include "cpu/reduce.hpp"
+#include "cuda/arg_extreme.hpp"
 #include "cuda/reduce.hpp"

@@ -8,7 +8,8 @@
 //   true_positions(device, out, mask)             the row-major positions of those
 //
 // where a negative to[i] means that nothing is moved. No sum depends on the number of threads: what goes to one row is
-// added in order. Arrays of row numbers, and masks, are row-major without gaps.
+// added in order. Arrays of row numbers, and masks, are row-major without gaps. positions: Error on an index outside its
+// dimension; on Cuda it stands for 0, and the Error comes where the host next waits for the device.
 #pragma once
 #include "../core/array.hpp"
 
@@ -36,3 +37,4 @@ struct RowIndex {
 }  // namespace tern
 
 #include "cpu/rows.hpp"
+#include "cuda/rows.hpp"

@@ -6,3 +6,4 @@
 // A row with infinity, with NaN, or all of -infinity gives NaN.
 #pragma once
 #include "cpu/softmax.hpp"
+#include "cuda/softmax.hpp"

@@ -54,6 +54,13 @@ Tensor<D, T> contiguous(const Tensor<D, T>& x, Here here = {}) {
   return Tensor<D, T>(detail::contiguous({"contiguous", here}, x.checked("contiguous"), detail::device_ops<D>));
 }
 
+namespace detail {
+/// x off the tape, dense.
+template <class D, class T> Tensor<D, T> dense(const Tensor<D, T>& x) {
+  return x.impl()->contiguous ? x : contiguous(x.detach());
+}
+}  // namespace detail
+
 /// target = source, broadcast to target's shape.
 template <Device D, Element T>
 const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source, Here here = {}) {

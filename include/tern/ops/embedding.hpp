@@ -2,6 +2,7 @@
 #pragma once
 #include "../tensor/creation.hpp"
 #include "gather.hpp"
+#include "transfer.hpp"
 #include "where.hpp"
 
 namespace tern {
@@ -95,27 +96,26 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
   return y;
 }
 
-/// Where each bag starts, and where the last one ends: from offsets, or for bags of one length.
-template <HostDevice D>
-Tensor<D, Index> bag_starts(const Tensor<D, Index>& x, const Tensor<D, Index>& offsets, bool include_last) {
-  if (x.dim() == 2) {
+/// Where each bag starts, and where the last one ends, for numbers of a shape: from offsets, or for bags of one length.
+[[gnu::noinline]] inline Tensor<Cpu, Index> bag_starts(const Shape& x, const Tensor<Cpu, Index>& offsets, bool include_last) {
+  if (x.n == 2) {
     if (offsets.defined()) fail("embedding_bag", {"a matrix of bags takes no offsets"});
-    const Tensor<D, Index> starts = empty<D, Index>(x.size(0) + 1);
-    for (Index i = 0; i <= x.size(0); ++i) starts.data()[i] = i * x.size(1);
+    const Tensor<Cpu, Index> starts = empty<Cpu, Index>(x[0] + 1);
+    for (Index i = 0; i <= x[0]; ++i) starts.data()[i] = i * x[1];
     return starts;
   }
-  if (x.dim() != 1 || !offsets.defined() || offsets.dim() != 1)
-    fail("embedding_bag", {"a matrix of bags, or a vector with a vector of offsets, is needed, not ", x.shape()});
+  if (x.n != 1 || !offsets.defined() || offsets.dim() != 1)
+    fail("embedding_bag", {"a matrix of bags, or a vector with a vector of offsets, is needed, not ", x});
   const Index n = offsets.numel(), bags = include_last ? n - 1 : n;
   if (bags < 0) fail("embedding_bag", {"include_last_offset needs at least one offset"});
-  const Tensor<D, Index> starts = empty<D, Index>(bags + 1), given = contiguous(offsets);
-  for (Index i = 0; i < bags; ++i) starts.data()[i] = given.data()[i];
-  starts.data()[bags] = include_last ? given.data()[bags] : x.numel();
-  if (bags > 0 && starts.data()[0] != 0) fail("embedding_bag", {"the first offset must be 0, not ", starts.data()[0]});
+  const Tensor<Cpu, Index> starts = empty<Cpu, Index>(bags + 1), given = contiguous(offsets);
+  Index* const start = starts.data();
+  for (Index i = 0; i < bags; ++i) start[i] = given.data()[i];
+  start[bags] = include_last ? given.data()[bags] : x[0];
+  if (bags > 0 && start[0] != 0) fail("embedding_bag", {"the first offset must be 0, not ", start[0]});
   for (Index i = 0; i < bags; ++i)
-    if (starts.data()[i] > starts.data()[i + 1] || starts.data()[i + 1] > x.numel())
-      fail("embedding_bag", {"offsets must rise and stay within ", x.numel(), " numbers: ", starts.data()[i], ", ",
-                             starts.data()[i + 1]});
+    if (start[i] > start[i + 1] || start[i + 1] > x[0])
+      fail("embedding_bag", {"offsets must rise and stay within ", x[0], " numbers: ", start[i], ", ", start[i + 1]});
   return starts;
 }
 
@@ -132,9 +132,10 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
     fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0);
   Index padding = options.padding_idx;
-  if (padding < -1 || padding >= rows)
-    fail("embedding_bag", {"padding_idx ", padding, " is not one of ", rows, " rows"});
-  const Tensor<D, Index> starts = detail::bag_starts(x, offsets, options.include_last_offset);
+  if (padding < -1 || padding >= rows) fail("embedding_bag", {"padding_idx ", padding, " is not one of ", rows, " rows"});
+  // Offsets on a device are checked on the host, which waits for them.
+  const Tensor<Cpu, Index> given = offsets.defined() ? to_device(offsets, Cpu{}) : Tensor<Cpu, Index>();
+  const Tensor<D, Index> starts = to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), D{});
   const Tensor<D, Index> numbers = reshape(x, {-1}, here).contiguous(here);
   backend::check_range(D{}, "embedding_bag", *numbers.impl(), rows);
   const backend::Bags bags{options.mode, padding};

@@ -2,7 +2,7 @@
 // same numbers.
 #pragma once
 #include "../backend/random.hpp"
-#include "copy.hpp"
+#include "transfer.hpp"
 
 namespace tern {
 
@@ -51,11 +51,11 @@ Tensor<D, T> randint(Index high, const Shape& shape) {
   return randint<D, T>(0, high, shape);
 }
 
-/// The numbers 0 … n - 1 in random order (Fisher, Yates).
-template <HostDevice D>
-Tensor<D, Index> randperm(Index n) {
+namespace detail {
+
+[[gnu::noinline]] inline Tensor<Cpu, Index> random_permutation(Index n) {
   if (n < 0) fail("randperm", {"n must not be negative: ", n});
-  Tensor<D, Index> x = empty<D, Index>(n);
+  Tensor<Cpu, Index> x = empty<Cpu, Index>(n);
   Index* const p = x.data();
   const RandomState state = next_random();
   for (Index i = 0; i < n; ++i) p[i] = i;
@@ -66,6 +66,14 @@ Tensor<D, Index> randperm(Index n) {
     std::swap(p[i], p[Index(word * Wide(i + 1) >> 64)]);
   }
   return x;
+}
+
+}  // namespace detail
+
+/// The numbers 0 … n - 1 in random order (Fisher, Yates). One follows from the other, so the host draws them for every device.
+template <Device D>
+Tensor<D, Index> randperm(Index n) {
+  return to_device(detail::random_permutation(n), D{});
 }
 
 /// Fills x with uniform numbers in [low, high).

@@ -7,12 +7,6 @@
 namespace tern {
 namespace detail {
 
-/// x off the tape, dense.
-template <class D, class T>
-Tensor<D, T> dense(const Tensor<D, T>& x) {
-  return x.impl()->contiguous ? x : contiguous(x.detach());
-}
-
 template <class D, class T>
 Tensor<D, T> softmax_forward(bool log, const Tensor<D, T>& x, int dim) {
   const Tensor<D, T> y = empty<D, T>(x.shape());

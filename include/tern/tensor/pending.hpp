@@ -58,6 +58,7 @@ class Pending {
     const detail::CopyInFlight& copy = checked("wait");
     if constexpr (to_host) {
       cuda::detail::wait_idle(detail::pinned_block(copy.pinned));
+      cuda::detail::check_failure(*cuda::detail::bind(copy.ordinal).failure);
     } else {
       const cuda::detail::DeviceState& state = cuda::detail::bind(copy.ordinal);
       TERN_CUDA(cuStreamWaitEvent, state.compute, copy.done.event, 0);

@@ -224,6 +224,14 @@ template <int n> struct Words {
   template <class T> __device__ T* pointer(int i) const { return (T*)word[i]; }
 };
 
+// What the host throws when it next waits for the device; the first failure stays.
+struct Failure { uint64 op; Index number, size; };
+inline __device__ void report(Failure* failure, uint64 op, Index number, Index size) {
+  if (atomicCAS(&failure->op, uint64(0), op) != 0) return;
+  failure->number = number;
+  failure->size = size;
+}
+
 inline __device__ Index first_thread() { return blockIdx.x * Index(blockDim.x) + threadIdx.x; }
 inline __device__ Index all_threads() { return gridDim.x * Index(blockDim.x); }
 

@@ -43,7 +43,7 @@ extern "C" __global__ void uniform(const Words<6> p) {
   for (Index i = first_thread(); i < p.index(0); i += all_threads())
     p.pointer<T0>(3)[i] = Element<T0>::of(shift + scale * unit(p.word + 1, i, C0()));
 }
-)CUDA", philox_text};
+)CUDA", {philox_text}};
 
 // Box and Muller: "A note on the generation of random normal deviates", 1958.
 inline constexpr Kernel normal_kernel{"normal", R"CUDA(
@@ -56,7 +56,7 @@ extern "C" __global__ void normal(const Words<6> p) {
     if (pair + 1 < p.index(0)) p.pointer<T0>(3)[pair + 1] = Element<T0>::of(mean + std * radius * sin(angle));
   }
 }
-)CUDA", philox_text};
+)CUDA", {philox_text}};
 
 // Words 4 and 5: low, and how many numbers there are.
 inline constexpr Kernel integers_kernel{"integers", R"CUDA(
@@ -71,7 +71,7 @@ extern "C" __global__ void integers(const Words<6> p) {
     p.pointer<T0>(3)[i] = Element<T0>::of(Index(uint64(high) * range_high + (middle >> 32) + (other >> 32) + carry) + p.index(4));
   }
 }
-)CUDA", philox_text};
+)CUDA", {philox_text}};
 
 // Half a word for an element: of the 128 that 16 blocks serve, element 32 w + l has the lower half of word w of block l. Word 4: in; 5:
 // how many of 65536 are kept; 6: by what they are multiplied.
@@ -84,7 +84,7 @@ extern "C" __global__ void dropout(const Words<7> p) {
     p.pointer<T0>(3)[i] = Element<T0>::of(kept ? scale * C0(wide(p.pointer<T0>(4)[i])) : C0(0));
   }
 }
-)CUDA", philox_text};
+)CUDA", {philox_text}};
 
 /// The words that all of them begin with.
 inline Words random_words(RandomState state, const Array& out) {

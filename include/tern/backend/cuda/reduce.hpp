@@ -87,13 +87,6 @@ struct ReduceWords {
 )CUDA";
 }
 
-/// The largest power of two not above n, at most 256.
-constexpr Index power_of_two_below(Index n) {
-  Index p = 1;
-  while (p < 256 && 2 * p <= n) p *= 2;
-  return p;
-}
-
 [[gnu::noinline]] inline void run_reduce(const Reduction& whole, const Array& out, const Array* const* in, const Shape& shape,
                                          unsigned mask) {
   const int inputs = whole.f.inputs, ordinal = common_ordinal(out, in, inputs);

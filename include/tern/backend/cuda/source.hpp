@@ -143,6 +143,13 @@ constexpr std::uint64_t mix(std::uint64_t key, std::uint64_t value) {
   return key ^ key >> 29;
 }
 
+/// The largest power of two not above n, at most 256.
+constexpr Index power_of_two_below(Index n) {
+  Index p = 1;
+  while (p < 256 && 2 * p <= n) p *= 2;
+  return p;
+}
+
 /// Enough blocks of 256 threads for n elements, and no more than fill a large device a few times.
 inline tern::cuda::Grid grid_for(Index n) {
   const Index blocks = (n + 255) / 256;

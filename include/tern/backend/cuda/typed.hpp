@@ -10,7 +10,7 @@ namespace backend::cuda {
 struct Kernel {
   const char* name;
   const char* text;
-  const char* uses = "";  // what it shares with others, which comes before it
+  const char* uses[3] = {};  // what it shares with others, which comes before it
 };
 
 [[gnu::noinline, gnu::cold]] inline std::string typed_source(const Kernel& kernel, std::initializer_list<DType> types) {
@@ -20,7 +20,14 @@ struct Kernel {
     out += text({"typedef ", type_name(type), " T", k, ";\ntypedef Compute<T", k, ">::type C", k, ";\n"});
     ++k;
   }
-  return out + kernel.uses + kernel.text + "}\n";
+  for (const char* const shared : kernel.uses)
+    if (shared) out += shared;
+  return out + kernel.text + "}\n";
+}
+
+/// The type that stands for elements which are only moved: the same for all of that many bytes.
+constexpr DType carrier(int bytes) {
+  return bytes == 1 ? DType::uint8 : bytes == 2 ? DType::bfloat16 : bytes == 4 ? DType::int32 : DType::int64;
 }
 
 /// Launches a kernel for those element types. `kernel` must be one object for the whole run.

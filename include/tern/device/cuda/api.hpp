@@ -31,6 +31,7 @@ enum MemoryPoolAttribute : int {
   pool_used_high = 8,
 };
 enum StreamFlag : unsigned { stream_non_blocking = 1 };
+enum HostMemoryFlag : unsigned { host_memory_mapped = 2 };
 enum EventFlag : unsigned { event_disable_timing = 2 };
 enum CaptureMode : int { capture_thread_local = 1 };
 

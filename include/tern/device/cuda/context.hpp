@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "library.hpp"
+#include "failure.hpp"
 
 namespace tern {
 
@@ -31,6 +31,7 @@ struct DeviceState {
   Context context = nullptr;
   Stream compute = nullptr, copy = nullptr;  // copy: for transfers that overlap with work
   MemoryPool pool = nullptr;
+  Failure* failure = nullptr;
   int major = 0, minor = 0, multiprocessors = 0;
 };
 
@@ -76,6 +77,7 @@ inline constinit thread_local int bound_ordinal = -1;  // whose context the driv
   TERN_CUDA(cuDeviceGetAttribute, &state.multiprocessors, multiprocessor_count, device);
   TERN_CUDA(cuDevicePrimaryCtxRetain, &state.context, device);
   TERN_CUDA(cuCtxSetCurrent, state.context);
+  state.failure = make_failure();
   for (Stream* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
   TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
   std::uint64_t keep = ~std::uint64_t(0);  // freed memory is kept for reuse until empty_cache()

@@ -27,13 +27,21 @@ namespace detail {
   TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
+/// Starts setting every byte.
+[[gnu::noinline]] inline void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes) {
+  const Stream stream = bind(ordinal).compute;
+  const Span span(Work::kernel, "fill bytes", ordinal, stream, bytes);
+  TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
+}
+
 }  // namespace detail
 
-/// Waits until everything that was started on a device is done.
+/// Waits until everything that was started on a device is done. Error if a kernel met a number that it cannot use.
 [[gnu::noinline]] inline void synchronize(Cuda device = {}) {
   const detail::DeviceState& state = detail::bind(device.ordinal);
   const detail::Span span(Work::wait, "synchronize", device.ordinal, state.compute);
   TERN_CUDA(cuStreamSynchronize, state.compute);
+  detail::check_failure(*state.failure);
 }
 
 }  // namespace tern::cuda

@@ -1,0 +1,72 @@
+// The position of the largest or smallest element along a dimension.
+#pragma once
+#include "row_blocks.hpp"
+#include "strides.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cuda {
+
+// Words from 3 on: n, stride along dim, largest, out, in, how many other dimensions, and the size and stride of each.
+inline constexpr Kernel arg_extreme_kernel{"arg_extreme", R"CUDA(
+struct Extreme { C0 value; Index at; bool largest; };   // at < 0: of nothing
+inline __device__ Extreme operator+(Extreme a, Extreme b) {
+  if (a.at < 0 || b.at < 0) return a.at < 0 ? b : a;
+  const bool a_nan = a.value != a.value, b_nan = b.value != b.value, a_first = a.at < b.at;
+  if (a_nan || b_nan) return a_nan && (!b_nan || a_first) ? a : b;
+  if (a.value == b.value) return a_first ? a : b;
+  return (a.value > b.value) == a.largest ? a : b;
+}
+extern "C" __global__ void arg_extreme(const Words<25> p) {
+  __shared__ Extreme partial[256];
+  const Row row(p);
+  Index rest = row.exists ? row.which : 0, offset = 0;
+  for (int d = int(p.word[8]); d-- > 0; rest /= p.index(9 + 2 * d))
+    offset += rest % p.index(9 + 2 * d) * p.index(10 + 2 * d);
+  const T0* const x = p.pointer<T0>(7) + offset;
+  const bool largest = p.word[5];
+  Extreme found{C0(0), -1, largest};
+  for (Index i = row.at; row.exists && i < p.index(3); i += row.along)
+    found = found + Extreme{C0(wide(x[i * p.index(4)])), i, largest};
+  found = row.total(partial, found);
+  if (row.exists && row.at == 0) p.pointer<Index>(6)[row.which] = found.at;
+}
+)CUDA", {row_text}};
+
+[[gnu::noinline]] inline void run_arg_extreme(bool largest, const Array& out, const Array& in, int dim) {
+  const Array* const arrays[] = {&in};
+  const int ordinal = common_ordinal(out, arrays, 1);
+  Array others = in;
+  others.ndim = 0;
+  for (int i = 0; i < in.ndim; ++i) {
+    if (i == dim) continue;
+    others.dims[others.ndim] = in.dims[i];
+    others.strides[others.ndim++] = in.strides[i];
+  }
+  const Array* const kept[] = {&others};
+  const Strides strides(others.shape(), kept, 1);
+  const int dims = strides.dims();
+  const RowBlocks rows(out.numel, in.dims[dim], dims && strides.stride(dims - 1, 0) == 1);
+  Words words = rows.words();
+  for (const Index word : {in.dims[dim], in.strides[dim], Index(largest)}) words.add(word);
+  words.add(out.data);
+  words.add(in.data);
+  words.add(Index(dims));
+  for (int d = 0; d < dims; ++d) {
+    words.add(strides.size(d));
+    words.add(strides.stride(d, 0));
+  }
+  rows.launch(ordinal, arg_extreme_kernel, {in.dtype}, words);
+}
+
+}  // namespace cuda
+
+/// out = first position of the largest or smallest element along dim; of the first NaN where there is one.
+template <class T> void arg_extreme(Cuda, bool largest, const Array& out, const Array& in, int dim) {
+  cuda::run_arg_extreme(largest, out, in, dim);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

@@ -1,0 +1,206 @@
+// Cross entropy: a kernel for the rows' losses, two that add them up in double.
+#pragma once
+#include "../../device/cuda/memory.hpp"
+#include "softmax.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cuda {
+
+// The words of both kernels on rows: 3 on: classes, inner, x, target, weight, ignore_index, normalised, keep, spread,
+// where keep and spread are what the target's class has of its loss, and what each class has.
+inline constexpr const char* class_row_text = R"CUDA(
+struct ClassRow : Row {
+  Index classes, inner, n, target;
+  const T0 *x, *weight;
+  Index start;
+  C0 keep, spread;
+  bool ignored, valid, normalised;
+  template <class P> __device__ explicit ClassRow(const P& p)
+      : Row(p), classes(p.index(3)), inner(p.index(4)), weight(p.template pointer<T0>(7)),
+        keep(C0(number<double>(p.word[10]))), spread(C0(number<double>(p.word[11]))), normalised(p.word[9]) {
+    n = exists ? classes : 0;
+    start = which / inner * classes * inner + which % inner;
+    x = p.template pointer<T0>(5) + start;
+    target = exists ? p.template pointer<Index>(6)[which] : 0;
+    ignored = target == p.index(8);
+    valid = exists && !ignored && target >= 0 && target < classes;
+  }
+  __device__ C0 at_class(Index c) const { return C0(wide(x[c * inner])); }
+  __device__ C0 weight_of(Index c) const { return weight ? C0(wide(weight[c])) : C0(1); }
+};
+)CUDA";
+
+// Words from 12 on: log_sum, losses, weights, y or null, where to report failures, the op.
+inline constexpr Kernel cross_entropy_kernel{"cross_entropy", R"CUDA(
+extern "C" __global__ void cross_entropy(const Words<18> p) {
+  __shared__ ExpSum partial[256];
+  __shared__ C0 partial_sum[256];
+  const ClassRow row(p);
+  C0 l = 0, all = 0;
+  if (!row.normalised) {
+    ExpSum sum = ExpSum::none();
+    for (Index c = row.at; c < row.n; c += row.along) sum.add(row.at_class(c));
+    l = row.total(partial, sum).log_sum();
+  }
+  if (row.spread != 0) {
+    for (Index c = row.at; c < row.n; c += row.along) all += row.weight_of(c) * (l - row.at_class(c));
+    all = row.total(partial_sum, all);
+  }
+  if (!row.exists || row.at != 0) return;
+  const Index i = row.which;
+  const C0 w = row.valid ? row.weight_of(row.target) : C0(0);
+  C0 loss = 0;
+  if (row.valid) loss = row.keep * w * (l - row.at_class(row.target)) + row.spread * all;
+  else if (!row.ignored) {
+    report(p.pointer<Failure>(16), p.word[17], row.target, row.classes);
+    loss = C0(not_a_number());
+  }
+  p.pointer<C0>(12)[i] = l;
+  p.pointer<C0>(13)[i] = loss;
+  p.pointer<C0>(14)[i] = w;
+  if (p.word[15]) p.pointer<T0>(15)[i] = Element<T0>::of(loss);
+}
+)CUDA", {row_text, exp_sum_text, class_row_text}};
+
+// The sums of losses and weights: for each block, then of the blocks. Words from 3 on: losses, weights, the blocks'
+// sums.
+inline constexpr const char* loss_sum_text = R"CUDA(
+struct LossSum { double loss, weight; };
+inline __device__ LossSum operator+(LossSum a, LossSum b) { return LossSum{a.loss + b.loss, a.weight + b.weight}; }
+)CUDA";
+
+inline constexpr Kernel loss_sums_kernel{"loss_sums", R"CUDA(
+extern "C" __global__ void loss_sums(const Words<6> p) {
+  __shared__ LossSum partial[256];
+  LossSum sum{0, 0};
+  for (Index i = first_thread(); i < p.index(0); i += all_threads())
+    sum = sum + LossSum{double(p.pointer<C0>(3)[i]), double(p.pointer<C0>(4)[i])};
+  sum = Row(Words<3>{{gridDim.x, 256, 0}}).total(partial, sum);
+  if (threadIdx.x == 0) p.pointer<LossSum>(5)[blockIdx.x] = sum;
+}
+)CUDA", {row_text, loss_sum_text}};
+
+// One block. Words: 1, 256, 0, the blocks' sums, how many, y or null, total, whether y is a mean.
+inline constexpr Kernel loss_total_kernel{"loss_total", R"CUDA(
+extern "C" __global__ void loss_total(const Words<8> p) {
+  __shared__ LossSum partial[256];
+  LossSum sum{0, 0};
+  for (Index i = threadIdx.x; i < p.index(4); i += 256) sum = sum + p.pointer<LossSum>(3)[i];
+  sum = Row(p).total(partial, sum);
+  if (threadIdx.x) return;
+  const double total = p.word[7] ? sum.weight : 1;
+  if (p.word[5]) *p.pointer<T0>(5) = Element<T0>::of(C0(sum.loss / total));
+  *p.pointer<C0>(6) = C0(total);
+}
+)CUDA", {row_text, loss_sum_text}};
+
+// dx[c] = a e^(x[c] - l) - h w[c] s / C, less h (1 - s) w[t] at the target. Words from 12 on: log_sum, total, g, dx,
+// whether each row has a g of its own.
+inline constexpr Kernel cross_entropy_gradient_kernel{"cross_entropy_gradient", R"CUDA(
+extern "C" __global__ void cross_entropy_gradient(const Words<17> p) {
+  __shared__ C0 partial[256];
+  const ClassRow row(p);
+  C0 weights = C0(row.classes);
+  if (row.weight && row.spread != 0 && !row.normalised) {
+    weights = 0;
+    for (Index c = row.at; c < row.n; c += row.along) weights += row.weight_of(c);
+    weights = row.total(partial, weights);
+  }
+  if (!row.exists) return;
+  T0* const dx = p.pointer<T0>(15) + row.start;
+  const C0 l = p.pointer<C0>(12)[row.which], w = row.valid ? row.weight_of(row.target) : C0(0);
+  const C0 h = row.valid ? C0(wide(p.pointer<T0>(14)[p.word[16] ? row.which : 0])) / *p.pointer<C0>(13) : C0(0);
+  const C0 a = row.normalised ? C0(0) : h * (row.keep * w + row.spread * weights);
+  for (Index c = row.at; c < row.n; c += row.along) {
+    const C0 part = a == 0 ? C0(0) : a * exp(row.at_class(c) - l), smooth = h * row.spread * row.weight_of(c);
+    dx[c * row.inner] = Element<T0>::of(part - smooth - (row.valid && c == row.target ? h * w * row.keep : C0(0)));
+  }
+}
+)CUDA", {row_text, class_row_text}};
+
+inline Words class_row_words(const CrossEntropyPlan& plan, const RowsAlong& rows, const Array& x, const Array& target,
+                             const Array* weight) {
+  Words words = rows.blocks().words();
+  words.add(rows.n);
+  words.add(rows.inner);
+  words.add(x.data);
+  words.add(target.data);
+  words.add(weight ? weight->data : nullptr);
+  words.add(plan.ignore_index);
+  words.add(Index(plan.normalised));
+  words.add_number(1 - plan.smoothing);
+  words.add_number(plan.smoothing / double(rows.n));
+  return words;
+}
+
+[[gnu::noinline]] inline void run_cross_entropy(const CrossEntropyPlan& plan, const Array& y, const Array& log_sum,
+                                                const Array& total, const Array& x, const Array& target,
+                                                const Array* weight) {
+  const Array* const arrays[] = {&x, &target, weight};
+  const int ordinal = common_ordinal(y, arrays, weight ? 3 : 2);
+  const RowsAlong rows(x, 1);
+  const Index count = target.numel, bytes = size_of(log_sum.dtype), blocks = std::min<Index>(count / 1024 + 1, 256);
+  const tern::cuda::detail::Scratch sums(ordinal, std::size_t(2 * count * bytes + blocks * 16));
+  char *const losses = sums.data() + blocks * 16, *const weights = losses + count * bytes;
+  const bool each = plan.reduction == tern::Reduction::none;
+  Words words = class_row_words(plan, rows, x, target, weight);
+  words.add(log_sum.data);
+  words.add(losses);
+  words.add(weights);
+  words.add(each ? y.data : nullptr);
+  words.add(tern::cuda::detail::bind(ordinal).failure);
+  words.add(static_cast<const void*>(plan.op));
+  rows.blocks().launch(ordinal, cross_entropy_kernel, {x.dtype}, words);
+
+  Words adding;
+  for (const Index word : {count, Index(0), Index(0)}) adding.add(word);
+  adding.add(losses);
+  adding.add(weights);
+  adding.add(sums.data());
+  launch_typed(ordinal, loss_sums_kernel, {x.dtype}, {blocks}, adding);
+  Words finishing;
+  for (const Index word : {Index(1), Index(256), Index(0)}) finishing.add(word);
+  finishing.add(sums.data());
+  finishing.add(blocks);
+  finishing.add(each ? nullptr : y.data);
+  finishing.add(total.data);
+  finishing.add(Index(plan.reduction == tern::Reduction::mean));
+  launch_typed(ordinal, loss_total_kernel, {x.dtype}, {1}, finishing);
+}
+
+[[gnu::noinline]] inline void run_cross_entropy_gradient(const CrossEntropyPlan& plan, const Array& dx, const Array& g,
+                                                         const Array& log_sum, const Array& total, const Array& x,
+                                                         const Array& target, const Array* weight) {
+  const Array* const arrays[] = {&g, &x, &target, weight};
+  const int ordinal = common_ordinal(dx, arrays, weight ? 4 : 3);
+  const RowsAlong rows(x, 1);
+  Words words = class_row_words(plan, rows, x, target, weight);
+  words.add(log_sum.data);
+  words.add(total.data);
+  words.add(g.data);
+  words.add(dx.data);
+  words.add(Index(plan.reduction == tern::Reduction::none));
+  rows.blocks().launch(ordinal, cross_entropy_gradient_kernel, {x.dtype}, words);
+}
+
+}  // namespace cuda
+
+/// Each row's loss, or their sum or mean; see backend/cross_entropy.hpp.
+template <class T>
+void cross_entropy(Cuda, const CrossEntropyPlan& plan, const Array& y, const Array& log_sum, const Array& total,
+                   const Array& x, const Array& target, const Array* weight) {
+  cuda::run_cross_entropy(plan, y, log_sum, total, x, target, weight);
+}
+
+/// dx from the gradient g of cross_entropy's y.
+template <class T>
+void cross_entropy_gradient(Cuda, const CrossEntropyPlan& plan, const Array& dx, const Array& g, const Array& log_sum,
+                            const Array& total, const Array& x, const Array& target, const Array* weight) {
+  cuda::run_cross_entropy_gradient(plan, dx, g, log_sum, total, x, target, weight);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

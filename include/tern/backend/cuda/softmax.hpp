@@ -1,0 +1,102 @@
+// Softmax: one pass over a row for its largest and the sum of exponentials, one for the result.
+#pragma once
+#include "row_blocks.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cuda {
+
+// The online softmax (Milakov, Gimelshein: Online normalizer calculation for softmax, 2018).
+inline constexpr const char* exp_sum_text = R"CUDA(
+struct ExpSum {
+  C0 largest, sum;           // of what was added; the sum of e^(x - largest)
+  __device__ void add(C0 x) {
+    if (x > largest) {
+      sum = sum * exp(largest - x) + C0(1) + (x - x);   // NaN for infinity
+      largest = x;
+    } else if (x != -infinity()) {
+      sum += exp(x - largest);
+    }
+  }
+  static __device__ C0 infinity() { return C0(1e300 * 1e300); }
+  static __device__ ExpSum none() { return ExpSum{-infinity(), C0(0)}; }
+  __device__ C0 sum_to(C0 other) const { return largest == other ? sum : sum * exp(largest - other); }
+  __device__ C0 log_sum() const { return largest + log(sum); }
+};
+inline __device__ ExpSum operator+(ExpSum a, ExpSum b) {
+  const C0 largest = a.largest > b.largest ? a.largest : b.largest;
+  return ExpSum{largest, a.sum_to(largest) + b.sum_to(largest)};
+}
+)CUDA";
+
+// Words from 3 on: n, inner, log, out, in, in of the gradient.
+
+inline constexpr Kernel softmax_kernel{"softmax", R"CUDA(
+extern "C" __global__ void softmax(const Words<8> p) {
+  __shared__ ExpSum partial[256];
+  const Row row(p);
+  const Index inner = p.index(4), start = row.which / inner * p.index(3) * inner + row.which % inner;
+  const Index n = row.exists ? p.index(3) : 0;
+  const T0* const x = p.pointer<T0>(7) + start;
+  T0* const y = p.pointer<T0>(6) + start;
+  ExpSum all = ExpSum::none();
+  for (Index i = row.at; i < n; i += row.along) all.add(C0(wide(x[i * inner])));
+  all = row.total(partial, all);
+  const C0 shift = p.word[5] ? all.log_sum() : all.largest, scale = C0(1) / all.sum;
+  for (Index i = row.at; i < n; i += row.along) {
+    const C0 d = C0(wide(x[i * inner])) - shift;
+    y[i * inner] = Element<T0>::of(p.word[5] ? d : exp(d) * scale);
+  }
+}
+)CUDA", {row_text, exp_sum_text}};
+
+inline constexpr Kernel softmax_gradient_kernel{"softmax_gradient", R"CUDA(
+extern "C" __global__ void softmax_gradient(const Words<9> p) {
+  __shared__ C0 partial[256];
+  const Row row(p);
+  const Index inner = p.index(4), start = row.which / inner * p.index(3) * inner + row.which % inner;
+  const Index n = row.exists ? p.index(3) : 0;
+  const T0 *const y = p.pointer<T0>(7) + start, *const g = p.pointer<T0>(8) + start;
+  T0* const dx = p.pointer<T0>(6) + start;
+  C0 sum = 0;
+  for (Index i = row.at; i < n; i += row.along)
+    sum += p.word[5] ? C0(wide(g[i * inner])) : C0(wide(g[i * inner])) * C0(wide(y[i * inner]));
+  sum = row.total(partial, sum);
+  for (Index i = row.at; i < n; i += row.along) {
+    const C0 v = C0(wide(y[i * inner])), h = C0(wide(g[i * inner]));
+    dx[i * inner] = Element<T0>::of(p.word[5] ? h - exp(v) * sum : v * (h - sum));
+  }
+}
+)CUDA", {row_text}};
+
+/// second: y's gradient, for the gradient.
+[[gnu::noinline]] inline void run_softmax(const Kernel& kernel, bool log, const Array& out, const Array& in,
+                                          const Array* second, int dim) {
+  const Array* const arrays[] = {&in, second};
+  const int ordinal = common_ordinal(out, arrays, second ? 2 : 1);
+  const RowsAlong rows(out, dim);
+  if (out.numel == 0) return;
+  Words words = rows.blocks().words();
+  for (const Index word : {rows.n, rows.inner, Index(log)}) words.add(word);
+  words.add(out.data);
+  words.add(in.data);
+  if (second) words.add(second->data);
+  rows.blocks().launch(ordinal, kernel, {out.dtype}, words);
+}
+
+}  // namespace cuda
+
+/// y = e^x / sum of e^x over dim, or its logarithm.
+template <class T> void softmax(Cuda, bool log, const Array& y, const Array& x, int dim) {
+  cuda::run_softmax(cuda::softmax_kernel, log, y, x, nullptr, dim);
+}
+
+/// dx from the result y and its gradient g.
+template <class T> void softmax_gradient(Cuda, bool log, const Array& dx, const Array& y, const Array& g, int dim) {
+  cuda::run_softmax(cuda::softmax_gradient_kernel, log, dx, y, &g, dim);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

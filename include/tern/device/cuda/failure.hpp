@@ -1,0 +1,37 @@
+// What a kernel finds wrong with numbers that only the device knows, an index out of range say. The kernel goes on with
+// a number that keeps memory safe, and notes the first failure; the host throws it where it next waits for the device.
+#pragma once
+#include <atomic>
+
+#include "library.hpp"
+
+namespace tern::cuda::detail {
+
+/// In the host's memory, where kernels write it. op is null while nothing has failed.
+struct Failure {
+  const char* op;
+  Index number, size;
+};
+
+/// A device's own, never freed. The device's context must be bound.
+[[gnu::noinline, gnu::cold]] inline Failure* make_failure() {
+  void* memory = nullptr;
+  TERN_CUDA(cuMemHostAlloc, &memory, sizeof(Failure), host_memory_mapped);
+  *static_cast<Failure*>(memory) = {};
+  return static_cast<Failure*>(memory);
+}
+
+[[gnu::noinline, gnu::cold]] inline void throw_failure(Failure& failure) {
+  const Index number = failure.number, size = failure.size;
+  if (const char* const op = std::atomic_ref(failure.op).exchange(nullptr))  // else another thread has thrown it
+    fail(op, {"index ", number, " is out of range for a dimension of size ", size,
+              "; found by an earlier kernel on the device"});
+}
+
+/// Error if a kernel that is done has failed. It is thrown once.
+inline void check_failure(Failure& failure) {
+  if (std::atomic_ref(failure.op).load(std::memory_order_relaxed)) [[unlikely]]
+    throw_failure(failure);
+}
+
+}  // namespace tern::cuda::detail

@@ -1,0 +1,399 @@
+// What Cuda's kernels give, held against Cpu's: sizes around those of warps, blocks and the sorter's pieces, all
+// element types.
+#include "support/tensors.hpp"
+#include "tern/tern.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+const Cpu host;
+const Cuda device;
+
+template <class T>
+constexpr double tolerance = std::is_same_v<T, double>  ? 1e-11
+                             : std::is_same_v<T, float> ? 2e-5
+                                                        : 1e-2;
+
+/// Runs f on both devices and compares what it returns.
+template <class T, class F> void compare(const F& f, double tol = tolerance<T>) {
+  check_close(values_of(f(device)), values_of(f(host)), tol, tol);
+}
+
+/// Numbers in [0, size), some of them many times.
+std::vector<double> numbers(Index n, Index size) {
+  std::vector<double> values;
+  for (Index i = 0; i < n; ++i) values.push_back(double(i % 5 ? i * 7919 % 10007 % size : size / 2));
+  return values;
+}
+template <class D> Tensor<D, Index> numbers_on(D, const Shape& shape, Index size) {
+  return tensor_of<D, Index>(numbers(shape.numel(), size), shape);
+}
+template <class T, class D> Tensor<D, T> values_on(D, const Shape& shape, double low = -2, double high = 2) {
+  if (std::is_same_v<T, bool>) low = 0, high = 1.9;
+  if (std::is_same_v<T, std::uint8_t>) low = 0, high = 9;
+  return spread_tensor<D, T>(shape, low, high);
+}
+
+const std::vector<Shape> row_shapes = {{0},      {1},      {2},          {3},        {31},
+                                       {1000},   {0, 3},   {3, 0},       {5, 32},    {33, 33},
+                                       {3, 257}, {300, 2}, {2, 1023, 2}, {3, 4, 40}, {2, 5, 3, 2}};
+
+}  // namespace
+
+#define NEED_CUDA() \
+  if (!cuda::is_available()) SKIP_TEST("needs a CUDA device")
+
+TEMPLATE_TEST_CASE("softmax on Cuda", "", float, double, bfloat16, half) {
+  NEED_CUDA();
+  using T = TestType;
+  for (const Shape& shape : row_shapes)
+    for (int dim = 0; dim < shape.n; ++dim)
+      for (const bool log : {false, true}) {
+        INFO(text({shape}) << " over " << dim << (log ? ", log" : ""));
+        compare<T>([&](auto d) {
+          const auto x = values_on<T>(d, shape, -5, 5), y = empty_like(x);
+          backend::softmax<T>(d, log, *y.impl(), *x.impl(), dim);
+          return y;
+        });
+        compare<T>([&](auto d) {
+          const auto y = values_on<T>(d, shape, 0, 1), g = values_on<T>(d, shape), dx = empty_like(y);
+          backend::softmax_gradient<T>(d, log, *dx.impl(), *y.impl(), *g.impl(), dim);
+          return dx;
+        });
+      }
+}
+
+TEST_CASE("softmax on Cuda of infinity and NaN") {
+  NEED_CUDA();
+  const double inf = INFINITY;
+  for (const bool log : {false, true})
+    compare<float>([&](auto d) {
+      const auto x = tensor_of<decltype(d), float>(
+                     {1, -inf, 2, -inf, -inf, -inf, inf, 1, 2, NAN, 1, 2, 1, inf, inf, -inf, inf, 3}, {6, 3}),
+                 y = empty_like(x);
+      backend::softmax<float>(d, log, *y.impl(), *x.impl(), 1);
+      return y;
+    });
+}
+
+TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
+  NEED_CUDA();
+  using T = TestType;
+  for (const Shape& shape : std::vector<Shape>{{0, 3}, {1, 1}, {5, 10}, {33, 257}, {2, 5, 70}, {1500, 3}})
+    for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
+      for (int variant = 0; variant < 8; ++variant) {
+        const bool weighted = variant & 1, normalised = variant & 2;
+        const CrossEntropyPlan plan{"cross_entropy", 2, variant & 4 ? 0.1 : 0.0, reduction, normalised};
+        Shape rows = shape;
+        for (int i = 1; i + 1 < shape.n; ++i) rows[i] = shape[i + 1];
+        --rows.n;
+        INFO(text({shape}) << " reduction " << int(reduction) << " variant " << variant);
+        const auto run = [&](auto d, int what) {
+          using D = decltype(d);
+          const auto x = values_on<T>(d, shape, -5, 5), w = values_on<T>(d, {shape[1]}, 0.5, 2);
+          const auto t = numbers_on(d, rows, shape[1]);
+          const auto y = empty<D, T>(reduction == Reduction::none ? rows : Shape{});
+          const auto log_sum = empty<D, compute_t<T>>(rows), total = empty<D, compute_t<T>>({});
+          const Array* const weight = weighted ? w.impl() : nullptr;
+          backend::cross_entropy<T>(d, plan, *y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), weight);
+          if (what == 0) return to_type(y, f64);
+          if (what == 1) return to_type(log_sum, f64);
+          if (what == 2) return to_type(total, f64);
+          const auto g = values_on<T>(d, y.shape(), 1, 2), dx = empty_like(x);
+          backend::cross_entropy_gradient<T>(d, plan, *dx.impl(), *g.impl(), *log_sum.impl(), *total.impl(), *x.impl(),
+                                             *t.impl(), weight);
+          return to_type(dx, f64);
+        };
+        for (int what = 0; what < 4; ++what) compare<T>([&](auto d) { return run(d, what); });
+      }
+}
+
+TEST_CASE("a target out of range on Cuda") {
+  NEED_CUDA();
+  const CrossEntropyPlan plan{"cross_entropy", -100, 0, Reduction::none, false};
+  const auto x = values_on<float>(device, {3, 4}), y = empty<Cuda>({3}), log_sum = empty<Cuda>({3}),
+             total = empty<Cuda>({});
+  const auto t = tensor_of<Cuda, Index>({1, 7, -100});
+  backend::cross_entropy<float>(device, plan, *y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), nullptr);
+  const std::string error = error_of([] { cuda::synchronize(); });
+  CHECK(error.find("cross_entropy: index 7 is out of range for a dimension of size 4") == 0);
+  const auto losses = values_of(y);  // and no error again
+  CHECK((std::isfinite(losses[0]) && std::isnan(losses[1]) && losses[2] == 0));
+}
+
+TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
+  NEED_CUDA();
+  using T = TestType;
+  for (const Shape& shape : std::vector<Shape>{{0, 3}, {1, 1}, {3, 2}, {5, 32}, {65, 33}, {700, 5}, {3, 1025}})
+    for (int what = 0; what < 6; ++what) {
+      INFO(text({shape}) << ", result " << what);
+      const Index n = shape[1];
+      const auto run = [&](auto d) {
+        using D = decltype(d);
+        const auto x = values_on<T>(d, shape, -1, 3), g = values_on<T>(d, shape), w = values_on<T>(d, {n}, 0.5, 2),
+                   b = values_on<T>(d, {n});
+        const auto y = empty_like(x), dx = empty_like(x), dw = empty_like(w), db = empty_like(w);
+        const auto mean = empty<D, compute_t<T>>({shape[0]}), scale = empty<D, compute_t<T>>({shape[0]});
+        backend::layer_norm<T>(d, *y.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl(), *b.impl(), n, 1e-5);
+        if (what == 0) return to_type(y, f64);
+        if (what == 1) return to_type(mean, f64);
+        if (what == 2) return to_type(scale, f64);
+        backend::layer_norm_gradient<T>(d, what == 3 ? dx.impl() : nullptr, what == 4 ? dw.impl() : nullptr,
+                                        what == 5 ? db.impl() : nullptr, *g.impl(), *mean.impl(), *scale.impl(),
+                                        *x.impl(), *w.impl(), n);
+        return to_type(what == 3 ? dx : what == 4 ? dw : db, f64);
+      };
+      compare<T>(run, n == 1 ? 1 : 20 * tolerance<T>);  // 700 terms in another order
+    }
+}
+
+TEMPLATE_TEST_CASE("arg_extreme on Cuda", "", float, double, bfloat16, half, std::int64_t, std::int32_t, std::uint8_t,
+                   bool) {
+  NEED_CUDA();
+  using T = TestType;
+  for (const Shape& shape : row_shapes)
+    for (int dim = 0; dim < shape.n; ++dim)
+      for (const bool largest : {false, true}) {
+        if (shape[dim] == 0) continue;
+        INFO(text({shape}) << " over " << dim);
+        Shape rest;
+        for (int i = 0; i < shape.n; ++i)
+          if (i != dim) rest.push_back(shape[i]);
+        compare<T>([&](auto d) {
+          const auto x = values_on<T>(d, shape, -3, 3), at = transpose(x, 0, -1),
+                     transposed = transpose(contiguous(at), 0, -1);
+          const auto a = empty<decltype(d), Index>(rest), b = empty<decltype(d), Index>(rest);
+          backend::arg_extreme<T>(d, largest, *a.impl(), *x.impl(), dim);
+          backend::arg_extreme<T>(d, largest, *b.impl(), *transposed.impl(), dim);
+          return a * 10000 + b;
+        });
+      }
+}
+
+TEST_CASE("arg_extreme on Cuda finds the first NaN") {
+  NEED_CUDA();
+  compare<float>([&](auto d) {
+    auto values = spread_values(600);
+    values[301] = values[555] = NAN;
+    const auto x = tensor_of<decltype(d), float>(values);
+    const auto a = empty<decltype(d), Index>({});
+    backend::arg_extreme<float>(d, true, *a.impl(), *x.impl(), 0);
+    return a;
+  });
+}
+
+TEMPLATE_TEST_CASE("rows by number on Cuda", "", float, double, bfloat16, half, std::int64_t, std::int32_t,
+                   std::uint8_t, bool) {
+  NEED_CUDA();
+  using T = TestType;
+  for (const Index n : {0, 1, 2, 33, 257, 1500, 5000})
+    for (const Index columns : {1, 3, 8}) {
+      INFO(n << " numbers, " << columns << " columns");
+      const Shape table{37, columns};
+      compare<T>(
+          [&](auto d) {
+            const auto x = values_on<T>(d, table), y = empty<decltype(d), T>({n, columns});
+            backend::take_rows(d, *y.impl(), *x.impl(), *numbers_on(d, {n}, 37).impl());
+            return y;
+          },
+          0);
+      if constexpr (!is_half_v<T>)
+        compare<T>(
+            [&](auto d) {
+              const auto x = values_on<T>(d, {n, columns}), y = values_on<T>(d, table);
+              backend::add_rows<T>(d, *y.impl(), *numbers_on(d, {n}, 37).impl(), *x.impl());
+              return y;
+            },
+            0);  // the same order of additions
+    }
+}
+
+TEMPLATE_TEST_CASE("gather and scatter_add on Cuda", "", float, double, std::int64_t, std::int32_t, std::uint8_t,
+                   bool) {
+  NEED_CUDA();
+  using T = TestType;
+  for (const Shape& index : std::vector<Shape>{{0}, {1}, {300}, {3, 4}, {5, 1}, {4, 3, 2}, {9, 7, 50}})
+    for (int dim = 0; dim < index.n; ++dim) {
+      Shape from = index;
+      for (int i = 0; i < from.n; ++i) from[i] += i == dim ? 0 : 2;
+      from[dim] = 11;
+      INFO(text({index}) << " along " << dim);
+      compare<T>(
+          [&](auto d) {
+            const auto x = values_on<T>(d, from), y = empty<decltype(d), T>(index);
+            backend::gather(d, *y.impl(), *x.impl(), dim, *numbers_on(d, index, 11).impl());
+            return y;
+          },
+          0);
+      compare<T>(
+          [&](auto d) {
+            const auto x = values_on<T>(d, index), y = values_on<T>(d, from);
+            backend::scatter_add<T>(d, *y.impl(), dim, *numbers_on(d, index, 11).impl(), *x.impl());
+            return y;
+          },
+          0);
+    }
+}
+
+TEMPLATE_TEST_CASE("bags on Cuda", "", float, double, bfloat16, half) {
+  NEED_CUDA();
+  using T = TestType;
+  const std::vector<double> starts{0, 3, 3, 40, 41, 400};
+  for (const BagMode mode : {BagMode::sum, BagMode::mean, BagMode::max})
+    for (const Index padding : {-1, 4})
+      for (const bool scaled : {false, true}) {
+        if (scaled && mode != BagMode::sum) continue;
+        INFO("mode " << int(mode) << ", padding " << padding << (scaled ? ", scaled" : ""));
+        const backend::Bags bags{mode, padding};
+        const auto run = [&](auto d, int what) {
+          using D = decltype(d);
+          const auto table = values_on<T>(d, {9, 5}), y = empty<D, T>({5, 5}), scale = values_on<T>(d, {400});
+          const auto index = numbers_on(d, {400}, 9), start = tensor_of<D, Index>(starts),
+                     chosen = full<D, Index>({5, 5}, 9);
+          const T* const factors = scaled ? scale.impl()->template as<T>() : nullptr;
+          if (what < 2) {
+            backend::bag<T>(d, bags, *y.impl(), *table.impl(), *index.impl(), *start.impl(), factors,
+                            mode == BagMode::max ? chosen.impl()->template as<Index>() : nullptr);
+            return what ? to_type(chosen, f64) : to_type(y, f64);
+          }
+          const auto out = zeros<D, T>({9, 5}), g = values_on<T>(d, {5, 5});
+          backend::bag_gradient<T>(d, bags, *out.impl(), *g.impl(), *index.impl(), *start.impl(), factors);
+          return to_type(out, f64);
+        };
+        // The Cpu rounds a 16-bit sum at each step.
+        for (int what = 0; what < (mode == BagMode::max ? 2 : 3); ++what)
+          compare<T>([&](auto d) { return run(d, what); }, is_half_v<T> && what == 2 ? 0.3 : 10 * tolerance<T>);
+      }
+}
+
+TEMPLATE_TEST_CASE("rows of arrays on Cuda", "", float, double, bfloat16, half, std::int64_t, std::int32_t,
+                   std::uint8_t, bool) {
+  NEED_CUDA();
+  using T = TestType;
+  using C = compute_t<T>;
+  for (const Index count : {0, 1, 33, 3000})
+    for (const bool strided : {false, true})
+      for (int moves = 0; moves < 4; ++moves) {
+        INFO(count << " moves " << moves << (strided ? ", strided" : ""));
+        const auto run = [&](auto d, bool adding) {
+          using D = decltype(d);
+          // to: 4 x 6 rows of 2 x 3; from: 3000 rows of as much.
+          const Index needed = moves & 1 ? 24 : std::max<Index>(count, 1);
+          const Shape to_shape = strided ? Shape{2, 3, 4, needed / 4 + 1} : Shape{4, needed / 4 + 1, 2, 3};
+          const auto view = [&](const auto& x) { return strided ? x.permute({2, 3, 0, 1}) : x; };
+          const auto in = strided ? transpose(values_on<T>(d, {3, 2, 3000}), 0, -1) : values_on<T>(d, {3000, 2, 3});
+          std::vector<double> to = numbers(count, needed), from = numbers(count, 2999);
+          for (std::size_t i = 0; i < to.size(); i += 7) to[i] = -1;
+          for (std::size_t i = 3; i < from.size(); i += 11) from[i] = -1;
+          const auto to_numbers = tensor_of<D, Index>(to), from_numbers = tensor_of<D, Index>(from);
+          const RowMoves which{count, moves & 1 ? to_numbers.impl() : nullptr,
+                               moves & 2 ? from_numbers.impl() : nullptr};
+          if (adding) {
+            const auto out = values_on<C>(d, to_shape);
+            backend::add_rows<T>(d, {*view(out).impl(), 2}, {*in.impl(), 1}, which);
+            return to_type(out, f64);
+          }
+          const auto out = values_on<T>(d, to_shape);
+          backend::copy_rows(d, {*view(out).impl(), 2}, {*in.impl(), 1}, which);
+          return to_type(out, f64);
+        };
+        compare<T>([&](auto d) { return run(d, false); }, 0);
+        compare<T>([&](auto d) { return run(d, true); }, 0);
+      }
+}
+
+TEST_CASE("positions on Cuda") {
+  NEED_CUDA();
+  compare<Index>([&](auto d) {
+    using D = decltype(d);
+    const auto a = transpose(numbers_on(d, {5, 7}, 6), 0, 1) - 3, b = numbers_on(d, {5}, 4),
+               out = empty<D, Index>({7, 5});
+    const RowIndex terms[] = {{a.impl(), 6, 4, true}, {b.impl(), 4, 1, false}};
+    backend::positions(d, "index", *out.impl(), terms, 2);
+    return out;
+  });
+}
+
+TEST_CASE("masks on Cuda") {
+  NEED_CUDA();
+  for (const Index n : {0, 1, 255, 256, 1025, 300000}) {
+    INFO(n);
+    const auto mask = [n](auto d) { return ge(values_on<float>(d, {n}), 0.5); };
+    const Index count = backend::count_true(host, *mask(host).impl());
+    REQUIRE(backend::count_true(device, *mask(device).impl()) == count);
+    compare<Index>([&](auto d) {
+      const auto at = empty<decltype(d), Index>({count});
+      backend::true_positions(d, *at.impl(), *mask(d).impl());
+      return at;
+    });
+  }
+}
+
+TEMPLATE_TEST_CASE("integer products on Cuda", "", std::int64_t, std::int32_t, std::uint8_t) {
+  NEED_CUDA();
+  using T = TestType;
+  for (const Index m : {1, 15, 33})
+    for (const Index n : {1, 16, 20})
+      for (const Index k : {0, 1, 17, 40})
+        for (const bool accumulate : {false, true}) {
+          INFO(m << " x " << k << " x " << n);
+          compare<T>(
+              [&](auto d) {
+                const auto a = values_on<T>(d, {3, k, m}, -1e9, 1e9), b = values_on<T>(d, {k, n}, -1e9, 1e9),
+                           c = values_on<T>(d, {3, m, n});
+                backend::MatMul<T> p{.batch = 3, .m = m, .n = n, .k = k, .accumulate = accumulate};
+                p.a = a.impl()->template as<T>(), p.a_row = 1, p.a_col = m, p.a_batch = m * k;
+                p.b = b.impl()->template as<T>(), p.b_row = n, p.b_batch = 0;
+                p.c = c.impl()->template as<T>(), p.c_row = n, p.c_batch = m * n;
+                backend::matmul(d, p);
+                return c;
+              },
+              0);
+        }
+}
+
+TEST_CASE("numbers out of range on Cuda are found where the host waits") {
+  NEED_CUDA();
+  const auto index = tensor_of<Cuda, Index>({1, 12, 3});
+  const auto table = values_on<float>(device, {10, 4}), y = empty<Cuda>({3, 4});
+  const auto expect = [](const std::string& start, auto f) {
+    const std::string error = error_of(f);
+    INFO(error);
+    CHECK(error.find(start) == 0);
+  };
+  backend::check_range(device, "index_select", *index.impl(), 10);
+  backend::take_rows(device, *y.impl(), *table.impl(), *index.impl());
+  expect("index_select: index 12 is out of range for a dimension of size 10", [&] { y.cpu(); });
+  CHECK(values_of(y).size() == 12);
+  backend::add_rows<float>(device, *table.impl(), *index.impl(), *y.impl());
+  cuda::synchronize();
+  const RowIndex term{index.impl(), 5, 1, true};
+  const auto out = empty<Cuda, Index>({3});
+  backend::positions(device, "index", *out.impl(), &term, 1);
+  expect("index: index 12 is out of range for a dimension of size 5", [] { cuda::synchronize(); });
+  expect("embedding: no index is in range", [&] { backend::check_range(device, "embedding", *index.impl(), 0); });
+}
+
+TEST_CASE("embedding_bag and randperm on Cuda") {
+  NEED_CUDA();
+  for (const bool offsets : {false, true})
+    compare<float>([&](auto d) {
+      using D = decltype(d);
+      auto table = values_on<float>(d, {9, 5});
+      table.requires_grad_();
+      const auto x = numbers_on(d, offsets ? Shape{12} : Shape{4, 3}, 9);
+      const auto starts = offsets ? tensor_of<D, Index>({0, 5, 5}) : Tensor<D, Index>();
+      const auto y = embedding_bag(x, table, starts);
+      y.backward(values_on<float>(d, y.shape()));
+      return table.grad();
+    });
+  const auto wrong = tensor_of<Cuda, Index>({0, 13});
+  const auto x = numbers_on(device, {12}, 9);
+  CHECK(error_of([&] { embedding_bag(x, values_on<float>(device, {9, 5}), wrong); }) != "");
+  compare<Index>([](auto d) {
+    manual_seed(3);
+    return randperm<decltype(d)>(100);
+  });
+}

@@ -1,0 +1,95 @@
+// Every kernel written by hand compiles, by NVRTC, for each type of element that it is used with and for chips old and
+// new.
+#include "support/catch.hpp"
+#include "tern/tern.hpp"
+
+using namespace tern;
+namespace kernels = tern::backend::cuda;
+
+namespace {
+
+using Types = std::vector<DType>;
+const Types floating{DType::float32, DType::float64, DType::bfloat16, DType::float16};
+const Types carriers{DType::uint8, DType::bfloat16, DType::int32, DType::int64};
+const Types integers{DType::int64, DType::int32, DType::uint8, DType::boolean};
+const Types every_type{DType::float32, DType::float64, DType::bfloat16, DType::float16,
+                       DType::int64,   DType::int32,   DType::uint8,    DType::boolean};
+
+struct Use {
+  const kernels::Kernel& kernel;
+  const Types& types;
+};
+const Use uses[] = {
+    {kernels::softmax_kernel, floating},
+    {kernels::softmax_gradient_kernel, floating},
+    {kernels::cross_entropy_kernel, floating},
+    {kernels::loss_sums_kernel, floating},
+    {kernels::loss_total_kernel, floating},
+    {kernels::cross_entropy_gradient_kernel, floating},
+    {kernels::layer_norm_kernel, floating},
+    {kernels::layer_norm_gradient_kernel, floating},
+    {kernels::layer_norm_parts_kernel, floating},
+    {kernels::layer_norm_columns_kernel, floating},
+    {kernels::arg_extreme_kernel, every_type},
+    {kernels::integer_matmul_kernel, integers},
+    {kernels::take_rows_kernel, carriers},
+    {kernels::gather_kernel, carriers},
+    {kernels::bag_kernel, floating},
+    {kernels::bag_factors_kernel, floating},
+    {kernels::copy_rows_kernel, carriers},
+    {kernels::strided_copy_kernel, every_type},
+    {kernels::transpose_kernel, every_type},
+    {kernels::uniform_kernel, floating},
+    {kernels::normal_kernel, floating},
+    {kernels::integers_kernel, every_type},
+    {kernels::dropout_kernel, floating},
+};
+const kernels::Kernel* const untyped[] = {
+    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::sort_step_kernel,
+    &kernels::last_moves_kernel,     &kernels::positions_kernel,   &kernels::count_parts_kernel,
+    &kernels::true_positions_kernel, &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
+};
+
+/// For the oldest chip that the compiler knows of those that the library serves, and newer ones.
+void check_compiles(const kernels::Kernel& kernel, std::initializer_list<DType> types) {
+  const std::string source = kernels::typed_source(kernel, types);
+  for (const int chip : {75, 90, 120}) {
+    INFO(kernel.name << " for sm_" << chip << (types.size() ? ", " : "")
+                     << (types.size() ? name_of(*types.begin()) : ""));
+    std::string problem;
+    try {
+      CHECK(cuda::detail::compile(source, chip / 10, chip % 10).size() > 100);
+    } catch (const Error& error) { problem = error.what(); }
+    CHECK(problem == "");
+  }
+}
+
+bool has_compiler() {
+  try {
+    cuda::nvrtc();
+  } catch (const Error&) { return false; }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("kernels on elements compile") {
+  if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  for (const Use& use : uses)
+    for (const DType type : use.types) check_compiles(use.kernel, {type});
+}
+
+TEST_CASE("kernels of two types compile") {
+  if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  for (const DType type : every_type) {
+    const bool half = type == DType::bfloat16 || type == DType::float16;
+    check_compiles(kernels::add_rows_kernel, {half ? DType::float32 : type, type});
+    check_compiles(kernels::add_rows_kernel, {type, type});
+    check_compiles(kernels::range_kernel, {type, is_floating(type) ? DType::float64 : type});
+  }
+}
+
+TEST_CASE("kernels on numbers compile") {
+  if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  for (const kernels::Kernel* kernel : untyped) check_compiles(*kernel, {});
+}
