@@ -21,8 +21,8 @@ namespace cpu {
 inline constexpr int philox_lanes = 16;
 using PhiloxWords = std::uint32_t[4][philox_lanes];
 
-/// Philox for the counters first … first + philox_lanes - 1 of a stream: the compiler's vector type does what the scalar
-/// function does, lane by lane.
+/// Philox for the counters first … first + philox_lanes - 1 of a stream: the compiler's vector type does what the
+/// scalar function does, lane by lane.
 [[gnu::noinline]] inline void philox_rows(RandomState state, std::uint64_t first, PhiloxWords& words) {
   constexpr int lanes = std::min(philox_lanes, expr::packet_bytes / 4);
   using Words = expr::vector_t<std::uint32_t, lanes>;

@@ -11,8 +11,8 @@ namespace tern {
 inline namespace TERN_ISA {
 namespace backend::cpu {
 
-/// A reduction as the driver sees it: a constant for each function and types. Partial results are arrays of whole packets; input k advances by step[k] bytes a
-/// packet.
+/// A reduction as the driver sees it: a constant for each function and types. Partial results are arrays of whole
+/// packets; input k advances by step[k] bytes a packet.
 struct ReduceKernel {
   /// Combines n elements of one row into the packet acc. Lanes beyond the end are read, but not used.
   void (*inner)(const void* f, char* acc, const char* const* in, const int* step, Index n);
