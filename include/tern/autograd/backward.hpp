@@ -8,7 +8,8 @@ namespace tern {
 namespace detail {
 
 /// The gradient to start from: the given one, or ones.
-[[gnu::noinline, gnu::cold]] inline TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImpl* gradient) {
+[[gnu::noinline, gnu::cold]] inline TensorImpl* seed_gradient(const char* op, TensorImpl* output,
+                                                              TensorImpl* gradient) {
   if (!grad_node(output)) fail(op, {"the tensor does not require a gradient and was not computed from one that does"});
   if (!gradient) {
     if (output->numel != 1)

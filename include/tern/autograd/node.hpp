@@ -7,11 +7,11 @@ namespace tern {
 
 /// What the engine needs to know of arithmetic: one constant table for each device and element type.
 struct GradOps {
-  void (*accumulate)(TensorImpl*& sum, TensorImpl* g, bool differentiable);     // sum += g; takes g
-  TensorImpl* (*sum_to)(TensorImpl* g, ShapeRef shape);                         // takes g
+  void (*accumulate)(TensorImpl*& sum, TensorImpl* g, bool differentiable);  // sum += g; takes g
+  TensorImpl* (*sum_to)(TensorImpl* g, ShapeRef shape);                      // takes g
   void (*fill)(double value, const Array& out);
   bool (*has_nan)(const TensorImpl* g);
-  void (*record_view)(TensorImpl* view);                                        // writes a view's node anew from its base
+  void (*record_view)(TensorImpl* view);                                     // writes a view's node anew from its base
   const detail::DeviceOps* device;
 };
 

@@ -253,12 +253,12 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
 
   /// The same with a lambda without captures as a plain function pointer: ops of one signature then share their code.
   template <class Out>
-  auto shared() {
+  decltype(auto) shared() {
     using Pointer = std::tuple_element_t<0, std::tuple<In...>> (*)(const Out&, const S&...);
     if constexpr (sizeof...(In) == 1 && std::is_empty_v<F> && std::is_convertible_v<F, Pointer>)
       return Wrt<Pointer, InputList<In...>, SavedList<S...>>{inputs, saved, f};
     else
-      return std::move(*this);
+      return (*this);
   }
 
   template <class Out>
@@ -271,7 +271,7 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
 };
 
 template <class D, class T, class... W>
-[[gnu::noinline]] void record_now(const OpName& op, const Tensor<D, T>& output, W... edges) {
+[[gnu::noinline]] void record_now(const OpName& op, const Tensor<D, T>& output, W&&... edges) {
   const EdgePlan plans[] = {edges.template plan<Tensor<D, T>>()...};
   record_edges(op, &GradOpsFor<D, T>::table, output.impl(), plans, sizeof...(W));
 }

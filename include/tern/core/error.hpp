@@ -61,8 +61,8 @@ class Piece {
 };
 
 namespace detail {
-/// "op: " (nothing if null) and the pieces, for the caller to free. Not a std::string's work: in C++20 every file compiles
-/// the parts of std::string anew.
+/// "op: " (nothing if null) and the pieces, for the caller to free. Not a std::string's work: in C++20 every file
+/// compiles the parts of std::string anew.
 [[gnu::noinline, gnu::cold]] inline char* joined(const char* op, std::initializer_list<Piece> pieces) {
   char* text = nullptr;
   std::size_t size;

@@ -47,7 +47,8 @@ inline void set_num_threads(int n) {
 /// within another lease at most what that one has.
 class ThreadLease {
  public:
-  [[gnu::noinline]] explicit ThreadLease(int wanted) : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
+  [[gnu::noinline]] explicit ThreadLease(int wanted)
+      : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
     if (!detail::may_start_team()) wanted = 1;
     else if (outer_) wanted = std::min(wanted, outer_);
     else if (wanted > 1) wanted = taken_ = take(wanted);

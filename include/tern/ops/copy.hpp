@@ -21,8 +21,8 @@ namespace detail {
 }
 
 /// target = source, broadcast. ops is null for types without gradients.
-[[gnu::noinline]] inline void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
-                                        const GradOps* ops) {
+[[gnu::noinline]] inline void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source,
+                                        const DeviceOps& device, const GradOps* ops) {
   check_writable(op.name, target);
   const Shape to = target->shape();
   if (!(broadcast_shapes(op.name, to, source->shape_ref()) == to))

@@ -1,6 +1,6 @@
-// The part of a tensor that a view of it covers, as ops: take reads it, put writes it into zeros, clear writes zeros into
-// it. Gradients of views whose base was written in place go through them. put and take are each other's adjoint, clear is
-// its own, so the gradient of a region op is a region op. No types: elements are copied, and zeros are zeros.
+// The part of a tensor that a view of it covers, as ops: take reads it, put writes it into zeros, clear writes zeros
+// into it. Gradients of views whose base was written in place go through them. put and take are each other's adjoint,
+// clear is its own, so the gradient of a region op is a region op. No types: elements are copied, and zeros are zeros.
 #pragma once
 #include "../autograd/record.hpp"
 

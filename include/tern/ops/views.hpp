@@ -271,7 +271,9 @@ Tensor<D, T> expand(const Tensor<D, T>& x, Shape to, Here here = {}) {
 template <Device D, Element T>
 Tensor<D, T> view(const Tensor<D, T>& x, Shape to, Here here = {}) {
   TensorImpl* const y = detail::view({"view", here}, x.checked("view"), to, detail::device_ops<D>);
-  if (!y) fail("view", {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to, " without a copy; use reshape"});
+  if (!y)
+    fail("view",
+         {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to, " without a copy; use reshape"});
   return Tensor<D, T>(y);
 }
 

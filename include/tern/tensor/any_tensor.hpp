@@ -101,8 +101,8 @@ class AnyTensor {
 
  private:
   [[noreturn, gnu::noinline, gnu::cold]] void refuse(const char* device, DType dtype) const {
-    fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "", impl_ ? name_of(impl_->dtype) : "",
-                ", not ", device, ", ", name_of(dtype)});
+    fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
+                impl_ ? name_of(impl_->dtype) : "", ", not ", device, ", ", name_of(dtype)});
   }
   const TensorImpl& checked(const char* op) const {
     if (!impl_) fail(op, {"a tensor is undefined"});

@@ -47,7 +47,8 @@ Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
 }
 
 /// Error unless the inputs broadcast to target's shape.
-[[gnu::noinline, gnu::cold]] inline void check_target(const char* op, const Array& target, const Array* const* in, int n) {
+[[gnu::noinline, gnu::cold]] inline void check_target(const char* op, const Array& target, const Array* const* in,
+                                                      int n) {
   Shape shape = target.shape();
   for (int k = 0; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
   if (!(shape == target.shape()))

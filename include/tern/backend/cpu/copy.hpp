@@ -162,7 +162,8 @@ struct CopyDims {
 /// By the logarithm of an element's bytes. A transposition in registers is written for elements of 4 and 8 only: for
 /// smaller ones it is many times the code.
 inline constexpr CopyLoop strided_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_strided<4>, &copy_strided<8>};
-inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_transposed<4>, &copy_transposed<8>};
+inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_transposed<4>,
+                                                &copy_transposed<8>};
 
 }  // namespace cpu
 
@@ -172,7 +173,8 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
   const int bytes = size_of(out.dtype);
   cpu::CopyDims dims(out, in, bytes, bytes);
   const int c = dims.n - 1;
-  int rows = 0;  // the dimension of which a block has several: the longest, or where the source is walked in shorter steps
+  // The dimension of which a block has several: the longest, or where the source is walked in shorter steps.
+  int rows = 0;
   for (int i = 1; i < c; ++i)
     if (dims[i].size > dims[rows].size) rows = i;
   bool across = false;

@@ -66,7 +66,8 @@ struct MapLoop<V, F, Out, std::index_sequence<I...>, In...> {
 inline void splat(char* to, const char* value, int bytes) { gather_run(to, value, 0, bytes, max_packet); }
 
 /// n contiguous elements: whole packets in place, the rest through a buffer.
-inline void run_dense(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step, Index n) {
+inline void run_dense(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
+                      Index n) {
   const Index whole = n - n % kernel.packet;
   if (whole) kernel.loop(f, out, in, step, whole);
   const Index rest = n - whole;
@@ -91,7 +92,8 @@ inline void run_dense(const MapKernel& kernel, const void* f, char* out, const c
 /// Any strides: merged dimensions, an odometer over all but the innermost, and a tile that strided runs are gathered into.
 class StridedMap {
  public:
-  StridedMap(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in) : kernel_(kernel), f_(f) {
+  StridedMap(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in)
+      : kernel_(kernel), f_(f) {
     for (int i = 0; i < out.ndim; ++i) {
       if (out.dims[i] == 1) continue;
       Index stride[max_inputs + 1];
@@ -212,7 +214,8 @@ inline bool same_strides(const Array& a, const Array& b) {
 }
 
 /// Chooses between one flat loop and the strided one. The same gapless permutation of dimensions on all sides is one flat run too.
-[[gnu::noinline]] inline void run_map(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in) {
+[[gnu::noinline]] inline void run_map(const MapKernel& kernel, const void* f, const Array& out,
+                                      const Array* const* in) {
   if (!out.contiguous && !is_dense(out)) return run_strided(kernel, f, out, in);
   const char* p[max_inputs];
   int step[max_inputs];

@@ -156,7 +156,9 @@ class Primitive {
   };
 
   /// Takes the descriptor over; null if there is none for these arguments.
-  [[gnu::noinline, gnu::cold]] Primitive(const Key& key, dnnl_primitive_desc_t desc, std::initializer_list<Argument> arguments) : key_(key) {
+  [[gnu::noinline, gnu::cold]] Primitive(const Key& key, dnnl_primitive_desc_t desc,
+                                         std::initializer_list<Argument> arguments)
+      : key_(key) {
     if (!desc) return;
     const char* name = "";
     dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);

@@ -11,8 +11,8 @@ namespace tern {
 inline namespace TERN_ISA {
 namespace backend::cpu {
 
-/// A reduction as the driver sees it: a constant for each function and types. Partial results are arrays of whole packets; input k advances by step[k] bytes a
-/// packet.
+/// A reduction as the driver sees it: a constant for each function and types. Partial results are arrays of whole
+/// packets; input k advances by step[k] bytes a packet.
 struct ReduceKernel {
   /// Combines n elements of one row into the packet acc. Lanes beyond the end are read, but not used.
   void (*inner)(const void* f, char* acc, const char* const* in, const int* step, Index n);
@@ -239,7 +239,7 @@ class Reducer {
     }
   }
 
-  /// rows x n elements of every input, dense and padded to whole packets, or one packet of equal values.
+  /// rows x n elements of every input, dense and padded with zeros to whole packets, or one packet of equal values.
   struct Tile {
     alignas(64) char buffer[max_inputs][gather_rows * gather_columns * 8];
     Pointers p;
@@ -253,9 +253,9 @@ class Reducer {
       for (Index r = 0; r < rows; ++r) {
         char* const to = tile.buffer[k] + r * tile.row[k];
         const char* const from = p.in[k] + r * row[k];
-        const Index count = column_[k] ? n : 0;
+        const Index count = column_[k] ? n : kernel_.packet;
         gather_run(to, from, column_[k], bytes, count);
-        gather_run(to + count * bytes, from, 0, bytes, tile.row[k] / bytes - count);  // some valid value
+        std::memset(to + count * bytes, 0, std::size_t(tile.row[k] - count * bytes));
       }
     }
   }

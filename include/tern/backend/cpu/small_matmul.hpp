@@ -22,7 +22,8 @@ void small_tile(const MatMul<T>& p, Index i, Index j) {
     for (int r = 0; r < R; ++r, at += a_row) sums[r] += sum_t<T>(*at) * row;
   }
   Lanes<T, W> done[R];  // by its number in a loop: the sums themselves stay in registers
-  std::memcpy(&done, &sums, sizeof done);
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) done[r] = sums[r];
   for (int r = 0; r < R; ++r) store<W>(p, i + r, j, done[r]);
 }
 
