@@ -35,7 +35,7 @@ void multiply_add_chains(Index rounds, std::integer_sequence<int, k...>) {
 
 /// Fused multiply-adds of floats a second on all threads, in operations (two each): the peak that products are held against.
 /// Measured, in about 30 ms.
-[[gnu::noinline]] inline double peak_flops() {
+[[gnu::noinline, gnu::cold]] inline double peak_flops() {
   // Enough chains to hide the latency of four cycles at two instructions a cycle, few enough for 16 registers.
   constexpr int chains = 12, lanes = expr::Packet<float>::size;
   constexpr Index rounds = 1 << 15;
