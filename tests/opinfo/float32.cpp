@@ -1,3 +1,3 @@
 #include "all.hpp"
 
-template opinfo::Outcome opinfo::run<tern::Cpu, float>(const Bank&, const Case&, Layout, std::optional<tern::DType>);
+template opinfo::Outcome opinfo::run<opinfo::Device, float>(const Bank&, const Case&, Layout, std::optional<tern::DType>);

@@ -1,3 +1,3 @@
 #include "all.hpp"
 
-template opinfo::Outcome opinfo::run<tern::Cpu, double>(const Bank&, const Case&, Layout, std::optional<tern::DType>);
+template opinfo::Outcome opinfo::run<opinfo::Device, double>(const Bank&, const Case&, Layout, std::optional<tern::DType>);

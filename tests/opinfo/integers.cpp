@@ -1,7 +1,7 @@
 #include "all.hpp"
 
 #define RUN(T) \
-  template opinfo::Outcome opinfo::run<tern::Cpu, T>(const Bank&, const Case&, Layout, std::optional<tern::DType>);
+  template opinfo::Outcome opinfo::run<opinfo::Device, T>(const Bank&, const Case&, Layout, std::optional<tern::DType>);
 RUN(std::int64_t)
 RUN(std::int32_t)
 RUN(std::uint8_t)

@@ -6,6 +6,7 @@
 #include <tern/core/float16.hpp>
 
 #include "case.hpp"
+#include "support/emulator.hpp"
 
 using namespace opinfo;
 
@@ -113,6 +114,7 @@ void check_case(const Bank& bank, const Case& c) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tern_test::use_emulated_cuda();
   std::string folder, only;
   bool list_skipped = false;
   for (int i = 1; i < argc; ++i) {

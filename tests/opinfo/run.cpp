@@ -25,7 +25,6 @@ bool has_many_dims(const Bank& bank, const Json& j) {
 
 Outcome run_case(const Bank& bank, const Case& c, tern::DType type, Layout layout,
                  std::optional<tern::DType> round_to) {
-  using D = tern::Cpu;
   auto main = main_type(bank, c.args);
   if (!main) main = main_type(bank, c.kwargs);
   if (!main) throw Skip{"a bare number where a tensor belongs"};
@@ -33,21 +32,21 @@ Outcome run_case(const Bank& bank, const Case& c, tern::DType type, Layout layou
   try {
     switch (is_floating(*main) ? type : *main) {
       case tern::DType::float32:
-        return run<D, float>(bank, c, layout, round_to);
+        return run<Device, float>(bank, c, layout, round_to);
       case tern::DType::float64:
-        return run<D, double>(bank, c, layout, round_to);
+        return run<Device, double>(bank, c, layout, round_to);
       case tern::DType::bfloat16:
-        return run<D, tern::bfloat16>(bank, c, layout, round_to);
+        return run<Device, tern::bfloat16>(bank, c, layout, round_to);
       case tern::DType::float16:
-        return run<D, tern::half>(bank, c, layout, round_to);
+        return run<Device, tern::half>(bank, c, layout, round_to);
       case tern::DType::int64:
-        return run<D, std::int64_t>(bank, c, layout, round_to);
+        return run<Device, std::int64_t>(bank, c, layout, round_to);
       case tern::DType::int32:
-        return run<D, std::int32_t>(bank, c, layout, round_to);
+        return run<Device, std::int32_t>(bank, c, layout, round_to);
       case tern::DType::uint8:
-        return run<D, std::uint8_t>(bank, c, layout, round_to);
+        return run<Device, std::uint8_t>(bank, c, layout, round_to);
       case tern::DType::boolean:
-        return run<D, bool>(bank, c, layout, round_to);
+        return run<Device, bool>(bank, c, layout, round_to);
     }
     throw std::logic_error("an element type without a runner");
   } catch (const Json::exception& error) { throw Skip{std::string("an argument of another kind: ") + error.what()}; }

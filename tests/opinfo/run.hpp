@@ -4,6 +4,9 @@
 
 namespace opinfo {
 
+/// What all cases run on; each device has a runner of its own.
+using Device = tern::TERN_OPINFO_DEVICE;
+
 template <class D, class T>
 Outcome run(const Bank& bank, const Case& c, Layout layout, std::optional<tern::DType> round_to);
 

@@ -22,7 +22,7 @@ namespace detail {
     return gradient;
   }
   const GradOps& ops = *output->node->ops;
-  TensorImpl* const ones = ops.device->allocate(output->dtype, output->shape_ref());
+  TensorImpl* const ones = ops.device->allocate(output->dtype, output->shape_ref(), output->ordinal);
   ops.fill(1, *ones);
   return ones;
 }

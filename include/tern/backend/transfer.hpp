@@ -25,6 +25,11 @@ void transfer(To, Cuda, const Array& out, const Array& in) {
   tern::cuda::synchronize({in.ordinal});
 }
 
+/// Between two CUDA devices: each waits for what the other has to have done.
+[[gnu::noinline]] inline void transfer(Cuda, Cuda, const Array& out, const Array& in) {
+  tern::cuda::detail::copy_to_peer(out.ordinal, out.data, in.ordinal, in.data, cuda::bytes_of(in));
+}
+
 }  // namespace backend
 }  // namespace TERN_ISA
 }  // namespace tern

@@ -30,6 +30,25 @@ struct DeviceTraits<Cuda> {
 template <class D>
 concept Device = requires { DeviceTraits<D>::name; };
 
+namespace detail {
+/// The device of a kind with that number.
+template <class D>
+D device_at(int ordinal) {
+  if constexpr (requires(D d) { d.ordinal; }) return D{ordinal};
+  else return D{};
+}
+template <class D>
+int ordinal_of(const D& device) {
+  if constexpr (requires { device.ordinal; }) return device.ordinal;
+  else return 0;
+}
+/// The device that this thread makes new tensors on.
+template <class D>
+D current_device() {
+  return device_at<D>(std::is_same_v<D, Cuda> ? cuda::current_device() : 0);
+}
+}  // namespace detail
+
 /// Elements can be read and written by host code.
 template <class D>
 concept HostDevice = Device<D> && DeviceTraits<D>::host_accessible;

@@ -35,7 +35,7 @@ namespace detail {
 
 template <class D, class T>
 Tensor<D, T> weight_or_one(const char* op, const Tensor<D, T>& x, const Tensor<D, T>& weight) {
-  if (!weight.defined()) return ones<D, T>({});
+  if (!weight.defined()) return ones<D, T>({}, x.device());
   check_weight(op, *x.impl(), *weight.impl());
   return weight.detach();
 }

@@ -63,7 +63,7 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
     }
     return cat(groups, d, here);
   }
-  const Tensor<D, T> y = empty<D, T>(detail::cat_shape("cat", parts, d));
+  const Tensor<D, T> y = empty<D, T>(detail::cat_shape("cat", parts, d), parts[0].device());
   Index start = 0;
   const auto gradient = [d](Index first, Index size) {
     return [d, first, size](const Tensor<D, T>& g) { return narrow(g, d, first, size); };

@@ -28,7 +28,7 @@ namespace detail {
   if (!(broadcast_shapes(op.name, to, source->shape_ref()) == to))
     fail(op.name, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
   // By way of a copy, which has a history of its own and may lie where the target does; the engine sums its gradient.
-  TensorImpl* const values = device.allocate(source->dtype, to);
+  TensorImpl* const values = device.allocate(source->dtype, to, target->ordinal);
   device.copy(*values, *source);
   const Owned held(recorded(op, values, source, Unchanged()));
   assign(op, target, values, device, ops);

@@ -61,7 +61,7 @@ struct CrossEntropyState {
   const Array* weights() const { return weight.numel() ? weight.impl() : nullptr; }
 
   Tensor<D, T> gradient(const CrossEntropyPlan& as, const Tensor<D, T>& g) const {
-    const Tensor<D, T> dx = empty<D, T>(x.shape());
+    const Tensor<D, T> dx = empty<D, T>(x.shape(), x.device());
     backend::cross_entropy_gradient<T>(D{}, as, *dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(),
                                        *dense(x).impl(), *target.impl(), weights());
     return dx;
@@ -70,7 +70,7 @@ struct CrossEntropyState {
   Tensor<D, T> differentiable_gradient(const Tensor<D, T>& g) const {
     CrossEntropyPlan linear = plan;
     linear.normalised = true;
-    const Tensor<D, T> slope = gradient(linear, ones<D, T>(g.shape()));
+    const Tensor<D, T> slope = gradient(linear, ones<D, T>(g.shape(), g.device()));
     const Tensor<D, T> h = slope * (g.dim() == 0 ? g : unsqueeze(g, 1));
     if (plan.normalised) return h;
     // softmax(x) of ops that a training program has compiled in any case; log_sum, off the tape, only keeps e in range.
@@ -87,10 +87,10 @@ Tensor<D, T> class_cross_entropy(const OpName& op, CrossEntropyPlan plan, const 
   const Shape rows = check_target(op.name, *x.impl(), *target.checked(op.name));
   if (x.dim() == 1)
     return reshape(class_cross_entropy(op, plan, unsqueeze(x, 0), unsqueeze(target, 0), given_weight), Shape{});
-  const Tensor<D, T> weight = weight_array ? contiguous(given_weight.detach()) : empty<D, T>({0});
+  const Tensor<D, T> weight = weight_array ? contiguous(given_weight.detach()) : empty<D, T>({0}, x.device());
   const Tensor<D, Index> labels = dense(target);
-  const Tensor<D, T> y = empty<D, T>(plan.reduction == Reduction::none ? rows : Shape{});
-  const auto log_sum = empty<D, compute_t<T>>(rows), total = empty<D, compute_t<T>>({});
+  const Tensor<D, T> y = empty<D, T>(plan.reduction == Reduction::none ? rows : Shape{}, x.device());
+  const auto log_sum = empty<D, compute_t<T>>(rows, x.device()), total = empty<D, compute_t<T>>({}, x.device());
   backend::cross_entropy<T>(D{}, plan, *y.impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(), *labels.impl(),
                             weight_array ? weight.impl() : nullptr);
   record(op, y,

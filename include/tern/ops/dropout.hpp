@@ -10,7 +10,7 @@ namespace detail {
 /// Linear in x, so its gradient is the same op, and the gradient of that.
 template <class D, class T>
 Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, RandomState state) {
-  const Tensor<D, T> dense = contiguous(x.detach()), y = empty<D, T>(x.shape());
+  const Tensor<D, T> dense = contiguous(x.detach()), y = empty<D, T>(x.shape(), x.device());
   backend::dropout<T>(D{}, state, p, *y.impl(), *dense.impl());
   record(op, y, wrt(x, [p, state](const Tensor<D, T>& g) { return dropout_by({"dropout", {}}, g, p, state); }));
   return y;

@@ -18,7 +18,7 @@ Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, In
   to.push_back(weight.size(1));
   Tensor<D, T> table = weight;
   if (padding_idx >= 0 && records(weight)) {  // the same values, the row in question off the tape
-    const Tensor<D, bool> trained = ones<D, bool>({rows, 1});
+    const Tensor<D, bool> trained = ones<D, bool>({rows, 1}, weight.device());
     trained.select(0, padding_idx).fill_(false);
     table = where(trained, weight, weight.detach());
   }
@@ -47,7 +47,7 @@ Tensor<D, T> bags_gradient(backend::Bags bags, Index rows, const Tensor<D, T>& g
     return to_type(bags_gradient(bags, rows, to_type(g, wide), numbers, starts, factors), Type<T>{});
   } else {
     const Tensor<D, T> dense = contiguous(g.detach());
-    const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)});
+    const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)}, g.device());
     backend::bag_gradient<T>(D{}, bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(),
                              scale.defined() ? scale.impl()->template as<T>() : nullptr);
     const OpName op{"embedding_bag", {}};
@@ -70,16 +70,16 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
                           const Tensor<D, Index>& numbers, const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
   const Tensor<D, T> table = contiguous(weight.detach());
   const Index rows = table.size(0), columns = table.size(1), count = starts.numel() - 1;
-  const Tensor<D, T> y = empty<D, T>({count, columns});
+  const Tensor<D, T> y = empty<D, T>({count, columns}, weight.device());
   const bool max = bags.mode == BagMode::max;
-  const Tensor<D, Index> chosen = max ? full<D, Index>({count, columns}, rows) : Tensor<D, Index>();
+  const Tensor<D, Index> chosen = max ? full<D, Index>({count, columns}, rows, weight.device()) : Tensor<D, Index>();
   backend::bag<T>(D{}, bags, *y.impl(), *table.impl(), *numbers.impl(), *starts.impl(),
                   scale.defined() ? scale.impl()->template as<T>() : nullptr,
                   max ? chosen.impl()->template as<Index>() : nullptr);
   if (max) {
     record(op, y, wrt(weight, saved(chosen), [rows, columns](const Tensor<D, T>& g, const auto& at) {
              // An empty bag chose none: its gradient goes to a row behind the last.
-             return narrow(scatter_add(zeros<D, T>({rows + 1, columns}), 0, at, g), 0, 0, rows);
+             return narrow(scatter_add(zeros<D, T>({rows + 1, columns}, g.device()), 0, at, g), 0, 0, rows);
            }));
   } else if (scale.defined()) {
     record(op, y,

@@ -19,7 +19,7 @@ Tensor<D, T> take_rows(const OpName& op, const Tensor<D, T>& x, const Tensor<D, 
   backend::check_range(D{}, op.name, *numbers.impl(), rows);
   Shape shape = table.shape();
   shape[0] = numbers.numel();
-  const Tensor<D, T> y = empty<D, T>(shape);
+  const Tensor<D, T> y = empty<D, T>(shape, x.device());
   backend::take_rows(D{}, *y.impl(), *table.impl(), *numbers.impl());
   const Here here = op.here;
   record(op, y,
@@ -36,7 +36,7 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
     const Tensor<D, T> values = contiguous(x.detach());
     Shape shape = values.shape();
     shape[0] = rows;
-    const Tensor<D, T> y = zeros<D, T>(shape);
+    const Tensor<D, T> y = zeros<D, T>(shape, x.device());
     backend::add_rows<T>(D{}, *y.impl(), *index.impl(), *values.impl());
     record({"index_add", here}, y, wrt(x, saved(index), [](const auto& g, const auto& n) {
              return take_rows({"index_select", {}}, g, n);
@@ -104,11 +104,11 @@ Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& in
   const Tensor<D, T> dense = contiguous(x.detach());
   const Tensor<D, Index> numbers = contiguous(index);
   backend::check_range(D{}, "gather", *numbers.impl(), x.dim() ? x.size(d) : 1);
-  const Tensor<D, T> y = empty<D, T>(index.shape());
+  const Tensor<D, T> y = empty<D, T>(index.shape(), x.device());
   backend::gather(D{}, *y.impl(), *dense.impl(), d, *numbers.impl());
   const Shape from = x.shape();
   record({"gather", here}, y, wrt(x, saved(numbers), [from, d](const auto& g, const auto& n) {
-           return scatter_add(zeros<D, T>(from), d, n, g);
+           return scatter_add(zeros<D, T>(from, g.device()), d, n, g);
          }));
   return y;
 }

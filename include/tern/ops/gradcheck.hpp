@@ -37,7 +37,7 @@ template <class D>
 std::vector<DoubleTensors<D>> analytic_jacobian(const Tensor<D, double>& y, const DoubleTensors<D>& inputs) {
   std::vector<DoubleTensors<D>> rows;
   for (Index k = 0; k < y.numel(); ++k) {
-    const Tensor<D, double> one = zeros<D, double>(y.shape());
+    const Tensor<D, double> one = zeros<D, double>(y.shape(), y.device());
     fill_(element(one, k), 1);
     rows.push_back(grad<D, double>({y}, inputs, {one}, {.retain_graph = true, .allow_unused = true}));
   }

@@ -52,7 +52,7 @@ Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Te
   const Shape from = x.shape();
   Shape to = at.shape();
   for (int i = lead; i < from.n; ++i) to.push_back(from[i]);
-  const Tensor<D, T> y = empty<D, T>(to);
+  const Tensor<D, T> y = empty<D, T>(to, x.device());
   backend::copy_rows(D{}, {*y.impl(), at.dim()}, {*x.impl(), lead}, {.count = at.numel(), .from = at.impl()});
   record(op, y,
          wrt(x, saved(at), [lead, from](const Tensor<D, T>& g, const auto& p) { return add_at(g, lead, p, from); }));
@@ -62,7 +62,7 @@ Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Te
 /// The adjoint of take_at: zeros in shape, with x[i..., r...] added at [at[i...], r...].
 template <class D, class T>
 Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape) {
-  const Tensor<D, compute_t<T>> sums = zeros<D, compute_t<T>>(shape);
+  const Tensor<D, compute_t<T>> sums = zeros<D, compute_t<T>>(shape, x.device());
   backend::add_rows<T>(D{}, {*sums.impl(), lead}, {*x.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()});
   const Tensor<D, T> y = to_type(sums, Type<T>{});
   record({"add_at", {}}, y, wrt(x, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
@@ -81,7 +81,7 @@ Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Ten
   record(op, y,
          wrt(x, saved(at),
              [lead, shape](const Tensor<D, T>& g, const auto& p) {
-               return put_at({"put_at", {}}, g, lead, p, expand(zeros<D, T>({}), shape));
+               return put_at({"put_at", {}}, g, lead, p, expand(zeros<D, T>({}, g.device()), shape));
              }),
          wrt(values, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
            return take_at({"take_at", {}}, g, lead, p);
@@ -93,7 +93,7 @@ Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Ten
 template <class D>
 Tensor<D, Index> positions_of(const Tensor<D, bool>& mask) {
   const Tensor<D, bool> dense = contiguous(mask);
-  const Tensor<D, Index> at = empty<D, Index>(backend::count_true(D{}, *dense.impl()));
+  const Tensor<D, Index> at = empty<D, Index>(backend::count_true(D{}, *dense.impl()), mask.device());
   backend::true_positions(D{}, *at.impl(), *dense.impl());
   return at;
 }
@@ -229,7 +229,7 @@ class Indexed {
       terms[k] = {c.index.impl(), size, 1, true};
       shape = broadcast_shapes(op, shape, c.index.shape());
     }
-    at_ = empty<D, Index>(shape);
+    at_ = empty<D, Index>(shape, view_.device());
     backend::positions(D{}, op, *at_.impl(), terms, chosen_count_);
   }
 
@@ -307,7 +307,7 @@ template <Device D, Element T>
 const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
                                std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
                                scalar_t<std::type_identity_t<T>> value, bool accumulate = false, Here here = {}) {
-  return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value), accumulate, here);
+  return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value, x.device()), accumulate, here);
 }
 
 /// x with the elements that the index names replaced, or added to; x itself stays.

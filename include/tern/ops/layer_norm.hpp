@@ -25,8 +25,8 @@ struct LayerNormState {
   const Tensor<D, compute_t<T>>&mean, &scale;
 
   std::tuple<X, X, X> gradient(const X& g, Needs needs) const {
-    const X dx = needs[0] ? empty<D, T>(x.shape()) : X(), dweight = needs[1] ? empty<D, T>(weight.shape()) : X(),
-            dbias = needs[2] ? empty<D, T>(weight.shape()) : X();
+    const X dx = needs[0] ? empty<D, T>(x.shape(), x.device()) : X(), dweight = needs[1] ? empty<D, T>(weight.shape(), x.device()) : X(),
+            dbias = needs[2] ? empty<D, T>(weight.shape(), x.device()) : X();
     backend::layer_norm_gradient<T>(D{}, dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(),
                                     *scale.impl(), *dense(x).impl(), *dense(weight).impl(), weight.numel());
     return {dx, dweight, dbias};
@@ -52,13 +52,13 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
                         const std::type_identity_t<Tensor<D, T>>& weight = {},
                         const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
   x.checked("layer_norm");
-  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(normalized_shape);
-  const Tensor<D, T> b = bias.defined() ? bias : zeros<D, T>(normalized_shape);
+  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(normalized_shape, x.device());
+  const Tensor<D, T> b = bias.defined() ? bias : zeros<D, T>(normalized_shape, x.device());
   detail::check_normalized("layer_norm", *x.impl(), normalized_shape, *w.impl());
   detail::check_normalized("layer_norm", *x.impl(), normalized_shape, *b.impl());
   const Shape rows(x.impl()->dims, x.dim() - normalized_shape.n);
-  const Tensor<D, T> y = empty<D, T>(x.shape());
-  const auto mean = empty<D, compute_t<T>>(rows), scale = empty<D, compute_t<T>>(rows);
+  const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
+  const auto mean = empty<D, compute_t<T>>(rows, x.device()), scale = empty<D, compute_t<T>>(rows, x.device());
   backend::layer_norm<T>(D{}, *y.impl(), *mean.impl(), *scale.impl(), *detail::dense(x).impl(),
                          *detail::dense(w).impl(), *detail::dense(b).impl(), w.numel(), eps);
   record({"layer_norm", here}, y,

@@ -81,7 +81,7 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   Shape shape = sizes.batches;
   shape.push_back(sizes.m);
   shape.push_back(sizes.n);
-  Tensor<D, T> c = empty<D, T>(shape);
+  Tensor<D, T> c = empty<D, T>(shape, a.device());
   backend::MatMul<T> p{.batch = sizes.batches.numel(), .m = sizes.m, .n = sizes.n, .k = sizes.k};
   p.ordinal = c.impl()->ordinal;
   p.a = reinterpret_cast<const T*>(left.data), p.a_row = left.row, p.a_col = left.column, p.a_batch = left.batch;

@@ -88,7 +88,7 @@ template <Device D, Element T>
 const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, Here here = {}) {
   detail::check_writable("normal_", x.checked("normal_"));
   if (!(std >= 0)) fail("normal_", {"the standard deviation must not be negative: ", std});
-  const Tensor<D, T> values = empty<D, T>(x.shape());
+  const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
   backend::normal<T>(D{}, next_random(), mean, std, *values.impl());
   return copy_(x, values, here);
 }

@@ -60,8 +60,8 @@ inline Array region_array(const Array& whole, const Region& r) {
 }
 
 /// A new tensor with the base's sizes and strides.
-inline TensorImpl* new_base(DType dtype, const Region& r) {
-  TensorImpl* const whole = r.ops->device->allocate(dtype, {r.base_dims, r.base_ndim});
+inline TensorImpl* new_base(DType dtype, const Region& r, int ordinal) {
+  TensorImpl* const whole = r.ops->device->allocate(dtype, {r.base_dims, r.base_ndim}, ordinal);
   for (int i = 0; i < r.base_ndim; ++i) whole->strides[i] = r.base_strides[i];
   update_contiguous(*whole);
   return whole;
@@ -69,7 +69,7 @@ inline TensorImpl* new_base(DType dtype, const Region& r) {
 
 [[gnu::noinline, gnu::cold]] inline TensorImpl* Region::operator()(TensorImpl* x) const {
   const bool shrinks = op == RegionOp::take;
-  Owned whole(new_base(x->dtype, *this));
+  Owned whole(new_base(x->dtype, *this, x->ordinal));
   const Array part = region_array(*whole.impl, *this);
   if (op == RegionOp::put) ops->fill(0, *whole.impl);
   ops->device->copy(op == RegionOp::put ? part : *whole.impl, *x);
@@ -78,7 +78,7 @@ inline TensorImpl* new_base(DType dtype, const Region& r) {
   if (op != RegionOp::clear) adjoint.op = shrinks ? RegionOp::put : RegionOp::take;
   TensorImpl* y = whole.impl;
   if (shrinks) {
-    y = ops->device->allocate(x->dtype, {dims, ndim});
+    y = ops->device->allocate(x->dtype, {dims, ndim}, x->ordinal);
     ops->device->copy(*y, part);
   } else {
     whole.take();

@@ -9,7 +9,7 @@ namespace detail {
 
 template <class D, class T>
 Tensor<D, T> softmax_forward(bool log, const Tensor<D, T>& x, int dim) {
-  const Tensor<D, T> y = empty<D, T>(x.shape());
+  const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   if (x.dim() == 0)
     backend::fill<T>(D{}, log ? 0 : 1, *y.impl());
   else
@@ -23,7 +23,7 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
     if (log) return g - exp(y) * sum(g, dim, true);
     return y * (g - sum(g * y, dim, true));
   }
-  const Tensor<D, T> dx = empty<D, T>(y.shape());
+  const Tensor<D, T> dx = empty<D, T>(y.shape(), y.device());
   if (y.dim() == 0)
     backend::fill<T>(D{}, 0, *dx.impl());
   else

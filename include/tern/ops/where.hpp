@@ -41,7 +41,7 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, scalar_t<std::type_identity
 /// The same with two numbers, whose type is the result's.
 template <Device D, Element T>
 Tensor<D, T> where(const Tensor<D, bool>& condition, T a, T b, Here here = {}) {
-  return where(condition, full<D, T>({}, a), b, here);
+  return where(condition, full<D, T>({}, a, condition.device()), b, here);
 }
 
 template <Device D0, Device D1, Element T1, Device D2, Element T2>

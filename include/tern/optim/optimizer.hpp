@@ -155,7 +155,7 @@ class Optimizer {
 
   template <class D, class T>
   static AnyTensor state_zeros(const AnyTensor& parameter) {
-    return zeros<D, compute_t<T>>(parameter.shape());
+    return zeros<D, compute_t<T>>(parameter.shape(), tern::detail::device_at<D>(parameter.impl()->ordinal));
   }
 
   template <class Rule, class D, class T>

@@ -10,14 +10,13 @@ namespace tern::detail {
 
 /// A new dense tensor on the device, elements not initialised.
 template <HostDevice D>
-TensorImpl* allocate(DType dtype, ShapeRef shape) {
+TensorImpl* allocate(DType dtype, ShapeRef shape, int) {
   return new_impl(dtype, shape);
 }
 
-/// The same on the current CUDA device.
+/// The same on a CUDA device.
 template <std::same_as<Cuda> D>
-[[gnu::noinline]] TensorImpl* allocate(DType dtype, ShapeRef shape) {
-  const int ordinal = cuda::detail::current_ordinal;
+[[gnu::noinline]] TensorImpl* allocate(DType dtype, ShapeRef shape, int ordinal) {
   const std::size_t bytes = std::size_t(checked_numel(shape, dtype)) * std::size_t(size_of(dtype));
   auto* const memory = reinterpret_cast<void*>(cuda::detail::allocate(ordinal, bytes));
   void* const context = reinterpret_cast<void*>(std::intptr_t(ordinal));

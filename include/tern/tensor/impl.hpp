@@ -183,15 +183,18 @@ inline TensorImpl* new_alias(const TensorImpl* a) {
 /// Notes that p's elements were written.
 inline void bump_version(TensorImpl* p) { ++p->owner->version; }
 
+/// Makes a tensor on the device of that number.
+using Allocate = TensorImpl* (*)(DType, ShapeRef, int ordinal);
+
 /// What code that knows no types asks of a tensor's device.
 struct DeviceOps {
-  TensorImpl* (*allocate)(DType, ShapeRef);            // dense, elements not initialised
+  Allocate allocate;                                   // dense, elements not initialised
   void (*copy)(const Array& out, const Array& in);     // in broadcast to out's shape
 };
 
 /// A dense copy in row-major order, off the tape.
 [[gnu::noinline]] inline TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {
-  TensorImpl* const y = device.allocate(x->dtype, x->shape_ref());
+  TensorImpl* const y = device.allocate(x->dtype, x->shape_ref(), x->ordinal);
   device.copy(*y, *x);
   return y;
 }

@@ -8,7 +8,6 @@
 namespace tern {
 namespace detail {
 
-
 template <Device D>
 void copy_array(const Array& out, const Array& in) {
   backend::copy(D{}, out, in);
@@ -18,14 +17,14 @@ inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
 
 /// The inputs broadcast, in the first input's memory order where all agree on it. Error naming op if one is undefined.
 [[gnu::noinline]] inline TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n,
-                                                    TensorImpl* (*allocate)(DType, ShapeRef)) {
+                                                    Allocate allocate) {
   bool same = true;
   for (int k = 0; k < n; ++k) {
     if (!in[k]) [[unlikely]] fail(op, {"a tensor is undefined"});
     same = same && same_shape(*in[0], *in[k]);
   }
   if (same) {
-    TensorImpl* const out = allocate(dtype, in[0]->shape_ref());
+    TensorImpl* const out = allocate(dtype, in[0]->shape_ref(), in[0]->ordinal);
     if (!in[0]->contiguous && is_dense(*in[0])) {
       for (int i = 0; i < in[0]->ndim; ++i) out->strides[i] = in[0]->strides[i];
       out->contiguous = false;
@@ -34,7 +33,7 @@ inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
   }
   Shape shape = in[0]->shape();
   for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
-  return allocate(dtype, shape);
+  return allocate(dtype, shape, in[0]->ordinal);
 }
 
 /// A new tensor of element type Out: f at each element of the inputs, broadcast. Off the tape.
@@ -69,25 +68,25 @@ void map_into(const char* op, const Tensor<D, Out>& target, const F& f, const Te
 
 /// A tensor whose elements are not initialised.
 template <Device D, Element T = float>
-Tensor<D, T> empty(const Shape& shape) {
-  return Tensor<D, T>(detail::allocate<D>(dtype_of<T>, shape));
+Tensor<D, T> empty(const Shape& shape, D device = detail::current_device<D>()) {
+  return Tensor<D, T>(detail::allocate<D>(dtype_of<T>, shape, detail::ordinal_of(device)));
 }
 
 /// A tensor of one value.
 template <Device D, Element T = float>
-Tensor<D, T> full(const Shape& shape, scalar_t<std::type_identity_t<T>> value) {
-  Tensor<D, T> out = empty<D, T>(shape);
+Tensor<D, T> full(const Shape& shape, scalar_t<std::type_identity_t<T>> value, D device = detail::current_device<D>()) {
+  Tensor<D, T> out = empty<D, T>(shape, device);
   backend::fill<T>(D{}, value, *out.impl());
   return out;
 }
 
 template <Device D, Element T = float>
-Tensor<D, T> zeros(const Shape& shape) {
-  return full<D, T>(shape, 0);
+Tensor<D, T> zeros(const Shape& shape, D device = detail::current_device<D>()) {
+  return full<D, T>(shape, 0, device);
 }
 template <Device D, Element T = float>
-Tensor<D, T> ones(const Shape& shape) {
-  return full<D, T>(shape, 1);
+Tensor<D, T> ones(const Shape& shape, D device = detail::current_device<D>()) {
+  return full<D, T>(shape, 1, device);
 }
 
 /// x's shape and memory order, elements not initialised.

@@ -98,8 +98,7 @@ inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
     copy->pinned = new_pinned(ordinal, host->dtype, host->shape_ref());
     std::memcpy(copy->pinned->data, host->data, bytes);
   }
-  const cuda::DeviceGuard on_device({ordinal});
-  copy->device = allocate<Cuda>(host->dtype, host->shape_ref());
+  copy->device = allocate<Cuda>(host->dtype, host->shape_ref(), ordinal);
   const cuda::detail::ScopedEvent allocated;
   TERN_CUDA(cuEventRecord, allocated.event, state.compute);
   TERN_CUDA(cuStreamWaitEvent, state.copy, allocated.event, 0);

@@ -98,8 +98,7 @@ class Tensor {
   bool is_contiguous() const { return checked("is_contiguous")->contiguous; }
   static constexpr DType dtype() { return dtype_of<T>; }
   D device() const {
-    if constexpr (requires(D d) { d.ordinal; }) return D{checked("device")->ordinal};
-    else return D{};
+    return detail::device_at<D>(checked("device")->ordinal);
   }
 
   /// The first element's address. Writing through it is not seen by the tape's checks. Of pinned memory that a copy still uses, the

@@ -15,8 +15,6 @@ using MemoryPool = struct MemoryPoolHandle*;
 using Event = struct EventHandle*;
 using Module = struct ModuleHandle*;
 using Function = struct FunctionHandle*;
-using Graph = struct GraphHandle*;
-using GraphExec = struct GraphExecHandle*;
 using Status = int;  // CUresult; 0 is success
 
 enum DeviceAttribute : int {
@@ -33,7 +31,6 @@ enum MemoryPoolAttribute : int {
 enum StreamFlag : unsigned { stream_non_blocking = 1 };
 enum HostMemoryFlag : unsigned { host_memory_mapped = 2 };
 enum EventFlag : unsigned { event_disable_timing = 2 };
-enum CaptureMode : int { capture_thread_local = 1 };
 
 inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
 
@@ -61,7 +58,8 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuMemcpyHtoDAsync_v2, Status, (DevicePointer to, const void* from, std::size_t bytes, Stream stream))                \
   f(cuMemcpyDtoHAsync_v2, Status, (void* to, DevicePointer from, std::size_t bytes, Stream stream))                      \
   f(cuMemcpyDtoDAsync_v2, Status, (DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream))              \
-  f(cuMemsetD8Async, Status, (DevicePointer memory, unsigned char value, std::size_t count, Stream stream))              \
+  f(cuMemcpyPeerAsync, Status,                                                                                           \
+    (DevicePointer to, Context to_context, DevicePointer from, Context from_context, std::size_t bytes, Stream stream))  \
   f(cuStreamCreate, Status, (Stream* stream, unsigned flags))                                                            \
   f(cuStreamSynchronize, Status, (Stream stream))                                                                        \
   f(cuStreamWaitEvent, Status, (Stream stream, Event event, unsigned flags))                                             \
@@ -120,7 +118,7 @@ enum MatmulPreferenceAttribute : int {
   preference_alignment_c = 7,
   preference_alignment_d = 8,
 };
-enum MatmulEpilogue : int { epilogue_none = 1, epilogue_relu = 2, epilogue_bias = 4, epilogue_relu_bias = 6 };
+enum MatmulEpilogue : int { epilogue_none = 1, epilogue_bias = 4 };
 
 #define TERN_CUBLASLT_FUNCTIONS(f)                                                                                       \
   f(cublasLtGetStatusString, const char*, (int status))                                                                  \

@@ -34,6 +34,26 @@ namespace detail {
   TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
 }
 
+/// Starts a copy from one device to another.
+[[gnu::noinline, gnu::cold]] inline void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from,
+                                                      std::size_t bytes) {
+  if (!bytes) return;
+  const DeviceState& source = bind(from_ordinal);
+  const ScopedEvent ready;
+  TERN_CUDA(cuEventRecord, ready.event, source.compute);
+  const DeviceState& target = bind(to_ordinal);
+  const ScopedEvent done;
+  TERN_CUDA(cuStreamWaitEvent, target.compute, ready.event, 0);
+  {
+    const Span span(Work::to_device, "copy to peer", to_ordinal, target.compute, bytes);
+    TERN_CUDA(cuMemcpyPeerAsync, reinterpret_cast<DevicePointer>(to), target.context, reinterpret_cast<DevicePointer>(from),
+              source.context, bytes, target.compute);
+  }
+  TERN_CUDA(cuEventRecord, done.event, target.compute);
+  bind(from_ordinal);
+  TERN_CUDA(cuStreamWaitEvent, source.compute, done.event, 0);
+}
+
 }  // namespace detail
 
 /// Waits until everything that was started on a device is done. Error if a kernel met a number that it cannot use.
