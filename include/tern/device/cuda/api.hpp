@@ -60,6 +60,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuMemcpyDtoDAsync_v2, Status, (DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream))              \
   f(cuMemcpyPeerAsync, Status,                                                                                           \
     (DevicePointer to, Context to_context, DevicePointer from, Context from_context, std::size_t bytes, Stream stream))  \
+  f(cuMemsetD8Async, Status, (DevicePointer memory, unsigned char value, std::size_t count, Stream stream))              \
   f(cuStreamCreate, Status, (Stream* stream, unsigned flags))                                                            \
   f(cuStreamSynchronize, Status, (Stream stream))                                                                        \
   f(cuStreamWaitEvent, Status, (Stream stream, Event event, unsigned flags))                                             \
