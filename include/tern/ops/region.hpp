@@ -69,10 +69,12 @@ inline TensorImpl* new_base(DType dtype, const Region& r, int ordinal) {
 
 [[gnu::noinline, gnu::cold]] inline TensorImpl* Region::operator()(TensorImpl* x) const {
   const bool shrinks = op == RegionOp::take;
-  Owned whole(new_base(x->dtype, *this, x->ordinal));
+  bool in_order = shrinks;  // x can be read as it is
+  for (int i = 0; i < base_ndim; ++i) in_order = in_order && x->strides[i] == base_strides[i];
+  Owned whole(in_order ? Unchanged()(x) : new_base(x->dtype, *this, x->ordinal));
   const Array part = region_array(*whole.impl, *this);
   if (op == RegionOp::put) ops->fill(0, *whole.impl);
-  ops->device->copy(op == RegionOp::put ? part : *whole.impl, *x);
+  if (!in_order) ops->device->copy(op == RegionOp::put ? part : *whole.impl, *x);
   if (op == RegionOp::clear) ops->fill(0, part);
   Region adjoint = *this;
   if (op != RegionOp::clear) adjoint.op = shrinks ? RegionOp::put : RegionOp::take;
