@@ -92,7 +92,7 @@ class SharedMapping {
   detail::check_booleans(data, header, path);
   StateDict tensors;
   for (const SafetensorsEntry& entry : header.tensors)
-    tern::detail::append(tensors, {entry.name}, detail::tensor_in(owner.mapping, data + entry.begin, entry));
+    tensors.push_back({entry.name, detail::tensor_in(owner.mapping, data + entry.begin, entry)});
   return tensors;
 }
 

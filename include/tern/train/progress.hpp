@@ -20,7 +20,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// True ten times a second, where there is a terminal.
-  bool due() const { return shows_ && now() - drawn_ >= 0.1; }
+  [[gnu::noinline]] bool due() const { return shows_ && now() - drawn_ >= 0.1; }
 
   /// So many samples are done.
   [[gnu::noinline, gnu::cold]] void draw(Index done, double loss) {

@@ -73,7 +73,7 @@ struct Report {
   }
   json.end();
   json.end();
-  return json.text() + "\n";
+  return text({json.text(), "\n"});
 }
 
 }  // namespace tern::train
