@@ -36,6 +36,7 @@ class Call {
   int prerequisites(unsigned traits) const;
 
   std::unique_lock<std::mutex> lock_;
+  std::unique_lock<std::mutex>* outer_;
   int status_ = 0, late_ = 0;
 };
 

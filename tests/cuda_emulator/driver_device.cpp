@@ -38,6 +38,7 @@ void deactivate(Context& context) {
     device_heap().remove(address);
     --state().census["memory"];
   }
+  remove_live_of(context);
 }
 
 struct ErrorText {

@@ -108,7 +108,7 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   if ((status = load(library, *m))) return refuse(status, "the image cannot be loaded", page::module);
   if (m->module->shared_end - m->module->shared_begin > static_shared_limit)
     return refuse(CUDA_ERROR_INVALID_IMAGE, "more than 48 KB of static shared memory", page::capabilities);
-  add_live("module", m.get());
+  add_live("module", m.get(), m->context);
   *module = m.release();
   return CUDA_SUCCESS;
 }
@@ -119,9 +119,9 @@ CUresult cuModuleUnload(CUmodule module) {
   if (status) return status;
   if (!is_live(module)) return refuse(CUDA_ERROR_INVALID_HANDLE, "no such module, or it was unloaded", page::module);
   wait_for_all(*module->context);
-  for (const auto& function : module->functions) state().live.erase(function.get());
+  for (const auto& function : module->functions) remove_live(function.get());
   if (!module->context->sticky) module->context->executor.unload(module->id);
-  remove_live("module", module);
+  remove_live(module);
   dlclose(module->library);
   CUcontext owner = module->context;
   delete module;
@@ -136,7 +136,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
     auto& f = module->functions.emplace_back(std::make_unique<Function>());
     f->module = module;
     f->index = i;
-    state().live.insert(f.get());
+    add_live(nullptr, f.get(), module->context);
     *function = f.get();
     return CUDA_SUCCESS;
   }

@@ -8,8 +8,8 @@
 namespace emulator {
 
 // Below the mmap area of an ordinary process, and inside what the address and thread sanitizers leave to applications.
-inline constexpr std::uintptr_t device_base = 0x7e9000000000;
-inline constexpr std::size_t device_range = std::size_t{1} << 38;
+inline constexpr std::uintptr_t device_base = 0x7e8000000000;
+inline constexpr std::size_t device_range = std::size_t{1} << 37;
 inline constexpr std::uintptr_t pinned_base = device_base + device_range;
 inline constexpr std::size_t pinned_range = std::size_t{1} << 35;
 

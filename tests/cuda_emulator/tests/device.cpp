@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+
 namespace emulator_test {
 
 std::string in_child(const std::function<void()>& test_case) {
@@ -14,6 +16,7 @@ std::string in_child(const std::function<void()>& test_case) {
     close(ends[0]);
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
+    std::signal(SIGSEGV, SIG_DFL);  // not Catch2's
     setenv("TERN_EMULATOR", "quiet=1", 1);
     std::string what;
     try {
