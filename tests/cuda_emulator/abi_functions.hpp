@@ -22,6 +22,10 @@
   X(cuMemGetInfo_v2, CUresult, (std::size_t * free, std::size_t * total))                                            \
   X(cuMemAlloc_v2, CUresult, (CUdeviceptr * pointer, std::size_t bytes))                                             \
   X(cuMemFree_v2, CUresult, (CUdeviceptr pointer))                                                                   \
+  X(cuDeviceGetDefaultMemPool, CUresult, (CUmemoryPool* pool, CUdevice device))                                      \
+  X(cuMemPoolSetAttribute, CUresult, (CUmemoryPool pool, int attribute, void* value))                                \
+  X(cuMemPoolGetAttribute, CUresult, (CUmemoryPool pool, int attribute, void* value))                                \
+  X(cuMemPoolTrimTo, CUresult, (CUmemoryPool pool, std::size_t bytes))                                               \
   X(cuMemAllocAsync, CUresult, (CUdeviceptr * pointer, std::size_t bytes, CUstream stream))                          \
   X(cuMemFreeAsync, CUresult, (CUdeviceptr pointer, CUstream stream))                                                \
   X(cuMemHostAlloc, CUresult, (void** pointer, std::size_t bytes, unsigned flags))                                   \

@@ -1,6 +1,8 @@
 // libcuda: device memory, pinned host memory, what a pointer points to.
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "call.hpp"
 #include "capture.hpp"
 #include "exports.hpp"
@@ -22,6 +24,7 @@ Allocation* reserve(std::size_t bytes, int& status) {
     status = CUDA_ERROR_OUT_OF_MEMORY;
   } else {
     c.used += bytes;
+    c.used_high = std::max(c.used_high, c.used);
     ++state().census["memory"];
     return &device_heap().reserve(bytes, &c);
   }

@@ -22,8 +22,29 @@ std::string base_name(const std::string& expression) {
   return plain.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1));
 }
 
-std::string entry(const std::string& source, const std::string& expression) {
-  const std::string address = expression[0] == '&' ? expression : "&" + expression;
+// The namespaces that a place in the source lies in, as "a::b::". Braces in strings and comments must pair.
+std::string enclosing_namespaces(const std::string& source, std::size_t place) {
+  static const std::regex opening(R"(namespace\s+(\w+)\s*$)");
+  std::vector<std::string> open;
+  std::size_t statement = 0;  // where the one that a brace may end began
+  for (std::size_t i = 0; i < place; ++i) {
+    const char c = source[i];
+    if (c == '{') {
+      const std::string before = source.substr(statement, i - statement);
+      std::smatch match;
+      open.push_back(std::regex_search(before, match, opening) ? match[1].str() + "::" : "");
+    } else if (c == '}' && !open.empty()) {
+      open.pop_back();
+    }
+    if (c == '{' || c == '}' || c == ';' || c == '\n') statement = i + 1;
+  }
+  std::string all;
+  for (const std::string& name : open) all += name;
+  return all;
+}
+
+std::string entry(const std::string& source, const std::string& expression, const std::string& space = "") {
+  const std::string address = expression[0] == '&' ? expression : "&" + space + expression;
   return "emulated_kernel<(" + address + ")>(\"" + expression + "\", " + launch_bounds(source, base_name(expression)) + "), ";
 }
 
@@ -38,7 +59,7 @@ std::string host_source(const std::string& source, const std::string& name, cons
 
   std::string table;
   for (std::sregex_iterator match(source.begin(), source.end(), c_kernel), end; match != end; ++match)
-    table += entry(source, (*match)[1].str());
+    table += entry(source, (*match)[1].str(), enclosing_namespaces(source, static_cast<std::size_t>(match->position())));
   for (const std::string& expression : expressions) table += entry(source, expression);
 
   std::string text = std::regex_replace(source, dynamic_shared, "$2* $3 = ($2*)emulated_dynamic_shared;");
