@@ -13,13 +13,13 @@ int no_such_event() { return refuse(CUDA_ERROR_INVALID_HANDLE, "no such event, o
 
 CUresult elapsed(float* ms, CUevent start, CUevent end) {
   if (!is_live(start) || !is_live(end)) return no_such_event();
-  for (const Event* event : {start, end})
-    if (!event->timed) return refuse(CUDA_ERROR_INVALID_HANDLE, "an event made with CU_EVENT_DISABLE_TIMING", page::event);
   for (const Event* event : {start, end}) {
+    if (!event->timed) return refuse(CUDA_ERROR_INVALID_HANDLE, "an event made with CU_EVENT_DISABLE_TIMING", page::event);
     if (event->capture) return refuse(CUDA_ERROR_CAPTURED_EVENT, "an event recorded in a capture has no time", page::errors);
     if (!event->recorded) return refuse(CUDA_ERROR_INVALID_HANDLE, "an event that was never recorded", page::event);
-    if (event->point.stream->done < event->point.count) return CUDA_ERROR_NOT_READY;
   }
+  for (const Event* event : {start, end})
+    if (event->point.stream->done < event->point.count) return CUDA_ERROR_NOT_READY;
   const double from = static_cast<double>(start->point.time), to = static_cast<double>(end->point.time);
   *ms = static_cast<float>((to - from) * 1e-6);
   return CUDA_SUCCESS;

@@ -146,6 +146,7 @@ int drop_device_memory(std::uintptr_t address) {
   const Allocation a = heap.allocations()[address];
   const bool intact = !a.live || heap.tail_is_intact(a);
   a.context->used -= a.bytes;
+  if (a.stream_ordered) a.context->pool_used -= a.bytes;
   heap.remove(address);
   const int status = a.context->executor.protect(a.first_page, a.page_bytes, PROT_NONE);
   if (!intact)

@@ -138,6 +138,33 @@ CHILD_CASE("cuda emulator: a copy into memory that its stream has not allocated 
   EXPECT(std::string(tern_emulator_message()).find("a missing wait") != std::string::npos);
 }
 
+CHILD_CASE("cuda emulator: the memory pool counts what is stream-ordered") {
+  start();
+  Array<char> other(1000);
+  CUmemoryPool pool = nullptr;
+  EXPECT(cuDeviceGetDefaultMemPool(&pool, 0) == CUDA_SUCCESS);
+  CUdeviceptr p = 0;
+  EXPECT(cuMemAllocAsync(&p, 300, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuMemFreeAsync(p, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuStreamSynchronize(nullptr) == CUDA_SUCCESS);
+  EXPECT(cuMemAllocAsync(&p, 100, nullptr) == CUDA_SUCCESS);
+  std::uint64_t bytes = 0;
+  EXPECT(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes) == CUDA_SUCCESS);
+  EXPECT(bytes == 100);
+  EXPECT(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &bytes) == CUDA_SUCCESS);
+  EXPECT(bytes == 300);
+  bytes = 0;
+  EXPECT(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &bytes) == CUDA_SUCCESS);
+  EXPECT(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &bytes) == CUDA_SUCCESS);
+  EXPECT(cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS);
+  EXPECT(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &bytes) == CUDA_SUCCESS);
+  EXPECT(bytes == 100);
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "cannot be set", cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes));
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "not emulated", cuMemPoolGetAttribute(pool, 99, &bytes));
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "no memory pool", cuMemPoolTrimTo(nullptr, 0));
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_DEVICE, "no such device", cuDeviceGetDefaultMemPool(&pool, 3));
+}
+
 // The planted early frees.
 
 CHILD_CASE("cuda emulator: freeing on one stream what another still uses is caught") {
