@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "settings.hpp"
 #include "streams.hpp"
@@ -29,6 +30,11 @@ thread_local const char* function_name = "";
 void say(const std::string& text) {
   plan().message = text;
   if (!settings().quiet) std::fprintf(stderr, "[cuda emulator] %s\n", text.c_str());
+}
+
+// Where a refusal stands, for tests/refusals.
+void record(const char* file, int line) {
+  if (!settings().log.empty()) std::ofstream(settings().log, std::ios::app) << file << ':' << line << '\n';
 }
 
 // Whether this is the call that a test wants to fail.
@@ -79,12 +85,14 @@ int Call::prerequisites(unsigned traits) const {
 
 const char* Call::current_function() { return function_name; }
 
-int refuse(int code, const std::string& reason, const char* page) {
+int refuse(int code, const std::string& reason, const char* page, const char* file, int line) {
+  record(file, line);
   say(std::string(function_name) + ": " + reason + " (" + page + ")");
   return code;
 }
 
-int fault(int code, const std::string& reason) {
+int fault(int code, const std::string& reason, const char* file, int line) {
+  record(file, line);
   say("found in " + std::string(function_name) + ": " + reason);
   return code;
 }

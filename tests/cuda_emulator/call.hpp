@@ -41,9 +41,10 @@ class Call {
 };
 
 /// Explains why the current call gives `code`; `page` is the documentation's that says so. Returns code.
-int refuse(int code, const std::string& reason, const char* page);
+int refuse(int code, const std::string& reason, const char* page, const char* file = __builtin_FILE(),
+           int line = __builtin_LINE());
 /// The same of what goes wrong while queued work runs: the error is sticky.
-int fault(int code, const std::string& reason);
+int fault(int code, const std::string& reason, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// The text of the last refusal or fault.
 const std::string& last_message();

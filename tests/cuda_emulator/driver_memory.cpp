@@ -109,11 +109,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
   a->doomed = true;
   --state().census["memory"];
   const std::uintptr_t address = pointer;
-  status = enqueue(*s, {.run = [address] {
-                          if (device_heap().allocations()[address].live) return drop_device_memory(address);
-                          return fault(CUDA_ERROR_ILLEGAL_ADDRESS, "memory is freed before its stream-ordered allocation");
-                        },
-                        .uses = {}});
+  status = enqueue(*s, {.run = [address] { return drop_device_memory(address); }});
   const Point here = end_of(*s);
   if (has_pending_user(address, &here))
     s->context->sticky = fault(CUDA_ERROR_ILLEGAL_ADDRESS,

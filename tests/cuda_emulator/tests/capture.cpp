@@ -241,6 +241,24 @@ CHILD_CASE("cuda emulator: what cannot be captured") {
   EXPECT(cuStreamEndCapture(s, &graph) == CUDA_SUCCESS);
 }
 
+CHILD_CASE("cuda emulator: a replay from pinned memory that was freed") {
+  start();
+  Stream s;
+  Array<int> a(4);
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  {
+    Pinned<int> p(4, 1);
+    begin(s);
+    EXPECT(cuMemcpyHtoDAsync_v2(a, p.data, 16, s) == CUDA_SUCCESS);
+    EXPECT(cuStreamEndCapture(s, &graph) == CUDA_SUCCESS);
+  }
+  EXPECT(cuGraphInstantiateWithFlags(&executable, graph, 0) == CUDA_SUCCESS);
+  EXPECT(cuGraphLaunch(executable, s) == CUDA_SUCCESS);
+  EXPECT(cuStreamSynchronize(s) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT(std::string(tern_emulator_message()).find("inside one pinned allocation") != std::string::npos);
+}
+
 CHILD_CASE("cuda emulator: graphs that do not exist, and a replay into freed memory") {
   start();
   Stream s;

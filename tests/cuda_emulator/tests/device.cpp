@@ -17,7 +17,8 @@ std::string in_child(const std::function<void()>& test_case) {
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     std::signal(SIGSEGV, SIG_DFL);  // not Catch2's
-    setenv("TERN_EMULATOR", "quiet=1", 1);
+    const char* settings = std::getenv("TERN_EMULATOR");
+    setenv("TERN_EMULATOR", (std::string(settings ? settings : "") + ",quiet=1").c_str(), 1);
     std::string what;
     try {
       test_case();

@@ -1,6 +1,7 @@
 // Modules, functions, launches: what they refuse.
 #include <algorithm>
 
+#include "../image.hpp"
 #include "device.hpp"
 
 using namespace emulator_test;
@@ -99,6 +100,31 @@ CHILD_CASE("cuda emulator: images that are damaged, or for another device") {
   EXPECT_REFUSED(CUDA_ERROR_NO_BINARY_FOR_GPU, "compiled for 90", cuModuleLoadData(&m, cubin.data()));
   cubin = compile(source, {}, "-arch=sm_80");
   EXPECT(cuModuleLoadData(&m, cubin.data()) == CUDA_SUCCESS);  // of the same major version
+}
+
+CHILD_CASE("cuda emulator: an image that holds no library") {
+  start();
+  CUmodule m = nullptr;
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_IMAGE, "cannot be loaded", cuModuleLoadData(&m, emulator::make_image(90, false, "text").data()));
+}
+
+CHILD_CASE("cuda emulator: a graph that is replayed after its kernel's module is gone") {
+  start();
+  Stream s;
+  Array<int> x(32);
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  {
+    Kernels k(source);
+    CUfunction f = k["dynamic"];
+    EXPECT(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS);
+    EXPECT(launch(f, {1, 32, 128}, s, x.pointer) == CUDA_SUCCESS);
+    EXPECT(cuStreamEndCapture(s, &graph) == CUDA_SUCCESS);
+    EXPECT(cuGraphInstantiateWithFlags(&executable, graph, 0) == CUDA_SUCCESS);
+  }
+  EXPECT(cuGraphLaunch(executable, s) == CUDA_SUCCESS);
+  EXPECT(cuStreamSynchronize(s) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT(std::string(tern_emulator_message()).find("module was unloaded") != std::string::npos);
 }
 
 CHILD_CASE("cuda emulator: nothing of an unloaded module can be used") {

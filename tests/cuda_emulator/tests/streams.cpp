@@ -116,7 +116,7 @@ CHILD_CASE("cuda emulator: what streams and events refuse") {
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "EXTERNAL", cuStreamWaitEvent(nullptr, e, 1));
   Event timed, other;
   float ms = 0;
-  EXPECT_REFUSED(CUDA_ERROR_INVALID_HANDLE, "DISABLE_TIMING", cuEventElapsedTime(&ms, timed, e));
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_HANDLE, "DISABLE_TIMING", cuEventElapsedTime(&ms, e, timed));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_HANDLE, "never recorded", cuEventElapsedTime(&ms, timed, other));
   EXPECT(cuEventRecord(timed, nullptr) == CUDA_SUCCESS);
   EXPECT(cuEventRecord(other, nullptr) == CUDA_SUCCESS);
