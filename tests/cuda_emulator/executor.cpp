@@ -72,9 +72,19 @@ int load() {
   return abi::CUDA_SUCCESS;
 }
 
+int protect() {
+  for (unsigned i = 0; i < mailbox->protection_count; ++i) {
+    const Protection& p = mailbox->protections[i];
+    const int access = p.accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
+    if (mprotect(reinterpret_cast<void*>(p.address), p.bytes, access)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  return abi::CUDA_SUCCESS;
+}
+
 int run() {
   const KernelModule& module = *loaded[mailbox->module].module;
-  const char* fault = run_launch(module, module.kernels[mailbox->kernel], mailbox->launch, mailbox->reversed);
+  const KernelEntry& kernel = module.kernels[mailbox->kernel];
+  const char* fault = run_launch(module, kernel, mailbox->shape, mailbox->parameters, mailbox->reversed);
   std::fflush(stdout);  // the kernels' printf
   if (!fault) return abi::CUDA_SUCCESS;
   say_where(fault, nullptr);
@@ -82,13 +92,11 @@ int run() {
 }
 
 int obey() {
+  if (const int status = protect()) return status;
   switch (mailbox->command) {
     case Command::load: return load();
+    case Command::none: return abi::CUDA_SUCCESS;
     case Command::unload: return dlclose(loaded[mailbox->module].library) ? abi::CUDA_ERROR_UNKNOWN : abi::CUDA_SUCCESS;
-    case Command::protect:
-      return mprotect(reinterpret_cast<void*>(mailbox->address), mailbox->length, mailbox->protection)
-                 ? abi::CUDA_ERROR_OUT_OF_MEMORY
-                 : abi::CUDA_SUCCESS;
     case Command::run: return run();
   }
   return abi::CUDA_ERROR_UNKNOWN;
