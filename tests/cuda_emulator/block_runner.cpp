@@ -40,7 +40,8 @@ struct Fibre {
 
 // The block that runs.
 struct Block {
-  const Launch* launch;
+  const Shape* shape;
+  const unsigned char* parameters;
   bool reversed;
   unsigned threads, next, live;          // threads in all, not started, not finished
   unsigned at_barrier, barrier_sum;
@@ -140,14 +141,14 @@ void run_threads() {
   for (;;) {
     Fibre* me = block.current;
     while (block.next < block.threads && !block.fault) {
-      const unsigned i = block.next++, x = block.launch->block[0], y = block.launch->block[1];
+      const unsigned i = block.next++, x = block.shape->block[0], y = block.shape->block[1];
       me->linear = block.reversed ? block.threads - 1 - i : i;
       me->thread[0] = me->linear % x;
       me->thread[1] = me->linear / x % y;
       me->thread[2] = me->linear / (x * y);
       block.by_thread[me->linear] = me;
       set_thread_index(me);
-      running.kernel->call(block.launch->parameters);
+      running.kernel->call(block.parameters);
       block.by_thread[me->linear] = nullptr;
       if (--block.live && block.at_barrier == block.live) release_barrier();
     }
@@ -179,7 +180,7 @@ bool run_block() {
   block.warp_waiting.assign((block.threads + 31) / 32, 0);
   const KernelModule& module = *running.module;
   std::memset(module.shared_begin, 0xff, module.shared_end - module.shared_begin);
-  std::memset(*module.dynamic_shared, 0xff, block.launch->shared);
+  std::memset(*module.dynamic_shared, 0xff, block.shape->shared);
   std::size_t k = 0;
   while (block.live && !block.fault) {
     if (k < block.ready.size()) {
@@ -199,19 +200,21 @@ bool run_block() {
 
 }  // namespace
 
-const char* run_launch(const KernelModule& module, const KernelEntry& kernel, const Launch& launch, bool reversed) {
+const char* run_launch(const KernelModule& module, const KernelEntry& kernel, const Shape& shape,
+                       const unsigned char* parameters, bool reversed) {
   static Services services{barrier, warp};
   alignas(1024) static char dynamic_shared[256 << 10];
   running = {&module, &kernel};
   *module.services = services;
   *module.dynamic_shared = dynamic_shared;
-  std::memcpy(module.block_size, launch.block, sizeof launch.block);
-  std::memcpy(module.grid_size, launch.grid, sizeof launch.grid);
-  block.launch = &launch;
+  std::memcpy(module.block_size, shape.block, sizeof shape.block);
+  std::memcpy(module.grid_size, shape.grid, sizeof shape.grid);
+  block.shape = &shape;
+  block.parameters = parameters;
   block.reversed = reversed;
-  block.threads = launch.block[0] * launch.block[1] * launch.block[2];
+  block.threads = shape.block[0] * shape.block[1] * shape.block[2];
   block.fault = nullptr;
-  const std::uint64_t x = launch.grid[0], y = launch.grid[1], blocks = x * y * launch.grid[2];
+  const std::uint64_t x = shape.grid[0], y = shape.grid[1], blocks = x * y * shape.grid[2];
   for (std::uint64_t i = 0; i < blocks && !block.fault; ++i) {
     const std::uint64_t b = reversed ? blocks - 1 - i : i;
     module.block_index[0] = static_cast<unsigned>(b % x);

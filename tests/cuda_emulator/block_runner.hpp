@@ -6,7 +6,8 @@
 namespace emulator {
 
 /// Runs all blocks. Returns null, or why a block could not finish.
-const char* run_launch(const KernelModule& module, const KernelEntry& kernel, const Launch& launch, bool reversed);
+const char* run_launch(const KernelModule& module, const KernelEntry& kernel, const Shape& shape,
+                       const unsigned char* parameters, bool reversed);
 
 /// What is running: for the message of a crash.
 struct Running {

@@ -1,8 +1,8 @@
 #include "call.hpp"
 
-#include <pthread.h>
-
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 
 #include "settings.hpp"
 #include "streams.hpp"
@@ -15,7 +15,7 @@ struct Plan {
   std::string function;
   unsigned long nth = 0;
   int code = 0;
-  std::map<std::string, unsigned long> calls;
+  std::map<const char*, unsigned long> calls;  // by __func__, which is one pointer for each function
   unsigned long all = 0;
   std::string message;
 };
@@ -32,6 +32,11 @@ void say(const std::string& text) {
   if (!settings().quiet) std::fprintf(stderr, "[cuda emulator] %s\n", text.c_str());
 }
 
+// Where a refusal stands, for tests/refusals.
+void record(const char* file, int line) {
+  if (!settings().log.empty()) std::ofstream(settings().log, std::ios::app) << file << ':' << line << '\n';
+}
+
 // Whether this is the call that a test wants to fail.
 bool planned(const char* function) {
   Plan& p = plan();
@@ -43,15 +48,14 @@ bool planned(const char* function) {
 }  // namespace
 
 Call::Call(const char* function, int failure, unsigned traits) {
-  if (in_host_function()) {
-    // The lock is free while a host function runs, so this is decided first.
-    status_ = abi::CUDA_ERROR_NOT_PERMITTED;
-    std::fprintf(stderr, "[cuda emulator] %s: a host function must not call CUDA (%s)\n", function, page::launch);
-    return;
-  }
+  outer_ = current_lock();  // of the call that runs a host function which calls this
   lock_ = std::unique_lock(state().mutex);
   current_lock() = &lock_;
   function_name = function;
+  if (in_host_function()) {
+    status_ = refuse(abi::CUDA_ERROR_NOT_PERMITTED, "a host function must not call CUDA", page::launch);
+    return;
+  }
   const bool fails = planned(function);
   const int early = prerequisites(traits);
   const int code = early ? early : fails ? (plan().code ? plan().code : failure) : 0;
@@ -66,9 +70,7 @@ Call::Call(const char* function, int failure, unsigned traits) {
   if (!status_ && settings().order == Order::random) advance_at_random();
 }
 
-Call::~Call() {
-  if (lock_.owns_lock()) current_lock() = nullptr;
-}
+Call::~Call() { current_lock() = outer_; }
 
 int Call::prerequisites(unsigned traits) const {
   if (!(traits & (initialised | context))) return 0;
@@ -83,12 +85,14 @@ int Call::prerequisites(unsigned traits) const {
 
 const char* Call::current_function() { return function_name; }
 
-int refuse(int code, const std::string& reason, const char* page) {
+int refuse(int code, const std::string& reason, const char* page, const char* file, int line) {
+  record(file, line);
   say(std::string(function_name) + ": " + reason + " (" + page + ")");
   return code;
 }
 
-int fault(int code, const std::string& reason) {
+int fault(int code, const std::string& reason, const char* file, int line) {
+  record(file, line);
   say("found in " + std::string(function_name) + ": " + reason);
   return code;
 }
@@ -107,8 +111,9 @@ void fail_call(const char* function, unsigned long nth, int code) {
 unsigned long call_count(const char* function) {
   Plan& p = plan();
   if (!function) return p.all;
-  const auto found = p.calls.find(function);
-  return found == p.calls.end() ? 0 : found->second;
+  for (const auto& [name, count] : p.calls)
+    if (!std::strcmp(name, function)) return count;
+  return 0;
 }
 
 bool& in_host_function() {

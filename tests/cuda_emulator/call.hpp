@@ -36,13 +36,15 @@ class Call {
   int prerequisites(unsigned traits) const;
 
   std::unique_lock<std::mutex> lock_;
+  std::unique_lock<std::mutex>* outer_;
   int status_ = 0, late_ = 0;
 };
 
 /// Explains why the current call gives `code`; `page` is the documentation's that says so. Returns code.
-int refuse(int code, const std::string& reason, const char* page);
+int refuse(int code, const std::string& reason, const char* page, const char* file = __builtin_FILE(),
+           int line = __builtin_LINE());
 /// The same of what goes wrong while queued work runs: the error is sticky.
-int fault(int code, const std::string& reason);
+int fault(int code, const std::string& reason, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// The text of the last refusal or fault.
 const std::string& last_message();

@@ -26,9 +26,9 @@ int unknown_attribute(int attribute, const char* page) {
 }
 
 template <class T>
-int destroy(const char* kind, T* object) {
+int destroy(T* object) {
   if (!is_live(object)) return no_such_object();
-  remove_live(kind, object);
+  remove_live(object);
   delete object;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -68,7 +68,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
 
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   EMULATED_CALL(CUBLAS_STATUS_INTERNAL_ERROR, releases);
-  return call.finish(destroy("cublasLt", handle));
+  return call.finish(destroy(handle));
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* desc, int compute_type, int scale_type) {
@@ -80,7 +80,7 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* desc, int compute_
 
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc) {
   EMULATED_CALL(CUBLAS_STATUS_INTERNAL_ERROR, releases);
-  return call.finish(destroy("matmul desc", desc));
+  return call.finish(destroy(desc));
 }
 
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, int attribute, const void* value, std::size_t size) {
@@ -110,7 +110,7 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, int ty
 
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
   EMULATED_CALL(CUBLAS_STATUS_INTERNAL_ERROR, releases);
-  return call.finish(destroy("matrix layout", layout));
+  return call.finish(destroy(layout));
 }
 
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, int attribute, const void* value,
@@ -138,7 +138,7 @@ cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* prefer
 
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
   EMULATED_CALL(CUBLAS_STATUS_INTERNAL_ERROR, releases);
-  return call.finish(destroy("preference", preference));
+  return call.finish(destroy(preference));
 }
 
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference, int attribute, const void* value,

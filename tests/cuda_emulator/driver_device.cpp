@@ -19,7 +19,7 @@ int no_such_device() { return refuse(CUDA_ERROR_INVALID_DEVICE, "no such device"
 
 void activate(Context& context) {
   context.sticky = CUDA_SUCCESS;
-  context.used = 0;
+  context.used = context.pool_used = context.pool_high = 0;
   for (std::uint64_t& free : context.engine_free) free = 0;
   context.executor.start(device_heap().file(), pinned_heap().file());
   state().streams.push_back(std::make_unique<Stream>());
@@ -38,6 +38,7 @@ void deactivate(Context& context) {
     device_heap().remove(address);
     --state().census["memory"];
   }
+  remove_live_of(context);
 }
 
 struct ErrorText {

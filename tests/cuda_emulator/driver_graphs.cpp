@@ -150,7 +150,7 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
 CUresult cuGraphDestroy(CUgraph graph) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, initialised | releases);
   if (!is_live(graph)) return no_such_graph();
-  remove_live("graph", graph);
+  remove_live(graph);
   delete graph;
   return call.finish(CUDA_SUCCESS);
 }
@@ -158,7 +158,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
 CUresult cuGraphExecDestroy(CUgraphExec executable) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, initialised | releases);
   if (!is_live(executable)) return no_such_graph();
-  remove_live("executable graph", executable);
+  remove_live(executable);
   delete executable;
   return call.finish(CUDA_SUCCESS);
 }

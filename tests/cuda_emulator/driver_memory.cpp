@@ -24,7 +24,6 @@ Allocation* reserve(std::size_t bytes, int& status) {
     status = CUDA_ERROR_OUT_OF_MEMORY;
   } else {
     c.used += bytes;
-    c.used_high = std::max(c.used_high, c.used);
     ++state().census["memory"];
     return &device_heap().reserve(bytes, &c);
   }
@@ -91,6 +90,8 @@ CUresult cuMemAllocAsync(CUdeviceptr* pointer, std::size_t bytes, CUstream strea
   Allocation* a = reserve(bytes, status);
   if (!a) return status;
   a->stream_ordered = true;
+  Context& c = *a->context;
+  c.pool_high = std::max(c.pool_high, c.pool_used += bytes);
   a->live = false;
   const std::uintptr_t address = *pointer = a->address;
   return enqueue(*s, {.run = [address] { return open_device_memory(device_heap().allocations()[address]); }, .uses = {address}});
@@ -108,11 +109,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
   a->doomed = true;
   --state().census["memory"];
   const std::uintptr_t address = pointer;
-  status = enqueue(*s, {.run = [address] {
-                          if (device_heap().allocations()[address].live) return drop_device_memory(address);
-                          return fault(CUDA_ERROR_ILLEGAL_ADDRESS, "memory is freed before its stream-ordered allocation");
-                        },
-                        .uses = {}});
+  status = enqueue(*s, {.run = [address] { return drop_device_memory(address); }});
   const Point here = end_of(*s);
   if (has_pending_user(address, &here))
     s->context->sticky = fault(CUDA_ERROR_ILLEGAL_ADDRESS,

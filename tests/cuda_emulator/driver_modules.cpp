@@ -43,9 +43,9 @@ int load(const std::string& library, Module& module) {
   return status;
 }
 
-int check_shape(const Function& function, const Launch& launch) {
+int check_shape(const Function& function, const Shape& shape) {
   const KernelEntry& kernel = entry_of(function);
-  const unsigned *g = launch.grid, *b = launch.block;
+  const unsigned *g = shape.grid, *b = shape.block;
   const bool in_range = g[0] && g[1] && g[2] && b[0] && b[1] && b[2] && b[0] <= 1024 && b[1] <= 1024 && b[2] <= 64 &&
                         b[0] * b[1] * b[2] <= 1024 && g[0] <= 0x7fffffffu && g[1] <= 65535 && g[2] <= 65535;
   const auto sizes = [](const unsigned* s) {
@@ -57,20 +57,20 @@ int check_shape(const Function& function, const Launch& launch) {
     return refuse(CUDA_ERROR_INVALID_VALUE,
                   std::string(kernel.name) + " has __launch_bounds__(" + std::to_string(kernel.max_threads) + ")",
                   page::launch_bounds);
-  if (launch.shared > static_cast<unsigned>(function.dynamic_shared_limit) ||
-      launch.shared + static_cast<unsigned>(static_shared(function)) > unsigned{shared_limit})
+  if (shape.shared > static_cast<unsigned>(function.dynamic_shared_limit) ||
+      shape.shared + static_cast<unsigned>(static_shared(function)) > unsigned{shared_limit})
     return refuse(CUDA_ERROR_INVALID_VALUE,
-                  std::to_string(launch.shared) + " bytes of dynamic shared memory; more than 48 KB must be allowed by "
+                  std::to_string(shape.shared) + " bytes of dynamic shared memory; more than 48 KB must be allowed by "
                   "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES", page::launch);
   return CUDA_SUCCESS;
 }
 
 // The allocations that parameters point into, and their bytes from there on.
-std::size_t find_uses(const Launch& launch, std::size_t parameter_bytes, std::vector<std::uintptr_t>& uses) {
+std::size_t find_uses(const std::vector<unsigned char>& parameters, std::vector<std::uintptr_t>& uses) {
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i + sizeof(std::uintptr_t) <= parameter_bytes; i += sizeof(std::uintptr_t)) {
+  for (std::size_t i = 0; i + sizeof(std::uintptr_t) <= parameters.size(); i += sizeof(std::uintptr_t)) {
     std::uintptr_t value;
-    std::memcpy(&value, launch.parameters + i, sizeof value);
+    std::memcpy(&value, &parameters[i], sizeof value);
     Heap& heap = pinned_heap().contains(value) ? pinned_heap() : device_heap();
     const Allocation* a = heap.contains(value) ? heap.find(value) : nullptr;
     if (!a || std::find(uses.begin(), uses.end(), a->address) != uses.end()) continue;
@@ -80,10 +80,10 @@ std::size_t find_uses(const Launch& launch, std::size_t parameter_bytes, std::ve
   return bytes;
 }
 
-int run(Function* function, const Launch& launch) {
+int run(Function* function, const Shape& shape, const std::vector<unsigned char>& parameters) {
   if (!is_live(function)) return fault(CUDA_ERROR_ILLEGAL_ADDRESS, "a kernel is launched whose module was unloaded");
   Module& module = *function->module;
-  const int status = module.context->executor.run(module.id, function->index, launch, entry_of(*function).bytes);
+  const int status = module.context->executor.run(module.id, function->index, shape, parameters);
   return status ? fault(status, module.context->executor.text()) : CUDA_SUCCESS;
 }
 
@@ -108,7 +108,7 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   if ((status = load(library, *m))) return refuse(status, "the image cannot be loaded", page::module);
   if (m->module->shared_end - m->module->shared_begin > static_shared_limit)
     return refuse(CUDA_ERROR_INVALID_IMAGE, "more than 48 KB of static shared memory", page::capabilities);
-  add_live("module", m.get());
+  add_live("module", m.get(), m->context);
   *module = m.release();
   return CUDA_SUCCESS;
 }
@@ -119,9 +119,9 @@ CUresult cuModuleUnload(CUmodule module) {
   if (status) return status;
   if (!is_live(module)) return refuse(CUDA_ERROR_INVALID_HANDLE, "no such module, or it was unloaded", page::module);
   wait_for_all(*module->context);
-  for (const auto& function : module->functions) state().live.erase(function.get());
+  for (const auto& function : module->functions) remove_live(function.get());
   if (!module->context->sticky) module->context->executor.unload(module->id);
-  remove_live("module", module);
+  remove_live(module);
   dlclose(module->library);
   CUcontext owner = module->context;
   delete module;
@@ -136,7 +136,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
     auto& f = module->functions.emplace_back(std::make_unique<Function>());
     f->module = module;
     f->index = i;
-    state().live.insert(f.get());
+    add_live(nullptr, f.get(), module->context);
     *function = f.get();
     return CUDA_SUCCESS;
   }
@@ -201,18 +201,18 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
   const KernelEntry& kernel = entry_of(*function);
   if (extra) return refuse(CUDA_ERROR_INVALID_VALUE, "parameters in `extra` are not emulated", page::launch);
   if (kernel.count && !parameters) return refuse(CUDA_ERROR_INVALID_VALUE, "the kernel has parameters", page::launch);
-  Launch launch{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, {}};
-  if ((status = check_shape(*function, launch))) return status;
-  for (unsigned i = 0; i < kernel.count; ++i)
-    std::memcpy(launch.parameters + kernel.offsets[i], parameters[i], kernel.sizes[i]);
+  const Shape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
+  if ((status = check_shape(*function, shape))) return status;
+  std::vector<unsigned char> values(kernel.bytes);
+  for (unsigned i = 0; i < kernel.count; ++i) std::memcpy(&values[kernel.offsets[i]], parameters[i], kernel.sizes[i]);
   Work work;
   work.engine = Engine::compute;
-  work.ns = transfer_ns(find_uses(launch, kernel.bytes, work.uses), settings().memory_rate, settings().kernel_ns);
+  work.ns = transfer_ns(find_uses(values, work.uses), settings().memory_rate, settings().kernel_ns);
   for (const std::uintptr_t address : work.uses) {
     const Allocation* a = device_heap().find(address);
     if (a && a->doomed) return refuse(CUDA_ERROR_INVALID_VALUE, "a parameter points to freed memory", page::pool);
   }
-  work.run = [function, launch] { return run(function, launch); };
+  work.run = [function, shape, values = std::move(values)] { return run(function, shape, values); };
   return enqueue(*s, std::move(work));
 }
 

@@ -8,7 +8,7 @@ using namespace abi;
 
 namespace {
 
-/// The context that a pool handle stands for; null, after refuse(), if it stands for none.
+// The context that a pool handle stands for; null, after refuse(), if it stands for none.
 Context* context_of(CUmemoryPool pool, int& status) {
   for (const auto& context : state().contexts)
     if (context.get() == reinterpret_cast<Context*>(pool)) return context.get();
@@ -35,7 +35,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void* value) {
   if (!c) return status;
   if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) return CUDA_SUCCESS;
   if (attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH && *static_cast<std::uint64_t*>(value) == 0) {
-    c->used_high = c->used;
+    c->pool_high = c->pool_used;
     return CUDA_SUCCESS;
   }
   return refuse(CUDA_ERROR_INVALID_VALUE, "this attribute of a pool cannot be set so", page::pool);
@@ -49,9 +49,9 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void* value) {
   std::uint64_t bytes = 0;
   switch (attribute) {
     case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: bytes = c->used; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: bytes = c->pool_used; break;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: bytes = c->used_high; break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: bytes = c->pool_high; break;
     default: return refuse(CUDA_ERROR_INVALID_VALUE, "this attribute of a pool is not emulated", page::pool);
   }
   *static_cast<std::uint64_t*>(value) = bytes;
@@ -65,4 +65,4 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t) {
   return status;
 }
 
-}
+}  // extern "C"

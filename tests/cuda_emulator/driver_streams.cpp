@@ -17,8 +17,9 @@ CUresult elapsed(float* ms, CUevent start, CUevent end) {
     if (!event->timed) return refuse(CUDA_ERROR_INVALID_HANDLE, "an event made with CU_EVENT_DISABLE_TIMING", page::event);
     if (event->capture) return refuse(CUDA_ERROR_CAPTURED_EVENT, "an event recorded in a capture has no time", page::errors);
     if (!event->recorded) return refuse(CUDA_ERROR_INVALID_HANDLE, "an event that was never recorded", page::event);
-    if (event->point.stream->done < event->point.count) return CUDA_ERROR_NOT_READY;
   }
+  for (const Event* event : {start, end})
+    if (event->point.stream->done < event->point.count) return CUDA_ERROR_NOT_READY;
   const double from = static_cast<double>(start->point.time), to = static_cast<double>(end->point.time);
   *ms = static_cast<float>((to - from) * 1e-6);
   return CUDA_SUCCESS;
@@ -34,7 +35,7 @@ CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   auto& s = state().streams.emplace_back(std::make_unique<Stream>());
   s->context = current_context();
   s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
-  add_live("stream", s.get());
+  add_live("stream", s.get(), s->context);
   *stream = s.get();
   return CUDA_SUCCESS;
 }
@@ -44,7 +45,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, context | releases);
   if (!is_live(stream)) return refuse(CUDA_ERROR_INVALID_HANDLE, "no such stream, or it has been destroyed", page::stream);
   if (stream->capture) stream->capture->invalid = true;
-  remove_live("stream", stream);
+  remove_live(stream);
   return call.finish(CUDA_SUCCESS);
 }
 
@@ -99,14 +100,14 @@ CUresult cuEventCreate(CUevent* event, unsigned flags) {
   *event = new Event;
   (*event)->context = current_context();
   (*event)->timed = !(flags & CU_EVENT_DISABLE_TIMING);
-  add_live("event", *event);
+  add_live("event", *event, (*event)->context);
   return CUDA_SUCCESS;
 }
 
 CUresult cuEventDestroy_v2(CUevent event) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, context | releases);
   if (!is_live(event)) return no_such_event();
-  remove_live("event", event);
+  remove_live(event);
   delete event;
   return call.finish(CUDA_SUCCESS);
 }

@@ -2,6 +2,7 @@
 // it, a kernel cannot touch the client, and a kernel's crash ends this process only.
 //   descriptor 3: the socket to the driver; 4: device memory; 5: pinned memory; 6: the mailbox
 #include <dlfcn.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "abi.hpp"
@@ -70,9 +72,19 @@ int load() {
   return abi::CUDA_SUCCESS;
 }
 
+int protect() {
+  for (unsigned i = 0; i < mailbox->protection_count; ++i) {
+    const Protection& p = mailbox->protections[i];
+    const int access = p.accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
+    if (mprotect(reinterpret_cast<void*>(p.address), p.bytes, access)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  return abi::CUDA_SUCCESS;
+}
+
 int run() {
   const KernelModule& module = *loaded[mailbox->module].module;
-  const char* fault = run_launch(module, module.kernels[mailbox->kernel], mailbox->launch, mailbox->reversed);
+  const KernelEntry& kernel = module.kernels[mailbox->kernel];
+  const char* fault = run_launch(module, kernel, mailbox->shape, mailbox->parameters, mailbox->reversed);
   std::fflush(stdout);  // the kernels' printf
   if (!fault) return abi::CUDA_SUCCESS;
   say_where(fault, nullptr);
@@ -80,13 +92,11 @@ int run() {
 }
 
 int obey() {
+  if (const int status = protect()) return status;
   switch (mailbox->command) {
     case Command::load: return load();
+    case Command::none: return abi::CUDA_SUCCESS;
     case Command::unload: return dlclose(loaded[mailbox->module].library) ? abi::CUDA_ERROR_UNKNOWN : abi::CUDA_SUCCESS;
-    case Command::protect:
-      return mprotect(reinterpret_cast<void*>(mailbox->address), mailbox->length, mailbox->protection)
-                 ? abi::CUDA_ERROR_OUT_OF_MEMORY
-                 : abi::CUDA_SUCCESS;
     case Command::run: return run();
   }
   return abi::CUDA_ERROR_UNKNOWN;
@@ -97,17 +107,25 @@ void* map(std::uintptr_t address, std::size_t size, int protection, int file) {
   return mmap(reinterpret_cast<void*>(address), size, protection, MAP_SHARED | MAP_NORESERVE | fixed, file, 0);
 }
 
+// The client may end while a kernel runs without end.
+void end_with_client(int socket) {
+  pollfd gone{socket, POLLRDHUP, 0};
+  while (poll(&gone, 1, -1) < 0) {
+  }
+  _exit(0);
+}
+
 }  // namespace
 
 int main() {
   constexpr int socket = 3, device = 4, pinned = 5, mail = 6, read_write = PROT_READ | PROT_WRITE;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlives the client
-  prctl(PR_SET_DUMPABLE, 0);         // a kernel's crash is reported, not dumped
+  prctl(PR_SET_DUMPABLE, 0);  // a kernel's crash is reported, not dumped
   mailbox = static_cast<Mailbox*>(map(0, sizeof(Mailbox), read_write, mail));
   if (mailbox == MAP_FAILED || map(device_base, device_range, PROT_NONE, device) == MAP_FAILED ||
       map(pinned_base, pinned_range, read_write, pinned) == MAP_FAILED)
     return 1;
   catch_crashes();
+  std::thread(end_with_client, socket).detach();
   char token;
   while (read(socket, &token, 1) == 1) {
     mailbox->status = abi::CUDA_SUCCESS;

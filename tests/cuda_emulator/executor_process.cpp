@@ -9,11 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "abi.hpp"
 #include "folder.hpp"
@@ -85,6 +87,7 @@ int ExecutorProcess::obey(Command command) {
     return abi::CUDA_ERROR_LAUNCH_TIMEOUT;
   }
   const bool answered = read(socket_, &token, 1) == 1;
+  mailbox_->protection_count = 0;
   return answered || mailbox_->status ? mailbox_->status : abi::CUDA_ERROR_LAUNCH_FAILED;
 }
 
@@ -100,19 +103,20 @@ int ExecutorProcess::unload(unsigned module) {
   return obey(Command::unload);
 }
 
-int ExecutorProcess::protect(std::uintptr_t address, std::size_t length, int protection) {
-  mailbox_->address = address;
-  mailbox_->length = length;
-  mailbox_->protection = protection;
-  return obey(Command::protect);
+int ExecutorProcess::protect(const Protection& protection) {
+  mailbox_->protections[mailbox_->protection_count++] = protection;
+  const bool full = mailbox_->protection_count == std::size(mailbox_->protections);
+  return full ? obey(Command::none) : int{abi::CUDA_SUCCESS};
 }
 
-int ExecutorProcess::run(unsigned module, unsigned kernel, const Launch& launch, std::size_t parameter_bytes) {
+int ExecutorProcess::run(unsigned module, unsigned kernel, const Shape& shape,
+                         const std::vector<unsigned char>& parameters) {
   mailbox_->module = module;
   mailbox_->kernel = kernel;
   mailbox_->reversed = settings().threads_reversed;
   mailbox_->text[0] = 0;
-  std::memcpy(&mailbox_->launch, &launch, offsetof(Launch, parameters) + parameter_bytes);
+  mailbox_->shape = shape;
+  std::copy(parameters.begin(), parameters.end(), mailbox_->parameters);
   return obey(Command::run);
 }
 

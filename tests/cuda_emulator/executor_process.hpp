@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "mailbox.hpp"
 
@@ -21,8 +22,9 @@ class ExecutorProcess {
   /// Each returns a CUresult; one that is not success is explained in text().
   int load(const std::string& path, unsigned& module);
   int unload(unsigned module);
-  int protect(std::uintptr_t address, std::size_t length, int protection);
-  int run(unsigned module, unsigned kernel, const Launch& launch, std::size_t parameter_bytes);
+  /// Done before the next kernel runs.
+  int protect(const Protection& protection);
+  int run(unsigned module, unsigned kernel, const Shape& shape, const std::vector<unsigned char>& parameters);
 
   const char* text() const { return mailbox_->text; }
 

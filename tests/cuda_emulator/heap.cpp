@@ -16,16 +16,29 @@ namespace {
 
 constexpr std::size_t page_size = 4096, alignment = 256;
 
+// Both ranges at once, before any other large mapping could come to lie there.
+void reserve_addresses() {
+  static const bool done = [] {
+    void* wanted = reinterpret_cast<void*>(device_base);
+    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    if (mmap(wanted, pinned_base + pinned_range - device_base, PROT_NONE, flags, -1, 0) == wanted) return true;
+    std::perror("[cuda emulator] the addresses of device memory");
+    std::abort();
+  }();
+  static_cast<void>(done);
+}
+
 std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 
 Heap::Heap(const char* name, std::uintptr_t base, std::size_t range)
     : base_(base), range_(range), file_(memfd_create(name, MFD_CLOEXEC)), next_(base + page_size) {
+  reserve_addresses();
   constexpr int flags = MAP_SHARED | MAP_NORESERVE;
   void* wanted = reinterpret_cast<void*>(base);
   if (file_ < 0 || ftruncate(file_, static_cast<off_t>(range)) ||
-      mmap(wanted, range, PROT_NONE, flags | MAP_FIXED_NOREPLACE, file_, 0) != wanted) {
+      mmap(wanted, range, PROT_NONE, flags | MAP_FIXED, file_, 0) != wanted) {
     std::perror("[cuda emulator] device memory");
     std::abort();
   }
@@ -125,7 +138,7 @@ char* reach(std::uintptr_t address, std::size_t bytes, const char* what) {
 int open_device_memory(Allocation& a) {
   device_heap().fill_with_poison(a);
   a.live = true;
-  return a.context->executor.protect(a.first_page, a.page_bytes, PROT_READ | PROT_WRITE);
+  return a.context->executor.protect({a.first_page, a.page_bytes, true});
 }
 
 int drop_device_memory(std::uintptr_t address) {
@@ -133,8 +146,9 @@ int drop_device_memory(std::uintptr_t address) {
   const Allocation a = heap.allocations()[address];
   const bool intact = !a.live || heap.tail_is_intact(a);
   a.context->used -= a.bytes;
+  if (a.stream_ordered) a.context->pool_used -= a.bytes;
   heap.remove(address);
-  const int status = a.context->executor.protect(a.first_page, a.page_bytes, PROT_NONE);
+  const int status = a.context->executor.protect({a.first_page, a.page_bytes, false});
   if (!intact)
     return fault(abi::CUDA_ERROR_ILLEGAL_ADDRESS,
                  "something wrote past the end of a " + std::to_string(a.bytes) + "-byte device allocation");

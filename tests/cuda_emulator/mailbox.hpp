@@ -8,16 +8,23 @@
 namespace emulator {
 
 // Below the mmap area of an ordinary process, and inside what the address and thread sanitizers leave to applications.
-inline constexpr std::uintptr_t device_base = 0x7e9000000000;
-inline constexpr std::size_t device_range = std::size_t{1} << 38;
+inline constexpr std::uintptr_t device_base = 0x7e8000000000;
+inline constexpr std::size_t device_range = std::size_t{1} << 37;
 inline constexpr std::uintptr_t pinned_base = device_base + device_range;
 inline constexpr std::size_t pinned_range = std::size_t{1} << 35;
 
-enum class Command { load, unload, run, protect };
+enum class Command { none, load, unload, run };
 
-struct Launch {
-  unsigned grid[3], block[3], shared;
-  alignas(16) unsigned char parameters[max_parameter_bytes];
+/// Pages that become accessible to kernels, or cease to be.
+struct Protection {
+  std::uintptr_t address;
+  std::size_t bytes;
+  bool accessible;
+};
+
+struct Shape {
+  unsigned grid[3], block[3];
+  unsigned shared;  // bytes of dynamic shared memory
 };
 
 struct Mailbox {
@@ -25,11 +32,11 @@ struct Mailbox {
   int status;  // a CUresult
   bool reversed;
   unsigned module, kernel;
-  std::uintptr_t address;
-  std::size_t length;
-  int protection;
+  unsigned protection_count;  // to be done first
+  Protection protections[64];
   char text[768];  // a path on the way in, an explanation on the way out
-  Launch launch;
+  Shape shape;
+  alignas(16) unsigned char parameters[max_parameter_bytes];
 };
 
 }  // namespace emulator

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,15 @@ struct Options {
   int architecture = 75;
   bool is_virtual = true;  // compute_XX: PTX only
   std::vector<std::string> flags;
+  std::string definitions;  // before the source, not on the command line: the shim must not see them
 };
+
+// "-DNAME=VALUE" as a line of source.
+std::string definition(const std::string& option) {
+  const std::size_t equals = option.find('=');
+  if (equals == std::string::npos) return "#define " + option.substr(2) + " 1\n";
+  return "#define " + option.substr(2, equals - 2) + " " + option.substr(equals + 1) + "\n";
+}
 
 bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
 
@@ -61,16 +70,14 @@ int read_options(int count, const char* const* words, Options& options, std::str
     bool good = is_ignored(option);
     if (starts_with(option, "-arch=") || starts_with(option, "--gpu-architecture="))
       good = read_architecture(option.substr(option.find('=') + 1), options);
-    if (starts_with(option, "-D") || starts_with(option, "-std=")) {
-      options.flags.push_back(option);
-      good = true;
-    }
+    if (starts_with(option, "-std=")) options.flags.push_back(option), good = true;
+    if (starts_with(option, "-D")) options.definitions += definition(option), good = true;
     if (!good) {
       log = "nvrtc: error: invalid value for option or unknown option: " + option;
       return refuse(NVRTC_ERROR_INVALID_OPTION, "option " + option, page::nvrtc);
     }
   }
-  options.flags.push_back("-D__CUDA_ARCH__=" + std::to_string(options.architecture * 10));
+  options.definitions += "#define __CUDA_ARCH__ " + std::to_string(options.architecture * 10) + "\n";
   return NVRTC_SUCCESS;
 }
 
@@ -123,7 +130,7 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* source, const 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
   EMULATED_CALL(NVRTC_ERROR_INTERNAL_ERROR, releases);
   if (!is_live(*program)) return no_such_program();
-  remove_live("program", *program);
+  remove_live(*program);
   delete *program;
   *program = nullptr;
   return call.finish(NVRTC_SUCCESS);
@@ -144,8 +151,13 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* con
   Options options;
   if (const int status = read_options(count, words, options, program->log)) return status;
   program->compiled = true;
-  const std::string library =
-      compile_kernels(host_source(program->source, program->name, program->expressions), options.flags, program->log);
+  static const std::regex include_line(R"((?:^|\n)\s*(#\s*include\b[^\n]*))");
+  if (std::smatch match; std::regex_search(program->source, match, include_line)) {
+    program->log = program->name + ": catastrophic error: cannot open source file: " + match[1].str();
+    return refuse(NVRTC_ERROR_COMPILATION, "an #include: NVRTC finds no headers but those it is given", page::nvrtc);
+  }
+  const std::string source = options.definitions + host_source(program->source, program->name, program->expressions);
+  const std::string library = compile_kernels(source, options.flags, program->log);
   if (library.empty()) return NVRTC_ERROR_COMPILATION;
   if (!options.is_virtual) program->cubin = make_image(options.architecture, false, library);
   program->ptx = make_image(options.architecture, true, library);

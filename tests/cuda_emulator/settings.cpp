@@ -54,6 +54,7 @@ bool apply(const std::string& name, const std::string& value) {
   if (name == "free") return apply_choice(s.strict_free, value, "strict", "drain");
   if (name == "quiet") return apply_choice(s.quiet, value, "1", "0");
   if (name == "compiler") return s.compiler = value, true;
+  if (name == "log") return s.log = value, true;
   for (const Number& number : numbers) {
     if (name != number.name) continue;
     char* end = nullptr;
@@ -73,6 +74,7 @@ Settings& settings() {
 std::string apply_settings(const std::string& text) {
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
+    if (part.empty()) continue;
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos || !apply(part.substr(0, equals), part.substr(equals + 1))) return part;
   }

@@ -14,6 +14,7 @@ struct Settings {
   bool strict_free = false;    // cuMemFree does not wait for what is pending
   bool quiet = false;          // do not print refusals and faults
   std::string compiler = "g++";
+  std::string log;             // a file that gets the place of every refusal
 
   double devices = 1;
   double memory = 8.0 * (1 << 30);  // bytes per device

@@ -29,14 +29,22 @@ Context*& current_context() {
   return context;
 }
 
-void add_live(const char* kind, const void* handle) {
-  ++state().census[kind];
-  state().live.insert(handle);
+void add_live(const char* kind, const void* handle, const Context* context) {
+  state().live[handle] = {kind, context};
+  if (kind) ++state().census[kind];
 }
 
-void remove_live(const char* kind, const void* handle) {
-  --state().census[kind];
-  state().live.erase(handle);
+void remove_live(const void* handle) {
+  const auto found = state().live.find(handle);
+  if (found->second.kind) --state().census[found->second.kind];
+  state().live.erase(found);
+}
+
+void remove_live_of(const Context& context) {
+  std::vector<const void*> handles;
+  for (const auto& [handle, object] : state().live)
+    if (object.context == &context) handles.push_back(handle);
+  for (const void* handle : handles) remove_live(handle);
 }
 
 void reset_state() {

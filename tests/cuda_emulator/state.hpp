@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 #include <thread>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "abi.hpp"
@@ -70,13 +70,18 @@ struct Node {
   std::vector<std::size_t> after;
 };
 
+struct LiveObject {
+  const char* kind;                             // null: not counted
+  const Context* context;                       // that it goes with; null: none
+};
+
 struct State {
   std::mutex mutex;
   std::condition_variable changed;              // an operation of some stream is done
   bool initialised = false;
   bool forked = false;                          // in a child of the process that called cuInit
   std::vector<std::unique_ptr<Context>> contexts;  // one a device
-  std::unordered_set<const void*> live;         // handles that exist
+  std::unordered_map<const void*, LiveObject> live;  // handles that exist
   std::map<std::string, long> census;           // by kind
   std::vector<std::unique_ptr<Stream>> streams; // destroyed ones too: their work may still be waited for
   std::vector<std::unique_ptr<Capture>> captures;  // in progress
@@ -95,9 +100,11 @@ bool is_live(const T* handle) {
   return state().live.count(handle) != 0;
 }
 
-/// Counts an object of this kind. `handle`: it may be looked up with is_live.
-void add_live(const char* kind, const void* handle);
-void remove_live(const char* kind, const void* handle);
+/// Makes a handle known, counted as one of a kind (null: not counted), and going with a context (null: with none).
+void add_live(const char* kind, const void* handle, const Context* context = nullptr);
+void remove_live(const void* handle);
+/// Forgets the handles that go with a context.
+void remove_live_of(const Context& context);
 
 /// Everything as it was before cuInit; settings from the environment.
 void reset_state();
@@ -112,7 +119,7 @@ struct CUctx_st {
   CUresult sticky = CUDA_SUCCESS;               // an error that makes the context unusable
   CUstream legacy = nullptr;
   std::size_t used = 0;                         // bytes of device memory
-  std::size_t used_high = 0;                    // the most of them so far
+  std::size_t pool_used = 0, pool_high = 0;     // the stream-ordered of them, and their most so far
   std::uint64_t engine_free[4] = {};            // when each engine is free again
   emulator::ExecutorProcess executor;
 };

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+
 namespace emulator_test {
 
 std::string in_child(const std::function<void()>& test_case) {
@@ -14,7 +16,9 @@ std::string in_child(const std::function<void()>& test_case) {
     close(ends[0]);
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    setenv("TERN_EMULATOR", "quiet=1", 1);
+    std::signal(SIGSEGV, SIG_DFL);  // not Catch2's
+    const char* settings = std::getenv("TERN_EMULATOR");
+    setenv("TERN_EMULATOR", (std::string(settings ? settings : "") + ",quiet=1").c_str(), 1);
     std::string what;
     try {
       test_case();
@@ -31,7 +35,9 @@ std::string in_child(const std::function<void()>& test_case) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status)) : what;
+  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
+  // A sanitizer that found something ends the child without a word here.
+  return WEXITSTATUS(status) ? "exit status " + std::to_string(WEXITSTATUS(status)) + " " + what : what;
 }
 
 void expect(bool condition, const char* text, int line) {

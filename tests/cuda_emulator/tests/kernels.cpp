@@ -99,6 +99,15 @@ CHILD_CASE("cuda emulator: a missing barrier shows in one of the two orders") {
   EXPECT(std::isnan(out.values()[0]));
 }
 
+CHILD_CASE("cuda emulator: a kernel may lie in namespaces") {
+  start();
+  Kernels k(R"(namespace a { namespace b { struct S { int v; };
+    extern "C" __global__ void set(int* x, S s) { x[0] = s.v; } } })");
+  Array<int> x(1);
+  EXPECT(launch(k["set"], {}, nullptr, x.pointer, 5) == CUDA_SUCCESS);
+  EXPECT(x.values()[0] == 5);
+}
+
 CHILD_CASE("cuda emulator: a kernel may be a template with shared memory") {
   start();
   Kernels k(R"(template <class T> __global__ void twice(T* x) {
