@@ -211,8 +211,9 @@ Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Ten
   const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias) : bias;
   const Tensor<D, T> y = detail::product("linear", x, Tensor<D, T>(detail::transposed(weight.impl())),
                                          row.defined() ? row.impl()->template as<const T>() : nullptr);
-  const auto dx = wrt(x, saved(weight), [](const auto& g, const auto& w) { return mm(g, w); });              // dx = g W
-  const auto dw = wrt(weight, saved(x), [](const auto& g, const auto& input) { return mm(g.t(), input); });  // dW = gᵀ x
+  // dx = g W and dW = gᵀ x.
+  const auto dx = wrt(x, saved(weight), [](const auto& g, const auto& w) { return mm(g, w); });
+  const auto dw = wrt(weight, saved(x), [](const auto& g, const auto& input) { return mm(g.t(), input); });
   record({"linear", here}, y, dx, dw, wrt(bias, detail::unchanged));
   return y;
 }
