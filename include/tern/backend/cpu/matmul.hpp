@@ -137,6 +137,7 @@ inline void one_matmul(const MatMul<float>& p) {
   if (((b.transposed() && !thin) || p.epilogue == Epilogue::gelu) && run_primitive(p, a, b)) return;
   {
     const ThreadLease lease(useful_threads(p));
+    detail::onednn::start();
     const char a_order = a.transposed() ? 'T' : 'N', b_order = b.transposed() ? 'T' : 'N';
     detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m, p.n, p.k, 1, p.a, a.leading(), p.b, b.leading(),
                                                    p.accumulate ? 1 : 0, p.c, p.c_row));

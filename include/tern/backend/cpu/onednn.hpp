@@ -27,14 +27,20 @@ inline void check(const char* call, dnnl_status_t status) {
   if (status != dnnl_success) refuse(call, status);
 }
 
+/// Comes before any other call of oneDNN's that computes.
+inline void start() {
+#if DNNL_VERSION_MAJOR < 3
+  // Version 2.6's products of bfloat16 on AMX end the program: they clear tiles that nobody configured.
+  static const dnnl_status_t limited = dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
+  static_cast<void>(limited);
+#endif
+}
+
 /// The process's engine; never destroyed, since primitives may outlive any order of destruction.
 inline dnnl_engine_t engine() {
   static const dnnl_engine_t handle = [] {
+    start();
     dnnl_engine_t made;
-#if DNNL_VERSION_MAJOR < 3
-    // Version 2.6's products of bfloat16 on AMX end the program: they clear tiles that nobody configured.
-    dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
-#endif
     check("dnnl_engine_create", dnnl_engine_create(&made, dnnl_cpu, 0));
     return made;
   }();
