@@ -20,11 +20,38 @@ struct CopyBlock {
 };
 using CopyLoop = void (*)(char* to, const char* from, const CopyBlock& block);
 
-/// Columns without gaps on both sides.
-template <int bytes>
+/// From so many bytes on a copy goes past the caches: more than a core's share of them, so that little of it would be
+/// found there, and reading each line before writing it was a third of the traffic. That takes packets that are lines.
+inline constexpr Index streamed_bytes = Index(8) << 20;
+#if defined(__AVX512F__)
+inline constexpr bool can_stream = true;
+#else
+inline constexpr bool can_stream = false;
+#endif
+
+/// v to memory aligned to it, past the caches.
+template <class V> [[gnu::always_inline]] inline void stream(char* to, V v) {
+  asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<char(*)[sizeof v]>(to)) : "v"(v));
+}
+/// After the last stream, before other threads are told of it.
+[[gnu::always_inline]] inline void end_stream() { asm volatile("sfence" ::: "memory"); }
+
+/// Columns without gaps on both sides; streamed, rows start at whole packets in the destination.
+template <int bytes, bool streamed>
 void copy_runs(char* to, const char* from, const CopyBlock& b) {
-  for (Index i = 0; i < b.rows; ++i)
-    std::memcpy(to + i * b.to_row, from + i * b.from_row, std::size_t(b.columns * bytes));
+  using Words = expr::vector_t<std::int32_t, expr::packet_bytes / 4>;
+  const Index n = b.columns * bytes;
+  for (Index i = 0; i < b.rows; ++i, to += b.to_row, from += b.from_row) {
+    Index at = 0;
+    if constexpr (streamed)
+      for (; at + Index(sizeof(Words)) <= n; at += sizeof(Words)) {
+        Words words;
+        std::memcpy(&words, from + at, sizeof words);
+        stream(to + at, words);
+      }
+    std::memcpy(to + at, from + at, std::size_t(n - at));
+  }
+  if constexpr (streamed) end_stream();
 }
 
 /// Columns of one value.
@@ -60,17 +87,18 @@ template <int step, class V, std::size_t... i>
 }
 
 /// n x n elements: a row of the source becomes a column of the destination, in registers.
-template <class V, std::size_t... i>
+template <class V, bool streamed, std::size_t... i>
 [[gnu::always_inline]] inline void transpose_square(char* to, Index to_row, const char* from, Index from_column,
                                                     std::index_sequence<i...> all) {
   V row[sizeof...(i)];
   (std::memcpy(&row[i], from + Index(i) * from_column, sizeof(V)), ...);
   transpose_steps<1>(row, all);
-  (std::memcpy(to + Index(i) * to_row, &row[i], sizeof(V)), ...);
+  if constexpr (streamed) (stream(to + Index(i) * to_row, row[i]), ...);
+  else (std::memcpy(to + Index(i) * to_row, &row[i], sizeof(V)), ...);
 }
 
-/// Rows without gaps in the source, columns without gaps in the destination.
-template <int bytes>
+/// Rows without gaps in the source, columns without gaps in the destination; streamed, these start at whole packets.
+template <int bytes, bool streamed>
 void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   using Word = std::conditional_t<bytes == 8, std::int64_t, std::conditional_t<bytes == 4, std::int32_t,
                                   std::conditional_t<bytes == 2, std::int16_t, std::int8_t>>>;
@@ -78,15 +106,16 @@ void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   const Index rows = b.rows - b.rows % n, columns = b.columns - b.columns % n;
   for (Index i = 0; i < rows; i += n)
     for (Index j = 0; j < columns; j += n)
-      transpose_square<expr::vector_t<Word, n>>(to + i * b.to_row + j * bytes, b.to_row,
-                                                from + i * bytes + j * b.from_column, b.from_column,
-                                                std::make_index_sequence<n>());
+      transpose_square<expr::vector_t<Word, n>, streamed>(to + i * b.to_row + j * bytes, b.to_row,
+                                                          from + i * bytes + j * b.from_column, b.from_column,
+                                                          std::make_index_sequence<n>());
   CopyBlock rest = b;
   rest.columns = b.columns - columns;
   if (rest.columns) copy_strided<bytes>(to + columns * bytes, from + columns * b.from_column, rest);
   rest.columns = columns;
   rest.rows = b.rows - rows;
   if (rest.rows) copy_strided<bytes>(to + rows * b.to_row, from + rows * bytes, rest);
+  if constexpr (streamed) end_stream();
 }
 
 /// A copy's dimensions: without those of size 1, merged where both sides allow it, out's smallest stride last; strides
@@ -158,9 +187,15 @@ inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoo
 struct CopyLoops {
   CopyLoop runs, splat, strided, transposed;
 };
-template <int bytes>
-inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &copy_strided<bytes>,
-                                      &copy_transposed<bytes>};
+template <int bytes, bool streamed>
+inline constexpr CopyLoops copy_loops{&copy_runs<bytes, streamed>, &copy_splat<bytes>, &copy_strided<bytes>,
+                                      &copy_transposed<bytes, streamed && (bytes >= 4)>};
+template <bool streamed> const CopyLoops& copy_loops_of(int bytes) {
+  return bytes == 1   ? copy_loops<1, streamed>
+         : bytes == 2 ? copy_loops<2, streamed>
+         : bytes == 4 ? copy_loops<4, streamed>
+                      : copy_loops<8, streamed>;
+}
 
 }  // namespace cpu
 
@@ -168,10 +203,6 @@ inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &co
 [[gnu::noinline]] inline void copy(Cpu, const Array& out, const Array& in) {
   if (out.numel == 0) return;
   const int bytes = size_of(out.dtype);
-  const cpu::CopyLoops& loops = bytes == 1   ? cpu::copy_loops<1>
-                                : bytes == 2 ? cpu::copy_loops<2>
-                                : bytes == 4 ? cpu::copy_loops<4>
-                                             : cpu::copy_loops<8>;
   cpu::CopyDims dims(out, in, bytes, bytes);
   const int c = dims.n - 1;
   int rows =
@@ -185,6 +216,11 @@ inline constexpr CopyLoops copy_loops{&copy_runs<bytes>, &copy_splat<bytes>, &co
     across = true;
   }
   dims.make_rows(rows);
+  bool aligned = reinterpret_cast<std::uintptr_t>(out.data) % expr::packet_bytes == 0;
+  for (int i = 0; i < c; ++i) aligned = aligned && dims.to[i] % expr::packet_bytes == 0;
+  const cpu::CopyLoops& loops = aligned && out.numel * bytes >= cpu::streamed_bytes
+                                    ? cpu::copy_loops_of<cpu::can_stream>(bytes)
+                                    : cpu::copy_loops_of<false>(bytes);
   const bool dense = dims.to[c] == bytes;
   if (dense && dims.from[c] == bytes) {
     const Index columns = std::min(dims.size[c], (Index(1) << 18) / bytes);
