@@ -122,3 +122,11 @@ TEMPLATE_TEST_CASE("a copy large enough for several threads", "[copy]", TERN_TES
   check<TestType>({{700, 900}, {900, 1}}, {{700, 900}, {901, 1}});
   check<TestType>({{3, 300000}, {300000, 1}}, {{3, 300000}, {1, 0}});
 }
+
+TEMPLATE_TEST_CASE("a transposed copy too large for the caches, with rows of whole packets and not", "[copy]",
+                   TERN_TEST_DEVICES) {
+  for (const Index columns : {1504, 1500})
+    check<TestType>({{1501, columns}, {columns, 1}}, {{1501, columns}, {1, 1501}});
+  check<TestType>({{3, 701, 1008}, {701 * 1008, 1008, 1}}, {{3, 701, 1008}, {701 * 1008, 1, 701}});
+  check<TestType>({{1501, 1500}, {1504, 1}}, {{1501, 1500}, {1, 1501}});
+}

@@ -68,8 +68,8 @@ template <class... Rest> [[gnu::always_inline]] inline Floats polynomial(Floats 
 /// 2^n for n in [-126, 127].
 inline Floats power_of_two(FloatBits n) { return Floats::from_bits((n + 127) << 23); }
 
-/// An x of which e^x is 0. Intel's vscalefps takes 70 ns for a result below the normal numbers, but not from 2^-513 down:
-/// so far out it must be, or a softmax of masked elements (-infinity) is thirty times slower than others.
+/// An x of which e^x is 0. Intel's vscalefps takes 70 ns for a result below the normal numbers, but not from 2^-513
+/// down: so far out it must be, or a softmax of masked elements (-infinity) is thirty times slower than others.
 #if defined(__AVX512F__)
 inline constexpr float exp_is_zero = -400;
 #else

@@ -28,6 +28,45 @@ inline void copy_runs(char* to, const char* from, const CopyBlock& b) {
     std::memcpy(to + i * b.to_row, from + i * b.from_row, std::size_t(b.columns * b.bytes));
 }
 
+/// From so many bytes on a copy goes past the caches: more than a core's share of them, so that little of it would be
+/// found there, and reading each line before writing it was a third of the traffic. That takes packets that are lines.
+inline constexpr Index streamed_bytes = Index(8) << 20;
+#if defined(__AVX512F__)
+inline constexpr bool can_stream = true;
+
+/// v to memory aligned to it, past the caches.
+template <class V>
+[[gnu::always_inline]] inline void stream(char* to, V v) {
+  asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<char(*)[sizeof v]>(to)) : "v"(v));
+}
+/// After the last stream, before other threads are told of it.
+[[gnu::always_inline]] inline void end_stream() { asm volatile("sfence" ::: "memory"); }
+#else
+inline constexpr bool can_stream = false;
+
+template <class V>
+void stream(char* to, V v) {
+  std::memcpy(to, &v, sizeof v);
+}
+inline void end_stream() {}
+#endif
+
+/// The same past the caches; rows start at whole packets in the destination.
+inline void stream_runs(char* to, const char* from, const CopyBlock& b) {
+  using Words = expr::vector_t<std::int32_t, expr::packet_bytes / 4>;
+  const Index n = b.columns * b.bytes;
+  for (Index i = 0; i < b.rows; ++i, to += b.to_row, from += b.from_row) {
+    Index at = 0;
+    for (; at + Index(sizeof(Words)) <= n; at += sizeof(Words)) {
+      Words words;
+      std::memcpy(&words, from + at, sizeof words);
+      stream(to + at, words);
+    }
+    std::memcpy(to + at, from + at, std::size_t(n - at));
+  }
+  end_stream();
+}
+
 /// Columns of one value.
 inline void copy_splat(char* to, const char* from, const CopyBlock& b) {
   const Index all = b.columns * b.bytes;
@@ -61,32 +100,34 @@ template <int step, class V, std::size_t... i>
 }
 
 /// n x n elements: a row of the source becomes a column of the destination, in registers.
-template <class V, std::size_t... i>
+template <class V, bool streamed, std::size_t... i>
 [[gnu::always_inline]] inline void transpose_square(char* to, Index to_row, const char* from, Index from_column,
                                                     std::index_sequence<i...> all) {
   V row[sizeof...(i)];
   (std::memcpy(&row[i], from + Index(i) * from_column, sizeof(V)), ...);
   transpose_steps<1>(row, all);
-  (std::memcpy(to + Index(i) * to_row, &row[i], sizeof(V)), ...);
+  if constexpr (streamed) (stream(to + Index(i) * to_row, row[i]), ...);
+  else (std::memcpy(to + Index(i) * to_row, &row[i], sizeof(V)), ...);
 }
 
-/// Rows without gaps in the source, columns without gaps in the destination.
-template <int bytes>
+/// Rows without gaps in the source, columns without gaps in the destination; streamed, these start at whole packets.
+template <int bytes, bool streamed>
 void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   using Word = std::conditional_t<bytes == 8, std::int64_t, std::int32_t>;
   constexpr int n = expr::packet_bytes / bytes;
   const Index rows = b.rows - b.rows % n, columns = b.columns - b.columns % n;
   for (Index i = 0; i < rows; i += n)
     for (Index j = 0; j < columns; j += n)
-      transpose_square<expr::vector_t<Word, n>>(to + i * b.to_row + j * bytes, b.to_row,
-                                                from + i * bytes + j * b.from_column, b.from_column,
-                                                std::make_index_sequence<n>());
+      transpose_square<expr::vector_t<Word, n>, streamed>(to + i * b.to_row + j * bytes, b.to_row,
+                                                          from + i * bytes + j * b.from_column, b.from_column,
+                                                          std::make_index_sequence<n>());
   CopyBlock rest = b;
   rest.columns = b.columns - columns;
   if (rest.columns) copy_strided<bytes>(to + columns * bytes, from + columns * b.from_column, rest);
   rest.columns = columns;
   rest.rows = b.rows - rows;
   if (rest.rows) copy_strided<bytes>(to + rows * b.to_row, from + rows * bytes, rest);
+  if constexpr (streamed) end_stream();
 }
 
 /// A copy's dimensions: without those of size 1, merged where both sides allow it, out's smallest stride last; strides
@@ -162,8 +203,9 @@ struct CopyDims {
 /// By the logarithm of an element's bytes. A transposition in registers is written for elements of 4 and 8 only: for
 /// smaller ones it is many times the code.
 inline constexpr CopyLoop strided_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_strided<4>, &copy_strided<8>};
-inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_transposed<4>,
-                                                &copy_transposed<8>};
+template <bool streamed>
+inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_transposed<4, streamed>,
+                                                &copy_transposed<8, streamed>};
 
 }  // namespace cpu
 
@@ -185,14 +227,18 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
   }
   dims.make_rows(rows);
   const bool dense = dims[c].to == bytes;
+  bool streamed = cpu::can_stream && out.numel * bytes >= cpu::streamed_bytes &&
+                  reinterpret_cast<std::uintptr_t>(out.data) % expr::packet_bytes == 0;
+  for (int i = 0; i < c; ++i) streamed = streamed && dims[i].to % expr::packet_bytes == 0;
   if (dense && dims[c].from == bytes) {
     const Index columns = std::min(dims[c].size, (Index(1) << 18) / bytes);
-    return cpu::run_blocks(dims, out.data, in.data, &cpu::copy_runs, (Index(1) << 16) / (columns * bytes) + 1, columns,
-                           bytes);
+    const cpu::CopyLoop loop = streamed ? &cpu::stream_runs : &cpu::copy_runs;
+    return cpu::run_blocks(dims, out.data, in.data, loop, (Index(1) << 16) / (columns * bytes) + 1, columns, bytes);
   }
   const int size = std::countr_zero(unsigned(bytes));
+  const auto& transposed = streamed ? cpu::transposed_loops<cpu::can_stream> : cpu::transposed_loops<false>;
   const cpu::CopyLoop loop = dense && dims[c].from == 0                     ? &cpu::copy_splat
-                             : dense && across && dims[c - 1].from == bytes ? cpu::transposed_loops[size]
+                             : dense && across && dims[c - 1].from == bytes ? transposed[size]
                                                                             : cpu::strided_loops[size];
   // A block spans few pages on either side, and whole cache lines.
   cpu::run_blocks(dims, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);

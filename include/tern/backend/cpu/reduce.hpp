@@ -12,7 +12,8 @@ namespace cpu {
 
 /// All lanes of a packet combined, in every lane. Halves are combined with halves, so all lanes agree to the last bit.
 template <class R, class V, std::size_t... lane, int width = V::size / 2>
-[[gnu::always_inline]] inline V fold_packet(V v, std::index_sequence<lane...> all, std::integral_constant<int, width> = {}) {
+[[gnu::always_inline]] inline V fold_packet(V v, std::index_sequence<lane...> all,
+                                            std::integral_constant<int, width> = {}) {
   v = R::combine(v, V(__builtin_shufflevector(v.v, v.v, int(lane + width) % V::size...)));
   if constexpr (width > 1) return fold_packet<R>(v, all, std::integral_constant<int, width / 2>());
   else return v;

@@ -1,5 +1,5 @@
-// Softmax in three passes over a row that stays in the cache: the largest, the sum of exponentials, the result. The next
-// row is fetched meanwhile.
+// Softmax in three passes over a row that stays in the cache: the largest, the sum of exponentials, the result. The
+// next row is fetched meanwhile.
 #pragma once
 #include "strip.hpp"
 
