@@ -35,7 +35,9 @@ std::string in_child(const std::function<void()>& test_case) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status)) : what;
+  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
+  // A sanitizer that found something ends the child without a word here.
+  return WEXITSTATUS(status) ? "exit status " + std::to_string(WEXITSTATUS(status)) + " " + what : what;
 }
 
 void expect(bool condition, const char* text, int line) {

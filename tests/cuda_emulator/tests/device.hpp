@@ -15,7 +15,7 @@ namespace emulator_test {
 using namespace abi;
 
 /// Runs the case in a child process, in which the emulated machine is new. Returns what it threw; empty if nothing.
-/// A child that a signal ends gives "signal N".
+/// A child that a signal ends gives "signal N", one that a sanitizer ends "exit status N".
 std::string in_child(const std::function<void()>& test_case);
 
 /// For use inside the case: throws, naming the line.

@@ -52,6 +52,7 @@ CHILD_CASE("cuda emulator: the host's time is that of a copy of pageable memory"
   const std::uint64_t before = tern_emulator_now();
   EXPECT(cuMemcpyHtoDAsync_v2(a, v.data(), 1000, s) == CUDA_SUCCESS);
   EXPECT(tern_emulator_now() - before == 100 + 500 + 250);
+  EXPECT(cuStreamSynchronize(s) == CUDA_SUCCESS);
   EXPECT(cuMemcpyDtoH_v2(v.data(), a, 1000) == CUDA_SUCCESS);
   EXPECT(tern_emulator_now() - before == 850 + 100 + 500 + 500);
 }
