@@ -58,6 +58,11 @@
   X(CU_DEVICE_ATTRIBUTE_INTEGRATED, 18)                       \
   X(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 19)              \
   X(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, 20)                     \
+  X(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                     \
+  X(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, 5)                  \
+  X(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, 6)                     \
+  X(CU_MEMPOOL_ATTR_USED_MEM_CURRENT, 7)                      \
+  X(CU_MEMPOOL_ATTR_USED_MEM_HIGH, 8)                         \
   X(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 31)               \
   X(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 33)                       \
   X(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 36)                \
@@ -88,11 +93,6 @@
   X(CU_MEMHOSTALLOC_PORTABLE, 1)                              \
   X(CU_MEMHOSTALLOC_DEVICEMAP, 2)                             \
   X(CU_MEMHOSTALLOC_WRITECOMBINED, 4)                         \
-  X(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                     \
-  X(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, 5)                  \
-  X(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, 6)                     \
-  X(CU_MEMPOOL_ATTR_USED_MEM_CURRENT, 7)                      \
-  X(CU_MEMPOOL_ATTR_USED_MEM_HIGH, 8)                         \
   X(CU_STREAM_DEFAULT, 0)                                     \
   X(CU_STREAM_NON_BLOCKING, 1)                                \
   X(CU_EVENT_DEFAULT, 0)                                      \
