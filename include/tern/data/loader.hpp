@@ -1,6 +1,7 @@
 // loader<D>(set, options): the batches of a data set, made ahead by worker threads.
 #pragma once
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include "../core/random.hpp"
@@ -46,11 +47,18 @@ inline std::size_t slot_count(const LoaderOptions& options) {
   return order;
 }
 
-/// The batch on another device. Workers do this too, so what trains does not wait for the copies.
+/// The batch on its way to a device: workers start the copies, so that what trains does not wait for them.
 template <Device D, class... T>
-std::tuple<Tensor<D, T>...> move_to(std::tuple<Tensor<Cpu, T>...> batch) {
+auto start_moving(std::tuple<Tensor<Cpu, T>...> batch, [[maybe_unused]] D device) {
   if constexpr (std::is_same_v<D, Cpu>) return batch;
-  else return std::apply([](const auto&... x) { return std::tuple<Tensor<D, T>...>(x.to(D{})...); }, batch);
+  else if constexpr (HostDevice<D>) return std::apply([](const auto&... x) { return std::tuple(x.to(D{})...); }, batch);
+  else return std::apply([&](const auto&... x) { return std::tuple(x.cuda_async(device.ordinal)...); }, batch);
+}
+/// The batch once it is there, as far as the device's later work can tell.
+template <Device D, class Batch>
+auto finish_moving(Batch&& batch) {
+  if constexpr (HostDevice<D>) return std::move(batch);
+  else return std::apply([](auto&... x) { return std::tuple(x.wait()...); }, batch);
 }
 
 }  // namespace detail
@@ -59,7 +67,8 @@ std::tuple<Tensor<D, T>...> move_to(std::tuple<Tensor<Cpu, T>...> batch) {
 template <Device D, class Set>
 class Loader {
  public:
-  using Batch = decltype(detail::move_to<D>(std::declval<const Set&>().batch(std::span<const Index>())));
+  using Moving = decltype(detail::start_moving(std::declval<const Set&>().batch(std::span<const Index>()), D{}));
+  using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
   Loader(Set&& set, const LoaderOptions& options) : set_(std::forward<Set>(set)), options_(options) {
     detail::check(options_);
@@ -101,12 +110,15 @@ class Loader {
       const Index left = Index(self.order_.size()) - first;
       const std::span<const Index> samples(self.order_.data() + first,
                                            std::size_t(left < batch_size ? left : batch_size));
-      self.slots_[std::size_t(slot)] = detail::move_to<D>(self.loader_.set_.batch(samples));
+      self.slots_[std::size_t(slot)].emplace(
+          detail::start_moving(self.loader_.set_.batch(samples), self.loader_.device_));
     }
 
     void take() {
       if (remaining_ == 0) return;
-      batch_ = std::move(slots_[std::size_t(prefetcher_.next(loader_.seconds_waited_))]);
+      std::optional<Moving>& slot = slots_[std::size_t(prefetcher_.next(loader_.seconds_waited_))];
+      batch_ = detail::finish_moving<D>(std::move(*slot));
+      slot.reset();
       prefetcher_.release();
     }
 
@@ -114,7 +126,7 @@ class Loader {
     const std::vector<Index> order_;
     Index remaining_;
     Batch batch_;
-    std::vector<Batch> slots_;
+    std::vector<std::optional<Moving>> slots_;
     detail::Prefetcher prefetcher_;  // the last member: its end stops the workers, which write to the others
   };
 
@@ -124,6 +136,7 @@ class Loader {
  private:
   Set set_;
   LoaderOptions options_;
+  D device_ = tern::detail::current_device<D>();  // of the thread that made the loader
   Index epoch_ = 0;
   double seconds_waited_ = 0;
 };

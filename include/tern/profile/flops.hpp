@@ -14,6 +14,13 @@ namespace tern::profile {
 /// Floating-point operations of the matrix products that this thread has started.
 inline double flops() { return detail::device_events.flops; }
 
+/// Seconds that this thread has spent starting copies between host and device, and waiting for a device.
+inline double transfer_seconds() {
+  const auto& seconds = detail::device_events.host_seconds;
+  return seconds[int(Work::to_device)] + seconds[int(Work::to_host)];
+}
+inline double wait_seconds() { return detail::device_events.host_seconds[int(Work::wait)]; }
+
 inline namespace TERN_ISA {
 
 namespace detail {

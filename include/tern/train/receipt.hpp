@@ -33,13 +33,16 @@ struct Report {
   const double work = r.forward_s + r.backward_s + r.optimizer_s;
   const double share = r.seconds > 0 ? 100 / r.seconds : 0;
   char lines[1024];
-  const int length = std::snprintf(
+  int length = std::snprintf(
       lines, sizeof lines,
       "epoch %lld  loss %.4f  train %.2f%%  test %.2f%%  %.2f s  %.0f images/s\n"
       "         forward %.0f%%  backward %.0f%%  optimiser %.0f%%  input %.1f%%  |  %.0f GFLOP/s, %.0f%% of this machine's %.0f\n",
       (long long)epoch, r.loss, 100 * r.accuracy, 100 * r.test_accuracy, r.seconds, r.samples_per_second(),
       share * r.forward_s, share * r.backward_s, share * r.optimizer_s, share * r.input_s,
       work > 0 ? r.flops / work / 1e9 : 0, work > 0 && peak > 0 ? 100 * r.flops / work / peak : 0, peak / 1e9);
+  if (r.transfer_s + r.wait_s > 0)
+    length += std::snprintf(lines + length, sizeof lines - std::size_t(length), "         transfers %.1f%%  waiting for the device %.1f%%\n",
+                            share * r.transfer_s, share * r.wait_s);
   if (price > 0) {
     const double cost = price * r.seconds / 3600;
     std::snprintf(lines + length, sizeof lines - std::size_t(length), "         $%.6f an epoch, %.0f images a dollar\n", cost,

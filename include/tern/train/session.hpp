@@ -39,7 +39,10 @@ class Session {
 class EpochTimer {
  public:
   [[gnu::noinline, gnu::cold]] EpochTimer(Index epoch, Index samples)
-      : progress_(samples, epoch), start_(now()), last_(start_), flops_(profile::flops()) {}
+      : progress_(samples, epoch), start_(now()), last_(start_), flops_(profile::flops()) {
+    transfer_ = profile::transfer_seconds();
+    wait_ = profile::wait_seconds();
+  }
 
   void input_done() { lap(receipt_.input_s); }
   void forward_done() { lap(receipt_.forward_s); }
@@ -56,6 +59,8 @@ class EpochTimer {
   [[gnu::noinline, gnu::cold]] Receipt finish() {
     receipt_.seconds = now() - start_;
     receipt_.flops = profile::flops() - flops_;
+    receipt_.transfer_s = profile::transfer_seconds() - transfer_;
+    receipt_.wait_s = profile::wait_seconds() - wait_;
     return receipt_;
   }
 
@@ -68,7 +73,7 @@ class EpochTimer {
 
   Progress progress_;
   Receipt receipt_;
-  double start_, last_, flops_;
+  double start_, last_, flops_, transfer_, wait_;
 };
 
 }  // namespace tern::train
