@@ -68,7 +68,7 @@ constexpr Index sizes[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 64, 70, 257};
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a matrix is copied and transposed", "[copy]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a matrix is copied and transposed", "[copy]", TERN_TEST_HOST_DEVICES) {
   for (const Index m : sizes) {
     for (const Index n : sizes) {
       const Shape dims{m, n};
@@ -81,7 +81,7 @@ TEMPLATE_TEST_CASE("a matrix is copied and transposed", "[copy]", TERN_TEST_DEVI
   }
 }
 
-TEMPLATE_TEST_CASE("a copy stretches its source", "[copy]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a copy stretches its source", "[copy]", TERN_TEST_HOST_DEVICES) {
   for (const Index m : {1, 2, 3, 17, 70}) {
     for (const Index n : {1, 2, 5, 33, 300}) {
       check<TestType>({{m, n}, {n, 1}}, {{m, n}, {1, 0}});
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("a copy stretches its source", "[copy]", TERN_TEST_DEVICES) {
   }
 }
 
-TEMPLATE_TEST_CASE("dimensions may lie in any order on both sides", "[copy]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("dimensions may lie in any order on both sides", "[copy]", TERN_TEST_HOST_DEVICES) {
   const Shape dims{3, 17, 5, 18}, dense = dense_strides(dims);
   int order[] = {0, 1, 2, 3};
   do {
@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("dimensions may lie in any order on both sides", "[copy]", TE
   } while (std::next_permutation(order, order + 4));
 }
 
-TEMPLATE_TEST_CASE("eight dimensions and a 0-d array are copied", "[copy]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("eight dimensions and a 0-d array are copied", "[copy]", TERN_TEST_HOST_DEVICES) {
   const Shape dims{2, 3, 2, 1, 3, 2, 2, 3};
   Shape reversed = dims, strides = dims;
   for (int i = 0; i < 8; ++i) reversed[i] = dims[7 - i];
@@ -117,14 +117,14 @@ TEMPLATE_TEST_CASE("eight dimensions and a 0-d array are copied", "[copy]", TERN
   check<TestType>({{}, {}}, {{}, {}});
 }
 
-TEMPLATE_TEST_CASE("a copy large enough for several threads", "[copy]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a copy large enough for several threads", "[copy]", TERN_TEST_HOST_DEVICES) {
   check<TestType>({{700, 900}, {900, 1}}, {{700, 900}, {1, 700}});
   check<TestType>({{700, 900}, {900, 1}}, {{700, 900}, {901, 1}});
   check<TestType>({{3, 300000}, {300000, 1}}, {{3, 300000}, {1, 0}});
 }
 
 TEMPLATE_TEST_CASE("a transposed copy too large for the caches, with rows of whole packets and not", "[copy]",
-                   TERN_TEST_DEVICES) {
+                   TERN_TEST_HOST_DEVICES) {
   for (const Index columns : {1504, 1500})
     check<TestType>({{1501, columns}, {columns, 1}}, {{1501, columns}, {1, 1501}});
   check<TestType>({{3, 701, 1008}, {701 * 1008, 1008, 1}}, {{3, 701, 1008}, {701 * 1008, 1, 701}});

@@ -5,4 +5,6 @@
 #include "naive_indexing.hpp"
 #include "naive_rows.hpp"
 
+// For tests that give a kernel the host's own memory.
+#define TERN_TEST_HOST_DEVICES tern::Cpu, tern_test::Naive
 #define TERN_TEST_DEVICES tern::Cpu, tern_test::Naive, tern::Cuda
