@@ -100,7 +100,9 @@ CHILD_CASE("cuda emulator: a pointer says what it points to") {
   Pinned<float> p(4);
   float local = 0;
   unsigned type = 0;
-  const auto address = [](const void* pointer) { return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(pointer)); };
+  const auto address = [](const void* pointer) {
+    return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(pointer));
+  };
   EXPECT(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, a) == CUDA_SUCCESS);
   EXPECT(type == CU_MEMORYTYPE_DEVICE);
   EXPECT(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(p.data + 1)) == CUDA_SUCCESS);
@@ -159,7 +161,8 @@ CHILD_CASE("cuda emulator: the memory pool counts what is stream-ordered") {
   EXPECT(cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS);
   EXPECT(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &bytes) == CUDA_SUCCESS);
   EXPECT(bytes == 100);
-  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "cannot be set", cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes));
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "cannot be set",
+                 cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "not emulated", cuMemPoolGetAttribute(pool, 99, &bytes));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "no memory pool", cuMemPoolTrimTo(nullptr, 0));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_DEVICE, "no such device", cuDeviceGetDefaultMemPool(&pool, 3));
