@@ -4,6 +4,7 @@
 #include "call.hpp"
 #include "cublaslt.hpp"
 #include "exports.hpp"
+#include "settings.hpp"
 
 using namespace emulator;
 using namespace abi;
@@ -54,7 +55,8 @@ const char* status_name(cublasStatus_t status) {
 
 extern "C" {
 
-std::size_t cublasLtGetVersion() { return 130100; }
+// As the driver's, 13000, is to 130000.
+std::size_t cublasLtGetVersion() { return static_cast<std::size_t>(settings().driver) / 1000 * 10000; }
 const char* cublasLtGetStatusName(cublasStatus_t status) { return status_name(status); }
 const char* cublasLtGetStatusString(cublasStatus_t status) { return status_name(status); }
 

@@ -15,19 +15,26 @@ using namespace abi;
 
 namespace {
 
+bool is_enough(const Context& c, std::size_t bytes) {
+  return c.used + bytes <= static_cast<std::size_t>(settings().memory);
+}
+
 // Reserves device memory in the current context. Null, after refuse(), where there is not enough.
 Allocation* reserve(std::size_t bytes, int& status) {
   Context& c = *current_context();
   if (!bytes) {
     status = refuse(CUDA_ERROR_INVALID_VALUE, "0 bytes", page::memory);
-  } else if (c.used + bytes > static_cast<std::size_t>(settings().memory)) {
-    status = CUDA_ERROR_OUT_OF_MEMORY;
-  } else {
-    c.used += bytes;
-    ++state().census["memory"];
-    return &device_heap().reserve(bytes, &c);
+    return nullptr;
   }
-  return nullptr;
+  // Releases that are still queued would make room.
+  if (!is_enough(c, bytes)) wait_for_all(c);
+  if (c.sticky || !is_enough(c, bytes)) {
+    status = c.sticky ? c.sticky : int{CUDA_ERROR_OUT_OF_MEMORY};
+    return nullptr;
+  }
+  c.used += bytes;
+  ++state().census["memory"];
+  return &device_heap().reserve(bytes, &c);
 }
 
 // The allocation that begins here and may be freed; null, after refuse(), otherwise.

@@ -62,6 +62,18 @@ CHILD_CASE("cuda emulator: memory runs out, and is counted") {
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "0 bytes", cuMemAlloc_v2(&a, 0));
 }
 
+CHILD_CASE("cuda emulator: what a stream will have freed is room for more") {
+  tern_emulator_set("memory=1000");
+  start();
+  Stream s;
+  CUdeviceptr p = 0;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT(cuMemAllocAsync(&p, 600, s) == CUDA_SUCCESS);
+    EXPECT(cuMemFreeAsync(p, s) == CUDA_SUCCESS);
+  }
+  EXPECT(cuMemAlloc_v2(&p, 600) == CUDA_SUCCESS);
+}
+
 CHILD_CASE("cuda emulator: a free of what is not allocated is refused") {
   start();
   Array<float> a(4);
