@@ -48,8 +48,6 @@ static const int warpSize = 32;
 
 static emulator::Services emulated_services;
 static void* emulated_dynamic_shared;
-// Makes the section exist in every module.
-static char emulated_shared_anchor[64] __attribute__((section("emulated_shared"), used));
 extern "C" char __start_emulated_shared[], __stop_emulated_shared[];
 
 // Barriers. __COUNTER__ tells one place from another, so that divergent barriers are seen.
@@ -254,7 +252,10 @@ emulator::KernelEntry emulated_kernel(const char* name, unsigned max_threads) {
   using S = EmulatedSignature<decltype(Kernel)>;
   return {name, &S::template call<Kernel>, S::layout.offsets, S::layout.sizes, S::count, S::layout.bytes, max_threads};
 }
+// The anchor makes the section exist in every module. It stands here because clang makes a section that a precompiled
+// header begins read-only.
 #define EMULATED_MODULE(...)                                                                \
+  static char emulated_shared_anchor[64] __attribute__((section("emulated_shared"), used)); \
   static const emulator::KernelEntry emulated_kernels[] = {__VA_ARGS__};                    \
   extern "C" __attribute__((visibility("default"))) emulator::KernelModule emulated_module; \
   emulator::KernelModule emulated_module = {&threadIdx.x,                                   \
