@@ -20,7 +20,7 @@ struct Settings {
   double memory = 8.0 * (1 << 30);  // bytes per device
   double capability = 90;           // 90: compute capability 9.0
   double driver = 13000;
-  double timeout_ms = 10000;  // of one kernel
+  double timeout_ms = 60000;  // of one kernel
   double multiprocessors = 4;
 
   double call_ns = 1000;    // the host's cost of a call that queues work
