@@ -1,5 +1,5 @@
 // What a CUDA backend must know of the driver API, NVRTC and cublasLt (CUDA 12 and 13): types, constants and functions,
-// written from NVIDIA's documentation. tests/abi_check.cpp holds them against NVIDIA's headers where those are installed.
+// written from NVIDIA's documentation. tests/abi_check.cpp holds them against NVIDIA's headers where there are any.
 // Enumerations are plain integers here: only their size and values cross the border.
 #pragma once
 #include <cstddef>
@@ -35,9 +35,11 @@
   X(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, 903, "capture was not ended in the same stream as it began")       \
   X(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, 904, "capturing stream has unjoined work")                          \
   X(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, 905, "dependency created on uncaptured work in another stream")    \
-  X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906, "operation would make the legacy stream depend on a capturing blocking stream") \
+  X(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906,                                                                \
+    "operation would make the legacy stream depend on a capturing blocking stream")                         \
   X(CUDA_ERROR_CAPTURED_EVENT, 907, "operation not permitted on an event last recorded in a capturing stream") \
-  X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908, "attempt to terminate a thread-local capture sequence from another thread") \
+  X(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908,                                                            \
+    "attempt to terminate a thread-local capture sequence from another thread")                             \
   X(CUDA_ERROR_UNKNOWN, 999, "unknown error")
 
 // X(name, value)
@@ -203,7 +205,7 @@ using nvrtcProgram = struct _nvrtcProgram*;
 
 using cublasStatus_t = int;
 using cublasLtHandle_t = struct cublasLtContext*;
-// cublasLt's descriptors are structures that the caller may also hold by value; the functions here take pointers to them.
+// cublasLt's descriptors are structures that a caller may also hold by value; the functions here take pointers.
 using cublasLtMatmulDesc_t = struct MatmulDesc*;
 using cublasLtMatrixLayout_t = struct MatrixLayout*;
 using cublasLtMatmulPreference_t = struct MatmulPreference*;

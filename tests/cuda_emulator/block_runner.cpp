@@ -43,14 +43,14 @@ struct Block {
   const Shape* shape;
   const unsigned char* parameters;
   bool reversed;
-  unsigned threads, next, live;          // threads in all, not started, not finished
+  unsigned threads, next, live;  // threads in all, not started, not finished
   unsigned at_barrier, barrier_sum;
   std::vector<Fibre*> pool, ready, by_thread;
-  std::size_t first_idle;                // no fibre of the pool before it is idle
+  std::size_t first_idle;  // no fibre of the pool before it is idle
   std::vector<unsigned> warp_waiting;
   Fibre* current;
   FibreContext scheduler;
-  const char* fault;                     // why it cannot go on
+  const char* fault;  // why it cannot go on
 } block;
 
 void set_thread_index(const Fibre* fibre) {
@@ -111,7 +111,9 @@ void release_warp(unsigned first, unsigned mask, const Fibre* me) {
     const unsigned source = fibre->source & 31;
     // A value read from a lane that takes no part is undefined: all ones, like poisoned memory.
     const bool present = mask >> source & 1;
-    fibre->result = fibre->warp_op == WarpOp::ballot ? ballot : present ? block.by_thread[first + source]->value : ~0ull;
+    fibre->result = fibre->warp_op == WarpOp::ballot ? ballot
+                    : present                        ? block.by_thread[first + source]->value
+                                                     : ~0ull;
   }
   for (unsigned rest = mask; rest; rest &= rest - 1) wake(block.by_thread[first + __builtin_ctz(rest)]);
   block.warp_waiting[first / 32] -= __builtin_popcount(mask);
@@ -131,7 +133,8 @@ std::uint64_t warp(WarpOp op, unsigned mask, std::uint64_t value, int source) {
     block.fault = "a thread calls a warp collective whose mask omits it";
     suspend(me, State::idle);
   }
-  if (++block.warp_waiting[first / 32] >= static_cast<unsigned>(__builtin_popcount(mask))) release_warp(first, mask, me);
+  if (++block.warp_waiting[first / 32] >= static_cast<unsigned>(__builtin_popcount(mask)))
+    release_warp(first, mask, me);
   switch_fibre(me->context, block.scheduler);
   return me->result;
 }
@@ -190,9 +193,8 @@ bool run_block() {
       k = 0;
       resume(idle_fibre());
     } else {
-      block.fault = block.at_barrier
-                        ? "deadlock: some threads wait at a barrier, others in a warp collective"
-                        : "deadlock: a lane named in a warp collective's mask has left or waits elsewhere";
+      block.fault = block.at_barrier ? "deadlock: some threads wait at a barrier, others in a warp collective"
+                                     : "deadlock: a lane named in a warp collective's mask has left or waits elsewhere";
     }
   }
   return !block.fault;

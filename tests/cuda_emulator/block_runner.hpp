@@ -1,5 +1,5 @@
 // Runs a launch, block after block. The threads of a block run on one fibre, in a plain loop; only a thread that really
-// waits (barrier, shuffle) keeps its fibre, and the loop goes on on another. So a kernel without barriers needs no switch.
+// waits (barrier, shuffle) keeps its fibre, and the loop goes on on another. A kernel without barriers needs no switch.
 #pragma once
 #include "mailbox.hpp"
 

@@ -74,8 +74,10 @@ Call::~Call() { current_lock() = outer_; }
 
 int Call::prerequisites(unsigned traits) const {
   if (!(traits & (initialised | context))) return 0;
-  if (state().forked) return refuse(abi::CUDA_ERROR_NOT_INITIALIZED, "in a forked child of a process that uses CUDA", page::initialize);
-  if (!state().initialised) return refuse(abi::CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called", page::initialize);
+  if (state().forked)
+    return refuse(abi::CUDA_ERROR_NOT_INITIALIZED, "in a forked child of a process that uses CUDA", page::initialize);
+  if (!state().initialised)
+    return refuse(abi::CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called", page::initialize);
   if (!(traits & context)) return 0;
   const Context* current = current_context();
   if (!current || !current->retained)

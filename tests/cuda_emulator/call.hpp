@@ -11,9 +11,9 @@ namespace emulator {
 /// What a driver function needs, and how it fails when a test makes it fail.
 enum Trait : unsigned {
   plain = 0,
-  initialised = 1,   // cuInit was called
-  context = 2,       // the thread has a current context, which has no sticky error
-  releases = 4,      // does its work even where it fails, so that a failed release is no leak of the client's
+  initialised = 1,  // cuInit was called
+  context = 2,      // the thread has a current context, which has no sticky error
+  releases = 4,     // does its work even where it fails, so that a failed release is no leak of the client's
 };
 
 /// One call: takes the lock, counts, decides whether the call fails before it begins.
@@ -63,6 +63,6 @@ std::string hex(std::uintptr_t address);
 }  // namespace emulator
 
 /// The beginning of an exported function. Further argument: traits.
-#define EMULATED_CALL(failure, ...)                              \
+#define EMULATED_CALL(failure, ...)                                  \
   emulator::Call call(__func__, failure __VA_OPT__(, ) __VA_ARGS__); \
   if (const int status = call.status()) return status

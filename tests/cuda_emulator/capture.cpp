@@ -75,7 +75,8 @@ int wait_in_capture(Stream& stream, const Event& event, bool& handled) {
     return invalidate(*stream.capture, abi::CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
                       "a stream in capture waits for an event recorded outside the capture", page::capture);
   if (!is_active(event.capture))
-    return refuse(abi::CUDA_ERROR_CAPTURED_EVENT, "the event was last recorded in a capture that has ended", page::errors);
+    return refuse(abi::CUDA_ERROR_CAPTURED_EVENT, "the event was last recorded in a capture that has ended",
+                  page::errors);
   if (stream.capture && stream.capture != event.capture) {
     stream.capture->invalid = true;
     return invalidate(*event.capture, abi::CUDA_ERROR_STREAM_CAPTURE_MERGE,

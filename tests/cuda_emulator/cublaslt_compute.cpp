@@ -102,7 +102,9 @@ void compute(const Product& p, const void* alpha, const void* beta, Operands o) 
   const auto scale = [&](const void* from) { return read<A>(p.desc.scale_type, static_cast<const char*>(from), 0); };
   const A al = scale(alpha), be = scale(beta);
   if (be == A(0)) o.c = nullptr;
-  const auto step = [](const MatrixLayout& layout) { return layout.batch_stride * static_cast<std::int64_t>(element_bytes(layout.type)); };
+  const auto step = [](const MatrixLayout& layout) {
+    return layout.batch_stride * static_cast<std::int64_t>(element_bytes(layout.type));
+  };
   for (std::int32_t batch = 0; batch < p.d.batch_count; ++batch) {
     compute_batch(p, al, be, o);
     o.a += step(p.a);

@@ -15,7 +15,7 @@ using namespace abi;
 
 namespace {
 
-// What the emulated algorithm keeps in cublasLtMatmulAlgo_t: a mark, the workspace it needs, the alignments it counts on.
+// What the emulated algorithm keeps in cublasLtMatmulAlgo_t: a mark, the workspace it needs, alignments it counts on.
 constexpr std::uint64_t algo_mark = 0x7465726e616c676f;
 constexpr std::size_t wanted_workspace = 64 << 10;
 
@@ -40,11 +40,14 @@ int check_pointer(const char* name, const void* pointer, std::size_t bytes, std:
   if (address % alignment)
     return refuse(CUBLAS_STATUS_NOT_SUPPORTED,
                   std::string(name) + " at " + hex(address) + " is not aligned to the " + std::to_string(alignment) +
-                      " bytes that the algorithm was chosen for", page::preference);
+                      " bytes that the algorithm was chosen for",
+                  page::preference);
   const Allocation* a = device_heap().find(address, bytes);
   if (a && !a->doomed) return CUBLAS_STATUS_SUCCESS;
-  return refuse(CUBLAS_STATUS_INVALID_VALUE, std::string(name) + ": " + std::to_string(bytes) + " bytes at " + hex(address) +
-                                                 " are not inside one device allocation", page::matmul);
+  return refuse(CUBLAS_STATUS_INVALID_VALUE,
+                std::string(name) + ": " + std::to_string(bytes) + " bytes at " + hex(address) +
+                    " are not inside one device allocation",
+                page::matmul);
 }
 
 double rate_of(const MatmulDesc& desc, std::uint32_t type) {
@@ -63,7 +66,8 @@ std::uint64_t product_ns(const Product& p, bool reads_c) {
   const double operations = 2 * k * static_cast<double>(p.d.rows) * static_cast<double>(p.d.cols) * p.d.batch_count;
   const double arithmetic = operations / rate_of(p.desc, p.a.type);
   const double bytes = static_cast<double>(extent(p.a) + extent(p.b) + extent(p.d) + (reads_c ? extent(p.c) : 0));
-  return static_cast<std::uint64_t>(std::ceil(settings().kernel_ns + std::max(arithmetic, bytes / settings().memory_rate)));
+  return static_cast<std::uint64_t>(
+      std::ceil(settings().kernel_ns + std::max(arithmetic, bytes / settings().memory_rate)));
 }
 
 // The pointers of a call.
@@ -86,8 +90,8 @@ int check_pointers(const Product& p, const Pointers& at, const cublasLtMatmulAlg
     if (const int status = check_pointer("C", at.c, extent(p.c), alignment[2])) return status;
   if (const int status = check_pointer("D", at.d, extent(p.d), alignment[3])) return status;
   if (at.workspace_bytes < algo.data[1])
-    return refuse(CUBLAS_STATUS_INVALID_VALUE, "the algorithm needs a workspace of " + std::to_string(algo.data[1]) + " bytes",
-                  page::matmul);
+    return refuse(CUBLAS_STATUS_INVALID_VALUE,
+                  "the algorithm needs a workspace of " + std::to_string(algo.data[1]) + " bytes", page::matmul);
   if (at.workspace_bytes)
     if (const int status = check_pointer("the workspace", at.workspace, at.workspace_bytes, 16)) return status;
   if (!(p.desc.epilogue & CUBLASLT_EPILOGUE_BIAS)) return CUBLAS_STATUS_SUCCESS;
@@ -127,8 +131,9 @@ bool is_zero(const void* beta, int scale_type) {
 
 extern "C" {
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
-                                              cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
                                               cublasLtMatmulPreference_t preference, int requested,
                                               cublasLtMatmulHeuristicResult_t results[], int* returned) {
   EMULATED_CALL(CUBLAS_STATUS_NOT_SUPPORTED);
@@ -173,8 +178,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   Work work;
   work.engine = Engine::compute;
   work.ns = product_ns(p, reads_c);
-  for (const void* pointer : {a, b, reads_c ? c : nullptr, static_cast<const void*>(d), static_cast<const void*>(workspace), p.desc.bias})
-    if (const Allocation* found = device_heap().find(reinterpret_cast<std::uintptr_t>(pointer))) work.uses.push_back(found->address);
+  for (const void* pointer :
+       {a, b, reads_c ? c : nullptr, static_cast<const void*>(d), static_cast<const void*>(workspace), p.desc.bias})
+    if (const Allocation* found = device_heap().find(reinterpret_cast<std::uintptr_t>(pointer)))
+      work.uses.push_back(found->address);
   if (on_host) {  // alpha and beta are read now
     double scales[2] = {};
     const std::size_t bytes = element_bytes(static_cast<std::uint32_t>(p.desc.scale_type));

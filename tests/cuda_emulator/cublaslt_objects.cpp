@@ -4,13 +4,16 @@
 #include "call.hpp"
 #include "cublaslt.hpp"
 #include "exports.hpp"
+#include "settings.hpp"
 
 using namespace emulator;
 using namespace abi;
 
 namespace {
 
-int no_such_object() { return refuse(CUBLAS_STATUS_INVALID_VALUE, "no such object, or it was destroyed", page::matmul); }
+int no_such_object() {
+  return refuse(CUBLAS_STATUS_INVALID_VALUE, "no such object, or it was destroyed", page::matmul);
+}
 
 // Sets an attribute whose value has the size of the field.
 template <class T>
@@ -52,7 +55,8 @@ const char* status_name(cublasStatus_t status) {
 
 extern "C" {
 
-std::size_t cublasLtGetVersion() { return 130100; }
+// As the driver's, 13000, is to 130000.
+std::size_t cublasLtGetVersion() { return static_cast<std::size_t>(settings().driver) / 1000 * 10000; }
 const char* cublasLtGetStatusName(cublasStatus_t status) { return status_name(status); }
 const char* cublasLtGetStatusString(cublasStatus_t status) { return status_name(status); }
 
@@ -83,7 +87,8 @@ cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc) {
   return call.finish(destroy(desc));
 }
 
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, int attribute, const void* value, std::size_t size) {
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, int attribute, const void* value,
+                                              std::size_t size) {
   EMULATED_CALL(CUBLAS_STATUS_INTERNAL_ERROR);
   if (!is_live(desc)) return no_such_object();
   switch (attribute) {
@@ -100,8 +105,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, int att
   }
 }
 
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, int type, std::uint64_t rows, std::uint64_t cols,
-                                          std::int64_t ld) {
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, int type, std::uint64_t rows,
+                                          std::uint64_t cols, std::int64_t ld) {
   EMULATED_CALL(CUBLAS_STATUS_ALLOC_FAILED);
   *layout = new MatrixLayout{static_cast<std::uint32_t>(type), rows, cols, ld};
   add_live("matrix layout", *layout);
@@ -124,7 +129,8 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout, i
     case CUBLASLT_MATRIX_LAYOUT_COLS: return set(layout->cols, value, size, page::matrix_layout);
     case CUBLASLT_MATRIX_LAYOUT_LD: return set(layout->ld, value, size, page::matrix_layout);
     case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT: return set(layout->batch_count, value, size, page::matrix_layout);
-    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET: return set(layout->batch_stride, value, size, page::matrix_layout);
+    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
+      return set(layout->batch_stride, value, size, page::matrix_layout);
     default: return unknown_attribute(attribute, page::matrix_layout);
   }
 }
@@ -141,19 +147,21 @@ cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t prefer
   return call.finish(destroy(preference));
 }
 
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference, int attribute, const void* value,
-                                                    std::size_t size) {
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference, int attribute,
+                                                    const void* value, std::size_t size) {
   EMULATED_CALL(CUBLAS_STATUS_INTERNAL_ERROR);
   if (!is_live(preference)) return no_such_object();
   switch (attribute) {
     case CUBLASLT_MATMUL_PREF_SEARCH_MODE: return set(preference->search_mode, value, size, page::preference);
-    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK: return set(preference->reduction_scheme, value, size, page::preference);
+    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
+      return set(preference->reduction_scheme, value, size, page::preference);
     case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES: return set(preference->workspace, value, size, page::preference);
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
-      return set(preference->alignment[attribute - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES], value, size, page::preference);
+      return set(preference->alignment[attribute - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES], value, size,
+                 page::preference);
     default: return unknown_attribute(attribute, page::preference);
   }
 }

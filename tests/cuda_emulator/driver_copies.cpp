@@ -27,8 +27,9 @@ int device_side(CUdeviceptr pointer, std::size_t bytes, Side& side) {
   const Allocation* a = device_heap().find(pointer, bytes);
   side = {pointer, a};
   if (!a)
-    return refuse(CUDA_ERROR_INVALID_VALUE, std::to_string(bytes) + " bytes at " + hex(pointer) +
-                                                " are not inside one device allocation", page::memory);
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  std::to_string(bytes) + " bytes at " + hex(pointer) + " are not inside one device allocation",
+                  page::memory);
   if (a->doomed) return refuse(CUDA_ERROR_INVALID_VALUE, hex(pointer) + " has been freed", page::pool);
   return CUDA_SUCCESS;
 }
@@ -37,10 +38,12 @@ int host_side(const void* pointer, std::size_t bytes, Side& side) {
   const std::uintptr_t address = address_of(pointer);
   side = {address, pinned_heap().find(address, bytes)};
   if (device_heap().contains(address))
-    return refuse(CUDA_ERROR_INVALID_VALUE, hex(address) + " is device memory where a host pointer belongs", page::memory);
+    return refuse(CUDA_ERROR_INVALID_VALUE, hex(address) + " is device memory where a host pointer belongs",
+                  page::memory);
   if (pinned_heap().contains(address) && !side.allocation)
-    return refuse(CUDA_ERROR_INVALID_VALUE, std::to_string(bytes) + " bytes at " + hex(address) +
-                                                " are not inside one pinned allocation", page::memory);
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  std::to_string(bytes) + " bytes at " + hex(address) + " are not inside one pinned allocation",
+                  page::memory);
   return CUDA_SUCCESS;
 }
 
@@ -86,7 +89,8 @@ CUresult to_device(Stream& stream, CUdeviceptr target, const void* source, std::
   if (const int status = host_side(source, bytes, from)) return status;
   if (const int status = refuse_pageable_in_capture(stream, from)) return status;
   const bool pinned = from.allocation;
-  return enqueue_host_copy(stream, copy_work(to, from, bytes, Engine::to_device, host_copy_ns(bytes, true, pinned)), pinned);
+  return enqueue_host_copy(stream, copy_work(to, from, bytes, Engine::to_device, host_copy_ns(bytes, true, pinned)),
+                           pinned);
 }
 
 CUresult to_host(Stream& stream, void* target, CUdeviceptr source, std::size_t bytes) {
@@ -96,8 +100,10 @@ CUresult to_host(Stream& stream, void* target, CUdeviceptr source, std::size_t b
   if (const int status = refuse_pageable_in_capture(stream, to)) return status;
   const bool pinned = to.allocation;
   // The result does not exist before the copy runs. What a queued copy has yet to read from there stays.
-  if (!stream.capture && !(pinned && has_pending_user(to.allocation->address, nullptr))) std::memset(target, 0xff, bytes);
-  return enqueue_host_copy(stream, copy_work(to, from, bytes, Engine::to_host, host_copy_ns(bytes, false, pinned)), pinned);
+  if (!stream.capture && !(pinned && has_pending_user(to.allocation->address, nullptr)))
+    std::memset(target, 0xff, bytes);
+  return enqueue_host_copy(stream, copy_work(to, from, bytes, Engine::to_host, host_copy_ns(bytes, false, pinned)),
+                           pinned);
 }
 
 CUresult within_device(Stream& stream, CUdeviceptr target, CUdeviceptr source, std::size_t bytes, bool peers) {
@@ -105,8 +111,8 @@ CUresult within_device(Stream& stream, CUdeviceptr target, CUdeviceptr source, s
   if (const int status = device_side(target, bytes, to)) return status;
   if (const int status = device_side(source, bytes, from)) return status;
   const Settings& s = settings();
-  const std::uint64_t ns = peers ? transfer_ns(bytes, s.peer, s.copy_ns)
-                                 : transfer_ns(2 * bytes, s.memory_rate, s.kernel_ns);
+  const std::uint64_t ns =
+      peers ? transfer_ns(bytes, s.peer, s.copy_ns) : transfer_ns(2 * bytes, s.memory_rate, s.kernel_ns);
   return enqueue(stream, copy_work(to, from, bytes, peers ? Engine::to_host : Engine::compute, ns));
 }
 

@@ -49,7 +49,7 @@ struct ErrorText {
 constexpr ErrorText error_texts[] = {ABI_DRIVER_ERRORS(ERROR_TEXT)};
 #undef ERROR_TEXT
 
-CUresult error_text(CUresult error, const char** text, const char* ErrorText::* field) {
+CUresult error_text(CUresult error, const char** text, const char* ErrorText::*field) {
   *text = nullptr;
   for (const ErrorText& e : error_texts)
     if (e.code == error) *text = e.*field;
@@ -63,7 +63,8 @@ extern "C" {
 CUresult cuInit(unsigned flags) {
   EMULATED_CALL(CUDA_ERROR_NO_DEVICE);
   if (flags) return refuse(CUDA_ERROR_INVALID_VALUE, "the flags must be 0", page::initialize);
-  if (state().forked) return refuse(CUDA_ERROR_NOT_INITIALIZED, "in a forked child of a process that uses CUDA", page::initialize);
+  if (state().forked)
+    return refuse(CUDA_ERROR_NOT_INITIALIZED, "in a forked child of a process that uses CUDA", page::initialize);
   const int devices = static_cast<int>(settings().devices);
   if (!devices) return CUDA_ERROR_NO_DEVICE;
   // Contexts stay where they are after a reset: threads may still point to them.
@@ -147,7 +148,8 @@ CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = capability % 10; break;
     case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: *value = 1; break;
     default:
-      return refuse(CUDA_ERROR_INVALID_VALUE, "attribute " + std::to_string(attribute) + " is not emulated", page::device);
+      return refuse(CUDA_ERROR_INVALID_VALUE, "attribute " + std::to_string(attribute) + " is not emulated",
+                    page::device);
   }
   return CUDA_SUCCESS;
 }
@@ -166,7 +168,8 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, initialised | releases);
   if (!is_device(device)) return no_such_device();
   Context& c = *state().contexts[device];
-  if (!c.retained) return refuse(CUDA_ERROR_INVALID_CONTEXT, "the primary context is not retained", page::primary_context);
+  if (!c.retained)
+    return refuse(CUDA_ERROR_INVALID_CONTEXT, "the primary context is not retained", page::primary_context);
   if (!--c.retained) deactivate(c);
   --state().census["context"];
   return call.finish(CUDA_SUCCESS);

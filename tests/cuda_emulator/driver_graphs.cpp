@@ -33,10 +33,11 @@ int check_end(const Stream& stream, const Capture& capture) {
     return refuse(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "another thread began the capture", page::stream);
   if (&stream != capture.origin)
     return refuse(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "the capture began on another stream", page::stream);
-  if (capture.invalid) return refuse(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the capture has been invalidated", page::stream);
+  if (capture.invalid)
+    return refuse(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the capture has been invalidated", page::stream);
   if (!is_joined(capture))
-    return refuse(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "a stream that joined the capture has work that the first does not wait for",
-                  page::cross_stream);
+    return refuse(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+                  "a stream that joined the capture has work that the first does not wait for", page::cross_stream);
   return CUDA_SUCCESS;
 }
 
@@ -133,7 +134,8 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   Work work;
   work.engine = Engine::compute;
   work.ns = schedule_length(executable->nodes);
-  for (const Node& node : executable->nodes) work.uses.insert(work.uses.end(), node.work.uses.begin(), node.work.uses.end());
+  for (const Node& node : executable->nodes)
+    work.uses.insert(work.uses.end(), node.work.uses.begin(), node.work.uses.end());
   // A copy of the nodes: the executable graph may be destroyed while it runs.
   work.run = [nodes = executable->nodes]() mutable {
     for (Node& node : nodes)

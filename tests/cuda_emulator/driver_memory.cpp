@@ -15,27 +15,35 @@ using namespace abi;
 
 namespace {
 
+bool is_enough(const Context& c, std::size_t bytes) {
+  return c.used + bytes <= static_cast<std::size_t>(settings().memory);
+}
+
 // Reserves device memory in the current context. Null, after refuse(), where there is not enough.
 Allocation* reserve(std::size_t bytes, int& status) {
   Context& c = *current_context();
   if (!bytes) {
     status = refuse(CUDA_ERROR_INVALID_VALUE, "0 bytes", page::memory);
-  } else if (c.used + bytes > static_cast<std::size_t>(settings().memory)) {
-    status = CUDA_ERROR_OUT_OF_MEMORY;
-  } else {
-    c.used += bytes;
-    ++state().census["memory"];
-    return &device_heap().reserve(bytes, &c);
+    return nullptr;
   }
-  return nullptr;
+  // Releases that are still queued would make room.
+  if (!is_enough(c, bytes)) wait_for_all(c);
+  if (c.sticky || !is_enough(c, bytes)) {
+    status = c.sticky ? c.sticky : int{CUDA_ERROR_OUT_OF_MEMORY};
+    return nullptr;
+  }
+  c.used += bytes;
+  ++state().census["memory"];
+  return &device_heap().reserve(bytes, &c);
 }
 
 // The allocation that begins here and may be freed; null, after refuse(), otherwise.
 Allocation* to_free(CUdeviceptr pointer, const char* page, int& status) {
   Allocation* a = device_heap().find(pointer);
   if (a && a->address == pointer && !a->doomed) return a;
-  status = refuse(CUDA_ERROR_INVALID_VALUE,
-                  hex(pointer) + (a && a->doomed ? " has been freed already" : " is not what an allocation returned"), page);
+  status =
+      refuse(CUDA_ERROR_INVALID_VALUE,
+             hex(pointer) + (a && a->doomed ? " has been freed already" : " is not what an allocation returned"), page);
   return nullptr;
 }
 
@@ -72,7 +80,8 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
   if (waits) {
     wait_for_all(*a->context);
   } else if (has_pending_user(pointer, nullptr) || !a->live) {
-    a->context->sticky = fault(CUDA_ERROR_ILLEGAL_ADDRESS, "memory is freed that queued work uses, and this free does not wait");
+    a->context->sticky =
+        fault(CUDA_ERROR_ILLEGAL_ADDRESS, "memory is freed that queued work uses, and this free does not wait");
   }
   --state().census["memory"];
   CUcontext owner = a->context;
@@ -94,7 +103,8 @@ CUresult cuMemAllocAsync(CUdeviceptr* pointer, std::size_t bytes, CUstream strea
   c.pool_high = std::max(c.pool_high, c.pool_used += bytes);
   a->live = false;
   const std::uintptr_t address = *pointer = a->address;
-  return enqueue(*s, {.run = [address] { return open_device_memory(device_heap().allocations()[address]); }, .uses = {address}});
+  return enqueue(
+      *s, {.run = [address] { return open_device_memory(device_heap().allocations()[address]); }, .uses = {address}});
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
@@ -136,10 +146,12 @@ CUresult cuMemFreeHost(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   Allocation* a = pinned_heap().find(address);
   if (!a || a->address != address)
-    return refuse(CUDA_ERROR_INVALID_VALUE, hex(address) + " is not what cuMemHostAlloc returned, or was freed", page::memory);
+    return refuse(CUDA_ERROR_INVALID_VALUE, hex(address) + " is not what cuMemHostAlloc returned, or was freed",
+                  page::memory);
   CUcontext owner = a->context;
   if (has_pending_user(address, nullptr))
-    owner->sticky = fault(CUDA_ERROR_ILLEGAL_ADDRESS, "pinned memory is freed that queued work uses; this free need not wait");
+    owner->sticky =
+        fault(CUDA_ERROR_ILLEGAL_ADDRESS, "pinned memory is freed that queued work uses; this free need not wait");
   mprotect(reinterpret_cast<void*>(a->first_page), a->page_bytes, PROT_NONE);
   pinned_heap().remove(address);
   --state().census["pinned"];
@@ -167,7 +179,8 @@ CUresult cuPointerGetAttribute(void* data, int attribute, CUdeviceptr pointer) {
       break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(data) = a->context->ordinal; break;
     default:
-      return refuse(CUDA_ERROR_INVALID_VALUE, "attribute " + std::to_string(attribute) + " is not emulated", page::pointer);
+      return refuse(CUDA_ERROR_INVALID_VALUE, "attribute " + std::to_string(attribute) + " is not emulated",
+                    page::pointer);
   }
   return CUDA_SUCCESS;
 }

@@ -27,14 +27,16 @@ int static_shared(const Function& function) {
   return static_cast<int>(function.module->module->shared_end - function.module->module->shared_begin);
 }
 
-int no_such_function() { return refuse(CUDA_ERROR_INVALID_HANDLE, "no such function, or its module was unloaded", page::module); }
+int no_such_function() {
+  return refuse(CUDA_ERROR_INVALID_HANDLE, "no such function, or its module was unloaded", page::module);
+}
 
 // Loads the library here, for its table of kernels, and in the executor, where it runs.
 int load(const std::string& library, Module& module) {
   static int serial = 0;
   const char* temporary = std::getenv("TMPDIR");
-  const std::string path = std::string(temporary ? temporary : "/tmp") + "/tern-emulator-" + std::to_string(getpid()) + "-" +
-                           std::to_string(serial++) + ".so";
+  const std::string path = std::string(temporary ? temporary : "/tmp") + "/tern-emulator-" + std::to_string(getpid()) +
+                           "-" + std::to_string(serial++) + ".so";
   std::ofstream(path, std::ios::binary) << library;
   module.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const int status = module.library ? module.context->executor.load(path, module.id) : CUDA_ERROR_INVALID_IMAGE;
@@ -52,7 +54,8 @@ int check_shape(const Function& function, const Shape& shape) {
     return std::to_string(s[0]) + "x" + std::to_string(s[1]) + "x" + std::to_string(s[2]);
   };
   if (!in_range)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "a grid of " + sizes(g) + " blocks of " + sizes(b) + " threads", page::capabilities);
+    return refuse(CUDA_ERROR_INVALID_VALUE, "a grid of " + sizes(g) + " blocks of " + sizes(b) + " threads",
+                  page::capabilities);
   if (b[0] * b[1] * b[2] > kernel.max_threads)
     return refuse(CUDA_ERROR_INVALID_VALUE,
                   std::string(kernel.name) + " has __launch_bounds__(" + std::to_string(kernel.max_threads) + ")",
@@ -60,8 +63,10 @@ int check_shape(const Function& function, const Shape& shape) {
   if (shape.shared > static_cast<unsigned>(function.dynamic_shared_limit) ||
       shape.shared + static_cast<unsigned>(static_shared(function)) > unsigned{shared_limit})
     return refuse(CUDA_ERROR_INVALID_VALUE,
-                  std::to_string(shape.shared) + " bytes of dynamic shared memory; more than 48 KB must be allowed by "
-                  "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES", page::launch);
+                  std::to_string(shape.shared) +
+                      " bytes of dynamic shared memory; more than 48 KB must be allowed by "
+                      "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
+                  page::launch);
   return CUDA_SUCCESS;
 }
 
@@ -102,7 +107,8 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   const unsigned have = static_cast<unsigned>(settings().capability), want = header.architecture;
   if (header.is_ptx ? want > have : want / 10 != have / 10 || want > have)
     return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
-                  "compiled for " + std::to_string(want) + ", the device is " + std::to_string(have), page::compatibility);
+                  "compiled for " + std::to_string(want) + ", the device is " + std::to_string(have),
+                  page::compatibility);
   auto m = std::make_unique<Module>();
   m->context = current_context();
   if ((status = load(library, *m))) return refuse(status, "the image cannot be loaded", page::module);
@@ -140,13 +146,15 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
     *function = f.get();
     return CUDA_SUCCESS;
   }
-  return refuse(CUDA_ERROR_NOT_FOUND, "no kernel " + std::string(name) +
-                                          ": one that is not extern \"C\" is found by its lowered name only", page::module);
+  return refuse(CUDA_ERROR_NOT_FOUND,
+                "no kernel " + std::string(name) + ": one that is not extern \"C\" is found by its lowered name only",
+                page::module);
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr*, std::size_t*, CUmodule, const char* name) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, context);
-  return refuse(CUDA_ERROR_NOT_FOUND, "global variables of modules are not emulated: " + std::string(name), page::module);
+  return refuse(CUDA_ERROR_NOT_FOUND, "global variables of modules are not emulated: " + std::string(name),
+                page::module);
 }
 
 CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
@@ -162,7 +170,8 @@ CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = static_cast<int>(settings().capability); break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = function->dynamic_shared_limit; break;
     default:
-      return refuse(CUDA_ERROR_INVALID_VALUE, "attribute " + std::to_string(attribute) + " is not emulated", page::launch);
+      return refuse(CUDA_ERROR_INVALID_VALUE, "attribute " + std::to_string(attribute) + " is not emulated",
+                    page::launch);
   }
   return CUDA_SUCCESS;
 }
@@ -171,14 +180,16 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, context);
   if (!is_live(function)) return no_such_function();
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "attribute " + std::to_string(attribute) + " is not emulated", page::launch);
+    return refuse(CUDA_ERROR_INVALID_VALUE, "attribute " + std::to_string(attribute) + " is not emulated",
+                  page::launch);
   if (value < 0 || value + static_shared(*function) > shared_limit)
     return refuse(CUDA_ERROR_INVALID_VALUE, std::to_string(value) + " bytes of shared memory", page::capabilities);
   function->dynamic_shared_limit = value;
   return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads, std::size_t shared) {
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
+                                                     std::size_t shared) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, context);
   if (!is_live(function)) return no_such_function();
   if (threads <= 0) return refuse(CUDA_ERROR_INVALID_VALUE, "a block of no threads", page::occupancy);
@@ -190,7 +201,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void** parameters, void** extra) {
+                        unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void** parameters,
+                        void** extra) {
   EMULATED_CALL(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, context);
   int status = CUDA_SUCCESS;
   Stream* s = stream_of(stream, status);

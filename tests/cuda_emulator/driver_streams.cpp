@@ -9,13 +9,17 @@ using namespace abi;
 
 namespace {
 
-int no_such_event() { return refuse(CUDA_ERROR_INVALID_HANDLE, "no such event, or it has been destroyed", page::event); }
+int no_such_event() {
+  return refuse(CUDA_ERROR_INVALID_HANDLE, "no such event, or it has been destroyed", page::event);
+}
 
 CUresult elapsed(float* ms, CUevent start, CUevent end) {
   if (!is_live(start) || !is_live(end)) return no_such_event();
   for (const Event* event : {start, end}) {
-    if (!event->timed) return refuse(CUDA_ERROR_INVALID_HANDLE, "an event made with CU_EVENT_DISABLE_TIMING", page::event);
-    if (event->capture) return refuse(CUDA_ERROR_CAPTURED_EVENT, "an event recorded in a capture has no time", page::errors);
+    if (!event->timed)
+      return refuse(CUDA_ERROR_INVALID_HANDLE, "an event made with CU_EVENT_DISABLE_TIMING", page::event);
+    if (event->capture)
+      return refuse(CUDA_ERROR_CAPTURED_EVENT, "an event recorded in a capture has no time", page::errors);
     if (!event->recorded) return refuse(CUDA_ERROR_INVALID_HANDLE, "an event that was never recorded", page::event);
   }
   for (const Event* event : {start, end})
@@ -43,7 +47,8 @@ CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
 // The object stays: its work may still be waited for.
 CUresult cuStreamDestroy_v2(CUstream stream) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, context | releases);
-  if (!is_live(stream)) return refuse(CUDA_ERROR_INVALID_HANDLE, "no such stream, or it has been destroyed", page::stream);
+  if (!is_live(stream))
+    return refuse(CUDA_ERROR_INVALID_HANDLE, "no such stream, or it has been destroyed", page::stream);
   if (stream->capture) stream->capture->invalid = true;
   remove_live(stream);
   return call.finish(CUDA_SUCCESS);

@@ -1,5 +1,5 @@
-// The process in which kernels run. It maps device memory where the client sees it, but readable: the client cannot touch
-// it, a kernel cannot touch the client, and a kernel's crash ends this process only.
+// The process in which kernels run. It maps device memory where the client sees it, but readable: the client cannot
+// touch it, a kernel cannot touch the client, and a kernel's crash ends this process only.
 //   descriptor 3: the socket to the driver; 4: device memory; 5: pinned memory; 6: the mailbox
 #include <dlfcn.h>
 #include <poll.h>
@@ -26,9 +26,9 @@ void say_where(const char* what, const void* address) {
   static const unsigned nowhere[3] = {};
   const unsigned* block = running.module ? running.module->block_index : nowhere;
   const unsigned* thread = running.module ? running.module->thread_index : nowhere;
-  int length = std::snprintf(mailbox->text, sizeof mailbox->text, "%s in kernel %s, block (%u, %u, %u), thread (%u, %u, %u)",
-                             what, running.kernel ? running.kernel->name : "?", block[0], block[1], block[2], thread[0],
-                             thread[1], thread[2]);
+  int length = std::snprintf(
+      mailbox->text, sizeof mailbox->text, "%s in kernel %s, block (%u, %u, %u), thread (%u, %u, %u)", what,
+      running.kernel ? running.kernel->name : "?", block[0], block[1], block[2], thread[0], thread[1], thread[2]);
   if (address) std::snprintf(mailbox->text + length, sizeof mailbox->text - length, ", at address %p", address);
 }
 
@@ -110,8 +110,7 @@ void* map(std::uintptr_t address, std::size_t size, int protection, int file) {
 // The client may end while a kernel runs without end.
 void end_with_client(int socket) {
   pollfd gone{socket, POLLRDHUP, 0};
-  while (poll(&gone, 1, -1) < 0) {
-  }
+  while (poll(&gone, 1, -1) < 0) {}
   _exit(0);
 }
 

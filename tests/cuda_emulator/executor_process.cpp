@@ -79,8 +79,7 @@ int ExecutorProcess::obey(Command command) {
   if (send(socket_, &token, 1, MSG_NOSIGNAL) != 1) return abi::CUDA_ERROR_LAUNCH_FAILED;
   pollfd wait{socket_, POLLIN, 0};
   int ready;
-  while ((ready = poll(&wait, 1, static_cast<int>(settings().timeout_ms))) < 0 && errno == EINTR) {
-  }
+  while ((ready = poll(&wait, 1, static_cast<int>(settings().timeout_ms))) < 0 && errno == EINTR) {}
   if (ready == 0) {
     kill(process_, SIGKILL);
     std::snprintf(mailbox_->text, sizeof mailbox_->text, "a kernel did not end in %.0f ms", settings().timeout_ms);

@@ -38,9 +38,9 @@ inline void switch_fibre(FibreContext& from, FibreContext& to) {
 /// Prepares `context` so that the first switch to it enters `entry`, which must not return.
 inline void prepare_fibre(FibreContext& context, void (*entry)()) {
   void** top = reinterpret_cast<void**>(new_stack() + fibre_stack) - 1;
-  *top = nullptr;                              // entry's return address
-  *--top = reinterpret_cast<void*>(entry);     // where the switch returns to
-  context.stack_pointer = top - 6;             // the registers that the switch pops
+  *top = nullptr;                           // entry's return address
+  *--top = reinterpret_cast<void*>(entry);  // where the switch returns to
+  context.stack_pointer = top - 6;          // the registers that the switch pops
 }
 
 #else

@@ -16,9 +16,9 @@ struct Allocation {
   std::size_t page_bytes = 0;
   Context* context = nullptr;
   bool stream_ordered = false;
-  bool live = true;        // the stream has reached its allocation, and not its release
-  bool doomed = false;     // a release has been queued
-  unsigned flags = 0;      // of pinned memory
+  bool live = true;     // the stream has reached its allocation, and not its release
+  bool doomed = false;  // a release has been queued
+  unsigned flags = 0;   // of pinned memory
 };
 
 /// A range of addresses behind one memory file. An allocation ends at a guard page, aligned to 256 bytes; addresses are
@@ -57,8 +57,8 @@ class Heap {
 Heap& device_heap();
 Heap& pinned_heap();
 
-/// How the emulator reaches `bytes` of an operand of queued work: device memory that is live, or host memory. Null, after
-/// fault(), where it must not.
+/// How the emulator reaches `bytes` of an operand of queued work: device memory that is live, or host memory. Null,
+/// after fault(), where it must not.
 char* reach(std::uintptr_t address, std::size_t bytes, const char* what);
 
 /// Releases device memory: checks its end, forgets it. Returns a CUresult.

@@ -1,4 +1,5 @@
-// What a compiled kernel module, the executor that runs it and the driver agree on. Included by the shim, so C headers only.
+// What a compiled kernel module, the executor that runs it and the driver agree on. Included by the shim, so C headers
+// only.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

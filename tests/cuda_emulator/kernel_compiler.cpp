@@ -57,10 +57,17 @@ bool run(const std::vector<std::string>& command, const fs::path& log) {
 }
 
 std::vector<std::string> common_command(const std::vector<std::string>& flags) {
-  std::vector<std::string> command{settings().compiler,        "-std=c++17",    "-O1",
-                                   "-w",                       "-fPIC",         "-fvisibility=hidden",
-                                   "-fno-exceptions",          "-fno-rtti",     "-fno-threadsafe-statics",
-                                   "-fno-strict-aliasing",     "-ffp-contract=off"};
+  std::vector<std::string> command{settings().compiler,
+                                   "-std=c++17",
+                                   "-O1",
+                                   "-w",
+                                   "-fPIC",
+                                   "-fvisibility=hidden",
+                                   "-fno-exceptions",
+                                   "-fno-rtti",
+                                   "-fno-threadsafe-statics",
+                                   "-fno-strict-aliasing",
+                                   "-ffp-contract=off"};
   command.insert(command.end(), flags.begin(), flags.end());
   return command;
 }
@@ -74,7 +81,8 @@ std::string joined(const std::vector<std::string>& words) {
 // The folder for results of this command and these shims, with the shims in it, precompiled where that works.
 fs::path prepared_folder(const std::vector<std::string>& command) {
   const fs::path shims = library_folder();
-  const std::string shim = read(shims / "shim.hpp"), abi = read(shims / "kernel_abi.hpp"), key = joined(command) + shim + abi;
+  const std::string shim = read(shims / "shim.hpp"), abi = read(shims / "kernel_abi.hpp"),
+                    key = joined(command) + shim + abi;
   const fs::path folder = fs::temp_directory_path() / ("tern-emulator-" + std::to_string(getuid())) /
                           std::to_string(hash_bytes(key.data(), key.size()));
   if (fs::exists(folder / "shim.hpp.gch")) return folder;

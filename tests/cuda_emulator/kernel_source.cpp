@@ -45,21 +45,25 @@ std::string enclosing_namespaces(const std::string& source, std::size_t place) {
 
 std::string entry(const std::string& source, const std::string& expression, const std::string& space = "") {
   const std::string address = expression[0] == '&' ? expression : "&" + space + expression;
-  return "emulated_kernel<(" + address + ")>(\"" + expression + "\", " + launch_bounds(source, base_name(expression)) + "), ";
+  return "emulated_kernel<(" + address + ")>(\"" + expression + "\", " + launch_bounds(source, base_name(expression)) +
+         "), ";
 }
 
 }  // namespace
 
-std::string host_source(const std::string& source, const std::string& name, const std::vector<std::string>& expressions) {
+std::string host_source(const std::string& source, const std::string& name,
+                        const std::vector<std::string>& expressions) {
   static const std::regex dynamic_shared(
       R"(extern\s+__shared__\s+((?:__align__\s*\([^)]*\)\s*)?)([\w:<> ]+?)\s+(\w+)\s*\[\s*\]\s*;)");
   static const std::regex c_kernel(
-      R"(extern\s+"C"\s+__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\()");
+      R"(extern\s+"C"\s+__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?)"
+      R"(void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\()");
   static const std::regex c_linkage(R"(extern\s+"C"\s+__global__)");
 
   std::string table;
   for (std::sregex_iterator match(source.begin(), source.end(), c_kernel), end; match != end; ++match)
-    table += entry(source, (*match)[1].str(), enclosing_namespaces(source, static_cast<std::size_t>(match->position())));
+    table +=
+        entry(source, (*match)[1].str(), enclosing_namespaces(source, static_cast<std::size_t>(match->position())));
   for (const std::string& expression : expressions) table += entry(source, expression);
 
   std::string text = std::regex_replace(source, dynamic_shared, "$2* $3 = ($2*)emulated_dynamic_shared;");

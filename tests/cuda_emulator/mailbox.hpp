@@ -1,4 +1,5 @@
-// The page that the driver (in the client's process) and the executor share, and where both map device and pinned memory.
+// The page that the driver (in the client's process) and the executor share, and where both map device and pinned
+// memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

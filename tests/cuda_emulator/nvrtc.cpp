@@ -26,7 +26,9 @@ namespace {
 
 constexpr int architectures[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
-int no_such_program() { return refuse(NVRTC_ERROR_INVALID_PROGRAM, "no such program, or it was destroyed", page::nvrtc); }
+int no_such_program() {
+  return refuse(NVRTC_ERROR_INVALID_PROGRAM, "no such program, or it was destroyed", page::nvrtc);
+}
 
 struct Options {
   int architecture = 75;
@@ -54,10 +56,30 @@ bool read_architecture(const std::string& value, Options& options) {
 
 // What the emulation has no use for.
 bool is_ignored(const std::string& option) {
-  constexpr const char* names[] = {"--use_fast_math", "-use_fast_math", "--fmad=", "-fmad=", "--ftz=", "-ftz=", "--prec-div=",
-                                   "-prec-div=", "--prec-sqrt=", "-prec-sqrt=", "--device-int128", "-device-int128",
-                                   "--generate-line-info", "-lineinfo", "--device-debug", "-G", "--extra-device-vectorization",
-                                   "--restrict", "-restrict", "-w", "--disable-warnings", "-default-device", "-dopt", "--std="};
+  constexpr const char* names[] = {"--use_fast_math",
+                                   "-use_fast_math",
+                                   "--fmad=",
+                                   "-fmad=",
+                                   "--ftz=",
+                                   "-ftz=",
+                                   "--prec-div=",
+                                   "-prec-div=",
+                                   "--prec-sqrt=",
+                                   "-prec-sqrt=",
+                                   "--device-int128",
+                                   "-device-int128",
+                                   "--generate-line-info",
+                                   "-lineinfo",
+                                   "--device-debug",
+                                   "-G",
+                                   "--extra-device-vectorization",
+                                   "--restrict",
+                                   "-restrict",
+                                   "-w",
+                                   "--disable-warnings",
+                                   "-default-device",
+                                   "-dopt",
+                                   "--std="};
   return std::any_of(std::begin(names), std::end(names), [&](const char* name) { return starts_with(option, name); });
 }
 
@@ -121,7 +143,8 @@ nvrtcResult nvrtcGetSupportedArchs(int* supported) {
 nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* source, const char* name, int header_count,
                                const char* const*, const char* const*) {
   EMULATED_CALL(NVRTC_ERROR_OUT_OF_MEMORY);
-  if (!source || header_count) return refuse(NVRTC_ERROR_INVALID_INPUT, "no source, or headers, which are not emulated", page::nvrtc);
+  if (!source || header_count)
+    return refuse(NVRTC_ERROR_INVALID_INPUT, "no source, or headers, which are not emulated", page::nvrtc);
   *program = new _nvrtcProgram{source, name ? name : "default_program", "", "", "", {}};
   add_live("program", *program);
   return NVRTC_SUCCESS;
@@ -171,7 +194,8 @@ nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char* expression, co
     return refuse(NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION, "the program has not been compiled", page::nvrtc);
   for (const std::string& known : program->expressions)
     if (known == expression) return *lowered = known.c_str(), NVRTC_SUCCESS;
-  return refuse(NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID, "an expression that was not added: " + std::string(expression), page::nvrtc);
+  return refuse(NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID, "an expression that was not added: " + std::string(expression),
+                page::nvrtc);
 }
 
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, std::size_t* size) {

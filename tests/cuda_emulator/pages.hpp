@@ -24,7 +24,8 @@ inline constexpr const char* null_stream = DRIVER_API "stream-sync-behavior.html
 #define GUIDE "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#"
 inline constexpr const char* capture = GUIDE "prohibited-and-unhandled-operations";
 inline constexpr const char* cross_stream = GUIDE "cross-stream-dependencies-and-events";
-inline constexpr const char* capabilities = GUIDE "features-and-technical-specifications-technical-specifications-per-compute-capability";
+inline constexpr const char* capabilities =
+    GUIDE "features-and-technical-specifications-technical-specifications-per-compute-capability";
 inline constexpr const char* compatibility = GUIDE "binary-compatibility";
 inline constexpr const char* launch_bounds = GUIDE "launch-bounds";
 #undef GUIDE

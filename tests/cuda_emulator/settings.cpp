@@ -10,20 +10,30 @@ namespace {
 
 struct Number {
   const char* name;
-  double Settings::* field;
+  double Settings::*field;
 };
 
 constexpr Number numbers[] = {
-    {"devices", &Settings::devices},         {"memory", &Settings::memory},
-    {"capability", &Settings::capability},   {"driver", &Settings::driver},
-    {"timeout_ms", &Settings::timeout_ms},   {"multiprocessors", &Settings::multiprocessors},
-    {"call_ns", &Settings::call_ns},         {"kernel_ns", &Settings::kernel_ns},
-    {"copy_ns", &Settings::copy_ns},         {"h2d_pinned", &Settings::h2d_pinned},
-    {"h2d_pageable", &Settings::h2d_pageable}, {"d2h_pinned", &Settings::d2h_pinned},
-    {"d2h_pageable", &Settings::d2h_pageable}, {"peer", &Settings::peer},
-    {"memory_rate", &Settings::memory_rate}, {"float32", &Settings::float32},
-    {"tf32", &Settings::tf32},               {"float16", &Settings::float16},
-    {"float64", &Settings::float64},         {"int8", &Settings::int8},
+    {"devices", &Settings::devices},
+    {"memory", &Settings::memory},
+    {"capability", &Settings::capability},
+    {"driver", &Settings::driver},
+    {"timeout_ms", &Settings::timeout_ms},
+    {"multiprocessors", &Settings::multiprocessors},
+    {"call_ns", &Settings::call_ns},
+    {"kernel_ns", &Settings::kernel_ns},
+    {"copy_ns", &Settings::copy_ns},
+    {"h2d_pinned", &Settings::h2d_pinned},
+    {"h2d_pageable", &Settings::h2d_pageable},
+    {"d2h_pinned", &Settings::d2h_pinned},
+    {"d2h_pageable", &Settings::d2h_pageable},
+    {"peer", &Settings::peer},
+    {"memory_rate", &Settings::memory_rate},
+    {"float32", &Settings::float32},
+    {"tf32", &Settings::tf32},
+    {"float16", &Settings::float16},
+    {"float64", &Settings::float64},
+    {"int8", &Settings::int8},
 };
 
 bool apply_order(const std::string& value) {

@@ -1,5 +1,5 @@
-// Included before every kernel: CUDA's device language for the host's compiler. One thread runs at a time, so atomics are
-// plain operations; the executor sets the indices before it runs a thread.
+// Included before every kernel: CUDA's device language for the host's compiler. One thread runs at a time, so atomics
+// are plain operations; the executor sets the indices before it runs a thread.
 #pragma once
 #include <assert.h>
 #include <math.h>
@@ -27,14 +27,14 @@ struct uint3 {
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
-#define EMULATED_VECTORS(T, name)                                                                  \
-  struct alignas(2 * sizeof(T)) name##2 {                                                          \
-    T x, y;                                                                                        \
-  };                                                                                               \
-  struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 {                                     \
-    T x, y, z, w;                                                                                  \
-  };                                                                                               \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                                       \
+#define EMULATED_VECTORS(T, name)                              \
+  struct alignas(2 * sizeof(T)) name##2 {                      \
+    T x, y;                                                    \
+  };                                                           \
+  struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 { \
+    T x, y, z, w;                                              \
+  };                                                           \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }   \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 EMULATED_VECTORS(float, float)
 EMULATED_VECTORS(double, double)
@@ -48,8 +48,6 @@ static const int warpSize = 32;
 
 static emulator::Services emulated_services;
 static void* emulated_dynamic_shared;
-// Makes the section exist in every module.
-static char emulated_shared_anchor[64] __attribute__((section("emulated_shared"), used));
 extern "C" char __start_emulated_shared[], __stop_emulated_shared[];
 
 // Barriers. __COUNTER__ tells one place from another, so that divergent barriers are seen.
@@ -104,19 +102,19 @@ template <class T>
 struct EmulatedSame {
   using type = T;
 };
-#define EMULATED_ATOMIC(name, expression)                                \
-  template <class T>                                                     \
-  inline T name(T* address, typename EmulatedSame<T>::type value) {      \
-    const T old = *address;                                              \
-    *address = expression;                                               \
-    return old;                                                          \
+#define EMULATED_ATOMIC(name, expression)                           \
+  template <class T>                                                \
+  inline T name(T* address, typename EmulatedSame<T>::type value) { \
+    const T old = *address;                                         \
+    *address = expression;                                          \
+    return old;                                                     \
   }
 EMULATED_ATOMIC(atomicAdd, old + value)
 EMULATED_ATOMIC(atomicSub, old - value)
 EMULATED_ATOMIC(atomicExch, value)
 EMULATED_ATOMIC(atomicMax, value > old ? value : old)
 EMULATED_ATOMIC(atomicMin, value < old ? value : old)
-EMULATED_ATOMIC(atomicAnd, old & value)
+EMULATED_ATOMIC(atomicAnd, old& value)
 EMULATED_ATOMIC(atomicOr, old | value)
 EMULATED_ATOMIC(atomicXor, old ^ value)
 template <class T>
@@ -204,7 +202,8 @@ inline auto max(A a, B b) -> decltype(a + b) {
   return a < b ? b : a;
 }
 
-// The table of kernels. A launch passes pointers to its arguments with no sizes, so these come from the function's type.
+// The table of kernels. A launch passes pointers to its arguments with no sizes, so these come from the function's
+// type.
 template <unsigned... I>
 struct EmulatedIndices {};
 template <unsigned N, unsigned... I>
@@ -253,10 +252,19 @@ emulator::KernelEntry emulated_kernel(const char* name, unsigned max_threads) {
   using S = EmulatedSignature<decltype(Kernel)>;
   return {name, &S::template call<Kernel>, S::layout.offsets, S::layout.sizes, S::count, S::layout.bytes, max_threads};
 }
-#define EMULATED_MODULE(...)                                                                                       \
-  static const emulator::KernelEntry emulated_kernels[] = {__VA_ARGS__};                                           \
-  extern "C" __attribute__((visibility("default"))) emulator::KernelModule emulated_module;                        \
-  emulator::KernelModule emulated_module = {&threadIdx.x, &blockIdx.x, &blockDim.x, &gridDim.x, &emulated_services, \
-                                            &emulated_dynamic_shared, __start_emulated_shared,                     \
-                                            __stop_emulated_shared, emulated_kernels,                              \
+// The anchor makes the section exist in every module. It stands here because clang makes a section that a precompiled
+// header begins read-only.
+#define EMULATED_MODULE(...)                                                                \
+  static char emulated_shared_anchor[64] __attribute__((section("emulated_shared"), used)); \
+  static const emulator::KernelEntry emulated_kernels[] = {__VA_ARGS__};                    \
+  extern "C" __attribute__((visibility("default"))) emulator::KernelModule emulated_module; \
+  emulator::KernelModule emulated_module = {&threadIdx.x,                                   \
+                                            &blockIdx.x,                                    \
+                                            &blockDim.x,                                    \
+                                            &gridDim.x,                                     \
+                                            &emulated_services,                             \
+                                            &emulated_dynamic_shared,                       \
+                                            __start_emulated_shared,                        \
+                                            __stop_emulated_shared,                         \
+                                            emulated_kernels,                               \
                                             sizeof emulated_kernels / sizeof *emulated_kernels};

@@ -11,7 +11,7 @@
 namespace emulator {
 
 State& state() {
-  static State& s = [] () -> State& {
+  static State& s = []() -> State& {
     reload_settings();
     pthread_atfork(nullptr, nullptr, [] { state().forked = state().initialised; });
     return *new State;

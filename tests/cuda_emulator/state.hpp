@@ -35,18 +35,18 @@ enum class Engine { none, compute, to_device, to_host };
 
 /// Something to be done on a stream.
 struct Work {
-  std::function<int()> run = {};                // gives a CUresult; anything but success makes the context unusable
+  std::function<int()> run = {};  // gives a CUresult; anything but success makes the context unusable
   Engine engine = Engine::none;
-  std::uint64_t ns = 0;                         // how long it takes in the time model
-  std::vector<std::uintptr_t> uses = {};        // the addresses of the allocations that it reads or writes
-  bool calls_host = false;                      // a host function: runs without the lock
+  std::uint64_t ns = 0;                   // how long it takes in the time model
+  std::vector<std::uintptr_t> uses = {};  // the addresses of the allocations that it reads or writes
+  bool calls_host = false;                // a host function: runs without the lock
 };
 
 /// A place in a stream: after its first `count` operations.
 struct Point {
   Stream* stream = nullptr;
   std::uint64_t count = 0;
-  std::uint64_t time = 0;                       // when it is reached in the time model
+  std::uint64_t time = 0;  // when it is reached in the time model
   Known known;
 };
 
@@ -71,21 +71,21 @@ struct Node {
 };
 
 struct LiveObject {
-  const char* kind;                             // null: not counted
-  const Context* context;                       // that it goes with; null: none
+  const char* kind;        // null: not counted
+  const Context* context;  // that it goes with; null: none
 };
 
 struct State {
   std::mutex mutex;
-  std::condition_variable changed;              // an operation of some stream is done
+  std::condition_variable changed;  // an operation of some stream is done
   bool initialised = false;
-  bool forked = false;                          // in a child of the process that called cuInit
-  std::vector<std::unique_ptr<Context>> contexts;  // one a device
+  bool forked = false;                               // in a child of the process that called cuInit
+  std::vector<std::unique_ptr<Context>> contexts;    // one a device
   std::unordered_map<const void*, LiveObject> live;  // handles that exist
-  std::map<std::string, long> census;           // by kind
-  std::vector<std::unique_ptr<Stream>> streams; // destroyed ones too: their work may still be waited for
-  std::vector<std::unique_ptr<Capture>> captures;  // in progress
-  std::uint64_t now = 0;                        // the host's clock, ns
+  std::map<std::string, long> census;                // by kind
+  std::vector<std::unique_ptr<Stream>> streams;      // destroyed ones too: their work may still be waited for
+  std::vector<std::unique_ptr<Capture>> captures;    // in progress
+  std::uint64_t now = 0;                             // the host's clock, ns
 };
 
 State& state();
@@ -116,24 +116,24 @@ namespace abi {
 struct CUctx_st {
   int ordinal = 0;
   int retained = 0;
-  CUresult sticky = CUDA_SUCCESS;               // an error that makes the context unusable
+  CUresult sticky = CUDA_SUCCESS;  // an error that makes the context unusable
   CUstream legacy = nullptr;
-  std::size_t used = 0;                         // bytes of device memory
-  std::size_t pool_used = 0, pool_high = 0;     // the stream-ordered of them, and their most so far
-  std::uint64_t engine_free[4] = {};            // when each engine is free again
+  std::size_t used = 0;                      // bytes of device memory
+  std::size_t pool_used = 0, pool_high = 0;  // the stream-ordered of them, and their most so far
+  std::uint64_t engine_free[4] = {};         // when each engine is free again
   emulator::ExecutorProcess executor;
 };
 
 struct CUstream_st {
   CUcontext context = nullptr;
-  bool blocking = true;                         // ordered with the legacy stream
+  bool blocking = true;  // ordered with the legacy stream
   std::deque<emulator::Operation> queue;
   std::uint64_t enqueued = 0, done = 0;
-  bool running = false;                         // a thread is at its front operation
-  std::uint64_t time = 0;                       // when its last operation ends
+  bool running = false;    // a thread is at its front operation
+  std::uint64_t time = 0;  // when its last operation ends
   emulator::Known known;
   emulator::Capture* capture = nullptr;
-  std::vector<std::size_t> tail;                // what its next captured node comes after
+  std::vector<std::size_t> tail;  // what its next captured node comes after
 };
 
 struct CUevent_st {
@@ -141,7 +141,7 @@ struct CUevent_st {
   bool timed = true;
   bool recorded = false;
   emulator::Point point;
-  emulator::Capture* capture = nullptr;         // recorded in a capture, at these nodes
+  emulator::Capture* capture = nullptr;  // recorded in a capture, at these nodes
   std::vector<std::size_t> tail;
 };
 
@@ -155,7 +155,7 @@ struct CUmod_st {
   CUcontext context = nullptr;
   void* library = nullptr;
   const emulator::KernelModule* module = nullptr;
-  unsigned id = 0;                              // in the executor
+  unsigned id = 0;  // in the executor
   std::vector<std::unique_ptr<CUfunc_st>> functions;
 };
 

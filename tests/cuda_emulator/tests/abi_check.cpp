@@ -1,5 +1,5 @@
-// Holds abi.hpp against NVIDIA's headers: every constant's value, and every function's result and parameters by size and
-// kind. Compiles to nothing; built only where the headers are installed.
+// Holds abi.hpp against NVIDIA's headers: every constant's value, and every function's result and parameters by size
+// and kind. Compiles to nothing; built only where the headers are installed.
 #include "../abi_functions.hpp"  // first: NVIDIA's headers make macros of some of its names
 
 #include <cublasLt.h>
@@ -67,4 +67,5 @@ static_assert(sizeof(abi::cublasLtMatmulAlgo_t) == sizeof(cublasLtMatmulAlgo_t))
 static_assert(sizeof(abi::cublasLtMatmulHeuristicResult_t) == sizeof(cublasLtMatmulHeuristicResult_t));
 static_assert(offsetof(abi::cublasLtMatmulHeuristicResult_t, workspaceSize) ==
               offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
-static_assert(offsetof(abi::cublasLtMatmulHeuristicResult_t, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
+static_assert(offsetof(abi::cublasLtMatmulHeuristicResult_t, state) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, state));

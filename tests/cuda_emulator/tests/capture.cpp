@@ -9,7 +9,9 @@ namespace {
 
 constexpr const char* add = R"(extern "C" __global__ void add(int* x, int v) { x[threadIdx.x] += v; })";
 
-void begin(CUstream s, int mode = CU_STREAM_CAPTURE_MODE_GLOBAL) { EXPECT(cuStreamBeginCapture_v2(s, mode) == CUDA_SUCCESS); }
+void begin(CUstream s, int mode = CU_STREAM_CAPTURE_MODE_GLOBAL) {
+  EXPECT(cuStreamBeginCapture_v2(s, mode) == CUDA_SUCCESS);
+}
 
 // Ends the capture that the refused call has invalidated.
 void expect_invalid(CUstream s) {
@@ -188,7 +190,8 @@ CHILD_CASE("cuda emulator: captures do not mix with each other or with what is n
   begin(s);
   EXPECT_REFUSED(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "outside the capture", cuStreamWaitEvent(s, e, 0));
   EXPECT_REFUSED(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "has been invalidated",
-                 cuLaunchHostFunc(s, [](void*) {}, nullptr));
+                 cuLaunchHostFunc(
+                     s, [](void*) {}, nullptr));
   expect_invalid(s);
 }
 

@@ -125,7 +125,8 @@ CHILD_CASE("cuda emulator: copies of what is not there are refused") {
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "not inside one device", cuMemcpyHtoDAsync_v2(a, local, 17, nullptr));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "not inside one device", cuMemcpyDtoHAsync_v2(local, a + 4, 16, nullptr));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "not inside one pinned", cuMemcpyDtoHAsync_v2(p.data + 1, a, 16, nullptr));
-  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "where a host pointer belongs", cuMemcpyHtoDAsync_v2(a, host(b), 16, nullptr));
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "where a host pointer belongs",
+                 cuMemcpyHtoDAsync_v2(a, host(b), 16, nullptr));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "where a host pointer belongs", cuMemcpyDtoH_v2(host(b), a, 16));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "not inside one device", cuMemcpyHtoD_v2(a + 1, local, 16));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "not inside one device", cuMemcpyDtoDAsync_v2(a, b + 1, 16, nullptr));

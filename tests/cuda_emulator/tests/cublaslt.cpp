@@ -11,7 +11,8 @@ namespace {
 struct Layout {
   cublasLtMatrixLayout_t handle = nullptr;
   Layout(int type, int rows, int cols, int ld, int order = CUBLASLT_ORDER_COL, int batch = 1, std::int64_t stride = 0) {
-    EXPECT(cublasLtMatrixLayoutCreate(&handle, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols), ld) == 0);
+    EXPECT(cublasLtMatrixLayoutCreate(&handle, type, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols),
+                                      ld) == 0);
     set(CUBLASLT_MATRIX_LAYOUT_ORDER, order);
     set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, batch);
     set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
@@ -62,8 +63,8 @@ int multiply(Library& lt, Desc& desc, Layout& a, Layout& b, Layout& d, CUdevicep
                                                         lt.preference, 1, &result, &found))
     return status;
   EXPECT(found == 1);
-  return cublasLtMatmul(lt.handle, desc.handle, alpha, at(pa), a.handle, at(pb), b.handle, beta, at(pd), d.handle, at(pd), d.handle,
-                        &result.algo, at(workspace), workspace_bytes, nullptr);
+  return cublasLtMatmul(lt.handle, desc.handle, alpha, at(pa), a.handle, at(pb), b.handle, beta, at(pd), d.handle,
+                        at(pd), d.handle, &result.algo, at(workspace), workspace_bytes, nullptr);
 }
 
 std::vector<float> wave(std::size_t n, float step) {
@@ -80,14 +81,16 @@ CHILD_CASE("cuda emulator: products of every transpose, order, epilogue and batc
   start();
   Library lt;
   const int m = 5, n = 7, k = 9, batch = 2;
-  const std::vector<float> a = wave(batch * m * k, 0.7f), b = wave(batch * k * n, 0.3f), c = wave(batch * m * n, 0.9f), bias = wave(m, 1);
+  const std::vector<float> a = wave(batch * m * k, 0.7f), b = wave(batch * k * n, 0.3f), c = wave(batch * m * n, 0.9f),
+                           bias = wave(m, 1);
   const float alpha = 1.5f, beta = 0.5f;
   Array<float> da(a), db(b), dbias(bias);
   for (int ta = 0; ta < 2; ++ta)
     for (int tb = 0; tb < 2; ++tb)
       for (const bool row : {false, true})
-        for (const unsigned epilogue : {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU,
-                                        CUBLASLT_EPILOGUE_RELU_BIAS, CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS}) {
+        for (const unsigned epilogue :
+             {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS, CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_RELU_BIAS,
+              CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS}) {
           const bool biased = epilogue & CUBLASLT_EPILOGUE_BIAS;
           Array<float> dd(c);
           Desc desc;
@@ -107,7 +110,9 @@ CHILD_CASE("cuda emulator: products of every transpose, order, epilogue and batc
           }
           EXPECT(status == CUBLAS_STATUS_SUCCESS);
           const std::vector<float> d = dd.values();
-          const auto index = [&](int rows, int cols, int i, int j) { return static_cast<std::size_t>(row ? i * cols + j : j * rows + i); };
+          const auto index = [&](int rows, int cols, int i, int j) {
+            return static_cast<std::size_t>(row ? i * cols + j : j * rows + i);
+          };
           for (std::size_t q = 0; q < batch; ++q)
             for (int i = 0; i < m; ++i)
               for (int j = 0; j < n; ++j) {
@@ -118,7 +123,8 @@ CHILD_CASE("cuda emulator: products of every transpose, order, epilogue and batc
                 const std::size_t at_d = q * m * n + index(m, n, i, j);
                 double x = alpha * sum + beta * c[at_d] + (biased ? bias[static_cast<std::size_t>(i)] : 0);
                 if (epilogue & CUBLASLT_EPILOGUE_RELU) x = std::max(x, 0.0);
-                if (epilogue & CUBLASLT_EPILOGUE_GELU) x = 0.5 * x * (1 + std::tanh(0.7978845608 * (x + 0.044715 * x * x * x)));
+                if (epilogue & CUBLASLT_EPILOGUE_GELU)
+                  x = 0.5 * x * (1 + std::tanh(0.7978845608 * (x + 0.044715 * x * x * x)));
                 EXPECT(std::fabs(d[at_d] - x) < 1e-5);
               }
         }
@@ -130,8 +136,8 @@ CHILD_CASE("cuda emulator: products of 16-bit numbers, double and integers") {
   // 2 x 2, column order: A = [1 3; 2 4], B = I.
   const std::vector<std::uint16_t> bf{0x3f80, 0x4000, 0x4040, 0x4080}, eye_bf{0x3f80, 0, 0, 0x3f80};
   const std::vector<std::uint16_t> half{0x3c00, 0x4000, 0x4200, 0x4400}, eye_half{0x3c00, 0, 0, 0x3c00};
-  const auto check = [&](int type, int out_type, int compute, int scale, const void* unit, const void* nil, CUdeviceptr pa,
-                         CUdeviceptr pb, CUdeviceptr pd) {
+  const auto check = [&](int type, int out_type, int compute, int scale, const void* unit, const void* nil,
+                         CUdeviceptr pa, CUdeviceptr pb, CUdeviceptr pd) {
     Desc desc(compute, scale);
     Layout in(type, 2, 2, 2), out(out_type, 2, 2, 2);
     EXPECT(multiply(lt, desc, in, in, out, pa, pb, pd, unit, nil) == CUBLAS_STATUS_SUCCESS);
@@ -217,10 +223,11 @@ CHILD_CASE("cuda emulator: pointers are aligned as the algorithm was told") {
   EXPECT_REFUSED(CUBLAS_STATUS_NOT_SUPPORTED, "256 bytes", multiply(lt, desc, l, l, l, a, a, d + 4, &one, &zero));
   // Without an algorithm the default preferences hold.
   EXPECT_REFUSED(CUBLAS_STATUS_NOT_SUPPORTED, "256 bytes",
-                 cublasLtMatmul(lt.handle, desc.handle, &one, at(a), l.handle, at(a + 4), l.handle, &zero, at(d), l.handle, at(d),
-                                l.handle, nullptr, nullptr, 0, nullptr));
+                 cublasLtMatmul(lt.handle, desc.handle, &one, at(a), l.handle, at(a + 4), l.handle, &zero, at(d),
+                                l.handle, at(d), l.handle, nullptr, nullptr, 0, nullptr));
   const std::uint32_t four = 4;
-  EXPECT(cublasLtMatmulPreferenceSetAttribute(lt.preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &four, 4) == 0);
+  EXPECT(cublasLtMatmulPreferenceSetAttribute(lt.preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &four, 4) ==
+         0);
   EXPECT(multiply(lt, desc, l, l, l, a + 4, a, d, &one, &zero) == CUBLAS_STATUS_SUCCESS);
   EXPECT(d.values()[0] == 4);
 }
@@ -234,7 +241,8 @@ CHILD_CASE("cuda emulator: products that cublasLt does not compute") {
   };
   Desc plain, strange(CUBLAS_COMPUTE_64F), epilogue, pointers, wide_bias;
   Layout f22(CUDA_R_32F, 2, 2, 2), f23(CUDA_R_32F, 2, 3, 2), h22(CUDA_R_16F, 2, 2, 2), thin(CUDA_R_32F, 2, 2, 1),
-      empty(CUDA_R_32F, 0, 2, 2), tiled(CUDA_R_32F, 2, 2, 2, 2), three(CUDA_R_32F, 2, 2, 2, 0, 3, 4), none(CUDA_R_32F, 2, 2, 2, 0, 0);
+      empty(CUDA_R_32F, 0, 2, 2), tiled(CUDA_R_32F, 2, 2, 2, 2), three(CUDA_R_32F, 2, 2, 2, 0, 3, 4),
+      none(CUDA_R_32F, 2, 2, 2, 0, 0);
   refused(CUBLAS_STATUS_NOT_SUPPORTED, "compute type 70", strange, f22, f22, f22);
   refused(CUBLAS_STATUS_NOT_SUPPORTED, "compute type 68", plain, h22, f22, f22);
   refused(CUBLAS_STATUS_INVALID_VALUE, "op(B) 3 x 2", plain, f22, *std::make_unique<Layout>(CUDA_R_32F, 3, 2, 3), f22);
@@ -270,26 +278,32 @@ CHILD_CASE("cuda emulator: calls of cublasLt that make no sense") {
   Layout l(CUDA_R_32F, 2, 2, 2);
   cublasLtMatmulHeuristicResult_t result;
   int found = 0;
-  const auto heuristic = [&](cublasLtHandle_t handle, cublasLtMatmulPreference_t preference, cublasLtMatrixLayout_t a, int requested) {
-    return cublasLtMatmulAlgoGetHeuristic(handle, desc.handle, a, l.handle, l.handle, l.handle, preference, requested, &result, &found);
+  const auto heuristic = [&](cublasLtHandle_t handle, cublasLtMatmulPreference_t preference, cublasLtMatrixLayout_t a,
+                             int requested) {
+    return cublasLtMatmulAlgoGetHeuristic(handle, desc.handle, a, l.handle, l.handle, l.handle, preference, requested,
+                                          &result, &found);
   };
   EXPECT_REFUSED(CUBLAS_STATUS_NOT_INITIALIZED, "no such handle", heuristic(nullptr, lt.preference, l.handle, 1));
   EXPECT_REFUSED(CUBLAS_STATUS_INVALID_VALUE, "no results", heuristic(lt.handle, lt.preference, l.handle, 0));
   EXPECT_REFUSED(CUBLAS_STATUS_INVALID_VALUE, "preference", heuristic(lt.handle, nullptr, l.handle, 1));
   EXPECT_REFUSED(CUBLAS_STATUS_INVALID_VALUE, "descriptor", heuristic(lt.handle, lt.preference, nullptr, 1));
   const auto product = [&](cublasLtHandle_t handle, const float* alpha, const cublasLtMatmulAlgo_t* algo) {
-    return cublasLtMatmul(handle, desc.handle, alpha, at(x), l.handle, at(x), l.handle, &zero, at(x), l.handle, at(x), l.handle, algo,
-                          nullptr, 0, nullptr);
+    return cublasLtMatmul(handle, desc.handle, alpha, at(x), l.handle, at(x), l.handle, &zero, at(x), l.handle, at(x),
+                          l.handle, algo, nullptr, 0, nullptr);
   };
   const cublasLtMatmulAlgo_t made_up{};
   EXPECT_REFUSED(CUBLAS_STATUS_NOT_INITIALIZED, "no such handle", product(nullptr, &one, nullptr));
   EXPECT_REFUSED(CUBLAS_STATUS_INVALID_VALUE, "alpha", product(lt.handle, nullptr, nullptr));
   EXPECT_REFUSED(CUBLAS_STATUS_INVALID_VALUE, "not an algorithm", product(lt.handle, &one, &made_up));
   const char value = 0;
-  EXPECT_REFUSED(CUBLAS_STATUS_INVALID_VALUE, "4 bytes", cublasLtMatmulDescSetAttribute(desc.handle, CUBLASLT_MATMUL_DESC_TRANSA, &value, 1));
-  EXPECT_REFUSED(CUBLAS_STATUS_NOT_SUPPORTED, "attribute 99", cublasLtMatmulDescSetAttribute(desc.handle, 99, &value, 1));
-  EXPECT_REFUSED(CUBLAS_STATUS_NOT_SUPPORTED, "attribute 99", cublasLtMatrixLayoutSetAttribute(l.handle, 99, &value, 1));
-  EXPECT_REFUSED(CUBLAS_STATUS_NOT_SUPPORTED, "attribute 99", cublasLtMatmulPreferenceSetAttribute(lt.preference, 99, &value, 1));
+  EXPECT_REFUSED(CUBLAS_STATUS_INVALID_VALUE, "4 bytes",
+                 cublasLtMatmulDescSetAttribute(desc.handle, CUBLASLT_MATMUL_DESC_TRANSA, &value, 1));
+  EXPECT_REFUSED(CUBLAS_STATUS_NOT_SUPPORTED, "attribute 99",
+                 cublasLtMatmulDescSetAttribute(desc.handle, 99, &value, 1));
+  EXPECT_REFUSED(CUBLAS_STATUS_NOT_SUPPORTED, "attribute 99",
+                 cublasLtMatrixLayoutSetAttribute(l.handle, 99, &value, 1));
+  EXPECT_REFUSED(CUBLAS_STATUS_NOT_SUPPORTED, "attribute 99",
+                 cublasLtMatmulPreferenceSetAttribute(lt.preference, 99, &value, 1));
   EXPECT_REFUSED(CUBLAS_STATUS_INVALID_VALUE, "no such object", cublasLtDestroy(nullptr));
   EXPECT_REFUSED(CUBLAS_STATUS_INVALID_VALUE, "no such object", cublasLtMatmulDescSetAttribute(nullptr, 0, &value, 1));
   EXPECT(std::string(cublasLtGetStatusString(15)) == "CUBLAS_STATUS_NOT_SUPPORTED");
@@ -303,7 +317,8 @@ CHILD_CASE("cuda emulator: a product with freed memory, and one on a broken devi
   Layout l(CUDA_R_32F, 1, 1, 1);
   CUdeviceptr p = 0;
   EXPECT(cuMemAllocAsync(&p, 4, s) == CUDA_SUCCESS);
-  EXPECT(multiply(lt, desc, l, l, l, p, p, p, &one, &zero) == CUBLAS_STATUS_SUCCESS);  // the null stream does not wait for s
+  EXPECT(multiply(lt, desc, l, l, l, p, p, p, &one, &zero) ==
+         CUBLAS_STATUS_SUCCESS);  // the null stream does not wait for s
   EXPECT(cuStreamSynchronize(nullptr) == CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT(std::string(tern_emulator_message()).find("cublasLt's") != std::string::npos);
   EXPECT(multiply(lt, desc, l, l, l, p, p, p, &one, &zero) == CUBLAS_STATUS_EXECUTION_FAILED);
@@ -339,7 +354,7 @@ TEST_CASE("cuda emulator: 16-bit conversions") {
     if ((bits & 0x7c00) != 0x7c00 || !(bits & 0x3ff)) REQUIRE(float_to_half(half_to_float(b)) == b);
     if ((bits & 0x7f80) != 0x7f80 || !(bits & 0x7f)) REQUIRE(float_to_bfloat16(bfloat16_to_float(b)) == b);
   }
-  CHECK(float_to_half(1 + 0x1p-11f) == 0x3c00);             // a tie, to even
+  CHECK(float_to_half(1 + 0x1p-11f) == 0x3c00);  // a tie, to even
   CHECK(float_to_half(1 + 3 * 0x1p-11f) == 0x3c02);
   CHECK(float_to_half(65519.0f) == 0x7bff);
   CHECK(float_to_half(65520.0f) == 0x7c00);

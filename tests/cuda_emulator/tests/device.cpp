@@ -22,9 +22,7 @@ std::string in_child(const std::function<void()>& test_case) {
     std::string what;
     try {
       test_case();
-    } catch (const std::exception& e) {
-      what = e.what();
-    }
+    } catch (const std::exception& e) { what = e.what(); }
     const bool told = write(ends[1], what.data(), what.size()) == static_cast<ssize_t>(what.size());
     _exit(told ? 0 : 1);
   }
@@ -42,13 +40,14 @@ std::string in_child(const std::function<void()>& test_case) {
 
 void expect(bool condition, const char* text, int line) {
   if (condition) return;
-  throw std::runtime_error("line " + std::to_string(line) + ": " + text + "; the emulator's last message: " +
-                           tern_emulator_message());
+  throw std::runtime_error("line " + std::to_string(line) + ": " + text +
+                           "; the emulator's last message: " + tern_emulator_message());
 }
 
 CUcontext start() {
   CUcontext context = nullptr;
-  if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context)) throw std::runtime_error("no device");
+  if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context))
+    throw std::runtime_error("no device");
   return context;
 }
 

@@ -47,7 +47,8 @@ struct Array {
   std::size_t count;
 
   explicit Array(std::size_t n) : count(n) {
-    if (const int status = cuMemAlloc_v2(&pointer, n * sizeof(T))) throw std::runtime_error("cuMemAlloc " + std::to_string(status));
+    if (const int status = cuMemAlloc_v2(&pointer, n * sizeof(T)))
+      throw std::runtime_error("cuMemAlloc " + std::to_string(status));
   }
   explicit Array(const std::vector<T>& values) : Array(values.size()) {
     cuMemcpyHtoD_v2(pointer, values.data(), count * sizeof(T));
@@ -85,7 +86,8 @@ struct Pinned {
 };
 
 /// The cubin for sm_90; throws the log.
-std::string compile(const std::string& source, const std::vector<std::string>& expressions = {}, const char* arch = "-arch=sm_90");
+std::string compile(const std::string& source, const std::vector<std::string>& expressions = {},
+                    const char* arch = "-arch=sm_90");
 
 struct Kernels {
   CUmodule module = nullptr;

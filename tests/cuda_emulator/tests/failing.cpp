@@ -60,7 +60,8 @@ CHILD_CASE("cuda emulator: whichever call fails, a careful program leaks nothing
     CUfunction f = nullptr;
     if (cuModuleLoadData(&m.handle, cubin.data()) || cuModuleGetFunction(&f, m.handle, "twice"))
       throw std::runtime_error("module");
-    if (launch(f, {1, 4}, s, a.pointer) || cuEventRecord(e, s) || cuEventSynchronize(e)) throw std::runtime_error("launch");
+    if (launch(f, {1, 4}, s, a.pointer) || cuEventRecord(e, s) || cuEventSynchronize(e))
+      throw std::runtime_error("launch");
     EXPECT(a.values()[3] == 8);
   };
   start();
@@ -73,9 +74,7 @@ CHILD_CASE("cuda emulator: whichever call fails, a careful program leaks nothing
     tern_emulator_fail(nullptr, n, 0);
     try {
       program();
-    } catch (const std::runtime_error&) {
-      ++thrown;
-    }
+    } catch (const std::runtime_error&) { ++thrown; }
     tern_emulator_fail(nullptr, 0, 0);
     EXPECT(tern_emulator_live(nullptr) == 1);  // the context
   }

@@ -30,7 +30,10 @@ extern "C" __global__ void reverse(const float* x, float* y) {
   extern __shared__ float s[];
   int t = threadIdx.x; s[t] = __ldg(x + t); __syncthreads(); y[t] = s[blockDim.x - 1 - t];
 }
-template <class T> __device__ T warp_sum(T v) { for (int d = 16; d; d >>= 1) v += __shfl_down_sync(0xffffffffu, v, d); return v; }
+template <class T> __device__ T warp_sum(T v) {
+  for (int d = 16; d; d >>= 1) v += __shfl_down_sync(0xffffffffu, v, d);
+  return v;
+}
 extern "C" __global__ void row_sums(const float* x, float* y, int cols) {
   int row = blockIdx.x * blockDim.y + threadIdx.y; float v = 0;
   for (int c = threadIdx.x; c < cols; c += 32) v += x[row * cols + c];
@@ -39,7 +42,8 @@ extern "C" __global__ void row_sums(const float* x, float* y, int cols) {
 extern "C" __global__ void votes(unsigned* out) {
   unsigned even = __ballot_sync(0xffffffffu, threadIdx.x % 2 == 0);
   float other = __shfl_xor_sync(0xffffffffu, (float)threadIdx.x, 1);
-  out[threadIdx.x] = even + (unsigned)other + (__float_as_uint(1.0f) == 0x3f800000u) + __syncthreads_count(threadIdx.x < 5);
+  unsigned first = __syncthreads_count(threadIdx.x < 5);
+  out[threadIdx.x] = even + (unsigned)other + (__float_as_uint(1.0f) == 0x3f800000u) + first;
 }
 )";
 

@@ -62,6 +62,18 @@ CHILD_CASE("cuda emulator: memory runs out, and is counted") {
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "0 bytes", cuMemAlloc_v2(&a, 0));
 }
 
+CHILD_CASE("cuda emulator: what a stream will have freed is room for more") {
+  tern_emulator_set("memory=1000");
+  start();
+  Stream s;
+  CUdeviceptr p = 0;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT(cuMemAllocAsync(&p, 600, s) == CUDA_SUCCESS);
+    EXPECT(cuMemFreeAsync(p, s) == CUDA_SUCCESS);
+  }
+  EXPECT(cuMemAlloc_v2(&p, 600) == CUDA_SUCCESS);
+}
+
 CHILD_CASE("cuda emulator: a free of what is not allocated is refused") {
   start();
   Array<float> a(4);
@@ -100,7 +112,9 @@ CHILD_CASE("cuda emulator: a pointer says what it points to") {
   Pinned<float> p(4);
   float local = 0;
   unsigned type = 0;
-  const auto address = [](const void* pointer) { return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(pointer)); };
+  const auto address = [](const void* pointer) {
+    return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(pointer));
+  };
   EXPECT(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, a) == CUDA_SUCCESS);
   EXPECT(type == CU_MEMORYTYPE_DEVICE);
   EXPECT(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(p.data + 1)) == CUDA_SUCCESS);
@@ -159,7 +173,8 @@ CHILD_CASE("cuda emulator: the memory pool counts what is stream-ordered") {
   EXPECT(cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS);
   EXPECT(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &bytes) == CUDA_SUCCESS);
   EXPECT(bytes == 100);
-  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "cannot be set", cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes));
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "cannot be set",
+                 cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "not emulated", cuMemPoolGetAttribute(pool, 99, &bytes));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "no memory pool", cuMemPoolTrimTo(nullptr, 0));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_DEVICE, "no such device", cuDeviceGetDefaultMemPool(&pool, 3));

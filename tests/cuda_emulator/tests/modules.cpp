@@ -10,12 +10,19 @@ namespace {
 
 constexpr const char* source = R"(
 extern "C" __global__ void __launch_bounds__(64) bounded(int* x) { x[threadIdx.x] = 1; }
-extern "C" __global__ void dynamic(int* x) { extern __shared__ int s[]; s[threadIdx.x] = 1; x[threadIdx.x] = s[threadIdx.x]; }
-extern "C" __global__ void fixed(int* x) { __shared__ int s[1000]; s[threadIdx.x] = 1; __syncthreads(); x[threadIdx.x] = s[threadIdx.x]; }
+extern "C" __global__ void dynamic(int* x) {
+  extern __shared__ int s[];
+  s[threadIdx.x] = 1; __syncthreads(); x[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void fixed(int* x) {
+  __shared__ int s[1000];
+  s[threadIdx.x] = 1; __syncthreads(); x[threadIdx.x] = s[threadIdx.x];
+}
 __global__ void mangled(int* x) { x[0] = 1; }
 )";
 
-CUresult launch_shaped(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned block_z, CUdeviceptr x) {
+CUresult launch_shaped(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned block_x, unsigned block_z,
+                       CUdeviceptr x) {
   void* pointers[] = {&x};
   return cuLaunchKernel(f, grid_x, grid_y, 1, block_x, 1, block_z, 0, nullptr, pointers, nullptr);
 }
@@ -34,7 +41,8 @@ CHILD_CASE("cuda emulator: launches that no device takes") {
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "blocks of 512x1x4", launch_shaped(f, 1, 1, 512, 4, x));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "__launch_bounds__(64)", launch(k["bounded"], {1, 65}, nullptr, x.pointer));
   EXPECT(launch(k["bounded"], {1, 64}, nullptr, x.pointer) == CUDA_SUCCESS);
-  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "has parameters", cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "has parameters",
+                 cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
   void* extra[] = {nullptr};
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "extra", cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
 }
@@ -105,7 +113,8 @@ CHILD_CASE("cuda emulator: images that are damaged, or for another device") {
 CHILD_CASE("cuda emulator: an image that holds no library") {
   start();
   CUmodule m = nullptr;
-  EXPECT_REFUSED(CUDA_ERROR_INVALID_IMAGE, "cannot be loaded", cuModuleLoadData(&m, emulator::make_image(90, false, "text").data()));
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_IMAGE, "cannot be loaded",
+                 cuModuleLoadData(&m, emulator::make_image(90, false, "text").data()));
 }
 
 CHILD_CASE("cuda emulator: a graph that is replayed after its kernel's module is gone") {

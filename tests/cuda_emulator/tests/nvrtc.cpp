@@ -10,7 +10,8 @@ namespace {
 struct Program {
   nvrtcProgram handle = nullptr;
   explicit Program(const char* source) {
-    if (nvrtcCreateProgram(&handle, source, "k.cu", 0, nullptr, nullptr)) throw std::runtime_error("nvrtcCreateProgram");
+    if (nvrtcCreateProgram(&handle, source, "k.cu", 0, nullptr, nullptr))
+      throw std::runtime_error("nvrtcCreateProgram");
   }
   ~Program() { nvrtcDestroyProgram(&handle); }
   int compile(std::vector<const char*> options) {

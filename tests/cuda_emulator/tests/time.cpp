@@ -69,7 +69,7 @@ CHILD_CASE("cuda emulator: copies both ways and kernels overlap, two of one kind
   EXPECT(cuEventRecord(ends[0], s) == CUDA_SUCCESS);
   EXPECT(cuMemcpyDtoHAsync_v2(q.data, b, 100000, t) == CUDA_SUCCESS);  // at 400: until 13400
   EXPECT(cuEventRecord(ends[1], t) == CUDA_SUCCESS);
-  EXPECT(cuMemsetD8Async(c, 0, 100000, u) == CUDA_SUCCESS);            // at 600: 1000 + 1000
+  EXPECT(cuMemsetD8Async(c, 0, 100000, u) == CUDA_SUCCESS);  // at 600: 1000 + 1000
   EXPECT(cuEventRecord(ends[2], u) == CUDA_SUCCESS);
   EXPECT(cuMemcpyHtoDAsync_v2(b, p.data, 100000, u) == CUDA_SUCCESS);  // behind the first copy: until 21200
   EXPECT(cuEventRecord(ends[3], u) == CUDA_SUCCESS);
