@@ -13,7 +13,10 @@ using namespace tern_test;
 namespace {
 
 /// Bytes held by tensors, on every device.
-Index in_use() { return cpu::memory_stats().current + cuda::memory_stats().current; }
+Index in_use() {
+  cuda::synchronize();  // what was freed is free once the device has come that far
+  return cpu::memory_stats().current + cuda::memory_stats().current;
+}
 
 // Of large tensors every byte is counted as it is freed; the caches of small blocks are seen only to stop growing.
 constexpr Index large = 1 << 16;

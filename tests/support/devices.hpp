@@ -7,4 +7,8 @@
 
 // For tests that give a kernel the host's own memory.
 #define TERN_TEST_HOST_DEVICES tern::Cpu, tern_test::Naive
-#define TERN_TEST_DEVICES tern::Cpu, tern_test::Naive, tern::Cuda
+#if defined(TERN_TESTS_ON_CUDA)
+#define TERN_TEST_DEVICES tern::Cuda
+#else
+#define TERN_TEST_DEVICES tern::Cpu, tern_test::Naive
+#endif
