@@ -26,8 +26,14 @@ inline namespace TERN_ISA {
 namespace detail {
 
 /// Runs independent chains of multiply-adds, one for each k. Constant indices keep them in registers at any level of optimisation.
+#if !defined(__clang__)
+// g++ contracts a product and a sum into one instruction only from -O2 on.
+#define TERN_CONTRACTED [[gnu::noinline, gnu::optimize("O2")]]
+#else
+#define TERN_CONTRACTED
+#endif
 template <int... k>
-void multiply_add_chains(Index rounds, std::integer_sequence<int, k...>) {
+TERN_CONTRACTED void multiply_add_chains(Index rounds, std::integer_sequence<int, k...>) {
   using V = expr::Packet<float>::Native;
   V a = V{} + 0.5f, b = V{} + 1.f, sum[] = {V{} + float(k)...};
   // Out of the compiler's sight: else equal chains would become one, and sums constants.
@@ -37,6 +43,7 @@ void multiply_add_chains(Index rounds, std::integer_sequence<int, k...>) {
   for (Index i = 0; i < rounds; ++i) (..., (sum[k] = sum[k] * factor + term));
   (..., [](V& s) { asm volatile("" : : "m"(s)); }(sum[k]));
 }
+#undef TERN_CONTRACTED
 
 }  // namespace detail
 
