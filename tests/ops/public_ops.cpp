@@ -224,6 +224,9 @@ const PublicOp public_ops[] = {
     FLAT(fill_, fill_(x * 1, 2), each([](double, double) { return 2.; }), fill_(x, 2)),
     OP(to_type, to_type(to_type(x, f64), f64), each(same), to_type(none, f32)),
     OP(to_device, to_device(to_device(x, Naive{}), Cpu{}), each(same), to_device(none, Naive{})),
+    FLAT(cuda_async, cuda_async(x).wait().cpu(), each(same), cuda_async(none)),
+    FLAT(cpu_async, cpu_async(x.cuda()).wait(), each(same), (cpu_async(Tensor<Cuda, double>()))),
+    FLAT(pin_memory, pin_memory(x), each(same), pin_memory(none)),
 
     FLAT(item, (full<Cpu, double>({}, x[0][0].item())), each(same), x.item()),
 

@@ -30,6 +30,7 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
 /// not pinned, held and guarded if it is. Off the tape.
 template <HostDevice D, Element T>
 Pending<Tensor<Cuda, T>> cuda_async(const Tensor<D, T>& x, int ordinal = 0, Here here = {}) {
+  x.checked("cuda_async");
   const Site user(here);
   const Tensor<D, T> dense = detail::dense(x.detach());
   return Pending<Tensor<Cuda, T>>(detail::start_copy_to_device(ordinal, dense.impl()));
@@ -38,6 +39,7 @@ Pending<Tensor<Cuda, T>> cuda_async(const Tensor<D, T>& x, int ordinal = 0, Here
 /// Starts copying x to pinned host memory, in order with what the device is doing: later work may overwrite x. Off the tape.
 template <std::same_as<Cuda> D, Element T>
 Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, Here here = {}) {
+  x.checked("cpu_async");
   const Site user(here);
   return Pending<Tensor<Cpu, T>>(detail::start_copy_to_host(detail::dense(x.detach()).impl()));
 }
@@ -45,7 +47,7 @@ Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, Here here = {}) {
 /// x in page-locked memory, from and to which copies are faster; x itself if it is there. Off the tape. Error without a CUDA device.
 template <std::same_as<Cpu> D, Element T>
 Tensor<D, T> pin_memory(const Tensor<D, T>& x, Here = {}) {
-  if (x.is_pinned()) return x;
+  if (x.checked("pin_memory")->pinned) return x;
   const Tensor<D, T> y(detail::new_pinned(cuda::current_device(), dtype_of<T>, x.impl()->shape_ref()));
   backend::copy(D{}, *y.impl(), *x.impl());
   return y;
