@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../backend/transfer.hpp"
+#include "../device/cuda/memory.hpp"
 #include "tensor.hpp"
 
 namespace tern {

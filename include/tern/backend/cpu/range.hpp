@@ -1,5 +1,6 @@
 // Equidistant numbers.
 #pragma once
+#include "../../core/config.hpp"
 #include "../../core/parallel.hpp"
 #include "../../device/device.hpp"
 
