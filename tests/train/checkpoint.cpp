@@ -83,8 +83,8 @@ void check_same_bits(const Training<D, T>& a, const Training<D, T>& b) {
     REQUIRE(x.size() == y.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
       INFO(x[i].name);
-      const TensorImpl *p = x[i].tensor.impl(), *q = y[i].tensor.impl();
-      CHECK(std::memcmp(p->data, q->data, std::size_t(p->numel * size_of(p->dtype))) == 0);
+      const AnyTensor p = x[i].tensor.cpu(), q = y[i].tensor.cpu();
+      CHECK(std::memcmp(p.impl()->data, q.impl()->data, std::size_t(p.numel() * size_of(p.dtype()))) == 0);
     }
   };
   check(a.net.state_dict(), b.net.state_dict());

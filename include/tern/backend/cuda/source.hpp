@@ -57,7 +57,7 @@ struct Traced {
 class Words {
  public:
   /// A kernel written by hand may take more words than it is given, up to this many: zeros.
-  static constexpr int zeroed = 32;
+  static constexpr int zeroed = 128;
 
   Words() { std::memset(words_, 0, zeroed * sizeof(std::uint64_t)); }
   void add(Index value) { add_word(std::uint64_t(value)); }
