@@ -21,13 +21,14 @@ using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typen
                                    error_operands_of_different_element_types_convert_one_with_to<A, B>,
                                    error_operands_on_different_devices_move_one_with_cuda_or_cpu<A, B>>;
 
-// What ends a refused overload. g++ names a deleted function's return type in the error's first line; clang does not, but has
-// an attribute for such messages.
+// What ends a refused overload. g++ names a deleted function's return type in the error's first line; clang does not,
+// but has an attribute for such messages.
 #if defined(__clang__)
-#define TERN_REFUSED(D1, D2)                                                                                             \
-  __attribute__((                                                                                                        \
+#define TERN_REFUSED(D1, D2)                                                                                           \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") __attribute__((                \
       diagnose_if(!std::is_same_v<D1, D2>, "operands on different devices: move one with .cuda() or .cpu()", "error"), \
-      diagnose_if(std::is_same_v<D1, D2>, "operands of different element types: convert one with .to()", "error")))
+      diagnose_if(std::is_same_v<D1, D2>, "operands of different element types: convert one with .to()", "error")))    \
+  _Pragma("clang diagnostic pop")
 #else
 #define TERN_REFUSED(D1, D2) = delete
 #endif
