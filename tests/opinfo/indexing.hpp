@@ -5,6 +5,18 @@
 namespace opinfo {
 
 template <class D, class T>
+Results ordered(const tern::ValuesAndIndices<D, T>& result) {
+  return {result.values, result.indices};
+}
+
+/// Positions as the type that was asked for.
+template <class D, class T>
+Results positions(const Call<D, T>& c, const Tensor<D, Index>& at) {
+  if (c.flag("out_int32", false)) return {at.to(tern::i32)};
+  return {at};
+}
+
+template <class D, class T>
 Table<D, T> indexing() {
   using C = Call<D, T>;
   return {
@@ -24,6 +36,57 @@ Table<D, T> indexing() {
        }},
       {"masked_select", [](C& c) { return Results{masked_select(c.x(0), c.bools(1))}; }},
       {"gather", [](C& c) { return Results{gather(c.x(0), c.integer(1), c.ints(2))}; }},
+      {"index_fill",
+       [](C& c) {
+         if (c.is_tensor(3, "value")) return Results{index_fill(c.x(0), c.integer(1), c.ints(2), c.x(3, "value"))};
+         return Results{index_fill(c.x(0), c.integer(1), c.ints(2), c.scalar(3, "value"))};
+       }},
+      {"scatter",
+       [](C& c) {
+         if (c.is_tensor(3, "src")) return Results{scatter(c.x(0), c.integer(1), c.ints(2), c.x(3, "src"))};
+         return Results{scatter(c.x(0), c.integer(1), c.ints(2), c.scalar(3, "value"))};
+       }},
+      {"take", [](C& c) { return Results{take(c.x(0), c.ints(1))}; }},
+      {"take_along_dim",
+       [](C& c) {
+         const auto dim = c.has(2, "dim") ? std::optional(c.integer(2, "dim")) : std::nullopt;
+         return Results{take_along_dim(c.x(0), c.ints(1), dim)};
+       }},
+      {"repeat_interleave",
+       [](C& c) {
+         const auto dim = c.has(2, "dim") ? std::optional(c.integer(2, "dim")) : std::nullopt;
+         c.integer(9, "output_size", 0);  // known without being told
+         if (c.is_tensor(1, "repeats")) return Results{repeat_interleave(c.x(0), c.ints(1, "repeats"), dim)};
+         return Results{repeat_interleave(c.x(0), c.integer(1, "repeats"), dim)};
+       }},
+      {"nonzero",
+       [](C& c) {
+         const auto at = nonzero(c.x(0));
+         if (!c.flag("as_tuple", false)) return Results{at};
+         return c.x(0).dim() ? results(at.unbind(1)) : Results{at.reshape({-1})};
+       }},
+      {"sort",
+       [](C& c) {
+         c.flag("stable", true);  // it always is
+         return ordered(sort(c.x(0), c.integer(1, "dim", -1), c.flag(2, "descending", false)));
+       }},
+      {"msort", [](C& c) { return Results{msort(c.x(0))}; }},
+      {"topk",
+       [](C& c) {
+         c.flag(4, "sorted", true);  // they always are
+         return ordered(topk(c.x(0), c.integer(1, "k"), c.integer(2, "dim", -1), c.flag(3, "largest", true)));
+       }},
+      {"kthvalue",
+       [](C& c) {
+         return ordered(kthvalue(c.x(0), c.integer(1, "k"), c.integer(2, "dim", -1), c.flag(3, "keepdim", false)));
+       }},
+      {"searchsorted",
+       [](C& c) {
+         const bool right = c.flag("right", false);
+         if (c.is_tensor(1)) return positions(c, searchsorted(c.x(0), c.x(1), right));
+         return positions(c, searchsorted(c.x(0), c.scalar(1), right));
+       }},
+      {"bucketize", [](C& c) { return positions(c, bucketize(c.x(0), c.x(1), c.flag("right", false))); }},
       {"index_select", [](C& c) { return Results{index_select(c.x(0), c.integer(1), c.ints(2))}; }},
   };
 }

@@ -41,6 +41,16 @@ Table<D, T> layers() {
          return Results{kl_div(c.x(0), c.x(1), {c.reduction(), c.flag("log_target", false)})};
        }},
       {"nn.functional.l1_loss", [](C& c) { return Results{l1_loss(c.x(0), c.x(1), {c.reduction()})}; }},
+      {"nn.functional.bilinear",
+       [](C& c) { return Results{bilinear(c.x(0), c.x(1), c.x(2, "weight"), c.optional_x(3, "bias"))}; }},
+      {"nn.functional.scaled_dot_product_attention",
+       [](C& c) {
+         tern::AttentionOptions options{.dropout_p = c.number("dropout_p", 0),
+                                        .is_causal = c.flag("is_causal", false),
+                                        .enable_gqa = c.flag("enable_gqa", false)};
+         if (c.has("scale")) options.scale = c.number("scale", 1);
+         return Results{scaled_dot_product_attention(c.x(0), c.x(1), c.x(2), c.optional_x(3, "attn_mask"), options)};
+       }},
       {"nn.functional.layer_norm",
        [](C& c) {
          return Results{layer_norm(c.x(0), c.dims(1, "normalized_shape"), c.optional_x(2, "weight"),

@@ -5,28 +5,40 @@
 namespace opinfo {
 
 /// A reduction over dim with keepdim.
-#define REDUCTION(name) \
-  {#name, [](C& c) { return Results{name(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false))}; }}
+#define REDUCTION(name)                                                                               \
+  {                                                                                                   \
+#name, [](C & c) { return Results{name(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false))}; } \
+  }
 /// The same, in the type that dtype names.
-#define REDUCTION_IN_TYPE(name)                                                           \
-  {#name, [](C& c) {                                                                      \
+#define REDUCTION_IN_TYPE(name)                                                          \
+  {                                                                                      \
+#name, [](C& c) {                                                                      \
      const bool keepdim = c.flag(2, "keepdim", false);                                    \
      const Dims dim = c.dims(1, "dim");                                                   \
      return Results{c.in_dtype([&](const auto& x) { return name(x, dim, keepdim); })};    \
-   }}
-#define POSITION(name)                                                                                \
-  {#name, [](C& c) {                                                                                  \
+   } \
+  }
+#define POSITION(name)                                                                               \
+  {                                                                                                  \
+#name, [](C& c) {                                                                                  \
      const bool keepdim = c.flag(2, "keepdim", false);                                                \
      if (!c.has(1, "dim")) return Results{name(c.x(0))};                                              \
      return Results{name(c.x(0), c.integer(1, "dim"), keepdim)};                                      \
-   }}
+   } \
+  }
 
 template <class D, class T>
 Table<D, T> reductions() {
   using C = Call<D, T>;
   return {
-      REDUCTION(all), REDUCTION(any), REDUCTION(sum), REDUCTION(prod), REDUCTION(amax), REDUCTION(amin),
-      POSITION(argmax), POSITION(argmin),
+      REDUCTION(all),
+      REDUCTION(any),
+      REDUCTION(sum),
+      REDUCTION(prod),
+      REDUCTION(amax),
+      REDUCTION(amin),
+      POSITION(argmax),
+      POSITION(argmin),
       {"aminmax",
        [](C& c) {
          const auto [min, max] = aminmax(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false));
@@ -63,7 +75,14 @@ template <class D, class T>
 Table<D, T> floating_reductions() {
   using C = Call<D, T>;
   return {
-      REDUCTION_IN_TYPE(sum), REDUCTION_IN_TYPE(mean), REDUCTION_IN_TYPE(prod), REDUCTION(logsumexp),
+      {"cumsum",
+       [](C& c) { return Results{c.in_dtype([&](const auto& x) { return cumsum(x, c.integer(1, "dim")); })}; }},
+      {"cumprod",
+       [](C& c) { return Results{c.in_dtype([&](const auto& x) { return cumprod(x, c.integer(1, "dim")); })}; }},
+      REDUCTION_IN_TYPE(sum),
+      REDUCTION_IN_TYPE(mean),
+      REDUCTION_IN_TYPE(prod),
+      REDUCTION(logsumexp),
       {"linalg.norm",
        [](C& c) {
          const auto x = c.x(0);
@@ -81,9 +100,7 @@ Table<D, T> floating_reductions() {
          return Results{tern::linalg::vector_norm(c.x(0), norm_order(c, "ord"), c.dims(2, "dim"), keepdim)};
        }},
       {"norm",
-       [](C& c) {
-         return Results{norm(c.x(0), norm_order(c, "p"), c.dims(2, "dim"), c.flag(3, "keepdim", false))};
-       }},
+       [](C& c) { return Results{norm(c.x(0), norm_order(c, "p"), c.dims(2, "dim"), c.flag(3, "keepdim", false))}; }},
       {"std",
        [](C& c) {
          const Spread<D, T> s(c);

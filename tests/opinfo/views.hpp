@@ -24,6 +24,23 @@ Table<D, T> views() {
       {"repeat", [](C& c) { return Results{repeat(c.x(0), c.rest(1))}; }},
       {"reshape", [](C& c) { return Results{reshape(c.x(0), c.rest(1))}; }},
       {"roll", [](C& c) { return Results{roll(c.x(0), c.dims(1, "shifts"), c.dims(2, "dims"))}; }},
+      {"rot90",
+       [](C& c) {
+         return Results{rot90(c.x(0), c.integer(1, "k", 1), c.dims(2, "dims", {0, 1}))};
+       }},
+      {"diag", [](C& c) { return Results{diag(c.x(0), c.integer(1, "diagonal", 0))}; }},
+      {"tril", [](C& c) { return Results{tril(c.x(0), c.integer(1, "diagonal", 0))}; }},
+      {"triu", [](C& c) { return Results{triu(c.x(0), c.integer(1, "diagonal", 0))}; }},
+      {"meshgrid",
+       [](C& c) {
+         std::vector<typename C::X> tensors;
+         if (c.is_list(0))
+           tensors = c.list(0);
+         else
+           for (int i = 0; i < c.count(); ++i) tensors.push_back(c.x(i));
+         return results(meshgrid(tensors, c.text("indexing", "ij").c_str()));
+       }},
+      {"unfold", [](C& c) { return Results{unfold(c.x(0), c.integer(1), c.integer(2), c.integer(3))}; }},
       {"select", [](C& c) { return Results{select(c.x(0), c.integer(1), c.integer(2))}; }},
       {"slice",
        [](C& c) {

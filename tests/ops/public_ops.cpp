@@ -145,6 +145,14 @@ const PublicOp public_ops[] = {
     FLAT(count_nonzero, count_nonzero(x, 0), opinfo, count_nonzero(x, 2)),
     OP(sum_to, sum_to(x.expand({4, 2, 3}), {2, 3}), each([](double a, double) { return 4 * a; }), sum_to(x, {4})),
 
+    // along a dimension: running sums, order
+    OP(cumsum, cumsum(x, 1), opinfo, cumsum(x, 2)), OP(cumprod, cumprod(x, 1), opinfo, cumprod(x, 2)),
+    OP(sort, sort(x, 1).values, opinfo, sort(x, 2)), OP(msort, msort(x), opinfo, msort(none)),
+    OP(topk, topk(x, 2).values, opinfo, topk(x, 4)), OP(kthvalue, kthvalue(x, 2, 1).values, opinfo, kthvalue(x, 4, 1)),
+    FLAT(argsort, argsort(x, 1), tested_in("sort", "argsort"), argsort(x, 2)),
+    FLAT(searchsorted, searchsorted(msort(z), y), opinfo, searchsorted(x, z)),
+    FLAT(bucketize, bucketize(y, msort(z)), opinfo, bucketize(x, y)),
+
     // softmax, normalisation, distance
     OP(softmax, softmax(x, 1), opinfo, softmax(x, 2)), OP(log_softmax, log_softmax(x, 1), opinfo, log_softmax(x, 2)),
     OP(softmin, softmin(x, 1), opinfo, softmin(x, 2)),
@@ -181,6 +189,10 @@ const PublicOp public_ops[] = {
     OP(addbmm, addbmm(x, mm(x, y.t()).unsqueeze(0), y.unsqueeze(0)), opinfo, addbmm(x, x, y)),
     OP(baddbmm, baddbmm(x, mm(x, y.t()).unsqueeze(0), y.unsqueeze(0)), opinfo, baddbmm(x, x, y)),
     OP(tensordot, tensordot(x, y, 2), opinfo, tensordot(x, wrong, 1)),
+    OP(einsum, einsum("ij,kj,j->ik", List{x, y, z}), opinfo, einsum("ij,jk", List{x, y})),
+    OP(bilinear, bilinear(x, y, mm(x.t(), y).unsqueeze(0)), opinfo, bilinear(x, y, x)),
+    OP(scaled_dot_product_attention, scaled_dot_product_attention(x, y, x * y, {}, {.is_causal = true}), opinfo,
+       scaled_dot_product_attention(x, y, z)),
 
     // views and shape
     OP(permute, permute(x, {1, 0}), opinfo, permute(x, {0, 0})), OP(t, t(x), opinfo, t(x.unsqueeze(0))),
@@ -198,6 +210,10 @@ const PublicOp public_ops[] = {
     OP(movedim, movedim(x, 0, 1), opinfo, movedim(x, 0, 2)), OP(diagonal, diagonal(x), opinfo, diagonal(z)),
     OP(repeat, repeat(x, {2, 1}), opinfo, repeat(x, {2})), OP(tile, tile(x, {2}), opinfo, tile(x, {-1})),
     OP(flip, flip(x, 1), opinfo, flip(x, 2)), OP(roll, roll(x, 1, 1), opinfo, roll(x, 1, 2)),
+    OP(rot90, rot90(x), opinfo, rot90(x, 1, {0, 0})), OP(unfold, unfold(x, 1, 2, 1), opinfo, unfold(x, 1, 4, 1)),
+    OP(meshgrid, meshgrid(List{z, x[0]})[1], opinfo, meshgrid(List{z, x})),
+    OP(tril, tril(x), opinfo, tril(z)), OP(triu, triu(x, 1), opinfo, triu(z)),
+    OP(diag, diag(z, -1), opinfo, diag(x.unsqueeze(0))),
     OP(hstack, hstack(List{x, y}), opinfo, hstack(List{x, z})),
     OP(vstack, vstack(List{x, y, z}), opinfo, vstack(List{x, wrong})),
     OP(cat, cat(List{x, y}, 1), opinfo, cat(List{x, z})),
@@ -209,6 +225,12 @@ const PublicOp public_ops[] = {
     OP(index_add, index_add(x, 0, ints({1, 1}), y), opinfo, index_add(x, 0, ints({2, 0}), y)),
     OP(scatter_add, scatter_add(x, 1, ints({2, 0, 0, 1}, {2, 2}), y), opinfo,
        scatter_add(x, 1, ints({3}, {1, 1}), y)),
+    OP(take, take(x, ints({5, -6, 0})), opinfo, take(x, ints({6}))),
+    OP(take_along_dim, take_along_dim(x, ints({2, 0}, {2, 1}), 1), opinfo, take_along_dim(x, ints({0}), 1)),
+    OP(index_fill, index_fill(x, 1, ints({0, -1}), z.select(0, 1)), opinfo, index_fill(x, 1, ints({0}), z)),
+    OP(scatter, scatter(x, 1, ints({2, 0, 0, 1}, {2, 2}), y), opinfo, scatter(x, 1, ints({3}, {1, 1}), y)),
+    OP(repeat_interleave, repeat_interleave(x, ints({2, 0, 1}), 1), opinfo, repeat_interleave(x, ints({1, -1, 1}), 1)),
+    FLAT(nonzero, nonzero(mask()), opinfo, nonzero(none)),
     OP(embedding, embedding(ints({1, 0, 1}), x), opinfo, embedding(ints({2}), x)),
     OP(embedding_bag, embedding_bag(ints({1, 0, 1, 1}, {2, 2}), x), opinfo, embedding_bag(ints({2}, {1, 1}), x)),
     OP(index, index(x, {ints({1, 0}), Slice(1, 3)}), opinfo_as("__getitem__"), index(x, {2})),

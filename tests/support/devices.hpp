@@ -3,6 +3,7 @@
 #pragma once
 #include "naive_gather.hpp"
 #include "naive_indexing.hpp"
+#include "naive_order.hpp"
 #include "naive_rows.hpp"
 
 // For tests that give a kernel the host's own memory.

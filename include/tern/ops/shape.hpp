@@ -1,5 +1,5 @@
-// Shapes changed by views and joins of other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, roll,
-// hstack, vstack.
+// Shapes changed by views and joins of other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, rot90,
+// unfold, roll, meshgrid, hstack, vstack.
 #pragma once
 #include "../tensor/creation.hpp"
 #include "cat.hpp"
@@ -128,8 +128,41 @@ Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
   const unsigned mask = dims.empty() ? 0 : dim_mask("flip", dims, x.checked("flip")->ndim);
   Tensor<D, T> y = clone(x, here);
   for (int i = 0; i < x.dim(); ++i)
-    if (mask >> i & 1) y = index_select(y, i, arange<D>(x.size(i) - 1, -1, -1), here);
+    if (mask >> i & 1) y = index_select(y, i, detail::range_beside(x, x.size(i) - 1, -1, x.size(i)), here);
   return y;
+}
+
+/// The plane of two dimensions turned k times by 90 degrees from the first towards the second.
+template <Device D, Element T>
+Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, Dims dims = {0, 1}, Here here = {}) {
+  const ErrorName name("rot90");
+  const int n = x.checked("rot90")->ndim;
+  if (dims.n != 2) fail("rot90", {"two dimensions are needed, not ", dims});
+  const int a = wrap_dim("rot90", dims[0], n), b = wrap_dim("rot90", dims[1], n);
+  if (a == b) fail("rot90", {"two different dimensions are needed, not ", dims});
+  switch ((k % 4 + 4) % 4) {
+    case 1: return transpose(flip(x, b, here), a, b, here);
+    case 2: return flip(x, {a, b}, here);
+    case 3: return transpose(flip(x, a, here), a, b, here);
+    default: return clone(x, here);
+  }
+}
+
+/// The windows [i step, i step + size) of dimension dim, i as that dimension and the window's elements as a new last
+/// one; a copy.
+template <Device D, Element T>
+Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, Here here = {}) {
+  const ErrorName name("unfold");
+  const int d = wrap_dim("unfold", dim, x.checked("unfold")->ndim);
+  const Index whole = x.dim() ? x.size(d) : 1;
+  if (size < 0 || size > whole) fail("unfold", {"a window of ", size, " does not fit a dimension of size ", whole});
+  if (step <= 0) fail("unfold", {"the step must be positive, not ", step});
+  if (x.dim() == 0) return narrow(view(x, 1, here), 0, 0, size, here);
+  const Index count = (whole - size) / step + 1;
+  const Tensor<D, Index> first = detail::range_beside(x, 0, step, count), within = detail::range_beside(x, 0, 1, size);
+  const Tensor<D, Index> at = reshape(add(unsqueeze(first, 1), within), -1);
+  const Tensor<D, T> y = unflatten(index_select(x, d, at, here), d, {count, size}, here);
+  return movedim(y, d + 1, -1, here);
 }
 
 /// Position i of dimension dims[k] moves to i + shifts[k], around the end. Without dims the elements are one row.
@@ -148,6 +181,30 @@ Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here 
               dims[k], here);
   }
   return y;
+}
+
+/// Tensor k stretched over a grid with a dimension for each of them: it varies along dimension k. indexing "xy" swaps
+/// the first two dimensions of every grid.
+template <Device D, Element T>
+std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, const char* indexing = "ij",
+                                   Here here = {}) {
+  const ErrorName name("meshgrid");
+  if (tensors.empty()) fail("meshgrid", {"at least one tensor is needed"});
+  const bool xy = std::strcmp(indexing, "xy") == 0;
+  if (!xy && std::strcmp(indexing, "ij") != 0) fail("meshgrid", {"indexing is ij or xy, not ", indexing});
+  Shape grid;
+  for (const Tensor<D, T>& x : tensors) {
+    if (x.checked("meshgrid")->ndim > 1) fail("meshgrid", {"vectors are needed, not ", x.shape()});
+    grid.push_back(x.numel());
+  }
+  std::vector<Tensor<D, T>> grids;
+  for (int k = 0; k < grid.n; ++k) {
+    Shape along;
+    for (int i = 0; i < grid.n; ++i) along.push_back(i == k ? grid[k] : 1);
+    const Tensor<D, T> y = expand(reshape(tensors[std::size_t(k)], along, here), grid, here);
+    grids.push_back(xy && grid.n > 1 ? transpose(y, 0, 1, here) : y);
+  }
+  return grids;
 }
 
 /// The tensors side by side along dimension 1, vectors and numbers along dimension 0.

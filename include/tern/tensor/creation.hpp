@@ -74,6 +74,16 @@ using range_element =
     std::conditional_t<!std::is_void_v<T>, T, std::conditional_t<std::is_integral_v<Number>, Index, float>>;
 }  // namespace detail
 
+namespace detail {
+/// start, start + step, … (count of them) where x lies.
+template <class D, class T>
+Tensor<D, Index> range_beside(const Tensor<D, T>& x, Index start, Index step, Index count) {
+  const Tensor<D, Index> range = empty<D, Index>(count, x.device());
+  backend::fill_range<Index>(D{}, start, step, *range.impl());
+  return range;
+}
+}  // namespace detail
+
 /// start, start + step, … up to but not including end: arange<D>(0, 10, 2) of int64, arange<D>(0, 1, 0.25) of float.
 template <Device D, class T = void, class A, class B, class C = int>
 auto arange(A start, B end, C step = 1) {

@@ -12,6 +12,8 @@ namespace tern {
 
 template <class D>
 struct TensorIndex;
+template <class D, class T>
+struct ValuesAndIndices;
 
 template <Device D, Element T>
 Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdim, Here here);
@@ -50,7 +52,9 @@ namespace detail::adl {
   X(transpose) X(t) X(permute) X(expand) X(view) X(reshape) X(flatten) X(squeeze) X(unsqueeze) X(split) X(chunk)       \
   X(unbind) X(contiguous) X(clone) X(copy_) X(fill_) X(to_type) X(to_device) X(cuda_async) X(cpu_async) X(pin_memory) X(rsub) X(rdiv)    \
   X(broadcast_to) X(unflatten) X(movedim) X(diagonal) X(repeat) X(tile) X(flip) X(roll) X(addmm) X(addmv) X(addbmm)    \
-  X(baddbmm) X(outer) X(trace) X(aminmax) X(count_nonzero) X(float_power)
+  X(baddbmm) X(outer) X(trace) X(aminmax) X(count_nonzero) X(float_power) X(cumsum) X(cumprod) X(sort) X(argsort)       \
+  X(msort) X(topk) X(kthvalue) X(tril) X(triu) X(diag) X(rot90) X(unfold) X(take) X(take_along_dim) X(index_add)       \
+  X(index_fill) X(scatter) X(scatter_add) X(repeat_interleave) X(nonzero)
 
 TERN_UNARY_METHODS(TERN_ADL)
 TERN_BINARY_METHODS(TERN_ADL)
@@ -222,6 +226,52 @@ inline constexpr std_caller call_std{};
   Tensor std(Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {                        \
     return TERN_CALL(std, dim, correction, keepdim, here);                                                              \
   }                                                                                                                     \
+  Tensor<D, sum_t<T>> cumsum(Index dim, Here here = {}) const { return TERN_CALL(cumsum, dim, here); }                  \
+  Tensor<D, sum_t<T>> cumprod(Index dim, Here here = {}) const { return TERN_CALL(cumprod, dim, here); }                \
+  ValuesAndIndices<D, T> sort(Index dim = -1, bool descending = false, Here here = {}) const {                          \
+    return TERN_CALL(sort, dim, descending, here);                                                                      \
+  }                                                                                                                     \
+  Tensor<D, Index> argsort(Index dim = -1, bool descending = false, Here here = {}) const {                             \
+    return TERN_CALL(argsort, dim, descending, here);                                                                   \
+  }                                                                                                                     \
+  Tensor msort(Here here = {}) const { return TERN_CALL(msort, here); }                                                 \
+  ValuesAndIndices<D, T> topk(Index k, Index dim = -1, bool largest = true, Here here = {}) const {                     \
+    return TERN_CALL(topk, k, dim, largest, here);                                                                      \
+  }                                                                                                                     \
+  ValuesAndIndices<D, T> kthvalue(Index k, Index dim = -1, bool keepdim = false, Here here = {}) const {                \
+    return TERN_CALL(kthvalue, k, dim, keepdim, here);                                                                  \
+  }                                                                                                                     \
+  Tensor tril(Index diagonal = 0, Here here = {}) const { return TERN_CALL(tril, diagonal, here); }                     \
+  Tensor triu(Index diagonal = 0, Here here = {}) const { return TERN_CALL(triu, diagonal, here); }                     \
+  Tensor diag(Index diagonal = 0, Here here = {}) const { return TERN_CALL(diag, diagonal, here); }                     \
+  Tensor rot90(Index k = 1, Dims dims = {0, 1}, Here here = {}) const { return TERN_CALL(rot90, k, dims, here); }       \
+  Tensor unfold(Index dim, Index size, Index step, Here here = {}) const { return TERN_CALL(unfold, dim, size, step, here); } \
+  Tensor take(const Tensor<D, Index>& index, Here here = {}) const { return TERN_CALL(take, index, here); }             \
+  Tensor take_along_dim(const Tensor<D, Index>& index, std::optional<Index> dim = {}, Here here = {}) const {           \
+    return TERN_CALL(take_along_dim, index, dim, here);                                                                 \
+  }                                                                                                                     \
+  Tensor index_add(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1, Here here = {}) const { \
+    return TERN_CALL(index_add, dim, index, source, alpha, here);                                                       \
+  }                                                                                                                     \
+  Tensor index_fill(Index dim, const Tensor<D, Index>& index, Scalar value, Here here = {}) const {                     \
+    return TERN_CALL(index_fill, dim, index, value, here);                                                              \
+  }                                                                                                                     \
+  Tensor scatter(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {                \
+    return TERN_CALL(scatter, dim, index, source, here);                                                                \
+  }                                                                                                                     \
+  Tensor scatter(Index dim, const Tensor<D, Index>& index, Scalar value, Here here = {}) const {                        \
+    return TERN_CALL(scatter, dim, index, value, here);                                                                 \
+  }                                                                                                                     \
+  Tensor scatter_add(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {            \
+    return TERN_CALL(scatter_add, dim, index, source, here);                                                            \
+  }                                                                                                                     \
+  Tensor repeat_interleave(Index repeats, std::optional<Index> dim = {}, Here here = {}) const {                        \
+    return TERN_CALL(repeat_interleave, repeats, dim, here);                                                            \
+  }                                                                                                                     \
+  Tensor repeat_interleave(const Tensor<D, Index>& repeats, std::optional<Index> dim = {}, Here here = {}) const {      \
+    return TERN_CALL(repeat_interleave, repeats, dim, here);                                                            \
+  }                                                                                                                     \
+  Tensor<D, Index> nonzero(Here here = {}) const { return TERN_CALL(nonzero, here); }                                   \
   Tensor<D, bool> any(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                      \
     return TERN_CALL(any, dim, keepdim, here);                                                                          \
   }                                                                                                                     \

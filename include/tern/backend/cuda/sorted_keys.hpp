@@ -23,10 +23,10 @@ extern "C" __global__ void make_keys(const Words<8> p) {
 }
 )CUDA"};
 
-// Steps of up to 1024 of the network for spans from first to last, 2048 keys in shared memory. Words: keys, first,
-// last.
+// The network sorts stretches of a power of two of keys. Steps of up to 1024 of it for spans from first to last, 2048 keys
+// in shared memory. Words: keys, first, last, stretch.
 inline constexpr Kernel sort_chunks_kernel{"sort_chunks", R"CUDA(
-extern "C" __global__ void sort_chunks(const Words<3> p) {
+extern "C" __global__ void sort_chunks(const Words<4> p) {
   __shared__ uint64 key[2048];
   const Index base = blockIdx.x * Index(2048);
   uint64* const keys = p.pointer<uint64>(0) + base;
@@ -37,7 +37,7 @@ extern "C" __global__ void sort_chunks(const Words<3> p) {
       for (int pair = threadIdx.x; pair < 1024; pair += 256) {
         const int low = 2 * pair - (pair & (step - 1));
         const uint64 a = key[low], b = key[low + step];
-        const bool rising = ((base + low) & span) == 0;
+        const bool rising = ((base + low) & (p.index(3) - 1) & span) == 0;
         key[low] = (a < b) == rising ? a : b;
         key[low + step] = (a < b) == rising ? b : a;
       }
@@ -47,21 +47,48 @@ extern "C" __global__ void sort_chunks(const Words<3> p) {
 }
 )CUDA"};
 
-// One step of the network. Words: keys, pairs, span, step.
+// One step of the network. Words: keys, pairs, span, step, stretch.
 inline constexpr Kernel sort_step_kernel{"sort_step", R"CUDA(
-extern "C" __global__ void sort_step(const Words<4> p) {
+extern "C" __global__ void sort_step(const Words<5> p) {
   const Index span = p.index(2), step = p.index(3);
   for (Index pair = first_thread(); pair < p.index(1); pair += all_threads()) {
     const Index low = 2 * pair - (pair & (step - 1));
     uint64* const key = p.pointer<uint64>(0) + low;
     const uint64 a = key[0], b = key[step];
-    if ((a < b) != ((low & span) == 0)) {
+    if ((a < b) != ((low & (p.index(4) - 1) & span) == 0)) {
       key[0] = b;
       key[step] = a;
     }
   }
 }
 )CUDA"};
+
+/// Sorts each stretch of that many keys, a power of two. The number of keys is a multiple of 2048.
+[[gnu::noinline]] inline void sort_stretches(int ordinal, char* keys, Index count, Index stretch) {
+  const auto chunks = [&](Index first, Index last) {
+    Words words;
+    words.add(keys);
+    for (const Index word : {first, last, stretch}) words.add(word);
+    launch_typed(ordinal, sort_chunks_kernel, {}, {count / 2048}, words);
+  };
+  chunks(2, std::min<Index>(stretch, 2048));
+  for (Index span = 4096; span <= stretch; span *= 2) {
+    for (Index step = span / 2; step > 1024; step /= 2) {
+      Words words;
+      words.add(keys);
+      for (const Index word : {count / 2, span, step, stretch}) words.add(word);
+      launch_typed(ordinal, sort_step_kernel, {}, grid_for(count / 2), words);
+    }
+    chunks(span, span);
+  }
+}
+
+/// The smallest power of two that is not smaller than n.
+constexpr Index padded_to_power(Index n) {
+  Index p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
 
 /// The sources of each row: `to` has the row of each source, null stands for 0, 1, 2 …; a source whose row is not in
 /// [0, rows) or is left_out, or that is itself negative, goes nowhere.
@@ -77,7 +104,7 @@ class SortedKeys {
     words.add(rows);
     words.add(left_out);
     launch_typed(ordinal, make_keys_kernel, {}, grid_for(keys), words);
-    if (to) sort(ordinal, keys);
+    if (to) sort_stretches(ordinal, static_cast<char*>(memory_.data()), keys, keys);
   }
   Index count() const { return count_; }
   Index shift() const { return shift_; }
@@ -91,27 +118,7 @@ class SortedKeys {
   }
   /// What is to be sorted is a power of two.
   static Index padded(Index sources, const char* to) {
-    return to ? std::max<Index>(2048, Index(1) << bits(sources - 1)) : sources;
-  }
-
-  void sort_chunks(int ordinal, Index keys, Index first, Index last) const {
-    Words words;
-    words.add(memory_.data());
-    words.add(first);
-    words.add(last);
-    launch_typed(ordinal, sort_chunks_kernel, {}, {keys / 2048}, words);
-  }
-  void sort(int ordinal, Index keys) const {
-    sort_chunks(ordinal, keys, 2, 2048);
-    for (Index span = 4096; span <= keys; span *= 2) {
-      for (Index step = span / 2; step > 1024; step /= 2) {
-        Words words;
-        words.add(memory_.data());
-        for (const Index word : {keys / 2, span, step}) words.add(word);
-        launch_typed(ordinal, sort_step_kernel, {}, grid_for(keys / 2), words);
-      }
-      sort_chunks(ordinal, keys, span, span);
-    }
+    return to ? std::max<Index>(2048, padded_to_power(sources)) : sources;
   }
 
   Index count_, shift_;

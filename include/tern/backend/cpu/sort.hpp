@@ -1,0 +1,108 @@
+// Order on the CPU: elements become unsigned keys of the same order, and a key and its position are sorted together:
+// few by comparison, many by their digits (radix sort, least significant first). The first k of many are selected
+// before.
+#pragma once
+#include <algorithm>
+#include <bit>
+
+#include "../sort.hpp"
+#include "map.hpp"
+#include "scratch.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cpu {
+
+template <class T>
+using SortKey = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+
+/// An unsigned number in x's order; 0 and -0 are one.
+template <class T>
+SortKey<T> sort_key(T x) {
+  using Key = SortKey<T>;
+  constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1);
+  if constexpr (is_floating_v<T>) {
+    const auto c = compute_t<T>(x) + 0;
+    const Key bits = std::bit_cast<Key>(c);
+    return c != c ? Key(~Key(0)) : bits & sign ? Key(~bits) : Key(bits | sign);
+  } else {
+    return Key(x) ^ (std::is_signed_v<T> ? sign : 0);
+  }
+}
+
+template <class Key>
+struct Keyed {
+  Key key;
+  std::uint32_t at;
+  friend bool operator<(const Keyed& a, const Keyed& b) { return a.key < b.key || (a.key == b.key && a.at < b.at); }
+};
+
+/// By eight bits at a time. A digit that all keys share costs its count only.
+template <class Key>
+void radix_sort(Keyed<Key>* from, Keyed<Key>* spare, Index n) {
+  Keyed<Key>* const result = from;
+  for (unsigned shift = 0; shift < 8 * sizeof(Key); shift += 8) {
+    Index start[256] = {}, sum = 0;
+    for (Index i = 0; i < n; ++i) ++start[from[i].key >> shift & 255];
+    if (start[from[0].key >> shift & 255] == n) continue;
+    for (Index& s : start) sum += std::exchange(s, sum);
+    for (Index i = 0; i < n; ++i) spare[start[from[i].key >> shift & 255]++] = from[i];
+    std::swap(from, spare);
+  }
+  if (from != result) std::copy_n(from, n, result);
+}
+
+/// Puts the first k in order.
+template <class Key>
+void sort_keys(Keyed<Key>* keys, Keyed<Key>* spare, Index n, Index k) {
+  constexpr Index few = 1024;  // where both ways took the same time
+  if (k < n) std::nth_element(keys, keys + k, keys + n);
+  if (k < few)
+    std::sort(keys, keys + k);
+  else
+    radix_sort(keys, spare, k);
+}
+
+}  // namespace cpu
+
+template <class T>
+void sort(Cpu, const Array& values, const Array& positions, const Array& in, bool descending) {
+  using Key = cpu::Keyed<cpu::SortKey<T>>;
+  const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1];
+  if (n > Index(~std::uint32_t(0))) fail("sort", {n, " elements are too many to be sorted"});
+  parallel_for(k ? rows : 0, cpu::parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
+    const Scratch<Key> memory(2 * n);
+    Key* const keys = memory.get();
+    for (Index row = first; row < last; ++row) {
+      const T* const x = in.as<T>() + row * n;
+      for (Index i = 0; i < n; ++i) {
+        const auto key = cpu::sort_key(x[i]);
+        keys[i] = {descending ? decltype(key)(~key) : key, std::uint32_t(i)};
+      }
+      cpu::sort_keys(keys, keys + n, n, k);
+      for (Index i = 0; i < k; ++i) {
+        values.as<T>()[row * k + i] = x[keys[i].at];
+        positions.as<Index>()[row * k + i] = Index(keys[i].at);
+      }
+    }
+  });
+}
+
+template <class T>
+void searchsorted(Cpu, const Array& out, const Array& sorted, const Array& values, bool right) {
+  using C = compute_t<T>;
+  const Index n = sorted.dims[sorted.ndim - 1], m = values.dims[1];
+  parallel_for(values.numel, cpu::parallel_grain / 64, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const T* const row = sorted.as<T>() + (sorted.ndim > 1 ? i / m * n : 0);
+      const C v = C(values.as<T>()[i]);
+      const T* const at = std::partition_point(row, row + n, [&](T x) { return right ? !(C(x) > v) : !(C(x) >= v); });
+      out.as<Index>()[i] = at - row;
+    }
+  });
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

@@ -1,0 +1,107 @@
+// Recurrences along a dimension. Where the elements of a row lie side by side a block shares the row: each thread
+// composes the steps of four neighbours, and a scan over the threads composes those (Hillis and Steele: Data parallel
+// algorithms, 1986). Else each thread has a row.
+#pragma once
+#include "row_blocks.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cuda {
+
+// s becomes gate s + value. Words: how many in a row, rows, out, in, gates or null, the kind, reverse.
+inline constexpr const char* scan_text = R"CUDA(
+enum { sum, product, recurrence };
+struct Step { C0 gate, value; };
+inline __device__ Step nothing(int kind) { return Step{C0(1), C0(kind == product)}; }
+inline __device__ Step then(int kind, Step a, Step b) {
+  if (kind == sum) return Step{C0(1), add(a.value, b.value)};
+  if (kind == product) return Step{C0(1), multiply(a.value, b.value)};
+  return Step{multiply(b.gate, a.gate), add(multiply(b.gate, a.value), b.value)};
+}
+template <class P> inline __device__ Step step_at(const P& p, Index i) {
+  return Step{p.word[4] ? C0(wide(p.pointer<T0>(4)[i])) : C0(1), C0(wide(p.pointer<T0>(3)[i]))};
+}
+)CUDA";
+
+inline constexpr Kernel scan_rows_kernel{"scan_rows",
+                                         R"CUDA(
+extern "C" __global__ void scan_rows(const Words<7> p) {
+  __shared__ Step partial[256];
+  const Index n = p.index(0), row = blockIdx.x * n;
+  const int kind = int(p.word[5]), t = threadIdx.x;
+  Step carried = nothing(kind);
+  for (Index base = 0; base < n; base += 1024) {
+    Step mine[4], total = nothing(kind);
+    for (int k = 0; k < 4; ++k) {
+      const Index i = base + 4 * t + k;
+      if (i < n) total = then(kind, total, step_at(p, row + (p.word[6] ? n - 1 - i : i)));
+      mine[k] = total;
+    }
+    partial[t] = total;
+    __syncthreads();
+    for (int apart = 1; apart < 256; apart *= 2) {
+      const Step sum = t >= apart ? then(kind, partial[t - apart], partial[t]) : partial[t];
+      __syncthreads();
+      partial[t] = sum;
+      __syncthreads();
+    }
+    const Step before = t ? then(kind, carried, partial[t - 1]) : carried;
+    for (int k = 0; k < 4; ++k) {
+      const Index i = base + 4 * t + k;
+      if (i < n)
+        p.pointer<T0>(2)[row + (p.word[6] ? n - 1 - i : i)] = Element<T0>::of(then(kind, before, mine[k]).value);
+    }
+    carried = then(kind, carried, partial[255]);
+    __syncthreads();
+  }
+}
+)CUDA",
+                                         {scan_text}};
+
+// Word 7: how far apart the elements of a row are.
+inline constexpr Kernel scan_columns_kernel{"scan_columns",
+                                            R"CUDA(
+extern "C" __global__ void scan_columns(const Words<8> p) {
+  const Index n = p.index(0), inner = p.index(7);
+  const int kind = int(p.word[5]);
+  for (Index row = first_thread(); row < p.index(1); row += all_threads()) {
+    Step s = nothing(kind);
+    for (Index k = 0; k < n; ++k) {
+      const Index i = row / inner * n * inner + (p.word[6] ? n - 1 - k : k) * inner + row % inner;
+      s = then(kind, s, step_at(p, i));
+      p.pointer<T0>(2)[i] = Element<T0>::of(s.value);
+    }
+  }
+}
+)CUDA",
+                                            {scan_text}};
+
+[[gnu::noinline]] inline void run_scan(Scan kind, const Array& out, const Array& in, const Array* gates, int dim,
+                                       bool reverse) {
+  const Array* const arrays[] = {&in, gates};
+  const int ordinal = common_ordinal(out, arrays, gates ? 2 : 1);
+  if (in.numel == 0) return;
+  const RowsAlong rows(in, dim);
+  Words words;
+  words.add(rows.n);
+  words.add(rows.outer * rows.inner);
+  for (const Array* const array : {&out, &in}) words.add(array->data);
+  words.add(gates ? gates->data : nullptr);
+  for (const Index word : {Index(kind), Index(reverse), rows.inner}) words.add(word);
+  if (rows.inner == 1)
+    launch_typed(ordinal, scan_rows_kernel, {in.dtype}, {rows.outer}, words);
+  else
+    launch_typed(ordinal, scan_columns_kernel, {in.dtype}, grid_for(rows.outer * rows.inner), words);
+}
+
+}  // namespace cuda
+
+template <class T>
+void scan(Cuda, Scan kind, const Array& out, const Array& in, const Array* gates, int dim, bool reverse) {
+  cuda::run_scan(kind, out, in, gates, dim, reverse);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

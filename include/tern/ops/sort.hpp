@@ -1,0 +1,130 @@
+// Order: sort, argsort, msort, topk, kthvalue, searchsorted, bucketize. NaN counts as the largest; equal elements keep
+// their order.
+#pragma once
+#include "../backend/sort.hpp"
+#include "gather.hpp"
+
+namespace tern {
+
+/// Elements of a tensor and their positions along a dimension of it.
+template <class D, class T>
+struct ValuesAndIndices {
+  Tensor<D, T> values;
+  Tensor<D, Index> indices;
+};
+
+namespace detail {
+
+/// The first k elements along dim in their order.
+template <class D, class T>
+ValuesAndIndices<D, T> first_sorted(const OpName& op, const Tensor<D, T>& x, int dim, Index k, bool descending) {
+  if (x.dim() == 0) {
+    const auto one = first_sorted(op, view(x, 1, op.here), 0, k, descending);
+    return {reshape(one.values, {}, op.here), reshape(one.indices, {}, op.here)};
+  }
+  const int last = x.dim() - 1;
+  const Tensor<D, T> rows = contiguous(transpose(x.detach(), dim, last));
+  Shape to = rows.shape();
+  const Index n = to[last], count = n ? rows.numel() / n : 0;
+  to[last] = k;
+  const Tensor<D, T> sorted = empty<D, T>(to, x.device());
+  const Tensor<D, Index> positions = empty<D, Index>(to, x.device());
+  if (count)
+    backend::sort<T>(D{}, *view(sorted, {count, k}).impl(), *view(positions, {count, k}).impl(),
+                     *view(rows, {count, n}).impl(), descending);
+  const Tensor<D, Index> indices = contiguous(transpose(positions, dim, last));
+  const Tensor<D, T> values = contiguous(transpose(sorted, dim, last));
+  const Shape from = x.shape();
+  record(op, values, wrt(x, saved(indices), [from, dim](const auto& g, const auto& at) {
+           return scatter_add(zeros<D, T>(from, g.device()), dim, at, g);
+         }));
+  return {values, indices};
+}
+
+template <class D, class T>
+Tensor<D, Index> search(const Tensor<D, T>& sorted, const Tensor<D, T>& values, bool right) {
+  const Tensor<D, T> rows = dense(sorted), wanted = dense(values);
+  const Tensor<D, Index> at = empty<D, Index>(values.shape(), values.device());
+  Array in = *wanted.impl();
+  in.dims[1] = values.dim() ? values.size(-1) : 1;
+  if (in.numel) backend::searchsorted<T>(D{}, *at.impl(), *rows.impl(), in, right);
+  return at;
+}
+
+}  // namespace detail
+
+/// The elements in ascending order along dim, and where they stood.
+template <Device D, Element T>
+ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
+  const ErrorName name("sort");
+  const int d = wrap_dim("sort", dim, x.checked("sort")->ndim);
+  return detail::first_sorted({"sort", here}, x, d, x.dim() ? x.size(d) : 1, descending);
+}
+
+/// Where the elements in ascending order along dim stood.
+template <Device D, Element T>
+Tensor<D, Index> argsort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
+  const ErrorName name("argsort");
+  x.checked("argsort");
+  return sort(x.detach(), dim, descending, here).indices;
+}
+
+/// The rows' elements in ascending order along the first dimension.
+template <Device D, Element T>
+Tensor<D, T> msort(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name("msort");
+  return sort(x, 0, false, here).values;
+}
+
+/// The k largest elements along dim, or smallest, in order, and where they stood.
+template <Device D, Element T>
+ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool largest = true, Here here = {}) {
+  const ErrorName name("topk");
+  const int d = wrap_dim("topk", dim, x.checked("topk")->ndim);
+  const Index size = x.dim() ? x.size(d) : 1;
+  if (k < 0 || k > size) fail("topk", {k, " elements of a dimension of size ", size});
+  return detail::first_sorted({"topk", here}, x, d, k, largest);
+}
+
+/// The k-th smallest element along dim, k = 1, 2 …, and where it stood.
+template <Device D, Element T>
+ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, bool keepdim = false, Here here = {}) {
+  const ErrorName name("kthvalue");
+  const int d = wrap_dim("kthvalue", dim, x.checked("kthvalue")->ndim);
+  const Index size = x.dim() ? x.size(d) : 1;
+  if (k < 1 || k > size) fail("kthvalue", {"number ", k, " of a dimension of size ", size});
+  const auto first = detail::first_sorted({"kthvalue", here}, x, d, k, false);
+  if (x.dim() == 0) return first;
+  const auto last = [&](const auto& t) { return keepdim ? narrow(t, d, k - 1, 1, here) : select(t, d, k - 1, here); };
+  return {last(first.values), last(first.indices)};
+}
+
+/// Where each of the values belongs in a sorted vector, or in the row of `sorted` that stands where the value's row
+/// does: the number of elements smaller than it; of those not larger, if right.
+template <Device D, Element T>
+Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& values, bool right = false) {
+  const Array &rows = *sorted.checked("searchsorted"), &in = *values.checked("searchsorted");
+  bool fits = rows.ndim == 1 || (rows.ndim == in.ndim && rows.ndim > 0);
+  for (int i = 0; fits && rows.ndim > 1 && i + 1 < rows.ndim; ++i) fits = rows.dims[i] == in.dims[i];
+  if (!fits)
+    fail("searchsorted", {"values of shape ", values.shape(), " do not fit sorted rows of shape ", sorted.shape()});
+  return detail::search(sorted, values, right);
+}
+template <Device D, Element T>
+Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, scalar_t<std::type_identity_t<T>> value, bool right = false) {
+  return searchsorted(sorted, full<D, T>({}, value, sorted.device()), right);
+}
+
+/// The number of boundaries, a sorted vector, that are smaller than each element; of those not larger, if right.
+template <Device D, Element T>
+Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries, bool right = false) {
+  if (boundaries.checked("bucketize")->ndim != 1)
+    fail("bucketize", {"the boundaries must be a vector, not ", boundaries.shape()});
+  const ErrorName name("bucketize");
+  return searchsorted(boundaries, x, right);
+}
+
+TERN_SAME_PLACE(searchsorted)
+TERN_SAME_PLACE(bucketize)
+
+}  // namespace tern

@@ -1,0 +1,151 @@
+// Taking and putting by number, made of gather, index and index_put: take, take_along_dim, index_fill, scatter,
+// repeat_interleave, nonzero.
+#pragma once
+#include "cumulative.hpp"
+#include "indexing.hpp"
+#include "reduce.hpp"
+#include "rounding.hpp"
+#include "shape.hpp"
+#include "sort.hpp"
+
+namespace tern {
+
+/// The elements at these positions of the flattened x, in index's shape.
+template <Device D, Element T>
+Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, Here here = {}) {
+  const ErrorName name("take");
+  x.checked("take");
+  return tern::index(reshape(x, -1, here), {index}, here);
+}
+
+/// out[.., i, ..] = x[.., index[.., i, ..], ..], i along dim, where a negative index counts from the end; the other
+/// dimensions are broadcast. Without dim, of the flattened x and index.
+template <Device D, Element T>
+Tensor<D, T> take_along_dim(const Tensor<D, T>& x, const Tensor<D, Index>& index, std::optional<Index> dim = {},
+                            Here here = {}) {
+  const ErrorName name("take_along_dim");
+  x.checked("take_along_dim"), index.checked("take_along_dim");
+  if (!dim) return take_along_dim(reshape(x, -1, here), reshape(index, -1, here), 0, here);
+  const int d = wrap_dim("take_along_dim", *dim, x.dim());
+  if (index.dim() != x.dim())
+    fail("take_along_dim", {"an index of shape ", index.shape(), " for a tensor of shape ", x.shape()});
+  Shape from = x.shape(), at = index.shape();
+  const Index size = from[d], count = at[d];
+  from[d] = at[d] = 1;
+  Shape both = broadcast_shapes("take_along_dim", from, at);
+  both[d] = count;
+  const Tensor<D, Index> numbers = where(lt(index, 0), add(index, size), index);
+  const Tensor<D, Index> wanted = expand(numbers, both, here);
+  both[d] = size;
+  return gather(expand(x, both, here), d, wanted, here);
+}
+
+namespace detail {
+
+/// True at the positions `index` (a vector) of dim, of a shape that broadcasts to x's.
+template <class D, class T>
+Tensor<D, bool> mask_of_positions(const char* op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index) {
+  const int d = wrap_dim(op, dim, x.checked(op)->ndim);
+  if (index.checked(op)->ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
+  Shape along;
+  for (int i = d; i < x.dim(); ++i) along.push_back(i == d ? x.size(i) : 1);
+  const Tensor<D, bool> mask = zeros<D, bool>(x.dim() ? x.size(d) : 1, x.device());
+  index_put_(mask, {reshape(index, -1)}, true);
+  return reshape(mask, along);
+}
+
+}  // namespace detail
+
+/// x with value at the positions `index` (a vector) of dim.
+template <Device D, Element T>
+Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& value,
+                        Here here = {}) {
+  const ErrorName name("index_fill");
+  return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
+}
+template <Device D, Element T>
+Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+                        scalar_t<std::type_identity_t<T>> value, Here here = {}) {
+  const ErrorName name("index_fill");
+  return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
+}
+
+/// x with source[.., i, ..] at position index[.., i, ..] of dim. Which of several sources for one place counts is not
+/// said.
+template <Device D, Element T>
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                     Here here = {}) {
+  const ErrorName name("scatter");
+  const int d = wrap_dim("scatter", dim, x.checked("scatter")->ndim);
+  detail::check_gather("scatter", *x.impl(), d, *index.checked("scatter"), false);
+  detail::check_gather("scatter", *source.checked("scatter"), d, *index.impl(), true);
+  if (x.dim() == 0 || index.dim() == 0) {
+    const auto one = [&](const auto& t) { return t.dim() ? t : view(t, 1, here); };
+    return reshape(scatter(one(x), 0, one(index), one(source), here), x.shape(), here);
+  }
+  Tensor<D, T> part = source;
+  IndexList<D> at;
+  for (int i = 0; i < x.dim(); ++i) {
+    part = narrow(part, i, 0, index.size(i), here);
+    Shape along;
+    for (int k = 0; k < x.dim(); ++k) along.push_back(k == i ? index.size(i) : 1);
+    at.push_back(i == d ? index : view(detail::range_beside(x, 0, 1, index.size(i)), along));
+  }
+  return index_put(x, at, part, false, here);
+}
+template <Device D, Element T>
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+                     scalar_t<std::type_identity_t<T>> value, Here here = {}) {
+  const ErrorName name("scatter");
+  return scatter(x, dim, index, expand(full<D, T>({}, value, x.device()), index.checked("scatter")->shape()), here);
+}
+
+/// Every position of dim `repeats` times; without dim, of the flattened x.
+template <Device D, Element T>
+Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::optional<Index> dim = {}, Here here = {}) {
+  const ErrorName name("repeat_interleave");
+  x.checked("repeat_interleave");
+  if (repeats < 0) fail("repeat_interleave", {"the number must not be negative: ", repeats});
+  if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
+  const int d = wrap_dim("repeat_interleave", *dim, x.dim());
+  Shape wide = x.shape(), to = x.shape();
+  wide.push_back(repeats);
+  to[d] *= repeats;
+  const Tensor<D, T> y = movedim(expand(unsqueeze(x, -1, here), wide, here), -1, d + 1, here);
+  return reshape(y, to, here);
+}
+/// Position i of dim repeats[i] times. The host waits for the sum of repeats.
+template <Device D, Element T>
+Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& repeats, std::optional<Index> dim = {},
+                               Here here = {}) {
+  const ErrorName name("repeat_interleave");
+  x.checked("repeat_interleave");
+  if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
+  const int d = wrap_dim("repeat_interleave", *dim, x.dim());
+  if (repeats.checked("repeat_interleave")->ndim > 1 || (repeats.numel() != 1 && repeats.numel() != x.size(d)))
+    fail("repeat_interleave", {"repeats of shape ", repeats.shape(), " for a dimension of size ", x.size(d)});
+  const Tensor<D, Index> counts = expand(repeats, x.size(d), here);
+  if (any(lt(counts, 0)).item()) fail("repeat_interleave", {"the numbers must not be negative"});
+  // Position p of the result comes from the i with ends[i - 1] <= p < ends[i].
+  const Tensor<D, Index> ends = cumsum(counts, 0);
+  const Index total = x.size(d) ? ends[-1].item() : 0;
+  return index_select(x, d, searchsorted(ends, detail::range_beside(x, 0, 1, total), true), here);
+}
+
+/// The positions of the elements that are not zero: a row for each, with a column for each dimension. The host waits
+/// for their number.
+template <Device D, Element T>
+Tensor<D, Index> nonzero(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name("nonzero");
+  Tensor<D, Index> rest = detail::positions_of(ne(x.detach(), 0));
+  const Tensor<D, Index> at = empty<D, Index>({rest.numel(), x.dim()}, x.device());
+  for (int i = x.dim(); i-- > 0;) {
+    copy_(select(at, 1, i), remainder(rest, x.size(i)), here);
+    rest = floor_divide(rest, x.size(i), here);
+  }
+  return at;
+}
+
+TERN_SAME_PLACE(index_fill)
+
+}  // namespace tern

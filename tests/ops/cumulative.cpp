@@ -1,0 +1,65 @@
+// Running sums and products, against loops in double.
+#include "tern/ops/cumulative.hpp"
+#include "support/tensors.hpp"
+#include "tern/ops/gradcheck.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+/// f(before, x) along dim of row-major values.
+template <class F>
+std::vector<double> running(std::vector<double> x, const Shape& shape, int dim, F f) {
+  Index stride = 1;
+  for (int i = dim + 1; i < shape.n; ++i) stride *= shape[i];
+  for (Index i = 0; i < Index(x.size()); ++i)
+    if (i / stride % shape[dim] != 0) x[std::size_t(i)] = f(x[std::size_t(i - stride)], x[std::size_t(i)]);
+  return x;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("running sums and products along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // Around the strips of 64 neighbours and the blocks of 1024 elements that the kernels work in.
+  for (const Shape& shape : {Shape{3, 4, 5}, Shape{2, 65}, Shape{65, 2}, Shape{1}, Shape{2, 1025}, Shape{2, 0, 3}}) {
+    const auto x = spread_tensor<D>(shape, 0.9, 1.1);
+    for (int dim = 0; dim < shape.n; ++dim) {
+      for (const auto& layout : layouts(x)) {
+        check_close(values_of(cumsum(layout, dim)),
+                    running(values_of(x), shape, dim, [](double s, double v) { return s + v; }));
+        check_close(values_of(cumprod(layout, dim - shape.n)),
+                    running(values_of(x), shape, dim, [](double s, double v) { return s * v; }));
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("running sums of integers and booleans are int64", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Tensor<D, Index> counts = cumsum(tensor_of<D, bool>({1, 0, 1, 1}), 0);
+  CHECK(values_of(counts) == std::vector<double>{1, 1, 2, 3});
+  CHECK(values_of(cumprod(tensor_of<D, std::uint8_t>({100, 100, 100}), 0)) == std::vector<double>{100, 1e4, 1e6});
+  CHECK(values_of(cumsum(full<D, float>({}, 3), -1)) == std::vector<double>{3});
+}
+
+TEMPLATE_TEST_CASE("a running sum of a million floats keeps their precision", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto sums = cumsum(full<D, float>({1 << 20}, 0.1), 0);
+  CHECK(sums[-1].item() == Approx((1 << 20) * double(0.1f)).epsilon(1e-6));
+}
+
+TEMPLATE_TEST_CASE("the gradient of a running product is right where factors are zero", "[ops][gradcheck]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto product = [](const auto& x) { return cumprod(x, 1); };
+  auto x = tensor_of<D>({2, 0, 3, 4, 0, 5, 0, 7, 1, -2, 3, 4}, {3, 4});
+  CHECK(gradcheck(product, std::tuple{x.requires_grad_()}));
+  CHECK(gradgradcheck(product, std::tuple{x}));
+}
+
+TEST_CASE("a running sum in bfloat16 is rounded once an element", "[ops]") {
+  const auto sums = cumsum(full<Cpu, bfloat16>({1000}, 0.125), 0);
+  CHECK(float(sums[-1].item()) == 125);
+}

@@ -1,0 +1,111 @@
+// Order, against std::stable_sort and counting.
+#include "tern/ops/sort.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "support/tensors.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(),
+                 infinity = std::numeric_limits<double>::infinity();
+
+/// The positions of x in order: NaN last, equal ones as they stand.
+std::vector<double> order_of(const std::vector<double>& x, bool descending) {
+  std::vector<double> order(x.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](double a, double b) {
+    if (descending) std::swap(a, b);
+    const double u = x[std::size_t(a)], v = x[std::size_t(b)];
+    return u < v || (!std::isnan(u) && std::isnan(v));
+  });
+  return order;
+}
+
+/// Many values with repetitions, no order in them.
+std::vector<double> mixed(Index n) {
+  std::vector<double> values;
+  for (Index i = 0; i < n; ++i) values.push_back(double(i * 7919 % 1009 % 251) - 100);
+  return values;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("sort keeps the order of equal elements, and NaN comes last", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // Around the blocks of 2048 keys, and from where digits are sorted.
+  for (Index n : {0, 1, 2, 3, 100, 1023, 1025, 2047, 2049, 5000}) {
+    const std::vector<double> x = mixed(n);
+    const bool descending = n % 2;
+    const std::vector<double> order = order_of(x, descending);
+    const auto check = [&](const auto& sorted) {
+      CHECK(values_of(sorted.indices) == order);
+      const std::vector<double> values = values_of(sorted.values);
+      for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(values[i] == x[std::size_t(order[i])]);
+    };
+    check(sort(tensor_of<D, float>(x), 0, descending));
+    check(sort(tensor_of<D, double>(x), 0, descending));
+    check(sort(tensor_of<D, Index>(x), 0, descending));
+    check(sort(tensor_of<D, std::int32_t>(x), 0, descending));
+    check(sort(tensor_of<D, bfloat16>(x), 0, descending));
+  }
+  const std::vector<double> special{1, not_a_number, -infinity, 0, -0., infinity, -1, not_a_number};
+  for (bool descending : {false, true}) {
+    CHECK(values_of(sort(tensor_of<D, float>(special), 0, descending).indices) == order_of(special, descending));
+    CHECK(values_of(sort(tensor_of<D, half>(special), 0, descending).indices) == order_of(special, descending));
+    CHECK(values_of(sort(tensor_of<D, double>(special), 0, descending).indices) == order_of(special, descending));
+  }
+  const std::vector<double> wide{9e15, -9e15, 9e15 - 1, 1, -1, -9e15 - 1};  // differ in both halves of 64 bits
+  CHECK(values_of(sort(tensor_of<D, Index>(wide), 0).indices) == order_of(wide, false));
+  CHECK(values_of(sort(tensor_of<D, bool>({1, 0, 1, 0}), 0, true).indices) == std::vector<double>{0, 2, 1, 3});
+}
+
+TEMPLATE_TEST_CASE("sort, topk and kthvalue along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>(mixed(3 * 5 * 7), {3, 5, 7});
+  for (int dim = 0; dim < 3; ++dim) {
+    for (const auto& layout : layouts(x)) {
+      const auto [values, indices] = sort(layout, dim);
+      CHECK(values_of(values) == values_of(gather(x, dim, indices)));
+      const auto rows = x.transpose(dim, -1).contiguous().view({-1, x.size(dim)});
+      const auto found = indices.transpose(dim, -1).contiguous().view({-1, x.size(dim)});
+      for (Index row = 0; row < rows.size(0); ++row)
+        CHECK(values_of(found[row]) == order_of(values_of(rows[row]), false));
+      CHECK(values_of(topk(layout, 2, dim).indices) == values_of(sort(x, dim, true).indices.narrow(dim, 0, 2)));
+      CHECK(values_of(topk(layout, 2, dim, false).values) == values_of(values.narrow(dim, 0, 2)));
+      CHECK(values_of(kthvalue(layout, 3, dim).indices) == values_of(indices.select(dim, 2)));
+      CHECK(kthvalue(layout, 3, dim, true).values.shape() == values.narrow(dim, 2, 1).shape());
+    }
+  }
+  CHECK(topk(x, 0, 1).values.shape() == Shape{3, 0, 7});
+}
+
+TEMPLATE_TEST_CASE("argsort and a 0-d tensor", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK(values_of(argsort(tensor_of<D>({3, 1, 2}))) == std::vector<double>{1, 2, 0});
+  const auto [value, index] = sort(full<D, float>({}, 5));
+  CHECK(value.item() == 5);
+  CHECK(index.item() == 0);
+  CHECK(kthvalue(full<D, float>({}, 5), 1).values.dim() == 0);
+}
+
+TEMPLATE_TEST_CASE("searchsorted and bucketize count what is smaller", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const std::vector<double> limits{-1, 0, 0, 2, 5}, values{-2, -1, 0, 1, 5, 6, not_a_number};
+  for (bool right : {false, true}) {
+    std::vector<double> expected;
+    for (double v : values)
+      expected.push_back(double(std::count_if(limits.begin(), limits.end(),
+                                              [&](double x) { return std::isnan(v) || x < v || (right && x == v); })));
+    CHECK(values_of(searchsorted(tensor_of<D>(limits), tensor_of<D>(values), right)) == expected);
+    CHECK(values_of(bucketize(tensor_of<D, float>(values), tensor_of<D, float>(limits), right)) == expected);
+  }
+  const auto rows = tensor_of<D>({1, 2, 3, 10, 20, 30}, {2, 3});
+  CHECK(values_of(searchsorted(rows, tensor_of<D>({2, 15}, {2, 1}))) == std::vector<double>{1, 1});
+  CHECK(searchsorted(rows[1], 25).item() == 2);
+}

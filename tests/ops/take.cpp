@@ -1,0 +1,55 @@
+// Taking and putting by number, against what the simpler ops give; values themselves are compared with PyTorch's
+// samples.
+#include "tern/ops/take.hpp"
+#include "support/tensors.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+template <class D>
+Tensor<D, Index> numbers(const std::vector<double>& values, const Shape& shape) {
+  return tensor_of<D, Index>(values, shape);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("scatter puts what gather takes", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 4});
+  const auto at = numbers<D>({3, 1, 0, 2, 2, 1}, {3, 2});
+  const auto put = scatter(x, 1, at, tensor_of<D>({10, 11, 12, 13, 14, 15}, {3, 2}));
+  CHECK(values_of(gather(put, 1, at)) == std::vector<double>{10, 11, 12, 13, 14, 15});
+  CHECK(values_of(put.masked_select(eq(put, x))).size() == 6);
+  CHECK(values_of(gather(scatter(x, 1, at, 7), 1, at)) == std::vector<double>(6, 7));
+  CHECK(values_of(scatter(x, 0, numbers<D>({}, {0, 4}), x)) == values_of(x));
+  CHECK(scatter(full<D, float>({}, 1), 0, full<D, Index>({}, 0), full<D, float>({}, 5)).item() == 5);
+}
+
+TEMPLATE_TEST_CASE("nonzero names every position that is not zero", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({0, 2, 0, 0, 0, 3, 4, 0}, {2, 2, 2});
+  CHECK(values_of(nonzero(x)) == std::vector<double>{0, 0, 1, 1, 0, 1, 1, 1, 0});
+  CHECK(values_of(nonzero(x.transpose(0, 2))) == std::vector<double>{0, 1, 1, 1, 0, 0, 1, 0, 1});
+  CHECK(nonzero(zeros<D, float>({3, 4})).shape() == Shape{0, 2});
+  CHECK(nonzero(full<D, float>({}, 1)).shape() == Shape{1, 0});
+}
+
+TEMPLATE_TEST_CASE("repeat_interleave repeats neighbours", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({1, 2, 3, 4, 5, 6}, {2, 3});
+  CHECK(values_of(repeat_interleave(x, 2, 0)) == std::vector<double>{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6});
+  CHECK(values_of(repeat_interleave(x, 2, 1)) == std::vector<double>{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6});
+  CHECK(values_of(repeat_interleave(x, numbers<D>({2, 0, 1}, {3}), 1)) == std::vector<double>{1, 1, 3, 4, 4, 6});
+  CHECK(repeat_interleave(x, 0).shape() == Shape{0});
+  CHECK(repeat_interleave(x, numbers<D>({0}, {1}), 0).shape() == Shape{0, 3});
+}
+
+TEMPLATE_TEST_CASE("index_fill and take count from the end too", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({1, 2, 3, 4, 5, 6}, {2, 3});
+  CHECK(values_of(index_fill(x, 1, numbers<D>({-1, 0}, {2}), 9)) == std::vector<double>{9, 2, 9, 9, 5, 9});
+  CHECK(values_of(x) == std::vector<double>{1, 2, 3, 4, 5, 6});
+  CHECK(values_of(take(x.t(), numbers<D>({1, -1}, {2}))) == std::vector<double>{4, 6});
+}
