@@ -43,11 +43,17 @@ const Use uses[] = {
     {kernels::normal_kernel, floating},
     {kernels::integers_kernel, every_type},
     {kernels::dropout_kernel, floating},
+    {kernels::scan_rows_kernel, every_type},
+    {kernels::scan_columns_kernel, every_type},
+    {kernels::sort_keys_kernel, every_type},
+    {kernels::take_sorted_kernel, every_type},
+    {kernels::searchsorted_kernel, every_type},
 };
 const kernels::Kernel* const untyped[] = {
     &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::sort_step_kernel,
     &kernels::last_moves_kernel,     &kernels::positions_kernel,   &kernels::count_parts_kernel,
     &kernels::true_positions_kernel, &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
+    &kernels::sort_order_kernel,
 };
 
 /// For the oldest chip that the compiler knows of those that the library serves, and newer ones.

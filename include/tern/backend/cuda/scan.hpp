@@ -1,6 +1,6 @@
 // Recurrences along a dimension. Where the elements of a row lie side by side a block shares the row: each thread
 // composes the steps of four neighbours, and a scan over the threads composes those (Hillis and Steele: Data parallel
-// algorithms, 1986). Else each thread has a row.
+// algorithms, 1986). Else each thread has a row. Sums of floats are made in double, as on the CPU.
 #pragma once
 #include "row_blocks.hpp"
 
@@ -12,15 +12,18 @@ namespace cuda {
 // s becomes gate s + value. Words: how many in a row, rows, out, in, gates or null, the kind, reverse.
 inline constexpr const char* scan_text = R"CUDA(
 enum { sum, product, recurrence };
-struct Step { C0 gate, value; };
-inline __device__ Step nothing(int kind) { return Step{C0(1), C0(kind == product)}; }
+template <class T> struct Accumulated { typedef T type; };
+template <> struct Accumulated<float> { typedef double type; };
+typedef Accumulated<C0>::type A0;
+struct Step { A0 gate, value; };
+inline __device__ Step nothing(int kind) { return Step{A0(1), A0(kind == product)}; }
 inline __device__ Step then(int kind, Step a, Step b) {
-  if (kind == sum) return Step{C0(1), add(a.value, b.value)};
-  if (kind == product) return Step{C0(1), multiply(a.value, b.value)};
+  if (kind == sum) return Step{A0(1), add(a.value, b.value)};
+  if (kind == product) return Step{A0(1), multiply(a.value, b.value)};
   return Step{multiply(b.gate, a.gate), add(multiply(b.gate, a.value), b.value)};
 }
-template <class P> inline __device__ Step step_at(const P& p, Index i) {
-  return Step{p.word[4] ? C0(wide(p.pointer<T0>(4)[i])) : C0(1), C0(wide(p.pointer<T0>(3)[i]))};
+inline __device__ Step step_of(const T0* gates, const T0* in, Index i) {
+  return Step{gates ? A0(wide(gates[i])) : A0(1), A0(wide(in[i]))};
 }
 )CUDA";
 
@@ -30,12 +33,13 @@ extern "C" __global__ void scan_rows(const Words<7> p) {
   __shared__ Step partial[256];
   const Index n = p.index(0), row = blockIdx.x * n;
   const int kind = int(p.word[5]), t = threadIdx.x;
+  const T0 *const gates = p.pointer<T0>(4), *const in = p.pointer<T0>(3);
   Step carried = nothing(kind);
   for (Index base = 0; base < n; base += 1024) {
     Step mine[4], total = nothing(kind);
     for (int k = 0; k < 4; ++k) {
       const Index i = base + 4 * t + k;
-      if (i < n) total = then(kind, total, step_at(p, row + (p.word[6] ? n - 1 - i : i)));
+      if (i < n) total = then(kind, total, step_of(gates, in, row + (p.word[6] ? n - 1 - i : i)));
       mine[k] = total;
     }
     partial[t] = total;
@@ -65,11 +69,12 @@ inline constexpr Kernel scan_columns_kernel{"scan_columns",
 extern "C" __global__ void scan_columns(const Words<8> p) {
   const Index n = p.index(0), inner = p.index(7);
   const int kind = int(p.word[5]);
+  const T0 *const gates = p.pointer<T0>(4), *const in = p.pointer<T0>(3);
   for (Index row = first_thread(); row < p.index(1); row += all_threads()) {
     Step s = nothing(kind);
     for (Index k = 0; k < n; ++k) {
       const Index i = row / inner * n * inner + (p.word[6] ? n - 1 - k : k) * inner + row % inner;
-      s = then(kind, s, step_at(p, i));
+      s = then(kind, s, step_of(gates, in, i));
       p.pointer<T0>(2)[i] = Element<T0>::of(s.value);
     }
   }
