@@ -27,6 +27,33 @@ std::unique_ptr<optim::LRScheduler> make(const Json& recorded, optim::Optimizer&
     return std::make_unique<optim::CosineAnnealingLR>(
         optimiser, optim::CosineAnnealingLROptions{.T_max = o["T_max"], .eta_min = o.value("eta_min", 0.)});
   }
+  if (name == "MultiStepLR") {
+    check_known(o, {"milestones", "gamma"});
+    return std::make_unique<optim::MultiStepLR>(
+        optimiser, optim::MultiStepLROptions{.milestones = o["milestones"], .gamma = o.value("gamma", 0.1)});
+  }
+  if (name == "ExponentialLR") {
+    check_known(o, {"gamma"});
+    return std::make_unique<optim::ExponentialLR>(optimiser, optim::ExponentialLROptions{.gamma = o["gamma"]});
+  }
+  if (name == "LinearLR") {
+    check_known(o, {"start_factor", "end_factor", "total_iters"});
+    optim::LinearLROptions options;
+    options.start_factor = o.value("start_factor", options.start_factor);
+    options.end_factor = o.value("end_factor", options.end_factor);
+    options.total_iters = o.value("total_iters", options.total_iters);
+    return std::make_unique<optim::LinearLR>(optimiser, options);
+  }
+  if (name == "CosineAnnealingWarmRestarts") {
+    check_known(o, {"T_0", "T_mult", "eta_min"});
+    return std::make_unique<optim::CosineAnnealingWarmRestarts>(
+        optimiser, optim::CosineAnnealingWarmRestartsOptions{
+                       .T_0 = o["T_0"], .T_mult = o.value("T_mult", Index(1)), .eta_min = o.value("eta_min", 0.)});
+  }
+  if (name == "LambdaLR") {
+    const auto power = [](Index epoch) { return std::pow(0.95, double(epoch)); };
+    return std::make_unique<optim::LambdaLR<decltype(power)>>(optimiser, power);
+  }
   REQUIRE(name == "OneCycleLR");
   check_known(o, {"max_lr", "total_steps", "pct_start", "anneal_strategy", "cycle_momentum", "base_momentum", "max_momentum",
                   "div_factor", "final_div_factor", "three_phase"});
@@ -53,6 +80,7 @@ std::unique_ptr<optim::Optimizer> make_optimiser(const Json& recorded) {
 TEST_CASE("schedules give PyTorch's rates and momenta") {
   int seen = 0;
   for (const Json& recorded : recorded_cases("schedules")) {
+    if (recorded["schedule"] == "SequentialLR" || recorded["schedule"] == "ReduceLROnPlateau") continue;  // below
     INFO(recorded["schedule"] << ' ' << recorded["options"].dump() << ' ' << recorded["optimiser"]);
     const auto optimiser = make_optimiser(recorded), jumped = make_optimiser(recorded);
     const auto schedule = make(recorded, *optimiser), jumping = make(recorded, *jumped);
@@ -70,7 +98,50 @@ TEST_CASE("schedules give PyTorch's rates and momenta") {
     if (recorded.contains("momenta")) check_close(momenta, recorded["momenta"].get<std::vector<double>>(), 1e-9, 0);
     ++seen;
   }
-  CHECK(seen == 14);
+  CHECK(seen == 22);
+}
+
+TEST_CASE("SequentialLR goes from schedule to schedule at PyTorch's rates") {
+  int seen = 0;
+  for (const Json& recorded : recorded_cases("schedules")) {
+    if (recorded["schedule"] != "SequentialLR") continue;
+    ++seen;
+    optim::SGD sgd(net().parameters(), {.lr = 0.2});
+    optim::LinearLR rise(sgd, {.start_factor = 0.1, .total_iters = 5});
+    optim::ExponentialLR decay(sgd, {.gamma = 0.9});
+    optim::SequentialLR sequence(sgd, {&rise, &decay}, {20});
+    std::vector<double> rates;
+    for (int i = 0; i < 100; ++i, sequence.step()) rates.push_back(sgd.lr());
+    check_close(rates, recorded["rates"].get<std::vector<double>>(), 1e-9, 1e-15);
+  }
+  CHECK(seen == 1);
+}
+
+TEST_CASE("ReduceLROnPlateau lowers the rate when PyTorch does") {
+  int seen = 0;
+  for (const Json& recorded : recorded_cases("schedules")) {
+    if (recorded["schedule"] != "ReduceLROnPlateau") continue;
+    ++seen;
+    const Json& o = recorded["options"];
+    check_known(o, {"mode", "factor", "patience", "cooldown", "min_lr", "threshold", "threshold_mode"});
+    optim::ReduceLROnPlateauOptions options;
+    if (o.value("mode", "min") == "max") options.mode = optim::PlateauMode::max;
+    options.factor = o.value("factor", options.factor);
+    options.patience = o.value("patience", options.patience);
+    options.cooldown = o.value("cooldown", options.cooldown);
+    options.min_lr = o.value("min_lr", options.min_lr);
+    options.threshold = o.value("threshold", options.threshold);
+    options.relative_threshold = o.value("threshold_mode", "rel") == "rel";
+    optim::SGD sgd(net().parameters(), {.lr = 0.2});
+    optim::ReduceLROnPlateau plateau(sgd, options);
+    std::vector<double> rates;
+    for (const Json& measure : recorded["measures"]) {
+      rates.push_back(sgd.lr());
+      plateau.step(measure);
+    }
+    check_close(rates, recorded["rates"].get<std::vector<double>>(), 1e-9, 1e-15);
+  }
+  CHECK(seen == 4);
 }
 
 TEST_CASE("OneCycleLR: short cycles have no step without a rate") {
@@ -97,4 +168,12 @@ TEST_CASE("schedules refuse options without a meaning, and steps beyond the end"
   optim::OneCycleLR cycle(sgd, {.max_lr = 1, .total_steps = 2});
   cycle.step();
   CHECK_THAT(error_of([&] { cycle.step(); }), ContainsSubstring("OneCycleLR: stepped 2 times, total_steps is 2"));
+  CHECK_THAT(error_of([&] { optim::LinearLR(sgd, {.start_factor = 0}); }),
+             ContainsSubstring("LinearLR: start_factor must be in (0, 1], not 0"));
+  CHECK_THAT(error_of([&] { optim::CosineAnnealingWarmRestarts(sgd, {.T_0 = 0}); }),
+             ContainsSubstring("CosineAnnealingWarmRestarts: T_0 must be positive, not 0"));
+  CHECK_THAT(error_of([&] { optim::SequentialLR(sgd, {&cycle}, {3}); }),
+             ContainsSubstring("SequentialLR: 1 milestones for 1 schedules"));
+  CHECK_THAT(error_of([&] { optim::ReduceLROnPlateau(sgd, {.factor = 1}); }),
+             ContainsSubstring("ReduceLROnPlateau: factor must be less than 1, not 1"));
 }

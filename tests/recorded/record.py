@@ -49,6 +49,16 @@ def optimisers():
         ("RMSprop", dict(lr=0.02, momentum=0.9)),
         ("RMSprop", dict(lr=0.02, centered=True)),
         ("RMSprop", dict(lr=0.02, momentum=0.5, centered=True, weight_decay=0.05)),
+        ("Adagrad", dict()),
+        ("Adagrad", dict(lr=0.1, lr_decay=0.01, weight_decay=0.05, initial_accumulator_value=0.3, eps=1e-6)),
+        ("Adadelta", dict()),
+        ("Adadelta", dict(lr=0.5, rho=0.8, eps=1e-4, weight_decay=0.05)),
+        ("NAdam", dict()),
+        ("NAdam", dict(lr=0.02, betas=(0.8, 0.95), eps=1e-6, weight_decay=0.05, momentum_decay=0.01)),
+        ("NAdam", dict(lr=0.02, weight_decay=0.05, decoupled_weight_decay=True)),
+        ("RAdam", dict()),
+        ("RAdam", dict(lr=0.02, betas=(0.8, 0.95), eps=1e-6, weight_decay=0.05)),
+        ("RAdam", dict(lr=0.02, weight_decay=0.05, decoupled_weight_decay=True)),
     ]
     cases = []
     for name, options in sets:
@@ -75,6 +85,13 @@ def schedules():
         ("StepLR", dict(step_size=7, gamma=0.5)),
         ("CosineAnnealingLR", dict(T_max=100)),
         ("CosineAnnealingLR", dict(T_max=30, eta_min=0.01)),
+        ("MultiStepLR", dict(milestones=[5, 30, 31])),
+        ("MultiStepLR", dict(milestones=[0, 50], gamma=0.5)),
+        ("ExponentialLR", dict(gamma=0.97)),
+        ("LinearLR", dict()),
+        ("LinearLR", dict(start_factor=0.1, end_factor=0.7, total_iters=40)),
+        ("CosineAnnealingWarmRestarts", dict(T_0=30)),
+        ("CosineAnnealingWarmRestarts", dict(T_0=7, T_mult=2, eta_min=0.01)),
         ("OneCycleLR", dict(max_lr=0.5, total_steps=100)),
         ("OneCycleLR", dict(max_lr=0.5, total_steps=100, anneal_strategy="linear", pct_start=0.4, div_factor=10.0,
                             final_div_factor=100.0)),
@@ -98,9 +115,40 @@ def schedules():
                 schedule.step()
             case = {"schedule": name, "options": options, "optimiser": optimiser_name, "rates": rates}
             cases.append(case | ({"momenta": momenta} if name == "OneCycleLR" else {}))
+    # A rise, then a decay that counts from epoch 20; a function of the epoch; a loss that falls, stands still and rises.
+    def sgd():
+        return torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.2, momentum=0.9)
+
+    def rates_of(optimiser, step):
+        rates = []
+        for k in range(100):
+            rates.append(optimiser.param_groups[0]["lr"])
+            optimiser.step()
+            step(k)
+        return rates
+
+    optimiser = sgd()
+    parts = [lr_scheduler.LinearLR(optimiser, start_factor=0.1, total_iters=5),
+             lr_scheduler.ExponentialLR(optimiser, gamma=0.9)]
+    sequence = lr_scheduler.SequentialLR(optimiser, parts, milestones=[20])
+    cases.append({"schedule": "SequentialLR", "options": {}, "optimiser": "SGD",
+                  "rates": rates_of(optimiser, lambda k: sequence.step())})
+    optimiser = sgd()
+    function = lr_scheduler.LambdaLR(optimiser, lambda epoch: 0.95 ** epoch)
+    cases.append({"schedule": "LambdaLR", "options": {}, "optimiser": "SGD",
+                  "rates": rates_of(optimiser, lambda k: function.step())})
+    measures = [max(1 - 0.05 * k, 0.5) + (0.01 * (k - 60) if k > 60 else 0) for k in range(100)]
+    for options in (dict(), dict(mode="max"), dict(factor=0.5, patience=3, cooldown=4, min_lr=0.03),
+                    dict(threshold=0.2, threshold_mode="abs", patience=5, factor=0.9)):
+        optimiser = sgd()
+        plateau = lr_scheduler.ReduceLROnPlateau(optimiser, **options)
+        cases.append({"schedule": "ReduceLROnPlateau", "options": options, "optimiser": "SGD", "measures": measures,
+                      "rates": rates_of(optimiser, lambda k: plateau.step(measures[k]))})
     write("schedules",
           "base rate 0.2, SGD with momentum 0.9 or Adam with its defaults; rates[k] is the rate, momenta[k] the "
-          "momentum (Adam: the first beta), that optimiser step k + 1 uses: after k steps of the schedule", cases)
+          "momentum (Adam: the first beta), that optimiser step k + 1 uses: after k steps of the schedule; SequentialLR: "
+          "LinearLR(start_factor=0.1, total_iters=5), from epoch 20 on ExponentialLR(gamma=0.9); LambdaLR: 0.95^epoch; "
+          "ReduceLROnPlateau: step k gets measures[k]", cases)
 
 
 # --- clip_grad_norm_ --------------------------------------------------------------------------------------------------

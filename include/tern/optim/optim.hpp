@@ -1,7 +1,11 @@
 // Optimisers and learning-rate schedules.
 #pragma once
+#include "adadelta.hpp"
+#include "adagrad.hpp"
 #include "adam.hpp"
-#include "clip_grad_norm.hpp"
+#include "clip_grad.hpp"
+#include "nadam.hpp"
+#include "radam.hpp"
 #include "rmsprop.hpp"
 #include "schedules.hpp"
 #include "sgd.hpp"

@@ -41,8 +41,15 @@ class Optimizer {
   double lr() const { return lr_; }
   void set_lr(double lr) { lr_ = lr; }
   /// Momentum, or what stands for it (Adam: beta1); schedules may cycle it.
-  virtual double momentum() const = 0;
-  virtual void set_momentum(double momentum) = 0;
+  virtual double momentum() const { return 0; }
+  [[gnu::noinline, gnu::cold]] virtual void set_momentum(double momentum) {
+    if (momentum != 0) fail(name_, {"there is no momentum to set to ", momentum});
+  }
+  /// The rate that schedules start from: what it was when the first of them was made.
+  double initial_lr() {
+    if (initial_lr_ < 0) initial_lr_ = lr_;
+    return initial_lr_;
+  }
 
   /// Drops all gradients.
   void zero_grad() {
@@ -226,7 +233,7 @@ class Optimizer {
   }
 
   const char* name_;
-  double lr_;
+  double lr_, initial_lr_ = -1;
   std::vector<const char*> state_names_;
   std::vector<Slot> slots_;
 };

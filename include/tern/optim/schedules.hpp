@@ -1,5 +1,6 @@
 // Learning-rate schedules: step() after each epoch (OneCycleLR: after each batch) sets the optimiser's rate.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "optimizer.hpp"
@@ -22,7 +23,7 @@ class LRScheduler {
   }
 
  protected:
-  explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), base_lr_(optimizer.lr()) {}
+  explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), base_lr_(optimizer.initial_lr()) {}
   virtual void apply() = 0;
 
   Optimizer& optimizer_;
@@ -65,6 +66,177 @@ class CosineAnnealingLR : public LRScheduler {
     optimizer_.set_lr(options_.eta_min + (base_lr_ - options_.eta_min) * (1 + std::cos(phase)) / 2);
   }
   CosineAnnealingLROptions options_;
+};
+
+struct MultiStepLROptions {
+  std::vector<Index> milestones;
+  double gamma = 0.1;
+};
+
+/// lr = base γ^(number of milestones that are not behind the epoch).
+class MultiStepLR : public LRScheduler {
+ public:
+  MultiStepLR(Optimizer& optimizer, MultiStepLROptions options)
+      : LRScheduler(optimizer), options_(std::move(options)) {
+    apply();
+  }
+
+ private:
+  void apply() override {
+    double passed = 0;
+    for (const Index milestone : options_.milestones) passed += milestone <= epoch_;
+    optimizer_.set_lr(base_lr_ * std::pow(options_.gamma, passed));
+  }
+  MultiStepLROptions options_;
+};
+
+struct ExponentialLROptions {
+  double gamma = 0.9;
+};
+
+/// lr = base γ^epoch.
+class ExponentialLR : public LRScheduler {
+ public:
+  ExponentialLR(Optimizer& optimizer, ExponentialLROptions options) : LRScheduler(optimizer), options_(options) {}
+
+ private:
+  void apply() override { optimizer_.set_lr(base_lr_ * std::pow(options_.gamma, double(epoch_))); }
+  ExponentialLROptions options_;
+};
+
+struct LinearLROptions {
+  double start_factor = 1. / 3;
+  double end_factor = 1;
+  Index total_iters = 5;
+};
+
+/// lr = base times a factor that goes from start_factor to end_factor in total_iters epochs, and stays there: a warm-up.
+class LinearLR : public LRScheduler {
+ public:
+  LinearLR(Optimizer& optimizer, LinearLROptions options = {}) : LRScheduler(optimizer), options_(options) {
+    if (!(options.start_factor > 0 && options.start_factor <= 1))
+      fail("LinearLR", {"start_factor must be in (0, 1], not ", options.start_factor});
+    if (!(options.end_factor >= 0 && options.end_factor <= 1))
+      fail("LinearLR", {"end_factor must be in [0, 1], not ", options.end_factor});
+    if (options.total_iters < 1) fail("LinearLR", {"total_iters must be positive, not ", options.total_iters});
+    apply();
+  }
+
+ private:
+  void apply() override {
+    const double part = epoch_ < options_.total_iters ? double(epoch_) / double(options_.total_iters) : 1;
+    optimizer_.set_lr(base_lr_ * (options_.start_factor + (options_.end_factor - options_.start_factor) * part));
+  }
+  LinearLROptions options_;
+};
+
+/// lr = base f(epoch).
+template <class F>
+class LambdaLR : public LRScheduler {
+ public:
+  LambdaLR(Optimizer& optimizer, F f) : LRScheduler(optimizer), f_(std::move(f)) { apply(); }
+
+ private:
+  void apply() override { optimizer_.set_lr(base_lr_ * double(f_(epoch_))); }
+  F f_;
+};
+
+struct CosineAnnealingWarmRestartsOptions {
+  Index T_0 = 1;
+  Index T_mult = 1;
+  double eta_min = 0;
+};
+
+/// lr = eta_min + (base - eta_min) (1 + cos(π t / T)) / 2, t epochs after the last restart; the first period T is T_0, each
+/// other T_mult times the one before (Loshchilov, Hutter: "SGDR", 2017).
+class CosineAnnealingWarmRestarts : public LRScheduler {
+ public:
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, CosineAnnealingWarmRestartsOptions options)
+      : LRScheduler(optimizer), options_(options) {
+    if (options.T_0 < 1) fail("CosineAnnealingWarmRestarts", {"T_0 must be positive, not ", options.T_0});
+    if (options.T_mult < 1) fail("CosineAnnealingWarmRestarts", {"T_mult must be positive, not ", options.T_mult});
+  }
+
+ private:
+  void apply() override {
+    Index since = epoch_, period = options_.T_0;
+    if (options_.T_mult == 1) since %= period;
+    for (; since >= period; period *= options_.T_mult) since -= period;
+    const double phase = M_PI * double(since) / double(period);
+    optimizer_.set_lr(options_.eta_min + (base_lr_ - options_.eta_min) * (1 + std::cos(phase)) / 2);
+  }
+  CosineAnnealingWarmRestartsOptions options_;
+};
+
+/// The first schedule until the first milestone, then the next one, which counts from there, and so on. They are made for the
+/// same optimiser and must outlive this one.
+class SequentialLR : public LRScheduler {
+ public:
+  SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones)
+      : LRScheduler(optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
+    if (schedules_.empty() || milestones_.size() + 1 != schedules_.size())
+      fail("SequentialLR", {Index(milestones_.size()), " milestones for ", Index(schedules_.size()), " schedules"});
+    for (std::size_t i = 1; i < milestones_.size(); ++i)
+      if (milestones_[i] <= milestones_[i - 1])
+        fail("SequentialLR", {"milestones must rise: ", milestones_[i - 1], ", ", milestones_[i]});
+    apply();
+  }
+
+ private:
+  void apply() override {
+    std::size_t current = 0;
+    while (current < milestones_.size() && milestones_[current] <= epoch_) ++current;
+    schedules_[current]->set_epoch(epoch_ - (current ? milestones_[current - 1] : 0));
+  }
+  std::vector<LRScheduler*> schedules_;
+  std::vector<Index> milestones_;
+};
+
+enum class PlateauMode { min, max };
+
+struct ReduceLROnPlateauOptions {
+  PlateauMode mode = PlateauMode::min;
+  double factor = 0.1;
+  Index patience = 10;
+  double threshold = 1e-4;
+  bool relative_threshold = true;  // threshold_mode "rel", else "abs"
+  Index cooldown = 0;
+  double min_lr = 0;
+  double eps = 1e-8;
+};
+
+/// lr ← max(factor lr, min_lr) when a measure has not become better by the threshold for more than `patience` steps, and not in
+/// the `cooldown` steps after that; changes of at most eps are not made.
+class ReduceLROnPlateau {
+ public:
+  ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {})
+      : optimizer_(optimizer), options_(options), best_(options.mode == PlateauMode::min ? HUGE_VAL : -HUGE_VAL) {
+    if (!(options.factor < 1)) fail("ReduceLROnPlateau", {"factor must be less than 1, not ", options.factor});
+  }
+
+  void step(double measure) {
+    if (is_better(measure)) best_ = measure, bad_steps_ = 0;
+    else ++bad_steps_;
+    if (cooling_ > 0) --cooling_, bad_steps_ = 0;
+    if (bad_steps_ <= options_.patience) return;
+    const double lr = std::max(optimizer_.lr() * options_.factor, options_.min_lr);
+    if (optimizer_.lr() - lr > options_.eps) optimizer_.set_lr(lr);
+    cooling_ = options_.cooldown;
+    bad_steps_ = 0;
+  }
+
+ private:
+  bool is_better(double measure) const {
+    const ReduceLROnPlateauOptions& o = options_;
+    const double sign = o.mode == PlateauMode::min ? -1 : 1;
+    const double limit = o.relative_threshold ? best_ * (1 + sign * o.threshold) : best_ + sign * o.threshold;
+    return o.mode == PlateauMode::min ? measure < limit : measure > limit;
+  }
+
+  Optimizer& optimizer_;
+  ReduceLROnPlateauOptions options_;
+  double best_;
+  Index bad_steps_ = 0, cooling_ = 0;
 };
 
 enum class AnnealStrategy { cos, linear };

@@ -1,7 +1,7 @@
 #include "support/recorded.hpp"
 
 #include <tern/nn/module.hpp>
-#include <tern/optim/clip_grad_norm.hpp>
+#include <tern/optim/clip_grad.hpp>
 
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -54,4 +54,17 @@ TEMPLATE_TEST_CASE("clip_grad_norm_ takes parameters of several types, some with
   CHECK_FALSE(net.unused.grad().defined());
   CHECK_THAT(error_of([&] { optim::clip_grad_norm_(net.parameters(), 1, 0); }),
              ContainsSubstring("clip_grad_norm_: norm_type must be positive, not 0"));
+}
+
+TEMPLATE_TEST_CASE("clip_grad_value_ clamps each element", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Mixed<D> net;
+  net.wide.set_grad(tensor_of<D>({-3}));
+  net.narrow.set_grad(tensor_of<D, bfloat16>({0.25}));
+  optim::clip_grad_value_(net.parameters(), 0.5);
+  CHECK(values_of(net.wide.grad()) == std::vector<double>{-0.5});
+  CHECK(values_of(net.narrow.grad()) == std::vector<double>{0.25});
+  CHECK_FALSE(net.unused.grad().defined());
+  CHECK_THAT(error_of([&] { optim::clip_grad_value_(net.parameters(), -1); }),
+             ContainsSubstring("clip_grad_value_: clip_value must not be negative: -1"));
 }
