@@ -41,13 +41,18 @@ class Pending {
   }
   ~Pending() {
     if (!copy_) return;
-    const cuda::detail::DeviceState& state = *cuda::detail::system().devices[std::size_t(copy_->ordinal)];
-    cuda::driver().functions.cuStreamWaitEvent(state.compute, copy_->done.event, 0);
+    const cuda::detail::DeviceState& state = cuda::detail::bind_for_release(copy_->ordinal);
+    if (const cuda::Status status = cuda::driver().functions.cuStreamWaitEvent(state.compute, copy_->done.event, 0)) {
+      cuda::detail::note_failure("cuStreamWaitEvent", status);
+      cuda::driver().functions.cuEventSynchronize(copy_->done.event);
+    }
   }
 
   /// True if wait() would not have to wait.
   bool ready() const {
-    const cuda::Status status = cuda::driver().functions.cuEventQuery(checked("ready").done.event);
+    const detail::CopyInFlight& copy = checked("ready");
+    cuda::detail::bind(copy.ordinal);
+    const cuda::Status status = cuda::driver().functions.cuEventQuery(copy.done.event);
     if (status && status != cuda::status_not_ready) cuda::refuse("cuEventQuery", status);
     return status == 0;
   }
@@ -80,9 +85,9 @@ class Pending {
 namespace detail {
 
 /// What was started on the stream up to here is the copy.
-inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
-  TERN_CUDA(cuEventRecord, copy.done.event, stream);
-  cuda::detail::mark_in_flight(pinned_block(copy.pinned), stream);
+inline void record_copy(CopyInFlight& copy, cuda::detail::PinnedUse& use, cuda::Stream stream) {
+  cuda::detail::record_or_wait(copy.done.event, stream);
+  cuda::detail::mark_in_flight(use, stream);
 }
 
 /// Starts copying dense host memory to a device, on a stream of its own. What is not pinned is staged first.
@@ -102,8 +107,9 @@ inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
   const cuda::detail::ScopedEvent allocated;
   TERN_CUDA(cuEventRecord, allocated.event, state.compute);
   TERN_CUDA(cuStreamWaitEvent, state.copy, allocated.event, 0);
+  cuda::detail::PinnedUse& use = cuda::detail::use_of(pinned_block(copy->pinned), ordinal);
   cuda::detail::start_to_device(ordinal, state.copy, copy->device->data, copy->pinned->data, bytes);
-  record_copy(*copy, state.copy);
+  record_copy(*copy, use, state.copy);
   return copy;
 }
 
@@ -116,8 +122,9 @@ inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
   retain(device);
   copy->device = device;
   copy->pinned = new_pinned(device->ordinal, device->dtype, device->shape_ref());
+  cuda::detail::PinnedUse& use = cuda::detail::use_of(pinned_block(copy->pinned), device->ordinal);
   cuda::detail::start_to_host(device->ordinal, state.compute, copy->pinned->data, device->data, bytes, true);
-  record_copy(*copy, state.compute);
+  record_copy(*copy, use, state.compute);
   return copy;
 }
 

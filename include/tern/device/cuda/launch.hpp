@@ -62,7 +62,10 @@ inline Kernels& kernels(int ordinal) {
   Module module;
   Function function;
   TERN_CUDA(cuModuleLoadData, &module, image.c_str());
-  TERN_CUDA(cuModuleGetFunction, &function, module, name);
+  if (const Status status = driver().functions.cuModuleGetFunction(&function, module, name)) {
+    TERN_CUDA_RELEASE(cuModuleUnload, module);
+    refuse("cuModuleGetFunction", status);
+  }
   kernels(ordinal).insert(key, function);
   return function;
 }

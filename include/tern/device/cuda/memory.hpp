@@ -25,16 +25,8 @@ namespace tern::cuda {
 
 namespace detail {
 
-/// The status of the last free that failed, which has no caller to throw to: the next allocation does.
-inline constinit std::atomic<Status> failed_free{0};
-
-inline void check_failed_free() {
-  if (failed_free.load(std::memory_order_relaxed)) [[unlikely]] refuse("cuMemFreeAsync", failed_free.exchange(0));
-}
-
 /// Memory of the device for work that its stream does from here on.
 [[gnu::noinline]] inline DevicePointer allocate(int ordinal, std::size_t bytes) {
-  check_failed_free();
   const DeviceState& state = bind(ordinal);
   if (!bytes) bytes = 1;
   DevicePointer memory = 0;
@@ -54,14 +46,8 @@ inline void check_failed_free() {
 
 /// A tensor's deleter: context is the device's ordinal.
 inline void deallocate(void* memory, void* context) {
-  const auto ordinal = int(reinterpret_cast<std::intptr_t>(context));
-  const DeviceState& state = *system().devices[std::size_t(ordinal)];
-  if (bound_ordinal != ordinal) {
-    driver().functions.cuCtxSetCurrent(state.context);
-    bound_ordinal = ordinal;
-  }
-  if (const Status status = driver().functions.cuMemFreeAsync(reinterpret_cast<DevicePointer>(memory), state.compute))
-    failed_free.store(status, std::memory_order_relaxed);
+  const DeviceState& state = bind_for_release(int(reinterpret_cast<std::intptr_t>(context)));
+  TERN_CUDA_RELEASE(cuMemFreeAsync, reinterpret_cast<DevicePointer>(memory), state.compute);
 }
 
 /// Memory of the device that work started in a scope needs; nothing for no bytes.
