@@ -92,6 +92,7 @@ inline void record_copy(CopyInFlight& copy, cuda::detail::PinnedUse& use, cuda::
 
 /// Starts copying dense host memory to a device, on a stream of its own. What is not pinned is staged first.
 [[gnu::noinline]] inline std::unique_ptr<CopyInFlight> start_copy_to_device(int ordinal, TensorImpl* host) {
+  cuda::detail::refuse_copy_to_device();
   const cuda::detail::DeviceState& state = cuda::detail::bind(ordinal);
   const std::size_t bytes = std::size_t(host->numel) * std::size_t(size_of(host->dtype));
   auto copy = std::make_unique<CopyInFlight>();
@@ -115,6 +116,7 @@ inline void record_copy(CopyInFlight& copy, cuda::detail::PinnedUse& use, cuda::
 
 /// Starts copying a dense tensor of a device to pinned host memory, in order with what the device is doing.
 [[gnu::noinline]] inline std::unique_ptr<CopyInFlight> start_copy_to_host(TensorImpl* device) {
+  cuda::detail::refuse_capture("cpu_async", "its memory is of one use; copies to the host belong behind replay()");
   const cuda::detail::DeviceState& state = cuda::detail::bind(device->ordinal);
   const std::size_t bytes = std::size_t(device->numel) * std::size_t(size_of(device->dtype));
   auto copy = std::make_unique<CopyInFlight>();

@@ -15,6 +15,8 @@ using MemoryPool = struct MemoryPoolHandle*;
 using Event = struct EventHandle*;
 using Module = struct ModuleHandle*;
 using Function = struct FunctionHandle*;
+using CapturedGraph = struct CapturedGraphHandle*;
+using ExecutableGraph = struct ExecutableGraphHandle*;
 using Status = int;  // CUresult; 0 is success
 
 enum DeviceAttribute : int {
@@ -29,6 +31,7 @@ enum MemoryPoolAttribute : int {
   pool_used_high = 8,
 };
 enum StreamFlag : unsigned { stream_non_blocking = 1 };
+enum CaptureMode : int { capture_relaxed = 2 };
 enum HostMemoryFlag : unsigned { host_memory_mapped = 2 };
 enum EventFlag : unsigned { event_default = 0, event_disable_timing = 2 };
 
@@ -77,7 +80,14 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuModuleGetFunction, Status, (Function* function, Module module, const char* name))                                  \
   f(cuLaunchKernel, Status,                                                                                              \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,           \
-     unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))
+     unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))                           \
+  f(cuStreamBeginCapture_v2, Status, (Stream stream, CaptureMode mode))                                                  \
+  f(cuStreamEndCapture, Status, (Stream stream, CapturedGraph* graph))                                                   \
+  f(cuGraphInstantiateWithFlags, Status,                                                                                 \
+    (ExecutableGraph* executable, CapturedGraph graph, unsigned long long flags))                                        \
+  f(cuGraphLaunch, Status, (ExecutableGraph executable, Stream stream))                                                  \
+  f(cuGraphDestroy, Status, (CapturedGraph graph))                                                                       \
+  f(cuGraphExecDestroy, Status, (ExecutableGraph executable))
 
 using NvrtcProgram = struct NvrtcProgramHandle*;
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture.hpp"
 #include "failure.hpp"
 
 namespace tern {
@@ -135,7 +136,7 @@ inline DeviceState& bind_for_release(int ordinal) {
   if (bound_ordinal == ordinal) return state;
   bound_ordinal = -1;
   if (const Status status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
-  else bound_ordinal = ordinal;
+  else if (!capture) bound_ordinal = ordinal;  // a thread that captures is bound to no device, so that bind() asks the capture
   return state;
 }
 
@@ -143,6 +144,8 @@ inline DeviceState& bind_for_release(int ordinal) {
 [[gnu::noinline]] inline DeviceState& bind(int ordinal) {
   check_late_failure();
   System& all = system();
+  if (bound_ordinal == ordinal) [[likely]] return *all.devices[std::size_t(ordinal)];
+  if (capture) return capture->bind(ordinal);
   if (!all.usable) [[unlikely]] {
     const std::string why_not = all.look();
     if (!why_not.empty()) fail("cuda", {"no CUDA device can be used: ", why_not});
@@ -151,10 +154,8 @@ inline DeviceState& bind_for_release(int ordinal) {
     fail("cuda", {"there is no device cuda:", ordinal, "; there are ", int(all.devices.size())});
   DeviceState& state = *all.devices[std::size_t(ordinal)];
   std::call_once(all.opened[std::size_t(ordinal)], [&] { open_device(state, ordinal); });
-  if (bound_ordinal != ordinal) {
-    TERN_CUDA(cuCtxSetCurrent, state.context);
-    bound_ordinal = ordinal;
-  }
+  TERN_CUDA(cuCtxSetCurrent, state.context);
+  bound_ordinal = ordinal;
   return state;
 }
 

@@ -38,6 +38,7 @@ namespace detail {
 [[gnu::noinline, gnu::cold]] inline void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from,
                                                       std::size_t bytes) {
   if (!bytes) return;
+  refuse_capture("to", "a graph is of one device");
   const DeviceState& source = bind(from_ordinal);
   const ScopedEvent ready;
   TERN_CUDA(cuEventRecord, ready.event, source.compute);
@@ -58,6 +59,7 @@ namespace detail {
 
 /// Waits for a device that is bound. A wait that fails is tried again: queued copies may write to memory that the caller gives up.
 [[gnu::noinline]] inline void wait_for(const DeviceState& state, int ordinal) {
+  refuse_capture("synchronize", "the host waits for the device; synchronize() belongs behind replay()");
   const Span span(Work::wait, "synchronize", ordinal, state.compute);
   if (const Status status = driver().functions.cuStreamSynchronize(state.compute)) {
     driver().functions.cuStreamSynchronize(state.compute);
@@ -68,6 +70,7 @@ namespace detail {
 
 /// Copies the device's memory to pageable host memory, and waits for it.
 [[gnu::noinline]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
+  refuse_capture("copy to host", "the host waits for the device; item(), cpu() and printing belong behind replay()");
   const DeviceState& state = bind(ordinal);
   start_to_host(ordinal, state.compute, to, from, bytes, false);
   wait_for(state, ordinal);

@@ -5,12 +5,6 @@
 
 namespace tern::cuda {
 
-/// Blocks, and threads in each.
-struct Grid {
-  Index blocks;
-  int threads = 256;
-};
-
 namespace detail {
 
 /// The kernels of one device by a 64-bit key: open addressing, never more than half full.

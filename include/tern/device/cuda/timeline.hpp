@@ -103,7 +103,8 @@ class Span {
     ++events.count[int(work)];
     events.bytes[int(work)] += std::int64_t(bytes);
     if (work != Work::kernel) start_ = now();
-    if (Timeline* const line = timeline.load(std::memory_order_relaxed)) [[unlikely]] {
+    Timeline* const line = timeline.load(std::memory_order_relaxed);
+    if (line && !capture) [[unlikely]] {  // what is captured does not run now
       const Here* const site = tern::detail::outermost_site;
       entry_ = &line->begin({work, pinned, ordinal, name, site ? *site : Here("", 0), bytes, 0, 0}, stream);
       line_ = line;
