@@ -17,6 +17,7 @@
   X(CUDA_ERROR_INVALID_IMAGE, 200, "device kernel image is invalid")                                        \
   X(CUDA_ERROR_INVALID_CONTEXT, 201, "invalid device context")                                              \
   X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209, "no kernel image is available for execution on the device")          \
+  X(CUDA_ERROR_ECC_UNCORRECTABLE, 214, "uncorrectable ECC error encountered")                               \
   X(CUDA_ERROR_INVALID_PTX, 218, "a PTX JIT compilation failed")                                            \
   X(CUDA_ERROR_INVALID_HANDLE, 400, "invalid resource handle")                                              \
   X(CUDA_ERROR_ILLEGAL_STATE, 401, "the operation cannot be performed in the present state")                \
@@ -26,6 +27,11 @@
   X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701, "too many resources requested for launch")                     \
   X(CUDA_ERROR_LAUNCH_TIMEOUT, 702, "the launch timed out and was terminated")                              \
   X(CUDA_ERROR_ASSERT, 710, "device-side assert triggered")                                                 \
+  X(CUDA_ERROR_HARDWARE_STACK_ERROR, 714, "hardware stack error")                                           \
+  X(CUDA_ERROR_ILLEGAL_INSTRUCTION, 715, "an illegal instruction was encountered")                          \
+  X(CUDA_ERROR_MISALIGNED_ADDRESS, 716, "misaligned address")                                               \
+  X(CUDA_ERROR_INVALID_ADDRESS_SPACE, 717, "operation not supported on global/shared address space")        \
+  X(CUDA_ERROR_INVALID_PC, 718, "invalid program counter")                                                  \
   X(CUDA_ERROR_LAUNCH_FAILED, 719, "unspecified launch failure")                                            \
   X(CUDA_ERROR_NOT_PERMITTED, 800, "operation not permitted")                                               \
   X(CUDA_ERROR_NOT_SUPPORTED, 801, "operation not supported")                                               \

@@ -22,9 +22,9 @@ namespace detail {
     return gradient;
   }
   const GradOps& ops = *output->node->ops;
-  TensorImpl* const ones = ops.device->allocate(output->dtype, output->shape_ref(), output->ordinal);
-  ops.fill(1, *ones);
-  return ones;
+  Owned ones(ops.device->allocate(output->dtype, output->shape_ref(), output->ordinal));
+  ops.fill(1, *ones.impl);
+  return ones.take();
 }
 
 [[gnu::noinline]] inline void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph,

@@ -35,19 +35,28 @@ class Backward {
   /// Puts gradient g (taken) in at a node.
   void start(Node* root, TensorImpl* g) {
     root->refs.increase();
-    deliver(root, g);
+    HeldNode held{root};
+    deliver(held, g);
   }
 
   [[gnu::noinline]] void run() {
     GradMode mode(create_graph_);
     while (!ready_.empty()) {
-      Node* const node = pop();
-      if (node->leaf) finish_leaf(node);
-      else run_node(node);
+      const HeldNode held{pop()};
+      if (held.node->leaf) finish_leaf(held.node);
+      else run_node(held.node);
     }
   }
 
  private:
+  /// A reference to a node.
+  struct HeldNode {
+    Node* node;
+    ~HeldNode() {
+      if (node) release_node(node);
+    }
+    Node* take() { return std::exchange(node, nullptr); }
+  };
   struct Sum {
     Node* node;
     TensorImpl* gradient;
@@ -91,38 +100,35 @@ class Backward {
     return top;
   }
 
-  /// Hands gradient g (taken) to node (taken): a plain leaf adds it at once, others wait until all of it has come.
-  void deliver(Node* node, TensorImpl* g) {
-    if (node->leaf) return deliver_to_leaf(node, g);
+  /// Hands gradient g (taken) to a node, which is taken where it is queued: a plain leaf adds it at once, others wait until all of it
+  /// has come.
+  void deliver(HeldNode& held, TensorImpl* g) {
+    Node* const node = held.node;
+    if (node->leaf) return deliver_to_leaf(held, g);
     add_to(node->gradient, g, node->ops);
-    if (node->queued) release_node(node);
-    else push(node);
+    if (!node->queued) push(held.take());
   }
 
-  void deliver_to_leaf(Node* node, TensorImpl* g) {
-    if (capturing_ || node->extra) [[unlikely]] return collect(node, g);
-    accumulate_grad(node, g);
-    release_node(node);
+  void deliver_to_leaf(HeldNode& held, TensorImpl* g) {
+    if (capturing_ || held.node->extra) [[unlikely]] return collect(held, g);
+    accumulate_grad(held.node, g);
   }
 
   /// The gradient g of a leaf that is captured, or has hooks.
-  [[gnu::noinline, gnu::cold]] void collect(Node* node, TensorImpl* g) {
+  [[gnu::noinline, gnu::cold]] void collect(HeldNode& held, TensorImpl* g) {
+    Node* const node = held.node;
     Sum* sum = find(node);
     if (!sum && node->extra && !capturing_) {
       sums_.push_back({node, nullptr, false});
       sum = &sums_.back();
     }
-    if (!sum) {
-      release(g);
-      return release_node(node);
-    }
+    if (!sum) return release(g);
     const bool first = !sum->gradient;
     add_to(sum->gradient, g, node->ops);
-    if (first && !sum->captured) return push(node);
-    release_node(node);
+    if (first && !sum->captured) push(held.take());
   }
 
-  /// leaf.grad += g. A gradient that nobody else sees is adopted.
+  /// leaf.grad += g (taken). A gradient that nobody else sees is adopted.
   void accumulate_grad(Node* leaf, TensorImpl* g) {
     while (leaf->busy.exchange(true, std::memory_order_acquire)) sched_yield();
     struct Unlock {
@@ -130,9 +136,8 @@ class Backward {
       ~Unlock() { leaf->busy.store(false, std::memory_order_release); }
     } unlock{leaf};
     if (!leaf->gradient && !create_graph_ && !(sole_owner(g) && g->contiguous)) {
-      TensorImpl* const copy = copied(*leaf->ops->device, g);
-      release(g);
-      g = copy;
+      const Owned whole(g);
+      g = copied(*leaf->ops->device, whole.impl);
     }
     add_to(leaf->gradient, g, leaf->ops);
   }
@@ -143,18 +148,16 @@ class Backward {
     TensorImpl* g = run_hooks(leaf->extra->before, std::exchange(sum->gradient, nullptr));
     accumulate_grad(leaf, g);
     for (Hook* hook = leaf->extra->after_accumulate; hook; hook = hook->next) hook->call(hook->closure, leaf->gradient);
-    release_node(leaf);
   }
 
   /// The gradient (taken) after the hooks have seen it.
   [[gnu::noinline, gnu::cold]] TensorImpl* run_hooks(Hook* hook, TensorImpl* g) {
+    Owned shown(g);
     for (; hook; hook = hook->next) {
-      if (TensorImpl* const replacement = hook->call(hook->closure, g)) {
-        release(g);
-        g = replacement;
-      }
+      TensorImpl* const replacement = hook->call(hook->closure, shown.impl);
+      if (replacement) release(std::exchange(shown.impl, replacement));
     }
-    return g;
+    return shown.take();
   }
 
   /// A node's complete gradient, which hooks may replace, to whoever asked to see it.
@@ -164,22 +167,15 @@ class Backward {
       add_to(sum->gradient, gradient, node->ops);
     }
     if (!node->extra) return;
-    gradient = run_hooks(node->extra->before, gradient);
+    gradient = run_hooks(node->extra->before, std::exchange(gradient, nullptr));
     if (!node->extra->retain_gradient) return;
     retain(gradient);
     add_to(node->extra->retained, gradient, node->ops);
   }
 
   void run_node(Node* node) {
-    struct Held {
-      Node* node;
-      TensorImpl* gradient;
-      ~Held() {
-        release(gradient);
-        release_node(node);
-      }
-    } held{node, std::exchange(node->gradient, nullptr)};
-    if (capturing_ || node->extra) show(node, held.gradient);
+    Owned gradient(std::exchange(node->gradient, nullptr));
+    if (capturing_ || node->extra) show(node, gradient.impl);
     if (node->freed)
       fail(node->name, {"backward a second time through a graph that was already freed; pass retain_graph = true to the first"});
     if (!keep_) node->freed = true;
@@ -195,8 +191,8 @@ class Backward {
       int group = i + 1;  // the edges that this function serves
       while (group < node->edge_count && !node->edges()[group].fn) ++group;
       for (int k = 0; k < node->joint_count; ++k) results[k] = nullptr;
-      for (int k = i; k < group; ++k) results[node->edges()[k].slot] = held.gradient;  // any non-null: wanted
-      call(node, edge, held.gradient, results);
+      for (int k = i; k < group; ++k) results[node->edges()[k].slot] = gradient.impl;  // any non-null: wanted
+      call(node, edge, gradient.impl, results);
       struct ReleaseRest {  // what pass_on did not take, when it throws
         TensorImpl** results;
         int count;
@@ -204,7 +200,7 @@ class Backward {
           for (int k = 0; k < count; ++k) release(results[k]);
         }
       } rest{results, node->joint_count};
-      if (group == node->edge_count) release(std::exchange(held.gradient, nullptr));  // so that a passed-on one is adopted
+      if (group == node->edge_count) release(gradient.take());  // so that a passed-on one is adopted
       for (int k = i; k < group; ++k) pass_on(node, node->edges()[k], results);
       i = group;
     }
@@ -249,25 +245,24 @@ class Backward {
 
   void pass_on(Node* node, Edge& edge, TensorImpl** results) {
     Node* const next = edge.next;
-    TensorImpl* g = std::exchange(results[edge.slot], nullptr);
     if (!keep_) {
       clear_edge(node, edge);
       edge.next = nullptr;
     } else {
       next->refs.increase();
     }
-    if (!g) return release_node(next);
-    if (tape.anomaly_mode && next->ops->has_nan(g)) {
-      release(g);
-      release_node(next);
+    HeldNode held{next};
+    Owned g(std::exchange(results[edge.slot], nullptr));
+    if (!g.impl) return;
+    if (tape.anomaly_mode && next->ops->has_nan(g.impl)) {
       fail(node->name, {"its backward gave a NaN; the forward call was at ", node->file ? node->file : "an unknown file", ":",
                         Index(node->line)});
     }
     const auto* dims = reinterpret_cast<const Index*>(node->at(edge.dims));
-    bool fits = g->ndim == edge.ndim;
-    for (int k = 0; fits && k < edge.ndim; ++k) fits = g->dims[k] == dims[k];
-    if (!fits) g = next->ops->sum_to(g, {dims, edge.ndim});
-    deliver(next, g);
+    bool fits = g.impl->ndim == edge.ndim;
+    for (int k = 0; fits && k < edge.ndim; ++k) fits = g.impl->dims[k] == dims[k];
+    if (!fits) g.impl = next->ops->sum_to(g.take(), {dims, edge.ndim});
+    deliver(held, g.take());
   }
 
   bool keep_, create_graph_;

@@ -15,9 +15,9 @@ namespace detail {
 /// A copy in x's memory order, on the tape.
 [[gnu::noinline]] inline TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
   const Array* const in[] = {x};
-  TensorImpl* const y = new_map_output(op.name, x->dtype, in, 1, device.allocate);
-  device.copy(*y, *x);
-  return recorded(op, y, x, Unchanged());
+  Owned y(new_map_output(op.name, x->dtype, in, 1, device.allocate));
+  device.copy(*y.impl, *x);
+  return recorded(op, y.take(), x, Unchanged());
 }
 
 /// target = source, broadcast. ops is null for types without gradients.
@@ -28,10 +28,10 @@ namespace detail {
   if (!(broadcast_shapes(op.name, to, source->shape_ref()) == to))
     fail(op.name, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
   // By way of a copy, which has a history of its own and may lie where the target does; the engine sums its gradient.
-  TensorImpl* const values = device.allocate(source->dtype, to, target->ordinal);
-  device.copy(*values, *source);
-  const Owned held(recorded(op, values, source, Unchanged()));
-  assign(op, target, values, device, ops);
+  const Owned values(device.allocate(source->dtype, to, target->ordinal));
+  device.copy(*values.impl, *source);
+  recorded(op, values.impl, source, Unchanged());
+  assign(op, target, values.impl, device, ops);
 }
 
 /// A copy in row-major order, off the tape.

@@ -78,14 +78,10 @@ inline TensorImpl* new_base(DType dtype, const Region& r, int ordinal) {
   if (op == RegionOp::clear) ops->fill(0, part);
   Region adjoint = *this;
   if (op != RegionOp::clear) adjoint.op = shrinks ? RegionOp::put : RegionOp::take;
-  TensorImpl* y = whole.impl;
-  if (shrinks) {
-    y = ops->device->allocate(x->dtype, {dims, ndim}, x->ordinal);
-    ops->device->copy(*y, part);
-  } else {
-    whole.take();
-  }
-  return recorded({"region", {}}, y, x, adjoint);
+  if (!shrinks) return recorded({"region", {}}, whole.take(), x, adjoint);
+  Owned y(ops->device->allocate(x->dtype, {dims, ndim}, x->ordinal));
+  ops->device->copy(*y.impl, part);
+  return recorded({"region", {}}, y.take(), x, adjoint);
 }
 
 /// The node of a view whose base was written since, made anew from its base's.

@@ -16,7 +16,8 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
     const Site user(here);
     const Tensor<D, T> dense = detail::dense(x);
     const Tensor<D2, T> y = empty<D2, T>(x.shape(), device);
-    backend::transfer(D2{}, D{}, *y.impl(), *dense.impl());
+    if (std::is_same_v<D2, Cuda> && dense.impl()->pinned) detail::send_pinned(y.impl(), dense.impl());
+    else backend::transfer(D2{}, D{}, *y.impl(), *dense.impl());
     if constexpr (is_floating_v<T>)
       record({"to", here}, y,
              wrt(x, [from](const Tensor<D2, T>& g) { return to_device(g, detail::device_at<D>(from)); }));

@@ -34,7 +34,7 @@ struct Slot {
 /// The base of SGD, Adam, …
 class Optimizer {
  public:
-  [[gnu::noinline, gnu::cold]] virtual ~Optimizer() {}
+  [[gnu::noinline, gnu::cold]] virtual ~Optimizer() { forget_graphs(); }
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
@@ -65,10 +65,8 @@ class Optimizer {
     for (Slot& slot : slots_) {
       const Node* const node = slot.parameter.impl()->node;
       if (!node || !node->gradient) continue;
-      ++slot.steps;
-      slot.ops->update(*this, slot);
-      tern::detail::bump_version(slot.parameter.impl());
-      slot.version = slot.parameter.impl()->owner->version;
+      if (cuda::detail::capture) [[unlikely]] capture_step(slot);
+      else step(slot);
     }
   }
 
@@ -128,6 +126,33 @@ class Optimizer {
   }
 
  private:
+  void step(Slot& slot) {
+    ++slot.steps;
+    try {
+      slot.ops->update(*this, slot);
+    } catch (...) {
+      --slot.steps;
+      throw;
+    }
+    tern::detail::bump_version(slot.parameter.impl());
+    slot.version = slot.parameter.impl()->owner->version;
+  }
+
+  /// What is captured is no step yet; each replay is one.
+  [[gnu::noinline, gnu::cold]] void capture_step(Slot& slot) {
+    step(slot);
+    --slot.steps;
+    const auto again = [](void* self, Index i) {
+      auto& optimizer = *static_cast<Optimizer*>(self);
+      optimizer.step(optimizer.slots_[std::size_t(i)]);
+    };
+    cuda::detail::capture->repeat(this, again, &slot - slots_.data());
+  }
+  /// Graphs that step this optimiser are not replayed any more.
+  [[gnu::noinline, gnu::cold]] void forget_graphs() const {
+    if (cuda::detail::LiveGraphs* const graphs = cuda::detail::live_graphs) graphs->forget(this);
+  }
+
   template <class D, class T, std::size_t... I, class F>
   static void update_with(Slot& slot, const F& f, std::index_sequence<I...>) {
     using S = compute_t<T>;
@@ -152,6 +177,14 @@ class Optimizer {
   template <class D, class T>
   [[gnu::noinline]] static Tensor<D, T> prepare(Slot& slot, std::size_t states) {
     TensorImpl* const p = slot.parameter.impl();
+    if (cuda::detail::capture) [[unlikely]] {
+      const bool is_new = is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version);
+      if (slot.state.size() < states || is_new) fail("step", {"an optimiser makes what it remembers in its first step: run one before capturing"});
+      if (cuda::detail::capture->is_replay()) {  // only the step's numbers are wanted
+        tern::detail::retain(p);
+        return Tensor<D, T>(p);
+      }
+    }
     if (!p->contiguous) fail("step", {"parameter ", slot.name, " is not contiguous"});
     while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));
     if (is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version))
@@ -227,6 +260,7 @@ class Optimizer {
     }
     const double lr = reader.number<double>({"lr"}), momentum = reader.number<double>({"momentum"});
     reader.expect_end();
+    forget_graphs();
     slots_ = std::move(slots);
     lr_ = lr;
     set_momentum(momentum);

@@ -18,9 +18,9 @@ TensorImpl* allocate(DType dtype, ShapeRef shape, int) {
 template <std::same_as<Cuda> D>
 [[gnu::noinline]] TensorImpl* allocate(DType dtype, ShapeRef shape, int ordinal) {
   const std::size_t bytes = std::size_t(checked_numel(shape, dtype)) * std::size_t(size_of(dtype));
-  auto* const memory = reinterpret_cast<void*>(cuda::detail::allocate(ordinal, bytes));
-  void* const context = reinterpret_cast<void*>(std::intptr_t(ordinal));
-  TensorImpl* const p = new_external(dtype, shape, memory, &cuda::detail::deallocate, context);
+  const cuda::detail::DeviceBlock block = cuda::detail::allocate(ordinal, bytes);
+  auto* const memory = reinterpret_cast<void*>(block.memory);
+  TensorImpl* const p = new_external(dtype, shape, memory, &cuda::detail::deallocate, reinterpret_cast<void*>(block.tag));
   p->ordinal = std::uint8_t(ordinal);
   return p;
 }

@@ -192,13 +192,6 @@ struct DeviceOps {
   void (*copy)(const Array& out, const Array& in);     // in broadcast to out's shape
 };
 
-/// A dense copy in row-major order, off the tape.
-[[gnu::noinline]] inline TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {
-  TensorImpl* const y = device.allocate(x->dtype, x->shape_ref(), x->ordinal);
-  device.copy(*y, *x);
-  return y;
-}
-
 /// Holds one reference.
 struct Owned {
   TensorImpl* impl;
@@ -212,6 +205,13 @@ struct Owned {
     return p;
   }
 };
+
+/// A dense copy in row-major order, off the tape.
+[[gnu::noinline]] inline TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {
+  Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
+  device.copy(*y.impl, *x);
+  return y.take();
+}
 
 /// Nobody else can see these elements.
 inline bool sole_owner(const TensorImpl* p) { return p->owner == p && p->refs.unique() && p->block.unique(); }

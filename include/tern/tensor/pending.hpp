@@ -41,13 +41,18 @@ class Pending {
   }
   ~Pending() {
     if (!copy_) return;
-    const cuda::detail::DeviceState& state = *cuda::detail::system().devices[std::size_t(copy_->ordinal)];
-    cuda::driver().functions.cuStreamWaitEvent(state.compute, copy_->done.event, 0);
+    const cuda::detail::DeviceState& state = cuda::detail::bind_for_release(copy_->ordinal);
+    if (const cuda::Status status = cuda::driver().functions.cuStreamWaitEvent(state.compute, copy_->done.event, 0)) {
+      cuda::detail::note_failure("cuStreamWaitEvent", status);
+      cuda::driver().functions.cuEventSynchronize(copy_->done.event);
+    }
   }
 
   /// True if wait() would not have to wait.
   bool ready() const {
-    const cuda::Status status = cuda::driver().functions.cuEventQuery(checked("ready").done.event);
+    const detail::CopyInFlight& copy = checked("ready");
+    cuda::detail::bind(copy.ordinal);
+    const cuda::Status status = cuda::driver().functions.cuEventQuery(copy.done.event);
     if (status && status != cuda::status_not_ready) cuda::refuse("cuEventQuery", status);
     return status == 0;
   }
@@ -80,13 +85,14 @@ class Pending {
 namespace detail {
 
 /// What was started on the stream up to here is the copy.
-inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
-  TERN_CUDA(cuEventRecord, copy.done.event, stream);
-  cuda::detail::mark_in_flight(pinned_block(copy.pinned), stream);
+inline void record_copy(CopyInFlight& copy, cuda::detail::PinnedUse& use, cuda::Stream stream) {
+  cuda::detail::record_or_wait(copy.done.event, stream);
+  cuda::detail::mark_in_flight(use, stream);
 }
 
 /// Starts copying dense host memory to a device, on a stream of its own. What is not pinned is staged first.
 [[gnu::noinline]] inline std::unique_ptr<CopyInFlight> start_copy_to_device(int ordinal, TensorImpl* host) {
+  cuda::detail::refuse_copy_to_device();
   const cuda::detail::DeviceState& state = cuda::detail::bind(ordinal);
   const std::size_t bytes = std::size_t(host->numel) * std::size_t(size_of(host->dtype));
   auto copy = std::make_unique<CopyInFlight>();
@@ -102,13 +108,15 @@ inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
   const cuda::detail::ScopedEvent allocated;
   TERN_CUDA(cuEventRecord, allocated.event, state.compute);
   TERN_CUDA(cuStreamWaitEvent, state.copy, allocated.event, 0);
+  cuda::detail::PinnedUse& use = cuda::detail::use_of(pinned_block(copy->pinned), ordinal);
   cuda::detail::start_to_device(ordinal, state.copy, copy->device->data, copy->pinned->data, bytes);
-  record_copy(*copy, state.copy);
+  record_copy(*copy, use, state.copy);
   return copy;
 }
 
 /// Starts copying a dense tensor of a device to pinned host memory, in order with what the device is doing.
 [[gnu::noinline]] inline std::unique_ptr<CopyInFlight> start_copy_to_host(TensorImpl* device) {
+  cuda::detail::refuse_capture("cpu_async", "its memory is of one use; copies to the host belong behind replay()");
   const cuda::detail::DeviceState& state = cuda::detail::bind(device->ordinal);
   const std::size_t bytes = std::size_t(device->numel) * std::size_t(size_of(device->dtype));
   auto copy = std::make_unique<CopyInFlight>();
@@ -116,8 +124,9 @@ inline void record_copy(CopyInFlight& copy, cuda::Stream stream) {
   retain(device);
   copy->device = device;
   copy->pinned = new_pinned(device->ordinal, device->dtype, device->shape_ref());
+  cuda::detail::PinnedUse& use = cuda::detail::use_of(pinned_block(copy->pinned), device->ordinal);
   cuda::detail::start_to_host(device->ordinal, state.compute, copy->pinned->data, device->data, bytes, true);
-  record_copy(*copy, state.compute);
+  record_copy(*copy, use, state.compute);
   return copy;
 }
 

@@ -18,6 +18,12 @@ inline cuda::detail::PinnedBlock& pinned_block(const TensorImpl* p) {
   return *static_cast<cuda::detail::PinnedBlock*>(p->owner->deleter_context);
 }
 
+/// Starts copying p, dense and pinned, to a device's tensor of its size. p's memory is busy until that is done.
+[[gnu::noinline, gnu::cold]] inline void send_pinned(const TensorImpl* to, const TensorImpl* p) {
+  const std::size_t bytes = std::size_t(p->numel) * std::size_t(size_of(p->dtype));
+  cuda::detail::copy_pinned_to_device(to->ordinal, to->data, p->data, bytes, pinned_block(p));
+}
+
 /// Waits until no copy reads or writes p's elements any more.
 [[gnu::noinline, gnu::cold]] inline void finish_copies(const TensorImpl* p) { cuda::detail::wait_idle(pinned_block(p)); }
 

@@ -42,7 +42,8 @@ static_assert(int(pool_reserved_current) == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
 static_assert(int(pool_used_current) == CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
 static_assert(int(pool_used_high) == CU_MEMPOOL_ATTR_USED_MEM_HIGH);
 static_assert(unsigned(stream_non_blocking) == CU_STREAM_NON_BLOCKING);
-static_assert(unsigned(event_disable_timing) == CU_EVENT_DISABLE_TIMING);
+static_assert(unsigned(event_default) == CU_EVENT_DEFAULT && unsigned(event_disable_timing) == CU_EVENT_DISABLE_TIMING);
+static_assert(int(capture_relaxed) == CU_STREAM_CAPTURE_MODE_RELAXED);
 static_assert(status_out_of_memory == CUDA_ERROR_OUT_OF_MEMORY && status_not_ready == CUDA_ERROR_NOT_READY);
 static_assert(sizeof(MatmulAlgo) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(sizeof(MatmulHeuristic) == sizeof(cublasLtMatmulHeuristicResult_t));

@@ -97,7 +97,13 @@ inline Words random_words(RandomState state, const Array& out) {
 }
 
 [[gnu::noinline]] inline void run_random(const Kernel& kernel, const Array& out, const Words& words) {
-  if (out.numel) launch_typed(out.ordinal, kernel, {out.dtype}, grid_for(out.numel), words);
+  if (!out.numel) return;
+  if (auto* const capture = tern::cuda::detail::capture) [[unlikely]] {
+    const std::uint64_t key = typed_key(kernel, {out.dtype});
+    return capture->launch({out.ordinal, key, kernel.name, grid_for(out.numel), words.data(), words.size(),
+                            tern::cuda::detail::random_words}, typed_source(kernel, {out.dtype}));
+  }
+  launch_typed(out.ordinal, kernel, {out.dtype}, grid_for(out.numel), words);
 }
 
 }  // namespace cuda

@@ -30,11 +30,16 @@ constexpr DType carrier(int bytes) {
   return bytes == 1 ? DType::uint8 : bytes == 2 ? DType::bfloat16 : bytes == 4 ? DType::int32 : DType::int64;
 }
 
-/// Launches a kernel for those element types. `kernel` must be one object for the whole run.
-inline void launch_typed(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, tern::cuda::Grid grid, const Words& words) {
+/// `kernel` must be one object for the whole run.
+inline std::uint64_t typed_key(const Kernel& kernel, std::initializer_list<DType> types) {
   std::uint64_t key = reinterpret_cast<std::uintptr_t>(&kernel);
   for (const DType type : types) key = mix(key, std::uint64_t(type) + 1);
-  tern::cuda::launch(ordinal, key, kernel.name, grid, words.data(), [&] { return typed_source(kernel, types); });
+  return key;
+}
+
+/// Launches a kernel for those element types.
+inline void launch_typed(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, tern::cuda::Grid grid, const Words& words) {
+  tern::cuda::launch(ordinal, typed_key(kernel, types), kernel.name, grid, words.data(), [&] { return typed_source(kernel, types); });
 }
 
 }  // namespace backend::cuda

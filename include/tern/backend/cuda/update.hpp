@@ -59,8 +59,12 @@ struct TracedUpdate {
     key = mix(key, std::uint64_t(f.results[k]) << 8 | std::uint64_t(arrays[k]->dtype));
   }
   words.add_numbers(f.program);
-  tern::cuda::launch(ordinal, mix(key, std::uint64_t(f.type)), "update", grid_for(n), words.data(),
-                     [&] { return update_source(f, arrays, written, words.size()); });
+  key = mix(key, std::uint64_t(f.type));
+  const auto source = [&] { return update_source(f, arrays, written, words.size()); };
+  if (auto* const capture = tern::cuda::detail::capture) [[unlikely]]
+    return capture->launch({ordinal, key, "update", grid_for(n), words.data(), words.size(), 1 + f.arrays},
+                           capture->is_replay() ? std::string() : source());
+  tern::cuda::launch(ordinal, key, "update", grid_for(n), words.data(), source);
 }
 
 }  // namespace cuda

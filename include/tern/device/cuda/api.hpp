@@ -15,6 +15,8 @@ using MemoryPool = struct MemoryPoolHandle*;
 using Event = struct EventHandle*;
 using Module = struct ModuleHandle*;
 using Function = struct FunctionHandle*;
+using CapturedGraph = struct CapturedGraphHandle*;
+using ExecutableGraph = struct ExecutableGraphHandle*;
 using Status = int;  // CUresult; 0 is success
 
 enum DeviceAttribute : int {
@@ -29,8 +31,9 @@ enum MemoryPoolAttribute : int {
   pool_used_high = 8,
 };
 enum StreamFlag : unsigned { stream_non_blocking = 1 };
+enum CaptureMode : int { capture_relaxed = 2 };
 enum HostMemoryFlag : unsigned { host_memory_mapped = 2 };
-enum EventFlag : unsigned { event_disable_timing = 2 };
+enum EventFlag : unsigned { event_default = 0, event_disable_timing = 2 };
 
 inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
 
@@ -46,6 +49,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuDeviceGetAttribute, Status, (int* value, DeviceAttribute attribute, int device))                                   \
   f(cuDeviceTotalMem_v2, Status, (std::size_t* bytes, int device))                                                       \
   f(cuDevicePrimaryCtxRetain, Status, (Context* context, int device))                                                    \
+  f(cuDevicePrimaryCtxRelease_v2, Status, (int device))                                                                  \
   f(cuCtxSetCurrent, Status, (Context context))                                                                          \
   f(cuDeviceGetDefaultMemPool, Status, (MemoryPool* pool, int device))                                                   \
   f(cuMemPoolSetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
@@ -62,6 +66,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
     (DevicePointer to, Context to_context, DevicePointer from, Context from_context, std::size_t bytes, Stream stream))  \
   f(cuMemsetD8Async, Status, (DevicePointer memory, unsigned char value, std::size_t count, Stream stream))              \
   f(cuStreamCreate, Status, (Stream* stream, unsigned flags))                                                            \
+  f(cuStreamDestroy_v2, Status, (Stream stream))                                                                         \
   f(cuStreamSynchronize, Status, (Stream stream))                                                                        \
   f(cuStreamWaitEvent, Status, (Stream stream, Event event, unsigned flags))                                             \
   f(cuEventCreate, Status, (Event* event, unsigned flags))                                                               \
@@ -71,10 +76,18 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuEventSynchronize, Status, (Event event))                                                                           \
   f(cuEventDestroy_v2, Status, (Event event))                                                                            \
   f(cuModuleLoadData, Status, (Module* module, const void* image))                                                       \
+  f(cuModuleUnload, Status, (Module module))                                                                             \
   f(cuModuleGetFunction, Status, (Function* function, Module module, const char* name))                                  \
   f(cuLaunchKernel, Status,                                                                                              \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,           \
-     unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))
+     unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))                           \
+  f(cuStreamBeginCapture_v2, Status, (Stream stream, CaptureMode mode))                                                  \
+  f(cuStreamEndCapture, Status, (Stream stream, CapturedGraph* graph))                                                   \
+  f(cuGraphInstantiateWithFlags, Status,                                                                                 \
+    (ExecutableGraph* executable, CapturedGraph graph, unsigned long long flags))                                        \
+  f(cuGraphLaunch, Status, (ExecutableGraph executable, Stream stream))                                                  \
+  f(cuGraphDestroy, Status, (CapturedGraph graph))                                                                       \
+  f(cuGraphExecDestroy, Status, (ExecutableGraph executable))
 
 using NvrtcProgram = struct NvrtcProgramHandle*;
 

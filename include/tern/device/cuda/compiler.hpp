@@ -4,17 +4,22 @@
 
 namespace tern::cuda::detail {
 
+/// Error naming NVRTC's function and its own text for the status.
+[[gnu::noinline, gnu::cold]] inline void check_nvrtc(const char* function, int status) {
+  if (status) fail("cuda", {function, ": ", nvrtc().functions.nvrtcGetErrorString(status)});
+}
+
+#define TERN_NVRTC(function, ...) \
+  ::tern::cuda::detail::check_nvrtc(#function, ::tern::cuda::nvrtc().functions.function(__VA_ARGS__))
+
 /// Compiles for compute capability major.minor; for a chip newer than the compiler, to PTX of the newest architecture that it knows,
 /// which the driver translates. Error with the compiler's log.
 [[gnu::noinline, gnu::cold]] inline std::string compile(const std::string& source, int major, int minor) {
   const NvrtcFunctions& rtc = nvrtc().functions;
-  const auto check = [&](const char* function, int status) {
-    if (status) fail("cuda", {function, ": ", rtc.nvrtcGetErrorString(status)});
-  };
   int count = 0, newest = 0;
-  check("nvrtcGetNumSupportedArchs", rtc.nvrtcGetNumSupportedArchs(&count));
+  TERN_NVRTC(nvrtcGetNumSupportedArchs, &count);
   std::vector<int> known(std::size_t(count), 0);
-  check("nvrtcGetSupportedArchs", rtc.nvrtcGetSupportedArchs(known.data()));
+  TERN_NVRTC(nvrtcGetSupportedArchs, known.data());
   const int chip = 10 * major + minor;
   for (const int architecture : known)
     if (architecture <= chip && architecture > newest) newest = architecture;
@@ -26,26 +31,29 @@ namespace tern::cuda::detail {
   struct Guard {
     const NvrtcFunctions& rtc;
     NvrtcProgram program = nullptr;
-    ~Guard() { rtc.nvrtcDestroyProgram(&program); }
+    ~Guard() {
+      const int status = program ? rtc.nvrtcDestroyProgram(&program) : 0;
+      if (status) note_failure("nvrtcDestroyProgram", rtc.nvrtcGetErrorString(status), "");
+    }
   } guard{rtc};
-  check("nvrtcCreateProgram", rtc.nvrtcCreateProgram(&guard.program, source.c_str(), "tern", 0, nullptr, nullptr));
+  TERN_NVRTC(nvrtcCreateProgram, &guard.program, source.c_str(), "tern", 0, nullptr, nullptr);
   if (const int status = rtc.nvrtcCompileProgram(guard.program, 2, options)) {
     std::size_t bytes = 0;
     rtc.nvrtcGetProgramLogSize(guard.program, &bytes);
     std::string log(bytes, 0);
     if (bytes) rtc.nvrtcGetProgramLog(guard.program, log.data());
-    fail("cuda", {"a kernel does not compile: ", rtc.nvrtcGetErrorString(status), "\n", log, "\n", source});
+    fail("cuda", {"a kernel does not compile: nvrtcCompileProgram: ", rtc.nvrtcGetErrorString(status), "\n", log, "\n", source});
   }
   std::size_t bytes = 0;
   std::string image;
   if (ptx) {
-    check("nvrtcGetPTXSize", rtc.nvrtcGetPTXSize(guard.program, &bytes));
+    TERN_NVRTC(nvrtcGetPTXSize, guard.program, &bytes);
     image.resize(bytes);
-    check("nvrtcGetPTX", rtc.nvrtcGetPTX(guard.program, image.data()));
+    TERN_NVRTC(nvrtcGetPTX, guard.program, image.data());
   } else {
-    check("nvrtcGetCUBINSize", rtc.nvrtcGetCUBINSize(guard.program, &bytes));
+    TERN_NVRTC(nvrtcGetCUBINSize, guard.program, &bytes);
     image.resize(bytes);
-    check("nvrtcGetCUBIN", rtc.nvrtcGetCUBIN(guard.program, image.data()));
+    TERN_NVRTC(nvrtcGetCUBIN, guard.program, image.data());
   }
   return image;
 }

@@ -1,9 +1,10 @@
 // Which CUDA devices there are, what they can do, and the stream that a thread's work on one goes to.
 #pragma once
-#include <atomic>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "capture.hpp"
 #include "failure.hpp"
 
 namespace tern {
@@ -35,31 +36,37 @@ struct DeviceState {
   int major = 0, minor = 0, multiprocessors = 0;
 };
 
-/// What is known of the driver from the first look at it.
+/// What is known of the driver. Nothing changes any more once it is usable; until then each look is a new one.
 struct System {
-  std::string problem;  // why no device can be used; empty if one can
+  std::atomic<bool> usable{false};
   int version = 0;
   std::vector<std::unique_ptr<DeviceState>> devices;
   std::vector<std::once_flag> opened;
 
-  System() {
+  /// Why no device can be used; empty if one can.
+  [[gnu::noinline, gnu::cold]] std::string look() {
+    const std::lock_guard lock(mutex_);
+    if (usable) return {};
+    if (!driver().library.problem.empty()) return "NVIDIA's driver library cannot be used: " + driver().library.problem;
     const auto& cu = driver().functions;
+    const auto does_not_start = [](const char* function, Status status) {
+      return text({"the driver does not start: ", function, ": ", StatusText(status).name});
+    };
     int count = 0;
-    if (!driver().library.problem.empty()) {
-      problem = "NVIDIA's driver library cannot be used: " + driver().library.problem;
-    } else if (const Status status = cu.cuInit(0)) {
-      const char* name = "unknown status";
-      cu.cuGetErrorName(status, &name);
-      problem = std::string("the driver does not start: cuInit: ") + name;
-    } else if (cu.cuDriverGetVersion(&version) || version < 12000) {
-      problem = text({"the driver is too old: it offers CUDA ", version / 1000, ".", version % 1000 / 10, ", and tern needs 12.0"});
-    } else if (cu.cuDeviceGetCount(&count) || count == 0) {
-      problem = "the driver knows no device";
-    }
-    if (problem.empty())
-      for (int i = 0; i < count; ++i) devices.push_back(std::make_unique<DeviceState>());
+    if (const Status status = cu.cuInit(0)) return does_not_start("cuInit", status);
+    if (const Status status = cu.cuDriverGetVersion(&version)) return does_not_start("cuDriverGetVersion", status);
+    if (version < 12000)
+      return text({"the driver is too old: it offers CUDA ", version / 1000, ".", version % 1000 / 10, ", and tern needs 12.0"});
+    if (const Status status = cu.cuDeviceGetCount(&count)) return does_not_start("cuDeviceGetCount", status);
+    if (count == 0) return "the driver knows no device";
+    for (int i = 0; i < count; ++i) devices.push_back(std::make_unique<DeviceState>());
     opened = std::vector<std::once_flag>(devices.size());
+    usable = true;
+    return {};
   }
+
+ private:
+  std::mutex mutex_;
 };
 inline System& system() {
   static System& instance = *new System;
@@ -69,9 +76,27 @@ inline System& system() {
 inline constinit thread_local int current_ordinal = 0;
 inline constinit thread_local int bound_ordinal = -1;  // whose context the driver has for this thread
 
+/// Gives back what a device was opened with, if it was not opened to the end.
+struct Opening {
+  DeviceState& state;
+  int device;
+  bool complete = false;
+  ~Opening() {
+    if (complete || !state.context) return;
+    for (const Stream stream : {state.compute, state.copy})
+      if (stream) TERN_CUDA_RELEASE(cuStreamDestroy_v2, stream);
+    if (state.failure) TERN_CUDA_RELEASE(cuMemFreeHost, state.failure);
+    TERN_CUDA_RELEASE(cuCtxSetCurrent, nullptr);
+    TERN_CUDA_RELEASE(cuDevicePrimaryCtxRelease_v2, device);
+    state = {};
+  }
+};
+
 [[gnu::noinline, gnu::cold]] inline void open_device(DeviceState& state, int ordinal) {
+  bound_ordinal = -1;
   int device;
   TERN_CUDA(cuDeviceGet, &device, ordinal);
+  Opening opening{state, device};
   TERN_CUDA(cuDeviceGetAttribute, &state.major, compute_capability_major, device);
   TERN_CUDA(cuDeviceGetAttribute, &state.minor, compute_capability_minor, device);
   TERN_CUDA(cuDeviceGetAttribute, &state.multiprocessors, multiprocessor_count, device);
@@ -82,39 +107,65 @@ inline constinit thread_local int bound_ordinal = -1;  // whose context the driv
   TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
   std::uint64_t keep = ~std::uint64_t(0);  // freed memory is kept for reuse until empty_cache()
   TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
+  opening.complete = true;
 }
 
 /// An event that ends with its scope.
 struct ScopedEvent {
   Event event = nullptr;
-  ScopedEvent() { TERN_CUDA(cuEventCreate, &event, event_disable_timing); }
-  ~ScopedEvent() { driver().functions.cuEventDestroy_v2(event); }
+  explicit ScopedEvent(unsigned flags = event_disable_timing) { TERN_CUDA(cuEventCreate, &event, flags); }
+  ~ScopedEvent() {
+    if (event) TERN_CUDA_RELEASE(cuEventDestroy_v2, event);
+  }
+  Event take() { return std::exchange(event, nullptr); }
   ScopedEvent(const ScopedEvent&) = delete;
   ScopedEvent& operator=(const ScopedEvent&) = delete;
 };
 
-/// The device, opened, its context bound to this thread. Error if it cannot be used.
+/// Records the event behind what the stream was given. Where that fails nobody could wait for that work later, so it is waited for.
+[[gnu::noinline]] inline void record_or_wait(Event event, Stream stream) {
+  const Status status = driver().functions.cuEventRecord(event, stream);
+  if (!status) return;
+  driver().functions.cuStreamSynchronize(stream);
+  refuse("cuEventRecord", status);
+}
+
+/// Binds the context of an open device to this thread; for destructors, which have nobody to throw to.
+inline DeviceState& bind_for_release(int ordinal) {
+  DeviceState& state = *system().devices[std::size_t(ordinal)];
+  if (bound_ordinal == ordinal) return state;
+  bound_ordinal = -1;
+  if (const Status status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
+  else if (!capture) bound_ordinal = ordinal;  // a thread that captures is bound to no device, so that bind() asks the capture
+  return state;
+}
+
+/// The device, opened, its context bound to this thread. Error if it cannot be used, or if an earlier release has failed.
 [[gnu::noinline]] inline DeviceState& bind(int ordinal) {
+  check_late_failure();
   System& all = system();
-  if (!all.problem.empty()) fail("cuda", {"no CUDA device can be used: ", all.problem});
+  if (bound_ordinal == ordinal) [[likely]] return *all.devices[std::size_t(ordinal)];
+  if (capture) return capture->bind(ordinal);
+  if (!all.usable) [[unlikely]] {
+    const std::string why_not = all.look();
+    if (!why_not.empty()) fail("cuda", {"no CUDA device can be used: ", why_not});
+  }
   if (ordinal < 0 || std::size_t(ordinal) >= all.devices.size())
     fail("cuda", {"there is no device cuda:", ordinal, "; there are ", int(all.devices.size())});
   DeviceState& state = *all.devices[std::size_t(ordinal)];
   std::call_once(all.opened[std::size_t(ordinal)], [&] { open_device(state, ordinal); });
-  if (bound_ordinal != ordinal) {
-    TERN_CUDA(cuCtxSetCurrent, state.context);
-    bound_ordinal = ordinal;
-  }
+  TERN_CUDA(cuCtxSetCurrent, state.context);
+  bound_ordinal = ordinal;
   return state;
 }
 
 }  // namespace detail
 
 /// True if there is a device that can be used.
-inline bool is_available() { return detail::system().problem.empty(); }
+inline bool is_available() { return detail::system().usable || detail::system().look().empty(); }
 /// Why is_available() is false, in a sentence; empty if it is true.
-inline std::string why_not() { return detail::system().problem; }
-inline int device_count() { return int(detail::system().devices.size()); }
+inline std::string why_not() { return detail::system().look(); }
+inline int device_count() { return is_available() ? int(detail::system().devices.size()) : 0; }
 /// The device that this thread makes new tensors on.
 inline int current_device() { return detail::current_ordinal; }
 

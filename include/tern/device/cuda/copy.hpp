@@ -38,6 +38,7 @@ namespace detail {
 [[gnu::noinline, gnu::cold]] inline void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from,
                                                       std::size_t bytes) {
   if (!bytes) return;
+  refuse_capture("to", "a graph is of one device");
   const DeviceState& source = bind(from_ordinal);
   const ScopedEvent ready;
   TERN_CUDA(cuEventRecord, ready.event, source.compute);
@@ -49,19 +50,37 @@ namespace detail {
     TERN_CUDA(cuMemcpyPeerAsync, reinterpret_cast<DevicePointer>(to), target.context, reinterpret_cast<DevicePointer>(from),
               source.context, bytes, target.compute);
   }
-  TERN_CUDA(cuEventRecord, done.event, target.compute);
-  bind(from_ordinal);
-  TERN_CUDA(cuStreamWaitEvent, source.compute, done.event, 0);
+  record_or_wait(done.event, target.compute);
+  if (const Status status = driver().functions.cuStreamWaitEvent(source.compute, done.event, 0)) {
+    driver().functions.cuStreamSynchronize(target.compute);  // else the source might be freed during the copy
+    refuse("cuStreamWaitEvent", status);
+  }
+}
+
+/// Waits for a device that is bound. A wait that fails is tried again: queued copies may write to memory that the caller gives up.
+[[gnu::noinline]] inline void wait_for(const DeviceState& state, int ordinal) {
+  refuse_capture("synchronize", "the host waits for the device; synchronize() belongs behind replay()");
+  const Span span(Work::wait, "synchronize", ordinal, state.compute);
+  if (const Status status = driver().functions.cuStreamSynchronize(state.compute)) {
+    driver().functions.cuStreamSynchronize(state.compute);
+    refuse("cuStreamSynchronize", status);
+  }
+  check_failure(*state.failure);
+}
+
+/// Copies the device's memory to pageable host memory, and waits for it.
+[[gnu::noinline]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
+  refuse_capture("copy to host", "the host waits for the device; item(), cpu() and printing belong behind replay()");
+  const DeviceState& state = bind(ordinal);
+  start_to_host(ordinal, state.compute, to, from, bytes, false);
+  wait_for(state, ordinal);
 }
 
 }  // namespace detail
 
 /// Waits until everything that was started on a device is done. Error if a kernel met a number that it cannot use.
 [[gnu::noinline]] inline void synchronize(Cuda device = {}) {
-  const detail::DeviceState& state = detail::bind(device.ordinal);
-  const detail::Span span(Work::wait, "synchronize", device.ordinal, state.compute);
-  TERN_CUDA(cuStreamSynchronize, state.compute);
-  detail::check_failure(*state.failure);
+  detail::wait_for(detail::bind(device.ordinal), device.ordinal);
 }
 
 }  // namespace tern::cuda

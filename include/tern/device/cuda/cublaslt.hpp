@@ -16,6 +16,26 @@ inline void check_cublaslt(const char* function, int status) {
 #define TERN_CUBLASLT(function, ...) \
   ::tern::cuda::detail::check_cublaslt(#function, ::tern::cuda::cublaslt().functions.function(__VA_ARGS__))
 
+[[gnu::noinline, gnu::cold]] inline void note_cublaslt(const char* function, int status) {
+  if (status) note_failure(function, cublaslt().functions.cublasLtGetStatusString(status), "");
+}
+
+/// A handle of one of cuBLASLt's objects, released with its owner.
+#define TERN_CUBLASLT_OWNED(Name, Handle, destroy)                                        \
+  struct Name {                                                                           \
+    Handle handle = nullptr;                                                              \
+    Name() = default;                                                                     \
+    ~Name() {                                                                             \
+      if (handle) note_cublaslt(#destroy, cublaslt().functions.destroy(handle));          \
+    }                                                                                     \
+    Name(const Name&) = delete;                                                           \
+    Name& operator=(const Name&) = delete;                                                \
+  };
+TERN_CUBLASLT_OWNED(OwnedMatmulDesc, MatmulDesc, cublasLtMatmulDescDestroy)
+TERN_CUBLASLT_OWNED(OwnedMatrixLayout, MatrixLayout, cublasLtMatrixLayoutDestroy)
+TERN_CUBLASLT_OWNED(OwnedMatmulPreference, MatmulPreference, cublasLtMatmulPreferenceDestroy)
+#undef TERN_CUBLASLT_OWNED
+
 /// A column-major product d = epilogue(op(a) op(b) + beta c), c being d.
 struct Product {
   CudaType type;
@@ -34,38 +54,31 @@ class ProductPlan {
  public:
   ProductPlan(CublasLt handle, const Product& p) : product(p) {
     const CudaType scale = p.type == type_64f ? type_64f : type_32f;
-    TERN_CUBLASLT(cublasLtMatmulDescCreate, &desc_, p.compute, scale);
+    TERN_CUBLASLT(cublasLtMatmulDescCreate, &desc_.handle, p.compute, scale);
     set(desc_transpose_a, std::int32_t(p.transpose_a));
     set(desc_transpose_b, std::int32_t(p.transpose_b));
     set(desc_epilogue, std::uint32_t(p.bias ? epilogue_bias : epilogue_none));
-    a_ = layout(p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.a_leading, p.a_stride);
-    b_ = layout(p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.b_leading, p.b_stride);
-    d_ = layout(p.m, p.n, p.d_leading, p.d_stride);
-    MatmulPreference preference;
-    TERN_CUBLASLT(cublasLtMatmulPreferenceCreate, &preference);
+    describe(a_, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k, p.a_leading, p.a_stride);
+    describe(b_, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n, p.b_leading, p.b_stride);
+    describe(d_, p.m, p.n, p.d_leading, p.d_stride);
+    OwnedMatmulPreference preference;
+    TERN_CUBLASLT(cublasLtMatmulPreferenceCreate, &preference.handle);
     const std::uint64_t workspace = std::uint64_t(32) << 20;
     const std::uint32_t alignment = p.alignment;
-    const auto& lt = cublaslt().functions;
-    lt.cublasLtMatmulPreferenceSetAttribute(preference, preference_workspace_bytes, &workspace, sizeof workspace);
+    const auto prefer = [&](MatmulPreferenceAttribute attribute, const auto& value) {
+      TERN_CUBLASLT(cublasLtMatmulPreferenceSetAttribute, preference.handle, attribute, &value, sizeof value);
+    };
+    prefer(preference_workspace_bytes, workspace);
     for (const auto attribute : {preference_alignment_a, preference_alignment_b, preference_alignment_c, preference_alignment_d})
-      lt.cublasLtMatmulPreferenceSetAttribute(preference, attribute, &alignment, sizeof alignment);
+      prefer(attribute, alignment);
     MatmulHeuristic best{};
     int found = 0;
-    const int status = lt.cublasLtMatmulAlgoGetHeuristic(handle, desc_, a_, b_, d_, d_, preference, 1, &best, &found);
-    lt.cublasLtMatmulPreferenceDestroy(preference);
-    check_cublaslt("cublasLtMatmulAlgoGetHeuristic", status);
+    TERN_CUBLASLT(cublasLtMatmulAlgoGetHeuristic, handle, desc_.handle, a_.handle, b_.handle, d_.handle, d_.handle, preference.handle,
+                  1, &best, &found);
     if (!found) fail("cuda", {"cuBLASLt has no algorithm for a product of ", p.m, " x ", p.k, " and ", p.k, " x ", p.n});
     algorithm_ = best.algorithm;
     workspace_bytes_ = best.workspace_bytes;
   }
-  ~ProductPlan() {
-    const auto& lt = cublaslt().functions;
-    lt.cublasLtMatmulDescDestroy(desc_);
-    for (const MatrixLayout layout : {a_, b_, d_})
-      if (layout) lt.cublasLtMatrixLayoutDestroy(layout);
-  }
-  ProductPlan(const ProductPlan&) = delete;
-  ProductPlan& operator=(const ProductPlan&) = delete;
 
   void run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias) {
     if (bias) set(desc_bias_pointer, bias);
@@ -73,30 +86,28 @@ class ProductPlan {
     const float one = 1, beta = product.accumulate ? 1 : 0;
     const double one_double = 1, beta_double = beta;
     const bool wide = product.type == type_64f;
-    TERN_CUBLASLT(cublasLtMatmul, handle, desc_, wide ? static_cast<const void*>(&one_double) : &one, a, a_, b, b_,
-                  wide ? static_cast<const void*>(&beta_double) : &beta, d, d_, d, d_, &algorithm_, workspace.data(), workspace_bytes_,
-                  stream);
+    TERN_CUBLASLT(cublasLtMatmul, handle, desc_.handle, wide ? static_cast<const void*>(&one_double) : &one, a, a_.handle, b,
+                  b_.handle, wide ? static_cast<const void*>(&beta_double) : &beta, d, d_.handle, d, d_.handle, &algorithm_,
+                  workspace.data(), workspace_bytes_, stream);
   }
 
   const Product product;
 
  private:
   template <class Value> void set(MatmulDescAttribute attribute, Value value) {
-    TERN_CUBLASLT(cublasLtMatmulDescSetAttribute, desc_, attribute, &value, sizeof value);
+    TERN_CUBLASLT(cublasLtMatmulDescSetAttribute, desc_.handle, attribute, &value, sizeof value);
   }
-  MatrixLayout layout(Index rows, Index columns, Index leading, Index stride) const {
-    MatrixLayout made = nullptr;
-    TERN_CUBLASLT(cublasLtMatrixLayoutCreate, &made, product.type, std::uint64_t(rows), std::uint64_t(columns), leading);
+  void describe(OwnedMatrixLayout& layout, Index rows, Index columns, Index leading, Index stride) const {
+    TERN_CUBLASLT(cublasLtMatrixLayoutCreate, &layout.handle, product.type, std::uint64_t(rows), std::uint64_t(columns), leading);
     const auto count = std::int32_t(product.batch);
     if (count > 1) {
-      TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, made, layout_batch_count, &count, sizeof count);
-      TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, made, layout_batch_stride, &stride, sizeof stride);
+      TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, layout.handle, layout_batch_count, &count, sizeof count);
+      TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, layout.handle, layout_batch_stride, &stride, sizeof stride);
     }
-    return made;
   }
 
-  MatmulDesc desc_ = nullptr;
-  MatrixLayout a_ = nullptr, b_ = nullptr, d_ = nullptr;
+  OwnedMatmulDesc desc_;
+  OwnedMatrixLayout a_, b_, d_;
   MatmulAlgo algorithm_;
   std::size_t workspace_bytes_;
 };
@@ -108,8 +119,7 @@ class ProductPlans {
     if (!handle_) TERN_CUBLASLT(cublasLtCreate, &handle_);
     for (const auto& plan : plans_)
       if (plan->product == p) return *plan;
-    plans_.push_back(std::make_unique<ProductPlan>(handle_, p));
-    return *plans_.back();
+    return *plans_.emplace_back(std::make_unique<ProductPlan>(handle_, p));
   }
   CublasLt handle() const { return handle_; }
 

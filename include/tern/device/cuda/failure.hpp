@@ -1,9 +1,7 @@
 // What a kernel finds wrong with numbers that only the device knows, an index out of range say. The kernel goes on with
 // a number that keeps memory safe, and notes the first failure; the host throws it where it next waits for the device.
 #pragma once
-#include <atomic>
-
-#include "library.hpp"
+#include "status.hpp"
 
 namespace tern::cuda::detail {
 

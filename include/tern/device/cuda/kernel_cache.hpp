@@ -64,11 +64,10 @@ inline void write_file(const std::string& path, const std::string& bytes) {
   if (!known.empty() && noted.starts_with(known)) return noted.substr(known.size());
 
   int major = 0, minor = 0;
-  const NvrtcFunctions& rtc = nvrtc().functions;
-  rtc.nvrtcVersion(&major, &minor);
+  TERN_NVRTC(nvrtcVersion, &major, &minor);
   const std::string version = text({major, ".", minor});
   Dl_info file{};
-  if (dladdr(reinterpret_cast<void*>(rtc.nvrtcVersion), &file)) write_file(folder + name, stamp(file.dli_fname) + version);
+  if (dladdr(reinterpret_cast<void*>(nvrtc().functions.nvrtcVersion), &file)) write_file(folder + name, stamp(file.dli_fname) + version);
   return version;
 }
 

@@ -5,12 +5,6 @@
 
 namespace tern::cuda {
 
-/// Blocks, and threads in each.
-struct Grid {
-  Index blocks;
-  int threads = 256;
-};
-
 namespace detail {
 
 /// The kernels of one device by a 64-bit key: open addressing, never more than half full.
@@ -62,7 +56,10 @@ inline Kernels& kernels(int ordinal) {
   Module module;
   Function function;
   TERN_CUDA(cuModuleLoadData, &module, image.c_str());
-  TERN_CUDA(cuModuleGetFunction, &function, module, name);
+  if (const Status status = driver().functions.cuModuleGetFunction(&function, module, name)) {
+    TERN_CUDA_RELEASE(cuModuleUnload, module);
+    refuse("cuModuleGetFunction", status);
+  }
   kernels(ordinal).insert(key, function);
   return function;
 }

@@ -136,19 +136,4 @@ inline CublasLtLibrary& cublaslt() {
   return instance;
 }
 
-/// Error naming the driver's function and its own text for the status.
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse(const char* function, Status status) {
-  const char *name = "unknown status", *text = "";
-  driver().functions.cuGetErrorName(status, &name);
-  driver().functions.cuGetErrorString(status, &text);
-  fail("cuda", {function, ": ", name, " (", text, ")"});
-}
-
-/// Calls a function of the driver; Error if it fails.
-#define TERN_CUDA(function, ...)                                                                    \
-  do {                                                                                              \
-    if (const ::tern::cuda::Status tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \
-      ::tern::cuda::refuse(#function, tern_status);                                                 \
-  } while (false)
-
 }  // namespace tern::cuda

@@ -18,6 +18,7 @@ namespace tern::cuda {
 
 /// Gives cached memory that no tensor uses back to the driver.
 [[gnu::noinline, gnu::cold]] inline void empty_cache(Cuda device = {}) {
+  detail::refuse_capture("empty_cache", "the host waits for the device");
   const detail::DeviceState& state = detail::bind(device.ordinal);
   TERN_CUDA(cuStreamSynchronize, state.compute);
   TERN_CUDA(cuMemPoolTrimTo, state.pool, 0);
@@ -25,18 +26,11 @@ namespace tern::cuda {
 
 namespace detail {
 
-/// The status of the last free that failed, which has no caller to throw to: the next allocation does.
-inline constinit std::atomic<Status> failed_free{0};
-
-inline void check_failed_free() {
-  if (failed_free.load(std::memory_order_relaxed)) [[unlikely]] refuse("cuMemFreeAsync", failed_free.exchange(0));
-}
-
 /// Memory of the device for work that its stream does from here on.
-[[gnu::noinline]] inline DevicePointer allocate(int ordinal, std::size_t bytes) {
-  check_failed_free();
+[[gnu::noinline]] inline DeviceBlock allocate(int ordinal, std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   if (!bytes) bytes = 1;
+  if (capture) [[unlikely]] return capture->allocate(bytes);
   DevicePointer memory = 0;
   Status status = driver().functions.cuMemAllocAsync(&memory, bytes, state.compute);
   if (status == status_out_of_memory) [[unlikely]] {
@@ -49,36 +43,33 @@ inline void check_failed_free() {
                          " are in use and ", held.cached, " were cached"});
   }
   if (status) refuse("cuMemAllocAsync", status);
-  return memory;
+  return {memory, new_tag(ordinal)};
 }
 
-/// A tensor's deleter: context is the device's ordinal.
+/// In order with what the device's stream was given.
+inline void deallocate(DeviceBlock block) {
+  if (MemoryOwner* const owner = owner_of(block.tag)) [[unlikely]] return owner->give_back(block);
+  const DeviceState& state = bind_for_release(ordinal_of(block.tag));
+  TERN_CUDA_RELEASE(cuMemFreeAsync, block.memory, state.compute);
+}
+/// A tensor's deleter: context is the memory's tag.
 inline void deallocate(void* memory, void* context) {
-  const auto ordinal = int(reinterpret_cast<std::intptr_t>(context));
-  const DeviceState& state = *system().devices[std::size_t(ordinal)];
-  if (bound_ordinal != ordinal) {
-    driver().functions.cuCtxSetCurrent(state.context);
-    bound_ordinal = ordinal;
-  }
-  if (const Status status = driver().functions.cuMemFreeAsync(reinterpret_cast<DevicePointer>(memory), state.compute))
-    failed_free.store(status, std::memory_order_relaxed);
+  deallocate({reinterpret_cast<DevicePointer>(memory), reinterpret_cast<std::uintptr_t>(context)});
 }
 
 /// Memory of the device that work started in a scope needs; nothing for no bytes.
 class Scratch {
  public:
-  Scratch(int ordinal, std::size_t bytes)
-      : ordinal_(ordinal), memory_(bytes ? reinterpret_cast<char*>(allocate(ordinal, bytes)) : nullptr) {}
+  Scratch(int ordinal, std::size_t bytes) : block_(bytes ? allocate(ordinal, bytes) : DeviceBlock{}) {}
   ~Scratch() {
-    if (memory_) deallocate(memory_, reinterpret_cast<void*>(std::intptr_t(ordinal_)));
+    if (block_.memory) deallocate(block_);
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  char* data() const { return memory_; }
+  char* data() const { return reinterpret_cast<char*>(block_.memory); }
 
  private:
-  int ordinal_;
-  char* memory_;
+  DeviceBlock block_;
 };
 
 }  // namespace detail

@@ -6,16 +6,23 @@
 #include <memory>
 
 #include "../memory.hpp"
-#include "timeline.hpp"
+#include "copy.hpp"
 
 namespace tern::cuda::detail {
 
-/// A page-locked block of a size class of the host allocator's.
+/// Copies of one device from or to a block.
+struct PinnedUse {
+  int ordinal;
+  ScopedEvent last;  // recorded after each copy
+  std::atomic<bool> in_flight{false};
+  PinnedUse* next = nullptr;
+};
+
+/// A page-locked block of a size class of the host allocator's. Never destroyed once it has been used.
 struct PinnedBlock {
   void* memory = nullptr;
-  int size_class = 0, ordinal = 0;
-  ScopedEvent last_use;      // recorded after each copy
-  bool in_flight = false;
+  int size_class = 0;
+  std::atomic<PinnedUse*> uses{nullptr};  // by each device that has used it: an event is of one device only
   PinnedBlock* next = nullptr;
 };
 
@@ -28,25 +35,51 @@ inline PinnedPool& pinned_pool() {
   return instance;
 }
 
-/// True if no copy uses the block any more.
-inline bool is_idle(PinnedBlock& block) {
-  if (!block.in_flight) return true;
-  bind(block.ordinal);
-  const Status status = driver().functions.cuEventQuery(block.last_use.event);
+/// The device's use of the block, to be had before a copy is started: it may fail.
+[[gnu::noinline]] inline PinnedUse& use_of(PinnedBlock& block, int ordinal) {
+  PinnedUse* const first = block.uses;
+  for (PinnedUse* use = first; use; use = use->next)
+    if (use->ordinal == ordinal) return *use;
+  bind(ordinal);
+  auto* const made = new PinnedUse{ordinal, ScopedEvent(), false, first};
+  while (!block.uses.compare_exchange_weak(made->next, made)) {}
+  return *made;
+}
+
+/// Notes that what the stream was given up to here uses the block.
+inline void mark_in_flight(PinnedUse& use, Stream stream) {
+  record_or_wait(use.last.event, stream);
+  use.in_flight = true;
+}
+
+inline bool is_idle(PinnedUse& use) {
+  if (!use.in_flight) return true;
+  if (bound_ordinal < 0) bind(use.ordinal);  // any device's context will do
+  const Status status = driver().functions.cuEventQuery(use.last.event);
   if (status && status != status_not_ready) refuse("cuEventQuery", status);
-  block.in_flight = status == status_not_ready;
-  return !block.in_flight;
+  if (!status) use.in_flight = false;
+  return !status;
+}
+
+/// True if no copy uses the block any more.
+inline bool is_idle(const PinnedBlock& block) {
+  for (PinnedUse* use = block.uses; use; use = use->next)
+    if (!is_idle(*use)) return false;
+  return true;
 }
 
 /// The host waits until no copy uses the block.
-[[gnu::noinline]] inline void wait_idle(PinnedBlock& block) {
-  if (is_idle(block)) return;
-  const DeviceState& state = bind(block.ordinal);
-  const Span span(Work::wait, "wait for a copy", block.ordinal, state.compute);
-  TERN_CUDA(cuEventSynchronize, block.last_use.event);
-  block.in_flight = false;
+[[gnu::noinline]] inline void wait_idle(const PinnedBlock& block) {
+  for (PinnedUse* use = block.uses; use; use = use->next) {
+    if (is_idle(*use)) continue;
+    const DeviceState& state = bind(use->ordinal);
+    const Span span(Work::wait, "wait for a copy", use->ordinal, state.compute);
+    TERN_CUDA(cuEventSynchronize, use->last.event);
+    use->in_flight = false;
+  }
 }
 
+/// A block that no copy uses, for any device.
 [[gnu::noinline]] inline PinnedBlock* acquire_pinned(int ordinal, std::size_t bytes) {
   bind(ordinal);
   const int size_class = memory::class_of(bytes);
@@ -62,7 +95,6 @@ inline bool is_idle(PinnedBlock& block) {
   }
   auto block = std::make_unique<PinnedBlock>();
   block->size_class = size_class;
-  block->ordinal = ordinal;
   constexpr unsigned for_all_devices = 1;
   TERN_CUDA(cuMemHostAlloc, &block->memory, memory::class_bytes(size_class), for_all_devices);
   return block.release();
@@ -75,16 +107,15 @@ inline void release_pinned(PinnedBlock* block) {
   pool.free[block->size_class] = block;
 }
 
-/// Notes that what the stream was given up to here uses the block.
-inline void mark_in_flight(PinnedBlock& block, Stream stream) {
-  TERN_CUDA(cuEventRecord, block.last_use.event, stream);
-  block.in_flight = true;
+inline void refuse_copy_to_device() {
+  refuse_capture("copy to device", "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before");
 }
 
 /// Copies pageable host memory to the device, in order with the stream's work. The driver may read the source of such a copy when it
 /// likes, so the bytes are taken first, through a few pinned blocks; the source is free when this returns.
 [[gnu::noinline]] inline void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
+  refuse_copy_to_device();
   constexpr std::size_t chunk = std::size_t(4) << 20;
   constexpr int most = 4;
   struct Blocks {
@@ -102,11 +133,22 @@ inline void mark_in_flight(PinnedBlock& block, Stream stream) {
     PinnedBlock*& block = blocks.block[next];
     if (block) wait_idle(*block);
     else block = acquire_pinned(ordinal, n);
+    PinnedUse& use = use_of(*block, ordinal);
     std::memcpy(block->memory, static_cast<const char*>(from) + done, n);
     TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to) + done, block->memory, n, state.compute);
-    mark_in_flight(*block, state.compute);
+    mark_in_flight(use, state.compute);
     done += n;
   }
+}
+
+/// Copies a block's memory to the device, in order with the stream's work; the block is busy until it is done.
+[[gnu::noinline]] inline void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
+  if (!bytes) return;
+  refuse_copy_to_device();
+  const DeviceState& state = bind(ordinal);
+  PinnedUse& use = use_of(block, ordinal);
+  start_to_device(ordinal, state.compute, to, from, bytes);
+  mark_in_flight(use, state.compute);
 }
 
 /// The deleter of a tensor in pinned memory: context is the block.

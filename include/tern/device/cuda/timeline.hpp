@@ -26,46 +26,52 @@ class Timeline {
  public:
   Timeline() : origin_(now()) {}
   ~Timeline() {
-    const auto& cu = driver().functions;
     for (const TimelineEntry& entry : entries_)
       for (const Event event : {entry.begin, entry.end})
-        if (event) cu.cuEventDestroy_v2(event);
+        if (event) TERN_CUDA_RELEASE(cuEventDestroy_v2, event);
     for (const Event event : bases_)
-      if (event) cu.cuEventDestroy_v2(event);
+      if (event) TERN_CUDA_RELEASE(cuEventDestroy_v2, event);
   }
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
   TimelineEntry& begin(const TimelineEntry& entry, Stream stream) {
     const std::lock_guard lock(mutex_);
-    TimelineEntry& kept = entries_.emplace_back(entry);
     if (entry.work == Work::wait) {
+      TimelineEntry& kept = entries_.emplace_back(entry);
       kept.start = now() - origin_;
       return kept;
     }
     bases_.resize(system().devices.size());
     Event& base = bases_[std::size_t(entry.ordinal)];
     if (!base) {
-      TERN_CUDA(cuEventCreate, &base, 0);
-      TERN_CUDA(cuEventRecord, base, stream);
-      TERN_CUDA(cuEventSynchronize, base);
+      ScopedEvent first(event_default);
+      TERN_CUDA(cuEventRecord, first.event, stream);
+      TERN_CUDA(cuEventSynchronize, first.event);
       base_seconds_.resize(bases_.size());
       base_seconds_[std::size_t(entry.ordinal)] = now() - origin_;
+      base = first.take();
     }
-    for (Event* const event : {&kept.begin, &kept.end}) TERN_CUDA(cuEventCreate, event, 0);
-    TERN_CUDA(cuEventRecord, kept.begin, stream);
+    ScopedEvent begin(event_default), end(event_default);
+    TERN_CUDA(cuEventRecord, begin.event, stream);
+    TimelineEntry& kept = entries_.emplace_back(entry);
+    kept.begin = begin.take(), kept.end = end.take();
     return kept;
   }
   void end(TimelineEntry& entry, Stream stream) const {
-    if (entry.work == Work::wait) entry.seconds = now() - origin_ - entry.start;
-    else driver().functions.cuEventRecord(entry.end, stream);
+    if (entry.work == Work::wait) {
+      entry.seconds = now() - origin_ - entry.start;
+    } else if (const Status status = driver().functions.cuEventRecord(entry.end, stream)) {
+      note_failure("cuEventRecord", status);
+      TERN_CUDA_RELEASE(cuEventDestroy_v2, std::exchange(entry.end, nullptr));
+    }
   }
 
   /// All entries so far, with their times. Waits for the devices.
   std::vector<TimelineEntry> entries() {
     const std::lock_guard lock(mutex_);
     for (TimelineEntry& entry : entries_) {
-      if (entry.work == Work::wait) continue;
+      if (!entry.end) continue;  // a wait, or work whose end could not be recorded: it takes no time
       bind(entry.ordinal);
       float from = 0, length = 0;
       TERN_CUDA(cuEventSynchronize, entry.end);
@@ -97,7 +103,8 @@ class Span {
     ++events.count[int(work)];
     events.bytes[int(work)] += std::int64_t(bytes);
     if (work != Work::kernel) start_ = now();
-    if (Timeline* const line = timeline.load(std::memory_order_relaxed)) [[unlikely]] {
+    Timeline* const line = timeline.load(std::memory_order_relaxed);
+    if (line && !capture) [[unlikely]] {  // what is captured does not run now
       const Here* const site = tern::detail::outermost_site;
       entry_ = &line->begin({work, pinned, ordinal, name, site ? *site : Here("", 0), bytes, 0, 0}, stream);
       line_ = line;

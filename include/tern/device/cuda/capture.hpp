@@ -1,0 +1,103 @@
+// What a thread does otherwise while it captures a graph, or works out the numbers of a replay. Here is only what the rest of the
+// library asks; graph.hpp answers, so that a program without graphs compiles none of it.
+#pragma once
+#include <atomic>
+#include <string>
+
+#include "../../core/error.hpp"
+#include "../../core/here.hpp"
+#include "api.hpp"
+
+namespace tern::cuda {
+
+/// Blocks, and threads in each.
+struct Grid {
+  Index blocks;
+  int threads = 256;
+};
+
+namespace detail {
+
+struct DeviceState;
+
+/// Memory of a device, and what its release must know: see owner_tag.
+struct DeviceBlock {
+  DevicePointer memory;
+  std::uintptr_t tag;
+};
+
+/// Words 1 and 2 of a kernel are seed and stream of random numbers.
+inline constexpr int random_words = -1;
+
+/// A launch whose words are others in each replay: a position in the sequence of random numbers, or an optimiser's numbers.
+struct LiveLaunch {
+  int ordinal;
+  std::uint64_t key;
+  const char* name;
+  Grid grid;
+  const std::uint64_t* words;
+  int count;       // of words
+  int numbers_at;  // the words from here on are an optimiser's numbers; or random_words
+};
+
+class Capture {
+ public:
+  /// The device as this thread sees it: its work goes to the stream that is captured.
+  virtual DeviceState& bind(int ordinal) = 0;
+  virtual DeviceBlock allocate(std::size_t bytes) = 0;
+  virtual void launch(const LiveLaunch& launch, const std::string& source) = 0;
+  /// The last launch is that of an item of an object, an optimiser: again(object, item) launches it with new numbers.
+  virtual void repeat(void* object, void (*again)(void* object, Index item), Index item) = 0;
+  /// True if nothing runs or is captured, and launches only tell their numbers.
+  virtual bool is_replay() const = 0;
+
+ protected:
+  ~Capture() = default;
+};
+inline constinit thread_local Capture* capture = nullptr;
+
+/// Error naming the op, if the thread captures.
+inline void refuse_capture(const char* op, const char* rule) {
+  if (!capture) [[likely]] return;
+  const Here* const site = tern::detail::outermost_site;
+  fail(op, {"cannot be captured in a graph: ", rule, " (", site ? site->file : "an unknown file", ":", site ? Index(site->line) : 0, ")"});
+}
+
+/// What memory is given back to instead of the driver.
+class MemoryOwner {
+ public:
+  virtual void give_back(DeviceBlock block) = 0;
+
+ protected:
+  ~MemoryOwner() = default;
+};
+
+/// The graphs that exist: what they may still use is not freed before them.
+class LiveGraphs : public MemoryOwner {
+ public:
+  /// An optimiser is gone, or has other parameters.
+  virtual void forget(const void* object) = 0;
+
+ protected:
+  ~LiveGraphs() = default;
+};
+inline constinit std::atomic<LiveGraphs*> live_graphs{nullptr};
+
+// A tag is a MemoryOwner, whose lowest bit is set; or 512 times the memory's age and twice the ordinal of its device.
+
+/// Counts captures begun and ended: memory of before then is older.
+inline constinit std::atomic<std::uint64_t> memory_age{1};
+/// What is older is held for graphs; 0: nothing.
+inline constinit std::atomic<std::uint64_t> held_age{0};
+
+inline std::uintptr_t new_tag(int ordinal) { return memory_age.load(std::memory_order_relaxed) << 9 | std::uintptr_t(ordinal) << 1; }
+inline std::uintptr_t tag_of(MemoryOwner* owner) { return reinterpret_cast<std::uintptr_t>(owner) | 1; }
+inline int ordinal_of(std::uintptr_t tag) { return int(tag >> 1 & 255); }
+/// Null: the driver.
+inline MemoryOwner* owner_of(std::uintptr_t tag) {
+  if (tag & 1) return reinterpret_cast<MemoryOwner*>(tag - 1);
+  return tag >> 9 < held_age.load(std::memory_order_acquire) ? live_graphs.load() : nullptr;
+}
+
+}  // namespace detail
+}  // namespace tern::cuda

@@ -1,0 +1,205 @@
+// Each of the library's calls into the driver, cuBLASLt and NVRTC fails once, in turn, during a small training: an Error that
+// names the function, nothing leaked, and the same training then gives the right numbers.
+#include <map>
+
+#include "support/emulator.hpp"
+#include "support/process.hpp"
+#include "support/tensors.hpp"
+#include "tern/data/loader.hpp"
+#include "tern/nn/dropout.hpp"
+#include "tern/nn/linear.hpp"
+#include "tern/ops/activations.hpp"
+#include "tern/ops/cross_entropy.hpp"
+#include "tern/optim/adam.hpp"
+#include "tern/profile/ledger.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+namespace {
+
+struct Net : nn::Module<Cuda, float> {
+  nn::Linear<Cuda> hidden{6, 8}, out{8, 3};
+  nn::Dropout<Cuda> dropout{0.25};
+  TERN_FIELDS(Net, hidden, out, dropout)
+  Tensor<Cuda> forward(const Tensor<Cuda>& x) { return out(dropout(relu(hidden(x)))); }
+};
+
+struct Page {
+  Page() { ledger::start(); }
+  ~Page() { ledger::stop(); }
+};
+
+/// A network is made and trained on batches that a worker copies ahead; then every other way to copy, to wait and to ask is taken
+/// once, on two devices. The losses, and what came back.
+std::vector<double> train() {
+  const Page page;
+  manual_seed(1);
+  Net net;
+  optim::Adam adam(net.parameters(), {.lr = 0.01});
+  const data::TensorDataset set(spread_tensor<Cpu, float>({8, 6}), tensor_of<Cpu, std::int64_t>({0, 1, 2, 0, 2, 1, 1, 0}));
+  std::vector<double> numbers;
+  for (auto& [x, y] : data::loader<Cuda>(set, {.batch_size = 4, .shuffle = true, .workers = 1})) {
+    const auto loss = cross_entropy(net(x), y);
+    adam.zero_grad();
+    loss.backward();
+    adam.step();
+    numbers.push_back(loss.item());
+  }
+  const auto pinned = spread_tensor<Cpu, float>({2, 3, 3}).pin_memory();
+  const auto there = pinned.cuda(1).cuda(0), product = matmul(pinned.cuda(), there + full<Cuda>({3, 3}, 0.5f));
+  cuda::memory_stats();
+  cuda::empty_cache();
+  cuda::device_info();
+  auto back = product.cpu_async();
+  for (const double x : values_of(net.out.weight)) numbers.push_back(x);
+  for (const double x : values_of(back.wait())) numbers.push_back(x);
+  cuda::synchronize();
+  ledger::lines();
+  return numbers;
+}
+
+struct DriverCall {
+  const char* function;
+  int code;  // that it fails with; 0: its library's own
+};
+constexpr int unknown_error = 999;
+#define TERN_FAULTS_DRIVER(name, result, arguments) {#name, unknown_error},
+#define TERN_FAULTS_LIBRARY(name, result, arguments) {#name, 0},
+constexpr DriverCall driver_calls[] = {TERN_CUDA_DRIVER_FUNCTIONS(TERN_FAULTS_DRIVER) TERN_NVRTC_FUNCTIONS(TERN_FAULTS_LIBRARY)
+                                           TERN_CUBLASLT_FUNCTIONS(TERN_FAULTS_LIBRARY)};
+
+constexpr const char* kinds[] = {"context", "memory", "pinned", "stream", "event", "module",
+                                 "program", "cublasLt", "matmul desc", "matrix layout", "preference"};
+
+/// What exists besides the pinned blocks that are kept for reuse.
+std::map<std::string, std::int64_t> census() {
+  std::map<std::string, std::int64_t> count;
+  for (const char* kind : kinds) count[kind] = live_objects(kind);
+  for (const cuda::detail::PinnedBlock* block : cuda::detail::pinned_pool().free)
+    for (; block; block = block->next) {
+      --count["pinned"];
+      for (const cuda::detail::PinnedUse* use = block->uses; use; use = use->next) --count["event"];
+    }
+  return count;
+}
+
+std::string difference(const std::map<std::string, std::int64_t>& now, const std::map<std::string, std::int64_t>& before) {
+  std::string text;
+  for (const auto& [kind, count] : before)
+    if (now.at(kind) != count) text += kind + ": " + std::to_string(now.at(kind)) + ", not " + std::to_string(count) + "; ";
+  return text;
+}
+
+/// Trains while the nth call of a function fails. What is wrong with how it went; `reached` says whether there was an nth call.
+std::string fail_once(const DriverCall& call, std::uint64_t nth, bool& reached) {
+  fail_call(call.function, nth, call.code);
+  std::string error = error_of([] { train(); });
+  reached = calls_of(call.function) >= nth;
+  fail_call(nullptr, 0, 0);
+  if (!reached) return error;
+  if (error.empty()) error = error_of([] { cuda::synchronize(); });  // a release tells by the next call
+  if (error.empty()) return "no error";
+  return error.find(call.function) == std::string::npos ? "an error that does not name it: " + error : "";
+}
+
+/// What is wrong after a failure.
+std::string recovered(const std::vector<double>& expected) {
+  std::vector<double> numbers;
+  const std::string error = error_of([&] { numbers = train(); });
+  if (!error.empty()) return "the next training fails: " + error;
+  return numbers == expected ? "" : "the next training gives other numbers";
+}
+
+/// A new folder for compiled kernels.
+std::string empty_folder() {
+  std::string folder = std::filesystem::temp_directory_path() / "tern-faults-XXXXXX";
+  REQUIRE(mkdtemp(folder.data()));
+  return folder;
+}
+
+struct Count {
+  int sites = 0, functions = 0;
+  std::string wrong;
+  void add(const DriverCall& call, std::uint64_t nth, const std::string& problem) {
+    ++sites;
+    functions += nth == 1;
+    if (!problem.empty()) wrong += std::string(call.function) + ", call " + std::to_string(nth) + ": " + problem + "\n";
+  }
+};
+
+void check(const std::string& test_case) {
+  if (!is_emulated()) SKIP_TEST("the emulated driver fails on demand");
+  const Ended ended = run_test_case(test_case, "TERN_EMULATOR=devices=2,quiet=1");
+  INFO(ended.output);
+  CHECK(ended.well);
+  const std::size_t begin = ended.output.find("fault sites");
+  if (begin != std::string::npos) std::printf("%s", ended.output.substr(begin, ended.output.find('\n', begin) + 1 - begin).c_str());
+}
+
+}  // namespace
+
+TEST_CASE("every call of a training step fails once", "[cuda]") { check("in a new process: calls of a warm step fail"); }
+TEST_CASE("every call of a process's first training step fails once", "[cuda]") { check("in a new process: calls of a cold step fail"); }
+
+TEST_CASE("in a new process: calls of a warm step fail", "[.]") {
+  const Ended ended = run_in_fork([] {
+    train();
+    const std::vector<double> expected = train();
+    auto before = census();
+    Count count;
+    for (const DriverCall& call : driver_calls) {
+      for (std::uint64_t nth = 1;; ++nth) {
+        bool reached = false;
+        std::string problem = fail_once(call, nth, reached);
+        if (!reached) break;
+        const auto after = census();
+        if (problem.empty()) problem = difference(after, before);
+        before = after;
+        if (problem.empty()) problem = recovered(expected);
+        count.add(call, nth, problem);
+      }
+    }
+    if (!count.wrong.empty()) throw std::runtime_error(count.wrong);
+    return "fault sites of a warm step: " + std::to_string(count.sites) + " in " + std::to_string(count.functions) + " functions";
+  });
+  std::printf("%s\n", ended.output.c_str());
+  CHECK(ended.well);
+}
+
+TEST_CASE("in a new process: calls of a cold step fail", "[.]") {
+  // What a process has after two trainings, and their numbers: from a process in which nothing fails.
+  const auto end = [](const std::vector<double>& numbers) {
+    std::string text;
+    for (const auto& [kind, count] : census()) text += kind + " " + std::to_string(count) + ", ";
+    for (const double x : numbers) text += std::to_string(x) + " ";
+    return text;
+  };
+  const Ended clean = run_in_fork([&] {
+    train();
+    return end(train());
+  });
+  REQUIRE(clean.well);
+  Count count;
+  for (const DriverCall& call : driver_calls) {
+    for (std::uint64_t nth = 1;; ++nth) {
+      const std::string compiled = std::string(call.function).starts_with("nvrtc") ? empty_folder() : "";
+      const Ended ended = run_in_fork([&] {
+        if (!compiled.empty()) setenv("XDG_CACHE_HOME", compiled.c_str(), 1);
+        bool reached = false;
+        const std::string problem = fail_once(call, nth, reached);
+        if (!reached) return problem.empty() ? "not reached" : "without a failure: " + problem;
+        if (!problem.empty()) throw std::runtime_error(problem);
+        train();
+        return end(train());
+      });
+      if (!compiled.empty()) std::filesystem::remove_all(compiled);
+      if (ended.output == "not reached") break;
+      const bool same = ended.output == clean.output;
+      count.add(call, nth, same ? "" : ended.output + (ended.well ? ", not " + clean.output : ""));
+      if (!ended.well) break;
+    }
+  }
+  std::printf("fault sites of a cold step: %d in %d functions\n%s", count.sites, count.functions, count.wrong.c_str());
+  CHECK(count.wrong.empty());
+}
