@@ -27,7 +27,7 @@ TEMPLATE_TEST_CASE("Sequential has PyTorch's names", "", TERN_TEST_DEVICES) {
   check_recorded("Sequential(Linear(4, 8), ReLU(), Dropout(0.2), Linear(8, 2))", small_net<D>());
 }
 
-TEMPLATE_TEST_CASE("Sequential may begin with whole numbers, and be nested", "", tern::Cpu) {
+TEMPLATE_TEST_CASE("Sequential may begin with whole numbers, and be nested", "", TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   auto net = nn::Sequential(nn::Embedding<D>(10, 4), nn::Sequential(nn::Linear<D>(4, 4), nn::LayerNorm<D>(4)));

@@ -216,14 +216,14 @@ class Call {
 
   template <class U>
   Tensor<D, U> dense(const Recorded& r) const {
-    const auto t = tern::empty<D, U>(tern::Shape(r.shape.data(), int(r.shape.size())));
+    const auto t = tern::empty<tern::Cpu, U>(tern::Shape(r.shape.data(), int(r.shape.size())));
     for (std::size_t i = 0; i < r.values.size(); ++i) {
       double value = r.values[i];
       if (is_floating(r.dtype) && round_to_ == tern::DType::bfloat16) value = tern::bfloat16(float(value));
       if (is_floating(r.dtype) && round_to_ == tern::DType::float16) value = tern::half(float(value));
       t.data()[i] = static_cast<U>(static_cast<tern::compute_t<U>>(value));
     }
-    return t;
+    return to_device(t, D{});
   }
 
   template <class U>

@@ -65,7 +65,8 @@ void read_strided(const tern::Array& a, std::vector<double>& values) {
 }  // namespace
 
 Recorded record(const tern::AnyTensor& x) {
-  const tern::Array& a = *x.impl();
+  const tern::AnyTensor on_host = x.cpu();
+  const tern::Array& a = *on_host.impl();
   Recorded r{a.dtype, {a.dims, a.dims + a.ndim}, {}};
   switch (a.dtype) {
     case tern::DType::float32: read_strided<float>(a, r.values); break;

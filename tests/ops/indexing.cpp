@@ -234,8 +234,8 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   const auto at = [](std::vector<double> values) { return tern_test::tensor_of<D, Index>(values); };
   CHECK(error_of([&] { x.index({3}); }) == "index: position 3 is outside dimension 0 of size 3");
   CHECK(error_of([&] { x.index({Slice(), -5}); }) == "index: position -5 is outside dimension 1 of size 4");
-  CHECK(error_of([&] { x.index({at({0, 3})}); }) == "index: index 3 is outside a dimension of size 3");
-  CHECK(error_of([&] { x.index({at({-4})}); }) == "index: index -4 is outside a dimension of size 3");
+  CHECK(error_of([&] { x.index({at({0, 3})}); }) == "index: index 3 is out of range for a dimension of size 3");
+  CHECK(error_of([&] { x.index({at({-4})}); }) == "index: index -4 is out of range for a dimension of size 3");
   CHECK(error_of([&] { x.index({0, 0, 0}); }) == "index: too many indices, 3, for a tensor of shape [3, 4]");
   CHECK(error_of([&] { x.index({Ellipsis, Ellipsis}); }) == "index: only one Ellipsis can stand in an index");
   CHECK(error_of([&] { x.index({at({0, 1}), at({0, 1, 2})}); }) == "index: shapes do not broadcast: [2] and [3]");
@@ -246,7 +246,8 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   CHECK(error_of([&] { Tensor<D, double>().index({0}); }) != "");
   CHECK(error_of([&] { x.index_put_({at({0})}, counting<D>({3})); }) ==
         "index_put_: values of shape [3] do not broadcast to the indexed shape [1, 4]");
-  CHECK(error_of([&] { x.index_put_({at({7})}, 1); }) == "index_put_: index 7 is outside a dimension of size 3");
+  CHECK(error_of([&] { x.index_put_({at({7})}, 1); }) ==
+        "index_put_: index 7 is out of range for a dimension of size 3");
   CHECK(error_of([&] { x.index_put_({0}, Tensor<D, double>()); }) != "");
   CHECK(error_of([&] { x.expand({2, 3, 4}).index_put_({at({0})}, 1); }) != "");
   const auto leaf = counting<D>({3}).requires_grad_();

@@ -10,7 +10,7 @@ namespace backend {
 inline void check_range(tern_test::Naive, const char* op, const Array& index, Index size) {
   for (Index i = 0; i < index.numel; ++i) {
     const Index k = index.as<Index>()[i];
-    if (k < 0 || k >= size) fail(op, {"index ", k, " is out of range for a dimension of size ", size});
+    if (k < 0 || k >= size) refuse_element(op, BadElement::index, k, size);
   }
 }
 

@@ -34,7 +34,7 @@ inline void positions(tern_test::Naive, const char* op, const Array& out, const 
     for (int k = 0; k < n; ++k) {
       const Index at = p.in<Index>(*indices[k].index), size = indices[k].size;
       if (at < (indices[k].from_end ? -size : 0) || at >= size)
-        fail(op, {"index ", at, " is outside a dimension of size ", size});
+        refuse_element(op, BadElement::index, at, size);
       sum += (at < 0 ? at + size : at) * indices[k].step;
     }
     p.in<Index>(out) = sum;

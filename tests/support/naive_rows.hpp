@@ -69,8 +69,7 @@ void each_sample(const CrossEntropyPlan& plan, const Array& x, const Array& targ
       ignored(p, row);
       continue;
     }
-    if (t < 0 || t >= x.dims[1])
-      fail(plan.op, {"target ", t, " at position ", row, " is out of range [0, ", x.dims[1] - 1, "]"});
+    if (t < 0 || t >= x.dims[1]) refuse_element(plan.op, BadElement::target, t, x.dims[1], row);
     f(p, row, t, weight_of);
   }
 }

@@ -1,5 +1,6 @@
 // Cross entropy of independent yes-no questions.
 #pragma once
+#include "../backend/refuse.hpp"
 #include "exponential.hpp"
 #include "losses.hpp"
 
@@ -43,7 +44,7 @@ Tensor<D, T> weight_or_one(const char* op, const Tensor<D, T>& x, const Tensor<D
 }  // namespace detail
 
 /// -weight (target log(x) + (1 - target) log(1 - x)), or its mean or sum; the logarithms are at least -100. Error on x
-/// outside [0, 1], where the device's work can be waited for. No gradient for the weight.
+/// outside [0, 1], on Cuda where the host next waits for the device. No gradient for the weight.
 template <Device D, Floating T>
 Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
                                   const BinaryCrossEntropyOptions<D, std::type_identity_t<T>>& options = {},
@@ -51,13 +52,12 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
   const OpName op{"binary_cross_entropy", here};
   detail::check_binary_target(op.name, *x.checked(op.name), *target.checked(op.name));
   const Tensor<D, T> weight = detail::weight_or_one(op.name, x, options.weight);
-  if constexpr (HostDevice<D>) {
-    const auto outside = [](auto v) {
-      return where(abs(v - 0.5) <= 0.5, decltype(v)(0), where(v == v, decltype(v)(1), 0));
-    };
-    if (detail::reduce<backend::Maximum, T, bool>(op.name, outside, detail::is_positive, {}, false, x).item())
-      fail(op.name, {"an element of the input is outside [0, 1]"});
-  }
+  const auto outside = [](auto v) {
+    return where(abs(v - 0.5) <= 0.5, decltype(v)(0), where(v == v, decltype(v)(1), 0));
+  };
+  const Tensor<D, bool> found =
+      detail::reduce<backend::Maximum, T, bool>(op.name, outside, detail::is_positive, {}, false, x);
+  backend::refuse_if(D{}, op.name, BadElement::probability, *found.impl());
   const Index count = options.reduction == Reduction::mean ? x.numel() : 1;
   const double share = 1 / double(count);
   const auto loss = [](auto v, auto t, auto w) {

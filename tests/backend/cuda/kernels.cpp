@@ -53,7 +53,7 @@ const kernels::Kernel* const untyped[] = {
     &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::sort_step_kernel,
     &kernels::last_moves_kernel,     &kernels::positions_kernel,   &kernels::count_parts_kernel,
     &kernels::true_positions_kernel, &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
-    &kernels::sort_order_kernel,
+    &kernels::sort_order_kernel,     &kernels::refuse_if_kernel,
 };
 
 /// For the oldest chip that the compiler knows of those that the library serves, and newer ones.

@@ -1,5 +1,6 @@
 // Cross entropy: log-softmax and the choice of the target's element in one kernel.
 #pragma once
+#include "../../core/element_error.hpp"
 #include "softmax.hpp"
 
 namespace tern {
@@ -39,8 +40,7 @@ template <class T> struct CrossEntropyRows {
   Index target_of(Index row) const {
     const Index t = target[row];
     if (t == plan.ignore_index) return -1;
-    if (t < 0 || t >= classes)
-      fail(plan.op, {"target ", t, " at position ", row, " is out of range [0, ", classes - 1, "]"});
+    if (t < 0 || t >= classes) refuse_element(plan.op, BadElement::target, t, classes, row);
     return t;
   }
   /// One number for each row of a strip.

@@ -1,6 +1,7 @@
 // Rows by number. Sums are made in the order of the numbers, whatever the number of threads: each thread owns rows of
 // the output.
 #pragma once
+#include "../../core/element_error.hpp"
 #include "../gather.hpp"
 #include "add_scaled.hpp"
 #include "map.hpp"
@@ -52,7 +53,7 @@ void for_indexed(const Array& a, int dim, const Array& index, const F& f) {
 [[gnu::noinline]] inline void check_range(Cpu, const char* op, const Array& index, Index size) {
   const Index* const p = index.as<Index>();
   for (Index i = 0; i < index.numel; ++i)
-    if (p[i] < 0 || p[i] >= size) fail(op, {"index ", p[i], " is out of range for a dimension of size ", size});
+    if (p[i] < 0 || p[i] >= size) refuse_element(op, BadElement::index, p[i], size);
 }
 
 [[gnu::noinline]] inline void take_rows(Cpu, const Array& out, const Array& x, const Array& index) {

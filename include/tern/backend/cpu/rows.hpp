@@ -1,5 +1,6 @@
 // Rows chosen by number. Threads share out the rows that are written, so that each is written by one, in order.
 #pragma once
+#include "../../core/element_error.hpp"
 #include "../rows.hpp"
 #include "add_scaled.hpp"
 #include "copy.hpp"
@@ -116,7 +117,7 @@ inline void add_index(const char* op, Index* to, Index length, const Array& out,
   }
   for (Index i = 0; i < length; ++i) {
     const Index at = from[i * stride], wrapped = at < 0 && term.from_end ? at + term.size : at;
-    if (wrapped < 0 || wrapped >= term.size) fail(op, {"index ", at, " is outside a dimension of size ", term.size});
+    if (wrapped < 0 || wrapped >= term.size) refuse_element(op, BadElement::index, at, term.size);
     to[i] += wrapped * term.step;
   }
 }

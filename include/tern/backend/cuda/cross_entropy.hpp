@@ -32,9 +32,9 @@ struct ClassRow : Row {
 };
 )CUDA";
 
-// Words from 12 on: log_sum, losses, weights, y or null, where to report failures, the op.
+// Words from 12 on: log_sum, losses, weights, y or null, the report.
 inline constexpr Kernel cross_entropy_kernel{"cross_entropy", R"CUDA(
-extern "C" __global__ void cross_entropy(const Words<18> p) {
+extern "C" __global__ void cross_entropy(const Words<19> p) {
   __shared__ ExpSum partial[256];
   __shared__ C0 partial_sum[256];
   const ClassRow row(p);
@@ -54,7 +54,7 @@ extern "C" __global__ void cross_entropy(const Words<18> p) {
   C0 loss = 0;
   if (row.valid) loss = row.keep * w * (l - row.at_class(row.target)) + row.spread * all;
   else if (!row.ignored) {
-    report(p.pointer<Failure>(16), p.word[17], row.target, row.classes);
+    report(p, 16, row.target, row.classes, i);
     loss = C0(not_a_number());
   }
   p.pointer<C0>(12)[i] = l;
@@ -150,8 +150,7 @@ inline Words class_row_words(const CrossEntropyPlan& plan, const RowsAlong& rows
   words.add(losses);
   words.add(weights);
   words.add(each ? y.data : nullptr);
-  words.add(tern::cuda::detail::bind(ordinal).failure);
-  words.add(static_cast<const void*>(plan.op));
+  words.add_report(ordinal, plan.op, BadElement::target);
   rows.blocks().launch(ordinal, cross_entropy_kernel, {x.dtype}, words);
 
   Words adding;

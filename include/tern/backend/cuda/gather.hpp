@@ -8,12 +8,12 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cuda {
 
-// Words: numbers, where, size, where to report failures, the op.
+// Words: numbers, where, size, the report.
 inline constexpr Kernel check_range_kernel{"check_range", R"CUDA(
-extern "C" __global__ void check_range(const Words<5> p) {
+extern "C" __global__ void check_range(const Words<6> p) {
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Index k = p.pointer<Index>(1)[i];
-    if (k < 0 || k >= p.index(2)) report(p.pointer<Failure>(3), p.word[4], k, p.index(2));
+    if (k < 0 || k >= p.index(2)) report(p, 3, k, p.index(2));
   }
 }
 )CUDA"};
@@ -184,13 +184,12 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
 /// A number outside [0, size) is an Error where the host next waits for the device.
 [[gnu::noinline]] inline void check_range(Cuda, const char* op, const Array& index, Index size) {
   if (index.numel == 0) return;
-  if (size == 0) fail(op, {"no index is in range for a dimension of size 0"});
+  if (size == 0) refuse_element(op, BadElement::index, 0, 0);
   cuda::Words words;
   words.add(index.numel);
   words.add(index.data);
   words.add(size);
-  words.add(tern::cuda::detail::bind(index.ordinal).failure);
-  words.add(static_cast<const void*>(op));
+  words.add_report(index.ordinal, op, BadElement::index);
   cuda::launch_typed(index.ordinal, cuda::check_range_kernel, {}, cuda::grid_for(index.numel), words);
 }
 

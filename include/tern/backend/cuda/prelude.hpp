@@ -225,11 +225,15 @@ template <int n> struct Words {
 };
 
 // What the host throws when it next waits for the device; the first failure stays.
-struct Failure { uint64 op; Index number, size; };
-inline __device__ void report(Failure* failure, uint64 op, Index number, Index size) {
-  if (atomicCAS(&failure->op, uint64(0), op) != 0) return;
+struct Failure { uint64 op, what; Index number, size, position; };
+// Words from `at` on: the failure's address, the op, what is wrong.
+template <class P> inline __device__ void report(const P& p, int at, Index number, Index size, Index position = 0) {
+  Failure* const failure = p.template pointer<Failure>(at);
+  if (atomicCAS(&failure->op, uint64(0), p.word[at + 1]) != 0) return;
+  failure->what = p.word[at + 2];
   failure->number = number;
   failure->size = size;
+  failure->position = position;
 }
 
 inline __device__ Index first_thread() { return blockIdx.x * Index(blockDim.x) + threadIdx.x; }

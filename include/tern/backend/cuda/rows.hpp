@@ -89,21 +89,21 @@ extern "C" __global__ void add_rows(const Words<67> p) {
 }
 )CUDA", {row_walk_text}};
 
-// Words: out, how many terms, elements of out, where to report failures, the op, how many dimensions, the sizes of out;
-// then for each term: numbers, size, step, whether negative ones count from the end, strides.
+// Words: out, how many terms, elements of out, the report, how many dimensions, the sizes of out; then for each term:
+// numbers, size, step, whether negative ones count from the end, strides.
 inline constexpr Kernel positions_kernel{"positions", R"CUDA(
-extern "C" __global__ void positions(const Words<110> p) {
-  const int dims = int(p.word[5]);
+extern "C" __global__ void positions(const Words<111> p) {
+  const int dims = int(p.word[6]);
   for (Index i = first_thread(); i < p.index(2); i += all_threads()) {
     Index sum = 0;
-    int word = 6 + dims;
+    int word = 7 + dims;
     for (Index k = 0; k < p.index(1); ++k, word += 4 + dims) {
       Index rest = i, offset = 0;
-      for (int d = dims; d-- > 0; rest /= p.index(6 + d)) offset += rest % p.index(6 + d) * p.index(word + 4 + d);
+      for (int d = dims; d-- > 0; rest /= p.index(7 + d)) offset += rest % p.index(7 + d) * p.index(word + 4 + d);
       const Index at = p.pointer<Index>(word)[offset], size = p.index(word + 1);
       const Index wrapped = at < 0 && p.word[word + 3] ? at + size : at;
       const bool inside = wrapped >= 0 && wrapped < size;
-      if (!inside) report(p.pointer<Failure>(3), p.word[4], at, size);
+      if (!inside) report(p, 3, at, size);
       sum += inside ? wrapped * p.index(word + 2) : 0;
     }
     p.pointer<Index>(0)[i] = sum;
@@ -241,15 +241,14 @@ struct MaskParts {
   words.add(out.data);
   words.add(Index(n));
   words.add(out.numel);
-  words.add(tern::cuda::detail::bind(ordinal).failure);
-  words.add(static_cast<const void*>(op));
+  words.add_report(ordinal, op, BadElement::index);
   words.add(Index(out.ndim));
   for (int i = 0; i < out.ndim; ++i) words.add(out.dims[i]);
   for (int k = 0; k < n; ++k) {
     const Array& index = *indices[k].index;
     const Array* const arrays[] = {&index};
     cuda::common_ordinal(out, arrays, 1);
-    if (indices[k].size == 0) fail(op, {"no index is in range for a dimension of size 0"});
+    if (indices[k].size == 0) refuse_element(op, BadElement::index, 0, 0);
     words.add(index.data);
     for (const Index word : {indices[k].size, indices[k].step, Index(indices[k].from_end)}) words.add(word);
     for (int i = 0; i < out.ndim; ++i) {

@@ -71,6 +71,12 @@ class Words {
   void add_numbers(const expr::Program& program) {
     for (int i = 0; i < program.number_count(); ++i) add_word(program.numbers()[i]);
   }
+  /// The report, three words: where a kernel notes what is wrong with elements, and what the host then says.
+  void add_report(int ordinal, const char* op, BadElement what) {
+    add(tern::cuda::detail::bind(ordinal).failure);
+    add(static_cast<const void*>(op));
+    add(Index(what));
+  }
   int size() const { return size_; }
   const std::uint64_t* data() const { return words_; }
 

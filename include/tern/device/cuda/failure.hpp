@@ -1,6 +1,8 @@
-// What a kernel finds wrong with numbers that only the device knows, an index out of range say. The kernel goes on with
-// a number that keeps memory safe, and notes the first failure; the host throws it where it next waits for the device.
+// What a kernel finds wrong with elements that only the device knows, an index out of range say. The kernel goes on
+// with a number that keeps memory safe, and notes the first failure; the host throws it where it next waits for the
+// device.
 #pragma once
+#include "../../core/element_error.hpp"
 #include "status.hpp"
 
 namespace tern::cuda::detail {
@@ -8,7 +10,8 @@ namespace tern::cuda::detail {
 /// In the host's memory, where kernels write it. op is null while nothing has failed.
 struct Failure {
   const char* op;
-  Index number, size;
+  BadElement what;
+  Index number, size, position;
 };
 
 /// A device's own, never freed. The device's context must be bound.
@@ -20,10 +23,10 @@ struct Failure {
 }
 
 [[gnu::noinline, gnu::cold]] inline void throw_failure(Failure& failure) {
-  const Index number = failure.number, size = failure.size;
+  const BadElement what = failure.what;
+  const Index number = failure.number, size = failure.size, position = failure.position;
   if (const char* const op = std::atomic_ref(failure.op).exchange(nullptr))  // else another thread has thrown it
-    fail(op, {"index ", number, " is out of range for a dimension of size ", size,
-              "; found by an earlier kernel on the device"});
+    refuse_element(op, what, number, size, position, "; found by an earlier kernel on the device");
 }
 
 /// Error if a kernel that is done has failed. It is thrown once.

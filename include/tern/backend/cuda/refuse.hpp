@@ -1,0 +1,28 @@
+// An op's check of elements: one thread reports what a kernel before it has found.
+#pragma once
+#include "typed.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cuda {
+
+// Words: the report's three, whether there is something to report.
+inline constexpr Kernel refuse_if_kernel{"refuse_if", R"CUDA(
+extern "C" __global__ void refuse_if(const Words<4> p) {
+  if (*p.pointer<bool>(3)) report(p, 0, 0, 0);
+}
+)CUDA"};
+
+}  // namespace cuda
+
+[[gnu::noinline]] inline void refuse_if(Cuda, const char* op, BadElement what, const Array& found) {
+  cuda::Words words;
+  words.add_report(found.ordinal, op, what);
+  words.add(found.data);
+  cuda::launch_typed(found.ordinal, cuda::refuse_if_kernel, {}, {1, 1}, words);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

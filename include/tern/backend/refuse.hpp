@@ -1,0 +1,23 @@
+// The contract: the end of an op's check of elements. A device implements
+//
+//   refuse_if(device, op, what, found)     Error if the one element of found, a bool, is true
+//
+// On Cuda it comes where the host next waits for the device. op is a string that lives on.
+#pragma once
+#include "../core/array.hpp"
+#include "../core/element_error.hpp"
+#include "../device/device.hpp"
+#include "cuda/refuse.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+
+template <HostDevice D>
+void refuse_if(D, const char* op, BadElement what, const Array& found) {
+  if (*found.as<bool>()) refuse_element(op, what, 0, 0);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern
