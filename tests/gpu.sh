@@ -5,8 +5,16 @@
 # script without a GPU, gets what they name.
 export TERN_CUDA_LIBRARIES=${TERN_CUDA_LIBRARIES:-}
 
-# The kernels written by hand, and some of those written down from lambdas; few products, whose kernels are NVIDIA's.
-sanitized='[#contract],[#arithmetic],[#fuse],[#reduce],[#shape],[#random],[#dropout],[#sgd]'
+# Programs run side by side. nproc heeds the variable, so it is asked before.
+cores=$(nproc)
+export OMP_NUM_THREADS=4
+
+# What the sanitizer sees, by program: the kernels written by hand; some of those written down from lambdas. Few products, whose
+# kernels are NVIDIA's.
+declare -A sanitized=(
+  [tern_tests]='[#contract]'
+  [tern_tests_cuda]='[#arithmetic],[#fuse],[#reduce],[#shape],[#random],[#dropout],[#sgd]'
+)
 
 # In the background: start NAME COMMAND...; finish NAME prints what it prints, to its end, and fails if it failed.
 jobs_folder=$(mktemp -d)
@@ -32,7 +40,7 @@ opinfo_on_gpu() {
     return
   fi
   grep -o '"op": *"[^"]*"' "$cases/cases.jsonl" | cut -d'"' -f4 | sort -u |
-    xargs -P "$(nproc)" -I{} timeout 300 "$root/build/tests/tern_opinfo_cuda" --cases "$cases" --only {} >"$jobs_folder/cases"
+    xargs -P "$cores" -I{} timeout 300 "$root/build/tests/tern_opinfo_cuda" --cases "$cases" --only {} >"$jobs_folder/cases"
   local status=$?
   grep -E '^FAILED' "$jobs_folder/cases"
   awk '/^[0-9]+ passed, / { p += $1; f += $3; s += $5 } END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped" }' \
@@ -40,16 +48,16 @@ opinfo_on_gpu() {
   return $status
 }
 
-# sanitize TOOL: the kernels under NVIDIA's compute-sanitizer. One that is missing, or refuses the device, is a skip.
+# sanitize TOOL PROGRAM: its kernels under NVIDIA's compute-sanitizer. One that is missing, or refuses the device, is a skip.
 sanitize() {
-  local sanitizer log=$jobs_folder/$1.log status=0
+  local sanitizer log=$jobs_folder/$1.$2.log status=0
   if ! sanitizer=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v compute-sanitizer); then
     echo "compute-sanitizer is not installed"
     echo "0 passed, 0 failed, 1 skipped"
     return
   fi
   timeout 200 "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 \
-    "$root/build/tests/tern_tests_cuda" --filenames-as-tags "$sanitized" >"$log" 2>&1 || status=$?
+    "$root/build/tests/$2" --filenames-as-tags "${sanitized[$2]}" >"$log" 2>&1 || status=$?
   grep -v '^=========$' "$log" | tail -n 40
   if grep -q 'Device not supported' "$log" || { ((status != 124)) && ! grep -q 'SUMMARY' "$log"; }; then
     echo "compute-sanitizer cannot be used here"
@@ -62,22 +70,27 @@ sanitize() {
   fi
 }
 
-# run_on_gpu SPEC: the test cases that SPEC selects; without one, all, the operator cases, and the sanitizer.
+# run_on_gpu SPEC: the test cases that SPEC selects; without one, all, the operator cases, and the sanitizer. Cases that are about Cuda
+# itself are in the host's suite.
 run_on_gpu() {
-  local gpu tests=("$root/build/tests/tern_tests_cuda" --filenames-as-tags) targets=(tern_tests_cuda)
+  local gpu program tool programs=(tern_tests tern_tests_cuda) targets=(tern_tests tern_tests_cuda)
   gpu=$(need_gpu) || exit 1
-  echo "$gpu, $(nproc) cores"
+  echo "$gpu, $cores cores"
   [[ $1 ]] || targets+=(tern_opinfo_cuda)
-  cmake -S "$root" --preset release && cmake --build "$root/build" --parallel "$(nproc)" --target "${targets[@]}" -- -k 0
-  if [[ $1 ]]; then
-    suite "tern_tests_cuda" "${tests[@]}" "$1"
-    return
-  fi
-  start opinfo opinfo_on_gpu
-  suite "tern_tests_cuda" timeout 300 "${tests[@]}"
+  cmake -S "$root" --preset release && cmake --build "$root/build" --parallel "$cores" --target "${targets[@]}" -- -k 0
+
+  for program in "${programs[@]}"; do
+    start "$program" timeout 300 "$root/build/tests/$program" --filenames-as-tags ${1:+"$1"}
+  done
+  [[ $1 ]] || start opinfo opinfo_on_gpu
+  for program in "${programs[@]}"; do suite "$program" finish "$program"; done
+  [[ $1 ]] && return
   suite "opinfo" finish opinfo
-  start memcheck sanitize memcheck
-  start racecheck sanitize racecheck
-  suite "compute-sanitizer memcheck" finish memcheck
-  suite "compute-sanitizer racecheck" finish racecheck
+
+  for tool in memcheck racecheck; do
+    for program in "${programs[@]}"; do start "$tool $program" sanitize "$tool" "$program"; done
+  done
+  for tool in memcheck racecheck; do
+    for program in "${programs[@]}"; do suite "$tool $program" finish "$tool $program"; done
+  done
 }
