@@ -1,6 +1,5 @@
 // The wire: copies between host and GPU from pageable and pinned memory, and matrix products with and without them.
-// Without a GPU those that need one say why they cannot run. bench_transfer is run by itself: benchmarks/run has no
-// rows of a GPU's.
+// Without a GPU those that need one say why they cannot run.
 #include <benchmark/benchmark.h>
 #include <tern/tern.hpp>
 

@@ -4,9 +4,10 @@
 # What compiling tern takes.
 build_packages=(g++ cmake ninja-build libeigen3-dev libdnnl-dev zlib1g-dev)
 
-# need PACKAGE...: installs those Debian packages that are missing; asks first where it is not root.
+# need PACKAGE...: installs those Debian packages that are missing; asks first where it is not root. On another system, where
+# packages come from CMAKE_PREFIX_PATH, or where no registry answers, CMake says what it does not find.
 need() {
-  command -v dpkg-query >/dev/null || return 0 # another system: CMake says what it does not find
+  command -v dpkg-query apt-get >/dev/null && [[ -z ${CMAKE_PREFIX_PATH:-} ]] || return 0
   local package missing=()
   for package in "$@"; do
     [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *" installed" ]] || missing+=("$package")
@@ -23,8 +24,28 @@ need() {
     fi
     sudo=(sudo)
   fi
-  "${sudo[@]}" apt-get update -qq
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  "${sudo[@]}" apt-get update -qq &&
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" ||
+    echo "Could not be installed: ${missing[*]}" >&2
+}
+
+# Prints the GPU's name and the driver's version; where no GPU can be used, says why and fails.
+need_gpu() {
+  local probe status=0
+  probe=$(mktemp)
+  "${CXX:-g++}" -std=c++20 -I "$root/include" -x c++ - -o "$probe" -ldl <<'CPP'
+#include <cstdio>
+#include <tern/device/cuda/context.hpp>
+int main() {
+  using namespace tern;
+  if (!cuda::is_available()) return std::fprintf(stderr, "No GPU: %s\n", cuda::why_not().c_str()), 1;
+  const cuda::DeviceInfo gpu = cuda::device_info();
+  std::printf("%s, CUDA %s\n", gpu.name.c_str(), gpu.driver_version.c_str());
+}
+CPP
+  "$probe" || status=$?
+  rm "$probe"
+  return $status
 }
 
 # Where the system's g++ is older than 12 (Ubuntu 22.04), takes the newer one beside it.

@@ -2,29 +2,34 @@
 
 import argparse
 import functools
-import json
 import os
 import sys
 
 import peers
+import report
 import sides
-from rows import NANOSECONDS, ROWS, Machine
+from rows import GPU_ROWS, NANOSECONDS, PEERS, ROWS, Gpu, Machine
 
-# Each side measures that often, in turn; the minimum counts. Compiling against LibTorch takes half a minute.
-ROUNDS, PROGRAM_ROUNDS = 5, 2
+# Each side measures that often, in turn; the minimum counts. Compiling against LibTorch takes half a minute; a GPU is no
+# other program's.
+ROUNDS = {"programs": 2, "device": 3, "transfer": 3, "epochs": 2}
+MOST_ROUNDS = 5
 
-USAGE = """%(prog)s [NAME...] [--peer torch|tensorflow] [--threads N] [--json FILE] [--gpu]
+USAGE = """%(prog)s [NAME...] [--peer torch|tensorflow] [--threads N] [--json FILE] [--table FILE] [--gpu]
 
 NAME is a row or a suite; NAME@PEER is the row against that peer. Without names: every row, or with --peer every row that
-the peer has. The time is the minimum over repetitions; ratio is tern's time over the peer's."""
+the peer has. The time is the minimum over repetitions; ratio is tern's time over the peer's. --table writes Markdown.
+--gpu has rows of its own, beside cuBLASLt called directly and, where python3 has one that sees the GPU, PyTorch."""
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="benchmarks/run", usage=USAGE, add_help=True)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--peer", choices=sorted(peers.PACKAGES))
+    parser.add_argument("--peer", choices=PEERS)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--table", metavar="FILE")
+    parser.add_argument("--gpu", metavar="GPU", help="its name, which benchmarks/run fills in")
     options = parser.parse_args()
     if options.threads < 1:
         parser.error("--threads wants a number above 0")
@@ -33,19 +38,22 @@ def arguments():
 
 def selection(parser, options):
     """(row, peer or None) for everything that was asked for, once, in the table's order."""
+    rows = GPU_ROWS if options.gpu else ROWS
+    always = ["cublaslt"] + ["torch"] * bool(peers.gpu_python()) if options.gpu else []
     wanted = set()
-    for name in options.names or sorted({row.suite for row in ROWS}):
+    for name in options.names or sorted({row.suite for row in rows}):
         base, _, peer = name.partition("@")
         peer = peer or options.peer
-        if peer not in (None, *peers.PACKAGES):
-            parser.error(f"no peer {peer}: {', '.join(peers.PACKAGES)}")
-        found = [row for row in ROWS if base in (row.name, row.suite, row.name.removesuffix("_memory"))]
+        if peer not in (None, *PEERS):
+            parser.error(f"no peer {peer}: {', '.join(PEERS)}")
+        found = [row for row in rows if base in (row.name, row.suite, row.name.removesuffix("_memory"))]
         if not found:
             parser.error(f"no row or suite {base}")
         for row in found:
-            if peer in row.peers or peer is None or options.names:
-                wanted.add((row.name, peer if peer in row.peers else None))
-    return [(row, peer) for row in ROWS for peer in (None, *peers.PACKAGES) if (row.name, peer) in wanted]
+            beside = [p for p in ([peer] if peer else always) if p in row.peers]
+            if beside or peer is None or options.names:
+                wanted |= {(row.name, p) for p in beside or [None]}
+    return [(row, peer) for row in rows for peer in (None, *PEERS) if (row.name, peer) in wanted]
 
 
 @functools.cache
@@ -59,7 +67,9 @@ def peer_side(peer, suite, threads):
         return sides.torch_programs(threads)
     if suite == "dispatch":
         return sides.Server([peers.build_libtorch("torch_dispatch")], threads)
-    return python_server(peer, threads)
+    if peer == "cublaslt":
+        return sides.cublaslt(threads)
+    return gpu_server(threads) if suite in {row.suite for row in GPU_ROWS} else python_server(peer, threads)
 
 
 @functools.cache
@@ -67,37 +77,68 @@ def python_server(peer, threads):
     return sides.Server([peers.python(peer), "-B", peers.SOURCES / f"{peer}_rows.py"], threads)
 
 
+@functools.cache
+def gpu_server(threads):
+    if not peers.gpu_python():
+        raise SystemExit("benchmarks/run: python3 has no PyTorch that sees a GPU")
+    return sides.Server([peers.gpu_python(), "-B", peers.SOURCES / "torch_cuda_rows.py"], threads)
+
+
+def best_rate(executable, name, threads):
+    return max(run.get("items_per_second") or run["bytes_per_second"]
+               for run in sides.google_benchmark(executable, name, threads))
+
+
 def machine(threads):
     """The limits of this machine: the best of each microbenchmark's repetitions."""
     executable = sides.suite("limits")
-    best = {}
-    for name in ("peak_flops", "read_memory", "copy_memory", "copy_cache"):
-        runs = sides.google_benchmark(executable, name, threads)
-        best[name] = max(run.get("items_per_second") or run["bytes_per_second"] for run in runs)
-    return Machine(**best)
+    names = ("peak_flops", "read_memory", "copy_memory", "copy_cache")
+    limits = Machine(**{name: best_rate(executable, name, threads) for name in names})
+    print(f"{threads} thread{'s' * (threads > 1)}; peak {limits.peak_flops / 1e9:.0f} GFLOP/s, "
+          f"reads {limits.read_memory / 1e9:.0f}, copies {limits.copy_memory / 1e9:.0f}, "
+          f"in cache {limits.copy_cache / 1e9:.0f} GB/s\n")
+    return limits
+
+
+def gpu(name, threads):
+    limits = Gpu(best_rate(sides.suite("device"), "copy_device", threads))
+    print(f"{name}, {threads} threads of the host; copies on the device {limits.copy_device / 1e9:.0f} GB/s\n")
+    return limits
 
 
 def compare(row, peer, threads):
     """Each side's best answers to the row: rounds of tern and the peer in turn."""
     pair = [tern_side(row.suite, threads)] + ([peer_side(peer, row.suite, threads)] if peer else [])
     best = [{}, {}]
-    for _ in range(PROGRAM_ROUNDS if row.suite == "programs" else ROUNDS):
+    for _ in range(ROUNDS.get(row.suite, MOST_ROUNDS)):
         for side, mine in zip(pair, best):
             for name, value in side.measure(row).items():
                 mine[name] = min(value, mine.get(name, float("inf")))
     return best
 
 
+def result_of(row, peer, best, limits, threads):
+    """The row as report.py and readers of the JSON have it."""
+    scale = NANOSECONDS.get(row.unit, 1)
+    tern, other = (side[row.name] / scale if row.name in side else None for side in best)
+    side = peer_side(peer, row.suite, threads) if peer and row.suite != "programs" else None
+    return {"name": row.name + (f"@{peer}" if peer not in (None, "torch") else ""), "threads": threads,
+            "tern": tern, "peer": other, "unit": row.unit, "ratio": tern / other if other else None,
+            "limit": row.limit(limits) * 1e9 / scale if row.limit else None,
+            "rate": (row.flops or row.bytes) / (tern * scale) or None,
+            "rate_unit": "GFLOP/s" if row.flops else "GB/s" if row.bytes else None,
+            "mode": side.modes.get(row.name, "") if side else ""}
+
+
 def main():
     parser, options = arguments()
     chosen = selection(parser, options)
-    limits = machine(options.threads)
-    for peer in sorted({peer for _, peer in chosen if peer}):
-        print(f"{peer} {peers.version(peer)}", end=", ")
-    print(f"{options.threads} thread{'s' * (options.threads > 1)}; peak {limits.peak_flops / 1e9:.0f} GFLOP/s, "
-          f"reads {limits.read_memory / 1e9:.0f}, copies {limits.copy_memory / 1e9:.0f}, "
-          f"in cache {limits.copy_cache / 1e9:.0f} GB/s\n")
-    print(f"{'row':<26} {'tern':>12} {'peer':>12}      {'ratio':>6} {'limit':>12}")
+    versions = {}
+    for peer in sorted({peer for _, peer in chosen if peer} - {"cublaslt"}):
+        versions[peer] = peers.version(peer, peers.gpu_python() if options.gpu else None)
+        print(f"{peer} {versions[peer]}", end=", ")
+    limits = gpu(options.gpu, options.threads) if options.gpu else machine(options.threads)
+    print(report.HEADER)
 
     measured, results, failed = {}, [], 0
     for row, peer in chosen:
@@ -109,21 +150,14 @@ def main():
             print(f"{row.name}: {error}", file=sys.stderr)
             failed += 1
             continue
-        scale = NANOSECONDS.get(row.unit, 1)
-        tern, other = (best[row.name] / scale if row.name in best else None for best in measured[key])
-        limit = row.limit(limits) * 1e9 / scale if row.limit else None
-        result = {"name": row.name + (f"@{peer}" if peer not in (None, "torch") else ""), "threads": options.threads,
-                  "tern": tern, "peer": other, "unit": row.unit, "ratio": tern / other if other else None, "limit": limit}
-        results.append(result)
-        show = lambda value, digits=4: "" if value is None else f"{value:.{digits}g}"
-        mode = peer_side(peer, row.suite, options.threads).modes.get(row.name, "") if peer and row.suite != "programs" else ""
-        print(f"{result['name']:<26} {show(tern):>12} {show(other):>12} {row.unit:>3}  {show(result['ratio'], 3):>6} "
-              f"{show(limit):>12}  {mode}", flush=True)
+        result = result_of(row, peer, measured[key], limits, options.threads)
+        results.append(result | {"peer_version": versions.get(peer), "gpu": options.gpu})
+        print(report.line(result), flush=True)
 
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump(results, file, indent=1)
-            file.write("\n")
+        report.write_json(options.json, results)
+    if options.table:
+        report.write_table(options.table, results)
     return 1 if failed else 0
 
 

@@ -1,5 +1,6 @@
 """The peers: a virtual environment each, made once from pip, outside the tree; programs against LibTorch's wheel."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -26,10 +27,18 @@ def python(peer):
     return environment(peer) / "bin" / "python"
 
 
-def version(peer):
+@functools.cache
+def gpu_python():
+    """The python3 on the path, if its PyTorch sees a GPU; else None."""
+    code = "import sys, torch; sys.exit(not torch.cuda.is_available())"
+    seen = subprocess.run(["python3", "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return None if seen.returncode else "python3"
+
+
+def version(peer, interpreter=None):
     code = f"import {peer} as p; print(p.__version__.split('+')[0])"
     environ = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
-    return subprocess.run([python(peer), "-c", code], check=True, text=True, capture_output=True, env=environ).stdout.strip()
+    return subprocess.run([interpreter or python(peer), "-c", code], check=True, text=True, capture_output=True, env=environ).stdout.strip()
 
 
 def libtorch():

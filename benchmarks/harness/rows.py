@@ -5,6 +5,9 @@ import functools
 import typing
 from pathlib import Path
 
+# What a row can be run beside: other libraries, and cuBLASLt called directly.
+PEERS = ("cublaslt", "torch", "tensorflow")
+
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -22,6 +25,13 @@ class Machine:
         return n / (self.copy_cache if n <= last_level_cache() / 2 else self.copy_memory)
 
 
+@dataclasses.dataclass
+class Gpu:
+    """What a GPU does per second: bytes read and written by a copy within its memory."""
+
+    copy_device: float
+
+
 @functools.cache
 def last_level_cache():
     sizes = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")
@@ -33,8 +43,10 @@ class Row:
     name: str
     suite: str
     unit: str
-    limit: typing.Callable[[Machine], float] | None = None  # seconds
+    limit: typing.Callable[[Machine | Gpu], float] | None = None  # seconds
     peers: tuple[str, ...] = ("torch",)
+    flops: float = 0  # for a rate in GFLOP/s
+    bytes: float = 0  # for a rate in GB/s
 
 
 def matmul(n):
@@ -74,4 +86,18 @@ ROWS = [
     Row("compile_yardstick", "programs", "s", peers=()),
     Row("start_hello", "programs", "ms"),
     Row("start_hello_memory", "programs", "MB"),
+]
+
+EXPR5_BYTES = 4 * 4 << 25
+COPIES = ("to_device_pageable", "to_device_pinned", "to_host_pageable", "to_host_pinned")
+
+GPU_ROWS = [
+    *(Row(f"{way}/200", "transfer", "us", flops=2 * 200**3) for way in ("matmul_cpu", "matmul_cuda", "matmul_cuda_copied")),
+    *(Row(f"matmul{n}_{kind}", "device", "us", peers=("cublaslt", "torch"), flops=2 * n**3)
+      for kind in ("f32", "tf32", "bf16") for n in (1024, 4096, 8192)),
+    Row("expr5_32M", "device", "us", lambda gpu: EXPR5_BYTES / gpu.copy_device, bytes=EXPR5_BYTES),
+    Row("add1_cuda", "device", "us"),
+    Row("add1_cuda_waited", "device", "us"),
+    *(Row(f"{net}_epoch_{device}", "epochs", "ms") for net in ("mlp_small", "mnist_mlp") for device in ("cpu", "cuda")),
+    *(Row(f"{way}/{1 << i}", "transfer", "us", bytes=1 << i) for way in COPIES for i in range(10, 29, 3)),
 ]

@@ -50,13 +50,19 @@ def google_benchmark(executable, row, threads):
 class Tern:
     """tern's Google Benchmark suites; a repetition is the mean over at least MIN_SECONDS, the minimum counts."""
 
-    def __init__(self, threads):
-        self.threads = threads
+    def __init__(self, threads, name_of=lambda name: name):
+        self.threads, self.name_of = threads, name_of
+        self.modes = {}
 
     def measure(self, row):
         unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-        runs = google_benchmark(suite(row.suite), row.name, self.threads)
+        runs = google_benchmark(suite(row.suite), self.name_of(row.name), self.threads)
         return {row.name: min(b["real_time"] * unit[b["time_unit"]] for b in runs)}
+
+
+def cublaslt(threads):
+    """cuBLASLt's own products, in the suite of tern's."""
+    return Tern(threads, lambda name: name.replace("matmul", "cublaslt"))
 
 
 class Server:

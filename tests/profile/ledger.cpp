@@ -46,7 +46,7 @@ TEST_CASE("the ledger lists copies and waits by the user's line", "[cuda]") {
 }
 
 TEST_CASE("a copy's time is the device's", "[cuda]") {
-  if (!is_emulated()) return;
+  NEED_EMULATOR();
   const Emulating slow("h2d_pinned=1,copy_ns=5000,call_ns=0", "h2d_pinned=25,copy_ns=5000,call_ns=1000");
   const Page page;
   const auto host = zeros<Cpu>({25000}).pin_memory();

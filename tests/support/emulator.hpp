@@ -10,7 +10,8 @@
 
 namespace tern_test {
 
-/// Tests on Cuda find the emulated libraries unless TERN_CUDA_LIBRARIES names others; compiled kernels are kept in the build folder.
+/// Tests on Cuda find the emulated libraries unless TERN_CUDA_LIBRARIES names others, or is empty: then they find NVIDIA's, as any
+/// program does. Compiled kernels are kept in the build folder.
 inline void use_emulated_cuda() {
   setenv("TERN_CUDA_LIBRARIES", TERN_CUDA_EMULATOR, 0);
   setenv("XDG_CACHE_HOME", TERN_TEST_CACHE, 1);
@@ -44,8 +45,13 @@ inline void fail_call(const char* function, std::uint64_t nth, int code) {
 inline std::uint64_t calls_of(const char* function) {
   return control<std::uint64_t(const char*)>("tern_emulator_calls")(function);
 }
+/// How many there are of a kind of object; 0 on a real device, which does not tell.
 inline std::int64_t live_objects(const char* kind) {
-  return control<std::int64_t(const char*)>("tern_emulator_live")(kind);
+  return is_emulated() ? control<std::int64_t(const char*)>("tern_emulator_live")(kind) : 0;
 }
 
 }  // namespace tern_test
+
+/// For test cases that are about the emulator: its clock, failures on demand, counts of calls.
+#define NEED_EMULATOR() \
+  if (!tern_test::is_emulated()) SKIP_TEST("needs the emulated driver")

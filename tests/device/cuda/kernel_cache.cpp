@@ -30,7 +30,7 @@ std::vector<fs::path> files_with(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a kernel is compiled once, whatever asks for it", "[cuda]") {
-  if (!is_emulated()) return;
+  NEED_EMULATOR();
   for (const auto& file : files_with("cached_")) fs::remove(file);
   fail_call(nullptr, 0, 0);
   const std::string first = image_of(1);
@@ -43,7 +43,7 @@ TEST_CASE("a kernel is compiled once, whatever asks for it", "[cuda]") {
 }
 
 TEST_CASE("a damaged file of the cache is compiled anew", "[cuda]") {
-  if (!is_emulated()) return;
+  NEED_EMULATOR();
   const std::string whole = image_of(3);
   const auto files = files_with("cached_3");
   REQUIRE(files.size() == 1);

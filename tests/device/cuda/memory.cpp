@@ -27,7 +27,7 @@ TEST_CASE("running out of a device's memory says what is held", "[cuda]") {
 }
 
 TEST_CASE("a free that fails is reported by the next allocation", "[cuda]") {
-  if (!is_emulated()) return;
+  NEED_EMULATOR();
   constexpr int invalid_value = 1;
   {
     const auto x = zeros<Cuda>({10});
