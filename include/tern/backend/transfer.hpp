@@ -22,7 +22,7 @@ template <HostDevice To>
 void transfer(To, Cuda, const Array& out, const Array& in) {
   namespace cu = tern::cuda::detail;
   cu::start_to_host(in.ordinal, cu::bind(in.ordinal).compute, out.data, in.data, cuda::bytes_of(in), false);
-  tern::cuda::synchronize({in.ordinal});
+  cu::wait_for_device(in.ordinal);
 }
 
 /// Between two CUDA devices: each waits for what the other has to have done.

@@ -302,7 +302,7 @@ template <class T> void add_rows(Cuda, const Rows& out, const Rows& in, const Ro
   namespace cu = tern::cuda::detail;
   cu::start_to_host(mask.ordinal, cu::bind(mask.ordinal).compute, part, counts.data(), std::size_t(8 * parts.count),
                     false);
-  tern::cuda::synchronize({mask.ordinal});
+  tern::cuda::detail::wait_for_device(mask.ordinal);
   for (Index i = 0; i < parts.count; ++i) sum += part[i];
   return sum;
 }

@@ -1,6 +1,6 @@
 // Bytes across the wire.
 #pragma once
-#include "timeline.hpp"
+#include "span.hpp"
 
 namespace tern::cuda {
 
@@ -54,14 +54,20 @@ namespace detail {
   TERN_CUDA(cuStreamWaitEvent, source.compute, done.event, 0);
 }
 
+/// The host waits for the device's work.
+[[gnu::noinline]] inline void wait_for_device(int ordinal) {
+  const DeviceState& state = bind(ordinal);
+  const Span span(Work::wait, "wait for the device", ordinal, state.compute);
+  TERN_CUDA(cuStreamSynchronize, state.compute);
+  check_failure(*state.failure);
+}
+
 }  // namespace detail
 
 /// Waits until everything that was started on a device is done. Error if a kernel met a number that it cannot use.
-[[gnu::noinline]] inline void synchronize(Cuda device = {}) {
-  const detail::DeviceState& state = detail::bind(device.ordinal);
-  const detail::Span span(Work::wait, "synchronize", device.ordinal, state.compute);
-  TERN_CUDA(cuStreamSynchronize, state.compute);
-  detail::check_failure(*state.failure);
+inline void synchronize(Cuda device = {}, Here here = {}) {
+  const Site user(here);
+  detail::wait_for_device(device.ordinal);
 }
 
 }  // namespace tern::cuda

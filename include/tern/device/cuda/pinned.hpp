@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "../memory.hpp"
-#include "timeline.hpp"
+#include "span.hpp"
 
 namespace tern::cuda::detail {
 

@@ -1,121 +1,169 @@
-// When each kernel, copy and wait began and ended, on one time line. Every piece of work passes through a Span; with no time line it
-// only counts.
+// When each kernel, copy and wait began and ended, on one time line. Only what reads it includes it: a program that does not has none of
+// its code.
 #pragma once
-#include <deque>
-
-#include "../../core/clock.hpp"
-#include "../events.hpp"
-#include "context.hpp"
+#include "span.hpp"
 
 namespace tern::cuda::detail {
 
-/// One piece of work. Seconds count from the time line's start: the device's for what a stream does, the host's for waits.
-struct TimelineEntry {
-  Work work;
-  bool pinned;
-  int ordinal;
-  const char* name;
-  Here site;
-  std::size_t bytes;
-  double start, seconds;
+/// One piece of work. Seconds count from the first piece of the page, on the device's clock: events around a kernel or a copy on its
+/// stream, and around a wait of the host on a stream that has no other work, so that all of them can be compared.
+struct TimelineEntry : Piece {
+  int thread;  // the host's, numbered as they come
+  bool ended = false;
+  double start = 0, seconds = 0;
   Event begin = nullptr, end = nullptr;
 };
 
-/// What was done since it was made, on every device.
+/// What was done since a page was begun, on every device.
 class Timeline {
  public:
-  Timeline() : origin_(now()) {}
-  ~Timeline() {
-    const auto& cu = driver().functions;
-    for (const TimelineEntry& entry : entries_)
-      for (const Event event : {entry.begin, entry.end})
-        if (event) cu.cuEventDestroy_v2(event);
-    for (const Event event : bases_)
-      if (event) cu.cuEventDestroy_v2(event);
-  }
-  Timeline(const Timeline&) = delete;
-  Timeline& operator=(const Timeline&) = delete;
-
-  TimelineEntry& begin(const TimelineEntry& entry, Stream stream) {
+  /// Forgets what was listed.
+  [[gnu::noinline, gnu::cold]] void turn_page() {
     const std::lock_guard lock(mutex_);
-    TimelineEntry& kept = entries_.emplace_back(entry);
-    if (entry.work == Work::wait) {
-      kept.start = now() - origin_;
-      return kept;
+    ++page_;
+    for (TimelineEntry& entry : entries_) give_back(entry);
+    entries_.clear();
+    settled_ = 0;
+    for (DeviceClock& clock : clocks_) {
+      if (clock.base) clock.spare.push_back(clock.base);
+      clock.base = nullptr;
+      for (const Event event : clock.spare) driver().functions.cuEventDestroy_v2(event);
+      clock.spare.clear();
     }
-    bases_.resize(system().devices.size());
-    Event& base = bases_[std::size_t(entry.ordinal)];
-    if (!base) {
-      TERN_CUDA(cuEventCreate, &base, 0);
-      TERN_CUDA(cuEventRecord, base, stream);
-      TERN_CUDA(cuEventSynchronize, base);
-      base_seconds_.resize(bases_.size());
-      base_seconds_[std::size_t(entry.ordinal)] = now() - origin_;
-    }
-    for (Event* const event : {&kept.begin, &kept.end}) TERN_CUDA(cuEventCreate, event, 0);
-    TERN_CUDA(cuEventRecord, kept.begin, stream);
-    return kept;
-  }
-  void end(TimelineEntry& entry, Stream stream) const {
-    if (entry.work == Work::wait) entry.seconds = now() - origin_ - entry.start;
-    else driver().functions.cuEventRecord(entry.end, stream);
   }
 
-  /// All entries so far, with their times. Waits for the devices.
-  std::vector<TimelineEntry> entries() {
+  [[gnu::noinline, gnu::cold]] Place begin(const Piece& piece) {
+    TimelineEntry entry{piece, thread_number()};
     const std::lock_guard lock(mutex_);
-    for (TimelineEntry& entry : entries_) {
-      if (entry.work == Work::wait) continue;
+    // A long page needs no more events than this, and no host is further ahead of its device.
+    if (entries_.size() - settled_ >= 4096) settle(settled_ + 2048);
+    DeviceClock& clock = clock_of(entry.ordinal);
+    if (entry.work == Work::wait) entry.stream = clock.stream;
+    entry.begin = clock.spare_event(1);
+    entry.end = clock.spare_event(0);
+    TERN_CUDA(cuEventRecord, entry.begin, entry.stream);
+    clock.spare.resize(clock.spare.size() - 2);
+    entries_.push_back(entry);
+    return {page_, entries_.size() - 1};
+  }
+  [[gnu::noinline, gnu::cold]] void end(Place place) {
+    const std::lock_guard lock(mutex_);
+    if (place.page != page_) return;
+    TimelineEntry& entry = entries_[place.index];
+    entry.ended = true;
+    // Its error is the next call's to report; how long the work took is not known.
+    if (driver().functions.cuEventRecord(entry.end, entry.stream)) give_back(entry);
+  }
+
+  /// What has ended, in the order in which it was begun, and the seconds from the first piece of work until the page was read.
+  struct Page {
+    std::vector<TimelineEntry> entries;
+    double seconds = 0;
+  };
+  /// Waits for the devices.
+  [[gnu::noinline, gnu::cold]] Page read() {
+    const std::lock_guard lock(mutex_);
+    settle(entries_.size());
+    Page page;
+    for (std::size_t i = 0; i < clocks_.size(); ++i) {
+      DeviceClock& clock = clocks_[i];
+      if (!clock.base) continue;
+      bind(int(i));
+      const Event event = clock.spare_event(0);
+      TERN_CUDA(cuEventRecord, event, clock.stream);
+      TERN_CUDA(cuEventSynchronize, event);
+      page.seconds = std::max(page.seconds, clock.base_seconds + seconds_between(clock.base, event));
+    }
+    page.entries.assign(entries_.begin(), entries_.begin() + std::ptrdiff_t(settled_));
+    return page;
+  }
+
+ private:
+  struct DeviceClock {
+    Event base = nullptr;      // recorded on the stream when
+    double base_seconds = 0;   // the page was this old
+    Stream stream = nullptr;   // has no work but these events
+    std::vector<Event> spare;
+
+    /// The last of the spare ones but n.
+    Event spare_event(std::size_t n) {
+      while (spare.size() <= n) {
+        Event made;
+        TERN_CUDA(cuEventCreate, &made, 0);
+        spare.push_back(made);
+      }
+      return spare[spare.size() - 1 - n];
+    }
+  };
+
+  static int thread_number() {
+    static std::atomic<int> threads{0};
+    static thread_local const int number = ++threads;
+    return number;
+  }
+  static double seconds_between(Event from, Event to) {
+    float milliseconds = 0;
+    TERN_CUDA(cuEventElapsedTime, &milliseconds, from, to);
+    return 1e-3 * double(milliseconds);
+  }
+  void give_back(TimelineEntry& entry) {
+    if (!entry.begin) return;
+    auto& spare = clocks_[std::size_t(entry.ordinal)].spare;
+    spare.push_back(entry.begin);
+    spare.push_back(entry.end);
+    entry.begin = entry.end = nullptr;
+  }
+
+  /// The device's clock, started with its first piece of work on the page.
+  DeviceClock& clock_of(int ordinal) {
+    clocks_.resize(system().devices.size());
+    bind(ordinal);
+    DeviceClock& clock = clocks_[std::size_t(ordinal)];
+    if (clock.base) return clock;
+    if (!clock.stream) TERN_CUDA(cuStreamCreate, &clock.stream, stream_non_blocking);
+    const Event base = clock.spare_event(0);
+    TERN_CUDA(cuEventRecord, base, clock.stream);
+    TERN_CUDA(cuEventSynchronize, base);
+    clock.base = base;
+    clock.spare.pop_back();
+    if (entries_.empty()) origin_ = now();
+    clock.base_seconds = entries_.empty() ? 0 : now() - origin_;
+    return clock;
+  }
+
+  /// Gives the entries up to there their times, and their events back, but for those after one that has not ended.
+  void settle(std::size_t to) {
+    for (; settled_ < to && entries_[settled_].ended; ++settled_) {
+      TimelineEntry& entry = entries_[settled_];
+      if (!entry.begin) continue;
       bind(entry.ordinal);
-      float from = 0, length = 0;
+      DeviceClock& clock = clocks_[std::size_t(entry.ordinal)];
       TERN_CUDA(cuEventSynchronize, entry.end);
-      TERN_CUDA(cuEventElapsedTime, &from, bases_[std::size_t(entry.ordinal)], entry.begin);
-      TERN_CUDA(cuEventElapsedTime, &length, entry.begin, entry.end);
-      entry.start = base_seconds_[std::size_t(entry.ordinal)] + 1e-3 * double(from);
-      entry.seconds = 1e-3 * double(length);
+      const double from = seconds_between(clock.base, entry.begin);
+      entry.start = clock.base_seconds + from;
+      entry.seconds = seconds_between(entry.begin, entry.end);
+      // The driver gives times as floats: far from the base they are coarse, so the base follows.
+      if (from > 1) {
+        clock.base_seconds += from;
+        std::swap(clock.base, entry.begin);
+      }
+      give_back(entry);
     }
-    return {entries_.begin(), entries_.end()};
   }
 
- private:
-  const double origin_;
   std::mutex mutex_;
-  std::deque<TimelineEntry> entries_;
-  std::vector<Event> bases_;           // of each device: recorded when
-  std::vector<double> base_seconds_;   // the host's clock was here
+  int page_ = 0;
+  std::vector<TimelineEntry> entries_;
+  std::size_t settled_ = 0;  // so many entries have their times
+  std::vector<DeviceClock> clocks_;
+  double origin_ = 0;        // the host's clock at the first base, for the bases of other devices
 };
 
-/// The one that is being written; null: none.
-inline constinit std::atomic<Timeline*> timeline{nullptr};
-
-/// A piece of work of this thread, from here to the end of the scope, accounted to the user's line.
-class Span {
- public:
-  Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false)
-      : work_(work), stream_(stream) {
-    tern::detail::DeviceEvents& events = tern::detail::device_events;
-    ++events.count[int(work)];
-    events.bytes[int(work)] += std::int64_t(bytes);
-    if (work != Work::kernel) start_ = now();
-    if (Timeline* const line = timeline.load(std::memory_order_relaxed)) [[unlikely]] {
-      const Here* const site = tern::detail::outermost_site;
-      entry_ = &line->begin({work, pinned, ordinal, name, site ? *site : Here("", 0), bytes, 0, 0}, stream);
-      line_ = line;
-    }
-  }
-  ~Span() {
-    if (work_ != Work::kernel) tern::detail::device_events.host_seconds[int(work_)] += now() - start_;
-    if (entry_) [[unlikely]] line_->end(*entry_, stream_);
-  }
-  Span(const Span&) = delete;
-  Span& operator=(const Span&) = delete;
-
- private:
-  Work work_;
-  Stream stream_;
-  double start_ = 0;
-  TimelineEntry* entry_ = nullptr;
-  Timeline* line_ = nullptr;
-};
+inline Timeline& timeline() {
+  static Timeline& instance = *new Timeline;
+  return instance;
+}
+inline constexpr Listener timeline_listener{[](const Piece& piece) { return timeline().begin(piece); },
+                                            [](Place place) { timeline().end(place); }};
 
 }  // namespace tern::cuda::detail
