@@ -70,21 +70,20 @@ class Computing {
       const double x = static_cast<const Span*>(a)->begin, y = static_cast<const Span*>(b)->begin;
       return int(x > y) - int(x < y);
     });
-    std::size_t n = 0;
+    double before = 0;
     for (const Span& span : spans_) {
-      if (n && span.begin <= spans_[n - 1].end) {
-        if (span.end > spans_[n - 1].end) spans_[n - 1].end = span.end;
+      if (count_ && span.begin <= spans_[count_ - 1].end) {
+        if (span.end > spans_[count_ - 1].end) spans_[count_ - 1].end = span.end;
       } else {
-        spans_[n] = {span.begin, span.end, n ? spans_[n - 1].before + spans_[n - 1].end - spans_[n - 1].begin : 0};
-        ++n;
+        if (count_) before += spans_[count_ - 1].end - spans_[count_ - 1].begin;
+        spans_[count_++] = {span.begin, span.end, before};
       }
     }
-    spans_.resize(n);
   }
 
   /// The seconds computed until then.
   [[gnu::noinline, gnu::cold]] double until(double time) const {
-    std::size_t low = 0, high = spans_.size();  // the first span that begins later
+    std::size_t low = 0, high = count_;  // the first span that begins later
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
       if (spans_[middle].begin <= time) low = middle + 1;
@@ -94,10 +93,11 @@ class Computing {
     const Span& last = spans_[low - 1];
     return last.before + (time < last.end ? time : last.end) - last.begin;
   }
-  double total() const { return spans_.empty() ? 0 : until(spans_.back().end); }
+  double total() const { return count_ ? until(spans_[count_ - 1].end) : 0; }
 
  private:
   std::vector<Span> spans_;
+  std::size_t count_ = 0;  // of them, once those that touch are one
 };
 
 }  // namespace detail
@@ -107,30 +107,28 @@ class Computing {
   const auto listed = cuda::detail::timeline().read();
   Page page;
   page.seconds = listed.seconds;
-  std::vector<detail::Computing> computing;
-  for (const auto& entry : listed.entries)
-    while (int(computing.size()) <= entry.ordinal) {
-      computing.emplace_back(listed.entries, int(computing.size()));
-      page.computing += computing.back().total();
+  for (int ordinal = 0; ordinal < cuda::device_count(); ++ordinal) {
+    const detail::Computing device(listed.entries, ordinal);
+    page.computing += device.total();
+    for (const auto& entry : listed.entries) {
+      if (entry.ordinal != ordinal) continue;
+      if (entry.work == Work::kernel) {
+        ++page.kernels;
+        continue;
+      }
+      const std::string site = detail::name_of(entry.site);
+      std::size_t i = 0;
+      for (; i < page.lines.size(); ++i) {
+        const Line& line = page.lines[i];
+        if (line.work == entry.work && line.pinned == entry.pinned && line.site == site) break;
+      }
+      if (i == page.lines.size()) page.lines.push_back({entry.work, site, entry.pinned});
+      Line& line = page.lines[i];
+      ++line.count;
+      line.bytes += Index(entry.bytes);
+      line.seconds += entry.seconds;
+      line.overlapped += device.until(entry.start + entry.seconds) - device.until(entry.start);
     }
-  for (const auto& entry : listed.entries) {
-    if (entry.work == Work::kernel) {
-      ++page.kernels;
-      continue;
-    }
-    const std::string site = detail::name_of(entry.site);
-    std::size_t i = 0;
-    for (; i < page.lines.size(); ++i) {
-      const Line& line = page.lines[i];
-      if (line.work == entry.work && line.pinned == entry.pinned && line.site == site) break;
-    }
-    if (i == page.lines.size()) page.lines.push_back({entry.work, site, entry.pinned});
-    Line& line = page.lines[i];
-    const detail::Computing& device = computing[std::size_t(entry.ordinal)];
-    ++line.count;
-    line.bytes += Index(entry.bytes);
-    line.seconds += entry.seconds;
-    line.overlapped += device.until(entry.start + entry.seconds) - device.until(entry.start);
   }
   for (std::size_t i = 0; i < page.lines.size(); ++i) {
     if (page.seconds > 0) page.lines[i].share = page.lines[i].seconds / page.seconds;

@@ -24,25 +24,20 @@ class Timeline {
     for (TimelineEntry& entry : entries_) give_back(entry);
     entries_.clear();
     settled_ = 0;
-    for (DeviceClock& clock : clocks_) {
-      if (clock.base) clock.spare.push_back(clock.base);
-      clock.base = nullptr;
-      for (const Event event : clock.spare) driver().functions.cuEventDestroy_v2(event);
-      clock.spare.clear();
-    }
+    for (int i = 0; i < devices_; ++i) clocks_[i].forget();
   }
 
   [[gnu::noinline, gnu::cold]] Place begin(const Piece& piece) {
     TimelineEntry entry{piece, thread_number()};
     const std::lock_guard lock(mutex_);
     // A long page needs no more events than this, and no host is further ahead of its device.
-    if (entries_.size() - settled_ >= 4096) settle(settled_ + 2048);
+    if (entries_.size() - settled_ >= most_unsettled) settle(settled_ + most_unsettled / 2);
     DeviceClock& clock = clock_of(entry.ordinal);
     if (entry.work == Work::wait) entry.stream = clock.stream;
     entry.begin = clock.spare_event(1);
     entry.end = clock.spare_event(0);
     TERN_CUDA(cuEventRecord, entry.begin, entry.stream);
-    clock.spare.resize(clock.spare.size() - 2);
+    clock.spares -= 2;
     entries_.push_back(entry);
     return {page_, entries_.size() - 1};
   }
@@ -65,79 +60,89 @@ class Timeline {
     const std::lock_guard lock(mutex_);
     settle(entries_.size());
     Page page;
-    for (std::size_t i = 0; i < clocks_.size(); ++i) {
+    page.entries.assign(entries_.begin(), entries_.begin() + std::ptrdiff_t(settled_));
+    for (int i = 0; i < devices_; ++i) {
       DeviceClock& clock = clocks_[i];
       if (!clock.base) continue;
-      bind(int(i));
+      bind(i);
       const Event event = clock.spare_event(0);
       TERN_CUDA(cuEventRecord, event, clock.stream);
       TERN_CUDA(cuEventSynchronize, event);
-      page.seconds = std::max(page.seconds, clock.base_seconds + seconds_between(clock.base, event));
+      const double age = clock.base_seconds + seconds_between(clock.base, event);
+      if (age > page.seconds) page.seconds = age;
     }
-    page.entries.assign(entries_.begin(), entries_.begin() + std::ptrdiff_t(settled_));
     return page;
   }
 
  private:
+  static constexpr std::size_t most_unsettled = 4096;
+
   struct DeviceClock {
     Event base = nullptr;      // recorded on the stream when
     double base_seconds = 0;   // the page was this old
     Stream stream = nullptr;   // has no work but these events
-    std::vector<Event> spare;
+    std::size_t spares = 0;
+    Event spare[2 * most_unsettled];
 
     /// The last of the spare ones but n.
     Event spare_event(std::size_t n) {
-      while (spare.size() <= n) {
-        Event made;
-        TERN_CUDA(cuEventCreate, &made, 0);
-        spare.push_back(made);
-      }
-      return spare[spare.size() - 1 - n];
+      for (; spares <= n; ++spares) TERN_CUDA(cuEventCreate, &spare[spares], 0);
+      return spare[spares - 1 - n];
+    }
+    void keep(Event event) {
+      if (spares < 2 * most_unsettled) spare[spares++] = event;
+      else driver().functions.cuEventDestroy_v2(event);
+    }
+    void forget() {
+      if (base) keep(base);
+      base = nullptr;
+      while (spares > 0) driver().functions.cuEventDestroy_v2(spare[--spares]);
     }
   };
 
   static int thread_number() {
     static std::atomic<int> threads{0};
-    static thread_local const int number = ++threads;
+    static constinit thread_local int number = 0;
+    if (!number) number = ++threads;
     return number;
   }
-  static double seconds_between(Event from, Event to) {
+  [[gnu::noinline, gnu::cold]] static double seconds_between(Event from, Event to) {
     float milliseconds = 0;
     TERN_CUDA(cuEventElapsedTime, &milliseconds, from, to);
     return 1e-3 * double(milliseconds);
   }
-  void give_back(TimelineEntry& entry) {
+  [[gnu::noinline, gnu::cold]] void give_back(TimelineEntry& entry) {
     if (!entry.begin) return;
-    auto& spare = clocks_[std::size_t(entry.ordinal)].spare;
-    spare.push_back(entry.begin);
-    spare.push_back(entry.end);
-    entry.begin = entry.end = nullptr;
+    DeviceClock& clock = clocks_[entry.ordinal];
+    clock.keep(entry.begin);
+    clock.keep(entry.end);
+    entry.begin = nullptr;
   }
 
   /// The device's clock, started with its first piece of work on the page.
-  DeviceClock& clock_of(int ordinal) {
-    clocks_.resize(system().devices.size());
+  [[gnu::noinline, gnu::cold]] DeviceClock& clock_of(int ordinal) {
+    if (!clocks_) clocks_ = new DeviceClock[std::size_t(devices_ = device_count())];
     bind(ordinal);
-    DeviceClock& clock = clocks_[std::size_t(ordinal)];
+    DeviceClock& clock = clocks_[ordinal];
     if (clock.base) return clock;
     if (!clock.stream) TERN_CUDA(cuStreamCreate, &clock.stream, stream_non_blocking);
     const Event base = clock.spare_event(0);
     TERN_CUDA(cuEventRecord, base, clock.stream);
     TERN_CUDA(cuEventSynchronize, base);
     clock.base = base;
-    clock.spare.pop_back();
+    --clock.spares;
     if (entries_.empty()) origin_ = now();
     clock.base_seconds = entries_.empty() ? 0 : now() - origin_;
     return clock;
   }
 
   /// Gives the entries up to there their times, and their events back, but for those after one that has not ended.
-  void settle(std::size_t to) {
+  [[gnu::noinline, gnu::cold]] void settle(std::size_t to) {
     for (; settled_ < to && entries_[settled_].ended; ++settled_) {
       TimelineEntry& entry = entries_[settled_];
       if (!entry.begin) continue;
       bind(entry.ordinal);
-      DeviceClock& clock = clocks_[std::size_t(entry.ordinal)];
+      DeviceClock& clock = clocks_[entry.ordinal];
       TERN_CUDA(cuEventSynchronize, entry.end);
       const double from = seconds_between(clock.base, entry.begin);
       entry.start = clock.base_seconds + from;
@@ -155,10 +160,12 @@ class Timeline {
   int page_ = 0;
   std::vector<TimelineEntry> entries_;
   std::size_t settled_ = 0;  // so many entries have their times
-  std::vector<DeviceClock> clocks_;
+  int devices_ = 0;
+  DeviceClock* clocks_ = nullptr;
   double origin_ = 0;        // the host's clock at the first base, for the bases of other devices
 };
 
+/// The program's, never destroyed: work may end while the program does.
 inline Timeline& timeline() {
   static Timeline& instance = *new Timeline;
   return instance;
