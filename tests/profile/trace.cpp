@@ -41,14 +41,22 @@ TEST_CASE("the trace has each kernel, copy and wait at its time, on the lane of 
   x + x;  // compiles the kernel
   cuda::synchronize();
   const Page open;
-  x.zero_();                                           // 2 us
-  const auto there = host.cuda_async(0).wait(); const int sent = __LINE__;  // behind the memory's allocation: 10.6 us
-  const auto y = there + x;                            // 4 us
-  cuda::synchronize(); const int waited = __LINE__;
+  x.zero_();  // 2 us
+  const int sent = __LINE__ + 1;
+  const auto there = host.cuda_async(0).wait();  // behind the memory's allocation: 10.6 us
+  const auto y = there + x;                      // 4 us
+  const int waited = __LINE__ + 1;
+  cuda::synchronize();
   const auto found = events();
   REQUIRE(found.size() == 4);
-  const struct { const char* kind; double ts, dur; int pid, tid; } expected[] = {
-      {"kernel", 0, 2, 1, 0}, {"to device", 2, 10.6, 1, 1}, {"kernel", 12.6, 4, 1, 0}, {"wait", 0, 16.6, 0, found[3]["tid"]}};
+  const struct {
+    const char* kind;
+    double ts, dur;
+    int pid, tid;
+  } expected[] = {{"kernel", 0, 2, 1, 0},
+                  {"to device", 2, 10.6, 1, 1},
+                  {"kernel", 12.6, 4, 1, 0},
+                  {"wait", 0, 16.6, 0, found[3]["tid"]}};
   for (std::size_t i = 0; i < 4; ++i) {
     INFO(found[i].dump());
     CHECK(found[i]["cat"] == expected[i].kind);

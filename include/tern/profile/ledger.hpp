@@ -25,12 +25,12 @@ namespace tern::ledger {
 /// One line of the ledger: all work of one kind that one line of the user's program caused.
 struct Line {
   Work work;
-  std::string site;      // file:line
+  std::string site;  // file:line
   bool pinned;
   Index count = 0, bytes = 0;
   double seconds = 0;
-  double overlapped = 0; // of these, those during which the device computed
-  double share = 0;      // seconds as a fraction of the page's
+  double overlapped = 0;  // of these, those during which the device computed
+  double share = 0;       // seconds as a fraction of the page's
 
   /// 10^9 bytes a second; 0 for a wait.
   double gigabytes_per_second() const { return seconds > 0 ? 1e-9 * double(bytes) / seconds : 0; }
@@ -41,7 +41,7 @@ struct Page {
   std::vector<Line> lines;  // copies and waits, most seconds first
   double seconds = 0;       // from the first piece of work until the page was read
   Index kernels = 0;
-  double computing = 0;     // seconds during which a kernel ran on some device, each device's added
+  double computing = 0;  // seconds during which a kernel ran on some device, each device's added
 };
 
 namespace detail {
@@ -64,7 +64,8 @@ class Computing {
 
   [[gnu::noinline, gnu::cold]] Computing(const std::vector<cuda::detail::TimelineEntry>& entries, int ordinal) {
     for (const auto& entry : entries)
-      if (entry.work == Work::kernel && entry.ordinal == ordinal) spans_.push_back({entry.start, entry.start + entry.seconds, 0});
+      if (entry.work == Work::kernel && entry.ordinal == ordinal)
+        spans_.push_back({entry.start, entry.start + entry.seconds, 0});
     // qsort, because std::sort is four times the machine code.
     std::qsort(spans_.data(), spans_.size(), sizeof(Span), [](const void* a, const void* b) {
       const double x = static_cast<const Span*>(a)->begin, y = static_cast<const Span*>(b)->begin;
@@ -86,8 +87,10 @@ class Computing {
     std::size_t low = 0, high = count_;  // the first span that begins later
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (spans_[middle].begin <= time) low = middle + 1;
-      else high = middle;
+      if (spans_[middle].begin <= time)
+        low = middle + 1;
+      else
+        high = middle;
     }
     if (low == 0) return 0;
     const Span& last = spans_[low - 1];
@@ -132,7 +135,8 @@ class Computing {
   }
   for (std::size_t i = 0; i < page.lines.size(); ++i) {
     if (page.seconds > 0) page.lines[i].share = page.lines[i].seconds / page.seconds;
-    for (std::size_t j = i; j > 0 && page.lines[j].seconds > page.lines[j - 1].seconds; --j) std::swap(page.lines[j], page.lines[j - 1]);
+    for (std::size_t j = i; j > 0 && page.lines[j].seconds > page.lines[j - 1].seconds; --j)
+      std::swap(page.lines[j], page.lines[j - 1]);
   }
   return page;
 }
@@ -144,20 +148,22 @@ inline std::vector<Line> lines() { return page().lines; }
 [[gnu::noinline, gnu::cold]] inline std::string report() {
   const Page page = ledger::page();
   char row[160];
-  std::snprintf(row, sizeof row, "%-10s %8s %12s %10s %6s %8s %8s  %s\n", "work", "count", "bytes", "ms", "share", "GB/s", "overlap", "line");
+  std::snprintf(row, sizeof row, "%-10s %8s %12s %10s %6s %8s %8s  %s\n", "work", "count", "bytes", "ms", "share",
+                "GB/s", "overlap", "line");
   std::string out = row;
   for (const Line& line : page.lines) {
-    std::snprintf(row, sizeof row, "%-10s %8lld %12lld %10.3f %5.1f%% %8.2f %7.0f%%  ", detail::name_of(line.work), (long long)line.count,
-                  (long long)line.bytes, 1e3 * line.seconds, 100 * line.share, line.gigabytes_per_second(),
-                  line.seconds > 0 ? 100 * line.overlapped / line.seconds : 0);
+    std::snprintf(row, sizeof row, "%-10s %8lld %12lld %10.3f %5.1f%% %8.2f %7.0f%%  ", detail::name_of(line.work),
+                  (long long)line.count, (long long)line.bytes, 1e3 * line.seconds, 100 * line.share,
+                  line.gigabytes_per_second(), line.seconds > 0 ? 100 * line.overlapped / line.seconds : 0);
     ((out += row) += line.site) += line.pinned ? " (pinned)\n" : "\n";
   }
-  std::snprintf(row, sizeof row, "%lld kernels; computing %.3f of %.3f ms, %.1f%%\n", (long long)page.kernels, 1e3 * page.computing,
-                1e3 * page.seconds, page.seconds > 0 ? 100 * page.computing / page.seconds : 0);
+  std::snprintf(row, sizeof row, "%lld kernels; computing %.3f of %.3f ms, %.1f%%\n", (long long)page.kernels,
+                1e3 * page.computing, 1e3 * page.seconds, page.seconds > 0 ? 100 * page.computing / page.seconds : 0);
   return out += row;
 }
 
-/// The page as JSON: {"lines": [...], "totals": {...}}, each line of the ledger an object on a line of text, with the members of Line.
+/// The page as JSON: {"lines": [...], "totals": {...}}, each line of the ledger an object on a line of text, with the
+/// members of Line.
 [[gnu::noinline, gnu::cold]] inline std::string json() {
   const Page page = ledger::page();
   char row[320];
@@ -167,10 +173,11 @@ inline std::vector<Line> lines() { return page().lines; }
   const char* separator = "\n";
   for (const Line& line : page.lines) {
     std::snprintf(row, sizeof row,
-                  ", \"work\": \"%s\", \"pinned\": %s, \"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, \"gigabytes_per_second\": %.6g, "
+                  ", \"work\": \"%s\", \"pinned\": %s, \"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, "
+                  "\"gigabytes_per_second\": %.6g, "
                   "\"overlapped\": %.9g, \"share\": %.6g}",
-                  detail::name_of(line.work), line.pinned ? "true" : "false", (long long)line.count, (long long)line.bytes, line.seconds,
-                  line.gigabytes_per_second(), line.overlapped, line.share);
+                  detail::name_of(line.work), line.pinned ? "true" : "false", (long long)line.count,
+                  (long long)line.bytes, line.seconds, line.gigabytes_per_second(), line.overlapped, line.share);
     (((out += separator) += "{\"line\": ") += io::json_quoted(line.site)) += row;
     separator = ",\n";
     count[int(line.work)] += line.count;
@@ -179,12 +186,12 @@ inline std::vector<Line> lines() { return page().lines; }
   }
   out += "],\n\"totals\": {";
   for (const Work work : {Work::to_device, Work::to_host, Work::wait}) {
-    std::snprintf(row, sizeof row, "\"%s\": {\"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g}, ", detail::name_of(work),
-                  (long long)count[int(work)], (long long)bytes[int(work)], seconds[int(work)]);
+    std::snprintf(row, sizeof row, "\"%s\": {\"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g}, ",
+                  detail::name_of(work), (long long)count[int(work)], (long long)bytes[int(work)], seconds[int(work)]);
     out += row;
   }
-  std::snprintf(row, sizeof row, "\"kernel\": {\"count\": %lld, \"seconds\": %.9g}, \"seconds\": %.9g}}\n", (long long)page.kernels,
-                page.computing, page.seconds);
+  std::snprintf(row, sizeof row, "\"kernel\": {\"count\": %lld, \"seconds\": %.9g}, \"seconds\": %.9g}}\n",
+                (long long)page.kernels, page.computing, page.seconds);
   return out += row;
 }
 
@@ -207,8 +214,8 @@ void expect_transfers(const Transfers& expected, F&& f) {
   const Transfers after = transfers();
   const Transfers seen{after.h2d - before.h2d, after.d2h - before.d2h, after.waits - before.waits};
   if (seen.h2d != expected.h2d || seen.d2h != expected.d2h || seen.waits != expected.waits)
-    fail("expect_transfers", {"expected ", expected.h2d, " copies to the device, ", expected.d2h, " to the host and ", expected.waits,
-                              " waits; there were ", seen.h2d, ", ", seen.d2h, " and ", seen.waits});
+    fail("expect_transfers", {"expected ", expected.h2d, " copies to the device, ", expected.d2h, " to the host and ",
+                              expected.waits, " waits; there were ", seen.h2d, ", ", seen.d2h, " and ", seen.waits});
 }
 
 }  // namespace tern::ledger

@@ -1,4 +1,5 @@
-// Every piece of a device's work passes through a Span. It counts; and where somebody listens, it tells when the work begins and ends.
+// Every piece of a device's work passes through a Span. It counts; and where somebody listens, it tells when the work
+// begins and ends.
 #pragma once
 #include "../../core/clock.hpp"
 #include "../events.hpp"
@@ -7,7 +8,7 @@
 namespace tern::cuda::detail {
 
 /// A kernel or a copy on a stream, or a wait of the host.
-struct Piece {
+struct WorkItem {
   Work work;
   bool pinned;
   int ordinal;
@@ -25,7 +26,7 @@ struct Place {
 
 /// Is told, right before and right after the calls that queue a piece of work.
 struct Listener {
-  Place (*begin)(const Piece& piece);
+  Place (*begin)(const WorkItem& item);
   void (*end)(Place place);
 };
 /// Null: nobody listens.
@@ -40,19 +41,21 @@ class Span {
     ++events.count[int(work)];
     events.bytes[int(work)] += std::int64_t(bytes);
     if (work != Work::kernel) start_ = now();
-    if (listener_) [[unlikely]] tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
+    if (listener_) [[unlikely]]
+      tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
   }
   ~Span() {
     if (work_ != Work::kernel) tern::detail::device_events.host_seconds[int(work_)] += now() - start_;
-    if (listener_) [[unlikely]] listener_->end(place_);
+    if (listener_) [[unlikely]]
+      listener_->end(place_);
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
  private:
-  [[gnu::noinline, gnu::cold]] void tell(Piece piece) {
-    if (const Here* const site = tern::detail::outermost_site) piece.site = *site;
-    place_ = listener_->begin(piece);
+  [[gnu::noinline, gnu::cold]] void tell(WorkItem item) {
+    if (const Here* const site = tern::detail::outermost_site) item.site = *site;
+    place_ = listener_->begin(item);
   }
 
   Work work_;

@@ -1,13 +1,14 @@
-// When each kernel, copy and wait began and ended, on one time line. Only what reads it includes it: a program that does not has none of
-// its code.
+// When each kernel, copy and wait began and ended, on one time line. Only what reads it includes it: a program that
+// does not has none of its code.
 #pragma once
 #include "span.hpp"
 
 namespace tern::cuda::detail {
 
-/// One piece of work. Seconds count from the first piece of the page, on the device's clock: events around a kernel or a copy on its
-/// stream, and around a wait of the host on a stream that has no other work, so that all of them can be compared.
-struct TimelineEntry : Piece {
+/// One piece of work. Seconds count from the first piece of the page, on the device's clock: events around a kernel or
+/// a copy on its stream, and around a wait of the host on a stream that has no other work, so that all of them can be
+/// compared.
+struct TimelineEntry : WorkItem {
   int thread;  // the host's, numbered as they come
   bool ended = false;
   double start = 0, seconds = 0;
@@ -27,8 +28,8 @@ class Timeline {
     for (int i = 0; i < devices_; ++i) clocks_[i].forget();
   }
 
-  [[gnu::noinline, gnu::cold]] Place begin(const Piece& piece) {
-    TimelineEntry entry{piece, thread_number()};
+  [[gnu::noinline, gnu::cold]] Place begin(const WorkItem& item) {
+    TimelineEntry entry{item, thread_number()};
     const std::lock_guard lock(mutex_);
     // A long page needs no more events than this, and no host is further ahead of its device.
     if (entries_.size() - settled_ >= most_unsettled) settle(settled_ + most_unsettled / 2);
@@ -50,7 +51,8 @@ class Timeline {
     if (driver().functions.cuEventRecord(entry.end, entry.stream)) give_back(entry);
   }
 
-  /// What has ended, in the order in which it was begun, and the seconds from the first piece of work until the page was read.
+  /// What has ended, in the order in which it was begun, and the seconds from the first piece of work until the page
+  /// was read.
   struct Page {
     std::vector<TimelineEntry> entries;
     double seconds = 0;
@@ -75,12 +77,12 @@ class Timeline {
   }
 
  private:
-  static constexpr std::size_t most_unsettled = 4096;
+  static constexpr std::size_t most_unsettled = 1024;
 
   struct DeviceClock {
-    Event base = nullptr;      // recorded on the stream when
-    double base_seconds = 0;   // the page was this old
-    Stream stream = nullptr;   // has no work but these events
+    Event base = nullptr;     // recorded on the stream when
+    double base_seconds = 0;  // the page was this old
+    Stream stream = nullptr;  // has no work but these events
     std::size_t spares = 0;
     Event spare[2 * most_unsettled];
 
@@ -90,8 +92,10 @@ class Timeline {
       return spare[spares - 1 - n];
     }
     void keep(Event event) {
-      if (spares < 2 * most_unsettled) spare[spares++] = event;
-      else driver().functions.cuEventDestroy_v2(event);
+      if (spares < 2 * most_unsettled)
+        spare[spares++] = event;
+      else
+        driver().functions.cuEventDestroy_v2(event);
     }
     void forget() {
       if (base) keep(base);
@@ -162,7 +166,7 @@ class Timeline {
   std::size_t settled_ = 0;  // so many entries have their times
   int devices_ = 0;
   DeviceClock* clocks_ = nullptr;
-  double origin_ = 0;        // the host's clock at the first base, for the bases of other devices
+  double origin_ = 0;  // the host's clock at the first base, for the bases of other devices
 };
 
 /// The program's, never destroyed: work may end while the program does.
@@ -170,7 +174,7 @@ inline Timeline& timeline() {
   static Timeline& instance = *new Timeline;
   return instance;
 }
-inline constexpr Listener timeline_listener{[](const Piece& piece) { return timeline().begin(piece); },
+inline constexpr Listener timeline_listener{[](const WorkItem& item) { return timeline().begin(item); },
                                             [](Place place) { timeline().end(place); }};
 
 }  // namespace tern::cuda::detail
