@@ -20,9 +20,7 @@ void transfer(Cuda, From, const Array& out, const Array& in) {
 }
 template <HostDevice To>
 void transfer(To, Cuda, const Array& out, const Array& in) {
-  namespace cu = tern::cuda::detail;
-  cu::start_to_host(in.ordinal, cu::bind(in.ordinal).compute, out.data, in.data, cuda::bytes_of(in), false);
-  cu::wait_for_device(in.ordinal);
+  tern::cuda::detail::copy_to_host(in.ordinal, out.data, in.data, cuda::bytes_of(in));
 }
 
 /// Between two CUDA devices: each waits for what the other has to have done.

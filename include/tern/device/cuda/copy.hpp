@@ -54,10 +54,12 @@ namespace detail {
   TERN_CUDA(cuStreamWaitEvent, source.compute, done.event, 0);
 }
 
-/// The host waits for the device's work.
-[[gnu::noinline]] inline void wait_for_device(int ordinal) {
+/// Copies the device's memory to pageable host memory, where it is when this returns. The driver may wait for the copy, and for all work
+/// before it, in the call that starts it; so the host's wait is counted from there.
+[[gnu::noinline]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
-  const Span span(Work::wait, "wait for the device", ordinal, state.compute);
+  const Span span(Work::wait, "wait for a copy", ordinal, state.compute);
+  start_to_host(ordinal, state.compute, to, from, bytes, false);
   TERN_CUDA(cuStreamSynchronize, state.compute);
   check_failure(*state.failure);
 }
@@ -65,9 +67,12 @@ namespace detail {
 }  // namespace detail
 
 /// Waits until everything that was started on a device is done. Error if a kernel met a number that it cannot use.
-inline void synchronize(Cuda device = {}, Here here = {}) {
+[[gnu::noinline]] inline void synchronize(Cuda device = {}, Here here = {}) {
   const Site user(here);
-  detail::wait_for_device(device.ordinal);
+  const detail::DeviceState& state = detail::bind(device.ordinal);
+  const detail::Span span(Work::wait, "wait for the device", device.ordinal, state.compute);
+  TERN_CUDA(cuStreamSynchronize, state.compute);
+  detail::check_failure(*state.failure);
 }
 
 }  // namespace tern::cuda

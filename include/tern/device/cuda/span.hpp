@@ -40,12 +40,13 @@ class Span {
     tern::detail::DeviceEvents& events = tern::detail::device_events;
     ++events.count[int(work)];
     events.bytes[int(work)] += std::int64_t(bytes);
-    if (work != Work::kernel) start_ = now();
     if (listener_) [[unlikely]]
       tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
+    if (work != Work::kernel && events.open++ == 0) start_ = now();
   }
   ~Span() {
-    if (work_ != Work::kernel) tern::detail::device_events.host_seconds[int(work_)] += now() - start_;
+    tern::detail::DeviceEvents& events = tern::detail::device_events;
+    if (work_ != Work::kernel && --events.open == 0) events.host_seconds[int(work_)] += now() - start_;
     if (listener_) [[unlikely]]
       listener_->end(place_);
   }
