@@ -4,6 +4,7 @@
 
 #include <tern/ops/matmul.hpp>
 #include <tern/ops/random.hpp>
+#include <tern/ops/transfer.hpp>
 #include <tern/profile/flops.hpp>
 
 using namespace tern;
@@ -13,6 +14,18 @@ TEST_CASE("flops() counts the operations of this thread's matrix products") {
   const double before = profile::flops();
   matmul(a, b);
   CHECK(profile::flops() - before == 2. * 30 * 20 * 50);
+}
+
+TEST_CASE("a copy that the host waits for is time spent waiting, once", "[cuda]") {
+  const auto x = ones<Cuda>({1000});
+  const double copying = profile::transfer_seconds(), waiting = profile::wait_seconds(), start = now();
+  const auto y = x.cpu();
+  const double passed = now() - start;
+  CHECK(profile::transfer_seconds() == copying);
+  CHECK(profile::wait_seconds() > waiting);
+  CHECK(profile::wait_seconds() - waiting <= passed);
+  y.cuda();
+  CHECK(profile::transfer_seconds() > copying);
 }
 
 TEST_CASE("peak_flops() is not less than what a large product reaches") {

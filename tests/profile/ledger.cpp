@@ -1,6 +1,9 @@
 #include "tern/profile/ledger.hpp"
 
-#include "support/emulator.hpp"
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "emulated_time.hpp"
 #include "support/tensors.hpp"
 #include "tern/nn/linear.hpp"
 #include "tern/ops/losses.hpp"
@@ -41,22 +44,151 @@ TEST_CASE("the ledger lists copies and waits by the user's line", "[cuda]") {
   CHECK(to_host.bytes == 4);
   CHECK(entry_at(Work::wait, back).count == 1);
   const std::string report = ledger::report();
-  CHECK_THAT(report, Catch::Matchers::ContainsSubstring(to_device.site) && Catch::Matchers::ContainsSubstring("to host"));
+  CHECK_THAT(report,
+             Catch::Matchers::ContainsSubstring(to_device.site) && Catch::Matchers::ContainsSubstring("to host"));
   CHECK(report.find("include/tern") == std::string::npos);  // no line inside the library
 }
 
-TEST_CASE("a copy's time is the device's", "[cuda]") {
+TEST_CASE("copies, waits and what was computed meanwhile have the device's times, by the emulator's model", "[cuda]") {
   NEED_EMULATOR();
-  const Emulating slow("h2d_pinned=1,copy_ns=5000,call_ns=0", "h2d_pinned=25,copy_ns=5000,call_ns=1000");
-  const Page page;
+  const EmulatedTime time;
   const auto host = zeros<Cpu>({25000}).pin_memory();
+  const auto x = zeros<Cuda>({25000});
+  x + x;  // compiles the kernel
+  cuda::synchronize();
+  const Page open;
+  const int sent = __LINE__ + 1;
+  auto pending = host.cuda_async();  // 100,000 bytes at 10 GB/s, 0.6 us before them
+  const auto y = x + x;              // reads and writes 100,000 each at 100 GB/s, 1 us before
+  const auto there = pending.wait();
+  const int fetched = __LINE__ + 1;
+  const auto back = y.cpu();  // at 2 GB/s; the host stands still from the start
+  const auto z = there + y;   // 300,000 bytes
+  const int waited = __LINE__ + 1;
+  cuda::synchronize();
+
+  const ledger::Line to_device = entry_at(Work::to_device, sent), to_host = entry_at(Work::to_host, fetched);
+  CHECK(to_device.pinned);
+  CHECK(to_device.seconds == exactly(10.6e-6));
+  CHECK(to_device.overlapped == exactly(3e-6));
+  CHECK(to_device.gigabytes_per_second() == exactly(100 / 10.6));
+  CHECK_FALSE(to_host.pinned);
+  CHECK(to_host.seconds == exactly(50.6e-6));
+  CHECK(to_host.overlapped == Approx(0).margin(1e-11));
+  const ledger::Line stood = entry_at(Work::wait, waited), over = entry_at(Work::wait, fetched);
+  CHECK(over.count == 1);
+  CHECK(over.seconds == exactly(61.2e-6));  // both copies: the driver waits in the call that starts the second
+  CHECK(over.overlapped == exactly(3e-6));
+  CHECK(stood.seconds == exactly(4e-6));
+  CHECK(stood.overlapped == exactly(4e-6));
+
+  const ledger::Page page = ledger::page();
+  CHECK(page.kernels == 2);
+  CHECK(page.computing == exactly(7e-6));
+  CHECK(page.seconds == exactly(65.2e-6));  // the copy in, the copy out behind it, the second sum
+  CHECK(to_host.share == exactly(50.6 / 65.2));
+  REQUIRE(page.lines.size() == 4);
+  CHECK(page.lines[0].work == Work::wait);  // most seconds first
+  CHECK(page.lines[1].work == Work::to_host);
+  CHECK(page.lines[2].work == Work::to_device);
+  const std::string report = ledger::report();
+  CHECK_THAT(report, Catch::Matchers::ContainsSubstring(
+                         "to device         1       100000      0.011  16.3%     9.43      28%  " + to_device.site +
+                         " (pinned)\n"));
+  CHECK_THAT(report, Catch::Matchers::ContainsSubstring("\n2 kernels; computing 0.007 of 0.065 ms, 10.7%\n"));
+}
+
+TEST_CASE("the ledger as JSON has the lines and their totals", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const auto host = zeros<Cpu>({25000}).pin_memory();
+  const Page open;
   const int line = __LINE__ + 1;
-  host.cuda_async().wait();
-  const ledger::Line copy = entry_at(Work::to_device, line);
-  CHECK(copy.pinned);
-  // 100,000 bytes at 1 GB/s, and 5 µs before them.
-  CHECK(copy.seconds == Approx(105e-6).epsilon(1e-3));
-  CHECK(copy.gigabytes_per_second() == Approx(1e-9 * 100000 / 105e-6).epsilon(1e-3));
+  for (int i = 0; i < 2; ++i) host.cuda_async().wait();
+  const std::string text = ledger::json();
+  const auto json = nlohmann::json::parse(text);
+  REQUIRE(json["lines"].size() == 1);
+  const auto& copy = json["lines"][0];
+  CHECK(copy["line"] == tern::text({__FILE__, ":", line}));
+  CHECK(copy["work"] == "to device");
+  CHECK(copy["pinned"] == true);
+  CHECK(copy["count"] == 2);
+  CHECK(copy["bytes"] == 200000);
+  CHECK(double(copy["seconds"]) == exactly(21.2e-6));
+  CHECK(double(copy["gigabytes_per_second"]) == Approx(100 / 10.6).epsilon(1e-5));
+  CHECK(copy["overlapped"] == 0);
+  CHECK(double(copy["share"]) == exactly(1));
+  CHECK(json["totals"]["to device"] == nlohmann::json({{"count", 2}, {"bytes", 200000}, {"seconds", copy["seconds"]}}));
+  CHECK(json["totals"]["to host"]["count"] == 0);
+  CHECK(json["totals"]["kernel"]["count"] == 0);
+  CHECK(double(json["totals"]["seconds"]) == exactly(21.2e-6));
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);  // each line of the ledger on a line of its own
+  ledger::start();
+  CHECK(nlohmann::json::parse(ledger::json())["lines"].empty());
+}
+
+TEST_CASE("a long page has right times, to its end, and needs no more events than a short one", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const auto x = zeros<Cuda>({25000});
+  cuda::synchronize();
+  const std::int64_t events = live_objects("event");
+  {
+    const Page open;
+    std::int64_t most = 0;
+    for (int i = 0; i < 6000; ++i) {
+      x.zero_();  // 100,000 bytes at 100 GB/s, 1 us before them: 2 us
+      advance(50'000'000);
+      most = std::max(most, live_objects("event"));
+    }
+    CHECK(most - events <= 2 * 1024 + 1);
+    const ledger::Page page = ledger::page();
+    CHECK(page.kernels == 6000);
+    CHECK(page.computing == exactly(12e-3));
+    CHECK(page.seconds == Approx(300).epsilon(1e-7));
+    const auto entries = cuda::detail::timeline().read().entries;
+    for (std::size_t i = 0; i < entries.size(); i += 1000) {
+      CHECK(entries[i].start == Approx(0.05 * double(i)).margin(2e-6));
+      CHECK(entries[i].seconds == exactly(2e-6));
+    }
+  }
+  CHECK(live_objects("event") == events);
+}
+
+TEST_CASE("work that spans the turn of a page is on neither", "[cuda]") {
+  const Page open;
+  const auto x = zeros<Cuda>({4});
+  {
+    const cuda::detail::Span span(Work::kernel, "a", 0, cuda::detail::bind(0).compute);
+    CHECK(ledger::page().kernels == 1);  // zeros; the other has not ended
+    ledger::start();
+  }
+  CHECK(ledger::page().kernels == 0);
+}
+
+TEST_CASE("what ends while an outer piece of work goes on is listed with it", "[cuda]") {
+  const Page open;
+  {
+    const cuda::detail::Span span(Work::to_device, "outer", 0, cuda::detail::bind(0).compute, 8);
+    cuda::synchronize();
+    CHECK(ledger::lines().empty());
+  }
+  CHECK(ledger::lines().size() == 2);
+}
+
+TEST_CASE("an event that cannot be recorded costs its work the time, not the page", "[cuda]") {
+  NEED_EMULATOR();
+  const auto x = zeros<Cuda>({4});
+  const Page open;
+  const int line = __LINE__ + 1;
+  cuda::synchronize();
+  fail_call("cuEventRecord", 2, 999);
+  const int lost = __LINE__ + 1;
+  cuda::synchronize();
+  fail_call(nullptr, 0, 0);
+  CHECK(entry_at(Work::wait, line).count == 1);
+  CHECK(entry_at(Work::wait, lost).count == 1);
+  CHECK(entry_at(Work::wait, lost).seconds == 0);
 }
 
 TEST_CASE("a training step copies nothing and makes the host wait nowhere", "[cuda]") {

@@ -38,14 +38,14 @@ TEST_CASE("options: what is not given keeps the trainer's default") {
   CHECK(o.price == 0);
   CHECK(o.show == 0);
   CHECK_FALSE(o.help);
-  CHECK((o.data.empty() && o.save.empty() && o.resume.empty() && o.json.empty()));
+  CHECK((o.data.empty() && o.save.empty() && o.resume.empty() && o.json.empty() && o.trace.empty()));
 }
 
 TEST_CASE("options: each is read") {
   const Options o = parse({"--device", "cpu",  "--model",   "big",   "--precision", "bf16",   "--epochs", "3",
                            "--lr",     "1e-2", "--threads", "4",     "--data",      "a b",    "--save",   "s",
                            "--resume", "r",    "--json",    "-",     "--price",     "0.40",   "--show",   "5",
-                           "--seed",   "9007199254740993",           "--batch-size", "64"});
+                           "--seed",   "9007199254740993",           "--batch-size", "64",  "--trace",  "t"});
   CHECK(o.device == "cpu");
   CHECK(o.model == "big");
   CHECK(o.precision == "bf16");
@@ -56,6 +56,7 @@ TEST_CASE("options: each is read") {
   CHECK(o.save == "s");
   CHECK(o.resume == "r");
   CHECK(o.json == "-");
+  CHECK(o.trace == "t");
   CHECK(o.price == 0.4);
   CHECK(o.show == 5);
   CHECK(o.seed == 9007199254740993);  // no double
@@ -67,7 +68,7 @@ TEST_CASE("options: each is read") {
 
 TEST_CASE("options: the help names every one") {
   for (const char* name : {"--device", "--model", "--precision", "--epochs", "--batch-size", "--lr", "--seed", "--threads", "--data",
-                           "--save", "--resume", "--json", "--price", "--show"})
+                           "--save", "--resume", "--json", "--trace", "--price", "--show"})
     CHECK_THAT(std::string(train::options_help), ContainsSubstring(name));
 }
 

@@ -52,6 +52,29 @@ TEST_CASE("a session prints each epoch's receipt and keeps the report's file up 
   CHECK(report["epochs"][1]["loss"] == 0.25);
 }
 
+TEST_CASE("a session's trace is that of its last epoch", "[cuda]") {
+  const TemporaryFolder folder;
+  train::Options options;
+  options.trace = folder / "trace.json";
+  const auto pieces = [&] {
+    Index count = 0;
+    const auto trace = nlohmann::json::parse(contents(options.trace));
+    for (const auto& event : trace["traceEvents"]) count += event["ph"] == "X";
+    return count;
+  };
+  printed([&] {
+    train::Session session(options, "generated", "cuda");
+    const auto x = zeros<Cuda>({4});
+    x.fill_(1);
+    session.finish(1, {});
+    CHECK(pieces() == 2);
+    x.fill_(2);
+    session.finish(2, {});
+    CHECK(pieces() == 1);
+  });
+  CHECK(ledger::page().kernels == 0);
+}
+
 TEST_CASE("Ctrl-C interrupts a session, not the program") {
   const train::Session session(train::Options{}, "mnist", "cpu");
   CHECK(!session.interrupted());

@@ -14,9 +14,11 @@ namespace detail {
 /// This thread's totals.
 struct DeviceEvents {
   double flops = 0;              // of matrix products
+  std::int64_t products = 0;     // so many
   std::int64_t count[4] = {};    // of each kind of work
   std::int64_t bytes[4] = {};
-  double host_seconds[4] = {};   // that the thread spent in the call: for copies and waits
+  double host_seconds[4] = {};   // that the thread spent in the call: for copies and waits that are not part of another
+  int open = 0;                  // copies and waits that have begun and not ended
 };
 inline constinit thread_local DeviceEvents device_events{};
 

@@ -88,6 +88,7 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   p.b = reinterpret_cast<const T*>(right.data), p.b_row = right.row, p.b_col = right.column, p.b_batch = right.batch;
   p.c = c.impl()->template as<T>(), p.c_row = p.n, p.c_batch = p.m * p.n;
   p.bias = bias;
+  ++device_events.products;
   device_events.flops += 2.0 * double(p.batch) * double(p.m) * double(p.n) * double(p.k);
   backend::matmul(D{}, p);
   return c;

@@ -14,7 +14,8 @@ namespace tern::profile {
 /// Floating-point operations of the matrix products that this thread has started.
 inline double flops() { return detail::device_events.flops; }
 
-/// Seconds that this thread has spent starting copies between host and device, and waiting for a device.
+/// Seconds that this thread has spent starting copies between host and device, and waiting for a device; a copy that it waits for to be
+/// done counts as waiting.
 inline double transfer_seconds() {
   const auto& seconds = detail::device_events.host_seconds;
   return seconds[int(Work::to_device)] + seconds[int(Work::to_host)];

@@ -1,8 +1,10 @@
-// What a trainer keeps beside its loop: the timing of an epoch's phases, its receipt, the report at the end, and Ctrl-C. No template.
+// What a trainer keeps beside its loop: the timing of an epoch's phases, its receipt, the
+// trace of the device's work, the report at the end, and Ctrl-C. No template.
 #pragma once
 #include "../device/events.hpp"
 #include "../io/file.hpp"
 #include "../profile/flops.hpp"
+#include "../profile/trace.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "receipt.hpp"
@@ -12,16 +14,24 @@ namespace tern::train {
 class Session {
  public:
   [[gnu::noinline, gnu::cold]] Session(const Options& options, const char* data, const char* device)
-      : path_(options.json), price_(options.price), peak_(profile::peak_flops()),
-        report_{options.model, data, device, num_threads(), 0, {}} {}
-  [[gnu::noinline, gnu::cold]] ~Session() {}
+      : path_(options.json), trace_(options.trace), price_(options.price), peak_(profile::peak_flops()),
+        report_{options.model, data, device, num_threads(), 0, {}} {
+    if (!trace_.empty()) ledger::start();
+  }
+  [[gnu::noinline, gnu::cold]] ~Session() {
+    if (!trace_.empty()) ledger::stop();
+  }
 
   bool interrupted() const { return guard_.interrupted(); }
   const Report& report() const { return report_; }
 
-  /// Prints the receipt of an epoch and keeps it for the report.
+  /// Prints the receipt of an epoch and keeps it for the report; writes the epoch's trace.
   [[gnu::noinline, gnu::cold]] void finish(Index epoch, const Receipt& receipt) {
     std::fputs(receipt_text(epoch, receipt, peak_, price_).c_str(), stdout);
+    if (!trace_.empty()) {
+      ledger::write_trace(trace_);
+      ledger::start();
+    }
     std::fflush(stdout);
     report_.test_accuracy = receipt.test_accuracy;
     report_.epochs.push_back(receipt);
@@ -29,7 +39,7 @@ class Session {
   }
 
  private:
-  std::string path_;  // of the report
+  std::string path_, trace_;  // the files of the report and of the time line
   double price_, peak_;
   Report report_;
   InterruptGuard guard_;

@@ -298,10 +298,7 @@ template <class T> void add_rows(Cuda, const Rows& out, const Rows& in, const Ro
   const tern::cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
   parts.launch(cuda::count_parts_kernel, mask, counts.data(), nullptr);
   Index part[cuda::MaskParts::most], sum = 0;
-  namespace cu = tern::cuda::detail;
-  cu::start_to_host(mask.ordinal, cu::bind(mask.ordinal).compute, part, counts.data(), std::size_t(8 * parts.count),
-                    false);
-  tern::cuda::synchronize({mask.ordinal});
+  tern::cuda::detail::copy_to_host(mask.ordinal, part, counts.data(), std::size_t(8 * parts.count));
   for (Index i = 0; i < parts.count; ++i) sum += part[i];
   return sum;
 }

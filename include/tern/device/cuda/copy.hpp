@@ -1,6 +1,6 @@
 // Bytes across the wire.
 #pragma once
-#include "timeline.hpp"
+#include "span.hpp"
 
 namespace tern::cuda {
 
@@ -58,9 +58,7 @@ namespace detail {
 }
 
 /// Waits for a device that is bound. A wait that fails is tried again: queued copies may write to memory that the caller gives up.
-[[gnu::noinline]] inline void wait_for(const DeviceState& state, int ordinal) {
-  refuse_capture("synchronize", "the host waits for the device; synchronize() belongs behind replay()");
-  const Span span(Work::wait, "synchronize", ordinal, state.compute);
+[[gnu::noinline]] inline void wait_for(const DeviceState& state) {
   if (const Status status = driver().functions.cuStreamSynchronize(state.compute)) {
     driver().functions.cuStreamSynchronize(state.compute);
     refuse("cuStreamSynchronize", status);
@@ -68,19 +66,25 @@ namespace detail {
   check_failure(*state.failure);
 }
 
-/// Copies the device's memory to pageable host memory, and waits for it.
+/// Copies the device's memory to pageable host memory, where it is when this returns. The driver may wait for the copy, and for all work
+/// before it, in the call that starts it; so the host's wait is counted from there.
 [[gnu::noinline]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
   refuse_capture("copy to host", "the host waits for the device; item(), cpu() and printing belong behind replay()");
   const DeviceState& state = bind(ordinal);
+  const Span span(Work::wait, "wait for a copy", ordinal, state.compute);
   start_to_host(ordinal, state.compute, to, from, bytes, false);
-  wait_for(state, ordinal);
+  wait_for(state);
 }
 
 }  // namespace detail
 
 /// Waits until everything that was started on a device is done. Error if a kernel met a number that it cannot use.
-[[gnu::noinline]] inline void synchronize(Cuda device = {}) {
-  detail::wait_for(detail::bind(device.ordinal), device.ordinal);
+[[gnu::noinline]] inline void synchronize(Cuda device = {}, Here here = {}) {
+  detail::refuse_capture("synchronize", "the host waits for the device; synchronize() belongs behind replay()");
+  const Site user(here);
+  const detail::DeviceState& state = detail::bind(device.ordinal);
+  const detail::Span span(Work::wait, "wait for the device", device.ordinal, state.compute);
+  detail::wait_for(state);
 }
 
 }  // namespace tern::cuda

@@ -1,7 +1,7 @@
 // cuBLASLt's objects, one layer above its C functions.
 #pragma once
 #include "memory.hpp"
-#include "timeline.hpp"
+#include "span.hpp"
 
 namespace tern::cuda {
 

@@ -1,7 +1,7 @@
 // Kernels: found by what they were made from, compiled when they are first used, launched on their device's stream.
 #pragma once
 #include "kernel_cache.hpp"
-#include "timeline.hpp"
+#include "span.hpp"
 
 namespace tern::cuda {
 

@@ -1,0 +1,159 @@
+#include "tern/profile/placement.hpp"
+
+#include "emulated_time.hpp"
+#include "support/tensors.hpp"
+#include "tern/nn/dropout.hpp"
+#include "tern/nn/linear.hpp"
+#include "tern/ops/activations.hpp"
+
+using namespace tern;
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+using profile::Curve;
+using profile::Placement;
+
+namespace {
+
+/// Seconds in proportion to the size: straight in logarithms, so exact at every size.
+Curve proportional(double a_second) { return {{{1, 1 / a_second}, {1e15, 1e15 / a_second}}}; }
+
+/// A machine of round figures: the CPU's 100 GFLOP/s and 12 GB/s, the GPU's 10,000 and 1,200; 10 GB/s to the device, 5
+/// back.
+Placement round_machine() {
+  Placement place;
+  place.cpu_matmul = proportional(1e11);
+  place.cpu_elementwise = proportional(1e9);
+  place.cuda_matmul = proportional(1e13);
+  place.cuda_elementwise = proportional(1e11);
+  place.copies[0][0] = proportional(1e10);
+  place.copies[1][0] = proportional(5e9);
+  place.copies[0][1] = place.copies[1][1] = proportional(2e10);
+  return place;
+}
+
+template <Device D, class T = float>
+struct Net : nn::Module<D, T> {
+  nn::Linear<D, T> hidden{20, 30}, out{30, 10};
+  nn::Dropout<D, T> dropout{0.5};
+  TERN_FIELDS(Net, hidden, out, dropout)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return out(dropout(relu(hidden(x)))); }
+};
+
+}  // namespace
+
+TEST_CASE("placement: products are predicted by their operations and by what they touch, copies by their bytes") {
+  const Placement place = round_machine();
+  // 2 * 200^3 = 16e6 operations; 160,000 bytes of each matrix.
+  const profile::Where where = place.matmul(200, 200, 200);
+  CHECK(where.predicted.cpu == Approx(160e-6));
+  CHECK(where.predicted.cuda == Approx(1.6e-6));
+  CHECK(where.to_device == Approx(32e-6));
+  CHECK(where.to_host == Approx(32e-6));
+  CHECK(where.predicted.copied == Approx(65.6e-6));
+  // A vector's product reads its matrix: 4000^2 elements, a third of what so many sums touch.
+  const profile::Where thin = place.matmul(1, 4000, 4000);
+  CHECK(thin.predicted.cpu == Approx((4000. * 4000 + 8000) / 3 * 1e-9));
+  CHECK(thin.predicted.cuda == Approx((4000. * 4000 + 8000) / 3 * 1e-11));
+  CHECK(place.copy(1e6, Work::to_device) == Approx(1e-4));
+  CHECK(place.copy(1e6, Work::to_host) == Approx(2e-4));
+  CHECK(place.copy(1e6, Work::to_host, true) == Approx(5e-5));
+}
+
+TEST_CASE("placement: from what size and from how many uses on") {
+  const Placement place = round_machine();
+  // n x n: 2n^3 / 1e11 on the CPU; 2n^3 / 1e13, 8n^2 / 1e10 and 4n^2 / 5e9 on the GPU: equal where n = 1.6e-9
+  // / 1.98e-11 = 80.8. The CPU's sums, n^2 / 1e9, are slower than its product below n = 50 only.
+  profile::Where where = place.matmul(200, 200, 200);
+  CHECK(where.grow == Approx(1.6e-9 / 1.98e-11 / 200));
+  CHECK(where.from == "from [81, 81] x [81, 81] on");
+  CHECK(place.matmul(20, 20, 20).from == where.from);
+  CHECK(where.uses() == 1);  // 64 us of copies, 158.4 us won by each use
+  where = place.matmul(50, 50, 50);
+  CHECK(where.uses() == 2);  // 4 us; 2.475 us
+  // A sum reads 8 bytes an element over a wire that brings 10 in a nanosecond, and the CPU does it in that time.
+  where = place.elementwise(1000);
+  CHECK(where.predicted.cpu == Approx(1e-6));
+  CHECK(where.predicted.copied == Approx(0.8e-6 + 0.01e-6 + 0.8e-6));
+  CHECK(where.grow == HUGE_VAL);
+  CHECK(where.from == "at no size of this shape that was tried");
+  CHECK(where.uses() == 2);  // 1.6 us; 0.99 us
+  Placement slow = place;
+  slow.cuda_elementwise = place.cpu_elementwise;
+  CHECK(slow.elementwise(1000).uses() == 0);
+}
+
+TEST_CASE("placement: an answer as text") {
+  const Placement place = round_machine();
+  CHECK(place.matmul(50, 50, 50).text() ==
+        "matmul [50, 50] x [50, 50]\n"
+        "                              predicted\n"
+        "  CPU                         0.0025 ms\n"
+        "  GPU, data there             0.0000 ms\n"
+        "  GPU, copied each time       0.0040 ms\n"
+        "  copies: 0.0020 ms to the device, 0.0020 ms to the host\n"
+        "  copied each time: the GPU is faster from [81, 81] x [81, 81] on\n"
+        "  copied once: the GPU is faster from 2 uses on\n");
+  Placement alone = place;
+  alone.why_not = "there is none";
+  const profile::Where where = alone.matmul(50, 50, 50, {.measured = true});
+  CHECK(where.measured.cpu > 0);
+  CHECK(where.measured.cuda == 0);
+  CHECK(where.uses() == 0);
+  CHECK_THAT(where.text(), ContainsSubstring("predicted       measured\n  CPU                         0.0025 ms") &&
+                               ContainsSubstring(" ms\n  no GPU: there is none\n") && !ContainsSubstring("copied"));
+}
+
+TEST_CASE("placement: a step is predicted by its products, and run on both sides", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const Placement place = round_machine();
+  manual_seed(7);
+  const Net<Cpu> net;
+  const auto batch = ones<Cpu>({50, 20});
+  const RandomState before = random_state();
+  profile::Where where = place.step(net, batch);
+  // Two products forward, two and one (the batch needs no gradient) backward.
+  const double flops = 2. * 50 * (2 * 20 * 30 + 3 * 30 * 10), parameters = 4 * (20 * 30 + 30 + 30 * 10 + 10);
+  CHECK(where.predicted.cpu == Approx(flops / 1e11));
+  CHECK(where.predicted.cuda == Approx(flops / 1e13));
+  CHECK(where.each == Approx(4e3 / 1e10));
+  CHECK(where.once == Approx(parameters * 3e-10));
+  CHECK(where.uses() == Index(std::ceil(where.once / (flops / 1e11 - flops / 1e13 - 4e3 / 1e10))));
+  CHECK_THAT(where.text(),
+             ContainsSubstring("a step: 0.2 MFLOP in 5 products, parameters of 3.8 kB, a batch of 4.0 kB\n") &&
+                 ContainsSubstring("the GPU is faster from 1 step on\n"));
+  where = place.step(net, batch, {.measured = true});
+  CHECK(where.measured.cpu > 0);
+  CHECK(where.measured.cuda > 5e-6);  // five products, each 1 us before it starts
+  CHECK(where.measured.copied - where.measured.cuda == Approx(1e-6).epsilon(1e-4));  // 600 ns and 4,000 bytes at 10
+  CHECK(random_state().stream == before.stream);
+  for (const auto& parameter : net.parameters()) CHECK(!parameter.tensor.template as<Cpu>().grad().defined());
+}
+
+TEST_CASE("placement: the curves as a table") {
+  Placement place = round_machine();
+  place.cpu = "a CPU";
+  place.cuda = "a GPU";
+  place.cpu_matmul = {{{2e6, 2e-5}, {16e6, 1.6e-4}}};
+  place.cuda_matmul = {{{2e6, 2e-7}}};
+  place.copies[0][0] = {{{1000, 1e-7}}};
+  CHECK_THAT(place.text(),
+             ContainsSubstring("CPU: a CPU\nGPU: a GPU\nmatmul, n x n        CPU ms    GFLOP/s     GPU ms    GFLOP/s\n"
+                               "100                  0.0200      100.0     0.0002    10000.0\n"
+                               "200                  0.1600      100.0          -          -\n") &&
+                 ContainsSubstring("copy, bytes       to device     pinned    to host     pinned  GB/s\n"
+                                   "1000                  10.00      20.00       5.00      20.00\n"));
+  place.why_not = "no card";
+  CHECK_THAT(place.text(), ContainsSubstring("GPU: none: no card\n") && !ContainsSubstring("pinned"));
+}
+
+TEST_CASE("placement: an answer that is measured has the device's times", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const Placement place = round_machine();
+  const profile::Where where = place.matmul(128, 128, 128, {.measured = true});
+  CHECK(where.measured.cuda == exactly(5195e-9));
+  CHECK(where.measured.copied == exactly(2 * (600 + 6554) * 1e-9 + 5195e-9 + (600 + 32768) * 1e-9));
+  CHECK(where.measured.cpu > 0);
+  CHECK(place.elementwise(8192, {.measured = true}).measured.cuda == exactly(1984e-9));
+}

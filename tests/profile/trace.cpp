@@ -1,0 +1,108 @@
+#include "tern/profile/trace.hpp"
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "../io/temporary_folder.hpp"
+#include "emulated_time.hpp"
+#include "support/tensors.hpp"
+#include "tern/ops/transfer.hpp"
+#include "tern/tensor/convert.hpp"
+
+using namespace tern;
+using namespace tern_test;
+using nlohmann::json;
+
+namespace {
+
+struct Page {
+  Page() { ledger::start(); }
+  ~Page() { ledger::stop(); }
+};
+
+/// The complete events of the page's trace.
+std::vector<json> events() {
+  std::vector<json> found;
+  const json trace = json::parse(ledger::trace());
+  for (const json& event : trace["traceEvents"])
+    if (event["ph"] == "X") found.push_back(event);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the trace has each kernel, copy and wait at its time, on the lane of its stream", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const auto host = zeros<Cpu>({25000}).pin_memory();
+  const auto x = zeros<Cuda>({25000});
+  x + x;  // compiles the kernel
+  cuda::synchronize();
+  const Page open;
+  x.zero_();  // 2 us
+  const int sent = __LINE__ + 1;
+  const auto there = host.cuda_async(0).wait();  // behind the memory's allocation: 10.6 us
+  const auto y = there + x;                      // 4 us
+  const int waited = __LINE__ + 1;
+  cuda::synchronize();
+  const auto found = events();
+  REQUIRE(found.size() == 4);
+  const struct {
+    const char* kind;
+    double ts, dur;
+    int pid, tid;
+  } expected[] = {{"kernel", 0, 2, 1, 0},
+                  {"to device", 2, 10.6, 1, 1},
+                  {"kernel", 12.6, 4, 1, 0},
+                  {"wait", 0, 16.6, 0, found[3]["tid"]}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    INFO(found[i].dump());
+    CHECK(found[i]["cat"] == expected[i].kind);
+    CHECK(double(found[i]["ts"]) == Approx(expected[i].ts).margin(2e-3));
+    CHECK(double(found[i]["dur"]) == Approx(expected[i].dur).margin(2e-3));
+    CHECK(found[i]["pid"] == expected[i].pid);
+    CHECK(found[i]["tid"] == expected[i].tid);
+  }
+  CHECK(found[3]["name"] == "wait for the device");
+  CHECK(found[3]["args"]["line"] == tern::text({__FILE__, ":", waited}));
+  const json& copy = found[1]["args"];
+  CHECK(copy["line"] == tern::text({__FILE__, ":", sent}));
+  CHECK(copy["bytes"] == 100000);
+  CHECK(double(copy["GB/s"]) == Approx(100 / 10.6).epsilon(1e-3));
+  CHECK(copy["pinned"] == true);
+  CHECK_FALSE(found[3]["args"].contains("bytes"));
+}
+
+TEST_CASE("the trace names the host, the devices and their streams", "[cuda]") {
+  const Page open;
+  zeros<Cuda>({4});
+  std::map<std::string, json> names;
+  const json trace = json::parse(ledger::trace());
+  for (const json& event : trace["traceEvents"])
+    if (event["ph"] == "M") names[event["args"]["name"]] = event;
+  CHECK(names["host"]["pid"] == 0);
+  CHECK(names["cuda:0"]["pid"] == 1);
+  CHECK(names["compute"]["tid"] == 0);
+  CHECK(names["copies beside it"]["tid"] == 1);
+}
+
+TEST_CASE("each thread of the host waits on a lane of its own", "[cuda]") {
+  const Page open;
+  zeros<Cuda>({4}).sum().item();
+  std::thread([] { zeros<Cuda>({4}).sum().item(); }).join();
+  std::vector<int> lanes;
+  for (const json& event : events())
+    if (event["cat"] == "wait") lanes.push_back(event["tid"]);
+  REQUIRE(lanes.size() == 2);
+  CHECK(lanes[0] != lanes[1]);
+}
+
+TEST_CASE("a trace is a file, also where nothing was listed", "[cuda]") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "trace.json";
+  ledger::write_trace(path);
+  std::ifstream file(path);
+  CHECK(json::parse(file)["traceEvents"].size() == 1);
+}
