@@ -186,6 +186,7 @@ TEST_CASE("an event that cannot be recorded costs its work the time, not the pag
   const int lost = __LINE__ + 1;
   cuda::synchronize();
   fail_call(nullptr, 0, 0);
+  CHECK(error_of([] { cuda::synchronize(); }).find("cuEventRecord") != std::string::npos);  // told by the next call
   CHECK(entry_at(Work::wait, line).count == 1);
   CHECK(entry_at(Work::wait, lost).count == 1);
   CHECK(entry_at(Work::wait, lost).seconds == 0);

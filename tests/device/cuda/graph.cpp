@@ -335,7 +335,7 @@ TEST_CASE("a page of the ledger shows a replay as one piece of work", "[cuda]") 
   cuda::Graph graph;
   graph.capture([&] { x.add_(randn<Cuda>({4})); });
   graph.replay();
-  const auto entries = cuda::detail::timeline.load()->entries();
+  const auto entries = cuda::detail::timeline().read().entries;
   ledger::stop();
   int graphs = 0;
   for (const auto& entry : entries) graphs += std::string(entry.name) == "graph";
