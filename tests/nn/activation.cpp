@@ -60,3 +60,13 @@ TEMPLATE_TEST_CASE("Softmax and LogSoftmax work over their dimension, Flatten ov
   CHECK(first(block).shape() == Shape{6, 4, 5});
   CHECK(first.clone().end_dim == 1);
 }
+
+TEMPLATE_TEST_CASE("PReLU and GLU", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::PReLU<D, double> one, each({.num_parameters = 2, .init = 0.5});
+  const auto x = tensor_of<D>({-4, 8, 4, -8}, {2, 2});
+  CHECK(values_of(one(x)) == std::vector<double>{-1, 8, 4, -2});
+  CHECK(values_of(each(x)) == std::vector<double>{-2, 8, 4, -4});
+  CHECK(each.parameters().size() == 1);
+  CHECK(values_of(nn::GLU<D, double>(1)(x)) == values_of(glu(x, 1)));
+}

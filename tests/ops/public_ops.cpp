@@ -230,6 +230,7 @@ const PublicOp public_ops[] = {
     OP(index_fill, index_fill(x, 1, ints({0, -1}), z.select(0, 1)), opinfo, index_fill(x, 1, ints({0}), z)),
     OP(scatter, scatter(x, 1, ints({2, 0, 0, 1}, {2, 2}), y), opinfo, scatter(x, 1, ints({3}, {1, 1}), y)),
     OP(repeat_interleave, repeat_interleave(x, ints({2, 0, 1}), 1), opinfo, repeat_interleave(x, ints({1, -1, 1}), 1)),
+    FLAT(one_hot, one_hot(ints({2, 0}), 3), tested_in("take", "one_hot"), one_hot(ints({3}), 3)),
     FLAT(nonzero, nonzero(mask()), opinfo, nonzero(none)),
     OP(embedding, embedding(ints({1, 0, 1}), x), opinfo, embedding(ints({2}), x)),
     OP(embedding_bag, embedding_bag(ints({1, 0, 1, 1}, {2, 2}), x), opinfo, embedding_bag(ints({2}, {1, 1}), x)),

@@ -53,3 +53,11 @@ TEMPLATE_TEST_CASE("index_fill and take count from the end too", "[ops]", TERN_T
   CHECK(values_of(x) == std::vector<double>{1, 2, 3, 4, 5, 6});
   CHECK(values_of(take(x.t(), numbers<D>({1, -1}, {2}))) == std::vector<double>{4, 6});
 }
+
+TEMPLATE_TEST_CASE("one_hot marks the class", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = numbers<D>({1, 0, 2, 1}, {2, 2});
+  CHECK(values_of(one_hot(x)) == std::vector<double>{0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0});
+  CHECK(one_hot(x, 5).shape() == Shape{2, 2, 5});
+  CHECK(one_hot(numbers<D>({}, {0}), 4).shape() == Shape{0, 4});
+}

@@ -268,6 +268,54 @@ def modules():
     write("modules", "state_dict in PyTorch's order: key, shape and the law each is drawn from", cases)
 
 
+def attention():
+    from torch import nn
+    d = torch.float64
+
+    def filled(module):
+        module = module.to(d)
+        for k, parameter in enumerate(module.state_dict().values()):
+            index = torch.arange(parameter.numel(), dtype=d)
+            parameter.copy_((0.4 * torch.sin(1.3 * index + k)).reshape(parameter.shape))
+        return module
+
+    def x(*shape, shift=0.0):
+        index = torch.arange(math.prod(shape), dtype=d)
+        return torch.cos(0.7 * index + shift).reshape(shape).requires_grad_()
+
+    hidden = torch.triu(torch.ones(3, 3, dtype=torch.bool), 1)
+    added = x(3, 5, shift=2.0).detach()
+    cases = []
+
+    def record(name, module, inputs, call):
+        output = call(*inputs)
+        incoming = torch.sin(torch.arange(output.numel(), dtype=d)).reshape(output.shape)
+        wanted = [*inputs, *module.parameters()]
+        gradients = torch.autograd.grad(output, wanted, incoming)
+        cases.append({"name": name, "inputs": inputs, "output": output, "gradients": gradients[:len(inputs)],
+                      "parameter_gradient_norms": [g.norm().item() for g in gradients[len(inputs):]]})
+
+    qkv = [x(3, 2, 4), x(5, 2, 4, shift=1.0), x(5, 2, 4, shift=3.0)]
+    mha = filled(nn.MultiheadAttention(4, 2))
+    record("attention", mha, qkv, lambda q, k, v: mha(q, k, v)[0])
+    record("attention, added mask", mha, qkv, lambda q, k, v: mha(q, k, v, attn_mask=added)[0])
+    record("self-attention, boolean mask", mha, [x(3, 2, 4)], lambda q: mha(q, q, q, attn_mask=hidden)[0])
+    record("self-attention, no batch", mha, [x(3, 4)], lambda q: mha(q, q, q)[0])
+    first = filled(nn.MultiheadAttention(4, 1, batch_first=True, bias=False))
+    record("self-attention, batch first, no bias", first, [x(2, 3, 4)], lambda q: first(q, q, q)[0])
+    for name, options in [("encoder layer", {}), ("encoder layer, norm first", {"norm_first": True}),
+                          ("encoder layer, gelu", {"activation": "gelu"}),
+                          ("encoder layer, no bias", {"bias": False})]:
+        layer = filled(nn.TransformerEncoderLayer(4, 2, dim_feedforward=6, dropout=0.0, batch_first=True, **options))
+        record(name, layer, [x(2, 3, 4)], lambda v: layer(v))
+    causal = filled(nn.TransformerEncoderLayer(4, 2, dim_feedforward=6, dropout=0.0))
+    record("encoder layer, boolean mask", causal, [x(3, 2, 4)], lambda v: causal(v, src_mask=hidden))
+    write("attention",
+          "float64; element i of the k-th entry of state_dict() is 0.4 sin(1.3 i + k); gradients: of the inputs, for an "
+          "incoming gradient of sin(i); parameter_gradient_norms in the order of parameters(); masks: boolean, true above "
+          "the diagonal, or added, cos(0.7 i + 2), [3, 5]; embedding 4, heads 2 (batch first: 1), 6 hidden", cases)
+
+
 if __name__ == "__main__":
     optimisers()
     schedules()
@@ -276,3 +324,4 @@ if __name__ == "__main__":
     indexing()
     conventions()
     modules()
+    attention()

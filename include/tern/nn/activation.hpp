@@ -29,6 +29,28 @@ TERN_ACTIVATION_MODULE(Tanh, tanh)
 TERN_ACTIVATION_MODULE(Sigmoid, sigmoid)
 #undef TERN_ACTIVATION_MODULE
 
+/// max(0, x) + weight min(0, x), one weight or one for each position of dimension 1; they start as 0.25.
+template <Device D, Element T = float>
+struct PReLU : Module<D, T> {
+  Parameter<D, T> weight = full<D, T>({1}, 0.25);
+  struct Options {
+    Index num_parameters = 1;
+    double init = 0.25;
+  };
+  explicit PReLU(Options options) : weight(full<D, T>({options.num_parameters}, options.init)) {}
+  TERN_FIELDS(PReLU, weight)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return prelu(x, weight); }
+};
+
+/// a σ(b) of the two halves a and b of a dimension.
+template <Device D, Element T = float>
+struct GLU : Module<D, T> {
+  Index dim = -1;
+  explicit GLU(Index over) : dim(over) {}
+  TERN_FIELDS(GLU, dim)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return glu(x, dim); }
+};
+
 /// softmax over a dimension.
 template <Device D, Element T = float>
 struct Softmax : Module<D, T> {

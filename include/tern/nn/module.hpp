@@ -239,6 +239,11 @@ auto converted(const M& module, D2 device) {
   auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) {                                                  \
     const ::tern::Site at(here);                                                                                       \
     return this->forward(x, y);                                                                                        \
+  }                                                                                                                    \
+  template <class X_, class Y_, class Z_>                                                                              \
+  auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) {                                     \
+    const ::tern::Site at(here);                                                                                       \
+    return this->forward(x, y, z);                                                                                     \
   }
 
 #define TERN_FIELD_VISIT_(name) visit(#name, name);

@@ -1,9 +1,15 @@
 // Layers and containers.
 #pragma once
 #include "activation.hpp"
+#include "attention.hpp"
+#include "bilinear.hpp"
 #include "dropout.hpp"
 #include "embedding.hpp"
+#include "init.hpp"
 #include "layer_norm.hpp"
 #include "linear.hpp"
+#include "loss.hpp"
+#include "rms_norm.hpp"
 #include "sequential.hpp"
 #include "summary.hpp"
+#include "transformer.hpp"

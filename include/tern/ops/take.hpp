@@ -1,7 +1,8 @@
 // Taking and putting by number, made of gather, index and index_put: take, take_along_dim, index_fill, scatter,
-// repeat_interleave, nonzero.
+// repeat_interleave, nonzero, one_hot.
 #pragma once
 #include "cumulative.hpp"
+#include "extrema.hpp"
 #include "indexing.hpp"
 #include "reduce.hpp"
 #include "rounding.hpp"
@@ -144,6 +145,20 @@ Tensor<D, Index> nonzero(const Tensor<D, T>& x, Here here = {}) {
     rest = floor_divide(rest, x.size(i), here);
   }
   return at;
+}
+
+/// 1 at the place that each number names in a new last dimension of num_classes, 0 elsewhere. By default one more than
+/// the largest number, for which the host waits.
+template <Device D>
+Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Here here = {}) {
+  const ErrorName name("one_hot");
+  x.checked("one_hot");
+  if (num_classes < 0) {
+    if (x.numel() == 0) fail("one_hot", {"no numbers to take the number of classes from"});
+    num_classes = amax(x, {}, false, here).item() + 1;
+  }
+  backend::check_range(D{}, "one_hot", *detail::dense(x).impl(), num_classes);
+  return to_type(eq(unsqueeze(x, -1, here), detail::range_beside(x, 0, 1, num_classes)), Type<Index>{});
 }
 
 TERN_SAME_PLACE(index_fill)

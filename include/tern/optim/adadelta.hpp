@@ -25,8 +25,8 @@ class Adadelta : public Optimizer {
     add<Adadelta>(parameters);
   }
 
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error if
-  /// their names differ.
+  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error
+  /// if their names differ.
   template <class Net>
   void to(const Net& net) {
     follow<Adadelta>(net.parameters());

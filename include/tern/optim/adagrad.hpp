@@ -26,8 +26,8 @@ class Adagrad : public Optimizer {
     add<Adagrad>(parameters);
   }
 
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error if
-  /// their names differ.
+  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error
+  /// if their names differ.
   template <class Net>
   void to(const Net& net) {
     follow<Adagrad>(net.parameters());

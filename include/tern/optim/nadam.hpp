@@ -28,8 +28,8 @@ class NAdam : public Optimizer {
     add<NAdam>(parameters);
   }
 
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error if
-  /// their names differ.
+  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error
+  /// if their names differ.
   template <class Net>
   void to(const Net& net) {
     follow<NAdam>(net.parameters());

@@ -27,8 +27,8 @@ class RAdam : public Optimizer {
     add<RAdam>(parameters);
   }
 
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error if
-  /// their names differ.
+  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error
+  /// if their names differ.
   template <class Net>
   void to(const Net& net) {
     follow<RAdam>(net.parameters());

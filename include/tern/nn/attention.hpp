@@ -1,0 +1,76 @@
+// Attention with several heads (Vaswani et al.: "Attention is all you need", 2017).
+#pragma once
+#include <cmath>
+
+#include "../ops/attention.hpp"
+#include "../ops/random.hpp"
+#include "linear.hpp"
+
+namespace tern::nn {
+
+struct MultiheadAttentionOptions {
+  double dropout = 0;  // of the weights, in training
+  bool bias = true;
+  bool batch_first = false;
+};
+
+/// Queries, keys and values are mapped, cut into heads, attended to in each head, joined and mapped again. Inputs are
+/// [length, batch, embed_dim], or [batch, length, embed_dim] with batch_first, or without a batch. The three maps are
+/// rows of one weight, which starts uniform in ±√(6 / (4 embed_dim)) (Glorot, Bengio, 2010); biases start as zeros.
+template <Device D, Element T = float>
+struct MultiheadAttention : Module<D, T> {
+  Index embed_dim = 0, num_heads = 0;
+  double dropout = 0;
+  bool batch_first = false;
+  Parameter<D, T> in_proj_weight, in_proj_bias;
+  Linear<D, T> out_proj;
+
+  MultiheadAttention(Index size, Index heads, MultiheadAttentionOptions options = {})
+      : embed_dim(size),
+        num_heads(heads),
+        dropout(options.dropout),
+        batch_first(options.batch_first),
+        out_proj(size, size, {.bias = options.bias}) {
+    if (heads <= 0 || size % heads != 0)
+      fail("MultiheadAttention", {"an embedding of ", size, " cannot be cut into ", heads, " heads"});
+    const double bound = std::sqrt(6 / double(4 * size));
+    in_proj_weight = uniform<D, T>({3 * size, size}, -bound, bound);
+    if (!options.bias) return;
+    in_proj_bias = zeros<D, T>({3 * size});
+    out_proj.bias = zeros<D, T>({size});
+  }
+  TERN_FIELDS(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
+
+  /// A boolean mask [queries, keys] is true where a query does not see a key (PyTorch's attn_mask), one of numbers is
+  /// added.
+  template <class Mask = T>
+  Tensor<D, T> forward(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
+                       const Tensor<D, Mask>& mask = {}, bool is_causal = false) const {
+    const AttentionOptions options{.dropout_p = this->is_training() ? dropout : 0, .is_causal = is_causal};
+    Tensor<D, Mask> sees = mask;
+    if constexpr (std::is_same_v<Mask, bool>)
+      if (mask.defined()) sees = logical_not(mask);
+    const Tensor<D, T> y =
+        scaled_dot_product_attention(heads_of(query, 0), heads_of(key, 1), heads_of(value, 2), sees, options);
+    Tensor<D, T> joined = flatten(transpose(y, 1, 2), 2);  // [batch, length, embed_dim]
+    if (query.dim() == 2)
+      joined = select(joined, 0, 0);
+    else if (!batch_first)
+      joined = transpose(joined, 0, 1);
+    return linear(joined, out_proj.weight, out_proj.bias);
+  }
+
+ private:
+  /// The part-th map of x as [batch, heads, length, embed_dim / heads].
+  Tensor<D, T> heads_of(const Tensor<D, T>& x, Index part) const {
+    if (x.checked("MultiheadAttention")->ndim < 2 || x.dim() > 3 || x.size(-1) != embed_dim)
+      fail("MultiheadAttention", {"an input of shape ", x.shape(), " for an embedding of ", embed_dim});
+    const Tensor<D, T> rows = x.dim() == 2 ? unsqueeze(x, 0) : batch_first ? x : transpose(x, 0, 1);
+    const auto of_part = [&](const Tensor<D, T>& whole) { return narrow(whole, 0, part * embed_dim, embed_dim); };
+    const Tensor<D, T> bias = in_proj_bias.defined() ? of_part(in_proj_bias) : Tensor<D, T>();
+    return transpose(unflatten(linear(rows, of_part(in_proj_weight), bias), 2, {num_heads, embed_dim / num_heads}), 1,
+                     2);
+  }
+};
+
+}  // namespace tern::nn

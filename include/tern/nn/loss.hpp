@@ -1,0 +1,105 @@
+// Losses as modules. They keep their options; what they compute stands with the functions.
+#pragma once
+#include "../ops/binary_cross_entropy.hpp"
+#include "../ops/cross_entropy.hpp"
+#include "../ops/losses.hpp"
+#include "../ops/ranking_losses.hpp"
+#include "module.hpp"
+
+namespace tern::nn {
+
+/// A module of one loss: forward(inputs…) is function(inputs…, options).
+#define TERN_LOSS_MODULE(Name, Options, function)                         \
+  template <Device D, Element T = float>                                  \
+  struct Name : Module<D, T> {                                            \
+    Options options{};                                                    \
+    explicit Name(Options chosen) : options(std::move(chosen)) {}         \
+    TERN_FIELDS(Name, options)                                            \
+    template <class... X>                                                 \
+    Tensor<D, T> forward(const Tensor<D, T>& x, const X&... rest) const { \
+      return function(x, rest..., options);                               \
+    }                                                                     \
+  };
+
+TERN_LOSS_MODULE(MSELoss, LossOptions, mse_loss)
+TERN_LOSS_MODULE(L1Loss, LossOptions, l1_loss)
+TERN_LOSS_MODULE(SoftMarginLoss, LossOptions, soft_margin_loss)
+TERN_LOSS_MODULE(HuberLoss, HuberLossOptions, huber_loss)
+TERN_LOSS_MODULE(SmoothL1Loss, SmoothL1LossOptions, smooth_l1_loss)
+TERN_LOSS_MODULE(MarginRankingLoss, MarginLossOptions, margin_ranking_loss)
+TERN_LOSS_MODULE(HingeEmbeddingLoss, HingeEmbeddingLossOptions, hinge_embedding_loss)
+TERN_LOSS_MODULE(TripletMarginLoss, TripletMarginLossOptions, triplet_margin_loss)
+TERN_LOSS_MODULE(KLDivLoss, KlDivOptions, kl_div)
+TERN_LOSS_MODULE(PoissonNLLLoss, PoissonNllLossOptions, poisson_nll_loss)
+#undef TERN_LOSS_MODULE
+
+// The losses with weights: those go where the module goes, but are not learned.
+
+/// cross_entropy of logits and classes, or probabilities of classes.
+template <Device D, Element T = float>
+struct CrossEntropyLoss : Module<D, T> {
+  Tensor<D, T> weight;
+  Index ignore_index = -100;
+  Reduction reduction = Reduction::mean;
+  double label_smoothing = 0;
+
+  explicit CrossEntropyLoss(const CrossEntropyOptions<D, T>& options)
+      : weight(options.weight),
+        ignore_index(options.ignore_index),
+        reduction(options.reduction),
+        label_smoothing(options.label_smoothing) {}
+  TERN_FIELDS(CrossEntropyLoss, weight, ignore_index, reduction, label_smoothing)
+
+  template <class Y>
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Y>& target) const {
+    return cross_entropy(x, target, {weight, ignore_index, reduction, label_smoothing});
+  }
+};
+
+/// nll_loss of log-probabilities and classes.
+template <Device D, Element T = float>
+struct NLLLoss : Module<D, T> {
+  Tensor<D, T> weight;
+  Index ignore_index = -100;
+  Reduction reduction = Reduction::mean;
+
+  explicit NLLLoss(const NllLossOptions<D, T>& options)
+      : weight(options.weight), ignore_index(options.ignore_index), reduction(options.reduction) {}
+  TERN_FIELDS(NLLLoss, weight, ignore_index, reduction)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Index>& target) const {
+    return nll_loss(x, target, {weight, ignore_index, reduction});
+  }
+};
+
+/// binary_cross_entropy of probabilities.
+template <Device D, Element T = float>
+struct BCELoss : Module<D, T> {
+  Tensor<D, T> weight;
+  Reduction reduction = Reduction::mean;
+
+  explicit BCELoss(const BinaryCrossEntropyOptions<D, T>& options)
+      : weight(options.weight), reduction(options.reduction) {}
+  TERN_FIELDS(BCELoss, weight, reduction)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {
+    return binary_cross_entropy(x, target, {weight, reduction});
+  }
+};
+
+/// binary_cross_entropy_with_logits.
+template <Device D, Element T = float>
+struct BCEWithLogitsLoss : Module<D, T> {
+  Tensor<D, T> weight, pos_weight;
+  Reduction reduction = Reduction::mean;
+
+  explicit BCEWithLogitsLoss(const BinaryCrossEntropyWithLogitsOptions<D, T>& options)
+      : weight(options.weight), pos_weight(options.pos_weight), reduction(options.reduction) {}
+  TERN_FIELDS(BCEWithLogitsLoss, weight, pos_weight, reduction)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {
+    return binary_cross_entropy_with_logits(x, target, {weight, pos_weight, reduction});
+  }
+};
+
+}  // namespace tern::nn

@@ -1,0 +1,29 @@
+// RMSNorm.
+#pragma once
+#include "../ops/rms_norm.hpp"
+#include "module.hpp"
+
+namespace tern::nn {
+
+struct RMSNormOptions {
+  std::optional<double> eps{};  // the element type's machine epsilon by default
+  bool elementwise_affine = true;
+};
+
+/// x / √(mean of x² + eps) · weight over the last dimensions, those of normalized_shape (Zhang, Sennrich: "Root mean
+/// square layer normalization", 2019). weight starts as ones.
+template <Device D, Element T = float>
+struct RMSNorm : Module<D, T> {
+  Shape normalized_shape;
+  std::optional<double> eps;
+  Parameter<D, T> weight;
+
+  RMSNorm(Shape shape, RMSNormOptions options = {}) : normalized_shape(shape), eps(options.eps) {
+    if (options.elementwise_affine) weight = ones<D, T>(shape);
+  }
+  TERN_FIELDS(RMSNorm, normalized_shape, eps, weight)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return rms_norm(x, normalized_shape, weight, eps); }
+};
+
+}  // namespace tern::nn

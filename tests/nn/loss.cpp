@@ -1,0 +1,40 @@
+// Losses as modules: what the functions give, with the module's options.
+#include "support/tensors.hpp"
+
+#include <tern/nn/loss.hpp>
+
+using namespace tern_test;
+
+TEMPLATE_TEST_CASE("losses as modules give what the functions give", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({4, 3}, 0.1, 0.9), y = spread_tensor<D>({4, 3}, 0.2, 0.8).clone();
+  const auto labels = tensor_of<D, Index>({0, 2, 1, 1});
+  const auto sign = tensor_of<D>({1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1}, {4, 3});
+  const auto same = [](const auto& a, const auto& b) { CHECK(values_of(a) == values_of(b)); };
+  same(nn::MSELoss<D, double>()(x, y), mse_loss(x, y));
+  same(nn::L1Loss<D, double>({.reduction = Reduction::none})(x, y), l1_loss(x, y, {.reduction = Reduction::none}));
+  same(nn::HuberLoss<D, double>({.delta = 0.1})(x, y), huber_loss(x, y, {.delta = 0.1}));
+  same(nn::SmoothL1Loss<D, double>({.beta = 0.1})(x, y), smooth_l1_loss(x, y, {.beta = 0.1}));
+  same(nn::SoftMarginLoss<D, double>()(x, sign), soft_margin_loss(x, sign));
+  same(nn::HingeEmbeddingLoss<D, double>({.margin = 2})(x, sign), hinge_embedding_loss(x, sign, {.margin = 2}));
+  same(nn::MarginRankingLoss<D, double>({.margin = 0.1})(x, y, sign), margin_ranking_loss(x, y, sign, {.margin = 0.1}));
+  same(nn::TripletMarginLoss<D, double>()(x, y, sign), triplet_margin_loss(x, y, sign));
+  same(nn::KLDivLoss<D, double>({.log_target = true})(x, y), kl_div(x, y, {.log_target = true}));
+  same(nn::PoissonNLLLoss<D, double>({.full = true})(x, y), poisson_nll_loss(x, y, {.full = true}));
+  const auto weight = tensor_of<D>({1, 2, 3});
+  same(nn::CrossEntropyLoss<D, double>({.weight = weight, .label_smoothing = 0.1})(x, labels),
+       cross_entropy(x, labels, {.weight = weight, .label_smoothing = 0.1}));
+  same(nn::CrossEntropyLoss<D, double>()(x, y), cross_entropy(x, y));
+  same(nn::NLLLoss<D, double>({.ignore_index = 1})(x, labels), nll_loss(x, labels, {.ignore_index = 1}));
+  same(nn::BCELoss<D, double>({.weight = weight})(x, y), binary_cross_entropy(x, y, {.weight = weight}));
+  same(nn::BCEWithLogitsLoss<D, double>({.pos_weight = weight})(x, y),
+       binary_cross_entropy_with_logits(x, y, {.pos_weight = weight}));
+}
+
+TEMPLATE_TEST_CASE("a loss takes its weights along and learns nothing", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::CrossEntropyLoss<D, double> loss({.weight = tensor_of<D>({1, 2, 3})});
+  CHECK(loss.parameters().empty());
+  CHECK(loss.state_dict().size() == 1);
+  CHECK(values_of(loss.to(f32).weight) == std::vector<double>{1, 2, 3});
+}
