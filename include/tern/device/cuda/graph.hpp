@@ -5,6 +5,7 @@
 
 #include "../../core/random.hpp"
 #include "launch.hpp"
+#include "memory.hpp"
 #include "pinned.hpp"
 
 namespace tern::cuda {
@@ -199,7 +200,7 @@ class Capturing final : public Capture {
     state_.copy = nullptr;
     if (const Status status = driver().functions.cuStreamBeginCapture_v2(state_.compute, capture_relaxed)) {
       TERN_CUDA_RELEASE(cuStreamDestroy_v2, state_.compute);
-      refuse("cuStreamBeginCapture", status);
+      refuse("cuStreamBeginCapture_v2", status);
     }
     GraphRegistry::instance().hold(captured_);
     bound_ordinal = -1;

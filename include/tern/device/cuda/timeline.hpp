@@ -97,7 +97,7 @@ inline constinit std::atomic<Timeline*> timeline{nullptr};
 /// A piece of work of this thread, from here to the end of the scope, accounted to the user's line.
 class Span {
  public:
-  Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false)
+  [[gnu::noinline]] Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false)
       : work_(work), stream_(stream) {
     tern::detail::DeviceEvents& events = tern::detail::device_events;
     ++events.count[int(work)];
@@ -110,7 +110,7 @@ class Span {
       line_ = line;
     }
   }
-  ~Span() {
+  [[gnu::noinline]] ~Span() {
     if (work_ != Work::kernel) tern::detail::device_events.host_seconds[int(work_)] += now() - start_;
     if (entry_) [[unlikely]] line_->end(*entry_, stream_);
   }
