@@ -205,7 +205,7 @@ class Optimizer {
   template <class Rule, class... Places>
   static const SlotOps* ops_for(const AnyTensor& parameter) {
     const SlotOps* ops = nullptr;
-    const auto look = [&]<class D, class T>(Place<D, T>) {
+    [[maybe_unused]] const auto look = [&]<class D, class T>(Place<D, T>) {
       if (parameter.is<D, T>()) ops = &slot_ops<Rule, D, T>;
     };
     (look(Places{}), ...);

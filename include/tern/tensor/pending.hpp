@@ -18,10 +18,22 @@ struct CopyInFlight {
   TensorImpl* pinned = nullptr;  // the host's side, held
   TensorImpl* device = nullptr;  // the device's side, held
   cuda::detail::ScopedEvent done;
+  bool waited_for = false;       // by the device's later work, or by the host
 
-  ~CopyInFlight() {
+  [[gnu::noinline, gnu::cold]] ~CopyInFlight() {
+    if (!waited_for) let_end();
     release(pinned);
     release(device);
+  }
+
+ private:
+  /// What the device does later, the releases too, comes after the copy.
+  void let_end() const {
+    const cuda::detail::DeviceState& state = cuda::detail::bind_for_release(ordinal);
+    const cuda::Status status = cuda::driver().functions.cuStreamWaitEvent(state.compute, done.event, 0);
+    if (!status) return;
+    cuda::detail::note_failure("cuStreamWaitEvent", status);
+    cuda::driver().functions.cuEventSynchronize(done.event);
   }
 };
 
@@ -35,18 +47,7 @@ class Pending {
  public:
   explicit Pending(std::unique_ptr<detail::CopyInFlight> copy) : copy_(std::move(copy)) {}
   Pending(Pending&&) noexcept = default;
-  Pending& operator=(Pending other) noexcept {
-    std::swap(copy_, other.copy_);
-    return *this;
-  }
-  ~Pending() {
-    if (!copy_) return;
-    const cuda::detail::DeviceState& state = cuda::detail::bind_for_release(copy_->ordinal);
-    if (const cuda::Status status = cuda::driver().functions.cuStreamWaitEvent(state.compute, copy_->done.event, 0)) {
-      cuda::detail::note_failure("cuStreamWaitEvent", status);
-      cuda::driver().functions.cuEventSynchronize(copy_->done.event);
-    }
-  }
+  Pending& operator=(Pending&&) noexcept = default;
 
   /// True if wait() would not have to wait.
   bool ready() const {
@@ -60,7 +61,8 @@ class Pending {
   /// The tensor. On a device, whatever is done with it comes after the copy; in host memory, the host waits for the copy.
   X wait(Here here = {}) {
     const Site user(here);
-    const detail::CopyInFlight& copy = checked("wait");
+    detail::CopyInFlight& copy = checked("wait");
+    cuda::detail::refuse_capture("wait", "the copy was started outside of it");
     if constexpr (to_host) {
       cuda::detail::wait_idle(detail::pinned_block(copy.pinned));
       cuda::detail::check_failure(*cuda::detail::bind(copy.ordinal).failure);
@@ -68,6 +70,7 @@ class Pending {
       const cuda::detail::DeviceState& state = cuda::detail::bind(copy.ordinal);
       TERN_CUDA(cuStreamWaitEvent, state.compute, copy.done.event, 0);
     }
+    copy.waited_for = true;
     TensorImpl* const result = to_host ? copy.pinned : copy.device;
     detail::retain(result);
     copy_.reset();
@@ -75,7 +78,7 @@ class Pending {
   }
 
  private:
-  const detail::CopyInFlight& checked(const char* op) const {
+  detail::CopyInFlight& checked(const char* op) const {
     if (!copy_) fail(op, {"nothing is pending: wait() was called before"});
     return *copy_;
   }

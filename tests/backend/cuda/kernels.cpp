@@ -1,6 +1,7 @@
 // Every kernel written by hand compiles, by NVRTC, for each type of element that it is used with and for chips old and
 // new.
 #include "support/catch.hpp"
+#include "tern/device/cuda/graph.hpp"
 #include "tern/tern.hpp"
 
 using namespace tern;
@@ -57,17 +58,18 @@ const kernels::Kernel* const untyped[] = {
 };
 
 /// For the oldest chip that the compiler knows of those that the library serves, and newer ones.
-void check_compiles(const kernels::Kernel& kernel, std::initializer_list<DType> types) {
-  const std::string source = kernels::typed_source(kernel, types);
+void check_compiles(const std::string& source, const std::string& name) {
   for (const int chip : {75, 90, 120}) {
-    INFO(kernel.name << " for sm_" << chip << (types.size() ? ", " : "")
-                     << (types.size() ? name_of(*types.begin()) : ""));
+    INFO(name << " for sm_" << chip);
     std::string problem;
     try {
       CHECK(cuda::detail::compile(source, chip / 10, chip % 10).size() > 100);
     } catch (const Error& error) { problem = error.what(); }
     CHECK(problem == "");
   }
+}
+void check_compiles(const kernels::Kernel& kernel, std::initializer_list<DType> types) {
+  check_compiles(kernels::typed_source(kernel, types), std::string(kernel.name) + (types.size() ? std::string(", ") + name_of(*types.begin()) : ""));
 }
 
 bool has_compiler() {
@@ -98,4 +100,20 @@ TEST_CASE("kernels of two types compile") {
 TEST_CASE("kernels on numbers compile") {
   if (!has_compiler()) SKIP_TEST("needs NVRTC");
   for (const kernels::Kernel* kernel : untyped) check_compiles(*kernel, {});
+}
+
+TEST_CASE("kernels that a graph replays with new words compile") {
+  if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  for (const kernels::Kernel* kernel : {&kernels::uniform_kernel, &kernels::normal_kernel, &kernels::integers_kernel, &kernels::dropout_kernel})
+    check_compiles(cuda::detail::live_source(kernels::typed_source(*kernel, {DType::float32})), kernel->name);
+  const auto rule = []<class V>(V& p, V g, V& m) {
+    m = V(0.9) * m + g;
+    p = p - V(0.1) * m;
+  };
+  const kernels::TracedUpdate update(Type<float>{}, rule, std::make_index_sequence<3>{});
+  Array p{}, g{}, m{};
+  p.dtype = m.dtype = DType::float32;
+  g.dtype = DType::bfloat16;
+  const Array* const arrays[] = {&p, &g, &m};
+  check_compiles(cuda::detail::live_source(kernels::update_source(update, arrays, 0b101, 6)), "update");
 }

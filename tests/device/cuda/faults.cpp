@@ -6,6 +6,7 @@
 #include "support/process.hpp"
 #include "support/tensors.hpp"
 #include "tern/data/loader.hpp"
+#include "tern/device/cuda/graph.hpp"
 #include "tern/nn/dropout.hpp"
 #include "tern/nn/linear.hpp"
 #include "tern/ops/activations.hpp"
@@ -30,8 +31,8 @@ struct Page {
   ~Page() { ledger::stop(); }
 };
 
-/// A network is made and trained on batches that a worker copies ahead; then every other way to copy, to wait and to ask is taken
-/// once, on two devices. The losses, and what came back.
+/// A network is made and trained on batches that a worker copies ahead; a step is captured and replayed; then every other way to copy,
+/// to wait and to ask is taken once, on two devices. The losses, and what came back.
 std::vector<double> train() {
   const Page page;
   manual_seed(1);
@@ -39,13 +40,25 @@ std::vector<double> train() {
   optim::Adam adam(net.parameters(), {.lr = 0.01});
   const data::TensorDataset set(spread_tensor<Cpu, float>({8, 6}), tensor_of<Cpu, std::int64_t>({0, 1, 2, 0, 2, 1, 1, 0}));
   std::vector<double> numbers;
-  for (auto& [x, y] : data::loader<Cuda>(set, {.batch_size = 4, .shuffle = true, .workers = 1})) {
+  const auto step = [&](const Tensor<Cuda>& x, const Tensor<Cuda, std::int64_t>& y) {
     const auto loss = cross_entropy(net(x), y);
     adam.zero_grad();
     loss.backward();
     adam.step();
-    numbers.push_back(loss.item());
+    return loss.detach();
+  };
+  const auto seen = zeros<Cuda>({4, 6});
+  for (auto& [x, y] : data::loader<Cuda>(set, {.batch_size = 4, .shuffle = true, .workers = 1})) {
+    numbers.push_back(step(x, y).item());
+    seen.copy_(x);
   }
+  cuda::Graph graph;
+  const auto labels = zeros<Cuda, std::int64_t>({4});
+  Tensor<Cuda> loss;
+  graph.capture([&] { loss = step(seen, labels); });
+  graph.replay();
+  graph.replay();
+  numbers.push_back(loss.item());
   const auto pinned = spread_tensor<Cpu, float>({2, 3, 3}).pin_memory();
   const auto there = pinned.cuda(1).cuda(0), product = matmul(pinned.cuda(), there + full<Cuda>({3, 3}, 0.5f));
   cuda::memory_stats();
@@ -70,7 +83,7 @@ constexpr DriverCall driver_calls[] = {TERN_CUDA_DRIVER_FUNCTIONS(TERN_FAULTS_DR
                                            TERN_CUBLASLT_FUNCTIONS(TERN_FAULTS_LIBRARY)};
 
 constexpr const char* kinds[] = {"context", "memory", "pinned", "stream", "event", "module",
-                                 "program", "cublasLt", "matmul desc", "matrix layout", "preference"};
+                                 "program", "cublasLt", "matmul desc", "matrix layout", "preference", "graph", "executable graph"};
 
 /// What exists besides the pinned blocks that are kept for reuse.
 std::map<std::string, std::int64_t> census() {

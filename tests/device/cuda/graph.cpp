@@ -291,6 +291,18 @@ TEST_CASE("tensors of a graph may die before it, and it before them", "[cuda]") 
       second.replay();
       graph.replay();
       check_close(values_of(y), {25, 49, 73});
+      Tensor<Cuda> z;
+      {
+        cuda::Graph third;
+        Tensor<Cuda> made;
+        third.capture([&] { made = y + 1; });
+        third.replay();
+        graph.capture([&] { z = made * 2; });
+      }
+      const auto more = full<Cuda>({3}, 100);  // does not get the memory of what the third made
+      graph.replay();
+      check_close(values_of(z), {52, 100, 148});
+      check_close(values_of(more), {100, 100, 100});
     }
     check_close(values_of(y + 1), {26, 50, 74});
   }

@@ -68,7 +68,7 @@ struct System {
  private:
   std::mutex mutex_;
 };
-inline System& system() {
+[[gnu::noinline]] inline System& system() {
   static System& instance = *new System;
   return instance;
 }
@@ -81,7 +81,7 @@ struct Opening {
   DeviceState& state;
   int device;
   bool complete = false;
-  ~Opening() {
+  [[gnu::noinline, gnu::cold]] ~Opening() {
     if (complete || !state.context) return;
     for (const Stream stream : {state.compute, state.copy})
       if (stream) TERN_CUDA_RELEASE(cuStreamDestroy_v2, stream);

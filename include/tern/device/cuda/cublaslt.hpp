@@ -25,7 +25,7 @@ inline void check_cublaslt(const char* function, int status) {
   struct Name {                                                                           \
     Handle handle = nullptr;                                                              \
     Name() = default;                                                                     \
-    ~Name() {                                                                             \
+    [[gnu::noinline, gnu::cold]] ~Name() {                                                \
       if (handle) note_cublaslt(#destroy, cublaslt().functions.destroy(handle));          \
     }                                                                                     \
     Name(const Name&) = delete;                                                           \
@@ -52,7 +52,7 @@ struct Product {
 /// workspace that needs.
 class ProductPlan {
  public:
-  ProductPlan(CublasLt handle, const Product& p) : product(p) {
+  [[gnu::noinline, gnu::cold]] ProductPlan(CublasLt handle, const Product& p) : product(p) {
     const CudaType scale = p.type == type_64f ? type_64f : type_32f;
     TERN_CUBLASLT(cublasLtMatmulDescCreate, &desc_.handle, p.compute, scale);
     set(desc_transpose_a, std::int32_t(p.transpose_a));

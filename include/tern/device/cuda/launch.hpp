@@ -44,7 +44,7 @@ class Kernels {
   std::size_t count_ = 0;
 };
 
-inline Kernels& kernels(int ordinal) {
+[[gnu::noinline]] inline Kernels& kernels(int ordinal) {
   static std::vector<Kernels>& all = *new std::vector<Kernels>(system().devices.size());
   return all[std::size_t(ordinal)];
 }

@@ -80,15 +80,23 @@ inline bool try_open(Library& library, const std::string& path) {
   return library;
 }
 
-#define TERN_CUDA_LOAD(name, result, arguments)                                        \
-  functions.name = reinterpret_cast<result(*) arguments>(dlsym(library.handle, #name)); \
-  if (!functions.name && library.problem.empty()) library.problem = library.path + " has no function " #name;
+namespace detail {
+/// The library's function of that name; where there is none, that is its problem.
+[[gnu::noinline, gnu::cold]] inline void* find_function(Library& library, const char* name) {
+  void* const function = dlsym(library.handle, name);
+  if (!function && library.problem.empty()) library.problem = library.path + " has no function " + name;
+  return function;
+}
+}  // namespace detail
+
+#define TERN_CUDA_LOAD(name, result, arguments) \
+  functions.name = reinterpret_cast<result(*) arguments>(detail::find_function(library, #name));
 
 /// libcuda, which comes with NVIDIA's driver.
 struct Driver {
   Library library = open_library({"libcuda.so.1"}, false);
   DriverFunctions functions;
-  Driver() {
+  [[gnu::noinline, gnu::cold]] Driver() {
     if (!library.handle) return;
     library.problem.clear();
     TERN_CUDA_DRIVER_FUNCTIONS(TERN_CUDA_LOAD)
@@ -99,7 +107,7 @@ struct Driver {
 struct Nvrtc {
   Library library = open_library({"libnvrtc.so.13", "libnvrtc.so.12"}, true);
   NvrtcFunctions functions;
-  Nvrtc() {
+  [[gnu::noinline, gnu::cold]] Nvrtc() {
     if (!library.handle) return;
     library.problem.clear();
     TERN_NVRTC_FUNCTIONS(TERN_CUDA_LOAD)
@@ -110,7 +118,7 @@ struct Nvrtc {
 struct CublasLtLibrary {
   Library library = open_library({"libcublasLt.so.13", "libcublasLt.so.12"}, true);
   CublasLtFunctions functions;
-  CublasLtLibrary() {
+  [[gnu::noinline, gnu::cold]] CublasLtLibrary() {
     if (!library.handle) return;
     library.problem.clear();
     TERN_CUBLASLT_FUNCTIONS(TERN_CUDA_LOAD)
@@ -118,18 +126,18 @@ struct CublasLtLibrary {
 };
 #undef TERN_CUDA_LOAD
 
-// Never closed: tensors may outlive main's statics.
+// Never closed: tensors may outlive main's statics. Not inlined: everything calls them.
 
-inline Driver& driver() {
+[[gnu::noinline]] inline Driver& driver() {
   static Driver& instance = *new Driver;
   return instance;
 }
-inline Nvrtc& nvrtc() {
+[[gnu::noinline]] inline Nvrtc& nvrtc() {
   static Nvrtc& instance = *new Nvrtc;
   if (!instance.library.problem.empty()) fail("cuda", {"NVRTC, which compiles kernels, cannot be used: ", instance.library.problem});
   return instance;
 }
-inline CublasLtLibrary& cublaslt() {
+[[gnu::noinline]] inline CublasLtLibrary& cublaslt() {
   static CublasLtLibrary& instance = *new CublasLtLibrary;
   if (!instance.library.problem.empty())
     fail("cuda", {"cuBLASLt, which multiplies matrices, cannot be used: ", instance.library.problem});

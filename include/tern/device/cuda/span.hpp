@@ -35,7 +35,7 @@ inline constinit std::atomic<const Listener*> listener{nullptr};
 /// A piece of work of this thread, from here to the end of the scope, accounted to the user's line.
 class Span {
  public:
-  Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false)
+  [[gnu::noinline]] Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false)
       : work_(work), listener_(listener.load(std::memory_order_relaxed)) {
     tern::detail::DeviceEvents& events = tern::detail::device_events;
     ++events.count[int(work)];
@@ -46,7 +46,7 @@ class Span {
       tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
     if (work != Work::kernel && events.open++ == 0) start_ = now();
   }
-  ~Span() {
+  [[gnu::noinline]] ~Span() {
     tern::detail::DeviceEvents& events = tern::detail::device_events;
     if (work_ != Work::kernel && --events.open == 0) events.host_seconds[int(work_)] += now() - start_;
     if (listener_) [[unlikely]]
