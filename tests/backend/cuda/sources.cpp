@@ -1,0 +1,88 @@
+// NVIDIA's compiler on every kernel that tests on Cuda have made, the traced ones among them: their sources lie in the
+// tests' cache of kernels. Each is compiled for the oldest chip and for one of the other two; with --all for each of six.
+// usage: tern_cuda_sources FOLDER [--all]
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tern/backend/cuda/prelude.hpp"
+#include "tern/device/cuda/kernel_cache.hpp"
+
+namespace detail = tern::cuda::detail;
+
+namespace {
+
+/// The sources in a folder that begin with the library's prelude as it is now: older ones may lie there too.
+std::set<std::string> read_sources(const char* folder) {
+  std::set<std::string> sources;
+  std::error_code none;
+  for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
+    const std::string text = detail::read_file(file.path());
+    const std::size_t begin = text.find(tern::backend::cuda::prelude);
+    if (!text.starts_with("tern kernel ") || begin == std::string::npos) continue;
+    // Before the source stands its size, in a line of its own.
+    const std::size_t line = text.rfind('\n', begin - 2) + 1;
+    sources.insert(text.substr(begin, std::stoul(text.substr(line))));
+  }
+  return sources;
+}
+
+std::vector<int> chips_for(const std::string& source, bool all) {
+  if (all) return {75, 80, 86, 90, 100, 120};
+  return {75, detail::hash_text(source) % 2 ? 90 : 120};
+}
+
+std::string name_of(const std::string& source) {
+  const std::string before = "extern \"C\" __global__ void ";
+  const std::size_t begin = source.find(before) + before.size();
+  return source.substr(begin, source.find('(', begin) - begin);
+}
+
+bool compiles(const std::string& source, bool all) {
+  bool good = true;
+  for (const int chip : chips_for(source, all)) {
+    try {
+      detail::compile(source, chip / 10, chip % 10);
+    } catch (const tern::Error& error) {
+      std::printf("FAILED %s for sm_%d: %s\n", name_of(source).c_str(), chip, error.what());
+      good = false;
+    }
+  }
+  return good;
+}
+
+int skip(const char* why) {
+  std::printf("skipped: %s\n0 passed, 0 failed, 1 skipped\n", why);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: tern_cuda_sources FOLDER [--all]\n");
+    return 2;
+  }
+  const bool all = argc > 2 && !std::strcmp(argv[2], "--all");
+  try {
+    tern::cuda::nvrtc();
+  } catch (const tern::Error&) { return skip("needs NVRTC"); }
+  const std::set<std::string> known = read_sources(argv[1]);
+  if (known.empty()) return skip("no kernels yet: the suite on Cuda makes them");
+
+  const std::vector<std::string> sources(known.begin(), known.end());
+  std::atomic<std::size_t> next = 0, failed = 0;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+    threads.emplace_back([&] {
+      for (std::size_t k; (k = next++) < sources.size();) failed += !compiles(sources[k], all);
+    });
+  for (std::thread& thread : threads) thread.join();
+  std::printf("%zu passed, %zu failed, 0 skipped\n", sources.size() - failed, failed.load());
+  return failed > 0;
+}
