@@ -18,6 +18,7 @@ declare -A sanitized=(
 
 # In the background: start NAME COMMAND...; finish NAME prints what it prints, to its end, and fails if it failed.
 jobs_folder=$(mktemp -d)
+trap 'rm -rf "$jobs_folder"' EXIT
 start() {
   local job=$jobs_folder/$1
   shift
