@@ -55,7 +55,8 @@ void multiply_directly(benchmark::State& state, Index n, bool tf32) {
   TERN_CUBLASLT(cublasLtMatmulPreferenceCreate, &preference);
   TERN_CUBLASLT(cublasLtMatmulPreferenceSetAttribute, preference, preference_workspace_bytes, &workspace_bytes,
                 sizeof workspace_bytes);
-  TERN_CUBLASLT(cublasLtMatmulAlgoGetHeuristic, handle, desc, square, square, square, square, preference, 1, &best, &found);
+  TERN_CUBLASLT(cublasLtMatmulAlgoGetHeuristic, handle, desc, square, square, square, square, preference, 1, &best,
+                &found);
   if (!found) return state.SkipWithError("cuBLASLt has no algorithm");
   const auto a = randn<Cuda, T>({n, n}), b = randn<Cuda, T>({n, n}), c = empty<Cuda, T>({n, n});
   const auto workspace = empty<Cuda, std::uint8_t>({Index(workspace_bytes)});

@@ -1,5 +1,5 @@
-// Epochs over as many images as MNIST has, on the CPU and on a GPU: batches made by the loader, training steps. The images
-// are grey, which takes as long.
+// Epochs over as many images as MNIST has, on the CPU and on a GPU: batches made by the loader, training steps. The
+// images are grey, which takes as long.
 #include <benchmark/benchmark.h>
 #include <tern/tern.hpp>
 
@@ -24,8 +24,10 @@ void train(benchmark::State& state, Net& net, Optimiser& optimiser, Index batch_
 /// Runs f where there is the device; else skips.
 template <Device D, class F>
 void on_device(benchmark::State& state, const F& f) {
-  if (std::is_same_v<D, Cuda> && !cuda::is_available()) state.SkipWithError(cuda::why_not().c_str());
-  else f();
+  if (std::is_same_v<D, Cuda> && !cuda::is_available())
+    state.SkipWithError(cuda::why_not().c_str());
+  else
+    f();
 }
 
 template <Device D>

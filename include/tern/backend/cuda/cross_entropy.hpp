@@ -45,6 +45,7 @@ extern "C" __global__ void cross_entropy(const Words<19> p) {
     l = row.total(partial, sum).log_sum();
   }
   if (row.spread != 0) {
+#pragma unroll 1  // seldom run, and long to compile
     for (Index c = row.at; c < row.n; c += row.along) all += row.weight_of(c) * (l - row.at_class(c));
     all = row.total(partial_sum, all);
   }
