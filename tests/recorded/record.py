@@ -12,6 +12,7 @@ import torch
 
 from conventions import conventions
 from indexing import indexing
+from numpy_files import numpy_files
 from table import INF, NAN, plain, write
 
 
@@ -325,3 +326,4 @@ if __name__ == "__main__":
     conventions()
     modules()
     attention()
+    numpy_files()

@@ -1,0 +1,90 @@
+// .npy files: numpy's own, read; ours, as numpy would write them; and what is refused.
+#include "recorded_bytes.hpp"
+#include "temporary_folder.hpp"
+
+#include <tern/io/npy.hpp>
+
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+std::vector<double> host_values(const AnyTensor& x) {
+  std::vector<double> values;
+  const auto add = [&]<class T>(Type<T>) {
+    if (x.is<Cpu, T>()) values = values_of(x.as<Cpu, T>());
+  };
+  add(f32), add(f64), add(f16), add(i64), add(i32), add(Type<std::uint8_t>{}), add(Type<bool>{});
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("numpy's arrays are read, and written as numpy writes them") {
+  const TemporaryFolder folder;
+  int seen = 0;
+  for (const Json& recorded : recorded_cases("numpy_files")) {
+    if (!recorded.contains("values")) continue;
+    INFO(recorded["name"]);
+    ++seen;
+    const std::string bytes = bytes_of(recorded["file"]), path = folder.put("a.npy", bytes);
+    const AnyTensor x = io::load_npy(path);
+    CHECK(host_values(x) == recorded["values"].get<std::vector<double>>());
+    const auto sizes = recorded["shape"].get<std::vector<Index>>();
+    CHECK(x.shape() == Shape(sizes.data(), int(sizes.size())));
+    if (recorded["name"].get<std::string>().find("by columns") != std::string::npos) continue;
+    io::save_npy(folder / "b.npy", x);
+    CHECK(content_of(folder / "b.npy") == bytes);
+  }
+  CHECK(seen == 11);
+}
+
+TEST_CASE("a view is written as its elements read") {
+  const TemporaryFolder folder;
+  const auto x = spread_tensor<Cpu>({3, 4});
+  io::save_npy(folder / "a.npy", x.t().slice(0, {0, 4, 2}));
+  CHECK(host_values(io::load_npy(folder / "a.npy")) == values_of(x.t().slice(0, {0, 4, 2})));
+  CHECK(folder.file_count() == 1);
+}
+
+TEST_CASE("what is no array of these types is refused, and names the file") {
+  const TemporaryFolder folder;
+  int refused = 0;
+  for (const Json& recorded : recorded_cases("numpy_files")) {
+    if (!recorded.contains("refused")) continue;
+    ++refused;
+    const std::string path = folder.put("a.npy", bytes_of(recorded["file"]));
+    CHECK_THAT(error_of([&] { io::load_npy(path); }),
+               ContainsSubstring("its elements are of a type that is not offered") && ContainsSubstring(path));
+  }
+  CHECK(refused == 3);
+  CHECK_THAT(error_of([&] { io::save_npy(folder / "b.npy", zeros<Cpu, bfloat16>({2})); }),
+             ContainsSubstring("save_npy: numpy has no type for bfloat16"));
+  CHECK_THAT(error_of([&] { io::save_npy(folder / "b.npy", AnyTensor()); }),
+             ContainsSubstring("save_npy: the tensor is undefined"));
+  CHECK_THAT(error_of([&] { io::load_npy(folder / "missing"); }), ContainsSubstring("missing"));
+}
+
+TEST_CASE("every truncated file is refused, and none with a byte changed is read past its end") {
+  const TemporaryFolder folder;
+  const std::string whole = bytes_of(recorded_cases("numpy_files")[0]["file"]);
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    const std::string path = folder.put("a.npy", whole.substr(0, n));
+    CHECK_THAT(error_of([&] { io::load_npy(path); }), ContainsSubstring("npy: "));
+  }
+  for (std::size_t i = 0; i < 128; ++i) {
+    for (const char other : {'\0', '9', '\xff', ')', '\''}) {
+      std::string changed = whole;
+      changed[i] = other;
+      const std::string path = folder.put("a.npy", changed);
+      const std::string error = error_of([&] { io::load_npy(path); });
+      if (!error.empty()) CHECK_THAT(error, ContainsSubstring("npy: "));
+    }
+  }
+  CHECK_THAT(error_of([&] { io::load_npy(folder.put("a.npy", whole + "x")); }),
+             ContainsSubstring("its elements do not take the bytes that it has"));
+  std::string boolean = bytes_of(recorded_cases("numpy_files")[6]["file"]);
+  boolean.back() = 2;
+  CHECK_THAT(error_of([&] { io::load_npy(folder.put("a.npy", boolean)); }),
+             ContainsSubstring("a boolean is the byte 2"));
+}
