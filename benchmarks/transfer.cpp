@@ -93,7 +93,11 @@ void matmul_cuda_copied(benchmark::State& state) {
   });
 }
 
-#define TERN_COPIES(name) BENCHMARK(name)->RangeMultiplier(8)->Range(1 << 10, 256 << 20)->UseRealTime()
+/// 1 KB to 256 MB.
+void each_size(benchmark::internal::Benchmark* copy) {
+  for (int bits = 10; bits <= 28; bits += 3) copy->Arg(Index(1) << bits);
+}
+#define TERN_COPIES(name) BENCHMARK(name)->Apply(each_size)->UseRealTime()
 TERN_COPIES(to_device_pageable);
 TERN_COPIES(to_device_pinned);
 TERN_COPIES(to_host_pageable);

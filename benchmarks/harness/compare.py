@@ -10,10 +10,10 @@ import report
 import sides
 from rows import GPU_ROWS, NANOSECONDS, PEERS, ROWS, Gpu, Machine
 
-# Each side measures that often, in turn; the minimum counts. Compiling against LibTorch takes half a minute; a GPU is no
-# other program's.
-ROUNDS = {"programs": 2, "device": 3, "transfer": 3, "epochs": 2}
-MOST_ROUNDS = 5
+# Each side measures that often, in turn; the minimum counts. Compiling against LibTorch takes half a minute; on a GPU each
+# program starts for a second, and no other is there to disturb it.
+ROUNDS, FEW_ROUNDS = 5, 2
+RARELY = ("programs", "device", "transfer", "epochs")
 
 USAGE = """%(prog)s [NAME...] [--peer torch|tensorflow] [--threads N] [--json FILE] [--table FILE] [--gpu]
 
@@ -46,7 +46,8 @@ def selection(parser, options):
         peer = peer or options.peer
         if peer not in (None, *PEERS):
             parser.error(f"no peer {peer}: {', '.join(PEERS)}")
-        found = [row for row in rows if base in (row.name, row.suite, row.name.removesuffix("_memory"))]
+        found = [row for row in rows
+                 if base in (row.name, row.suite, row.name.removesuffix("_memory"), row.name.partition("/")[0])]
         if not found:
             parser.error(f"no row or suite {base}")
         for row in found:
@@ -110,7 +111,7 @@ def compare(row, peer, threads):
     """Each side's best answers to the row: rounds of tern and the peer in turn."""
     pair = [tern_side(row.suite, threads)] + ([peer_side(peer, row.suite, threads)] if peer else [])
     best = [{}, {}]
-    for _ in range(ROUNDS.get(row.suite, MOST_ROUNDS)):
+    for _ in range(FEW_ROUNDS if row.suite in RARELY else ROUNDS):
         for side, mine in zip(pair, best):
             for name, value in side.measure(row).items():
                 mine[name] = min(value, mine.get(name, float("inf")))
