@@ -253,7 +253,8 @@ namespace measuring {
 /// This machine's curves: measured if they never were on this processor, with as many threads, this card and driver, or
 /// if `remeasure`. They are kept in tern/ of the user's cache folder (XDG_CACHE_HOME, else ~/.cache); where there is
 /// none, the next call measures again.
-[[gnu::noinline, gnu::cold]] inline Machine machine(bool remeasure = false, const Effort& effort = {}) {
+[[gnu::noinline, gnu::cold]] inline Machine machine(bool remeasure = false, const Effort& effort = {}, Here here = {}) {
+  const Site user(here);
   Machine machine;
   machine.cpu = tern::text({measuring::cpu_name(), ", ", num_threads(), num_threads() == 1 ? " thread, " : " threads, ",
                             build_info().instruction_set});
