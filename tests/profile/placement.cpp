@@ -5,6 +5,7 @@
 #include "tern/nn/dropout.hpp"
 #include "tern/nn/linear.hpp"
 #include "tern/ops/activations.hpp"
+#include "tern/profile/ledger.hpp"
 
 using namespace tern;
 using namespace tern_test;
@@ -156,4 +157,25 @@ TEST_CASE("placement: an answer that is measured has the device's times", "[cuda
   CHECK(where.measured.copied == exactly(2 * (600 + 6554) * 1e-9 + 5195e-9 + (600 + 32768) * 1e-9));
   CHECK(where.measured.cpu > 0);
   CHECK(place.elementwise(8192, {.measured = true}).measured.cuda == exactly(1984e-9));
+}
+
+TEST_CASE("placement: what a question copies is accounted to the line that asks", "[cuda]") {
+  const Placement place = round_machine();
+  ledger::start();
+  const int line = __LINE__ + 1;
+  place.elementwise(4, {.measured = true});
+  const auto lines = ledger::lines();
+  ledger::stop();
+  CHECK(lines.size() == 3);  // there, back, and the wait for that
+  for (const ledger::Line& each : lines) CHECK(each.site == tern::text({__FILE__, ":", line}));
+}
+
+TEST_CASE("placement: what cannot be answered is an Error") {
+  const Placement place = round_machine();
+  CHECK(error_of([&] { place.matmul(2, 0, 3); }) == "placement: sizes must be at least 1: 2, 0, 3");
+  CHECK(error_of([&] { place.elementwise(-1); }) == "placement: sizes must be at least 1: -1");
+  const nn::Dropout<Cpu> dropout{0.5};
+  const auto x = ones<Cpu>({3}).requires_grad_();
+  CHECK(error_of([&] { place.step(dropout, x); }) ==
+        "placement: the step has no matrix products to be predicted by: ask for it to be measured");
 }

@@ -75,6 +75,22 @@ TEST_CASE("the trace has each kernel, copy and wait at its time, on the lane of 
   CHECK_FALSE(found[3]["args"].contains("bytes"));
 }
 
+TEST_CASE("what follows on a stream begins where the last piece ended, also far from the page's beginning", "[cuda]") {
+  if (!is_emulated()) return;
+  const EmulatedTime time;
+  const auto x = zeros<Cuda>({25000});
+  const Page open;
+  x.zero_();
+  advance(900'000'000);
+  for (int i = 0; i < 100; ++i) x.zero_();
+  const auto found = events();
+  REQUIRE(found.size() == 101);
+  for (std::size_t i = 1; i < 101; ++i) {
+    CHECK(double(found[i]["ts"]) > double(found[i - 1]["ts"]) + double(found[i - 1]["dur"]) - 2e-3);  // three digits
+    CHECK(double(found[i]["dur"]) == Approx(2).margin(0.15));
+  }
+}
+
 TEST_CASE("the trace names the host, the devices and their streams", "[cuda]") {
   const Page open;
   zeros<Cuda>({4});

@@ -73,7 +73,7 @@ struct TimedEvent {
   return 1e-3 * double(milliseconds);
 }
 
-/// The same for one run, the least of several tries: at least four, and as many as fit into 20 ms. The first, which
+/// The same for one run, the least of several tries: at least four, and as many as fit into 50 ms. The first, which
 /// compiles kernels, does not count.
 [[gnu::noinline, gnu::cold]] inline double least_seconds(bool on_device, void (*run)(const void* f, int times),
                                                          const void* f) {
@@ -81,7 +81,7 @@ struct TimedEvent {
   const double start = now();
   double least = seconds_of(on_device, run, f, 1);
   const int times = least < 25e-6 ? 20 : least < 500e-6 ? int(500e-6 / least) : 1;
-  for (int tries = 0; tries < 4 || (tries < 20 && now() - start < 20e-3); ++tries) {
+  for (int tries = 0; tries < 4 || (tries < 50 && now() - start < 50e-3); ++tries) {
     const double seconds = seconds_of(on_device, run, f, times) / times;
     if (seconds < least) least = seconds;
   }
@@ -140,7 +140,8 @@ enum Part : int { on_cpu = 1, on_cuda = 2, with_copies = 4 };
                 : least_seconds(true, [&] { host.cuda(device); });
 }
 
-/// `seconds` at each size; x of a size: what the curve goes by.
+/// `seconds` at each size; x of a size: what the curve goes by. A size that took longer than a larger one was
+/// disturbed, and gets the larger one's.
 template <class X, class Seconds>
 Curve measured_curve(const Sizes& sizes, double longest, const X& x, const Seconds& seconds) {
   Curve curve;
@@ -149,6 +150,8 @@ Curve measured_curve(const Sizes& sizes, double longest, const X& x, const Secon
     curve.points.push_back({x(size), seconds(Index(size))});
     if (now() - start > longest) break;
   }
+  for (std::size_t i = curve.points.size() - 1; i > 0; --i)
+    if (curve.points[i - 1].seconds > curve.points[i].seconds) curve.points[i - 1].seconds = curve.points[i].seconds;
   return curve;
 }
 
@@ -250,7 +253,8 @@ namespace measuring {
 /// This machine's curves: measured if they never were on this processor, with as many threads, this card and driver, or
 /// if `remeasure`. They are kept in tern/ of the user's cache folder (XDG_CACHE_HOME, else ~/.cache); where there is
 /// none, the next call measures again.
-[[gnu::noinline, gnu::cold]] inline Machine machine(bool remeasure = false, const Effort& effort = {}) {
+[[gnu::noinline, gnu::cold]] inline Machine machine(bool remeasure = false, const Effort& effort = {}, Here here = {}) {
+  const Site user(here);
   Machine machine;
   machine.cpu = tern::text({measuring::cpu_name(), ", ", num_threads(), num_threads() == 1 ? " thread, " : " threads, ",
                             build_info().instruction_set});

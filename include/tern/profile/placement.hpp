@@ -108,7 +108,9 @@ struct Placement : Machine {
 
   /// [m, k] times [k, n]. Predicted by the square product of as many operations, but never faster than a + b that
   /// touches as much memory.
-  [[gnu::noinline, gnu::cold]] Where matmul(Index m, Index n, Index k, Ask ask = {}) const {
+  [[gnu::noinline, gnu::cold]] Where matmul(Index m, Index n, Index k, Ask ask = {}, Here here = {}) const {
+    if (m < 1 || n < 1 || k < 1) fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
+    const Site user(here);
     const double sizes[] = {double(m), double(n), double(k)};
     Where where = answer(tern::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
     if (where.grow < HUGE_VAL) {
@@ -121,7 +123,9 @@ struct Placement : Machine {
   }
 
   /// a + b of n elements each.
-  [[gnu::noinline, gnu::cold]] Where elementwise(Index n, Ask ask = {}) const {
+  [[gnu::noinline, gnu::cold]] Where elementwise(Index n, Ask ask = {}, Here here = {}) const {
+    if (n < 1) fail("placement", {"sizes must be at least 1: ", n});
+    const Site user(here);
     const double size = double(n);
     Where where = answer(tern::text({"a + b of ", n, " elements"}), &size, 1);
     if (where.grow < HUGE_VAL) where.from = tern::text({"from ", scaled(size, where.grow), " elements on"});
@@ -133,9 +137,10 @@ struct Placement : Machine {
   /// model(batch).sum() and its backward pass, for a model and a batch on the CPU. Predicted by the matrix products of
   /// such a step, each as one of their mean size, and by nothing else: a step takes longer. A use is a step: each
   /// copies the batch to the device, and all of them share the copies of the parameters there and back. Runs on copies
-  /// of the model; the random sequence stays where it was.
+  /// of the model; the random sequence stays where it was. Error if there is nothing to predict by.
   template <class Model, class Batch>
-  Where step(const Model& model, const Batch& batch, Ask ask = {}) const {
+  Where step(const Model& model, const Batch& batch, Ask ask = {}, Here here = {}) const {
+    const Site user(here);
     const measuring::RandomGuard random;
     const auto run = [](auto& net, const auto& x) {
       net.zero_grad();
@@ -144,6 +149,8 @@ struct Placement : Machine {
     auto net = model.clone();
     const measuring::CountedProducts products;
     run(net, batch);
+    if (products.count() == 0 && !ask.measured)
+      fail("placement", {"the step has no matrix products to be predicted by: ask for it to be measured"});
     double parameter_bytes = 0;
     for (const auto& parameter : net.parameters()) parameter_bytes += bytes_of(*parameter.tensor.impl());
     Where where = step_of(products.flops(), products.count(), parameter_bytes, bytes_of(*batch.impl()));
@@ -287,8 +294,8 @@ struct PlacementOptions {
 
 /// This machine's placement report. The first call on a machine measures it, in a few seconds, and keeps what it found
 /// (machine()).
-[[gnu::noinline, gnu::cold]] inline Placement placement(PlacementOptions options = {}) {
-  return {machine(options.remeasure)};
+[[gnu::noinline, gnu::cold]] inline Placement placement(PlacementOptions options = {}, Here here = {}) {
+  return {machine(options.remeasure, {}, here)};
 }
 
 }  // namespace tern::profile

@@ -15,6 +15,7 @@ namespace tern::ledger {
       "\"args\": {\"name\": \"host\"}}";
   char row[256];
   int devices = 0;
+  std::vector<double> ends(2 * std::size_t(cuda::device_count()));  // of what came last on each stream
   for (const auto& entry : page.entries) {
     for (; devices <= entry.ordinal; ++devices) {
       constexpr const char* lanes[] = {"compute", "copies beside it"};
@@ -32,11 +33,20 @@ namespace tern::ledger {
     }
     const bool wait = entry.work == Work::wait,
                beside = !wait && entry.stream == cuda::detail::bind(entry.ordinal).copy;
+    // What follows at once on a stream may begin some ns too early by the driver's floats; viewers take that for
+    // nesting.
+    double start = entry.start, end = entry.start + entry.seconds;
+    if (!wait) {
+      double& last = ends[2 * std::size_t(entry.ordinal) + beside];
+      if (start < last && start > last - 1e-7) start = last;
+      if (end < start) end = start;
+      last = end;
+    }
     (out += ",\n{\"name\": ") += io::json_quoted(entry.name);
     std::snprintf(
         row, sizeof row,
         ", \"cat\": \"%s\", \"ph\": \"X\", \"ts\": %.3f, \"dur\": %.3f, \"pid\": %d, \"tid\": %d, \"args\": {",
-        detail::name_of(entry.work), 1e6 * entry.start, 1e6 * entry.seconds, wait ? 0 : entry.ordinal + 1,
+        detail::name_of(entry.work), 1e6 * start, 1e6 * (end - start), wait ? 0 : entry.ordinal + 1,
         wait ? entry.thread : int(beside));
     out += row;
     if (entry.bytes) {
