@@ -89,8 +89,8 @@ constexpr const char* kinds[] = {"context", "memory", "pinned", "stream", "event
 std::map<std::string, std::int64_t> census() {
   std::map<std::string, std::int64_t> count;
   for (const char* kind : kinds) count[kind] = live_objects(kind);
-  for (const cuda::detail::PinnedBlock* block : cuda::detail::pinned_pool().free)
-    for (; block; block = block->next) {
+  for (const cuda::detail::PinnedQueue& queue : cuda::detail::pinned_pool().free)
+    for (const cuda::detail::PinnedBlock* block = queue.first; block; block = block->next) {
       --count["pinned"];
       for (const cuda::detail::PinnedUse* use = block->uses; use; use = use->next) --count["event"];
     }

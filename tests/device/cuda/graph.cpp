@@ -175,6 +175,24 @@ TEST_CASE("neither a step nor its replay makes the host wait", "[cuda]") {
   });
 }
 
+TEST_CASE("a replay is a few calls into the driver", "[cuda]") {
+  if (!is_emulated()) SKIP_TEST("the emulated driver counts calls");
+  Training<optim::Adam, optim::StepLR> training(optim::AdamOptions{}, optim::StepLROptions{});
+  training.next_batch();
+  training.step();
+  cuda::Graph graph;
+  graph.capture([&] { training.step(); });
+  graph.replay();
+  cuda::synchronize();
+  const auto calls = [](const auto& f) {
+    fail_call(nullptr, 0, 0);
+    f();
+    return calls_of(nullptr);
+  };
+  CHECK(calls([&] { graph.replay(); }) == 4);  // whether a block is free, a copy from it, its event, the graph
+  CHECK(calls([&] { training.step(); }) > 60);
+}
+
 namespace {
 
 /// Objects of CUDA's that a graph has, and nobody else.

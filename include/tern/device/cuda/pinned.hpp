@@ -26,9 +26,14 @@ struct PinnedBlock {
   PinnedBlock* next = nullptr;
 };
 
+/// Blocks in the order in which they were given back, so that the first ones are the likeliest to be idle.
+struct PinnedQueue {
+  PinnedBlock *first = nullptr, *last = nullptr;
+};
+
 struct PinnedPool {
   std::mutex mutex;
-  PinnedBlock* free[memory::class_count] = {};
+  PinnedQueue free[memory::class_count];
 };
 inline PinnedPool& pinned_pool() {
   static PinnedPool& instance = *new PinnedPool;
@@ -86,12 +91,8 @@ inline bool is_idle(const PinnedBlock& block) {
   {
     PinnedPool& pool = pinned_pool();
     const std::lock_guard lock(pool.mutex);
-    for (PinnedBlock** link = &pool.free[size_class]; *link; link = &(*link)->next) {
-      PinnedBlock* const block = *link;
-      if (!is_idle(*block)) continue;
-      *link = block->next;
-      return block;
-    }
+    PinnedQueue& queue = pool.free[size_class];
+    if (queue.first && is_idle(*queue.first)) return std::exchange(queue.first, queue.first->next);
   }
   auto block = std::make_unique<PinnedBlock>();
   block->size_class = size_class;
@@ -103,8 +104,10 @@ inline bool is_idle(const PinnedBlock& block) {
 inline void release_pinned(PinnedBlock* block) {
   PinnedPool& pool = pinned_pool();
   const std::lock_guard lock(pool.mutex);
-  block->next = pool.free[block->size_class];
-  pool.free[block->size_class] = block;
+  PinnedQueue& queue = pool.free[block->size_class];
+  block->next = nullptr;
+  (queue.first ? queue.last->next : queue.first) = block;
+  queue.last = block;
 }
 
 inline void refuse_copy_to_device() {
