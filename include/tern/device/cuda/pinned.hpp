@@ -110,15 +110,15 @@ inline void release_pinned(PinnedBlock* block) {
   queue.last = block;
 }
 
-inline void refuse_copy_to_device() {
-  refuse_capture("copy to device", "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before");
+inline void refuse_copy_to_device(const char* op) {
+  refuse_capture(op, "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before");
 }
 
 /// Copies pageable host memory to the device, in order with the stream's work. The driver may read the source of such a copy when it
 /// likes, so the bytes are taken first, through a few pinned blocks; the source is free when this returns.
 [[gnu::noinline]] inline void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
-  refuse_copy_to_device();
+  refuse_copy_to_device("to");
   constexpr std::size_t chunk = std::size_t(4) << 20;
   constexpr int most = 4;
   struct Blocks {
@@ -147,7 +147,7 @@ inline void refuse_copy_to_device() {
 /// Copies a block's memory to the device, in order with the stream's work; the block is busy until it is done.
 [[gnu::noinline]] inline void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
   if (!bytes) return;
-  refuse_copy_to_device();
+  refuse_copy_to_device("to");
   const DeviceState& state = bind(ordinal);
   PinnedUse& use = use_of(block, ordinal);
   start_to_device(ordinal, state.compute, to, from, bytes);
