@@ -15,17 +15,18 @@ using namespace tern_test;
 
 namespace {
 
-struct Net : nn::Module<Cuda, float> {
-  nn::Linear<Cuda> hidden{6, 8}, out{8, 3};
-  nn::Dropout<Cuda> dropout{0.25};
+template <Device D, class T = float>
+struct Net : nn::Module<D, T> {
+  nn::Linear<D, T> hidden{6, 8}, out{8, 3};
+  nn::Dropout<D, T> dropout{0.25};
   TERN_FIELDS(Net, hidden, out, dropout)
-  Tensor<Cuda> forward(const Tensor<Cuda>& x) { return out(dropout(relu(hidden(x)))); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return out(dropout(relu(hidden(x)))); }
 };
 
 /// A training on four batches in turn, as it is written without graphs.
 template <class Optimizer, class Schedule>
 struct Training {
-  Net net;
+  Net<Cuda> net;
   Optimizer optimizer;
   Schedule schedule;
   Tensor<Cuda> x = zeros<Cuda>({4, 6}), loss;
