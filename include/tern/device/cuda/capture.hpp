@@ -56,6 +56,9 @@ class Capture {
 };
 inline constinit thread_local Capture* capture = nullptr;
 
+/// The rule that most refusals give.
+inline constexpr const char* host_waits = "the host waits for the device; item(), cpu() and printing belong behind replay()";
+
 /// Error naming the op, if the thread captures.
 inline void refuse_capture(const char* op, const char* rule) {
   if (!capture) [[likely]] return;

@@ -68,8 +68,6 @@ namespace detail {
   check_failure(*state.failure);
 }
 
-inline constexpr const char* host_waits = "the host waits for the device; item(), cpu() and printing belong behind replay()";
-
 /// Copies the device's memory to pageable host memory, and waits for it.
 [[gnu::noinline]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
   refuse_capture("to", host_waits);
