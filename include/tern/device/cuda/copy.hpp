@@ -58,7 +58,7 @@ namespace detail {
 }
 
 /// Waits for a device that is bound. A wait that fails is tried again: queued copies may write to memory that the caller gives up.
-[[gnu::noinline]] inline void wait_for(const DeviceState& state, int ordinal) {
+[[gnu::noinline, gnu::cold]] inline void wait_for(const DeviceState& state, int ordinal) {
   refuse_capture("synchronize", "the host waits for the device; synchronize() belongs behind replay()");
   const Span span(Work::wait, "synchronize", ordinal, state.compute);
   if (const Status status = driver().functions.cuStreamSynchronize(state.compute)) {
@@ -69,7 +69,7 @@ namespace detail {
 }
 
 /// Copies the device's memory to pageable host memory, and waits for it.
-[[gnu::noinline]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
+[[gnu::noinline, gnu::cold]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
   refuse_capture("to", host_waits);
   const DeviceState& state = bind(ordinal);
   start_to_host(ordinal, state.compute, to, from, bytes, false);

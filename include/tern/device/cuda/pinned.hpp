@@ -74,7 +74,7 @@ inline bool is_idle(const PinnedBlock& block) {
 }
 
 /// The host waits until no copy uses the block.
-[[gnu::noinline]] inline void wait_idle(const PinnedBlock& block) {
+[[gnu::noinline, gnu::cold]] inline void wait_idle(const PinnedBlock& block) {
   for (PinnedUse* use = block.uses; use; use = use->next) {
     if (is_idle(*use)) continue;
     const DeviceState& state = bind(use->ordinal);
@@ -145,7 +145,7 @@ inline void refuse_copy_to_device(const char* op) {
 }
 
 /// Copies a block's memory to the device, in order with the stream's work; the block is busy until it is done.
-[[gnu::noinline]] inline void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
+[[gnu::noinline, gnu::cold]] inline void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
   if (!bytes) return;
   refuse_copy_to_device("to");
   const DeviceState& state = bind(ordinal);
