@@ -152,6 +152,7 @@ T Tensor<D, T>::item([[maybe_unused]] Here here) const {
     return *data();
   } else {
     const Site user(here);
+    cuda::detail::refuse_capture("item", cuda::detail::host_waits);
     T value;
     Array host = a;
     host.data = reinterpret_cast<char*>(&value);

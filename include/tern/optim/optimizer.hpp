@@ -177,13 +177,9 @@ class Optimizer {
   template <class D, class T>
   [[gnu::noinline]] static Tensor<D, T> prepare(Slot& slot, std::size_t states) {
     TensorImpl* const p = slot.parameter.impl();
-    if (cuda::detail::capture) [[unlikely]] {
-      const bool is_new = is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version);
-      if (slot.state.size() < states || is_new) fail("step", {"an optimiser makes what it remembers in its first step: run one before capturing"});
-      if (cuda::detail::capture->is_replay()) {  // only the step's numbers are wanted
-        tern::detail::retain(p);
-        return Tensor<D, T>(p);
-      }
+    if (cuda::detail::capture && wants_numbers(slot, states)) [[unlikely]] {
+      tern::detail::retain(p);
+      return Tensor<D, T>(p);
     }
     if (!p->contiguous) fail("step", {"parameter ", slot.name, " is not contiguous"});
     while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));
@@ -217,6 +213,15 @@ class Optimizer {
     const AnyTensor state = slot.ops->zeros(slot.parameter);
     slot.ops->overwrite(state, value);
     return state;
+  }
+
+  /// While a graph is captured or replayed: true if nothing but the step's numbers is wanted. Error in the first step.
+  [[gnu::noinline, gnu::cold]] static bool wants_numbers(const Slot& slot, std::size_t states) {
+    const bool is_new = size_of(slot.parameter.dtype()) == 2 &&
+                        (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
+    if (slot.state.size() < states || is_new)
+      fail("step", {"an optimiser makes what it remembers in its first step: run one before capturing"});
+    return cuda::detail::capture->is_replay();
   }
 
   [[gnu::noinline, gnu::cold]] static void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }

@@ -95,7 +95,7 @@ inline void record_copy(CopyInFlight& copy, cuda::detail::PinnedUse& use, cuda::
 
 /// Starts copying dense host memory to a device, on a stream of its own. What is not pinned is staged first.
 [[gnu::noinline]] inline std::unique_ptr<CopyInFlight> start_copy_to_device(int ordinal, TensorImpl* host) {
-  cuda::detail::refuse_copy_to_device();
+  cuda::detail::refuse_copy_to_device("cuda_async");
   const cuda::detail::DeviceState& state = cuda::detail::bind(ordinal);
   const std::size_t bytes = std::size_t(host->numel) * std::size_t(size_of(host->dtype));
   auto copy = std::make_unique<CopyInFlight>();

@@ -19,11 +19,12 @@ using namespace tern_test;
 
 namespace {
 
-struct Net : nn::Module<Cuda, float> {
-  nn::Linear<Cuda> hidden{6, 8}, out{8, 3};
-  nn::Dropout<Cuda> dropout{0.25};
+template <Device D, class T = float>
+struct Net : nn::Module<D, T> {
+  nn::Linear<D, T> hidden{6, 8}, out{8, 3};
+  nn::Dropout<D, T> dropout{0.25};
   TERN_FIELDS(Net, hidden, out, dropout)
-  Tensor<Cuda> forward(const Tensor<Cuda>& x) { return out(dropout(relu(hidden(x)))); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return out(dropout(relu(hidden(x)))); }
 };
 
 struct Page {
@@ -36,7 +37,7 @@ struct Page {
 std::vector<double> train() {
   const Page page;
   manual_seed(1);
-  Net net;
+  Net<Cuda> net;
   optim::Adam adam(net.parameters(), {.lr = 0.01});
   const data::TensorDataset set(spread_tensor<Cpu, float>({8, 6}), tensor_of<Cpu, std::int64_t>({0, 1, 2, 0, 2, 1, 1, 0}));
   std::vector<double> numbers;
@@ -89,8 +90,8 @@ constexpr const char* kinds[] = {"context", "memory", "pinned", "stream", "event
 std::map<std::string, std::int64_t> census() {
   std::map<std::string, std::int64_t> count;
   for (const char* kind : kinds) count[kind] = live_objects(kind);
-  for (const cuda::detail::PinnedBlock* block : cuda::detail::pinned_pool().free)
-    for (; block; block = block->next) {
+  for (const cuda::detail::PinnedQueue& queue : cuda::detail::pinned_pool().free)
+    for (const cuda::detail::PinnedBlock* block = queue.first; block; block = block->next) {
       --count["pinned"];
       for (const cuda::detail::PinnedUse* use = block->uses; use; use = use->next) --count["event"];
     }

@@ -56,11 +56,16 @@ class Capture {
 };
 inline constinit thread_local Capture* capture = nullptr;
 
-/// Error naming the op, if the thread captures.
-inline void refuse_capture(const char* op, const char* rule) {
-  if (!capture) [[likely]] return;
+/// The rule that most refusals give.
+inline constexpr const char* host_waits = "the host waits for the device; item(), cpu() and printing belong behind replay()";
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_captured(const char* op, const char* rule) {
   const Here* const site = tern::detail::outermost_site;
   fail(op, {"cannot be captured in a graph: ", rule, " (", site ? site->file : "an unknown file", ":", site ? Index(site->line) : 0, ")"});
+}
+/// Error naming the op, if the thread captures.
+inline void refuse_capture(const char* op, const char* rule) {
+  if (capture) [[unlikely]] refuse_captured(op, rule);
 }
 
 /// What memory is given back to instead of the driver.

@@ -87,6 +87,10 @@ class GraphRegistry final : public LiveGraphs {
     }
     deallocate(block);
   }
+  void repeat(Captured& graph, const Repeated& repeated) {
+    const std::lock_guard lock(mutex_);
+    graph.repeated.push_back(repeated);
+  }
   void forget(const void* object) override {
     const std::lock_guard lock(mutex_);
     for (Captured* graph : graphs_)
@@ -189,7 +193,7 @@ class Capturing final : public Capture {
     const std::size_t next = captured_.repeated.empty() ? 0 : captured_.repeated.back().launch + 1;
     if (launches.size() <= next || launches.back().numbers_at <= 0)
       fail("step", {"the parameter is not on cuda:", captured_.ordinal, ", whose work is captured"});
-    captured_.repeated.push_back({object, again, item, launches.size() - 1});
+    GraphRegistry::instance().repeat(captured_, {object, again, item, launches.size() - 1});
   }
   bool is_replay() const override { return false; }
 

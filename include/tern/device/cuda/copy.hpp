@@ -58,7 +58,7 @@ namespace detail {
 }
 
 /// Waits for a device that is bound. A wait that fails is tried again: queued copies may write to memory that the caller gives up.
-[[gnu::noinline]] inline void wait_for(const DeviceState& state) {
+[[gnu::noinline, gnu::cold]] inline void wait_for(const DeviceState& state) {
   if (const Status status = driver().functions.cuStreamSynchronize(state.compute)) {
     driver().functions.cuStreamSynchronize(state.compute);
     refuse("cuStreamSynchronize", status);
@@ -68,8 +68,8 @@ namespace detail {
 
 /// Copies the device's memory to pageable host memory, where it is when this returns. The driver may wait for the copy, and for all work
 /// before it, in the call that starts it; so the host's wait is counted from there.
-[[gnu::noinline]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
-  refuse_capture("copy to host", "the host waits for the device; item(), cpu() and printing belong behind replay()");
+[[gnu::noinline, gnu::cold]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
+  refuse_capture("to", host_waits);
   const DeviceState& state = bind(ordinal);
   const Span span(Work::wait, "wait for a copy", ordinal, state.compute);
   start_to_host(ordinal, state.compute, to, from, bytes, false);

@@ -41,7 +41,7 @@ class Refill final : public Capture {
 ///
 /// It reads and writes the tensors that it was captured with: overwrite inputs with copy_() before a replay. Each replay draws new random
 /// numbers and is a new step of the optimisers in it, at their present rates. Memory that existed at the capture is not freed before
-/// the graph.
+/// the graph. What a replay writes is not seen by the tape's checks.
 class Graph {
  public:
   Graph() = default;

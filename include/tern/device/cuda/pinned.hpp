@@ -26,9 +26,14 @@ struct PinnedBlock {
   PinnedBlock* next = nullptr;
 };
 
+/// Blocks in the order in which they were given back, so that the first ones are the likeliest to be idle.
+struct PinnedQueue {
+  PinnedBlock *first = nullptr, *last = nullptr;
+};
+
 struct PinnedPool {
   std::mutex mutex;
-  PinnedBlock* free[memory::class_count] = {};
+  PinnedQueue free[memory::class_count];
 };
 inline PinnedPool& pinned_pool() {
   static PinnedPool& instance = *new PinnedPool;
@@ -69,7 +74,7 @@ inline bool is_idle(const PinnedBlock& block) {
 }
 
 /// The host waits until no copy uses the block.
-[[gnu::noinline]] inline void wait_idle(const PinnedBlock& block) {
+[[gnu::noinline, gnu::cold]] inline void wait_idle(const PinnedBlock& block) {
   for (PinnedUse* use = block.uses; use; use = use->next) {
     if (is_idle(*use)) continue;
     const DeviceState& state = bind(use->ordinal);
@@ -86,12 +91,8 @@ inline bool is_idle(const PinnedBlock& block) {
   {
     PinnedPool& pool = pinned_pool();
     const std::lock_guard lock(pool.mutex);
-    for (PinnedBlock** link = &pool.free[size_class]; *link; link = &(*link)->next) {
-      PinnedBlock* const block = *link;
-      if (!is_idle(*block)) continue;
-      *link = block->next;
-      return block;
-    }
+    PinnedQueue& queue = pool.free[size_class];
+    if (queue.first && is_idle(*queue.first)) return std::exchange(queue.first, queue.first->next);
   }
   auto block = std::make_unique<PinnedBlock>();
   block->size_class = size_class;
@@ -103,19 +104,21 @@ inline bool is_idle(const PinnedBlock& block) {
 inline void release_pinned(PinnedBlock* block) {
   PinnedPool& pool = pinned_pool();
   const std::lock_guard lock(pool.mutex);
-  block->next = pool.free[block->size_class];
-  pool.free[block->size_class] = block;
+  PinnedQueue& queue = pool.free[block->size_class];
+  block->next = nullptr;
+  (queue.first ? queue.last->next : queue.first) = block;
+  queue.last = block;
 }
 
-inline void refuse_copy_to_device() {
-  refuse_capture("copy to device", "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before");
+inline void refuse_copy_to_device(const char* op) {
+  refuse_capture(op, "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before");
 }
 
 /// Copies pageable host memory to the device, in order with the stream's work. The driver may read the source of such a copy when it
 /// likes, so the bytes are taken first, through a few pinned blocks; the source is free when this returns.
 [[gnu::noinline]] inline void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
-  refuse_copy_to_device();
+  refuse_copy_to_device("to");
   constexpr std::size_t chunk = std::size_t(4) << 20;
   constexpr int most = 4;
   struct Blocks {
@@ -142,9 +145,9 @@ inline void refuse_copy_to_device() {
 }
 
 /// Copies a block's memory to the device, in order with the stream's work; the block is busy until it is done.
-[[gnu::noinline]] inline void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
+[[gnu::noinline, gnu::cold]] inline void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
   if (!bytes) return;
-  refuse_copy_to_device();
+  refuse_copy_to_device("to");
   const DeviceState& state = bind(ordinal);
   PinnedUse& use = use_of(block, ordinal);
   start_to_device(ordinal, state.compute, to, from, bytes);
