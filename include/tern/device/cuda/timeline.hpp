@@ -115,9 +115,12 @@ class Timeline {
   /// Waits for the second event where it is still to come, which is rare: a call less for each of many.
   [[gnu::noinline, gnu::cold]] static double seconds_between(Event from, Event to) {
     float milliseconds = 0;
-    if (driver().functions.cuEventElapsedTime(&milliseconds, from, to)) {
+    const Status status = driver().functions.cuEventElapsedTime(&milliseconds, from, to);
+    if (status == status_not_ready) {
       TERN_CUDA(cuEventSynchronize, to);
       TERN_CUDA(cuEventElapsedTime, &milliseconds, from, to);
+    } else if (status) {
+      refuse("cuEventElapsedTime", status);
     }
     return 1e-3 * double(milliseconds);
   }
