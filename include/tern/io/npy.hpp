@@ -2,7 +2,7 @@
 #pragma once
 #include <cstring>
 
-#include "../ops/copy.hpp"
+#include "../tensor/allocate.hpp"
 #include "../tensor/any_tensor.hpp"
 #include "../tensor/map.hpp"
 #include "file.hpp"
