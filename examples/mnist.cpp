@@ -98,9 +98,10 @@ bool train_network(Mlp<D>& net, optim::Optimizer& optimizer, const train::Option
     }
     done.batch = batch;
     if (session.interrupted() && batch < batches.size()) break;
+    const double loss = loss_sum.item(), hits = right.item();  // waits for what the device has still to do of the epoch
     auto receipt = timer.finish();
-    receipt.loss = loss_sum.item() / double(receipt.samples);
-    receipt.accuracy = right.item() / double(receipt.samples);
+    receipt.loss = loss / double(receipt.samples);
+    receipt.accuracy = hits / double(receipt.samples);
     receipt.test_accuracy = accuracy<D>(net, mnist.test);
     session.finish(done.epoch + 1, receipt);
     schedule.step();

@@ -65,7 +65,8 @@ class EpochTimer {
     if (progress_.due()) progress_.draw(receipt_.samples, loss());
   }
 
-  /// The receipt so far: all but the loss and the accuracies.
+  /// The receipt so far: all but the loss and the accuracies. Before it, ask for a number that the epoch's last step gives: work
+  /// that a device has still to do when this is called is not counted.
   [[gnu::noinline, gnu::cold]] Receipt finish() {
     receipt_.seconds = now() - start_;
     receipt_.flops = profile::flops() - flops_;
