@@ -45,8 +45,11 @@ template <class D, class T>
 Tensor<D, Index> search(const Tensor<D, T>& sorted, const Tensor<D, T>& values, bool right) {
   const Tensor<D, T> rows = dense(sorted), wanted = dense(values);
   const Tensor<D, Index> at = empty<D, Index>(values.shape(), values.device());
-  Array in = *wanted.impl();
-  in.dims[1] = values.dim() ? values.size(-1) : 1;
+  const Index m = values.dim() ? values.size(-1) : 1;
+  Array in = *wanted.impl();  // as rows of m
+  in.ndim = 2;
+  in.dims[0] = m ? in.numel / m : 0;
+  in.dims[1] = m;
   if (in.numel) backend::searchsorted<T>(D{}, *at.impl(), *rows.impl(), in, right);
   return at;
 }
