@@ -41,6 +41,23 @@ inline void set_contiguous_strides(Array& a) {
   a.contiguous = true;
 }
 
+/// The order of the dimensions in memory: row-major, or with dimension 1 (the channels of [N, C, ...]) innermost.
+enum class MemoryFormat : unsigned char { contiguous, channels_last };
+inline constexpr MemoryFormat contiguous_format = MemoryFormat::contiguous, channels_last = MemoryFormat::channels_last;
+
+/// True if the elements lie in channels-last order without gaps; dimensions of size 1 are ignored.
+[[gnu::noinline]] inline bool is_channels_last(const Array& a) {
+  if (a.ndim < 2) return false;
+  Index stride = 1;
+  bool right = true;
+  for (int k = 0; k < a.ndim; ++k) {
+    const int i = k == 0 ? 1 : k == a.ndim - 1 ? 0 : a.ndim - k;
+    if (a.dims[i] != 1 && a.strides[i] != stride) right = false;
+    stride *= a.dims[i];
+  }
+  return right || a.numel == 0;
+}
+
 /// Recomputes `contiguous` from sizes and strides.
 inline void update_contiguous(Array& a) {
   Index stride = 1;
@@ -50,6 +67,17 @@ inline void update_contiguous(Array& a) {
     stride *= a.dims[i];
   }
   a.contiguous = contiguous || a.numel == 0;
+}
+
+/// Channels-last strides for the array's sizes, of which there are at least 2.
+[[gnu::noinline]] inline void set_channels_last_strides(Array& a) {
+  Index stride = 1;
+  for (int k = 0; k < a.ndim; ++k) {
+    const int i = k == 0 ? 1 : k == a.ndim - 1 ? 0 : a.ndim - k;
+    a.strides[i] = stride;
+    stride *= a.dims[i];
+  }
+  update_contiguous(a);
 }
 
 /// True if the elements fill one gapless run of memory, in whatever order of dimensions.

@@ -12,6 +12,15 @@ namespace detail {
   return recorded(op, copied(device, x), x, Unchanged());
 }
 
+/// The same for channels-last order.
+[[gnu::noinline, gnu::cold]] inline TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+  if (x->ndim < 3) fail(op.name, {"channels_last wants at least 3 dimensions, not ", x->shape_ref()});
+  Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
+  set_channels_last_strides(*y.impl);
+  device.copy(*y.impl, *x);
+  return recorded(op, y.take(), x, Unchanged());
+}
+
 /// A copy in x's memory order, on the tape.
 [[gnu::noinline]] inline TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
   const Array* const in[] = {x};
@@ -54,10 +63,22 @@ Tensor<D, T> contiguous(const Tensor<D, T>& x, Here here = {}) {
   return Tensor<D, T>(detail::contiguous({"contiguous", here}, x.checked("contiguous"), detail::device_ops<D>));
 }
 
+/// The same for the order of a format.
+template <Device D, Element T>
+Tensor<D, T> contiguous(const Tensor<D, T>& x, MemoryFormat format, Here here = {}) {
+  if (format == contiguous_format) return contiguous(x, here);
+  if (is_channels_last(*x.checked("contiguous"))) return x;
+  return Tensor<D, T>(detail::channels_last_copy({"contiguous", here}, x.impl(), detail::device_ops<D>));
+}
+
 namespace detail {
 /// x off the tape, dense.
 template <class D, class T> Tensor<D, T> dense(const Tensor<D, T>& x) {
   return x.impl()->contiguous ? x : contiguous(x.detach());
+}
+/// x off the tape, in channels-last order without gaps.
+template <class D, class T> Tensor<D, T> channels_innermost(const Tensor<D, T>& x) {
+  return is_channels_last(*x.impl()) ? x : contiguous(x.detach(), channels_last);
 }
 }  // namespace detail
 

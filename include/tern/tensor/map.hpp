@@ -15,7 +15,16 @@ void copy_array(const Array& out, const Array& in) {
 template <Device D>
 inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
 
-/// The inputs broadcast, in the first input's memory order where all agree on it. Error naming op if one is undefined.
+/// A new dense tensor in the memory order of another of its shape, if that is dense.
+inline TensorImpl* take_order(TensorImpl* out, const Array& like) {
+  if (!like.contiguous && is_dense(like)) {
+    for (int i = 0; i < like.ndim; ++i) out->strides[i] = like.strides[i];
+    out->contiguous = false;
+  }
+  return out;
+}
+
+/// The inputs broadcast, in the memory order of the first that has the result's shape. Error naming op if one is undefined.
 [[gnu::noinline]] inline TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n,
                                                     Allocate allocate) {
   bool same = true;
@@ -23,17 +32,13 @@ inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
     if (!in[k]) [[unlikely]] fail(op, {"a tensor is undefined"});
     same = same && same_shape(*in[0], *in[k]);
   }
-  if (same) {
-    TensorImpl* const out = allocate(dtype, in[0]->shape_ref(), in[0]->ordinal);
-    if (!in[0]->contiguous && is_dense(*in[0])) {
-      for (int i = 0; i < in[0]->ndim; ++i) out->strides[i] = in[0]->strides[i];
-      out->contiguous = false;
-    }
-    return out;
-  }
+  if (same) return take_order(allocate(dtype, in[0]->shape_ref(), in[0]->ordinal), *in[0]);
   Shape shape = in[0]->shape();
   for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
-  return allocate(dtype, shape, in[0]->ordinal);
+  TensorImpl* const out = allocate(dtype, shape, in[0]->ordinal);
+  for (int k = 0; k < n; ++k)
+    if (same_shape(*in[k], *out)) return take_order(out, *in[k]);
+  return out;
 }
 
 /// A new tensor of element type Out: f at each element of the inputs, broadcast. Off the tape.
@@ -70,6 +75,14 @@ void map_into(const char* op, const Tensor<D, Out>& target, const F& f, const Te
 template <Device D, Element T = float>
 Tensor<D, T> empty(const Shape& shape, D device = detail::current_device<D>()) {
   return Tensor<D, T>(detail::allocate<D>(dtype_of<T>, shape, detail::ordinal_of(device)));
+}
+
+/// The same, its dimensions in another order in memory.
+template <Device D, Element T = float>
+Tensor<D, T> empty(const Shape& shape, MemoryFormat format, D device = detail::current_device<D>()) {
+  Tensor<D, T> x = empty<D, T>(shape, device);
+  if (format == channels_last) set_channels_last_strides(*x.impl());
+  return x;
 }
 
 /// A tensor of one value.

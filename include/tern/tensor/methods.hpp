@@ -369,6 +369,7 @@ inline constexpr std_caller call_std{};
   Tensor<D, double> float_power(double exponent, Here here = {}) const {                                                \
     return TERN_CALL(float_power, exponent, here);                                                                      \
   }                                                                                                                     \
+  Tensor contiguous(MemoryFormat format, Here here = {}) const { return TERN_CALL(contiguous, format, here); }           \
   Tensor contiguous(Here here = {}) const { return TERN_CALL(contiguous, here); }                                       \
   Tensor clone(Here here = {}) const { return TERN_CALL(clone, here); }                                                 \
   const Tensor& copy_(const Tensor& source, Here here = {}) const { return TERN_CALL(copy_, source, here); }            \

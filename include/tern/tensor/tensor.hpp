@@ -97,6 +97,9 @@ class Tensor {
   int dim() const { return checked("dim")->ndim; }
   Index numel() const { return checked("numel")->numel; }
   bool is_contiguous() const { return checked("is_contiguous")->contiguous; }
+  bool is_contiguous(MemoryFormat format) const {
+    return format == channels_last ? is_channels_last(*checked("is_contiguous")) : is_contiguous();
+  }
   static constexpr DType dtype() { return dtype_of<T>; }
   D device() const {
     return detail::device_at<D>(checked("device")->ordinal);
