@@ -27,8 +27,8 @@ class RefCount {
   std::atomic<std::uint32_t> count_{1};
 };
 
-/// Defined by the tape: gives up one reference to a node.
-void release_node(Node*);
+/// Defined by the tape: gives up one reference to a node. Weak: without the tape there are no nodes, and it is not missed.
+[[gnu::weak]] void release_node(Node*);
 
 }  // namespace detail
 
