@@ -1,5 +1,6 @@
 // Data sets and loaders.
 #pragma once
+#include "cifar.hpp"
 #include "dataset.hpp"
 #include "digits.hpp"
 #include "loader.hpp"

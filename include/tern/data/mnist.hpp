@@ -2,6 +2,8 @@
 #pragma once
 #include "dataset.hpp"
 #include "idx.hpp"
+#include "image.hpp"
+#include "plain_or_gzip.hpp"
 
 namespace tern::data {
 
@@ -31,6 +33,10 @@ class Mnist {
   Index size() const { return labels_.numel(); }
   const Tensor<Cpu, std::uint8_t>& images() const { return images_; }
   const Tensor<Cpu, Index>& labels() const { return labels_; }
+  Index label(Index sample) const { return labels_.data()[sample]; }
+
+  /// Image `sample`, [1, 28, 28]: (byte / 255 - mean) / std.
+  void read(Index sample, Image& image) const;
 
   /// [n, 1, 28, 28] of (byte / 255 - mean) / std, and [n] labels.
   using Batch = std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>;
@@ -43,22 +49,6 @@ class Mnist {
 };
 
 namespace detail {
-
-/// folder/name or folder/name.gz, whichever there is; empty if there is neither.
-[[gnu::noinline, gnu::cold]] inline std::string find_plain_or_gzip(const std::string& folder, const char* name) {
-  std::string path = text({folder, "/", name});
-  if (io::exists(path)) return path;
-  path += ".gz";
-  if (io::exists(path)) return path;
-  return "";
-}
-
-/// The same. Error if there is neither.
-[[gnu::noinline, gnu::cold]] inline std::string plain_or_gzip(const std::string& folder, const std::string& name) {
-  std::string path = find_plain_or_gzip(folder, name.c_str());
-  if (path.empty()) fail("Mnist", {"'", folder, "': has neither ", name, " nor ", name, ".gz"});
-  return path;
-}
 
 /// What the names of a data set's files begin with.
 [[gnu::noinline, gnu::cold]] inline std::string mnist_prefix(const MnistOptions& options) {
@@ -100,8 +90,8 @@ inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict
 [[gnu::noinline, gnu::cold]] inline Mnist Mnist::load(const std::string& folder, const MnistOptions& options) {
   const int largest = detail::largest_label(options.emnist);
   const std::string prefix = detail::mnist_prefix(options);
-  const std::string labels_path = detail::plain_or_gzip(folder, text({prefix, "-labels-idx1-ubyte"}));
-  const std::string images_path = detail::plain_or_gzip(folder, text({prefix, "-images-idx3-ubyte"}));
+  const std::string labels_path = detail::plain_or_gzip("Mnist", folder, text({prefix, "-labels-idx1-ubyte"}));
+  const std::string images_path = detail::plain_or_gzip("Mnist", folder, text({prefix, "-images-idx3-ubyte"}));
   const Tensor<Cpu, std::uint8_t> bytes = read_idx(labels_path, {-1});
   const Tensor<Cpu, Index> labels = empty<Cpu, Index>(bytes.shape());
   const std::uint8_t* const byte = bytes.data();
@@ -113,6 +103,11 @@ inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict
   const Tensor<Cpu, std::uint8_t> images = read_idx(images_path, {bytes.numel(), 28, 28});
   if (!options.emnist.empty()) detail::transpose_images(images);
   return Mnist(images, labels, options.mean, options.std);
+}
+
+[[gnu::noinline]] inline void Mnist::read(Index sample, Image& image) const {
+  const std::uint8_t* const bytes = images_.data() + sample * 784;
+  detail::normalise_image(bytes, image.replace(1, 28, 28), scale_, shift_, bytes);
 }
 
 [[gnu::noinline]] inline auto Mnist::batch(std::span<const Index> samples) const -> Batch {

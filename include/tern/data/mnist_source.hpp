@@ -58,7 +58,7 @@ inline constexpr MnistFile mnist_files[] = {
 /// The labels are MNIST's: enough to tell other data in files of the same names, at no cost.
 [[gnu::noinline, gnu::cold]] inline bool has_mnist_labels(const std::string& folder) {
   for (const MnistFile& file : {mnist_files[1], mnist_files[3]})
-    if (io::sha256(io::read_gzip(plain_or_gzip(folder, file.name), 10 * file.bytes)) != file.sha256) return false;
+    if (io::sha256(io::read_gzip(plain_or_gzip("Mnist", folder, file.name), 10 * file.bytes)) != file.sha256) return false;
   return true;
 }
 

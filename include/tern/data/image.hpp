@@ -1,0 +1,67 @@
+// An image on its way from a data set into a batch, and the random numbers that it is transformed by.
+#pragma once
+#include <concepts>
+#include <vector>
+
+#include "random_key.hpp"
+
+namespace tern::data {
+
+/// [channels, height, width] of floats, row-major, in the memory of the thread that makes the batch or in the batch's
+/// own. Data sets give 0 for black and 1 for full light.
+class Image {
+ public:
+  Index channels() const { return channels_; }
+  Index height() const { return height_; }
+  Index width() const { return width_; }
+  Index numel() const { return channels_ * height_ * width_; }
+  float* data() const { return pixels_; }
+
+  /// Room for the image that takes this one's place, which can be read until the next call.
+  [[gnu::noinline]] float* replace(Index channels, Index height, Index width) {
+    const Index size = channels * height * width;
+    if (replacements_left_-- == 1 && target_ && size == target_size_) {
+      pixels_ = target_;
+    } else {
+      std::vector<float>& room = rooms_[in_room_ = !in_room_];
+      if (Index(room.size()) < size) room.resize(std::size_t(size));
+      pixels_ = room.data();
+    }
+    channels_ = channels;
+    height_ = height;
+    width_ = width;
+    return pixels_;
+  }
+
+  /// Begins another image, whose last replacement, if it has so many elements, is written to target.
+  void start(float* target, Index target_size, int replacements) {
+    target_ = target;
+    target_size_ = target_size;
+    replacements_left_ = replacements;
+  }
+  /// The image is what stands at data.
+  void view(float* data, Index channels, Index height, Index width) {
+    pixels_ = data;
+    channels_ = channels;
+    height_ = height;
+    width_ = width;
+  }
+
+ private:
+  float* pixels_ = nullptr;
+  Index channels_ = 0, height_ = 0, width_ = 0;
+  std::vector<float> rooms_[2];
+  bool in_room_ = false;
+  float* target_ = nullptr;
+  Index target_size_ = 0;
+  int replacements_left_ = 0;
+};
+
+/// A data set of labelled images: read() writes sample i to an image, of whatever size.
+template <class S>
+concept ImageDataset = requires(const S& set, Index i, Image& image) {
+  set.read(i, image);
+  { set.label(i) } -> std::convertible_to<Index>;
+};
+
+}  // namespace tern::data

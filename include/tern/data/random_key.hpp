@@ -1,0 +1,66 @@
+// The random numbers of a sample: the same ones in the same epoch of the same seed, whichever thread asks.
+#pragma once
+#include <cmath>
+
+#include "../core/error.hpp"
+#include "../core/random.hpp"
+
+namespace tern::data {
+
+/// Which random numbers a batch is made with.
+struct RandomKey {
+  std::uint64_t seed;
+  Index epoch;
+  Index place = 0;  ///< of the batch's first sample in the epoch: a sample that comes twice is drawn for twice
+  int level = 0;    ///< of data sets that draw and are made of others that do: the outermost is 0
+
+  RandomKey inner() const { return {seed, epoch, place, level + 1}; }
+};
+
+/// A sequence of random numbers (Philox).
+class Random {
+ public:
+  /// The numbers of sample `sample`, which is the i-th of the key's batch.
+  Random(const RandomKey& key, Index i, Index sample)
+      : seed_(key.seed),
+        stream_(samples | (std::uint64_t(key.epoch) & 0xffffff) << 38 | (std::uint64_t(key.place + i) & 0x3fffffffff)),
+        counter_(std::uint64_t(sample) << 24 | std::uint64_t(key.level & 15) << 20) {}
+
+  std::uint32_t word() {
+    if (left_ == 0) {
+      words_ = philox(seed_, stream_, counter_++);
+      left_ = 4;
+    }
+    return words_.word[--left_];
+  }
+  /// In [0, 1).
+  float uniform() { return unit_float(word()); }
+  /// In [low, high).
+  float uniform(float low, float high) { return low + (high - low) * uniform(); }
+  /// In [0, 1), of 53 bits.
+  double uniform_double() {
+    const std::uint32_t high = word();
+    return unit_double(high, word());
+  }
+  /// True so often.
+  bool chance(double p) { return uniform_double() < p; }
+  /// One of 0, …, n - 1.
+  Index below(Index n) {
+    __extension__ typedef unsigned __int128 Wide;
+    const std::uint64_t high = word();
+    return Index(Wide(high << 32 | word()) * Wide(n) >> 64);
+  }
+  /// Of mean 0 and variance 1 (Box, Muller: "A note on the generation of random normal deviates", 1958).
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(1 - uniform_double()));
+    return radius * std::cos(6.283185307179586 * uniform_double());
+  }
+
+ private:
+  static constexpr std::uint64_t samples = std::uint64_t(1) << 62;  // streams that no operation on tensors draws from
+  std::uint64_t seed_, stream_, counter_;
+  RandomWords words_{};
+  int left_ = 0;
+};
+
+}  // namespace tern::data
