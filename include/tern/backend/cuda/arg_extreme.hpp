@@ -22,11 +22,13 @@ extern "C" __global__ void arg_extreme(const Words<25> p) {
   __shared__ Extreme partial[256];
   const Row row(p);
   Index rest = row.exists ? row.which : 0, offset = 0;
+  #pragma unroll 1
   for (int d = int(p.word[8]); d-- > 0; rest /= p.index(9 + 2 * d))
     offset += rest % p.index(9 + 2 * d) * p.index(10 + 2 * d);
   const T0* const x = p.pointer<T0>(7) + offset;
   const bool largest = p.word[5];
   Extreme found{C0(0), -1, largest};
+  #pragma unroll 2
   for (Index i = row.at; row.exists && i < p.index(3); i += row.along)
     found = found + Extreme{C0(wide(x[i * p.index(4)])), i, largest};
   found = row.total(partial, found);

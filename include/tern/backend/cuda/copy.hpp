@@ -13,8 +13,10 @@ namespace cuda {
 inline constexpr Kernel strided_copy_kernel{"strided_copy", R"CUDA(
 template <class T> inline __device__ void copy_strided(const Words<30>& p) {
   const int dims = int(p.word[3]);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     Index rest = i, to = 0, from = 0;
+    #pragma unroll 1
     for (int d = dims; d-- > 0;) {
       const Index size = p.index(4 + 3 * d), j = d ? rest % size : rest;
       rest /= size;

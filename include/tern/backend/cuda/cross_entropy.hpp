@@ -41,6 +41,7 @@ extern "C" __global__ void cross_entropy(const Words<19> p) {
   C0 l = 0, all = 0;
   if (!row.normalised) {
     ExpSum sum = ExpSum::none();
+    #pragma unroll 2
     for (Index c = row.at; c < row.n; c += row.along) sum.add(row.at_class(c));
     l = row.total(partial, sum).log_sum();
   }
@@ -76,6 +77,7 @@ inline constexpr Kernel loss_sums_kernel{"loss_sums", R"CUDA(
 extern "C" __global__ void loss_sums(const Words<6> p) {
   __shared__ LossSum partial[256];
   LossSum sum{0, 0};
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads())
     sum = sum + LossSum{double(p.pointer<C0>(3)[i]), double(p.pointer<C0>(4)[i])};
   sum = Row(Words<3>{{gridDim.x, 256, 0}}).total(partial, sum);
@@ -88,6 +90,7 @@ inline constexpr Kernel loss_total_kernel{"loss_total", R"CUDA(
 extern "C" __global__ void loss_total(const Words<8> p) {
   __shared__ LossSum partial[256];
   LossSum sum{0, 0};
+  #pragma unroll 1
   for (Index i = threadIdx.x; i < p.index(4); i += 256) sum = sum + p.pointer<LossSum>(3)[i];
   sum = Row(p).total(partial, sum);
   if (threadIdx.x) return;
@@ -106,6 +109,7 @@ extern "C" __global__ void cross_entropy_gradient(const Words<17> p) {
   C0 weights = C0(row.classes);
   if (row.weight && row.spread != 0 && !row.normalised) {
     weights = 0;
+#pragma unroll 1  // seldom run, and long to compile
     for (Index c = row.at; c < row.n; c += row.along) weights += row.weight_of(c);
     weights = row.total(partial, weights);
   }
@@ -114,6 +118,7 @@ extern "C" __global__ void cross_entropy_gradient(const Words<17> p) {
   const C0 l = p.pointer<C0>(12)[row.which], w = row.valid ? row.weight_of(row.target) : C0(0);
   const C0 h = row.valid ? C0(wide(p.pointer<T0>(14)[p.word[16] ? row.which : 0])) / *p.pointer<C0>(13) : C0(0);
   const C0 a = row.normalised ? C0(0) : h * (row.keep * w + row.spread * weights);
+  #pragma unroll 2
   for (Index c = row.at; c < row.n; c += row.along) {
     const C0 part = a == 0 ? C0(0) : a * exp(row.at_class(c) - l), smooth = h * row.spread * row.weight_of(c);
     dx[c * row.inner] = Element<T0>::of(part - smooth - (row.valid && c == row.target ? h * w * row.keep : C0(0)));

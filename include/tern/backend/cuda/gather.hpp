@@ -11,6 +11,7 @@ namespace cuda {
 // Words: numbers, where, size, the report.
 inline constexpr Kernel check_range_kernel{"check_range", R"CUDA(
 extern "C" __global__ void check_range(const Words<6> p) {
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Index k = p.pointer<Index>(1)[i];
     if (k < 0 || k >= p.index(2)) report(p, 3, k, p.index(2));
@@ -22,6 +23,7 @@ extern "C" __global__ void check_range(const Words<6> p) {
 inline constexpr Kernel take_rows_kernel{"take_rows", R"CUDA(
 extern "C" __global__ void take_rows(const Words<6> p) {
   const Index width = p.index(1);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0) * width; i += all_threads()) {
     const Index k = p.pointer<Index>(5)[i / width], row = k < 0 || k >= p.index(2) ? 0 : k;
     p.pointer<T0>(3)[i] = p.pointer<T0>(4)[row * width + i % width];
@@ -34,6 +36,7 @@ extern "C" __global__ void take_rows(const Words<6> p) {
 inline constexpr const char* indexed_text = R"CUDA(
 template <class P> inline __device__ Index indexed(const P& p, Index i, Index number) {
   Index position = 0, rest = i;
+  #pragma unroll 1
   for (int d = int(p.word[1]); d-- > 0; rest /= p.index(5 + 2 * d))
     position += (d == p.index(3) ? number : rest % p.index(5 + 2 * d)) * p.index(6 + 2 * d);
   return position;
@@ -43,6 +46,7 @@ template <class P> inline __device__ Index indexed(const P& p, Index i, Index nu
 // Words 21 on: out, x.
 inline constexpr Kernel gather_kernel{"gather", R"CUDA(
 extern "C" __global__ void gather(const Words<23> p) {
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Index k = p.pointer<Index>(2)[i];
     p.pointer<T0>(21)[i] = p.pointer<T0>(22)[indexed(p, i, k < 0 || k >= p.index(4) ? 0 : k)];
@@ -53,6 +57,7 @@ extern "C" __global__ void gather(const Words<23> p) {
 // Word 21: the positions.
 inline constexpr Kernel scatter_positions_kernel{"scatter_positions", R"CUDA(
 extern "C" __global__ void scatter_positions(const Words<22> p) {
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Index k = p.pointer<Index>(2)[i];
     p.pointer<Index>(21)[i] = k < 0 || k >= p.index(4) ? -1 : indexed(p, i, k);
@@ -67,10 +72,12 @@ extern "C" __global__ void bag(const Words<11> p) {
   enum { mean = 1, max = 2 };
   const Index columns = p.index(1);
   const Index* const start = p.pointer<Index>(6);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0) * columns; i += all_threads()) {
     const Index bag = i / columns;
     Index count = 0, chosen = -1;
     C0 sum = 0;
+    #pragma unroll 1
     for (Index k = start[bag]; k < start[bag + 1]; ++k) {
       const Index row = p.pointer<Index>(5)[k];
       if (row == p.index(9) || row < 0 || row >= p.index(2)) continue;
@@ -94,10 +101,13 @@ extern "C" __global__ void bag(const Words<11> p) {
 inline constexpr Kernel bag_factors_kernel{"bag_factors", R"CUDA(
 extern "C" __global__ void bag_factors(const Words<8> p) {
   const Index* const start = p.pointer<Index>(2);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     Index count = 0;
+    #pragma unroll 1
     for (Index k = start[i]; k < start[i + 1]; ++k) count += p.pointer<Index>(1)[k] != p.index(4);
     const C0 share = p.word[5] && count ? C0(1) / C0(count) : C0(1);
+    #pragma unroll 1
     for (Index k = start[i]; k < start[i + 1]; ++k) {
       p.pointer<Index>(6)[k] = i;
       p.pointer<C0>(7)[k] = p.word[3] ? share * C0(wide(p.pointer<T0>(3)[k])) : share;

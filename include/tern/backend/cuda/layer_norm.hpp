@@ -18,13 +18,16 @@ extern "C" __global__ void layer_norm(const Words<11> p) {
   const T0 *const weight = p.pointer<T0>(5), *const bias = p.pointer<T0>(6);
   T0* const y = p.pointer<T0>(7) + row.which * n;
   C0 sum = 0, squares = 0;
+  #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along) sum += C0(wide(x[i]));
   const C0 mean = row.total(partial, sum) / C0(p.index(3));
+  #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along) {
     const C0 d = C0(wide(x[i])) - mean;
     squares += d * d;
   }
   const C0 scale = C0(1) / sqrt(row.total(partial, squares) / C0(p.index(3)) + C0(number<double>(p.word[10])));
+  #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along)
     y[i] = Element<T0>::of(multiply_add((C0(wide(x[i])) - mean) * scale, C0(wide(weight[i])), C0(wide(bias[i]))));
   if (!row.exists || row.at != 0) return;
@@ -46,12 +49,14 @@ extern "C" __global__ void layer_norm_gradient(const Words<10> p) {
   const C0 mean = row.exists ? p.pointer<C0>(7)[row.which] : C0(0);
   const C0 scale = row.exists ? p.pointer<C0>(8)[row.which] : C0(0);
   Slopes all{0, 0};
+  #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along) {
     const C0 slope = C0(wide(g[i])) * C0(wide(weight[i]));
     all = all + Slopes{slope, slope * ((C0(wide(x[i])) - mean) * scale)};
   }
   all = row.total(partial, all);
   const C0 share = C0(1) / C0(p.index(3)), sum = all.sum * share, product = all.product * share;
+  #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along) {
     const C0 slope = C0(wide(g[i])) * C0(wide(weight[i]));
     const C0 normal = (C0(wide(x[i])) - mean) * scale;
@@ -69,6 +74,7 @@ extern "C" __global__ void layer_norm_parts(const Words<9> p) {
   const Index last = (part + 1) * p.index(2) < p.index(0) ? (part + 1) * p.index(2) : p.index(0);
   const int line = threadIdx.x / 32, x = threadIdx.x % 32;
   C0 weight = 0, bias = 0;
+  #pragma unroll 1
   for (Index row = part * p.index(2) + line; row < last && column < n; row += 8) {
     const C0 g = C0(wide(p.pointer<T0>(4)[row * n + column]));
     const C0 normal = (C0(wide(p.pointer<T0>(5)[row * n + column])) - p.pointer<C0>(6)[row]) * p.pointer<C0>(7)[row];
@@ -89,10 +95,12 @@ extern "C" __global__ void layer_norm_parts(const Words<9> p) {
 inline constexpr Kernel layer_norm_columns_kernel{"layer_norm_columns", R"CUDA(
 extern "C" __global__ void layer_norm_columns(const Words<5> p) {
   const Index n = p.index(0);
+  #pragma unroll 1
   for (Index i = first_thread(); i < 2 * n; i += all_threads()) {
     T0* const out = p.pointer<T0>(i < n ? 3 : 4);
     if (!out) continue;
     C0 sum = 0;
+    #pragma unroll 1
     for (Index part = 0; part < p.index(1); ++part) sum += p.pointer<C0>(2)[2 * n * part + i];
     out[i % n] = Element<T0>::of(sum);
   }

@@ -63,7 +63,7 @@ template <class T> inline __device__ Four<T> four(const T* p, Index step, Index 
   const char* const to = type_name(out);
   return map_head(f, strides + dims * operands) +
          text({"extern \"C\" __global__ void map(const Words<", words, "> p) {\n",
-               "  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {\n    Index rest = i, ", index, ";\n"}) +
+               "  #pragma unroll 1\n  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {\n    Index rest = i, ", index, ";\n"}) +
          body + text({"    p.template pointer<", to, ">(1)[at0] = Element<", to, ">::of(f(p"}) + call + "));\n  }\n}\n}\n";
 }
 

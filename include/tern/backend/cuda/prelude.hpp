@@ -129,13 +129,15 @@ template <class T> inline __device__ T larger(T a, T b) { return a > b || a != a
 // ---- functions ----
 
 #define FUNCTION(f) template <class T> inline __device__ T f(T x) { return ::f(x); }
+#define LONG_FUNCTION(f) template <class T> __noinline__ __device__ T f(T x) { return ::f(x); }   // compiled once, not for each use
 #define FUNCTION2(f) template <class T> inline __device__ T f(T x, T y) { return ::f(x, y); }
 FUNCTION(exp) FUNCTION(exp2) FUNCTION(expm1) FUNCTION(log) FUNCTION(log2) FUNCTION(log10) FUNCTION(log1p) FUNCTION(sqrt)
-FUNCTION(sin) FUNCTION(cos) FUNCTION(tan) FUNCTION(asin) FUNCTION(acos) FUNCTION(atan)
+LONG_FUNCTION(sin) LONG_FUNCTION(cos) LONG_FUNCTION(tan) FUNCTION(asin) FUNCTION(acos) FUNCTION(atan)
 FUNCTION(sinh) FUNCTION(cosh) FUNCTION(tanh) FUNCTION(asinh) FUNCTION(acosh) FUNCTION(atanh)
-FUNCTION(erf) FUNCTION(erfc) FUNCTION(lgamma) FUNCTION(floor) FUNCTION(ceil) FUNCTION(trunc)
+FUNCTION(erf) FUNCTION(erfc) LONG_FUNCTION(lgamma) FUNCTION(floor) FUNCTION(ceil) FUNCTION(trunc)
 FUNCTION2(copysign) FUNCTION2(fmod) FUNCTION2(atan2) FUNCTION2(hypot)
 #undef FUNCTION
+#undef LONG_FUNCTION
 #undef FUNCTION2
 template <class T> inline __device__ T round(T x) { return ::rint(x); }
 template <class T> inline __device__ T rsqrt(T x) { return T(1) / ::sqrt(x); }
@@ -164,9 +166,11 @@ inline __device__ double not_a_number() { return 0.0 * (1e300 * 1e300); }
 inline __device__ double zeta_sum(int s, double x) {
   const double bernoulli[] = {1. / 12, -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000};
   double sum = 0;
+  #pragma unroll 1
   for (; x < 16; x += 1) sum += ::pow(x, double(-s));
   double power = ::pow(x, double(-s)), factor = s;
   sum += power * x / (s - 1) + power / 2;
+  #pragma unroll 1
   for (int k = 0; k < 6; ++k) {
     power /= k ? x * x : x;
     sum += bernoulli[k] * factor * power;
@@ -184,7 +188,9 @@ inline __device__ double digamma_of(double x) {
     sum = -pi / ::tan(pi * (x - ::floor(x)));
     x = 1 - x;
   }
+  #pragma unroll 1
   for (; x < 10; x += 1) sum -= 1 / x;
+  #pragma unroll 1
   for (int k = 7; k-- > 0;) tail = (tail + series[k]) / (x * x);
   return sum + ::log(x) - 0.5 / x - tail;
 }
@@ -204,6 +210,7 @@ inline __device__ double erfinv_of(double x) {
   if (!(a < 1)) return a == 1 ? ::copysign(1e300 * 1e300, x) : not_a_number();
   const double log = ::log1p(-a * a), h = 2 / (3.14159265358979323846 * 0.147) + log / 2;
   double y = ::sqrt(::sqrt(h * h - log / 0.147) - h);
+  #pragma unroll 1
   for (int i = 0; i < 3; ++i) {
     const double error = a < 0.5 ? ::erf(y) - a : (1 - a) - ::erfc(y);
     const double step = error * ::exp(y * y) * 0.88622692545275801365;
@@ -211,9 +218,9 @@ inline __device__ double erfinv_of(double x) {
   }
   return ::copysign(y, x);
 }
-template <class T> inline __device__ T digamma(T x) { return T(digamma_of(x)); }
-template <class T> inline __device__ T polygamma(T n, T x) { return T(polygamma_of(int(n), x)); }
-template <class T> inline __device__ T erfinv(T x) { return T(erfinv_of(x)); }
+template <class T> __noinline__ __device__ T digamma(T x) { return T(digamma_of(x)); }
+template <class T> __noinline__ __device__ T polygamma(T n, T x) { return T(polygamma_of(int(n), x)); }
+template <class T> __noinline__ __device__ T erfinv(T x) { return T(erfinv_of(x)); }
 
 // ---- parameters ----
 

@@ -40,6 +40,7 @@ inline constexpr Kernel uniform_kernel{"uniform", R"CUDA(
 extern "C" __global__ void uniform(const Words<6> p) {
   const double low = number<double>(p.word[4]), high = number<double>(p.word[5]);
   const C0 shift = C0(low), scale = C0(high - low);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads())
     p.pointer<T0>(3)[i] = Element<T0>::of(shift + scale * unit(p.word + 1, i, C0()));
 }
@@ -49,6 +50,7 @@ extern "C" __global__ void uniform(const Words<6> p) {
 inline constexpr Kernel normal_kernel{"normal", R"CUDA(
 extern "C" __global__ void normal(const Words<6> p) {
   const C0 mean = C0(number<double>(p.word[4])), std = C0(number<double>(p.word[5]));
+  #pragma unroll 1
   for (Index pair = 2 * first_thread(); pair < p.index(0); pair += 2 * all_threads()) {
     const C0 radius = sqrt(C0(-2) * log(C0(1) - unit(p.word + 1, pair, C0())));
     const C0 angle = C0(6.283185307179586) * unit(p.word + 1, pair + 1, C0());
@@ -61,6 +63,7 @@ extern "C" __global__ void normal(const Words<6> p) {
 // Words 4 and 5: low, and how many numbers there are.
 inline constexpr Kernel integers_kernel{"integers", R"CUDA(
 extern "C" __global__ void integers(const Words<6> p) {
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Block b = philox(p.word[1], p.word[2], uint64(i) / 2);
     const uint32 high = b.word[i % 2 * 2], low = b.word[i % 2 * 2 + 1];
@@ -78,6 +81,7 @@ extern "C" __global__ void integers(const Words<6> p) {
 inline constexpr Kernel dropout_kernel{"dropout", R"CUDA(
 extern "C" __global__ void dropout(const Words<7> p) {
   const C0 scale = C0(number<double>(p.word[6]));
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const uint32 word = philox(p.word[1], p.word[2], uint64(i / 128 * 16 + i % 16)).word[i % 128 / 32];
     const bool kept = (i % 32 < 16 ? word & 0xffffu : word >> 16) < p.word[5];

@@ -77,6 +77,7 @@ struct ReduceWords {
   partial[t] = sum;
   __syncthreads();
   const int apart = p.word[6] ? across : 1;
+  #pragma unroll 1
   for (int half = along / 2; half; half /= 2) {
     if (b < half) partial[t] = combine(p, partial[t], partial[t + half * apart]);
     __syncthreads();

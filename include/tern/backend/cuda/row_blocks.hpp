@@ -26,6 +26,7 @@ struct Row {
     const int t = threadIdx.x;
     partial[t] = mine;
     __syncthreads();
+    #pragma unroll 1
     for (int half = along / 2; half; half /= 2) {
       if (at < half) partial[t] = partial[t] + partial[t + half * apart];
       __syncthreads();

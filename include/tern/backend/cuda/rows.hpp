@@ -18,6 +18,7 @@ inline constexpr const char* row_walk_text = R"CUDA(
 enum { rows_at = 8 };
 template <class P> inline __device__ Index row_start(const P& p, int list, Index row) {
   Index offset = 0;
+  #pragma unroll 1
   for (int d = int(p.word[list]); d-- > 0;) {
     const Index size = p.index(list + 1 + 2 * d), j = d ? row % size : row;
     if (d) row /= size;
@@ -29,6 +30,7 @@ struct RowElement {
   Index to = 0, from = 0;   // from the starts of the rows
   template <class P> __device__ RowElement(const P& p, Index e) {
     const int list = rows_at + 34;
+    #pragma unroll 1
     for (int d = int(p.word[list]); d-- > 0;) {
       const Index size = p.index(list + 1 + 3 * d), j = d ? e % size : e;
       if (d) e /= size;
@@ -43,6 +45,7 @@ struct RowElement {
 inline constexpr Kernel copy_rows_kernel{"copy_rows", R"CUDA(
 extern "C" __global__ void copy_rows(const Words<67> p) {
   const Index width = p.index(1);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0) * width; i += all_threads()) {
     const Index move = i / width, to = p.word[4] ? p.pointer<Index>(4)[move] : move;
     if (to < 0 || (p.word[6] && p.pointer<Index>(6)[to] != move)) continue;
@@ -57,6 +60,7 @@ extern "C" __global__ void copy_rows(const Words<67> p) {
 // Words: moves, rows written, the last move to each row.
 inline constexpr Kernel last_moves_kernel{"last_moves", R"CUDA(
 extern "C" __global__ void last_moves(const Words<3> p) {
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Index to = p.pointer<Index>(1)[i];
     if (to >= 0) atomicMax(p.pointer<Index>(2) + to, i);
@@ -71,6 +75,7 @@ extern "C" __global__ void add_rows(const Words<67> p) {
   const Index width = p.index(1);
   const uint64* const keys = p.pointer<uint64>(4);
   const uint64 shift = p.word[5];
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0) * width; i += all_threads()) {
     const Index first = i / width;
     const uint64 row = keys[first] >> shift;
@@ -78,6 +83,7 @@ extern "C" __global__ void add_rows(const Words<67> p) {
     const RowElement e(p, i % width);
     T0* const out = p.pointer<T0>(2) + row_start(p, rows_at, Index(row)) + e.to;
     C0 sum = C0(wide(*out));
+    #pragma unroll 1
     for (Index k = first; k < p.index(0) && keys[k] >> shift == row; ++k) {
       const Index source = Index(keys[k] & ((uint64(1) << shift) - 1));
       const Index from = p.word[6] ? p.pointer<Index>(6)[source] : source;
@@ -94,11 +100,14 @@ extern "C" __global__ void add_rows(const Words<67> p) {
 inline constexpr Kernel positions_kernel{"positions", R"CUDA(
 extern "C" __global__ void positions(const Words<111> p) {
   const int dims = int(p.word[6]);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(2); i += all_threads()) {
     Index sum = 0;
     int word = 7 + dims;
+    #pragma unroll 1
     for (Index k = 0; k < p.index(1); ++k, word += 4 + dims) {
       Index rest = i, offset = 0;
+      #pragma unroll 1
       for (int d = dims; d-- > 0; rest /= p.index(7 + d)) offset += rest % p.index(7 + d) * p.index(word + 4 + d);
       const Index at = p.pointer<Index>(word)[offset], size = p.index(word + 1);
       const Index wrapped = at < 0 && p.word[word + 3] ? at + size : at;
@@ -117,9 +126,11 @@ extern "C" __global__ void count_parts(const Words<4> p) {
   __shared__ Index partial[256];
   const Index first = blockIdx.x * p.index(1), last = first + p.index(1) < p.index(0) ? first + p.index(1) : p.index(0);
   Index count = 0;
+  #pragma unroll 1
   for (Index i = first + threadIdx.x; i < last; i += 256) count += p.pointer<bool>(2)[i];
   partial[threadIdx.x] = count;
   __syncthreads();
+  #pragma unroll 1
   for (int half = 128; half; half /= 2) {
     if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
     __syncthreads();
@@ -135,11 +146,14 @@ extern "C" __global__ void true_positions(const Words<5> p) {
   const int t = threadIdx.x;
   const Index first = blockIdx.x * p.index(1), last = first + p.index(1) < p.index(0) ? first + p.index(1) : p.index(0);
   Index start = 0;
+  #pragma unroll 1
   for (unsigned part = 0; part < blockIdx.x; ++part) start += p.pointer<Index>(3)[part];
+  #pragma unroll 1
   for (Index base = first; base < last; base += 256) {
     const bool is_true = base + t < last && p.pointer<bool>(2)[base + t];
     before[t] = is_true;
     __syncthreads();
+    #pragma unroll 1
     for (int step = 1; step < 256; step *= 2) {
       const Index sum = before[t] + (t >= step ? before[t - step] : 0);
       __syncthreads();

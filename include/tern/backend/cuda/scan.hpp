@@ -35,6 +35,7 @@ extern "C" __global__ void scan_rows(const Words<7> p) {
   const int kind = int(p.word[5]), t = threadIdx.x;
   const T0 *const gates = p.pointer<T0>(4), *const in = p.pointer<T0>(3);
   Step carried = nothing(kind);
+  #pragma unroll 1
   for (Index base = 0; base < n; base += 1024) {
     Step mine[4], total = nothing(kind);
     for (int k = 0; k < 4; ++k) {
@@ -44,6 +45,7 @@ extern "C" __global__ void scan_rows(const Words<7> p) {
     }
     partial[t] = total;
     __syncthreads();
+    #pragma unroll 1
     for (int apart = 1; apart < 256; apart *= 2) {
       const Step sum = t >= apart ? then(kind, partial[t - apart], partial[t]) : partial[t];
       __syncthreads();
@@ -70,8 +72,10 @@ extern "C" __global__ void scan_columns(const Words<8> p) {
   const Index n = p.index(0), inner = p.index(7);
   const int kind = int(p.word[5]);
   const T0 *const gates = p.pointer<T0>(4), *const in = p.pointer<T0>(3);
+  #pragma unroll 1
   for (Index row = first_thread(); row < p.index(1); row += all_threads()) {
     Step s = nothing(kind);
+    #pragma unroll 1
     for (Index k = 0; k < n; ++k) {
       const Index i = row / inner * n * inner + (p.word[6] ? n - 1 - k : k) * inner + row % inner;
       s = then(kind, s, step_of(gates, in, i));

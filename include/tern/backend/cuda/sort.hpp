@@ -30,6 +30,7 @@ inline __device__ uint64 key_of(uint8 x) { return x; }
 inline __device__ uint64 key_of(bool x) { return x; }
 extern "C" __global__ void sort_keys(const Words<8> p) {
   const Index n = p.index(1), padded = p.index(2);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0) * padded; i += all_threads()) {
     const Index row = i / padded, place = i % padded;
     uint64 packed = ~uint64(0);
@@ -48,6 +49,7 @@ extern "C" __global__ void sort_keys(const Words<8> p) {
 inline constexpr Kernel sort_order_kernel{"sort_order", R"CUDA(
 extern "C" __global__ void sort_order(const Words<6> p) {
   const Index n = p.index(1);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0) * n; i += all_threads()) {
     const Index row = i / n, place = Index(p.pointer<uint64>(3)[row * p.index(2) + i % n] & 0xffffffffu);
     p.pointer<Index>(5)[i] = p.word[4] ? p.pointer<Index>(4)[row * n + place] : place;
@@ -59,6 +61,7 @@ extern "C" __global__ void sort_order(const Words<6> p) {
 inline constexpr Kernel take_sorted_kernel{"take_sorted", R"CUDA(
 extern "C" __global__ void take_sorted(const Words<7> p) {
   const Index n = p.index(1), k = p.index(2);
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0) * k; i += all_threads()) {
     const Index at = p.pointer<Index>(3)[i / k * n + i % k];
     p.pointer<T0>(5)[i] = p.pointer<T0>(4)[i / k * n + at];
@@ -70,6 +73,7 @@ extern "C" __global__ void take_sorted(const Words<7> p) {
 // Words: values, how many in a row, n, out, sorted, whether it has a row for each, values, right.
 inline constexpr Kernel searchsorted_kernel{"searchsorted", R"CUDA(
 extern "C" __global__ void searchsorted(const Words<8> p) {
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const T0* const row = p.pointer<T0>(4) + (p.word[5] ? i / p.index(1) * p.index(2) : 0);
     const C0 v = C0(wide(p.pointer<T0>(6)[i]));

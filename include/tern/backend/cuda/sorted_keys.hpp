@@ -13,6 +13,7 @@ namespace backend::cuda {
 // 0, 1, 2 …, the sources' numbers or null, of which negative ones are left out, how many rows, a row that is left out.
 inline constexpr Kernel make_keys_kernel{"make_keys", R"CUDA(
 extern "C" __global__ void make_keys(const Words<8> p) {
+  #pragma unroll 1
   for (Index i = first_thread(); i < p.index(1); i += all_threads()) {
     const bool given = i < p.index(0);
     const Index row = given && p.word[4] ? p.pointer<Index>(4)[i] : i;
@@ -30,10 +31,14 @@ extern "C" __global__ void sort_chunks(const Words<4> p) {
   __shared__ uint64 key[2048];
   const Index base = blockIdx.x * Index(2048);
   uint64* const keys = p.pointer<uint64>(0) + base;
+  #pragma unroll 1
   for (int i = threadIdx.x; i < 2048; i += 256) key[i] = keys[i];
   __syncthreads();
+  #pragma unroll 1
   for (Index span = p.index(1); span <= p.index(2); span *= 2)
+    #pragma unroll 1
     for (int step = span / 2 < 1024 ? int(span / 2) : 1024; step; step /= 2) {
+      #pragma unroll 1
       for (int pair = threadIdx.x; pair < 1024; pair += 256) {
         const int low = 2 * pair - (pair & (step - 1));
         const uint64 a = key[low], b = key[low + step];
@@ -43,6 +48,7 @@ extern "C" __global__ void sort_chunks(const Words<4> p) {
       }
       __syncthreads();
     }
+  #pragma unroll 1
   for (int i = threadIdx.x; i < 2048; i += 256) keys[i] = key[i];
 }
 )CUDA"};
@@ -51,6 +57,7 @@ extern "C" __global__ void sort_chunks(const Words<4> p) {
 inline constexpr Kernel sort_step_kernel{"sort_step", R"CUDA(
 extern "C" __global__ void sort_step(const Words<5> p) {
   const Index span = p.index(2), step = p.index(3);
+  #pragma unroll 1
   for (Index pair = first_thread(); pair < p.index(1); pair += all_threads()) {
     const Index low = 2 * pair - (pair & (step - 1));
     uint64* const key = p.pointer<uint64>(0) + low;
