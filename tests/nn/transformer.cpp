@@ -1,8 +1,61 @@
 #include "recorded_attention.hpp"
 
+#include <tern/nn/embedding.hpp>
 #include <tern/nn/transformer.hpp>
+#include <tern/ops/cross_entropy.hpp>
+#include <tern/optim/adam.hpp>
 
 using namespace tern_test;
+
+namespace {
+
+/// The network of tests/recorded/transformer_training.json, which says what it starts from.
+template <Device D, class T = double>
+struct Sorter : nn::Module<D, T> {
+  nn::Embedding<D, T> digit{10, 16}, place{6, 16};
+  nn::TransformerEncoderLayer<D, T> layer{16, 4, {.dim_feedforward = 32, .dropout = 0, .batch_first = true}};
+  nn::Linear<D, T> out{16, 10};
+  TERN_FIELDS(Sorter, digit, place, layer, out)
+
+  Tensor<D, T> forward(const Tensor<D, Index>& digits) const {
+    return out.forward(layer.forward(digit.forward(digits) + place.weight));
+  }
+
+  void start_as_recorded() const {
+    const NoGradGuard off;
+    int k = 0;
+    for (const NamedTensor& entry : this->state_dict()) {
+      const Tensor<D, T> x = entry.tensor.template as<D, T>();
+      x.fill_(entry.name.find("norm") != std::string::npos && entry.name.ends_with("weight") ? 1 : 0);
+      std::vector<double> values;
+      for (Index i = 0; i < x.numel(); ++i) values.push_back(0.25 * std::sin(1.3 * double(i) + k));
+      if (x.dim() == 2) x.copy_(tensor_of<D, T>(values, x.shape()));
+      ++k;
+    }
+  }
+};
+
+/// The losses before each of 100 steps.
+template <Device D>
+std::vector<double> train_sorter() {
+  std::vector<double> tokens, losses;
+  for (int b = 0; b < 16; ++b)
+    for (int t = 0; t < 6; ++t) tokens.push_back((b * b + 3 * t * b + t * t + 7 * t) % 10);
+  const auto digits = tensor_of<D, Index>(tokens, {16, 6}), sorted = digits.sort(1).values;
+  Sorter<D> net;
+  net.start_as_recorded();
+  optim::Adam adam(net.parameters(), {.lr = 1e-2});
+  for (int step = 0; step < 100; ++step) {
+    const auto loss = cross_entropy(net(digits).flatten(0, 1), sorted.flatten());
+    losses.push_back(loss.item());
+    adam.zero_grad();
+    loss.backward();
+    adam.step();
+  }
+  return losses;
+}
+
+}  // namespace
 
 TEMPLATE_TEST_CASE("TransformerEncoderLayer has PyTorch's results and gradients", "", TERN_TEST_DEVICES) {
   using D = TestType;
@@ -30,4 +83,9 @@ TEMPLATE_TEST_CASE("TransformerEncoderLayer drops in training alone", "", TERN_T
   CHECK(values_of(layer(x)) != values_of(layer(x)));
   layer.eval();
   CHECK(values_of(layer(x)) == values_of(layer(x)));
+}
+
+TEMPLATE_TEST_CASE("a small transformer's training follows PyTorch's", "", TERN_TEST_DEVICES) {
+  const Json recorded = recorded_cases("transformer_training")[0];
+  check_close(train_sorter<TestType>(), recorded["losses"].get<std::vector<double>>(), 1e-6, 0);
 }
