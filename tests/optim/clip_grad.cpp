@@ -2,6 +2,7 @@
 
 #include <tern/nn/module.hpp>
 #include <tern/optim/clip_grad.hpp>
+#include <tern/profile/ledger.hpp>
 
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -33,7 +34,7 @@ TEMPLATE_TEST_CASE("clip_grad_norm_ does what PyTorch's does", "", TERN_TEST_DEV
     const auto values = [&](const char* when, std::size_t i) { return numbers_of(recorded[when][i]); };
     net.a.set_grad(tensor_of<D>(values("before", 0), {2, 2}));
     net.b.set_grad(tensor_of<D>(values("before", 1), {3}));
-    const double norm = optim::clip_grad_norm_(net.parameters(), recorded["max_norm"], number_of(recorded["norm_type"]));
+    const double norm = optim::clip_grad_norm_(net.parameters(), recorded["max_norm"], number_of(recorded["norm_type"])).item();
     check_close({norm}, {number_of(recorded["norm"])}, 1e-12, 0);
     check_close(values_of(net.a.grad()), values("after", 0), 1e-12, 0);
     check_close(values_of(net.b.grad()), values("after", 1), 1e-12, 0);
@@ -45,15 +46,24 @@ TEMPLATE_TEST_CASE("clip_grad_norm_ does what PyTorch's does", "", TERN_TEST_DEV
 TEMPLATE_TEST_CASE("clip_grad_norm_ takes parameters of several types, some without a gradient", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const Mixed<D> net;
-  CHECK(optim::clip_grad_norm_(net.parameters(), 1) == 0);
+  CHECK(optim::clip_grad_norm_(net.parameters(), 1).item() == 0);
   net.wide.set_grad(tensor_of<D>({3}));
   net.narrow.set_grad(tensor_of<D, bfloat16>({4}));
-  CHECK(optim::clip_grad_norm_(net.parameters(), 1) == Approx(5));
+  CHECK(optim::clip_grad_norm_(net.parameters(), 1).item() == Approx(5));
   check_close(values_of(net.wide.grad()), {0.6}, 1e-6);
   check_close(values_of(net.narrow.grad()), {0.8}, 4e-3);
   CHECK_FALSE(net.unused.grad().defined());
   CHECK_THAT(error_of([&] { optim::clip_grad_norm_(net.parameters(), 1, 0); }),
              ContainsSubstring("clip_grad_norm_: norm_type must be positive, not 0"));
+}
+
+TEMPLATE_TEST_CASE("clip_grad_norm_ waits for no device", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Pair<D> net;
+  net.a.set_grad(ones<D, double>({2, 2}));
+  net.b.set_grad(ones<D, double>({3}));
+  ledger::expect_transfers({}, [&] { optim::clip_grad_norm_(net.parameters(), std::sqrt(7.0) / 2); });
+  check_close(values_of(net.b.grad()), {0.5, 0.5, 0.5}, 1e-5);
 }
 
 TEMPLATE_TEST_CASE("clip_grad_value_ clamps each element", "", TERN_TEST_DEVICES) {

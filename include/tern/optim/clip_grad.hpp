@@ -2,8 +2,9 @@
 #pragma once
 #include <cmath>
 
-#include "../ops/where.hpp"
 #include "../ops/reduce.hpp"
+#include "../ops/transfer.hpp"
+#include "../ops/where.hpp"
 #include "../tensor/parameters.hpp"
 
 namespace tern::optim {
@@ -21,10 +22,10 @@ void each_gradient(const Parameters<Place<D, T>...>& parameters, const F& f) {
 
 /// The sum of |x|^p; for infinite p the largest |x|.
 template <class D, class T>
-double power_sum(const Tensor<D, T>& x, double p) {
+Tensor<D, double> power_sum(const Tensor<D, T>& x, double p) {
   using S = compute_t<T>;
   const auto summed = [&]<class R>(R, const auto& f) {
-    return double(tern::detail::reduce<R, S, S>("clip_grad_norm_", f, tern::detail::identity, {}, false, x).item());
+    return tern::detail::reduce<R, S, S>("clip_grad_norm_", f, tern::detail::identity, {}, false, x).to(f64);
   };
   if (std::isinf(p)) return summed(backend::Maximum{}, [](auto v) { return abs(v); });
   if (p == 2) return summed(backend::Sum{}, [](auto v) { return v * v; });
@@ -33,21 +34,25 @@ double power_sum(const Tensor<D, T>& x, double p) {
 
 }  // namespace detail
 
-/// Scales all gradients by max_norm / (norm + 1e-6) where their joint norm_type-norm is larger than max_norm. Returns the norm before.
-/// A norm that is infinite or NaN makes the gradients so.
-template <class... D, class... T>
-double clip_grad_norm_(const Parameters<Place<D, T>...>& parameters, double max_norm, double norm_type = 2, Here here = {}) {
+/// Scales all gradients by max_norm / (norm + 1e-6) where their joint norm_type-norm is larger than max_norm. Returns the norm before,
+/// of no dimensions, on the first parameters' device: nothing waits for it. A norm that is infinite or NaN makes the gradients so.
+template <class First, class... Rest, class... Places>
+Tensor<First, double> clip_grad_norm_(const Parameters<Place<First, Rest...>, Places...>& parameters, double max_norm,
+                                      double norm_type = 2, Here here = {}) {
   if (!(norm_type > 0)) fail("clip_grad_norm_", {"norm_type must be positive, not ", norm_type});
   const Site at(here);
   const NoGradGuard off;
-  const auto each = [&](const auto& f) { detail::each_gradient(parameters, f); };
-  double total = 0;
-  each([&](const auto& g) {
-    const double sum = detail::power_sum(g, norm_type);
-    total = std::isinf(norm_type) ? (sum > total || sum != sum ? sum : total) : total + sum;
+  Tensor<First, double> total;
+  detail::each_gradient(parameters, [&](const auto& g) {
+    const auto sum = to_device(detail::power_sum(g, norm_type), tern::detail::current_device<First>());
+    total = !total.defined() ? sum : std::isinf(norm_type) ? maximum(total, sum) : total + sum;
   });
-  const double norm = std::isinf(norm_type) ? total : std::pow(total, 1 / norm_type), scale = max_norm / (norm + 1e-6);
-  if (!(scale >= 1)) each([&](const auto& g) { g.mul_(scale); });
+  if (!total.defined()) return zeros<First, double>({});
+  const Tensor<First, double> norm = std::isinf(norm_type) ? total : pow(total, 1 / norm_type);
+  const Tensor<First, double> scale = clamp_max(max_norm / (norm + 1e-6), 1);
+  detail::each_gradient(parameters, [&]<class D, class T>(const Tensor<D, T>& g) {
+    g.mul_(to_device(scale, g.device()).to(Type<T>{}));
+  });
   return norm;
 }
 
