@@ -1,5 +1,6 @@
 // The whole table and the runner, for the file that compiles them for a type.
 #pragma once
+#include "images.hpp"
 #include "indexing.hpp"
 #include "layers.hpp"
 #include "matrices.hpp"
@@ -19,7 +20,8 @@ std::map<std::string, Results (*)(Call<D, T>&)> operators() {
   for (const auto& family : {views<D, T>, pointwise<D, T>, reductions<D, T>, indexing<D, T>}) add(family());
   if constexpr (tern::is_floating_v<T>)
     for (const auto& family :
-         {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>, layers<D, T>})
+         {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>, layers<D, T>,
+          images<D, T>})
       add(family());
   return all;
 }

@@ -117,6 +117,24 @@ class Call {
     return out;
   }
 
+  /// The sizes of an adaptive pooling's result; null stands for the input's.
+  Dims output_size(int position) const {
+    const Json& given = elements(arg(position, "output_size"));
+    if (given.is_number()) return to_dims(given);
+    Dims out;
+    for (const Json& e : given) out.push_back(e.is_null() ? tern::same_size : e.get<Index>());
+    return out;
+  }
+  tern::MaxPoolOptions max_pool_options() const {
+    return {dims(2, "stride"), dims(3, "padding", 0), dims(4, "dilation", 1), flag(5, "ceil_mode", false)};
+  }
+  tern::AvgPoolOptions avg_pool_options() const {
+    tern::AvgPoolOptions options{dims(2, "stride"), dims(3, "padding", 0), flag(4, "ceil_mode", false),
+                                 flag(5, "count_include_pad", true)};
+    if (has(6, "divisor_override")) options.divisor_override = integer(6, "divisor_override");
+    return options;
+  }
+
   std::vector<Dims> dims_list(int position, const char* name) const {
     std::vector<Dims> out;
     for (const Json& e : elements(arg(position, name))) out.push_back(to_dims(e));

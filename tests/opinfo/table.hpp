@@ -40,5 +40,7 @@ template <class D, class T>
 Table<D, T> floating_indexing();
 template <class D, class T>
 Table<D, T> layers();
+template <class D, class T>
+Table<D, T> images();
 
 }  // namespace opinfo

@@ -2,6 +2,7 @@
 // it before any of the library's ops: the kernels of Naive must be seen first.
 #pragma once
 #include "naive_gather.hpp"
+#include "naive_images.hpp"
 #include "naive_indexing.hpp"
 #include "naive_order.hpp"
 #include "naive_rows.hpp"

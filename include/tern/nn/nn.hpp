@@ -9,6 +9,7 @@
 #include "layer_norm.hpp"
 #include "linear.hpp"
 #include "loss.hpp"
+#include "pooling.hpp"
 #include "rms_norm.hpp"
 #include "sequential.hpp"
 #include "summary.hpp"

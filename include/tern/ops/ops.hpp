@@ -27,6 +27,7 @@
 #include "matmul.hpp"
 #include "norm.hpp"
 #include "pairs.hpp"
+#include "pooling.hpp"
 #include "power.hpp"
 #include "prod.hpp"
 #include "random.hpp"

@@ -1,0 +1,233 @@
+// Pooling over packets of channels. An element's gradient is gathered from the windows that hold it: it is written once, by one
+// thread.
+#pragma once
+#include "../pooling.hpp"
+#include "channels.hpp"
+#include "scratch.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cpu {
+
+/// Places first, first + step … below last of one dimension, and that dimension's part of 1 / divisor.
+struct PoolRange {
+  Index first, last, step;
+  double share;
+};
+
+/// Window o of `out` along dimension d.
+inline PoolRange pool_window(const Pooling& p, int d, Index o, Index in, Index out) {
+  if (p.adaptive) {
+    const Index first = o * in / out, last = ((o + 1) * in + out - 1) / out;
+    return {first, last, 1, 1 / double(last - first)};
+  }
+  const Index begin = o * p.stride[d] - p.padding[d], step = p.dilation[d];
+  const Index first = begin < 0 ? begin + (step - 1 - begin) / step * step : begin;
+  const Index end = begin + (p.kernel[d] - 1) * step + 1, last = std::min(end, in);
+  const Index counted = p.count_include_pad ? std::min(end, in + p.padding[d]) - begin : last - first;
+  const double divisor = double(p.divisor == 0 ? counted : d == 0 ? p.divisor : 1);
+  return {first, last, step, last > first ? 1 / divisor : 0};
+}
+
+/// The windows along dimension d that can hold element i.
+inline PoolRange pool_holders(const Pooling& p, int d, Index i, Index in, Index out) {
+  if (p.adaptive) return {i * out / in, ((i + 1) * out + in - 1) / in, 1, 0};
+  const Index beyond = i + p.padding[d] - (p.kernel[d] - 1) * p.dilation[d];
+  const Index first = beyond > 0 ? (beyond + p.stride[d] - 1) / p.stride[d] : 0;
+  return {first, std::min(out, (i + p.padding[d]) / p.stride[d] + 1), 1, 0};
+}
+
+/// The windows of every place along each dimension, or what holds each element, worked out once.
+class PoolRanges {
+ public:
+  using Range = PoolRange (*)(const Pooling&, int d, Index i, Index in, Index out);
+  [[gnu::noinline]] PoolRanges(const Pooling& p, const Images& in, const Images& out, const Images& over, Range range)
+      : ranges_(over.size[0] + over.size[1] + over.size[2]) {
+    PoolRange* next = ranges_.get();
+    for (int d = 0; d < 3; ++d) {
+      along_[d] = next;
+      for (Index i = 0; i < over.size[d]; ++i) *next++ = range(p, d, i, in.size[d], out.size[d]);
+    }
+  }
+  const PoolRange* along(int d) const { return along_[d]; }
+
+ private:
+  Scratch<PoolRange> ranges_;
+  const PoolRange* along_[3];
+};
+
+/// f(row, ranges of the three dimensions) for every place of `over`, row counting them all.
+template <class F>
+void each_pool_place(const Images& over, const PoolRanges& ranges, Index work, const F& f) {
+  const Index height = over.size[1], width = over.size[2], lines = over.count * over.size[0] * height;
+  parallel_for(lines, parallel_grain / (width * over.channels * work + 1) + 1, [&](Index first, Index last) {
+    for (Index line = first; line < last; ++line) {
+      const PoolRange* const at[] = {ranges.along(0) + line / height % over.size[0], ranges.along(1) + line % height};
+      for (Index x = 0; x < width; ++x)
+        f(line * width + x, *at[0], *at[1], ranges.along(2)[x]);
+    }
+  });
+}
+
+/// f(place) for each place of a window in an image of that size.
+template <class F>
+[[gnu::always_inline]] inline void each_in_window(const Images& image, const PoolRange& z, const PoolRange& y,
+                                                  const PoolRange& x, const F& f) {
+  for (Index k = z.first; k < z.last; k += z.step)
+    for (Index j = y.first; j < y.last; j += y.step) {
+      const Index line = (k * image.size[1] + j) * image.size[2];
+      for (Index i = x.first; i < x.last; i += x.step) f(line + i);
+    }
+}
+
+/// The first place of a window; -1 if the image has none.
+inline Index first_in_window(const Images& image, const PoolRange& z, const PoolRange& y, const PoolRange& x) {
+  if (z.first >= z.last || y.first >= y.last || x.first >= x.last) return -1;
+  return (z.first * image.size[1] + y.first) * image.size[2] + x.first;
+}
+
+/// The places of V's lanes in an image, as numbers that comparisons of V select; int32 in memory.
+template <class V>
+struct Places {
+  using Bits = typename V::Bits;
+  using Stored = expr::vector_t<std::int32_t, V::size>;
+  using Place = std::conditional_t<sizeof(typename V::value_type) == 4, std::int32_t, std::int64_t>;
+
+  static Bits all(Index place) { return Bits{} + Place(place); }
+  static Bits load(const std::int32_t* p, int lanes) {
+    Stored v{};
+    if (lanes == V::size) __builtin_memcpy(&v, p, sizeof v);
+    else __builtin_memcpy(&v, p, sizeof(std::int32_t) * std::size_t(lanes));
+    return __builtin_convertvector(v, Bits);
+  }
+  static void store(std::int32_t* p, int lanes, Bits bits) {
+    const Stored v = __builtin_convertvector(bits, Stored);
+    if (lanes == V::size) __builtin_memcpy(p, &v, sizeof v);
+    else __builtin_memcpy(p, &v, sizeof(std::int32_t) * std::size_t(lanes));
+  }
+};
+
+}  // namespace cpu
+
+/// y = the largest elements of x's windows; at, which may be null, their places.
+template <class T>
+void max_pool(Cpu, const Pooling& p, const Array& y, const Array* at, const Array& x) {
+  using V = expr::packet_t<T>;
+  using Places = cpu::Places<V>;
+  const Images in(x), out(y);
+  const cpu::PoolRanges windows(p, in, out, out, &cpu::pool_window);
+  const Index channels = in.channels;
+  cpu::each_pool_place(out, windows, in.places() / out.places() + 1, [&](Index row, const auto&... window) {
+    const T* const from = x.as<T>() + row / out.places() * in.places() * channels;
+    T* const to = y.as<T>() + row * channels;
+    std::int32_t* const chosen = at ? at->as<std::int32_t>() + row * channels : nullptr;
+    const Index first = cpu::first_in_window(in, window...);
+    cpu::each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+      constexpr int n = decltype(packets)::value;
+      V best[n];
+      typename V::Bits place[n];
+      for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), place[k] = Places::all(first);
+      cpu::each_in_window(in, window..., [&](Index i) __attribute__((always_inline)) {
+        for (int k = 0; k < n; ++k) {
+          const V v = cpu::load_lanes<V>(from + i * channels + c + k * V::size, lanes, 0);
+          const auto better = (v > best[k]) | (v != v);
+          best[k] = where(better, v, best[k]);
+          place[k] = better.bits ? Places::all(i) : place[k];
+        }
+      });
+      for (int k = 0; k < n; ++k) {
+        cpu::store_lanes(to + c + k * V::size, lanes, best[k]);
+        if (chosen) Places::store(chosen + c + k * V::size, lanes, place[k]);
+      }
+    });
+  });
+}
+
+/// dx = for each element the sum of dy of the windows that chose it.
+template <class T>
+void max_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy, const Array& at) {
+  using V = expr::packet_t<T>;
+  using Places = cpu::Places<V>;
+  const Images in(dx), out(dy);
+  const cpu::PoolRanges holders(p, in, out, in, &cpu::pool_holders);
+  const Index channels = in.channels;
+  cpu::each_pool_place(in, holders, out.places() / in.places() + 2, [&](Index row, const auto&... windows) {
+    const Index start = row / in.places() * out.places() * channels, place = row % in.places();
+    cpu::each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+      constexpr int n = decltype(packets)::value;
+      V sum[n];
+      for (int k = 0; k < n; ++k) sum[k] = 0;
+      cpu::each_in_window(out, windows..., [&](Index o) __attribute__((always_inline)) {
+        for (int k = 0; k < n; ++k) {
+          const Index from = start + o * channels + c + k * V::size;
+          const V g = cpu::load_lanes<V>(dy.as<T>() + from, lanes, 0);
+          sum[k].v += Places::load(at.as<std::int32_t>() + from, lanes) == Places::all(place) ? g.v : V(0).v;
+        }
+      });
+      for (int k = 0; k < n; ++k) cpu::store_lanes(dx.as<T>() + row * channels + c + k * V::size, lanes, sum[k]);
+    });
+  });
+}
+
+/// y = the windows' sums over their divisors. Lines are added up first, then their sums.
+template <class T>
+void average_pool(Cpu, const Pooling& p, const Array& y, const Array& x) {
+  using V = expr::packet_t<T>;
+  using Range = cpu::PoolRange;
+  const Images in(x), out(y);
+  const cpu::PoolRanges windows(p, in, out, out, &cpu::pool_window);
+  const Index channels = in.channels, work = in.places() / out.places() + 1;
+  cpu::each_pool_place(out, windows, work, [&](Index row, const Range& deep, const Range& high, const Range& wide) {
+    const T* const from = x.as<T>() + row / out.places() * in.places() * channels;
+    const V share(deep.share * high.share * wide.share);
+    cpu::each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+      constexpr int n = decltype(packets)::value;
+      V sum[n], line[n];
+      for (int k = 0; k < n; ++k) sum[k] = 0;
+      for (Index z = deep.first; z < deep.last; ++z)
+        for (Index j = high.first; j < high.last; ++j) {
+          for (int k = 0; k < n; ++k) line[k] = 0;
+          const T* const first = from + (z * in.size[1] + j) * in.size[2] * channels + c;
+          for (Index i = wide.first; i < wide.last; ++i)
+            for (int k = 0; k < n; ++k) line[k] += cpu::load_lanes<V>(first + i * channels + k * V::size, lanes, 0);
+          for (int k = 0; k < n; ++k) sum[k] += line[k];
+        }
+      for (int k = 0; k < n; ++k)
+        cpu::store_lanes(y.as<T>() + row * channels + c + k * V::size, lanes, sum[k] * share);
+    });
+  });
+}
+
+/// dx = for each element the sum of dy over the divisors of the windows that hold it.
+template <class T>
+void average_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy) {
+  using V = expr::packet_t<T>;
+  using Range = cpu::PoolRange;
+  const Images in(dx), out(dy);
+  const cpu::PoolRanges windows(p, in, out, out, &cpu::pool_window), holders(p, in, out, in, &cpu::pool_holders);
+  const Index channels = in.channels, work = out.places() / in.places() + 2;
+  cpu::each_pool_place(in, holders, work, [&](Index row, const Range& deep, const Range& high, const Range& wide) {
+    const T* const from = dy.as<T>() + row / in.places() * out.places() * channels;
+    cpu::each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+      constexpr int n = decltype(packets)::value;
+      V sum[n];
+      for (int k = 0; k < n; ++k) sum[k] = 0;
+      for (Index z = deep.first; z < deep.last; ++z)
+        for (Index j = high.first; j < high.last; ++j) {
+          const double line = windows.along(0)[z].share * windows.along(1)[j].share;
+          const T* const first = from + (z * out.size[1] + j) * out.size[2] * channels + c;
+          for (Index i = wide.first; i < wide.last; ++i) {
+            const V share(line * windows.along(2)[i].share);
+            for (int k = 0; k < n; ++k)
+              sum[k] = multiply_add(share, cpu::load_lanes<V>(first + i * channels + k * V::size, lanes, 0), sum[k]);
+          }
+        }
+      for (int k = 0; k < n; ++k) cpu::store_lanes(dx.as<T>() + row * channels + c + k * V::size, lanes, sum[k]);
+    });
+  });
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern

@@ -1,0 +1,282 @@
+// Pooling: windows that move over the last one, two or three dimensions of [N, C, ...], or of one [C, ...], and the largest element,
+// the average or the p-norm of each. Sizes, steps and paddings are lists with an entry for each dimension, or one number for all;
+// a stride that is not given is the window's size. Results are channels-last.
+#pragma once
+#include <limits>
+#include <optional>
+
+#include "../backend/pooling.hpp"
+#include "copy.hpp"
+#include "power.hpp"
+#include "sort.hpp"
+#include "wide.hpp"
+
+namespace tern {
+
+struct MaxPoolOptions {
+  Dims stride{}, padding = 0, dilation = 1;
+  bool ceil_mode = false;  // windows may reach over the end
+};
+
+struct AvgPoolOptions {
+  Dims stride{}, padding = 0;
+  bool ceil_mode = false;                     // windows may reach over the end
+  bool count_include_pad = true;              // the padding's zeros count as elements
+  std::optional<Index> divisor_override = {};  // instead of the number of elements
+};
+
+struct LpPoolOptions {
+  Dims stride{};
+  bool ceil_mode = false;
+};
+
+/// In the place of an output size: the input's.
+inline constexpr Index same_size = std::numeric_limits<Index>::min();
+
+namespace detail {
+
+/// How a pooling's window moves, and the result's shape.
+struct PoolPlan {
+  Pooling window;
+  Shape in, out;
+};
+
+/// A size, step or padding for each of `dims` dimensions, at the end of three. Error if one is below `least`.
+[[gnu::noinline, gnu::cold]] inline void set_pool_sizes(const char* op, const char* what, const Dims& given, int dims,
+                                                        Index least, Index* to) {
+  if (given.n != 1 && given.n != dims)
+    fail(op, {what, " needs ", dims, " numbers or one for all, not ", Index(given.n)});
+  for (int i = 0; i < dims; ++i) {
+    const Index value = given[given.n == 1 ? 0 : i];
+    if (value < least) fail(op, {what, " must be at least ", least, ", not ", value});
+    to[3 - dims + i] = value;
+  }
+}
+
+/// Error unless x is [N, C, ...] or [C, ...] with `dims` dimensions behind C, of which only N may be 0.
+[[gnu::noinline, gnu::cold]] inline PoolPlan new_pool_plan(const char* op, int dims, const Array& x) {
+  bool fits = x.ndim == dims + 1 || x.ndim == dims + 2;
+  for (int i = x.ndim == dims + 2; fits && i < x.ndim; ++i) fits = x.dims[i] > 0;
+  if (!fits)
+    fail(op, {"an input of ", dims + 2, " dimensions, or ", dims + 1, " without a batch, is needed, none but the batch empty, not ",
+              x.shape_ref()});
+  PoolPlan plan;
+  plan.in = x.shape();
+  if (x.ndim == dims + 1) {
+    plan.in = 1;
+    for (const Index size : x.shape()) plan.in.push_back(size);
+  }
+  plan.out = plan.in;
+  return plan;
+}
+
+struct PoolSizes {
+  const Dims &kernel, &stride, &padding;
+  Dims dilation = 1;
+  bool ceil_mode;
+};
+
+[[gnu::noinline, gnu::cold]] inline PoolPlan plan_pooling(const char* op, int dims, const Array& x, const PoolSizes& sizes) {
+  PoolPlan plan = new_pool_plan(op, dims, x);
+  Pooling& p = plan.window;
+  set_pool_sizes(op, "kernel_size", sizes.kernel, dims, 1, p.kernel);
+  set_pool_sizes(op, "stride", sizes.stride.empty() ? sizes.kernel : sizes.stride, dims, 1, p.stride);
+  set_pool_sizes(op, "padding", sizes.padding, dims, 0, p.padding);
+  set_pool_sizes(op, "dilation", sizes.dilation, dims, 1, p.dilation);
+  for (int i = 0; i < dims; ++i) {
+    const int d = 3 - dims + i;
+    const Index in = plan.in[2 + i], padding = p.padding[d], stride = p.stride[d];
+    Index reach = 0;  // from a window's first element to its last
+    const bool huge = __builtin_mul_overflow(p.kernel[d] - 1, p.dilation[d], &reach);
+    if (!huge && padding > (reach + 1) / 2)
+      fail(op, {"padding ", padding, " is more than half of a window of ", reach + 1});
+    const Index room = huge ? -1 : in + 2 * padding - reach - 1;
+    if (room < 0 && !(sizes.ceil_mode && room > -stride))
+      fail(op, {"a window of ", sizes.kernel, " does not fit into ", x.shape_ref(), " with padding ", sizes.padding});
+    Index out = room < 0 ? 1 : room / stride + (sizes.ceil_mode && room % stride ? 1 : 0) + 1;
+    if (sizes.ceil_mode && (out - 1) * stride >= in + padding) --out;  // a window must begin within the image or before
+    plan.out[2 + i] = out;
+  }
+  return plan;
+}
+
+[[gnu::noinline, gnu::cold]] inline PoolPlan plan_adaptive_pooling(const char* op, int dims, const Array& x, const Dims& size) {
+  PoolPlan plan = new_pool_plan(op, dims, x);
+  plan.window.adaptive = true;
+  if (size.n != 1 && size.n != dims) fail(op, {"output_size needs ", dims, " numbers or one for all, not ", Index(size.n)});
+  for (int i = 0; i < dims; ++i) {
+    const Index out = size[size.n == 1 ? 0 : i];
+    if (out < 0 && out != same_size) fail(op, {"output_size must not be negative: ", size});
+    if (out != same_size) plan.out[2 + i] = out;
+  }
+  return plan;
+}
+
+/// The elements of x, of the plan's shape `in`, at the places that a pooling chose.
+template <class D, class T>
+Tensor<D, T> at_places(const Tensor<D, T>& x, const Tensor<D, std::int32_t>& at) {
+  return reshape(gather(flatten(x, 2), 2, to_type(flatten(at, 2), Type<Index>{})), at.shape());
+}
+
+template <class D, class T>
+Tensor<D, T> max_pool_gradient(const Tensor<D, T>& g, const Tensor<D, std::int32_t>& at, const PoolPlan& plan) {
+  if (g.numel() == 0) return zeros<D, T>(plan.in, g.device());
+  const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
+  backend::max_pool_gradient<T>(D{}, plan.window, *dx.impl(), *channels_innermost(g).impl(), *at.impl());
+  record({"max_pool_gradient", {}}, dx,
+         wrt(g, saved(at), [](const auto& h, const auto& places) { return at_places(h, places); }));
+  return dx;
+}
+
+/// at: where the places of what was chosen go, if anybody wants them.
+template <class D, class T>
+Tensor<D, T> max_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan, Tensor<D, std::int32_t>* at) {
+  if (Shape(plan.in.begin() + 2, plan.in.n - 2).numel() > std::numeric_limits<std::int32_t>::max())
+    fail(op.name, {"images of ", plan.in, " are too large"});
+  const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
+  Tensor<D, std::int32_t> places;
+  if (at || records(x)) places = empty<D, std::int32_t>(plan.out, channels_last, x.device());
+  if (y.numel()) backend::max_pool<T>(D{}, plan.window, *y.impl(), places.impl(), *channels_innermost(x).impl());
+  record(op, y, wrt(x, saved(places), [plan](const Tensor<D, T>& g, const auto& chosen) {
+           return max_pool_gradient(g, chosen, plan);
+         }));
+  if (at) *at = places;
+  return y;
+}
+
+template <class D, class T>
+Tensor<D, T> average_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan);
+
+template <class D, class T>
+Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) {
+  if (g.numel() == 0) return zeros<D, T>(plan.in, g.device());
+  const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
+  backend::average_pool_gradient<T>(D{}, plan.window, *dx.impl(), *channels_innermost(g).impl());
+  record({"average_pool_gradient", {}}, dx,
+         wrt(g, [plan](const Tensor<D, T>& h) { return average_pool({"average_pool", {}}, h, plan); }));
+  return dx;
+}
+
+/// Linear in x, and average_pool_gradient is its adjoint.
+template <class D, class T>
+Tensor<D, T> average_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan) {
+  const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
+  if (y.numel()) backend::average_pool<T>(D{}, plan.window, *y.impl(), *channels_innermost(x).impl());
+  record(op, y, wrt(x, [plan](const Tensor<D, T>& g) { return average_pool_gradient(g, plan); }));
+  return y;
+}
+
+/// f(x) of a batch; one image without a batch becomes one of itself.
+template <class D, class T, class F>
+Tensor<D, T> as_batch(const Tensor<D, T>& x, const PoolPlan& plan, Here here, const F& f) {
+  if (x.dim() == plan.in.n) return f(x);
+  return squeeze(f(unsqueeze(x, 0, here)), 0, here);
+}
+
+template <class D, class T>
+Tensor<D, T> max_pool(const OpName& op, const PoolPlan& plan, const Tensor<D, T>& x) {
+  return as_batch(x, plan, op.here, [&](const Tensor<D, T>& batch) {
+    return max_pool(op, batch, plan, static_cast<Tensor<D, std::int32_t>*>(nullptr));
+  });
+}
+template <class D, class T>
+ValuesAndIndices<D, T> max_pool_with_indices(const OpName& op, const PoolPlan& plan, const Tensor<D, T>& x) {
+  Tensor<D, std::int32_t> at;
+  const Tensor<D, T> y =
+      as_batch(x, plan, op.here, [&](const Tensor<D, T>& batch) { return max_pool(op, batch, plan, &at); });
+  const auto places = x.dim() == plan.in.n ? at : squeeze(at, 0);
+  return {y, to_type(places, Type<Index>{})};
+}
+template <class D, class T>
+Tensor<D, T> average_pool(const OpName& op, const PoolPlan& plan, const Tensor<D, T>& x) {
+  return as_batch(x, plan, op.here, [&](const Tensor<D, T>& batch) { return average_pool(op, batch, plan); });
+}
+
+[[gnu::noinline, gnu::cold]] inline PoolPlan plan_max_pool(const char* op, int dims, const Array& x, const Dims& kernel,
+                                                           const MaxPoolOptions& o) {
+  return plan_pooling(op, dims, x, {kernel, o.stride, o.padding, o.dilation, o.ceil_mode});
+}
+[[gnu::noinline, gnu::cold]] inline PoolPlan plan_avg_pool(const char* op, int dims, const Array& x, const Dims& kernel,
+                                                           const AvgPoolOptions& o) {
+  if (o.divisor_override == Index(0)) fail(op, {"divisor_override must not be 0"});
+  PoolPlan plan = plan_pooling(op, dims, x, {kernel, o.stride, o.padding, 1, o.ceil_mode});
+  plan.window.count_include_pad = o.count_include_pad;
+  plan.window.divisor = o.divisor_override.value_or(0);
+  return plan;
+}
+
+/// (sum over a window of x^p)^(1/p).
+template <class D, class T>
+Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p, const Dims& kernel,
+                     const LpPoolOptions& o) {
+  const ErrorName name(op.name);
+  const PoolPlan plan = plan_pooling(op.name, dims, *x.checked(op.name), {kernel, o.stride, 0, 1, o.ceil_mode});
+  const double elements = double(plan.window.kernel[0] * plan.window.kernel[1] * plan.window.kernel[2]);
+  const auto norm = [&](const auto& v) {
+    return pow(mul(average_pool(op, plan, pow(v, p, op.here)), elements, op.here), 1 / p, op.here);
+  };
+  return rounded_once(norm, x);
+}
+
+}  // namespace detail
+
+// For images of n = 1, 2 and 3 dimensions:
+//
+//   max_poolnd(x, kernel_size, options)        the largest element of each window, NaN where it has one; its gradient goes to the first
+//                                             of equal ones
+//   avg_poolnd(x, kernel_size, options)        the sum of each window over the number of its elements
+//   lp_poolnd(x, norm_type, kernel_size, options)     (sum of x^p)^(1/p) of each window
+//   adaptive_max_poolnd(x, output_size), adaptive_avg_poolnd(x, output_size)
+//                                             the same of the windows floor(o in / out) ... ceil((o + 1) in / out) - 1; an output size
+//                                             may be same_size
+//   max_poolnd_with_indices, adaptive_max_poolnd_with_indices
+//                                             {values, indices}: the places too, counted in row-major order over an image
+#define TERN_POOLING(n)                                                                                                     \
+  template <Device D, Floating T>                                                                                           \
+  Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const MaxPoolOptions& options = {},           \
+                              Here here = {}) {                                                                             \
+    const char* const op = "max_pool" #n "d";                                                                               \
+    return detail::max_pool({op, here}, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);             \
+  }                                                                                                                         \
+  template <Device D, Floating T>                                                                                           \
+  ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& kernel_size,                        \
+                                                     const MaxPoolOptions& options = {}, Here here = {}) {                  \
+    const char* const op = "max_pool" #n "d_with_indices";                                                                  \
+    const detail::PoolPlan plan = detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options);                       \
+    return detail::max_pool_with_indices({op, here}, plan, x);                                                              \
+  }                                                                                                                         \
+  template <Device D, Floating T>                                                                                           \
+  Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {                    \
+    const char* const op = "adaptive_max_pool" #n "d";                                                                      \
+    return detail::max_pool({op, here}, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);              \
+  }                                                                                                                         \
+  template <Device D, Floating T>                                                                                           \
+  ValuesAndIndices<D, T> adaptive_max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& output_size,               \
+                                                              Here here = {}) {                                             \
+    const char* const op = "adaptive_max_pool" #n "d_with_indices";                                                         \
+    const detail::PoolPlan plan = detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size);                        \
+    return detail::max_pool_with_indices({op, here}, plan, x);                                                              \
+  }                                                                                                                         \
+  template <Device D, Floating T>                                                                                           \
+  Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const AvgPoolOptions& options = {},           \
+                              Here here = {}) {                                                                             \
+    const char* const op = "avg_pool" #n "d";                                                                               \
+    return detail::average_pool({op, here}, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x);         \
+  }                                                                                                                         \
+  template <Device D, Floating T>                                                                                           \
+  Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {                    \
+    const char* const op = "adaptive_avg_pool" #n "d";                                                                      \
+    return detail::average_pool({op, here}, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);          \
+  }                                                                                                                         \
+  template <Device D, Floating T>                                                                                           \
+  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const Dims& kernel_size,                              \
+                             const LpPoolOptions& options = {}, Here here = {}) {                                           \
+    return detail::lp_pool({"lp_pool" #n "d", here}, n, x, norm_type, kernel_size, options);                                \
+  }
+
+TERN_POOLING(1)
+TERN_POOLING(2)
+TERN_POOLING(3)
+#undef TERN_POOLING
+
+}  // namespace tern

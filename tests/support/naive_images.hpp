@@ -1,0 +1,111 @@
+// The naive device's kernels of images: pooling by the contract's words, in double.
+#pragma once
+#include "naive.hpp"
+
+#include "tern/backend/pooling.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace naive {
+
+/// The elements i of one dimension in window o, and how many elements its divisor counts.
+struct PoolWindow {
+  std::vector<Index> elements;
+  Index counted = 0;
+
+  PoolWindow(const Pooling& p, int d, Index o, Index in, Index out) {
+    if (p.adaptive) {
+      for (Index i = 0; i < in; ++i)
+        if (i * out >= o * in - (o * in) % out && i * out < (o + 1) * in) elements.push_back(i);
+      counted = Index(elements.size());
+      return;
+    }
+    for (Index k = 0; k < p.kernel[d]; ++k) {
+      const Index i = o * p.stride[d] - p.padding[d] + k * p.dilation[d];
+      if (i >= 0 && i < in) elements.push_back(i);
+      if (p.count_include_pad ? i < in + p.padding[d] : i >= 0 && i < in) ++counted;
+    }
+  }
+};
+
+/// f(index of y's element, index of x's element, its place in the image, the window's divisor) for all elements of all
+/// windows, begin(index of y's element) before a window's first.
+template <class Begin, class F>
+void each_pooled(const Pooling& p, const Array& y, const Array& x, const Begin& begin, const F& f) {
+  const Images in(x), out(y);
+  Index to = 0;
+  for (Positions at({out.count, out.size[0], out.size[1], out.size[2], out.channels}); !at.done(); at.next(), ++to) {
+    begin(to);
+    const PoolWindow z(p, 0, at.at[1], in.size[0], out.size[0]), h(p, 1, at.at[2], in.size[1], out.size[1]),
+        w(p, 2, at.at[3], in.size[2], out.size[2]);
+    const double divisor = double(p.divisor ? p.divisor : z.counted * h.counted * w.counted);
+    for (const Index a : z.elements)
+      for (const Index b : h.elements)
+        for (const Index c : w.elements) {
+          const Index place = (a * in.size[1] + b) * in.size[2] + c;
+          f(to, (at.at[0] * in.places() + place) * in.channels + at.at[4], place, divisor);
+        }
+  }
+}
+
+template <class T>
+double wide(const Array& a, Index i) {
+  return double(compute_t<T>(a.as<T>()[i]));
+}
+template <class T>
+void narrow(const Array& a, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) a.as<T>()[i] = T(compute_t<T>(values[i]));
+}
+
+}  // namespace naive
+
+template <class T>
+void max_pool(Naive, const Pooling& p, const Array& y, const Array* at, const Array& x) {
+  std::vector<double> best(std::size_t(y.numel), 0);
+  std::vector<std::int32_t> place(std::size_t(y.numel), -1);
+  naive::each_pooled(
+      p, y, x, [&](Index to) { best[std::size_t(to)] = -__builtin_inf(); },
+      [&](Index to, Index from, Index here, double) {
+        const double v = naive::wide<T>(x, from);
+        auto& chosen = place[std::size_t(to)];
+        if (chosen >= 0 && !(v > best[std::size_t(to)] || v != v)) return;
+        best[std::size_t(to)] = v;
+        chosen = std::int32_t(here);
+      });
+  naive::narrow<T>(y, best);
+  for (std::size_t i = 0; at && i < place.size(); ++i) at->as<std::int32_t>()[i] = place[i];
+}
+
+template <class T>
+void max_pool_gradient(Naive, const Pooling& p, const Array& dx, const Array& dy, const Array& at) {
+  std::vector<double> sums(std::size_t(dx.numel), 0);
+  naive::each_pooled(
+      p, dy, dx, [](Index) {},
+      [&](Index to, Index from, Index here, double) {
+        if (at.as<std::int32_t>()[to] == here) sums[std::size_t(from)] += naive::wide<T>(dy, to);
+      });
+  naive::narrow<T>(dx, sums);
+}
+
+template <class T>
+void average_pool(Naive, const Pooling& p, const Array& y, const Array& x) {
+  std::vector<double> sums(std::size_t(y.numel), 0);
+  naive::each_pooled(
+      p, y, x, [](Index) {},
+      [&](Index to, Index from, Index, double divisor) { sums[std::size_t(to)] += naive::wide<T>(x, from) / divisor; });
+  naive::narrow<T>(y, sums);
+}
+
+template <class T>
+void average_pool_gradient(Naive, const Pooling& p, const Array& dx, const Array& dy) {
+  std::vector<double> sums(std::size_t(dx.numel), 0);
+  naive::each_pooled(
+      p, dy, dx, [](Index) {},
+      [&](Index to, Index from, Index, double divisor) { sums[std::size_t(from)] += naive::wide<T>(dy, to) / divisor; });
+  naive::narrow<T>(dx, sums);
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern
