@@ -26,8 +26,8 @@ inline std::vector<double> recorded_start() {
 template <class D, class T>
 void set_recorded_gradient(const nn::Parameter<D, T>& x, int step) {
   std::vector<double> g = values_of(x);
-  for (int i = 0; i < 5; ++i) g[std::size_t(i)] = std::sin(0.1 * step + i) * g[std::size_t(i)] + std::cos(i);
-  x.set_grad(tensor_of<D, T>(g));
+  for (std::size_t i = 0; i < g.size(); ++i) g[i] = std::sin(0.1 * step + double(i)) * g[i] + std::cos(double(i));
+  x.set_grad(tensor_of<D, T>(g, x.shape()));
 }
 
 /// Runs every recorded case of one optimiser; make(parameters, options) makes it.

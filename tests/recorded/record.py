@@ -14,6 +14,7 @@ from conventions import conventions
 from indexing import indexing
 from numpy_files import numpy_files
 from table import INF, NAN, plain, write
+from training import averages, groups, lbfgs, muon
 
 
 # --- optimisers -------------------------------------------------------------------------------------------------------
@@ -358,6 +359,10 @@ def transformer_training():
 
 if __name__ == "__main__":
     optimisers()
+    groups()
+    muon()
+    lbfgs()
+    averages()
     schedules()
     clipping()
     printing()

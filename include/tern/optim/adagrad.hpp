@@ -1,6 +1,6 @@
 // Adagrad (Duchi, Hazan, Singer: "Adaptive subgradient methods for online learning and stochastic optimization", 2011).
 #pragma once
-#include "optimizer.hpp"
+#include "grouped.hpp"
 
 namespace tern::optim {
 
@@ -14,31 +14,26 @@ struct AdagradOptions {
 
 /// s ← s + g²;  p ← p - lr / (1 + (t - 1) lr_decay) g / (√s + eps) in step t = 1, 2 … s starts from
 /// initial_accumulator_value. weight_decay adds weight_decay p to g.
-class Adagrad : public Optimizer {
+class Adagrad : public Grouped<Adagrad, AdagradOptions> {
  public:
-  template <class... P>
-  Adagrad(const Parameters<P...>& parameters, AdagradOptions options = {})
-      : Optimizer("Adagrad", options.lr, {"sum"}), options_(options) {
-    check("lr_decay", options.lr_decay);
-    check("weight_decay", options.weight_decay);
-    check("initial_accumulator_value", options.initial_accumulator_value);
-    check("eps", options.eps);
-    add<Adagrad>(parameters);
-  }
-
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error
-  /// if their names differ.
-  template <class Net>
-  void to(const Net& net) {
-    follow<Adagrad>(net.parameters());
-  }
+  using Grouped::Grouped;
 
  private:
   friend Optimizer;
+  friend Grouped;
+  static constexpr const char* name = "Adagrad";
+  static constexpr std::initializer_list<const char*> states{"sum"};
+  static void check(const AdagradOptions& o) {
+    detail::check(name, "lr_decay", o.lr_decay);
+    detail::check(name, "weight_decay", o.weight_decay);
+    detail::check(name, "initial_accumulator_value", o.initial_accumulator_value);
+    detail::check(name, "eps", o.eps);
+  }
+
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
-    const AdagradOptions& o = static_cast<Adagrad&>(optimizer).options_;
-    const double step = optimizer.lr() / (1 + double(slot.steps - 1) * o.lr_decay), decay = o.weight_decay, eps = o.eps;
+    const AdagradOptions& o = options_of(optimizer, slot);
+    const double step = o.lr / (1 + double(slot.steps - 1) * o.lr_decay), decay = o.weight_decay, eps = o.eps;
     const double start = slot.steps == 1 ? o.initial_accumulator_value : 0;
     update_each<D, T, 1>(slot, [=]<class V>(V& p, V g, V& sum) {
       g = g + V(decay) * p;
@@ -46,8 +41,6 @@ class Adagrad : public Optimizer {
       p = p - V(step) * g / (sqrt(sum) + V(eps));
     });
   }
-
-  AdagradOptions options_;
 };
 
 }  // namespace tern::optim

@@ -1,6 +1,6 @@
 // NAdam (Dozat: "Incorporating Nesterov momentum into Adam", 2016).
 #pragma once
-#include "optimizer.hpp"
+#include "grouped.hpp"
 
 namespace tern::optim {
 
@@ -15,48 +15,42 @@ struct NAdamOptions {
 
 /// Adam whose first moment looks a step ahead: with μ_t = β1 (1 - 0.96^(t momentum_decay) / 2) and M_t = μ_1 ⋯ μ_t,
 /// p ← p - lr ((1 - μ_t) / (1 - M_t) g + μ_{t+1} / (1 - M_{t+1}) m) / (√(v / (1 - β2ᵗ)) + eps).
-class NAdam : public Optimizer {
+class NAdam : public Grouped<NAdam, NAdamOptions> {
  public:
-  template <class... P>
-  NAdam(const Parameters<P...>& parameters, NAdamOptions options = {})
-      : Optimizer("NAdam", options.lr, {"exp_avg", "exp_avg_sq"}), options_(options) {
-    check("betas.first", options.betas.first, 1);
-    check("betas.second", options.betas.second, 1);
-    check("eps", options.eps);
-    check("weight_decay", options.weight_decay);
-    check("momentum_decay", options.momentum_decay);
-    add<NAdam>(parameters);
-  }
-
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error
-  /// if their names differ.
-  template <class Net>
-  void to(const Net& net) {
-    follow<NAdam>(net.parameters());
-  }
-
-  double momentum() const override { return options_.betas.first; }
-  void set_momentum(double momentum) override { options_.betas.first = momentum; }
+  using Grouped::Grouped;
 
  private:
-  double mu(Index t) const {
-    return options_.betas.first * (1 - 0.5 * std::pow(0.96, double(t) * options_.momentum_decay));
-  }
-  /// μ_1 ⋯ μ_t; that of the last call is kept, as all parameters ask for the same.
-  double mu_product(Index t) {
-    if (t < product_steps_) product_steps_ = 0, product_ = 1;
-    while (product_steps_ < t) product_ *= mu(++product_steps_);
-    return product_;
+  friend Optimizer;
+  friend Grouped;
+  static constexpr const char* name = "NAdam";
+  static constexpr std::initializer_list<const char*> states{"exp_avg", "exp_avg_sq"};
+  static void check(const NAdamOptions& o) {
+    detail::check(name, "betas.first", o.betas.first, 1);
+    detail::check(name, "betas.second", o.betas.second, 1);
+    detail::check(name, "eps", o.eps);
+    detail::check(name, "weight_decay", o.weight_decay);
+    detail::check(name, "momentum_decay", o.momentum_decay);
   }
 
-  friend Optimizer;
+  static double mu(const NAdamOptions& o, Index t) {
+    return o.betas.first * (1 - 0.5 * std::pow(0.96, double(t) * o.momentum_decay));
+  }
+  /// μ_1 ⋯ μ_t of a group; that of the last call is kept, as all its parameters ask for the same.
+  double mu_product(const NAdamOptions& o, const Slot& slot) {
+    if (products_.size() <= slot.group) products_.resize(slot.group + 1);
+    Product& product = products_[slot.group];
+    if (slot.steps < product.steps) product = {};
+    while (product.steps < slot.steps) product.value *= mu(o, ++product.steps);
+    return product.value;
+  }
+
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
     NAdam& nadam = static_cast<NAdam&>(optimizer);
-    const NAdamOptions& o = nadam.options_;
+    const NAdamOptions& o = options_of(optimizer, slot);
     const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
-    const double t = double(slot.steps), lr = optimizer.lr(), scale = 1 / std::sqrt(1 - std::pow(beta2, t));
-    const double now = nadam.mu(slot.steps), next = nadam.mu(slot.steps + 1), product = nadam.mu_product(slot.steps);
+    const double t = double(slot.steps), lr = o.lr, scale = 1 / std::sqrt(1 - std::pow(beta2, t));
+    const double now = mu(o, slot.steps), next = mu(o, slot.steps + 1), product = nadam.mu_product(o, slot);
     const double of_gradient = lr * (1 - now) / (1 - product), of_moment = lr * next / (1 - product * next);
     const double keep = o.decoupled_weight_decay ? 1 - lr * o.weight_decay : 1;
     const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay;
@@ -69,9 +63,11 @@ class NAdam : public Optimizer {
     });
   }
 
-  NAdamOptions options_;
-  Index product_steps_ = 0;
-  double product_ = 1;
+  struct Product {
+    Index steps = 0;
+    double value = 1;
+  };
+  std::vector<Product> products_;
 };
 
 }  // namespace tern::optim

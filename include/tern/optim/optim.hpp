@@ -4,6 +4,7 @@
 #include "adagrad.hpp"
 #include "adam.hpp"
 #include "clip_grad.hpp"
+#include "muon.hpp"
 #include "nadam.hpp"
 #include "radam.hpp"
 #include "rmsprop.hpp"

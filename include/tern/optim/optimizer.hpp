@@ -1,35 +1,28 @@
-// What all optimisers share: the list of parameters, their state, and one fused update for each parameter. No template: which update
-// function a parameter of a device and type needs is looked up once, when it is added.
+// What all optimisers share: the list of parameters with their state, and the rates of their groups. No template: which update
+// function a parameter of a device and type needs is looked up once, when it is added. grouped.hpp adds what depends on the options.
 #pragma once
 #include <cmath>
 
-#include "../backend/update.hpp"
-#include "../ops/overwrite.hpp"
-#include "../tensor/parameters.hpp"
+#include "slot.hpp"
 #include "state_reader.hpp"
 
 namespace tern::optim {
 
-class Optimizer;
-struct Slot;
+namespace detail {
 
-/// What an optimiser does with a parameter of one device and element type.
-struct SlotOps {
-  void (*update)(Optimizer& optimizer, Slot& slot);               // one step
-  AnyTensor (*zeros)(const AnyTensor& parameter);                 // a state
-  void (*overwrite)(const AnyTensor& to, const AnyTensor& from);  // a state by a tensor of any device and floating-point type
+/// Error if an option is negative, or not below the limit.
+[[gnu::noinline, gnu::cold]] inline void check(const char* name, const char* option, double value, double limit = HUGE_VAL) {
+  if (!(value >= 0)) fail(name, {option, " must not be negative: ", value});
+  if (!(value < limit)) fail(name, {option, " must be less than ", limit, ", not ", value});
+}
+
+/// Parameters, and where to find what is done with one of them.
+struct ParameterList {
+  std::vector<NamedTensor> parameters;
+  const SlotOps* (*ops_for)(const AnyTensor& parameter);
 };
 
-/// One parameter, and what an optimiser remembers of it. 16-bit parameters have a float copy, which the steps accumulate in.
-struct Slot {
-  std::string name;
-  AnyTensor parameter;
-  const SlotOps* ops = nullptr;
-  Index steps = 0;
-  AnyTensor master;
-  std::uint32_t version = 0;  // of the parameter when master was last the same number: somebody else may write to it
-  std::vector<AnyTensor> state;
-};
+}  // namespace detail
 
 /// The base of SGD, Adam, …
 class Optimizer {
@@ -38,17 +31,32 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  double lr() const { return lr_; }
-  void set_lr(double lr) { lr_ = lr; }
-  /// Momentum, or what stands for it (Adam: beta1); schedules may cycle it.
-  virtual double momentum() const { return 0; }
-  [[gnu::noinline, gnu::cold]] virtual void set_momentum(double momentum) {
-    if (momentum != 0) fail(name_, {"there is no momentum to set to ", momentum});
+  /// How many groups of parameters there are: one, but for add_param_group().
+  std::size_t group_count() const { return initial_lr_.size(); }
+  double lr(std::size_t group = 0) const { return *const_cast<Optimizer*>(this)->checked_rates(group).lr; }
+  /// The rate of one group, or of all of them.
+  void set_lr(double lr, std::size_t group) { *checked_rates(group).lr = lr; }
+  void set_lr(double lr) {
+    for (std::size_t group = 0; group < group_count(); ++group) set_lr(lr, group);
   }
-  /// The rate that schedules start from: what it was when the first of them was made.
-  double initial_lr() {
-    if (initial_lr_ < 0) initial_lr_ = lr_;
-    return initial_lr_;
+  /// Momentum, or what stands for it (Adam: the first beta); schedules may cycle it. 0 where there is none.
+  double momentum(std::size_t group = 0) const {
+    const double* const momentum = const_cast<Optimizer*>(this)->checked_rates(group).momentum;
+    return momentum ? *momentum : 0;
+  }
+  [[gnu::noinline, gnu::cold]] void set_momentum(double momentum) {
+    for (std::size_t group = 0; group < group_count(); ++group) {
+      double* const own = checked_rates(group).momentum;
+      if (own) *own = momentum;
+      else refuse_momentum(momentum);
+    }
+  }
+  /// The rate of a group that schedules start from: what it was when the first of them was made.
+  [[gnu::noinline]] double initial_lr(std::size_t group = 0) {
+    const double now = lr(group);
+    double& initial = initial_lr_[group];
+    if (initial < 0) initial = now;
+    return initial;
   }
 
   /// Drops all gradients.
@@ -72,16 +80,19 @@ class Optimizer {
 
   const std::vector<Slot>& slots() const { return slots_; }
 
-  /// Everything the optimiser remembers, by parameter and by PyTorch's names, and its rate: to continue bit for bit.
+  /// Everything the optimiser remembers, by parameter and by PyTorch's names, and its rates: to continue bit for bit. What belongs to
+  /// group i > 0 begins with groupi/.
   [[gnu::noinline, gnu::cold]] StateDict state_dict() const {
     StateDict dict;
-    tern::detail::append(dict, {"lr"}, number(lr_));
-    tern::detail::append(dict, {"momentum"}, number(momentum()));
+    for (std::size_t group = 0; group < group_count(); ++group) {
+      tern::detail::append(dict, {prefix(group), "lr"}, number(lr(group)));
+      tern::detail::append(dict, {prefix(group), "momentum"}, number(momentum(group)));
+    }
     for (const Slot& slot : slots_) {
       tern::detail::append(dict, {slot.name, ".step"}, number(slot.steps));
       if (slot.master.defined()) tern::detail::append(dict, {slot.name, ".master"}, slot.master);
       for (std::size_t i = 0; i < slot.state.size(); ++i)
-        tern::detail::append(dict, {slot.name, ".", state_names_[i]}, slot.state[i]);
+        tern::detail::append(dict, {slot.name, ".", state_names_.begin()[i]}, slot.state[i]);
     }
     return dict;
   }
@@ -89,40 +100,59 @@ class Optimizer {
   /// Takes up where state_dict() was made. Error, and nothing changed, if it is of other parameters or another optimiser.
   [[gnu::noinline, gnu::cold]] void load_state_dict(const StateDict& dict) {
     std::vector<Slot> slots(slots_.size());
-    for (std::size_t i = 0; i < slots.size(); ++i) set(slots[i], slots_[i].name, slots_[i].parameter, slots_[i].ops);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const Slot& slot = slots_[i];
+      set(slots[i], slot.name, slot.group, slot.parameter, slot.ops);
+    }
     restore("load_state_dict", std::move(slots), dict);
   }
 
  protected:
+  /// The options of a group that schedules move; momentum is null where there is none.
+  struct Rates {
+    double* lr;
+    double* momentum;
+  };
+
   /// The states in the order in which update_each hands them over.
-  [[gnu::noinline, gnu::cold]] Optimizer(const char* name, double lr, std::initializer_list<const char*> state_names)
-      : name_(name), lr_(lr), state_names_(state_names) {
-    check("lr", lr);
+  [[gnu::noinline, gnu::cold]] Optimizer(const char* name, std::initializer_list<const char*> state_names)
+      : name_(name), state_names_(state_names) {}
+
+  virtual Rates rates(std::size_t group) = 0;
+
+  /// Takes one more group. Error if it is empty, or has a parameter that another group has.
+  [[gnu::noinline, gnu::cold]] void add(const detail::ParameterList& list) {
+    if (list.parameters.empty()) fail(name_, {"there are no parameters"});
+    std::vector<Slot> slots = slots_;
+    append(slots, group_count(), list);
+    for (std::size_t i = slots_.size(); i < slots.size(); ++i) {
+      for (const Slot& other : slots_)
+        if (other.parameter.impl() == slots[i].parameter.impl())
+          fail(name_, {"parameter ", slots[i].name, " is in another group, as ", other.name});
+    }
+    forget_graphs();
+    slots_ = std::move(slots);
+    initial_lr_.push_back(-1);
   }
 
-  /// Error if an option is negative, or not below the limit.
-  [[gnu::noinline, gnu::cold]] void check(const char* option, double value, double limit = HUGE_VAL) const {
-    if (!(value >= 0)) fail(name_, {option, " must not be negative: ", value});
-    if (!(value < limit)) fail(name_, {option, " must be less than ", limit, ", not ", value});
+  /// The parameters of the same names in place of the present ones, a list for each group; what is remembered goes with them, converted.
+  [[gnu::noinline, gnu::cold]] void follow(const std::vector<detail::ParameterList>& lists) {
+    if (lists.size() != group_count()) fail("to", {Index(lists.size()), " lists of parameters for ", Index(group_count()), " groups"});
+    std::vector<Slot> slots;
+    std::size_t group = 0;
+    for (const detail::ParameterList& list : lists) append(slots, group++, list);
+    restore("to", std::move(slots), state_dict());
   }
 
-  /// Takes the parameters; Rule::update<D, T>(optimizer, slot) is one step of one of them.
+  /// What Rule does with a parameter that is at one of the places: Rule::update<D, T>(optimizer, slot) is one step of it.
   template <class Rule, class... Places>
-  void add(const Parameters<Places...>& parameters) {
-    slots_ = slots_of(parameters, &ops_for<Rule, Places...>);
-    if (slots_.empty()) fail(name_, {"there are no parameters"});
-  }
-
-  /// The parameters of the same names in place of the present ones; what is remembered goes with them, converted.
-  template <class Rule, class... Places>
-  void follow(const Parameters<Places...>& parameters) {
-    restore("to", slots_of(parameters, &ops_for<Rule, Places...>), state_dict());
-  }
-
-  /// f(p, g, states…) with references to the elements of the parameter (or its float copy) and its states, in one pass.
-  template <class D, class T, int states, class F>
-  static void update_each(Slot& slot, const F& f) {
-    update_with<D, T>(slot, f, std::make_index_sequence<states>{});
+  static const SlotOps* ops_for(const AnyTensor& parameter) {
+    const SlotOps* ops = nullptr;
+    [[maybe_unused]] const auto look = [&]<class D, class T>(Place<D, T>) {
+      if (parameter.is<D, T>()) ops = &slot_ops<Rule, D, T>;
+    };
+    (look(Places{}), ...);
+    return ops;
   }
 
  private:
@@ -153,42 +183,6 @@ class Optimizer {
     if (cuda::detail::LiveGraphs* const graphs = cuda::detail::live_graphs) graphs->forget(this);
   }
 
-  template <class D, class T, std::size_t... I, class F>
-  static void update_with(Slot& slot, const F& f, std::index_sequence<I...>) {
-    using S = compute_t<T>;
-    const Tensor<D, T> gradient = prepare<D, T>(slot, sizeof...(I));
-    const TensorImpl* const p = slot.parameter.impl();
-    if constexpr (is_half_v<T>) {
-      const Array* const arrays[] = {slot.master.impl(), p, gradient.impl(), slot.state[I].impl()...};
-      const auto with_master = [f](auto& master, auto& rounded, auto& g, auto&... state) {
-        f(master, g, state...);
-        rounded = master;
-      };
-      backend::update<S, T, const T, replace<S, I>...>(D{}, with_master, arrays);
-    } else {
-      const Array* const arrays[] = {p, gradient.impl(), slot.state[I].impl()...};
-      backend::update<T, const T, replace<S, I>...>(D{}, f, arrays);
-    }
-  }
-  template <class S, std::size_t>
-  using replace = S;
-
-  /// Makes what the slot lacks for a step with so many states. Returns its dense gradient.
-  template <class D, class T>
-  [[gnu::noinline]] static Tensor<D, T> prepare(Slot& slot, std::size_t states) {
-    TensorImpl* const p = slot.parameter.impl();
-    if (cuda::detail::capture && wants_numbers(slot, states)) [[unlikely]] {
-      tern::detail::retain(p);
-      return Tensor<D, T>(p);
-    }
-    if (!p->contiguous) fail("step", {"parameter ", slot.name, " is not contiguous"});
-    while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));
-    if (is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version))
-      slot.master = state_from(slot, slot.parameter);
-    tern::detail::retain(p->node->gradient);
-    return contiguous(Tensor<D, T>(p->node->gradient));
-  }
-
   template <class D, class T>
   static AnyTensor state_zeros(const AnyTensor& parameter) {
     return zeros<D, compute_t<T>>(parameter.shape(), tern::detail::device_at<D>(parameter.impl()->ordinal));
@@ -197,50 +191,38 @@ class Optimizer {
   template <class Rule, class D, class T>
   static constexpr SlotOps slot_ops{&Rule::template update<D, T>, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>};
 
-  /// For a parameter that is at one of the places.
-  template <class Rule, class... Places>
-  static const SlotOps* ops_for(const AnyTensor& parameter) {
-    const SlotOps* ops = nullptr;
-    [[maybe_unused]] const auto look = [&]<class D, class T>(Place<D, T>) {
-      if (parameter.is<D, T>()) ops = &slot_ops<Rule, D, T>;
-    };
-    (look(Places{}), ...);
-    return ops;
+  Rates checked_rates(std::size_t group) {
+    if (group >= group_count()) [[unlikely]] refuse_group(group);
+    return rates(group);
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse_group(std::size_t group) const {
+    fail(name_, {"there is no group ", Index(group), " among ", Index(group_count())});
+  }
+  void refuse_momentum(double momentum) const {
+    if (momentum != 0) fail(name_, {"there is no momentum to set to ", momentum});
   }
 
-  /// The value as a state of its own.
-  [[gnu::noinline, gnu::cold]] static AnyTensor state_from(const Slot& slot, const AnyTensor& value) {
-    const AnyTensor state = slot.ops->zeros(slot.parameter);
-    slot.ops->overwrite(state, value);
-    return state;
+  /// What the names of a group's entries in a state dict begin with. No name of a parameter has a slash.
+  [[gnu::noinline, gnu::cold]] static std::string prefix(std::size_t group) {
+    return group ? text({"group", Index(group), "/"}) : std::string();
   }
-
-  /// While a graph is captured or replayed: true if nothing but the step's numbers is wanted. Error in the first step.
-  [[gnu::noinline, gnu::cold]] static bool wants_numbers(const Slot& slot, std::size_t states) {
-    const bool is_new = size_of(slot.parameter.dtype()) == 2 &&
-                        (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
-    if (slot.state.size() < states || is_new)
-      fail("step", {"an optimiser makes what it remembers in its first step: run one before capturing"});
-    return cuda::detail::capture->is_replay();
-  }
-
-  [[gnu::noinline, gnu::cold]] static void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }
 
   /// Makes the slot that of a parameter of which nothing is remembered yet.
-  [[gnu::noinline, gnu::cold]] static void set(Slot& slot, const std::string& name, const AnyTensor& parameter, const SlotOps* ops) {
+  [[gnu::noinline, gnu::cold]] static void set(Slot& slot, const std::string& name, std::size_t group, const AnyTensor& parameter,
+                                               const SlotOps* ops) {
     slot.name = name;
+    slot.group = group;
     slot.parameter = parameter;
     slot.ops = ops;
   }
 
-  [[gnu::noinline, gnu::cold]] static std::vector<Slot> slots_of(const std::vector<NamedTensor>& parameters,
-                                                                 const SlotOps* (*ops_for)(const AnyTensor& parameter)) {
-    std::vector<Slot> slots(parameters.size());
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const NamedTensor& p = parameters[i];
-      set(slots[i], p.name, p.tensor, ops_for(p.tensor));
+  [[gnu::noinline, gnu::cold]] static void append(std::vector<Slot>& slots, std::size_t group, const detail::ParameterList& list) {
+    const std::size_t first = slots.size();
+    slots.resize(first + list.parameters.size());
+    for (std::size_t i = first; i < slots.size(); ++i) {
+      const NamedTensor& p = list.parameters[i - first];
+      set(slots[i], prefix(group) + p.name, group, p.tensor, list.ops_for(p.tensor));
     }
-    return slots;
   }
 
   template <class N>
@@ -255,26 +237,34 @@ class Optimizer {
     for (Slot& slot : slots) {
       slot.steps = reader.number<Index>({slot.name, ".step"});
       const AnyTensor* const master = reader.find({slot.name, ".master"}, slot.parameter);
-      if (master && size_of(slot.parameter.dtype()) == 2) slot.master = state_from(slot, *master);
+      if (master && size_of(slot.parameter.dtype()) == 2) slot.master = detail::state_from(slot, *master);
       slot.version = slot.parameter.impl()->owner->version;
       for (const char* const name : state_names_) {
         const AnyTensor* const state = reader.find({slot.name, ".", name}, slot.parameter);
         if (!state) break;
-        add_state(slot, state_from(slot, *state));
+        detail::add_state(slot, detail::state_from(slot, *state));
       }
     }
-    const double lr = reader.number<double>({"lr"}), momentum = reader.number<double>({"momentum"});
+    std::vector<double> numbers;
+    for (std::size_t group = 0; group < group_count(); ++group) {
+      numbers.push_back(reader.number<double>({prefix(group), "lr"}));
+      numbers.push_back(reader.number<double>({prefix(group), "momentum"}));
+      if (!rates(group).momentum) refuse_momentum(numbers.back());
+    }
     reader.expect_end();
     forget_graphs();
     slots_ = std::move(slots);
-    lr_ = lr;
-    set_momentum(momentum);
+    for (std::size_t group = 0; group < group_count(); ++group) {
+      const Rates own = rates(group);
+      *own.lr = numbers[2 * group];
+      if (own.momentum) *own.momentum = numbers[2 * group + 1];
+    }
   }
 
   const char* name_;
-  double lr_, initial_lr_ = -1;
-  std::vector<const char*> state_names_;
+  std::initializer_list<const char*> state_names_;
   std::vector<Slot> slots_;
+  std::vector<double> initial_lr_;  // of each group; negative: no schedule has asked yet
 };
 
 }  // namespace tern::optim

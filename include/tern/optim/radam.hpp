@@ -1,6 +1,6 @@
 // RAdam (Liu et al.: "On the variance of the adaptive learning rate and beyond", 2020).
 #pragma once
-#include "optimizer.hpp"
+#include "grouped.hpp"
 
 namespace tern::optim {
 
@@ -15,35 +15,27 @@ struct RAdamOptions {
 /// Adam whose step is √v's only from when there is enough in v to trust it, and is then rectified:
 /// with ρ∞ = 2 / (1 - β2) - 1 and ρ = ρ∞ - 2 t β2ᵗ / (1 - β2ᵗ), p ← p - lr m̂ r √(1 - β2ᵗ) / (√v + eps) where ρ > 5,
 /// r² = (ρ - 4)(ρ - 2) ρ∞ / ((ρ∞ - 4)(ρ∞ - 2) ρ), else p ← p - lr m̂.
-class RAdam : public Optimizer {
+class RAdam : public Grouped<RAdam, RAdamOptions> {
  public:
-  template <class... P>
-  RAdam(const Parameters<P...>& parameters, RAdamOptions options = {})
-      : Optimizer("RAdam", options.lr, {"exp_avg", "exp_avg_sq"}), options_(options) {
-    check("betas.first", options.betas.first, 1);
-    check("betas.second", options.betas.second, 1);
-    check("eps", options.eps);
-    check("weight_decay", options.weight_decay);
-    add<RAdam>(parameters);
-  }
-
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error
-  /// if their names differ.
-  template <class Net>
-  void to(const Net& net) {
-    follow<RAdam>(net.parameters());
-  }
-
-  double momentum() const override { return options_.betas.first; }
-  void set_momentum(double momentum) override { options_.betas.first = momentum; }
+  using Grouped::Grouped;
 
  private:
   friend Optimizer;
+  friend Grouped;
+  static constexpr const char* name = "RAdam";
+  static constexpr std::initializer_list<const char*> states{"exp_avg", "exp_avg_sq"};
+  static void check(const RAdamOptions& o) {
+    detail::check(name, "betas.first", o.betas.first, 1);
+    detail::check(name, "betas.second", o.betas.second, 1);
+    detail::check(name, "eps", o.eps);
+    detail::check(name, "weight_decay", o.weight_decay);
+  }
+
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
-    const RAdamOptions& o = static_cast<RAdam&>(optimizer).options_;
+    const RAdamOptions& o = options_of(optimizer, slot);
     const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
-    const double t = double(slot.steps), lr = optimizer.lr(), power = std::pow(beta2, t);
+    const double t = double(slot.steps), lr = o.lr, power = std::pow(beta2, t);
     const double most = 2 / rest2 - 1, rho = most - 2 * t * power / (1 - power);
     const bool trusted = rho > 5;
     const double squared = (rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho);
@@ -59,8 +51,6 @@ class RAdam : public Optimizer {
       p = p - V(step) * m / (V(of_root) * sqrt(v) + V(added));
     });
   }
-
-  RAdamOptions options_;
 };
 
 }  // namespace tern::optim

@@ -1,6 +1,6 @@
 // RMSprop (Tieleman, Hinton: lecture 6.5 of "Neural networks for machine learning", 2012).
 #pragma once
-#include "optimizer.hpp"
+#include "grouped.hpp"
 
 namespace tern::optim {
 
@@ -15,34 +15,26 @@ struct RMSpropOptions {
 
 /// v ← α v + (1 - α) g²;  p ← p - lr g / (√v + eps). Centred: v less the square of a running mean of g. With momentum:
 /// b ← momentum b + g / (√v + eps);  p ← p - lr b. weight_decay adds weight_decay p to g.
-class RMSprop : public Optimizer {
+class RMSprop : public Grouped<RMSprop, RMSpropOptions> {
  public:
-  template <class... P>
-  RMSprop(const Parameters<P...>& parameters, RMSpropOptions options = {})
-      : Optimizer("RMSprop", options.lr, {"square_avg", "grad_avg", "momentum_buffer"}), options_(options) {
-    check("alpha", options.alpha);
-    check("eps", options.eps);
-    check("weight_decay", options.weight_decay);
-    check("momentum", options.momentum);
-    add<RMSprop>(parameters);
-  }
-
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error if their
-  /// names differ.
-  template <class Net>
-  void to(const Net& net) {
-    follow<RMSprop>(net.parameters());
-  }
-
-  double momentum() const override { return options_.momentum; }
-  void set_momentum(double momentum) override { options_.momentum = momentum; }
+  using Grouped::Grouped;
 
  private:
   friend Optimizer;
+  friend Grouped;
+  static constexpr const char* name = "RMSprop";
+  static constexpr std::initializer_list<const char*> states{"square_avg", "grad_avg", "momentum_buffer"};
+  static void check(const RMSpropOptions& o) {
+    detail::check(name, "alpha", o.alpha);
+    detail::check(name, "eps", o.eps);
+    detail::check(name, "weight_decay", o.weight_decay);
+    detail::check(name, "momentum", o.momentum);
+  }
+
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
-    const RMSpropOptions& o = static_cast<RMSprop&>(optimizer).options_;
-    const double lr = optimizer.lr(), alpha = o.alpha, rest = 1 - alpha, eps = o.eps, decay = o.weight_decay;
+    const RMSpropOptions& o = options_of(optimizer, slot);
+    const double lr = o.lr, alpha = o.alpha, rest = 1 - alpha, eps = o.eps, decay = o.weight_decay;
     const double momentum = o.momentum, centered = o.centered ? 1 : 0;
     if (momentum == 0 && !o.centered) {
       return update_each<D, T, 1>(slot, [=]<class V>(V& p, V g, V& square) {
@@ -59,8 +51,6 @@ class RMSprop : public Optimizer {
       p = p - V(lr) * buffer;
     });
   }
-
-  RMSpropOptions options_;
 };
 
 }  // namespace tern::optim

@@ -1,4 +1,5 @@
-// Learning-rate schedules: step() after each epoch (OneCycleLR: after each batch) sets the optimiser's rate.
+// Learning-rate schedules: step() after each epoch (OneCycleLR: after each batch) sets the optimiser's rate, that of each group of
+// parameters from its own initial one.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -23,11 +24,18 @@ class LRScheduler {
   }
 
  protected:
-  explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), base_lr_(optimizer.initial_lr()) {}
+  explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
+    for (std::size_t group = 0; group < optimizer.group_count(); ++group) optimizer.initial_lr(group);
+  }
   virtual void apply() = 0;
+  /// Sets the rate of each group to f(its initial rate).
+  template <class F>
+  void set_rates(const F& f) {
+    for (std::size_t group = 0; group < optimizer_.group_count(); ++group)
+      optimizer_.set_lr(f(optimizer_.initial_lr(group)), group);
+  }
 
   Optimizer& optimizer_;
-  double base_lr_;
   Index epoch_ = 0;
 };
 
@@ -44,7 +52,10 @@ class StepLR : public LRScheduler {
   }
 
  private:
-  void apply() override { optimizer_.set_lr(base_lr_ * std::pow(options_.gamma, double(epoch_ / options_.step_size))); }
+  void apply() override {
+    const double factor = std::pow(options_.gamma, double(epoch_ / options_.step_size));
+    set_rates([=](double base) { return base * factor; });
+  }
   StepLROptions options_;
 };
 
@@ -63,7 +74,7 @@ class CosineAnnealingLR : public LRScheduler {
  private:
   void apply() override {
     const double phase = M_PI * double(epoch_) / double(options_.T_max);
-    optimizer_.set_lr(options_.eta_min + (base_lr_ - options_.eta_min) * (1 + std::cos(phase)) / 2);
+    set_rates([&](double base) { return options_.eta_min + (base - options_.eta_min) * (1 + std::cos(phase)) / 2; });
   }
   CosineAnnealingLROptions options_;
 };
@@ -85,7 +96,8 @@ class MultiStepLR : public LRScheduler {
   void apply() override {
     double passed = 0;
     for (const Index milestone : options_.milestones) passed += milestone <= epoch_;
-    optimizer_.set_lr(base_lr_ * std::pow(options_.gamma, passed));
+    const double factor = std::pow(options_.gamma, passed);
+    set_rates([=](double base) { return base * factor; });
   }
   MultiStepLROptions options_;
 };
@@ -100,7 +112,10 @@ class ExponentialLR : public LRScheduler {
   ExponentialLR(Optimizer& optimizer, ExponentialLROptions options) : LRScheduler(optimizer), options_(options) {}
 
  private:
-  void apply() override { optimizer_.set_lr(base_lr_ * std::pow(options_.gamma, double(epoch_))); }
+  void apply() override {
+    const double factor = std::pow(options_.gamma, double(epoch_));
+    set_rates([=](double base) { return base * factor; });
+  }
   ExponentialLROptions options_;
 };
 
@@ -125,7 +140,8 @@ class LinearLR : public LRScheduler {
  private:
   void apply() override {
     const double part = epoch_ < options_.total_iters ? double(epoch_) / double(options_.total_iters) : 1;
-    optimizer_.set_lr(base_lr_ * (options_.start_factor + (options_.end_factor - options_.start_factor) * part));
+    const double factor = options_.start_factor + (options_.end_factor - options_.start_factor) * part;
+    set_rates([=](double base) { return base * factor; });
   }
   LinearLROptions options_;
 };
@@ -137,7 +153,10 @@ class LambdaLR : public LRScheduler {
   LambdaLR(Optimizer& optimizer, F f) : LRScheduler(optimizer), f_(std::move(f)) { apply(); }
 
  private:
-  void apply() override { optimizer_.set_lr(base_lr_ * double(f_(epoch_))); }
+  void apply() override {
+    const double factor = double(f_(epoch_));
+    set_rates([=](double base) { return base * factor; });
+  }
   F f_;
 };
 
@@ -163,7 +182,7 @@ class CosineAnnealingWarmRestarts : public LRScheduler {
     if (options_.T_mult == 1) since %= period;
     for (; since >= period; period *= options_.T_mult) since -= period;
     const double phase = M_PI * double(since) / double(period);
-    optimizer_.set_lr(options_.eta_min + (base_lr_ - options_.eta_min) * (1 + std::cos(phase)) / 2);
+    set_rates([&](double base) { return options_.eta_min + (base - options_.eta_min) * (1 + std::cos(phase)) / 2; });
   }
   CosineAnnealingWarmRestartsOptions options_;
 };
@@ -219,8 +238,10 @@ class ReduceLROnPlateau {
     else ++bad_steps_;
     if (cooling_ > 0) --cooling_, bad_steps_ = 0;
     if (bad_steps_ <= options_.patience) return;
-    const double lr = std::max(optimizer_.lr() * options_.factor, options_.min_lr);
-    if (optimizer_.lr() - lr > options_.eps) optimizer_.set_lr(lr);
+    for (std::size_t group = 0; group < optimizer_.group_count(); ++group) {
+      const double lr = std::max(optimizer_.lr(group) * options_.factor, options_.min_lr);
+      if (optimizer_.lr(group) - lr > options_.eps) optimizer_.set_lr(lr, group);
+    }
     cooling_ = options_.cooldown;
     bad_steps_ = 0;
   }

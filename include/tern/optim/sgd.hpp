@@ -1,6 +1,6 @@
 // Stochastic gradient descent, with momentum.
 #pragma once
-#include "optimizer.hpp"
+#include "grouped.hpp"
 
 namespace tern::optim {
 
@@ -15,35 +15,26 @@ struct SGDOptions {
 
 /// g ← g + weight_decay p;  b ← momentum b + (1 - dampening) g (at first b ← g);  p ← p - lr (nesterov ? g + momentum b : b).
 /// maximize starts from -g.
-class SGD : public Optimizer {
+class SGD : public Grouped<SGD, SGDOptions> {
  public:
-  template <class... P>
-  SGD(const Parameters<P...>& parameters, SGDOptions options = {})
-      : Optimizer("SGD", options.lr, {"momentum_buffer"}), options_(options) {
-    check("momentum", options.momentum);
-    check("weight_decay", options.weight_decay);
-    if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
-      fail("SGD", {"nesterov needs momentum and no dampening, not momentum ", options.momentum, " and dampening ",
-                   options.dampening});
-    add<SGD>(parameters);
-  }
-
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error if their
-  /// names differ.
-  template <class Net>
-  void to(const Net& net) {
-    follow<SGD>(net.parameters());
-  }
-
-  double momentum() const override { return options_.momentum; }
-  void set_momentum(double momentum) override { options_.momentum = momentum; }
+  using Grouped::Grouped;
 
  private:
   friend Optimizer;
+  friend Grouped;
+  static constexpr const char* name = "SGD";
+  static constexpr std::initializer_list<const char*> states{"momentum_buffer"};
+  static void check(const SGDOptions& o) {
+    detail::check(name, "momentum", o.momentum);
+    detail::check(name, "weight_decay", o.weight_decay);
+    if (o.nesterov && (o.momentum <= 0 || o.dampening != 0))
+      fail(name, {"nesterov needs momentum and no dampening, not momentum ", o.momentum, " and dampening ", o.dampening});
+  }
+
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
-    const SGDOptions& o = static_cast<SGD&>(optimizer).options_;
-    const double lr = optimizer.lr(), decay = o.weight_decay, momentum = o.momentum, sign = o.maximize ? -1 : 1;
+    const SGDOptions& o = options_of(optimizer, slot);
+    const double lr = o.lr, decay = o.weight_decay, momentum = o.momentum, sign = o.maximize ? -1 : 1;
     if (momentum == 0) {
       return update_each<D, T, 0>(slot, [=]<class V>(V& p, V g) { p = p - V(lr) * (V(sign) * g + V(decay) * p); });
     }
@@ -55,8 +46,6 @@ class SGD : public Optimizer {
       p = p - V(lr) * (V(from_gradient) * g + V(from_buffer) * buffer);
     });
   }
-
-  SGDOptions options_;
 };
 
 }  // namespace tern::optim

@@ -13,6 +13,15 @@ struct Place {
 
 /// A network's parameters, and (as a type) on which places they are.
 template <class... Places>
-struct Parameters : std::vector<NamedTensor> {};
+struct Parameters : std::vector<NamedTensor> {
+  /// Those for which f(parameter) is true, for a group of their own.
+  template <class F>
+  Parameters where(const F& f) const {
+    Parameters some;
+    for (const NamedTensor& parameter : *this)
+      if (f(parameter)) some.push_back(parameter);
+    return some;
+  }
+};
 
 }  // namespace tern

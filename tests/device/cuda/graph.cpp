@@ -108,6 +108,37 @@ TEST_CASE("a captured step of 16-bit weights keeps its float copies", "[cuda]") 
   CHECK(run(true) == run(false));
 }
 
+TEST_CASE("a captured step of groups of parameters follows the rate of each", "[cuda]") {
+  const auto run = [](bool replayed) {
+    manual_seed(1);
+    Net<Cuda> net;
+    optim::Adam adam({{net.hidden.parameters(), {.lr = 0.01}}, {net.out.parameters(), {.lr = 0.1, .betas = {0.5, 0.9}}}});
+    optim::OneCycleLR schedule(adam, {.max_lr = 0.1, .total_steps = 30});
+    const auto x = spread_tensor<Cpu, float>({4, 6}).cuda();
+    const auto step = [&] {
+      adam.zero_grad();
+      net(x).square().mean().backward();
+      adam.step();
+    };
+    step();
+    cuda::Graph graph;
+    if (replayed) graph.capture(step);
+    for (int i = 0; i < 20; ++i) {
+      schedule.step();
+      adam.set_lr(0.5 * adam.lr(1), 1);
+      replayed ? graph.replay() : step();
+    }
+    if (replayed) {
+      adam.add_param_group({nn::Linear<Cuda>(2, 2).parameters()});
+      CHECK_THAT(error_of([&] { graph.replay(); }), Catch::Matchers::ContainsSubstring("capture again"));
+    }
+    auto values = values_of(net.hidden.weight);
+    for (const double w : values_of(net.out.weight)) values.push_back(w);
+    return values;
+  };
+  CHECK(run(true) == run(false));
+}
+
 TEST_CASE("two graphs of one optimiser are replayed in turn", "[cuda]") {
   using T = Training<optim::Adam, optim::StepLR>;
   const auto run = [](bool replayed) {

@@ -1,0 +1,77 @@
+// Groups of parameters, each with options of its own: what a rule's options add to Optimizer.
+#pragma once
+#include "optimizer.hpp"
+
+namespace tern::optim {
+
+/// The optimiser whose rule is Rule:
+///
+///     optim::SGD sgd(net.parameters(), {.lr = 0.1});
+///     optim::SGD sgd({{net.body.parameters(), {.lr = 1e-4}}, {net.head.parameters(), {.lr = 1e-2}}});
+///
+/// Rule has a name, the names of its states in the order in which update_each hands them over, check(options), which refuses wrong
+/// ones, and update<D, T>(optimizer, slot), one step of one parameter. Options has lr, and momentum or betas where there is such.
+template <class Rule, class Options>
+class Grouped : public Optimizer {
+ public:
+  /// A list of parameters that share options.
+  struct List : detail::ParameterList {
+    template <class... P>
+    List(const Parameters<P...>& list) : ParameterList{list, &Optimizer::ops_for<Rule, P...>} {}
+  };
+  /// PyTorch's {'params': …, 'lr': …}. What is not said has the rule's default.
+  struct Group {
+    template <class... P>
+    Group(const Parameters<P...>& list, Options o = {}) : parameters(list), options(o) {}
+    List parameters;
+    Options options;
+  };
+
+  template <class... P>
+  Grouped(const Parameters<P...>& parameters, Options options = {}) : Optimizer(Rule::name, Rule::states) {
+    add(List(parameters), options);
+  }
+  [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups) : Optimizer(Rule::name, Rule::states) {
+    if (groups.size() == 0) fail(Rule::name, {"there are no parameters"});
+    for (const Group& group : groups) add_param_group(group);
+  }
+
+  /// Error if one of the parameters is in another group. Graphs that were captured with this optimiser must be captured again.
+  void add_param_group(const Group& group) { add(group.parameters, group.options); }
+  /// The options of each group, to be changed between steps.
+  std::vector<Options>& param_groups() { return options_; }
+
+  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error if their
+  /// names differ.
+  template <class Net>
+  void to(const Net& net) {
+    follow({List(net.parameters())});
+  }
+  /// The same for several groups: a list for each of them.
+  [[gnu::noinline, gnu::cold]] void to(std::initializer_list<List> lists) { follow({lists.begin(), lists.end()}); }
+
+ protected:
+  static const Options& options_of(Optimizer& optimizer, const Slot& slot) {
+    return static_cast<Grouped&>(optimizer).options_[slot.group];
+  }
+
+ private:
+  void add(const detail::ParameterList& list, const Options& options) {
+    detail::check(Rule::name, "lr", options.lr);
+    Rule::check(options);
+    if constexpr (requires { Rule::check_parameters(list.parameters); }) Rule::check_parameters(list.parameters);
+    Optimizer::add(list);
+    options_.push_back(options);
+  }
+
+  Rates rates(std::size_t group) final {
+    Options& o = options_[group];
+    if constexpr (requires { o.momentum; }) return {&o.lr, &o.momentum};
+    else if constexpr (requires { o.betas.first; }) return {&o.lr, &o.betas.first};
+    else return {&o.lr, nullptr};
+  }
+
+  std::vector<Options> options_;
+};
+
+}  // namespace tern::optim

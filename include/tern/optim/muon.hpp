@@ -1,0 +1,100 @@
+// Muon (Jordan and others: "Muon: an optimizer for hidden layers in neural networks", 2024).
+#pragma once
+#include <cmath>
+
+#include "../ops/blas.hpp"
+#include "../ops/power.hpp"
+#include "../ops/where.hpp"
+#include "grouped.hpp"
+
+namespace tern::optim {
+
+/// What a rate is multiplied by for a matrix of A rows and B columns.
+enum class AdjustLR {
+  original,            // √max(1, A / B)
+  match_rms_adamw,     // 0.2 √max(A, B): AdamW's rates fit (Liu and others: "Muon is scalable for LLM training", 2025)
+  spectral_unclamped,  // √(A / B)
+};
+
+struct MuonOptions {
+  double lr = 1e-3;
+  double weight_decay = 0.1;
+  double momentum = 0.95;
+  bool nesterov = true;
+  double ns_coefficients[3] = {3.4445, -4.775, 2.0315};
+  double eps = 1e-7;
+  Index ns_steps = 5;
+  AdjustLR adjust_lr_fn = AdjustLR::original;
+};
+
+namespace detail {
+
+/// Nearly the orthogonal matrix next to G: X ← a X + (b X Xᵀ + c (X Xᵀ)²) X, from X = G / max(‖G‖, eps).
+template <class D, class T>
+Tensor<D, T> orthogonalised(const Tensor<D, T>& gradient, const MuonOptions& o) {
+  const double a = o.ns_coefficients[0], b = o.ns_coefficients[1], c = o.ns_coefficients[2];
+  const bool tall = gradient.size(0) > gradient.size(1);
+  Tensor<D, T> x = tall ? gradient.t() : gradient;
+  x = x / clamp_min(sqrt(sum(x * x)), o.eps);
+  for (Index step = 0; step < o.ns_steps; ++step) {
+    const Tensor<D, T> gram = matmul(x, x.t());
+    x = addmm(x, addmm(gram, gram, gram, b, c), x, a);
+  }
+  return contiguous(tall ? x.t() : x);
+}
+
+}  // namespace detail
+
+/// b ← momentum b + (1 - momentum) g;  G = nesterov ? (1 - momentum) g + momentum b : b;  p ← (1 - lr weight_decay) p - lr r X, where
+/// X is G made nearly orthogonal and r is adjust_lr_fn's. For matrices only; the other parameters are another optimiser's. The iteration
+/// is done in the gradient's type (16-bit ones: in float), PyTorch's in bfloat16. A cuda::Graph keeps the momentum it was captured with.
+class Muon : public Grouped<Muon, MuonOptions> {
+ public:
+  using Grouped::Grouped;
+
+ private:
+  friend Optimizer;
+  friend Grouped;
+  static constexpr const char* name = "Muon";
+  static constexpr std::initializer_list<const char*> states{"momentum_buffer"};
+  static void check(const MuonOptions& o) {
+    detail::check(name, "momentum", o.momentum);
+    detail::check(name, "weight_decay", o.weight_decay);
+    if (o.ns_steps < 0 || o.ns_steps >= 100) fail(name, {"ns_steps must be in [0, 100), not ", o.ns_steps});
+  }
+  static void check_parameters(const std::vector<NamedTensor>& parameters) {
+    for (const NamedTensor& p : parameters)
+      if (p.tensor.shape().n != 2) fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
+  }
+
+  static double ratio(AdjustLR adjust, const Shape& shape) {
+    const double rows = double(shape[0]), columns = double(shape[1]);
+    if (adjust == AdjustLR::match_rms_adamw) return 0.2 * std::sqrt(rows > columns ? rows : columns);
+    const double squared = rows / columns;
+    return std::sqrt(adjust == AdjustLR::original && squared < 1 ? 1 : squared);
+  }
+
+  template <class D, class T>
+  static void update(Optimizer& optimizer, Slot& slot) {
+    const MuonOptions& o = options_of(optimizer, slot);
+    const double keep = 1 - o.lr * o.weight_decay, step = o.lr * ratio(o.adjust_lr_fn, slot.parameter.shape());
+    update_by<D, T>(slot, 1, [&](const Tensor<D, T>& g) { return direction<D, T>(slot, g, o); },
+                    [=]<class V>(V& p, V x) { p = V(keep) * p - V(step) * x; });
+  }
+
+  template <class D, class T>
+  static Tensor<D, compute_t<T>> direction(Slot& slot, const Tensor<D, T>& gradient, const MuonOptions& o) {
+    using S = compute_t<T>;
+    const auto buffer = slot.state[0].template as<D, S>(), mixed = empty<D, S>(gradient.shape(), gradient.device());
+    const double fresh = 1 - o.momentum, from_buffer = o.nesterov ? o.momentum : 1;
+    const Array* const arrays[] = {buffer.impl(), mixed.impl(), gradient.impl()};
+    const auto mix = [=]<class V>(V& b, V& m, V g) {
+      b = b + V(fresh) * (g - b);
+      m = g + V(from_buffer) * (b - g);
+    };
+    backend::update<S, S, const T>(D{}, mix, arrays);
+    return detail::orthogonalised(mixed, o);
+  }
+};
+
+}  // namespace tern::optim

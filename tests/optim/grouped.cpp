@@ -1,0 +1,177 @@
+#include "recorded_optimiser.hpp"
+
+#include <tern/optim/optim.hpp>
+
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// Numbers in two layers of one kind, so that names of their parameters are the same, and a third tensor.
+template <Device D, class T = double>
+struct Parts : nn::Module<D, T> {
+  Weights<D, T> body{{1, 0.7, 0.4}}, head{{1, 0.7}}, late{{1, 0.7, 0.4, 0.1}};
+  TERN_FIELDS(Parts, body, head, late)
+
+  void set_gradients(int step) {
+    for (const auto* part : {&body, &head, &late}) set_recorded_gradient(part->weight, step);
+  }
+};
+
+optim::SGDOptions sgd_options(const Json& o) {
+  check_known(o, {"lr", "momentum", "weight_decay"});
+  return {.lr = o["lr"], .momentum = o.value("momentum", 0.), .weight_decay = o.value("weight_decay", 0.)};
+}
+optim::AdamWOptions adamw_options(const Json& o) {
+  check_known(o, {"lr", "weight_decay"});
+  return {.lr = o["lr"], .weight_decay = o.value("weight_decay", 1e-2)};
+}
+optim::NAdamOptions nadam_options(const Json& o) {
+  check_known(o, {"lr", "momentum_decay", "betas"});
+  optim::NAdamOptions options;
+  options.lr = o.value("lr", options.lr);
+  options.momentum_decay = o.value("momentum_decay", options.momentum_decay);
+  if (o.contains("betas")) options.betas = {o["betas"][0], o["betas"][1]};
+  return options;
+}
+
+std::unique_ptr<optim::LRScheduler> schedule_of(const Json& recorded, optim::Optimizer& optimiser) {
+  if (recorded["schedule"].is_null()) return nullptr;
+  const std::string name = recorded["schedule"];
+  const Json& o = recorded["schedule_options"];
+  if (name == "StepLR")
+    return std::make_unique<optim::StepLR>(optimiser, optim::StepLROptions{.step_size = o["step_size"], .gamma = o["gamma"]});
+  if (name == "CosineAnnealingLR")
+    return std::make_unique<optim::CosineAnnealingLR>(optimiser,
+                                                      optim::CosineAnnealingLROptions{.T_max = o["T_max"], .eta_min = o["eta_min"]});
+  if (name == "LinearLR")
+    return std::make_unique<optim::LinearLR>(optimiser, optim::LinearLROptions{.total_iters = o["total_iters"]});
+  REQUIRE(name == "OneCycleLR");
+  return std::make_unique<optim::OneCycleLR>(optimiser,
+                                             optim::OneCycleLROptions{.max_lr = o["max_lr"], .total_steps = o["total_steps"]});
+}
+
+template <class Rule, Device D, class Options>
+void check_groups(const Json& recorded, const Options& options) {
+  INFO(recorded["optimiser"] << ' ' << recorded["groups"].dump() << ' ' << recorded["schedule"]);
+  Parts<D> net;
+  Rule optimiser({{net.body.parameters(), options(recorded["groups"][0])}, {net.head.parameters(), options(recorded["groups"][1])}});
+  const auto schedule = schedule_of(recorded, optimiser);
+  for (int step = 1; step <= 50; ++step) {
+    if (step == 21 && !schedule) optimiser.add_param_group({net.late.parameters(), {.lr = 0.05}});
+    net.set_gradients(step);
+    optimiser.step();
+    if (schedule) schedule->step();
+    const auto after = recorded["after"].find(std::to_string(step));
+    if (after == recorded["after"].end()) continue;
+    INFO("after step " << step);
+    const auto values = [&](std::size_t i) { return (*after)["values"][i].template get<std::vector<double>>(); };
+    check_close(values_of(net.body.weight), values(0), 1e-6, 0);
+    check_close(values_of(net.head.weight), values(1), 1e-6, 0);
+    check_close(values_of(net.late.weight), values(2), 1e-6, 0);
+    std::vector<double> rates;
+    for (std::size_t group = 0; group < optimiser.group_count(); ++group) rates.push_back(optimiser.lr(group));
+    check_close(rates, (*after)["rates"].template get<std::vector<double>>(), 1e-9, 1e-15);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("groups of parameters take PyTorch's steps at PyTorch's rates", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  int seen = 0;
+  for (const Json& recorded : recorded_cases("groups")) {
+    ++seen;
+    if (recorded["optimiser"] == "SGD") check_groups<optim::SGD, D>(recorded, sgd_options);
+    else if (recorded["optimiser"] == "AdamW") check_groups<optim::AdamW, D>(recorded, adamw_options);
+    else check_groups<optim::NAdam, D>(recorded, nadam_options);
+  }
+  CHECK(seen == 5);
+}
+
+TEMPLATE_TEST_CASE("a group's options can be changed between steps", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Parts<D> net;
+  optim::SGD sgd({{net.body.parameters(), {.lr = 1}}, {net.head.parameters(), {.lr = 0}}});
+  sgd.param_groups()[1].lr = 2;
+  CHECK(sgd.lr(1) == 2);
+  net.body.weight.set_grad(ones<D, double>({3}));
+  net.head.weight.set_grad(ones<D, double>({2}));
+  sgd.step();
+  check_close(values_of(net.body.weight), {0, -0.3, -0.6});
+  check_close(values_of(net.head.weight), {-1, -1.3});
+  sgd.set_lr(0.5, 0);
+  CHECK(sgd.lr() == 0.5);
+  CHECK(sgd.lr(1) == 2);
+  sgd.set_lr(0.25);
+  CHECK(sgd.lr() == 0.25);
+  CHECK(sgd.lr(1) == 0.25);
+  CHECK_THAT(error_of([&] { sgd.lr(2); }), ContainsSubstring("SGD: there is no group 2 among 2"));
+}
+
+TEMPLATE_TEST_CASE("where() makes groups of one network's parameters", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Parts<D> net;
+  const auto all = net.parameters();
+  const auto small = [](const NamedTensor& p) { return p.tensor.numel() < 3; };
+  optim::SGD sgd({{all.where(small), {.lr = 1}}, {all.where(std::not_fn(small)), {.lr = 2}}});
+  REQUIRE(sgd.slots().size() == 3);
+  CHECK(sgd.slots()[0].name == "head.weight");
+  CHECK(sgd.slots()[2].name == "group1/late.weight");
+}
+
+TEMPLATE_TEST_CASE("the state of groups continues bit for bit, and follows a network", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto make = [](const Parts<D>& net) {
+    return std::make_unique<optim::Adam>(std::initializer_list<optim::Adam::Group>{
+        {net.body.parameters(), {.lr = 0.02}}, {net.head.parameters(), {.lr = 0.05, .betas = {0.8, 0.9}}}});
+  };
+  const auto run = [](Parts<D>& net, optim::Optimizer& optimiser, int first, int last) {
+    optim::StepLR schedule(optimiser, {.step_size = 3, .gamma = 0.5});
+    for (int step = first; step <= last; ++step) {
+      schedule.set_epoch(step - 1);
+      net.set_gradients(step);
+      optimiser.step();
+    }
+  };
+  Parts<D> straight, before;
+  const auto whole = make(straight), first = make(before);
+  run(straight, *whole, 1, 20);
+  run(before, *first, 1, 8);
+  Parts<D> after = before.clone();
+  const auto second = make(after);
+  second->load_state_dict(first->state_dict());
+  CHECK(second->lr(1) == first->lr(1));
+  second->set_lr(0.02, 0);  // what the schedule of the resumed training starts from
+  second->set_lr(0.05, 1);
+  run(after, *second, 9, 14);
+  Parts<D> moved = after.clone();
+  second->to({moved.body.parameters(), moved.head.parameters()});
+  run(moved, *second, 15, 20);
+  CHECK(values_of(moved.body.weight) == values_of(straight.body.weight));
+  CHECK(values_of(moved.head.weight) == values_of(straight.head.weight));
+  CHECK(values_of(moved.late.weight) == std::vector<double>{1, 0.7, 0.4, 0.1});
+
+  std::vector<std::string> names;
+  for (const NamedTensor& entry : first->state_dict()) names.push_back(entry.name);
+  CHECK(names == std::vector<std::string>{"lr", "momentum", "group1/lr", "group1/momentum", "weight.step", "weight.exp_avg",
+                                          "weight.exp_avg_sq", "group1/weight.step", "group1/weight.exp_avg", "group1/weight.exp_avg_sq"});
+  optim::Adam single(before.body.parameters());
+  CHECK_THAT(error_of([&] { single.load_state_dict(first->state_dict()); }),
+             ContainsSubstring("nothing in this optimiser is called group1/lr"));
+  CHECK_THAT(error_of([&] { first->load_state_dict(single.state_dict()); }), ContainsSubstring("group1/weight.step is missing"));
+  CHECK_THAT(error_of([&] { second->to(moved.body); }), ContainsSubstring("to: 1 lists of parameters for 2 groups"));
+}
+
+TEMPLATE_TEST_CASE("groups refuse what PyTorch refuses", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Parts<D> net;
+  optim::SGD sgd(net.body.parameters());
+  CHECK_THAT(error_of([&] { sgd.add_param_group({net.parameters(), {}}); }),
+             ContainsSubstring("SGD: parameter group1/body.weight is in another group, as weight"));
+  CHECK_THAT(error_of([&] { sgd.add_param_group({net.head.parameters(), {.lr = -1}}); }), ContainsSubstring("SGD: lr must not be negative"));
+  CHECK(sgd.group_count() == 1);
+  CHECK_THAT(error_of([&] { sgd.add_param_group({net.head.parameters().where([](const NamedTensor&) { return false; })}); }),
+             ContainsSubstring("SGD: there are no parameters"));
+  CHECK_THAT(error_of([] { optim::SGD(std::initializer_list<optim::SGD::Group>{}); }), ContainsSubstring("SGD: there are no parameters"));
+}
