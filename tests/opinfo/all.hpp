@@ -6,6 +6,7 @@
 #include "matrices.hpp"
 #include "pointwise.hpp"
 #include "reductions.hpp"
+#include "resampling.hpp"
 #include "run.hpp"
 #include "views.hpp"
 
@@ -21,7 +22,7 @@ std::map<std::string, Results (*)(Call<D, T>&)> operators() {
   if constexpr (tern::is_floating_v<T>)
     for (const auto& family :
          {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>, layers<D, T>,
-          images<D, T>})
+          images<D, T>, resampling<D, T>})
       add(family());
   return all;
 }

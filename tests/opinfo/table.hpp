@@ -42,5 +42,7 @@ template <class D, class T>
 Table<D, T> layers();
 template <class D, class T>
 Table<D, T> images();
+template <class D, class T>
+Table<D, T> resampling();
 
 }  // namespace opinfo

@@ -263,6 +263,17 @@ const PublicOp public_ops[] = {
     OP(cat, cat(List{x, y}, 1), opinfo, cat(List{x, z})),
     OP(stack, stack(List{x, y}), opinfo, stack(List{x, z})),
 
+    // images
+    OP(pad, pad(x, {1, -1, 2, 0}, PadMode::constant, 2), opinfo, pad(x, {1, 2, 3})),
+    OP(interpolate, interpolate(x.unsqueeze(0), {.size = 5, .mode = InterpolateMode::linear}), opinfo,
+       interpolate(x, {.size = 5})),
+    OP(pixel_shuffle, pixel_shuffle(cat(List{x, y}).view({4, 1, 3}), 2), opinfo, pixel_shuffle(x.unsqueeze(0), 2)),
+    OP(pixel_unshuffle, pixel_unshuffle(x.view({1, 3, 2}).transpose(0, 1), 1), tested_in("pixel_shuffle", "pixel_unshuffle"),
+       pixel_unshuffle(x.unsqueeze(0), 2)),
+    OP(channel_shuffle, channel_shuffle(cat(List{x, y}).unsqueeze(0), 2), tested_in("pixel_shuffle", "channel_shuffle"),
+       channel_shuffle(x.unsqueeze(0), 3)),
+    OP(fold, fold(cat(List{x, y}).t().reshape({4, 3}), {2, 4}, 2), tested_in("fold", "fold"), fold(x, {2, 4}, 2)),
+
     // rows by number, indexing
     OP(gather, gather(x, 1, ints({2, 0, 0, 1}, {2, 2})), opinfo, gather(x, 1, ints({3, 0}, {2, 1}))),
     OP(index_select, index_select(x, 1, ints({2, 0})), opinfo, index_select(x, 1, ints({3}))),

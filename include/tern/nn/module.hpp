@@ -250,12 +250,8 @@ auto converted(const M& module, D2 device) {
 #define TERN_FIELD_REBUILD_(name) , name(from(from.source.name))
 #define TERN_FIELD_TYPE_(name) , decltype(name)
 
-/// Stands at the end of a module's class: its name and its members, layers, parameters and plain values alike, in the order of their
-/// declaration. A member layer or parameter that is not listed is an Error at parameters(), never silently untrained; only elements of
-/// an unlisted std::vector cannot be told from other objects. The class gets a default constructor, which one of its own (to tie
-/// weights, say) replaces: as a template, it yields to that.
-#define TERN_FIELDS(Self, ...)                                                                                         \
- public:                                                                                                               \
+/// What TERN_FIELDS gives a class besides fields().
+#define TERN_REBUILT_MODULE_(Self, ...)                                                                                \
   template <int = 0>                                                                                                   \
   Self() {}                                                                                                            \
   Self(Self&&) = default;                                                                                              \
@@ -264,6 +260,14 @@ auto converted(const M& module, D2 device) {
   explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                                        \
       : ::tern::nn::Module<D_, T_>(from.source.is_training()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}       \
   static constexpr const char* type_name() { return #Self; }                                                           \
+  TERN_MODULE_METHODS(Self, void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
+
+/// Stands at the end of a module's class: its name and its members, layers, parameters and plain values alike, in the order of their
+/// declaration. A member layer or parameter that is not listed is an Error at parameters(), never silently untrained; only elements of
+/// an unlisted std::vector cannot be told from other objects. The class gets a default constructor, which one of its own (to tie
+/// weights, say) replaces: as a template, it yields to that.
+#define TERN_FIELDS(Self, ...)                                                                                         \
+ public:                                                                                                               \
   template <class V_>                                                                                                  \
   void fields([[maybe_unused]] V_&& visit) {                                                                           \
     TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
@@ -272,6 +276,20 @@ auto converted(const M& module, D2 device) {
   void fields([[maybe_unused]] V_&& visit) const {                                                                     \
     TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
   }                                                                                                                    \
-  TERN_MODULE_METHODS(Self, void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
+  TERN_REBUILT_MODULE_(Self, __VA_ARGS__)
+
+/// The same for a class whose layers go by other names than its members, positions in a list of PyTorch's, say: it has
+/// `static void name_fields(self, visit)`, which calls visit(name, member) for each layer and parameter.
+#define TERN_NAMED_FIELDS(Self, ...)                                                                                   \
+ public:                                                                                                               \
+  template <class V_>                                                                                                  \
+  void fields(V_&& visit) {                                                                                            \
+    Self::name_fields(*this, visit);                                                                                   \
+  }                                                                                                                    \
+  template <class V_>                                                                                                  \
+  void fields(V_&& visit) const {                                                                                      \
+    Self::name_fields(*this, visit);                                                                                   \
+  }                                                                                                                    \
+  TERN_REBUILT_MODULE_(Self, __VA_ARGS__)
 
 }  // namespace tern

@@ -80,6 +80,11 @@ template <class D, class T> Tensor<D, T> dense(const Tensor<D, T>& x) {
 template <class D, class T> Tensor<D, T> channels_innermost(const Tensor<D, T>& x) {
   return is_channels_last(*x.impl()) ? x : contiguous(x.detach(), channels_last);
 }
+/// y in channels-last order where x is and not row-major too, else in row-major order.
+template <class D, class T> Tensor<D, T> in_order_of(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here) {
+  const bool last = !x.impl()->contiguous && is_channels_last(*x.impl());
+  return contiguous(y, last ? channels_last : contiguous_format, here);
+}
 }  // namespace detail
 
 /// target = source, broadcast to target's shape.

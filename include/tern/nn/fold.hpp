@@ -1,0 +1,29 @@
+// Unfold and Fold: windows of images as columns, and back.
+#pragma once
+#include "../ops/fold.hpp"
+#include "module.hpp"
+
+namespace tern::nn {
+
+/// [N, C, H, W] as [N, C kh kw, L], a column for each window.
+template <Device D, Element T = float>
+struct Unfold : Module<D, T> {
+  Shape kernel_size = 1;
+  UnfoldOptions options;
+  explicit Unfold(const Shape& kernel, const UnfoldOptions& chosen = {}) : kernel_size(kernel), options(chosen) {}
+  TERN_FIELDS(Unfold, kernel_size, options)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return unfold(x, kernel_size, options); }
+};
+
+/// [N, C kh kw, L] as [N, C, H, W] of output_size {H, W}, overlapping windows added.
+template <Device D, Element T = float>
+struct Fold : Module<D, T> {
+  Shape output_size = {1, 1}, kernel_size = 1;
+  UnfoldOptions options;
+  Fold(const Shape& size, const Shape& kernel, const UnfoldOptions& chosen = {})
+      : output_size(size), kernel_size(kernel), options(chosen) {}
+  TERN_FIELDS(Fold, output_size, kernel_size, options)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return fold(x, output_size, kernel_size, options); }
+};
+
+}  // namespace tern::nn

@@ -1,0 +1,35 @@
+// PixelShuffle, PixelUnshuffle, ChannelShuffle: channels as pixels and back.
+#pragma once
+#include "../ops/pixel_shuffle.hpp"
+#include "module.hpp"
+
+namespace tern::nn {
+
+/// [.., C r², H, W] as [.., C, H r, W r].
+template <Device D, Element T = float>
+struct PixelShuffle : Module<D, T> {
+  Index upscale_factor = 1;
+  explicit PixelShuffle(Index r) : upscale_factor(r) {}
+  TERN_FIELDS(PixelShuffle, upscale_factor)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return pixel_shuffle(x, upscale_factor); }
+};
+
+/// [.., C, H r, W r] as [.., C r², H, W].
+template <Device D, Element T = float>
+struct PixelUnshuffle : Module<D, T> {
+  Index downscale_factor = 1;
+  explicit PixelUnshuffle(Index r) : downscale_factor(r) {}
+  TERN_FIELDS(PixelUnshuffle, downscale_factor)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return pixel_unshuffle(x, downscale_factor); }
+};
+
+/// The channels of `groups` groups in turn.
+template <Device D, Element T = float>
+struct ChannelShuffle : Module<D, T> {
+  Index groups = 1;
+  explicit ChannelShuffle(Index count) : groups(count) {}
+  TERN_FIELDS(ChannelShuffle, groups)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return channel_shuffle(x, groups); }
+};
+
+}  // namespace tern::nn

@@ -1,0 +1,153 @@
+// interpolate: images of another size. Every method is linear along one dimension at a time: position j of the result is a weighted sum
+// of a few neighbours of its source, so that a dimension is a table, and the result sums of bags of its rows.
+#pragma once
+#include "cat.hpp"
+#include "embedding.hpp"
+#include "fuse.hpp"
+#include "power.hpp"
+#include "rounding.hpp"
+
+namespace tern {
+
+enum class InterpolateMode : unsigned char { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
+
+/// One factor for all dimensions, or one for each.
+struct ScaleFactors {
+  int n = 0;
+  double d[3] = {};
+
+  ScaleFactors() = default;
+  ScaleFactors(double all) : n(1) { d[0] = all; }
+  ScaleFactors(std::initializer_list<double> each) {
+    for (double factor : each)
+      if (n < 3) d[n++] = factor;
+  }
+  double operator[](int i) const { return d[n == 1 ? 0 : i]; }
+};
+
+struct InterpolateOptions {
+  Shape size{};                 // of the result, one number for all dimensions or one for each
+  ScaleFactors scale_factor{};  // or these, of which one must be given
+  InterpolateMode mode = InterpolateMode::nearest;
+  bool align_corners = false;           // the centres of the corner pixels stay in place, instead of their outer edges
+  bool recompute_scale_factor = false;  // sources are found by the sizes, not by scale_factor
+};
+
+namespace detail {
+
+/// One dimension's way from size `in` to size `out`.
+struct Resampling {
+  Index in, out;
+  double factor;  // out / in as given; 0: by the sizes
+  /// The distance of neighbours' sources.
+  double step(bool align_corners) const {
+    if (align_corners) return out > 1 ? double(in - 1) / double(out - 1) : 0;
+    return factor > 0 ? 1 / factor : double(in) / double(out);
+  }
+};
+
+[[gnu::noinline, gnu::cold]] inline void check_interpolate(const Array& x, const InterpolateOptions& o, Resampling* each) {
+  using enum InterpolateMode;
+  const int dims = x.ndim - 2;
+  if (dims < 1 || dims > 3) fail("interpolate", {"1 to 3 dimensions behind [N, C] are needed, not ", x.shape()});
+  const int wanted = o.mode == linear ? 1 : o.mode == bilinear || o.mode == bicubic ? 2 : o.mode == trilinear ? 3 : dims;
+  if (dims != wanted) fail("interpolate", {"this mode wants ", Index(wanted), " dimensions behind [N, C]: ", x.shape()});
+  if (o.align_corners && (o.mode == nearest || o.mode == nearest_exact || o.mode == area))
+    fail("interpolate", {"align_corners has no meaning for nearest and area"});
+  const int given = o.size.n + o.scale_factor.n;
+  if ((o.size.n > 0) == (o.scale_factor.n > 0) || (given != 1 && given != dims))
+    fail("interpolate", {"either size or scale_factor is needed, for all dimensions or for each of ", Index(dims)});
+  if (o.recompute_scale_factor && o.size.n) fail("interpolate", {"recompute_scale_factor needs a scale_factor"});
+  for (int i = 0; i < dims; ++i) {
+    const Index in = x.dims[i + 2];
+    each[i] = {in, o.size.n ? o.size[o.size.n == 1 ? 0 : i] : Index(double(in) * o.scale_factor[i]), 0};
+    if (o.scale_factor.n && !o.recompute_scale_factor) each[i].factor = o.scale_factor[i];
+    if (in <= 0 || each[i].out <= 0) fail("interpolate", {"sizes must be positive: ", in, " to ", each[i].out});
+  }
+}
+
+/// The nearest source of every position, found in float as PyTorch finds it.
+template <class D, class T>
+Tensor<D, Index> nearest_positions(const Tensor<D, T>& x, const Resampling& r, double offset) {
+  const float step = r.factor > 0 ? float(1 / r.factor) : float(r.in) / float(r.out);
+  const Tensor<D, float> j = add(to_type(range_beside(x, 0, 1, r.out), Type<float>{}), offset);
+  return clamp_max(to_type(floor(mul(j, double(step))), Type<Index>{}), r.in - 1);
+}
+
+/// The positions [out, taps] that each position of the result is made of, and their weights.
+template <class D, class T>
+struct Taps {
+  Tensor<D, Index> at;
+  Tensor<D, T> weight;
+};
+
+/// Two neighbours by nearness, or four by Keys' cubic with a = -3/4 ("Cubic convolution interpolation for digital image processing",
+/// 1981).
+template <class D, class T>
+Taps<D, T> linear_or_cubic_taps(const Tensor<D, T>& x, const Resampling& r, bool cubic, bool align_corners) {
+  const double step = r.step(align_corners);
+  const Tensor<D, T> j = to_type(range_beside(x, 0, 1, r.out), Type<T>{});
+  Tensor<D, T> source = align_corners ? mul(j, step) : sub(mul(add(j, 0.5), step), 0.5);
+  if (!cubic && !align_corners) source = clamp_min(source, 0);
+  const Tensor<D, Index> first = unsqueeze(to_type(floor(source), Type<Index>{}), 1);
+  const Tensor<D, Index> at = add(first, cubic ? range_beside(x, -1, 1, 4) : range_beside(x, 0, 1, 2));
+  const Tensor<D, T> distance = abs(sub(unsqueeze(source, 1), to_type(at, Type<T>{})));
+  const auto keys = [](auto d) {
+    return where(d <= 1, (1.25 * d - 2.25) * d * d + 1, ((-0.75 * d + 3.75) * d - 6) * d + 3);
+  };
+  return {clamp(at, Index(0), r.in - 1), cubic ? fuse(keys)(distance) : rsub(distance, 1)};
+}
+
+/// All positions that touch [j in / out, (j + 1) in / out), with equal weights. Where there are fewer than taps, the last one comes
+/// several times for a part of its weight: a weight of 0 would make NaN of an infinity.
+template <class D, class T>
+Taps<D, T> area_taps(const Tensor<D, T>& x, const Resampling& r) {
+  const Tensor<D, Index> start = unsqueeze(floor_divide(range_beside(x, 0, r.in, r.out), r.out), 1);
+  const Tensor<D, Index> end = unsqueeze(floor_divide(range_beside(x, r.in + r.out - 1, r.in, r.out), r.out), 1);
+  const Index count = r.in % r.out == 0 ? r.in / r.out : r.in / r.out + 2;
+  const Tensor<D, Index> at = add(start, range_beside(x, 0, 1, count)), last = sub(end, 1);
+  const Tensor<D, Index> length = sub(end, start), copies = add(rsub(length, count), 1);
+  const Tensor<D, Index> parts = where(lt(at, last), length, mul(length, copies));
+  return {minimum(at, last), reciprocal(to_type(parts, Type<T>{}))};
+}
+
+template <class D, class T>
+Tensor<D, T> resampled(const Tensor<D, T>& x, int d, const Taps<D, T>& taps, Here here) {
+  const Index out = taps.at.size(0), count = taps.at.size(1);
+  const Tensor<D, T> turned = transpose(x, 0, d, here);
+  Shape to = turned.shape();
+  const Tensor<D, T> table = reshape(turned, {to[0], x.numel() / to[0]}, here);
+  to[0] = out;
+  const Tensor<D, T> y = reduced_bags({"interpolate", here}, {BagMode::sum, -1}, table, reshape(taps.at, -1),
+                                      range_beside(x, 0, count, out + 1), contiguous(reshape(taps.weight, -1)));
+  return transpose(reshape(y, to, here), 0, d, here);
+}
+
+}  // namespace detail
+
+/// x [N, C, ..] with other sizes of the dimensions behind [N, C].
+template <Device D, Floating T>
+Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& options, Here here = {}) {
+  using enum InterpolateMode;
+  const ErrorName name("interpolate");
+  detail::Resampling each[3];
+  detail::check_interpolate(*x.checked("interpolate"), options, each);
+  const bool nearest_pixel = options.mode == nearest || options.mode == nearest_exact;
+  if constexpr (is_half_v<T>)
+    if (!nearest_pixel) return to_type(interpolate(to_type(x, Type<float>{}, here), options, here), Type<T>{}, here);
+  Tensor<D, T> y = x;
+  for (int d = 2; d < x.dim(); ++d) {
+    const detail::Resampling& r = each[d - 2];
+    if (nearest_pixel) {
+      y = index_select(y, d, detail::nearest_positions(x, r, options.mode == nearest ? 0 : 0.5), here);
+    } else if constexpr (!is_half_v<T>) {
+      y = detail::resampled(y, d,
+                            options.mode == area ? detail::area_taps(x, r)
+                                                 : detail::linear_or_cubic_taps(x, r, options.mode == bicubic, options.align_corners),
+                            here);
+    }
+  }
+  return detail::in_order_of(x, y, here);
+}
+
+}  // namespace tern

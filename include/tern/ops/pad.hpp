@@ -1,0 +1,97 @@
+// pad: a border around x, of one value or of x's own elements.
+#pragma once
+#include "gather.hpp"
+#include "rounding.hpp"
+#include "where.hpp"
+
+namespace tern {
+
+/// What stands in a border: a value; the elements mirrored at the edge, without the edge itself; those at the edge;
+/// those of the other side.
+enum class PadMode : unsigned char { constant, reflect, replicate, circular };
+
+namespace detail {
+
+/// x's shape with padding = {left, right of the last dimension, left, right of the one before, …}.
+[[gnu::noinline, gnu::cold]] inline Shape padded_shape(const Array& x, const Shape& padding) {
+  if (padding.n % 2 != 0 || padding.n > 2 * x.ndim)
+    fail("pad", {"two sizes for each of at most ", Index(x.ndim), " dimensions are needed, not ", padding});
+  Shape to = x.shape();
+  for (int i = 0; i < padding.n; i += 2) {
+    Index& size = to[to.n - 1 - i / 2];
+    size += padding[i] + padding[i + 1];
+    if (size < 0) fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
+  }
+  return to;
+}
+
+/// The positive (or the negative) sizes alone.
+inline Shape clipped(Shape padding, bool positive) {
+  for (Index& size : padding)
+    if ((size > 0) != positive) size = 0;
+  return padding;
+}
+
+/// Linear in x: its gradient is the gradient's part without the border, which is padding by the opposite sizes.
+template <class D, class T>
+Tensor<D, T> pad_with(const OpName& op, const Tensor<D, T>& x, const Shape& padding, scalar_t<T> value) {
+  const Shape shape = padded_shape(*x.impl(), padding);
+  const bool last = !x.impl()->contiguous && is_channels_last(*x.impl());
+  const Tensor<D, T> y = last ? empty<D, T>(shape, channels_last, x.device()) : empty<D, T>(shape, x.device());
+  backend::fill<T>(D{}, value, *y.impl());
+  Array to = *y.impl(), from = *x.impl();
+  for (int i = 0; i < padding.n; i += 2) {
+    const int d = x.dim() - 1 - i / 2;
+    const Index skipped = padding[i] < 0 ? -padding[i] : 0, start = padding[i] > 0 ? padding[i] : 0;
+    const Index kept = from.dims[d] - skipped + (padding[i + 1] < 0 ? padding[i + 1] : 0);
+    from = part_of(from, d, skipped, kept > 0 ? kept : 0);
+    to = part_of(to, d, start, kept > 0 ? kept : 0);
+  }
+  if (from.numel) backend::copy(D{}, to, from);
+  if constexpr (is_floating_v<T>) {
+    Shape opposite = padding;
+    for (Index& size : opposite) size = -size;
+    record(op, y, wrt(x, [opposite](const Tensor<D, T>& g) { return pad_with({"pad", {}}, g, opposite, 0); }));
+  }
+  return y;
+}
+
+/// The positions of a dimension of n elements that stand at -left, 1 - left, …, n + right - 1.
+template <class D, class T>
+Tensor<D, Index> padded_positions(const Tensor<D, T>& x, PadMode mode, Index n, Index left, Index right) {
+  const Tensor<D, Index> at = range_beside(x, -left, 1, left + n + right);
+  if (mode == PadMode::circular) return remainder(at, n);
+  if (mode == PadMode::replicate) return clamp(at, Index(0), n - 1);
+  return rsub(abs(rsub(abs(at), n - 1)), n - 1);  // mirrored at 0, then at n - 1
+}
+
+[[gnu::noinline, gnu::cold]] inline void check_border(PadMode mode, Index n, Index left, Index right) {
+  const Index most = mode == PadMode::reflect ? n - 1 : mode == PadMode::circular ? n : left > right ? left : right;
+  if (n == 0 || left > most || right > most)
+    fail("pad", {"a border of ", left > right ? left : right, " cannot be made of a dimension of size ", n});
+}
+
+}  // namespace detail
+
+/// x with a border: padding = {left, right of the last dimension, left, right of the one before, …}. Negative sizes cut
+/// off.
+template <Device D, Element T>
+Tensor<D, T> pad(const Tensor<D, T>& x, const Shape& padding, PadMode mode = PadMode::constant,
+                 scalar_t<std::type_identity_t<T>> value = 0, Here here = {}) {
+  const ErrorName name("pad");
+  detail::padded_shape(*x.checked("pad"), padding);
+  if (mode == PadMode::constant) return detail::pad_with({"pad", here}, x, padding, value);
+  if (mode == PadMode::circular && !(detail::clipped(padding, true) == padding))  // what is cut off does not come back
+    return pad(pad(x, detail::clipped(padding, false), PadMode::constant, 0, here), detail::clipped(padding, true), mode, 0,
+               here);
+  Tensor<D, T> y = x;
+  for (int i = 0; i < padding.n; i += 2) {
+    const int d = x.dim() - 1 - i / 2;
+    if (padding[i] == 0 && padding[i + 1] == 0) continue;
+    detail::check_border(mode, x.size(d), padding[i], padding[i + 1]);
+    y = index_select(y, d, detail::padded_positions(x, mode, x.size(d), padding[i], padding[i + 1]), here);
+  }
+  return detail::in_order_of(x, y, here);
+}
+
+}  // namespace tern

@@ -1,0 +1,16 @@
+#include "support/tensors.hpp"
+
+#include <tern/nn/interpolate.hpp>
+
+using namespace tern_test;
+
+TEMPLATE_TEST_CASE("Upsample is interpolate with its options", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3, 4, 4});
+  const InterpolateOptions options{.scale_factor = {2, 1.5}, .mode = InterpolateMode::bilinear, .align_corners = true};
+  nn::Upsample<D> upsample(options);
+  CHECK(upsample.state_dict().empty());
+  auto copy = upsample.to(f64);
+  CHECK(copy(x).shape() == Shape{2, 3, 8, 6});
+  CHECK(values_of(copy(x)) == values_of(interpolate(x, options)));
+}

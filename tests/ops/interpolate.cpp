@@ -1,0 +1,66 @@
+// Images of another size; their elements are compared with PyTorch's samples (tests/opinfo).
+#include "tern/ops/interpolate.hpp"
+#include "support/tensors.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+using Mode = InterpolateMode;
+
+TEMPLATE_TEST_CASE("interpolate of a line and of a plane, by hand", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto line = tensor_of<D>({0, 2, 4, 6}, {1, 1, 4});
+  CHECK(values_of(interpolate(line, {.size = 2})) == std::vector<double>{0, 4});
+  CHECK(values_of(interpolate(line, {.size = 2, .mode = Mode::nearest_exact})) == std::vector<double>{2, 6});
+  check_close(values_of(interpolate(line, {.size = 7, .mode = Mode::linear, .align_corners = true})), {0, 1, 2, 3, 4, 5, 6});
+  check_close(values_of(interpolate(line, {.scale_factor = 2, .mode = Mode::linear})), {0, .5, 1.5, 2.5, 3.5, 4.5, 5.5, 6});
+  check_close(values_of(interpolate(line, {.size = 2, .mode = Mode::area})), {1, 5});
+  check_close(values_of(interpolate(line, {.size = 3, .mode = Mode::area})), {1, 3, 5});
+  // The cubic goes through the pixels, and along a straight line within.
+  const auto plane = tensor_of<D>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {1, 1, 4, 4});
+  const auto fine = interpolate(plane, {.size = 7, .mode = Mode::bicubic, .align_corners = true});
+  check_close(values_of(fine.slice(2, {0, 7, 2}).slice(3, {0, 7, 2})), values_of(plane));
+  check_close(values_of(fine.select(2, 3).select(2, 3)), {7.5});
+}
+
+TEMPLATE_TEST_CASE("an infinity touches only the pixels whose area it is in", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({1, 2, 3, std::numeric_limits<double>::infinity()}, {1, 1, 4});
+  check_close(values_of(interpolate(x, {.size = 3, .mode = Mode::area})), {1.5, 2.5, std::numeric_limits<double>::infinity()});
+}
+
+TEMPLATE_TEST_CASE("interpolate keeps channels-last order", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3, 4, 5}), last = x.contiguous(channels_last);
+  for (InterpolateMode mode : {Mode::nearest, Mode::bilinear, Mode::bicubic, Mode::area}) {
+    const InterpolateOptions options{.size = {7, 3}, .mode = mode};
+    CHECK(interpolate(last, options).is_contiguous(channels_last));
+    CHECK(values_of(interpolate(last, options)) == values_of(interpolate(x, options)));
+  }
+}
+
+TEMPLATE_TEST_CASE("gradients of interpolate", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({1, 2, 3, 4}).requires_grad_();
+  for (InterpolateMode mode : {Mode::nearest, Mode::bilinear, Mode::bicubic, Mode::area}) {
+    const auto f = [mode](const auto& v) { return interpolate(v * v, {.size = {5, 3}, .mode = mode}); };
+    CHECK(gradcheck(f, std::tuple{x}));
+    CHECK(gradgradcheck(f, std::tuple{x}));
+  }
+}
+
+TEMPLATE_TEST_CASE("interpolate refuses sizes and modes that do not fit", "[ops][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({1, 2, 3, 4});
+  const std::string which = "interpolate: either size or scale_factor is needed, for all dimensions or for each of 2";
+  CHECK(error_of([&] { interpolate(x, {}); }) == which);
+  CHECK(error_of([&] { interpolate(x, {.size = 2, .scale_factor = 2}); }) == which);
+  CHECK(error_of([&] { interpolate(x, {.size = {2, 2, 2}}); }) == which);
+  CHECK(error_of([&] { interpolate(x, {.size = 2, .mode = Mode::linear}); }) ==
+        "interpolate: this mode wants 1 dimensions behind [N, C]: [1, 2, 3, 4]");
+  CHECK(error_of([&] { interpolate(x, {.size = 2, .align_corners = true}); }) ==
+        "interpolate: align_corners has no meaning for nearest and area");
+  CHECK(error_of([&] { interpolate(x, {.scale_factor = 0.1}); }) == "interpolate: sizes must be positive: 3 to 0");
+  CHECK(error_of([&] { interpolate(x.select(0, 0).select(0, 0), {.size = 2}); }) ==
+        "interpolate: 1 to 3 dimensions behind [N, C] are needed, not [3, 4]");
+}
