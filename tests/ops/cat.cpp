@@ -92,6 +92,14 @@ TEMPLATE_TEST_CASE("gradients of cat and stack", "[cat][gradcheck]", TERN_TEST_D
   CHECK(gradgradcheck(stacked, std::tuple{a, b}));
 }
 
+TEMPLATE_TEST_CASE("cat of channels-last tensors is channels-last", "[cat]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3, 4, 5}), y = spread_tensor<D>({2, 1, 4, 5}), z = spread_tensor<D>({2, 2, 4, 5});
+  const auto joined = cat(std::vector{x.contiguous(channels_last), y, z}, 1);
+  CHECK(joined.is_contiguous(channels_last));
+  CHECK(values_of(joined) == values_of(cat(std::vector{x, y, z}, 1)));
+}
+
 TEMPLATE_TEST_CASE("more tensors than a node has edges", "[cat]", TERN_TEST_DEVICES) {
   for (const std::size_t n : {std::size_t(255), std::size_t(256), std::size_t(1000)}) {
     const auto x = spread_tensor<TestType>({3}).requires_grad_();

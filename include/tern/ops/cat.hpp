@@ -39,7 +39,7 @@ bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
 }  // namespace detail
 
 /// The tensors end to end along dim; their other sizes are the same. As in PyTorch, a tensor of shape [0] is passed
-/// over.
+/// over. The result is channels-last where the first of them is.
 template <Device D, Element T>
 Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
   if (tensors.empty()) fail("cat", {"at least one tensor is needed"});
@@ -63,7 +63,9 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
     }
     return cat(groups, d, here);
   }
-  const Tensor<D, T> y = empty<D, T>(detail::cat_shape("cat", parts, d), parts[0].device());
+  const Shape shape = detail::cat_shape("cat", parts, d);
+  const bool last = !parts[0].impl()->contiguous && is_channels_last(*parts[0].impl());
+  const Tensor<D, T> y = last ? empty<D, T>(shape, channels_last, parts[0].device()) : empty<D, T>(shape, parts[0].device());
   Index start = 0;
   const auto gradient = [d](Index first, Index size) {
     return [d, first, size](const Tensor<D, T>& g) { return narrow(g, d, first, size); };
