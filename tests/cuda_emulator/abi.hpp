@@ -1,6 +1,6 @@
-// What a CUDA backend must know of the driver API, NVRTC and cublasLt (CUDA 12 and 13): types, constants and functions,
-// written from NVIDIA's documentation. tests/abi_check.cpp holds them against NVIDIA's headers where there are any.
-// Enumerations are plain integers here: only their size and values cross the border.
+// What a CUDA backend must know of the driver API, NVRTC, cublasLt (CUDA 12 and 13) and cudnn 9: types, constants and
+// functions, written from NVIDIA's documentation. tests/abi_check.cpp holds them against NVIDIA's headers where there are
+// any. Enumerations are plain integers here: only their size and values cross the border.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -184,6 +184,51 @@
   X(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, 7)       \
   X(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, 8)
 
+#define ABI_CUDNN_CONSTANTS(X)                               \
+  X(CUDNN_STATUS_SUCCESS, 0)                                 \
+  X(CUDNN_STATUS_NOT_INITIALIZED, 1001)                      \
+  X(CUDNN_STATUS_BAD_PARAM, 2000)                            \
+  X(CUDNN_STATUS_NOT_SUPPORTED, 3000)                        \
+  X(CUDNN_STATUS_INTERNAL_ERROR, 4000)                       \
+  X(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, 4003) \
+  X(CUDNN_STATUS_EXECUTION_FAILED, 5000)                     \
+  X(CUDNN_DIM_MAX, 8)                                        \
+  X(CUDNN_DATA_FLOAT, 0)                                     \
+  X(CUDNN_DATA_DOUBLE, 1)                                    \
+  X(CUDNN_DATA_HALF, 2)                                      \
+  X(CUDNN_DATA_BFLOAT16, 9)                                  \
+  X(CUDNN_TENSOR_NCHW, 0)                                    \
+  X(CUDNN_TENSOR_NHWC, 1)                                    \
+  X(CUDNN_CONVOLUTION, 0)                                    \
+  X(CUDNN_CROSS_CORRELATION, 1)                              \
+  X(CUDNN_DEFAULT_MATH, 0)                                   \
+  X(CUDNN_TENSOR_OP_MATH, 1)                                 \
+  X(CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION, 2)                \
+  X(CUDNN_FMA_MATH, 3)                                       \
+  X(CUDNN_NON_DETERMINISTIC, 0)                              \
+  X(CUDNN_DETERMINISTIC, 1)                                  \
+  X(CUDNN_NOT_PROPAGATE_NAN, 0)                              \
+  X(CUDNN_PROPAGATE_NAN, 1)                                  \
+  X(CUDNN_ACTIVATION_RELU, 1)                                \
+  X(CUDNN_ACTIVATION_IDENTITY, 5)                            \
+  X(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, 0)             \
+  X(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, 1)     \
+  X(CUDNN_CONVOLUTION_FWD_ALGO_GEMM, 2)                      \
+  X(CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, 7)         \
+  X(CUDNN_CONVOLUTION_FWD_ALGO_COUNT, 8)                     \
+  X(CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, 0)                    \
+  X(CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, 1)                    \
+  X(CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED, 5)    \
+  X(CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, 6)                \
+  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0, 0)                  \
+  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, 1)                  \
+  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3, 3)                  \
+  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED, 5)  \
+  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, 7)              \
+  X(CUDNN_BATCHNORM_PER_ACTIVATION, 0)                       \
+  X(CUDNN_BATCHNORM_SPATIAL, 1)                              \
+  X(CUDNN_BATCHNORM_SPATIAL_PERSISTENT, 2)
+
 namespace abi {
 
 #define ABI_ENUMERATOR(name, value, ...) name = value,
@@ -191,6 +236,7 @@ enum : int { ABI_DRIVER_ERRORS(ABI_ENUMERATOR) };
 enum : int { ABI_DRIVER_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_NVRTC_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_CUBLASLT_CONSTANTS(ABI_ENUMERATOR) };
+enum : int { ABI_CUDNN_CONSTANTS(ABI_ENUMERATOR) };
 #undef ABI_ENUMERATOR
 
 using CUresult = int;
@@ -226,6 +272,23 @@ struct cublasLtMatmulHeuristicResult_t {
   cublasStatus_t state;
   float wavesCount;
   int reserved[4];
+};
+
+using cudnnStatus_t = int;
+using cudnnHandle_t = struct cudnnContext*;
+using cudnnTensorDescriptor_t = struct cudnnTensorStruct*;
+using cudnnFilterDescriptor_t = struct cudnnFilterStruct*;
+using cudnnConvolutionDescriptor_t = struct cudnnConvolutionStruct*;
+using cudnnActivationDescriptor_t = struct cudnnActivationStruct*;
+
+// One layout for the three directions.
+struct cudnnConvolutionAlgoPerf_t {
+  int algo;
+  cudnnStatus_t status;
+  float time;
+  std::size_t memory;
+  int determinism, mathType;
+  int reserved[3];
 };
 
 }  // namespace abi

@@ -15,7 +15,8 @@ void tern_emulator_fail(const char* function, std::uint64_t nth, int code);
 std::uint64_t tern_emulator_calls(const char* function);
 
 /// Objects that exist, of one kind or (null) of all: context, memory, pinned, stream, event, module, graph,
-/// executable graph, program, cublasLt, matmul desc, matrix layout, preference.
+/// executable graph, program, cublasLt, matmul desc, matrix layout, preference, cudnn, tensor desc, filter desc,
+/// convolution desc, activation desc.
 std::int64_t tern_emulator_live(const char* kind);
 
 /// The emulator's text of the last refusal or fault, with the page of NVIDIA's documentation.

@@ -18,6 +18,7 @@ constexpr Number numbers[] = {
     {"memory", &Settings::memory},
     {"capability", &Settings::capability},
     {"driver", &Settings::driver},
+    {"cudnn", &Settings::cudnn},
     {"timeout_ms", &Settings::timeout_ms},
     {"multiprocessors", &Settings::multiprocessors},
     {"call_ns", &Settings::call_ns},

@@ -20,6 +20,7 @@ struct Settings {
   double memory = 8.0 * (1 << 30);  // bytes per device
   double capability = 90;           // 90: compute capability 9.0
   double driver = 13000;
+  double cudnn = 91900;
   double timeout_ms = 60000;  // of one kernel
   double multiprocessors = 4;
 

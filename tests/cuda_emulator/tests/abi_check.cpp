@@ -5,6 +5,9 @@
 #include <cublasLt.h>
 #include <cuda.h>
 #include <nvrtc.h>
+#if __has_include(<cudnn.h>)
+#include <cudnn.h>
+#endif
 
 #include <type_traits>
 
@@ -55,6 +58,9 @@ namespace abi {
 ABI_DRIVER_FUNCTIONS(SAME_FUNCTION)
 ABI_NVRTC_FUNCTIONS(SAME_FUNCTION)
 ABI_CUBLASLT_FUNCTIONS(SAME_FUNCTION)
+#ifdef CUDNN_MAJOR
+ABI_CUDNN_FUNCTIONS(SAME_FUNCTION)
+#endif
 }  // namespace abi
 
 #define SAME_VALUE(name, value, ...) static_assert(static_cast<int>(name) == (value), #name);
@@ -62,6 +68,9 @@ ABI_DRIVER_ERRORS(SAME_VALUE)
 ABI_DRIVER_CONSTANTS(SAME_VALUE)
 ABI_NVRTC_CONSTANTS(SAME_VALUE)
 ABI_CUBLASLT_CONSTANTS(SAME_VALUE)
+#ifdef CUDNN_MAJOR
+ABI_CUDNN_CONSTANTS(SAME_VALUE)
+#endif
 
 static_assert(sizeof(abi::cublasLtMatmulAlgo_t) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(sizeof(abi::cublasLtMatmulHeuristicResult_t) == sizeof(cublasLtMatmulHeuristicResult_t));
@@ -69,3 +78,14 @@ static_assert(offsetof(abi::cublasLtMatmulHeuristicResult_t, workspaceSize) ==
               offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 static_assert(offsetof(abi::cublasLtMatmulHeuristicResult_t, state) ==
               offsetof(cublasLtMatmulHeuristicResult_t, state));
+#ifdef CUDNN_MAJOR
+template <class Theirs>
+constexpr bool same_results = sizeof(abi::cudnnConvolutionAlgoPerf_t) == sizeof(Theirs) &&
+                              offsetof(abi::cudnnConvolutionAlgoPerf_t, status) == offsetof(Theirs, status) &&
+                              offsetof(abi::cudnnConvolutionAlgoPerf_t, time) == offsetof(Theirs, time) &&
+                              offsetof(abi::cudnnConvolutionAlgoPerf_t, memory) == offsetof(Theirs, memory) &&
+                              offsetof(abi::cudnnConvolutionAlgoPerf_t, determinism) == offsetof(Theirs, determinism) &&
+                              offsetof(abi::cudnnConvolutionAlgoPerf_t, mathType) == offsetof(Theirs, mathType);
+static_assert(same_results<cudnnConvolutionFwdAlgoPerf_t> && same_results<cudnnConvolutionBwdDataAlgoPerf_t> &&
+              same_results<cudnnConvolutionBwdFilterAlgoPerf_t>);
+#endif
