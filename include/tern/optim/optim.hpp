@@ -4,6 +4,8 @@
 #include "adagrad.hpp"
 #include "adam.hpp"
 #include "clip_grad.hpp"
+#include "lbfgs.hpp"
+#include "moving_average.hpp"
 #include "muon.hpp"
 #include "nadam.hpp"
 #include "radam.hpp"

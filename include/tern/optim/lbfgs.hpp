@@ -1,0 +1,191 @@
+// L-BFGS (Liu, Nocedal: "On the limited memory BFGS method for large scale optimization", 1989).
+#pragma once
+#include <cmath>
+
+#include "../autograd/backward.hpp"
+#include "../ops/cat.hpp"
+#include "../ops/extrema.hpp"
+#include "../ops/in_place.hpp"
+#include "../ops/matmul.hpp"
+#include "../ops/rounding.hpp"
+#include "../ops/reduce.hpp"
+#include "../tensor/parameters.hpp"
+#include "line_search.hpp"
+
+namespace tern::optim {
+
+enum class LineSearch { none, strong_wolfe };
+
+struct LBFGSOptions {
+  double lr = 1;
+  Index max_iter = 20;
+  Index max_eval = -1;  // negative: 5/4 max_iter
+  double tolerance_grad = 1e-7;
+  double tolerance_change = 1e-9;
+  Index history_size = 100;
+  LineSearch line_search_fn = LineSearch::none;
+};
+
+/// Newton's steps by what the last history_size changes of the gradient say of the curvature; for small problems whose loss is always
+/// of all data. step(closure) takes up to max_iter of them:
+///
+///     optim::LBFGS lbfgs(net.parameters(), {.line_search_fn = optim::LineSearch::strong_wolfe});
+///     lbfgs.step([&] {
+///       lbfgs.zero_grad();
+///       auto loss = mse_loss(net(x), y);
+///       loss.backward();
+///       return loss;
+///     });
+///
+/// The parameters are of one device and type. The host waits for the loss and a few dot products in each iteration.
+template <Device D, Element T>
+class LBFGS {
+  using Vector = Tensor<D, T>;
+
+ public:
+  LBFGS(const Parameters<Place<D, T>>& parameters, LBFGSOptions options = {}) : options_(options) {
+    if (parameters.empty()) fail(name, {"there are no parameters"});
+    if (!(options.lr >= 0)) fail(name, {"lr must not be negative: ", options.lr});
+    if (options.max_iter < 1) fail(name, {"max_iter must be positive, not ", options.max_iter});
+    if (options.history_size < 1) fail(name, {"history_size must be positive, not ", options.history_size});
+    for (const NamedTensor& p : parameters) parameters_.push_back(p.tensor.template as<D, T>());
+    if (options_.max_eval < 0) options_.max_eval = options.max_iter * 5 / 4;
+  }
+  LBFGS(const LBFGS&) = delete;
+  LBFGS& operator=(const LBFGS&) = delete;
+
+  double lr() const { return options_.lr; }
+  void set_lr(double lr) { options_.lr = lr; }
+  /// How often a loss was asked for, and how many iterations there were, in all steps together.
+  Index evaluations() const { return evaluations_; }
+  Index iterations() const { return iterations_; }
+
+  /// Drops all gradients.
+  void zero_grad() {
+    for (const Vector& p : parameters_)
+      if (Node* const node = p.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
+  }
+
+  /// closure() drops the gradients, computes them anew and returns the loss, a tensor or a number. Returns its first loss.
+  template <class F>
+  double step(const F& closure, Here here = {}) {
+    const Site at(here);
+    const NoGradGuard off;
+    const Index allowed = evaluations_ + options_.max_eval;
+    double loss = evaluate(closure);
+    const double first_loss = loss;
+    Vector gradient = gathered();
+    if (largest(gradient) <= options_.tolerance_grad) return first_loss;
+    for (Index i = 1; i <= options_.max_iter; ++i) {
+      ++iterations_;
+      turn(gradient);
+      before_ = gradient;
+      const double loss_before = loss, slope = dot(gradient, direction_).item();
+      step_ = options_.lr * (iterations_ == 1 ? std::fmin(1, 1 / double(sum(abs(gradient)).item())) : 1);
+      if (slope > -options_.tolerance_change) break;
+      const bool last = i == options_.max_iter;
+      if (options_.line_search_fn == LineSearch::strong_wolfe) {
+        const std::vector<Vector> from = copies();
+        const auto point = [&](double t) {
+          move(from, t);
+          const double f = evaluate(closure);
+          const Vector g = gathered();
+          return detail::LinePoint<Vector>{t, f, double(dot(g, direction_).item()), g};
+        };
+        const auto best = detail::strong_wolfe<Vector>({0, loss, slope, gradient}, step_, largest(direction_), allowed - evaluations_,
+                                                       1e-9, point);
+        move(from, best.t);
+        step_ = best.t;
+        loss = best.f;
+        gradient = best.gradient;
+      } else {
+        move(copies(), step_);
+        if (!last) {
+          loss = evaluate(closure);
+          gradient = gathered();
+        }
+      }
+      if (last || evaluations_ >= allowed || largest(gradient) <= options_.tolerance_grad) break;
+      if (largest(direction_) * step_ <= options_.tolerance_change) break;
+      if (std::fabs(loss - loss_before) < options_.tolerance_change) break;
+    }
+    return first_loss;
+  }
+
+ private:
+  static constexpr const char* name = "LBFGS";
+
+  /// A step s that was taken, by how much y the gradient changed on it, and 1 / y·s.
+  struct Change {
+    Vector s, y;
+    double rho;
+  };
+
+  template <class F>
+  double evaluate(const F& closure) {
+    const GradMode on(true);
+    ++evaluations_;
+    const auto loss = closure();
+    if constexpr (requires { loss.item(); }) return double(compute_t<T>(loss.item()));
+    else return double(loss);
+  }
+
+  /// The gradients of all parameters as one vector; zeros where there is none.
+  Vector gathered() const {
+    std::vector<Vector> parts;
+    for (const Vector& p : parameters_) {
+      const Vector g = p.grad();
+      parts.push_back(g.defined() ? g.detach().reshape({p.numel()}) : zeros<D, T>({p.numel()}, p.device()));
+    }
+    return cat(parts);
+  }
+  static double largest(const Vector& x) { return double(amax(abs(x)).item()); }
+
+  std::vector<Vector> copies() const {
+    std::vector<Vector> from;
+    for (const Vector& p : parameters_) from.push_back(p.detach().clone());
+    return from;
+  }
+  /// parameters = from + t direction.
+  void move(const std::vector<Vector>& from, double t) {
+    Index first = 0;
+    for (std::size_t i = 0; i < from.size(); first += from[i++].numel()) {
+      const Vector d = direction_.narrow(0, first, from[i].numel()).reshape(from[i].shape());
+      parameters_[i].detach().copy_(add(from[i], d, scalar_t<T>(t)));
+    }
+  }
+
+  /// Takes the last step into the history, and the direction -H g from it by the two-loop recursion.
+  void turn(const Vector& gradient) {
+    if (before_.defined()) {
+      const Vector y = gradient - before_, s = direction_ * scalar_t<T>(step_);
+      const double ys = dot(y, s).item();
+      if (ys > 1e-10) {
+        if (Index(history_.size()) == options_.history_size) history_.erase(history_.begin());
+        history_.push_back({s, y, 1 / ys});
+        scale_ = ys / double(dot(y, y).item());
+      }
+    }
+    Vector q = -gradient;
+    std::vector<double> along(history_.size());
+    for (std::size_t i = history_.size(); i-- > 0;) {
+      along[i] = double(dot(history_[i].s, q).item()) * history_[i].rho;
+      q = add(q, history_[i].y, scalar_t<T>(-along[i]));
+    }
+    q = q * scalar_t<T>(scale_);
+    for (std::size_t i = 0; i < history_.size(); ++i) {
+      const double back = double(dot(history_[i].y, q).item()) * history_[i].rho;
+      q = add(q, history_[i].s, scalar_t<T>(along[i] - back));
+    }
+    direction_ = q;
+  }
+
+  LBFGSOptions options_;
+  std::vector<Vector> parameters_;
+  std::vector<Change> history_;
+  Vector direction_, before_;  // before_: the gradient where the direction was taken
+  double step_ = 0, scale_ = 1;
+  Index evaluations_ = 0, iterations_ = 0;
+};
+
+}  // namespace tern::optim

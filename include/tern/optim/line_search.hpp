@@ -1,0 +1,78 @@
+// A line search for the strong Wolfe conditions (Nocedal, Wright: "Numerical optimization", 2006, algorithms 3.5 and 3.6), which takes
+// the steps that PyTorch's LBFGS takes. Not a template but for what a gradient is.
+#pragma once
+#include <cmath>
+#include <utility>
+
+#include "../core/shape.hpp"
+
+namespace tern::optim::detail {
+
+/// f and its slope at step length t of a line; G is the gradient there.
+template <class G>
+struct LinePoint {
+  double t, f, slope;
+  G gradient;
+};
+
+/// The minimum, within [least, most], of the cubic through two points with their slopes.
+[[gnu::noinline, gnu::cold]] inline double cubic_minimum(double t1, double f1, double slope1, double t2, double f2, double slope2,
+                                                         double least, double most) {
+  if (t1 > t2) return cubic_minimum(t2, f2, slope2, t1, f1, slope1, least, most);
+  const double a = slope1 + slope2 - 3 * (f1 - f2) / (t1 - t2), squared = a * a - slope1 * slope2;
+  if (!(squared >= 0)) return (least + most) / 2;
+  const double root = std::sqrt(squared), at = t2 - (t2 - t1) * ((slope2 + root - a) / (slope2 - slope1 + 2 * root));
+  return at < least ? least : at > most ? most : at;
+}
+
+/// From `start`, at t = 0, the point whose f has fallen enough for its distance (1e-4 of what the slope promises) and whose slope is at
+/// most 0.9 of the first one's; the best one seen after so many evaluations, or where the bracket is shorter than `tolerance` in units of
+/// the direction's largest element. evaluate(t) gives a point.
+template <class G, class F>
+LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, Index evaluations, double tolerance, const F& evaluate) {
+  using Point = LinePoint<G>;
+  const auto too_high = [&](const Point& p) { return p.f > start.f + 1e-4 * p.t * start.slope; };
+  const auto flat = [&](const Point& p) { return std::fabs(p.slope) <= -0.9 * start.slope; };
+  const auto between = [](const Point& a, const Point& b, double least, double most) {
+    return cubic_minimum(a.t, a.f, a.slope, b.t, b.f, b.slope, least, most);
+  };
+
+  // Steps grow until a minimum lies between two points.
+  Point before = start, now = evaluate(t);
+  Index taken = 0;
+  for (;; ++taken) {
+    if (taken == evaluations) return now.f < start.f ? now : start;
+    if (too_high(now) || (taken > 1 && now.f >= before.f)) break;
+    if (flat(now)) return now;
+    if (now.slope >= 0) break;
+    const double next = between(before, now, now.t + 0.01 * (now.t - before.t), 10 * now.t);
+    before = now;
+    now = evaluate(next);
+  }
+
+  // The bracket shrinks around the minimum; `low` is its better end.
+  Point low = before, high = now;
+  if (high.f < low.f) std::swap(low, high);
+  bool was_near_end = false;
+  while (taken < evaluations && std::fabs(high.t - low.t) * largest >= tolerance) {
+    const double least = low.t < high.t ? low.t : high.t, most = low.t < high.t ? high.t : low.t, margin = 0.1 * (most - least);
+    double next = between(low, high, least, most);
+    const bool near_end = std::fmin(most - next, next - least) < margin;
+    const bool pushed = near_end && (was_near_end || next >= most || next <= least);
+    if (pushed) next = std::fabs(next - most) < std::fabs(next - least) ? most - margin : least + margin;
+    was_near_end = near_end && !pushed;
+    const Point p = evaluate(next);
+    ++taken;
+    if (too_high(p) || p.f >= low.f) {
+      high = p;
+      if (high.f < low.f) std::swap(low, high);
+      continue;
+    }
+    if (flat(p)) return p;
+    if (p.slope * (high.t - low.t) >= 0) high = low;
+    low = p;
+  }
+  return low;
+}
+
+}  // namespace tern::optim::detail
