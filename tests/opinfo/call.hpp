@@ -54,6 +54,11 @@ class Call {
   Tensor<D, bool> bools(int position, const char* name = "") { return tensor<bool>(arg(position, name)); }
   /// An undefined tensor where none was given.
   X optional_x(int position, const char* name) { return has(position, name) ? x(position, name) : X(); }
+  /// Running statistics, which are kept in what is calculated with; a copy, since they are written.
+  Tensor<D, tern::compute_t<T>> statistics(int position, const char* name) {
+    if (!has(position, name)) return {};
+    return tern::clone(x(position, name).detach().to(tern::Type<tern::compute_t<T>>{}));
+  }
   std::vector<X> list(int position, const char* name = "") {
     std::vector<X> xs;
     for (const Json& j : elements(arg(position, name))) xs.push_back(tensor<T>(j));

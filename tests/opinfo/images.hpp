@@ -44,6 +44,12 @@ Table<D, T> images() {
              c, 2, [&] { return adaptive_max_pool2d(x, size); },
              [&] { return adaptive_max_pool2d_with_indices(x, size); });
        }},
+      {"nn.functional.batch_norm",
+       [](C& c) {
+         return Results{batch_norm(c.x(0), c.statistics(1, "running_mean"), c.statistics(2, "running_var"),
+                                   c.optional_x(3, "weight"), c.optional_x(4, "bias"), c.flag("training", false),
+                                   c.number("momentum", 0.1), c.number("eps", 1e-5))};
+       }},
   };
 }
 

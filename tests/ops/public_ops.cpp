@@ -154,6 +154,11 @@ const PublicOp public_ops[] = {
     FLAT(bucketize, bucketize(y, msort(z)), opinfo, bucketize(x, y)),
 
     // softmax, normalisation, distance
+    OP(batch_norm, batch_norm(x, z.detach(), z.detach(), z, z), opinfo, batch_norm(x, {}, {})),
+    OP(batch_norm_relu, batch_norm_relu(x, {}, {}, z, z, true),
+       tested_in("batch_norm", "fused forms of batch_norm are their parts"), batch_norm_relu(x, {}, {})),
+    OP(batch_norm_add_relu, batch_norm_add_relu(x, y, {}, {}, z, z, true),
+       tested_in("batch_norm", "fused forms of batch_norm are their parts"), batch_norm_add_relu(x, z, {}, {}, {}, {}, true)),
     OP(softmax, softmax(x, 1), opinfo, softmax(x, 2)), OP(log_softmax, log_softmax(x, 1), opinfo, log_softmax(x, 2)),
     OP(softmin, softmin(x, 1), opinfo, softmin(x, 2)),
     OP(layer_norm, layer_norm(x, {3}, z, z), opinfo, layer_norm(x, {2})),

@@ -21,9 +21,9 @@ namespace tern {
 struct BatchNorm {
   double eps = 1e-5, momentum = 0.1;
   bool relu = false;
+  bool added = false;  // of a gradient: there was a residual
 };
 
 }  // namespace tern
 
 #include "cpu/batch_norm.hpp"
-#include "cuda/batch_norm.hpp"

@@ -3,6 +3,7 @@
 #include "activations.hpp"
 #include "arithmetic.hpp"
 #include "attention.hpp"
+#include "batch_norm.hpp"
 #include "binary_cross_entropy.hpp"
 #include "blas.hpp"
 #include "blend.hpp"

@@ -1,0 +1,181 @@
+// Batch normalisation (Ioffe, Szegedy: Batch normalization, 2015), alone or with what follows it in residual networks.
+#pragma once
+#include "../backend/batch_norm.hpp"
+#include "power.hpp"
+#include "rounding.hpp"
+#include "where.hpp"
+
+namespace tern {
+namespace detail {
+
+/// Error unless x is [N, C, ...] and what belongs to its channels, where it is given, has C elements.
+[[gnu::noinline, gnu::cold]] inline void check_batch_norm(const char* op, const Array& x, std::initializer_list<const Array*> each,
+                                                          const Array* residual, const Array* running_mean,
+                                                          const Array* running_var, bool training) {
+  if (x.ndim < 2) fail(op, {"an input of shape [N, C, ...] is needed, not ", x.shape_ref()});
+  for (const Array* a : each)
+    if (a && !(a->shape() == Shape(x.dims[1])))
+      fail(op, {"weight, bias and running statistics must be of shape ", Shape(x.dims[1]), " for an input of shape ",
+                x.shape_ref(), ", not ", a->shape_ref()});
+  if (residual && !same_shape(x, *residual))
+    fail(op, {"the residual's shape ", residual->shape_ref(), " is not the input's ", x.shape_ref()});
+  if (!running_mean != !running_var) fail(op, {"running_mean and running_var belong together: one is undefined"});
+  if (!training && !running_mean) fail(op, {"without training it needs running_mean and running_var"});
+  if (training && x.dims[1] && x.numel == x.dims[1])
+    fail(op, {"training needs more than one value for each channel, which ", x.shape_ref(), " does not have"});
+}
+
+/// The dimensions of an array of channels that is broadcast beside [N, C, ...].
+inline Shape beside_channels(int ndim, Index channels) {
+  Shape shape;
+  shape.n = ndim;
+  for (Index& size : shape) size = 1;
+  shape[1] = channels;
+  return shape;
+}
+/// All dimensions of [N, C, ...] but C.
+inline Dims not_channels(int ndim) {
+  Dims dims = 0;
+  for (int i = 2; i < ndim; ++i) dims.push_back(i);
+  return dims;
+}
+/// x off the tape with the channels innermost.
+template <class D, class T>
+Tensor<D, T> channel_rows(const Tensor<D, T>& x) {
+  return x.dim() == 2 ? dense(x) : channels_innermost(x);
+}
+
+/// What batch_norm saves. Without training, mean and scale are those of the running statistics.
+template <class D, class T>
+struct BatchNormState {
+  using X = Tensor<D, T>;
+  using S = Tensor<D, compute_t<T>>;
+  using Gradients = std::tuple<X, X, X, X>;
+  BatchNorm b;
+  const X &x, &weight, &bias, &y;
+  const S &mean, &scale;
+
+  /// g may be overwritten where nobody else sees it.
+  Gradients gradient(const X& given, Needs needs) const {
+    const bool alone = sole_owner(given.impl());  // before there is another handle
+    const X g = channel_rows(given);
+    const bool own = alone || g.impl() != given.impl();
+    const auto room = [&](int i, const X& like) { return needs[i] ? empty<D, T>(like.shape(), x.device()) : X(); };
+    const X dx = !needs[0] ? X() : own ? g : empty<D, T>(x.shape(), channels_last, x.device());
+    const X dweight = room(1, weight), dbias = room(2, bias);
+    const X dresidual = needs[3] ? empty<D, T>(x.shape(), channels_last, x.device()) : X();
+    backend::batch_norm_gradient<T>(D{}, b, dx.impl(), dweight.impl(), dbias.impl(), dresidual.impl(), *g.impl(),
+                                    b.relu ? y.impl() : nullptr, *channel_rows(x).impl(), *mean.impl(), *scale.impl(),
+                                    *dense(weight).impl(), *dense(bias).impl());
+    return {dx, dweight, dbias, dresidual};
+  }
+
+  /// The same as tensor operations, and the only form for given statistics.
+  Gradients differentiable_gradient(const X& given, Needs needs, bool training) const {
+    const Shape channels = beside_channels(x.dim(), x.size(1));
+    const Dims dims = not_channels(x.dim());
+    const X g = b.relu ? where(gt(y.detach(), 0), given, zeros_like(given)) : given;
+    const auto as_t = [&](const S& s) { return view(to_type(s, Type<T>{}), channels); };
+    const X centred = sub(x, training ? tern::mean(x, dims, true) : as_t(mean));
+    const X factor = training ? rsqrt(add(tern::mean(square(centred), dims, true), b.eps)) : as_t(scale);
+    const X normal = mul(centred, factor), slope = mul(g, view(weight, channels));
+    X dx;
+    if (needs[0] && training)
+      dx = mul(factor, sub(sub(slope, tern::mean(slope, dims, true)), mul(normal, tern::mean(mul(slope, normal), dims, true))));
+    else if (needs[0])
+      dx = mul(factor, slope);
+    return {dx, needs[1] ? sum(mul(g, normal), dims) : X(), needs[2] ? sum(g, dims) : X(), needs[3] ? g : X()};
+  }
+};
+
+template <class D, class T, class S = Tensor<D, compute_t<T>>>
+Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& residual, const S& running_mean,
+                        const S& running_var, const Tensor<D, T>& weight, const Tensor<D, T>& bias, bool training, BatchNorm b) {
+  check_batch_norm(op.name, *x.checked(op.name), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()},
+                   residual.impl(), running_mean.impl(), running_var.impl(), training);
+  const Index channels = x.size(1);
+  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(channels, x.device());
+  const Tensor<D, T> c = bias.defined() ? bias : zeros<D, T>(channels, x.device());
+  if (x.numel() == 0) {
+    const Shape beside = beside_channels(x.dim(), channels);
+    const Tensor<D, T> y = add(mul(x, view(w, beside), op.here), view(c, beside), 1, op.here);
+    return residual.defined() ? add(y, residual, 1, op.here) : y;
+  }
+  const Tensor<D, T> rows = channel_rows(x), y = empty<D, T>(x.shape(), channels_last, x.device());
+  const Tensor<D, T> added = residual.defined() ? channel_rows(residual) : residual;
+  b.added = residual.defined();
+  S mean = running_mean, scale;
+  if (training) {
+    mean = empty<D, compute_t<T>>(channels, x.device());
+    scale = empty<D, compute_t<T>>(channels, x.device());
+    for (const S* statistic : {&running_mean, &running_var})
+      if (statistic->defined()) check_writable(op.name, statistic->impl());
+    const S m = running_mean.defined() ? dense(running_mean) : S(), v = running_var.defined() ? dense(running_var) : S();
+    backend::batch_norm<T>(D{}, b, *y.impl(), *mean.impl(), *scale.impl(), m.impl(), v.impl(), *rows.impl(), *dense(w).impl(),
+                           *dense(c).impl(), added.impl());
+    const auto keep = [](const S& statistic, const S& made) {
+      if (!statistic.defined()) return;
+      if (made.impl() != statistic.impl()) backend::copy(D{}, *statistic.impl(), *made.impl());
+      bump_version(statistic.impl());
+    };
+    keep(running_mean, m);
+    keep(running_var, v);
+  } else {
+    backend::batch_norm_inference<T>(D{}, b, *y.impl(), *rows.impl(), *dense(running_mean).impl(), *dense(running_var).impl(),
+                                     *dense(w).impl(), *dense(c).impl(), added.impl());
+    if (records(x, w)) {
+      // Copies: training may go on before the gradient is asked for.
+      mean = clone(running_mean.detach());
+      scale = rsqrt(add(running_var.detach(), b.eps));
+    }
+  }
+  record(op, y,
+         wrt(inputs(x, w, c, residual), saved(x, w, c, b.relu ? y : x, mean, scale),
+             [b, training](const auto& g, const auto& input, const auto& factor, const auto& offset, const auto& output,
+                           const auto& centre, const auto& spread, Needs needs) {
+               const BatchNormState<D, T> state{b, input, factor, offset, output, centre, spread};
+               if (training && !GradMode::is_enabled()) return state.gradient(g, needs);
+               return state.differentiable_gradient(g, needs, training);
+             }));
+  return y;
+}
+
+}  // namespace detail
+
+/// (x - mean) / sqrt(variance + eps) weight + bias for each channel of x, [N, C, ...]. In training mean and variance are x's, and
+/// running = (1 - momentum) running + momentum (mean, unbiased variance); else they are running_mean and running_var. All four have C
+/// elements; undefined, weight and bias are ones and zeros, and no running statistics are kept.
+template <Device D, Floating T>
+Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
+                        const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
+                        const std::type_identity_t<Tensor<D, T>>& weight = {}, const std::type_identity_t<Tensor<D, T>>& bias = {},
+                        bool training = false, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+  return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training,
+                            {.eps = eps, .momentum = momentum});
+}
+
+/// relu(batch_norm(x, ...)) in the same passes over memory.
+template <Device D, Floating T>
+Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
+                             const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
+                             const std::type_identity_t<Tensor<D, T>>& weight = {},
+                             const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false, double momentum = 0.1,
+                             double eps = 1e-5, Here here = {}) {
+  return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training,
+                            {.eps = eps, .momentum = momentum, .relu = true});
+}
+
+/// relu(batch_norm(x, ...) + residual), the end of a residual block, in the same passes over memory. residual has x's shape.
+template <Device D, Floating T>
+Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, T>>& residual,
+                                 const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
+                                 const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
+                                 const std::type_identity_t<Tensor<D, T>>& weight = {},
+                                 const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
+                                 double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+  residual.checked("batch_norm_add_relu");
+  return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias, training,
+                            {.eps = eps, .momentum = momentum, .relu = true});
+}
+
+}  // namespace tern
