@@ -1,4 +1,4 @@
-// Data sets and loaders.
+// Data sets and loaders. Transforms of images are a header of their own, transforms.hpp: not every program pays for them.
 #pragma once
 #include "cifar.hpp"
 #include "dataset.hpp"

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "../tensor/map.hpp"
+#include "random_key.hpp"
 
 namespace tern::data {
 
@@ -15,6 +16,15 @@ concept Dataset = requires(const S& set, std::span<const Index> samples) {
   { set.size() } -> std::convertible_to<Index>;
   std::tuple_size<decltype(set.batch(samples))>::value;
 };
+
+/// The samples' batch; a set that draws random numbers takes the key's.
+template <class S>
+auto batch_of(const S& set, std::span<const Index> samples, const RandomKey& key) {
+  if constexpr (requires { set.batch(samples, key); }) return set.batch(samples, key);
+  else return set.batch(samples);
+}
+template <class S>
+using BatchOf = decltype(std::declval<const S&>().batch(std::span<const Index>()));
 
 namespace detail {
 

@@ -7,6 +7,14 @@
 
 namespace tern::data {
 
+/// Rows and columns; one number is a square's.
+struct ImageSize {
+  Index height, width;
+  ImageSize(Index side) : height(side), width(side) {}
+  ImageSize(int side) : ImageSize(Index(side)) {}
+  ImageSize(Index rows, Index columns) : height(rows), width(columns) {}
+};
+
 /// [channels, height, width] of floats, row-major, in the memory of the thread that makes the batch or in the batch's
 /// own. Data sets give 0 for black and 1 for full light.
 class Image {
@@ -38,13 +46,6 @@ class Image {
     target_ = target;
     target_size_ = target_size;
     replacements_left_ = replacements;
-  }
-  /// The image is what stands at data.
-  void view(float* data, Index channels, Index height, Index width) {
-    pixels_ = data;
-    channels_ = channels;
-    height_ = height;
-    width_ = width;
   }
 
  private:

@@ -16,7 +16,7 @@ struct LoaderOptions {
   bool drop_last = false;                    ///< leave out a last batch that is not full
   int workers = 2;                           ///< threads that make batches; 0: the calling thread makes them
   int prefetch = 2;                          ///< batches made ahead by each worker
-  std::uint64_t seed = random_state().seed;  ///< of the orders: the same seed gives the same ones, whatever the workers
+  std::uint64_t seed = random_state().seed;  ///< of orders and transforms: the same whatever the workers
 };
 
 namespace detail {
@@ -89,7 +89,8 @@ class Loader {
    public:
     explicit Epoch(Loader& loader)
         : loader_(loader),
-          order_(detail::epoch_order(loader.set_.size(), loader.options_, loader.epoch_++)),
+          number_(loader.epoch_++),
+          order_(detail::epoch_order(loader.set_.size(), loader.options_, number_)),
           remaining_(loader.size()),
           slots_(detail::slot_count(loader.options_)),
           prefetcher_(&Epoch::make, this, remaining_, loader.options_.workers, Index(slots_.size())) {
@@ -110,8 +111,9 @@ class Loader {
       const Index left = Index(self.order_.size()) - first;
       const std::span<const Index> samples(self.order_.data() + first,
                                            std::size_t(left < batch_size ? left : batch_size));
+      const RandomKey key{self.loader_.options_.seed, self.number_, first};
       self.slots_[std::size_t(slot)].emplace(
-          detail::start_moving(self.loader_.set_.batch(samples), self.loader_.device_));
+          detail::start_moving(batch_of(self.loader_.set_, samples, key), self.loader_.device_));
     }
 
     void take() {
@@ -123,6 +125,7 @@ class Loader {
     }
 
     Loader& loader_;
+    const Index number_;
     const std::vector<Index> order_;
     Index remaining_;
     Batch batch_;

@@ -15,6 +15,11 @@ struct RandomKey {
   int level = 0;    ///< of data sets that draw and are made of others that do: the outermost is 0
 
   RandomKey inner() const { return {seed, epoch, place, level + 1}; }
+  /// Of a batch that belongs to no epoch: the program's next numbers.
+  static RandomKey next() {
+    const RandomState state = next_random();
+    return {state.seed, Index(state.stream)};
+  }
 };
 
 /// A sequence of random numbers (Philox).

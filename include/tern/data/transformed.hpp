@@ -1,0 +1,174 @@
+// Data sets whose images are transformed as they are read, by the thread that makes the batch.
+#pragma once
+#include <cstring>
+
+#include "dataset.hpp"
+#include "image.hpp"
+
+namespace tern::data {
+
+namespace transforms {
+
+/// How many times a transform replaces the image; one that does not say changes it in place.
+template <class T>
+inline constexpr int replacements_of = 0;
+template <class T>
+  requires requires { T::replacements; }
+inline constexpr int replacements_of<T> = T::replacements;
+
+/// One transform after the other.
+template <class... T>
+class Compose {
+ public:
+  static constexpr int replacements = (0 + ... + replacements_of<T>);
+
+  explicit Compose(const T&... transforms) : transforms_(transforms...) {}
+
+  void operator()(Image& image, Random& random) const {
+    std::apply([&](const T&... transform) { (transform(image, random), ...); }, transforms_);
+  }
+
+ private:
+  std::tuple<T...> transforms_;
+};
+
+}  // namespace transforms
+
+/// What changes an image: a function of the image and of the sample's own random numbers.
+template <class T>
+concept ImageTransform = requires(const T& transform, Image& image, Random& random) {
+  transform(image, random);
+};
+
+/// What makes a batch of another: a function of the batch and of random numbers of its own.
+template <class T, class Batch>
+concept BatchTransform = requires(const T& transform, const Batch& batch, Random& random) {
+  transform(batch, random);
+};
+
+namespace detail {
+
+/// The batch of which each image is to take its place.
+class ImageBatch {
+ public:
+  explicit ImageBatch(Index n) : n_(n) {}
+
+  /// Where image i goes; null as long as nobody knows how large the images are.
+  float* place(Index i) const { return x_.defined() ? x_.data() + i * elements_ : nullptr; }
+  Index elements() const { return elements_; }
+
+  [[gnu::noinline]] void put(const Image& image, Index i) {
+    if (!x_.defined()) {
+      x_ = empty<Cpu>({n_, image.channels(), image.height(), image.width()});
+      elements_ = image.numel();
+    }
+    const Array& x = *x_.impl();
+    if (image.channels() != x.dims[1] || image.height() != x.dims[2] || image.width() != x.dims[3])
+      fail("transformed", {"images of a batch differ in size: ", Shape{x.dims[1], x.dims[2], x.dims[3]}, " and ",
+                           Shape{image.channels(), image.height(), image.width()}, "; end with a crop or a Resize"});
+    if (image.data() != place(i)) std::memcpy(place(i), image.data(), std::size_t(elements_) * sizeof(float));
+  }
+
+  Tensor<Cpu> take() { return x_.defined() ? x_ : empty<Cpu>({n_, 0, 0, 0}); }
+
+ private:
+  Index n_, elements_ = 0;
+  Tensor<Cpu> x_;
+};
+
+/// Puts image i of [n, C, H, W] into `image`: a copy, since the tensor may be the data set's own.
+[[gnu::noinline]] inline void read_image(Image& image, const Tensor<Cpu>& x, Index i) {
+  const Array& a = *x.checked("transformed");
+  if (a.ndim != 4 || !a.contiguous)
+    fail("transformed", {"images must be [N, C, H, W] in row-major order, not ", a.shape_ref()});
+  float* const out = image.replace(a.dims[1], a.dims[2], a.dims[3]);
+  std::memcpy(out, x.data() + i * a.strides[0], std::size_t(image.numel()) * sizeof(float));
+}
+
+}  // namespace detail
+
+/// A data set with its images transformed. What they are made with is the sample's own: it depends on seed, epoch and
+/// sample, not on who makes the batch. batch() without a key draws anew each time.
+template <class Set, class Transform>
+class Transformed {
+ public:
+  Transformed(Set&& set, const Transform& transform) : set_(std::forward<Set>(set)), transform_(transform) {}
+
+  Index size() const { return set_.size(); }
+
+  auto batch(std::span<const Index> samples) const { return batch(samples, RandomKey::next()); }
+  auto batch(std::span<const Index> samples, const RandomKey& key) const {
+    const Index n = Index(samples.size());
+    Image image;
+    detail::ImageBatch images(n);
+    constexpr int replacements = transforms::replacements_of<Transform> + 1;  // reading is one
+    if constexpr (ImageDataset<std::remove_cvref_t<Set>>) {
+      const Tensor<Cpu, Index> labels = empty<Cpu, Index>({n});
+      for (Index i = 0; i < n; ++i) {
+        const Index sample = samples[std::size_t(i)];
+        image.start(images.place(i), images.elements(), replacements);
+        set_.read(sample, image);
+        transform(image, key, i, sample);
+        images.put(image, i);
+        labels.data()[i] = set_.label(sample);
+      }
+      return std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>(images.take(), labels);
+    } else {
+      auto batch = batch_of(set_, samples, key.inner());
+      const Tensor<Cpu> x = std::get<0>(batch);
+      for (Index i = 0; i < n; ++i) {
+        image.start(images.place(i), images.elements(), replacements);
+        detail::read_image(image, x, i);
+        transform(image, key, i, samples[std::size_t(i)]);
+        images.put(image, i);
+      }
+      std::get<0>(batch) = images.take();
+      return batch;
+    }
+  }
+
+ private:
+  void transform(Image& image, const RandomKey& key, Index i, Index sample) const {
+    Random random(key, i, sample);
+    transform_(image, random);
+  }
+
+  Set set_;
+  Transform transform_;
+};
+
+/// A data set whose batches are transformed as a whole, after its images are.
+template <class Set, class Transform>
+class BatchTransformed {
+ public:
+  BatchTransformed(Set&& set, const Transform& transform) : set_(std::forward<Set>(set)), transform_(transform) {}
+
+  Index size() const { return set_.size(); }
+
+  auto batch(std::span<const Index> samples) const { return batch(samples, RandomKey::next()); }
+  auto batch(std::span<const Index> samples, const RandomKey& key) const {
+    Random random(key, 0, size());  // no sample has this number
+    return transform_(batch_of(set_, samples, key.inner()), random);
+  }
+
+ private:
+  Set set_;
+  Transform transform_;
+};
+
+/// The data set, its images passed through these transforms in turn. A set that is a variable must live as long as the
+/// result; a temporary is kept. The images are float: [channels, height, width].
+template <class Set, ImageTransform... T>
+  requires(Dataset<std::remove_cvref_t<Set>> && sizeof...(T) > 0)
+auto transformed(Set&& set, const T&... transform) {
+  return Transformed<Set, transforms::Compose<T...>>(std::forward<Set>(set), transforms::Compose<T...>(transform...));
+}
+
+/// The data set, its batches passed through a transform such as transforms::MixUp.
+template <class Set, class T>
+  requires(Dataset<std::remove_cvref_t<Set>> && BatchTransform<T, BatchOf<std::remove_cvref_t<Set>>>)
+auto transformed(Set&& set, const T& transform) {
+  return BatchTransformed<Set, T>(std::forward<Set>(set), transform);
+}
+
+}  // namespace tern::data

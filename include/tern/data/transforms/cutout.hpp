@@ -1,0 +1,40 @@
+// Squares cut out of an image.
+#pragma once
+#include <algorithm>
+
+#include "../image.hpp"
+
+namespace tern::data::transforms {
+
+struct CutoutOptions {
+  int holes = 1;
+  float fill = 0;  ///< what stands in a hole; before Normalize that is black, behind it the mean
+};
+
+/// Squares of `length` whose centres are drawn evenly; what of them lies outside of the image is lost.
+/// (DeVries, Taylor: "Improved regularization of convolutional neural networks with cutout", 2017.)
+class Cutout {
+ public:
+  explicit Cutout(Index length, const CutoutOptions& options = {}) : length_(length), options_(options) {
+    if (length < 1) fail("Cutout", {"length must be at least 1, not ", length});
+    if (options.holes < 0) fail("Cutout", {"holes must not be negative: ", options.holes});
+  }
+
+  [[gnu::noinline]] void operator()(Image& image, Random& random) const {
+    for (int hole = 0; hole < options_.holes; ++hole) {
+      const Index top = random.below(image.height()) - length_ / 2, left = random.below(image.width()) - length_ / 2;
+      const Index first = std::max<Index>(left, 0), last = std::min(left + length_, image.width());
+      for (Index c = 0; c < image.channels(); ++c)
+        for (Index y = std::max<Index>(top, 0); y < std::min(top + length_, image.height()); ++y) {
+          float* const row = image.data() + (c * image.height() + y) * image.width();
+          std::fill(row + first, row + last, options_.fill);
+        }
+    }
+  }
+
+ private:
+  Index length_;
+  CutoutOptions options_;
+};
+
+}  // namespace tern::data::transforms

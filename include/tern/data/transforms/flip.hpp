@@ -1,0 +1,81 @@
+// Mirror images.
+#pragma once
+#include <algorithm>
+
+#include "../../expr/packet.hpp"
+#include "../image.hpp"
+
+namespace tern::data::transforms {
+
+namespace detail {
+inline namespace TERN_ISA {
+
+/// Turns a row of pixels round: vectors from both ends, the rest one by one.
+inline void reverse_row(float* row, Index n) {
+  using Row = expr::vector_t<float, 8>;
+  using Order = expr::vector_t<std::int32_t, 8>;
+  constexpr Order backwards = {7, 6, 5, 4, 3, 2, 1, 0};
+  float *left = row, *right = row + n;
+  for (; right - left >= 16; left += 8, right -= 8) {
+    Row a, b;
+    __builtin_memcpy(&a, left, sizeof a);
+    __builtin_memcpy(&b, right - 8, sizeof b);
+#if defined(__clang__)
+    a = __builtin_shufflevector(a, a, 7, 6, 5, 4, 3, 2, 1, 0);
+    b = __builtin_shufflevector(b, b, 7, 6, 5, 4, 3, 2, 1, 0);
+#else
+    a = __builtin_shuffle(a, backwards);
+    b = __builtin_shuffle(b, backwards);
+#endif
+    __builtin_memcpy(left, &b, sizeof b);
+    __builtin_memcpy(right - 8, &a, sizeof a);
+  }
+  std::reverse(left, right);
+}
+
+[[gnu::noinline]] inline void flip_rows(Image& image) {
+  for (Index row = 0; row < image.channels() * image.height(); ++row)
+    reverse_row(image.data() + row * image.width(), image.width());
+}
+
+}  // namespace TERN_ISA
+
+/// Error unless p is a probability.
+[[gnu::noinline, gnu::cold]] inline void check_probability(const char* op, double p) {
+  if (!(p >= 0 && p <= 1)) fail(op, {"p must lie in [0, 1], not ", p});
+}
+
+}  // namespace detail
+
+/// Left becomes right, with probability p.
+class RandomHorizontalFlip {
+ public:
+  explicit RandomHorizontalFlip(double p = 0.5) : p_(p) { detail::check_probability("RandomHorizontalFlip", p); }
+
+  void operator()(Image& image, Random& random) const {
+    if (random.chance(p_)) detail::flip_rows(image);
+  }
+
+ private:
+  double p_;
+};
+
+/// Above becomes below, with probability p.
+class RandomVerticalFlip {
+ public:
+  explicit RandomVerticalFlip(double p = 0.5) : p_(p) { detail::check_probability("RandomVerticalFlip", p); }
+
+  [[gnu::noinline]] void operator()(Image& image, Random& random) const {
+    if (!random.chance(p_)) return;
+    const Index width = image.width();
+    for (Index c = 0; c < image.channels(); ++c) {
+      float *top = image.data() + c * image.height() * width, *bottom = top + (image.height() - 1) * width;
+      for (; top < bottom; top += width, bottom -= width) std::swap_ranges(top, top + width, bottom);
+    }
+  }
+
+ private:
+  double p_;
+};
+
+}  // namespace tern::data::transforms
