@@ -1,5 +1,6 @@
 // The whole table and the runner, for the file that compiles them for a type.
 #pragma once
+#include "convolutions.hpp"
 #include "images.hpp"
 #include "indexing.hpp"
 #include "layers.hpp"
@@ -24,6 +25,7 @@ std::map<std::string, Results (*)(Call<D, T>&)> operators() {
          {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>, layers<D, T>,
           images<D, T>, resampling<D, T>})
       add(family());
+  if constexpr (tern::is_floating_v<T> && tern::HostDevice<D>) add(convolutions<D, T>());
   return all;
 }
 

@@ -44,5 +44,7 @@ template <class D, class T>
 Table<D, T> images();
 template <class D, class T>
 Table<D, T> resampling();
+template <class D, class T>
+Table<D, T> convolutions();
 
 }  // namespace opinfo

@@ -242,6 +242,11 @@ def modules():
             assert value.abs().max() <= bound
             assert value.numel() < 100 or abs(value.std().item() * math.sqrt(3) / bound - 1) < 0.1
             return {"law": "uniform", "low": -bound, "high": bound}
+        if isinstance(module, nn.modules.conv._ConvNd):
+            bound = 1 / math.sqrt(nn.init._calculate_fan_in_and_fan_out(module.weight)[0])
+            assert value.abs().max() <= bound
+            assert value.numel() < 100 or abs(value.std().item() * math.sqrt(3) / bound - 1) < 0.1
+            return {"law": "uniform", "low": -bound, "high": bound}
         assert isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and name == "weight"
         assert abs(value.std().item() - 1) < 0.1
         return {"law": "normal", "mean": 0.0, "std": 1.0}
@@ -252,6 +257,13 @@ def modules():
         "LayerNorm([6])": nn.LayerNorm([6]), "LayerNorm([2, 3])": nn.LayerNorm([2, 3]),
         "LayerNorm([6], elementwise_affine=False)": nn.LayerNorm([6], elementwise_affine=False),
         "Dropout(0.5)": nn.Dropout(0.5),
+        "Conv1d(4, 6, 5, groups=2)": nn.Conv1d(4, 6, 5, groups=2),
+        "Conv2d(3, 8, (3, 5))": nn.Conv2d(3, 8, (3, 5)),
+        "Conv2d(8, 8, 3, groups=8, bias=False)": nn.Conv2d(8, 8, 3, groups=8, bias=False),
+        "Conv3d(2, 4, 3)": nn.Conv3d(2, 4, 3),
+        "ConvTranspose1d(4, 6, 5, groups=2)": nn.ConvTranspose1d(4, 6, 5, groups=2),
+        "ConvTranspose2d(3, 8, (3, 5))": nn.ConvTranspose2d(3, 8, (3, 5)),
+        "ConvTranspose3d(2, 4, 3, bias=False)": nn.ConvTranspose3d(2, 4, 3, bias=False),
         "Sequential(Linear(4, 8), ReLU(), Dropout(0.2), Linear(8, 2))":
             nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 2)),
         "Sequential(Embedding(10, 4), Sequential(Linear(4, 4), LayerNorm([4])))":

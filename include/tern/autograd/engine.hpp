@@ -135,7 +135,7 @@ class Backward {
       Node* leaf;
       ~Unlock() { leaf->busy.store(false, std::memory_order_release); }
     } unlock{leaf};
-    if (!leaf->gradient && !create_graph_ && !(sole_owner(g) && g->contiguous)) {
+    if (!leaf->gradient && !create_graph_ && !(sole_owner(g) && is_dense(*g))) {
       const Owned whole(g);
       g = copied(*leaf->ops->device, whole.impl);
     }

@@ -26,4 +26,3 @@ struct Convolution {
 }  // namespace tern
 
 #include "cpu/convolution.hpp"
-#include "cuda/convolution.hpp"

@@ -98,6 +98,14 @@ inline void update_contiguous(Array& a) {
   return true;
 }
 
+/// True if each element of one lies where the same of the other, of its shape, does.
+[[gnu::noinline]] inline bool same_order(const Array& a, const Array& b) {
+  if (a.contiguous && b.contiguous) return true;
+  for (int i = 0; i < a.ndim; ++i)
+    if (a.dims[i] != 1 && a.strides[i] != b.strides[i]) return false;
+  return true;
+}
+
 /// True if two index tuples may name the same element (an expanded dimension, say).
 inline bool may_overlap_itself(const Array& a) {
   for (int i = 0; i < a.ndim; ++i)

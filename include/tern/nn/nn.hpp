@@ -3,6 +3,7 @@
 #include "activation.hpp"
 #include "attention.hpp"
 #include "bilinear.hpp"
+#include "convolution.hpp"
 #include "dropout.hpp"
 #include "embedding.hpp"
 #include "fold.hpp"

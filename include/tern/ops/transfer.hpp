@@ -6,7 +6,7 @@
 
 namespace tern {
 
-/// x on a device; x itself where it is there already.
+/// x on a device, in x's memory order; x itself where it is there already.
 template <Device D, Element T, Device D2>
 Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
   [[maybe_unused]] const int from = x.checked("to")->ordinal;
@@ -14,8 +14,9 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
     if (from == detail::ordinal_of(device)) return x;
   if constexpr (!std::is_same_v<D, D2> || std::is_same_v<D, Cuda>) {
     const Site user(here);
-    const Tensor<D, T> dense = detail::dense(x);
+    const Tensor<D, T> dense = is_dense(*x.impl()) ? x : detail::dense(x);
     const Tensor<D2, T> y = empty<D2, T>(x.shape(), device);
+    detail::take_order(y.impl(), *dense.impl());
     if (std::is_same_v<D2, Cuda> && dense.impl()->pinned) detail::send_pinned(y.impl(), dense.impl());
     else backend::transfer(D2{}, D{}, *y.impl(), *dense.impl());
     if constexpr (is_floating_v<T>)

@@ -109,7 +109,9 @@ class ExponentialMovingAverage {
   struct For {
     using S = compute_t<T>;
     static AnyTensor zeros(const AnyTensor& parameter) {
-      return tern::zeros<D, S>(parameter.shape(), tern::detail::device_at<D>(parameter.impl()->ordinal));
+      const auto average = tern::zeros<D, S>(parameter.shape(), tern::detail::device_at<D>(parameter.impl()->ordinal));
+      tern::detail::take_order(average.impl(), *parameter.impl());
+      return average;
     }
     static void blend(const AnyTensor& average, const AnyTensor& parameter, double weight) {
       const Array* const arrays[] = {average.impl(), parameter.impl()};
@@ -133,7 +135,7 @@ class ExponentialMovingAverage {
   }
 
   [[gnu::noinline, gnu::cold]] void add(const NamedTensor& p, const Ops* ops) {
-    if (!p.tensor.impl()->contiguous) fail(name, {"parameter ", p.name, " is not contiguous"});
+    if (!is_dense(*p.tensor.impl())) fail(name, {"parameter ", p.name, " has gaps in memory"});
     entries_.push_back({p.name, p.tensor, ops->zeros(p.tensor), {}, ops});
   }
 

@@ -185,7 +185,9 @@ class Optimizer {
 
   template <class D, class T>
   static AnyTensor state_zeros(const AnyTensor& parameter) {
-    return zeros<D, compute_t<T>>(parameter.shape(), tern::detail::device_at<D>(parameter.impl()->ordinal));
+    const auto state = zeros<D, compute_t<T>>(parameter.shape(), tern::detail::device_at<D>(parameter.impl()->ordinal));
+    tern::detail::take_order(state.impl(), *parameter.impl());
+    return state;
   }
 
   template <class Rule, class D, class T>

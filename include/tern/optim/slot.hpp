@@ -49,7 +49,17 @@ namespace detail {
   return cuda::detail::capture->is_replay();
 }
 
-/// Makes what the slot lacks for a step with so many states. Returns its dense gradient.
+/// x, or a copy of it, in the memory order of a parameter of its shape.
+template <class D, class T>
+[[gnu::noinline]] Tensor<D, T> in_order_of(const Array& parameter, const Tensor<D, T>& x) {
+  if (same_order(*x.impl(), parameter)) return x;
+  const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
+  tern::detail::take_order(y.impl(), parameter);
+  backend::copy(D{}, *y.impl(), *x.impl());
+  return y;
+}
+
+/// Makes what the slot lacks for a step with so many states. Returns its gradient in the parameter's memory order.
 template <class D, class T>
 [[gnu::noinline]] Tensor<D, T> prepare(Slot& slot, std::size_t states) {
   TensorImpl* const p = slot.parameter.impl();
@@ -57,12 +67,12 @@ template <class D, class T>
     tern::detail::retain(p);
     return Tensor<D, T>(p);
   }
-  if (!p->contiguous) fail("step", {"parameter ", slot.name, " is not contiguous"});
+  if (!is_dense(*p)) fail("step", {"parameter ", slot.name, " has gaps in memory"});
   while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));
   if (is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version))
     slot.master = state_from(slot, slot.parameter);
   tern::detail::retain(p->node->gradient);
-  return contiguous(Tensor<D, T>(p->node->gradient));
+  return in_order_of(*p, Tensor<D, T>(p->node->gradient));
 }
 
 template <class S, std::size_t>
@@ -100,7 +110,8 @@ void update_by(Slot& slot, std::size_t states, const Direction& direction, const
   const Tensor<D, T> gradient = detail::prepare<D, T>(slot, states);
   const bool is_replay = cuda::detail::capture && cuda::detail::capture->is_replay();
   const AnyTensor& same_type = slot.master.defined() ? slot.master : slot.parameter;
-  detail::update_with<D, T>(slot, is_replay ? same_type.as<D, compute_t<T>>() : direction(gradient), f, std::index_sequence<>{});
+  const auto d = is_replay ? same_type.as<D, compute_t<T>>() : detail::in_order_of(*slot.parameter.impl(), direction(gradient));
+  detail::update_with<D, T>(slot, d, f, std::index_sequence<>{});
 }
 
 }  // namespace tern::optim

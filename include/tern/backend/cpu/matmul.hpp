@@ -103,10 +103,12 @@ template <class T>
   PostOps ops;
   if (p.accumulate) ops.sum();
   if (p.epilogue == Epilogue::gelu) ops.eltwise(dnnl_eltwise_gelu_erf);
-  const MemoryDesc* bias = p.bias ? &bias_desc : nullptr;
-  return new Primitive(
-      key, matmul_desc(a_desc, b_desc, bias, c_desc, Attributes(ops)),
-      {{DNNL_ARG_SRC, &a_desc}, {DNNL_ARG_WEIGHTS, &b_desc}, {DNNL_ARG_DST, &c_desc}, {DNNL_ARG_BIAS, bias}});
+  const Desc bias = p.bias ? bias_desc.get() : nullptr;
+  return new Primitive(key, matmul_desc(a_desc, b_desc, bias, c_desc, Attributes(ops)),
+                       {{DNNL_ARG_SRC, a_desc.get()},
+                        {DNNL_ARG_WEIGHTS, b_desc.get()},
+                        {DNNL_ARG_DST, c_desc.get()},
+                        {DNNL_ARG_BIAS, bias}});
 }
 
 /// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it. oneDNN's relu turns a NaN into

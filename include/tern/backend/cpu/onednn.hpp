@@ -59,9 +59,28 @@ constexpr dnnl_data_type_t data_type(DType type) {
   }
 }
 
+/// What oneDNN's functions take a description of memory as.
+#if DNNL_VERSION_MAJOR >= 3
+using Desc = const_dnnl_memory_desc_t;
+#else
+using Desc = const dnnl_memory_desc_t*;
+#endif
+
 /// Type, sizes and strides of an argument.
 class MemoryDesc {
  public:
+  /// In whatever order suits the primitive.
+  [[gnu::noinline, gnu::cold]] MemoryDesc(DType type, const Shape& dims) {
+    dnnl_dims_t d;
+    std::copy_n(dims.d, dims.n, d);
+#if DNNL_VERSION_MAJOR >= 3
+    check("dnnl_memory_desc_create_with_tag",
+          dnnl_memory_desc_create_with_tag(&desc_, dims.n, d, data_type(type), dnnl_format_tag_any));
+#else
+    check("dnnl_memory_desc_init_by_tag",
+          dnnl_memory_desc_init_by_tag(&desc_, dims.n, d, data_type(type), dnnl_format_tag_any));
+#endif
+  }
   [[gnu::noinline, gnu::cold]] MemoryDesc(DType type, const Shape& dims, const Shape& strides) {
     const int ndims = dims.n;
     dnnl_dims_t d, s;
@@ -76,9 +95,9 @@ class MemoryDesc {
   }
 #if DNNL_VERSION_MAJOR >= 3
   ~MemoryDesc() { dnnl_memory_desc_destroy(desc_); }
-  const_dnnl_memory_desc_t get() const { return desc_; }
+  Desc get() const { return desc_; }
 #else
-  const dnnl_memory_desc_t* get() const { return &desc_; }
+  Desc get() const { return &desc_; }
 #endif
   MemoryDesc(const MemoryDesc&) = delete;
   MemoryDesc& operator=(const MemoryDesc&) = delete;
@@ -137,13 +156,16 @@ class Attributes {
 
 /// Everything a primitive was made for: its kind, types, sizes, strides and the number of threads.
 struct Key {
-  static constexpr int capacity = 24;
+  static constexpr int capacity = 40;
   int n = 0;
   Index value[capacity];
 
   template <class... Values>
   explicit Key(Values... values) : n(sizeof...(values)), value{Index(values)...} {
     static_assert(sizeof...(values) <= capacity);
+  }
+  void add(const Shape& sizes) {
+    for (Index size : sizes) value[n++] = size;
   }
   std::uint64_t hash() const {
     std::uint64_t h = 0;
@@ -162,7 +184,7 @@ class Primitive {
   /// One argument: its number (DNNL_ARG_…) and what it looks like; null for one that is left out.
   struct Argument {
     int number;
-    const MemoryDesc* desc;
+    Desc desc;
   };
 
   /// Takes the descriptor over; null if there is none for these arguments.
@@ -179,7 +201,7 @@ class Primitive {
       scratch_bytes_ = dnnl_memory_desc_get_size(scratch);
       if (status == dnnl_success && scratch_bytes_) status = add(DNNL_ARG_SCRATCHPAD, scratch);
       for (const Argument& argument : arguments)
-        if (status == dnnl_success && argument.desc) status = add(argument.number, argument.desc->get());
+        if (status == dnnl_success && argument.desc) status = add(argument.number, argument.desc);
     }
     dnnl_primitive_desc_destroy(desc);
     if (status == dnnl_success) return;
@@ -192,6 +214,13 @@ class Primitive {
 
   const Key& key() const { return key_; }
   bool usable() const { return primitive_; }
+  /// What an argument looks like.
+  [[gnu::noinline]] Desc desc(int number) const {
+    Desc found = nullptr;
+    for (int i = 0; i < count_; ++i)
+      if (args_[i].arg == number) check("dnnl_memory_get_memory_desc", dnnl_memory_get_memory_desc(args_[i].memory, &found));
+    return found;
+  }
 
   /// Runs on these pointers, one for each argument, in order.
   void run(std::initializer_list<const void*> pointers) {
@@ -300,16 +329,15 @@ class Leased {
 };
 
 /// The descriptor of a matrix product, or null if oneDNN has none for these types and strides. bias may be null.
-inline dnnl_primitive_desc_t matmul_desc(const MemoryDesc& a, const MemoryDesc& b, const MemoryDesc* bias,
-                                         const MemoryDesc& c, const Attributes& attributes) {
+inline dnnl_primitive_desc_t matmul_desc(const MemoryDesc& a, const MemoryDesc& b, Desc bias, const MemoryDesc& c,
+                                         const Attributes& attributes) {
   dnnl_primitive_desc_t desc = nullptr;
-  const auto bias_desc = bias ? bias->get() : nullptr;
 #if DNNL_VERSION_MAJOR >= 3
-  const dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, engine(), a.get(), b.get(), bias_desc, c.get(),
+  const dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, engine(), a.get(), b.get(), bias, c.get(),
                                                                  attributes.get());
 #else
   dnnl_matmul_desc_t matmul;
-  check("dnnl_matmul_desc_init", dnnl_matmul_desc_init(&matmul, a.get(), b.get(), bias_desc, c.get()));
+  check("dnnl_matmul_desc_init", dnnl_matmul_desc_init(&matmul, a.get(), b.get(), bias, c.get()));
   const dnnl_status_t status = dnnl_primitive_desc_create(&desc, &matmul, attributes.get(), engine(), nullptr);
 #endif
   if (status == dnnl_unimplemented) return nullptr;

@@ -1,0 +1,78 @@
+// oneDNN's convolutions through its C API, and the reorders between the order in which a kernel wants its operands and
+// the one they have. What differs between oneDNN 2.6 and 3.x stays here.
+#pragma once
+#include "onednn.hpp"
+
+namespace tern {
+namespace detail::onednn {
+
+/// Which of the three convolutions between input, weights and output is computed.
+enum class Pass { forward, data_gradient, weight_gradient };
+
+/// A convolution's operands; bias may be null.
+struct ConvolutionDescs {
+  Desc x, weight, bias, y;
+};
+
+/// Where a window stands. oneDNN's dilation counts the elements that are left out.
+struct ConvolutionSteps {
+  dnnl_dims_t stride, padding, dilation;
+};
+
+/// The descriptor of a convolution, or null if oneDNN has none for these types and sizes. hint is that of the forward
+/// pass, null for itself.
+[[gnu::noinline, gnu::cold]] inline dnnl_primitive_desc_t convolution_desc(Pass pass, dnnl_alg_kind_t algorithm,
+                                                                           const ConvolutionDescs& d,
+                                                                           const ConvolutionSteps& s,
+                                                                           const Attributes& attributes,
+                                                                           dnnl_primitive_desc_t hint) {
+  dnnl_primitive_desc_t desc = nullptr;
+  dnnl_status_t status;
+#if DNNL_VERSION_MAJOR >= 3
+  if (pass == Pass::forward)
+    status = dnnl_convolution_forward_primitive_desc_create(&desc, engine(), dnnl_forward_training, algorithm, d.x,
+                                                            d.weight, d.bias, d.y, s.stride, s.dilation, s.padding,
+                                                            s.padding, attributes.get());
+  else if (pass == Pass::data_gradient)
+    status =
+        dnnl_convolution_backward_data_primitive_desc_create(&desc, engine(), algorithm, d.x, d.weight, d.y, s.stride,
+                                                             s.dilation, s.padding, s.padding, hint, attributes.get());
+  else
+    status = dnnl_convolution_backward_weights_primitive_desc_create(&desc, engine(), algorithm, d.x, d.weight, d.bias,
+                                                                     d.y, s.stride, s.dilation, s.padding, s.padding,
+                                                                     hint, attributes.get());
+#else
+  dnnl_convolution_desc_t c;
+  if (pass == Pass::forward)
+    status = dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_training, algorithm, d.x, d.weight, d.bias,
+                                                        d.y, s.stride, s.dilation, s.padding, s.padding);
+  else if (pass == Pass::data_gradient)
+    status = dnnl_dilated_convolution_backward_data_desc_init(&c, algorithm, d.x, d.weight, d.y, s.stride, s.dilation,
+                                                              s.padding, s.padding);
+  else
+    status = dnnl_dilated_convolution_backward_weights_desc_init(&c, algorithm, d.x, d.weight, d.bias, d.y, s.stride,
+                                                                 s.dilation, s.padding, s.padding);
+  if (status == dnnl_success) status = dnnl_primitive_desc_create(&desc, &c, attributes.get(), engine(), hint);
+#endif
+  if (status == dnnl_unimplemented) return nullptr;
+  check("dnnl_convolution_desc", status);
+  return desc;
+}
+
+/// True if both describe the same memory.
+inline bool same(Desc a, Desc b) { return dnnl_memory_desc_equal(a, b); }
+
+/// A primitive that copies from one order to another.
+[[gnu::noinline, gnu::cold]] inline Primitive* make_reorder(const Key& key, Desc from, Desc to) {
+  dnnl_primitive_desc_t desc = nullptr;
+  const Attributes attributes{PostOps()};
+  check("dnnl_reorder_primitive_desc_create",
+        dnnl_reorder_primitive_desc_create(&desc, from, engine(), to, engine(), attributes.get()));
+  auto* const made = new Primitive(key, desc, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  if (made->usable()) return made;
+  delete made;
+  refuse("dnnl_reorder_primitive_desc_create", dnnl_unimplemented);
+}
+
+}  // namespace detail::onednn
+}  // namespace tern

@@ -1,0 +1,112 @@
+// Conv1d, Conv2d, Conv3d.
+#pragma once
+#include <cmath>
+
+#include "../ops/convolution.hpp"
+#include "../ops/random.hpp"
+#include "module.hpp"
+
+namespace tern::nn {
+
+/// As ConvOptions, and whether there is a bias.
+struct ConvLayerOptions {
+  Dims stride = 1;
+  ConvPadding padding = 0;
+  Dims dilation = 1;
+  Index groups = 1;
+  bool bias = true;
+};
+
+namespace detail {
+
+/// The sizes of a layer's weight, [out, in / groups, kernel…]. Error unless they are positive and the groups divide
+/// the channels.
+[[gnu::noinline, gnu::cold]] inline Shape filter_shape(const char* layer, int dims, Index out, Index in, Dims kernel,
+                                                       Index groups) {
+  if (in < 1 || out < 1 || groups < 1 || in % groups != 0 || out % groups != 0)
+    fail(layer, {"channels ", in, " -> ", out, " do not divide into ", groups, " groups"});
+  if (kernel.n == 1)
+    for (int i = 1; i < dims; ++i) kernel.push_back(kernel[0]);
+  Shape shape{out, in / groups};
+  for (Index size : kernel) shape.push_back(size);
+  if (kernel.n != dims || shape.numel() < 1)
+    fail(layer, {"kernel_size ", kernel, " does not name ", Index(dims), " sizes"});
+  return shape;
+}
+
+/// The bound that PyTorch's convolutions draw weight and bias from: 1 / √(elements that an output is the sum of).
+inline double filter_bound(const Shape& weight) { return 1 / std::sqrt(double(weight.numel() / weight[0])); }
+
+/// A weight uniform in ± the bound, in the memory order that convolutions work in.
+template <Device D, Element T>
+Tensor<D, T> new_filter(const Shape& shape) {
+  const double bound = filter_bound(shape);
+  return contiguous(uniform<D, T>(shape, -bound, bound), channels_last);
+}
+
+inline ConvOptions conv_options(const ConvLayerOptions& o) { return {o.stride, o.padding, o.dilation, o.groups}; }
+
+}  // namespace detail
+
+/// conv1d with weight [out_channels, in_channels / groups, kernel_size] and bias [out_channels], which start uniform in
+/// ±1/√(in_channels / groups · kernel_size).
+template <Device D, Element T = float>
+struct Conv1d : Module<D, T> {
+  Index in_channels = 0, out_channels = 0;
+  ConvOptions options;
+  Parameter<D, T> weight, bias;
+
+  Conv1d(Index in, Index out, Dims kernel_size, ConvLayerOptions chosen = {})
+      : in_channels(in),
+        out_channels(out),
+        options(detail::conv_options(chosen)),
+        weight(detail::new_filter<D, T>(detail::filter_shape("Conv1d", 1, out, in, kernel_size, chosen.groups))) {
+    const double bound = detail::filter_bound(weight.shape());
+    if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
+  }
+  TERN_FIELDS(Conv1d, in_channels, out_channels, options, weight, bias)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv1d(x, weight, bias, options); }
+};
+
+/// The same with conv2d and weight [out_channels, in_channels / groups, height, width].
+template <Device D, Element T = float>
+struct Conv2d : Module<D, T> {
+  Index in_channels = 0, out_channels = 0;
+  ConvOptions options;
+  Parameter<D, T> weight, bias;
+
+  Conv2d(Index in, Index out, Dims kernel_size, ConvLayerOptions chosen = {})
+      : in_channels(in),
+        out_channels(out),
+        options(detail::conv_options(chosen)),
+        weight(detail::new_filter<D, T>(detail::filter_shape("Conv2d", 2, out, in, kernel_size, chosen.groups))) {
+    const double bound = detail::filter_bound(weight.shape());
+    if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
+  }
+  TERN_FIELDS(Conv2d, in_channels, out_channels, options, weight, bias)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv2d(x, weight, bias, options); }
+};
+
+/// The same with conv3d and weight [out_channels, in_channels / groups, depth, height, width].
+template <Device D, Element T = float>
+struct Conv3d : Module<D, T> {
+  Index in_channels = 0, out_channels = 0;
+  ConvOptions options;
+  Parameter<D, T> weight, bias;
+
+  Conv3d(Index in, Index out, Dims kernel_size, ConvLayerOptions chosen = {})
+      : in_channels(in),
+        out_channels(out),
+        options(detail::conv_options(chosen)),
+        weight(detail::new_filter<D, T>(detail::filter_shape("Conv3d", 3, out, in, kernel_size, chosen.groups))) {
+    const double bound = detail::filter_bound(weight.shape());
+    if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
+  }
+  TERN_FIELDS(Conv3d, in_channels, out_channels, options, weight, bias)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv3d(x, weight, bias, options); }
+};
+
+}  // namespace tern::nn

@@ -1,0 +1,245 @@
+// Convolution over one, two or three dimensions. The gradients of a convolution are convolutions: with y = x * w,
+//
+//   dx = g *ᵀ w (the data gradient),   dw = x ⋆ g (the weight gradient),
+//
+// and each of the three is linear in both of its operands, so that the other two are its gradients.
+#pragma once
+#include "../backend/convolution.hpp"
+#include "../device/events.hpp"
+#include "copy.hpp"
+#include "reduce.hpp"
+
+namespace tern {
+
+/// Zeros on both sides of each dimension: how many, "valid" for none, or "same" for as many as keep the sizes at
+/// stride 1.
+struct ConvPadding {
+  Dims sizes = 0;
+  bool same = false;
+
+  ConvPadding(Dims each) : sizes(each) {}
+  ConvPadding(int all) : sizes(all) {}
+  ConvPadding(std::initializer_list<Index> each) : sizes(each) {}
+  [[gnu::noinline, gnu::cold]] ConvPadding(const char* name) : same(std::strcmp(name, "same") == 0) {
+    if (!same && std::strcmp(name, "valid") != 0)
+      fail("padding", {"\"same\" or \"valid\" is needed, not \"", name, "\""});
+  }
+};
+
+/// How a convolution's window moves: one number for all dimensions, or one for each. The channels are split into
+/// `groups` that are convolved each for itself.
+struct ConvOptions {
+  Dims stride = 1;
+  ConvPadding padding = 0;
+  Dims dilation = 1;
+  Index groups = 1;
+};
+
+namespace detail {
+
+/// One number for each of n dimensions, from as many or from one.
+[[gnu::noinline, gnu::cold]] inline void each_dim(const char* op, const char* what, const Dims& given, Index least,
+                                                  int n, Index* out) {
+  if (given.n != 1 && given.n != n) fail(op, {what, " ", given, " does not name ", Index(n), " dimensions"});
+  for (int i = 0; i < n; ++i) {
+    out[i] = given[given.n == 1 ? 0 : i];
+    if (out[i] < least) fail(op, {what, " ", given, " is less than ", least});
+  }
+}
+
+/// A convolution and its result's sizes. Where "same" needs an odd number of zeros, both sides get the larger half, and
+/// the first position is one too many.
+struct ConvolutionPlan {
+  Convolution c;
+  Shape y;
+  bool one_too_many[3] = {};
+};
+
+/// The plan of a convolution of x [N, C, in…] with weight [K, C / groups, kernel…] and bias [K] or null. Error unless
+/// they fit.
+[[gnu::noinline, gnu::cold]] inline ConvolutionPlan plan_convolution(const char* op, int dims, const Array& x,
+                                                                     const Array& weight, const Array* bias,
+                                                                     const ConvOptions& options) {
+  ConvolutionPlan plan;
+  Convolution& c = plan.c;
+  c.dims = dims, c.groups = options.groups;
+  if (weight.ndim != dims + 2 || x.ndim != dims + 2)
+    fail(op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
+              Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
+  each_dim(op, "stride", options.stride, 1, dims, c.stride);
+  each_dim(op, "dilation", options.dilation, 1, dims, c.dilation);
+  each_dim(op, "padding", options.padding.sizes, 0, dims, c.padding);
+  const Index groups = c.groups, out_channels = weight.dims[0];
+  if (groups < 1 || x.dims[1] != weight.dims[1] * groups || out_channels % groups != 0 || x.dims[1] == 0 ||
+      out_channels == 0)
+    fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
+  if (bias && !(bias->shape() == Shape(out_channels)))
+    fail(op, {"bias ", bias->shape_ref(), " does not fit weight ", weight.shape_ref()});
+  plan.y = {x.dims[0], out_channels};
+  for (int i = 0; i < dims; ++i) {
+    const Index reach = c.dilation[i] * (weight.dims[2 + i] - 1);
+    if (options.padding.same) {
+      if (c.stride[i] != 1) fail(op, {"padding \"same\" needs a stride of 1, not ", options.stride});
+      c.padding[i] = (reach + 1) / 2, plan.one_too_many[i] = reach % 2;
+    }
+    const Index space = x.dims[2 + i] + 2 * c.padding[i] - reach;
+    if (weight.dims[2 + i] < 1 || x.dims[2 + i] < 1 || space < 1)
+      fail(op, {"weight ", weight.shape_ref(), " does not fit into input ", x.shape_ref(), " with padding ",
+                Shape(c.padding, dims), " and dilation ", options.dilation});
+    plan.y.push_back((space - 1) / c.stride[i] + 1);
+  }
+  return plan;
+}
+
+/// Counts a convolution's multiplications and additions, those with padding left out.
+[[gnu::noinline]] inline void count_convolution(const Convolution& c, const Array& x, const Array& weight,
+                                                const Array& y) {
+  double products = double(x.dims[0]) * double(weight.dims[0]) * double(weight.dims[1]);
+  for (int i = 0; i < c.dims; ++i) {
+    Index inside = 0;  // pairs of a position and a tap that lies on the input
+    for (Index tap = 0; tap < weight.dims[2 + i]; ++tap) {
+      const Index from = tap * c.dilation[i] - c.padding[i], s = c.stride[i];
+      const Index first = from < 0 ? (-from + s - 1) / s : 0, room = x.dims[2 + i] - 1 - from;
+      if (room >= 0) inside += std::max<Index>(0, std::min(room / s, y.dims[2 + i] - 1) - first + 1);
+    }
+    products *= double(inside);
+  }
+  device_events.flops += 2 * products;
+}
+
+template <class D, class T>
+Tensor<D, T> convolution_data_gradient(const Tensor<D, T>& g, const Tensor<D, T>& w, const Convolution& c,
+                                       const Shape& x);
+template <class D, class T>
+Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const Convolution& c,
+                                         const Shape& w);
+
+/// The sizes of the input whose gradient is being computed.
+inline Shape input_shape() { return {tape.input_shape.d, tape.input_shape.n}; }
+
+/// Dimensions that a bias is summed over.
+inline Dims all_but_channels(int ndim) {
+  Dims dims = 0;
+  for (int i = 2; i < ndim; ++i) dims.push_back(i);
+  return dims;
+}
+
+/// w's and the bias's gradient together, off the tape.
+template <class D, class T>
+std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>& x, const Tensor<D, T>& g,
+                                                             const Convolution& c, const Shape& w, bool bias) {
+  const Tensor<D, T> dw = empty<D, T>(w, channels_last, x.device());
+  const Tensor<D, T> db = bias ? empty<D, T>(w[0], x.device()) : Tensor<D, T>();
+  if (x.numel() == 0) {
+    backend::fill<T>(D{}, 0, *dw.impl());
+    if (bias) backend::fill<T>(D{}, 0, *db.impl());
+  } else {
+    count_convolution(c, *x.impl(), *dw.impl(), *g.impl());
+    backend::convolution_weight_gradient<T>(D{}, c, *dw.impl(), db.impl(), *channels_innermost(x).impl(),
+                                            *channels_innermost(g).impl());
+  }
+  return {dw, db};
+}
+
+/// y = x * w + b of the sizes given; b may be undefined.
+template <class D, class T>
+Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& w, const Tensor<D, T>& b,
+                         const Convolution& c, const Shape& sizes) {
+  const Tensor<D, T> y = empty<D, T>(sizes, channels_last, x.device());
+  if (y.numel() > 0) {
+    count_convolution(c, *x.impl(), *w.impl(), *y.impl());
+    const Tensor<D, T> bias = b.defined() ? dense(b) : b;
+    backend::convolution<T>(D{}, c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(),
+                            bias.impl(), nullptr);
+  }
+  record(op, y,
+         wrt(x, saved(w),
+             [c](const auto& g, const auto& kept) { return convolution_data_gradient(g, kept, c, input_shape()); }),
+         wrt(inputs(w, b), saved(x), [c](const auto& g, const auto& kept, Needs needs) {
+           using X = Tensor<D, T>;
+           const Dims others = all_but_channels(g.dim());
+           if (!needs[0]) return std::tuple(X(), sum(g, others));
+           if (!GradMode::is_enabled()) return convolution_gradients(kept, g, c, input_shape(), needs[1]);
+           return std::tuple(convolution_weight_gradient(kept, g, c, input_shape()), needs[1] ? sum(g, others) : X());
+         }));
+  return y;
+}
+
+/// dx = g *ᵀ w, where x has the sizes given.
+template <class D, class T>
+Tensor<D, T> convolution_data_gradient(const Tensor<D, T>& g, const Tensor<D, T>& w, const Convolution& c,
+                                       const Shape& x) {
+  const Tensor<D, T> dx = empty<D, T>(x, channels_last, g.device());
+  if (dx.numel() > 0) {
+    count_convolution(c, *dx.impl(), *w.impl(), *g.impl());
+    backend::convolution_data_gradient<T>(D{}, c, *dx.impl(), *channels_innermost(g).impl(),
+                                          *channels_innermost(w).impl(), nullptr);
+  }
+  record({"convolution_data_gradient", {}}, dx,
+         wrt(g, saved(w),
+             [c](const auto& h, const auto& kept) {
+               return convolution({"convolution", {}}, h, kept, Tensor<D, T>(), c, input_shape());
+             }),
+         wrt(w, saved(g),
+             [c](const auto& h, const auto& kept) { return convolution_weight_gradient(h, kept, c, input_shape()); }));
+  return dx;
+}
+
+/// dw = x ⋆ g, where w has the sizes given.
+template <class D, class T>
+Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const Convolution& c,
+                                         const Shape& w) {
+  const Tensor<D, T> dw = std::get<0>(convolution_gradients(x, g, c, w, false));
+  record({"convolution_weight_gradient", {}}, dw,
+         wrt(x, saved(g),
+             [c](const auto& h, const auto& kept) { return convolution_data_gradient(kept, h, c, input_shape()); }),
+         wrt(g, saved(x), [c](const auto& h, const auto& kept) {
+           return convolution({"convolution", {}}, kept, h, Tensor<D, T>(), c, input_shape());
+         }));
+  return dw;
+}
+
+/// conv1d, conv2d and conv3d: x with or without a batch.
+template <class D, class T>
+Tensor<D, T> conv(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                  const Tensor<D, T>& bias, const ConvOptions& options) {
+  const bool single = x.checked(op.name)->ndim == dims + 1;
+  const Tensor<D, T> batch = single ? unsqueeze(x, 0, op.here) : x;
+  const ConvolutionPlan plan =
+      plan_convolution(op.name, dims, *batch.impl(), *weight.checked(op.name), bias.impl(), options);
+  Tensor<D, T> y = convolution(op, contiguous(batch, channels_last, op.here),
+                               contiguous(weight, channels_last, op.here), bias, plan.c, plan.y);
+  for (int i = 0; i < dims; ++i)
+    if (plan.one_too_many[i]) y = narrow(y, 2 + i, 1, plan.y[2 + i] - 1);
+  return single ? squeeze(y, 0) : y;
+}
+
+}  // namespace detail
+
+/// Slides weight [K, C / groups, kernel] along x [N, C, in] or [C, in], and adds bias [K], which may be undefined: y is
+/// [N, K, out] with out = ⌊(in + 2 padding − dilation (kernel − 1) − 1) / stride⌋ + 1. Channels are innermost in memory
+/// (channels_last); what comes in another order is copied first.
+template <Device D, Floating T>
+Tensor<D, T> conv1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                    const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
+                    Here here = {}) {
+  return detail::conv({"conv1d", here}, 1, x, weight, bias, options);
+}
+
+/// The same for images, [N, C, height, width].
+template <Device D, Floating T>
+Tensor<D, T> conv2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                    const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
+                    Here here = {}) {
+  return detail::conv({"conv2d", here}, 2, x, weight, bias, options);
+}
+
+/// The same for volumes, [N, C, depth, height, width].
+template <Device D, Floating T>
+Tensor<D, T> conv3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                    const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
+                    Here here = {}) {
+  return detail::conv({"conv3d", here}, 3, x, weight, bias, options);
+}
+
+}  // namespace tern
