@@ -17,6 +17,8 @@ concept IsModule = std::is_base_of_v<ModuleBase, X>;
 
 template <class D, class T>
 class Parameter;
+template <class D, class T>
+class Statistic;
 
 namespace detail {
 
@@ -29,6 +31,8 @@ template <class D, class T>
 inline constexpr bool is_tensor<Tensor<D, T>> = true;
 template <class D, class T>
 inline constexpr bool is_tensor<Parameter<D, T>> = true;
+template <class D, class T>
+inline constexpr bool is_tensor<Statistic<D, T>> = true;
 template <class X>
 inline constexpr bool is_vector = false;
 template <class X>

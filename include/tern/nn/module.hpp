@@ -127,8 +127,8 @@ class Rebuild {
  private:
   template <class X>
   auto convert(const X& x) const {
-    using U = std::conditional_t<is_floating_v<typename X::value_type>, T, typename X::value_type>;
-    using Out = detail::rebind_t<X, D, U>;
+    using Out = detail::rebind_t<X, D, std::conditional_t<is_floating_v<typename X::value_type>, T, typename X::value_type>>;
+    using U = typename Out::value_type;
     if (!x.defined()) return Out();
     Tensor<D, U> y = tied<U>(x.impl());
     if (!y.defined()) {
@@ -170,6 +170,14 @@ class Parameter : public Tensor<D, T>, public detail::Registered {
   Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
     if (this->defined()) this->requires_grad_();
   }
+};
+
+/// What a layer has measured and is not learned, in what is calculated with: a 16-bit network keeps it in float.
+template <class D, class T>
+class Statistic : public Tensor<D, compute_t<T>> {
+ public:
+  Statistic() = default;
+  Statistic(Tensor<D, compute_t<T>> x) : Tensor<D, compute_t<T>>(std::move(x)) {}
 };
 
 namespace detail {

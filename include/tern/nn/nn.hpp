@@ -2,6 +2,7 @@
 #pragma once
 #include "activation.hpp"
 #include "attention.hpp"
+#include "batch_norm.hpp"
 #include "bilinear.hpp"
 #include "convolution.hpp"
 #include "dropout.hpp"

@@ -91,7 +91,7 @@ struct PoolSizes {
     if (!huge && padding > (reach + 1) / 2)
       fail(op, {"padding ", padding, " is more than half of a window of ", reach + 1});
     const Index room = huge ? -1 : in + 2 * padding - reach - 1;
-    if (room < 0 && !(sizes.ceil_mode && room > -stride))
+    if (huge || (room < 0 && !(sizes.ceil_mode && room > -stride)))
       fail(op, {"a window of ", sizes.kernel, " does not fit into ", x.shape_ref(), " with padding ", sizes.padding});
     Index out = room < 0 ? 1 : room / stride + (sizes.ceil_mode && room % stride ? 1 : 0) + 1;
     if (sizes.ceil_mode && (out - 1) * stride >= in + padding) --out;  // a window must begin within the image or before
