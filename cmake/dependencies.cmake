@@ -4,4 +4,7 @@ find_package(Eigen3Headers REQUIRED)
 find_package(DNNL REQUIRED MODULE)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(ZLIB REQUIRED)
+# Only tern::images, the readers of pictures, needs these.
+find_package(JPEG QUIET)
+find_package(PNG QUIET)
 list(POP_FRONT CMAKE_MODULE_PATH)

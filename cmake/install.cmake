@@ -5,6 +5,9 @@ set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/tern)
 
 install(DIRECTORY include/tern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS tern native EXPORT tern)
+if(TARGET images)
+  install(TARGETS images EXPORT tern)
+endif()
 install(EXPORT tern NAMESPACE tern:: FILE ternTargets.cmake DESTINATION ${package_dir})
 # Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake

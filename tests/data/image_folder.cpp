@@ -1,0 +1,207 @@
+#include "support/recorded.hpp"
+
+#include <set>
+
+#include <tern/data/image_folder.hpp>
+#include <tern/data/loader.hpp>
+#include <tern/data/transforms.hpp>
+#include <tern/io/sha256.hpp>
+
+#include "../io/temporary_folder.hpp"
+
+using namespace tern;
+using namespace tern::data::transforms;
+using data::ImageFolder;
+using tern_test::content_of;
+using tern_test::error_of;
+using tern_test::TemporaryFolder;
+
+namespace {
+
+/// A PNG file of 5 x 4 pixels: red 50 y + 10 x, green 255 - red, blue 7 x; `format` may add transparency.
+std::string png_bytes(int format = PNG_FORMAT_RGB) {
+  const int channels = format == PNG_FORMAT_RGB ? 3 : 4;
+  std::vector<unsigned char> pixels;
+  for (int y = 0; y < 5; ++y)
+    for (int x = 0; x < 4; ++x)
+      for (int c = 0; c < channels; ++c)
+        pixels.push_back(static_cast<unsigned char>(c == 0 ? 50 * y + 10 * x : c == 1 ? 255 - 50 * y - 10 * x : 7 * x));
+  png_image png{};
+  png.version = PNG_IMAGE_VERSION;
+  png.width = 4, png.height = 5, png.format = png_uint_32(format);
+  std::string out(10000, '\0');
+  png_alloc_size_t size = out.size();
+  REQUIRE(png_image_write_to_memory(&png, out.data(), &size, 0, pixels.data(), 0, nullptr));
+  out.resize(size);
+  return out;
+}
+
+/// The bytes [H, W, 3] that a read image came from.
+std::string bytes_of(const data::Image& image) {
+  std::string out;
+  const Index plane = image.height() * image.width();
+  for (Index i = 0; i < plane; ++i)
+    for (Index c = 0; c < 3; ++c) out += char(int(std::lround(255 * image.data()[c * plane + i])));
+  return out;
+}
+
+/// Two classes of two and one PNG images, and what is none.
+struct SmallFolder : TemporaryFolder {
+  SmallFolder() {
+    for (const char* folder : {"b", "a", "a/deep", ".hidden"}) std::filesystem::create_directory(*this / folder);
+    put("a/2.PNG", png_bytes());
+    put("a/1.png", png_bytes());
+    put("a/deep/3.png", png_bytes(PNG_FORMAT_RGBA));
+    put("b/0.png", png_bytes());
+    put("b/notes.txt", "no image");
+    put("readme.png", "no class");
+    put(".hidden/x.png", "no class");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("photographs are decoded and resized as by Pillow", "[data]") {
+  NEED_TEST_DATA(folder, "data/imagefolder");
+  const auto set = ImageFolder::load(folder);
+  CHECK(set.classes() == std::vector<std::string>{"autumn", "christmas", "spring", "summer", "winter"});
+  const auto cases = tern_test::recorded_cases("photographs");
+  REQUIRE(set.size() == Index(cases.size()));
+  const auto cropped = data::transformed(set, Resize(64), CenterCrop(48));
+  Index i = 0;
+  for (const auto& j : cases) {
+    INFO(set.path(i));
+    REQUIRE(set.path(i) == folder + "/" + j["name"].get<std::string>());
+    REQUIRE(io::sha256(content_of(set.path(i))) == j["sha256"]);
+    data::Image image;
+    set.read(i, image);
+    REQUIRE(image.width() == j["size"][0].get<Index>());
+    REQUIRE(image.height() == j["size"][1].get<Index>());
+    CHECK(io::sha256(bytes_of(image)) == j["decoded"]);
+    const auto [x, y] = cropped.batch({&i, 1});
+    REQUIRE(x.shape() == Shape{1, 3, 48, 48});
+    CHECK(set.classes()[std::size_t(y(0))] ==
+          j["name"].get<std::string>().substr(0, set.classes()[std::size_t(y(0))].size()));
+    // Pillow rounds to bytes after each of its two passes, so it is off by up to one from the exact average.
+    for (const auto& point : j["points"])
+      for (Index c = 0; c < 3; ++c) {
+        const double exact = 255 * double(x(0, c, point[0].get<Index>(), point[1].get<Index>()));
+        CHECK(std::abs(exact - point[std::size_t(2 + c)].get<double>()) < 1.01);
+      }
+    ++i;
+  }
+}
+
+TEST_CASE("classes and files are sorted by name, folders within searched", "[data]") {
+  const SmallFolder folder;
+  const auto set = ImageFolder::load(folder.path());
+  CHECK(set.classes() == std::vector<std::string>{"a", "b"});
+  std::vector<std::string> names;
+  for (Index i = 0; i < set.size(); ++i) names.push_back(set.path(i).substr(folder.path().size()));
+  CHECK(names == std::vector<std::string>{"/a/1.png", "/a/2.PNG", "/a/deep/3.png", "/b/0.png"});
+  Index seen = 0;
+  for (auto& [x, y] : data::loader<Cpu>(set, {.batch_size = 3})) {
+    REQUIRE(x.shape() == Shape{x.size(0), 3, 5, 4});
+    for (Index i = 0; i < x.size(0); ++i, ++seen) {
+      CHECK(y(i) == (seen == 3));
+      for (Index row = 0; row < 5; ++row)
+        for (Index column = 0; column < 4; ++column) {
+          const double red = double(50 * row + 10 * column);
+          CHECK(x(i, 0, row, column) == Approx(red / 255).margin(1e-7));
+          CHECK(x(i, 1, row, column) == Approx(1 - red / 255).margin(1e-7));
+          if (seen != 2) CHECK(x(i, 2, row, column) == Approx(double(7 * column) / 255).margin(1e-7));
+        }
+    }
+  }
+  CHECK(seen == 4);
+}
+
+TEST_CASE("folders that are no image folders are refused by name", "[data]") {
+  const TemporaryFolder folder;
+  CHECK(error_of([&] { ImageFolder::load(folder.path()); }) ==
+        "ImageFolder: '" + folder.path() + "': holds no folders");
+  CHECK(error_of([&] { ImageFolder::load(folder / "none"); }) ==
+        "ImageFolder: '" + (folder / "none") + "': cannot be opened: No such file or directory");
+  std::filesystem::create_directory(folder / "empty");
+  CHECK(error_of([&] { ImageFolder::load(folder.path()); }) ==
+        "ImageFolder: '" + (folder / "empty") + "': holds no .jpg, .jpeg or .png file");
+}
+
+TEST_CASE("damaged images are refused by name, or skipped and counted", "[data]") {
+  NEED_TEST_DATA(photographs, "data/imagefolder/winter");
+  const SmallFolder folder;
+  const std::string jpeg = content_of(photographs + "/winter_1.jpg"), png = png_bytes();
+  const std::string path_j = folder.put("b/1.jpg", jpeg), path_p = folder / "b/0.png";
+  const auto refusal = [&](const std::string& path) {
+    return error_of([&] {
+      data::Image image;
+      data::read_image(path, image);
+    });
+  };
+  REQUIRE(refusal(path_j) == "");
+  REQUIRE(refusal(path_p) == "");
+
+  SECTION("cut off anywhere") {
+    for (std::size_t n = 0; n < jpeg.size(); n = n < 700 ? n + 7 : n + 511) {
+      folder.put("b/1.jpg", jpeg.substr(0, n));
+      INFO(n);
+      CHECK(refusal(path_j).starts_with("image: '" + path_j + "': "));
+    }
+    for (std::size_t n = 0; n + 12 < png.size(); ++n) {  // what is cut off of the end chunk is not missed
+      folder.put("b/0.png", png.substr(0, n));
+      INFO(n);
+      CHECK(refusal(path_p).starts_with("image: '" + path_p + "': "));
+    }
+  }
+  SECTION("each of many bytes damaged: refused or read, nothing worse") {
+    std::set<std::string> said;
+    for (std::size_t i = 0; i < jpeg.size(); i += i < 700 ? 5 : 97) {
+      std::string damaged = jpeg;
+      damaged[i] = char(damaged[i] ^ 0x55);
+      folder.put("b/1.jpg", damaged);
+      const std::string message = refusal(path_j);
+      if (message.empty()) continue;
+      CHECK(message.starts_with("image: '" + path_j + "': "));
+      said.insert(message);
+    }
+    CHECK(said.size() > 5);
+    data::Image whole, image;
+    data::read_image(path_p, whole);
+    int refused = 0;
+    for (std::size_t i = 0; i + 12 < png.size(); ++i) {  // checksums find all that matters to the pixels
+      std::string damaged = png;
+      damaged[i] = char(damaged[i] ^ 0x55);
+      folder.put("b/0.png", damaged);
+      const std::string message = error_of([&] { data::read_image(path_p, image); });
+      INFO(i);
+      if (message.empty())
+        CHECK(bytes_of(image) == bytes_of(whole));
+      else
+        CHECK(message.starts_with("image: '" + path_p + "': "));
+      refused += !message.empty();
+    }
+    CHECK(refused > int(png.size()) - 20);
+  }
+  SECTION("skipped") {
+    folder.put("a/2.PNG", "not a PNG");
+    folder.put("b/1.jpg", jpeg.substr(0, jpeg.size() / 2));
+    const auto all = ImageFolder::load(folder.path()), good = ImageFolder::load(folder.path(), {.skip_bad = true});
+    CHECK(all.size() == 5);
+    CHECK(all.skipped() == 0);
+    CHECK(good.size() == 3);
+    CHECK(good.skipped() == 2);
+    CHECK(good.path(2) == path_p);
+    CHECK(good.label(2) == 1);
+    const std::vector<Index> samples = {1};
+    CHECK(error_of([&] { all.batch(samples); }) == "image: '" + (folder / "a/2.PNG") + "': Not a PNG file");
+  }
+}
+
+TEST_CASE("a missing or huge image is refused", "[data]") {
+  const TemporaryFolder folder;
+  data::Image image;
+  CHECK(error_of([&] { data::read_image(folder / "x.jpg", image); }) ==
+        "file: '" + (folder / "x.jpg") + "': cannot be opened: No such file or directory");
+  CHECK(error_of([&] { data::detail::check_image_size("x", 1 << 20, 1 << 20); }) ==
+        "image: 'x': is of 1048576 x 1048576 pixels; at most 268435456 are read");
+}
