@@ -6,13 +6,14 @@
 #include <cstdlib>
 #include <string>
 
-#include "tern/device/cuda/library.hpp"
+#include "tern/device/cuda/cudnn.hpp"
 
 namespace tern_test {
 
 /// Tests on Cuda find the emulated libraries unless TERN_CUDA_LIBRARIES names others, or is empty: then they find NVIDIA's, as any
-/// program does. Compiled kernels are kept in the build folder.
+/// program does. Compiled kernels are kept in the build folder. Convolutions are exact, as products are anyway: tolerances are float's.
 inline void use_emulated_cuda() {
+  tern::cuda::allow_tf32_convolution(false);
   setenv("TERN_CUDA_LIBRARIES", TERN_CUDA_EMULATOR, 0);
   setenv("XDG_CACHE_HOME", TERN_TEST_CACHE, 1);
 }

@@ -26,3 +26,4 @@ struct Convolution {
 }  // namespace tern
 
 #include "cpu/convolution.hpp"
+#include "cuda/convolution.hpp"

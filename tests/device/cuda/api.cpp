@@ -8,6 +8,9 @@
 #include <cublasLt.h>
 #include <cuda.h>
 #include <nvrtc.h>
+#if __has_include(<cudnn.h>)
+#include <cudnn.h>
+#endif
 
 namespace {
 
@@ -61,6 +64,29 @@ static_assert(int(preference_workspace_bytes) == CUBLASLT_MATMUL_PREF_MAX_WORKSP
 static_assert(int(preference_alignment_a) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
 static_assert(int(preference_alignment_d) == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 static_assert(int(epilogue_none) == CUBLASLT_EPILOGUE_DEFAULT && int(epilogue_bias) == CUBLASLT_EPILOGUE_BIAS);
+
+#ifdef CUDNN_MAJOR
+#define CHECK_CUDNN(name, result, arguments) \
+  static_assert(same_function<decltype(CudnnFunctions::name), decltype(&::name)>, #name);
+TERN_CUDNN_FUNCTIONS(CHECK_CUDNN)
+
+template <class Theirs>
+constexpr bool same_algorithm = sizeof(CudnnAlgorithm) == sizeof(Theirs) &&
+                                offsetof(CudnnAlgorithm, status) == offsetof(Theirs, status) &&
+                                offsetof(CudnnAlgorithm, workspace_bytes) == offsetof(Theirs, memory) &&
+                                offsetof(CudnnAlgorithm, determinism) == offsetof(Theirs, determinism) &&
+                                offsetof(CudnnAlgorithm, math) == offsetof(Theirs, mathType);
+static_assert(same_algorithm<cudnnConvolutionFwdAlgoPerf_t> && same_algorithm<cudnnConvolutionBwdDataAlgoPerf_t> &&
+              same_algorithm<cudnnConvolutionBwdFilterAlgoPerf_t>);
+static_assert(int(cudnn_float) == CUDNN_DATA_FLOAT && int(cudnn_double) == CUDNN_DATA_DOUBLE);
+static_assert(int(cudnn_half) == CUDNN_DATA_HALF && int(cudnn_bfloat16) == CUDNN_DATA_BFLOAT16);
+static_assert(int(cudnn_nchw) == CUDNN_TENSOR_NCHW && int(cudnn_nhwc) == CUDNN_TENSOR_NHWC);
+static_assert(int(cudnn_default_math) == CUDNN_DEFAULT_MATH && int(cudnn_tensor_op_math) == CUDNN_TENSOR_OP_MATH);
+static_assert(int(cudnn_fma_math) == CUDNN_FMA_MATH && int(cudnn_cross_correlation) == CUDNN_CROSS_CORRELATION);
+static_assert(int(cudnn_relu) == CUDNN_ACTIVATION_RELU && int(cudnn_identity) == CUDNN_ACTIVATION_IDENTITY);
+static_assert(int(cudnn_propagate_nan) == CUDNN_PROPAGATE_NAN && cudnn_deterministic == CUDNN_DETERMINISTIC);
+static_assert(cudnn_implicit_precomp_gemm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM);
+#endif
 
 }  // namespace
 

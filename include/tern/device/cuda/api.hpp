@@ -1,7 +1,7 @@
-// The C functions of CUDA's driver, of NVRTC and of cuBLASLt that the library calls, declared here so that a program needs none
+// The C functions of CUDA's driver, of NVRTC, cuBLASLt and cuDNN that the library calls, declared here so that a program needs none
 // of NVIDIA's headers to compile. tests/device/cuda/api.cpp holds every line against those headers.
 //
-// Sources: CUDA Driver API, NVRTC and cuBLAS documentation, versions 12 and 13.
+// Sources: CUDA Driver API, NVRTC and cuBLAS documentation, versions 12 and 13; cuDNN's, versions 8.9 and 9.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -158,6 +158,101 @@ enum MatmulEpilogue : int { epilogue_none = 1, epilogue_bias = 4 };
      MatrixLayout b_layout, const void* beta, const void* c, MatrixLayout c_layout, void* d, MatrixLayout d_layout,      \
      const MatmulAlgo* algorithm, void* workspace, std::size_t workspace_bytes, Stream stream))
 
+using Cudnn = struct CudnnHandle*;
+using CudnnTensor = struct CudnnTensorHandle*;
+using CudnnFilter = struct CudnnFilterHandle*;
+using CudnnConvolution = struct CudnnConvolutionHandle*;
+using CudnnActivation = struct CudnnActivationHandle*;
+
+enum CudnnType : int { cudnn_float = 0, cudnn_double = 1, cudnn_half = 2, cudnn_bfloat16 = 9 };
+enum CudnnFormat : int { cudnn_nchw = 0, cudnn_nhwc = 1 };
+enum CudnnMath : int { cudnn_default_math = 0, cudnn_tensor_op_math = 1, cudnn_fma_math = 3 };
+enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
+enum CudnnActivationMode : int { cudnn_relu = 1, cudnn_identity = 5 };
+enum CudnnNan : int { cudnn_propagate_nan = 1 };
+inline constexpr int cudnn_deterministic = 1, cudnn_implicit_precomp_gemm = 1;
+
+/// What a choice or a search says of an algorithm, of any of the three passes.
+struct CudnnAlgorithm {
+  int algorithm, status;
+  float milliseconds;
+  std::size_t workspace_bytes;
+  int determinism;
+  CudnnMath math;
+  int reserved[3];
+};
+
+#define TERN_CUDNN_FUNCTIONS(f)                                                                                          \
+  f(cudnnGetErrorString, const char*, (int status))                                                                      \
+  f(cudnnCreate, int, (Cudnn* handle))                                                                                   \
+  f(cudnnSetStream, int, (Cudnn handle, Stream stream))                                                                  \
+  f(cudnnCreateTensorDescriptor, int, (CudnnTensor* descriptor))                                                         \
+  f(cudnnDestroyTensorDescriptor, int, (CudnnTensor descriptor))                                                         \
+  f(cudnnCreateFilterDescriptor, int, (CudnnFilter* descriptor))                                                         \
+  f(cudnnDestroyFilterDescriptor, int, (CudnnFilter descriptor))                                                         \
+  f(cudnnCreateConvolutionDescriptor, int, (CudnnConvolution* descriptor))                                               \
+  f(cudnnDestroyConvolutionDescriptor, int, (CudnnConvolution descriptor))                                               \
+  f(cudnnCreateActivationDescriptor, int, (CudnnActivation* descriptor))                                                 \
+  f(cudnnDestroyActivationDescriptor, int, (CudnnActivation descriptor))                                                 \
+  f(cudnnSetTensorNdDescriptorEx, int,                                                                                   \
+    (CudnnTensor descriptor, CudnnFormat format, CudnnType type, int dims, const int* sizes))                            \
+  f(cudnnSetFilterNdDescriptor, int,                                                                                     \
+    (CudnnFilter descriptor, CudnnType type, CudnnFormat format, int dims, const int* sizes))                            \
+  f(cudnnSetConvolutionNdDescriptor, int,                                                                                \
+    (CudnnConvolution descriptor, int dims, const int* padding, const int* stride, const int* dilation,                  \
+     CudnnConvolutionMode mode, CudnnType compute))                                                                      \
+  f(cudnnSetConvolutionGroupCount, int, (CudnnConvolution descriptor, int groups))                                       \
+  f(cudnnSetConvolutionMathType, int, (CudnnConvolution descriptor, CudnnMath math))                                     \
+  f(cudnnSetActivationDescriptor, int,                                                                                   \
+    (CudnnActivation descriptor, CudnnActivationMode mode, CudnnNan nan, double coefficient))                            \
+  f(cudnnGetConvolutionForwardAlgorithm_v7, int,                                                                         \
+    (Cudnn handle, CudnnTensor x, CudnnFilter w, CudnnConvolution convolution, CudnnTensor y, int asked, int* found,     \
+     CudnnAlgorithm* results))                                                                                           \
+  f(cudnnGetConvolutionBackwardDataAlgorithm_v7, int,                                                                    \
+    (Cudnn handle, CudnnFilter w, CudnnTensor dy, CudnnConvolution convolution, CudnnTensor dx, int asked, int* found,   \
+     CudnnAlgorithm* results))                                                                                           \
+  f(cudnnGetConvolutionBackwardFilterAlgorithm_v7, int,                                                                  \
+    (Cudnn handle, CudnnTensor x, CudnnTensor dy, CudnnConvolution convolution, CudnnFilter dw, int asked, int* found,   \
+     CudnnAlgorithm* results))                                                                                           \
+  f(cudnnFindConvolutionForwardAlgorithmEx, int,                                                                         \
+    (Cudnn handle, CudnnTensor x, const void* x_data, CudnnFilter w, const void* w_data, CudnnConvolution convolution,   \
+     CudnnTensor y, void* y_data, int asked, int* found, CudnnAlgorithm* results, void* workspace,                       \
+     std::size_t workspace_bytes))                                                                                       \
+  f(cudnnFindConvolutionBackwardDataAlgorithmEx, int,                                                                    \
+    (Cudnn handle, CudnnFilter w, const void* w_data, CudnnTensor dy, const void* dy_data,                               \
+     CudnnConvolution convolution, CudnnTensor dx, void* dx_data, int asked, int* found, CudnnAlgorithm* results,        \
+     void* workspace, std::size_t workspace_bytes))                                                                      \
+  f(cudnnFindConvolutionBackwardFilterAlgorithmEx, int,                                                                  \
+    (Cudnn handle, CudnnTensor x, const void* x_data, CudnnTensor dy, const void* dy_data,                               \
+     CudnnConvolution convolution, CudnnFilter dw, void* dw_data, int asked, int* found, CudnnAlgorithm* results,        \
+     void* workspace, std::size_t workspace_bytes))                                                                      \
+  f(cudnnGetConvolutionForwardWorkspaceSize, int,                                                                        \
+    (Cudnn handle, CudnnTensor x, CudnnFilter w, CudnnConvolution convolution, CudnnTensor y, int algorithm,             \
+     std::size_t* bytes))                                                                                                \
+  f(cudnnGetConvolutionBackwardDataWorkspaceSize, int,                                                                   \
+    (Cudnn handle, CudnnFilter w, CudnnTensor dy, CudnnConvolution convolution, CudnnTensor dx, int algorithm,           \
+     std::size_t* bytes))                                                                                                \
+  f(cudnnGetConvolutionBackwardFilterWorkspaceSize, int,                                                                 \
+    (Cudnn handle, CudnnTensor x, CudnnTensor dy, CudnnConvolution convolution, CudnnFilter dw, int algorithm,           \
+     std::size_t* bytes))                                                                                                \
+  f(cudnnConvolutionForward, int,                                                                                        \
+    (Cudnn handle, const void* alpha, CudnnTensor x, const void* x_data, CudnnFilter w, const void* w_data,              \
+     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* beta,        \
+     CudnnTensor y, void* y_data))                                                                                       \
+  f(cudnnConvolutionBackwardData, int,                                                                                   \
+    (Cudnn handle, const void* alpha, CudnnFilter w, const void* w_data, CudnnTensor dy, const void* dy_data,            \
+     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* beta,        \
+     CudnnTensor dx, void* dx_data))                                                                                     \
+  f(cudnnConvolutionBackwardFilter, int,                                                                                 \
+    (Cudnn handle, const void* alpha, CudnnTensor x, const void* x_data, CudnnTensor dy, const void* dy_data,            \
+     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* beta,        \
+     CudnnFilter dw, void* dw_data))                                                                                     \
+  f(cudnnConvolutionBiasActivationForward, int,                                                                          \
+    (Cudnn handle, const void* alpha1, CudnnTensor x, const void* x_data, CudnnFilter w, const void* w_data,             \
+     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* alpha2,      \
+     CudnnTensor z, const void* z_data, CudnnTensor bias, const void* bias_data, CudnnActivation activation,             \
+     CudnnTensor y, void* y_data))
+
 #define TERN_CUDA_POINTER(name, result, arguments) result(*name) arguments = nullptr;
 
 /// Pointers to a library's functions, by their own names.
@@ -169,6 +264,9 @@ struct NvrtcFunctions {
 };
 struct CublasLtFunctions {
   TERN_CUBLASLT_FUNCTIONS(TERN_CUDA_POINTER)
+};
+struct CudnnFunctions {
+  TERN_CUDNN_FUNCTIONS(TERN_CUDA_POINTER)
 };
 #undef TERN_CUDA_POINTER
 

@@ -124,6 +124,17 @@ struct CublasLtLibrary {
     TERN_CUBLASLT_FUNCTIONS(TERN_CUDA_LOAD)
   }
 };
+
+/// cuDNN, for convolutions.
+struct CudnnLibrary {
+  Library library = open_library({"libcudnn.so.9", "libcudnn.so.8"}, true);
+  CudnnFunctions functions;
+  [[gnu::noinline, gnu::cold]] CudnnLibrary() {
+    if (!library.handle) return;
+    library.problem.clear();
+    TERN_CUDNN_FUNCTIONS(TERN_CUDA_LOAD)
+  }
+};
 #undef TERN_CUDA_LOAD
 
 // Never closed: tensors may outlive main's statics. Not inlined: everything calls them.
@@ -141,6 +152,11 @@ struct CublasLtLibrary {
   static CublasLtLibrary& instance = *new CublasLtLibrary;
   if (!instance.library.problem.empty())
     fail("cuda", {"cuBLASLt, which multiplies matrices, cannot be used: ", instance.library.problem});
+  return instance;
+}
+[[gnu::noinline]] inline CudnnLibrary& cudnn() {
+  static CudnnLibrary& instance = *new CudnnLibrary;
+  if (!instance.library.problem.empty()) fail("cuda", {"cuDNN, which convolves images, cannot be used: ", instance.library.problem});
   return instance;
 }
 
