@@ -5,13 +5,16 @@
 
 using namespace tern_test;
 
-TEMPLATE_TEST_CASE("Conv1d, Conv2d and Conv3d have PyTorch's names, shapes and initial values", "", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("convolutional layers have PyTorch's names, shapes and initial values", "", TERN_TEST_HOST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   check_recorded("Conv1d(4, 6, 5, groups=2)", nn::Conv1d<D>(4, 6, 5, {.groups = 2}));
   check_recorded("Conv2d(3, 8, (3, 5))", nn::Conv2d<D>(3, 8, {3, 5}));
   check_recorded("Conv2d(8, 8, 3, groups=8, bias=False)", nn::Conv2d<D>(8, 8, 3, {.groups = 8, .bias = false}));
   check_recorded("Conv3d(2, 4, 3)", nn::Conv3d<D, double>(2, 4, 3));
+  check_recorded("ConvTranspose1d(4, 6, 5, groups=2)", nn::ConvTranspose1d<D>(4, 6, 5, {.groups = 2}));
+  check_recorded("ConvTranspose2d(3, 8, (3, 5))", nn::ConvTranspose2d<D>(3, 8, {3, 5}));
+  check_recorded("ConvTranspose3d(2, 4, 3, bias=False)", nn::ConvTranspose3d<D>(2, 4, 3, {.bias = false}));
 }
 
 TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_TEST_HOST_DEVICES) {
@@ -25,10 +28,25 @@ TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_
   const nn::Conv1d<D, double> line(2, 3, 4, {.bias = false});
   CHECK_FALSE(line.bias.defined());
   CHECK(line.forward(ones<D, double>({2, 9})).shape() == Shape{3, 6});
-  CHECK(nn::Conv3d<D, double>(2, 3, {1, 2, 3}).forward(ones<D, double>({1, 2, 3, 3, 3})).shape() == Shape{1, 3, 3, 2, 1});
+  CHECK(nn::Conv3d<D, double>(2, 3, {1, 2, 3}).forward(ones<D, double>({1, 2, 3, 3, 3})).shape() ==
+        Shape{1, 3, 3, 2, 1});
 }
 
-TEMPLATE_TEST_CASE("a filter stays channels-last: in copies, under an optimiser, from a state dict", "", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("a transposed layer is its op with its options", "", TERN_TEST_HOST_DEVICES) {
+  using D = TestType;
+  const nn::ConvTranspose2d<D, double> net(4, 6, 3, {.stride = 2, .padding = 1, .output_padding = {1, 0}, .groups = 2});
+  const auto x = spread_tensor<D>({2, 4, 3, 4});
+  const auto y = net.forward(x);
+  CHECK(y.shape() == Shape{2, 6, 6, 7});
+  check_close(values_of(y), values_of(conv_transpose2d(x, net.weight, net.bias, net.options)));
+  CHECK(net.to(f32).options.output_padding == Dims{1, 0});
+  CHECK(nn::ConvTranspose1d<D>(2, 3, 4).forward(ones<D>({2, 9})).shape() == Shape{3, 12});
+  CHECK(nn::ConvTranspose3d<D>(2, 3, 2, {.dilation = 2}).forward(ones<D>({1, 2, 1, 2, 3})).shape() ==
+        Shape{1, 3, 3, 4, 5});
+}
+
+TEMPLATE_TEST_CASE("a filter stays channels-last: in copies, under an optimiser, from a state dict", "",
+                   TERN_TEST_HOST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   nn::Conv2d<D> net(3, 4, 3);
@@ -66,8 +84,9 @@ TEMPLATE_TEST_CASE("a filter stays channels-last: in copies, under an optimiser,
 
 TEMPLATE_TEST_CASE("convolutional layers refuse sizes that do not fit", "", TERN_TEST_HOST_DEVICES) {
   using D = TestType;
-  CHECK(error_of([] { nn::Conv2d<D>(4, 6, 3, {.groups = 4}); }) == "Conv2d: channels 4 -> 6 do not divide into 4 groups");
-  CHECK(error_of([] { nn::Conv1d<D>(0, 6, 3); }) == "Conv1d: channels 0 -> 6 do not divide into 1 groups");
+  CHECK(error_of([] { nn::Conv2d<D>(4, 6, 3, {.groups = 4}); }) ==
+        "Conv2d: channels 4 and 6 do not divide into 4 groups");
+  CHECK(error_of([] { nn::Conv1d<D>(0, 6, 3); }) == "Conv1d: channels 0 and 6 do not divide into 1 groups");
   CHECK(error_of([] { nn::Conv3d<D>(2, 2, {3, 3}); }) == "Conv3d: kernel_size [3, 3] does not name 3 sizes");
   CHECK(error_of([] { nn::Conv2d<D>(2, 2, 0); }) == "Conv2d: kernel_size [0, 0] does not name 2 sizes");
 }

@@ -17,16 +17,31 @@ tern::ConvOptions conv_options(const Call<D, T>& c) {
   return options;
 }
 
+/// The same of a transposed one.
+template <class D, class T>
+tern::ConvTransposeOptions conv_transpose_options(const Call<D, T>& c) {
+  return {.stride = c.dims(3, "stride", 1),
+          .padding = c.dims(4, "padding", 0),
+          .output_padding = c.dims(5, "output_padding", 0),
+          .dilation = c.dims(7, "dilation", 1),
+          .groups = c.integer(6, "groups", 1)};
+}
+
+#define TERN_CONV(name, options)                                                                          \
+  {                                                                                                       \
+    "nn.functional." #name,                                                                               \
+        [](C& c) { return Results{name(c.x(0), c.x(1, "weight"), c.optional_x(2, "bias"), options(c))}; } \
+  }
+
 template <class D, class T>
 Table<D, T> convolutions() {
   using C = Call<D, T>;
   return {
-      {"nn.functional.conv1d",
-       [](C& c) { return Results{conv1d(c.x(0), c.x(1, "weight"), c.optional_x(2, "bias"), conv_options(c))}; }},
-      {"nn.functional.conv2d",
-       [](C& c) { return Results{conv2d(c.x(0), c.x(1, "weight"), c.optional_x(2, "bias"), conv_options(c))}; }},
-      {"nn.functional.conv3d",
-       [](C& c) { return Results{conv3d(c.x(0), c.x(1, "weight"), c.optional_x(2, "bias"), conv_options(c))}; }},
+      TERN_CONV(conv1d, conv_options),
+      TERN_CONV(conv2d, conv_options),
+      TERN_CONV(conv3d, conv_options),
+      TERN_CONV(conv_transpose1d, conv_transpose_options),
+      TERN_CONV(conv_transpose2d, conv_transpose_options),
   };
 }
 

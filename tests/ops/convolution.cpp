@@ -45,7 +45,10 @@ const std::vector<Shapes>& shapes() {
       {"1-d without batch", {5, 20}, {7, 5, 4}, {.padding = "same"}},
       {"1-d depthwise", {2, 12, 30}, {12, 1, 7}, {.padding = 3, .groups = 12}},
       {"3-d", {2, 3, 5, 6, 4}, {8, 3, 2, 3, 3}, {.stride = {1, 2, 1}, .padding = 1}},
-      {"3-d, groups and dilation", {1, 4, 7, 6, 8}, {6, 2, 2, 2, 3}, {.padding = {1, 0, 2}, .dilation = 2, .groups = 2}},
+      {"3-d, groups and dilation",
+       {1, 4, 7, 6, 8},
+       {6, 2, 2, 2, 3},
+       {.padding = {1, 0, 2}, .dilation = 2, .groups = 2}},
   };
   return all;
 }
@@ -60,7 +63,8 @@ Tensor<D, T> conv(const Tensor<D, T>& x, const Tensor<D, T>& w, const Tensor<D, 
 template <class D, class T>
 std::vector<std::vector<double>> results(const Shapes& s, MemoryFormat order) {
   const bool batch = s.x.n == s.weight.n;
-  auto x = spread_tensor<D, T>(s.x, -1, 1.5), w = spread_tensor<D, T>(s.weight, -1.25, 1), b = spread_tensor<D, T>(s.weight[0]);
+  auto x = spread_tensor<D, T>(s.x, -1, 1.5), w = spread_tensor<D, T>(s.weight, -1.25, 1),
+       b = spread_tensor<D, T>(s.weight[0]);
   if (batch) x = x.contiguous(order);
   w = w.contiguous(order);
   x.requires_grad_(), w.requires_grad_(), b.requires_grad_();
@@ -96,16 +100,20 @@ TEMPLATE_TEST_CASE("convolutions and their gradients are the naive loops'", "[op
 
 TEMPLATE_TEST_CASE("gradients of convolutions", "[ops][gradcheck]", TERN_TEST_HOST_DEVICES) {
   using D = TestType;
-  for (const Shapes& s : {Shapes{"", {2, 2, 4, 3}, {4, 1, 2, 3}, {.stride = {2, 1}, .padding = 1, .groups = 2}},
-                          Shapes{"", {2, 5, 4}, {2, 2, 3, 2}, {.padding = "same", .dilation = {1, 2}}},
-                          Shapes{"", {2, 2, 5}, {3, 2, 2}, {.stride = 2}},
-                          Shapes{"", {1, 2, 3, 3, 2}, {2, 2, 2, 1, 2}, {.padding = {1, 0, 1}}},
-                          Shapes{"", {0, 2, 5}, {3, 2, 2}}}) {
+  for (const Shapes& s :
+       {Shapes{"", {2, 2, 4, 3}, {4, 1, 2, 3}, {.stride = {2, 1}, .padding = 1, .groups = 2}},
+        Shapes{"", {2, 5, 4}, {2, 2, 3, 2}, {.padding = "same", .dilation = {1, 2}}},
+        Shapes{"", {2, 2, 5}, {3, 2, 2}, {.stride = 2}},
+        Shapes{"", {1, 2, 3, 3, 2}, {2, 2, 2, 1, 2}, {.padding = {1, 0, 1}}}, Shapes{"", {0, 2, 5}, {3, 2, 2}}}) {
     INFO(text({s.x}) << " with " << text({s.weight}));
     auto x = spread_tensor<D>(s.x).requires_grad_(), w = spread_tensor<D>(s.weight).requires_grad_(),
          b = spread_tensor<D>(s.weight[0]).requires_grad_();
-    const auto full = [&s](const auto& in, const auto& weight, const auto& bias) { return conv(in, weight, bias, s.options); };
-    const auto bare = [&s](const auto& in, const auto& weight) { return conv(in, weight, Tensor<D, double>(), s.options); };
+    const auto full = [&s](const auto& in, const auto& weight, const auto& bias) {
+      return conv(in, weight, bias, s.options);
+    };
+    const auto bare = [&s](const auto& in, const auto& weight) {
+      return conv(in, weight, Tensor<D, double>(), s.options);
+    };
     CHECK(gradcheck(full, std::tuple{x, w, b}));
     CHECK(gradgradcheck(full, std::tuple{x, w, b}));
     CHECK(gradcheck(bare, std::tuple{x, w}));
@@ -133,7 +141,8 @@ TEMPLATE_TEST_CASE("a convolution computes only the gradients that are asked for
   CHECK(gradients(false, false, true) == 0);
 }
 
-TEMPLATE_TEST_CASE("a convolution's operations are those on the input, not on its padding", "[ops]", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("a convolution's operations are those on the input, not on its padding", "[ops]",
+                   TERN_TEST_HOST_DEVICES) {
   const double before = detail::device_events.flops;
   conv2d(ones<TestType>({1, 1, 5, 6}), ones<TestType>({1, 1, 3, 3}), {}, {.stride = 2, .padding = {2, 1}});
   // Of the window's rows 1, 3, 3 and 1 lie on the input, of its columns 2, 3 and 3.
@@ -151,7 +160,8 @@ TEMPLATE_TEST_CASE("convolutions keep channels innermost, from layer to layer", 
   CHECK(x.grad().is_contiguous(channels_last));
 }
 
-TEMPLATE_TEST_CASE("relu and a residual are part of a convolution where they are asked for", "[ops]", float, double, bfloat16) {
+TEMPLATE_TEST_CASE("relu and a residual are part of a convolution where they are asked for", "[ops]", float, double,
+                   bfloat16) {
   const double tolerance = std::is_same_v<TestType, bfloat16> ? 1e-2 : 1e-5;
   const auto run = []<class D>(D) {
     const auto x = spread_tensor<D, TestType>({2, 8, 6, 5}).contiguous(channels_last);
@@ -191,11 +201,13 @@ TEMPLATE_TEST_CASE("convolutions refuse", "[ops]", TERN_TEST_HOST_DEVICES) {
   const auto x = zeros<TestType>({2, 4, 5, 5}), w = zeros<TestType>({6, 4, 3, 3});
   const auto error = [&](const ConvOptions& options) { return error_of([&] { conv2d(x, w, {}, options); }); };
   CHECK(error_of([&] { conv1d(x, w); }) ==
-        "conv1d: an input of 3 dimensions (2 without a batch) and a weight of 3 are needed, not [2, 4, 5, 5] and [6, 4, 3, 3]");
+        "conv1d: an input of 3 dimensions (2 without a batch) and a weight of 3 are needed, not [2, 4, 5, 5] and [6, "
+        "4, 3, 3]");
   CHECK(error({.groups = 2}) == "conv2d: input [2, 4, 5, 5] does not fit weight [6, 4, 3, 3] in 2 groups");
   CHECK(error({.groups = 0}) == "conv2d: input [2, 4, 5, 5] does not fit weight [6, 4, 3, 3] in 0 groups");
-  CHECK(error_of([&] { conv2d(x, zeros<TestType>({6, 2, 3, 3}), zeros<TestType>({5}), {.groups = 2}); }) ==
-        "conv2d: bias [5] does not fit weight [6, 2, 3, 3]");
+  CHECK(error_of([&] {
+          conv2d(x, zeros<TestType>({6, 2, 3, 3}), zeros<TestType>({5}), {.groups = 2});
+        }) == "conv2d: bias [5] does not fit weight [6, 2, 3, 3]");
   CHECK(error({.stride = {1, 2, 3}}) == "conv2d: stride [1, 2, 3] does not name 2 dimensions");
   CHECK(error({.stride = 0}) == "conv2d: stride [0] is less than 1");
   CHECK(error({.padding = {0, -1}}) == "conv2d: padding [0, -1] is less than 0");

@@ -4,6 +4,8 @@
 //
 // and each of the three is linear in both of its operands, so that the other two are its gradients.
 #pragma once
+#include <cstring>
+
 #include "../backend/convolution.hpp"
 #include "../device/events.hpp"
 #include "copy.hpp"
@@ -47,6 +49,12 @@ namespace detail {
   }
 }
 
+[[gnu::noinline, gnu::cold]] inline void check_operands(const char* op, int dims, const Array& x, const Array& weight) {
+  if (weight.ndim != dims + 2 || x.ndim != dims + 2)
+    fail(op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
+              Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
+}
+
 /// A convolution and its result's sizes. Where "same" needs an odd number of zeros, both sides get the larger half, and
 /// the first position is one too many.
 struct ConvolutionPlan {
@@ -63,9 +71,7 @@ struct ConvolutionPlan {
   ConvolutionPlan plan;
   Convolution& c = plan.c;
   c.dims = dims, c.groups = options.groups;
-  if (weight.ndim != dims + 2 || x.ndim != dims + 2)
-    fail(op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
-              Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
+  check_operands(op, dims, x, weight);
   each_dim(op, "stride", options.stride, 1, dims, c.stride);
   each_dim(op, "dilation", options.dilation, 1, dims, c.dilation);
   each_dim(op, "padding", options.padding.sizes, 0, dims, c.padding);
@@ -108,14 +114,20 @@ struct ConvolutionPlan {
 }
 
 template <class D, class T>
-Tensor<D, T> convolution_data_gradient(const Tensor<D, T>& g, const Tensor<D, T>& w, const Convolution& c,
-                                       const Shape& x);
+Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
+                                       const Tensor<D, T>& b, const Convolution& c, const Shape& x);
 template <class D, class T>
 Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const Convolution& c,
                                          const Shape& w);
 
 /// The sizes of the input whose gradient is being computed.
 inline Shape input_shape() { return {tape.input_shape.d, tape.input_shape.n}; }
+
+/// The data gradient of that input.
+template <class D, class T>
+Tensor<D, T> data_gradient(const Tensor<D, T>& g, const Tensor<D, T>& w, const Convolution& c) {
+  return convolution_data_gradient({"convolution_data_gradient", {}}, g, w, Tensor<D, T>(), c, input_shape());
+}
 
 /// Dimensions that a bias is summed over.
 inline Dims all_but_channels(int ndim) {
@@ -152,9 +164,7 @@ Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D
     backend::convolution<T>(D{}, c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(),
                             bias.impl(), nullptr);
   }
-  record(op, y,
-         wrt(x, saved(w),
-             [c](const auto& g, const auto& kept) { return convolution_data_gradient(g, kept, c, input_shape()); }),
+  record(op, y, wrt(x, saved(w), [c](const auto& g, const auto& kept) { return data_gradient(g, kept, c); }),
          wrt(inputs(w, b), saved(x), [c](const auto& g, const auto& kept, Needs needs) {
            using X = Tensor<D, T>;
            const Dims others = all_but_channels(g.dim());
@@ -165,23 +175,25 @@ Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D
   return y;
 }
 
-/// dx = g *ᵀ w, where x has the sizes given.
+/// dx = g *ᵀ w + b, where x has the sizes given; b may be undefined.
 template <class D, class T>
-Tensor<D, T> convolution_data_gradient(const Tensor<D, T>& g, const Tensor<D, T>& w, const Convolution& c,
-                                       const Shape& x) {
+Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
+                                       const Tensor<D, T>& b, const Convolution& c, const Shape& x) {
   const Tensor<D, T> dx = empty<D, T>(x, channels_last, g.device());
   if (dx.numel() > 0) {
     count_convolution(c, *dx.impl(), *w.impl(), *g.impl());
+    const Tensor<D, T> bias = b.defined() ? dense(b) : b;
     backend::convolution_data_gradient<T>(D{}, c, *dx.impl(), *channels_innermost(g).impl(),
-                                          *channels_innermost(w).impl(), nullptr);
+                                          *channels_innermost(w).impl(), bias.impl());
   }
-  record({"convolution_data_gradient", {}}, dx,
+  record(op, dx,
          wrt(g, saved(w),
              [c](const auto& h, const auto& kept) {
                return convolution({"convolution", {}}, h, kept, Tensor<D, T>(), c, input_shape());
              }),
          wrt(w, saved(g),
-             [c](const auto& h, const auto& kept) { return convolution_weight_gradient(h, kept, c, input_shape()); }));
+             [c](const auto& h, const auto& kept) { return convolution_weight_gradient(h, kept, c, input_shape()); }),
+         wrt(b, [](const auto& h) { return sum(h, all_but_channels(h.dim())); }));
   return dx;
 }
 
@@ -191,8 +203,7 @@ Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, 
                                          const Shape& w) {
   const Tensor<D, T> dw = std::get<0>(convolution_gradients(x, g, c, w, false));
   record({"convolution_weight_gradient", {}}, dw,
-         wrt(x, saved(g),
-             [c](const auto& h, const auto& kept) { return convolution_data_gradient(kept, h, c, input_shape()); }),
+         wrt(x, saved(g), [c](const auto& h, const auto& kept) { return data_gradient(kept, h, c); }),
          wrt(g, saved(x), [c](const auto& h, const auto& kept) {
            return convolution({"convolution", {}}, kept, h, Tensor<D, T>(), c, input_shape());
          }));
@@ -241,5 +252,9 @@ Tensor<D, T> conv3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     Here here = {}) {
   return detail::conv({"conv3d", here}, 3, x, weight, bias, options);
 }
+
+TERN_SAME_PLACE(conv1d)
+TERN_SAME_PLACE(conv2d)
+TERN_SAME_PLACE(conv3d)
 
 }  // namespace tern

@@ -9,6 +9,7 @@
 #include "blend.hpp"
 #include "cat.hpp"
 #include "comparison.hpp"
+#include "conv_transpose.hpp"
 #include "convolution.hpp"
 #include "copy.hpp"
 #include "cross_entropy.hpp"

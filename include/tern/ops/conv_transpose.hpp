@@ -1,0 +1,112 @@
+// Transposed convolution: the adjoint of a convolution, its data gradient used forward.
+#pragma once
+#include "convolution.hpp"
+#include "pad.hpp"
+
+namespace tern {
+
+/// As ConvOptions: stride and padding are those of the convolution whose adjoint it is. Of the sizes that this one maps
+/// to the input's, output_padding chooses a larger one.
+struct ConvTransposeOptions {
+  Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
+  Index groups = 1;
+};
+
+namespace detail {
+
+/// A transposed convolution: the convolution that maps its output to its input, the output's sizes, and by how many
+/// zeros the input ends later.
+struct TransposePlan {
+  Convolution c;
+  Shape y;
+  Dims zeros;
+};
+
+/// The plan for x [N, C, in…] with weight [C, K / groups, kernel…] and bias [K] or null. Error unless they fit.
+[[gnu::noinline, gnu::cold]] inline TransposePlan plan_conv_transpose(const char* op, int dims, const Array& x,
+                                                                      const Array& weight, const Array* bias,
+                                                                      const ConvTransposeOptions& options) {
+  TransposePlan plan;
+  Convolution& c = plan.c;
+  c.dims = dims, c.groups = options.groups;
+  Index extra[3];
+  check_operands(op, dims, x, weight);
+  each_dim(op, "stride", options.stride, 1, dims, c.stride);
+  each_dim(op, "dilation", options.dilation, 1, dims, c.dilation);
+  each_dim(op, "padding", options.padding, 0, dims, c.padding);
+  each_dim(op, "output_padding", options.output_padding, 0, dims, extra);
+  const Index groups = c.groups, channels = x.dims[1], out_channels = weight.dims[1] * groups;
+  if (groups < 1 || channels != weight.dims[0] || channels % groups != 0 || channels == 0 || out_channels == 0)
+    fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
+  if (bias && !(bias->shape() == Shape(out_channels)))
+    fail(op, {"bias ", bias->shape_ref(), " does not fit ", out_channels, " channels"});
+  plan.y = {x.dims[0], out_channels};
+  for (int i = dims; i-- > 0;) {
+    plan.zeros.push_back(0);  // the last dimension comes first in what pad takes
+    plan.zeros.push_back(extra[i] / c.stride[i]);
+  }
+  for (int i = 0; i < dims; ++i) {
+    if (extra[i] >= c.stride[i] && extra[i] >= c.dilation[i])
+      fail(op, {"output_padding ", options.output_padding, " must be smaller than stride ", options.stride,
+                " or dilation ", options.dilation});
+    const Index reach = c.dilation[i] * (weight.dims[2 + i] - 1);
+    const Index size = (x.dims[2 + i] - 1) * c.stride[i] - 2 * c.padding[i] + reach + extra[i] + 1;
+    if (weight.dims[2 + i] < 1 || x.dims[2 + i] < 1 || size < 1)
+      fail(op, {"nothing is left of input ", x.shape_ref(), " with weight ", weight.shape_ref(), " and padding ",
+                options.padding});
+    plan.y.push_back(size);
+  }
+  return plan;
+}
+
+/// conv_transpose1d, 2d and 3d: x with or without a batch.
+template <class D, class T>
+Tensor<D, T> conv_transpose(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                            const Tensor<D, T>& bias, const ConvTransposeOptions& options) {
+  const bool single = x.checked(op.name)->ndim == dims + 1;
+  Tensor<D, T> batch = single ? unsqueeze(x, 0, op.here) : x;
+  const TransposePlan plan =
+      plan_conv_transpose(op.name, dims, *batch.impl(), *weight.checked(op.name), bias.impl(), options);
+  for (const Index n : plan.zeros)
+    if (n > 0) {
+      batch = pad(batch, plan.zeros);
+      break;
+    }
+  const Tensor<D, T> y = convolution_data_gradient(op, contiguous(batch, channels_last, op.here),
+                                                   contiguous(weight, channels_last, op.here), bias, plan.c, plan.y);
+  return single ? squeeze(y, 0) : y;
+}
+
+}  // namespace detail
+
+/// Adds weight [C, K / groups, kernel], times each element of x [N, C, in] or [C, in], to where a convolution's window
+/// stands, and bias [K], which may be undefined: y is [N, K, out] with
+/// out = (in − 1) stride − 2 padding + dilation (kernel − 1) + output_padding + 1.
+template <Device D, Floating T>
+Tensor<D, T> conv_transpose1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                              const std::type_identity_t<Tensor<D, T>>& bias = {},
+                              const ConvTransposeOptions& options = {}, Here here = {}) {
+  return detail::conv_transpose({"conv_transpose1d", here}, 1, x, weight, bias, options);
+}
+
+/// The same for images, [N, C, height, width].
+template <Device D, Floating T>
+Tensor<D, T> conv_transpose2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                              const std::type_identity_t<Tensor<D, T>>& bias = {},
+                              const ConvTransposeOptions& options = {}, Here here = {}) {
+  return detail::conv_transpose({"conv_transpose2d", here}, 2, x, weight, bias, options);
+}
+
+/// The same for volumes, [N, C, depth, height, width].
+template <Device D, Floating T>
+Tensor<D, T> conv_transpose3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                              const std::type_identity_t<Tensor<D, T>>& bias = {},
+                              const ConvTransposeOptions& options = {}, Here here = {}) {
+  return detail::conv_transpose({"conv_transpose3d", here}, 3, x, weight, bias, options);
+}
+
+TERN_SAME_PLACE(conv_transpose1d)
+TERN_SAME_PLACE(conv_transpose2d)
+TERN_SAME_PLACE(conv_transpose3d)
+
+}  // namespace tern
