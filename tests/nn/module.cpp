@@ -2,6 +2,9 @@
 
 #include <tern/nn/nn.hpp>
 #include <tern/ops/ops.hpp>
+#include <tern/optim/sgd.hpp>
+
+#include <set>
 
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -137,6 +140,79 @@ TEMPLATE_TEST_CASE("tied weights come once in parameters(), by both names in sta
   CHECK(names_of(net.state_dict()) == Names{"encoder.weight", "encoder.bias", "decoder.weight", "decoder.bias"});
   sum(net(ones<D>({1, 3}))).backward();
   CHECK(net.encoder.weight.grad().impl() == net.decoder.weight.grad().impl());
+}
+
+TEMPLATE_TEST_CASE("a tied weight's gradient is the sum of its uses, and it is stepped once", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Tied<D, double> net;
+  const auto x = spread_tensor<D>({2, 3});
+  const auto encoder = net.encoder.weight.detach().clone().requires_grad_(), decoder = net.encoder.weight.detach().clone().requires_grad_();
+  sum(square(linear(linear(x, encoder, net.encoder.bias.detach()), decoder, net.decoder.bias.detach()))).backward();
+  sum(square(net(x))).backward();
+  const auto both = encoder.grad() + decoder.grad();
+  check_close(values_of(net.decoder.weight.grad()), values_of(both));
+  optim::SGD sgd(net.parameters(), {.lr = 0.01});
+  CHECK(sgd.slots().size() == 3);
+  sgd.step();
+  check_close(values_of(net.decoder.weight), values_of(encoder.detach() - 0.01 * both));
+  CHECK(same_bits(net.encoder.weight, net.decoder.weight));
+
+  Tied<D, double> other;  // as from a checkpoint
+  other.load_state_dict(net.state_dict());
+  CHECK(other.encoder.weight.impl() == other.decoder.weight.impl());
+  CHECK(same_bits(other.decoder.weight, net.decoder.weight.detach()));
+}
+
+namespace {
+
+/// The nodes of a graph that are no leaves, by their ops' names.
+std::multiset<std::string> ops_of(Node* root) {
+  std::set<Node*> seen;
+  std::vector<Node*> open{root};
+  std::multiset<std::string> names;
+  while (!open.empty()) {
+    Node* const node = open.back();
+    open.pop_back();
+    if (!node || !seen.insert(node).second || node->leaf) continue;
+    names.insert(node->name);
+    for (int i = 0; i < node->edge_count; ++i) open.push_back(node->edges()[i].next);
+  }
+  return names;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("what is frozen costs no gradient and is not stepped", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Net<D, double> net;
+  net.eval();
+  const auto x = spread_tensor<D>({4, 3});
+  const auto whole = ops_of(sum(net(x)).impl()->node);
+  CHECK(whole.size() == 4);  // two layers, relu, sum
+  net.hidden.requires_grad_(false);
+  const auto loss = sum(net(x));
+  CHECK(ops_of(loss.impl()->node).size() == 2);
+  loss.backward();
+  CHECK_FALSE(net.hidden.weight.grad().defined());
+  CHECK(names_of(net.parameters()).size() == 4);
+  const auto frozen = values_of(net.hidden.weight), moving = values_of(net.out.weight);
+  optim::SGD sgd(net.parameters(), {.lr = 0.1, .weight_decay = 0.1});
+  sgd.step();
+  CHECK(values_of(net.hidden.weight) == frozen);
+  CHECK(values_of(net.out.weight) != moving);
+  sgd.zero_grad();
+  CHECK_FALSE(net.clone().hidden.weight.requires_grad());
+
+  net.requires_grad_();
+  CHECK(ops_of(sum(net(x)).impl()->node) == whole);
+  sum(net(x)).backward();
+  sgd.step();
+  CHECK(values_of(net.hidden.weight) != frozen);
+  net.requires_grad_(false);
+  CHECK_FALSE(net(x).requires_grad());
+  Stack<D> stack(2, 1, 1.0);
+  stack.requires_grad_();
+  CHECK_FALSE(stack.mean.requires_grad());  // a buffer
 }
 
 TEMPLATE_TEST_CASE("to() and clone() keep weights, ties, requires_grad and mode, and share nothing", "", TERN_TEST_DEVICES) {

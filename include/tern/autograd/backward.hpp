@@ -36,6 +36,18 @@ namespace detail {
   pass.run();
 }
 
+/// Makes a tensor a leaf that requires a gradient, or (off) one that does not.
+[[gnu::noinline, gnu::cold]] inline void require_grad(TensorImpl* p, bool on, const GradOps* ops) {
+  if (on == (p->node != nullptr)) return;
+  if (!on) {
+    if (!p->node->leaf) fail("requires_grad_", {"only a leaf can stop requiring a gradient; use detach()"});
+    release_node(std::exchange(p->node, nullptr));
+    return;
+  }
+  if (p->inference) fail("requires_grad_", {"the tensor was made in inference mode; clone() it outside"});
+  p->node = new_leaf(ops);
+}
+
 /// Wraps f as a hook; f takes a Tensor<D, T> and returns nothing or a replacement.
 template <class D, class T, class F>
 Hook* new_hook(F f) {
@@ -63,15 +75,7 @@ inline void append_hook(Hook*& list, Hook* hook) {
 template <Device D, Element T>
 Tensor<D, T>& Tensor<D, T>::requires_grad_(bool on) {
   static_assert(is_floating_v<T>, "only floating-point tensors can require a gradient");
-  TensorImpl* const p = checked("requires_grad_");
-  if (on == (p->node != nullptr)) return *this;
-  if (!on) {
-    if (!p->node->leaf) fail("requires_grad_", {"only a leaf can stop requiring a gradient; use detach()"});
-    detail::release_node(std::exchange(p->node, nullptr));
-    return *this;
-  }
-  if (p->inference) fail("requires_grad_", {"the tensor was made in inference mode; clone() it outside"});
-  p->node = detail::new_leaf(&GradOpsFor<D, T>::table);
+  detail::require_grad(checked("requires_grad_"), on, &GradOpsFor<D, T>::table);
   return *this;
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../ops/grad_ops.hpp"
 #include "../ops/overwrite.hpp"
 #include "registry.hpp"
 
@@ -54,7 +55,7 @@ struct Member {
   tern::detail::Lists* lists = nullptr;
   // Of a tensor, which is defined:
   AnyTensor tensor{};
-  bool is_parameter = false;
+  const GradOps* grad_ops = nullptr;  // of a parameter; null: it is a buffer
   void (*overwrite)(const AnyTensor& to, const AnyTensor& from) = nullptr;
 };
 
@@ -79,7 +80,7 @@ class Walk {
     } else if constexpr (is_tensor<X>) {
       using D = typename X::device_type;
       using T = typename X::value_type;
-      if (x.defined()) tensor(x, std::is_base_of_v<Registered, X>, &tern::detail::overwrite<D, T>);
+      if (x.defined()) tensor(x, grad_ops<X>(), &tern::detail::overwrite<D, T>);
     } else {
       for (std::size_t i = 0; i < x.size(); ++i) enter(Index(i), x[i]);
     }
@@ -102,9 +103,14 @@ class Walk {
   [[gnu::noinline, gnu::cold]] void module(const char* type, Extent extent, tern::detail::Lists* lists) {
     visit_(context_, {.path = path_, .depth = depth_++, .type = type, .extent = extent, .lists = lists});
   }
-  [[gnu::noinline, gnu::cold]] void tensor(const AnyTensor& x, bool is_parameter,
+  [[gnu::noinline, gnu::cold]] void tensor(const AnyTensor& x, const GradOps* grad_ops,
                                            void (*overwrite)(const AnyTensor& to, const AnyTensor& from)) {
-    visit_(context_, {.path = path_, .depth = depth_, .tensor = x, .is_parameter = is_parameter, .overwrite = overwrite});
+    visit_(context_, {.path = path_, .depth = depth_, .tensor = x, .grad_ops = grad_ops, .overwrite = overwrite});
+  }
+  template <class X>
+  static const GradOps* grad_ops() {
+    if constexpr (std::is_base_of_v<Registered, X>) return &GradOpsFor<typename X::device_type, typename X::value_type>::table;
+    else return nullptr;
   }
 
   template <class M>

@@ -6,6 +6,7 @@
 #include "../core/for_each.hpp"
 #include "../ops/transfer.hpp"
 #include "../tensor/parameters.hpp"
+#include "hooks.hpp"
 #include "state_dict.hpp"
 
 namespace tern {
@@ -84,11 +85,22 @@ class ModuleBase : public detail::Registered {
  public:
   ModuleBase() = default;
   explicit ModuleBase(bool training) : training_(training) {}
-  ModuleBase(ModuleBase&&) = default;
-  ModuleBase& operator=(ModuleBase&&) = default;
+  [[gnu::noinline, gnu::cold]] ModuleBase(ModuleBase&& other) noexcept
+      : Registered(other), hooks_(std::exchange(other.hooks_, nullptr)), training_(other.training_) {}
+  [[gnu::noinline, gnu::cold]] ModuleBase& operator=(ModuleBase&& other) noexcept {
+    std::swap(hooks_, other.hooks_);
+    training_ = other.training_;
+    return *this;
+  }
+  [[gnu::noinline, gnu::cold]] ~ModuleBase() {
+    if (hooks_) hooks_->destroy(hooks_);
+  }
 
   /// Whether layers that behave otherwise in training (dropout) do so.
   bool is_training() const { return training_; }
+
+ protected:
+  detail::Hooks* hooks_ = nullptr;  // null: there are none
 
  private:
   template <class M>
@@ -218,7 +230,10 @@ auto converted(const M& module, D2 device) {
 
 }  // namespace nn
 
-/// What every module offers, given the types of its members.
+/// What every module offers, given the types of its members. Hooks are functions of the module itself: f(module, inputs) before a call,
+/// f(module, inputs, output) after it, f(module, gradients of inputs, gradient of output) in the backward pass, where the inputs are a
+/// std::vector<AnyTensor> and the output is a Tensor<D, T>. What a hook returns replaces the inputs, the output, or the gradients of
+/// inputs. The module must stay where it is until the backward pass; to() and clone() leave hooks behind.
 #define TERN_MODULE_METHODS(Self, ...)                                                                                       \
   using Places = typename ::tern::nn::detail::PlacesOfAll<__VA_ARGS__>::type;                                          \
   auto parameters() const { return ::tern::nn::parameters(*this); }                                                    \
@@ -229,6 +244,10 @@ auto converted(const M& module, D2 device) {
   void train(bool on = true) { ::tern::nn::set_training(*this, on); }                                                  \
   void eval() { train(false); }                                                                                        \
   void zero_grad() const { ::tern::nn::zero_grad(*this); }                                                             \
+  const Self& requires_grad_(bool on = true) const {                                                                   \
+    ::tern::nn::requires_grad_(*this, on);                                                                             \
+    return *this;                                                                                                      \
+  }                                                                                                                    \
   auto clone() const { return ::tern::nn::converted<typename Self::value_type>(*this, typename Self::device_type{}); }           \
   template <::tern::Device D_>                                                                                         \
   auto to(D_ device) const {                                                                                           \
@@ -241,17 +260,32 @@ auto converted(const M& module, D2 device) {
   template <class X_>                                                                                                  \
   auto operator()(const X_& x, ::tern::Here here = {}) {                                                               \
     const ::tern::Site at(here);                                                                                       \
+    if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x);                    \
     return this->forward(x);                                                                                           \
   }                                                                                                                    \
   template <class X_, class Y_>                                                                                        \
   auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) {                                                  \
     const ::tern::Site at(here);                                                                                       \
+    if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y);                 \
     return this->forward(x, y);                                                                                        \
   }                                                                                                                    \
   template <class X_, class Y_, class Z_>                                                                              \
   auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) {                                     \
     const ::tern::Site at(here);                                                                                       \
+    if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y, z);              \
     return this->forward(x, y, z);                                                                                     \
+  }                                                                                                                    \
+  template <class F_>                                                                                                  \
+  auto register_forward_pre_hook(F_ f) {                                                                               \
+    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward_pre>(this->hooks_, this, std::move(f));  \
+  }                                                                                                                    \
+  template <class F_>                                                                                                  \
+  auto register_forward_hook(F_ f) {                                                                                   \
+    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward>(this->hooks_, this, std::move(f));      \
+  }                                                                                                                    \
+  template <class F_>                                                                                                  \
+  auto register_full_backward_hook(F_ f) {                                                                             \
+    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::full_backward>(this->hooks_, this, std::move(f)); \
   }
 
 #define TERN_FIELD_VISIT_(name) visit(#name, name);

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "../autograd/backward.hpp"
 #include "members.hpp"
 
 namespace tern::nn {
@@ -18,7 +19,7 @@ namespace detail {
 [[gnu::noinline, gnu::cold]] inline void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list) {
   check_listed(module);
   module.each([&](const Member& m) {
-    bool is_new = m.is_parameter;
+    bool is_new = m.grad_ops;
     for (const NamedTensor& known : list) is_new = is_new && known.tensor.impl() != m.tensor.impl();
     if (is_new) tern::detail::append(list, {m.path}, m.tensor);
   });
@@ -72,6 +73,14 @@ namespace detail {
   module.each([&](const detail::Member& m) {
     const AnyTensor* const from = m.type ? nullptr : detail::find_fitting(m, dict, used);
     if (from) m.overwrite(m.tensor, *from);
+  });
+}
+
+/// Makes all parameters such that require a gradient, or (off) freezes them: no gradient is computed for them, no optimiser moves them.
+[[gnu::noinline, gnu::cold]] inline void requires_grad_(const AnyModule& module, bool on) {
+  detail::check_listed(module);
+  module.each([on](const detail::Member& m) {
+    if (m.grad_ops) tern::detail::require_grad(m.tensor.impl(), on, m.grad_ops);
   });
 }
 

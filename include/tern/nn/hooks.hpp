@@ -1,0 +1,244 @@
+// Functions that run when a module is called, and when its gradient passes. Here is what a call without hooks compiles, a look at one
+// pointer, and what registering one does; a program that registers none compiles no more of it.
+#pragma once
+#include <utility>
+
+#include "../autograd/backward.hpp"
+#include "../tensor/any_tensor.hpp"
+#include "members.hpp"
+
+namespace tern::nn {
+
+namespace detail {
+
+enum class HookKind { forward_pre, forward, full_backward };
+
+/// A registered function, as one that knows no types: run(f, module, inputs, output) may replace inputs or output. Held by its module,
+/// its handle, and the graphs that will call it.
+struct HookEntry {
+  tern::detail::RefCount refs;
+  HookKind kind;
+  bool removed = false;
+  HookEntry* next = nullptr;
+  void (*run)(void* f, void* module, std::vector<AnyTensor>& inputs, AnyTensor& output);
+  void (*destroy)(void* f);
+  void* f;
+};
+
+inline void release_hook(HookEntry* entry) {
+  if (!entry || !entry->refs.decrease()) return;
+  entry->destroy(entry->f);
+  delete entry;
+}
+
+/// An input of a hooked call.
+struct HookedInput {
+  TensorImpl* impl;
+  AnyTensor (*typed)(TensorImpl* impl);  // shared
+};
+template <class D>
+AnyTensor shared_handle(TensorImpl* impl) {
+  tern::detail::retain(impl);
+  return AnyTensor(Tensor<D>(impl));  // of an AnyTensor's type only the device counts
+}
+
+using HookedForward = TensorImpl* (*)(void* module, TensorImpl* const* inputs);
+
+/// What a module holds that has hooks.
+struct Hooks {
+  HookEntry* first = nullptr;
+  TensorImpl* (*call)(Hooks& hooks, void* module, const HookedInput* inputs, int count, HookedForward forward);
+  void (*destroy)(Hooks* hooks);
+};
+
+/// A module's forward with its hooks.
+template <class M, class... X>
+[[gnu::noinline, gnu::cold]] auto call_hooked(Hooks& hooks, M& module, const X&... x) {
+  using Y = decltype(module.forward(x...));
+  if constexpr ((is_tensor<X> && ...) && is_tensor<Y>) {
+    const HookedInput inputs[] = {{x.impl(), &shared_handle<typename X::device_type>}...};
+    const HookedForward forward = [](void* m, TensorImpl* const* in) {
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        using tern::detail::Borrowed;
+        return static_cast<M*>(m)
+            ->forward(Borrowed<Tensor<typename X::device_type, typename X::value_type>>(in[I]).tensor...)
+            .release();
+      }(std::index_sequence_for<X...>{});
+    };
+    return Y(hooks.call(hooks, &module, inputs, int(sizeof...(X)), forward));
+  } else {
+    fail(M::type_name(), {"hooks are for modules that are given tensors and return one"});
+    return module.forward(x...);
+  }
+}
+
+/// One call whose gradient is to pass the hooks: alive until it has.
+struct BackwardCall {
+  tern::detail::RefCount refs;
+  std::vector<HookEntry*> entries;
+  void* module;
+  AnyTensor (*output_handle)(TensorImpl* impl);
+  AnyTensor (*input_handle)(TensorImpl* impl) = nullptr;  // of the one that needs a gradient
+  AnyTensor output{};                                     // its gradient
+};
+
+template <class = void>
+void release_call(void* closure) {
+  auto* const call = static_cast<BackwardCall*>(closure);
+  if (!call->refs.decrease()) return;
+  for (HookEntry* const e : call->entries) release_hook(e);
+  delete call;
+}
+
+/// Runs the hooks of a kind.
+template <class = void>
+void run_hooks(HookEntry* first, HookKind kind, void* module, std::vector<AnyTensor>& inputs, AnyTensor& output) {
+  for (HookEntry* e = first; e; e = e->next)
+    if (e->kind == kind && !e->removed) e->run(e->f, module, inputs, output);
+}
+
+/// x as another node of the tape, which `call` sees the gradient of.
+template <class = void>
+TensorImpl* watched(TensorImpl* x, BackwardCall* call, TensorImpl* (*on_gradient)(void* call, TensorImpl* gradient)) {
+  TensorImpl* const y = tern::detail::recorded({"hook", {}}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
+  call->refs.increase();
+  tern::detail::append_hook(tern::detail::extra_of(y->node).before, new Hook{on_gradient, &release_call<>, call, nullptr});
+  return y;
+}
+
+template <class = void>
+TensorImpl* see_input_gradient(void* closure, TensorImpl* gradient) {
+  auto& call = *static_cast<BackwardCall*>(closure);
+  std::vector<AnyTensor> inputs{gradient ? call.input_handle(gradient) : AnyTensor()};
+  for (HookEntry* const e : call.entries)
+    if (!e->removed) e->run(e->f, call.module, inputs, call.output);
+  call.output = {};
+  if (!gradient || inputs[0].impl() == gradient) return nullptr;
+  if (!inputs[0].defined() || inputs[0].dtype() != gradient->dtype || !(inputs[0].shape() == gradient->shape()))
+    fail("register_full_backward_hook", {"what replaces the gradient must have its type and shape, ", gradient->shape()});
+  tern::detail::retain(inputs[0].impl());
+  return inputs[0].impl();
+}
+template <class = void>
+TensorImpl* see_output_gradient(void* closure, TensorImpl* gradient) {
+  auto& call = *static_cast<BackwardCall*>(closure);
+  call.output = call.output_handle(gradient);
+  if (!call.input_handle) see_input_gradient(closure, nullptr);
+  return nullptr;
+}
+
+/// The hooked call of a module of type M.
+template <class M>
+TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInput* given, int count, HookedForward forward) {
+  std::vector<AnyTensor> inputs;
+  for (int i = 0; i < count; ++i) inputs.push_back(given[i].typed(given[i].impl));
+  AnyTensor none;
+  run_hooks(hooks.first, HookKind::forward_pre, module, inputs, none);
+  if (int(inputs.size()) != count) fail(M::type_name(), {"a hook gave ", Index(inputs.size()), " inputs for ", count});
+
+  BackwardCall* call = nullptr;
+  struct Release {
+    BackwardCall*& call;
+    ~Release() {
+      if (call) release_call(call);
+    }
+  } release{call};
+  for (HookEntry* e = hooks.first; e && GradMode::is_enabled(); e = e->next) {
+    if (e->kind != HookKind::full_backward || e->removed) continue;
+    if (!call) call = new BackwardCall{{}, {}, module, &shared_handle<typename M::device_type>};
+    e->refs.increase();
+    call->entries.push_back(e);
+  }
+  if (call) {
+    for (int i = 0; i < count; ++i) {
+      if (!inputs[std::size_t(i)].defined() || !tern::detail::recording(inputs[std::size_t(i)].impl())) continue;
+      if (call->input_handle)
+        fail("register_full_backward_hook", {"the module has several inputs that need a gradient"});
+      call->input_handle = given[i].typed;
+      const tern::detail::Owned y(watched(inputs[std::size_t(i)].impl(), call, &see_input_gradient<>));
+      inputs[std::size_t(i)] = given[i].typed(y.impl);
+    }
+  }
+  std::vector<TensorImpl*> plain;
+  for (int i = 0; i < count; ++i) {
+    if (inputs[std::size_t(i)].defined() != (given[i].impl != nullptr) ||
+        (given[i].impl && inputs[std::size_t(i)].dtype() != given[i].impl->dtype))
+      fail(M::type_name(), {"a hook replaced input ", i, " by one of another type"});
+    plain.push_back(inputs[std::size_t(i)].impl());
+  }
+
+  tern::detail::Owned result(forward(module, plain.data()));
+  AnyTensor output = shared_handle<typename M::device_type>(result.impl);
+  run_hooks(hooks.first, HookKind::forward, module, inputs, output);
+  if (output.dtype() != result.impl->dtype) fail(M::type_name(), {"a hook replaced the output by one of another type"});
+  if (call && tern::detail::recording(output.impl())) return watched(output.impl(), call, &see_output_gradient<>);
+  tern::detail::retain(output.impl());
+  return output.impl();
+}
+
+/// f(module, inputs, output) as a hook of a kind; what it returns, if anything, replaces inputs (or the only one), or the output.
+template <HookKind kind, class M, class F>
+void run_hook(void* closure, void* m, std::vector<AnyTensor>& inputs, AnyTensor& output) {
+  using Output = Tensor<typename M::device_type, typename M::value_type>;
+  F& f = *static_cast<F*>(closure);
+  M& module = *static_cast<M*>(m);
+  const auto call = [&] {
+    if constexpr (kind == HookKind::forward_pre) return f(module, std::as_const(inputs));
+    else return f(module, std::as_const(inputs), output.template as<typename M::device_type, typename M::value_type>());
+  };
+  using Result = decltype(call());
+  if constexpr (std::is_void_v<Result>) {
+    call();
+  } else if constexpr (std::is_same_v<Result, std::vector<AnyTensor>>) {
+    inputs = call();
+  } else {
+    const Output y = call();
+    if (!y.defined()) return;
+    if constexpr (kind == HookKind::forward) output = y;
+    else inputs.at(0) = y;
+  }
+}
+
+}  // namespace detail
+
+/// Takes a hook off again.
+class HookHandle {
+ public:
+  /// Takes over a reference.
+  explicit HookHandle(detail::HookEntry* entry) : entry_(entry) {}
+  HookHandle(HookHandle&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
+  HookHandle& operator=(HookHandle&& other) noexcept {
+    std::swap(entry_, other.entry_);
+    return *this;
+  }
+  ~HookHandle() { detail::release_hook(entry_); }
+
+  /// From the next call on, the hook does not run.
+  void remove() { entry_->removed = true; }
+
+ private:
+  detail::HookEntry* entry_;
+};
+
+namespace detail {
+
+/// Appends a hook to a module's list, which is made with the first.
+template <HookKind kind, class M, class F>
+HookHandle add_hook(Hooks*& hooks, const M*, F f) {
+  if (!hooks) {
+    const auto destroy = [](Hooks* list) {
+      for (HookEntry* e = list->first; e;) release_hook(std::exchange(e, e->next));
+      delete list;
+    };
+    hooks = new Hooks{nullptr, &run_hooked<M>, destroy};
+  }
+  auto* const entry = new HookEntry{{}, kind, false, nullptr, &run_hook<kind, M, F>, [](void* c) { delete static_cast<F*>(c); }, new F(std::move(f))};
+  HookEntry** end = &hooks->first;
+  while (*end) end = &(*end)->next;
+  *end = entry;
+  entry->refs.increase();
+  return HookHandle(entry);
+}
+
+}  // namespace detail
+}  // namespace tern::nn
