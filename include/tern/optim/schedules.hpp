@@ -294,13 +294,14 @@ class OneCycleLR : public LRScheduler {
 
   void apply() override {
     const OneCycleLROptions& o = options_;
-    if (epoch_ >= o.total_steps) fail("OneCycleLR", {"stepped ", epoch_, " times, total_steps is ", o.total_steps});
+    if (epoch_ > o.total_steps) fail("OneCycleLR", {"stepped ", epoch_, " times, total_steps is ", o.total_steps});
     const double start = o.max_lr / o.div_factor, least = start / o.final_div_factor, m = o.base_momentum, M = o.max_momentum;
     const double up = o.pct_start * double(o.total_steps) - 1, last = double(o.total_steps) - 1;
     const Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
     const Phase two[] = {three[0], {last, o.max_lr, least, m, M}};
     const Phase* phase = o.three_phase ? three : two;
-    const double step = double(epoch_);
+    // A loop of total_steps ends with a step of the schedule: the rate stays where it is, for nothing to use.
+    const double step = epoch_ < o.total_steps ? double(epoch_) : last;
     double begin = 0;
     for (; step > phase->end && phase->end < last; ++phase) begin = phase->end;
     const double part = phase->end > begin ? (step - begin) / (phase->end - begin) : 1;
