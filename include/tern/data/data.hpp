@@ -6,3 +6,5 @@
 #include "loader.hpp"
 #include "mnist.hpp"
 #include "mnist_source.hpp"
+#include "samplers.hpp"
+#include "subset.hpp"

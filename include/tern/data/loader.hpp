@@ -31,6 +31,12 @@ inline std::size_t slot_count(const LoaderOptions& options) {
   return options.workers ? std::size_t(options.workers) * std::size_t(options.prefetch) : 1;
 }
 
+/// Error unless a sampler named samples that there are.
+[[gnu::noinline]] inline void check_order(const std::vector<Index>& order, Index size) {
+  for (const Index sample : order)
+    if (sample < 0 || sample >= size) fail("loader", {"the sampler names sample ", sample, " of ", size});
+}
+
 /// The samples in the order of an epoch: a permutation that seed and epoch determine (Fisher-Yates).
 [[gnu::noinline]] inline std::vector<Index> epoch_order(Index size, const LoaderOptions& options, Index epoch) {
   std::vector<Index> order(static_cast<std::size_t>(size));
@@ -63,20 +69,33 @@ auto finish_moving(Batch&& batch) {
 
 }  // namespace detail
 
+/// What says which samples an epoch takes, in which order: the same for the same seed and epoch.
+template <class S>
+concept Sampler = requires(const S& sampler, std::uint64_t seed, Index epoch) {
+  { sampler.size() } -> std::convertible_to<Index>;
+  { sampler.order(seed, epoch) } -> std::convertible_to<std::vector<Index>>;
+};
+
+/// All samples once, in the order that LoaderOptions say.
+struct ByOptions {};
+
 /// The batches of a data set: `for (auto& [x, y] : loader)` is one epoch. The loader never writes to a batch again.
-template <Device D, class Set>
+template <Device D, class Set, class Samples = ByOptions>
 class Loader {
  public:
   using Moving = decltype(detail::start_moving(std::declval<const Set&>().batch(std::span<const Index>()), D{}));
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
-  Loader(Set&& set, const LoaderOptions& options) : set_(std::forward<Set>(set)), options_(options) {
+  Loader(Set&& set, const LoaderOptions& options, const Samples& samples = {})
+      : set_(std::forward<Set>(set)), options_(options), samples_(samples) {
     detail::check(options_);
+    if (options_.shuffle && !std::is_same_v<Samples, ByOptions>)
+      fail("loader", {"a sampler and shuffle exclude each other"});
   }
 
   /// Batches in an epoch.
   Index size() const {
-    const Index n = set_.size(), b = options_.batch_size;
+    const Index n = sample_count(), b = options_.batch_size;
     return options_.drop_last ? n / b : (n + b - 1) / b;
   }
   /// Makes the next epoch this one; they count from 0. A training that resumes sees the orders it would have seen.
@@ -90,7 +109,7 @@ class Loader {
     explicit Epoch(Loader& loader)
         : loader_(loader),
           number_(loader.epoch_++),
-          order_(detail::epoch_order(loader.set_.size(), loader.options_, number_)),
+          order_(loader.order(number_)),
           remaining_(loader.size()),
           slots_(detail::slot_count(loader.options_)),
           prefetcher_(&Epoch::make, this, remaining_, loader.options_.workers, Index(slots_.size())) {
@@ -137,8 +156,22 @@ class Loader {
   std::default_sentinel_t end() const { return {}; }
 
  private:
+  Index sample_count() const {
+    if constexpr (std::is_same_v<Samples, ByOptions>) return set_.size();
+    else return samples_.size();
+  }
+  std::vector<Index> order(Index epoch) const {
+    if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set_.size(), options_, epoch);
+    else {
+      std::vector<Index> order = samples_.order(options_.seed, epoch);
+      detail::check_order(order, set_.size());
+      return order;
+    }
+  }
+
   Set set_;
   LoaderOptions options_;
+  [[no_unique_address]] Samples samples_;
   D device_ = tern::detail::current_device<D>();  // of the thread that made the loader
   Index epoch_ = 0;
   double seconds_waited_ = 0;
@@ -150,6 +183,13 @@ template <Device D, class Set>
   requires Dataset<std::remove_cvref_t<Set>>
 Loader<D, Set> loader(Set&& set, const LoaderOptions& options = {}) {
   return Loader<D, Set>(std::forward<Set>(set), options);
+}
+
+/// The same, the samples chosen by a sampler (samplers.hpp).
+template <Device D, class Set, Sampler S>
+  requires Dataset<std::remove_cvref_t<Set>>
+Loader<D, Set, S> loader(Set&& set, const LoaderOptions& options, const S& sampler) {
+  return Loader<D, Set, S>(std::forward<Set>(set), options, sampler);
 }
 
 }  // namespace tern::data

@@ -31,6 +31,9 @@ class Random {
         stream_(samples | (std::uint64_t(key.epoch) & 0xffffff) << 38 | (std::uint64_t(key.place + i) & 0x3fffffffff)),
         counter_(std::uint64_t(sample) << 24 | std::uint64_t(key.level & 15) << 20) {}
 
+  /// The numbers of an epoch's order.
+  Random(std::uint64_t seed, Index epoch) : seed_(seed), stream_(orders | std::uint64_t(epoch)), counter_(0) {}
+
   std::uint32_t word() {
     if (left_ == 0) {
       words_ = philox(seed_, stream_, counter_++);
@@ -62,7 +65,8 @@ class Random {
   }
 
  private:
-  static constexpr std::uint64_t samples = std::uint64_t(1) << 62;  // streams that no operation on tensors draws from
+  // Streams that no operation on tensors draws from, nor a loader's shuffle.
+  static constexpr std::uint64_t samples = std::uint64_t(1) << 62, orders = std::uint64_t(3) << 62;
   std::uint64_t seed_, stream_, counter_;
   RandomWords words_{};
   int left_ = 0;

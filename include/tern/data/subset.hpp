@@ -1,0 +1,165 @@
+// Parts of data sets, and several as one.
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "dataset.hpp"
+#include "image.hpp"
+#include "samplers.hpp"
+
+namespace tern::data {
+
+/// The samples of a data set that are named. A set that is a variable must live as long as this; a temporary is kept.
+template <class Set>
+class Subset {
+ public:
+  [[gnu::cold]] Subset(Set&& set, const std::vector<Index>& indices)
+      : set_(std::forward<Set>(set)), indices_(indices) {
+    for (const Index i : indices_)
+      if (i < 0 || i >= set_.size()) fail("Subset", {"there is no sample ", i, " of ", Index(set_.size())});
+  }
+
+  Index size() const { return Index(indices_.size()); }
+  const std::vector<Index>& indices() const { return indices_; }
+
+  auto batch(std::span<const Index> samples) const { return set_.batch(inner(samples)); }
+  auto batch(std::span<const Index> samples, const RandomKey& key) const {
+    return batch_of(set_, inner(samples), key);
+  }
+  void read(Index sample, Image& image) const
+    requires ImageDataset<std::remove_cvref_t<Set>>
+  {
+    set_.read(indices_[std::size_t(sample)], image);
+  }
+  Index label(Index sample) const
+    requires ImageDataset<std::remove_cvref_t<Set>>
+  {
+    return set_.label(indices_[std::size_t(sample)]);
+  }
+
+ private:
+  std::vector<Index> inner(std::span<const Index> samples) const {
+    std::vector<Index> out;
+    for (const Index sample : samples) out.push_back(indices_[std::size_t(sample)]);
+    return out;
+  }
+
+  Set set_;
+  std::vector<Index> indices_;
+};
+template <class Set>
+Subset(Set&&, const std::vector<Index>&) -> Subset<Set>;
+
+namespace detail {
+
+/// Numbers of samples from numbers or from fractions that sum to 1; what rounding leaves over goes to the first parts.
+[[gnu::noinline, gnu::cold]] inline std::vector<Index> split_lengths(const std::vector<double>& lengths, Index size) {
+  double sum = 0;
+  std::vector<Index> out;
+  for (const double length : lengths) {
+    if (!(length >= 0)) fail("random_split", {"a length must not be negative: ", length});
+    sum += length;
+  }
+  const bool fractions = std::abs(sum - 1) < 1e-9;
+  if (!fractions && sum != double(size))
+    fail("random_split", {"the lengths sum to ", sum, ", not to the ", size, " samples, nor to 1 as fractions"});
+  Index left = size;
+  for (const double length : lengths) {
+    out.push_back(fractions && size != 1 ? Index(std::floor(length * double(size))) : Index(length));
+    left -= out.back();
+  }
+  for (std::size_t i = 0; left > 0; i = (i + 1) % out.size(), --left) ++out[i];
+  return out;
+}
+
+}  // namespace detail
+
+/// Parts of so many samples, or of such fractions, drawn at random: `random_split(set, {0.9, 0.1})`. The set must live as
+/// long as the parts.
+template <class Set, class Number>
+  requires Dataset<Set>
+std::vector<Subset<const Set&>> random_split(const Set& set, std::initializer_list<Number> lengths,
+                                             std::uint64_t seed = random_state().seed) {
+  std::vector<Index> order = detail::in_sequence(set.size());
+  Random random(seed, 0);
+  detail::shuffle(order, random);
+  std::vector<Subset<const Set&>> parts;
+  auto at = order.begin();
+  for (const Index length : detail::split_lengths({lengths.begin(), lengths.end()}, set.size())) {
+    parts.emplace_back(set, std::vector<Index>(at, at + length));
+    at += length;
+  }
+  return parts;
+}
+
+namespace detail {
+
+/// Copies the rows of x to the named rows of out, which is made when the first part is known.
+[[gnu::noinline]] inline void scatter_rows(const Array& out, const Array& x, std::span<const Index> rows) {
+  if (x.ndim != out.ndim || !std::equal(x.dims + 1, x.dims + x.ndim, out.dims + 1))
+    fail("ConcatDataset", {"samples differ in shape: batches are ", out.shape_ref(), " and ", x.shape_ref()});
+  if (out.numel == 0) return;
+  const std::size_t bytes = std::size_t(out.numel / out.dims[0] * size_of(out.dtype));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    std::memcpy(out.data + std::size_t(rows[i]) * bytes, x.data + i * bytes, bytes);
+}
+
+template <class T>
+void scatter_into(Tensor<Cpu, T>& out, const Tensor<Cpu, T>& part, std::span<const Index> rows, Index n) {
+  const Tensor<Cpu, T> x = row_major(part);
+  if (!out.defined()) {
+    Shape shape = x.shape();
+    if (shape.n > 0) shape[0] = n;
+    out = empty<Cpu, T>(shape);
+  }
+  scatter_rows(*out.impl(), *x.impl(), rows);
+}
+
+}  // namespace detail
+
+/// Data sets of batches of one type, one after the other. Variables must live as long as this; temporaries are kept.
+template <class... Set>
+class ConcatDataset {
+ public:
+  using Batch = std::common_type_t<BatchOf<std::remove_cvref_t<Set>>...>;
+
+  explicit ConcatDataset(Set&&... sets) : sets_(std::forward<Set>(sets)...) {}
+
+  Index size() const {
+    return std::apply([](const auto&... set) { return (Index(0) + ... + Index(set.size())); }, sets_);
+  }
+
+  Batch batch(std::span<const Index> samples) const { return batch(samples, RandomKey::next()); }
+  Batch batch(std::span<const Index> samples, const RandomKey& key) const {
+    Batch out;
+    Index first = 0;
+    RandomKey part = key;  // each part draws numbers of its own
+    std::apply([&](const auto&... set) { (add(out, set, first, samples, part), ...); }, sets_);
+    return out;
+  }
+
+ private:
+  template <class Part>
+  static void add(Batch& out, const Part& set, Index& first, std::span<const Index> samples, RandomKey& key) {
+    std::vector<Index> inner, rows;
+    const Index size = set.size();
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (samples[i] < first || samples[i] >= first + size) continue;
+      inner.push_back(samples[i] - first);
+      rows.push_back(Index(i));
+    }
+    first += size;
+    ++key.seed;
+    if (inner.empty() && (!samples.empty() || std::get<0>(out).defined())) return;
+    const auto batch = batch_of(set, std::span<const Index>(inner), key);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      (detail::scatter_into(std::get<i>(out), std::get<i>(batch), rows, Index(samples.size())), ...);
+    }(std::make_index_sequence<std::tuple_size_v<Batch>>());
+  }
+
+  std::tuple<Set...> sets_;
+};
+template <class... Set>
+ConcatDataset(Set&&...) -> ConcatDataset<Set...>;
+
+}  // namespace tern::data

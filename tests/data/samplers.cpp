@@ -1,0 +1,147 @@
+#include "support/errors.hpp"
+
+#include <numeric>
+#include <set>
+
+#include <tern/data/loader.hpp>
+#include <tern/data/samplers.hpp>
+
+using namespace tern;
+using namespace tern::data;
+using tern_test::error_of;
+
+namespace {
+
+std::vector<Index> first_numbers(Index n) {
+  std::vector<Index> out(static_cast<std::size_t>(n));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+std::vector<Index> sorted(std::vector<Index> x) {
+  std::sort(x.begin(), x.end());
+  return x;
+}
+
+/// How often each of n samples was drawn in so many epochs.
+template <class S>
+std::vector<double> counts_of(const S& sampler, Index n, Index epochs) {
+  std::vector<double> counts(static_cast<std::size_t>(n));
+  for (Index e = 0; e < epochs; ++e)
+    for (const Index i : sampler.order(7, e)) ++counts[std::size_t(i)];
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("samplers take the samples that they say", "[data]") {
+  CHECK(SequentialSampler(4).order(1, 2) == first_numbers(4));
+  const RandomSampler permuted(50);
+  CHECK(sorted(permuted.order(1, 0)) == first_numbers(50));
+  CHECK(permuted.order(1, 0) == permuted.order(1, 0));
+  CHECK(permuted.order(1, 0) != permuted.order(1, 1));
+  CHECK(permuted.order(1, 0) != permuted.order(2, 0));
+  const RandomSampler more(3, {.num_samples = 8});  // two permutations and a part of a third
+  CHECK(more.size() == 8);
+  const auto order = more.order(1, 0);
+  for (const Index start : {0, 3})
+    CHECK(sorted({order.begin() + start, order.begin() + start + 3}) == first_numbers(3));
+  CHECK(order[6] != order[7]);
+  const auto counts = counts_of(RandomSampler(10, {.replacement = true, .num_samples = 1000}), 10, 10);
+  double chi2 = 0;
+  for (const double count : counts) chi2 += (count - 1000) * (count - 1000) / 1000;
+  CHECK(chi2 > 0.5);
+  CHECK(chi2 < 9 + 5 * std::sqrt(18.));
+  CHECK(error_of([] { RandomSampler(0, {.num_samples = 3}); }) == "RandomSampler: there are no samples to draw from");
+}
+
+TEST_CASE("weights are probabilities", "[data]") {
+  const std::vector<double> weights = {1, 0, 3, 2};
+  constexpr Index epochs = 200, draws = 60;
+  const auto counts = counts_of(WeightedRandomSampler(weights, draws), 4, epochs);
+  CHECK(counts[1] == 0);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double p = weights[i] / 6, expected = p * draws * epochs;
+    CHECK(std::abs(counts[i] - expected) <= 4 * std::sqrt(expected * (1 - p)));
+  }
+}
+
+TEST_CASE("without replacement each draw is from those left", "[data]") {
+  const WeightedRandomSampler sampler({1, 0, 3, 2}, 2, false);
+  constexpr int n = 20000;
+  int pairs[4][4] = {};
+  for (Index e = 0; e < n; ++e) {
+    const auto order = sampler.order(3, e);
+    REQUIRE(order.size() == 2);
+    ++pairs[order[0]][order[1]];
+  }
+  const double weight[] = {1, 0, 3, 2};
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) {
+      const double p = i == j ? 0 : weight[i] / 6 * weight[j] / (6 - weight[i]);
+      CHECK(std::abs(pairs[i][j] - n * p) <= 4.5 * std::sqrt(n * p * (1 - p)));
+    }
+}
+
+TEST_CASE("batches of like lengths", "[data]") {
+  std::vector<Index> lengths;
+  for (Index i = 0; i < 1003; ++i) lengths.push_back(i * 7919 % 500);
+  const LengthSampler sampler(lengths, 10, 20);
+  const auto order = sampler.order(1, 0);
+  CHECK(sorted(order) == first_numbers(1003));
+  CHECK(order != sampler.order(1, 1));
+  // A pool is 200 samples, evenly spread over 500 lengths: a batch of ten of them spans 25 or so, a random one over
+  // 400.
+  double spread = 0, rising = 0;
+  Index before = 0;
+  for (std::size_t batch = 0; batch < 100; ++batch) {
+    Index least = 500, most = 0;
+    for (std::size_t i = 0; i < 10; ++i) {
+      const Index length = lengths[std::size_t(order[batch * 10 + i])];
+      least = std::min(least, length), most = std::max(most, length);
+    }
+    spread += double(most - least);
+    rising += least > before;
+    before = least;
+  }
+  CHECK(spread / 100 < 40);
+  CHECK(rising > 30);  // the batches themselves come in no order of length
+  CHECK(rising < 70);
+  CHECK(sorted(LengthSampler({5, 3}, 10).order(1, 0)) == first_numbers(2));
+}
+
+TEST_CASE("a loader follows its sampler", "[data][threads]") {
+  const auto x = arange<Cpu>(Index(20));
+  const TensorDataset set(x);
+  const WeightedRandomSampler sampler(std::vector<double>(20, 1.), 33);
+  for (const int workers : {0, 2}) {
+    auto batches = loader<Cpu>(set, {.batch_size = 10, .workers = workers, .seed = 5}, sampler);
+    CHECK(batches.size() == 4);
+    for (Index e = 0; e < 2; ++e) {
+      std::vector<Index> seen;
+      for (auto& [samples] : batches) seen.insert(seen.end(), samples.data(), samples.data() + samples.numel());
+      CHECK(seen == sampler.order(5, e));
+    }
+  }
+  CHECK(loader<Cpu>(set, {.batch_size = 10, .drop_last = true}, sampler).size() == 3);
+  CHECK(error_of([&] { loader<Cpu>(set, {.shuffle = true}, sampler); }) ==
+        "loader: a sampler and shuffle exclude each other");
+  auto wrong = loader<Cpu>(set, {.batch_size = 10}, SequentialSampler(21));
+  CHECK(error_of([&] { wrong.begin(); }) == "loader: the sampler names sample 20 of 20");
+}
+
+TEST_CASE("samplers that cannot be are refused", "[data]") {
+  CHECK(error_of([] {
+          WeightedRandomSampler({1, -1}, 1);
+        }) == "WeightedRandomSampler: weight 1 is -1; weights must not be negative");
+  CHECK(error_of([] { WeightedRandomSampler({1}, 0); }) ==
+        "WeightedRandomSampler: num_samples must be at least 1, not 0");
+  CHECK(error_of([] {
+          WeightedRandomSampler({0, 0}, 1);
+        }) == "WeightedRandomSampler: 0 samples have a positive weight, too few to draw 1");
+  CHECK(error_of([] {
+          WeightedRandomSampler({0, 1}, 2, false);
+        }) == "WeightedRandomSampler: 1 samples have a positive weight, too few to draw 2 without replacement");
+  CHECK(error_of([] { LengthSampler({1}, 0); }) == "LengthSampler: batch_size must be at least 1, not 0");
+  CHECK(error_of([] { LengthSampler({1}, 1, 0); }) == "LengthSampler: pool must be at least 1, not 0");
+}
