@@ -50,6 +50,23 @@ Table<D, T> images() {
                                    c.optional_x(3, "weight"), c.optional_x(4, "bias"), c.flag("training", false),
                                    c.number("momentum", 0.1), c.number("eps", 1e-5))};
        }},
+      {"nn.functional.group_norm",
+       [](C& c) {
+         return Results{group_norm(c.x(0), c.integer(1, "num_groups"), c.optional_x(2, "weight"),
+                                   c.optional_x(3, "bias"), c.number(4, "eps", 1e-5))};
+       }},
+      {"nn.functional.instance_norm",
+       [](C& c) {
+         return Results{instance_norm(c.x(0), c.statistics(1, "running_mean"), c.statistics(2, "running_var"),
+                                      c.optional_x(3, "weight"), c.optional_x(4, "bias"),
+                                      c.flag("use_input_stats", true), c.number("momentum", 0.1),
+                                      c.number("eps", 1e-5))};
+       }},
+      {"nn.functional.local_response_norm",
+       [](C& c) {
+         return Results{local_response_norm(c.x(0), c.integer(1, "size"), c.number(2, "alpha", 1e-4),
+                                            c.number(3, "beta", 0.75), c.number(4, "k", 1))};
+       }},
   };
 }
 

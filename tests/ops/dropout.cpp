@@ -99,3 +99,79 @@ TEMPLATE_TEST_CASE("dropout refuses what is no probability", "[dropout][refusal]
   CHECK(error_of([&] { dropout(x, NAN); }) != "");
   CHECK(error_of([&] { dropout(Tensor<TestType>(), 0.5); }) != "");
 }
+
+TEMPLATE_TEST_CASE("dropout keeps channels-last order, and drops the same elements of a gradient in any order", "[dropout]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  auto x = ones<D>({3, 5, 4, 6}).contiguous(channels_last).requires_grad_();
+  const auto y = dropout(x, 0.4);
+  CHECK(y.is_contiguous(channels_last));
+  y.backward(ones<D>({3, 5, 4, 6}));  // row-major
+  CHECK(x.grad().is_contiguous(channels_last));
+  check_close(values_of(x.grad()), values_of(y));
+}
+
+TEMPLATE_TEST_CASE("whole channels fall", "[dropout]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](Tensor<D, double> x, int lead, const auto& f) {
+    x.requires_grad_();
+    const auto y = f(x);
+    y.backward(ones<D, double>(x.shape()));
+    check_close(values_of(x.grad()), values_of(y));  // of ones
+    const auto rows = y.detach().flatten(lead);
+    const auto first = values_of(rows.select(-1, 0).contiguous()), sums = values_of(rows.sum(-1));
+    Index fallen = 0;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      CHECK((first[i] == 0 || first[i] == Approx(2)));
+      CHECK(sums[i] == Approx(first[i] * double(rows.size(-1))));
+      fallen += first[i] == 0;
+    }
+    CHECK(std::fabs(double(fallen) - double(first.size()) / 2) < 2.5 * std::sqrt(double(first.size())));
+  };
+  check(ones<D, double>({30, 20, 4}), 2, [](const auto& x) { return dropout1d(x); });
+  check(ones<D, double>({300, 4}), 1, [](const auto& x) { return dropout1d(x); });
+  check(ones<D, double>({30, 20, 2, 3}), 2, [](const auto& x) { return dropout2d(x); });
+  check(ones<D, double>({30, 20, 2, 3, 2}), 2, [](const auto& x) { return dropout3d(x); });
+  check(ones<D, double>({300, 2, 3, 2}), 1, [](const auto& x) { return dropout3d(x); });
+  const auto x = ones<D>({2, 3, 4, 5});
+  CHECK(dropout2d(x.contiguous(channels_last)).is_contiguous(channels_last));
+  CHECK(dropout2d(x, 0.5, false).impl() == x.impl());
+  CHECK(values_of(dropout2d(x, 1)) == std::vector<double>(120, 0));
+}
+
+TEMPLATE_TEST_CASE("alpha_dropout keeps mean 0 and variance 1", "[dropout]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  manual_seed(3);
+  const Index n = 1 << 14;
+  const auto x = randn<D, double>({n / 16, 16});
+  for (const double p : {0.1, 0.5}) {
+    for (const auto& y : {alpha_dropout(x, p, true), feature_alpha_dropout(x, p, true)}) {
+      double sum = 0, squares = 0;
+      for (const double v : values_of(y)) sum += v, squares += v * v;
+      CHECK(std::fabs(sum / double(n)) < 0.05);
+      CHECK(std::fabs(squares / double(n) - 1) < 0.05);
+    }
+  }
+  // One value for what falls: scale (low p' + shift) of the formula.
+  const double low = -1.7580993408473766, scale = 1 / std::sqrt((low * low * 0.5 + 1) * 0.5), shift = -low * scale * 0.5;
+  for (const double v : values_of(alpha_dropout(ones<D, double>({50}), 0.5, true)))
+    CHECK((v == Approx(low * scale + shift) || v == Approx(scale + shift)));
+  const auto rows = feature_alpha_dropout(ones<D, double>({3, 4, 5}), 0.5, true).flatten(2);
+  check_close(values_of(rows.select(2, 0).contiguous()), values_of(rows.select(2, 4).contiguous()));
+  CHECK(alpha_dropout(x).impl() == x.impl());
+  CHECK(values_of(alpha_dropout(ones<D>({3}), 1, true)) == std::vector<double>(3, 0));
+  const auto z = spread_tensor<D>({4, 5}).requires_grad_();
+  CHECK(gradcheck(
+      [](const auto& v) {
+        manual_seed(5);
+        return alpha_dropout(v, 0.3, true);
+      },
+      std::tuple{z}));
+}
+
+TEMPLATE_TEST_CASE("dropout of channels refuses", "[dropout]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK(error_of([] { dropout2d(ones<D>({3})); }) == "dropout2d: an input of at least 2 dimensions is needed, not [3]");
+  CHECK(error_of([] { dropout1d(ones<D>({3, 2}), 1.5); }) == "dropout1d: the probability must be in [0, 1], not 1.5");
+  CHECK(error_of([] { alpha_dropout(ones<D>({3}), -1); }) == "alpha_dropout: the probability must be in [0, 1], not -1");
+}

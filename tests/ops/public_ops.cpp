@@ -171,9 +171,18 @@ const PublicOp public_ops[] = {
        tested_in("conv_transpose", "transposed convolutions and their gradients"), conv_transpose3d(x, y)),
     OP(conv3d, conv3d(x.view({1, 2, 1, 1, 3}), y.view({3, 2, 1, 1, 1}), z), opinfo, conv3d(x, y)),
     OP(rms_norm, rms_norm(x, {3}, z), opinfo, rms_norm(x, {2})),
+    OP(group_norm, group_norm(x, 1, z, z), opinfo, group_norm(x, 2)),
+    OP(instance_norm, instance_norm(x.unsqueeze(0), {}, {}, x.select(1, 0), x.select(1, 1)), opinfo, instance_norm(x)),
+    OP(local_response_norm, local_response_norm(x.unsqueeze(0), 2), opinfo, local_response_norm(x, 2)),
     OP(pairwise_distance, pairwise_distance(x, y), opinfo, pairwise_distance(x, wrong)),
     OP(cosine_similarity, cosine_similarity(x, y), opinfo, cosine_similarity(x, wrong)),
     OP(normalize, normalize(x), opinfo, normalize(none)),
+    OP(dropout1d, dropout1d(x, 0.5, false), tested_in("dropout", "whole channels fall"), dropout1d(x, 2)),
+    OP(dropout2d, dropout2d(x, 0.5, false), tested_in("dropout", "whole channels fall"), dropout2d(x, 2)),
+    OP(dropout3d, dropout3d(x, 0.5, false), tested_in("dropout", "whole channels fall"), dropout3d(x, 2)),
+    OP(alpha_dropout, alpha_dropout(x), tested_in("dropout", "alpha_dropout keeps mean 0"), alpha_dropout(x, 2)),
+    OP(feature_alpha_dropout, feature_alpha_dropout(x), tested_in("dropout", "alpha_dropout keeps mean 0"),
+       feature_alpha_dropout(x, 2)),
     OP(dropout, dropout(x, 0.5, false), tested_in("dropout", "elements fall at the rate asked for"), dropout(x, 2)),
 
     // pooling

@@ -91,7 +91,8 @@ struct BatchNormState {
 template <class D, class T, class S = Tensor<D, compute_t<T>>>
 Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& residual, const S& running_mean,
                         const S& running_var, const Tensor<D, T>& weight, const Tensor<D, T>& bias, bool training, BatchNorm b) {
-  check_batch_norm(op.name, *x.checked(op.name), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()},
+  if (x.checked(op.name)->ndim == 1 && x.numel() == 0) return mul(x, 1, op.here);  // as in PyTorch
+  check_batch_norm(op.name, *x.impl(), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()},
                    residual.impl(), running_mean.impl(), running_var.impl(), training);
   const Index channels = x.size(1);
   const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(channels, x.device());

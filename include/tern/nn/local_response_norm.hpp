@@ -1,0 +1,20 @@
+// LocalResponseNorm.
+#pragma once
+#include "../ops/local_response_norm.hpp"
+#include "module.hpp"
+
+namespace tern::nn {
+
+/// x / (k + alpha a)^beta, a the average of x^2 over `size` neighbouring channels of [N, C, ...].
+template <Device D, Element T = float>
+struct LocalResponseNorm : Module<D, T> {
+  Index size = 1;
+  double alpha = 1e-4, beta = 0.75, k = 1;
+  explicit LocalResponseNorm(Index channels, double factor = 1e-4, double power = 0.75, double offset = 1)
+      : size(channels), alpha(factor), beta(power), k(offset) {}
+  TERN_FIELDS(LocalResponseNorm, size, alpha, beta, k)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return local_response_norm(x, size, alpha, beta, k); }
+};
+
+}  // namespace tern::nn

@@ -1,0 +1,105 @@
+// Normalisation of each sample by itself: over groups of channels (Wu, He: Group normalization, 2018), or over each
+// channel (Ulyanov, Vedaldi, Lempitsky: Instance normalization, 2016).
+#pragma once
+#include "batch_norm.hpp"
+#include "blend.hpp"
+#include "statistics.hpp"
+#include "wide.hpp"
+
+namespace tern {
+namespace detail {
+
+/// (x - mean) / sqrt(variance + eps) weight + bias over the dimensions from 2 on of [N, groups, channels, ...]; weight
+/// and bias are [groups, channels, 1 ...].
+template <class D, class T>
+Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                               const Tensor<D, T>& bias, double eps) {
+  Dims dims;
+  for (int i = 2; i < x.dim(); ++i) dims.push_back(i);
+  const double count = double(x.numel() / (x.size(0) * x.size(1)));
+  const auto centre = reduce<backend::Sum, T, T>(op.name, identity, divide_by(Index(count)), dims, true, x);
+  const auto square_of_distance = [](auto v, auto m) { return (v - m) * (v - m); };
+  const auto to_scale = [count, eps](auto v) { return rsqrt(v / count + eps); };
+  const auto scale = reduce<backend::Sum, T, T>(op.name, square_of_distance, to_scale, dims, true, x, centre);
+  const auto formula = [](auto v, auto m, auto s, auto w, auto b) { return (v - m) * s * w + b; };
+  const Tensor<D, T> y = map<T>(op.name, formula, x, centre, scale, weight, bias);
+  record(op, y, wrt(inputs(x, weight, bias), saved(x, weight, centre, scale),
+                    [dims, eps](const Tensor<D, T>& g, const auto& input, const auto& w, const auto& m, const auto& s, Needs needs) {
+                      const bool again = GradMode::is_enabled();
+                      const auto centred = sub(input, again ? mean(input, dims, true) : m);
+                      const auto factor = again ? rsqrt(add(mean(square(centred), dims, true), eps)) : s;
+                      const auto normal = mul(centred, factor), slope = mul(g, w);
+                      Tensor<D, T> dx;
+                      if (needs[0])
+                        dx = mul(factor, sub(sub(slope, mean(slope, dims, true)), mul(normal, mean(mul(slope, normal), dims, true))));
+                      return std::tuple(dx, needs[1] ? mul(g, normal) : Tensor<D, T>(), needs[2] ? g : Tensor<D, T>());
+                    }));
+  return y;
+}
+
+/// The same of [N, C, ...] in groups.
+template <class D, class T>
+Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, const Tensor<D, T>& weight,
+                        const Tensor<D, T>& bias, double eps) {
+  const Index channels = x.size(1);
+  Shape grouped = x.shape(), beside;
+  grouped.push_back(0);
+  for (int i = grouped.n - 1; i > 2; --i) grouped[i] = grouped[i - 1];
+  grouped[1] = groups;
+  grouped[2] = channels / groups;
+  for (int i = 1; i < grouped.n; ++i) beside.push_back(i < 3 ? grouped[i] : 1);
+  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(channels, x.device());
+  const Tensor<D, T> b = bias.defined() ? bias : zeros<D, T>(channels, x.device());
+  const Tensor<D, T> last = x.dim() > 2 ? contiguous(x, channels_last, op.here) : contiguous(x, op.here);
+  const auto normal = [&](const auto& v, const auto& factor, const auto& offset) {
+    return normalised_groups(op, v, factor, offset, eps);
+  };
+  return view(rounded_once(normal, view(last, grouped, op.here), reshape(w, beside, op.here), reshape(b, beside, op.here)),
+              x.shape(), op.here);
+}
+
+}  // namespace detail
+
+/// (x - mean) / sqrt(variance + eps) weight + bias, mean and variance those of each of num_groups equal groups of channels of each sample
+/// of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros.
+template <Device D, Floating T>
+Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const std::type_identity_t<Tensor<D, T>>& weight = {},
+                        const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
+  const char* const op = "group_norm";
+  detail::check_batch_norm(op, *x.checked(op), {weight.impl(), bias.impl()}, nullptr, nullptr, nullptr, true);
+  const Index channels = x.size(1);
+  if (num_groups < 1 || channels % num_groups)
+    fail(op, {"num_groups must divide the ", channels, " channels of ", x.shape(), ", not be ", num_groups});
+  if (x.size(0) == 0) return mul(x, view(ones<D, T>(channels, x.device()), detail::beside_channels(x.dim(), channels)));
+  if (x.numel() <= num_groups)
+    fail(op, {"more than one value is needed for each of ", num_groups, " groups, which ", x.shape(), " does not have"});
+  return detail::group_norm({op, here}, x, num_groups, weight, bias, eps);
+}
+
+/// (x - mean) / sqrt(variance + eps) weight + bias, mean and variance those of each channel of each sample of x, [N, C, ...]; without
+/// use_input_stats they are running_mean and running_var. Running statistics that are given follow the samples' average:
+/// running = (1 - momentum) running + momentum (mean, unbiased variance).
+template <Device D, Floating T>
+Tensor<D, T> instance_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean = {},
+                           const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var = {},
+                           const std::type_identity_t<Tensor<D, T>>& weight = {},
+                           const std::type_identity_t<Tensor<D, T>>& bias = {}, bool use_input_stats = true,
+                           double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+  const char* const op = "instance_norm";
+  if (!use_input_stats)
+    return detail::batch_norm({op, here}, x, {}, running_mean, running_var, weight, bias, false, {.eps = eps});
+  detail::check_batch_norm(op, *x.checked(op), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()}, nullptr,
+                           running_mean.impl(), running_var.impl(), true);
+  if (x.numel() == 0) return mul(x, 1, here);
+  if (x.numel() == x.size(0) * x.size(1))
+    fail(op, {"more than one value is needed in each channel, which ", x.shape(), " does not have"});
+  if (running_mean.defined()) {
+    const NoGradGuard off;
+    const auto values = flatten(to_type(x.detach(), Type<compute_t<T>>{}), 2);
+    lerp_(running_mean, mean(mean(values, 2), 0), momentum);
+    lerp_(running_var, mean(var(values, 2), 0), momentum);
+  }
+  return detail::group_norm({op, here}, x, x.size(1), weight, bias, eps);
+}
+
+}  // namespace tern
