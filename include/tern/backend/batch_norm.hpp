@@ -27,3 +27,4 @@ struct BatchNorm {
 }  // namespace tern
 
 #include "cpu/batch_norm.hpp"
+#include "cuda/batch_norm.hpp"
