@@ -52,6 +52,8 @@ TEST_CASE("the statistics tell what is in use, the most, and what is kept; relea
   memory::deallocate(a, c);
   memory::deallocate(b, c);
   CHECK(memory::stats().current == before.current);
+  memory::reset_peak();
+  CHECK(memory::stats().peak == before.current);
   CHECK(memory::stats().cached == 2 * bytes);
   memory::release_cached();
   CHECK(memory::stats().cached == 0);

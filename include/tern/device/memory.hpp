@@ -107,6 +107,13 @@ struct ThreadEnd {
   return {p.large_in_use + p.small_reserved, p.peak, p.large_cached};
 }
 
+/// Makes what is in use now the peak, from which on a larger one is looked for.
+[[gnu::noinline, gnu::cold]] inline void reset_peak() {
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  p.peak = p.large_in_use + p.small_reserved;
+}
+
 /// Memory from the system; once more after giving back what is cached; Error if there is none.
 [[gnu::noinline, gnu::cold]] inline void* from_system(std::size_t alignment, std::size_t bytes) {
   if (void* block = std::aligned_alloc(alignment, bytes)) return block;

@@ -2,6 +2,7 @@
 #pragma once
 #include "../backend/batch_norm.hpp"
 #include "power.hpp"
+#include "reduce.hpp"
 #include "rounding.hpp"
 #include "where.hpp"
 

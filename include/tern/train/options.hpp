@@ -25,6 +25,7 @@ struct Options {
   std::string save = "";    // checkpoint to write
   std::string resume = "";  // checkpoint to go on from
   std::string json = "";    // report to write
+  std::string svg = "";     // learning curve to draw
   std::string trace = "";   // time line of a GPU's work to write
   double price = 0;         // of the machine, dollars an hour
   Index show = 0;           // mistakes to draw at the end
@@ -72,6 +73,7 @@ inline constexpr Option options[] = {
     {.name = "--save", .text = &Options::save},
     {.name = "--resume", .text = &Options::resume},
     {.name = "--json", .text = &Options::json},
+    {.name = "--svg", .text = &Options::svg},
     {.name = "--trace", .text = &Options::trace},
     {.name = "--price", .number = &Options::price},
     {.name = "--show", .index = &Options::show},
@@ -89,6 +91,7 @@ inline constexpr const char* options_help =
     "  --save FILE              write a checkpoint after each epoch\n"
     "  --resume FILE            go on from a checkpoint\n"
     "  --json FILE              write the results\n"
+    "  --svg FILE               draw loss and accuracy over the epochs\n"
     "  --trace FILE             write the time line of the GPU's work in the last epoch, for ui.perfetto.dev\n"
     "  --price DOLLARS          of the machine for an hour: adds the cost\n"
     "  --show N                 draw N mistakes at the end\n";

@@ -1,10 +1,11 @@
 // What a trainer keeps beside its loop: the timing of an epoch's phases, its receipt, the
-// trace of the device's work, the report at the end, and Ctrl-C. No template.
+// trace of the device's work, the report and its drawing, and Ctrl-C. No template.
 #pragma once
 #include "../device/events.hpp"
 #include "../io/file.hpp"
 #include "../profile/flops.hpp"
 #include "../profile/trace.hpp"
+#include "learning_curve.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "receipt.hpp"
@@ -14,7 +15,7 @@ namespace tern::train {
 class Session {
  public:
   [[gnu::noinline, gnu::cold]] Session(const Options& options, const char* data, const char* device)
-      : path_(options.json), trace_(options.trace), price_(options.price), peak_(profile::peak_flops()),
+      : path_(options.json), svg_(options.svg), trace_(options.trace), price_(options.price), peak_(profile::peak_flops()),
         report_{options.model, data, device, num_threads(), 0, {}} {
     if (!trace_.empty()) ledger::start();
   }
@@ -36,10 +37,11 @@ class Session {
     report_.test_accuracy = receipt.test_accuracy;
     report_.epochs.push_back(receipt);
     if (!path_.empty()) io::write_file_atomically(path_, report_json(report_));
+    if (!svg_.empty()) io::write_file_atomically(svg_, learning_curve_svg(report_));
   }
 
  private:
-  std::string path_, trace_;  // the files of the report and of the time line
+  std::string path_, svg_, trace_;  // the files of the report, its drawing, and the time line
   double price_, peak_;
   Report report_;
   InterruptGuard guard_;

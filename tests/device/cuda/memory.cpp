@@ -16,6 +16,8 @@ TEST_CASE("a device's memory is counted and given back", "[cuda]") {
   cuda::empty_cache();
   CHECK(cuda::memory_stats().current == before);
   CHECK(cuda::memory_stats().peak >= before + (Index(4) << 20));
+  cuda::reset_peak_memory_stats();
+  CHECK(cuda::memory_stats().peak == before);
 }
 
 TEST_CASE("running out of a device's memory says what is held", "[cuda]") {

@@ -16,6 +16,12 @@ namespace tern::cuda {
   return {Index(used), Index(peak), Index(reserved - used)};
 }
 
+/// Makes what is in use now the peak, from which on a larger one is looked for.
+[[gnu::noinline, gnu::cold]] inline void reset_peak_memory_stats(Cuda device = {}) {
+  std::uint64_t from_now_on = 0;
+  TERN_CUDA(cuMemPoolSetAttribute, detail::bind(device.ordinal).pool, pool_used_high, &from_now_on);
+}
+
 /// Gives cached memory that no tensor uses back to the driver.
 [[gnu::noinline, gnu::cold]] inline void empty_cache(Cuda device = {}) {
   detail::refuse_capture("empty_cache", "the host waits for the device");

@@ -1,0 +1,31 @@
+// A convolution without bias and the normalisation of its channels: what most networks for images are made of.
+#pragma once
+#include "../nn/batch_norm.hpp"
+#include "../nn/convolution.hpp"
+#include "../nn/init.hpp"
+
+namespace tern::models {
+
+/// A convolution without bias whose weights start normal, scaled by its outputs (He et al., 2015).
+template <Device D, Element T>
+nn::Conv2d<D, T> conv(Index in, Index out, Dims kernel, nn::ConvLayerOptions options = {}) {
+  options.bias = false;
+  nn::Conv2d<D, T> layer(in, out, kernel, options);
+  nn::init::kaiming_normal_(layer.weight, {.mode = nn::init::FanMode::fan_out});
+  return layer;
+}
+
+/// relu(norm(conv(x))), as torchvision's Inception networks name it.
+template <Device D, Element T = float>
+struct ConvNorm : nn::Module<D, T> {
+  nn::Conv2d<D, T> conv;
+  nn::BatchNorm2d<D, T> bn;
+
+  ConvNorm(Index in, Index out, Dims kernel, nn::ConvLayerOptions options)
+      : conv(models::conv<D, T>(in, out, kernel, options)), bn(out, {.eps = 1e-3}) {}
+  TERN_FIELDS(ConvNorm, conv, bn)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return bn.relu(conv(x)); }
+};
+
+}  // namespace tern::models

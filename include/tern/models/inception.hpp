@@ -1,0 +1,82 @@
+// What GoogLeNet and Inception-v3 are made of: blocks of several branches side by side, whose results are concatenated.
+#pragma once
+#include "../ops/cat.hpp"
+#include "../ops/pooling.hpp"
+#include "conv_norm.hpp"
+
+namespace tern::models {
+
+/// What a step of a block starts from: the block's input, or its average or maximum over 3 x 3, or a step before it.
+enum class From : unsigned char { input, average, maximum, previous, second_last };
+
+/// A step of a block: a convolution of `channels` outputs, or without them only what it starts from. A step that no other starts from is
+/// a part of the block's result.
+struct Step {
+  const char* name;  // of its layer
+  From from;
+  Index channels;
+  Shape kernel = 1;  // {height, width}
+  Index stride = 1;  // 1: the image keeps its size; 2: no padding
+};
+
+template <Device D, Element T = float>
+struct InceptionBlock : nn::Module<D, T> {
+  std::vector<Step> steps;
+  std::vector<ConvNorm<D, T>> layers;  // those of the steps that have channels
+
+  InceptionBlock(Index in, std::vector<Step> plan) : steps(std::move(plan)) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      if (step.channels == 0) continue;
+      const Shape padding = {step.kernel[0] / 2, step.kernel[step.kernel.n - 1] / 2};
+      layers.emplace_back(inputs(i, in), step.channels, step.kernel,
+                          nn::ConvLayerOptions{.stride = step.stride, .padding = step.stride == 1 ? padding : Shape(0)});
+    }
+  }
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    auto layer = self.layers.begin();
+    for (const Step& step : self.steps)
+      if (step.channels) visit(step.name, *layer++);
+  }
+  TERN_NAMED_FIELDS(InceptionBlock, steps, layers)
+
+  /// Channels of the result where the block's input has `in`.
+  Index channels(Index in) const {
+    Index sum = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      if (ends(i)) sum += steps[i].channels ? steps[i].channels : in;
+    return sum;
+  }
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) {
+    std::vector<Tensor<D, T>> results, parts;
+    auto layer = layers.begin();
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      Tensor<D, T> y = x;
+      if (step.from == From::average) y = avg_pool2d(x, 3, {.stride = 1, .padding = 1});
+      if (step.from == From::maximum)  // a step that is nothing else makes the image smaller
+        y = max_pool2d(x, 3, {.stride = step.channels ? 1 : 2, .padding = step.channels ? 1 : 0});
+      if (step.from == From::previous) y = results[i - 1];
+      if (step.from == From::second_last) y = results[i - 2];
+      results.push_back(step.channels ? (*layer++)(y) : y);
+      if (ends(i)) parts.push_back(results.back());
+    }
+    return cat(parts, 1);
+  }
+
+ private:
+  Index inputs(std::size_t i, Index in) const {
+    if (steps[i].from == From::previous) return steps[i - 1].channels;
+    if (steps[i].from == From::second_last) return steps[i - 2].channels;
+    return in;
+  }
+  /// Whether no other step starts from step i.
+  bool ends(std::size_t i) const {
+    return !(i + 1 < steps.size() && steps[i + 1].from == From::previous) &&
+           !(i + 2 < steps.size() && steps[i + 2].from == From::second_last);
+  }
+};
+
+}  // namespace tern::models

@@ -1,0 +1,101 @@
+// Inception-v3 (Szegedy and others: "Rethinking the Inception architecture for computer vision", 2015), without its auxiliary head.
+#pragma once
+#include "../nn/dropout.hpp"
+#include "../nn/linear.hpp"
+#include "inception.hpp"
+
+namespace tern::models {
+
+struct InceptionV3Options {
+  Index num_classes = 1000;
+  double dropout = 0.5;
+};
+
+namespace detail {
+
+// The five kinds of block, as torchvision names their layers.
+[[gnu::cold]] inline std::vector<Step> inception_a(Index pooled) {
+  return {{"branch1x1", From::input, 64},
+          {"branch5x5_1", From::input, 48},
+          {"branch5x5_2", From::previous, 64, 5},
+          {"branch3x3dbl_1", From::input, 64},
+          {"branch3x3dbl_2", From::previous, 96, 3},
+          {"branch3x3dbl_3", From::previous, 96, 3},
+          {"branch_pool", From::average, pooled}};
+}
+[[gnu::cold]] inline std::vector<Step> inception_b() {
+  return {{"branch3x3", From::input, 384, 3, 2},
+          {"branch3x3dbl_1", From::input, 64},
+          {"branch3x3dbl_2", From::previous, 96, 3},
+          {"branch3x3dbl_3", From::previous, 96, 3, 2},
+          {"", From::maximum, 0}};
+}
+[[gnu::cold]] inline std::vector<Step> inception_c(Index narrow) {
+  return {{"branch1x1", From::input, 192},
+          {"branch7x7_1", From::input, narrow},
+          {"branch7x7_2", From::previous, narrow, {1, 7}},
+          {"branch7x7_3", From::previous, 192, {7, 1}},
+          {"branch7x7dbl_1", From::input, narrow},
+          {"branch7x7dbl_2", From::previous, narrow, {7, 1}},
+          {"branch7x7dbl_3", From::previous, narrow, {1, 7}},
+          {"branch7x7dbl_4", From::previous, narrow, {7, 1}},
+          {"branch7x7dbl_5", From::previous, 192, {1, 7}},
+          {"branch_pool", From::average, 192}};
+}
+[[gnu::cold]] inline std::vector<Step> inception_d() {
+  return {{"branch3x3_1", From::input, 192},
+          {"branch3x3_2", From::previous, 320, 3, 2},
+          {"branch7x7x3_1", From::input, 192},
+          {"branch7x7x3_2", From::previous, 192, {1, 7}},
+          {"branch7x7x3_3", From::previous, 192, {7, 1}},
+          {"branch7x7x3_4", From::previous, 192, 3, 2},
+          {"", From::maximum, 0}};
+}
+[[gnu::cold]] inline std::vector<Step> inception_e() {
+  return {{"branch1x1", From::input, 320},
+          {"branch3x3_1", From::input, 384},
+          {"branch3x3_2a", From::previous, 384, {1, 3}},
+          {"branch3x3_2b", From::second_last, 384, {3, 1}},
+          {"branch3x3dbl_1", From::input, 448},
+          {"branch3x3dbl_2", From::previous, 384, 3},
+          {"branch3x3dbl_3a", From::previous, 384, {1, 3}},
+          {"branch3x3dbl_3b", From::second_last, 384, {3, 1}},
+          {"branch_pool", From::average, 192}};
+}
+
+}  // namespace detail
+
+/// For images of 3 x 299 x 299; parameters as in torchvision.
+template <Device D, Element T = float>
+struct InceptionV3 : nn::Module<D, T> {
+  using Block = InceptionBlock<D, T>;
+  ConvNorm<D, T> Conv2d_1a_3x3{3, 32, 3, {.stride = 2}}, Conv2d_2a_3x3{32, 32, 3, {}}, Conv2d_2b_3x3{32, 64, 3, {.padding = 1}};
+  ConvNorm<D, T> Conv2d_3b_1x1{64, 80, 1, {}}, Conv2d_4a_3x3{80, 192, 3, {}};
+  Block Mixed_5b{192, detail::inception_a(32)}, Mixed_5c{256, detail::inception_a(64)}, Mixed_5d{288, detail::inception_a(64)};
+  Block Mixed_6a{288, detail::inception_b()}, Mixed_6b{768, detail::inception_c(128)}, Mixed_6c{768, detail::inception_c(160)};
+  Block Mixed_6d{768, detail::inception_c(160)}, Mixed_6e{768, detail::inception_c(192)}, Mixed_7a{768, detail::inception_d()};
+  Block Mixed_7b{1280, detail::inception_e()}, Mixed_7c{2048, detail::inception_e()};
+  nn::Dropout<D, T> dropout;
+  nn::Linear<D, T> fc;
+
+  explicit InceptionV3(const InceptionV3Options& options) : dropout(options.dropout), fc(2048, options.num_classes) {}
+  TERN_FIELDS(InceptionV3, Conv2d_1a_3x3, Conv2d_2a_3x3, Conv2d_2b_3x3, Conv2d_3b_1x1, Conv2d_4a_3x3, Mixed_5b, Mixed_5c, Mixed_5d, Mixed_6a,
+              Mixed_6b, Mixed_6c, Mixed_6d, Mixed_6e, Mixed_7a, Mixed_7b, Mixed_7c, dropout, fc)
+
+  /// images [N, 3, height, width] to scores [N, classes].
+  Tensor<D, T> forward(const Tensor<D, T>& images) {
+    Tensor<D, T> x = max_pool2d(Conv2d_2b_3x3(Conv2d_2a_3x3(Conv2d_1a_3x3(images))), 3, {.stride = 2});
+    x = max_pool2d(Conv2d_4a_3x3(Conv2d_3b_1x1(x)), 3, {.stride = 2});
+    for (Block* block : {&Mixed_5b, &Mixed_5c, &Mixed_5d, &Mixed_6a, &Mixed_6b, &Mixed_6c, &Mixed_6d, &Mixed_6e, &Mixed_7a, &Mixed_7b,
+                         &Mixed_7c})
+      x = (*block)(x);
+    return fc(dropout(adaptive_avg_pool2d(x, 1)).flatten(1));
+  }
+};
+
+template <Device D, Element T = float>
+InceptionV3<D, T> inception_v3(InceptionV3Options options = {}) {
+  return InceptionV3<D, T>(options);
+}
+
+}  // namespace tern::models

@@ -1,0 +1,10 @@
+// Networks for images.
+#pragma once
+#include "alexnet.hpp"
+#include "googlenet.hpp"
+#include "inception_v3.hpp"
+#include "load.hpp"
+#include "mobilenet_v2.hpp"
+#include "resnet.hpp"
+#include "vgg.hpp"
+#include "xception.hpp"

@@ -1,0 +1,109 @@
+// Xception (Chollet: "Xception: deep learning with depthwise separable convolutions", 2016).
+#pragma once
+#include "../nn/linear.hpp"
+#include "../ops/activations.hpp"
+#include "../ops/pooling.hpp"
+#include "conv_norm.hpp"
+
+namespace tern::models {
+
+/// A 3 x 3 convolution of each channel alone, then one of 1 x 1.
+template <Device D, Element T = float>
+struct SeparableConv : nn::Module<D, T> {
+  nn::Conv2d<D, T> conv1, pointwise;
+
+  SeparableConv(Index in, Index out)
+      : conv1(conv<D, T>(in, in, 3, {.padding = 1, .groups = in})), pointwise(conv<D, T>(in, out, 1)) {}
+  TERN_FIELDS(SeparableConv, conv1, pointwise)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return pointwise(conv1(x)); }
+};
+
+/// f(x) + x: f of two or three separable convolutions with relu before each, the first block's without the first relu; where sizes differ
+/// f ends with a maximum in steps of 2, and x goes through a convolution of 1 x 1.
+template <Device D, Element T = float>
+struct XceptionBlock : nn::Module<D, T> {
+  nn::Conv2d<D, T> skip;
+  nn::BatchNorm2d<D, T> skipbn;
+  std::vector<SeparableConv<D, T>> convs;
+  std::vector<nn::BatchNorm2d<D, T>> norms;
+  bool starts_with_relu = true;
+
+  /// Channels of the input and behind each convolution.
+  XceptionBlock(std::initializer_list<Index> channels, bool relu_first) : starts_with_relu(relu_first) {
+    const Index in = *channels.begin(), out = *(channels.end() - 1);
+    if (in != out) {
+      skip = conv<D, T>(in, out, 1, {.stride = 2});
+      skipbn = nn::BatchNorm2d<D, T>(out);
+    }
+    for (const Index* c = channels.begin(); c + 1 != channels.end(); ++c) {
+      convs.emplace_back(c[0], c[1]);
+      norms.emplace_back(c[1]);
+    }
+  }
+  /// As timm has them: rep lists relu, convolution and normalisation in turn.
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    visit("skip", self.skip), visit("skipbn", self.skipbn);
+    Index place = self.starts_with_relu;
+    for (std::size_t i = 0; i < self.convs.size(); ++i, place += 3) {
+      visit(text({"rep.", place}).c_str(), self.convs[i]);
+      visit(text({"rep.", place + 1}).c_str(), self.norms[i]);
+    }
+  }
+  TERN_NAMED_FIELDS(XceptionBlock, skip, skipbn, convs, norms, starts_with_relu)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) {
+    Tensor<D, T> y = starts_with_relu ? relu(x) : x;
+    for (std::size_t i = 0; i + 1 < convs.size(); ++i) y = norms[i].relu(convs[i](y));
+    y = norms.back()(convs.back()(y));
+    return skip.weight.defined() ? max_pool2d(y, 3, {.stride = 2, .padding = 1}) + skipbn(skip(x)) : y + x;
+  }
+};
+
+struct XceptionOptions {
+  Index num_classes = 1000;
+};
+
+/// For images of 3 x 299 x 299; parameters as in timm's legacy_xception.
+template <Device D, Element T = float>
+struct Xception : nn::Module<D, T> {
+  nn::Conv2d<D, T> conv1 = conv<D, T>(3, 32, 3, {.stride = 2}), conv2 = conv<D, T>(32, 64, 3);
+  nn::BatchNorm2d<D, T> bn1{32}, bn2{64}, bn3{1536}, bn4{2048};
+  std::vector<XceptionBlock<D, T>> blocks;
+  SeparableConv<D, T> conv3{1024, 1536}, conv4{1536, 2048};
+  nn::Linear<D, T> fc;
+
+  explicit Xception(const XceptionOptions& options) : fc(2048, options.num_classes) {
+    blocks.emplace_back(std::initializer_list<Index>{64, 128, 128}, false);
+    blocks.emplace_back(std::initializer_list<Index>{128, 256, 256}, true);
+    blocks.emplace_back(std::initializer_list<Index>{256, 728, 728}, true);
+    for (int i = 0; i < 8; ++i) blocks.emplace_back(std::initializer_list<Index>{728, 728, 728, 728}, true);
+    blocks.emplace_back(std::initializer_list<Index>{728, 728, 1024}, true);
+  }
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    visit("conv1", self.conv1), visit("bn1", self.bn1);
+    visit("conv2", self.conv2), visit("bn2", self.bn2);
+    for (std::size_t i = 0; i < self.blocks.size(); ++i) visit(text({"block", Index(i + 1)}).c_str(), self.blocks[i]);
+    visit("conv3", self.conv3), visit("bn3", self.bn3);
+    visit("conv4", self.conv4), visit("bn4", self.bn4);
+    visit("fc", self.fc);
+  }
+  TERN_NAMED_FIELDS(Xception, conv1, conv2, bn1, bn2, bn3, bn4, blocks, conv3, conv4, fc)
+
+  /// images [N, 3, height, width] to scores [N, classes].
+  Tensor<D, T> forward(const Tensor<D, T>& images) {
+    Tensor<D, T> x = bn2.relu(conv2(bn1.relu(conv1(images))));
+    for (XceptionBlock<D, T>& block : blocks) x = block(x);
+    x = bn4.relu(conv4(bn3.relu(conv3(x))));
+    return fc(adaptive_avg_pool2d(x, 1).flatten(1));
+  }
+};
+
+template <Device D, Element T = float>
+Xception<D, T> xception(XceptionOptions options = {}) {
+  return Xception<D, T>(options);
+}
+
+}  // namespace tern::models

@@ -1,0 +1,144 @@
+// What public definitions of image models compute where every weight and the input come from a formula
+// (TERN_TEST_DATA/models): outputs of their parts, logits, loss, and gradients.
+#pragma once
+#include "support/catch.hpp"
+#include "support/devices.hpp"
+
+#include <tern/models/load.hpp>
+#include <tern/tern.hpp>
+
+#include <zlib.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/tensors.hpp"
+
+#if defined(TERN_TESTS_ON_CUDA)
+using ModelDevice = tern::Cuda;
+#else
+using ModelDevice = tern::Cpu;
+#endif
+
+namespace tern_test {
+
+/// Number k of a name, in [-1, 1).
+inline double formula_number(std::uint32_t name, std::uint32_t k) {
+  std::uint32_t x = k * 2654435761u + name * 40503u;
+  for (int i = 0; i < 2; ++i) x = (x ^ (x >> 16)) * 0x45d9f3bu;
+  x ^= x >> 16;
+  return double(x >> 9) / 0x1p22 - 1;
+}
+
+/// The elements that the formula gives a tensor of a state dict.
+template <class T>
+Tensor<Cpu, T> formula_tensor(const std::string& name, const Shape& shape) {
+  const auto hash = std::uint32_t(crc32(0, reinterpret_cast<const Bytef*>(name.data()), uInt(name.size())));
+  const auto ends = [&](const char* with) { return name.ends_with(with); };
+  const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
+  double scale = 0.1, offset = 0;
+  if (name == "input") scale = 1;
+  else if (shape.n >= 2) scale = std::sqrt(6 / double(shape.numel() / shape[0]));
+  else if (ends("weight")) offset = 1;
+  for (Index k = 0; k < x.numel(); ++k) {
+    const double u = formula_number(hash, std::uint32_t(k));
+    x.data()[k] = T(ends("running_var") ? 1 + 0.5 * std::fabs(u) : offset + scale * u);
+  }
+  return x;
+}
+
+/// A model's row of reference.json, held against the model piece by piece.
+template <class T>
+class Reference {
+ public:
+  using D = ModelDevice;
+  using X = Tensor<D, T>;
+
+  Reference(const std::string& folder, const std::string& model) {
+    std::ifstream file(folder + "/reference.json");
+    row_ = nlohmann::json::parse(file).at(model);
+  }
+
+  X images() const { return formula_tensor<T>("input", shape(row_["input"])).to(D{}); }
+
+  /// Gives the model the formula's weights. Its names and shapes must be the recorded ones, but for num_batches_tracked.
+  template <class Net>
+  void fill(const Net& net) const {
+    std::map<std::string, Shape> expected;
+    for (const char* const kind : {"parameters", "buffers"})
+      for (const auto& entry : row_[kind]) expected[entry[0]] = shape(entry[1]);
+    StateDict dict;
+    for (const NamedTensor& entry : net.state_dict()) {
+      if (entry.name.ends_with("num_batches_tracked")) continue;
+      INFO(entry.name);
+      REQUIRE(expected.count(entry.name) == 1);
+      REQUIRE(expected[entry.name] == entry.tensor.shape());
+      expected.erase(entry.name);
+      dict.push_back({entry.name, formula_tensor<T>(entry.name, entry.tensor.shape())});
+    }
+    for (const auto& [name, unused] : expected) FAIL_CHECK(name << " is missing");
+    net.load_state_dict(dict, false);
+  }
+
+  /// The output of one of the model's parts.
+  void child(const char* name, const X& y) const {
+    INFO(name);
+    const auto& recorded = row_["eval"]["children"].at(name);
+    CHECK(y.shape() == shape(recorded[0]));
+    check(norm(y), recorded[1], value_tolerance);
+  }
+
+  void logits(const X& y) const {
+    check(norm(y), row_["eval"]["logits_norm"], value_tolerance);
+    const std::vector<double> values = values_of(y);
+    for (std::size_t image = 0; image < 2; ++image)
+      for (std::size_t i = 0; i < 8; ++i) {
+        INFO("logit " << i << " of image " << image);
+        check(values[image * values.size() / 2 + i], row_["eval"]["logits"][image][i], value_tolerance);
+      }
+  }
+
+  /// A training pass: the loss, and every parameter's gradient. Rates of dropout must be 0.
+  template <class Net>
+  void training(Net& net) const {
+    net.train();
+    const auto labels = tensor_of<D, Index>({1, 7});
+    const X loss = cross_entropy(net(images()), labels);
+    check(values_of(loss)[0], row_["train"]["loss"], value_tolerance);
+    loss.backward();
+    const auto& norms = row_["train"]["grad_norms"];
+    const auto parameters = net.parameters();
+    CHECK(parameters.size() == norms.size());
+    for (const NamedTensor& p : parameters) {
+      INFO("gradient of " << p.name);
+      const double recorded = norms.at(p.name), actual = norm(p.tensor.template as<D, T>().grad());
+      if (recorded < 1e-9) CHECK(actual < zero_tolerance);
+      else check(actual, recorded, gradient_tolerance);
+    }
+  }
+
+ private:
+  static constexpr bool is_double = std::is_same_v<T, double>;
+  static constexpr double value_tolerance = is_double ? 1e-6 : 1e-4, gradient_tolerance = is_double ? 1e-6 : 2e-2;
+  static constexpr double zero_tolerance = is_double ? 1e-9 : 1e-4;
+
+  static Shape shape(const nlohmann::json& sizes) {
+    Shape s;
+    for (const Index size : sizes) s.push_back(size);
+    return s;
+  }
+  static double norm(const X& x) {
+    double sum = 0;
+    for (const double v : values_of(x)) sum += v * v;
+    return std::sqrt(sum);
+  }
+  static void check(double actual, double recorded, double tolerance) {
+    INFO(actual << ", expected " << recorded);
+    CHECK(std::fabs(actual - recorded) <= tolerance * std::fabs(recorded));
+  }
+
+  nlohmann::json row_;
+};
+
+}  // namespace tern_test
