@@ -1,5 +1,6 @@
 // pad: a border around x, of one value or of x's own elements.
 #pragma once
+#include "cat.hpp"
 #include "gather.hpp"
 #include "rounding.hpp"
 #include "where.hpp"
