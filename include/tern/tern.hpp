@@ -1,6 +1,7 @@
 // tern: tensors, autograd, layers, optimisers and data. io, train and models are included by themselves.
 #pragma once
 #include "autograd/backward.hpp"
+#include "autograd/checkpoint.hpp"
 #include "data/data.hpp"
 #include "nn/nn.hpp"
 #include "ops/ops.hpp"

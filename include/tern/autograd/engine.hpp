@@ -167,6 +167,8 @@ class Backward {
       add_to(sum->gradient, gradient, node->ops);
     }
     if (!node->extra) return;
+    while (Recompute* const recompute = node->extra->recompute)  // more than once where one checkpoint is in another
+      recompute->fill(recompute);
     gradient = run_hooks(node->extra->before, std::exchange(gradient, nullptr));
     if (!node->extra->retain_gradient) return;
     retain(gradient);

@@ -76,7 +76,15 @@ struct Hook {
   Hook* next;
 };
 
+/// Makes the saved tensors of the ops inside a checkpoint() again.
+struct Recompute {
+  void (*fill)(Recompute* self);                        // all of them, when the first is needed
+  void (*forget)(Recompute* self, std::uint32_t place);  // the op of that number is gone, or has what it saved
+};
+
 struct NodeExtra {
+  Recompute* recompute = nullptr;     // of an op that does without what it saved until then
+  std::uint32_t place = 0;            // its number there
   Hook* before = nullptr;             // run on a complete gradient
   Hook* after_accumulate = nullptr;   // of a leaf
   bool retain_gradient = false;       // of an op
@@ -120,6 +128,7 @@ inline void destroy_hooks(Hook* hook) {
   destroy_hooks(extra->before);
   destroy_hooks(extra->after_accumulate);
   release(extra->retained);
+  if (extra->recompute) extra->recompute->forget(extra->recompute, extra->place);
   delete extra;
 }
 
