@@ -1,4 +1,5 @@
-// Data sets and loaders. Transforms of images are a header of their own, transforms.hpp: not every program pays for them.
+// Data sets and loaders. Headers of their own, which not every program needs: transforms.hpp, image_folder.hpp,
+// collate.hpp, stream.hpp, csv.hpp and text_lines.hpp.
 #pragma once
 #include "cifar.hpp"
 #include "dataset.hpp"

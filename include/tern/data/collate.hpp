@@ -1,0 +1,107 @@
+// Batches made of samples: the default, and a function of the user's.
+#pragma once
+#include <type_traits>
+#include <vector>
+
+#include "dataset.hpp"
+
+namespace tern::data {
+
+namespace detail {
+
+/// The samples' shape behind their number. Error where they differ.
+[[gnu::noinline]] inline Shape stacked_shape(const Array& first, const Array& x, Index n, Index i) {
+  if (!same_shape(first, x))
+    fail("default_collate", {"samples differ in shape: sample 0 of the batch is ", first.shape_ref(), ", sample ", i,
+                             " is ", x.shape_ref(), "; collate them with a function of your own"});
+  if (first.ndim == max_dims) fail("default_collate", {"samples have too many dimensions: ", first.shape_ref()});
+  Shape shape;
+  shape.push_back(n);
+  for (int k = 0; k < first.ndim; ++k) shape.push_back(first.dims[k]);
+  return shape;
+}
+
+/// What numbers of a sample become: int64 of integers, else themselves.
+template <class Number>
+using number_element =
+    std::conditional_t<std::is_integral_v<Number> && !std::is_same_v<Number, bool> && !std::is_same_v<Number, std::uint8_t>,
+                       Index, Number>;
+
+/// [n, …] of n tensors, or [n] of n numbers.
+template <class T, class PartOf>
+Tensor<Cpu, T> stack_parts(Index n, const PartOf& part_of, const Tensor<Cpu, T>*) {
+  Tensor<Cpu, T> out;
+  for (Index i = 0; i < n; ++i) {
+    const Tensor<Cpu, T> x = row_major(part_of(i));
+    const Shape shape = stacked_shape(*part_of(0).impl(), *x.impl(), n, i);
+    if (!out.defined()) out = empty<Cpu, T>(shape);
+    if (x.numel()) std::memcpy(out.data() + i * x.numel(), x.data(), std::size_t(x.numel()) * sizeof(T));
+  }
+  return out;
+}
+template <class Number, class PartOf>
+  requires std::is_arithmetic_v<Number>
+auto stack_parts(Index n, const PartOf& part_of, const Number*) {
+  using T = number_element<Number>;
+  const Tensor<Cpu, T> out = empty<Cpu, T>({n});
+  for (Index i = 0; i < n; ++i) out.data()[i] = T(part_of(i));
+  return out;
+}
+
+}  // namespace detail
+
+/// A batch of samples that are std::tuples of tensors and numbers: tensors of one shape become [n, …], numbers [n].
+template <class... Part>
+auto default_collate(const std::vector<std::tuple<Part...>>& samples) {
+  return [&]<std::size_t... k>(std::index_sequence<k...>) {
+    return std::tuple(detail::stack_parts(
+        Index(samples.size()), [&](Index i) -> const Part& { return std::get<k>(samples[std::size_t(i)]); },
+        static_cast<const Part*>(nullptr))...);
+  }(std::index_sequence_for<Part...>());
+}
+
+namespace detail {
+struct DefaultCollate {
+  template <class Sample>
+  auto operator()(const std::vector<Sample>& samples) const {
+    return default_collate(samples);
+  }
+};
+}  // namespace detail
+
+/// Samples by number: size() and set[i], of any type. Several threads ask at once.
+template <class S>
+concept SampleSet = requires(const S& set, Index i) {
+  { set.size() } -> std::convertible_to<Index>;
+  set[i];
+};
+
+/// A data set whose batches are made of samples by a function.
+template <class Set, class Collate>
+class Collated {
+ public:
+  Collated(Set&& set, const Collate& collate) : set_(std::forward<Set>(set)), collate_(collate) {}
+
+  Index size() const { return Index(set_.size()); }
+
+  auto batch(std::span<const Index> samples) const {
+    std::vector<std::remove_cvref_t<decltype(set_[0])>> chosen;
+    chosen.reserve(samples.size());
+    for (const Index i : samples) chosen.push_back(set_[static_cast<decltype(set_.size())>(i)]);
+    return collate_(chosen);
+  }
+
+ private:
+  Set set_;
+  Collate collate_;
+};
+
+/// Batches of the set's samples: collate(std::vector of samples) is a std::tuple of tensors. A std::vector is such a set,
+/// and so is any type with size() and operator[]. A variable must live as long as the result; a temporary is kept.
+template <class Set, class Collate = detail::DefaultCollate>
+  requires SampleSet<std::remove_cvref_t<Set>>
+Collated<Set, Collate> collated(Set&& set, const Collate& collate = {}) {
+  return Collated<Set, Collate>(std::forward<Set>(set), collate);
+}
+
+}  // namespace tern::data

@@ -1,0 +1,146 @@
+// Iterable data sets: samples that come one after the other, nobody knows how many.
+#pragma once
+#include "collate.hpp"
+#include "loader.hpp"
+
+namespace tern::data {
+
+/// A range of samples, std::tuples of tensors and numbers, that starts over at begin(). One thread at a time reads it.
+template <class S>
+concept IterableDataset = !Dataset<S> && requires(S& set, decltype(set.begin()) at) {
+  *at;
+  ++at;
+  { at != set.end() } -> std::convertible_to<bool>;
+};
+
+namespace detail {
+
+/// Lets threads in by their numbers: 0, 1, 2 …
+class Turns {
+ public:
+  Turns() = default;
+  ~Turns() {
+    pthread_cond_destroy(&over_);
+    pthread_mutex_destroy(&mutex_);
+  }
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+
+  /// While alive, it is this number's turn.
+  class Turn {
+   public:
+    Turn(Turns& turns, Index number) : turns_(turns) {
+      pthread_mutex_lock(&turns_.mutex_);
+      while (turns_.next_ != number) pthread_cond_wait(&turns_.over_, &turns_.mutex_);
+      pthread_mutex_unlock(&turns_.mutex_);
+    }
+    ~Turn() {
+      pthread_mutex_lock(&turns_.mutex_);
+      ++turns_.next_;
+      pthread_cond_broadcast(&turns_.over_);
+      pthread_mutex_unlock(&turns_.mutex_);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Turns& turns_;
+  };
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t over_ = PTHREAD_COND_INITIALIZER;
+  Index next_ = 0;
+};
+
+}  // namespace detail
+
+/// The batches of an iterable data set; one thread reads ahead, unless workers is 0.
+template <Device D, class Set, class Collate>
+class StreamLoader {
+ public:
+  using Iterator = decltype(std::declval<Set&>().begin());
+  using End = decltype(std::declval<Set&>().end());
+  using Sample = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
+  using Moving = decltype(detail::start_moving(std::declval<const Collate&>()(std::vector<Sample>()), D{}));
+  using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
+
+  StreamLoader(Set&& set, const LoaderOptions& options, const Collate& collate)
+      : set_(std::forward<Set>(set)), options_(options), collate_(collate) {
+    detail::check(options_);
+    if (options_.shuffle) fail("loader", {"an iterable data set comes in its own order; shuffle is for others"});
+  }
+
+  /// How long loops over this loader have waited for their batches so far.
+  double seconds_waited() const { return seconds_waited_; }
+
+  /// One pass over the data set. Must not outlive the loader.
+  class Pass {
+   public:
+    explicit Pass(StreamLoader& loader)
+        : loader_(loader),
+          at_(loader.set_.begin()),
+          end_(loader.set_.end()),
+          slots_(std::size_t(loader.options_.workers ? loader.options_.prefetch : 1)),
+          prefetcher_(&Pass::make, this, INT64_MAX, loader.options_.workers ? 1 : 0, Index(slots_.size())) {
+      take();
+    }
+
+    Batch& operator*() { return *batch_; }
+    void operator++() { take(); }
+    friend bool operator==(const Pass& pass, std::default_sentinel_t) { return !pass.batch_; }
+
+   private:
+    static void make(void* pass, Index number, Index slot) {
+      auto& self = *static_cast<Pass*>(pass);
+      const detail::Turns::Turn turn(self.turns_, number);
+      if (self.ended_) return;
+      self.ended_ = true;  // should reading throw
+      const LoaderOptions& options = self.loader_.options_;
+      std::vector<Sample> samples;
+      for (; Index(samples.size()) < options.batch_size && self.at_ != self.end_; ++self.at_)
+        samples.push_back(*self.at_);
+      if (samples.empty() || (options.drop_last && Index(samples.size()) < options.batch_size)) return;
+      self.slots_[std::size_t(slot)].emplace(
+          detail::start_moving(self.loader_.collate_(samples), self.loader_.device_));
+      self.ended_ = false;
+    }
+
+    void take() {
+      batch_.reset();
+      std::optional<Moving>& slot = slots_[std::size_t(prefetcher_.next(loader_.seconds_waited_))];
+      if (slot) batch_.emplace(detail::finish_moving<D>(std::move(*slot)));
+      slot.reset();
+      prefetcher_.release();
+    }
+
+    StreamLoader& loader_;
+    Iterator at_;
+    End end_;
+    bool ended_ = false;
+    std::optional<Batch> batch_;
+    std::vector<std::optional<Moving>> slots_;
+    detail::Turns turns_;
+    detail::Prefetcher prefetcher_;  // the last member: its end stops the worker, which writes to the others
+  };
+
+  Pass begin() { return Pass(*this); }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  Set set_;
+  LoaderOptions options_;
+  Collate collate_;
+  D device_ = tern::detail::current_device<D>();  // of the thread that made the loader
+  double seconds_waited_ = 0;
+};
+
+/// Batches of batch_size samples in the order in which they come, the last one of those left. A variable must live as
+/// long as the loader; a temporary is kept.
+template <Device D, class Set, class Collate = detail::DefaultCollate>
+  requires IterableDataset<std::remove_reference_t<Set>>
+StreamLoader<D, Set, Collate> loader(Set&& set, const LoaderOptions& options = {}, const Collate& collate = {}) {
+  return StreamLoader<D, Set, Collate>(std::forward<Set>(set), options, collate);
+}
+
+}  // namespace tern::data

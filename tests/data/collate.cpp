@@ -1,0 +1,79 @@
+#include "support/errors.hpp"
+
+#include <tern/data/collate.hpp>
+#include <tern/data/loader.hpp>
+
+using namespace tern;
+using namespace tern::data;
+using tern_test::error_of;
+
+namespace {
+
+/// Sample i: i + 1 ones, a tensor of two numbers, and i.
+struct Sequences {
+  Index size() const { return 5; }
+  std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>, int> operator[](Index i) const {
+    return {ones<Cpu>({i + 1}), tensor<Cpu, Index>({i, -i}), int(i)};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("samples are stacked", "[data]") {
+  const std::vector<std::tuple<Tensor<Cpu>, Index, bool, float, int>> samples = {
+      {tensor<Cpu>({{1, 2}, {3, 4}}), 7, true, 0.5f, 1}, {tensor<Cpu>({{5, 6}, {7, 8}}).t(), 8, false, 1.5f, 2}};
+  const auto [x, label, flag, number, count] = default_collate(samples);
+  REQUIRE(x.shape() == Shape{2, 2, 2});
+  CHECK(x(1, 0, 1) == 7);  // a transposed sample in row-major order
+  static_assert(std::is_same_v<decltype(label), const Tensor<Cpu, Index>>);
+  static_assert(std::is_same_v<decltype(flag), const Tensor<Cpu, bool>>);
+  static_assert(std::is_same_v<decltype(count), const Tensor<Cpu, Index>>);
+  CHECK(label(1) == 8);
+  CHECK(flag(0));
+  CHECK(!flag(1));
+  CHECK(number(1) == 1.5f);
+  CHECK(count(0) == 1);
+  const std::vector<std::tuple<Tensor<Cpu>>> uneven = {{ones<Cpu>({2})}, {ones<Cpu>({3})}};
+  CHECK(error_of([&] { default_collate(uneven); }) ==
+        "default_collate: samples differ in shape: sample 0 of the batch is [2], sample 1 is [3]; collate them with a "
+        "function of your own");
+}
+
+TEST_CASE("a function of the user's makes the batches", "[data][threads]") {
+  const auto padded = [](const auto& samples) {
+    Index longest = 0;
+    for (const auto& [x, pair, i] : samples) longest = std::max(longest, x.numel());
+    const auto out = zeros<Cpu>({Index(samples.size()), longest});
+    const auto numbers = empty<Cpu, Index>({Index(samples.size())});
+    for (Index k = 0; k < Index(samples.size()); ++k) {
+      const auto& [x, pair, i] = samples[std::size_t(k)];
+      std::copy_n(x.data(), x.numel(), out.data() + k * longest);
+      numbers(k) = i;
+    }
+    return std::tuple(out, numbers);
+  };
+  const Sequences set;
+  for (const int workers : {0, 2}) {
+    Index seen = 0;
+    for (auto& [x, i] : loader<Cpu>(collated(set, padded), {.batch_size = 2, .workers = workers}))
+      for (Index row = 0; row < x.size(0); ++row, ++seen) {
+        CHECK(i(row) == seen);
+        Index length = 0;
+        for (Index k = 0; k < x.size(1); ++k) length += x(row, k) != 0;
+        CHECK(length == seen + 1);
+      }
+    CHECK(seen == 5);
+  }
+}
+
+TEST_CASE("a vector of samples is a data set", "[data]") {
+  std::vector<std::tuple<Tensor<Cpu>, Index>> samples;
+  for (Index i = 0; i < 7; ++i) samples.emplace_back(full<Cpu>({3}, double(i)), i);
+  Index seen = 0;
+  for (auto& [x, y] : loader<Cpu>(collated(samples), {.batch_size = 3}))
+    for (Index i = 0; i < y.numel(); ++i, ++seen) {
+      CHECK(y(i) == seen);
+      CHECK(x(i, 2) == float(seen));
+    }
+  CHECK(seen == 7);
+}
