@@ -10,19 +10,22 @@ namespace tern {
 namespace detail {
 
 /// Error unless x is [N, C, ...] and what belongs to its channels, where it is given, has C elements.
-[[gnu::noinline, gnu::cold]] inline void check_batch_norm(const char* op, const Array& x, std::initializer_list<const Array*> each,
-                                                          const Array* residual, const Array* running_mean,
-                                                          const Array* running_var, bool training) {
+[[gnu::noinline, gnu::cold]] inline void check_channels(const char* op, const Array& x, std::initializer_list<const Array*> each) {
   if (x.ndim < 2) fail(op, {"an input of shape [N, C, ...] is needed, not ", x.shape_ref()});
   for (const Array* a : each)
     if (a && !(a->shape() == Shape(x.dims[1])))
       fail(op, {"weight, bias and running statistics must be of shape ", Shape(x.dims[1]), " for an input of shape ",
                 x.shape_ref(), ", not ", a->shape_ref()});
+}
+
+/// Error unless the statistics are there that a call needs.
+[[gnu::noinline, gnu::cold]] inline void check_statistics(const char* op, const Array& x, const Array* residual,
+                                                          const Array* running_mean, const Array* running_var, bool training) {
   if (residual && !same_shape(x, *residual))
     fail(op, {"the residual's shape ", residual->shape_ref(), " is not the input's ", x.shape_ref()});
   if (!running_mean != !running_var) fail(op, {"running_mean and running_var belong together: one is undefined"});
   if (!training && !running_mean) fail(op, {"without training it needs running_mean and running_var"});
-  if (training && x.dims[1] && x.numel == x.dims[1])
+  if (training && x.numel && x.numel == x.dims[1])
     fail(op, {"training needs more than one value for each channel, which ", x.shape_ref(), " does not have"});
 }
 
@@ -33,6 +36,12 @@ inline Shape beside_channels(int ndim, Index channels) {
   for (Index& size : shape) size = 1;
   shape[1] = channels;
   return shape;
+}
+/// What normalisation is of no elements: x weight + bias, so that gradients find their way.
+template <class D, class T>
+Tensor<D, T> scaled_and_shifted(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias) {
+  const Shape beside = beside_channels(x.dim(), x.size(1));
+  return add(mul(x, view(weight, beside), op.here), view(bias, beside), 1, op.here);
 }
 /// All dimensions of [N, C, ...] but C.
 inline Dims not_channels(int ndim) {
@@ -93,14 +102,13 @@ template <class D, class T, class S = Tensor<D, compute_t<T>>>
 Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& residual, const S& running_mean,
                         const S& running_var, const Tensor<D, T>& weight, const Tensor<D, T>& bias, bool training, BatchNorm b) {
   if (x.checked(op.name)->ndim == 1 && x.numel() == 0) return mul(x, 1, op.here);  // as in PyTorch
-  check_batch_norm(op.name, *x.impl(), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()},
-                   residual.impl(), running_mean.impl(), running_var.impl(), training);
+  check_channels(op.name, *x.impl(), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
+  check_statistics(op.name, *x.impl(), residual.impl(), running_mean.impl(), running_var.impl(), training);
   const Index channels = x.size(1);
   const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(channels, x.device());
   const Tensor<D, T> c = bias.defined() ? bias : zeros<D, T>(channels, x.device());
   if (x.numel() == 0) {
-    const Shape beside = beside_channels(x.dim(), channels);
-    const Tensor<D, T> y = add(mul(x, view(w, beside), op.here), view(c, beside), 1, op.here);
+    const Tensor<D, T> y = scaled_and_shifted(op, x, w, c);
     return residual.defined() ? add(y, residual, 1, op.here) : y;
   }
   const Tensor<D, T> rows = channel_rows(x), y = empty<D, T>(x.shape(), channels_last, x.device());

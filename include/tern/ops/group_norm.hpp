@@ -42,14 +42,15 @@ template <class D, class T>
 Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, const Tensor<D, T>& weight,
                         const Tensor<D, T>& bias, double eps) {
   const Index channels = x.size(1);
+  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(channels, x.device());
+  const Tensor<D, T> b = bias.defined() ? bias : zeros<D, T>(channels, x.device());
+  if (x.numel() == 0) return scaled_and_shifted(op, x, w, b);
   Shape grouped = x.shape(), beside;
   grouped.push_back(0);
   for (int i = grouped.n - 1; i > 2; --i) grouped[i] = grouped[i - 1];
   grouped[1] = groups;
   grouped[2] = channels / groups;
   for (int i = 1; i < grouped.n; ++i) beside.push_back(i < 3 ? grouped[i] : 1);
-  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(channels, x.device());
-  const Tensor<D, T> b = bias.defined() ? bias : zeros<D, T>(channels, x.device());
   const Tensor<D, T> last = x.dim() > 2 ? contiguous(x, channels_last, op.here) : contiguous(x, op.here);
   const auto normal = [&](const auto& v, const auto& factor, const auto& offset) {
     return normalised_groups(op, v, factor, offset, eps);
@@ -66,12 +67,11 @@ template <Device D, Floating T>
 Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const std::type_identity_t<Tensor<D, T>>& weight = {},
                         const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
   const char* const op = "group_norm";
-  detail::check_batch_norm(op, *x.checked(op), {weight.impl(), bias.impl()}, nullptr, nullptr, nullptr, true);
+  detail::check_channels(op, *x.checked(op), {weight.impl(), bias.impl()});
   const Index channels = x.size(1);
   if (num_groups < 1 || channels % num_groups)
     fail(op, {"num_groups must divide the ", channels, " channels of ", x.shape(), ", not be ", num_groups});
-  if (x.size(0) == 0) return mul(x, view(ones<D, T>(channels, x.device()), detail::beside_channels(x.dim(), channels)));
-  if (x.numel() <= num_groups)
+  if (x.numel() <= (x.size(0) ? num_groups : -1))
     fail(op, {"more than one value is needed for each of ", num_groups, " groups, which ", x.shape(), " does not have"});
   return detail::group_norm({op, here}, x, num_groups, weight, bias, eps);
 }
@@ -88,12 +88,11 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x, const std::type_identity_t<Ten
   const char* const op = "instance_norm";
   if (!use_input_stats)
     return detail::batch_norm({op, here}, x, {}, running_mean, running_var, weight, bias, false, {.eps = eps});
-  detail::check_batch_norm(op, *x.checked(op), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()}, nullptr,
-                           running_mean.impl(), running_var.impl(), true);
-  if (x.numel() == 0) return mul(x, 1, here);
-  if (x.numel() == x.size(0) * x.size(1))
+  detail::check_channels(op, *x.checked(op), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
+  detail::check_statistics(op, *x.impl(), nullptr, running_mean.impl(), running_var.impl(), true);
+  if (x.numel() && x.numel() == x.size(0) * x.size(1))
     fail(op, {"more than one value is needed in each channel, which ", x.shape(), " does not have"});
-  if (running_mean.defined()) {
+  if (running_mean.defined() && x.numel()) {
     const NoGradGuard off;
     const auto values = flatten(to_type(x.detach(), Type<compute_t<T>>{}), 2);
     lerp_(running_mean, mean(mean(values, 2), 0), momentum);

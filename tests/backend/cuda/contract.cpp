@@ -149,6 +149,38 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
     }
 }
 
+TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
+  NEED_CUDA();
+  using T = TestType;
+  const Pooling plain{{1, 2, 2}, {1, 2, 2}}, overlapping{{2, 3, 2}, {1, 2, 1}, {1, 1, 0}},
+      dilated{{1, 2, 3}, {1, 1, 2}, {0, 1, 2}, {1, 3, 2}}, adaptive{.adaptive = true};
+  Pooling uncounted = overlapping, overridden = overlapping;
+  uncounted.count_include_pad = false;
+  overridden.divisor = -3;
+  const Pooling* const all[] = {&plain, &overlapping, &dilated, &adaptive, &uncounted, &overridden};
+  for (const Shape& in : std::vector<Shape>{{2, 3, 1, 6, 7}, {1, 33, 2, 5, 4}, {3, 1, 3, 4, 8}})
+    for (const Pooling* p : all)
+      for (int what = 0; what < 5; ++what) {
+        Shape to = in;
+        for (int i = 0; i < 3; ++i)
+          to[2 + i] = p->adaptive ? i + 2
+                                  : (in[2 + i] + 2 * p->padding[i] - (p->kernel[i] - 1) * p->dilation[i] - 1) / p->stride[i] + 1;
+        INFO(text({in}) << " to " << text({to}) << ", result " << what);
+        if ((what > 2 && p == &dilated) || (p->divisor && what < 3)) continue;
+        compare<T>([&](auto d) {
+          using D = decltype(d);
+          const auto x = contiguous(values_on<T>(d, in), channels_last), g = contiguous(values_on<T>(d, to), channels_last),
+                     y = empty_like(g), dx = empty_like(x);
+          const auto at = empty<D, std::int32_t>(to, channels_last);
+          if (what < 3) backend::max_pool<T>(d, *p, *y.impl(), what ? at.impl() : nullptr, *x.impl());
+          if (what == 2) backend::max_pool_gradient<T>(d, *p, *dx.impl(), *g.impl(), *at.impl());
+          if (what == 3) backend::average_pool<T>(d, *p, *y.impl(), *x.impl());
+          if (what == 4) backend::average_pool_gradient<T>(d, *p, *dx.impl(), *g.impl());
+          return what == 1 ? to_type(at, f64) : to_type(what == 2 || what == 4 ? dx : y, f64);
+        });
+      }
+}
+
 TEMPLATE_TEST_CASE("arg_extreme on Cuda", "", float, double, bfloat16, half, std::int64_t, std::int32_t, std::uint8_t,
                    bool) {
   NEED_CUDA();

@@ -101,6 +101,10 @@ TEST_CASE("kernels of two types compile") {
     check_compiles(kernels::add_rows_kernel, {type, type});
     check_compiles(kernels::range_kernel, {type, is_floating(type) ? DType::float64 : type});
   }
+  for (const DType type : floating)
+    for (const kernels::Kernel* kernel : {&kernels::max_pool_kernel, &kernels::max_pool_gradient_kernel,
+                                          &kernels::average_pool_kernel, &kernels::average_pool_gradient_kernel})
+      for (const DType places : {DType::int32, DType::int64}) check_compiles(*kernel, {type, places});
 }
 
 TEST_CASE("kernels on numbers compile") {
