@@ -43,9 +43,9 @@ Tensor<D, T> var(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bo
   return y;
 }
 
-/// The square root of var(x). Where it is 0 the gradient is 0.
+/// The square root of var(x), whose defaults it shares (tensor/methods.hpp). Where it is 0 the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> std(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) {
+Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdim, Here here) {
   const Tensor<D, T> y = detail::variance("std", x, dim, correction, keepdim, [](auto v) { return sqrt(v); });
   const Shape shape = x.shape();
   const unsigned mask = dim_mask("std", dim, shape.n);

@@ -15,8 +15,8 @@ struct TensorIndex;
 template <class D, class T>
 struct ValuesAndIndices;
 
-template <Device D, Element T>
-Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdim, Here here);
+template <Device D, Floating T>
+Tensor<D, T> std(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {});
 
 namespace detail::adl {
 
