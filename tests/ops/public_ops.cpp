@@ -351,6 +351,20 @@ const PublicOp public_ops[] = {
     FLAT(gradgradcheck, full<Cpu>({}, gradgradcheck([](const X& v) { return exp(v); }, std::tuple{x})),
          tested_in("gradcheck", "gradgradcheck finds a second derivative that is missing"),
          gradgradcheck([](const X& v) { return exp(v) * v.detach(); }, std::tuple{x})),
+
+    // derivatives as a whole: differentiated once more
+    OP(vjp, vjp([](const X& v) { return exp(v) * v; }, x, y, {.create_graph = true}).second,
+       tested_in("derivatives", "products with Jacobians and Hessians"), vjp([](const X& v) { return exp(v); }, x, z)),
+    OP(jvp, jvp([](const X& v) { return exp(v) * v; }, x, y, {.create_graph = true}).second,
+       tested_in("derivatives", "products with Jacobians and Hessians"), jvp([](const X& v) { return exp(v); }, x, z)),
+    OP(hvp, hvp([](const X& v) { return sum(exp(v) * v); }, x, y, {.create_graph = true}).second,
+       tested_in("derivatives", "products with Jacobians and Hessians"), hvp([](const X& v) { return exp(v); }, x, x)),
+    OP(vhp, vhp([](const X& v) { return sum(exp(v) * v); }, x, y, {.create_graph = true}).second,
+       tested_in("derivatives", "products with Jacobians and Hessians"), vhp([](const X& v) { return sum(v); }, x, z)),
+    OP(jacobian, jacobian([](const X& v) { return exp(v) * v; }, x, {.create_graph = true}),
+       tested_in("derivatives", "Jacobians and Hessians are PyTorch's"), jacobian([](const List& v) { return v[0]; }, List{})),
+    OP(hessian, hessian([](const X& v) { return sum(exp(v) * v); }, x, {.create_graph = true}),
+       tested_in("derivatives", "Jacobians and Hessians are PyTorch's"), hessian([](const X& v) { return exp(v); }, x)),
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ from conventions import conventions
 from indexing import indexing
 from numpy_files import numpy_files
 from table import INF, NAN, plain, write
-from training import averages, groups, lbfgs, muon
+from training import averages, derivatives, groups, lbfgs, muon
 
 
 # --- optimisers -------------------------------------------------------------------------------------------------------
@@ -375,6 +375,7 @@ if __name__ == "__main__":
     muon()
     lbfgs()
     averages()
+    derivatives()
     schedules()
     clipping()
     printing()

@@ -1,4 +1,4 @@
-"""Groups of parameters, and the optimisers that steps of five numbers say too little of: Muon, LBFGS, averaged weights."""
+"""Groups of parameters, the optimisers that steps of five numbers say too little of (Muon, LBFGS, averaged weights), and derivatives."""
 
 import math
 from unittest import mock
@@ -148,3 +148,22 @@ def averages():
     write("averages",
           "AveragedModel with get_ema_multi_avg_fn(decay), float64; two parameters, [3, 2] and [3], x_i = 1 - 0.3 i; before "
           "update s = 1, 2, ..: x_i += sin(s + i); after: the averages after that many updates", cases)
+
+
+def derivatives():
+    from torch.autograd import functional
+
+    def f(a, b):
+        return torch.tanh(a) @ b * b.sum()
+
+    def s(a, b):
+        return (f(a, b) ** 2).sum() + torch.exp(b).sum()
+
+    a, b = filled(2, 3).detach(), filled(3).detach()
+    va, vb, vy = torch.cos(torch.arange(6, dtype=D)).reshape(2, 3), torch.sin(torch.arange(3, dtype=D)), torch.tensor([0.5, -2], dtype=D)
+    case = {"f": f(a, b), "s": s(a, b), "vjp": functional.vjp(f, (a, b), vy)[1], "jvp": functional.jvp(f, (a, b), (va, vb))[1],
+            "hvp": functional.hvp(s, (a, b), (va, vb))[1], "vhp": functional.vhp(s, (a, b), (va, vb))[1],
+            "jacobian": functional.jacobian(f, (a, b)), "hessian": functional.hessian(s, (a, b))}
+    write("derivatives",
+          "torch.autograd.functional, float64; f(a, b) = tanh(a) b sum(b), s = sum f^2 + sum exp b; a [2, 3] and b [3], x_i = 1 - 0.3 "
+          "i in each; v = (cos i, sin i), for vjp (0.5, -2)", [case])

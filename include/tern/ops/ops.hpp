@@ -14,6 +14,7 @@
 #include "copy.hpp"
 #include "cross_entropy.hpp"
 #include "cumulative.hpp"
+#include "derivatives.hpp"
 #include "distance.hpp"
 #include "dropout.hpp"
 #include "einsum.hpp"
