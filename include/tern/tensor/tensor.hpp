@@ -48,6 +48,8 @@ struct At {
   At(const X& t, Here h = {}) : tensor(t), here(h) {}
 };
 
+/// A tensor of elements T on device D: a handle, whose copies share the elements and the place on the tape. What PyTorch has as a
+/// method is one here: x.sum(1) is sum(x, 1), x.relu_() is relu_(x); the functions of ops/ say what each does.
 template <Device D, Element T>
 class Tensor {
   TensorImpl* impl_ = nullptr;
