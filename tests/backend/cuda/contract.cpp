@@ -179,6 +179,83 @@ TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
           return what == 1 ? to_type(at, f64) : to_type(what == 2 || what == 4 ? dx : y, f64);
         });
       }
+TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
+  NEED_CUDA();
+  using T = TestType;
+  struct Sizes {
+    Shape x, weight;
+    Convolution c;
+  };
+  const Sizes all[] = {{{2, 3, 9}, {4, 3, 3}, {.dims = 1, .stride = {2}, .padding = {1}}},
+                       {{2, 4, 6, 5}, {6, 2, 3, 2}, {.stride = {1, 2}, .padding = {1, 0}, .dilation = {2, 1}, .groups = 2}},
+                       {{1, 1, 4, 4}, {1, 1, 1, 1}, {}},
+                       {{3, 5, 4, 4}, {5, 1, 3, 3}, {.padding = {1, 1}, .groups = 5}},
+                       {{2, 2, 3, 4, 3}, {3, 2, 2, 3, 3}, {.dims = 3, .stride = {1, 1, 2}, .padding = {0, 1, 1}}}};
+  for (const Sizes& sizes : all)
+    for (int variant = 0; variant < 8; ++variant) {
+      Convolution c = sizes.c;
+      const bool biased = variant & 1, added = variant & 2;
+      c.relu = variant & 4;
+      Shape out = sizes.x;
+      out[1] = sizes.weight[0];
+      for (int i = 0; i < c.dims; ++i)
+        out[i + 2] = (sizes.x[i + 2] + 2 * c.padding[i] - c.dilation[i] * (sizes.weight[i + 2] - 1) - 1) / c.stride[i] + 1;
+      INFO(text({sizes.x}) << " by " << text({sizes.weight}) << ", variant " << variant);
+      const auto run = [&](auto d, int what) {
+        const auto on = [&](const Shape& shape, double low, double high) {
+          return contiguous(values_on<T>(d, shape, low, high), channels_last);
+        };
+        const auto x = on(sizes.x, -1, 2), w = on(sizes.weight, -1, 1), dy = on(out, -1, 1), residual = on(out, -2, 1);
+        const auto b = values_on<T>(d, {sizes.weight[0]}, -1, 1), shift = values_on<T>(d, {sizes.x[1]}, -1, 1);
+        const auto y = empty_like(dy), dx = empty_like(x), dw = empty_like(w), db = empty_like(b);
+        if (what == 0)
+          backend::convolution<T>(d, c, *y.impl(), *x.impl(), *w.impl(), biased ? b.impl() : nullptr, added ? residual.impl() : nullptr);
+        else if (what == 1)
+          backend::convolution_data_gradient<T>(d, c, *dx.impl(), *dy.impl(), *w.impl(), biased ? shift.impl() : nullptr);
+        else
+          backend::convolution_weight_gradient<T>(d, c, *dw.impl(), biased ? db.impl() : nullptr, *x.impl(), *dy.impl());
+        return to_type(what == 0 ? y : what == 1 ? dx : what == 2 ? dw : biased ? db : dw, f64);
+      };
+      for (int what = 0; what < 4; ++what) compare<T>([&](auto d) { return run(d, what); }, 5 * tolerance<T>);
+    }
+}
+
+TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
+  NEED_CUDA();
+  using T = TestType;
+  for (const Shape& shape : std::vector<Shape>{{2, 1}, {3, 2, 2}, {65, 33}, {5, 7, 3, 4}, {2, 64, 3, 3}, {700, 3}})
+    for (int variant = 0; variant < 4; ++variant) {
+      const BatchNorm b{.momentum = 0.3, .relu = bool(variant & 1), .added = bool(variant & 2)};
+      INFO(text({shape}) << ", variant " << variant);
+      const auto run = [&](auto d, int what) {
+        using D = decltype(d);
+        using C = compute_t<T>;
+        const auto on = [&](double low, double high) {
+          const auto x = values_on<T>(d, shape, low, high);
+          return shape.n > 2 ? contiguous(x, channels_last) : x;
+        };
+        const Index n = shape[1];
+        const auto x = on(-1, 3), g = on(-1, 1), residual = on(-2, 1);
+        const auto w = values_on<T>(d, {n}, 0.5, 2), bias = values_on<T>(d, {n}, -1, 1);
+        const auto y = empty_like(x), dx = empty_like(x), dw = empty_like(w), db = empty_like(w), dr = empty_like(x);
+        const auto mean = empty<D, C>({n}), scale = empty<D, C>({n}), running = full<D, C>({n}, 2), variance = full<D, C>({n}, 3);
+        const Array* const addend = b.added ? residual.impl() : nullptr;
+        if (what == 0) {
+          backend::batch_norm_inference<T>(d, b, *y.impl(), *x.impl(), *running.impl(), *variance.impl(), *w.impl(), *bias.impl(), addend);
+          return to_type(y, f64);
+        }
+        const bool kept = what != 1;
+        backend::batch_norm<T>(d, b, *y.impl(), *mean.impl(), *scale.impl(), kept ? running.impl() : nullptr, kept ? variance.impl() : nullptr,
+                               *x.impl(), *w.impl(), *bias.impl(), addend);
+        if (what == 1) return to_type(y, f64);
+        if (what < 6) return to_type(what == 2 ? mean : what == 3 ? scale : what == 4 ? running : variance, f64);
+        backend::batch_norm_gradient<T>(d, b, what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr, what == 8 ? db.impl() : nullptr,
+                                        what == 9 ? dr.impl() : nullptr, *g.impl(), b.relu ? y.impl() : nullptr, *x.impl(), *mean.impl(),
+                                        *scale.impl(), *w.impl(), *bias.impl());
+        return to_type(what == 6 ? dx : what == 7 ? dw : what == 8 ? db : dr, f64);
+      };
+      for (int what = 0; what < 10; ++what) compare<T>([&](auto d) { return run(d, what); }, 20 * tolerance<T>);
+    }
 }
 
 TEMPLATE_TEST_CASE("arg_extreme on Cuda", "", float, double, bfloat16, half, std::int64_t, std::int32_t, std::uint8_t,
