@@ -31,15 +31,15 @@ inline Ended run_test_case(const std::string& name, const std::string& environme
   return ended;
 }
 
-/// Runs f, which returns a text, in a fork of this process, for at most a minute.
+/// Runs f, which returns a text, in a fork of this process, for at most so many seconds.
 template <class F>
-Ended run_in_fork(const F& f) {
+Ended run_in_fork(const F& f, unsigned seconds = 60) {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    alarm(60);
+    alarm(seconds);
     std::string said;
     bool well = true;
     try {

@@ -179,6 +179,8 @@ TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
           return what == 1 ? to_type(at, f64) : to_type(what == 2 || what == 4 ? dx : y, f64);
         });
       }
+}
+
 TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;

@@ -1,4 +1,4 @@
-// Each of the library's calls into the driver, cuBLASLt and NVRTC fails once, in turn, during a small training: an Error that
+// Each of the library's calls into the driver, cuBLASLt, cuDNN and NVRTC fails once, in turn, during a small training: an Error that
 // names the function, nothing leaked, and the same training then gives the right numbers.
 #include <map>
 
@@ -7,6 +7,8 @@
 #include "support/tensors.hpp"
 #include "tern/data/loader.hpp"
 #include "tern/device/cuda/graph.hpp"
+#include "tern/nn/batch_norm.hpp"
+#include "tern/nn/convolution.hpp"
 #include "tern/nn/dropout.hpp"
 #include "tern/nn/linear.hpp"
 #include "tern/ops/activations.hpp"
@@ -21,10 +23,15 @@ namespace {
 
 template <Device D, class T = float>
 struct Net : nn::Module<D, T> {
-  nn::Linear<D, T> hidden{6, 8}, out{8, 3};
+  nn::Conv2d<D, T> first{1, 2, 2}, second{2, 2, 1, {.bias = false}};  // with and without a bias: two of cuDNN's functions
+  nn::BatchNorm2d<D, T> norm{2};
+  nn::Linear<D, T> hidden{4, 8}, out{8, 3};
   nn::Dropout<D, T> dropout{0.25};
-  TERN_FIELDS(Net, hidden, out, dropout)
-  Tensor<D, T> forward(const Tensor<D, T>& x) { return out(dropout(relu(hidden(x)))); }
+  TERN_FIELDS(Net, first, second, norm, hidden, out, dropout)
+  Tensor<D, T> forward(const Tensor<D, T>& x) {
+    const auto images = norm(second(first(x.view({-1, 1, 2, 3}))));
+    return out(dropout(relu(hidden(images.flatten(1)))));
+  }
 };
 
 struct Page {
@@ -81,10 +88,11 @@ constexpr int unknown_error = 999;
 #define TERN_FAULTS_DRIVER(name, result, arguments) {#name, unknown_error},
 #define TERN_FAULTS_LIBRARY(name, result, arguments) {#name, 0},
 constexpr DriverCall driver_calls[] = {TERN_CUDA_DRIVER_FUNCTIONS(TERN_FAULTS_DRIVER) TERN_NVRTC_FUNCTIONS(TERN_FAULTS_LIBRARY)
-                                           TERN_CUBLASLT_FUNCTIONS(TERN_FAULTS_LIBRARY)};
+                                           TERN_CUBLASLT_FUNCTIONS(TERN_FAULTS_LIBRARY) TERN_CUDNN_FUNCTIONS(TERN_FAULTS_LIBRARY)};
 
 constexpr const char* kinds[] = {"context", "memory", "pinned", "stream", "event", "module",
-                                 "program", "cublasLt", "matmul desc", "matrix layout", "preference", "graph", "executable graph"};
+                                 "program", "cublasLt", "matmul desc", "matrix layout", "preference", "cudnn", "tensor desc",
+                                 "filter desc", "convolution desc", "activation desc", "graph", "executable graph"};
 
 /// What exists besides the pinned blocks that are kept for reuse.
 std::map<std::string, std::int64_t> census() {
@@ -176,7 +184,7 @@ TEST_CASE("in a new process: calls of a warm step fail", "[.]") {
     }
     if (!count.wrong.empty()) throw std::runtime_error(count.wrong);
     return "fault sites of a warm step: " + std::to_string(count.sites) + " in " + std::to_string(count.functions) + " functions";
-  });
+  }, 600);  // some thousand trainings
   std::printf("%s\n", ended.output.c_str());
   CHECK(ended.well);
 }
