@@ -1,0 +1,177 @@
+// Trains a network on the small colour photographs of CIFAR-10. ./examples/run cifar --help lists the options.
+#include <tern/data/transforms.hpp>
+#include <tern/models/resnet.hpp>
+#include <tern/tern.hpp>
+#include <tern/train/train.hpp>
+
+using namespace tern;
+
+/// The wide network that is often trained on these images: 13 convolutions in groups, with relu, normalisation and
+/// dropout behind each, and two dense layers.
+template <Device D, class T = float>
+struct Vgg : nn::Module<D, T> {
+  std::vector<nn::Conv2d<D, T>> convs;
+  std::vector<nn::BatchNorm2d<D, T>> norms;
+  nn::Linear<D, T> dense{512, 512}, out{512, 10};
+  nn::BatchNorm1d<D, T> dense_norm{512};
+
+  struct Group {
+    Index channels;
+    std::size_t convs;
+    double dropout;  // between them
+  };
+  static constexpr Group groups[] = {{64, 2, 0.3}, {128, 2, 0.4}, {256, 3, 0.4}, {512, 3, 0.4}, {512, 3, 0.4}};
+
+  Vgg() {
+    Index in = 3;
+    for (const Group& group : groups)
+      for (std::size_t i = 0; i < group.convs; ++i, in = group.channels) {
+        convs.push_back(models::conv<D, T>(in, group.channels, 3, {.padding = 1}));
+        norms.emplace_back(group.channels);
+      }
+  }
+  TERN_FIELDS(Vgg, convs, norms, dense, out, dense_norm)
+
+  Tensor<D, T> forward(const Tensor<D, T>& images) {
+    const bool training = this->is_training();
+    Tensor<D, T> x = images;
+    std::size_t layer = 0;
+    for (const Group& group : groups) {
+      for (std::size_t i = 0; i < group.convs; ++i, ++layer) {
+        x = norms[layer](relu(convs[layer](x)));
+        if (i + 1 < group.convs) x = dropout(x, group.dropout, training);
+      }
+      x = max_pool2d(x, 2);
+    }
+    x = dense_norm(relu(dense(dropout(x.flatten(1), 0.5, training))));
+    return out(dropout(x, 0.5, training));
+  }
+};
+
+/// How many images are classified rightly.
+template <Device D>
+Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
+  return (scores.argmax(1) == labels).to(f32).sum();
+}
+
+/// The same as a fraction of a data set.
+template <Device D, class Net, class Set>
+double accuracy(Net& net, const Set& set) {
+  const InferenceMode inference;
+  net.eval();
+  auto right = zeros<D>({});
+  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 250})) right += count_right(net(x), y);
+  return right.item() / double(set.size());
+}
+
+/// The folder with the images: --data, or TERN_DATA/cifar10.
+std::string data_folder(const train::Options& options) {
+  const char* const root = std::getenv("TERN_DATA");
+  if (options.data.empty() && !root)
+    throw std::runtime_error(
+        "cifar: name the folder with data_batch_1.bin … and test_batch.bin, plain or .gz, by --data or TERN_DATA "
+        "(https://www.cs.toronto.edu/~kriz/cifar.html)");
+  return options.data.empty() ? std::string(root) + "/cifar10" : options.data;
+}
+
+/// True once all epochs are done; false where Ctrl-C came first.
+template <Device D, class Net>
+bool train_network(Net& net, const train::Options& options, optim::SGD& optimizer, double max_lr) {
+  const std::string folder = data_folder(options);
+  const std::array<float, 3> mean = {0.4914f, 0.4822f, 0.4465f}, std = {0.2470f, 0.2435f, 0.2616f};
+  const auto images = data::Cifar10::load(folder, {.train = true, .mean = mean, .std = std});
+  const auto test = data::Cifar10::load(folder, {.train = false, .mean = mean, .std = std});
+  // One training image in 20 is held out: they say which epoch's weights are the best.
+  const auto parts = data::random_split(images, {0.95, 0.05}, 1);
+  const auto &training = parts[0], &validation = parts[1];
+  std::printf("%s: %s, %d threads, %s; %lld images to train with, %lld held out, %lld to test\n", options.model.c_str(),
+              DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)training.size(),
+              (long long)validation.size(), (long long)test.size());
+  train::Session session(options, "cifar10", DeviceTraits<D>::name);
+  auto batches = data::loader<D>(
+      data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}), data::transforms::RandomHorizontalFlip()),
+      {.batch_size = options.batch_size, .shuffle = true, .drop_last = true, .seed = std::uint64_t(options.seed)});
+  const Index steps = options.epochs * batches.size();
+  if (steps == 0) throw std::runtime_error("cifar: --batch-size is more than there are images to train with");
+  optim::OneCycleLR schedule(optimizer, {.max_lr = max_lr, .total_steps = steps});
+  train::Position done;
+  if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule);
+  const std::string best_path = options.save + ".best";
+  double best = -1;
+  if (!options.resume.empty() && !options.save.empty() && io::exists(best_path)) {
+    auto other = net.clone();
+    other.load_state_dict(io::load_safetensors(best_path));
+    best = accuracy<D>(other, validation);
+  }
+
+  for (; done.epoch < options.epochs && !session.interrupted(); ++done.epoch, done.batch = 0) {
+    batches.set_epoch(done.epoch);
+    net.train();
+    auto loss_sum = zeros<D>({}), right = zeros<D>({});
+    train::EpochTimer timer(done.epoch + 1, training.size());
+    Index batch = 0;
+    for (auto& [x, y] : batches) {
+      if (batch++ < done.batch) continue;  // done before the checkpoint
+      timer.input_done();
+      const auto scores = net(x);
+      const auto loss = cross_entropy(scores, y);
+      timer.forward_done();
+      optimizer.zero_grad();
+      loss.backward();
+      timer.backward_done();
+      optimizer.step();
+      schedule.step();
+      loss_sum += loss.detach() * double(y.numel());
+      right += count_right(scores.detach(), y);
+      timer.step_done(y.numel(), [&] { return loss.item(); });
+      if (session.interrupted()) break;
+    }
+    done.batch = batch;
+    if (session.interrupted() && batch < batches.size()) break;
+    const double loss = loss_sum.item(), hits = right.item();  // waits for what the device has still to do of the epoch
+    auto receipt = timer.finish();
+    receipt.loss = loss / double(receipt.samples);
+    receipt.accuracy = hits / double(receipt.samples);
+    receipt.test_accuracy = accuracy<D>(net, test);
+    const double held = accuracy<D>(net, validation);
+    session.finish(done.epoch + 1, receipt);
+    std::printf("         held out %.2f%%%s\n", 100 * held, held > best ? ", the best so far" : "");
+    if (options.save.empty()) continue;
+    if (held > best) io::save_safetensors(best_path, net.state_dict());
+    best = std::max(best, held);
+    train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule);
+  }
+  if (session.interrupted()) {
+    const std::string path = options.save.empty() ? "cifar.interrupted.safetensors" : options.save;
+    train::save_checkpoint(path, net, optimizer, done, &schedule);
+    std::printf("interrupted; to go on: --resume %s\n", path.c_str());
+  }
+  return !session.interrupted();
+}
+
+template <Device D>
+bool run(const train::Options& options) {
+  manual_seed(std::uint64_t(options.seed));
+  const auto train_with = [&](auto net, double lr, double weight_decay) {
+    if (options.lr > 0) lr = options.lr;
+    optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = weight_decay, .nesterov = true});
+    return train_network<D>(net, options, optimizer, lr);
+  };
+  if (options.model == "vgg") return train_with(Vgg<D>(), 0.05, 5e-4);
+  return train_with(models::resnet20<D>(), 0.1, 5e-4);
+}
+
+int main(int argc, char** argv) try {
+  const auto options = train::parse_options(argc, argv, {.model = "resnet20", .epochs = 30, .batch_size = 32});
+  if (options.help) {
+    std::printf("usage: cifar [options], models: resnet20, vgg (13 convolutions)\n%s", train::options_help);
+    return 0;
+  }
+  train::check_choice("--model", options.model, {"resnet20", "vgg"});
+  train::check_choice("--precision", options.precision, {"f32"});
+  if (options.threads) set_num_threads(int(options.threads));
+  return with_device(options.device, [&]<Device D>(D) { return run<D>(options); }) ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

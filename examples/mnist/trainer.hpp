@@ -1,0 +1,103 @@
+// What training on the digits of MNIST needs besides a network: the loop over epochs, and looks at what was learned.
+#pragma once
+#include <tern/tern.hpp>
+#include <tern/train/train.hpp>
+
+using namespace tern;
+
+/// Trains one of the networks with convolutions, which are compiled in a file of their own: mnist.cpp need not wait for them.
+bool train_convolutional(const train::Options& options);
+
+/// How many images are classified rightly.
+template <Device D>
+Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
+  return (scores.argmax(1) == labels).to(f32).sum();
+}
+
+/// The same as a fraction of a data set.
+template <Device D, class Net>
+double accuracy(Net& net, const data::Mnist& set) {
+  const InferenceMode inference;
+  net.eval();
+  auto right = zeros<D>({});
+  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1000})) right += count_right(net(x), y);
+  return right.item() / double(set.size());
+}
+
+/// Draws the first images that the network gets wrong.
+template <Device D, class Net>
+void show_mistakes(Net& net, const data::Mnist& set, Index count) {
+  const InferenceMode inference;
+  net.eval();
+  for (Index i = 0; i < set.size() && count > 0; ++i) {
+    const auto [x, y] = set.batch({&i, 1});
+    const Index guess = net(x.to(D{})).argmax(1).item(), truth = y.item();
+    if (guess == truth) continue;
+    --count;
+    std::printf("a %lld, taken for a %lld\n", (long long)truth, (long long)guess);
+    const float* pixel = x.data();
+    for (int row = 0; row < 14; ++row, pixel += 28) {  // two rows of pixels each
+      for (int column = 0; column < 28; ++column, ++pixel) {
+        const float ink = pixel[0] + pixel[28];
+        std::putchar(" .:*#"[std::min(int(ink * 2.5f), 4)]);
+      }
+      std::putchar('\n');
+    }
+  }
+}
+
+/// True once all epochs are done; false where Ctrl-C came first.
+template <Device D, class Net>
+bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& options) {
+  const auto mnist = data::mnist_source({.folder = options.data});
+  if (mnist.source == "generated")
+    std::printf("NOT MNIST: %s; these are digits drawn by this program.\n", mnist.reason.c_str());
+  std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, num_threads(),
+              build_info().instruction_set);
+  train::Session session(options, mnist.source.c_str(), DeviceTraits<D>::name);
+  auto batches = data::loader<D>(
+      mnist.train, {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
+  optim::CosineAnnealingLR schedule(optimizer, {.T_max = options.epochs});
+  train::Position done;
+  if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule);
+
+  for (; done.epoch < options.epochs && !session.interrupted(); ++done.epoch, done.batch = 0) {
+    batches.set_epoch(done.epoch);
+    net.train();
+    auto loss_sum = zeros<D>({}), right = zeros<D>({});
+    train::EpochTimer timer(done.epoch + 1, mnist.train.size());
+    Index batch = 0;
+    for (auto& [x, y] : batches) {
+      if (batch++ < done.batch) continue;  // done before the checkpoint
+      timer.input_done();
+      const auto scores = net(x);
+      const auto loss = cross_entropy(scores, y);
+      timer.forward_done();
+      optimizer.zero_grad();
+      loss.backward();
+      timer.backward_done();
+      optimizer.step();
+      loss_sum += loss.detach() * double(y.numel());
+      right += count_right(scores.detach(), y);
+      timer.step_done(y.numel(), [&] { return loss.item(); });
+      if (session.interrupted()) break;
+    }
+    done.batch = batch;
+    if (session.interrupted() && batch < batches.size()) break;
+    const double loss = loss_sum.item(), hits = right.item();  // waits for what the device has still to do of the epoch
+    auto receipt = timer.finish();
+    receipt.loss = loss / double(receipt.samples);
+    receipt.accuracy = hits / double(receipt.samples);
+    receipt.test_accuracy = accuracy<D>(net, mnist.test);
+    session.finish(done.epoch + 1, receipt);
+    schedule.step();
+    if (!options.save.empty()) train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule);
+  }
+  if (session.interrupted()) {
+    const std::string path = options.save.empty() ? "mnist.interrupted.safetensors" : options.save;
+    train::save_checkpoint(path, net, optimizer, done, &schedule);
+    std::printf("interrupted; to go on: --resume %s\n", path.c_str());
+  }
+  if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);
+  return !session.interrupted();
+}
