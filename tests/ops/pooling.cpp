@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("pooling and its gradients on any shape and layout", "[ops]",
       {{3, 2}, {.stride = {1, 2}, .padding = {1, 0}, .dilation = {2, 1}, .ceil_mode = true}},
       {{4, 4}, {.stride = 3, .padding = 2, .ceil_mode = true}},
       {{1, 1}, {.stride = 2}}};
-  for (const Shape& shape : std::vector<Shape>{{2, 1, 7, 8}, {1, 3, 8, 7}, {3, 16, 6, 6}, {2, 17, 9, 6}, {1, 64, 6, 7}, {2, 83, 6, 6}})
+  for (const Shape& shape : std::vector<Shape>{{2, 1, 7, 8}, {1, 3, 6, 7}, {2, 16, 6, 6}, {1, 83, 5, 6}})
     for (const auto& [kernel, options] : windows) {
       INFO(text({shape}) << " by " << text({kernel}));
       const auto expected = pooled(spread_tensor<Naive, TestType>(shape), kernel, options);

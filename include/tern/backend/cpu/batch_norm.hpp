@@ -30,11 +30,16 @@ struct NormRows {
 template <class C>
 struct NormFactors {
   const C *mean, *factor, *bias;
-  template <class V>
-  [[gnu::always_inline]] V operator()(V x, Index c, int lanes) const {
-    return multiply_add(x - load_lanes<V>(mean + c, lanes, 0), load_lanes<V>(factor + c, lanes, 0),
-                        load_lanes<V>(bias + c, lanes, 0));
-  }
+};
+
+/// The factors of a run of channels.
+template <class V, int n>
+struct RunFactors {
+  ChannelRun<V, n> mean, factor, bias;
+  template <class C>
+  [[gnu::always_inline]] RunFactors(const NormFactors<C>& all, Index c, int lanes)
+      : mean(all.mean + c, lanes), factor(all.factor + c, lanes), bias(all.bias + c, lanes) {}
+  [[gnu::always_inline]] V operator()(V x, int k) const { return multiply_add(x - mean[k], factor[k], bias[k]); }
 };
 
 /// The factors of each channel, mean being x's and scale 1 / sqrt(variance + eps), in room for twice as many numbers.
@@ -47,23 +52,60 @@ NormFactors<C> norm_factors(Index channels, C* room, const C* mean, const C* sca
   return {mean, room, room + channels};
 }
 
+/// f(row, u) for each of a chunk's rows, for runs of n packets: u = 0 … 4 / n - 1 for rows that do not wait for each other.
+template <int n, class F>
+[[gnu::always_inline]] inline void each_row(Index first, Index rows, const F& f) {
+  Index i = first;
+  for (; i + 4 / n <= rows; i += 4 / n) {
+#pragma GCC unroll 4
+    for (int u = 0; u < 4 / n; ++u) f(i + u, u);
+  }
+  for (; i < rows; ++i) f(i, 0);
+}
+
+/// Two sums for each of n packets.
+template <class V, int n>
+struct PairOfSums {
+  V a[n], b[n];
+  [[gnu::always_inline]] PairOfSums() {
+#pragma GCC unroll 4
+    for (int k = 0; k < n; ++k) a[k] = b[k] = 0;
+  }
+  [[gnu::always_inline]] void add(const PairOfSums& other) {
+#pragma GCC unroll 4
+    for (int k = 0; k < n; ++k) a[k] += other.a[k], b[k] += other.b[k];
+  }
+};
+
+/// What f(row, sums to add to) adds up in a chunk's rows.
+template <class V, int n, class F>
+[[gnu::always_inline]] inline PairOfSums<V, n> sum_rows(Index first, Index rows, const F& f) {
+  PairOfSums<V, n> sums[4 / n];
+  each_row<n>(first, rows, [&](Index i, int u) __attribute__((always_inline)) { f(i, sums[u]); });
+#pragma GCC unroll 4
+  for (int u = 1; u < 4 / n; ++u) sums[0].add(sums[u]);
+  return sums[0];
+}
+
 /// A chunk's means, and its sums of squares about them; of differences from its first row, so that no digits are lost.
 template <class V, class T, class C>
 void chunk_moments(C* mean, C* squares, const T* x, Index rows, Index channels) {
-  each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+  each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
     constexpr int n = decltype(packets)::value;
-    V first[n], sum[n], square[n];
-    for (int k = 0; k < n; ++k) first[k] = load_lanes<V>(x + c + k * V::size, lanes, 0), sum[k] = square[k] = 0;
-    for (Index i = 1; i < rows; ++i)
+    const ChannelRun<V, n> first(x + c, lanes);
+    const auto sums = sum_rows<V, n>(1, rows, [&](Index i, PairOfSums<V, n>& to) __attribute__((always_inline)) {
+#pragma GCC unroll 4
       for (int k = 0; k < n; ++k) {
         const V d = load_lanes<V>(x + i * channels + c + k * V::size, lanes, 0) - first[k];
-        sum[k] += d;
-        square[k] = multiply_add(d, d, square[k]);
+        to.a[k] += d;
+        to.b[k] = multiply_add(d, d, to.b[k]);
       }
+    });
     const V share(1 / C(rows));
+#pragma GCC unroll 4
     for (int k = 0; k < n; ++k) {
-      store_lanes(mean + c + k * V::size, lanes, multiply_add(sum[k], share, first[k]));
-      store_lanes(squares + c + k * V::size, lanes, square[k] - sum[k] * sum[k] * share);
+      store_lanes(mean + c + k * V::size, lanes, multiply_add(sums.a[k], share, first[k]));
+      store_lanes(squares + c + k * V::size, lanes, sums.b[k] - sums.a[k] * sums.a[k] * share);
     }
   });
 }
@@ -97,13 +139,19 @@ void normalise(const NormRows& r, const NormFactors<C>& normal, const Array& y, 
   using V = expr::packet_t<T>;
   const V least(relu ? 0 : -__builtin_inf());
   r.each([&](Index, Index start, Index rows) {
-    for (Index i = start; i < start + rows * r.channels; i += r.channels)
-      for (Index c = 0; c < r.channels; c += V::size) {
-        const int lanes = int(std::min<Index>(V::size, r.channels - c));
-        V v = normal(load_lanes<V>(x.as<const T>() + i + c, lanes, 0), c, lanes);
-        if (residual) v += load_lanes<V>(residual->as<const T>() + i + c, lanes, 0);
-        store_lanes(y.as<T>() + i + c, lanes, where(v < least, least, v));
-      }
+    each_channel_run<V>(r.channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+      constexpr int n = decltype(packets)::value;
+      const RunFactors<V, n> factors(normal, c, lanes);
+      each_row<n>(0, rows, [&](Index i, int) __attribute__((always_inline)) {
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) {
+          const Index at = start + i * r.channels + c + k * V::size;
+          V v = factors(load_lanes<V>(x.as<const T>() + at, lanes, 0), k);
+          if (residual) v += load_lanes<V>(residual->as<const T>() + at, lanes, 0);
+          store_lanes(y.as<T>() + at, lanes, where(v < least, least, v));
+        }
+      });
+    });
   });
 }
 
@@ -162,38 +210,41 @@ void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* 
   using V = expr::packet_t<T>;
   const cpu::NormRows r(x);
   const Index channels = r.channels;
-  const Scratch<C> room(5 * channels), sums(2 * channels * r.chunks);
+  const Scratch<C> room(4 * channels), sums(2 * channels * r.chunks);
   const auto normal =
       cpu::norm_factors(channels, room.get(), mean.as<const C>(), scale.as<const C>(), weight.as<const T>(), bias.as<const T>());
   const T *const from = x.as<const T>(), *const result = b.relu && b.added ? y->as<const T>() : nullptr;
   const bool by_input = b.relu && !b.added;
-  const auto counted = [&](V h, V v, Index i, Index c, int lanes) __attribute__((always_inline)) {
-    if (by_input) return where(normal(v, c, lanes) > V(0), h, V(0));
-    if (result) return where(cpu::load_lanes<V>(result + i, lanes, 0) > V(0), h, V(0));
+  const auto counted = [&](V h, V v, const auto& factors, int k, Index at, int lanes) __attribute__((always_inline)) {
+    if (by_input) return where(factors(v, k) > V(0), h, V(0));
+    if (result) return where(cpu::load_lanes<V>(result + at, lanes, 0) > V(0), h, V(0));
     return h;
   };
   r.each([&](Index chunk, Index start, Index rows) {
     C* const to = sums.get() + 2 * chunk * channels;
-    cpu::each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
       constexpr int n = decltype(packets)::value;
-      V sum[n], product[n], centre[n];
-      for (int k = 0; k < n; ++k) sum[k] = product[k] = 0, centre[k] = cpu::load_lanes<V>(normal.mean + c + k * V::size, lanes, 0);
-      for (Index i = start + c; i < start + c + rows * channels; i += channels)
+      using Sums = cpu::PairOfSums<V, n>;
+      const cpu::RunFactors<V, n> factors(normal, c, lanes);
+      const Sums all = cpu::sum_rows<V, n>(0, rows, [&](Index i, Sums& mine) __attribute__((always_inline)) {
+#pragma GCC unroll 4
         for (int k = 0; k < n; ++k) {
-          const Index at = i + k * V::size;
+          const Index at = start + i * channels + c + k * V::size;
           const V v = cpu::load_lanes<V>(from + at, lanes, 0);
-          const V h = counted(cpu::load_lanes<V>(g.as<const T>() + at, lanes, 0), v, at, c + k * V::size, lanes);
+          const V h = counted(cpu::load_lanes<V>(g.as<const T>() + at, lanes, 0), v, factors, k, at, lanes);
           if (dresidual) cpu::store_lanes(dresidual->as<T>() + at, lanes, h);
-          sum[k] += h;
-          product[k] = multiply_add(h, v - centre[k], product[k]);
+          mine.a[k] += h;
+          mine.b[k] = multiply_add(h, v - factors.mean[k], mine.b[k]);
         }
+      });
+#pragma GCC unroll 4
       for (int k = 0; k < n; ++k) {
-        cpu::store_lanes(to + c + k * V::size, lanes, sum[k]);
-        cpu::store_lanes(to + channels + c + k * V::size, lanes, product[k]);
+        cpu::store_lanes(to + c + k * V::size, lanes, all.a[k]);
+        cpu::store_lanes(to + channels + c + k * V::size, lanes, all.b[k]);
       }
     });
   });
-  // dx = factor (g - sum / n - (x - mean) scale^2 product / n).
+  // dx = factor g - slope (x - mean) - offset.
   C *const offset = room.get() + 2 * channels, *const slope = offset + channels;
   for (Index c = 0; c < channels; ++c) {
     double sum = 0, product = 0;
@@ -201,25 +252,30 @@ void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* 
       sum += double(sums.get()[2 * i * channels + c]);
       product += double(sums.get()[(2 * i + 1) * channels + c]);
     }
-    const double s = double(scale.as<C>()[c]);
+    const double s = double(scale.as<C>()[c]), factor = double(normal.factor[c]) / double(r.rows);
     if (dweight) dweight->as<T>()[c] = T(C(product * s));
     if (dbias) dbias->as<T>()[c] = T(C(sum));
-    offset[c] = C(sum / double(r.rows));
-    slope[c] = C(product * s * s / double(r.rows));
+    offset[c] = C(factor * sum);
+    slope[c] = C(factor * product * s * s);
   }
   if (!dx) return;
   const T* const passed = dresidual ? dresidual->as<const T>() : g.as<const T>();
   r.each([&](Index, Index start, Index rows) {
-    for (Index i = start; i < start + rows * channels; i += channels)
-      for (Index c = 0; c < channels; c += V::size) {
-        const int lanes = int(std::min<Index>(V::size, channels - c));
-        const V v = cpu::load_lanes<V>(from + i + c, lanes, 0);
-        V h = cpu::load_lanes<V>(passed + i + c, lanes, 0);
-        if (!dresidual) h = counted(h, v, i + c, c, lanes);
-        const V along = (v - cpu::load_lanes<V>(normal.mean + c, lanes, 0)) * cpu::load_lanes<V>(slope + c, lanes, 0);
-        cpu::store_lanes(dx->as<T>() + i + c, lanes,
-                         cpu::load_lanes<V>(normal.factor + c, lanes, 0) * (h - cpu::load_lanes<V>(offset + c, lanes, 0) - along));
-      }
+    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+      constexpr int n = decltype(packets)::value;
+      const cpu::RunFactors<V, n> factors(normal, c, lanes);
+      const cpu::ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
+      cpu::each_row<n>(0, rows, [&](Index i, int) __attribute__((always_inline)) {
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) {
+          const Index at = start + i * channels + c + k * V::size;
+          const V v = cpu::load_lanes<V>(from + at, lanes, 0);
+          V h = cpu::load_lanes<V>(passed + at, lanes, 0);
+          if (!dresidual) h = counted(h, v, factors, k, at, lanes);
+          cpu::store_lanes(dx->as<T>() + at, lanes, factors.factor[k] * h - multiply_add(slopes[k], v - factors.mean[k], offsets[k]));
+        }
+      });
+    });
   });
 }
 

@@ -57,15 +57,14 @@ class PoolRanges {
   const PoolRange* along_[3];
 };
 
-/// f(row, ranges of the three dimensions) for every place of `over`, row counting them all.
+/// f(image, first place, ranges of the first two dimensions) for every line of places of `over`.
 template <class F>
-void each_pool_place(const Images& over, const PoolRanges& ranges, Index work, const F& f) {
-  const Index height = over.size[1], width = over.size[2], lines = over.count * over.size[0] * height;
-  parallel_for(lines, parallel_grain / (width * over.channels * work + 1) + 1, [&](Index first, Index last) {
-    for (Index line = first; line < last; ++line) {
-      const PoolRange* const at[] = {ranges.along(0) + line / height % over.size[0], ranges.along(1) + line % height};
-      for (Index x = 0; x < width; ++x)
-        f(line * width + x, *at[0], *at[1], ranges.along(2)[x]);
+void each_pool_line(const Images& over, const PoolRanges& ranges, Index work, const F& f) {
+  const Index height = over.size[1], width = over.size[2], lines = over.size[0] * height;
+  parallel_for(over.count * lines, parallel_grain / (width * over.channels * work + 1) + 1, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const Index line = i % lines;
+      f(i / lines, line * width, ranges.along(0)[line / height], ranges.along(1)[line % height]);
     }
   });
 }
@@ -115,30 +114,38 @@ template <class T>
 void max_pool(Cpu, const Pooling& p, const Array& y, const Array* at, const Array& x) {
   using V = expr::packet_t<T>;
   using Places = cpu::Places<V>;
+  using Range = cpu::PoolRange;
   const Images in(x), out(y);
   const cpu::PoolRanges windows(p, in, out, out, &cpu::pool_window);
-  const Index channels = in.channels;
-  cpu::each_pool_place(out, windows, in.places() / out.places() + 1, [&](Index row, const auto&... window) {
-    const T* const from = x.as<T>() + row / out.places() * in.places() * channels;
-    T* const to = y.as<T>() + row * channels;
-    std::int32_t* const chosen = at ? at->as<std::int32_t>() + row * channels : nullptr;
-    const Index first = cpu::first_in_window(in, window...);
-    cpu::each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+  const Index channels = in.channels, work = in.places() / out.places() + 1;
+  cpu::each_pool_line(out, windows, work, [&](Index image, Index place, const Range& deep, const Range& high) {
+    const Index row = (image * out.places() + place) * channels;
+    const T* const from = x.as<T>() + image * in.places() * channels;
+    T* const to = y.as<T>() + row;
+    std::int32_t* const chosen = at ? at->as<std::int32_t>() + row : nullptr;
+    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
       constexpr int n = decltype(packets)::value;
-      V best[n];
-      typename V::Bits place[n];
-      for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), place[k] = Places::all(first);
-      cpu::each_in_window(in, window..., [&](Index i) __attribute__((always_inline)) {
+      for (Index i = 0, o = c; i < out.size[2]; ++i, o += channels) {
+        const Range& wide = windows.along(2)[i];
+        const Index first = cpu::first_in_window(in, deep, high, wide);
+        V best[n];
+        typename V::Bits where_best[n];
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), where_best[k] = Places::all(first);
+        cpu::each_in_window(in, deep, high, wide, [&](Index here) __attribute__((always_inline)) {
+#pragma GCC unroll 4
+          for (int k = 0; k < n; ++k) {
+            const V v = cpu::load_lanes<V>(from + here * channels + c + k * V::size, lanes, 0);
+            const auto better = (v > best[k]) | (v != v);
+            best[k] = where(better, v, best[k]);
+            where_best[k] = better.bits ? Places::all(here) : where_best[k];
+          }
+        });
+#pragma GCC unroll 4
         for (int k = 0; k < n; ++k) {
-          const V v = cpu::load_lanes<V>(from + i * channels + c + k * V::size, lanes, 0);
-          const auto better = (v > best[k]) | (v != v);
-          best[k] = where(better, v, best[k]);
-          place[k] = better.bits ? Places::all(i) : place[k];
+          cpu::store_lanes(to + o + k * V::size, lanes, best[k]);
+          if (chosen) Places::store(chosen + o + k * V::size, lanes, where_best[k]);
         }
-      });
-      for (int k = 0; k < n; ++k) {
-        cpu::store_lanes(to + c + k * V::size, lanes, best[k]);
-        if (chosen) Places::store(chosen + c + k * V::size, lanes, place[k]);
       }
     });
   });
@@ -149,23 +156,33 @@ template <class T>
 void max_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy, const Array& at) {
   using V = expr::packet_t<T>;
   using Places = cpu::Places<V>;
+  using Range = cpu::PoolRange;
   const Images in(dx), out(dy);
   const cpu::PoolRanges holders(p, in, out, in, &cpu::pool_holders);
-  const Index channels = in.channels;
-  cpu::each_pool_place(in, holders, out.places() / in.places() + 2, [&](Index row, const auto&... windows) {
-    const Index start = row / in.places() * out.places() * channels, place = row % in.places();
-    cpu::each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+  const Index channels = in.channels, work = out.places() / in.places() + 2;
+  cpu::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
+    const Index start = image * out.places() * channels;
+    const T* const from = dy.as<T>() + start;
+    const std::int32_t* const chosen = at.as<std::int32_t>() + start;
+    T* const to = dx.as<T>() + (image * in.places() + place) * channels;
+    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
       constexpr int n = decltype(packets)::value;
-      V sum[n];
-      for (int k = 0; k < n; ++k) sum[k] = 0;
-      cpu::each_in_window(out, windows..., [&](Index o) __attribute__((always_inline)) {
-        for (int k = 0; k < n; ++k) {
-          const Index from = start + o * channels + c + k * V::size;
-          const V g = cpu::load_lanes<V>(dy.as<T>() + from, lanes, 0);
-          sum[k].v += Places::load(at.as<std::int32_t>() + from, lanes) == Places::all(place) ? g.v : V(0).v;
-        }
-      });
-      for (int k = 0; k < n; ++k) cpu::store_lanes(dx.as<T>() + row * channels + c + k * V::size, lanes, sum[k]);
+      for (Index i = 0; i < in.size[2]; ++i) {
+        const auto here = Places::all(place + i);
+        V sum[n];
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) sum[k] = 0;
+        cpu::each_in_window(out, deep, high, holders.along(2)[i], [&](Index o) __attribute__((always_inline)) {
+#pragma GCC unroll 4
+          for (int k = 0; k < n; ++k) {
+            const Index at_k = o * channels + c + k * V::size;
+            const V g = cpu::load_lanes<V>(from + at_k, lanes, 0);
+            sum[k].v += Places::load(chosen + at_k, lanes) == here ? g.v : V(0).v;
+          }
+        });
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) cpu::store_lanes(to + i * channels + c + k * V::size, lanes, sum[k]);
+      }
     });
   });
 }
@@ -178,23 +195,31 @@ void average_pool(Cpu, const Pooling& p, const Array& y, const Array& x) {
   const Images in(x), out(y);
   const cpu::PoolRanges windows(p, in, out, out, &cpu::pool_window);
   const Index channels = in.channels, work = in.places() / out.places() + 1;
-  cpu::each_pool_place(out, windows, work, [&](Index row, const Range& deep, const Range& high, const Range& wide) {
-    const T* const from = x.as<T>() + row / out.places() * in.places() * channels;
-    const V share(deep.share * high.share * wide.share);
-    cpu::each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+  cpu::each_pool_line(out, windows, work, [&](Index image, Index place, const Range& deep, const Range& high) {
+    const T* const from = x.as<T>() + image * in.places() * channels;
+    T* const to = y.as<T>() + (image * out.places() + place) * channels;
+    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
       constexpr int n = decltype(packets)::value;
-      V sum[n], line[n];
-      for (int k = 0; k < n; ++k) sum[k] = 0;
-      for (Index z = deep.first; z < deep.last; ++z)
-        for (Index j = high.first; j < high.last; ++j) {
-          for (int k = 0; k < n; ++k) line[k] = 0;
-          const T* const first = from + (z * in.size[1] + j) * in.size[2] * channels + c;
-          for (Index i = wide.first; i < wide.last; ++i)
-            for (int k = 0; k < n; ++k) line[k] += cpu::load_lanes<V>(first + i * channels + k * V::size, lanes, 0);
-          for (int k = 0; k < n; ++k) sum[k] += line[k];
-        }
-      for (int k = 0; k < n; ++k)
-        cpu::store_lanes(y.as<T>() + row * channels + c + k * V::size, lanes, sum[k] * share);
+      for (Index o = 0; o < out.size[2]; ++o) {
+        const Range& wide = windows.along(2)[o];
+        V sum[n], line[n];
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) sum[k] = 0;
+        for (Index z = deep.first; z < deep.last; ++z)
+          for (Index j = high.first; j < high.last; ++j) {
+#pragma GCC unroll 4
+            for (int k = 0; k < n; ++k) line[k] = 0;
+            const T* const first = from + (z * in.size[1] + j) * in.size[2] * channels + c;
+            for (Index i = wide.first; i < wide.last; ++i)
+#pragma GCC unroll 4
+              for (int k = 0; k < n; ++k) line[k] += cpu::load_lanes<V>(first + i * channels + k * V::size, lanes, 0);
+#pragma GCC unroll 4
+            for (int k = 0; k < n; ++k) sum[k] += line[k];
+          }
+        const V share(deep.share * high.share * wide.share);
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) cpu::store_lanes(to + o * channels + c + k * V::size, lanes, sum[k] * share);
+      }
     });
   });
 }
@@ -207,23 +232,30 @@ void average_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& 
   const Images in(dx), out(dy);
   const cpu::PoolRanges windows(p, in, out, out, &cpu::pool_window), holders(p, in, out, in, &cpu::pool_holders);
   const Index channels = in.channels, work = out.places() / in.places() + 2;
-  cpu::each_pool_place(in, holders, work, [&](Index row, const Range& deep, const Range& high, const Range& wide) {
-    const T* const from = dy.as<T>() + row / in.places() * out.places() * channels;
-    cpu::each_channel_run<V>(channels, [&](Index c, int lanes, auto packets) __attribute__((always_inline)) {
+  cpu::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
+    const T* const from = dy.as<T>() + image * out.places() * channels;
+    T* const to = dx.as<T>() + (image * in.places() + place) * channels;
+    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
       constexpr int n = decltype(packets)::value;
-      V sum[n];
-      for (int k = 0; k < n; ++k) sum[k] = 0;
-      for (Index z = deep.first; z < deep.last; ++z)
-        for (Index j = high.first; j < high.last; ++j) {
-          const double line = windows.along(0)[z].share * windows.along(1)[j].share;
-          const T* const first = from + (z * out.size[1] + j) * out.size[2] * channels + c;
-          for (Index i = wide.first; i < wide.last; ++i) {
-            const V share(line * windows.along(2)[i].share);
-            for (int k = 0; k < n; ++k)
-              sum[k] = multiply_add(share, cpu::load_lanes<V>(first + i * channels + k * V::size, lanes, 0), sum[k]);
+      for (Index i = 0; i < in.size[2]; ++i) {
+        const Range& wide = holders.along(2)[i];
+        V sum[n];
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) sum[k] = 0;
+        for (Index z = deep.first; z < deep.last; ++z)
+          for (Index j = high.first; j < high.last; ++j) {
+            const double line = windows.along(0)[z].share * windows.along(1)[j].share;
+            const T* const first = from + (z * out.size[1] + j) * out.size[2] * channels + c;
+            for (Index o = wide.first; o < wide.last; ++o) {
+              const V share(line * windows.along(2)[o].share);
+#pragma GCC unroll 4
+              for (int k = 0; k < n; ++k)
+                sum[k] = multiply_add(share, cpu::load_lanes<V>(first + o * channels + k * V::size, lanes, 0), sum[k]);
+            }
           }
-        }
-      for (int k = 0; k < n; ++k) cpu::store_lanes(dx.as<T>() + row * channels + c + k * V::size, lanes, sum[k]);
+#pragma GCC unroll 4
+        for (int k = 0; k < n; ++k) cpu::store_lanes(to + i * channels + c + k * V::size, lanes, sum[k]);
+      }
     });
   });
 }
