@@ -1,5 +1,6 @@
 // Files.
 #pragma once
+#include "dlpack.hpp"
 #include "file.hpp"
 #include "gzip.hpp"
 #include "json.hpp"
