@@ -38,7 +38,8 @@ std::vector<std::vector<double>> results_of(const Tensor<Cuda>& input, const Ten
 struct Calls {
   std::uint64_t searches, choices, descriptors;
 };
-template <class F> Calls calls_in(const F& f) {
+template <class F>
+Calls calls_in(const F& f) {
   fail_call(nullptr, 0, 0);  // counts from here
   f();
   Calls calls{0, 0, calls_of("cudnnCreateFilterDescriptor")};
@@ -57,7 +58,8 @@ struct Folder {
     path = mkdtemp(name.data());
     for (const auto& entry : fs::directory_iterator(TERN_CUDA_EMULATOR)) {
       const std::string file = entry.path().filename();
-      if (entry.is_regular_file() && file.find("cudnn") == std::string::npos) fs::create_symlink(entry.path(), path / file);
+      if (entry.is_regular_file() && file.find("cudnn") == std::string::npos)
+        fs::create_symlink(entry.path(), path / file);
     }
   }
   ~Folder() { fs::remove_all(path); }
@@ -87,7 +89,8 @@ TEST_CASE("a convolution's plan is made once", "[cuda]") {
     const auto x = spread_tensor<Cuda, float>({2, 3, size, size}), w = spread_tensor<Cuda, float>({4, 3, 3, 3});
     return results_of(x, w);
   };
-  const Calls first = calls_in([&] { run(11); }), again = calls_in([&] { run(11); }), other = calls_in([&] { run(12); });
+  const Calls first = calls_in([&] { run(11); }), again = calls_in([&] { run(11); }),
+              other = calls_in([&] { run(12); });
   CHECK((first.descriptors == 3 && first.choices == 3 && first.searches == 0));
   CHECK((again.descriptors == 0 && again.choices == 0));
   CHECK((other.descriptors == 3 && other.choices == 3));
@@ -121,7 +124,8 @@ TEST_CASE("what cuDNN refuses is an Error with its own text", "[cuda]") {
   NEED_EMULATOR();
   const auto x = spread_tensor<Cuda, float>({1, 2, 9, 9}), w = spread_tensor<Cuda, float>({1, 2, 2, 2});
   fail_call("cudnnConvolutionForward", 1, 0);
-  CHECK_THAT(error_of([&] { conv2d(x, w); }), ContainsSubstring("cudnnConvolutionForward: CUDNN_STATUS_EXECUTION_FAILED"));
+  CHECK_THAT(error_of([&] { conv2d(x, w); }),
+             ContainsSubstring("cudnnConvolutionForward: CUDNN_STATUS_EXECUTION_FAILED"));
   fail_call(nullptr, 0, 0);
 }
 
@@ -131,7 +135,8 @@ TEST_CASE("cuDNN is missed where something is convolved, and found under its old
   const std::string test_case = "in a new process: convolve";
   fs::create_symlink(folder.path / "libcuda.so.1", folder.path / "libcudnn.so.9");  // no cuDNN
   CHECK_THAT(run_test_case(test_case, folder.environment()).output,
-             ContainsSubstring("[6][cuda: cuDNN, which convolves images, cannot be used: ") && ContainsSubstring("libcudnn.so.9 has no function cudnn"));
+             ContainsSubstring("[6][cuda: cuDNN, which convolves images, cannot be used: ") &&
+                 ContainsSubstring("libcudnn.so.9 has no function cudnn"));
   fs::remove(folder.path / "libcudnn.so.9");
   fs::create_symlink(fs::path(TERN_CUDA_EMULATOR) / "libcudnn.so.9", folder.path / "libcudnn.so.8");
   CHECK_THAT(run_test_case(test_case, folder.environment()).output, ContainsSubstring("[6][]"));
@@ -139,5 +144,7 @@ TEST_CASE("cuDNN is missed where something is convolved, and found under its old
 
 TEST_CASE("in a new process: convolve", "[.]") {
   std::printf("[%g]", matmul(full<Cuda>({1, 2}, 1), full<Cuda>({2, 1}, 3)).item());
-  std::printf("[%s]\n", error_of([] { values_of(conv2d(full<Cuda>({1, 1, 2, 2}, 1), full<Cuda>({1, 1, 1, 1}, 1))); }).c_str());
+  std::printf("[%s]\n", error_of([] {
+                          values_of(conv2d(full<Cuda>({1, 1, 2, 2}, 1), full<Cuda>({1, 1, 1, 1}, 1)));
+                        }).c_str());
 }

@@ -1,6 +1,6 @@
-// Batch normalisation, by kernels of our own: cuDNN's know no residual, keep 16-bit networks' parameters as floats, and are fast in
-// channels-last order only with memory that forward leaves for backward. A block has up to 32 neighbouring channels, and its other
-// threads share the rows of a part. Sums are of parts of the rows first, then of the parts.
+// Batch normalisation, by kernels of our own: cuDNN's plain functions know neither residual nor relu, its extended ones want memory that
+// forward reserves for backward, and both keep the parameters of 16-bit networks as floats. A block has up to 32 neighbouring
+// channels, and its other threads share the rows of a part. Sums are of parts of the rows first, then of the parts.
 #pragma once
 #include "../../device/cuda/memory.hpp"
 #include "../batch_norm.hpp"
@@ -15,8 +15,8 @@ namespace cuda {
 inline constexpr const char* channels_text = R"CUDA(
 struct Column {
   Index channel, channels, part, first, last;  // this thread's rows: first, first + along ... below last
-  int line, along;                             // which of the threads of one channel it is, and how many those are
-  bool exists;                                 // false for threads beside the channels, which must reach the barriers too
+  int line, along;                             // which of the channel's threads it is, and how many those are
+  bool exists;                                 // false beside the channels; those threads must reach the barriers too
   template <class P> __device__ explicit Column(const P& p) : channels(p.index(1)) {
     const int across = int(p.word[4]), t = threadIdx.x;
     along = 256 / across;
@@ -38,7 +38,8 @@ inline __device__ Two total(Two* partial, const Column& c, Two mine) {
   __syncthreads();
   #pragma unroll 1
   for (int half = c.along / 2; half; half /= 2) {
-    if (c.line < half) partial[t] = Two{partial[t].a + partial[t + half * across].a, partial[t].b + partial[t + half * across].b};
+    const Two other = partial[c.line < half ? t + half * across : t];
+    if (c.line < half) partial[t] = Two{partial[t].a + other.a, partial[t].b + other.b};
     __syncthreads();
   }
   const Two sum = partial[t - c.line * across];
@@ -47,9 +48,10 @@ inline __device__ Two total(Two* partial, const Column& c, Two mine) {
 }
 )CUDA";
 
-// Words from 5 on: x, moments: for each part the channels' means, then their sums of squares about them. Sums are of differences from
-// the part's first row, so that no digits are lost.
-inline constexpr Kernel batch_norm_parts_kernel{"batch_norm_parts", R"CUDA(
+// Words from 5 on: x, moments: for each part the channels' means, then their sums of squares about them. Sums are of
+// differences from the part's first row, so that no digits are lost.
+inline constexpr Kernel batch_norm_parts_kernel{"batch_norm_parts",
+                                                R"CUDA(
 extern "C" __global__ void batch_norm_parts(const Words<7> p) {
   __shared__ Two partial[256];
   const Column c(p);
@@ -68,11 +70,13 @@ extern "C" __global__ void batch_norm_parts(const Words<7> p) {
   to[0] = shift + mean;
   to[c.channels] = sums.b - sums.a * mean;
 }
-)CUDA", {channels_text}};
+)CUDA",
+                                                {channels_text}};
 
-// The rows are the parts here. Words from 5 on: all rows, rows of a part, moments, mean, scale, running mean and variance or null, eps,
-// momentum.
-inline constexpr Kernel batch_norm_statistics_kernel{"batch_norm_statistics", R"CUDA(
+// The rows are the parts here. Words from 5 on: all rows, rows of a part, moments, mean, scale, running mean and
+// variance or null, eps, momentum.
+inline constexpr Kernel batch_norm_statistics_kernel{"batch_norm_statistics",
+                                                     R"CUDA(
 extern "C" __global__ void batch_norm_statistics(const Words<14> p) {
   __shared__ Two partial[256];
   const Column c(p);
@@ -89,7 +93,8 @@ extern "C" __global__ void batch_norm_statistics(const Words<14> p) {
   #pragma unroll 1
   for (Index part = c.first; part < c.last; part += c.along) {
     const C0 d = means[2 * part * c.channels] - mean;
-    sums.a += multiply_add(d * d, C0(part + 1 < p.index(0) ? size : rows - part * size), squares[2 * part * c.channels]);
+    const C0 count = C0(part + 1 < p.index(0) ? size : rows - part * size);
+    sums.a += multiply_add(d * d, count, squares[2 * part * c.channels]);
   }
   const C0 sum = total(partial, c, sums).a;
   if (!c.exists || c.line != 0) return;
@@ -102,7 +107,8 @@ extern "C" __global__ void batch_norm_statistics(const Words<14> p) {
   *running[0] = (C0(1) - momentum) * *running[0] + momentum * mean;
   *running[1] = (C0(1) - momentum) * *running[1] + momentum * (variance * (n / (n - C0(1))));
 }
-)CUDA", {channels_text}};
+)CUDA",
+                                                     {channels_text}};
 
 // What x becomes but for the residual and relu. Words from `at` on: mean, scale, weight, bias.
 inline constexpr const char* normal_text = R"CUDA(
@@ -120,9 +126,10 @@ struct Normal {
 };
 )CUDA";
 
-// Words from 5 on: mean, scale (or the variance, with its eps), weight, bias, y, x, residual or null, relu, whether it is the variance,
-// eps.
-inline constexpr Kernel batch_norm_kernel{"batch_norm", R"CUDA(
+// Words from 5 on: mean, scale (or the variance, with its eps), weight, bias, y, x, residual or null, relu, whether it
+// is the variance, eps.
+inline constexpr Kernel batch_norm_kernel{"batch_norm",
+                                          R"CUDA(
 extern "C" __global__ void batch_norm(const Words<15> p) {
   const Column c(p);
   Normal normal(p, c, 5);
@@ -138,9 +145,11 @@ extern "C" __global__ void batch_norm(const Words<15> p) {
     p.pointer<T0>(9)[c.at(row)] = Element<T0>::of(p.word[12] && v < C0(0) ? C0(0) : v);
   }
 }
-)CUDA", {channels_text, normal_text}};
+)CUDA",
+                                          {channels_text, normal_text}};
 
-// Words from 5 on: mean, scale, weight, bias, g, x, y or null, relu. What relu cut off is seen in y, or worked out again from x.
+// Words from 5 on: mean, scale, weight, bias, g, x, y or null, relu. What relu cut off is seen in y, or worked out
+// again from x.
 inline constexpr const char* passed_text = R"CUDA(
 template <class P> inline __device__ C0 passed(const P& p, const Normal& normal, Index i, C0 x) {
   const C0 g = C0(wide(p.template pointer<T0>(9)[i]));
@@ -149,8 +158,10 @@ template <class P> inline __device__ C0 passed(const P& p, const Normal& normal,
 }
 )CUDA";
 
-// Words from 13 on: dresidual or null, sums: for each part the channels' sums of what relu lets pass of g, then of that times x - mean.
-inline constexpr Kernel batch_norm_gradient_parts_kernel{"batch_norm_gradient_parts", R"CUDA(
+// Words from 13 on: dresidual or null, sums: for each part the channels' sums of what relu lets pass of g, then of that
+// times x - mean.
+inline constexpr Kernel batch_norm_gradient_parts_kernel{"batch_norm_gradient_parts",
+                                                         R"CUDA(
 extern "C" __global__ void batch_norm_gradient_parts(const Words<15> p) {
   __shared__ Two partial[256];
   const Column c(p);
@@ -169,11 +180,13 @@ extern "C" __global__ void batch_norm_gradient_parts(const Words<15> p) {
   to[0] = sums.a;
   to[c.channels] = sums.b;
 }
-)CUDA", {channels_text, normal_text, passed_text}};
+)CUDA",
+                                                         {channels_text, normal_text, passed_text}};
 
-// The rows are the parts here. Words from 5 on: all rows, sums, scale, dweight or null, dbias or null, shares: for each channel what
-// its elements' gradients lose, and what they lose for each unit of x - mean.
-inline constexpr Kernel batch_norm_gradient_sums_kernel{"batch_norm_gradient_sums", R"CUDA(
+// The rows are the parts here. Words from 5 on: all rows, sums, scale, dweight or null, dbias or null, shares: for each
+// channel what its elements' gradients lose, and what they lose for each unit of x - mean.
+inline constexpr Kernel batch_norm_gradient_sums_kernel{"batch_norm_gradient_sums",
+                                                        R"CUDA(
 extern "C" __global__ void batch_norm_gradient_sums(const Words<11> p) {
   __shared__ Two partial[256];
   const Column c(p);
@@ -191,10 +204,12 @@ extern "C" __global__ void batch_norm_gradient_sums(const Words<11> p) {
   to[0] = sums.a * share;
   to[c.channels] = sums.b * scale * scale * share;
 }
-)CUDA", {channels_text}};
+)CUDA",
+                                                        {channels_text}};
 
 // Words from 13 on: dx, shares.
-inline constexpr Kernel batch_norm_gradient_kernel{"batch_norm_gradient", R"CUDA(
+inline constexpr Kernel batch_norm_gradient_kernel{"batch_norm_gradient",
+                                                   R"CUDA(
 extern "C" __global__ void batch_norm_gradient(const Words<15> p) {
   const Column c(p);
   const Normal normal(p, c, 5);
@@ -206,7 +221,8 @@ extern "C" __global__ void batch_norm_gradient(const Words<15> p) {
     p.pointer<T0>(13)[c.at(row)] = Element<T0>::of(normal.factor * (g - offset - (x - normal.mean) * slope));
   }
 }
-)CUDA", {channels_text, normal_text, passed_text}};
+)CUDA",
+                                                   {channels_text, normal_text, passed_text}};
 
 /// How rows of channels are shared out to blocks: by their numbers alone, and with them the order of every sum.
 struct ChannelBlocks {
@@ -232,14 +248,17 @@ struct ChannelBlocks {
   void launch(int ordinal, const Kernel& kernel, DType type, const Words& words) const {
     launch_typed(ordinal, kernel, {type}, {parts * tiles}, words);
   }
-  std::size_t sums_bytes(const Array& statistic) const { return std::size_t(2 * parts * channels * size_of(statistic.dtype)); }
+  std::size_t sums_bytes(const Array& statistic) const {
+    return std::size_t(2 * parts * channels * size_of(statistic.dtype));
+  }
 };
 
 inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
 
 /// y from a mean, and a scale or a variance.
-[[gnu::noinline]] inline void run_normalise(const BatchNorm& b, const Array& y, const Array& x, const Array& mean, const Array& scale,
-                                            bool is_variance, const Array& weight, const Array& bias, const Array* residual) {
+[[gnu::noinline]] inline void run_normalise(const BatchNorm& b, const Array& y, const Array& x, const Array& mean,
+                                            const Array& scale, bool is_variance, const Array& weight,
+                                            const Array& bias, const Array* residual) {
   const Array* const arrays[] = {&x, &mean, &scale, &weight, &bias, residual ? residual : &x};
   const int ordinal = common_ordinal(y, arrays, 6);
   const ChannelBlocks blocks(x.numel / x.dims[1], x.dims[1]);
@@ -276,9 +295,10 @@ inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
   merge.launch(ordinal, batch_norm_statistics_kernel, x.dtype, merged);
 }
 
-[[gnu::noinline]] inline void run_batch_norm_gradient(const BatchNorm& b, const Array* dx, const Array* dweight, const Array* dbias,
-                                                      const Array* dresidual, const Array& g, const Array* y, const Array& x,
-                                                      const Array& mean, const Array& scale, const Array& weight, const Array& bias) {
+[[gnu::noinline]] inline void run_batch_norm_gradient(const BatchNorm& b, const Array* dx, const Array* dweight,
+                                                      const Array* dbias, const Array* dresidual, const Array& g,
+                                                      const Array* y, const Array& x, const Array& mean,
+                                                      const Array& scale, const Array& weight, const Array& bias) {
   const Array* const arrays[] = {&x, &mean, &scale, &weight, &bias};
   const int ordinal = common_ordinal(g, arrays, 5);
   const ChannelBlocks blocks(x.numel / x.dims[1], x.dims[1]), merge = blocks.over_parts();
@@ -313,24 +333,26 @@ inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
 
 /// y = (x - mean) scale weight + bias + residual with x's own statistics, which are also brought into the running ones.
 template <class T>
-void batch_norm(Cuda, const BatchNorm& b, const Array& y, const Array& mean, const Array& scale, const Array* running_mean,
-                const Array* running_var, const Array& x, const Array& weight, const Array& bias, const Array* residual) {
+void batch_norm(Cuda, const BatchNorm& b, const Array& y, const Array& mean, const Array& scale,
+                const Array* running_mean, const Array* running_var, const Array& x, const Array& weight,
+                const Array& bias, const Array* residual) {
   cuda::run_statistics(b, x, mean, scale, running_mean, running_var);
   cuda::run_normalise(b, y, x, mean, scale, false, weight, bias, residual);
 }
 
 /// The same y from statistics that are given.
 template <class T>
-void batch_norm_inference(Cuda, const BatchNorm& b, const Array& y, const Array& x, const Array& mean, const Array& variance,
-                          const Array& weight, const Array& bias, const Array* residual) {
+void batch_norm_inference(Cuda, const BatchNorm& b, const Array& y, const Array& x, const Array& mean,
+                          const Array& variance, const Array& weight, const Array& bias, const Array* residual) {
   cuda::run_normalise(b, y, x, mean, variance, true, weight, bias, residual);
 }
 
-/// The gradients from y's gradient g. Where relu has cut off is worked out again from x, or read from y if there was a residual.
+/// The gradients from y's gradient g. Where relu has cut off is worked out again from x, or read from y if there was a
+/// residual.
 template <class T>
-void batch_norm_gradient(Cuda, const BatchNorm& b, const Array* dx, const Array* dweight, const Array* dbias, const Array* dresidual,
-                         const Array& g, const Array* y, const Array& x, const Array& mean, const Array& scale, const Array& weight,
-                         const Array& bias) {
+void batch_norm_gradient(Cuda, const BatchNorm& b, const Array* dx, const Array* dweight, const Array* dbias,
+                         const Array* dresidual, const Array& g, const Array* y, const Array& x, const Array& mean,
+                         const Array& scale, const Array& weight, const Array& bias) {
   cuda::run_batch_norm_gradient(b, dx, dweight, dbias, dresidual, g, y, x, mean, scale, weight, bias);
 }
 

@@ -1,4 +1,5 @@
-// Convolution by cuDNN, in channels-last order. It has no such kernels for doubles, which are brought to row-major order and back.
+// Convolution by cuDNN, in channels-last order. It has no such kernels for doubles, which are brought to row-major
+// order and back.
 #pragma once
 #include "../../device/cuda/cudnn.hpp"
 #include "../reduction.hpp"
@@ -22,8 +23,8 @@ inline void set_sizes(int* sizes, const Array& a) {
   for (int i = 0; i < a.ndim; ++i) sizes[i + (a.ndim == 3 && i == 2)] = int(a.dims[i]);
 }
 
-[[gnu::noinline]] inline ConvolutionForm form_of(ConvolutionPass pass, const Convolution& c, const Array& x, const Array& weight,
-                                                 const Array& y) {
+[[gnu::noinline]] inline ConvolutionForm form_of(ConvolutionPass pass, const Convolution& c, const Array& x,
+                                                 const Array& weight, const Array& y) {
   using namespace tern::cuda;
   constexpr CudnnType types[] = {cudnn_float, cudnn_double, cudnn_bfloat16, cudnn_half};
   ConvolutionForm form{};
@@ -57,8 +58,8 @@ struct RowMajor {
 };
 
 /// One pass. bias and addend, which a fused form has: null otherwise.
-[[gnu::noinline]] inline void run_convolution(const ConvolutionForm& form, const Array& x, const Array& weight, const Array& y,
-                                              const Array* bias, const Array* addend) {
+[[gnu::noinline]] inline void run_convolution(const ConvolutionForm& form, const Array& x, const Array& weight,
+                                              const Array& y, const Array* bias, const Array* addend) {
   const Array* const arrays[] = {&weight, &y, bias ? bias : &y, addend ? addend : &y};
   const int ordinal = common_ordinal(x, arrays, 4);
   const char *const at_bias = bias ? bias->data : nullptr, *const at_addend = addend ? addend->data : nullptr;
@@ -69,7 +70,8 @@ struct RowMajor {
   const int written = int(form.pass);
   for (int i = 0; i < 3; ++i)
     if (i != written) copy(Cuda{}, theirs[i].array, *ours[i]);
-  tern::cuda::detail::run_convolution(ordinal, form, {theirs[1].array.data, theirs[2].array.data, theirs[0].array.data, nullptr, nullptr});
+  tern::cuda::detail::run_convolution(
+      ordinal, form, {theirs[1].array.data, theirs[2].array.data, theirs[0].array.data, nullptr, nullptr});
   copy(Cuda{}, *ours[written], theirs[written].array);
 }
 
@@ -83,9 +85,11 @@ inline Array per_channel(const Array& numbers, const Array& to) {
 }
 
 /// y += x, broadcast.
-template <class T> void add_to(const Array& y, const Array& x) {
+template <class T>
+void add_to(const Array& y, const Array& x) {
   const Array* const terms[] = {&y, &x};
-  map<T, T, T>(Cuda{}, [](auto a, auto b) { return a + b; }, y, terms);
+  map<T, T, T>(
+      Cuda{}, [](auto a, auto b) { return a + b; }, y, terms);
 }
 
 }  // namespace cuda
@@ -102,20 +106,26 @@ void convolution(Cuda, const Convolution& c, const Array& y, const Array& x, con
   if (bias) cuda::add_to<T>(y, cuda::per_channel(*bias, y));
   if (residual) cuda::add_to<T>(y, *residual);
   const Array* const in[] = {&y};
-  if (c.relu) map<T, T>(Cuda{}, [](auto v) { return where(v < 0, 0, v); }, y, in);
+  if (c.relu)
+    map<T, T>(
+        Cuda{}, [](auto v) { return where(v < 0, 0, v); }, y, in);
 }
 
 /// dx = the gradient of x where y's is dy, + bias, which may be null.
 template <class T>
-void convolution_data_gradient(Cuda, const Convolution& c, const Array& dx, const Array& dy, const Array& weight, const Array* bias) {
-  cuda::run_convolution(cuda::form_of(cuda::ConvolutionPass::data, c, dx, weight, dy), dx, weight, dy, nullptr, nullptr);
+void convolution_data_gradient(Cuda, const Convolution& c, const Array& dx, const Array& dy, const Array& weight,
+                               const Array* bias) {
+  cuda::run_convolution(cuda::form_of(cuda::ConvolutionPass::data, c, dx, weight, dy), dx, weight, dy, nullptr,
+                        nullptr);
   if (bias) cuda::add_to<T>(dx, cuda::per_channel(*bias, dx));
 }
 
 /// The gradients of weight and, unless it is null, bias.
 template <class T>
-void convolution_weight_gradient(Cuda, const Convolution& c, const Array& dweight, const Array* dbias, const Array& x, const Array& dy) {
-  cuda::run_convolution(cuda::form_of(cuda::ConvolutionPass::weight, c, x, dweight, dy), x, dweight, dy, nullptr, nullptr);
+void convolution_weight_gradient(Cuda, const Convolution& c, const Array& dweight, const Array* dbias, const Array& x,
+                                 const Array& dy) {
+  cuda::run_convolution(cuda::form_of(cuda::ConvolutionPass::weight, c, x, dweight, dy), x, dweight, dy, nullptr,
+                        nullptr);
   if (!dbias) return;
   const Array* const in[] = {&dy};
   const auto same = [](auto v) { return v; };

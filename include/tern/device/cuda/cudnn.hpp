@@ -10,26 +10,28 @@ inline constinit std::atomic<bool> convolution_tf32_allowed{true}, convolution_s
 
 /// Error naming the function and the library's own text for the status.
 inline void check_cudnn(const char* function, int status) {
-  if (status) [[unlikely]] fail("cuda", {function, ": ", cudnn().functions.cudnnGetErrorString(status)});
+  if (status) [[unlikely]]
+    fail("cuda", {function, ": ", cudnn().functions.cudnnGetErrorString(status)});
 }
 
-#define TERN_CUDNN(function, ...) ::tern::cuda::detail::check_cudnn(#function, ::tern::cuda::cudnn().functions.function(__VA_ARGS__))
+#define TERN_CUDNN(function, ...) \
+  ::tern::cuda::detail::check_cudnn(#function, ::tern::cuda::cudnn().functions.function(__VA_ARGS__))
 
 [[gnu::noinline, gnu::cold]] inline void note_cudnn(const char* function, int status) {
   if (status) note_failure(function, cudnn().functions.cudnnGetErrorString(status), "");
 }
 
 /// A descriptor, released with its owner.
-#define TERN_CUDNN_OWNED(Name, Handle, kind)                                                              \
-  struct Name {                                                                                           \
-    Handle handle = nullptr;                                                                              \
-    [[gnu::noinline, gnu::cold]] Name() { TERN_CUDNN(cudnnCreate##kind##Descriptor, &handle); }           \
-    [[gnu::noinline, gnu::cold]] ~Name() {                                                                \
+#define TERN_CUDNN_OWNED(Name, Handle, kind)                                                                   \
+  struct Name {                                                                                                \
+    Handle handle = nullptr;                                                                                   \
+    [[gnu::noinline, gnu::cold]] Name() { TERN_CUDNN(cudnnCreate##kind##Descriptor, &handle); }                \
+    [[gnu::noinline, gnu::cold]] ~Name() {                                                                     \
       note_cudnn("cudnnDestroy" #kind "Descriptor", cudnn().functions.cudnnDestroy##kind##Descriptor(handle)); \
-    }                                                                                                     \
-    Name(const Name&) = delete;                                                                           \
-    Name& operator=(const Name&) = delete;                                                                \
-    operator Handle() const { return handle; }                                                            \
+    }                                                                                                          \
+    Name(const Name&) = delete;                                                                                \
+    Name& operator=(const Name&) = delete;                                                                     \
+    operator Handle() const { return handle; }                                                                 \
   };
 TERN_CUDNN_OWNED(OwnedCudnnTensor, CudnnTensor, Tensor)
 TERN_CUDNN_OWNED(OwnedCudnnFilter, CudnnFilter, Filter)
@@ -62,7 +64,9 @@ struct ConvolutionMemory {
 /// What a convolution of one form is run with, made once: descriptors, the algorithm, how much workspace that needs.
 class ConvolutionPlan {
  public:
-  [[gnu::noinline, gnu::cold]] ConvolutionPlan(Cudnn handle, int ordinal, const ConvolutionForm& f, const ConvolutionMemory& m) : form(f) {
+  [[gnu::noinline, gnu::cold]] ConvolutionPlan(Cudnn handle, int ordinal, const ConvolutionForm& f,
+                                               const ConvolutionMemory& m)
+      : form(f) {
     const auto describe = [&](CudnnTensor tensor, const int* sizes) {
       TERN_CUDNN(cudnnSetTensorNdDescriptorEx, tensor, f.format, f.type, f.dims, sizes);
     };
@@ -71,22 +75,28 @@ class ConvolutionPlan {
     const int bias[5] = {1, f.y[1], 1, 1, 1};
     describe(bias_, bias);
     TERN_CUDNN(cudnnSetFilterNdDescriptor, w_, f.type, f.format, f.dims, f.w);
-    TERN_CUDNN(cudnnSetConvolutionNdDescriptor, convolution_, f.dims - 2, f.padding, f.stride, f.dilation, cudnn_cross_correlation,
-               f.type == cudnn_double ? cudnn_double : cudnn_float);
+    TERN_CUDNN(cudnnSetConvolutionNdDescriptor, convolution_, f.dims - 2, f.padding, f.stride, f.dilation,
+               cudnn_cross_correlation, f.type == cudnn_double ? cudnn_double : cudnn_float);
     TERN_CUDNN(cudnnSetConvolutionGroupCount, convolution_, f.groups);
-    TERN_CUDNN(cudnnSetActivationDescriptor, activation_, f.relu ? cudnn_relu : cudnn_identity, cudnn_propagate_nan, 0.0);
-    set_math(f.type == cudnn_double                ? cudnn_default_math
-             : f.type != cudnn_float               ? cudnn_tensor_op_math
-             : f.tf32                              ? cudnn_default_math
-                                                   : cudnn_fma_math);
-    if (f.fused) algorithm_ = cudnn_implicit_precomp_gemm;  // the only one that takes a bias without relu
-    else choose(handle, ordinal, m);
-    if (f.pass == ConvolutionPass::forward)
-      TERN_CUDNN(cudnnGetConvolutionForwardWorkspaceSize, handle, x_, w_, convolution_, y_, algorithm_, &workspace_bytes_);
-    else if (f.pass == ConvolutionPass::data)
-      TERN_CUDNN(cudnnGetConvolutionBackwardDataWorkspaceSize, handle, w_, y_, convolution_, x_, algorithm_, &workspace_bytes_);
+    TERN_CUDNN(cudnnSetActivationDescriptor, activation_, f.relu ? cudnn_relu : cudnn_identity, cudnn_propagate_nan,
+               0.0);
+    set_math(f.type == cudnn_double  ? cudnn_default_math
+             : f.type != cudnn_float ? cudnn_tensor_op_math
+             : f.tf32                ? cudnn_default_math
+                                     : cudnn_fma_math);
+    if (f.fused)
+      algorithm_ = cudnn_implicit_precomp_gemm;  // the only one that takes a bias without relu
     else
-      TERN_CUDNN(cudnnGetConvolutionBackwardFilterWorkspaceSize, handle, x_, y_, convolution_, w_, algorithm_, &workspace_bytes_);
+      choose(handle, ordinal, m);
+    if (f.pass == ConvolutionPass::forward)
+      TERN_CUDNN(cudnnGetConvolutionForwardWorkspaceSize, handle, x_, w_, convolution_, y_, algorithm_,
+                 &workspace_bytes_);
+    else if (f.pass == ConvolutionPass::data)
+      TERN_CUDNN(cudnnGetConvolutionBackwardDataWorkspaceSize, handle, w_, y_, convolution_, x_, algorithm_,
+                 &workspace_bytes_);
+    else
+      TERN_CUDNN(cudnnGetConvolutionBackwardFilterWorkspaceSize, handle, x_, y_, convolution_, w_, algorithm_,
+                 &workspace_bytes_);
   }
 
   void run(Cudnn handle, int ordinal, const ConvolutionMemory& m) const {
@@ -97,17 +107,18 @@ class ConvolutionPlan {
     const void* const alpha = wide ? static_cast<const void*>(&one_double) : &one;
     const void* const beta = wide ? static_cast<const void*>(&zero_double) : &zero;
     if (form.fused)
-      TERN_CUDNN(cudnnConvolutionBiasActivationForward, handle, alpha, x_, m.x, w_, m.w, convolution_, algorithm_, workspace.data(),
-                 workspace_bytes_, m.addend ? alpha : beta, y_, m.addend ? m.addend : m.y, bias_, m.bias, activation_, y_, m.y);
+      TERN_CUDNN(cudnnConvolutionBiasActivationForward, handle, alpha, x_, m.x, w_, m.w, convolution_, algorithm_,
+                 workspace.data(), workspace_bytes_, m.addend ? alpha : beta, y_, m.addend ? m.addend : m.y, bias_,
+                 m.bias, activation_, y_, m.y);
     else if (form.pass == ConvolutionPass::forward)
-      TERN_CUDNN(cudnnConvolutionForward, handle, alpha, x_, m.x, w_, m.w, convolution_, algorithm_, workspace.data(), workspace_bytes_,
-                 beta, y_, m.y);
+      TERN_CUDNN(cudnnConvolutionForward, handle, alpha, x_, m.x, w_, m.w, convolution_, algorithm_, workspace.data(),
+                 workspace_bytes_, beta, y_, m.y);
     else if (form.pass == ConvolutionPass::data)
-      TERN_CUDNN(cudnnConvolutionBackwardData, handle, alpha, w_, m.w, y_, m.y, convolution_, algorithm_, workspace.data(),
-                 workspace_bytes_, beta, x_, m.x);
+      TERN_CUDNN(cudnnConvolutionBackwardData, handle, alpha, w_, m.w, y_, m.y, convolution_, algorithm_,
+                 workspace.data(), workspace_bytes_, beta, x_, m.x);
     else
-      TERN_CUDNN(cudnnConvolutionBackwardFilter, handle, alpha, x_, m.x, y_, m.y, convolution_, algorithm_, workspace.data(),
-                 workspace_bytes_, beta, w_, m.w);
+      TERN_CUDNN(cudnnConvolutionBackwardFilter, handle, alpha, x_, m.x, y_, m.y, convolution_, algorithm_,
+                 workspace.data(), workspace_bytes_, beta, w_, m.w);
   }
 
   const ConvolutionForm form;
@@ -123,11 +134,14 @@ class ConvolutionPlan {
     CudnnAlgorithm all[most_algorithms];
     int found = 0;
     if (form.pass == ConvolutionPass::forward)
-      TERN_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7, handle, x_, w_, convolution_, y_, most_algorithms, &found, all);
+      TERN_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7, handle, x_, w_, convolution_, y_, most_algorithms, &found,
+                 all);
     else if (form.pass == ConvolutionPass::data)
-      TERN_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7, handle, w_, y_, convolution_, x_, most_algorithms, &found, all);
+      TERN_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7, handle, w_, y_, convolution_, x_, most_algorithms, &found,
+                 all);
     else
-      TERN_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7, handle, x_, y_, convolution_, w_, most_algorithms, &found, all);
+      TERN_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7, handle, x_, y_, convolution_, w_, most_algorithms,
+                 &found, all);
     if (form.search) search(handle, ordinal, m, all, found);
     for (int i = 0; i < found; ++i) {
       if (!usable(all[i])) continue;
@@ -148,14 +162,14 @@ class ConvolutionPlan {
       if (usable(all[i])) bytes = std::max(bytes, all[i].workspace_bytes);
     const Scratch workspace(ordinal, bytes);
     if (form.pass == ConvolutionPass::forward)
-      TERN_CUDNN(cudnnFindConvolutionForwardAlgorithmEx, handle, x_, m.x, w_, m.w, convolution_, y_, m.y, most_algorithms, &found, all,
-                 workspace.data(), bytes);
+      TERN_CUDNN(cudnnFindConvolutionForwardAlgorithmEx, handle, x_, m.x, w_, m.w, convolution_, y_, m.y,
+                 most_algorithms, &found, all, workspace.data(), bytes);
     else if (form.pass == ConvolutionPass::data)
-      TERN_CUDNN(cudnnFindConvolutionBackwardDataAlgorithmEx, handle, w_, m.w, y_, m.y, convolution_, x_, m.x, most_algorithms, &found, all,
-                 workspace.data(), bytes);
+      TERN_CUDNN(cudnnFindConvolutionBackwardDataAlgorithmEx, handle, w_, m.w, y_, m.y, convolution_, x_, m.x,
+                 most_algorithms, &found, all, workspace.data(), bytes);
     else
-      TERN_CUDNN(cudnnFindConvolutionBackwardFilterAlgorithmEx, handle, x_, m.x, y_, m.y, convolution_, w_, m.w, most_algorithms, &found,
-                 all, workspace.data(), bytes);
+      TERN_CUDNN(cudnnFindConvolutionBackwardFilterAlgorithmEx, handle, x_, m.x, y_, m.y, convolution_, w_, m.w,
+                 most_algorithms, &found, all, workspace.data(), bytes);
   }
 
   OwnedCudnnTensor x_, y_, bias_;
@@ -215,8 +229,8 @@ class ConvolutionPlans {
 /// Lets convolutions of float use TF32, which has 10 bits of mantissa: torch.backends.cudnn.allow_tf32. On at first.
 inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed = on; }
 
-/// Lets each convolution's first run in a thread time cuDNN's algorithms and keep the fastest, in place of the one that cuDNN's rules
-/// name: torch.backends.cudnn.benchmark. Another run may then give other last bits. Off at first.
+/// Lets each convolution's first run in a thread time cuDNN's algorithms and keep the fastest, in place of the one that
+/// cuDNN's rules name: torch.backends.cudnn.benchmark. Another run may then give other last bits. Off at first.
 inline void cudnn_benchmark(bool on) { detail::convolution_search = on; }
 
 }  // namespace tern::cuda
