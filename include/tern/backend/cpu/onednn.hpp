@@ -323,6 +323,7 @@ class Leased {
   Leased(const Leased&) = delete;
   Leased& operator=(const Leased&) = delete;
   Primitive* operator->() const { return primitive_; }
+  Primitive& operator*() const { return *primitive_; }
 
  private:
   Primitive* primitive_;

@@ -9,6 +9,15 @@ namespace detail::onednn {
 /// Which of the three convolutions between input, weights and output is computed.
 enum class Pass { forward, data_gradient, weight_gradient };
 
+/// By what numbers a pass's primitive knows its operands.
+struct ConvolutionArguments {
+  int x, weight, y;
+  explicit ConvolutionArguments(Pass pass)
+      : x(pass == Pass::data_gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC),
+        weight(pass == Pass::weight_gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS),
+        y(pass == Pass::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST) {}
+};
+
 /// A convolution's operands; bias may be null.
 struct ConvolutionDescs {
   Desc x, weight, bias, y;
