@@ -141,7 +141,8 @@ TEMPLATE_TEST_CASE("a checkpoint refuses a function that does something else the
   int calls = 0;
   const auto odd = [&](const Tensor<D, double>& v) { return calls++ ? v.tanh() : v.tanh().exp(); };
   const auto y = checkpoint(odd, x).sum();
-  CHECK_THAT(error_of([&] { y.backward(); }), ContainsSubstring("checkpoint: the function did something else when it was called again: 1 ops, at first 2"));
+  CHECK_THAT(error_of([&] { y.backward(); }),
+             ContainsSubstring("checkpoint: the function did something else when it was called again: 1 ops, at first 2"));
   const auto z = spread_tensor<D>({3});
   const auto w = checkpoint([&](const auto& u, const auto& v) { return (u * v).tanh(); }, x, z).sum();
   z.fill_(1);

@@ -102,5 +102,6 @@ TEMPLATE_TEST_CASE("averages refuse what would mix them up with weights", "", TE
   ema.apply();
   CHECK_THAT(error_of([&] { ema.apply(); }), ContainsSubstring("apply() twice"));
   CHECK_THAT(error_of([&] { ema.update(); }), ContainsSubstring("update() between apply() and restore()"));
-  CHECK_THAT(error_of([&] { optim::ExponentialMovingAverage(net.parameters(), {.decay = 1.5}); }), ContainsSubstring("decay must be in [0, 1], not 1.5"));
+  CHECK_THAT(error_of([&] { optim::ExponentialMovingAverage(net.parameters(), {.decay = 1.5}); }),
+             ContainsSubstring("decay must be in [0, 1], not 1.5"));
 }

@@ -88,6 +88,22 @@ TEMPLATE_TEST_CASE("Muon's state continues bit for bit, also for 16-bit paramete
   check(bf16);
 }
 
+TEMPLATE_TEST_CASE("Muon steps a transposed matrix as it does a plain one", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Matrix<D> plain({3, 2});
+  Matrix<D> turned({3, 2});
+  turned.weight = turned.weight.detach().t().contiguous().t();
+  REQUIRE_FALSE(turned.weight.is_contiguous());
+  optim::Muon first(plain.parameters(), {.lr = 0.02}), second(turned.parameters(), {.lr = 0.02});
+  for (int step = 1; step <= 3; ++step) {
+    set_recorded_gradient(plain.weight, step);
+    set_recorded_gradient(turned.weight, step);
+    first.step();
+    second.step();
+  }
+  check_close(values_of(turned.weight), values_of(plain.weight));
+}
+
 TEMPLATE_TEST_CASE("Muon refuses what PyTorch refuses", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const Matrix<D> net({2, 3});

@@ -232,7 +232,8 @@ HookHandle add_hook(Hooks*& hooks, const M*, F f) {
     };
     hooks = new Hooks{nullptr, &run_hooked<M>, destroy};
   }
-  auto* const entry = new HookEntry{{}, kind, false, nullptr, &run_hook<kind, M, F>, [](void* c) { delete static_cast<F*>(c); }, new F(std::move(f))};
+  const auto destroy_closure = [](void* closure) { delete static_cast<F*>(closure); };
+  auto* const entry = new HookEntry{{}, kind, false, nullptr, &run_hook<kind, M, F>, destroy_closure, new F(std::move(f))};
   HookEntry** end = &hooks->first;
   while (*end) end = &(*end)->next;
   *end = entry;

@@ -15,21 +15,23 @@ template <class Rule, class Options>
 class Grouped : public Optimizer {
  public:
   /// A list of parameters that share options.
-  struct List : detail::ParameterList {
+  struct List {
     template <class... P>
-    List(const Parameters<P...>& list) : ParameterList{list, &Optimizer::ops_for<Rule, P...>} {}
+    List(const Parameters<P...>& list) : parameters(list), ops_for(&Optimizer::ops_for<Rule, P...>) {}
+    std::vector<NamedTensor> parameters;
+    const SlotOps* (*ops_for)(const AnyTensor& parameter);
   };
   /// PyTorch's {'params': …, 'lr': …}. What is not said has the rule's default.
   struct Group {
     template <class... P>
-    Group(const Parameters<P...>& list, Options o = {}) : parameters(list), options(o) {}
-    List parameters;
+    Group(const Parameters<P...>& parameters, Options o = {}) : list(parameters), options(o) {}
+    List list;
     Options options;
   };
 
   template <class... P>
   Grouped(const Parameters<P...>& parameters, Options options = {}) : Optimizer(Rule::name, Rule::states) {
-    add(List(parameters), options);
+    add(all_of(parameters), options);
   }
   [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups) : Optimizer(Rule::name, Rule::states) {
     if (groups.size() == 0) fail(Rule::name, {"there are no parameters"});
@@ -37,7 +39,7 @@ class Grouped : public Optimizer {
   }
 
   /// Error if one of the parameters is in another group. Graphs that were captured with this optimiser must be captured again.
-  void add_param_group(const Group& group) { add(group.parameters, group.options); }
+  void add_param_group(const Group& group) { add({group.list.parameters, group.list.ops_for}, group.options); }
   /// The options of each group, to be changed between steps.
   std::vector<Options>& param_groups() { return options_; }
 
@@ -45,10 +47,16 @@ class Grouped : public Optimizer {
   /// names differ.
   template <class Net>
   void to(const Net& net) {
-    follow({List(net.parameters())});
+    const auto parameters = net.parameters();
+    const detail::ParameterList list = all_of(parameters);
+    follow(&list, 1);
   }
   /// The same for several groups: a list for each of them.
-  [[gnu::noinline, gnu::cold]] void to(std::initializer_list<List> lists) { follow({lists.begin(), lists.end()}); }
+  [[gnu::noinline, gnu::cold]] void to(std::initializer_list<List> lists) {
+    std::vector<detail::ParameterList> plain;
+    for (const List& list : lists) plain.push_back({list.parameters, list.ops_for});
+    follow(plain.data(), plain.size());
+  }
 
  protected:
   static const Options& options_of(Optimizer& optimizer, const Slot& slot) {
@@ -56,12 +64,19 @@ class Grouped : public Optimizer {
   }
 
  private:
-  void add(const detail::ParameterList& list, const Options& options) {
+  template <class... P>
+  static detail::ParameterList all_of(const Parameters<P...>& parameters) {
+    return {parameters, &Optimizer::ops_for<Rule, P...>};
+  }
+
+  [[gnu::noinline, gnu::cold]] void add(const detail::ParameterList& list, const Options& options) {
     detail::check(Rule::name, "lr", options.lr);
     Rule::check(options);
     if constexpr (requires { Rule::check_parameters(list.parameters); }) Rule::check_parameters(list.parameters);
+    std::vector<Options> grown(options_.size() + 1, options);
+    for (std::size_t i = 0; i < options_.size(); ++i) grown[i] = options_[i];
     Optimizer::add(list);
-    options_.push_back(options);
+    options_.swap(grown);
   }
 
   Rates rates(std::size_t group) final {

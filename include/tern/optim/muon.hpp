@@ -86,6 +86,7 @@ class Muon : public Grouped<Muon, MuonOptions> {
   static Tensor<D, compute_t<T>> direction(Slot& slot, const Tensor<D, T>& gradient, const MuonOptions& o) {
     using S = compute_t<T>;
     const auto buffer = slot.state[0].template as<D, S>(), mixed = empty<D, S>(gradient.shape(), gradient.device());
+    tern::detail::take_order(mixed.impl(), *gradient.impl());
     const double fresh = 1 - o.momentum, from_buffer = o.nesterov ? o.momentum : 1;
     const Array* const arrays[] = {buffer.impl(), mixed.impl(), gradient.impl()};
     const auto mix = [=]<class V>(V& b, V& m, V g) {

@@ -16,9 +16,9 @@ namespace detail {
   if (!(value < limit)) fail(name, {option, " must be less than ", limit, ", not ", value});
 }
 
-/// Parameters, and where to find what is done with one of them.
+/// Parameters, which somebody else holds, and where to find what is done with one of them.
 struct ParameterList {
-  std::vector<NamedTensor> parameters;
+  const std::vector<NamedTensor>& parameters;
   const SlotOps* (*ops_for)(const AnyTensor& parameter);
 };
 
@@ -123,24 +123,29 @@ class Optimizer {
   /// Takes one more group. Error if it is empty, or has a parameter that another group has.
   [[gnu::noinline, gnu::cold]] void add(const detail::ParameterList& list) {
     if (list.parameters.empty()) fail(name_, {"there are no parameters"});
-    std::vector<Slot> slots = slots_;
-    append(slots, group_count(), list);
-    for (std::size_t i = slots_.size(); i < slots.size(); ++i) {
-      for (const Slot& other : slots_)
-        if (other.parameter.impl() == slots[i].parameter.impl())
-          fail(name_, {"parameter ", slots[i].name, " is in another group, as ", other.name});
-    }
+    for (const Slot& other : slots_)
+      for (const NamedTensor& p : list.parameters)
+        if (other.parameter.impl() == p.tensor.impl())
+          fail(name_, {"parameter ", p.name, " is in another group, as ", other.name});
+    const std::size_t groups = group_count(), before = slots_.size();
+    std::vector<Slot> slots(before + list.parameters.size());
+    for (std::size_t i = 0; i < before; ++i) std::swap(slots[i], slots_[i]);
+    fill(&slots[before], groups, list);
+    std::vector<double> rates(groups + 1, -1);
+    for (std::size_t i = 0; i < groups; ++i) rates[i] = initial_lr_[i];
     forget_graphs();
-    slots_ = std::move(slots);
-    initial_lr_.push_back(-1);
+    slots_.swap(slots);
+    initial_lr_.swap(rates);
   }
 
   /// The parameters of the same names in place of the present ones, a list for each group; what is remembered goes with them, converted.
-  [[gnu::noinline, gnu::cold]] void follow(const std::vector<detail::ParameterList>& lists) {
-    if (lists.size() != group_count()) fail("to", {Index(lists.size()), " lists of parameters for ", Index(group_count()), " groups"});
-    std::vector<Slot> slots;
-    std::size_t group = 0;
-    for (const detail::ParameterList& list : lists) append(slots, group++, list);
+  [[gnu::noinline, gnu::cold]] void follow(const detail::ParameterList* lists, std::size_t groups) {
+    if (groups != group_count()) fail("to", {Index(groups), " lists of parameters for ", Index(group_count()), " groups"});
+    std::size_t count = 0;
+    for (std::size_t group = 0; group < groups; ++group) count += lists[group].parameters.size();
+    std::vector<Slot> slots(count);
+    Slot* next = slots.data();
+    for (std::size_t group = 0; group < groups; ++group) next = fill(next, group, lists[group]);
     restore("to", std::move(slots), state_dict());
   }
 
@@ -218,13 +223,10 @@ class Optimizer {
     slot.ops = ops;
   }
 
-  [[gnu::noinline, gnu::cold]] static void append(std::vector<Slot>& slots, std::size_t group, const detail::ParameterList& list) {
-    const std::size_t first = slots.size();
-    slots.resize(first + list.parameters.size());
-    for (std::size_t i = first; i < slots.size(); ++i) {
-      const NamedTensor& p = list.parameters[i - first];
-      set(slots[i], prefix(group) + p.name, group, p.tensor, list.ops_for(p.tensor));
-    }
+  /// Makes the slots from here on those of a group. Returns where the next group begins.
+  [[gnu::noinline, gnu::cold]] static Slot* fill(Slot* slot, std::size_t group, const detail::ParameterList& list) {
+    for (const NamedTensor& p : list.parameters) set(*slot++, prefix(group) + p.name, group, p.tensor, list.ops_for(p.tensor));
+    return slot;
   }
 
   template <class N>
@@ -247,11 +249,12 @@ class Optimizer {
         detail::add_state(slot, detail::state_from(slot, *state));
       }
     }
-    std::vector<double> numbers;
+    std::vector<double> numbers(2 * group_count());
     for (std::size_t group = 0; group < group_count(); ++group) {
-      numbers.push_back(reader.number<double>({prefix(group), "lr"}));
-      numbers.push_back(reader.number<double>({prefix(group), "momentum"}));
-      if (!rates(group).momentum) refuse_momentum(numbers.back());
+      double* const own = &numbers[2 * group];
+      own[0] = reader.number<double>({prefix(group), "lr"});
+      own[1] = reader.number<double>({prefix(group), "momentum"});
+      if (!rates(group).momentum) refuse_momentum(own[1]);
     }
     reader.expect_end();
     forget_graphs();
