@@ -70,6 +70,8 @@ TEST_CASE("an image's random numbers do not depend on who makes its batch", "[da
       }
     }
   CHECK(expected[0] != expected[1]);
+  auto in_order = loader<Cpu>(crops, {.batch_size = 9, .seed = 4});
+  CHECK(epoch(in_order, 50) != epoch(in_order, 50));  // the epoch counts, not the sample's place alone
   CHECK(epoch(loader<Cpu>(crops, {.shuffle = true, .seed = 5}), 50) != expected[0]);
 }
 

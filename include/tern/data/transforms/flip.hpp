@@ -10,25 +10,28 @@ namespace tern::data::transforms {
 namespace detail {
 inline namespace TERN_ISA {
 
-/// Turns a row of pixels round: vectors from both ends, the rest one by one.
-inline void reverse_row(float* row, Index n) {
-  using Row = expr::vector_t<float, 8>;
-  using Order = expr::vector_t<std::int32_t, 8>;
-  constexpr Order backwards = {7, 6, 5, 4, 3, 2, 1, 0};
-  float *left = row, *right = row + n;
-  for (; right - left >= 16; left += 8, right -= 8) {
-    Row a, b;
-    __builtin_memcpy(&a, left, sizeof a);
-    __builtin_memcpy(&b, right - 8, sizeof b);
+using RowPart = expr::vector_t<float, 4>;
+
+/// The values in the other order.
+inline RowPart reversed(RowPart x) {
 #if defined(__clang__)
-    a = __builtin_shufflevector(a, a, 7, 6, 5, 4, 3, 2, 1, 0);
-    b = __builtin_shufflevector(b, b, 7, 6, 5, 4, 3, 2, 1, 0);
+  return __builtin_shufflevector(x, x, 3, 2, 1, 0);
 #else
-    a = __builtin_shuffle(a, backwards);
-    b = __builtin_shuffle(b, backwards);
+  return __builtin_shuffle(x, expr::vector_t<std::int32_t, 4>{3, 2, 1, 0});
 #endif
+}
+
+/// Turns a row of pixels round: parts from both ends, what is left in the middle one by one.
+inline void reverse_row(float* row, Index n) {
+  constexpr Index size = 4;
+  float *left = row, *right = row + n;
+  for (; right - left >= 2 * size; left += size, right -= size) {
+    RowPart a, b;
+    __builtin_memcpy(&a, left, sizeof a);
+    __builtin_memcpy(&b, right - size, sizeof b);
+    a = reversed(a), b = reversed(b);
     __builtin_memcpy(left, &b, sizeof b);
-    __builtin_memcpy(right - 8, &a, sizeof a);
+    __builtin_memcpy(right - size, &a, sizeof a);
   }
   std::reverse(left, right);
 }
