@@ -2,6 +2,7 @@
 
 #include "support/emulator.hpp"
 #include "support/tensors.hpp"
+#include "tern/autograd/checkpoint.hpp"
 #include "tern/data/loader.hpp"
 #include "tern/nn/dropout.hpp"
 #include "tern/nn/linear.hpp"
@@ -133,6 +134,36 @@ TEST_CASE("a captured step of groups of parameters follows the rate of each", "[
       CHECK_THAT(error_of([&] { graph.replay(); }), Catch::Matchers::ContainsSubstring("capture again"));
     }
     auto values = values_of(net.hidden.weight);
+    for (const double w : values_of(net.out.weight)) values.push_back(w);
+    return values;
+  };
+  CHECK(run(true) == run(false));
+}
+
+TEST_CASE("a captured step of Muon follows its rate, with a checkpoint's random numbers drawn again, and averages the weights", "[cuda]") {
+  const auto run = [](bool replayed) {
+    manual_seed(1);
+    Net<Cuda> net;
+    const auto is_matrix = [](const NamedTensor& p) { return p.tensor.shape().n == 2; };
+    optim::Muon muon(net.parameters().where(is_matrix), {.lr = 0.02});
+    optim::ExponentialMovingAverage ema(net.parameters(), {.decay = 0.9});
+    optim::StepLR schedule(muon, {.step_size = 2, .gamma = 0.7});
+    const auto x = spread_tensor<Cpu, float>({4, 6}).cuda();
+    const auto step = [&] {
+      net.zero_grad();
+      checkpoint([&](const auto& v) { return net(v); }, x).square().mean().backward();
+      muon.step();
+      ema.update();
+    };
+    step();
+    cuda::Graph graph;
+    if (replayed) graph.capture(step);
+    for (int i = 0; i < 10; ++i) {
+      schedule.step();
+      replayed ? graph.replay() : step();
+    }
+    auto values = values_of(net.hidden.weight);
+    ema.apply();
     for (const double w : values_of(net.out.weight)) values.push_back(w);
     return values;
   };
