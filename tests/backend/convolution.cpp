@@ -1,0 +1,122 @@
+#include <memory>
+
+#include "support/tensors.hpp"
+
+#include "tern/backend/convolution.hpp"
+
+using namespace tern;
+using namespace tern_test;
+using backend::cpu::ConvolutionCall;
+using backend::cpu::Pass;
+
+namespace {
+
+/// A layer: channels, size of a square image, output channels, kernel, stride, padding, groups.
+struct Layer {
+  const char* network;
+  Index in, size, out, kernel, stride, padding, groups = 1;
+};
+
+const Layer layers[] = {
+    {"LeNet", 1, 28, 6, 5, 1, 2},
+    {"LeNet", 6, 14, 16, 5, 1, 0},
+    {"mnist_cnn", 1, 28, 32, 3, 1, 0},
+    {"mnist_cnn", 32, 26, 64, 3, 1, 0},
+    {"mnist_pytorch", 10, 12, 20, 5, 1, 0},
+    {"ResNet-20", 3, 32, 16, 3, 1, 1},
+    {"ResNet-20", 16, 32, 16, 3, 1, 1},
+    {"ResNet-20", 16, 32, 32, 3, 2, 1},
+    {"ResNet-20", 16, 32, 32, 1, 2, 0},
+    {"ResNet-20", 32, 16, 64, 3, 2, 1},
+    {"ResNet-20", 64, 8, 64, 3, 1, 1},
+    {"ResNet-50", 3, 224, 64, 7, 2, 3},
+    {"ResNet-50", 64, 56, 256, 1, 1, 0},
+    {"ResNet-50", 128, 56, 128, 3, 2, 1},
+    {"ResNet-50", 256, 56, 512, 1, 2, 0},
+    {"ResNet-50", 512, 7, 512, 3, 1, 1},
+    {"ResNet-50", 2048, 7, 512, 1, 1, 0},
+    {"VGG", 3, 224, 64, 3, 1, 1},
+    {"VGG", 256, 56, 256, 3, 1, 1},
+    {"VGG", 512, 14, 512, 3, 1, 1},
+    {"cifar_vgg", 512, 4, 512, 3, 1, 1},
+    {"GoogLeNet", 192, 28, 16, 1, 1, 0},
+    {"GoogLeNet", 16, 28, 32, 5, 1, 2},
+    {"GoogLeNet", 24, 14, 64, 5, 1, 2},
+    {"GoogLeNet", 832, 7, 48, 1, 1, 0},
+    {"AlexNet", 3, 224, 64, 11, 4, 2},
+    {"AlexNet", 64, 27, 192, 5, 1, 2},
+    {"MobileNet", 32, 112, 32, 3, 1, 1, 32},
+    {"MobileNet", 144, 56, 144, 3, 2, 1, 144},
+    {"ResNeXt", 128, 56, 128, 3, 1, 1, 32},
+    {"ShuffleNet", 240, 28, 60, 1, 1, 0, 3},
+    {"ViT", 3, 224, 192, 16, 16, 0},
+    {"ConvNeXt", 96, 56, 96, 7, 1, 3, 96},
+};
+
+/// An array's sizes, without memory: enough to make a primitive.
+Array sizes(DType type, const Shape& shape) {
+  Array a{};
+  a.dtype = type, a.ndim = std::uint8_t(shape.n), a.numel = shape.numel();
+  for (int i = 0; i < shape.n; ++i) a.dims[i] = shape[i];
+  set_channels_last_strides(a);
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and backward", "[backend]") {
+  const bool has_bfloat16 = [] {
+    const Array x = sizes(DType::bfloat16, {1, 16, 8, 8}), w = sizes(DType::bfloat16, {16, 16, 1, 1});
+    const Convolution c;
+    const ConvolutionCall call{Pass::forward, c, x, w, x};
+    const std::unique_ptr<detail::onednn::Primitive> made(
+        backend::cpu::make_convolution(backend::cpu::convolution_key(call, 1), call));
+    return made->usable();
+  }();
+  for (const Layer& l : layers)
+    for (const DType type : {DType::float32, DType::bfloat16}) {
+      if (type == DType::bfloat16 && !has_bfloat16) continue;
+      const Index out = (l.size + 2 * l.padding - l.kernel) / l.stride + 1;
+      const Array x = sizes(type, {2, l.in, l.size, l.size}), y = sizes(type, {2, l.out, out, out}),
+                  w = sizes(type, {l.out, l.in / l.groups, l.kernel, l.kernel});
+      const Convolution c{.stride = {l.stride, l.stride}, .padding = {l.padding, l.padding}, .groups = l.groups};
+      for (const Pass pass : {Pass::forward, Pass::data_gradient, Pass::weight_gradient}) {
+        INFO(l.network << " " << l.in << " x " << l.size << " -> " << l.out << ", " << name_of(type) << ", pass "
+                       << int(pass));
+        const ConvolutionCall call{pass, c, x, w, y};
+        const std::unique_ptr<detail::onednn::Primitive> made(
+            backend::cpu::make_convolution(backend::cpu::convolution_key(call, 1), call));
+        CHECK(made->usable());  // one called "ref" is not
+      }
+    }
+}
+
+TEST_CASE("Winograd's way is taken where it was measured to be the faster one", "[backend]") {
+  const auto is_winograd = [](Index n, Index in, Index size, Index out, Index stride = 1, Index groups = 1) {
+    const Index to = (size - 1) / stride + 1;
+    const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
+                w = sizes(DType::float32, {out, in / groups, 3, 3});
+    const Convolution c{.stride = {stride, stride}, .padding = {1, 1}, .groups = groups};
+    return backend::cpu::is_for_winograd({Pass::forward, c, x, w, y});
+  };
+  CHECK(is_winograd(8, 64, 56, 64));
+  CHECK(is_winograd(32, 128, 16, 128));
+  CHECK(is_winograd(32, 512, 4, 512));
+  CHECK_FALSE(is_winograd(32, 16, 32, 16));
+  CHECK_FALSE(is_winograd(64, 512, 2, 512));
+  CHECK_FALSE(is_winograd(1, 512, 7, 512));
+  CHECK_FALSE(is_winograd(8, 64, 56, 64, 2));
+  CHECK_FALSE(is_winograd(8, 64, 56, 64, 1, 2));
+}
+
+TEST_CASE("activations are reordered for Winograd's kernels only", "[backend]") {
+  const auto x = ones<Cpu>({2, 16, 6, 6}).contiguous(channels_last),
+             w = ones<Cpu>({16, 16, 3, 3}).contiguous(channels_last);
+  const Convolution c{.padding = {1, 1}};
+  const ConvolutionCall call{Pass::forward, c, *x.impl(), *w.impl(), *x.impl()};
+  const auto key = backend::cpu::convolution_key(call, 1);
+  const std::unique_ptr<detail::onednn::Primitive> made(backend::cpu::make_convolution(key, call));
+  const auto outside = backend::cpu::convolution_operand(*x.impl(), 1, false);
+  CHECK(detail::onednn::same(made->desc(DNNL_ARG_SRC), outside.get()));
+  CHECK(detail::onednn::same(made->desc(DNNL_ARG_DST), outside.get()));
+}
