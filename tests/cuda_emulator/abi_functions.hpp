@@ -196,22 +196,4 @@
      cudnnFilterDescriptor_t w_desc, const void* w, cudnnConvolutionDescriptor_t conv, int algo, void* workspace,    \
      std::size_t workspace_bytes, const void* alpha2, cudnnTensorDescriptor_t z_desc, const void* z,                 \
      cudnnTensorDescriptor_t bias_desc, const void* bias, cudnnActivationDescriptor_t activation,                    \
-     cudnnTensorDescriptor_t y_desc, void* y))                                                                       \
-  X(cudnnConvolutionBackwardBias, cudnnStatus_t,                                                                     \
-    (cudnnHandle_t handle, const void* alpha, cudnnTensorDescriptor_t dy_desc, const void* dy, const void* beta,     \
-     cudnnTensorDescriptor_t db_desc, void* db))                                                                     \
-  X(cudnnBatchNormalizationForwardInference, cudnnStatus_t,                                                          \
-    (cudnnHandle_t handle, int mode, const void* alpha, const void* beta, cudnnTensorDescriptor_t x_desc,            \
-     const void* x, cudnnTensorDescriptor_t y_desc, void* y, cudnnTensorDescriptor_t parameters, const void* scale,  \
-     const void* bias, const void* mean, const void* variance, double epsilon))                                      \
-  X(cudnnBatchNormalizationForwardTraining, cudnnStatus_t,                                                           \
-    (cudnnHandle_t handle, int mode, const void* alpha, const void* beta, cudnnTensorDescriptor_t x_desc,            \
-     const void* x, cudnnTensorDescriptor_t y_desc, void* y, cudnnTensorDescriptor_t parameters, const void* scale,  \
-     const void* bias, double factor, void* running_mean, void* running_variance, double epsilon, void* saved_mean,  \
-     void* saved_inverse))                                                                                           \
-  X(cudnnBatchNormalizationBackward, cudnnStatus_t,                                                                  \
-    (cudnnHandle_t handle, int mode, const void* alpha_data, const void* beta_data, const void* alpha_parameters,    \
-     const void* beta_parameters, cudnnTensorDescriptor_t x_desc, const void* x, cudnnTensorDescriptor_t dy_desc,    \
-     const void* dy, cudnnTensorDescriptor_t dx_desc, void* dx, cudnnTensorDescriptor_t parameters,                  \
-     const void* scale, void* dscale, void* dbias, double epsilon, const void* saved_mean,                           \
-     const void* saved_inverse))
+     cudnnTensorDescriptor_t y_desc, void* y))

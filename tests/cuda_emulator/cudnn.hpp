@@ -101,24 +101,6 @@ struct Epilogue {
 /// By plain loops. Of the three pointers the pass's own is written.
 void compute_convolution(const Convolution& c, Pass pass, bool tf32, Blend blend, char* x, char* w, char* y,
                          const Epilogue& epilogue = {});
-/// Sums over all but the channels.
-void compute_bias_gradient(const Tensor& dy, Blend blend, const char* from, char* db);
-
-struct BatchNorm {
-  Tensor x, y;  // backward: dx, dy
-  double epsilon = 0, factor = 0;
-};
-/// Memory of a batch normalisation; null: not given. Inference reads the running statistics.
-struct BatchNormMemory {
-  char *x, *y, *scale, *bias, *running_mean, *running_variance, *saved_mean = nullptr, *saved_inverse = nullptr;
-};
-struct BatchNormGradientMemory {
-  char *x, *dy, *dx, *scale, *dscale, *dbias, *saved_mean, *saved_inverse;
-};
-void normalise_training(const BatchNorm& b, Blend blend, const BatchNormMemory& m);
-void normalise_inference(const BatchNorm& b, Blend blend, const BatchNormMemory& m);
-void normalise_backward(const BatchNorm& b, Blend data, Blend parameters, const BatchNormGradientMemory& m);
-
 /// Something in device memory that a call reads or writes.
 struct Memory {
   const char* name;

@@ -1,4 +1,4 @@
-// Convolutions and batch normalisation from their descriptors. Operands are brought to arrays of the accumulator's type
+// Convolutions from their descriptors. Operands are brought to arrays of the accumulator's type
 // in an order of ours first: x and y as [n][position][channel], w as [tap][channel of a group][output] or, for the
 // gradient of x, [tap][output][channel of a group].
 #include <cmath>
@@ -187,27 +187,10 @@ void compute(const Convolution& conv, Pass pass, bool tf32, Blend blend, char* p
   });
 }
 
-// Batch normalisation's per-channel numbers are doubles for doubles, floats for the rest.
-int parameter_type(int type) { return type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT; }
-
-struct Moments {
-  std::vector<double> mean, variance;
-};
-Moments moments(const View& v, const std::vector<double>& x) {
-  const auto channels = static_cast<std::size_t>(v.c), rows = x.size() / channels;
-  Moments m{std::vector<double>(channels), std::vector<double>(channels)};
-  for (std::size_t i = 0; i < x.size(); ++i) m.mean[i % channels] += x[i] / static_cast<double>(rows);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double off = x[i] - m.mean[i % channels];
-    m.variance[i % channels] += off * off / static_cast<double>(rows);
-  }
-  return m;
-}
-
 }  // namespace
 
 Blend read_blend(int type, const void* alpha, const void* beta) {
-  const int scale = parameter_type(type);
+  const int scale = type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
   return {read(scale, static_cast<const char*>(alpha), 0), read(scale, static_cast<const char*>(beta), 0)};
 }
 
@@ -217,80 +200,6 @@ void compute_convolution(const Convolution& c, Pass pass, bool tf32, Blend blend
     compute<double>(c, pass, tf32, blend, x, w, y, epilogue);
   else
     compute<float>(c, pass, tf32, blend, x, w, y, epilogue);
-}
-
-void compute_bias_gradient(const Tensor& dy, Blend blend, const char* from, char* db) {
-  const View v(dy);
-  std::vector<double> sum(static_cast<std::size_t>(v.c));
-  each_element(v, [&](std::ptrdiff_t theirs, std::ptrdiff_t ours) {
-    sum[static_cast<std::size_t>(ours % v.c)] += read(v.type, from, theirs);
-  });
-  for (std::ptrdiff_t c = 0; c < v.c; ++c) write(v.type, db, c, sum[static_cast<std::size_t>(c)], blend);
-}
-
-void normalise_training(const BatchNorm& b, Blend blend, const BatchNormMemory& m) {
-  const View x(b.x), y(b.y);
-  const int type = parameter_type(x.type);
-  const std::vector<double> values = gather<double>(x, m.x, false);
-  const Moments of = moments(x, values);
-  const double rows = static_cast<double>(x.n * x.positions());
-  for (std::ptrdiff_t c = 0; c < x.c; ++c) {
-    const double mean = of.mean[static_cast<std::size_t>(c)], variance = of.variance[static_cast<std::size_t>(c)];
-    if (m.saved_mean) write(type, m.saved_mean, c, mean);
-    if (m.saved_inverse) write(type, m.saved_inverse, c, 1 / std::sqrt(variance + b.epsilon));
-    const auto average = [&](char* running, double value) {
-      write(type, running, c, value * b.factor + read(type, running, c) * (1 - b.factor));
-    };
-    if (m.running_mean) average(m.running_mean, mean);
-    if (m.running_variance) average(m.running_variance, rows > 1 ? variance * rows / (rows - 1) : variance);
-  }
-  each_element(y, [&](std::ptrdiff_t theirs, std::ptrdiff_t ours) {
-    const std::ptrdiff_t c = ours % x.c;
-    const double inverse = 1 / std::sqrt(of.variance[static_cast<std::size_t>(c)] + b.epsilon);
-    const double unit = (values[static_cast<std::size_t>(ours)] - of.mean[static_cast<std::size_t>(c)]) * inverse;
-    write(y.type, m.y, theirs, unit * read(type, m.scale, c) + read(type, m.bias, c), blend);
-  });
-}
-
-void normalise_inference(const BatchNorm& b, Blend blend, const BatchNormMemory& m) {
-  const View x(b.x), y(b.y);
-  const int type = parameter_type(x.type);
-  const std::vector<double> values = gather<double>(x, m.x, false);
-  each_element(y, [&](std::ptrdiff_t theirs, std::ptrdiff_t ours) {
-    const std::ptrdiff_t c = ours % x.c;
-    const double unit = (values[static_cast<std::size_t>(ours)] - read(type, m.running_mean, c)) /
-                        std::sqrt(read(type, m.running_variance, c) + b.epsilon);
-    write(y.type, m.y, theirs, unit * read(type, m.scale, c) + read(type, m.bias, c), blend);
-  });
-}
-
-void normalise_backward(const BatchNorm& b, Blend data, Blend parameters, const BatchNormGradientMemory& m) {
-  const View x(b.x), dx(b.y);
-  const int type = parameter_type(x.type);
-  const std::vector<double> values = gather<double>(x, m.x, false), dy = gather<double>(x, m.dy, false);
-  const auto channels = static_cast<std::size_t>(x.c), rows = values.size() / channels;
-  Moments of = moments(x, values);
-  std::vector<double> inverse(channels), dscale(channels), dbias(channels);
-  for (std::size_t c = 0; c < channels; ++c) {
-    const auto at = static_cast<std::ptrdiff_t>(c);
-    if (m.saved_mean) of.mean[c] = read(type, m.saved_mean, at);
-    inverse[c] = m.saved_inverse ? read(type, m.saved_inverse, at) : 1 / std::sqrt(of.variance[c] + b.epsilon);
-  }
-  const auto unit = [&](std::size_t i) { return (values[i] - of.mean[i % channels]) * inverse[i % channels]; };
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    dbias[i % channels] += dy[i];
-    dscale[i % channels] += dy[i] * unit(i);
-  }
-  each_element(dx, [&](std::ptrdiff_t theirs, std::ptrdiff_t ours) {
-    const auto i = static_cast<std::size_t>(ours), c = i % channels;
-    const double mean = (dbias[c] + unit(i) * dscale[c]) / static_cast<double>(rows);
-    write(dx.type, m.dx, theirs, read(type, m.scale, static_cast<std::ptrdiff_t>(c)) * inverse[c] * (dy[i] - mean),
-          data);
-  });
-  for (std::size_t c = 0; c < channels; ++c) {
-    write(type, m.dscale, static_cast<std::ptrdiff_t>(c), dscale[c], parameters);
-    write(type, m.dbias, static_cast<std::ptrdiff_t>(c), dbias[c], parameters);
-  }
 }
 
 }  // namespace emulator::dnn

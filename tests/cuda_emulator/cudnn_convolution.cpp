@@ -319,19 +319,4 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
   });
 }
 
-cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t handle, const void* alpha, cudnnTensorDescriptor_t dy_desc,
-                                           const void* dy, const void* beta, cudnnTensorDescriptor_t db_desc,
-                                           void* db) {
-  EMULATED_CALL(CUDNN_STATUS_EXECUTION_FAILED);
-  if (const int status = check_handle(handle)) return status;
-  if (!is_live(dy_desc) || !is_live(db_desc) || !dy_desc->nd || !alpha || !beta)
-    return refuse(CUDNN_STATUS_BAD_PARAM, "a descriptor or a factor is missing", page::convolution_bias);
-  if (!is_channels(*db_desc, dy_desc->type, *dy_desc))
-    return refuse(CUDNN_STATUS_BAD_PARAM, "db is not one number for each channel of dy", page::convolution_bias);
-  const std::vector<Memory> memory{{"dy", dy, extent(*dy_desc)}, {"db", db, extent(*db_desc)}};
-  const Blend blend = read_blend(dy_desc->type, alpha, beta);
-  return queue(handle, memory, time_of(0, 1, memory), page::convolution_bias,
-               [=, from = *dy_desc](char* const* at) { compute_bias_gradient(from, blend, at[0], at[1]); });
-}
-
 }  // extern "C"

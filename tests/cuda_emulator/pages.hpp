@@ -47,11 +47,8 @@ inline constexpr const char* convolution = CUDNN "cudnn-cnn-library.html#cudnnse
 inline constexpr const char* convolution_forward = CUDNN "cudnn-cnn-library.html#cudnnconvolutionforward";
 inline constexpr const char* convolution_data = CUDNN "cudnn-cnn-library.html#cudnnconvolutionbackwarddata";
 inline constexpr const char* convolution_filter = CUDNN "cudnn-cnn-library.html#cudnnconvolutionbackwardfilter";
-inline constexpr const char* convolution_bias = CUDNN "cudnn-cnn-library.html#cudnnconvolutionbackwardbias";
 inline constexpr const char* convolution_fused = CUDNN "cudnn-cnn-library.html#cudnnconvolutionbiasactivationforward";
 inline constexpr const char* convolution_search = CUDNN "cudnn-cnn-library.html#cudnnfindconvolutionforwardalgorithmex";
-inline constexpr const char* batch_norm = CUDNN "cudnn-ops-library.html#cudnnbatchnormalizationforwardtraining";
-inline constexpr const char* batch_norm_backward = CUDNN "cudnn-ops-library.html#cudnnbatchnormalizationbackward";
 #undef CUDNN
 
 }  // namespace emulator::page

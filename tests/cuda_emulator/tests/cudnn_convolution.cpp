@@ -186,23 +186,6 @@ CHILD_CASE("cuda emulator: a convolution with bias, addend and activation") {
   }
 }
 
-CHILD_CASE("cuda emulator: a bias's gradient") {
-  start();
-  Library dnn;
-  const Sizes y{2, 3, 4, 5};
-  const auto v = wave(count(y), 0.7);
-  const Tensor ty(y), tb({1, 3, 1, 1}), two({1, 2, 1, 1});
-  const Array<float> dy(in_memory<float>(v, y, CUDNN_TENSOR_NHWC)), db(3);
-  EXPECT(cudnnConvolutionBackwardBias(dnn, &one, ty, at(dy), &zero, tb, at(db)) == 0);
-  std::vector<double> expected(3);
-  for (std::size_t i = 0; i < v.size(); ++i) expected[i / 20 % 3] += v[i];
-  EXPECT(difference(db, expected, {1, 3, 1, 1}, CUDNN_TENSOR_NCHW) < 1e-5);
-  EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "not one number",
-                 cudnnConvolutionBackwardBias(dnn, &one, ty, at(dy), &zero, two, at(db)));
-  EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "is missing",
-                 cudnnConvolutionBackwardBias(dnn, nullptr, ty, at(dy), &zero, tb, at(db)));
-}
-
 CHILD_CASE("cuda emulator: a convolution is work of its handle's stream") {
   start();
   Library dnn;
