@@ -107,6 +107,22 @@ def expr5(x, z, w):
     return torch.sigmoid(x * z + w) * torch.tanh(x - w)
 
 
+def indices(high, *shape):
+    return torch.randint(0, high, shape)
+
+
+def attention():
+    """Forward and backward."""
+    q, k, v = (torch.randn(8, 8, 512, 64, requires_grad=True) for _ in range(3))
+    g = torch.ones(8, 8, 512, 64)
+
+    def step():
+        q.grad = k.grad = v.grad = None
+        F.scaled_dot_product_attention(q, k, v).backward(g)
+
+    return {"eager": step}
+
+
 ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
     "matmul1024_bf16": lambda: operation(torch.matmul, torch.randn(1024, 1024).bfloat16(),
                                          torch.randn(1024, 1024).bfloat16(), compiled=False),
@@ -120,6 +136,17 @@ ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
     "sum_dim1": lambda: operation(lambda x: x.sum(1), torch.randn(4096, 4096)),
     "transpose_copy": lambda: operation(lambda x: x.t().contiguous(), torch.randn(4096, 4096)),
     "cat_channels": lambda: operation(lambda *x: torch.cat(x, 1), *(torch.randn(64, 64, 28, 28) for _ in range(4))),
+    "sort_1M": lambda: operation(lambda x: x.sort(), torch.randn(1 << 20), compiled=False),
+    "topk_4096x1000": lambda: operation(lambda x: x.topk(10), torch.randn(4096, 1000), compiled=False),
+    "cumsum_16M": lambda: operation(lambda x: x.cumsum(0), torch.randn(1 << 24), compiled=False),
+    "gather_4M": lambda: operation(lambda x, i: x.gather(1, i), torch.randn(4096, 1024), indices(1024, 4096, 1024)),
+    "scatter_add_4M": lambda: operation(lambda x, i, s: x.scatter_add(1, i, s), torch.randn(4096, 1024),
+                                        indices(1024, 4096, 1024), torch.randn(4096, 1024)),
+    "index_select_4M": lambda: operation(lambda x, i: x.index_select(0, i), torch.randn(65536, 64),
+                                         indices(65536, 65536)),
+    "einsum_bij_bjk": lambda: operation(lambda a, b: torch.einsum("bij,bjk->bik", a, b), torch.randn(64, 128, 128),
+                                        torch.randn(64, 128, 128), compiled=False),
+    "attention_8x8x512x64": attention,
     "mlp_small": mlp_small,
     "mnist_mlp": mnist_mlp,
     "imdb_fasttext": imdb_fasttext,
