@@ -57,6 +57,7 @@ void radix_sort(Keyed<Key>* from, Keyed<Key>* spare, Index n) {
 template <class Key>
 void sort_keys(Keyed<Key>* keys, Keyed<Key>* spare, Index n, Index k) {
   constexpr Index few = 1024;  // where both ways took the same time
+  if (64 * k <= n) return std::partial_sort(keys, keys + k, keys + n);  // hardly any is among the first: one comparison
   if (k < n) std::nth_element(keys, keys + k, keys + n);
   if (k < few)
     std::sort(keys, keys + k);
