@@ -66,6 +66,18 @@ def step(layers, batch, words_per_weight, embedding=0):
 SGD_MOMENTUM, RMSPROP, ADAM = 5, 5, 7  # gradient read; weight and each state read and written
 
 IMAGE = 4096 * 4096 * 4
+
+
+def images(name, shape, forward, backward, places=0):
+    """A layer of activations [N, C, H, W]: how often their bytes are read and written forward, and by the gradients; places: that
+    part more forward where the gradients need to know what was chosen."""
+    n = 4
+    for size in shape:
+        n *= size
+    return (Row(name, "images", "us", lambda m: m.copy(forward * n)),
+            Row(f"{name}_step", "images", "us", lambda m: m.copy((forward + places + backward) * n)))
+
+
 BOTH = ("torch", "tensorflow")
 
 ROWS = [
@@ -76,6 +88,12 @@ ROWS = [
     Row("softmax_4096x1000", "reductions", "us", lambda m: m.copy(2 * 4 * 4096 * 1000)),
     Row("layernorm_4096x1024", "reductions", "us", lambda m: m.copy(2 * 4 * 4096 * 1024)),
     *(Row(name, "reductions", "us", lambda m: IMAGE / m.read_memory) for name in ("sum_all", "sum_dim0", "sum_dim1")),
+    # Statistics, then the result; sums of gradients, then the input's; a residual and the mask of its relu besides.
+    *images("batchnorm_relu", (128, 16, 32, 32), 3, 5),
+    *images("batchnorm_add_relu", (128, 16, 32, 32), 4, 7),
+    *images("maxpool2", (64, 64, 32, 32), 1 + 1 / 4, 1 + 2 / 4, places=1 / 4),
+    *images("maxpool3s2", (16, 64, 112, 112), 1 + 1 / 4, 1 + 2 / 4, places=1 / 4),
+    *images("avgpool_global", (64, 512, 7, 7), 1, 1),
     Row("transpose_copy", "memory", "us", lambda m: m.copy(2 * IMAGE)),
     Row("cat_channels", "memory", "us", lambda m: m.copy(2 * 4 * 4 * 64 * 64 * 28 * 28)),
     *(Row(name, "indexing", "us") for name in ("sort_1M", "topk_4096x1000")),

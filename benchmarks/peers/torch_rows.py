@@ -28,6 +28,43 @@ def operation(function, *inputs, compiled=True):
     return {"eager": eager, "compile": through_compile}
 
 
+def images(function, *shapes):
+    """A layer of activations: (forward, forward and gradients)."""
+
+    def inputs():
+        return [torch.ones(shape) if len(shape) == 1 else torch.randn(shape).to(memory_format=torch.channels_last)
+                for shape in shapes]
+
+    def step_of(f, leaves, gradient):
+        def step():
+            for leaf in leaves:
+                leaf.grad = None
+            f(*leaves).backward(gradient)
+        return step
+
+    def step():
+        leaves = [x.requires_grad_() for x in inputs()]
+        gradient = torch.randn_like(function(*leaves).detach())
+        return {"eager": step_of(function, leaves, gradient),
+                "compile": step_of(torch.compile(function, dynamic=False), leaves, gradient)}
+
+    return lambda: operation(function, *inputs()), step
+
+
+def batchnorm(x, w, b):
+    return F.batch_norm(x, None, None, w, b, True)
+
+
+IMAGES = {
+    "batchnorm_relu": images(lambda x, w, b: F.relu(batchnorm(x, w, b)), (128, 16, 32, 32), (16,), (16,)),
+    "batchnorm_add_relu": images(lambda x, r, w, b: F.relu(batchnorm(x, w, b) + r), (128, 16, 32, 32), (128, 16, 32, 32),
+                                 (16,), (16,)),
+    "maxpool2": images(lambda x: F.max_pool2d(x, 2), (64, 64, 32, 32)),
+    "maxpool3s2": images(lambda x: F.max_pool2d(x, 3, 2, 1), (16, 64, 112, 112)),
+    "avgpool_global": images(lambda x: F.adaptive_avg_pool2d(x, 1), (64, 512, 7, 7)),
+}
+
+
 def training(make_model, make_optimisers, loss, x, y):
     """A training step: zero_grad, forward, loss, backward, optimiser step."""
 
@@ -150,7 +187,7 @@ ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
     "mlp_small": mlp_small,
     "mnist_mlp": mnist_mlp,
     "imdb_fasttext": imdb_fasttext,
-}
+} | {name + suffix: row[i] for name, row in IMAGES.items() for i, suffix in enumerate(("", "_step"))}
 
 if __name__ == "__main__":
     torch.set_num_threads(int(sys.argv[1]))

@@ -1,6 +1,10 @@
 #include "support/tensors.hpp"
 
 #include <tern/nn/batch_norm.hpp>
+#include <tern/nn/dropout.hpp>
+#include <tern/nn/group_norm.hpp>
+#include <tern/nn/local_response_norm.hpp>
+#include <tern/nn/pooling.hpp>
 
 using namespace tern;
 using namespace tern_test;
@@ -85,6 +89,28 @@ TEMPLATE_TEST_CASE("BatchNorm of another type keeps its statistics in float", ""
   nn::BatchNorm2d<D> loaded(2);
   loaded.load_state_dict(small.state_dict());
   check_close(values_of(loaded.running_var), values_of(small.running_var));
+}
+
+TEMPLATE_TEST_CASE("activations are channels-last from the first layer on, and so are gradients: nothing is put in order between",
+                   "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::BatchNorm2d<D> norm(6);
+  nn::GroupNorm<D> group(2, 6);
+  auto x = spread_tensor<D, float>({2, 6, 8, 8}).requires_grad_();  // row-major
+  std::vector<Tensor<D, float>> y{norm.add_relu(x, x)};
+  const auto add = [&](auto layer) { y.push_back(layer(y.back())); };
+  add([&](const auto& v) { return group(v); });
+  add(nn::Dropout<D>(0.5));
+  add(nn::Dropout2d<D>(0.2));
+  add(nn::LocalResponseNorm<D>(3));
+  add(nn::MaxPool2d<D>(2));
+  add(nn::InstanceNorm2d<D>(6));
+  add(nn::AvgPool2d<D>(2));
+  add(nn::AdaptiveMaxPool2d<D>(2));
+  for (const auto& v : y) CHECK(v.is_contiguous(channels_last));
+  const auto gradients = tern::grad<D, float>({y.back()}, y, {spread_tensor<D, float>({2, 6, 2, 2})});
+  for (const auto& g : gradients)
+    if (!(g.shape() == Shape{2, 6, 2, 2})) CHECK(g.is_contiguous(channels_last));
 }
 
 TEMPLATE_TEST_CASE("BatchNorm refuses an input of other dimensions", "", TERN_TEST_DEVICES) {
