@@ -19,6 +19,24 @@ struct Net : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) { return out(dropout(relu(hidden(x)))); }
 };
 
+/// Layers that go by even numbers.
+template <Device D, class T = float>
+struct Numbered : nn::Module<D, T> {
+  std::vector<nn::Linear<D, T>> layers;
+  nn::Dropout<D, T> dropout{0.5};
+
+  explicit Numbered(int depth) {
+    for (int i = 0; i < depth; ++i) layers.emplace_back(2, 2);
+  }
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    for (std::size_t i = 0; i < self.layers.size(); ++i) visit(text({"steps.", Index(2 * i)}).c_str(), self.layers[i]);
+    visit("dropout", self.dropout);
+  }
+  TERN_NAMED_FIELDS(Numbered, layers, dropout)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return dropout(layers.back()(x)); }
+};
+
 /// A list of layers, plain values, a buffer of each kind, constructors of its own.
 template <Device D, class T = float>
 struct Stack : nn::Module<D, T> {
@@ -375,4 +393,19 @@ TEMPLATE_TEST_CASE("a module may take two arguments", "", TERN_TEST_DEVICES) {
   using D = TestType;
   Bilinear<D> net;
   CHECK(values_of(net(ones<D>({1, 2}), ones<D>({3, 1}))) == std::vector<double>{6});
+}
+
+TEMPLATE_TEST_CASE("a module may give its layers other names", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Numbered<D> net(2), other(2);
+  CHECK(names_of(net.parameters()) ==
+        Names{"steps.0.weight", "steps.0.bias", "steps.2.weight", "steps.2.bias"});
+  other.load_state_dict(net.state_dict());
+  CHECK(values_of(other.layers[1].weight) == values_of(net.layers[1].weight));
+  net.eval();
+  CHECK_FALSE(net.dropout.is_training());
+  auto wide = net.to(f64);
+  CHECK(wide.layers.size() == 2);
+  CHECK_FALSE(wide.layers[1].is_training());
+  CHECK(names_of(wide.parameters()) == names_of(net.parameters()));
 }

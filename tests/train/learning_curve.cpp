@@ -1,0 +1,35 @@
+#include "support/catch.hpp"
+
+#include <tern/train/session.hpp>
+
+#include "../io/temporary_folder.hpp"
+
+using namespace tern;
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("a learning curve draws every epoch's loss and accuracies where they belong") {
+  train::Report report{"resnet20", "cifar10", "cpu", 1, 0, {}};
+  report.epochs.push_back({.loss = 2, .accuracy = 0.25, .test_accuracy = 0.5});
+  report.epochs.push_back({.loss = std::nan(""), .accuracy = 0.5, .test_accuracy = 0.5});
+  report.epochs.push_back({.loss = 1, .accuracy = 1, .test_accuracy = 0.75});
+  const std::string svg = train::learning_curve_svg(report);
+  // From x = 70 to 630; the loss from 240 (0) up to 40 (its maximum), without what is no number; accuracies from 490 to 290.
+  CHECK_THAT(svg, ContainsSubstring("points='70.0,40.0 630.0,140.0 '"));
+  CHECK_THAT(svg, ContainsSubstring("points='70.0,440.0 350.0,390.0 630.0,290.0 '"));
+  CHECK_THAT(svg, ContainsSubstring("points='70.0,390.0 350.0,390.0 630.0,340.0 '"));
+  CHECK_THAT(svg, ContainsSubstring("epochs 1 to 3 of resnet20 on cifar10"));
+  CHECK(train::learning_curve_svg({"mlp", "mnist", "cpu", 1, 0, {}}).find("nan") == std::string::npos);
+}
+
+TEST_CASE("a session keeps its drawing up to date") {
+  const TemporaryFolder folder;
+  train::Options options;
+  options.model = "mlp";
+  options.svg = folder / "curve.svg";
+  train::Session session(options, "generated", "cpu");
+  session.finish(1, {.loss = 0.5, .samples = 10});
+  CHECK_THAT(content_of(options.svg), ContainsSubstring("epochs 1 to 1 of mlp on generated"));
+  session.finish(2, {.loss = 0.25, .samples = 10});
+  CHECK_THAT(content_of(options.svg), ContainsSubstring("epochs 1 to 2 of mlp on generated"));
+}
