@@ -89,7 +89,8 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
               (long long)validation.size(), (long long)test.size());
   train::Session session(options, "cifar10", DeviceTraits<D>::name);
   auto batches = data::loader<D>(
-      data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}), data::transforms::RandomHorizontalFlip()),
+      data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}),
+                        data::transforms::RandomHorizontalFlip()),
       {.batch_size = options.batch_size, .shuffle = true, .drop_last = true, .seed = std::uint64_t(options.seed)});
   const Index steps = options.epochs * batches.size();
   if (steps == 0) throw std::runtime_error("cifar: --batch-size is more than there are images to train with");

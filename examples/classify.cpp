@@ -40,12 +40,14 @@ std::vector<std::string> read_labels(const Options& options) {
   }
   names.emplace_back();
   for (const char c : io::read_file(options.labels, 1 << 20))
-    if (c == '\n') names.emplace_back();
-    else if (c != '\r') names.back() += c;
+    if (c == '\n')
+      names.emplace_back();
+    else if (c != '\r')
+      names.back() += c;
   if (names.back().empty()) names.pop_back();
   if (Index(names.size()) != options.classes)
-    throw std::runtime_error("classify: '" + options.labels + "' names " + std::to_string(names.size()) + " classes, not " +
-                             std::to_string(options.classes));
+    throw std::runtime_error("classify: '" + options.labels + "' names " + std::to_string(names.size()) +
+                             " classes, not " + std::to_string(options.classes));
   return names;
 }
 
@@ -95,12 +97,18 @@ int main(int argc, char** argv) try {
       continue;
     }
     if (++i == argc) throw std::runtime_error("classify: " + name + " wants a value; see --help");
-    if (name == "--weights") o.weights = argv[i];
-    else if (name == "--model") o.model = argv[i];
-    else if (name == "--labels") o.labels = argv[i];
-    else if (name == "--device") o.device = argv[i];
-    else if (name == "--classes" && std::atoi(argv[i]) > 0) o.classes = std::atoi(argv[i]);
-    else throw std::runtime_error("classify: cannot use " + name + " " + argv[i] + "; see --help");
+    if (name == "--weights")
+      o.weights = argv[i];
+    else if (name == "--model")
+      o.model = argv[i];
+    else if (name == "--labels")
+      o.labels = argv[i];
+    else if (name == "--device")
+      o.device = argv[i];
+    else if (name == "--classes" && std::atoi(argv[i]) > 0)
+      o.classes = std::atoi(argv[i]);
+    else
+      throw std::runtime_error("classify: cannot use " + name + " " + argv[i] + "; see --help");
   }
   if (o.picture.empty() || o.weights.empty()) return std::fputs(help, stderr), 2;
   with_device(o.device, [&]<Device D>(D) { classify<D>(o); });

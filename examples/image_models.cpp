@@ -1,10 +1,10 @@
-// How many images a second networks train on and classify, on synthetic images: each model with each batch size, number of
-// threads, kind of work and element type. ./examples/run image_models --help lists the options.
+// How many images a second networks train on and classify, on synthetic images: each model with each batch size, number
+// of threads, kind of work and element type. ./examples/run image_models --help lists the options.
+#include <tern/io/file.hpp>
+#include <tern/io/json.hpp>
 #include <tern/models/models.hpp>
 #include <tern/profile/flops.hpp>
 #include <tern/tern.hpp>
-#include <tern/io/file.hpp>
-#include <tern/io/json.hpp>
 
 #include <cstdio>
 #include <cstring>
@@ -52,7 +52,8 @@ double peak_flops(Cuda) {
   return 2.0 * n * n * n / least;
 }
 
-/// The least seconds of a step, over at least two steps and so many seconds after one that does not count, and its operations.
+/// The least seconds of a step, over at least two steps and so many seconds after one that does not count, and its
+/// operations.
 template <Device D, class Step>
 void measure(Row& row, double seconds, const Step& step) {
   step();
@@ -106,8 +107,8 @@ const std::vector<std::string> all_models = {"alexnet",   "vgg16",        "resne
 template <Device D>
 std::vector<Row> measure_all(const Options& options) {
   std::vector<Row> rows;
-  std::printf("%-13s %-6s %-5s %6s %8s %10s %10s %9s %9s%s\n", "model", "work", "type", "batch", "threads", "images/s", "GFLOP/s",
-              "of peak", "MB", options.price > 0 ? "   images/$" : "");
+  std::printf("%-13s %-6s %-5s %6s %8s %10s %10s %9s %9s%s\n", "model", "work", "type", "batch", "threads", "images/s",
+              "GFLOP/s", "of peak", "MB", options.price > 0 ? "   images/$" : "");
   for (const Index threads : options.threads) {
     set_num_threads(int(threads));
     const double peak = peak_flops(D{});
@@ -116,12 +117,14 @@ std::vector<Row> measure_all(const Options& options) {
         for (const auto& precision : options.precisions)
           for (const Index batch : options.batches) {
             Row row{model, mode, precision, DeviceTraits<D>::name, batch, num_threads(), 0, 0, 0, 0};
-            if (precision == "bf16") measure_model<D, bfloat16>(row, options.seconds);
-            else measure_model<D, float>(row, options.seconds);
+            if (precision == "bf16")
+              measure_model<D, bfloat16>(row, options.seconds);
+            else
+              measure_model<D, float>(row, options.seconds);
             row.peak_share = row.flops / row.seconds / peak;
-            std::printf("%-13s %-6s %-5s %6lld %8d %10.1f %10.1f %8.0f%% %9.0f", model.c_str(), mode.c_str(), precision.c_str(),
-                        (long long)batch, row.threads, row.images_per_second(), row.flops / row.seconds / 1e9, 100 * row.peak_share,
-                        double(row.memory) / 1e6);
+            std::printf("%-13s %-6s %-5s %6lld %8d %10.1f %10.1f %8.0f%% %9.0f", model.c_str(), mode.c_str(),
+                        precision.c_str(), (long long)batch, row.threads, row.images_per_second(),
+                        row.flops / row.seconds / 1e9, 100 * row.peak_share, double(row.memory) / 1e6);
             if (options.price > 0) std::printf(" %10.0f", row.images_per_dollar(options.price));
             std::printf("\n");
             std::fflush(stdout);
@@ -132,12 +135,13 @@ std::vector<Row> measure_all(const Options& options) {
 }
 
 std::string as_csv(const std::vector<Row>& rows, double price) {
-  std::string out = "model,work,type,device,batch,threads,images_per_second,gflops,peak_share,peak_bytes,images_per_dollar\n";
+  std::string out =
+      "model,work,type,device,batch,threads,images_per_second,gflops,peak_share,peak_bytes,images_per_dollar\n";
   char line[256];
   for (const Row& r : rows) {
-    std::snprintf(line, sizeof line, "%s,%s,%s,%s,%lld,%d,%.3f,%.3f,%.4f,%lld,", r.model.c_str(), r.mode.c_str(), r.precision.c_str(),
-                  r.device.c_str(), (long long)r.batch, r.threads, r.images_per_second(), r.flops / r.seconds / 1e9, r.peak_share,
-                  (long long)r.memory);
+    std::snprintf(line, sizeof line, "%s,%s,%s,%s,%lld,%d,%.3f,%.3f,%.4f,%lld,", r.model.c_str(), r.mode.c_str(),
+                  r.precision.c_str(), r.device.c_str(), (long long)r.batch, r.threads, r.images_per_second(),
+                  r.flops / r.seconds / 1e9, r.peak_share, (long long)r.memory);
     out += line;
     if (price > 0) out += io::json_number(r.images_per_dollar(price));
     out += '\n';
@@ -166,10 +170,11 @@ std::string as_svg(const std::vector<Row>& rows) {
   double most = 0;
   for (const Row& r : rows) most = std::max(most, r.images_per_second());
   char line[512];
-  std::snprintf(line, sizeof line,
-                "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 820 %d' font-family='sans-serif' font-size='13'>\n"
-                "<rect width='820' height='%d' fill='white'/>\n<text x='20' y='28' font-size='16'>Images a second</text>\n",
-                60 + 24 * int(rows.size()), 60 + 24 * int(rows.size()));
+  std::snprintf(
+      line, sizeof line,
+      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 820 %d' font-family='sans-serif' font-size='13'>\n"
+      "<rect width='820' height='%d' fill='white'/>\n<text x='20' y='28' font-size='16'>Images a second</text>\n",
+      60 + 24 * int(rows.size()), 60 + 24 * int(rows.size()));
   std::string out = line;
   int y = 48;
   for (const Row& r : rows) {
@@ -190,8 +195,10 @@ std::vector<std::string> list(const char* option, const std::string& value, cons
   if (value == "all") return offered;
   std::vector<std::string> parts = {""};
   for (const char c : value)
-    if (c == ',') parts.emplace_back();
-    else parts.back() += c;
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
   for (const std::string& part : parts)
     if (std::find(offered.begin(), offered.end(), part) == offered.end())
       throw std::runtime_error(std::string("image_models: ") + option + " has no '" + part + "'; see --help");
@@ -203,7 +210,8 @@ std::vector<Index> numbers(const char* option, const std::string& value) {
     char* end = nullptr;
     const long long number = std::strtoll(at, &end, 10);
     if (end == at || number < 1 || (*end && *end != ',') || (*end == ',' && !end[1]))
-      throw std::runtime_error(std::string("image_models: ") + option + " wants numbers from 1 on: 8,16; not '" + value + "'");
+      throw std::runtime_error(std::string("image_models: ") + option + " wants numbers from 1 on: 8,16; not '" +
+                               value + "'");
     parts.push_back(number);
     at = *end ? end + 1 : end;
   }
@@ -237,20 +245,33 @@ int main(int argc, char** argv) try {
     if (i + 1 == argc) throw std::runtime_error(std::string("image_models: ") + name + " wants a value; see --help");
     const char* const value = argv[i + 1];
     const auto is = [&](const char* option) { return !std::strcmp(name, option); };
-    if (is("--model")) o.models = list(name, value, all_models);
-    else if (is("--work")) o.modes = list(name, value, {"train", "infer"});
-    else if (is("--precision")) o.precisions = list(name, value, {"f32", "bf16"});
-    else if (is("--batch-size")) o.batches = numbers(name, value);
-    else if (is("--threads")) o.threads = numbers(name, value);
-    else if (is("--device")) o.device = value;
-    else if (is("--seconds")) o.seconds = number(name, value);
-    else if (is("--price")) o.price = number(name, value);
-    else if (is("--csv")) o.csv = value;
-    else if (is("--json")) o.json = value;
-    else if (is("--svg")) o.svg = value;
-    else throw std::runtime_error(std::string("image_models: unknown option ") + name + "; see --help");
+    if (is("--model"))
+      o.models = list(name, value, all_models);
+    else if (is("--work"))
+      o.modes = list(name, value, {"train", "infer"});
+    else if (is("--precision"))
+      o.precisions = list(name, value, {"f32", "bf16"});
+    else if (is("--batch-size"))
+      o.batches = numbers(name, value);
+    else if (is("--threads"))
+      o.threads = numbers(name, value);
+    else if (is("--device"))
+      o.device = value;
+    else if (is("--seconds"))
+      o.seconds = number(name, value);
+    else if (is("--price"))
+      o.price = number(name, value);
+    else if (is("--csv"))
+      o.csv = value;
+    else if (is("--json"))
+      o.json = value;
+    else if (is("--svg"))
+      o.svg = value;
+    else
+      throw std::runtime_error(std::string("image_models: unknown option ") + name + "; see --help");
   }
-  std::printf("%s, synthetic images; GFLOP/s without padding, of the peak in float that is measured here\n", build_info().instruction_set);
+  std::printf("%s, synthetic images; GFLOP/s without padding, of the peak in float that is measured here\n",
+              build_info().instruction_set);
   const auto rows = with_device(o.device, [&]<Device D>(D) { return measure_all<D>(o); });
   if (!o.csv.empty()) io::write_file_atomically(o.csv, as_csv(rows, o.price));
   if (!o.json.empty()) io::write_file_atomically(o.json, as_json(rows, o.price));

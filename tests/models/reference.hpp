@@ -38,9 +38,12 @@ Tensor<Cpu, T> formula_tensor(const std::string& name, const Shape& shape) {
   const auto ends = [&](const char* with) { return name.ends_with(with); };
   const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
   double scale = 0.1, offset = 0;
-  if (name == "input") scale = 1;
-  else if (shape.n >= 2) scale = std::sqrt(6 / double(shape.numel() / shape[0]));
-  else if (ends("weight")) offset = 1;
+  if (name == "input")
+    scale = 1;
+  else if (shape.n >= 2)
+    scale = std::sqrt(6 / double(shape.numel() / shape[0]));
+  else if (ends("weight"))
+    offset = 1;
   for (Index k = 0; k < x.numel(); ++k) {
     const double u = formula_number(hash, std::uint32_t(k));
     x.data()[k] = T(ends("running_var") ? 1 + 0.5 * std::fabs(u) : offset + scale * u);
@@ -62,7 +65,8 @@ class Reference {
 
   X images() const { return formula_tensor<T>("input", shape(row_["input"])).to(D{}); }
 
-  /// Gives the model the formula's weights. Its names and shapes must be the recorded ones, but for num_batches_tracked.
+  /// Gives the model the formula's weights. Its names and shapes must be the recorded ones, but for
+  /// num_batches_tracked.
   template <class Net>
   void fill(const Net& net) const {
     std::map<std::string, Shape> expected;
@@ -93,7 +97,8 @@ class Reference {
     const double whole = row_["eval"]["logits_norm"];
     check(norm(y), whole, value_tolerance);
     const std::vector<double> values = values_of(y);
-    // A logit near 0 is a difference of large terms, rounded as they are: it is held against the logits' root mean square.
+    // A logit near 0 is a difference of large terms, rounded as they are: it is held against the logits' root mean
+    // square.
     const double typical = whole / std::sqrt(double(values.size()));
     for (std::size_t image = 0; image < 2; ++image)
       for (std::size_t i = 0; i < 8; ++i) {
@@ -116,8 +121,10 @@ class Reference {
     for (const NamedTensor& p : parameters) {
       INFO("gradient of " << p.name);
       const double recorded = norms.at(p.name), actual = norm(p.tensor.template as<D, T>().grad());
-      if (recorded < 1e-9) CHECK(actual < zero_tolerance);
-      else check(actual, recorded, gradient_tolerance);
+      if (recorded < 1e-9)
+        CHECK(actual < zero_tolerance);
+      else
+        check(actual, recorded, gradient_tolerance);
     }
   }
 

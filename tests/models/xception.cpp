@@ -13,7 +13,8 @@ TEST_CASE("xception", "[models][large]") {
     const InferenceMode inference;
     net.eval();
     auto x = reference.images();
-    const auto layer = [&](const char* conv_name, auto& conv, const char* norm_name, auto& norm, const char* relu_name) {
+    const auto layer = [&](const char* conv_name, auto& conv, const char* norm_name, auto& norm,
+                           const char* relu_name) {
       reference.child(conv_name, x = conv(x));
       reference.child(norm_name, x = norm(x));
       reference.child(relu_name, x = relu(x));

@@ -18,8 +18,9 @@ template <class D, class T>
 tern::InterpolateOptions interpolate_options(const Call<D, T>& c) {
   using enum tern::InterpolateMode;
   static const std::map<std::string, tern::InterpolateMode> modes{
-      {"nearest", nearest},     {"nearest-exact", nearest_exact}, {"linear", linear}, {"bilinear", bilinear},
-      {"trilinear", trilinear}, {"bicubic", bicubic},             {"area", area}};
+      {"nearest", nearest},   {"nearest-exact", nearest_exact}, {"linear", linear},
+      {"bilinear", bilinear}, {"trilinear", trilinear},         {"bicubic", bicubic},
+      {"area", area}};
   tern::InterpolateOptions o;
   o.size = c.dims(1, "size");
   if (c.has(2, "scale_factor")) o.scale_factor = c.number(2, "scale_factor", 0);

@@ -1,7 +1,7 @@
 // Windows of images as columns, and back; unfold's elements are compared with PyTorch's samples (tests/opinfo).
 #include "tern/ops/fold.hpp"
-#include "tern/ops/reduce.hpp"
 #include "support/tensors.hpp"
+#include "tern/ops/reduce.hpp"
 
 using namespace tern;
 using namespace tern_test;
@@ -12,8 +12,8 @@ TEMPLATE_TEST_CASE("fold adds every column to the pixels it came from", "[ops]",
     Shape kernel;
     UnfoldOptions options;
   };
-  for (const auto& [kernel, options] :
-       {Case{2, {}}, Case{{3, 2}, {.padding = 1, .stride = 2}}, Case{{2, 3}, {.dilation = {2, 1}, .padding = {0, 2}}}}) {
+  for (const auto& [kernel, options] : {Case{2, {}}, Case{{3, 2}, {.padding = 1, .stride = 2}},
+                                        Case{{2, 3}, {.dilation = {2, 1}, .padding = {0, 2}}}}) {
     const auto x = spread_tensor<D>({2, 3, 5, 4});
     const auto columns = unfold(x, kernel, options);
     const auto other = spread_tensor<D>(columns.shape(), -1, 3);
@@ -49,6 +49,7 @@ TEMPLATE_TEST_CASE("unfold and fold refuse what does not fit", "[ops][refusal]",
         "unfold: kernel_size, dilation and stride must be positive, padding not negative: [2], [1], [0], [0]");
   CHECK(error_of([&] { unfold(x.select(0, 0).select(0, 0), 2, {}); }) ==
         "unfold: images [N, C, H, W] are needed, not [3, 4]");
-  CHECK(error_of([&] { fold(spread_tensor<D>({1, 8, 5}), {3, 3}, 2); }) ==
-        "fold: columns of shape [1, 8, 5] are not windows of [2] over images of [3, 3], [N, C 4, 4]");
+  CHECK(error_of([&] {
+          fold(spread_tensor<D>({1, 8, 5}), {3, 3}, 2);
+        }) == "fold: columns of shape [1, 8, 5] are not windows of [2] over images of [3, 3], [N, C 4, 4]");
 }

@@ -12,8 +12,10 @@ TEMPLATE_TEST_CASE("interpolate of a line and of a plane, by hand", "[ops]", TER
   const auto line = tensor_of<D>({0, 2, 4, 6}, {1, 1, 4});
   CHECK(values_of(interpolate(line, {.size = 2})) == std::vector<double>{0, 4});
   CHECK(values_of(interpolate(line, {.size = 2, .mode = Mode::nearest_exact})) == std::vector<double>{2, 6});
-  check_close(values_of(interpolate(line, {.size = 7, .mode = Mode::linear, .align_corners = true})), {0, 1, 2, 3, 4, 5, 6});
-  check_close(values_of(interpolate(line, {.scale_factor = 2, .mode = Mode::linear})), {0, .5, 1.5, 2.5, 3.5, 4.5, 5.5, 6});
+  check_close(values_of(interpolate(line, {.size = 7, .mode = Mode::linear, .align_corners = true})),
+              {0, 1, 2, 3, 4, 5, 6});
+  check_close(values_of(interpolate(line, {.scale_factor = 2, .mode = Mode::linear})),
+              {0, .5, 1.5, 2.5, 3.5, 4.5, 5.5, 6});
   check_close(values_of(interpolate(line, {.size = 2, .mode = Mode::area})), {1, 5});
   check_close(values_of(interpolate(line, {.size = 3, .mode = Mode::area})), {1, 3, 5});
   // The cubic goes through the pixels, and along a straight line within.
@@ -26,7 +28,8 @@ TEMPLATE_TEST_CASE("interpolate of a line and of a plane, by hand", "[ops]", TER
 TEMPLATE_TEST_CASE("an infinity touches only the pixels whose area it is in", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({1, 2, 3, std::numeric_limits<double>::infinity()}, {1, 1, 4});
-  check_close(values_of(interpolate(x, {.size = 3, .mode = Mode::area})), {1.5, 2.5, std::numeric_limits<double>::infinity()});
+  check_close(values_of(interpolate(x, {.size = 3, .mode = Mode::area})),
+              {1.5, 2.5, std::numeric_limits<double>::infinity()});
 }
 
 TEMPLATE_TEST_CASE("interpolate keeps channels-last order", "[ops]", TERN_TEST_DEVICES) {

@@ -31,7 +31,8 @@ TEMPLATE_TEST_CASE("channel_shuffle takes the groups' channels in turn", "[ops]"
   CHECK(values_of(channel_shuffle(channel_shuffle(images, 2), 3)) == values_of(images));
 }
 
-TEMPLATE_TEST_CASE("pixel_shuffle, pixel_unshuffle and channel_shuffle keep channels-last order", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("pixel_shuffle, pixel_unshuffle and channel_shuffle keep channels-last order", "[ops]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 8, 4, 6}), last = x.contiguous(channels_last);
   const auto check = [&](const auto& f) {

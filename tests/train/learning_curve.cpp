@@ -14,7 +14,8 @@ TEST_CASE("a learning curve draws every epoch's loss and accuracies where they b
   report.epochs.push_back({.loss = std::nan(""), .accuracy = 0.5, .test_accuracy = 0.5});
   report.epochs.push_back({.loss = 1, .accuracy = 1, .test_accuracy = 0.75});
   const std::string svg = train::learning_curve_svg(report);
-  // From x = 70 to 630; the loss from 240 (0) up to 40 (its maximum), without what is no number; accuracies from 490 to 290.
+  // From x = 70 to 630; the loss from 240 (0) up to 40 (its maximum), without what is no number; accuracies from 490 to
+  // 290.
   CHECK_THAT(svg, ContainsSubstring("points='70.0,40.0 630.0,140.0 '"));
   CHECK_THAT(svg, ContainsSubstring("points='70.0,440.0 350.0,390.0 630.0,290.0 '"));
   CHECK_THAT(svg, ContainsSubstring("points='70.0,390.0 350.0,390.0 630.0,340.0 '"));

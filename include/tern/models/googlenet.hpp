@@ -1,4 +1,5 @@
-// GoogLeNet (Szegedy and others: "Going deeper with convolutions", 2014) with batch normalisation, without its auxiliary heads.
+// GoogLeNet (Szegedy and others: "Going deeper with convolutions", 2014) with batch normalisation, without its
+// auxiliary heads.
 #pragma once
 #include "../nn/dropout.hpp"
 #include "../nn/linear.hpp"
@@ -25,8 +26,8 @@ struct GoogLeNet : nn::Module<D, T> {
   nn::Linear<D, T> fc;
 
   explicit GoogLeNet(const GoogLeNetOptions& options) : dropout(options.dropout), fc(1024, options.num_classes) {}
-  TERN_FIELDS(GoogLeNet, conv1, conv2, conv3, inception3a, inception3b, inception4a, inception4b, inception4c, inception4d, inception4e,
-              inception5a, inception5b, dropout, fc)
+  TERN_FIELDS(GoogLeNet, conv1, conv2, conv3, inception3a, inception3b, inception4a, inception4b, inception4c,
+              inception4d, inception4e, inception5a, inception5b, dropout, fc)
 
   /// images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
@@ -40,7 +41,8 @@ struct GoogLeNet : nn::Module<D, T> {
  private:
   static Tensor<D, T> pool(const Tensor<D, T>& x) { return max_pool2d(x, 3, {.stride = 2, .ceil_mode = true}); }
   /// Convolutions of 1 x 1 and of 3 x 3 twice, and one behind a maximum; before the larger ones, one of 1 x 1.
-  static Block block(Index in, Index ones, Index before_threes, Index threes, Index before_others, Index others, Index pooled) {
+  static Block block(Index in, Index ones, Index before_threes, Index threes, Index before_others, Index others,
+                     Index pooled) {
     return Block(in, {{"branch1", From::input, ones},
                       {"branch2.0", From::input, before_threes},
                       {"branch2.1", From::previous, threes, 3},

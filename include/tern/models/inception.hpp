@@ -9,8 +9,8 @@ namespace tern::models {
 /// What a step of a block starts from: the block's input, or its average or maximum over 3 x 3, or a step before it.
 enum class From : unsigned char { input, average, maximum, previous, second_last };
 
-/// A step of a block: a convolution of `channels` outputs, or without them only what it starts from. A step that no other starts from is
-/// a part of the block's result.
+/// A step of a block: a convolution of `channels` outputs, or without them only what it starts from. A step that no
+/// other starts from is a part of the block's result.
 struct Step {
   const char* name;  // of its layer
   From from;
@@ -29,8 +29,9 @@ struct InceptionBlock : nn::Module<D, T> {
       const Step& step = steps[i];
       if (step.channels == 0) continue;
       const Shape padding = {step.kernel[0] / 2, step.kernel[step.kernel.n - 1] / 2};
-      layers.emplace_back(inputs(i, in), step.channels, step.kernel,
-                          nn::ConvLayerOptions{.stride = step.stride, .padding = step.stride == 1 ? padding : Shape(0)});
+      layers.emplace_back(
+          inputs(i, in), step.channels, step.kernel,
+          nn::ConvLayerOptions{.stride = step.stride, .padding = step.stride == 1 ? padding : Shape(0)});
     }
   }
   template <class Self, class V>

@@ -1,4 +1,5 @@
-// Inception-v3 (Szegedy and others: "Rethinking the Inception architecture for computer vision", 2015), without its auxiliary head.
+// Inception-v3 (Szegedy and others: "Rethinking the Inception architecture for computer vision", 2015), without its
+// auxiliary head.
 #pragma once
 #include "../nn/dropout.hpp"
 #include "../nn/linear.hpp"
@@ -69,25 +70,30 @@ namespace detail {
 template <Device D, Element T = float>
 struct InceptionV3 : nn::Module<D, T> {
   using Block = InceptionBlock<D, T>;
-  ConvNorm<D, T> Conv2d_1a_3x3{3, 32, 3, {.stride = 2}}, Conv2d_2a_3x3{32, 32, 3, {}}, Conv2d_2b_3x3{32, 64, 3, {.padding = 1}};
+  ConvNorm<D, T> Conv2d_1a_3x3{3, 32, 3, {.stride = 2}}, Conv2d_2a_3x3{32, 32, 3, {}},
+      Conv2d_2b_3x3{32, 64, 3, {.padding = 1}};
   ConvNorm<D, T> Conv2d_3b_1x1{64, 80, 1, {}}, Conv2d_4a_3x3{80, 192, 3, {}};
-  Block Mixed_5b{192, detail::inception_a(32)}, Mixed_5c{256, detail::inception_a(64)}, Mixed_5d{288, detail::inception_a(64)};
-  Block Mixed_6a{288, detail::inception_b()}, Mixed_6b{768, detail::inception_c(128)}, Mixed_6c{768, detail::inception_c(160)};
-  Block Mixed_6d{768, detail::inception_c(160)}, Mixed_6e{768, detail::inception_c(192)}, Mixed_7a{768, detail::inception_d()};
+  Block Mixed_5b{192, detail::inception_a(32)}, Mixed_5c{256, detail::inception_a(64)},
+      Mixed_5d{288, detail::inception_a(64)};
+  Block Mixed_6a{288, detail::inception_b()}, Mixed_6b{768, detail::inception_c(128)},
+      Mixed_6c{768, detail::inception_c(160)};
+  Block Mixed_6d{768, detail::inception_c(160)}, Mixed_6e{768, detail::inception_c(192)},
+      Mixed_7a{768, detail::inception_d()};
   Block Mixed_7b{1280, detail::inception_e()}, Mixed_7c{2048, detail::inception_e()};
   nn::Dropout<D, T> dropout;
   nn::Linear<D, T> fc;
 
   explicit InceptionV3(const InceptionV3Options& options) : dropout(options.dropout), fc(2048, options.num_classes) {}
-  TERN_FIELDS(InceptionV3, Conv2d_1a_3x3, Conv2d_2a_3x3, Conv2d_2b_3x3, Conv2d_3b_1x1, Conv2d_4a_3x3, Mixed_5b, Mixed_5c, Mixed_5d, Mixed_6a,
-              Mixed_6b, Mixed_6c, Mixed_6d, Mixed_6e, Mixed_7a, Mixed_7b, Mixed_7c, dropout, fc)
+  TERN_FIELDS(InceptionV3, Conv2d_1a_3x3, Conv2d_2a_3x3, Conv2d_2b_3x3, Conv2d_3b_1x1, Conv2d_4a_3x3, Mixed_5b,
+              Mixed_5c, Mixed_5d, Mixed_6a, Mixed_6b, Mixed_6c, Mixed_6d, Mixed_6e, Mixed_7a, Mixed_7b, Mixed_7c,
+              dropout, fc)
 
   /// images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
     Tensor<D, T> x = max_pool2d(Conv2d_2b_3x3(Conv2d_2a_3x3(Conv2d_1a_3x3(images))), 3, {.stride = 2});
     x = max_pool2d(Conv2d_4a_3x3(Conv2d_3b_1x1(x)), 3, {.stride = 2});
-    for (Block* block : {&Mixed_5b, &Mixed_5c, &Mixed_5d, &Mixed_6a, &Mixed_6b, &Mixed_6c, &Mixed_6d, &Mixed_6e, &Mixed_7a, &Mixed_7b,
-                         &Mixed_7c})
+    for (Block* block : {&Mixed_5b, &Mixed_5c, &Mixed_5d, &Mixed_6a, &Mixed_6b, &Mixed_6c, &Mixed_6d, &Mixed_6e,
+                         &Mixed_7a, &Mixed_7b, &Mixed_7c})
       x = (*block)(x);
     return fc(dropout(adaptive_avg_pool2d(x, 1)).flatten(1));
   }

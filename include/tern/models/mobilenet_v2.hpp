@@ -8,8 +8,8 @@
 
 namespace tern::models {
 
-/// A convolution with relu6; or an inverted residual: one of 1 x 1 to more channels, a 3 x 3 one of each channel alone, and one of 1 x 1
-/// back to few, without relu6, added to x where the sizes allow it.
+/// A convolution with relu6; or an inverted residual: one of 1 x 1 to more channels, a 3 x 3 one of each channel alone,
+/// and one of 1 x 1 back to few, without relu6, added to x where the sizes allow it.
 template <Device D, Element T = float>
 struct MobileBlock : nn::Module<D, T> {
   std::vector<nn::Conv2d<D, T>> convs;
@@ -67,7 +67,8 @@ struct MobileNetV2 : nn::Module<D, T> {
   nn::Dropout<D, T> dropout;
   nn::Linear<D, T> classifier;
 
-  explicit MobileNetV2(const MobileNetV2Options& options) : dropout(options.dropout), classifier(1280, options.num_classes) {
+  explicit MobileNetV2(const MobileNetV2Options& options)
+      : dropout(options.dropout), classifier(1280, options.num_classes) {
     struct Row {
       Index expansion, channels;
       int blocks;
@@ -75,7 +76,13 @@ struct MobileNetV2 : nn::Module<D, T> {
     };
     Index in = 32;
     features.emplace_back(3, in, 3, 2);
-    for (const Row& row : {Row{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}}) {
+    for (const Row& row : {Row{1, 16, 1, 1},
+                           {6, 24, 2, 2},
+                           {6, 32, 3, 2},
+                           {6, 64, 4, 2},
+                           {6, 96, 3, 1},
+                           {6, 160, 3, 2},
+                           {6, 320, 1, 1}}) {
       for (int i = 0; i < row.blocks; ++i, in = row.channels)
         features.emplace_back(in, row.channels, i == 0 ? row.stride : 1, row.expansion, i > 0);
     }

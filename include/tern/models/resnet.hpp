@@ -1,5 +1,5 @@
-// Residual networks (He and others: "Deep residual learning for image recognition", 2015), those with bottlenecks in torchvision's form,
-// which strides in the 3 x 3 convolution.
+// Residual networks (He and others: "Deep residual learning for image recognition", 2015), those with bottlenecks in
+// torchvision's form, which strides in the 3 x 3 convolution.
 #pragma once
 #include "../nn/linear.hpp"
 #include "../ops/pooling.hpp"
@@ -7,8 +7,8 @@
 
 namespace tern::models {
 
-/// relu(f(x) + x): f of two 3 x 3 convolutions, or of a 3 x 3 one between two of 1 x 1. Where sizes differ, x goes through a convolution
-/// of 1 x 1.
+/// relu(f(x) + x): f of two 3 x 3 convolutions, or of a 3 x 3 one between two of 1 x 1. Where sizes differ, x goes
+/// through a convolution of 1 x 1.
 template <Device D, Element T = float>
 struct ResidualBlock : nn::Module<D, T> {
   nn::Conv2d<D, T> conv1, conv2, conv3, downsample;  // the last two may be missing

@@ -19,8 +19,8 @@ struct SeparableConv : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) { return pointwise(conv1(x)); }
 };
 
-/// f(x) + x: f of two or three separable convolutions with relu before each, the first block's without the first relu; where sizes differ
-/// f ends with a maximum in steps of 2, and x goes through a convolution of 1 x 1.
+/// f(x) + x: f of two or three separable convolutions with relu before each, the first block's without the first relu;
+/// where sizes differ f ends with a maximum in steps of 2, and x goes through a convolution of 1 x 1.
 template <Device D, Element T = float>
 struct XceptionBlock : nn::Module<D, T> {
   nn::Conv2d<D, T> skip;

@@ -18,14 +18,14 @@ namespace detail {
 }  // namespace detail
 
 /// A border of one value.
-#define TERN_CONSTANT_PAD_MODULE(Name, dims)                                                                         \
-  template <Device D, Element T = float>                                                                             \
-  struct Name : Module<D, T> {                                                                                       \
-    Shape padding = detail::padding_of(#Name, dims, 0);                                                              \
-    double value = 0;                                                                                                \
-    Name(const Shape& sizes, double constant) : padding(detail::padding_of(#Name, dims, sizes)), value(constant) {}  \
-    TERN_FIELDS(Name, padding, value)                                                                                \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::constant, value); }          \
+#define TERN_CONSTANT_PAD_MODULE(Name, dims)                                                                        \
+  template <Device D, Element T = float>                                                                            \
+  struct Name : Module<D, T> {                                                                                      \
+    Shape padding = detail::padding_of(#Name, dims, 0);                                                             \
+    double value = 0;                                                                                               \
+    Name(const Shape& sizes, double constant) : padding(detail::padding_of(#Name, dims, sizes)), value(constant) {} \
+    TERN_FIELDS(Name, padding, value)                                                                               \
+    Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::constant, value); }         \
   };
 TERN_CONSTANT_PAD_MODULE(ConstantPad1d, 1)
 TERN_CONSTANT_PAD_MODULE(ConstantPad2d, 2)
@@ -33,13 +33,13 @@ TERN_CONSTANT_PAD_MODULE(ConstantPad3d, 3)
 #undef TERN_CONSTANT_PAD_MODULE
 
 /// A border of zeros or of x's own elements.
-#define TERN_PAD_MODULE(Name, dims, mode)                                                               \
-  template <Device D, Element T = float>                                                                \
-  struct Name : Module<D, T> {                                                                          \
-    Shape padding = detail::padding_of(#Name, dims, 0);                                                 \
-    explicit Name(const Shape& sizes) : padding(detail::padding_of(#Name, dims, sizes)) {}              \
-    TERN_FIELDS(Name, padding)                                                                          \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::mode); }        \
+#define TERN_PAD_MODULE(Name, dims, mode)                                                        \
+  template <Device D, Element T = float>                                                         \
+  struct Name : Module<D, T> {                                                                   \
+    Shape padding = detail::padding_of(#Name, dims, 0);                                          \
+    explicit Name(const Shape& sizes) : padding(detail::padding_of(#Name, dims, sizes)) {}       \
+    TERN_FIELDS(Name, padding)                                                                   \
+    Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::mode); } \
   };
 TERN_PAD_MODULE(ZeroPad1d, 1, constant)
 TERN_PAD_MODULE(ZeroPad2d, 2, constant)

@@ -31,8 +31,8 @@ struct Windows {
     const auto of = [i](const Shape& s) { return s[s.n == 2 ? i : 0]; };
     Window& v = w.d[i] = {of(kernel), of(o.dilation), of(o.padding), of(o.stride), 0};
     if (v.kernel <= 0 || v.dilation <= 0 || v.padding < 0 || v.stride <= 0)
-      fail(op, {"kernel_size, dilation and stride must be positive, padding not negative: ", kernel, ", ", o.dilation, ", ",
-                o.stride, ", ", o.padding});
+      fail(op, {"kernel_size, dilation and stride must be positive, padding not negative: ", kernel, ", ", o.dilation,
+                ", ", o.stride, ", ", o.padding});
     const Index room = image[i] + 2 * v.padding - v.dilation * (v.kernel - 1) - 1;
     if (room < 0) fail(op, {"a window of ", kernel, " does not fit an image of ", ShapeRef{image, 2}});
     v.count = room / v.stride + 1;
@@ -43,7 +43,8 @@ struct Windows {
 /// Where element k of window i lies in the padded image, [kernel count].
 template <class D, class T>
 Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
-  return reshape(add(unsqueeze(range_beside(x, 0, w.dilation, w.kernel), 1), range_beside(x, 0, w.stride, w.count)), -1);
+  return reshape(add(unsqueeze(range_beside(x, 0, w.dilation, w.kernel), 1), range_beside(x, 0, w.stride, w.count)),
+                 -1);
 }
 
 }  // namespace detail
@@ -66,8 +67,8 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, const Shape& kernel_size, const Unfol
                  {x.size(0), x.size(1) * down.kernel * across.kernel, down.count * across.count}, here);
 }
 
-/// Images [N, C, H, W] of output_size {H, W} from columns [N, C kh kw, L] as unfold makes them: each pixel is the sum of
-/// its copies; likewise without N.
+/// Images [N, C, H, W] of output_size {H, W} from columns [N, C kh kw, L] as unfold makes them: each pixel is the sum
+/// of its copies; likewise without N.
 template <Device D, Element T>
 Tensor<D, T> fold(const Tensor<D, T>& x, const Shape& output_size, const Shape& kernel_size,
                   const UnfoldOptions& options = {}, Here here = {}) {

@@ -1,5 +1,6 @@
-// interpolate: images of another size. Every method is linear along one dimension at a time: position j of the result is a weighted sum
-// of a few neighbours of its source, so that a dimension is a table, and the result sums of bags of its rows.
+// interpolate: images of another size. Every method is linear along one dimension at a time: position j of the result
+// is a weighted sum of a few neighbours of its source, so that a dimension is a table, and the result sums of bags of
+// its rows.
 #pragma once
 #include "cat.hpp"
 #include "embedding.hpp"
@@ -46,12 +47,17 @@ struct Resampling {
   }
 };
 
-[[gnu::noinline, gnu::cold]] inline void check_interpolate(const Array& x, const InterpolateOptions& o, Resampling* each) {
+[[gnu::noinline, gnu::cold]] inline void check_interpolate(const Array& x, const InterpolateOptions& o,
+                                                           Resampling* each) {
   using enum InterpolateMode;
   const int dims = x.ndim - 2;
   if (dims < 1 || dims > 3) fail("interpolate", {"1 to 3 dimensions behind [N, C] are needed, not ", x.shape()});
-  const int wanted = o.mode == linear ? 1 : o.mode == bilinear || o.mode == bicubic ? 2 : o.mode == trilinear ? 3 : dims;
-  if (dims != wanted) fail("interpolate", {"this mode wants ", Index(wanted), " dimensions behind [N, C]: ", x.shape()});
+  const int wanted = o.mode == linear                          ? 1
+                     : o.mode == bilinear || o.mode == bicubic ? 2
+                     : o.mode == trilinear                     ? 3
+                                                               : dims;
+  if (dims != wanted)
+    fail("interpolate", {"this mode wants ", Index(wanted), " dimensions behind [N, C]: ", x.shape()});
   if (o.align_corners && (o.mode == nearest || o.mode == nearest_exact || o.mode == area))
     fail("interpolate", {"align_corners has no meaning for nearest and area"});
   const int given = o.size.n + o.scale_factor.n;
@@ -81,8 +87,8 @@ struct Taps {
   Tensor<D, T> weight;
 };
 
-/// Two neighbours by nearness, or four by Keys' cubic with a = -3/4 ("Cubic convolution interpolation for digital image processing",
-/// 1981).
+/// Two neighbours by nearness, or four by Keys' cubic with a = -3/4 ("Cubic convolution interpolation for digital image
+/// processing", 1981).
 template <class D, class T>
 Taps<D, T> linear_or_cubic_taps(const Tensor<D, T>& x, const Resampling& r, bool cubic, bool align_corners) {
   const double step = r.step(align_corners);
@@ -98,8 +104,8 @@ Taps<D, T> linear_or_cubic_taps(const Tensor<D, T>& x, const Resampling& r, bool
   return {clamp(at, Index(0), r.in - 1), cubic ? fuse(keys)(distance) : rsub(distance, 1)};
 }
 
-/// All positions that touch [j in / out, (j + 1) in / out), with equal weights. Where there are fewer than taps, the last one comes
-/// several times for a part of its weight: a weight of 0 would make NaN of an infinity.
+/// All positions that touch [j in / out, (j + 1) in / out), with equal weights. Where there are fewer than taps, the
+/// last one comes several times for a part of its weight: a weight of 0 would make NaN of an infinity.
 template <class D, class T>
 Taps<D, T> area_taps(const Tensor<D, T>& x, const Resampling& r) {
   const Tensor<D, Index> start = unsqueeze(floor_divide(range_beside(x, 0, r.in, r.out), r.out), 1);
@@ -142,8 +148,9 @@ Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& option
       y = index_select(y, d, detail::nearest_positions(x, r, options.mode == nearest ? 0 : 0.5), here);
     } else if constexpr (!is_half_v<T>) {
       y = detail::resampled(y, d,
-                            options.mode == area ? detail::area_taps(x, r)
-                                                 : detail::linear_or_cubic_taps(x, r, options.mode == bicubic, options.align_corners),
+                            options.mode == area
+                                ? detail::area_taps(x, r)
+                                : detail::linear_or_cubic_taps(x, r, options.mode == bicubic, options.align_corners),
                             here);
     }
   }

@@ -83,8 +83,8 @@ Tensor<D, T> pad(const Tensor<D, T>& x, const Shape& padding, PadMode mode = Pad
   detail::padded_shape(*x.checked("pad"), padding);
   if (mode == PadMode::constant) return detail::pad_with({"pad", here}, x, padding, value);
   if (mode == PadMode::circular && !(detail::clipped(padding, true) == padding))  // what is cut off does not come back
-    return pad(pad(x, detail::clipped(padding, false), PadMode::constant, 0, here), detail::clipped(padding, true), mode, 0,
-               here);
+    return pad(pad(x, detail::clipped(padding, false), PadMode::constant, 0, here), detail::clipped(padding, true),
+               mode, 0, here);
   Tensor<D, T> y = x;
   for (int i = 0; i < padding.n; i += 2) {
     const int d = x.dim() - 1 - i / 2;

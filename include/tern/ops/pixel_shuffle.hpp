@@ -1,5 +1,6 @@
-// Channels as pixels and back: pixel_shuffle, pixel_unshuffle (Shi and others: "Real-time single image and video super-resolution using
-// an efficient sub-pixel convolutional neural network", 2016), channel_shuffle (Zhang and others: "ShuffleNet", 2018).
+// Channels as pixels and back: pixel_shuffle, pixel_unshuffle (Shi and others: "Real-time single image and video
+// super-resolution using an efficient sub-pixel convolutional neural network", 2016), channel_shuffle (Zhang and
+// others: "ShuffleNet", 2018).
 #pragma once
 #include "shape.hpp"
 

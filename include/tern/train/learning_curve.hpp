@@ -11,8 +11,8 @@ namespace tern::train {
 namespace detail {
 
 /// One value of every epoch as a line; values from low (bottom) to high (top, y = top) over a height of 200.
-[[gnu::noinline, gnu::cold]] inline std::string curve(const Report& report, double Receipt::*value, double low, double high,
-                                                      double top, const char* colour) {
+[[gnu::noinline, gnu::cold]] inline std::string curve(const Report& report, double Receipt::*value, double low,
+                                                      double high, double top, const char* colour) {
   std::string points;
   char text[64];
   const double last = report.epochs.size() > 1 ? double(report.epochs.size() - 1) : 1;
@@ -32,8 +32,9 @@ namespace detail {
   std::string out = text;
   for (int i = 0; i <= 4; ++i) {
     const double y = top + 50 * i;
-    std::snprintf(text, sizeof text, "<path d='M70 %.0f H630' stroke='#ddd'/><text x='62' y='%.0f' text-anchor='end'>%.3g</text>\n", y, y + 4,
-                  high - (high - low) * i / 4);
+    std::snprintf(text, sizeof text,
+                  "<path d='M70 %.0f H630' stroke='#ddd'/><text x='62' y='%.0f' text-anchor='end'>%.3g</text>\n", y,
+                  y + 4, high - (high - low) * i / 4);
     out += text;
   }
   return out;
@@ -46,13 +47,15 @@ namespace detail {
   double highest = 0;
   for (const Receipt& r : report.epochs)
     if (std::isfinite(r.loss) && r.loss > highest) highest = r.loss;
-  std::string out = text({"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
-                          "<rect width='700' height='560' fill='white'/>\n"});
+  std::string out =
+      text({"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
+            "<rect width='700' height='560' fill='white'/>\n"});
   out += detail::frame("loss", 0, highest, 40) + detail::curve(report, &Receipt::loss, 0, highest, 40, "#0072b2");
   out += detail::frame("accuracy: training (orange), test (green)", 0, 1, 290);
-  out += detail::curve(report, &Receipt::accuracy, 0, 1, 290, "#d55e00") + detail::curve(report, &Receipt::test_accuracy, 0, 1, 290, "#009e73");
-  return out + text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()), " of ", report.model, " on ",
-                     report.data, "</text>\n</svg>\n"});
+  out += detail::curve(report, &Receipt::accuracy, 0, 1, 290, "#d55e00") +
+         detail::curve(report, &Receipt::test_accuracy, 0, 1, 290, "#009e73");
+  return out + text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()), " of ",
+                     report.model, " on ", report.data, "</text>\n</svg>\n"});
 }
 
 }  // namespace tern::train
