@@ -24,8 +24,7 @@ namespace detail {
 /// What numbers of a sample become: int64 of integers, else themselves.
 template <class Number>
 using number_element =
-    std::conditional_t<std::is_integral_v<Number> && !std::is_same_v<Number, bool> && !std::is_same_v<Number, std::uint8_t>,
-                       Index, Number>;
+    std::conditional_t<std::is_integral_v<Number> && (sizeof(Number) > 1 || !Element<Number>), Index, Number>;
 
 /// [n, …] of n tensors, or [n] of n numbers.
 template <class T, class PartOf>
@@ -96,8 +95,8 @@ class Collated {
   Collate collate_;
 };
 
-/// Batches of the set's samples: collate(std::vector of samples) is a std::tuple of tensors. A std::vector is such a set,
-/// and so is any type with size() and operator[]. A variable must live as long as the result; a temporary is kept.
+/// Batches of the set's samples: collate(std::vector of samples) is a std::tuple of tensors. A std::vector is such a
+/// set, and so is any type with size() and operator[]. A variable must live as long as the result; a temporary is kept.
 template <class Set, class Collate = detail::DefaultCollate>
   requires SampleSet<std::remove_cvref_t<Set>>
 Collated<Set, Collate> collated(Set&& set, const Collate& collate = {}) {

@@ -22,8 +22,8 @@ struct CsvOptions {
 /// A table of text, whose columns are read as what they are.
 class Csv {
  public:
-  /// Reads a file, plain or gzip. Empty lines are passed over. Error, naming file, line and column, where a quote is not
-  /// closed or a line has another number of fields than the first.
+  /// Reads a file, plain or gzip. Empty lines are passed over. Error, naming file, line and column, where a quote is
+  /// not closed or a line has another number of fields than the first.
   [[gnu::noinline, gnu::cold]] static Csv load(const std::string& path, const CsvOptions& options = {}) {
     constexpr Index most_bytes = Index(1) << 36;
     Csv table;

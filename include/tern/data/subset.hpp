@@ -74,8 +74,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// Parts of so many samples, or of such fractions, drawn at random: `random_split(set, {0.9, 0.1})`. The set must live as
-/// long as the parts.
+/// Parts of so many samples, or of such fractions, drawn at random: `random_split(set, {0.9, 0.1})`. The set must live
+/// as long as the parts.
 template <class Set, class Number>
   requires Dataset<Set>
 std::vector<Subset<const Set&>> random_split(const Set& set, std::initializer_list<Number> lengths,
