@@ -25,6 +25,10 @@ TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_
   const auto x = spread_tensor<D>({2, 4, 9, 8});
   check_close(values_of(net(x)), values_of(conv2d(x, net.weight, net.bias,
                                                   {.stride = {2, 1}, .padding = {1, 2}, .dilation = 2, .groups = 2})));
+  const auto r = spread_tensor<D>({2, 6, 4, 8});
+  const NoGradGuard off;
+  check_close(values_of(net.relu(x)), values_of(relu(net(x))));
+  check_close(values_of(net.add_relu(x, r)), values_of(relu(net(x) + r)));
   const nn::Conv1d<D, double> line(2, 3, 4, {.bias = false});
   CHECK_FALSE(line.bias.defined());
   CHECK(line.forward(ones<D, double>({2, 9})).shape() == Shape{3, 6});

@@ -217,6 +217,25 @@ TEMPLATE_TEST_CASE("a transposed convolution's bias is added to the data gradien
   check_close(run(Cpu{}), run(Naive{}), 2e-3, 2e-3);
 }
 
+TEMPLATE_TEST_CASE("relu after a convolution, and a residual", "[ops]", TERN_TEST_HOST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 4, 5, 6}), w = spread_tensor<D>({6, 2, 3, 3}), b = spread_tensor<D>({6});
+  for (const ConvOptions& o :
+       {ConvOptions{.stride = 2, .padding = 1, .groups = 2}, ConvOptions{.padding = "same", .groups = 2}})
+    for (const bool recorded : {false, true}) {
+      const auto y = conv2d(x, w, b, o), r = spread_tensor<D>(y.shape(), -9, 9);
+      const auto in = x.detach().requires_grad_(recorded);
+      const auto plain = conv2d_relu(in, w, b, o), added = conv2d_add_relu(in, r, w, b, o);
+      CHECK(plain.requires_grad() == recorded);
+      check_close(values_of(plain), values_of(relu(y)));
+      check_close(values_of(added), values_of(relu(y + r)));
+    }
+  CHECK(conv2d_relu(x.narrow(0, 0, 0), w, b, {.groups = 2}).shape() == Shape{0, 6, 3, 4});
+  CHECK(conv2d_relu(x[0], w, b, {.groups = 2}).shape() == Shape{6, 3, 4});
+  CHECK(error_of([&] { conv2d_add_relu(x, x, w, b, {.groups = 2}); }) ==
+        "conv2d_add_relu: residual [2, 4, 5, 6] is not of the result's shape [2, 6, 3, 4]");
+}
+
 TEMPLATE_TEST_CASE("a NaN goes through a convolution with relu", "[ops]", float, double, bfloat16) {
   auto x = zeros<Cpu, TestType>({1, 1, 3, 3}, Cpu{});
   x(0, 0, 1, 1) = TestType(std::nanf(""));

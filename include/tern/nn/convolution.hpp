@@ -79,7 +79,8 @@ struct Conv1d : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv1d(x, weight, bias, options); }
 };
 
-/// The same with conv2d and weight [out_channels, in_channels / groups, height, width].
+/// The same with conv2d and weight [out_channels, in_channels / groups, height, width]. relu(x) is relu of the result
+/// and add_relu(x, residual) relu of the result + residual; where no gradient is recorded, in one pass over memory.
 template <Device D, Element T = float>
 struct Conv2d : Module<D, T> {
   Index in_channels = 0, out_channels = 0;
@@ -97,6 +98,10 @@ struct Conv2d : Module<D, T> {
   TERN_FIELDS(Conv2d, in_channels, out_channels, options, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv2d(x, weight, bias, options); }
+  Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const { return conv2d_relu(x, weight, bias, options, here); }
+  Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {
+    return conv2d_add_relu(x, residual, weight, bias, options, here);
+  }
 };
 
 /// The same with conv3d and weight [out_channels, in_channels / groups, depth, height, width].

@@ -8,6 +8,7 @@
 
 #include "../backend/convolution.hpp"
 #include "../device/events.hpp"
+#include "activations.hpp"
 #include "copy.hpp"
 #include "reduce.hpp"
 
@@ -225,6 +226,33 @@ Tensor<D, T> conv(const OpName& op, int dims, const Tensor<D, T>& x, const Tenso
   return single ? squeeze(y, 0) : y;
 }
 
+/// relu(conv(x, weight, bias) + residual), residual of the result's shape or undefined; in the convolution's own pass
+/// over memory where nothing is recorded.
+template <class D, class T>
+Tensor<D, T> conv_relu(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& residual,
+                       const Tensor<D, T>& weight, const Tensor<D, T>& bias, const ConvOptions& options) {
+  x.checked(op.name);
+  weight.checked(op.name);
+  const bool batch = x.dim() == dims + 2;
+  ConvolutionPlan plan;
+  if (batch) plan = plan_convolution(op.name, dims, *x.impl(), *weight.impl(), bias.impl(), options);
+  if (batch && residual.defined() && !options.padding.same && !(residual.shape() == plan.y))
+    fail(op.name, {"residual ", residual.shape(), " is not of the result's shape ", plan.y});
+  if (!batch || options.padding.same || plan.y[0] == 0 || records(x, weight) || (bias.defined() && records(bias)) ||
+      (residual.defined() && records(residual))) {
+    const Tensor<D, T> y = conv(op, dims, x, weight, bias, options);
+    return relu(residual.defined() ? add(y, residual, 1, op.here) : y, op.here);
+  }
+  const Tensor<D, T> y = empty<D, T>(plan.y, channels_last, x.device());
+  const Tensor<D, T> b = bias.defined() ? dense(bias) : bias;
+  const Tensor<D, T> r = residual.defined() ? channels_innermost(residual) : residual;
+  count_convolution(plan.c, *x.impl(), *weight.impl(), *y.impl());
+  plan.c.relu = true;
+  backend::convolution<T>(D{}, plan.c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(weight).impl(),
+                          b.impl(), r.impl());
+  return y;
+}
+
 }  // namespace detail
 
 /// Slides weight [K, C / groups, kernel] along x [N, C, in] or [C, in], and adds bias [K], which may be undefined: y is
@@ -245,7 +273,25 @@ Tensor<D, T> conv2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
   return detail::conv({"conv2d", here}, 2, x, weight, bias, options);
 }
 
-/// The same for volumes, [N, C, depth, height, width].
+/// relu(conv2d(x, weight, bias)); where no gradient is recorded, in the same pass over memory.
+template <Device D, Floating T>
+Tensor<D, T> conv2d_relu(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                         const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
+                         Here here = {}) {
+  return detail::conv_relu({"conv2d_relu", here}, 2, x, {}, weight, bias, options);
+}
+
+/// relu(conv2d(x, weight, bias) + residual) likewise: the end of a residual block whose normalisation is folded into
+/// its weights. residual has the result's shape.
+template <Device D, Floating T>
+Tensor<D, T> conv2d_add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, const Tensor<D, T>& weight,
+                             const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
+                             Here here = {}) {
+  residual.checked("conv2d_add_relu");
+  return detail::conv_relu({"conv2d_add_relu", here}, 2, x, residual, weight, bias, options);
+}
+
+/// The same as conv1d for volumes, [N, C, depth, height, width].
 template <Device D, Floating T>
 Tensor<D, T> conv3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
@@ -255,6 +301,8 @@ Tensor<D, T> conv3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
 
 TERN_SAME_PLACE(conv1d)
 TERN_SAME_PLACE(conv2d)
+TERN_SAME_PLACE(conv2d_relu)
+TERN_SAME_PLACE(conv2d_add_relu)
 TERN_SAME_PLACE(conv3d)
 
 }  // namespace tern
