@@ -42,11 +42,12 @@ void for_indexed(const Array& a, int dim, const Array& index, int apart, const F
   const Index along = dim == last ? 0 : 1, by_number = strides[dim];
   const Index* const numbers = index.as<Index>();
   parallel_for(parts, parallel_grain / each + 1, [&](Index first, Index end) {
+    const F mine = f;  // what f writes cannot be what this holds, so that its pointers stay in registers
     for (Index k = first * each; k < end * each; k += length) {
       Index line = 0, rest = k / length;
       for (int i = last; i-- > 0; rest /= index.dims[i])
         if (i != dim) line += rest % index.dims[i] * strides[i];
-      for (Index j = 0; j < length; ++j) f(line + j * along + numbers[k + j] * by_number, k + j);
+      for (Index j = 0; j < length; ++j) mine(line + j * along + numbers[k + j] * by_number, k + j);
     }
   });
 }
@@ -86,8 +87,8 @@ void add_rows(Cpu, const Array& out, const Array& index, const Array& x) {
 [[gnu::noinline]] inline void gather(Cpu, const Array& out, const Array& x, int dim, const Array& index) {
   const int bytes = size_of(x.dtype);
   const auto copy_of = [&](auto size) {
-    cpu::for_indexed(x, dim, index, index.ndim, [&](Index from, Index to) {
-      std::memcpy(out.data + to * size, x.data + from * size, std::size_t(size));
+    cpu::for_indexed(x, dim, index, index.ndim, [to = out.data, from = x.data, size](Index number, Index place) {
+      std::memcpy(to + place * size, from + number * size, std::size_t(size));
     });
   };
   if (bytes == 4) copy_of(std::integral_constant<int, 4>());
@@ -99,8 +100,9 @@ template <class T>
 void scatter_add(Cpu, const Array& out, int dim, const Array& index, const Array& x) {
   using C = compute_t<T>;
   // Those before dim are added to different elements. x may be larger than index: its own position is counted along.
-  cpu::for_indexed(out, dim, index, dim,
-                   [&](Index to, Index from) { out.as<T>()[to] = T(C(out.as<T>()[to]) + C(x.as<T>()[from])); });
+  cpu::for_indexed(out, dim, index, dim, [sums = out.as<T>(), terms = x.as<T>()](Index to, Index from) {
+    sums[to] = T(C(sums[to]) + C(terms[from]));
+  });
 }
 
 template <class T>
