@@ -129,10 +129,10 @@ class Optimizer {
           fail(name_, {"parameter ", p.name, " is in another group, as ", other.name});
     const std::size_t groups = group_count(), before = slots_.size();
     std::vector<Slot> slots(before + list.parameters.size());
-    for (std::size_t i = 0; i < before; ++i) std::swap(slots[i], slots_[i]);
     fill(&slots[before], groups, list);
     std::vector<double> rates(groups + 1, -1);
     for (std::size_t i = 0; i < groups; ++i) rates[i] = initial_lr_[i];
+    for (std::size_t i = 0; i < before; ++i) slots[i] = std::move(slots_[i]);
     forget_graphs();
     slots_.swap(slots);
     initial_lr_.swap(rates);
@@ -249,7 +249,7 @@ class Optimizer {
         detail::add_state(slot, detail::state_from(slot, *state));
       }
     }
-    std::vector<double> numbers(2 * group_count());
+    std::vector<double> numbers(2 * group_count(), 0);
     for (std::size_t group = 0; group < group_count(); ++group) {
       double* const own = &numbers[2 * group];
       own[0] = reader.number<double>({prefix(group), "lr"});
