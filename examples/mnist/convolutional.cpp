@@ -1,4 +1,8 @@
 // Networks with convolutions for the digits of MNIST.
+#include <tern/nn/convolution.hpp>
+#include <tern/nn/pooling.hpp>
+#include <tern/optim/adadelta.hpp>
+
 #include "trainer.hpp"
 
 /// Two convolutions, one pooling, two dense layers.

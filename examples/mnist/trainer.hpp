@@ -1,6 +1,14 @@
-// What training on the digits of MNIST needs besides a network: the loop over epochs, and looks at what was learned.
+// What training on the digits of MNIST needs besides a network: the loop over epochs, and looks at what was learned. It includes what
+// it uses: <tern/tern.hpp>, which has all layers, compiles a twentieth longer.
 #pragma once
-#include <tern/tern.hpp>
+#include <tern/data/loader.hpp>
+#include <tern/data/mnist_source.hpp>
+#include <tern/nn/dropout.hpp>
+#include <tern/nn/linear.hpp>
+#include <tern/ops/ops.hpp>
+#include <tern/optim/rmsprop.hpp>
+#include <tern/optim/sgd.hpp>
+#include <tern/tensor/with_device.hpp>
 #include <tern/train/train.hpp>
 
 using namespace tern;
