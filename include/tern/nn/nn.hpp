@@ -9,6 +9,7 @@
 #include "embedding.hpp"
 #include "fold.hpp"
 #include "group_norm.hpp"
+#include "fusion.hpp"
 #include "init.hpp"
 #include "interpolate.hpp"
 #include "layer_norm.hpp"
