@@ -1,5 +1,5 @@
-// Layers of images without convolution: batch normalisation with what follows it in residual networks, and pooling. NAME is forward,
-// NAME_step forward and the gradients. All activations are channels-last.
+// Layers of images without convolution: batch normalisation with what follows it in residual networks, and pooling.
+// NAME is forward, NAME_step forward and the gradients. All activations are channels-last.
 #include <benchmark/benchmark.h>
 #include <tern/tern.hpp>
 
@@ -32,7 +32,8 @@ struct Parameters {
 
 void batchnorm_relu_of(benchmark::State& state, bool step) {
   const Parameters p;
-  run(state, activations({128, 16, 32, 32}), step, [&](const auto& x) { return batch_norm_relu(x, {}, {}, p.weight, p.bias, true); });
+  run(state, activations({128, 16, 32, 32}), step,
+      [&](const auto& x) { return batch_norm_relu(x, {}, {}, p.weight, p.bias, true); });
 }
 void batchnorm_add_relu_of(benchmark::State& state, bool step) {
   const Parameters p;
@@ -51,10 +52,10 @@ void avgpool_global_of(benchmark::State& state, bool step) {
   run(state, activations({64, 512, 7, 7}), step, [](const auto& x) { return adaptive_avg_pool2d(x, 1); });
 }
 
-#define ROW(name)                                                        \
-  void name(benchmark::State& state) { name##_of(state, false); }        \
-  void name##_step(benchmark::State& state) { name##_of(state, true); }  \
-  BENCHMARK(name)->UseRealTime();                                        \
+#define ROW(name)                                                       \
+  void name(benchmark::State& state) { name##_of(state, false); }       \
+  void name##_step(benchmark::State& state) { name##_of(state, true); } \
+  BENCHMARK(name)->UseRealTime();                                       \
   BENCHMARK(name##_step)->UseRealTime();
 ROW(batchnorm_relu)
 ROW(batchnorm_add_relu)

@@ -23,7 +23,8 @@ std::vector<std::string> names_of(const Net& net) {
 TEMPLATE_TEST_CASE("BatchNorm has PyTorch's names and initial values", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const nn::BatchNorm2d<D> net(3);
-  CHECK(names_of(net) == std::vector<std::string>{"weight", "bias", "running_mean", "running_var", "num_batches_tracked"});
+  CHECK(names_of(net) ==
+        std::vector<std::string>{"weight", "bias", "running_mean", "running_var", "num_batches_tracked"});
   check_close(values_of(net.weight), {1, 1, 1});
   check_close(values_of(net.bias), {0, 0, 0});
   check_close(values_of(net.running_mean), {0, 0, 0});
@@ -38,7 +39,8 @@ TEMPLATE_TEST_CASE("BatchNorm has PyTorch's names and initial values", "", TERN_
 TEMPLATE_TEST_CASE("BatchNorm follows its batches in training and keeps to them in evaluation", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto first = tensor_of<D>({1, 3, 5, 7}, {4, 1}), second = tensor_of<D>({2, 2, 4, 4}, {4, 1});
-  nn::BatchNorm1d<D, double> net(1), average(1, {.momentum = std::nullopt}), untracked(1, {.track_running_stats = false});
+  nn::BatchNorm1d<D, double> net(1), average(1, {.momentum = std::nullopt}),
+      untracked(1, {.track_running_stats = false});
   for (auto* each : {&net, &average}) {
     (*each)(first);
     (*each)(second);
@@ -50,7 +52,8 @@ TEMPLATE_TEST_CASE("BatchNorm follows its batches in training and keeps to them 
   check_close(values_of(net.running_var), {0.9 * (0.9 + 2 / 3.) + 0.4 / 3});
   check_close(values_of(average.running_mean), {3.5});
   check_close(values_of(average.running_var), {4});
-  check_close(values_of(average(first)), {-2.5 / std::sqrt(4.00001), -0.5 / std::sqrt(4.00001), 1.5 / std::sqrt(4.00001), 3.5 / std::sqrt(4.00001)});
+  check_close(values_of(average(first)), {-2.5 / std::sqrt(4.00001), -0.5 / std::sqrt(4.00001),
+                                          1.5 / std::sqrt(4.00001), 3.5 / std::sqrt(4.00001)});
   CHECK(average.num_batches_tracked.item() == 2);
   const auto trained = untracked(first);
   untracked.eval();
@@ -91,8 +94,9 @@ TEMPLATE_TEST_CASE("BatchNorm of another type keeps its statistics in float", ""
   check_close(values_of(loaded.running_var), values_of(small.running_var));
 }
 
-TEMPLATE_TEST_CASE("activations are channels-last from the first layer on, and so are gradients: nothing is put in order between",
-                   "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE(
+    "activations are channels-last from the first layer on, and so are gradients: nothing is put in order between", "",
+    TERN_TEST_DEVICES) {
   using D = TestType;
   nn::BatchNorm2d<D> norm(6);
   nn::GroupNorm<D> group(2, 6);
@@ -115,8 +119,10 @@ TEMPLATE_TEST_CASE("activations are channels-last from the first layer on, and s
 
 TEMPLATE_TEST_CASE("BatchNorm refuses an input of other dimensions", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  CHECK(error_of([] { nn::BatchNorm2d<D>(3)(zeros<D>({2, 3, 4})); }) ==
-        "BatchNorm2d: an input of 4 dimensions is needed, not [2, 3, 4]");
-  CHECK(error_of([] { nn::BatchNorm1d<D>(3)(zeros<D>({2, 3, 4, 4})); }) ==
-        "BatchNorm1d: an input of 2 or 3 dimensions is needed, not [2, 3, 4, 4]");
+  CHECK(error_of([] {
+          nn::BatchNorm2d<D>(3)(zeros<D>({2, 3, 4}));
+        }) == "BatchNorm2d: an input of 4 dimensions is needed, not [2, 3, 4]");
+  CHECK(error_of([] {
+          nn::BatchNorm1d<D>(3)(zeros<D>({2, 3, 4, 4}));
+        }) == "BatchNorm1d: an input of 2 or 3 dimensions is needed, not [2, 3, 4, 4]");
 }

@@ -27,5 +27,6 @@ TEMPLATE_TEST_CASE("GroupNorm and InstanceNorm are their functions, with PyTorch
 }
 
 TEMPLATE_TEST_CASE("GroupNorm refuses groups that do not divide its channels", "", TERN_TEST_DEVICES) {
-  CHECK(error_of([] { nn::GroupNorm<TestType>(4, 6); }) == "GroupNorm: num_groups must divide the 6 channels, not be 4");
+  CHECK(error_of([] { nn::GroupNorm<TestType>(4, 6); }) ==
+        "GroupNorm: num_groups must divide the 6 channels, not be 4");
 }

@@ -24,11 +24,13 @@ std::vector<std::vector<double>> normalised(Form form, Tensor<D, T> x, Tensor<D,
                                       : batch_norm_add_relu(x, residual, mean, var, weight, bias, true, 0.3);
   CHECK((y.is_contiguous(channels_last) || y.dim() == 2));
   y.backward(spread_tensor<D, T>(x.shape(), -1, 1));
-  std::vector all{values_of(y), values_of(mean), values_of(var), values_of(x.grad()), values_of(weight.grad()), values_of(bias.grad())};
+  std::vector all{values_of(y),        values_of(mean),          values_of(var),
+                  values_of(x.grad()), values_of(weight.grad()), values_of(bias.grad())};
   if (form == Form::add_relu) all.push_back(values_of(residual.grad()));
-  const auto trained = form == Form::plain  ? batch_norm(x.detach(), mean, var, weight, bias)
-                       : form == Form::relu ? batch_norm_relu(x.detach(), mean, var, weight, bias)
-                                            : batch_norm_add_relu(x.detach(), residual.detach(), mean, var, weight, bias);
+  const auto trained = form == Form::plain ? batch_norm(x.detach(), mean, var, weight, bias)
+                       : form == Form::relu
+                           ? batch_norm_relu(x.detach(), mean, var, weight, bias)
+                           : batch_norm_add_relu(x.detach(), residual.detach(), mean, var, weight, bias);
   all.push_back(values_of(trained));
   return all;
 }
@@ -41,8 +43,14 @@ TEMPLATE_TEST_CASE("batch_norm and its gradients on any shape and layout", "[ops
                            : std::is_same_v<TestType, half>  ? 4e-3
                                                              : 4e-2;
   for (const Form form : {Form::plain, Form::relu, Form::add_relu})
-    for (const Shape& shape : std::vector<Shape>{
-             {5, 1}, {4, 17}, {3, 6, 5}, {2, 1, 3, 5}, {3, 16, 4, 4}, {3, 67, 9, 10}, {1, 128, 5, 1}, {2, 3, 2, 3, 2}}) {
+    for (const Shape& shape : std::vector<Shape>{{5, 1},
+                                                 {4, 17},
+                                                 {3, 6, 5},
+                                                 {2, 1, 3, 5},
+                                                 {3, 16, 4, 4},
+                                                 {3, 67, 9, 10},
+                                                 {1, 128, 5, 1},
+                                                 {2, 3, 2, 3, 2}}) {
       INFO(text({shape}) << " form " << int(form));
       const auto all = [&]<class D>(D) {
         return std::pair(spread_tensor<D, TestType>(shape, -3, 5), spread_tensor<D, TestType>(shape, -1, 1));
@@ -63,8 +71,10 @@ TEMPLATE_TEST_CASE("fused forms of batch_norm are their parts one after the othe
   using D = Cpu;
   const Shape shape{6, 19, 7, 5};
   const auto run = [&](bool fused, bool add) {
-    auto x = spread_tensor<D, TestType>(shape).requires_grad_(), r = spread_tensor<D, TestType>(shape, -1, 2).requires_grad_();
-    auto w = spread_tensor<D, TestType>(19, -1, 1).requires_grad_(), b = spread_tensor<D, TestType>(19).requires_grad_();
+    auto x = spread_tensor<D, TestType>(shape).requires_grad_(),
+         r = spread_tensor<D, TestType>(shape, -1, 2).requires_grad_();
+    auto w = spread_tensor<D, TestType>(19, -1, 1).requires_grad_(),
+         b = spread_tensor<D, TestType>(19).requires_grad_();
     Tensor<D, TestType> y;
     if (fused && add) y = batch_norm_add_relu(x, r, {}, {}, w, b, true);
     if (fused && !add) y = batch_norm_relu(x, {}, {}, w, b, true);
@@ -80,19 +90,23 @@ TEMPLATE_TEST_CASE("fused forms of batch_norm are their parts one after the othe
 
 TEMPLATE_TEST_CASE("gradients of batch_norm", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
-  auto x = spread_tensor<D>({3, 2, 2, 2}).requires_grad_(), r = spread_tensor<D>({3, 2, 2, 2}, -0.2, 0.3).requires_grad_(),
-       w = tensor_of<D>({0.7, 1.4}).requires_grad_(), b = tensor_of<D>({0.3, -0.2}).requires_grad_();
+  auto x = spread_tensor<D>({3, 2, 2, 2}).requires_grad_(),
+       r = spread_tensor<D>({3, 2, 2, 2}, -0.2, 0.3).requires_grad_(), w = tensor_of<D>({0.7, 1.4}).requires_grad_(),
+       b = tensor_of<D>({0.3, -0.2}).requires_grad_();
   const auto mean = tensor_of<D>({0.2, -0.1}), var = tensor_of<D>({1.1, 0.6});
   const auto check = [](const auto& f, const auto& at) {
     CHECK(gradcheck(f, at));
     CHECK(gradgradcheck(f, at));
   };
-  check([](const auto& v, const auto& s, const auto& c) { return batch_norm(v, {}, {}, s, c, true, 0.1, 1e-2); }, std::tuple{x, w, b});
+  check([](const auto& v, const auto& s, const auto& c) { return batch_norm(v, {}, {}, s, c, true, 0.1, 1e-2); },
+        std::tuple{x, w, b});
   check([](const auto& v, const auto& s, const auto& c) { return batch_norm_relu(v, {}, {}, s, c, true, 0.1, 1e-2); },
         std::tuple{x, w, b});
-  check([](const auto& v, const auto& u, const auto& s, const auto& c) { return batch_norm_add_relu(v, u, {}, {}, s, c, true, 0.1, 1e-2); },
+  check([](const auto& v, const auto& u, const auto& s,
+           const auto& c) { return batch_norm_add_relu(v, u, {}, {}, s, c, true, 0.1, 1e-2); },
         std::tuple{x, r, w, b});
-  check([&](const auto& v, const auto& u, const auto& s, const auto& c) { return batch_norm_add_relu(v, u, mean, var, s, c); },
+  check([&](const auto& v, const auto& u, const auto& s,
+            const auto& c) { return batch_norm_add_relu(v, u, mean, var, s, c); },
         std::tuple{x, r, w, b});
   check([](const auto& v) { return batch_norm(v, {}, {}, {}, {}, true); }, std::tuple{x});
   check([&](const auto& v) { return batch_norm(v, mean, var); }, std::tuple{x});
@@ -140,15 +154,20 @@ TEMPLATE_TEST_CASE("batch_norm passes NaN on in its channel only", "[ops]", TERN
 TEMPLATE_TEST_CASE("batch_norm refuses", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = zeros<D>({2, 3, 4, 4}), c = ones<D>({3});
-  CHECK(error_of([&] { batch_norm(zeros<D>({3}), c, c); }) == "batch_norm: an input of shape [N, C, ...] is needed, not [3]");
+  CHECK(error_of([&] { batch_norm(zeros<D>({3}), c, c); }) ==
+        "batch_norm: an input of shape [N, C, ...] is needed, not [3]");
   CHECK(error_of([&] { batch_norm(x, c, ones<D>({4})); }) ==
-        "batch_norm: weight, bias and running statistics must be of shape [3] for an input of shape [2, 3, 4, 4], not [4]");
+        "batch_norm: weight, bias and running statistics must be of shape [3] for an input of shape [2, 3, 4, 4], not "
+        "[4]");
   CHECK(error_of([&] { batch_norm(x, c, {}, {}, {}, true); }) ==
         "batch_norm: running_mean and running_var belong together: one is undefined");
-  CHECK(error_of([&] { batch_norm(x, {}, {}); }) == "batch_norm: without training it needs running_mean and running_var");
-  CHECK(error_of([&] { batch_norm(zeros<D>({1, 3}), c, c, {}, {}, true); }) ==
-        "batch_norm: training needs more than one value for each channel, which [1, 3] does not have");
-  CHECK(error_of([&] { batch_norm_add_relu(x, zeros<D>({2, 3, 4, 1}), c, c); }) ==
-        "batch_norm_add_relu: the residual's shape [2, 3, 4, 1] is not the input's [2, 3, 4, 4]");
+  CHECK(error_of([&] { batch_norm(x, {}, {}); }) ==
+        "batch_norm: without training it needs running_mean and running_var");
+  CHECK(error_of([&] {
+          batch_norm(zeros<D>({1, 3}), c, c, {}, {}, true);
+        }) == "batch_norm: training needs more than one value for each channel, which [1, 3] does not have");
+  CHECK(error_of([&] {
+          batch_norm_add_relu(x, zeros<D>({2, 3, 4, 1}), c, c);
+        }) == "batch_norm_add_relu: the residual's shape [2, 3, 4, 1] is not the input's [2, 3, 4, 4]");
   CHECK_THAT(error_of([&] { batch_norm_add_relu(x, {}, c, c); }), ContainsSubstring("batch_norm_add_relu: "));
 }

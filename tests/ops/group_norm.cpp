@@ -37,12 +37,14 @@ TEMPLATE_TEST_CASE("group_norm and instance_norm by their formula in any layout"
       const auto y = group_norm(x, 3, w, b, 0.1);
       CHECK(y.is_contiguous(channels_last));
       check_close(values_of(y), grouped(values, std::size_t(shape[0]), 6, 3));
-      check_close(values_of(instance_norm(x, {}, {}, w, b, true, 0.1, 0.1)), grouped(values, std::size_t(shape[0]), 6, 6));
+      check_close(values_of(instance_norm(x, {}, {}, w, b, true, 0.1, 0.1)),
+                  grouped(values, std::size_t(shape[0]), 6, 6));
     }
   check_close(values_of(group_norm(spread_tensor<D>({4, 6}), 2, w, b, 0.1)), grouped(spread_values(24), 4, 6, 2));
 }
 
-TEMPLATE_TEST_CASE("instance_norm's running statistics follow the average of the samples'", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("instance_norm's running statistics follow the average of the samples'", "[ops]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D, float>({1, 3, 2, 6, 5, 9, 0, 4}, {2, 2, 2});
   const auto mean = zeros<D>({2}), var = ones<D>({2});
@@ -61,7 +63,8 @@ TEMPLATE_TEST_CASE("gradients of group_norm and instance_norm", "[ops][gradcheck
     CHECK(gradgradcheck(f, at));
   };
   check([](const auto& v, const auto& s, const auto& c) { return group_norm(v, 2, s, c, 1e-2); }, std::tuple{x, w, b});
-  check([](const auto& v, const auto& s, const auto& c) { return instance_norm(v, {}, {}, s, c, true, 0.1, 1e-2); }, std::tuple{x, w, b});
+  check([](const auto& v, const auto& s, const auto& c) { return instance_norm(v, {}, {}, s, c, true, 0.1, 1e-2); },
+        std::tuple{x, w, b});
   check([](const auto& v) { return group_norm(v, 4); }, std::tuple{x});
 }
 
@@ -74,14 +77,19 @@ TEMPLATE_TEST_CASE("group_norm of bfloat16 calculates in float", "[ops]", TERN_T
 TEMPLATE_TEST_CASE("group_norm and instance_norm refuse", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = zeros<D>({2, 6, 4});
-  CHECK(error_of([&] { group_norm(x, 4); }) == "group_norm: num_groups must divide the 6 channels of [2, 6, 4], not be 4");
-  CHECK(error_of([&] { group_norm(x, 0); }) == "group_norm: num_groups must divide the 6 channels of [2, 6, 4], not be 0");
-  CHECK(error_of([&] { group_norm(zeros<D>({1, 6, 0}), 2); }) ==
-        "group_norm: more than one value is needed for each of 2 groups, which [1, 6, 0] does not have");
-  CHECK(error_of([&] { group_norm(x, 2, zeros<D>({3})); }) ==
-        "group_norm: weight, bias and running statistics must be of shape [6] for an input of shape [2, 6, 4], not [3]");
-  CHECK(error_of([&] { instance_norm(zeros<D>({2, 6, 1})); }) ==
-        "instance_norm: more than one value is needed in each channel, which [2, 6, 1] does not have");
+  CHECK(error_of([&] { group_norm(x, 4); }) ==
+        "group_norm: num_groups must divide the 6 channels of [2, 6, 4], not be 4");
+  CHECK(error_of([&] { group_norm(x, 0); }) ==
+        "group_norm: num_groups must divide the 6 channels of [2, 6, 4], not be 0");
+  CHECK(error_of([&] {
+          group_norm(zeros<D>({1, 6, 0}), 2);
+        }) == "group_norm: more than one value is needed for each of 2 groups, which [1, 6, 0] does not have");
+  CHECK(
+      error_of([&] { group_norm(x, 2, zeros<D>({3})); }) ==
+      "group_norm: weight, bias and running statistics must be of shape [6] for an input of shape [2, 6, 4], not [3]");
+  CHECK(error_of([&] {
+          instance_norm(zeros<D>({2, 6, 1}));
+        }) == "instance_norm: more than one value is needed in each channel, which [2, 6, 1] does not have");
   CHECK(error_of([&] { instance_norm(x, {}, {}, {}, {}, false); }) ==
         "instance_norm: without training it needs running_mean and running_var");
   CHECK(group_norm(zeros<D>({0, 6, 4}), 2).shape() == Shape{0, 6, 4});

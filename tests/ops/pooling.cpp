@@ -61,7 +61,8 @@ TEMPLATE_TEST_CASE("pooling of images of 1 and 3 dimensions is that of 2", "[ops
   const auto line = spread_tensor<D>({2, 3, 9});
   const auto same = [](const auto& a, const auto& b) { check_close(values_of(a), values_of(b)); };
   const auto flat = line.unsqueeze(2);
-  same(max_pool1d(line, 3, {.stride = 2, .padding = 1}), max_pool2d(flat, {1, 3}, {.stride = {1, 2}, .padding = {0, 1}}));
+  same(max_pool1d(line, 3, {.stride = 2, .padding = 1}),
+       max_pool2d(flat, {1, 3}, {.stride = {1, 2}, .padding = {0, 1}}));
   same(avg_pool1d(line, 4, {.ceil_mode = true}), avg_pool2d(flat, {1, 4}, {.ceil_mode = true}));
   same(adaptive_max_pool1d(line, 4), adaptive_max_pool2d(flat, {1, 4}));
   same(adaptive_avg_pool1d(line, 4), adaptive_avg_pool2d(flat, {1, 4}));
@@ -145,19 +146,26 @@ TEMPLATE_TEST_CASE("pooling of one image, of none, and to nothing", "[ops]", TER
 
 TEMPLATE_TEST_CASE("pooling refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType>({2, 3, 4, 5});
-  CHECK(error_of([&] { max_pool2d(x, {5, 2}); }) ==
-        "max_pool2d: a window of [5, 2] does not fit into [2, 3, 4, 5] with padding [0]");
+  CHECK(error_of([&] {
+          max_pool2d(x, {5, 2});
+        }) == "max_pool2d: a window of [5, 2] does not fit into [2, 3, 4, 5] with padding [0]");
   CHECK(error_of([&] { max_pool2d(x, {2, 2, 2}); }) == "max_pool2d: kernel_size needs 2 numbers or one for all, not 3");
   CHECK(error_of([&] { max_pool2d(x, 0); }) == "max_pool2d: kernel_size must be at least 1, not 0");
   CHECK(error_of([&] { max_pool2d(x, 2, {.stride = {1, 0}}); }) == "max_pool2d: stride must be at least 1, not 0");
   CHECK(error_of([&] { max_pool2d(x, 2, {.dilation = 0}); }) == "max_pool2d: dilation must be at least 1, not 0");
   CHECK(error_of([&] { avg_pool2d(x, 2, {.padding = -1}); }) == "avg_pool2d: padding must be at least 0, not -1");
-  CHECK(error_of([&] { avg_pool2d(x, 2, {.padding = 2}); }) == "avg_pool2d: padding 2 is more than half of a window of 2");
+  CHECK(error_of([&] { avg_pool2d(x, 2, {.padding = 2}); }) ==
+        "avg_pool2d: padding 2 is more than half of a window of 2");
   CHECK(error_of([&] { avg_pool2d(x, 2, {.divisor_override = 0}); }) == "avg_pool2d: divisor_override must not be 0");
   CHECK(error_of([&] { avg_pool1d(x, 2); }) ==
-        "avg_pool1d: an input of 3 dimensions, or 2 without a batch, is needed, none but the batch empty, not [2, 3, 4, 5]");
-  CHECK(error_of([&] { adaptive_avg_pool2d(x, {2, -1}); }) ==
-        "adaptive_avg_pool2d: output_size must not be negative: [2, -1]");
-  CHECK(error_of([&] { lp_pool2d(zeros<TestType>({2, 0, 4, 4}), 2, 2); }) ==
-        "lp_pool2d: an input of 4 dimensions, or 3 without a batch, is needed, none but the batch empty, not [2, 0, 4, 4]");
+        "avg_pool1d: an input of 3 dimensions, or 2 without a batch, is needed, none but the batch empty, not [2, 3, "
+        "4, 5]");
+  CHECK(error_of([&] {
+          adaptive_avg_pool2d(x, {2, -1});
+        }) == "adaptive_avg_pool2d: output_size must not be negative: [2, -1]");
+  CHECK(error_of([&] {
+          lp_pool2d(zeros<TestType>({2, 0, 4, 4}), 2, 2);
+        }) ==
+        "lp_pool2d: an input of 4 dimensions, or 3 without a batch, is needed, none but the batch empty, not [2, 0, 4, "
+        "4]");
 }

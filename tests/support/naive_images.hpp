@@ -103,7 +103,9 @@ void average_pool_gradient(Naive, const Pooling& p, const Array& dx, const Array
   std::vector<double> sums(std::size_t(dx.numel), 0);
   naive::each_pooled(
       p, dy, dx, [](Index) {},
-      [&](Index to, Index from, Index, double divisor) { sums[std::size_t(from)] += naive::wide<T>(dy, to) / divisor; });
+      [&](Index to, Index from, Index, double divisor) {
+        sums[std::size_t(from)] += naive::wide<T>(dy, to) / divisor;
+      });
   naive::narrow<T>(dx, sums);
 }
 
@@ -114,7 +116,8 @@ template <class T>
 double normalised(const BatchNorm& b, Index i, const Array& x, double mean, double scale, const Array& weight,
                   const Array& bias, const Array* residual) {
   const Index c = i % x.dims[1];
-  const double v = (wide<T>(x, i) - mean) * scale * wide<T>(weight, c) + wide<T>(bias, c) + (residual ? wide<T>(*residual, i) : 0);
+  const double v =
+      (wide<T>(x, i) - mean) * scale * wide<T>(weight, c) + wide<T>(bias, c) + (residual ? wide<T>(*residual, i) : 0);
   return b.relu && v < 0 ? 0 : v;
 }
 

@@ -32,51 +32,53 @@ struct BatchNormCall {
 };
 
 /// Error unless x has one of two numbers of dimensions.
-[[gnu::noinline, gnu::cold]] inline void check_batch_norm_input(const char* layer, const Array* x, int least, int most) {
+[[gnu::noinline, gnu::cold]] inline void check_batch_norm_input(const char* layer, const Array* x, int least,
+                                                                int most) {
   if (x && (x->ndim < least || x->ndim > most))
-    fail(layer, {"an input of ", least, least == most ? "" : " or ", least == most ? Piece("") : Piece(most), " dimensions is needed, not ",
-                 x->shape_ref()});
+    fail(layer, {"an input of ", least, least == most ? "" : " or ", least == most ? Piece("") : Piece(most),
+                 " dimensions is needed, not ", x->shape_ref()});
 }
 
 }  // namespace detail
 
-/// For each channel of [N, C], [N, C, L] (1d), [N, C, H, W] (2d), [N, C, D, H, W] (3d): (x - mean) / sqrt(var + eps) weight + bias
-/// (Ioffe, Szegedy: Batch normalization, 2015), in training with the batch's mean and variance, which running_mean and running_var
-/// follow; in evaluation with those. weight starts as ones, bias as zeros. relu(x) is relu of the result and add_relu(x, residual) relu of
-/// the result + residual, each in the same passes over memory. Without a momentum the host waits for the device in training.
-#define TERN_BATCH_NORM(Name, least, most)                                                                                     \
-  template <Device D, Element T = float>                                                                                       \
-  struct Name : Module<D, T> {                                                                                                 \
-    BatchNormOptions options;                                                                                                  \
-    Parameter<D, T> weight, bias;                                                                                              \
-    Statistic<D, T> running_mean, running_var;                                                                                 \
-    Tensor<D, Index> num_batches_tracked;                                                                                      \
-    explicit Name(Index num_features, const BatchNormOptions& how = {}) : options(how) {                                       \
-      if (num_features < 0) fail(#Name, {"num_features must not be negative: ", num_features});                                \
-      if (how.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);                                     \
-      if (!how.track_running_stats) return;                                                                                    \
-      running_mean = zeros<D, compute_t<T>>(num_features);                                                                     \
-      running_var = ones<D, compute_t<T>>(num_features);                                                                       \
-      num_batches_tracked = zeros<D, Index>({});                                                                               \
-    }                                                                                                                          \
-    TERN_FIELDS(Name, options, weight, bias, running_mean, running_var, num_batches_tracked)                                   \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const {                                                                        \
-      detail::check_batch_norm_input(#Name, x.impl(), least, most);                                                            \
-      const detail::BatchNormCall<D, T> c(*this);                                                                              \
-      return batch_norm(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);                                  \
-    }                                                                                                                          \
-    Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const {                                                           \
-      const Site at(here);                                                                                                     \
-      detail::check_batch_norm_input(#Name, x.impl(), least, most);                                                            \
-      const detail::BatchNormCall<D, T> c(*this);                                                                              \
-      return batch_norm_relu(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);                             \
-    }                                                                                                                          \
-    Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {                         \
-      const Site at(here);                                                                                                     \
-      detail::check_batch_norm_input(#Name, x.impl(), least, most);                                                            \
-      const detail::BatchNormCall<D, T> c(*this);                                                                              \
-      return batch_norm_add_relu(x, residual, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);               \
-    }                                                                                                                          \
+/// For each channel of [N, C], [N, C, L] (1d), [N, C, H, W] (2d), [N, C, D, H, W] (3d): (x - mean) / sqrt(var + eps)
+/// weight + bias (Ioffe, Szegedy: Batch normalization, 2015), in training with the batch's mean and variance, which
+/// running_mean and running_var follow; in evaluation with those. weight starts as ones, bias as zeros. relu(x) is relu
+/// of the result and add_relu(x, residual) relu of the result + residual, each in the same passes over memory. Without
+/// a momentum the host waits for the device in training.
+#define TERN_BATCH_NORM(Name, least, most)                                                                       \
+  template <Device D, Element T = float>                                                                         \
+  struct Name : Module<D, T> {                                                                                   \
+    BatchNormOptions options;                                                                                    \
+    Parameter<D, T> weight, bias;                                                                                \
+    Statistic<D, T> running_mean, running_var;                                                                   \
+    Tensor<D, Index> num_batches_tracked;                                                                        \
+    explicit Name(Index num_features, const BatchNormOptions& how = {}) : options(how) {                         \
+      if (num_features < 0) fail(#Name, {"num_features must not be negative: ", num_features});                  \
+      if (how.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);                       \
+      if (!how.track_running_stats) return;                                                                      \
+      running_mean = zeros<D, compute_t<T>>(num_features);                                                       \
+      running_var = ones<D, compute_t<T>>(num_features);                                                         \
+      num_batches_tracked = zeros<D, Index>({});                                                                 \
+    }                                                                                                            \
+    TERN_FIELDS(Name, options, weight, bias, running_mean, running_var, num_batches_tracked)                     \
+    Tensor<D, T> forward(const Tensor<D, T>& x) const {                                                          \
+      detail::check_batch_norm_input(#Name, x.impl(), least, most);                                              \
+      const detail::BatchNormCall<D, T> c(*this);                                                                \
+      return batch_norm(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);                    \
+    }                                                                                                            \
+    Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const {                                             \
+      const Site at(here);                                                                                       \
+      detail::check_batch_norm_input(#Name, x.impl(), least, most);                                              \
+      const detail::BatchNormCall<D, T> c(*this);                                                                \
+      return batch_norm_relu(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);               \
+    }                                                                                                            \
+    Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {           \
+      const Site at(here);                                                                                       \
+      detail::check_batch_norm_input(#Name, x.impl(), least, most);                                              \
+      const detail::BatchNormCall<D, T> c(*this);                                                                \
+      return batch_norm_add_relu(x, residual, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps); \
+    }                                                                                                            \
   };
 TERN_BATCH_NORM(BatchNorm1d, 2, 3)
 TERN_BATCH_NORM(BatchNorm2d, 4, 4)

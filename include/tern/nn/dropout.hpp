@@ -5,17 +5,17 @@
 
 namespace tern::nn {
 
-/// In training each element (Dropout, AlphaDropout) or each channel of [N, C, ...] (Dropout1d to 3d, FeatureAlphaDropout) falls with
-/// probability p, as the function has it; in evaluation x itself.
-#define TERN_DROPOUT(Name, function)                                                                     \
-  template <Device D, Element T = float>                                                                 \
-  struct Name : Module<D, T> {                                                                           \
-    double p = 0.5;                                                                                      \
-    explicit Name(double probability) : p(probability) {                                                 \
-      if (!(p >= 0 && p <= 1)) fail(#Name, {"the probability must be in [0, 1], not ", p});              \
-    }                                                                                                    \
-    TERN_FIELDS(Name, p)                                                                                 \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, p, this->is_training()); }    \
+/// In training each element (Dropout, AlphaDropout) or each channel of [N, C, ...] (Dropout1d to 3d,
+/// FeatureAlphaDropout) falls with probability p, as the function has it; in evaluation x itself.
+#define TERN_DROPOUT(Name, function)                                                                  \
+  template <Device D, Element T = float>                                                              \
+  struct Name : Module<D, T> {                                                                        \
+    double p = 0.5;                                                                                   \
+    explicit Name(double probability) : p(probability) {                                              \
+      if (!(p >= 0 && p <= 1)) fail(#Name, {"the probability must be in [0, 1], not ", p});           \
+    }                                                                                                 \
+    TERN_FIELDS(Name, p)                                                                              \
+    Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, p, this->is_training()); } \
   };
 TERN_DROPOUT(Dropout, dropout)
 TERN_DROPOUT(Dropout1d, dropout1d)

@@ -35,30 +35,30 @@ struct InstanceNormOptions {
   bool affine = false, track_running_stats = false;
 };
 
-/// instance_norm of [N, C, L] (1d), [N, C, H, W] (2d), [N, C, D, H, W] (3d), or of one sample without N; with the sample's own statistics
-/// unless running ones are tracked and the layer is in evaluation.
-#define TERN_INSTANCE_NORM(Name, dims)                                                                                      \
-  template <Device D, Element T = float>                                                                                    \
-  struct Name : Module<D, T> {                                                                                              \
-    InstanceNormOptions options;                                                                                            \
-    Parameter<D, T> weight, bias;                                                                                           \
-    Statistic<D, T> running_mean, running_var;                                                                              \
-    Tensor<D, Index> num_batches_tracked;                                                                                   \
-    explicit Name(Index num_features, const InstanceNormOptions& how = {}) : options(how) {                                 \
-      if (how.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);                                  \
-      if (!how.track_running_stats) return;                                                                                 \
-      running_mean = zeros<D, compute_t<T>>(num_features);                                                                  \
-      running_var = ones<D, compute_t<T>>(num_features);                                                                    \
-      num_batches_tracked = zeros<D, Index>({});                                                                            \
-    }                                                                                                                       \
-    TERN_FIELDS(Name, options, weight, bias, running_mean, running_var, num_batches_tracked)                                \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const {                                                                     \
-      detail::check_batch_norm_input(#Name, x.impl(), dims + 1, dims + 2);                                                  \
-      const bool own = this->is_training() || !running_mean.defined(), single = x.dim() == dims + 1;                        \
-      const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight, bias, own,      \
-                                           options.momentum, options.eps);                                                  \
-      return single ? squeeze(y, 0) : y;                                                                                    \
-    }                                                                                                                       \
+/// instance_norm of [N, C, L] (1d), [N, C, H, W] (2d), [N, C, D, H, W] (3d), or of one sample without N; with the
+/// sample's own statistics unless running ones are tracked and the layer is in evaluation.
+#define TERN_INSTANCE_NORM(Name, dims)                                                                                 \
+  template <Device D, Element T = float>                                                                               \
+  struct Name : Module<D, T> {                                                                                         \
+    InstanceNormOptions options;                                                                                       \
+    Parameter<D, T> weight, bias;                                                                                      \
+    Statistic<D, T> running_mean, running_var;                                                                         \
+    Tensor<D, Index> num_batches_tracked;                                                                              \
+    explicit Name(Index num_features, const InstanceNormOptions& how = {}) : options(how) {                            \
+      if (how.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);                             \
+      if (!how.track_running_stats) return;                                                                            \
+      running_mean = zeros<D, compute_t<T>>(num_features);                                                             \
+      running_var = ones<D, compute_t<T>>(num_features);                                                               \
+      num_batches_tracked = zeros<D, Index>({});                                                                       \
+    }                                                                                                                  \
+    TERN_FIELDS(Name, options, weight, bias, running_mean, running_var, num_batches_tracked)                           \
+    Tensor<D, T> forward(const Tensor<D, T>& x) const {                                                                \
+      detail::check_batch_norm_input(#Name, x.impl(), dims + 1, dims + 2);                                             \
+      const bool own = this->is_training() || !running_mean.defined(), single = x.dim() == dims + 1;                   \
+      const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight, bias, own, \
+                                           options.momentum, options.eps);                                             \
+      return single ? squeeze(y, 0) : y;                                                                               \
+    }                                                                                                                  \
   };
 TERN_INSTANCE_NORM(InstanceNorm1d, 1)
 TERN_INSTANCE_NORM(InstanceNorm2d, 2)

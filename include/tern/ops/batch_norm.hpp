@@ -10,7 +10,8 @@ namespace tern {
 namespace detail {
 
 /// Error unless x is [N, C, ...] and what belongs to its channels, where it is given, has C elements.
-[[gnu::noinline, gnu::cold]] inline void check_channels(const char* op, const Array& x, std::initializer_list<const Array*> each) {
+[[gnu::noinline, gnu::cold]] inline void check_channels(const char* op, const Array& x,
+                                                        std::initializer_list<const Array*> each) {
   if (x.ndim < 2) fail(op, {"an input of shape [N, C, ...] is needed, not ", x.shape_ref()});
   for (const Array* a : each)
     if (a && !(a->shape() == Shape(x.dims[1])))
@@ -20,7 +21,8 @@ namespace detail {
 
 /// Error unless the statistics are there that a call needs.
 [[gnu::noinline, gnu::cold]] inline void check_statistics(const char* op, const Array& x, const Array* residual,
-                                                          const Array* running_mean, const Array* running_var, bool training) {
+                                                          const Array* running_mean, const Array* running_var,
+                                                          bool training) {
   if (residual && !same_shape(x, *residual))
     fail(op, {"the residual's shape ", residual->shape_ref(), " is not the input's ", x.shape_ref()});
   if (!running_mean != !running_var) fail(op, {"running_mean and running_var belong together: one is undefined"});
@@ -39,7 +41,8 @@ inline Shape beside_channels(int ndim, Index channels) {
 }
 /// What normalisation is of no elements: x weight + bias, so that gradients find their way.
 template <class D, class T>
-Tensor<D, T> scaled_and_shifted(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias) {
+Tensor<D, T> scaled_and_shifted(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                                const Tensor<D, T>& bias) {
   const Shape beside = beside_channels(x.dim(), x.size(1));
   return add(mul(x, view(weight, beside), op.here), view(bias, beside), 1, op.here);
 }
@@ -91,7 +94,8 @@ struct BatchNormState {
     const X normal = mul(centred, factor), slope = mul(g, view(weight, channels));
     X dx;
     if (needs[0] && training)
-      dx = mul(factor, sub(sub(slope, tern::mean(slope, dims, true)), mul(normal, tern::mean(mul(slope, normal), dims, true))));
+      dx = mul(factor,
+               sub(sub(slope, tern::mean(slope, dims, true)), mul(normal, tern::mean(mul(slope, normal), dims, true))));
     else if (needs[0])
       dx = mul(factor, slope);
     return {dx, needs[1] ? sum(mul(g, normal), dims) : X(), needs[2] ? sum(g, dims) : X(), needs[3] ? g : X()};
@@ -100,7 +104,8 @@ struct BatchNormState {
 
 template <class D, class T, class S = Tensor<D, compute_t<T>>>
 Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& residual, const S& running_mean,
-                        const S& running_var, const Tensor<D, T>& weight, const Tensor<D, T>& bias, bool training, BatchNorm b) {
+                        const S& running_var, const Tensor<D, T>& weight, const Tensor<D, T>& bias, bool training,
+                        BatchNorm b) {
   if (x.checked(op.name)->ndim == 1 && x.numel() == 0) return mul(x, 1, op.here);  // as in PyTorch
   check_channels(op.name, *x.impl(), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
   check_statistics(op.name, *x.impl(), residual.impl(), running_mean.impl(), running_var.impl(), training);
@@ -120,9 +125,10 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
     scale = empty<D, compute_t<T>>(channels, x.device());
     for (const S* statistic : {&running_mean, &running_var})
       if (statistic->defined()) check_writable(op.name, statistic->impl());
-    const S m = running_mean.defined() ? dense(running_mean) : S(), v = running_var.defined() ? dense(running_var) : S();
-    backend::batch_norm<T>(D{}, b, *y.impl(), *mean.impl(), *scale.impl(), m.impl(), v.impl(), *rows.impl(), *dense(w).impl(),
-                           *dense(c).impl(), added.impl());
+    const S m = running_mean.defined() ? dense(running_mean) : S(),
+            v = running_var.defined() ? dense(running_var) : S();
+    backend::batch_norm<T>(D{}, b, *y.impl(), *mean.impl(), *scale.impl(), m.impl(), v.impl(), *rows.impl(),
+                           *dense(w).impl(), *dense(c).impl(), added.impl());
     const auto keep = [](const S& statistic, const S& made) {
       if (!statistic.defined()) return;
       if (made.impl() != statistic.impl()) backend::copy(D{}, *statistic.impl(), *made.impl());
@@ -131,8 +137,8 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
     keep(running_mean, m);
     keep(running_var, v);
   } else {
-    backend::batch_norm_inference<T>(D{}, b, *y.impl(), *rows.impl(), *dense(running_mean).impl(), *dense(running_var).impl(),
-                                     *dense(w).impl(), *dense(c).impl(), added.impl());
+    backend::batch_norm_inference<T>(D{}, b, *y.impl(), *rows.impl(), *dense(running_mean).impl(),
+                                     *dense(running_var).impl(), *dense(w).impl(), *dense(c).impl(), added.impl());
     if (records(x, w)) {
       // Copies: training may go on before the gradient is asked for.
       mean = clone(running_mean.detach());
@@ -152,14 +158,16 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
 
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + eps) weight + bias for each channel of x, [N, C, ...]. In training mean and variance are x's, and
-/// running = (1 - momentum) running + momentum (mean, unbiased variance); else they are running_mean and running_var. All four have C
-/// elements; undefined, weight and bias are ones and zeros, and no running statistics are kept.
+/// (x - mean) / sqrt(variance + eps) weight + bias for each channel of x, [N, C, ...]. In training mean and variance
+/// are x's, and running = (1 - momentum) running + momentum (mean, unbiased variance); else they are running_mean and
+/// running_var. All four have C elements; undefined, weight and bias are ones and zeros, and no running statistics are
+/// kept.
 template <Device D, Floating T>
 Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                         const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                        const std::type_identity_t<Tensor<D, T>>& weight = {}, const std::type_identity_t<Tensor<D, T>>& bias = {},
-                        bool training = false, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+                        const std::type_identity_t<Tensor<D, T>>& weight = {},
+                        const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
+                        double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training,
                             {.eps = eps, .momentum = momentum});
 }
@@ -169,13 +177,14 @@ template <Device D, Floating T>
 Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
                              const std::type_identity_t<Tensor<D, T>>& weight = {},
-                             const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false, double momentum = 0.1,
-                             double eps = 1e-5, Here here = {}) {
+                             const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
+                             double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training,
                             {.eps = eps, .momentum = momentum, .relu = true});
 }
 
-/// relu(batch_norm(x, ...) + residual), the end of a residual block, in the same passes over memory. residual has x's shape.
+/// relu(batch_norm(x, ...) + residual), the end of a residual block, in the same passes over memory. residual has x's
+/// shape.
 template <Device D, Floating T>
 Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, T>>& residual,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
@@ -184,8 +193,8 @@ Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity
                                  const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
                                  double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   residual.checked("batch_norm_add_relu");
-  return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias, training,
-                            {.eps = eps, .momentum = momentum, .relu = true});
+  return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias,
+                            training, {.eps = eps, .momentum = momentum, .relu = true});
 }
 
 }  // namespace tern

@@ -1,6 +1,6 @@
-// Dropout (Srivastava and others: "Dropout: a simple way to prevent neural networks from overfitting", 2014) of elements
-// and of channels. Which elements fall follows from seed, stream and position in memory, so the backward pass works it
-// out again: as fast as reading a mask, and nothing is kept.
+// Dropout (Srivastava and others: "Dropout: a simple way to prevent neural networks from overfitting", 2014) of
+// elements and of channels. Which elements fall follows from seed, stream and position in memory, so the backward pass
+// works it out again: as fast as reading a mask, and nothing is kept.
 #pragma once
 #include <cmath>
 
@@ -14,19 +14,24 @@ namespace detail {
 template <class D, class T>
 Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, RandomState state, MemoryFormat order) {
   const Tensor<D, T> from = contiguous(x.detach(), order);
-  const Tensor<D, T> y = order == channels_last ? empty<D, T>(x.shape(), order, x.device()) : empty<D, T>(x.shape(), x.device());
+  const Tensor<D, T> y =
+      order == channels_last ? empty<D, T>(x.shape(), order, x.device()) : empty<D, T>(x.shape(), x.device());
   backend::dropout<T>(D{}, state, p, *y.impl(), *from.impl());
-  record(op, y, wrt(x, [p, state, order](const Tensor<D, T>& g) { return dropout_by({"dropout", {}}, g, p, state, order); }));
+  record(op, y, wrt(x, [p, state, order](const Tensor<D, T>& g) {
+           return dropout_by({"dropout", {}}, g, p, state, order);
+         }));
   return y;
 }
 
 [[gnu::noinline, gnu::cold]] inline void check_dropout(const char* op, const Array* x, double p, int least_dims) {
   if (!x) fail(op, {"a tensor is undefined"});
   if (!(p >= 0 && p <= 1)) fail(op, {"the probability must be in [0, 1], not ", p});
-  if (x->ndim < least_dims) fail(op, {"an input of at least ", least_dims, " dimensions is needed, not ", x->shape_ref()});
+  if (x->ndim < least_dims)
+    fail(op, {"an input of at least ", least_dims, " dimensions is needed, not ", x->shape_ref()});
 }
 
-/// The shape of one number for each channel of each sample of [N, C, ...], or of one sample [C, ...], which has `single` dimensions.
+/// The shape of one number for each channel of each sample of [N, C, ...], or of one sample [C, ...], which has
+/// `single` dimensions.
 [[gnu::noinline, gnu::cold]] inline Shape channels_shape(ShapeRef x, int single) {
   Shape shape(x.d, x.n);
   for (int i = x.n == single ? 1 : 2; i < x.n; ++i) shape[i] = 1;
@@ -69,8 +74,8 @@ Tensor<D, T> dropout(const Tensor<D, T>& x, double p = 0.5, bool training = true
   return detail::dropout_by({"dropout", here}, x, p, next_random(), last ? channels_last : contiguous_format);
 }
 
-/// The same of whole channels of [N, C, L], or of one sample [C, L] (Tompson and others: Efficient object localization using
-/// convolutional networks, 2015).
+/// The same of whole channels of [N, C, L], or of one sample [C, L] (Tompson and others: Efficient object localization
+/// using convolutional networks, 2015).
 template <Device D, Floating T>
 Tensor<D, T> dropout1d(const Tensor<D, T>& x, double p = 0.5, bool training = true, Here here = {}) {
   return detail::channel_dropout({"dropout1d", here}, x, p, training, 2);
@@ -86,8 +91,8 @@ Tensor<D, T> dropout3d(const Tensor<D, T>& x, double p = 0.5, bool training = tr
   return detail::channel_dropout({"dropout3d", here}, x, p, training, 4);
 }
 
-/// In training each element becomes -1.758, SELU's limit, with probability p; then all are scaled and shifted so that a mean of 0 and a
-/// variance of 1 stay (Klambauer and others: Self-normalizing neural networks, 2017). Else x itself.
+/// In training each element becomes -1.758, SELU's limit, with probability p; then all are scaled and shifted so that a
+/// mean of 0 and a variance of 1 stay (Klambauer and others: Self-normalizing neural networks, 2017). Else x itself.
 template <Device D, Floating T>
 Tensor<D, T> alpha_dropout(const Tensor<D, T>& x, double p = 0.5, bool training = false, Here here = {}) {
   detail::check_dropout("alpha_dropout", x.impl(), p, 0);

@@ -23,17 +23,20 @@ Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Te
   const auto scale = reduce<backend::Sum, T, T>(op.name, square_of_distance, to_scale, dims, true, x, centre);
   const auto formula = [](auto v, auto m, auto s, auto w, auto b) { return (v - m) * s * w + b; };
   const Tensor<D, T> y = map<T>(op.name, formula, x, centre, scale, weight, bias);
-  record(op, y, wrt(inputs(x, weight, bias), saved(x, weight, centre, scale),
-                    [dims, eps](const Tensor<D, T>& g, const auto& input, const auto& w, const auto& m, const auto& s, Needs needs) {
-                      const bool again = GradMode::is_enabled();
-                      const auto centred = sub(input, again ? mean(input, dims, true) : m);
-                      const auto factor = again ? rsqrt(add(mean(square(centred), dims, true), eps)) : s;
-                      const auto normal = mul(centred, factor), slope = mul(g, w);
-                      Tensor<D, T> dx;
-                      if (needs[0])
-                        dx = mul(factor, sub(sub(slope, mean(slope, dims, true)), mul(normal, mean(mul(slope, normal), dims, true))));
-                      return std::tuple(dx, needs[1] ? mul(g, normal) : Tensor<D, T>(), needs[2] ? g : Tensor<D, T>());
-                    }));
+  record(op, y,
+         wrt(inputs(x, weight, bias), saved(x, weight, centre, scale),
+             [dims, eps](const Tensor<D, T>& g, const auto& input, const auto& w, const auto& m, const auto& s,
+                         Needs needs) {
+               const bool again = GradMode::is_enabled();
+               const auto centred = sub(input, again ? mean(input, dims, true) : m);
+               const auto factor = again ? rsqrt(add(mean(square(centred), dims, true), eps)) : s;
+               const auto normal = mul(centred, factor), slope = mul(g, w);
+               Tensor<D, T> dx;
+               if (needs[0])
+                 dx = mul(factor,
+                          sub(sub(slope, mean(slope, dims, true)), mul(normal, mean(mul(slope, normal), dims, true))));
+               return std::tuple(dx, needs[1] ? mul(g, normal) : Tensor<D, T>(), needs[2] ? g : Tensor<D, T>());
+             }));
   return y;
 }
 
@@ -55,14 +58,15 @@ Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, c
   const auto normal = [&](const auto& v, const auto& factor, const auto& offset) {
     return normalised_groups(op, v, factor, offset, eps);
   };
-  return view(rounded_once(normal, view(last, grouped, op.here), reshape(w, beside, op.here), reshape(b, beside, op.here)),
-              x.shape(), op.here);
+  return view(
+      rounded_once(normal, view(last, grouped, op.here), reshape(w, beside, op.here), reshape(b, beside, op.here)),
+      x.shape(), op.here);
 }
 
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + eps) weight + bias, mean and variance those of each of num_groups equal groups of channels of each sample
-/// of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros.
+/// (x - mean) / sqrt(variance + eps) weight + bias, mean and variance those of each of num_groups equal groups of
+/// channels of each sample of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros.
 template <Device D, Floating T>
 Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const std::type_identity_t<Tensor<D, T>>& weight = {},
                         const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
@@ -72,15 +76,17 @@ Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const std::type
   if (num_groups < 1 || channels % num_groups)
     fail(op, {"num_groups must divide the ", channels, " channels of ", x.shape(), ", not be ", num_groups});
   if (x.numel() <= (x.size(0) ? num_groups : -1))
-    fail(op, {"more than one value is needed for each of ", num_groups, " groups, which ", x.shape(), " does not have"});
+    fail(op,
+         {"more than one value is needed for each of ", num_groups, " groups, which ", x.shape(), " does not have"});
   return detail::group_norm({op, here}, x, num_groups, weight, bias, eps);
 }
 
-/// (x - mean) / sqrt(variance + eps) weight + bias, mean and variance those of each channel of each sample of x, [N, C, ...]; without
-/// use_input_stats they are running_mean and running_var. Running statistics that are given follow the samples' average:
-/// running = (1 - momentum) running + momentum (mean, unbiased variance).
+/// (x - mean) / sqrt(variance + eps) weight + bias, mean and variance those of each channel of each sample of x, [N, C,
+/// ...]; without use_input_stats they are running_mean and running_var. Running statistics that are given follow the
+/// samples' average: running = (1 - momentum) running + momentum (mean, unbiased variance).
 template <Device D, Floating T>
-Tensor<D, T> instance_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean = {},
+Tensor<D, T> instance_norm(const Tensor<D, T>& x,
+                           const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean = {},
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var = {},
                            const std::type_identity_t<Tensor<D, T>>& weight = {},
                            const std::type_identity_t<Tensor<D, T>>& bias = {}, bool use_input_stats = true,

@@ -1,6 +1,6 @@
-// Pooling: windows that move over the last one, two or three dimensions of [N, C, ...], or of one [C, ...], and the largest element,
-// the average or the p-norm of each. Sizes, steps and paddings are lists with an entry for each dimension, or one number for all;
-// a stride that is not given is the window's size. Results are channels-last.
+// Pooling: windows that move over the last one, two or three dimensions of [N, C, ...], or of one [C, ...], and the
+// largest element, the average or the p-norm of each. Sizes, steps and paddings are lists with an entry for each
+// dimension, or one number for all; a stride that is not given is the window's size. Results are channels-last.
 #pragma once
 #include <limits>
 #include <optional>
@@ -20,8 +20,8 @@ struct MaxPoolOptions {
 
 struct AvgPoolOptions {
   Dims stride{}, padding = 0;
-  bool ceil_mode = false;                     // windows may reach over the end
-  bool count_include_pad = true;              // the padding's zeros count as elements
+  bool ceil_mode = false;                      // windows may reach over the end
+  bool count_include_pad = true;               // the padding's zeros count as elements
   std::optional<Index> divisor_override = {};  // instead of the number of elements
 };
 
@@ -58,8 +58,8 @@ struct PoolPlan {
   bool fits = x.ndim == dims + 1 || x.ndim == dims + 2;
   for (int i = x.ndim == dims + 2; fits && i < x.ndim; ++i) fits = x.dims[i] > 0;
   if (!fits)
-    fail(op, {"an input of ", dims + 2, " dimensions, or ", dims + 1, " without a batch, is needed, none but the batch empty, not ",
-              x.shape_ref()});
+    fail(op, {"an input of ", dims + 2, " dimensions, or ", dims + 1,
+              " without a batch, is needed, none but the batch empty, not ", x.shape_ref()});
   PoolPlan plan;
   plan.in = x.shape();
   if (x.ndim == dims + 1) {
@@ -76,7 +76,8 @@ struct PoolSizes {
   bool ceil_mode;
 };
 
-[[gnu::noinline, gnu::cold]] inline PoolPlan plan_pooling(const char* op, int dims, const Array& x, const PoolSizes& sizes) {
+[[gnu::noinline, gnu::cold]] inline PoolPlan plan_pooling(const char* op, int dims, const Array& x,
+                                                          const PoolSizes& sizes) {
   PoolPlan plan = new_pool_plan(op, dims, x);
   Pooling& p = plan.window;
   set_pool_sizes(op, "kernel_size", sizes.kernel, dims, 1, p.kernel);
@@ -100,10 +101,12 @@ struct PoolSizes {
   return plan;
 }
 
-[[gnu::noinline, gnu::cold]] inline PoolPlan plan_adaptive_pooling(const char* op, int dims, const Array& x, const Dims& size) {
+[[gnu::noinline, gnu::cold]] inline PoolPlan plan_adaptive_pooling(const char* op, int dims, const Array& x,
+                                                                   const Dims& size) {
   PoolPlan plan = new_pool_plan(op, dims, x);
   plan.window.adaptive = true;
-  if (size.n != 1 && size.n != dims) fail(op, {"output_size needs ", dims, " numbers or one for all, not ", Index(size.n)});
+  if (size.n != 1 && size.n != dims)
+    fail(op, {"output_size needs ", dims, " numbers or one for all, not ", Index(size.n)});
   for (int i = 0; i < dims; ++i) {
     const Index out = size[size.n == 1 ? 0 : i];
     if (out < 0 && out != same_size) fail(op, {"output_size must not be negative: ", size});
@@ -152,8 +155,9 @@ Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) 
   if (g.numel() == 0) return zeros<D, T>(plan.in, g.device());
   const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
   backend::average_pool_gradient<T>(D{}, plan.window, *dx.impl(), *channels_innermost(g).impl());
-  record({"average_pool_gradient", {}}, dx,
-         wrt(g, [plan](const Tensor<D, T>& h) { return average_pool({"average_pool", {}}, h, plan); }));
+  record({"average_pool_gradient", {}}, dx, wrt(g, [plan](const Tensor<D, T>& h) {
+           return average_pool({"average_pool", {}}, h, plan);
+         }));
   return dx;
 }
 
@@ -222,56 +226,57 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
 
 // For images of n = 1, 2 and 3 dimensions:
 //
-//   max_poolnd(x, kernel_size, options)        the largest element of each window, NaN where it has one; its gradient goes to the first
-//                                             of equal ones
-//   avg_poolnd(x, kernel_size, options)        the sum of each window over the number of its elements
-//   lp_poolnd(x, norm_type, kernel_size, options)     (sum of x^p)^(1/p) of each window
+//   max_poolnd(x, kernel_size, options)
+//       The largest element of each window, NaN where it has one. Its gradient goes to the first of equal ones.
+//   avg_poolnd(x, kernel_size, options)
+//       The sum of each window over the number of its elements.
+//   lp_poolnd(x, norm_type, kernel_size, options)
+//       (sum of x^p)^(1/p) of each window.
 //   adaptive_max_poolnd(x, output_size), adaptive_avg_poolnd(x, output_size)
-//                                             the same of the windows floor(o in / out) ... ceil((o + 1) in / out) - 1; an output size
-//                                             may be same_size
+//       The same of the windows floor(o in / out) ... ceil((o + 1) in / out) - 1; an output size may be same_size.
 //   max_poolnd_with_indices, adaptive_max_poolnd_with_indices
-//                                             {values, indices}: the places too, counted in row-major order over an image
-#define TERN_POOLING(n)                                                                                                     \
-  template <Device D, Floating T>                                                                                           \
-  Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const MaxPoolOptions& options = {},           \
-                              Here here = {}) {                                                                             \
-    const char* const op = "max_pool" #n "d";                                                                               \
-    return detail::max_pool({op, here}, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);             \
-  }                                                                                                                         \
-  template <Device D, Floating T>                                                                                           \
-  ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& kernel_size,                        \
-                                                     const MaxPoolOptions& options = {}, Here here = {}) {                  \
-    const char* const op = "max_pool" #n "d_with_indices";                                                                  \
-    const detail::PoolPlan plan = detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options);                       \
-    return detail::max_pool_with_indices({op, here}, plan, x);                                                              \
-  }                                                                                                                         \
-  template <Device D, Floating T>                                                                                           \
-  Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {                    \
-    const char* const op = "adaptive_max_pool" #n "d";                                                                      \
-    return detail::max_pool({op, here}, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);              \
-  }                                                                                                                         \
-  template <Device D, Floating T>                                                                                           \
-  ValuesAndIndices<D, T> adaptive_max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& output_size,               \
-                                                              Here here = {}) {                                             \
-    const char* const op = "adaptive_max_pool" #n "d_with_indices";                                                         \
-    const detail::PoolPlan plan = detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size);                        \
-    return detail::max_pool_with_indices({op, here}, plan, x);                                                              \
-  }                                                                                                                         \
-  template <Device D, Floating T>                                                                                           \
-  Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const AvgPoolOptions& options = {},           \
-                              Here here = {}) {                                                                             \
-    const char* const op = "avg_pool" #n "d";                                                                               \
-    return detail::average_pool({op, here}, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x);         \
-  }                                                                                                                         \
-  template <Device D, Floating T>                                                                                           \
-  Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {                    \
-    const char* const op = "adaptive_avg_pool" #n "d";                                                                      \
-    return detail::average_pool({op, here}, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);          \
-  }                                                                                                                         \
-  template <Device D, Floating T>                                                                                           \
-  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const Dims& kernel_size,                              \
-                             const LpPoolOptions& options = {}, Here here = {}) {                                           \
-    return detail::lp_pool({"lp_pool" #n "d", here}, n, x, norm_type, kernel_size, options);                                \
+//       {values, indices}: the places too, counted in row-major order over an image.
+#define TERN_POOLING(n)                                                                                             \
+  template <Device D, Floating T>                                                                                   \
+  Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const MaxPoolOptions& options = {},   \
+                              Here here = {}) {                                                                     \
+    const char* const op = "max_pool" #n "d";                                                                       \
+    return detail::max_pool({op, here}, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);     \
+  }                                                                                                                 \
+  template <Device D, Floating T>                                                                                   \
+  ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& kernel_size,                \
+                                                     const MaxPoolOptions& options = {}, Here here = {}) {          \
+    const char* const op = "max_pool" #n "d_with_indices";                                                          \
+    const detail::PoolPlan plan = detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options);               \
+    return detail::max_pool_with_indices({op, here}, plan, x);                                                      \
+  }                                                                                                                 \
+  template <Device D, Floating T>                                                                                   \
+  Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {            \
+    const char* const op = "adaptive_max_pool" #n "d";                                                              \
+    return detail::max_pool({op, here}, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);      \
+  }                                                                                                                 \
+  template <Device D, Floating T>                                                                                   \
+  ValuesAndIndices<D, T> adaptive_max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& output_size,       \
+                                                              Here here = {}) {                                     \
+    const char* const op = "adaptive_max_pool" #n "d_with_indices";                                                 \
+    const detail::PoolPlan plan = detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size);                \
+    return detail::max_pool_with_indices({op, here}, plan, x);                                                      \
+  }                                                                                                                 \
+  template <Device D, Floating T>                                                                                   \
+  Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const AvgPoolOptions& options = {},   \
+                              Here here = {}) {                                                                     \
+    const char* const op = "avg_pool" #n "d";                                                                       \
+    return detail::average_pool({op, here}, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x); \
+  }                                                                                                                 \
+  template <Device D, Floating T>                                                                                   \
+  Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {            \
+    const char* const op = "adaptive_avg_pool" #n "d";                                                              \
+    return detail::average_pool({op, here}, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);  \
+  }                                                                                                                 \
+  template <Device D, Floating T>                                                                                   \
+  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const Dims& kernel_size,                      \
+                             const LpPoolOptions& options = {}, Here here = {}) {                                   \
+    return detail::lp_pool({"lp_pool" #n "d", here}, n, x, norm_type, kernel_size, options);                        \
   }
 
 TERN_POOLING(1)

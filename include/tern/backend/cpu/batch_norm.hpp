@@ -13,7 +13,9 @@ namespace cpu {
 struct NormRows {
   Index channels, rows, chunk, chunks;
   explicit NormRows(const Array& x)
-      : channels(x.dims[1]), rows(x.numel / channels), chunk(std::max<Index>(16, parallel_grain / channels)),
+      : channels(x.dims[1]),
+        rows(x.numel / channels),
+        chunk(std::max<Index>(16, parallel_grain / channels)),
         chunks((rows + chunk - 1) / chunk) {}
   Index size(Index i) const { return std::min(chunk, rows - i * chunk); }
 
@@ -52,7 +54,8 @@ NormFactors<C> norm_factors(Index channels, C* room, const C* mean, const C* sca
   return {mean, room, room + channels};
 }
 
-/// f(row, u) for each of a chunk's rows, for runs of n packets: u = 0 … 4 / n - 1 for rows that do not wait for each other.
+/// f(row, u) for each of a chunk's rows, for runs of n packets: u = 0 … 4 / n - 1 for rows that do not wait for each
+/// other.
 template <int n, class F>
 [[gnu::always_inline]] inline void each_row(Index first, Index rows, const F& f) {
   Index i = first;
@@ -81,7 +84,8 @@ struct PairOfSums {
 template <class V, int n, class F>
 [[gnu::always_inline]] inline PairOfSums<V, n> sum_rows(Index first, Index rows, const F& f) {
   PairOfSums<V, n> sums[4 / n];
-  each_row<n>(first, rows, [&](Index i, int u) __attribute__((always_inline)) { f(i, sums[u]); });
+  each_row<n>(
+      first, rows, [&](Index i, int u) __attribute__((always_inline)) { f(i, sums[u]); });
 #pragma GCC unroll 4
   for (int u = 1; u < 4 / n; ++u) sums[0].add(sums[u]);
   return sums[0];
@@ -90,24 +94,26 @@ template <class V, int n, class F>
 /// A chunk's means, and its sums of squares about them; of differences from its first row, so that no digits are lost.
 template <class V, class T, class C>
 void chunk_moments(C* mean, C* squares, const T* x, Index rows, Index channels) {
-  each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-    constexpr int n = decltype(packets)::value;
-    const ChannelRun<V, n> first(x + c, lanes);
-    const auto sums = sum_rows<V, n>(1, rows, [&](Index i, PairOfSums<V, n>& to) __attribute__((always_inline)) {
+  each_channel_run<V>(
+      channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+        constexpr int n = decltype(packets)::value;
+        const ChannelRun<V, n> first(x + c, lanes);
+        const auto sums = sum_rows<V, n>(
+            1, rows, [&](Index i, PairOfSums<V, n> & to) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-      for (int k = 0; k < n; ++k) {
-        const V d = load_lanes<V>(x + i * channels + c + k * V::size, lanes, 0) - first[k];
-        to.a[k] += d;
-        to.b[k] = multiply_add(d, d, to.b[k]);
-      }
-    });
-    const V share(1 / C(rows));
+              for (int k = 0; k < n; ++k) {
+                const V d = load_lanes<V>(x + i * channels + c + k * V::size, lanes, 0) - first[k];
+                to.a[k] += d;
+                to.b[k] = multiply_add(d, d, to.b[k]);
+              }
+            });
+        const V share(1 / C(rows));
 #pragma GCC unroll 4
-    for (int k = 0; k < n; ++k) {
-      store_lanes(mean + c + k * V::size, lanes, multiply_add(sums.a[k], share, first[k]));
-      store_lanes(squares + c + k * V::size, lanes, sums.b[k] - sums.a[k] * sums.a[k] * share);
-    }
-  });
+        for (int k = 0; k < n; ++k) {
+          store_lanes(mean + c + k * V::size, lanes, multiply_add(sums.a[k], share, first[k]));
+          store_lanes(squares + c + k * V::size, lanes, sums.b[k] - sums.a[k] * sums.a[k] * share);
+        }
+      });
 }
 
 /// mean and variance of each channel from those of the chunks (Chan, Golub, LeVeque: Updating formulae and a pairwise
@@ -139,19 +145,21 @@ void normalise(const NormRows& r, const NormFactors<C>& normal, const Array& y, 
   using V = expr::packet_t<T>;
   const V least(relu ? 0 : -__builtin_inf());
   r.each([&](Index, Index start, Index rows) {
-    each_channel_run<V>(r.channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-      constexpr int n = decltype(packets)::value;
-      const RunFactors<V, n> factors(normal, c, lanes);
-      each_row<n>(0, rows, [&](Index i, int) __attribute__((always_inline)) {
+    each_channel_run<V>(
+        r.channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+          constexpr int n = decltype(packets)::value;
+          const RunFactors<V, n> factors(normal, c, lanes);
+          each_row<n>(
+              0, rows, [&](Index i, int) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) {
-          const Index at = start + i * r.channels + c + k * V::size;
-          V v = factors(load_lanes<V>(x.as<const T>() + at, lanes, 0), k);
-          if (residual) v += load_lanes<V>(residual->as<const T>() + at, lanes, 0);
-          store_lanes(y.as<T>() + at, lanes, where(v < least, least, v));
-        }
-      });
-    });
+                for (int k = 0; k < n; ++k) {
+                  const Index at = start + i * r.channels + c + k * V::size;
+                  V v = factors(load_lanes<V>(x.as<const T>() + at, lanes, 0), k);
+                  if (residual) v += load_lanes<V>(residual->as<const T>() + at, lanes, 0);
+                  store_lanes(y.as<T>() + at, lanes, where(v < least, least, v));
+                }
+              });
+        });
   });
 }
 
@@ -183,8 +191,8 @@ void batch_norm(Cpu, const BatchNorm& b, const Array& y, const Array& mean, cons
     old_var = C((1 - b.momentum) * double(old_var) + b.momentum * variance * unbiased);
   }
   const Scratch<C> room(2 * r.channels);
-  const auto normal =
-      cpu::norm_factors(r.channels, room.get(), mean.as<const C>(), scale.as<const C>(), weight.as<const T>(), bias.as<const T>());
+  const auto normal = cpu::norm_factors(r.channels, room.get(), mean.as<const C>(), scale.as<const C>(),
+                                        weight.as<const T>(), bias.as<const T>());
   cpu::normalise<T>(r, normal, y, x, residual, b.relu);
 }
 
@@ -201,7 +209,8 @@ void batch_norm_inference(Cpu, const BatchNorm& b, const Array& y, const Array& 
   cpu::normalise<T>(r, normal, y, x, residual, b.relu);
 }
 
-/// The gradients from y's gradient g. Where relu has cut off is worked out again from x, or read from y if there was a residual.
+/// The gradients from y's gradient g. Where relu has cut off is worked out again from x, or read from y if there was a
+/// residual.
 template <class T>
 void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* dweight, const Array* dbias,
                          const Array* dresidual, const Array& g, const Array* y, const Array& x, const Array& mean,
@@ -211,8 +220,8 @@ void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* 
   const cpu::NormRows r(x);
   const Index channels = r.channels;
   const Scratch<C> room(4 * channels), sums(2 * channels * r.chunks);
-  const auto normal =
-      cpu::norm_factors(channels, room.get(), mean.as<const C>(), scale.as<const C>(), weight.as<const T>(), bias.as<const T>());
+  const auto normal = cpu::norm_factors(channels, room.get(), mean.as<const C>(), scale.as<const C>(),
+                                        weight.as<const T>(), bias.as<const T>());
   const T *const from = x.as<const T>(), *const result = b.relu && b.added ? y->as<const T>() : nullptr;
   const bool by_input = b.relu && !b.added;
   const auto counted = [&](V h, V v, const auto& factors, int k, Index at, int lanes) __attribute__((always_inline)) {
@@ -222,27 +231,29 @@ void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* 
   };
   r.each([&](Index chunk, Index start, Index rows) {
     C* const to = sums.get() + 2 * chunk * channels;
-    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-      constexpr int n = decltype(packets)::value;
-      using Sums = cpu::PairOfSums<V, n>;
-      const cpu::RunFactors<V, n> factors(normal, c, lanes);
-      const Sums all = cpu::sum_rows<V, n>(0, rows, [&](Index i, Sums& mine) __attribute__((always_inline)) {
+    cpu::each_channel_run<V>(
+        channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+          constexpr int n = decltype(packets)::value;
+          using Sums = cpu::PairOfSums<V, n>;
+          const cpu::RunFactors<V, n> factors(normal, c, lanes);
+          const Sums all = cpu::sum_rows<V, n>(
+              0, rows, [&](Index i, Sums & mine) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) {
-          const Index at = start + i * channels + c + k * V::size;
-          const V v = cpu::load_lanes<V>(from + at, lanes, 0);
-          const V h = counted(cpu::load_lanes<V>(g.as<const T>() + at, lanes, 0), v, factors, k, at, lanes);
-          if (dresidual) cpu::store_lanes(dresidual->as<T>() + at, lanes, h);
-          mine.a[k] += h;
-          mine.b[k] = multiply_add(h, v - factors.mean[k], mine.b[k]);
-        }
-      });
+                for (int k = 0; k < n; ++k) {
+                  const Index at = start + i * channels + c + k * V::size;
+                  const V v = cpu::load_lanes<V>(from + at, lanes, 0);
+                  const V h = counted(cpu::load_lanes<V>(g.as<const T>() + at, lanes, 0), v, factors, k, at, lanes);
+                  if (dresidual) cpu::store_lanes(dresidual->as<T>() + at, lanes, h);
+                  mine.a[k] += h;
+                  mine.b[k] = multiply_add(h, v - factors.mean[k], mine.b[k]);
+                }
+              });
 #pragma GCC unroll 4
-      for (int k = 0; k < n; ++k) {
-        cpu::store_lanes(to + c + k * V::size, lanes, all.a[k]);
-        cpu::store_lanes(to + channels + c + k * V::size, lanes, all.b[k]);
-      }
-    });
+          for (int k = 0; k < n; ++k) {
+            cpu::store_lanes(to + c + k * V::size, lanes, all.a[k]);
+            cpu::store_lanes(to + channels + c + k * V::size, lanes, all.b[k]);
+          }
+        });
   });
   // dx = factor g - slope (x - mean) - offset.
   C *const offset = room.get() + 2 * channels, *const slope = offset + channels;
@@ -261,21 +272,24 @@ void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* 
   if (!dx) return;
   const T* const passed = dresidual ? dresidual->as<const T>() : g.as<const T>();
   r.each([&](Index, Index start, Index rows) {
-    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-      constexpr int n = decltype(packets)::value;
-      const cpu::RunFactors<V, n> factors(normal, c, lanes);
-      const cpu::ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
-      cpu::each_row<n>(0, rows, [&](Index i, int) __attribute__((always_inline)) {
+    cpu::each_channel_run<V>(
+        channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+          constexpr int n = decltype(packets)::value;
+          const cpu::RunFactors<V, n> factors(normal, c, lanes);
+          const cpu::ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
+          cpu::each_row<n>(
+              0, rows, [&](Index i, int) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) {
-          const Index at = start + i * channels + c + k * V::size;
-          const V v = cpu::load_lanes<V>(from + at, lanes, 0);
-          V h = cpu::load_lanes<V>(passed + at, lanes, 0);
-          if (!dresidual) h = counted(h, v, factors, k, at, lanes);
-          cpu::store_lanes(dx->as<T>() + at, lanes, factors.factor[k] * h - multiply_add(slopes[k], v - factors.mean[k], offsets[k]));
-        }
-      });
-    });
+                for (int k = 0; k < n; ++k) {
+                  const Index at = start + i * channels + c + k * V::size;
+                  const V v = cpu::load_lanes<V>(from + at, lanes, 0);
+                  V h = cpu::load_lanes<V>(passed + at, lanes, 0);
+                  if (!dresidual) h = counted(h, v, factors, k, at, lanes);
+                  cpu::store_lanes(dx->as<T>() + at, lanes,
+                                   factors.factor[k] * h - multiply_add(slopes[k], v - factors.mean[k], offsets[k]));
+                }
+              });
+        });
   });
 }
 

@@ -6,8 +6,8 @@ namespace tern {
 inline namespace TERN_ISA {
 namespace backend::cpu {
 
-/// f(first channel, lanes, number of packets) for runs of four packets of channels, then for single ones, at last for one of which only
-/// some lanes are channels. What is known of lanes and packets is so from their types.
+/// f(first channel, lanes, number of packets) for runs of four packets of channels, then for single ones, at last for
+/// one of which only some lanes are channels. What is known of lanes and packets is so from their types.
 template <class V, class F>
 [[gnu::always_inline]] inline void each_channel_run(Index channels, const F& f) {
   const std::integral_constant<int, V::size> all;

@@ -1,5 +1,5 @@
-// Pooling over packets of channels. An element's gradient is gathered from the windows that hold it: it is written once, by one
-// thread.
+// Pooling over packets of channels. An element's gradient is gathered from the windows that hold it: it is written
+// once, by one thread.
 #pragma once
 #include "../pooling.hpp"
 #include "channels.hpp"
@@ -61,12 +61,13 @@ class PoolRanges {
 template <class F>
 void each_pool_line(const Images& over, const PoolRanges& ranges, Index work, const F& f) {
   const Index height = over.size[1], width = over.size[2], lines = over.size[0] * height;
-  parallel_for(over.count * lines, parallel_grain / (width * over.channels * work + 1) + 1, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) {
-      const Index line = i % lines;
-      f(i / lines, line * width, ranges.along(0)[line / height], ranges.along(1)[line % height]);
-    }
-  });
+  parallel_for(over.count * lines, parallel_grain / (width * over.channels * work + 1) + 1,
+               [&](Index first, Index last) {
+                 for (Index i = first; i < last; ++i) {
+                   const Index line = i % lines;
+                   f(i / lines, line * width, ranges.along(0)[line / height], ranges.along(1)[line % height]);
+                 }
+               });
 }
 
 /// f(place) for each place of a window in an image of that size.
@@ -96,14 +97,18 @@ struct Places {
   static Bits all(Index place) { return Bits{} + Place(place); }
   static Bits load(const std::int32_t* p, int lanes) {
     Stored v{};
-    if (lanes == V::size) __builtin_memcpy(&v, p, sizeof v);
-    else __builtin_memcpy(&v, p, sizeof(std::int32_t) * std::size_t(lanes));
+    if (lanes == V::size)
+      __builtin_memcpy(&v, p, sizeof v);
+    else
+      __builtin_memcpy(&v, p, sizeof(std::int32_t) * std::size_t(lanes));
     return __builtin_convertvector(v, Bits);
   }
   static void store(std::int32_t* p, int lanes, Bits bits) {
     const Stored v = __builtin_convertvector(bits, Stored);
-    if (lanes == V::size) __builtin_memcpy(p, &v, sizeof v);
-    else __builtin_memcpy(p, &v, sizeof(std::int32_t) * std::size_t(lanes));
+    if (lanes == V::size)
+      __builtin_memcpy(p, &v, sizeof v);
+    else
+      __builtin_memcpy(p, &v, sizeof(std::int32_t) * std::size_t(lanes));
   }
 };
 
@@ -123,31 +128,33 @@ void max_pool(Cpu, const Pooling& p, const Array& y, const Array* at, const Arra
     const T* const from = x.as<T>() + image * in.places() * channels;
     T* const to = y.as<T>() + row;
     std::int32_t* const chosen = at ? at->as<std::int32_t>() + row : nullptr;
-    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-      constexpr int n = decltype(packets)::value;
-      for (Index i = 0, o = c; i < out.size[2]; ++i, o += channels) {
-        const Range& wide = windows.along(2)[i];
-        const Index first = cpu::first_in_window(in, deep, high, wide);
-        V best[n];
-        typename V::Bits where_best[n];
+    cpu::each_channel_run<V>(
+        channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+          constexpr int n = decltype(packets)::value;
+          for (Index i = 0, o = c; i < out.size[2]; ++i, o += channels) {
+            const Range& wide = windows.along(2)[i];
+            const Index first = cpu::first_in_window(in, deep, high, wide);
+            V best[n];
+            typename V::Bits where_best[n];
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), where_best[k] = Places::all(first);
-        cpu::each_in_window(in, deep, high, wide, [&](Index here) __attribute__((always_inline)) {
+            for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), where_best[k] = Places::all(first);
+            cpu::each_in_window(
+                in, deep, high, wide, [&](Index here) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-          for (int k = 0; k < n; ++k) {
-            const V v = cpu::load_lanes<V>(from + here * channels + c + k * V::size, lanes, 0);
-            const auto better = (v > best[k]) | (v != v);
-            best[k] = where(better, v, best[k]);
-            where_best[k] = better.bits ? Places::all(here) : where_best[k];
+                  for (int k = 0; k < n; ++k) {
+                    const V v = cpu::load_lanes<V>(from + here * channels + c + k * V::size, lanes, 0);
+                    const auto better = (v > best[k]) | (v != v);
+                    best[k] = where(better, v, best[k]);
+                    where_best[k] = better.bits ? Places::all(here) : where_best[k];
+                  }
+                });
+#pragma GCC unroll 4
+            for (int k = 0; k < n; ++k) {
+              cpu::store_lanes(to + o + k * V::size, lanes, best[k]);
+              if (chosen) Places::store(chosen + o + k * V::size, lanes, where_best[k]);
+            }
           }
         });
-#pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) {
-          cpu::store_lanes(to + o + k * V::size, lanes, best[k]);
-          if (chosen) Places::store(chosen + o + k * V::size, lanes, where_best[k]);
-        }
-      }
-    });
   });
 }
 
@@ -165,25 +172,27 @@ void max_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy, 
     const T* const from = dy.as<T>() + start;
     const std::int32_t* const chosen = at.as<std::int32_t>() + start;
     T* const to = dx.as<T>() + (image * in.places() + place) * channels;
-    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-      constexpr int n = decltype(packets)::value;
-      for (Index i = 0; i < in.size[2]; ++i) {
-        const auto here = Places::all(place + i);
-        V sum[n];
+    cpu::each_channel_run<V>(
+        channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+          constexpr int n = decltype(packets)::value;
+          for (Index i = 0; i < in.size[2]; ++i) {
+            const auto here = Places::all(place + i);
+            V sum[n];
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) sum[k] = 0;
-        cpu::each_in_window(out, deep, high, holders.along(2)[i], [&](Index o) __attribute__((always_inline)) {
+            for (int k = 0; k < n; ++k) sum[k] = 0;
+            cpu::each_in_window(
+                out, deep, high, holders.along(2)[i], [&](Index o) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-          for (int k = 0; k < n; ++k) {
-            const Index at_k = o * channels + c + k * V::size;
-            const V g = cpu::load_lanes<V>(from + at_k, lanes, 0);
-            sum[k].v += Places::load(chosen + at_k, lanes) == here ? g.v : V(0).v;
+                  for (int k = 0; k < n; ++k) {
+                    const Index at_k = o * channels + c + k * V::size;
+                    const V g = cpu::load_lanes<V>(from + at_k, lanes, 0);
+                    sum[k].v += Places::load(chosen + at_k, lanes) == here ? g.v : V(0).v;
+                  }
+                });
+#pragma GCC unroll 4
+            for (int k = 0; k < n; ++k) cpu::store_lanes(to + i * channels + c + k * V::size, lanes, sum[k]);
           }
         });
-#pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) cpu::store_lanes(to + i * channels + c + k * V::size, lanes, sum[k]);
-      }
-    });
   });
 }
 
@@ -198,29 +207,31 @@ void average_pool(Cpu, const Pooling& p, const Array& y, const Array& x) {
   cpu::each_pool_line(out, windows, work, [&](Index image, Index place, const Range& deep, const Range& high) {
     const T* const from = x.as<T>() + image * in.places() * channels;
     T* const to = y.as<T>() + (image * out.places() + place) * channels;
-    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-      constexpr int n = decltype(packets)::value;
-      for (Index o = 0; o < out.size[2]; ++o) {
-        const Range& wide = windows.along(2)[o];
-        V sum[n], line[n];
+    cpu::each_channel_run<V>(
+        channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+          constexpr int n = decltype(packets)::value;
+          for (Index o = 0; o < out.size[2]; ++o) {
+            const Range& wide = windows.along(2)[o];
+            V sum[n], line[n];
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) sum[k] = 0;
-        for (Index z = deep.first; z < deep.last; ++z)
-          for (Index j = high.first; j < high.last; ++j) {
+            for (int k = 0; k < n; ++k) sum[k] = 0;
+            for (Index z = deep.first; z < deep.last; ++z)
+              for (Index j = high.first; j < high.last; ++j) {
 #pragma GCC unroll 4
-            for (int k = 0; k < n; ++k) line[k] = 0;
-            const T* const first = from + (z * in.size[1] + j) * in.size[2] * channels + c;
-            for (Index i = wide.first; i < wide.last; ++i)
+                for (int k = 0; k < n; ++k) line[k] = 0;
+                const T* const first = from + (z * in.size[1] + j) * in.size[2] * channels + c;
+                for (Index i = wide.first; i < wide.last; ++i)
 #pragma GCC unroll 4
-              for (int k = 0; k < n; ++k) line[k] += cpu::load_lanes<V>(first + i * channels + k * V::size, lanes, 0);
+                  for (int k = 0; k < n; ++k)
+                    line[k] += cpu::load_lanes<V>(first + i * channels + k * V::size, lanes, 0);
 #pragma GCC unroll 4
-            for (int k = 0; k < n; ++k) sum[k] += line[k];
+                for (int k = 0; k < n; ++k) sum[k] += line[k];
+              }
+            const V share(deep.share * high.share * wide.share);
+#pragma GCC unroll 4
+            for (int k = 0; k < n; ++k) cpu::store_lanes(to + o * channels + c + k * V::size, lanes, sum[k] * share);
           }
-        const V share(deep.share * high.share * wide.share);
-#pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) cpu::store_lanes(to + o * channels + c + k * V::size, lanes, sum[k] * share);
-      }
-    });
+        });
   });
 }
 
@@ -235,28 +246,30 @@ void average_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& 
   cpu::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
     const T* const from = dy.as<T>() + image * out.places() * channels;
     T* const to = dx.as<T>() + (image * in.places() + place) * channels;
-    cpu::each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-      constexpr int n = decltype(packets)::value;
-      for (Index i = 0; i < in.size[2]; ++i) {
-        const Range& wide = holders.along(2)[i];
-        V sum[n];
+    cpu::each_channel_run<V>(
+        channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+          constexpr int n = decltype(packets)::value;
+          for (Index i = 0; i < in.size[2]; ++i) {
+            const Range& wide = holders.along(2)[i];
+            V sum[n];
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) sum[k] = 0;
-        for (Index z = deep.first; z < deep.last; ++z)
-          for (Index j = high.first; j < high.last; ++j) {
-            const double line = windows.along(0)[z].share * windows.along(1)[j].share;
-            const T* const first = from + (z * out.size[1] + j) * out.size[2] * channels + c;
-            for (Index o = wide.first; o < wide.last; ++o) {
-              const V share(line * windows.along(2)[o].share);
+            for (int k = 0; k < n; ++k) sum[k] = 0;
+            for (Index z = deep.first; z < deep.last; ++z)
+              for (Index j = high.first; j < high.last; ++j) {
+                const double line = windows.along(0)[z].share * windows.along(1)[j].share;
+                const T* const first = from + (z * out.size[1] + j) * out.size[2] * channels + c;
+                for (Index o = wide.first; o < wide.last; ++o) {
+                  const V share(line * windows.along(2)[o].share);
 #pragma GCC unroll 4
-              for (int k = 0; k < n; ++k)
-                sum[k] = multiply_add(share, cpu::load_lanes<V>(first + o * channels + k * V::size, lanes, 0), sum[k]);
-            }
+                  for (int k = 0; k < n; ++k)
+                    sum[k] =
+                        multiply_add(share, cpu::load_lanes<V>(first + o * channels + k * V::size, lanes, 0), sum[k]);
+                }
+              }
+#pragma GCC unroll 4
+            for (int k = 0; k < n; ++k) cpu::store_lanes(to + i * channels + c + k * V::size, lanes, sum[k]);
           }
-#pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) cpu::store_lanes(to + i * channels + c + k * V::size, lanes, sum[k]);
-      }
-    });
+        });
   });
 }
 

@@ -1,5 +1,5 @@
-// Pooling: a thread for each element that is written, neighbours for neighbouring channels. An element's gradient is gathered from
-// the windows that hold it, so nothing is added atomically.
+// Pooling: a thread for each element that is written, neighbours for neighbouring channels. An element's gradient is
+// gathered from the windows that hold it, so nothing is added atomically.
 #pragma once
 #include "../pooling.hpp"
 #include "typed.hpp"
@@ -9,11 +9,11 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cuda {
 
-// Words: elements written, channels, size of the input's images, of the output's, kernel, stride, padding, dilation (three each),
-// adaptive, count_include_pad, divisor; then pointers. T1 is what places are counted in.
+// Words: elements written, channels, size of the input's images, of the output's, kernel, stride, padding, dilation
+// (three each), adaptive, count_include_pad, divisor; then pointers. T1 is what places are counted in.
 inline constexpr const char* pooling_text = R"CUDA(
-enum { channels_at = 1, in_at = 2, out_at = 5, kernel_at = 8, stride_at = 11, padding_at = 14, dilation_at = 17, adaptive_at = 20,
-       count_pad_at, divisor_at, pointers_at };
+enum { channels_at = 1, in_at = 2, out_at = 5, kernel_at = 8, stride_at = 11, padding_at = 14, dilation_at = 17 };
+enum { adaptive_at = 20, count_pad_at, divisor_at, pointers_at };
 template <class P> inline __device__ T1 count(const P& p, int word) { return T1(p.word[word]); }
 inline __device__ T1 least(T1 a, T1 b) { return a < b ? a : b; }
 // Places first, first + step ... below last of one dimension, and how many elements the divisor counts.
@@ -66,7 +66,8 @@ template <class P> inline __device__ T1 place(const P& p, int size, T1 z, T1 y, 
 )CUDA";
 
 // Pointers: y, at or null, x.
-inline constexpr Kernel max_pool_kernel{"max_pool", R"CUDA(
+inline constexpr Kernel max_pool_kernel{"max_pool",
+                                        R"CUDA(
 extern "C" __global__ void max_pool(const Words<26> p) {
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Spot s(p, out_at, i);
@@ -88,10 +89,12 @@ extern "C" __global__ void max_pool(const Words<26> p) {
     if (p.word[pointers_at + 1]) p.pointer<int32>(pointers_at + 1)[i] = int32(chosen);
   }
 }
-)CUDA", {pooling_text}};
+)CUDA",
+                                        {pooling_text}};
 
 // Pointers: dx, dy, at.
-inline constexpr Kernel max_pool_gradient_kernel{"max_pool_gradient", R"CUDA(
+inline constexpr Kernel max_pool_gradient_kernel{"max_pool_gradient",
+                                                 R"CUDA(
 extern "C" __global__ void max_pool_gradient(const Words<26> p) {
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Spot s(p, in_at, i);
@@ -108,10 +111,12 @@ extern "C" __global__ void max_pool_gradient(const Words<26> p) {
     p.pointer<T0>(pointers_at)[i] = Element<T0>::of(sum);
   }
 }
-)CUDA", {pooling_text}};
+)CUDA",
+                                                 {pooling_text}};
 
 // Pointers: y, x.
-inline constexpr Kernel average_pool_kernel{"average_pool", R"CUDA(
+inline constexpr Kernel average_pool_kernel{"average_pool",
+                                            R"CUDA(
 extern "C" __global__ void average_pool(const Words<25> p) {
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Spot s(p, out_at, i);
@@ -122,16 +127,19 @@ extern "C" __global__ void average_pool(const Words<25> p) {
     for (T1 z = a.first; z < a.last; ++z)
       for (T1 y = b.first; y < b.last; ++y) {
         C0 line = 0;
-        for (T1 w = c.first; w < c.last; ++w) line += C0(wide(x[Index(place(p, in_at, z, y, w)) * p.index(channels_at)]));
+        for (T1 w = c.first; w < c.last; ++w)
+          line += C0(wide(x[Index(place(p, in_at, z, y, w)) * p.index(channels_at)]));
         sum += line;
       }
     p.pointer<T0>(pointers_at)[i] = Element<T0>::of(inside ? sum / divisor(p, a, b, c) : C0(0));
   }
 }
-)CUDA", {pooling_text}};
+)CUDA",
+                                            {pooling_text}};
 
 // Pointers: dx, dy.
-inline constexpr Kernel average_pool_gradient_kernel{"average_pool_gradient", R"CUDA(
+inline constexpr Kernel average_pool_gradient_kernel{"average_pool_gradient",
+                                                     R"CUDA(
 extern "C" __global__ void average_pool_gradient(const Words<25> p) {
   for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
     const Spot s(p, in_at, i);
@@ -146,7 +154,8 @@ extern "C" __global__ void average_pool_gradient(const Words<25> p) {
     p.pointer<T0>(pointers_at)[i] = Element<T0>::of(sum);
   }
 }
-)CUDA", {pooling_text}};
+)CUDA",
+                                                     {pooling_text}};
 
 /// Launches a kernel that writes arrays[0].
 [[gnu::noinline]] inline void run_pooling(const Kernel& kernel, const Pooling& p, const Array& x, const Array& y,
