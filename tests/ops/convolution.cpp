@@ -236,6 +236,14 @@ TEMPLATE_TEST_CASE("relu after a convolution, and a residual", "[ops]", TERN_TES
         "conv2d_add_relu: residual [2, 4, 5, 6] is not of the result's shape [2, 6, 3, 4]");
 }
 
+TEMPLATE_TEST_CASE("of an odd number of zeros \"same\" puts the one more behind", "[ops]", TERN_TEST_HOST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({1, 2, 3, 4, 5}, {1, 5}), w = tensor_of<D>({1, 10}, {1, 1, 2});
+  check_close(values_of(conv1d(x, w, {}, {.padding = "same"})), {21, 32, 43, 54, 5});
+  check_close(values_of(conv1d(x, tensor_of<D>({1, 10, 100, 1000}, {1, 1, 4}), {}, {.padding = "same"})),
+              {3210, 4321, 5432, 543, 54});
+}
+
 TEMPLATE_TEST_CASE("a NaN goes through a convolution with relu", "[ops]", float, double, bfloat16) {
   auto x = zeros<Cpu, TestType>({1, 1, 3, 3}, Cpu{});
   x(0, 0, 1, 1) = TestType(std::nanf(""));
