@@ -34,7 +34,7 @@ struct ConvStack : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& images) {
     Tensor<D, T> x = images;
     for (std::size_t i = 0; i < convs.size(); ++i) {
-      x = relu(convs[i](x));
+      x = convs[i].relu(x);
       if (pooled >> i & 1) x = max_pool2d(x, window, {.stride = 2});
     }
     return x;
