@@ -5,7 +5,7 @@
 
 using namespace tern_test;
 
-TEMPLATE_TEST_CASE("convolutional layers have PyTorch's names, shapes and initial values", "", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("convolutional layers have PyTorch's names, shapes and initial values", "", TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   check_recorded("Conv1d(4, 6, 5, groups=2)", nn::Conv1d<D>(4, 6, 5, {.groups = 2}));
@@ -17,7 +17,7 @@ TEMPLATE_TEST_CASE("convolutional layers have PyTorch's names, shapes and initia
   check_recorded("ConvTranspose3d(2, 4, 3, bias=False)", nn::ConvTranspose3d<D>(2, 4, 3, {.bias = false}));
 }
 
-TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_TEST_DEVICES) {
   using D = TestType;
   nn::Conv2d<D, double> net(4, 6, 3, {.stride = {2, 1}, .padding = "same", .dilation = 2, .groups = 2});
   CHECK_THROWS_AS(net(spread_tensor<D>({1, 4, 7, 7})), Error);  // "same" with a stride
@@ -36,7 +36,7 @@ TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_
         Shape{1, 3, 3, 2, 1});
 }
 
-TEMPLATE_TEST_CASE("a transposed layer is its op with its options", "", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("a transposed layer is its op with its options", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const nn::ConvTranspose2d<D, double> net(4, 6, 3, {.stride = 2, .padding = 1, .output_padding = {1, 0}, .groups = 2});
   const auto x = spread_tensor<D>({2, 4, 3, 4});
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("a transposed layer is its op with its options", "", TERN_TES
 }
 
 TEMPLATE_TEST_CASE("a filter stays channels-last: in copies, under an optimiser, from a state dict", "",
-                   TERN_TEST_HOST_DEVICES) {
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   nn::Conv2d<D> net(3, 4, 3);
@@ -86,7 +86,7 @@ TEMPLATE_TEST_CASE("a filter stays channels-last: in copies, under an optimiser,
   CHECK(values_of(other.weight) == values_of(net.weight));
 }
 
-TEMPLATE_TEST_CASE("convolutional layers refuse sizes that do not fit", "", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("convolutional layers refuse sizes that do not fit", "", TERN_TEST_DEVICES) {
   using D = TestType;
   CHECK(error_of([] { nn::Conv2d<D>(4, 6, 3, {.groups = 4}); }) ==
         "Conv2d: channels 4 and 6 do not divide into 4 groups");

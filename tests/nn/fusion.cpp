@@ -5,7 +5,7 @@
 using namespace tern_test;
 
 TEMPLATE_TEST_CASE("a convolution with its normalisation folded in gives what both give in evaluation", "",
-                   TERN_TEST_HOST_DEVICES) {
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   for (const bool bias : {false, true})
@@ -29,7 +29,7 @@ TEMPLATE_TEST_CASE("a convolution with its normalisation folded in gives what bo
     }
 }
 
-TEMPLATE_TEST_CASE("what has no statistics cannot be folded", "", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("what has no statistics cannot be folded", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const nn::Conv1d<D> conv(2, 3, 1);
   const std::string message = "fuse_conv_bn_eval: a normalisation with running statistics of 3 channels is needed";

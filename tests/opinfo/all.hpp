@@ -23,9 +23,8 @@ std::map<std::string, Results (*)(Call<D, T>&)> operators() {
   if constexpr (tern::is_floating_v<T>)
     for (const auto& family :
          {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>, layers<D, T>,
-          images<D, T>, resampling<D, T>})
+          images<D, T>, resampling<D, T>, convolutions<D, T>})
       add(family());
-  if constexpr (tern::is_floating_v<T> && tern::HostDevice<D>) add(convolutions<D, T>());
   return all;
 }
 

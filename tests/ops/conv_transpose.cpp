@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("transposed convolutions and their gradients are the naive lo
 }
 
 TEMPLATE_TEST_CASE("a transposed convolution is the adjoint of the convolution with its weight", "[ops]",
-                   TERN_TEST_HOST_DEVICES) {
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 4, 7, 8}), w = spread_tensor<D>({6, 2, 3, 2});
   const auto y = conv2d(x, w, {}, {.stride = {2, 3}, .padding = 1, .dilation = {1, 2}, .groups = 2});
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("a transposed convolution is the adjoint of the convolution w
   check_close(values_of(sum(y * v)), values_of(sum(x * back)));  // <A x, v> = <x, Aᵀ v>
 }
 
-TEMPLATE_TEST_CASE("gradients of transposed convolutions", "[ops][gradcheck]", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("gradients of transposed convolutions", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   for (const Shapes& s :
        {Shapes{
@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("gradients of transposed convolutions", "[ops][gradcheck]", T
   }
 }
 
-TEMPLATE_TEST_CASE("transposed convolutions refuse", "[ops]", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("transposed convolutions refuse", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType>({2, 4, 5, 5}), w = zeros<TestType>({4, 3, 3, 3});
   const auto error = [&](const ConvTransposeOptions& options) {
     return error_of([&] { conv_transpose2d(x, w, {}, options); });

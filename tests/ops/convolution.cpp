@@ -127,7 +127,7 @@ TEST_CASE("Winograd's convolutions are the naive loops'", "[ops]") {
     check_close(actual[i], expected[i], 8e-6, 8e-6 * scale_of(expected[i]));
 }
 
-TEMPLATE_TEST_CASE("gradients of convolutions", "[ops][gradcheck]", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("gradients of convolutions", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   for (const Shapes& s :
        {Shapes{"", {2, 2, 4, 3}, {4, 1, 2, 3}, {.stride = {2, 1}, .padding = 1, .groups = 2}},
@@ -150,7 +150,7 @@ TEMPLATE_TEST_CASE("gradients of convolutions", "[ops][gradcheck]", TERN_TEST_HO
   }
 }
 
-TEMPLATE_TEST_CASE("a convolution computes only the gradients that are asked for", "[ops]", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("a convolution computes only the gradients that are asked for", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto gradients = [](bool of_x, bool of_w, bool of_b) {
     auto x = spread_tensor<D>({2, 2, 5, 4}), w = spread_tensor<D>({3, 2, 2, 2}), b = spread_tensor<D>({3});
@@ -171,14 +171,14 @@ TEMPLATE_TEST_CASE("a convolution computes only the gradients that are asked for
 }
 
 TEMPLATE_TEST_CASE("a convolution's operations are those on the input, not on its padding", "[ops]",
-                   TERN_TEST_HOST_DEVICES) {
+                   TERN_TEST_DEVICES) {
   const double before = detail::device_events.flops;
   conv2d(ones<TestType>({1, 1, 5, 6}), ones<TestType>({1, 1, 3, 3}), {}, {.stride = 2, .padding = {2, 1}});
   // Of the window's rows 1, 3, 3 and 1 lie on the input, of its columns 2, 3 and 3.
   CHECK(detail::device_events.flops - before == 2.0 * (1 + 3 + 3 + 1) * (2 + 3 + 3));
 }
 
-TEMPLATE_TEST_CASE("convolutions keep channels innermost, from layer to layer", "[ops]", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("convolutions keep channels innermost, from layer to layer", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   auto x = spread_tensor<D>({2, 3, 6, 5}).requires_grad_();
   auto w = spread_tensor<D>({4, 3, 3, 3}).contiguous(channels_last).requires_grad_();
@@ -217,7 +217,7 @@ TEMPLATE_TEST_CASE("a transposed convolution's bias is added to the data gradien
   check_close(run(Cpu{}), run(Naive{}), 2e-3, 2e-3);
 }
 
-TEMPLATE_TEST_CASE("relu after a convolution, and a residual", "[ops]", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("relu after a convolution, and a residual", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 4, 5, 6}), w = spread_tensor<D>({6, 2, 3, 3}), b = spread_tensor<D>({6});
   for (const ConvOptions& o :
@@ -236,7 +236,7 @@ TEMPLATE_TEST_CASE("relu after a convolution, and a residual", "[ops]", TERN_TES
         "conv2d_add_relu: residual [2, 4, 5, 6] is not of the result's shape [2, 6, 3, 4]");
 }
 
-TEMPLATE_TEST_CASE("of an odd number of zeros \"same\" puts the one more behind", "[ops]", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("of an odd number of zeros \"same\" puts the one more behind", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({1, 2, 3, 4, 5}, {1, 5}), w = tensor_of<D>({1, 10}, {1, 1, 2});
   check_close(values_of(conv1d(x, w, {}, {.padding = "same"})), {21, 32, 43, 54, 5});
@@ -253,7 +253,7 @@ TEMPLATE_TEST_CASE("a NaN goes through a convolution with relu", "[ops]", float,
   for (const double v : values_of(y)) CHECK(std::isnan(v));
 }
 
-TEMPLATE_TEST_CASE("convolutions refuse", "[ops]", TERN_TEST_HOST_DEVICES) {
+TEMPLATE_TEST_CASE("convolutions refuse", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType>({2, 4, 5, 5}), w = zeros<TestType>({6, 4, 3, 3});
   const auto error = [&](const ConvOptions& options) { return error_of([&] { conv2d(x, w, {}, options); }); };
   CHECK(error_of([&] { conv1d(x, w); }) ==
