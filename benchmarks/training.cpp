@@ -1,19 +1,11 @@
 // Whole training steps: zero_grad, forward, loss, backward, optimiser step, on random data in memory.
-#include <benchmark/benchmark.h>
 #include <tern/tern.hpp>
+
+#include "training_step.hpp"
 
 namespace {
 
 using namespace tern;
-
-template <class Net, class Optimiser, class X, class Loss>
-void train(benchmark::State& state, Net& net, Optimiser& optimiser, const X& x, const Loss& loss) {
-  for (auto _ : state) {
-    optimiser.zero_grad();
-    loss(net(x)).backward();
-    optimiser.step();
-  }
-}
 
 void mlp_small(benchmark::State& state) {
   nn::Sequential net(nn::Linear<Cpu>(784, 128), nn::ReLU<Cpu>(), nn::Linear<Cpu>(128, 10));

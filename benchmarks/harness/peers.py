@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PACKAGES = {"torch": ["torch==2.15.*", "numpy"], "tensorflow": ["tensorflow-cpu==2.21.*"]}
+PACKAGES = {"torch": ["torch==2.15.*", "torchvision==0.29.*", "numpy"], "tensorflow": ["tensorflow-cpu==2.21.*"]}
 SOURCES = Path(__file__).parent.parent / "peers"
 
 

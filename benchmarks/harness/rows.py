@@ -78,6 +78,13 @@ def images(name, shape, forward, backward, places=0):
             Row(f"{name}_step", "images", "us", lambda m: m.copy((forward + places + backward) * n)))
 
 
+# GFLOP of a step, or of 16 images classified, as the library counts them: padding left out.
+NETWORKS = {
+    "mnist_cnn": 9.16, "mnist_pytorch": 0.166, "cifar_vgg": 189.7, "resnet20": 28.5,
+    "alexnet_train": 30.5, "googlenet_train": 67.0, "resnet50_train": 187.7, "vgg16_train": 717.2, "inception_v3_train": 262.2,
+    "alexnet_infer": 21.1, "googlenet_infer": 45.9, "resnet50_infer": 126.3, "vgg16_infer": 479.0, "inception_v3_infer": 175.0,
+}
+
 BOTH = ("torch", "tensorflow")
 
 ROWS = [
@@ -107,6 +114,7 @@ ROWS = [
     Row("mlp_small", "training", "us", step([784, 128, 10], 64, SGD_MOMENTUM), BOTH),
     Row("mnist_mlp", "training", "us", step([784, 512, 512, 10], 128, RMSPROP), BOTH),
     Row("imdb_fasttext", "training", "us", step([50, 1], 32, ADAM, embedding=20000 * 50), BOTH),
+    *(Row(name, "networks", "ms", lambda m, flops=flops: flops * 1e9 / m.peak_flops) for name, flops in NETWORKS.items()),
     Row("compile_mnist", "programs", "s"),
     Row("compile_mnist_memory", "programs", "MB"),
     Row("compile_yardstick", "programs", "s", peers=()),

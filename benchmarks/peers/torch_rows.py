@@ -4,9 +4,10 @@ the same work is timed and the fastest counts: eager, torch.compile, fused optim
 import sys
 
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
 
+import torch_networks
+import torch_training
 from timing import serve
 
 
@@ -65,79 +66,8 @@ IMAGES = {
 }
 
 
-def training(make_model, make_optimisers, loss, x, y):
-    """A training step: zero_grad, forward, loss, backward, optimiser step."""
-
-    def step_of(model, optimiser):
-        def step():
-            optimiser.zero_grad()
-            loss(model(x), y).backward()
-            optimiser.step()
-        return step
-
-    modes = {}
-    for model_name, model in make_model().items():
-        for optimiser_name, make in make_optimisers.items():
-            fresh = make_model()[model_name].train()
-            modes[f"{model_name}, {optimiser_name}"] = step_of(fresh, make(fresh.parameters()))
-    return modes
-
-
 def matmul(n):
     return lambda: operation(torch.matmul, torch.randn(n, n), torch.randn(n, n), compiled=False)
-
-
-def labels(n, classes=10):
-    return torch.randint(0, classes, (n,))
-
-
-def mlp_small():
-    def model():
-        return {"eager": nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))}
-
-    def sgd(**options):
-        return lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, **options)
-
-    return training(model, {"foreach": sgd(foreach=True), "loop": sgd(foreach=False), "fused": sgd(fused=True)},
-                    F.cross_entropy, torch.randn(64, 784), labels(64))
-
-
-def mnist_mlp():
-    def model():
-        return {"eager": nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Dropout(0.2), nn.Linear(512, 512), nn.ReLU(),
-                                       nn.Dropout(0.2), nn.Linear(512, 10))}
-
-    def rmsprop(**options):
-        return lambda p: torch.optim.RMSprop(p, lr=1e-3, **options)
-
-    return training(model, {"foreach": rmsprop(foreach=True), "loop": rmsprop(foreach=False)},
-                    F.cross_entropy, torch.randn(128, 784), labels(128))
-
-
-class FastText(nn.Module):
-    """Embedding, mean over the tokens, one output; as an Embedding and a mean, or as an EmbeddingBag."""
-
-    def __init__(self, bag):
-        super().__init__()
-        self.words = nn.EmbeddingBag(20000, 50, mode="mean") if bag else nn.Embedding(20000, 50)
-        self.bag = bag
-        self.out = nn.Linear(50, 1)
-
-    def forward(self, tokens):
-        words = self.words(tokens)
-        return self.out(words if self.bag else words.mean(1)).squeeze(1)
-
-
-def imdb_fasttext():
-    def model():
-        return {"embedding": FastText(False), "embedding_bag": FastText(True)}
-
-    def adam(**options):
-        return lambda p: torch.optim.Adam(p, lr=1e-3, **options)
-
-    return training(model, {"foreach": adam(foreach=True), "loop": adam(foreach=False), "fused": adam(fused=True)},
-                    F.binary_cross_entropy_with_logits, torch.randint(0, 20000, (32, 400)),
-                    torch.randint(0, 2, (32,)).float())
 
 
 def expr5(x, z, w):
@@ -184,10 +114,8 @@ ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
     "einsum_bij_bjk": lambda: operation(lambda a, b: torch.einsum("bij,bjk->bik", a, b), torch.randn(64, 128, 128),
                                         torch.randn(64, 128, 128), compiled=False),
     "attention_8x8x512x64": attention,
-    "mlp_small": mlp_small,
-    "mnist_mlp": mnist_mlp,
-    "imdb_fasttext": imdb_fasttext,
 } | {name + suffix: row[i] for name, row in IMAGES.items() for i, suffix in enumerate(("", "_step"))}
+ROWS |= torch_training.ROWS | torch_networks.ROWS
 
 if __name__ == "__main__":
     torch.set_num_threads(int(sys.argv[1]))

@@ -1,0 +1,79 @@
+"""The rows that train dense networks, in PyTorch, and what a training step is."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+def training(make_model, make_optimisers, loss, x, y):
+    """A training step: zero_grad, forward, loss, backward, optimiser step."""
+
+    def step_of(model, optimiser):
+        def step():
+            optimiser.zero_grad()
+            loss(model(x), y).backward()
+            optimiser.step()
+        return step
+
+    modes = {}
+    for model_name, model in make_model().items():
+        for optimiser_name, make in make_optimisers.items():
+            fresh = make_model()[model_name].train()
+            modes[f"{model_name}, {optimiser_name}"] = step_of(fresh, make(fresh.parameters()))
+    return modes
+
+
+def labels(n, classes=10):
+    return torch.randint(0, classes, (n,))
+
+
+def mlp_small():
+    def model():
+        return {"eager": nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))}
+
+    def sgd(**options):
+        return lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, **options)
+
+    return training(model, {"foreach": sgd(foreach=True), "loop": sgd(foreach=False), "fused": sgd(fused=True)},
+                    F.cross_entropy, torch.randn(64, 784), labels(64))
+
+
+def mnist_mlp():
+    def model():
+        return {"eager": nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Dropout(0.2), nn.Linear(512, 512), nn.ReLU(),
+                                       nn.Dropout(0.2), nn.Linear(512, 10))}
+
+    def rmsprop(**options):
+        return lambda p: torch.optim.RMSprop(p, lr=1e-3, **options)
+
+    return training(model, {"foreach": rmsprop(foreach=True), "loop": rmsprop(foreach=False)},
+                    F.cross_entropy, torch.randn(128, 784), labels(128))
+
+
+class FastText(nn.Module):
+    """Embedding, mean over the tokens, one output; as an Embedding and a mean, or as an EmbeddingBag."""
+
+    def __init__(self, bag):
+        super().__init__()
+        self.words = nn.EmbeddingBag(20000, 50, mode="mean") if bag else nn.Embedding(20000, 50)
+        self.bag = bag
+        self.out = nn.Linear(50, 1)
+
+    def forward(self, tokens):
+        words = self.words(tokens)
+        return self.out(words if self.bag else words.mean(1)).squeeze(1)
+
+
+def imdb_fasttext():
+    def model():
+        return {"embedding": FastText(False), "embedding_bag": FastText(True)}
+
+    def adam(**options):
+        return lambda p: torch.optim.Adam(p, lr=1e-3, **options)
+
+    return training(model, {"foreach": adam(foreach=True), "loop": adam(foreach=False), "fused": adam(fused=True)},
+                    F.binary_cross_entropy_with_logits, torch.randint(0, 20000, (32, 400)),
+                    torch.randint(0, 2, (32,)).float())
+
+
+ROWS = {"mlp_small": mlp_small, "mnist_mlp": mnist_mlp, "imdb_fasttext": imdb_fasttext}
