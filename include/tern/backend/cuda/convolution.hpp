@@ -115,9 +115,12 @@ void convolution(Cuda, const Convolution& c, const Array& y, const Array& x, con
 template <class T>
 void convolution_data_gradient(Cuda, const Convolution& c, const Array& dx, const Array& dy, const Array& weight,
                                const Array* bias) {
-  cuda::run_convolution(cuda::form_of(cuda::ConvolutionPass::data, c, dx, weight, dy), dx, weight, dy, nullptr,
-                        nullptr);
-  if (bias) cuda::add_to<T>(dx, cuda::per_channel(*bias, dx));
+  const cuda::ConvolutionForm form = cuda::form_of(cuda::ConvolutionPass::data, c, dx, weight, dy);
+  // The sum of both is rounded once: cuDNN adds to what is there, but in row-major order for doubles.
+  const bool adds = bias && !std::is_same_v<T, double>;
+  if (adds) copy(Cuda{}, dx, cuda::per_channel(*bias, dx));
+  cuda::run_convolution(form, dx, weight, dy, nullptr, adds ? &dx : nullptr);
+  if (bias && !adds) cuda::add_to<T>(dx, cuda::per_channel(*bias, dx));
 }
 
 /// The gradients of weight and, unless it is null, bias.

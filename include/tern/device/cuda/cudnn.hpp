@@ -55,7 +55,8 @@ struct ConvolutionForm {
   bool operator==(const ConvolutionForm&) const = default;
 };
 
-/// Where a convolution's elements are; the pass's own is written. A fused one has a bias; no addend is null.
+/// Where a convolution's elements are; the pass's own is written. A fused one has a bias; no addend is null. The addend of a data
+/// gradient is what is written itself: it is added to what is there.
 struct ConvolutionMemory {
   void *x, *w, *y;
   const void *bias, *addend;
@@ -115,7 +116,7 @@ class ConvolutionPlan {
                  workspace_bytes_, beta, y_, m.y);
     else if (form.pass == ConvolutionPass::data)
       TERN_CUDNN(cudnnConvolutionBackwardData, handle, alpha, w_, m.w, y_, m.y, convolution_, algorithm_,
-                 workspace.data(), workspace_bytes_, beta, x_, m.x);
+                 workspace.data(), workspace_bytes_, m.addend ? alpha : beta, x_, m.x);
     else
       TERN_CUDNN(cudnnConvolutionBackwardFilter, handle, alpha, x_, m.x, y_, m.y, convolution_, algorithm_,
                  workspace.data(), workspace_bytes_, beta, w_, m.w);
@@ -142,7 +143,8 @@ class ConvolutionPlan {
     else
       TERN_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7, handle, x_, y_, convolution_, w_, most_algorithms,
                  &found, all);
-    if (form.search) search(handle, ordinal, m, all, found);
+    // A search would write over what is added to.
+    if (form.search && (form.fused || !m.addend)) search(handle, ordinal, m, all, found);
     for (int i = 0; i < found; ++i) {
       if (!usable(all[i])) continue;
       algorithm_ = all[i].algorithm;
