@@ -1,3 +1,5 @@
+// Modules: fields, conversions, state dicts, freezing and ties. Over 400 lines, because the walk over fields is one mechanism with many
+// users.
 #include "support/tensors.hpp"
 
 #include <tern/nn/nn.hpp>

@@ -1,3 +1,5 @@
+// Captured graphs: replays are steps bit for bit, and what a capture cannot hold is refused. Over 400 lines, because every optimiser and
+// tool that has state of its own must show that it replays.
 #include "tern/device/cuda/graph.hpp"
 
 #include "support/emulator.hpp"
