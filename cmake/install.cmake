@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/tern)
 
 install(DIRECTORY include/tern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS tern native EXPORT tern)
+install(TARGETS tern native compiled EXPORT tern)
 if(TARGET images)
   install(TARGETS images EXPORT tern)
 endif()

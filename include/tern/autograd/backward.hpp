@@ -1,5 +1,8 @@
 // The tape as users see it: backward, grad, leaves, hooks.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "engine.hpp"
 #include "record.hpp"
 

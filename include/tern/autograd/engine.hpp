@@ -1,5 +1,8 @@
 // The backward pass: nodes in order of decreasing sequence number, which is a topological order without a counting pass.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <sched.h>
 
 #include <utility>

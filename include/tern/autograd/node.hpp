@@ -1,5 +1,8 @@
 // The tape's records: a node for each recorded op or leaf, with an edge for each input that needs a gradient.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/here.hpp"
 #include "../tensor/impl.hpp"
 

@@ -1,6 +1,9 @@
 // record(op, output, wrt(input, saved(tensors...), gradient)...): puts an op on the tape. One lambda for each input; neither it nor
 // what it saves is kept where that input needs no gradient.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstring>
 #include <tuple>
 #include <type_traits>

@@ -13,6 +13,9 @@
 // With b.relu, y below 0 is 0 and g counts where y > 0. running_mean and running_var (both or neither), residual, each of the
 // gradients, and y where b.relu is false may be null. dx may be g. There is at least one row, and one channel.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/array.hpp"
 #include "../core/config.hpp"
 

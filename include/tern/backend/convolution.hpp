@@ -10,6 +10,9 @@
 //
 //   out = floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/array.hpp"
 #include "../core/config.hpp"
 

@@ -11,6 +11,9 @@
 // Tables, rows and numbers are contiguous. Cuda checks without waiting: a number out of range reads row 0, or adds to no
 // row, and is an Error where the host next waits for the device. op is a string that lives on.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/config.hpp"
 #include "../core/array.hpp"
 

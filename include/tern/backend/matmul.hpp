@@ -1,5 +1,8 @@
 // The matrix product that every device implements as backend::matmul(device, product).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/config.hpp"
 #include "../core/error.hpp"
 

@@ -1,5 +1,8 @@
 // How numbers become one, the same for every device.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <limits>
 
 #include "../core/config.hpp"

@@ -4,6 +4,9 @@
 //
 // On Cuda it comes where the host next waits for the device. op is a string that lives on.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/array.hpp"
 #include "../core/element_error.hpp"
 #include "../device/device.hpp"

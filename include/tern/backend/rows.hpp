@@ -11,6 +11,9 @@
 // added in order. Arrays of row numbers, and masks, are row-major without gaps. positions: Error on an index outside its
 // dimension; on Cuda it stands for 0, and the Error comes where the host next waits for the device.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/array.hpp"
 
 namespace tern {

@@ -11,6 +11,9 @@
 //
 // where s is what was found before. How sums are grouped depends on the sizes alone.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/array.hpp"
 #include "../core/config.hpp"
 

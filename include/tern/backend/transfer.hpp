@@ -2,6 +2,9 @@
 //
 //   transfer(to, from, out, in)     out = in: dense arrays of one shape and element type; what the host reads is there when it returns
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../device/cuda/copy.hpp"
 #include "../device/cuda/pinned.hpp"
 #include "copy.hpp"

@@ -1,5 +1,8 @@
 // What a backend kernel sees of a tensor: a pointer with a shape.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "dtype.hpp"
 #include "shape.hpp"
 

@@ -1,5 +1,8 @@
 // Time. <chrono> costs a user's file 0.25 s of compilation.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <ctime>
 
 namespace tern {

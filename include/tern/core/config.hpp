@@ -1,6 +1,9 @@
 // What the compiler was told to build for. Kernels live in an inline namespace named after it, so that objects compiled with
 // different flags can be linked into one program without one object's kernels standing in for the other's.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 
 #if defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define TERN_ISA avx512
@@ -20,6 +23,15 @@
 #define TERN_ISA neon
 #else
 #define TERN_ISA generic
+#endif
+
+// An instance of a template that a program compiled with TERN_COMPILED leaves to tern.cpp, as it does what is no template.
+#if defined(TERN_COMPILING)
+#define TERN_INSTANCE(...) template __VA_ARGS__;
+#elif defined(TERN_COMPILED)
+#define TERN_INSTANCE(...) extern template __VA_ARGS__;
+#else
+#define TERN_INSTANCE(...)
 #endif
 
 #define TERN_STRINGIFY_(x) #x

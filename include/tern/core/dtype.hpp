@@ -1,5 +1,8 @@
 // Element types.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstdint>
 #include <type_traits>
 

@@ -1,5 +1,8 @@
 // What a kernel finds wrong with elements, in the same words whichever device it runs on.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "error.hpp"
 
 namespace tern {

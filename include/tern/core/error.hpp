@@ -1,5 +1,8 @@
 // The one exception type, and how its messages are put together.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

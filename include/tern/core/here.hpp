@@ -1,5 +1,8 @@
 // Where in the user's program an operation was called.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstdint>
 
 namespace tern {

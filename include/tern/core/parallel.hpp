@@ -1,5 +1,8 @@
 // Threads. OpenMP is the one pool, the same that oneDNN runs in; without -fopenmp all work stays on the calling thread.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <atomic>
 #include <exception>

@@ -1,6 +1,9 @@
 // Counter-based random numbers: the n-th number of a seed can be had without the ones before it, so the same seed gives the
 // same numbers whatever the device or the number of threads.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <atomic>
 #include <cstdint>
 

@@ -1,5 +1,8 @@
 // Shapes: fixed capacity, trivially copyable, no allocation.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstdint>
 #include <initializer_list>
 

@@ -1,5 +1,8 @@
 // Images kept as bytes, a label for each: what data sets of small images are.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "dataset.hpp"
 #include "image.hpp"
 

@@ -1,6 +1,9 @@
 // CIFAR-10 and CIFAR-100 in their original binary files (https://www.cs.toronto.edu/~kriz/cifar.html): records of label
 // bytes and a colour image of 32 x 32, one plane each for red, green and blue.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <array>
 #include <string>
 #include <vector>

@@ -1,5 +1,8 @@
 // Batches made of samples: the default, and a function of the user's.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <type_traits>
 #include <vector>
 

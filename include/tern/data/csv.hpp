@@ -1,5 +1,8 @@
 // Tables in text files: CSV (RFC 4180), and with another delimiter TSV and the like.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <charconv>
 #include <limits>

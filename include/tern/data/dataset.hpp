@@ -1,5 +1,8 @@
 // Data sets: what a loader can make batches of.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <concepts>
 #include <span>
 #include <tuple>

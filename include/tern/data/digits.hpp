@@ -1,5 +1,8 @@
 // Digits drawn by the program: what a trainer learns from where there is no MNIST.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "../core/parallel.hpp"

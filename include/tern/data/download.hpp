@@ -1,5 +1,8 @@
 // Fetching a file with curl or wget as a child process: no network library is needed, and no shell is involved.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>

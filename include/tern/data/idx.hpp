@@ -1,6 +1,9 @@
 // The idx format of MNIST and its relatives: two zero bytes, the element type, the number of dimensions, the sizes as
 // big-endian 32-bit numbers, the elements. Described at http://yann.lecun.com/exdb/mnist/.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../io/gzip.hpp"
 #include "../tensor/map.hpp"
 

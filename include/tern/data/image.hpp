@@ -1,5 +1,8 @@
 // An image on its way from a data set into a batch, and the random numbers that it is transformed by.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <concepts>
 #include <vector>
 

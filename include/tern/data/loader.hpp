@@ -1,5 +1,8 @@
 // loader<D>(set, options): the batches of a data set, made ahead by worker threads.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <iterator>
 #include <optional>
 #include <vector>

@@ -1,5 +1,8 @@
 // MNIST and the data sets in its format: Fashion-MNIST, which has the same file names, and EMNIST.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "dataset.hpp"
 #include "idx.hpp"
 #include "image.hpp"

@@ -1,5 +1,8 @@
 // Where MNIST comes from: a folder, a download, or, where there is neither, the program's own drawing.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <unistd.h>
 
 #include <cstdlib>

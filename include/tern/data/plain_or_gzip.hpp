@@ -1,5 +1,8 @@
 // A data set's file is where it is, or is there compressed.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../io/file.hpp"
 
 namespace tern::data::detail {

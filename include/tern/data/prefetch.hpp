@@ -1,6 +1,9 @@
 // Work done ahead by threads: what the loader stands on, and the only part of it that knows threads. Plain POSIX
 // threads, because <thread> and <condition_variable> together cost a trainer a tenth of a second to compile.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <pthread.h>
 
 #include <exception>

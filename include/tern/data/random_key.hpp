@@ -1,5 +1,8 @@
 // The random numbers of a sample: the same ones in the same epoch of the same seed, whichever thread asks.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "../core/error.hpp"

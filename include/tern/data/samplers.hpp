@@ -1,5 +1,8 @@
 // Samplers: which samples an epoch takes, and in which order. loader<D>(set, options, sampler) follows one.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <cmath>
 #include <vector>

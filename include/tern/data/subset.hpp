@@ -1,5 +1,8 @@
 // Parts of data sets, and several as one.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <vector>
 

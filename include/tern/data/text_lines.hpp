@@ -1,5 +1,8 @@
 // The lines of a text file.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <string>
 #include <string_view>
 #include <vector>

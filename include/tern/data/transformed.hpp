@@ -1,5 +1,8 @@
 // Data sets whose images are transformed as they are read, by the thread that makes the batch.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstring>
 
 #include "dataset.hpp"

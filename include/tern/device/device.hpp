@@ -1,5 +1,8 @@
 // The devices a tensor can live on, as types.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstring>
 
 #include "../core/array.hpp"

@@ -1,5 +1,8 @@
 // What devices report of their work; profile/ reads it. Below the backends, so that they can write here without knowing who listens.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstddef>
 
 #include "../core/here.hpp"

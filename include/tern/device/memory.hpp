@@ -1,6 +1,9 @@
 // Host memory: a caching, 64-byte-aligned allocator. Fresh pages cost more than many kernels, so freed blocks are kept by size
 // class: small ones in lists of the thread, large ones in one pool. The caller remembers the class, so blocks carry no header.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <atomic>
 #include <bit>
 #include <cstdlib>

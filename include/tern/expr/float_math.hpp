@@ -2,6 +2,9 @@
 // remainder named beside them, in relative error, on the interval that the reduction leaves; tests/expr/math.cpp bounds
 // the ulps.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <limits>
 
 #include "packet.hpp"

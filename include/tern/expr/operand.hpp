@@ -1,5 +1,8 @@
 // What packets, lanes and duals share.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <cstdint>
 #include <type_traits>

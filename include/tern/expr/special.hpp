@@ -1,5 +1,8 @@
 // Special functions of one double that the C library lacks.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <limits>
 

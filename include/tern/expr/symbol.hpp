@@ -2,6 +2,9 @@
 // of symbols its gradient, becomes the source of a kernel. Numbers, captured or literal, become parameters of the kernel: another
 // learning rate is the same kernel.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstring>
 
 #include "../core/dtype.hpp"

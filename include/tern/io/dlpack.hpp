@@ -1,6 +1,9 @@
 // DLPack: tensors shared with other libraries in one process, without a copy (https://dmlc.github.io/dlpack). Versions
 // 1.x and the structure without a version that came before it, as NumPy, PyTorch, JAX and others exchange them.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstddef>
 #include <cstring>
 

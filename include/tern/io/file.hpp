@@ -1,5 +1,8 @@
 // Files: read whole, mapped into memory, and replaced atomically.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,5 +1,8 @@
 // Reading files that are plain or gzip-compressed (RFC 1952).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <zlib.h>
 
 #include "file.hpp"

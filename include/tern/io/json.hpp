@@ -1,5 +1,8 @@
 // Writing JSON (RFC 8259): receipts and reports.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,8 @@
 // Arrays as numpy keeps them: .npy files (numpy.lib.format, versions 1 to 3), one array each.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstring>
 
 #include "../tensor/allocate.hpp"

@@ -1,5 +1,8 @@
 // Several arrays in one file, as numpy.savez keeps them: a zip archive (PKWARE's APPNOTE) of .npy files.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <zlib.h>
 
 #include "npy.hpp"

@@ -1,5 +1,8 @@
 // Tensors in files of the safetensors format, which Python reads and writes as well.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../tensor/any_tensor.hpp"
 #include "../tensor/map.hpp"
 #include "file.hpp"

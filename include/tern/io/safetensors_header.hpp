@@ -2,6 +2,9 @@
 // https://github.com/huggingface/safetensors#format. Trainers compile this for their checkpoints: hence qsort, and no
 // containers but vectors.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstdlib>
 #include <string>
 #include <utility>

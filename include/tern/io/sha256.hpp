@@ -1,5 +1,8 @@
 // SHA-256 (FIPS 180-4).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <bit>
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,8 @@
 // A convolution without bias and the normalisation of its channels: what most networks for images are made of.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../nn/batch_norm.hpp"
 #include "../nn/convolution.hpp"
 #include "../nn/init.hpp"

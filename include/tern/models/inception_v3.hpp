@@ -1,6 +1,9 @@
 // Inception-v3 (Szegedy and others: "Rethinking the Inception architecture for computer vision", 2015), without its
 // auxiliary head.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../nn/dropout.hpp"
 #include "../nn/linear.hpp"
 #include "inception.hpp"

@@ -1,5 +1,8 @@
 // Weights that others have trained.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../io/safetensors.hpp"
 #include "../nn/module.hpp"
 

@@ -1,5 +1,8 @@
 // Xception (Chollet: "Xception: deep learning with depthwise separable convolutions", 2016).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../nn/linear.hpp"
 #include "../ops/activations.hpp"
 #include "../ops/pooling.hpp"

@@ -1,5 +1,8 @@
 // BatchNorm1d, BatchNorm2d, BatchNorm3d.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../ops/batch_norm.hpp"
 #include "module.hpp"
 

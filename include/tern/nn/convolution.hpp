@@ -1,5 +1,8 @@
 // Conv1d, Conv2d, Conv3d and their transposes.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "../ops/conv_transpose.hpp"

@@ -1,5 +1,8 @@
 // Dropout of elements and of channels.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../ops/dropout.hpp"
 #include "module.hpp"
 

@@ -1,5 +1,8 @@
 // Unfold and Fold: windows of images as columns, and back.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../ops/fold.hpp"
 #include "module.hpp"
 

@@ -1,5 +1,8 @@
 // A convolution and the batch normalisation behind it as one layer, for networks that are only evaluated.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../ops/power.hpp"
 #include "batch_norm.hpp"
 #include "convolution.hpp"

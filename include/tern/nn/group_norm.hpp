@@ -1,5 +1,8 @@
 // GroupNorm, and InstanceNorm1d to 3d.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../ops/group_norm.hpp"
 #include "batch_norm.hpp"
 

@@ -1,6 +1,9 @@
 // How parameters start: nn::init::xavier_uniform_(layer.weight) and others. They write to the tensor in place, off the
 // tape.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,8 @@
 // Linear: y = x Wᵀ + b.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "../ops/matmul.hpp"
@@ -28,5 +31,8 @@ struct Linear : Module<D, T> {
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return linear(x, weight, bias); }
 };
+
+TERN_INSTANCE(struct Linear<Cpu, float>)
+TERN_INSTANCE(struct Linear<Cuda, float>)
 
 }  // namespace tern::nn

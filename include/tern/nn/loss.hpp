@@ -1,5 +1,8 @@
 // Losses as modules. They keep their options; what they compute stands with the functions.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../ops/binary_cross_entropy.hpp"
 #include "../ops/cross_entropy.hpp"
 #include "../ops/losses.hpp"

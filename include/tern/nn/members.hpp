@@ -1,6 +1,9 @@
 // A module without its class: a walk over its tensors and over the modules below it. What is made from such a walk is compiled once,
 // and a class of modules costs little more than the list of its members.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <string>
 #include <type_traits>
 #include <vector>

@@ -1,6 +1,9 @@
 // Module: a layer or a network. TERN_FIELDS lists a module's members once; from that come parameters(), state_dict(), to(), clone(),
 // train() and the printed summary.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <utility>
 
 #include "../core/for_each.hpp"
@@ -83,7 +86,7 @@ struct PlacesOfAll<First, Rest...> {
 /// What every module is, whatever its device.
 class ModuleBase : public detail::Registered {
  public:
-  ModuleBase() = default;
+  ModuleBase() {}  // not defaulted: what a compiler writes itself is not in tern.cpp
   explicit ModuleBase(bool training) : training_(training) {}
   [[gnu::noinline, gnu::cold]] ModuleBase(ModuleBase&& other) noexcept
       : Registered(other), hooks_(std::exchange(other.hooks_, nullptr)), training_(other.training_) {}

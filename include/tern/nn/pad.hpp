@@ -1,5 +1,8 @@
 // Borders around images: ConstantPad, ZeroPad, ReflectionPad, ReplicationPad and CircularPad over 1, 2 or 3 dimensions.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../ops/pad.hpp"
 #include "module.hpp"
 

@@ -1,5 +1,8 @@
 // PixelShuffle, PixelUnshuffle, ChannelShuffle: channels as pixels and back.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../ops/pixel_shuffle.hpp"
 #include "module.hpp"
 

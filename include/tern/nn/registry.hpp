@@ -1,5 +1,8 @@
 // Where every live module and parameter is, so that a member that its module does not list can be found.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <mutex>
 
 #include "../core/error.hpp"

@@ -1,5 +1,8 @@
 // Sequential: modules one after the other.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <tuple>
 
 #include "module.hpp"

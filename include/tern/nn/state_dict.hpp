@@ -1,5 +1,8 @@
 // What is made of all tensors of a module: parameters, state dicts, and what is done with them.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <vector>
 
 #include "../autograd/backward.hpp"

@@ -1,5 +1,8 @@
 // A network as text: its modules with the shapes of their tensors, and the number of parameters.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "state_dict.hpp"
 
 namespace tern::nn {

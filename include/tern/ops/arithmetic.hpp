@@ -1,5 +1,8 @@
 // + - * / and negation. Tensors broadcast; a number stands for a tensor of that value.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "pointwise.hpp"
 
 namespace tern {

@@ -1,5 +1,8 @@
 // Batch normalisation (Ioffe, Szegedy: Batch normalization, 2015), alone or with what follows it in residual networks.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/batch_norm.hpp"
 #include "power.hpp"
 #include "reduce.hpp"

@@ -1,5 +1,8 @@
 // Cross entropy of independent yes-no questions.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/refuse.hpp"
 #include "exponential.hpp"
 #include "losses.hpp"

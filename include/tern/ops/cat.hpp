@@ -1,5 +1,8 @@
 // cat and stack: tensors end to end, or side by side.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "views.hpp"
 
 namespace tern {

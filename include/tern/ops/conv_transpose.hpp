@@ -1,5 +1,8 @@
 // Transposed convolution: the adjoint of a convolution, its data gradient used forward.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "convolution.hpp"
 #include "pad.hpp"
 

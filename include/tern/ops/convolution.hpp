@@ -4,6 +4,9 @@
 //
 // and each of the three is linear in both of its operands, so that the other two are its gradients.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstring>
 
 #include "../backend/convolution.hpp"

@@ -1,5 +1,8 @@
 // clone, contiguous, copy_, fill_, to: new elements, or old ones overwritten.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "arithmetic.hpp"
 
 namespace tern {

@@ -1,5 +1,8 @@
 // Cross entropy and negative log-likelihood, over dimension 1 of [N, C], [N, C, d...], or over [C].
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/cross_entropy.hpp"
 #include "softmax.hpp"
 
@@ -101,6 +104,11 @@ Tensor<D, T> class_cross_entropy(const OpName& op, CrossEntropyPlan plan, const 
              }));
   return y;
 }
+
+TERN_INSTANCE(Tensor<Cpu> class_cross_entropy(const OpName&, CrossEntropyPlan, const Tensor<Cpu>&, const Tensor<Cpu, Index>&,
+                                              const Tensor<Cpu>&))
+TERN_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, CrossEntropyPlan, const Tensor<Cuda>&, const Tensor<Cuda, Index>&,
+                                               const Tensor<Cuda>&))
 
 }  // namespace detail
 

@@ -1,5 +1,8 @@
 // Running sums and products along a dimension.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/scan.hpp"
 #include "cat.hpp"
 #include "copy.hpp"

@@ -2,6 +2,9 @@
 // elements and of channels. Which elements fall follows from seed, stream and position in memory, so the backward pass
 // works it out again: as fast as reading a mask, and nothing is kept.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "pointwise.hpp"
@@ -22,6 +25,9 @@ Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, Rando
          }));
   return y;
 }
+
+TERN_INSTANCE(Tensor<Cpu> dropout_by(const OpName&, const Tensor<Cpu>&, double, RandomState, MemoryFormat))
+TERN_INSTANCE(Tensor<Cuda> dropout_by(const OpName&, const Tensor<Cuda>&, double, RandomState, MemoryFormat))
 
 [[gnu::noinline, gnu::cold]] inline void check_dropout(const char* op, const Array* x, double p, int least_dims) {
   if (!x) fail(op, {"a tensor is undefined"});

@@ -1,5 +1,8 @@
 // Sums of products over named dimensions.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <cctype>
 #include <string>

@@ -1,5 +1,8 @@
 // Rows of a table by number, one by one or reduced in bags.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../tensor/creation.hpp"
 #include "gather.hpp"
 #include "transfer.hpp"

@@ -1,5 +1,8 @@
 // The largest and smallest elements, and where they are.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "reduce.hpp"
 #include "where.hpp"
 

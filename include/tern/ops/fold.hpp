@@ -1,5 +1,8 @@
 // unfold, the windows of images as columns, and its adjoint fold, the sum of overlapping windows.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "pad.hpp"
 #include "shape.hpp"
 

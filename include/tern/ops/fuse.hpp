@@ -1,5 +1,8 @@
 // fuse(lambda): a user's expression as one kernel.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "pointwise.hpp"
 #include "reduce.hpp"
 

@@ -1,5 +1,8 @@
 // Reading by number and its adjoint, adding by number: index_select and index_add, gather and scatter_add.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/gather.hpp"
 #include "copy.hpp"
 #include "views.hpp"

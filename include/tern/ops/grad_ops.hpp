@@ -1,5 +1,8 @@
 // What the tape's engine needs of arithmetic, for each device and floating-point type.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "reduce.hpp"
 #include "views.hpp"
 
@@ -43,5 +46,8 @@ struct GradOpsFor {
 
   static constexpr GradOps table{&accumulate, &sum_to, &fill, &has_nan, &detail::record_view, &detail::device_ops<D>};
 };
+
+TERN_INSTANCE(struct GradOpsFor<Cpu, float>)
+TERN_INSTANCE(struct GradOpsFor<Cuda, float>)
 
 }  // namespace tern

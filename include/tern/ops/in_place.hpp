@@ -1,6 +1,9 @@
 // Operations that write into their first argument. The tape sees the value before and after: the history is rewritten,
 // and that of the base where a view is written.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../autograd/record.hpp"
 #include "../tensor/map.hpp"
 #include "region.hpp"

@@ -2,6 +2,9 @@
 // is a weighted sum of a few neighbours of its source, so that a dimension is a table, and the result sums of bags of
 // its rows.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "cat.hpp"
 #include "embedding.hpp"
 #include "fuse.hpp"

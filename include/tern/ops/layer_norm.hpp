@@ -1,5 +1,8 @@
 // Layer normalisation (Ba, Kiros, Hinton: Layer Normalization, 2016).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/layer_norm.hpp"
 #include "power.hpp"
 #include "softmax.hpp"

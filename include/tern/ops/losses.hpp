@@ -1,5 +1,8 @@
 // Losses of an input and a target that are compared element by element: mse, l1, huber, smooth l1.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/reduction.hpp"
 #include "reduce.hpp"
 #include "rounding.hpp"

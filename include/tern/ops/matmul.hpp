@@ -1,6 +1,9 @@
 // Matrix products: matmul with PyTorch's rules for vectors and batches, its strict forms mm, bmm, mv and dot, and
 // linear.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/matmul.hpp"
 #include "../device/events.hpp"
 #include "views.hpp"
@@ -218,6 +221,11 @@ Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Ten
   record({"linear", here}, y, dx, dw, wrt(bias, detail::unchanged));
   return y;
 }
+
+TERN_INSTANCE(Tensor<Cpu> linear(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
+TERN_INSTANCE(Tensor<Cuda> linear(const Tensor<Cuda>&, const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
+TERN_INSTANCE(Tensor<Cpu> matmul(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
+TERN_INSTANCE(Tensor<Cuda> matmul(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 TERN_SAME_PLACE(matmul)
 TERN_SAME_PLACE(mm)

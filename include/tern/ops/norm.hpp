@@ -1,5 +1,8 @@
 // Vector norms.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "extrema.hpp"

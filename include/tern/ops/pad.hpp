@@ -1,5 +1,8 @@
 // pad: a border around x, of one value or of x's own elements.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "cat.hpp"
 #include "gather.hpp"
 #include "rounding.hpp"

@@ -2,6 +2,9 @@
 // super-resolution using an efficient sub-pixel convolutional neural network", 2016), channel_shuffle (Zhang and
 // others: "ShuffleNet", 2018).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "shape.hpp"
 
 namespace tern {

@@ -1,6 +1,9 @@
 // How a pointwise op is made of one generic lambda. Called with packets it is the kernel. Its gradient is either
 // derived, by calling it with duals, or a second such lambda, by hand.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../autograd/record.hpp"
 #include "../expr/dual.hpp"
 #include "../tensor/map.hpp"
@@ -164,6 +167,8 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
     record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                              \
     return y;                                                                                            \
   }                                                                                                      \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, Here))                                              \
+  TERN_INSTANCE(Tensor<Cuda> name(const Tensor<Cuda>&, Here))                                            \
   TERN_UNARY_IN_PLACE(name, Floating)
 
 /// Defines name_(x) for the types of a concept.

@@ -2,6 +2,9 @@
 // largest element, the average or the p-norm of each. Sizes, steps and paddings are lists with an entry for each
 // dimension, or one number for all; a stride that is not given is the window's size. Results are channels-last.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <limits>
 #include <optional>
 

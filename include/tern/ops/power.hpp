@@ -1,5 +1,8 @@
 // Powers and roots.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "exponential.hpp"

@@ -1,5 +1,8 @@
 // Products.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "cat.hpp"
 #include "reduce.hpp"
 

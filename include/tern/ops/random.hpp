@@ -1,6 +1,9 @@
 // Random tensors. Each call takes the next stream of the program's sequence: after manual_seed the same calls give the
 // same numbers.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/random.hpp"
 #include "transfer.hpp"
 

@@ -1,5 +1,8 @@
 // Losses that compare: distances with a margin, scores with labels of 1 and -1, and distributions with each other.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "distance.hpp"
 #include "losses.hpp"
 

@@ -1,6 +1,9 @@
 // Reductions over dimensions: sum, mean, any, all. Here as in the other reductions `dim` lists dimensions, negative
 // ones counted from the last, an empty list standing for all of them; keepdim leaves them as dimensions of size 1.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/reduce.hpp"
 #include "../backend/transfer.hpp"
 #include "views.hpp"

@@ -2,6 +2,9 @@
 // into it. Gradients of views whose base was written in place go through them. put and take are each other's adjoint,
 // clear is its own, so the gradient of a region op is a region op. No types: elements are copied, and zeros are zeros.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../autograd/record.hpp"
 
 namespace tern::detail {

@@ -1,6 +1,9 @@
 // Shapes changed by views and joins of other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, rot90,
 // unfold, roll, meshgrid, hstack, vstack.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../tensor/creation.hpp"
 #include "cat.hpp"
 #include "gather.hpp"

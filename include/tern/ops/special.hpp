@@ -1,5 +1,8 @@
 // The error function and the gamma function's family.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "exponential.hpp"
 
 namespace tern {

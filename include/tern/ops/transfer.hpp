@@ -1,5 +1,8 @@
 // Moving tensors between devices.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/transfer.hpp"
 #include "../tensor/pending.hpp"
 #include "copy.hpp"

@@ -1,5 +1,8 @@
 // Views: another shape over the same elements, nothing copied. What a view writes its base sees, and the tape with it.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "copy.hpp"
 #include "region.hpp"
 

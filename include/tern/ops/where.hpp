@@ -1,5 +1,8 @@
 // Choosing between values: where, maximum, minimum, clamp.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <limits>
 #include <optional>
 

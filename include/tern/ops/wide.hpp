@@ -1,5 +1,8 @@
 // Compositions of several ops, rounded once.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "copy.hpp"
 
 namespace tern::detail {

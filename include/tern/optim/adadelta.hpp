@@ -1,5 +1,8 @@
 // Adadelta (Zeiler: "ADADELTA: an adaptive learning rate method", 2012).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "grouped.hpp"
 
 namespace tern::optim {
@@ -42,5 +45,7 @@ class Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
     });
   }
 };
+
+TERN_RULE(Adadelta)
 
 }  // namespace tern::optim

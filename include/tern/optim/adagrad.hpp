@@ -1,5 +1,8 @@
 // Adagrad (Duchi, Hazan, Singer: "Adaptive subgradient methods for online learning and stochastic optimization", 2011).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "grouped.hpp"
 
 namespace tern::optim {
@@ -42,5 +45,7 @@ class Adagrad : public Grouped<Adagrad, AdagradOptions> {
     });
   }
 };
+
+TERN_RULE(Adagrad)
 
 }  // namespace tern::optim

@@ -1,6 +1,9 @@
 // Adam (Kingma, Ba: "Adam: a method for stochastic optimization", 2015) and AdamW (Loshchilov, Hutter: "Decoupled weight decay
 // regularization", 2019).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <utility>
 
@@ -102,5 +105,8 @@ class AdamW : public Grouped<AdamW, AdamWOptions> {
     detail::adam_step<D, T>(slot, plain(options_of(optimizer, slot)), true);
   }
 };
+
+TERN_RULE(Adam)
+TERN_RULE(AdamW)
 
 }  // namespace tern::optim

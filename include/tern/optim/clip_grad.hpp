@@ -1,5 +1,8 @@
 // Gradient clipping.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "../ops/reduce.hpp"

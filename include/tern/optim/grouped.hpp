@@ -1,5 +1,8 @@
 // Groups of parameters, each with options of its own: what a rule's options add to Optimizer.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "optimizer.hpp"
 
 namespace tern::optim {
@@ -90,3 +93,8 @@ class Grouped : public Optimizer {
 };
 
 }  // namespace tern::optim
+
+/// The steps of a rule that most programs take.
+#define TERN_RULE(Rule)                                                 \
+  TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, Slot&))       \
+  TERN_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, Slot&))

@@ -1,5 +1,8 @@
 // L-BFGS (Liu, Nocedal: "On the limited memory BFGS method for large scale optimization", 1989).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "../autograd/backward.hpp"

@@ -1,6 +1,9 @@
 // A line search for the strong Wolfe conditions (Nocedal, Wright: "Numerical optimization", 2006, algorithms 3.5 and 3.6), which takes
 // the steps that PyTorch's LBFGS takes. Not a template but for what a gradient is.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <utility>
 

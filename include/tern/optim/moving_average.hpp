@@ -1,6 +1,9 @@
 // The exponential moving average of weights (Polyak, Juditsky: "Acceleration of stochastic approximation by averaging", 1992, with
 // weights that fall off).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/update.hpp"
 #include "../ops/overwrite.hpp"
 #include "../tensor/parameters.hpp"

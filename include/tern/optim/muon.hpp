@@ -1,5 +1,8 @@
 // Muon (Jordan and others: "Muon: an optimizer for hidden layers in neural networks", 2024).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "../ops/blas.hpp"
@@ -97,5 +100,7 @@ class Muon : public Grouped<Muon, MuonOptions> {
     return detail::orthogonalised(mixed, o);
   }
 };
+
+TERN_RULE(Muon)
 
 }  // namespace tern::optim

@@ -1,5 +1,8 @@
 // NAdam (Dozat: "Incorporating Nesterov momentum into Adam", 2016).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "grouped.hpp"
 
 namespace tern::optim {
@@ -69,5 +72,7 @@ class NAdam : public Grouped<NAdam, NAdamOptions> {
   };
   std::vector<Product> products_;
 };
+
+TERN_RULE(NAdam)
 
 }  // namespace tern::optim

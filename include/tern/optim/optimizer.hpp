@@ -1,6 +1,9 @@
 // What all optimisers share: the list of parameters with their state, and the rates of their groups. No template: which update
 // function a parameter of a device and type needs is looked up once, when it is added. grouped.hpp adds what depends on the options.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 
 #include "slot.hpp"

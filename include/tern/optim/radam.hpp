@@ -1,5 +1,8 @@
 // RAdam (Liu et al.: "On the variance of the adaptive learning rate and beyond", 2020).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "grouped.hpp"
 
 namespace tern::optim {
@@ -52,5 +55,7 @@ class RAdam : public Grouped<RAdam, RAdamOptions> {
     });
   }
 };
+
+TERN_RULE(RAdam)
 
 }  // namespace tern::optim

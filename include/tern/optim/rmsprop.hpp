@@ -1,5 +1,8 @@
 // RMSprop (Tieleman, Hinton: lecture 6.5 of "Neural networks for machine learning", 2012).
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "grouped.hpp"
 
 namespace tern::optim {
@@ -52,5 +55,7 @@ class RMSprop : public Grouped<RMSprop, RMSpropOptions> {
     });
   }
 };
+
+TERN_RULE(RMSprop)
 
 }  // namespace tern::optim

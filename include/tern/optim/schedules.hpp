@@ -1,6 +1,9 @@
 // Learning-rate schedules: step() after each epoch (OneCycleLR: after each batch) sets the optimiser's rate, that of each group of
 // parameters from its own initial one.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <cmath>
 

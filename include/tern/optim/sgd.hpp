@@ -1,5 +1,8 @@
 // Stochastic gradient descent, with momentum.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "grouped.hpp"
 
 namespace tern::optim {
@@ -47,5 +50,7 @@ class SGD : public Grouped<SGD, SGDOptions> {
     });
   }
 };
+
+TERN_RULE(SGD)
 
 }  // namespace tern::optim

@@ -1,6 +1,9 @@
 // One parameter as an optimiser sees it, and the fused pass that a rule makes over it: the parameter, its gradient and what is
 // remembered of it are read and written once.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/update.hpp"
 #include "../ops/overwrite.hpp"
 #include "../tensor/parameters.hpp"

@@ -1,5 +1,8 @@
 // A state dict while an optimiser takes it up.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <vector>
 
 #include "../tensor/any_tensor.hpp"

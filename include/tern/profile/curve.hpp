@@ -1,5 +1,8 @@
 // How long something takes by its size, from a few measurements.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <vector>
 

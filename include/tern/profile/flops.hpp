@@ -1,5 +1,8 @@
 // How much arithmetic was done, and how fast this machine could do it.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <utility>
 #include <vector>

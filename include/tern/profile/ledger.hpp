@@ -1,5 +1,8 @@
 // The ledger: every copy between host and device and every wait of the host, by the user's source line.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstdio>
 #include <cstdlib>
 #include <string>

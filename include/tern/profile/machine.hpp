@@ -1,6 +1,9 @@
 // How fast this machine is: products, pointwise work and copies, measured at a few sizes once and kept in the user's
 // cache folder.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,9 @@
 // On which side a piece of work is faster, from what size or how many uses on: predicted from this machine's curves.
 // Not part of tern.hpp.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../autograd/backward.hpp"
 #include "../core/random.hpp"
 #include "machine.hpp"

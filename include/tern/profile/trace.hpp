@@ -1,5 +1,8 @@
 // The ledger's page as a file for chrome://tracing and ui.perfetto.dev: kernels, copies and waits on one time line.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../io/file.hpp"
 #include "ledger.hpp"
 

@@ -1,5 +1,8 @@
 // Where a device's new tensors come from.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <concepts>
 
 #include "../device/cuda/memory.hpp"

@@ -1,5 +1,8 @@
 // AnyTensor: a tensor whose device and element type are known at run time only, for containers of mixed tensors.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <string>
 #include <utility>
 #include <vector>

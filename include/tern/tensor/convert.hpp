@@ -1,5 +1,8 @@
 // Elements as another floating-point type, where the types are known at run time only: weights and states from files.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "any_tensor.hpp"
 
 namespace tern::detail {

@@ -1,5 +1,8 @@
 // New tensors with given elements.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <initializer_list>
 #include <vector>
 

@@ -1,5 +1,8 @@
 // The untyped core of a tensor: one block of memory with its shape, reference counts and place on the tape.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <atomic>
 #include <new>
 

@@ -1,5 +1,8 @@
 // Positions in a tensor, and what x.index({...}) accepts.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../device/device.hpp"
 
 namespace tern {

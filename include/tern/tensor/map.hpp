@@ -1,5 +1,8 @@
 // New tensors, and elementwise kernels applied to tensors.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../backend/copy.hpp"
 #include "../backend/map.hpp"
 #include "allocate.hpp"

@@ -1,6 +1,9 @@
 // Pending<Tensor<D>>: a tensor that is still being copied to where it is going. A copy under way races with whoever frees or overwrites
 // its source, or reads its result too early; here the type holds the source and hands the result out only by wait().
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstring>
 #include <memory>
 #include <utility>

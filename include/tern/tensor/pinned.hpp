@@ -1,5 +1,8 @@
 // Tensors in pinned host memory.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../device/cuda/pinned.hpp"
 #include "impl.hpp"
 

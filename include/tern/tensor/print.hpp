@@ -1,6 +1,9 @@
 // Tensors as text, in PyTorch's layout: aligned columns, four digits, scientific where the numbers ask for it,
 // summarised beyond 1000 elements; then the type and the shape.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <iosfwd>
 #include <string>

@@ -1,5 +1,8 @@
 // Choosing a device at run time, once, in main.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <string>
 
 #include "../device/device.hpp"

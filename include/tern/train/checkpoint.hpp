@@ -1,5 +1,8 @@
 // Checkpoints: everything that a training needs to go on bit for bit, in one safetensors file.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstring>
 
 #include "../core/random.hpp"

@@ -1,5 +1,8 @@
 // A training's report as a drawing.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <cstdio>
 #include <string>

@@ -1,5 +1,8 @@
 // The options that all trainers share.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cerrno>
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,8 @@
 // A line that shows how far an epoch is; and Ctrl-C, which ends a training in good order.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <unistd.h>
 #include <algorithm>
 #include <csignal>

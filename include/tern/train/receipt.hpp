@@ -1,5 +1,8 @@
 // What an epoch did, took and cost.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -1,6 +1,9 @@
 // What a trainer keeps beside its loop: the timing of an epoch's phases, its receipt, the
 // trace of the device's work, the report and its drawing, and Ctrl-C. No template.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../device/events.hpp"
 #include "../io/file.hpp"
 #include "../profile/flops.hpp"

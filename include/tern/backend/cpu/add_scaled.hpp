@@ -1,5 +1,8 @@
 // Sums of rows.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 

@@ -1,5 +1,8 @@
 // The position of the largest or smallest element along a dimension.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/config.hpp"
 #include "../../core/parallel.hpp"
 #include "../../device/device.hpp"

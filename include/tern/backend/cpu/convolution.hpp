@@ -1,6 +1,9 @@
 // Convolution on the CPU. float by oneDNN, bfloat16 too where the processor has AVX-512; else, and half, by way of
 // float; double, and what oneDNN has only a reference kernel for, as matrix products of our own.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "convolution_loops.hpp"
 #include "onednn_convolution.hpp"
 #include "reduce.hpp"

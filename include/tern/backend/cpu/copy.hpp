@@ -1,6 +1,9 @@
 // Copies between any strides: bits of 1, 2, 4 or 8 bytes, whatever the type. The dimensions are merged and ordered, and
 // two of them are cut into blocks; the rest is which loop runs inside a block.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <bit>
 #include <cstring>
 #include <utility>

@@ -1,5 +1,8 @@
 // Cross entropy: log-softmax and the choice of the target's element in one kernel.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/element_error.hpp"
 #include "softmax.hpp"
 

@@ -1,6 +1,9 @@
 // Rows by number. Sums are made in the order of the numbers, whatever the number of threads: each thread owns rows of
 // the output.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/element_error.hpp"
 #include "../gather.hpp"
 #include "add_scaled.hpp"

@@ -1,5 +1,8 @@
 // Layer normalisation, a row at a time while it is in the cache.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "strip.hpp"
 
 namespace tern {

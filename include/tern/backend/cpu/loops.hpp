@@ -1,5 +1,8 @@
 // Nested loops as data.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "map.hpp"
 
 namespace tern {

@@ -1,6 +1,9 @@
 // Elementwise kernels: one lambda, one loop over packets. Broadcasting, strides and tails are not templates, so a kernel is compiled
 // once, for whole packets of contiguous memory.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cstring>
 #include <utility>
 

@@ -1,6 +1,9 @@
 // The matrix product on the CPU. float: plain loops where small, else oneDNN; bfloat16: oneDNN where the processor has
 // AVX-512, else, and half, by way of float; double and integers: loops of our own.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/parallel.hpp"
 #include "../../device/device.hpp"
 #include "blocked_matmul.hpp"

@@ -1,5 +1,8 @@
 // What the matrix products on the CPU share: a few adjacent sums in a vector register, and their way to memory.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <cstring>
 

@@ -1,6 +1,9 @@
 // oneDNN through its C API (dnnl.hpp costs half a second of compile time): errors, memory, primitives and their cache.
 // What differs between oneDNN 2.6 and 3.x is here and nowhere else.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // oneDNN's convolutions through its C API, and the reorders between the order in which a kernel wants its operands and
 // the one they have. What differs between oneDNN 2.6 and 3.x stays here.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "onednn.hpp"
 
 namespace tern {

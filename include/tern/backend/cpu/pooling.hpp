@@ -1,6 +1,9 @@
 // Pooling over packets of channels. An element's gradient is gathered from the windows that hold it: it is written
 // once, by one thread.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../pooling.hpp"
 #include "channels.hpp"
 #include "scratch.hpp"

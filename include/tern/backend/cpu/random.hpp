@@ -1,5 +1,8 @@
 // Random numbers by counter: each thread makes its own part of one sequence.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <utility>
 

@@ -1,5 +1,8 @@
 // Equidistant numbers.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/config.hpp"
 #include "../../core/parallel.hpp"
 #include "../../device/device.hpp"

@@ -2,6 +2,9 @@
 // loops over packets, along the innermost dimension and across rows; which runs when, strides and tails are not
 // templates.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../reduction.hpp"
 #include "reduce_driver.hpp"
 

@@ -1,6 +1,9 @@
 // What a reduction does around its loops: merged dimensions, the choice between rows reduced along and rows reduced
 // across, pieces for threads and for precision, strides and tails. Compiled once for all kernels.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,8 @@
 // Rows chosen by number. Threads share out the rows that are written, so that each is written by one, in order.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/element_error.hpp"
 #include "../rows.hpp"
 #include "add_scaled.hpp"

@@ -1,6 +1,9 @@
 // Recurrences along a dimension: one after the other, for up to 64 neighbours at a time. Sums of floating-point numbers
 // are made in double.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../scan.hpp"
 #include "gather.hpp"
 

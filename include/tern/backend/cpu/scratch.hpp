@@ -1,5 +1,8 @@
 // Working memory of a kernel.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/config.hpp"
 #include "../../device/memory.hpp"
 

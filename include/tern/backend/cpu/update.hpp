@@ -1,5 +1,8 @@
 // Several arrays read and written in one pass over memory.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "map.hpp"
 
 namespace tern {

@@ -1,5 +1,8 @@
 // The position of the largest or smallest element along a dimension.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "row_blocks.hpp"
 #include "strides.hpp"
 

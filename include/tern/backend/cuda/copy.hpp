@@ -1,5 +1,8 @@
 // Copies between any strides: bits of 1, 2, 4 or 8 bytes, whatever the type.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../device/cuda/copy.hpp"
 #include "strides.hpp"
 #include "typed.hpp"

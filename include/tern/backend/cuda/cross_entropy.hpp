@@ -1,5 +1,8 @@
 // Cross entropy: a kernel for the rows' losses, two that add them up in double.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../device/cuda/memory.hpp"
 #include "softmax.hpp"
 

@@ -1,5 +1,8 @@
 // Rows by number. A number out of range reads row 0 and adds to none.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../gather.hpp"
 #include "rows.hpp"
 

@@ -1,5 +1,8 @@
 // Layer normalisation. The gradients of weight and bias are sums over rows: first of parts of them, then of the parts.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../device/cuda/memory.hpp"
 #include "row_blocks.hpp"
 

@@ -1,5 +1,8 @@
 // Elementwise kernels from traced lambdas: four elements a thread where all operands are dense, else by index.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "source.hpp"
 #include "strides.hpp"
 

@@ -1,5 +1,8 @@
 // Random numbers by counter: element i of a stream is the same as on the CPU.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/random.hpp"
 #include "typed.hpp"
 

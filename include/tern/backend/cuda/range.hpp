@@ -1,5 +1,8 @@
 // Equidistant numbers.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "typed.hpp"
 
 namespace tern {

@@ -1,5 +1,8 @@
 // An op's check of elements: one thread reports what a kernel before it has found.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "typed.hpp"
 
 namespace tern {

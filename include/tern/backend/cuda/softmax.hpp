@@ -1,5 +1,8 @@
 // Softmax: one pass over a row for its largest and the sum of exponentials, one for the result.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "row_blocks.hpp"
 
 namespace tern {

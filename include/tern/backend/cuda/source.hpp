@@ -1,5 +1,8 @@
 // Source code of kernels from traced lambdas, and the words that are a kernel's parameters.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <string>
 
 #include "../../core/array.hpp"

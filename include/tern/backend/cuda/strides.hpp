@@ -1,5 +1,8 @@
 // Shapes as kernels walk them: dimensions of size 1 left out, and those merged that every operand has in one run.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/array.hpp"
 #include "../../core/config.hpp"
 

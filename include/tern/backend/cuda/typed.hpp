@@ -1,5 +1,8 @@
 // Kernels written by hand, as templates on the element types.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "source.hpp"
 
 namespace tern {

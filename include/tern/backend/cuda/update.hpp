@@ -1,5 +1,8 @@
 // Several arrays read and written in one pass over memory, by a traced lambda that assigns to its arguments.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "map.hpp"
 
 namespace tern {

@@ -1,5 +1,8 @@
 // What changes an image's values and not their places.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <cmath>
 #include <initializer_list>
 #include <utility>

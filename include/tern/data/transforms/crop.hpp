@@ -1,5 +1,8 @@
 // Windows of an image.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,8 @@
 // Squares cut out of an image.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 
 #include "../image.hpp"

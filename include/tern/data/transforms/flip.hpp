@@ -1,5 +1,8 @@
 // Mirror images.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 
 #include "../../expr/packet.hpp"

@@ -1,5 +1,8 @@
 // Batches whose samples are mixed with each other, labels included.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,9 @@
 // Images of another size: bilinear, and where they become smaller, averaged over what each pixel stands for, as PIL
 // does and torchvision with antialias = true.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -1,6 +1,9 @@
 // What a thread does otherwise while it captures a graph, or works out the numbers of a replay. Here is only what the rest of the
 // library asks; graph.hpp answers, so that a program without graphs compiles none of it.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <atomic>
 #include <string>
 

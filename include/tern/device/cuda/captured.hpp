@@ -1,5 +1,8 @@
 // What a graph is replayed from, and how a thread captures it.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/random.hpp"
 #include "launch.hpp"
 #include "private_pool.hpp"

@@ -1,5 +1,8 @@
 // From a kernel's source to code for one chip, by NVRTC.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "context.hpp"
 
 namespace tern::cuda::detail {

@@ -1,5 +1,8 @@
 // Which CUDA devices there are, what they can do, and the stream that a thread's work on one goes to.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <memory>
 #include <utility>
 #include <vector>

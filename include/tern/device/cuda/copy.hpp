@@ -1,5 +1,8 @@
 // Bytes across the wire.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "span.hpp"
 
 namespace tern::cuda {

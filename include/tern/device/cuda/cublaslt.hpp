@@ -1,5 +1,8 @@
 // cuBLASLt's objects, one layer above its C functions.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "memory.hpp"
 #include "span.hpp"
 

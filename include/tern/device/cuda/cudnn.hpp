@@ -1,5 +1,8 @@
 // cuDNN's objects, one layer above its C functions: convolutions, each with the algorithm that was chosen for it.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "memory.hpp"
 #include "span.hpp"
 

@@ -2,6 +2,9 @@
 // with a number that keeps memory safe, and notes the first failure; the host throws it where it next waits for the
 // device.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/element_error.hpp"
 #include "status.hpp"
 

@@ -1,5 +1,8 @@
 // Graphs: what a thread starts on a device while it captures is kept, and replayed as one.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <utility>
 
 #include "captured.hpp"

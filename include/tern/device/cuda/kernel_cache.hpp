@@ -1,6 +1,9 @@
 // Compiled kernels on disk, keyed by source, chip and compiler. A hit does not load NVRTC: which compiler there is, is noted in a file
 // of its own with the library's size and date, and looked up again when those, or where libraries are looked for, have changed.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

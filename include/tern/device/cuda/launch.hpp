@@ -1,5 +1,8 @@
 // Kernels: found by what they were made from, compiled when they are first used, launched on their device's stream.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "kernel_cache.hpp"
 #include "span.hpp"
 

@@ -1,6 +1,9 @@
 // A device's memory: the driver's own stream-ordered pool, which keeps what is freed. Allocating and freeing are work of the
 // stream, so a block may be freed while a kernel that uses it is still to run.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../memory.hpp"
 #include "context.hpp"
 

@@ -1,6 +1,9 @@
 // Host memory that a device reads and writes itself, while the host goes on. Page-locking costs far more than a copy, so blocks are kept,
 // and none is handed out again before the last copy from or to it is done.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 #include <cstring>
 #include <memory>

@@ -1,5 +1,8 @@
 // The memory of one graph.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <algorithm>
 
 #include "memory.hpp"

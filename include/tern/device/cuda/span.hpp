@@ -1,6 +1,9 @@
 // Every piece of a device's work passes through a Span. It counts; and where somebody listens, it tells when the work
 // begins and ends.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../../core/clock.hpp"
 #include "../events.hpp"
 #include "context.hpp"

@@ -1,6 +1,9 @@
 // What calls into CUDA's libraries return: an Error at once, or, from a release, which has no caller to throw to, an Error from the
 // next call.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include <atomic>
 
 #include "library.hpp"

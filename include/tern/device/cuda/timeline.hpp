@@ -1,6 +1,9 @@
 // When each kernel, copy and wait began and ended, on one time line. Only what reads it includes it: a program that
 // does not has none of its code.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "span.hpp"
 
 namespace tern::cuda::detail {
