@@ -72,12 +72,12 @@ TEST_CASE("photographs are decoded and resized as by Pillow", "[data]") {
   for (const auto& j : cases) {
     INFO(set.path(i));
     REQUIRE(set.path(i) == folder + "/" + j["name"].get<std::string>());
-    REQUIRE(io::sha256(content_of(set.path(i))) == j["sha256"]);
+    REQUIRE(io::sha256(content_of(set.path(i))) == j["sha256"].get<std::string>());
     data::Image image;
     set.read(i, image);
     REQUIRE(image.width() == j["size"][0].get<Index>());
     REQUIRE(image.height() == j["size"][1].get<Index>());
-    CHECK(io::sha256(bytes_of(image)) == j["decoded"]);
+    CHECK(io::sha256(bytes_of(image)) == j["decoded"].get<std::string>());
     const auto [x, y] = cropped.batch({&i, 1});
     REQUIRE(x.shape() == Shape{1, 3, 48, 48});
     CHECK(set.classes()[std::size_t(y(0))] ==

@@ -83,8 +83,8 @@ TEST_CASE("every truncated file is refused, and none with a byte changed is read
   }
   CHECK_THAT(error_of([&] { io::load_npy(folder.put("a.npy", whole + "x")); }),
              ContainsSubstring("its elements do not take the bytes that it has"));
-  std::string boolean = bytes_of(recorded_cases("numpy_files")[6]["file"]);
-  boolean.back() = 2;
-  CHECK_THAT(error_of([&] { io::load_npy(folder.put("a.npy", boolean)); }),
+  std::string booleans = bytes_of(recorded_cases("numpy_files")[6]["file"]);
+  booleans.back() = 2;
+  CHECK_THAT(error_of([&] { io::load_npy(folder.put("a.npy", booleans)); }),
              ContainsSubstring("a boolean is the byte 2"));
 }

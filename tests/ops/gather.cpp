@@ -54,7 +54,8 @@ TEMPLATE_TEST_CASE("gather and scatter_add along every dimension, in any layout"
       Shape longer = to;
       longer[dim] *= 3;  // along dim the index may have any size
       const Values index = drawn(longer, shape[dim]);
-      const auto at = numbers<D>(index, longer), source = spread_tensor<D, double>(longer, -5, 7).clone();
+      const auto at = numbers<D>(index, longer);
+      const auto source = spread_tensor<D, double>(longer, -5, 7).clone();
       for (const auto& layout : layouts(x)) {
         for (const auto& at_layout : layouts(at))
           check_close(values_of(gather(layout, dim, at_layout)), naive_gather(values_of(x), shape, dim, index, longer));

@@ -29,7 +29,8 @@ Tensor<D, double> cube_once(const Tensor<D, double>& x) {
 
 TEMPLATE_TEST_CASE("gradcheck accepts a right gradient and names a wrong one", "[ops]", TERN_TEST_DEVICES) {
   const auto x = spread_tensor<TestType>({2, 2}, 1, 2).requires_grad_();
-  const auto right = [](const auto& v) { return cube(v, 3); }, wrong = [](const auto& v) { return cube(v, 3.01); };
+  const auto right = [](const auto& v) { return cube(v, 3); };
+  const auto wrong = [](const auto& v) { return cube(v, 3.01); };
   CHECK(gradcheck(right, std::tuple{x}));
   CHECK(gradgradcheck(right, std::tuple{x}));
   const std::string error = error_of([&] { gradcheck(wrong, std::tuple{x}); });

@@ -62,7 +62,8 @@ void for_indexed(const Array& a, int dim, const Array& index, int apart, const F
   Index bad = 0;  // counted without a branch, which is several numbers at a time
 #pragma omp simd reduction(+ : bad)
   for (Index i = 0; i < index.numel; ++i) bad += std::uint64_t(p[i]) >= std::uint64_t(size);
-  for (Index i = 0; bad; ++i)
+  if (!bad) return;
+  for (Index i = 0;; ++i)
     if (p[i] < 0 || p[i] >= size) refuse_element(op, BadElement::index, p[i], size);
 }
 
