@@ -111,8 +111,7 @@ void add_model(const char* name, Index side, const Make& make) {
     classify(state, net, sgd, images(8, 3, side), 1000);
   })->UseRealTime();
   benchmark::RegisterBenchmark((base + "_infer").c_str(), [=](benchmark::State& state) {
-    auto net = make();
-    net.eval();
+    auto net = nn::fuse_for_inference(make());
     const InferenceMode inference;
     const auto x = images(16, 3, side);
     const double before = detail::device_events.flops;

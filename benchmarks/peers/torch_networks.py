@@ -3,6 +3,7 @@
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.fx.experimental.optimization import fuse
 
 from torch_training import labels, training
 
@@ -86,14 +87,18 @@ def classifier(make, optimiser, options, shape, classes):
 
 
 def inference(make, shape):
+    """Without gradients; also with every normalisation folded into the convolution before it."""
+
     def step_of(name, model, x):
+        def running(net):
+            def run():
+                with torch.inference_mode():
+                    net(x)
+
+            return run
+
         net = model().eval()
-
-        def run():
-            with torch.inference_mode():
-                net(x)
-
-        return {name: run}
+        return {name: running(net), f"{name}, folded": running(fuse(net))}
 
     return lambda: both_orders(step_of, make, torch.randn(shape))
 

@@ -109,6 +109,25 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
   CHECK_FALSE(is_winograd(8, 64, 56, 64, 1, 2));
 }
 
+TEST_CASE("as many images are computed at once as lie in the cache", "[backend]") {
+  const auto at_once = [](Index images, Index size, bool ends, bool winograd = false) {
+    const Array a = sizes(DType::float32, {images, 64, size, size}), w = sizes(DType::float32, {64, 64, 3, 3});
+    const Convolution c{.padding = {1, 1}};
+    ConvolutionCall call{Pass::forward, c, a, w, a};
+    if (ends) call.ending.run = [](const backend::cpu::Ending&, const Array&) {};
+    call.winograd = winograd;
+    return backend::cpu::images_at_once(call);
+  };
+  CHECK(at_once(16, 56, false) == 16);
+  CHECK(at_once(16, 56, true) == 4);
+  CHECK(at_once(15, 56, true) == 5);
+  CHECK(at_once(17, 56, true) == 1);
+  CHECK(at_once(16, 224, true) == 1);
+  CHECK(at_once(16, 14, true) == 16);
+  CHECK(at_once(16, 56, true, true) == 8);
+  CHECK(at_once(16, 224, true, true) == 1);
+}
+
 TEST_CASE("activations are reordered for Winograd's kernels only", "[backend]") {
   const auto x = ones<Cpu>({2, 16, 6, 6}).contiguous(channels_last),
              w = ones<Cpu>({16, 16, 3, 3}).contiguous(channels_last);

@@ -29,6 +29,7 @@ void check_googlenet(const Reference<T>& reference) {
     layer("fc", net.fc);
     reference.logits(net(reference.images()));
   }
+  reference.fused(net);
   reference.training(net);
 }
 

@@ -26,6 +26,7 @@ void check_inception(const Reference<T>& reference) {
 #undef LAYER
     reference.logits(net(reference.images()));
   }
+  reference.fused(net);
   reference.training(net);
 }
 

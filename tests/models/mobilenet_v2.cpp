@@ -19,6 +19,7 @@ void check_mobilenet(const Reference<T>& reference) {
     reference.child("classifier", net.classifier(adaptive_avg_pool2d(x, 1).flatten(1)));
     reference.logits(net(reference.images()));
   }
+  reference.fused(net);
   reference.training(net);
 }
 

@@ -5,6 +5,7 @@
 #include "support/devices.hpp"
 
 #include <tern/models/load.hpp>
+#include <tern/nn/fusion.hpp>
 #include <tern/tern.hpp>
 
 #include <zlib.h>
@@ -105,6 +106,17 @@ class Reference {
         INFO("logit " << i << " of image " << image);
         check(values[image * values.size() / 2 + i], row_["eval"]["logits"][image][i], value_tolerance, typical);
       }
+  }
+
+  /// With the normalisations folded into the convolutions, none is left and the network computes the same.
+  template <class Net>
+  void fused(Net& net) const {
+    auto other = nn::fuse_for_inference(net);
+    const InferenceMode inference;
+    for (const NamedTensor& entry : other.state_dict()) CHECK_FALSE(entry.name.ends_with("running_mean"));
+    const auto expected = values_of(net(images()));
+    const double typical = norm(net(images())) / std::sqrt(double(expected.size()));
+    check_close(values_of(other(images())), expected, 1e-5, 1e-5 * typical);
   }
 
   /// A training pass: the loss, and every parameter's gradient. Rates of dropout must be 0.

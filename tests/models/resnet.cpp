@@ -26,6 +26,7 @@ void check_resnet(const Reference<T>& reference, models::ResNet<ModelDevice, T> 
     reference.child("fc", x = net.fc(x.flatten(1)));
     reference.logits(net(reference.images()));
   }
+  reference.fused(net);
   reference.training(net);
 }
 

@@ -29,5 +29,6 @@ TEST_CASE("xception", "[models][large]") {
     reference.child("fc", net.fc(x));
     reference.logits(net(reference.images()));
   }
+  reference.fused(net);
   reference.training(net);
 }

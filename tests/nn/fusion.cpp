@@ -4,6 +4,41 @@
 
 using namespace tern_test;
 
+namespace {
+
+/// A residual block, what does not fit into the pattern of which, and lists of both.
+template <Device D, Element T = float>
+struct FusedNet : nn::Module<D, T> {
+  nn::Conv2d<D, T> conv1{3, 6, 3, {.padding = 1, .bias = false}}, conv2{6, 6, 3, {.padding = 1}}, conv3{6, 6, 1}, conv4{6, 6, 1},
+      conv5{6, 6, 1}, none;
+  nn::BatchNorm2d<D, T> bn1{6}, bn2{6}, bn3{6}, bn4{6}, behind_relu{6},
+      no_statistics{6, {.track_running_stats = false}}, no_norm;
+  nn::Sequential<nn::Conv2d<D, T>, nn::BatchNorm2d<D, T>, nn::ReLU<D, T>, nn::BatchNorm2d<D, T>> sequence{
+      nn::Conv2d<D, T>(6, 4, 1), nn::BatchNorm2d<D, T>(4), nn::ReLU<D, T>(), nn::BatchNorm2d<D, T>(4)};
+  FusedNet() = default;
+  TERN_FIELDS(FusedNet, conv1, conv2, conv3, conv4, conv5, none, bn1, bn2, bn3, bn4, behind_relu, no_statistics,
+              no_norm, sequence)
+  template <class V>
+  void conv_bn_pairs(V&& visit) {
+    visit(conv1, bn1), visit(conv2, bn2), visit(conv3, no_statistics), visit(conv4, bn3);
+    visit(conv5, bn4), visit(none, no_norm);
+  }
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) {
+    const auto y = nn::conv_bn_relu(conv1, bn1, x), z = nn::conv_bn_add_relu(conv2, bn2, y, y);
+    return sequence(no_statistics(conv3(behind_relu(relu(z)))) + bn3.relu(conv4(z)) + bn4.add_relu(conv5(z), y));
+  }
+};
+
+template <class M>
+std::vector<std::string> names_of(const M& net) {
+  std::vector<std::string> names;
+  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  return names;
+}
+
+}  // namespace
+
 TEMPLATE_TEST_CASE("a convolution with its normalisation folded in gives what both give in evaluation", "",
                    TERN_TEST_DEVICES) {
   using D = TestType;
@@ -36,4 +71,28 @@ TEMPLATE_TEST_CASE("what has no statistics cannot be folded", "", TERN_TEST_DEVI
   CHECK(error_of([&] { nn::fuse_conv_bn_eval(conv, nn::BatchNorm1d<D>(3, {.track_running_stats = false})); }) ==
         message);
   CHECK(error_of([&] { nn::fuse_conv_bn_eval(conv, nn::BatchNorm1d<D>(4)); }) == message);
+}
+
+TEMPLATE_TEST_CASE("fuse_for_inference folds a network's pairs and nothing else", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  manual_seed(2);
+  FusedNet<D> net;
+  for (int i = 0; i < 3; ++i) net(2 * randn<D>({4, 3, 7, 5}) + 1);
+  const auto x = spread_tensor<D, float>({2, 3, 7, 5});
+  const auto names = names_of(net);
+  net.eval();
+  auto fused = nn::fuse_for_inference(net);
+  CHECK(names_of(net) == names);
+  CHECK(names_of(fused) ==
+        std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias", "conv3.weight",
+                                 "conv3.bias", "conv4.weight", "conv4.bias", "conv5.weight", "conv5.bias", "behind_relu.weight", "behind_relu.bias", "no_statistics.weight",
+                                 "no_statistics.bias", "sequence.0.weight", "sequence.0.bias", "sequence.3.weight",
+                                 "sequence.3.bias"});
+  CHECK_FALSE(fused.is_training());
+  CHECK_FALSE(fused(x).requires_grad());
+  const auto expected = values_of(net(x));
+  const double largest = amax(abs(net(x)), {0, 1, 2, 3}).item();
+  check_close(values_of(fused(x)), expected, 1e-5, 1e-5 * largest);
+  auto again = nn::fuse_for_inference(fused.clone());
+  CHECK(values_of(again(x)) == values_of(fused(x)));
 }

@@ -109,9 +109,9 @@ TEST_CASE("Winograd's convolutions are the naive loops'", "[ops]") {
     const Convolution c{.dims = 2, .padding = {0, 1}};
     if constexpr (std::is_same_v<D, Cpu>) {
       using backend::cpu::run_primitive;
-      if (!run_primitive({Pass::forward, c, *x.impl(), *w.impl(), *y.impl(), b.data(), false, true}) ||
-          !run_primitive({Pass::data_gradient, c, *dx.impl(), *w.impl(), *g.impl(), nullptr, false, true}) ||
-          !run_primitive({Pass::weight_gradient, c, *x.impl(), *dw.impl(), *g.impl(), nullptr, false, true}))
+      if (!run_primitive({Pass::forward, c, *x.impl(), *w.impl(), *y.impl(), b.data(), {}, true}) ||
+          !run_primitive({Pass::data_gradient, c, *dx.impl(), *w.impl(), *g.impl(), nullptr, {}, true}) ||
+          !run_primitive({Pass::weight_gradient, c, *x.impl(), *dw.impl(), *g.impl(), nullptr, {}, true}))
         return std::vector<std::vector<double>>();
     } else {
       backend::convolution<float>(D{}, c, *y.impl(), *x.impl(), *w.impl(), b.impl(), nullptr);
@@ -234,6 +234,17 @@ TEMPLATE_TEST_CASE("relu after a convolution, and a residual", "[ops]", TERN_TES
   CHECK(conv2d_relu(x[0], w, b, {.groups = 2}).shape() == Shape{6, 3, 4});
   CHECK(error_of([&] { conv2d_add_relu(x, x, w, b, {.groups = 2}); }) ==
         "conv2d_add_relu: residual [2, 4, 5, 6] is not of the result's shape [2, 6, 3, 4]");
+}
+
+TEST_CASE("relu and a residual are added to a large result part by part", "[ops]") {
+  for (const Index kernel : {1, 3}) {  // 3 by Winograd's way
+    const auto x = spread_tensor<Cpu>({6, 64, 56, 56}, -1, 1).contiguous(channels_last),
+               w = spread_tensor<Cpu>({128, 64, kernel, kernel}, -0.1, 0.1).contiguous(channels_last);
+    const auto y = conv2d(x, w, {}, {.padding = kernel / 2}), r = spread_tensor<Cpu>(y.shape(), -2, 2);
+    const auto sum = y + r;
+    check_close(values_of(conv2d_relu(x, w, {}, {.padding = kernel / 2})), values_of(relu(y)), 1e-5, 1e-5);
+    check_close(values_of(conv2d_add_relu(x, r, w, {}, {.padding = kernel / 2})), values_of(relu(sum)), 1e-5, 1e-5);
+  }
 }
 
 TEMPLATE_TEST_CASE("of an odd number of zeros \"same\" puts the one more behind", "[ops]", TERN_TEST_DEVICES) {

@@ -3,8 +3,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "../nn/batch_norm.hpp"
-#include "../nn/convolution.hpp"
+#include "../nn/fusion.hpp"
 #include "../nn/init.hpp"
 
 namespace tern::models {
@@ -27,8 +26,12 @@ struct ConvNorm : nn::Module<D, T> {
   ConvNorm(Index in, Index out, Dims kernel, nn::ConvLayerOptions options)
       : conv(models::conv<D, T>(in, out, kernel, options)), bn(out, {.eps = 1e-3}) {}
   TERN_FIELDS(ConvNorm, conv, bn)
+  template <class V>
+  void conv_bn_pairs(V&& visit) {
+    visit(conv, bn);
+  }
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) { return bn.relu(conv(x)); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return nn::conv_bn_relu(conv, bn, x); }
 };
 
 }  // namespace tern::models

@@ -41,6 +41,10 @@ struct MobileBlock : nn::Module<D, T> {
     }
   }
   TERN_NAMED_FIELDS(MobileBlock, convs, norms, residual)
+  template <class V>
+  void conv_bn_pairs(V&& visit) {
+    for (std::size_t i = 0; i < convs.size(); ++i) visit(convs[i], norms[i]);
+  }
 
   Tensor<D, T> forward(const Tensor<D, T>& x) {
     Tensor<D, T> y = x;

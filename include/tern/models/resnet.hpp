@@ -37,11 +37,16 @@ struct ResidualBlock : nn::Module<D, T> {
     visit("downsample.0", self.downsample), visit("downsample.1", self.downsample_bn);
   }
   TERN_NAMED_FIELDS(ResidualBlock, conv1, conv2, conv3, downsample, bn1, bn2, bn3, downsample_bn)
+  template <class V>
+  void conv_bn_pairs(V&& visit) {
+    visit(conv1, bn1), visit(conv2, bn2), visit(conv3, bn3), visit(downsample, downsample_bn);
+  }
 
   Tensor<D, T> forward(const Tensor<D, T>& x) {
     const Tensor<D, T> shortcut = downsample.weight.defined() ? downsample_bn(downsample(x)) : x;
-    const Tensor<D, T> y = conv2(bn1.relu(conv1(x)));
-    return conv3.weight.defined() ? bn3.add_relu(conv3(bn2.relu(y)), shortcut) : bn2.add_relu(y, shortcut);
+    const Tensor<D, T> y = nn::conv_bn_relu(conv1, bn1, x);
+    if (!conv3.weight.defined()) return nn::conv_bn_add_relu(conv2, bn2, y, shortcut);
+    return nn::conv_bn_add_relu(conv3, bn3, nn::conv_bn_relu(conv2, bn2, y), shortcut);
   }
 };
 
@@ -75,10 +80,14 @@ struct ResNet : nn::Module<D, T> {
     fc = nn::Linear<D, T>(in, num_classes);
   }
   TERN_FIELDS(ResNet, conv1, bn1, pooled, layer1, layer2, layer3, layer4, fc)
+  template <class V>
+  void conv_bn_pairs(V&& visit) {
+    visit(conv1, bn1);
+  }
 
   /// images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
-    Tensor<D, T> x = bn1.relu(conv1(images));
+    Tensor<D, T> x = nn::conv_bn_relu(conv1, bn1, images);
     if (pooled) x = max_pool2d(x, 3, {.stride = 2, .padding = 1});
     for (auto* row : {&layer1, &layer2, &layer3, &layer4})
       for (ResidualBlock<D, T>& block : *row) x = block(x);

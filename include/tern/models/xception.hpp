@@ -55,10 +55,16 @@ struct XceptionBlock : nn::Module<D, T> {
     }
   }
   TERN_NAMED_FIELDS(XceptionBlock, skip, skipbn, convs, norms, starts_with_relu)
+  template <class V>
+  void conv_bn_pairs(V&& visit) {
+    visit(skip, skipbn);
+    for (std::size_t i = 0; i < convs.size(); ++i) visit(convs[i].pointwise, norms[i]);
+  }
 
   Tensor<D, T> forward(const Tensor<D, T>& x) {
     Tensor<D, T> y = starts_with_relu ? relu(x) : x;
-    for (std::size_t i = 0; i + 1 < convs.size(); ++i) y = norms[i].relu(convs[i](y));
+    for (std::size_t i = 0; i + 1 < convs.size(); ++i)
+      y = nn::conv_bn_relu(convs[i].pointwise, norms[i], convs[i].conv1(y));
     y = norms.back()(convs.back()(y));
     return skip.weight.defined() ? max_pool2d(y, 3, {.stride = 2, .padding = 1}) + skipbn(skip(x)) : y + x;
   }
@@ -94,12 +100,17 @@ struct Xception : nn::Module<D, T> {
     visit("fc", self.fc);
   }
   TERN_NAMED_FIELDS(Xception, conv1, conv2, bn1, bn2, bn3, bn4, blocks, conv3, conv4, fc)
+  template <class V>
+  void conv_bn_pairs(V&& visit) {
+    visit(conv1, bn1), visit(conv2, bn2), visit(conv3.pointwise, bn3), visit(conv4.pointwise, bn4);
+  }
 
   /// images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
-    Tensor<D, T> x = bn2.relu(conv2(bn1.relu(conv1(images))));
+    Tensor<D, T> x = nn::conv_bn_relu(conv2, bn2, nn::conv_bn_relu(conv1, bn1, images));
     for (XceptionBlock<D, T>& block : blocks) x = block(x);
-    x = bn4.relu(conv4(bn3.relu(conv3(x))));
+    x = nn::conv_bn_relu(conv3.pointwise, bn3, conv3.conv1(x));
+    x = nn::conv_bn_relu(conv4.pointwise, bn4, conv4.conv1(x));
     return fc(adaptive_avg_pool2d(x, 1).flatten(1));
   }
 };

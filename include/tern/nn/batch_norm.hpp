@@ -3,6 +3,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../ops/activations.hpp"
 #include "../ops/batch_norm.hpp"
 #include "module.hpp"
 
@@ -48,7 +49,8 @@ struct BatchNormCall {
 /// weight + bias (Ioffe, Szegedy: Batch normalization, 2015), in training with the batch's mean and variance, which
 /// running_mean and running_var follow; in evaluation with those. weight starts as ones, bias as zeros. relu(x) is relu
 /// of the result and add_relu(x, residual) relu of the result + residual, each in the same passes over memory. Without
-/// a momentum the host waits for the device in training.
+/// a momentum the host waits for the device in training. One that is folded into the convolution before it
+/// (fuse_for_inference) has no tensors and leaves x as it is.
 #define TERN_BATCH_NORM(Name, least, most)                                                                       \
   template <Device D, Element T = float>                                                                         \
   struct Name : Module<D, T> {                                                                                   \
@@ -56,6 +58,7 @@ struct BatchNormCall {
     Parameter<D, T> weight, bias;                                                                                \
     Statistic<D, T> running_mean, running_var;                                                                   \
     Tensor<D, Index> num_batches_tracked;                                                                        \
+    bool folded = false;                                                                                         \
     explicit Name(Index num_features, const BatchNormOptions& how = {}) : options(how) {                         \
       if (num_features < 0) fail(#Name, {"num_features must not be negative: ", num_features});                  \
       if (how.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);                       \
@@ -64,21 +67,24 @@ struct BatchNormCall {
       running_var = ones<D, compute_t<T>>(num_features);                                                         \
       num_batches_tracked = zeros<D, Index>({});                                                                 \
     }                                                                                                            \
-    TERN_FIELDS(Name, options, weight, bias, running_mean, running_var, num_batches_tracked)                     \
+    TERN_FIELDS(Name, options, weight, bias, running_mean, running_var, num_batches_tracked, folded)             \
     Tensor<D, T> forward(const Tensor<D, T>& x) const {                                                          \
       detail::check_batch_norm_input(#Name, x.impl(), least, most);                                              \
+      if (folded) return x;                                                                                      \
       const detail::BatchNormCall<D, T> c(*this);                                                                \
       return batch_norm(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);                    \
     }                                                                                                            \
     Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const {                                             \
       const Site at(here);                                                                                       \
       detail::check_batch_norm_input(#Name, x.impl(), least, most);                                              \
+      if (folded) return tern::relu(x, here);                                                                    \
       const detail::BatchNormCall<D, T> c(*this);                                                                \
       return batch_norm_relu(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);               \
     }                                                                                                            \
     Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {           \
       const Site at(here);                                                                                       \
       detail::check_batch_norm_input(#Name, x.impl(), least, most);                                              \
+      if (folded) return tern::relu(add(x, residual, 1, here), here);                                            \
       const detail::BatchNormCall<D, T> c(*this);                                                                \
       return batch_norm_add_relu(x, residual, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps); \
     }                                                                                                            \

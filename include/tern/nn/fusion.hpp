@@ -1,4 +1,5 @@
-// A convolution and the batch normalisation behind it as one layer, for networks that are only evaluated.
+// A convolution and the batch normalisation behind it as one layer, for networks that are only evaluated: of a pair,
+// and of all pairs of a network.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
@@ -6,6 +7,7 @@
 #include "../ops/power.hpp"
 #include "batch_norm.hpp"
 #include "convolution.hpp"
+#include "sequential.hpp"
 
 namespace tern::nn {
 
@@ -32,6 +34,73 @@ Conv fuse_conv_bn_eval(const Conv& conv, const Norm& norm) {
   copy_(fused.weight.detach(), (conv.weight.to(Type<S>{}) * scale.view(rows)).to(Type<T>{}));
   fused.bias = shift.to(Type<T>{});
   return fused;
+}
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_conv = false;
+template <class D, class T>
+inline constexpr bool is_conv<Conv1d<D, T>> = true;
+template <class D, class T>
+inline constexpr bool is_conv<Conv2d<D, T>> = true;
+template <class D, class T>
+inline constexpr bool is_conv<Conv3d<D, T>> = true;
+
+/// Folds a normalisation into the convolution before it; not one that keeps no statistics.
+struct Fold {
+  template <class Conv, class Norm>
+  void operator()(Conv& conv, Norm& norm) const {
+    if (!conv.weight.defined() || !norm.running_mean.defined()) return;
+    conv = fuse_conv_bn_eval(conv, norm);
+    norm = Norm(0, {.affine = false, .track_running_stats = false});
+    norm.folded = true;
+  }
+};
+
+template <class M>
+void fold_pairs(M& module) {
+  if constexpr (requires(const Fold& fold) { module.conv_bn_pairs(fold); }) module.conv_bn_pairs(Fold());
+}
+template <class... L>
+void fold_pairs(Sequential<L...>& module) {
+  const auto fold = []<class A, class B>(A& a, B& b) {
+    if constexpr (is_conv<A> && requires { b.folded; }) Fold()(a, b);
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (fold(std::get<i>(module.layers), std::get<i + 1>(module.layers)), ...);
+  }(std::make_index_sequence<sizeof...(L) - 1>());
+}
+
+}  // namespace detail
+
+/// A copy of the network for evaluation alone, in which each batch normalisation behind a convolution is folded into
+/// that (fuse_conv_bn_eval), and nothing requires a gradient. Pairs are neighbours in a Sequential, and what a module
+/// with a member function
+///
+///   template <class V>
+///   void conv_bn_pairs(V&& visit) { visit(conv1, bn1), visit(conv2, bn2); }
+///
+/// says that its forward() computes as bn(conv(x)), the convolution's result going nowhere else.
+template <IsModule M>
+M fuse_for_inference(const M& net) {
+  M fused = net.clone();
+  detail::each_module(fused, [](auto& module) { detail::fold_pairs(module); });
+  fused.eval();
+  fused.requires_grad_(false);
+  return fused;
+}
+
+/// norm.relu(conv(x)); where norm is folded into conv, in the convolution's pass over memory.
+template <class Conv, class Norm, class X>
+X conv_bn_relu(Conv& conv, Norm& norm, const X& x, Here here = {}) {
+  return norm.folded ? conv.relu(x, here) : norm.relu(conv(x, here), here);
+}
+
+/// norm.add_relu(conv(x), residual) likewise.
+template <class Conv, class Norm, class X>
+X conv_bn_add_relu(Conv& conv, Norm& norm, const X& x, const X& residual, Here here = {}) {
+  return norm.folded ? conv.add_relu(x, residual, here) : norm.add_relu(conv(x, here), residual, here);
 }
 
 }  // namespace tern::nn

@@ -6,7 +6,7 @@
 #endif
 #include "convolution_loops.hpp"
 #include "onednn_convolution.hpp"
-#include "reduce.hpp"
+#include "strip.hpp"
 
 namespace tern {
 inline namespace TERN_ISA {
@@ -15,13 +15,21 @@ namespace cpu {
 
 using detail::onednn::Pass;
 
+/// What a forward pass does to y at last: adds residual, which may be null, and with relu makes what is below 0 to 0.
+struct Ending {
+  bool relu = false;
+  const char* residual = nullptr;
+  void (*run)(const Ending&, const Array& y) = nullptr;  // null: nothing
+};
+
 /// A convolution as a primitive computes it: what x, weight, y and bias point to is read or written as the pass says.
 struct ConvolutionCall {
   Pass pass;
   const Convolution& c;
   const Array &x, &weight, &y;
   const void* bias = nullptr;
-  bool accumulate = false, winograd = false;
+  Ending ending = {};
+  bool winograd = false;
 };
 
 /// An array's type and sizes, the groups of weights as a dimension of their own; in channels-last order, or in any.
@@ -40,8 +48,8 @@ struct ConvolutionCall {
 }
 
 [[gnu::noinline]] inline detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
-  detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.c.dims, a.c.groups, a.bias != nullptr, a.accumulate,
-                          a.winograd, threads);
+  detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.c.dims, a.c.groups, a.bias != nullptr, a.winograd,
+                          threads);
   for (const Array* operand : {&a.x, &a.weight, &a.y}) key.add(operand->shape());
   for (const Index* steps : {a.c.stride, a.c.padding, a.c.dilation}) key.add(Shape(steps, a.c.dims));
   return key;
@@ -59,12 +67,11 @@ struct ConvolutionCall {
   for (int i = 0; i < a.c.dims; ++i)
     steps.stride[i] = a.c.stride[i], steps.padding[i] = a.c.padding[i], steps.dilation[i] = a.c.dilation[i] - 1;
   const ConvolutionDescs descs{x.get(), weight.get(), a.bias ? bias.get() : nullptr, y.get()};
-  PostOps ops;
-  if (a.accumulate) ops.sum();
+  const Attributes attributes{PostOps()};
   dnnl_primitive_desc_t hint = nullptr, desc = nullptr;
   if (a.pass != Pass::forward)
-    hint = convolution_desc(Pass::forward, algorithm, descs, steps, Attributes(PostOps()), nullptr);
-  if (a.pass == Pass::forward || hint) desc = convolution_desc(a.pass, algorithm, descs, steps, Attributes(ops), hint);
+    hint = convolution_desc(Pass::forward, algorithm, descs, steps, attributes, nullptr);
+  if (a.pass == Pass::forward || hint) desc = convolution_desc(a.pass, algorithm, descs, steps, attributes, hint);
   if (hint) dnnl_primitive_desc_destroy(hint);
   if (!desc) return new Primitive(key, nullptr, {});
   const ConvolutionArguments numbers(a.pass);
@@ -116,29 +123,60 @@ class InOrder {
 /// Multiplications up to which one thread is the fastest.
 inline constexpr Index serial_convolution = 65536;
 
+/// Tiles of 4 x 4 pixels that Winograd's way splits an image into.
+inline Index tiles_of(const Array& image) { return ((image.dims[2] + 3) / 4) * ((image.dims[3] + 3) / 4); }
+
+/// Some of a batch's images, those from `first` on.
+[[gnu::noinline]] inline Array images_of(const Array& batch, Index first, Index count) {
+  Array some = batch;
+  const Index image = batch.numel / batch.dims[0];
+  some.data += first * image * Index(size_of(batch.dtype));
+  some.dims[0] = count, some.numel = count * image;
+  return some;
+}
+
+/// How many of a batch's images are computed at once, so many times as often: all of them, but where y has an ending as
+/// many as lie in the cache until that. Winograd's way transforms the weights each time and needs enough tiles for it.
+[[gnu::noinline]] inline Index images_at_once(const ConvolutionCall& a) {
+  const Index batch = a.y.dims[0];
+  if (!a.ending.run) return batch;
+  Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * size_of(a.y.dtype)));
+  if (a.winograd) count = std::max(count, 2048 / tiles_of(a.y));
+  count = std::min(count, batch);
+  while (batch % count != 0) --count;
+  return count;
+}
+
 /// Runs the call as a oneDNN primitive; false if there is none that is worth running.
 [[gnu::noinline]] inline bool run_primitive(const ConvolutionCall& a) {
   using namespace detail::onednn;
-  const Index work = a.y.numel / a.y.dims[1] * a.weight.numel;
+  const Index count = images_at_once(a), work = a.y.numel / a.y.dims[1] * a.weight.numel;
   const ThreadLease lease(work <= serial_convolution ? 1 : num_threads());
-  const Key key = convolution_key(a, lease.count());
-  const Leased primitive(key, [&] { return make_convolution(key, a); });
+  Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
+  ConvolutionCall part{a.pass, a.c, x, a.weight, y, a.bias, a.ending, a.winograd};
+  const Key key = convolution_key(part, lease.count());
+  const Leased primitive(key, [&] { return make_convolution(key, part); });
   if (!primitive->usable()) return false;
   const ConvolutionArguments numbers(a.pass);
   const InOrder weight(key, *primitive, numbers.weight, a.weight, a.c.groups, a.pass == Pass::weight_gradient);
-  const auto run = [&](const void* x, const void* y) {
+  const auto run = [&](const void* from, const void* to) {
     if (a.bias)
-      primitive->run({x, weight.data(), y, a.bias});
+      primitive->run({from, weight.data(), to, a.bias});
     else
-      primitive->run({x, weight.data(), y});
+      primitive->run({from, weight.data(), to});
   };
-  if (a.winograd) {
-    const InOrder x(key, *primitive, numbers.x, a.x, 1, a.pass == Pass::data_gradient);
-    const InOrder y(key, *primitive, numbers.y, a.y, 1, a.pass == Pass::forward);
-    run(x.data(), y.data());
-    x.finish(), y.finish();
-  } else {
-    run(a.x.data, a.y.data);
+  for (Index first = 0; first < a.y.dims[0]; first += count) {
+    x = images_of(a.x, first, count), y = images_of(a.y, first, count);
+    if (a.ending.residual) part.ending.residual = a.ending.residual + (y.data - a.y.data);
+    if (a.winograd) {
+      const InOrder from(key, *primitive, numbers.x, x, 1, a.pass == Pass::data_gradient);
+      const InOrder to(key, *primitive, numbers.y, y, 1, a.pass == Pass::forward);
+      run(from.data(), to.data());
+      from.finish(), to.finish();
+    } else {
+      run(x.data, y.data);
+    }
+    if (part.ending.run) part.ending.run(part.ending, y);
   }
   weight.finish();
   return true;
@@ -149,11 +187,11 @@ inline constexpr Index serial_convolution = 65536;
 /// way's, a weight's transform 56 products, an activation's, with the reorder that oneDNN's kernel needs, 48.
 inline bool is_for_winograd(const ConvolutionCall& a) {
   const Convolution& c = a.c;
-  if (c.dims != 2 || c.groups != 1 || a.accumulate || a.x.dtype != DType::float32) return false;
+  if (c.dims != 2 || c.groups != 1 || a.x.dtype != DType::float32) return false;
   for (int i = 0; i < 2; ++i)
     if (a.weight.dims[2 + i] != 3 || c.stride[i] != 1 || c.dilation[i] != 1) return false;
   const Index pixels = a.y.dims[0] * a.y.dims[2] * a.y.dims[3];
-  const Index tiles = a.y.dims[0] * ((a.y.dims[2] + 3) / 4) * ((a.y.dims[3] + 3) / 4);
+  const Index tiles = a.y.dims[0] * tiles_of(a.y);
   const double products = double(a.x.dims[1]) * double(a.y.dims[1]), channels = double(a.x.dims[1] + a.y.dims[1]);
   return 9 * double(pixels) * products > 36 * ((1.2 * double(tiles) + 56) * products + 48 * double(tiles) * channels);
 }
@@ -201,10 +239,27 @@ class AsFloat {
   Array array_;
 };
 
-/// Adds bias to rows of n elements, and applies an epilogue.
+/// Adds a bias to rows of n elements.
 template <class T>
-void finish_rows(T* rows, Index count, Index n, const T* bias, Epilogue epilogue) {
-  matmul_detail::finish_in_place(MatMul<T>{.m = count, .n = n, .c = rows, .c_row = n, .epilogue = epilogue}, bias);
+void add_to_rows(T* rows, Index count, Index n, const T* bias) {
+  matmul_detail::finish_in_place(MatMul<T>{.m = count, .n = n, .c = rows, .c_row = n}, bias);
+}
+
+/// An ending's run. oneDNN's relu would turn a NaN into 0.
+template <class T>
+void end_convolution(const Ending& e, const Array& y) {
+  using V = expr::packet_t<T>;
+  const V least(e.relu ? 0 : -__builtin_inf());
+  const T* const residual = reinterpret_cast<const T*>(e.residual);
+  parallel_for((y.numel + V::size - 1) / V::size, parallel_grain / V::size, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const int lanes = int(std::min<Index>(V::size, y.numel - i * V::size));
+      T* const at = y.as<T>() + i * V::size;
+      V v = load_lanes<V>(at, lanes, 0);
+      if (residual) v += load_lanes<V>(residual + i * V::size, lanes, 0);
+      store_lanes(at, lanes, where(v < least, least, v));
+    }
+  });
 }
 
 /// The sum of y's gradient over all but the channels.
@@ -224,23 +279,21 @@ void sum_channels(const Array& dbias, const Array& dy) {
 template <class T>
 void convolution(Cpu, const Convolution& c, const Array& y, const Array& x, const Array& weight, const Array* bias,
                  const Array* residual) {
-  if (residual) std::memcpy(y.data, residual->data, std::size_t(y.numel) * sizeof(T));
+  cpu::Ending ending{c.relu, residual ? residual->data : nullptr, nullptr};
+  if (c.relu || residual) ending.run = cpu::end_convolution<T>;
   const T* const b = bias ? bias->as<const T>() : nullptr;
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
-    if (cpu::run_convolution({cpu::Pass::forward, c, x, weight, y, b, residual != nullptr})) {
-      // oneDNN's relu turns a NaN into 0.
-      if (c.relu) cpu::finish_rows<T>(y.as<T>(), y.numel / y.dims[1], y.dims[1], nullptr, Epilogue::relu);
-      return;
-    }
+    if (cpu::run_convolution({cpu::Pass::forward, c, x, weight, y, b, ending})) return;
   if constexpr (is_half_v<T>) {
-    const cpu::AsFloat<T> out(y), in(x), w(weight), shift(bias ? *bias : Array{});
-    if (residual) out.read(*residual);
+    const cpu::AsFloat<T> out(y), in(x), w(weight), shift(bias ? *bias : Array{}), more(residual ? *residual : Array{});
+    if (residual) more.read(*residual);
     if (bias) shift.read(*bias);
     convolution<float>(Cpu{}, c, out.array(), in.read(x).array(), w.read(weight).array(),
-                       bias ? &shift.array() : nullptr, residual ? &out.array() : nullptr);
+                       bias ? &shift.array() : nullptr, residual ? &more.array() : nullptr);
     out.write(y);
   } else {
-    cpu::convolve<T>(cpu::Window(c, x, weight, y), c, y.as<T>(), x.as<T>(), weight.as<T>(), b, residual != nullptr);
+    cpu::convolve<T>(cpu::Window(c, x, weight, y), y.as<T>(), x.as<T>(), weight.as<T>(), b);
+    if (ending.run) ending.run(ending, y);
   }
 }
 
@@ -260,7 +313,7 @@ void convolution_data_gradient(Cpu, const Convolution& c, const Array& dx, const
       std::fill_n(dx.as<T>(), dx.numel, T(0));
       cpu::convolve_data_gradient<T>(cpu::Window(c, dx, weight, dy), dx.as<T>(), dy.as<T>(), weight.as<T>());
     }
-    if (bias) cpu::finish_rows<T>(dx.as<T>(), dx.numel / dx.dims[1], dx.dims[1], bias->as<const T>(), Epilogue::none);
+    if (bias) cpu::add_to_rows<T>(dx.as<T>(), dx.numel / dx.dims[1], dx.dims[1], bias->as<const T>());
   }
 }
 

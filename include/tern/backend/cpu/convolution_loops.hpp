@@ -94,8 +94,7 @@ void each_run(const Window& w, Index first, Index pixels, const F& f) {
 
 /// y = the rows times the weights.
 template <class T>
-[[gnu::noinline]] void convolve(const Window& w, const Convolution& c, T* y, const T* x, const T* weight, const T* bias,
-                                bool accumulate) {
+[[gnu::noinline]] void convolve(const Window& w, T* y, const T* x, const T* weight, const T* bias) {
   const Index depth = w.depth(), all = w.images * w.out_pixels(), n = w.group_out();
   const Scratch<T> rows(std::min(w.rows_at_once(), all) * depth);
   each_run(w, 0, all, [&](Index group, Index first, Index count) {
@@ -110,9 +109,7 @@ template <class T>
                                      .b_col = depth,
                                      .c = y + first * w.out_channels + group * n,
                                      .c_row = w.out_channels,
-                                     .bias = bias ? bias + group * n : nullptr,
-                                     .epilogue = c.relu ? Epilogue::relu : Epilogue::none,
-                                     .accumulate = accumulate});
+                                     .bias = bias ? bias + group * n : nullptr});
   });
 }
 
