@@ -196,12 +196,18 @@ inline bool is_for_winograd(const ConvolutionCall& a) {
   return 9 * double(pixels) * products > 36 * ((1.2 * double(tiles) + 56) * products + 48 * double(tiles) * channels);
 }
 
-/// True where windows as rows are the faster way: oneDNN's kernels go along a line of the output, which is too short
-/// here.
+/// True where windows as rows are the faster way. oneDNN's kernels go along a line of the output, which is too short
+/// where an image has few pixels. The gradients of a convolution of single pixels are matrix products, at which
+/// dnnl_sgemm is the faster but for few weights and many pixels; forward it is where the pixels are so few that reordering
+/// the weights counts, or the channels.
 inline bool is_for_loops(const ConvolutionCall& a) {
-  Index pixels = 1, taps = 1;
-  for (int i = 0; i < a.c.dims; ++i) pixels *= a.y.dims[2 + i], taps *= a.weight.dims[2 + i];
-  return pixels <= 4 && taps > 1 && a.c.groups == 1 && a.x.dtype == DType::float32 && a.pass != Pass::data_gradient;
+  if (a.c.groups != 1 || a.x.dtype != DType::float32) return false;
+  const Index channels = a.x.dims[1], pixels = a.y.numel / a.y.dims[1];
+  if (Window(a.c, a.x, a.weight, a.y).pointwise()) {
+    if (a.pass == Pass::forward) return pixels <= 1024 || channels < 48;
+    return a.pass == Pass::data_gradient || a.weight.numel >= 2048;
+  }
+  return pixels <= 4 * a.y.dims[0] && a.weight.numel > channels * a.y.dims[1] && a.pass != Pass::data_gradient;
 }
 
 /// Runs the call by oneDNN; false if it has no kernel that is worth running.
@@ -309,10 +315,8 @@ void convolution_data_gradient(Cpu, const Convolution& c, const Array& dx, const
                                      bias ? &shift.array() : nullptr);
     out.write(dx);
   } else {
-    if (!std::is_same_v<T, float> || !cpu::run_convolution({cpu::Pass::data_gradient, c, dx, weight, dy})) {
-      std::fill_n(dx.as<T>(), dx.numel, T(0));
+    if (!std::is_same_v<T, float> || !cpu::run_convolution({cpu::Pass::data_gradient, c, dx, weight, dy}))
       cpu::convolve_data_gradient<T>(cpu::Window(c, dx, weight, dy), dx.as<T>(), dy.as<T>(), weight.as<T>());
-    }
     if (bias) cpu::add_to_rows<T>(dx.as<T>(), dx.numel / dx.dims[1], dx.dims[1], bias->as<const T>());
   }
 }

@@ -31,8 +31,16 @@ struct Window {
   Index group_out() const { return out_channels / groups; }
   /// The length of a row: what one output channel is the sum of.
   Index depth() const { return kernel[0] * kernel[1] * kernel[2] * group_in(); }
+  /// Whether each output pixel's window is the input's pixel in its place.
+  bool pointwise() const {
+    for (int i = 0; i < 3; ++i)
+      if (kernel[i] != 1 || stride[i] != 1 || padding[i] != 0) return false;
+    return true;
+  }
   /// Output pixels whose windows are laid out at once.
-  Index rows_at_once() const { return std::max<Index>(1, (Index(1) << 18) / depth()); }
+  Index rows_at_once() const {
+    return pointwise() ? images * out_pixels() : std::max<Index>(1, (Index(1) << 18) / depth());
+  }
 
   /// Calls f(pixel) for each tap of an output pixel's window in memory order: which pixel of the batch's input is under
   /// it, or -1.
@@ -72,6 +80,26 @@ template <class T>
   });
 }
 
+/// Windows as rows: those of the last run that was asked for, or x itself where its pixels are the windows.
+template <class T>
+class WindowRows {
+ public:
+  WindowRows(const Window& w, const T* x, Index pixels)
+      : w_(w), x_(x), copy_(w.pointwise() ? 0 : std::min(w.rows_at_once(), pixels) * w.depth()) {}
+  Index stride() const { return w_.pointwise() ? w_.channels : w_.depth(); }
+  const T* run(Index group, Index first, Index count) const {
+    const T* const from = x_ + group * w_.group_in();
+    if (w_.pointwise()) return from + first * w_.channels;
+    gather_windows(w_, from, first, count, copy_.get());
+    return copy_.get();
+  }
+
+ private:
+  const Window& w_;
+  const T* x_;
+  Scratch<T> copy_;
+};
+
 /// The adjoint: adds the rows to where the windows lie.
 template <class T>
 [[gnu::noinline]] void scatter_windows(const Window& w, const T* rows, Index first, Index count, T* x) {
@@ -96,14 +124,13 @@ void each_run(const Window& w, Index first, Index pixels, const F& f) {
 template <class T>
 [[gnu::noinline]] void convolve(const Window& w, T* y, const T* x, const T* weight, const T* bias) {
   const Index depth = w.depth(), all = w.images * w.out_pixels(), n = w.group_out();
-  const Scratch<T> rows(std::min(w.rows_at_once(), all) * depth);
+  const WindowRows<T> rows(w, x, all);
   each_run(w, 0, all, [&](Index group, Index first, Index count) {
-    gather_windows(w, x + group * w.group_in(), first, count, rows.get());
     backend::matmul(Cpu{}, MatMul<T>{.m = count,
                                      .n = n,
                                      .k = depth,
-                                     .a = rows.get(),
-                                     .a_row = depth,
+                                     .a = rows.run(group, first, count),
+                                     .a_row = rows.stride(),
                                      .b = weight + group * n * depth,
                                      .b_row = 1,
                                      .b_col = depth,
@@ -113,23 +140,31 @@ template <class T>
   });
 }
 
-/// dx += dy times the weights, row by row. An image is one task.
+/// dx = dy times the weights, row by row, each added to where its window lies. An image is one task.
 template <class T>
 [[gnu::noinline]] void convolve_data_gradient(const Window& w, T* dx, const T* dy, const T* weight) {
   const Index depth = w.depth(), pixels = w.out_pixels(), k = w.group_out();
+  const auto product = [&](Index group, Index first, Index count, T* rows, Index row) {
+    backend::matmul(Cpu{}, MatMul<T>{.m = count,
+                                     .n = depth,
+                                     .k = k,
+                                     .a = dy + first * w.out_channels + group * k,
+                                     .a_row = w.out_channels,
+                                     .b = weight + group * k * depth,
+                                     .b_row = depth,
+                                     .c = rows,
+                                     .c_row = row});
+  };
+  if (w.pointwise())
+    return each_run(w, 0, w.images * pixels, [&](Index group, Index first, Index count) {
+      product(group, first, count, dx + first * w.channels + group * depth, w.channels);
+    });
+  std::fill_n(dx, w.images * w.in_pixels() * w.channels, T(0));
   parallel_for(w.images, 1, [&](Index begin, Index end) {
     const Scratch<T> rows(std::min(w.rows_at_once(), pixels) * depth);
     for (Index image = begin; image < end; ++image)
       each_run(w, image * pixels, pixels, [&](Index group, Index first, Index count) {
-        backend::matmul(Cpu{}, MatMul<T>{.m = count,
-                                         .n = depth,
-                                         .k = k,
-                                         .a = dy + first * w.out_channels + group * k,
-                                         .a_row = w.out_channels,
-                                         .b = weight + group * k * depth,
-                                         .b_row = depth,
-                                         .c = rows.get(),
-                                         .c_row = depth});
+        product(group, first, count, rows.get(), depth);
         scatter_windows(w, static_cast<const T*>(rows.get()), first, count, dx + group * w.group_in());
       });
   });
@@ -139,17 +174,16 @@ template <class T>
 template <class T>
 [[gnu::noinline]] void convolve_weight_gradient(const Window& w, T* dweight, const T* x, const T* dy) {
   const Index depth = w.depth(), all = w.images * w.out_pixels(), m = w.group_out();
-  const Scratch<T> rows(std::min(w.rows_at_once(), all) * depth);
+  const WindowRows<T> rows(w, x, all);
   each_run(w, 0, all, [&](Index group, Index first, Index count) {
-    gather_windows(w, x + group * w.group_in(), first, count, rows.get());
     backend::matmul(Cpu{}, MatMul<T>{.m = m,
                                      .n = depth,
                                      .k = count,
                                      .a = dy + first * w.out_channels + group * m,
                                      .a_row = 1,
                                      .a_col = w.out_channels,
-                                     .b = rows.get(),
-                                     .b_row = depth,
+                                     .b = rows.run(group, first, count),
+                                     .b_row = rows.stride(),
                                      .c = dweight + group * m * depth,
                                      .c_row = depth,
                                      .accumulate = first > 0});
