@@ -109,13 +109,13 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
   CHECK_FALSE(is_winograd(8, 64, 56, 64, 1, 2));
 }
 
-TEST_CASE("convolutions of single pixels are matrix products where that was measured to be faster", "[backend]") {
-  using backend::cpu::is_for_loops;
-  const auto is_product = [](Pass pass, Index n, Index in, Index size, Index out, Index stride = 1) {
+TEST_CASE("convolutions are matrix products where that was measured to be faster", "[backend]") {
+  const auto is_product = [](Pass pass, Index n, Index in, Index size, Index out, Index stride = 1, Index kernel = 1) {
     const Index to = (size - 1) / stride + 1;
     const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
-                w = sizes(DType::float32, {out, in, 1, 1});
-    return is_for_loops({pass, {.stride = {stride, stride}}, x, w, y});
+                w = sizes(DType::float32, {out, in, kernel, kernel});
+    const Convolution c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
+    return backend::cpu::is_for_loops({pass, c, x, w, y});
   };
   CHECK(is_product(Pass::forward, 8, 2048, 7, 512));
   CHECK_FALSE(is_product(Pass::forward, 8, 1024, 14, 256));
@@ -124,6 +124,11 @@ TEST_CASE("convolutions of single pixels are matrix products where that was meas
   CHECK(is_product(Pass::weight_gradient, 8, 64, 56, 256));
   CHECK_FALSE(is_product(Pass::weight_gradient, 128, 16, 32, 32));
   CHECK_FALSE(is_product(Pass::data_gradient, 8, 256, 56, 512, 2));
+  CHECK(is_product(Pass::weight_gradient, 8, 128, 56, 128, 2, 3));
+  CHECK_FALSE(is_product(Pass::weight_gradient, 8, 3, 224, 64, 2, 7));
+  CHECK_FALSE(is_product(Pass::weight_gradient, 8, 512, 14, 512, 1, 3));
+  CHECK(is_product(Pass::forward, 8, 1024, 14, 2048, 2));
+  CHECK_FALSE(is_product(Pass::forward, 8, 256, 56, 512, 2));
 }
 
 TEST_CASE("as many images are computed at once as lie in the cache", "[backend]") {

@@ -196,18 +196,22 @@ inline bool is_for_winograd(const ConvolutionCall& a) {
   return 9 * double(pixels) * products > 36 * ((1.2 * double(tiles) + 56) * products + 48 * double(tiles) * channels);
 }
 
-/// True where windows as rows are the faster way. oneDNN's kernels go along a line of the output, which is too short
-/// where an image has few pixels. The gradients of a convolution of single pixels are matrix products, at which
-/// dnnl_sgemm is the faster but for few weights and many pixels; forward it is where the pixels are so few that reordering
-/// the weights counts, or the channels.
+/// True where windows as rows are the faster way, as measured on layers of known networks. oneDNN's kernels go along a
+/// line of the output, which is too short where an image has few pixels. The gradients of a convolution of single pixels
+/// are matrix products, at which dnnl_sgemm is the faster but for few weights and many pixels; forward it is where the
+/// pixels are so few that reordering the weights counts, or the channels. Of steps larger than 1 oneDNN makes the least
+/// where the weights' gradient is summed up.
 inline bool is_for_loops(const ConvolutionCall& a) {
   if (a.c.groups != 1 || a.x.dtype != DType::float32) return false;
-  const Index channels = a.x.dims[1], pixels = a.y.numel / a.y.dims[1];
+  const Index in = a.x.dims[1], out = a.y.dims[1], pixels = a.y.numel / out, weights = a.weight.numel;
   if (Window(a.c, a.x, a.weight, a.y).pointwise()) {
-    if (a.pass == Pass::forward) return pixels <= 1024 || channels < 48;
-    return a.pass == Pass::data_gradient || a.weight.numel >= 2048;
+    if (a.pass == Pass::forward) return pixels <= 1024 || in < 48;
+    return a.pass == Pass::data_gradient || weights >= 2048;
   }
-  return pixels <= 4 * a.y.dims[0] && a.weight.numel > channels * a.y.dims[1] && a.pass != Pass::data_gradient;
+  if (a.pass == Pass::data_gradient) return false;
+  if (pixels <= 4 * a.y.dims[0]) return weights > in * out;
+  if (a.c.stride[0] == 1) return false;
+  return a.pass == Pass::forward ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
 }
 
 /// Runs the call by oneDNN; false if it has no kernel that is worth running.

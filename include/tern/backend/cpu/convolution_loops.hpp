@@ -39,7 +39,7 @@ struct Window {
   }
   /// Output pixels whose windows are laid out at once.
   Index rows_at_once() const {
-    return pointwise() ? images * out_pixels() : std::max<Index>(1, (Index(1) << 18) / depth());
+    return pointwise() ? images * out_pixels() : std::max<Index>(1, (Index(1) << 20) / depth());
   }
 
   /// Calls f(pixel) for each tap of an output pixel's window in memory order: which pixel of the batch's input is under
