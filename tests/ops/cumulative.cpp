@@ -2,6 +2,7 @@
 #include "tern/ops/cumulative.hpp"
 #include "support/tensors.hpp"
 #include "tern/ops/gradcheck.hpp"
+#include "tern/ops/shape.hpp"
 
 using namespace tern;
 using namespace tern_test;
@@ -48,6 +49,25 @@ TEMPLATE_TEST_CASE("a running sum of a million floats keeps their precision", "[
   using D = TestType;
   const auto sums = cumsum(full<D, float>({1 << 20}, 0.1), 0);
   CHECK(sums[-1].item() == Approx((1 << 20) * double(0.1f)).epsilon(1e-6));
+}
+
+TEMPLATE_TEST_CASE("running sums of rows of floats, around whole packets, from both ends", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const Index n : {1, 3, 7, 8, 9, 16, 17, 31, 64, 1003}) {
+    const auto x = spread_tensor<D, float>({3, n});
+    check_close(values_of(cumsum(x, 1)), running(values_of(x), {3, n}, 1, [](double s, double v) { return s + v; }),
+                1e-6, 1e-6);
+    // The gradient sums from the end.
+    auto y = spread_tensor<D, float>({3, n});
+    cumsum(y.requires_grad_(), 1).backward(x);
+    check_close(values_of(flip(y.grad(), {1})),
+                running(values_of(flip(x, {1})), {3, n}, 1, [](double s, double v) { return s + v; }), 1e-6, 1e-6);
+  }
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const auto ends = values_of(cumsum(tensor_of<D, float>({1, 2, inf, 3, 4, 5, 6, 7, 8, 9, -inf, 1}), 0));
+  CHECK(std::vector(ends.begin(), ends.begin() + 2) == std::vector<double>{1, 3});
+  for (std::size_t i = 2; i < ends.size(); ++i) CHECK((i < 10 ? ends[i] == inf : std::isnan(ends[i])));
+  CHECK(values_of(cumsum(tensor_of<D, float>({1, 2, 3, 4, 5, nan, 7, 8, 9}), 0))[4] == 15);
 }
 
 TEMPLATE_TEST_CASE("the gradient of a running product is right where factors are zero", "[ops][gradcheck]",

@@ -145,6 +145,25 @@ TEMPLATE_TEST_CASE("gradients of reading and adding by number", "[ops][gradcheck
   check([&](const auto& a, const auto& b) { return scatter_add(a * a, 1, part, b * b); });  // part of the source only
 }
 
+TEMPLATE_TEST_CASE("gather and scatter_add by lines of any length", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // Short lines are checked together, rows that are used up are fetched ahead, and threads share what is large.
+  for (const Shape& to : {Shape{700, 3}, Shape{3000, 1}, Shape{5, 1030}, Shape{40, 1024}}) {
+    const Shape shape{to[0], 1025};
+    const Values index = drawn(to, 1025);
+    const auto x = spread_tensor<D, float>(shape), source = spread_tensor<D, float>(to, -5, 7);
+    CHECK(values_of(gather(x, 1, numbers<D>(index, to))) == naive_gather(values_of(x), shape, 1, index, to));
+    check_close(values_of(scatter_add(x, 1, numbers<D>(index, to), source)),
+                naive_scatter_add(values_of(x), shape, 1, index, to, values_of(source)), 1e-5, 1e-5);
+    for (const Index bad : {Index(0), to.numel() - 1}) {
+      Values outside = index;
+      outside[std::size_t(bad)] = 1025;
+      CHECK(error_of([&] { gather(x, 1, numbers<D>(outside, to)); }) ==
+            "gather: index 1025 is out of range for a dimension of size 1025");
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("numbers do not count from the end here, and none may be too large", "[ops][refusal]",
                    TERN_TEST_DEVICES) {
   using D = TestType;

@@ -42,14 +42,19 @@ template <class T> void add_rows(tern_test::Naive, const Array& out, const Array
     }
 }
 
-inline void gather(tern_test::Naive, const Array& out, const Array& x, int dim, const Array& index) {
+inline void gather(tern_test::Naive device, const char* op, const Array& out, const Array& x, int dim,
+                   const Array& index) {
+  check_range(device, op, index, x.ndim ? x.dims[dim] : 1);
   const int bytes = size_of(x.dtype);
   naive::each_indexed(x, dim, index, [&](Index from, Index to) {
     for (int b = 0; b < bytes; ++b) out.data[to * bytes + b] = x.data[from * bytes + b];
   });
 }
 
-template <class T> void scatter_add(tern_test::Naive, const Array& out, int dim, const Array& index, const Array& x) {
+template <class T>
+void scatter_add(tern_test::Naive device, const char* op, const Array& out, int dim, const Array& index,
+                 const Array& x) {
+  check_range(device, op, index, out.ndim ? out.dims[dim] : 1);
   naive::each_indexed(out, dim, index, [&](Index to, Index from) {
     out.as<T>()[to] = T(compute_t<T>(out.as<T>()[to]) + compute_t<T>(x.as<T>()[from]));
   });

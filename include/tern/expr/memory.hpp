@@ -101,6 +101,9 @@ template <class U, class V> void store_as(U* p, const V& v) {
   } else if constexpr (is_half_v<U> && std::is_same_v<V, Packet<float>>) {
     const auto bits = detail::narrow<V::size>(v.v, U());
     __builtin_memcpy(static_cast<void*>(p), &bits, sizeof bits);
+  } else if constexpr (requires { typename V::Native; } && std::is_floating_point_v<U>) {
+    const auto values = __builtin_convertvector(v.v, vector_t<U, V::size>);
+    __builtin_memcpy(p, &values, sizeof values);
   } else {
     typename V::value_type values[V::size];
     v.store(values);

@@ -106,9 +106,8 @@ Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& in
   detail::check_gather("gather", *x.impl(), d, *index.checked("gather"), false);
   const Tensor<D, T> dense = contiguous(x.detach());
   const Tensor<D, Index> numbers = contiguous(index);
-  backend::check_range(D{}, "gather", *numbers.impl(), x.dim() ? x.size(d) : 1);
   const Tensor<D, T> y = empty<D, T>(index.shape(), x.device());
-  backend::gather(D{}, *y.impl(), *dense.impl(), d, *numbers.impl());
+  backend::gather(D{}, "gather", *y.impl(), *dense.impl(), d, *numbers.impl());
   const Shape from = x.shape();
   record({"gather", here}, y, wrt(x, saved(numbers), [from, d](const auto& g, const auto& n) {
            return scatter_add(zeros<D, T>(from, g.device()), d, n, g);
@@ -128,9 +127,8 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index
   for (int i = 0; i < index.dim() && i < part.dim(); ++i)
     if (part.size(i) != index.size(i)) part = narrow(part, i, 0, index.size(i), here);
   const Tensor<D, Index> numbers = contiguous(index);
-  backend::check_range(D{}, "scatter_add", *numbers.impl(), x.dim() ? x.size(d) : 1);
   const Tensor<D, T> y = detail::dense_copy(x), values = contiguous(part.detach());
-  backend::scatter_add<T>(D{}, *y.impl(), d, *numbers.impl(), *values.impl());
+  backend::scatter_add<T>(D{}, "scatter_add", *y.impl(), d, *numbers.impl(), *values.impl());
   record({"scatter_add", here}, y, wrt(x, [](const auto& g) { return g; }),
          wrt(part, saved(numbers), [d](const auto& g, const auto& n) { return gather(g, d, n); }));
   return y;

@@ -334,14 +334,14 @@ TEMPLATE_TEST_CASE("gather and scatter_add on Cuda", "", float, double, std::int
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, from), y = empty<decltype(d), T>(index);
-            backend::gather(d, *y.impl(), *x.impl(), dim, *numbers_on(d, index, 11).impl());
+            backend::gather(d, "gather", *y.impl(), *x.impl(), dim, *numbers_on(d, index, 11).impl());
             return y;
           },
           0);
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, index), y = values_on<T>(d, from);
-            backend::scatter_add<T>(d, *y.impl(), dim, *numbers_on(d, index, 11).impl(), *x.impl());
+            backend::scatter_add<T>(d, "scatter_add", *y.impl(), dim, *numbers_on(d, index, 11).impl(), *x.impl());
             return y;
           },
           0);

@@ -4,6 +4,8 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include <atomic>
+
 #include "../../core/element_error.hpp"
 #include "../gather.hpp"
 #include "add_scaled.hpp"
@@ -30,39 +32,69 @@ struct Middle {
   }
 };
 
+/// How many of n numbers are outside [0, size): counted without a branch, which is several numbers at a time.
+[[gnu::noinline]] inline Index count_outside(const Index* p, Index n, Index size) {
+  Index count = 0;
+#pragma omp simd reduction(+ : count)
+  for (Index i = 0; i < n; ++i) count += std::uint64_t(p[i]) >= std::uint64_t(size);
+  return count;
+}
+
+/// A line of numbers along the last dimension of an index.
+struct IndexLine {
+  Index start, along, by_number;  // number j stands for position start + j along + numbers[j] by_number
+  const Index* numbers;
+  Index place, count;  // where the line begins in the index
+};
+
+/// f(position, place) for each number of a line. What f writes could be the line: copied, it stays in registers.
+template <class F>
+[[gnu::noinline]] void for_line(const IndexLine& line, F f) {
+  const auto [start, along, by_number, numbers, place, count] = line;
+  if (along == 0 && by_number == 1)
+    for (Index j = 0; j < count; ++j) f(start + numbers[j], place + j);
+  else
+    for (Index j = 0; j < count; ++j) f(start + j * along + numbers[j] * by_number, place + j);
+}
+
 /// Calls f(position in a, position in index) for each element of index, whose sizes but that of dim are at most a's:
 /// the position in a is the one with the number read from index along dim. Elements that differ in the first `apart`
-/// dimensions are shared among the threads; the others are called in their order.
+/// dimensions are shared among the threads; the others are called in their order. A line is checked while it is brought
+/// into the cache, and so is the row that it takes from where it takes most of it: taken out of order, the row would be
+/// waited for. False if a number was outside; then not all were called.
 template <class F>
-void for_indexed(const Array& a, int dim, const Array& index, int apart, const F& f) {
-  if (index.numel == 0) return;
-  if (index.ndim == 0) return f(0, 0);
-  const int last = index.ndim - 1;
-  Index strides[max_dims], stride = 1, parts = 1;
+bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F& f) {
+  if (index.numel == 0) return true;
+  const int last = index.ndim ? index.ndim - 1 : 0, bytes = size_of(a.dtype);
+  Index strides[max_dims] = {1}, stride = 1, parts = 1;
   for (int i = a.ndim; i-- > 0; stride *= a.dims[i]) strides[i] = stride;
   for (int i = 0; i < apart && i < last; ++i) parts *= index.dims[i];
-  const Index each = index.numel / parts, length = index.dims[last];
-  const Index along = dim == last ? 0 : 1, by_number = strides[dim];
+  const Index each = index.numel / parts, length = index.ndim ? index.dims[last] : 1, size = a.ndim ? a.dims[dim] : 1;
+  const Index ahead = dim == last && size <= 2 * length && size * bytes <= 16384 ? size * bytes : 0;
   const Index* const numbers = index.as<Index>();
+  std::atomic<bool> inside = true;
   parallel_for(parts, parallel_grain / each + 1, [&](Index first, Index end) {
-    const F mine = f;  // what f writes cannot be what this holds, so that its pointers stay in registers
-    for (Index k = first * each; k < end * each; k += length) {
-      Index line = 0, rest = k / length;
+    Index checked = first * each;  // short lines, several at a time
+    for (Index k = checked; k < end * each; k += length) {
+      Index start = 0, rest = k / length;
       for (int i = last; i-- > 0; rest /= index.dims[i])
-        if (i != dim) line += rest % index.dims[i] * strides[i];
-      for (Index j = 0; j < length; ++j) mine(line + j * along + numbers[k + j] * by_number, k + j);
+        if (i != dim) start += rest % index.dims[i] * strides[i];
+      for (Index i = 0; i < ahead; i += 64) __builtin_prefetch(a.data + start * bytes + i);
+      if (k == checked) {
+        checked = std::min(end * each, k + length * (1024 / length + 1));
+        if (count_outside(numbers + k, checked - k, size)) return void(inside = false);
+      }
+      for_line({start, dim == last ? 0 : 1, strides[dim], numbers + k, k, length}, f);
     }
   });
+  return inside;
 }
 
 }  // namespace cpu
 
 [[gnu::noinline]] inline void check_range(Cpu, const char* op, const Array& index, Index size) {
   const Index* const p = index.as<Index>();
-  Index bad = 0;  // counted without a branch, which is several numbers at a time
-#pragma omp simd reduction(+ : bad)
-  for (Index i = 0; i < index.numel; ++i) bad += std::uint64_t(p[i]) >= std::uint64_t(size);
-  if (!bad) return;
+  if (cpu::count_outside(p, index.numel, size) == 0) return;
   for (Index i = 0;; ++i)
     if (p[i] < 0 || p[i] >= size) refuse_element(op, BadElement::index, p[i], size);
 }
@@ -88,25 +120,28 @@ void add_rows(Cpu, const Array& out, const Array& index, const Array& x) {
   });
 }
 
-[[gnu::noinline]] inline void gather(Cpu, const Array& out, const Array& x, int dim, const Array& index) {
+[[gnu::noinline]] inline void gather(Cpu, const char* op, const Array& out, const Array& x, int dim,
+                                     const Array& index) {
   const int bytes = size_of(x.dtype);
   const auto copy_of = [&](auto size) {
-    cpu::for_indexed(x, dim, index, index.ndim, [to = out.data, from = x.data, size](Index number, Index place) {
+    return cpu::for_indexed(x, dim, index, index.ndim, [to = out.data, from = x.data, size](Index number, Index place) {
       std::memcpy(to + place * size, from + number * size, std::size_t(size));
     });
   };
-  if (bytes == 4) copy_of(std::integral_constant<int, 4>());
-  else if (bytes == 8) copy_of(std::integral_constant<int, 8>());
-  else copy_of(bytes);
+  if (!(bytes == 4   ? copy_of(std::integral_constant<int, 4>())
+        : bytes == 8 ? copy_of(std::integral_constant<int, 8>())
+                     : copy_of(bytes)))
+    check_range(Cpu{}, op, index, x.ndim ? x.dims[dim] : 1);
 }
 
 template <class T>
-void scatter_add(Cpu, const Array& out, int dim, const Array& index, const Array& x) {
+void scatter_add(Cpu, const char* op, const Array& out, int dim, const Array& index, const Array& x) {
   using C = compute_t<T>;
   // Those before dim are added to different elements. x may be larger than index: its own position is counted along.
-  cpu::for_indexed(out, dim, index, dim, [sums = out.as<T>(), terms = x.as<T>()](Index to, Index from) {
-    sums[to] = T(C(sums[to]) + C(terms[from]));
-  });
+  if (!cpu::for_indexed(out, dim, index, dim, [sums = out.as<T>(), terms = x.as<T>()](Index to, Index from) {
+        sums[to] = T(C(sums[to]) + C(terms[from]));
+      }))
+    check_range(Cpu{}, op, index, out.ndim ? out.dims[dim] : 1);
 }
 
 template <class T>

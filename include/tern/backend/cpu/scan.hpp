@@ -1,5 +1,5 @@
-// Recurrences along a dimension: one after the other, for up to 64 neighbours at a time. Sums of floating-point numbers
-// are made in double.
+// Recurrences along a dimension: one after the other, for up to 64 neighbours at a time; running sums of rows a packet
+// at a time. Sums of floating-point numbers are made in double.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
@@ -42,11 +42,58 @@ void scan_each(const Array& out, const Array& in, const Array* gates, int dim, b
   });
 }
 
+using Doubles = expr::Packet<double>;
+
+/// Each lane's sum with all lanes before it (after it, if reverse), in log2(size) steps.
+template <bool reverse, int step = 1, std::size_t... lane>
+[[gnu::always_inline]] inline Doubles lane_sums(Doubles x, std::index_sequence<lane...> all) {
+  constexpr int n = Doubles::size;
+  const Doubles zero(0);
+  x += Doubles(__builtin_shufflevector(
+      x.v, zero.v, (reverse ? std::min(int(lane) + step, n) : int(lane) < step ? n : int(lane) - step)...));
+  if constexpr (2 * step < n) return lane_sums<reverse, 2 * step>(x, all);
+  else return x;
+}
+
+/// The running sums of n neighbours, from the last on if reverse. What one packet waits for of the one before is a
+/// single addition; that a packet is summed by itself first cannot overflow where float is summed in double.
+template <bool reverse, class T>
+void sum_row(T* y, const T* x, Index n) {
+  constexpr int width = Doubles::size;
+  Doubles before(0);
+  Index i = 0;
+  for (; i + width <= n; i += width) {
+    const Index at = reverse ? n - width - i : i;
+    const Doubles sums = lane_sums<reverse>(expr::load_as<Doubles>(x + at), std::make_index_sequence<width>());
+    expr::store_as<T>(y + at, before + sums);
+    before += sums.v[reverse ? 0 : width - 1];
+  }
+  double sum = before.v[0];
+  for (; i < n; ++i) {
+    const Index at = reverse ? n - 1 - i : i;
+    sum += double(x[at]);
+    y[at] = T(sum);
+  }
+}
+
+/// The running sums of rows of n.
+template <bool reverse, class T>
+void sum_rows(T* y, const T* x, Index rows, Index n) {
+  parallel_for(rows, parallel_grain / (n + 1) + 1, [=](Index first, Index last) {
+    for (Index i = first; i < last; ++i)
+      sum_row<reverse>(y + i * n, x + i * n, n);
+  });
+}
+
 }  // namespace cpu
 
 template <class T>
 void scan(Cpu, Scan kind, const Array& out, const Array& in, const Array* gates, int dim, bool reverse) {
   using S = cpu::scan_t<T>;
+  if constexpr (std::is_same_v<T, float>)
+    if (const cpu::Middle m(in, dim); kind == Scan::sum && m.inner == 1)
+      return reverse ? cpu::sum_rows<true>(out.as<T>(), in.as<T>(), m.outer, m.size)
+                     : cpu::sum_rows<false>(out.as<T>(), in.as<T>(), m.outer, m.size);
   if (kind == Scan::sum)
     cpu::scan_each<T>(out, in, gates, dim, reverse, S(0), [](S s, S x, S) { return S(s + x); });
   else if (kind == Scan::product)

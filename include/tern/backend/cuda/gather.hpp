@@ -226,7 +226,9 @@ template <class T> void add_rows(Cuda, const Array& out, const Array& index, con
   cuda::run_add_rows({out, 1}, {x, 1}, {.count = index.numel, .to = &index});
 }
 
-[[gnu::noinline]] inline void gather(Cuda, const Array& out, const Array& x, int dim, const Array& index) {
+[[gnu::noinline]] inline void gather(Cuda, const char* op, const Array& out, const Array& x, int dim,
+                                     const Array& index) {
+  check_range(Cuda{}, op, index, x.ndim ? x.dims[dim] : 1);
   const Array* const arrays[] = {&x, &index};
   const int ordinal = cuda::common_ordinal(out, arrays, 2);
   if (index.numel == 0) return;
@@ -237,7 +239,9 @@ template <class T> void add_rows(Cuda, const Array& out, const Array& index, con
                      words);
 }
 
-template <class T> void scatter_add(Cuda, const Array& out, int dim, const Array& index, const Array& x) {
+template <class T>
+void scatter_add(Cuda, const char* op, const Array& out, int dim, const Array& index, const Array& x) {
+  check_range(Cuda{}, op, index, out.ndim ? out.dims[dim] : 1);
   cuda::run_scatter_add(out, dim, index, x);
 }
 
