@@ -34,6 +34,54 @@ TEMPLATE_TEST_CASE("a query that sees no key gives zeros and no NaN in gradients
   for (const double g : values_of(x.grad())) CHECK(g == g);
 }
 
+TEMPLATE_TEST_CASE("attention of many queries, whose scores are in no tensor, is that of few", "[ops]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  // A mask of numbers has the scores in a tensor.
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto later = [&](Index m, Index n) { return triu(full<D, double>({m, n}, -inf), 1); };
+  const auto compare = [](Index batch, Index m, Index n, const auto& mask, bool causal) {
+    const auto q = spread_tensor<D>({batch, 2, m, 6}), k = spread_tensor<D>({batch, 2, n, 6}, -2, 1),
+               v = spread_tensor<D>({batch, 2, 3, n}, 0, 3).mT(), g = spread_tensor<D>({batch, 2, m, 3}, -1, 1);
+    std::vector<std::vector<double>> results[2];
+    for (const bool masked : {false, true}) {
+      auto a = q.detach(), b = k.detach(), c = v.detach();
+      for (auto* x : {&a, &b, &c}) x->requires_grad_();
+      const auto y = masked ? scaled_dot_product_attention(a, b, c, mask)
+                            : scaled_dot_product_attention(a, b, c, {}, {.is_causal = causal});
+      y.backward(g);
+      results[masked] = {values_of(y), values_of(a.grad()), values_of(b.grad()), values_of(c.grad())};
+    }
+    for (std::size_t i = 0; i < 4; ++i) check_close(results[0][i], results[1][i], 1e-10, 1e-10);
+  };
+  compare(2, 130, 130, later(130, 130), true);
+  compare(1, 200, 40, later(200, 40), true);
+  compare(1, 128, 300, later(128, 300), true);
+  if constexpr (HostDevice<D>) compare(2, 1024, 512, zeros<D, double>({1024, 512}), false);
+}
+
+TEMPLATE_TEST_CASE("attention of many queries has second derivatives", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto attend = [](const auto& q, const auto& k, const auto& v) {
+    return scaled_dot_product_attention(q, k, v, {}, {.is_causal = true}).narrow(0, 0, 4);
+  };
+  auto q = spread_tensor<D>({128, 1}), k = spread_tensor<D>({3, 1}, -2, 1), v = spread_tensor<D>({3, 2}, 0, 3);
+  const std::tuple at{q.requires_grad_(), k.requires_grad_(), v.requires_grad_()};
+  CHECK(gradcheck(attend, at));
+  CHECK(gradgradcheck(attend, at));
+}
+
+TEMPLATE_TEST_CASE("attention to no keys, of no queries, and in no batch", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto attend = [](const Shape& q, const Shape& k, const Shape& v) {
+    return scaled_dot_product_attention(zeros<D, double>(q), zeros<D, double>(k), ones<D, double>(v), {},
+                                        {.is_causal = true});
+  };
+  CHECK(values_of(attend({200, 4}, {0, 4}, {0, 1})) == std::vector<double>(200, 0));
+  CHECK(attend({0, 4}, {5, 4}, {5, 2}).shape() == Shape{0, 2});
+  CHECK(attend({0, 200, 4}, {0, 200, 4}, {0, 200, 3}).shape() == Shape{0, 200, 3});
+}
+
 TEMPLATE_TEST_CASE("groups of heads share keys", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto q = spread_tensor<D>({4, 3, 2}), k = spread_tensor<D>({2, 3, 2}, -1, 2);

@@ -1,6 +1,7 @@
 // The devices that tests run on: TEMPLATE_TEST_CASE("...", "", TERN_TEST_DEVICES) { using D = TestType; ... }. Include
 // it before any of the library's ops: the kernels of Naive must be seen first.
 #pragma once
+#include "naive_attention.hpp"
 #include "naive_convolution.hpp"
 #include "naive_gather.hpp"
 #include "naive_images.hpp"

@@ -5,6 +5,7 @@
 #endif
 #include <cmath>
 
+#include "../backend/attention.hpp"
 #include "dropout.hpp"
 #include "matmul.hpp"
 #include "softmax.hpp"
@@ -23,23 +24,99 @@ struct AttentionOptions {
 
 namespace detail {
 
-/// softmax(Q Kᵀ scale + mask) V, all of one type but a boolean mask.
+/// softmax(Q Kᵀ scale + mask), all of one type but a boolean mask.
 template <class D, class T, class Mask>
-Tensor<D, T> attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
-                       const Tensor<D, Mask>& mask, const AttentionOptions& options, Here here) {
-  const double scale = options.scale.value_or(1 / std::sqrt(double(query.size(-1))));
+Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, Mask>& mask,
+                               double scale, bool is_causal, Here here) {
   Tensor<D, T> scores = matmul(mul(query, scale, here), transpose(key, -2, -1, here), here);
   Tensor<D, bool> hidden;
-  if (options.is_causal) hidden = eq(tril(ones<D, bool>({query.size(-2), key.size(-2)}, query.device())), false);
+  if (is_causal) hidden = eq(tril(ones<D, bool>({query.size(-2), key.size(-2)}, query.device())), false);
   if constexpr (std::is_same_v<Mask, bool>) {
     if (mask.defined()) hidden = eq(mask, false);
   } else {
     if (mask.defined()) scores = add(scores, mask, here);
   }
   if (hidden.defined()) scores = masked_fill(scores, hidden, -std::numeric_limits<double>::infinity(), here);
-  Tensor<D, T> weights = softmax(scores, -1, here);
-  if (hidden.defined() && mask.defined())
-    weights = masked_fill(weights, hidden, 0, here);  // no NaN where all is hidden
+  const Tensor<D, T> weights = softmax(scores, -1, here);
+  // No NaN where all is hidden.
+  return hidden.defined() && mask.defined() ? masked_fill(weights, hidden, 0, here) : weights;
+}
+
+/// Whether the device's kernel, whose scores are never in memory, takes these (batches are equal, none is empty) and
+/// pays: it copies keys and values to a better order, which few queries do not repay, and multiplies queries and keys
+/// once more in the backward pass, which costs more than scores do that stay in the cache; unless half are skipped.
+template <class D, class T>
+bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
+                           bool is_causal) {
+  if (query.dim() != key.dim() || key.dim() != value.dim() || !query.numel() || !key.numel() || !value.numel())
+    return false;
+  for (int i = 0; i + 2 < query.dim(); ++i)
+    if (query.size(i) != key.size(i) || key.size(i) != value.size(i)) return false;
+  return query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2) && query.size(-2) >= 128 &&
+         (is_causal || query.numel() / query.size(-1) * key.size(-2) >= 1 << 21);
+}
+
+/// What fused attention saves.
+template <class D, class T>
+struct AttentionState {
+  using X = Tensor<D, T>;
+  const X &query, &key, &value, &result, &log_sums;
+
+  std::tuple<X, X, X> gradient(const X& g, Needs needs, const backend::AttentionShape& shape) const {
+    const auto wanted = [](bool needed, const X& x) { return needed ? empty<D, T>(x.shape(), x.device()) : X(); };
+    const X dq = wanted(needs[0], query), dk = wanted(needs[1], key), dv = wanted(needs[2], value);
+    backend::attention_gradient<T>(D{}, shape, dq.impl(), dk.impl(), dv.impl(), *dense(g).impl(), *result.impl(),
+                                   *log_sums.impl(), *dense(query).impl(), *dense(key).impl(), *dense(value).impl());
+    return {dq, dk, dv};
+  }
+  /// The same as tensor operations.
+  std::tuple<X, X, X> differentiable_gradient(const X& g, Needs needs, double scale, bool is_causal) const {
+    const X weights = attention_weights(query, key, X(), scale, is_causal, {});
+    const X slope = matmul(g, value.mT());
+    const X ds = weights * (slope - sum(weights * slope, -1, true)) * scale;
+    return {needs[0] ? matmul(ds, key) : X(), needs[1] ? matmul(ds.mT(), query) : X(),
+            needs[2] ? matmul(weights.mT(), g) : X()};
+  }
+};
+
+/// softmax(Q Kᵀ scale) V by the device's kernel.
+template <class D, class T>
+Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
+                             double scale, bool is_causal, Here here) {
+  const backend::AttentionShape shape{.batch = query.numel() / (query.size(-2) * query.size(-1)),
+                                      .queries = query.size(-2),
+                                      .keys = key.size(-2),
+                                      .size = key.size(-1),
+                                      .width = value.size(-1),
+                                      .scale = scale,
+                                      .causal = is_causal};
+  Shape result = query.shape();
+  result[result.n - 1] = value.size(-1);
+  const Shape rows(result.begin(), result.n - 1);
+  const Tensor<D, T> y = empty<D, T>(result, query.device()), log_sums = empty<D, T>(rows, query.device());
+  backend::attention<T>(D{}, shape, *y.impl(), *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
+                        *dense(value).impl());
+  record({"scaled_dot_product_attention", here}, y,
+         wrt(inputs(query, key, value), saved(query, key, value, y, log_sums),
+             [shape](const auto& g, const auto& q, const auto& k, const auto& v, const auto& output, const auto& sums,
+                     Needs needs) {
+               const AttentionState<D, T> state{q, k, v, output, sums};
+               return GradMode::is_enabled()
+                          ? state.differentiable_gradient(g, needs, shape.scale, shape.causal)
+                          : state.gradient(g, needs, shape);
+             }));
+  return y;
+}
+
+/// softmax(Q Kᵀ scale + mask) V, all of one type but a boolean mask.
+template <class D, class T, class Mask>
+Tensor<D, T> attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
+                       const Tensor<D, Mask>& mask, const AttentionOptions& options, Here here) {
+  const double scale = options.scale.value_or(1 / std::sqrt(double(query.size(-1))));
+  if constexpr (backend::has_attention<D>)
+    if (!mask.defined() && options.dropout_p <= 0 && fits_attention_kernel(query, key, value, options.is_causal))
+      return fused_attention(query, key, value, scale, options.is_causal, here);
+  Tensor<D, T> weights = attention_weights(query, key, mask, scale, options.is_causal, here);
   if (options.dropout_p > 0) weights = dropout(weights, options.dropout_p, true, here);
   return matmul(weights, value, here);
 }

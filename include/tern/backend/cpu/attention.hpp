@@ -1,0 +1,274 @@
+// Attention by blocks of queries and keys, whose scores stay in the cache. A block's softmax is corrected when a later
+// one has a larger score, and the gradient makes the weights anew instead of reading them (Dao, Fu, Ermon, Rudra, Ré:
+// "FlashAttention: fast and memory-efficient exact attention with IO-awareness", 2022).
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "../attention.hpp"
+#include "../matmul.hpp"
+#include "copy.hpp"
+#include "softmax.hpp"
+
+namespace tern {
+inline namespace TERN_ISA {
+namespace backend {
+namespace cpu {
+
+/// How many queries and keys make a block, whole numbers of any type's tiles; how many queries share a task.
+inline constexpr Index query_block = 96, key_block = 384, query_chunk = 960;
+
+/// A tile of c = a b, or += with add: a's sums stay in registers. b_row elements lie between b's rows.
+template <class T, bool add>
+[[gnu::always_inline]] inline void attention_tile(Index depth, const T* a, Index a_row, Index a_col, const T* b,
+                                                  Index b_row, T* c, Index c_row) {
+  using namespace matmul_detail;
+  constexpr int R = Blocks<T>::rows, W = lanes<T>;
+  Lanes<T, W> s[R][2] = {};
+  if constexpr (add)
+#pragma GCC unroll 12
+    for (int r = 0; r < R; ++r)
+      for (int u = 0; u < 2; ++u) s[r][u] = load<W>(c + r * c_row + u * W);
+  for (; depth > 0; --depth, a += a_col, b += b_row) {
+    const auto b0 = load<W>(b), b1 = load<W>(b + W);
+#pragma GCC unroll 12
+    for (int r = 0; r < R; ++r) {
+      s[r][0] += a[r * a_row] * b0;
+      s[r][1] += a[r * a_row] * b1;
+    }
+  }
+#pragma GCC unroll 12
+  for (int r = 0; r < R; ++r)
+    for (int u = 0; u < 2; ++u) std::memcpy(c + r * c_row + u * W, &s[r][u], sizeof s[r][u]);
+}
+
+/// n elements, and zeros up to `room`.
+template <class T>
+void copy_padded(T* to, const T* from, Index n, Index room, T factor = 1) {
+  for (Index i = 0; i < n; ++i) to[i] = factor * from[i];
+  std::fill(to + n, to + room, T(0));
+}
+
+/// What the gradient of one matrix of a batch needs, besides a block's working memory.
+template <class T>
+struct AttentionGradient {
+  const T *q, *k_columns, *v_columns, *k, *g, *out, *log_sums;
+  T *dq, *dk, *dv;  // dq as it is returned; the others in whole tiles; each may be null
+};
+
+template <class T>
+struct AttentionKernel {
+  static constexpr Index R = matmul_detail::Blocks<T>::rows, C = matmul_detail::Blocks<T>::columns;
+  using V = expr::packet_t<T>;
+
+  const AttentionShape& shape;
+  Index size, width;  // of rows in working memory, whole strips
+
+  explicit AttentionKernel(const AttentionShape& s)
+      : shape(s), size((s.size + C - 1) / C * C), width((s.width + C - 1) / C * C) {}
+
+  /// Scores [rows, keys] of rows [.., length] with transposed columns (see transposed()).
+  [[gnu::noinline]] static void scores(Index rows, Index keys, Index length, const T* a, Index a_row, const T* columns,
+                                       T* to) {
+    for (Index j = 0; j < keys; j += C)
+      for (Index i = 0; i < rows; i += R)
+        attention_tile<T, false>(length, a + i * a_row, a_row, 1, columns + j * length, C, to + i * key_block + j,
+                                 key_block);
+  }
+  /// to [rows, columns] += weights [rows, keys] b [keys, columns].
+  [[gnu::noinline]] static void weigh(Index rows, Index columns, Index keys, const T* weights, const T* b, T* to) {
+    for (Index j = 0; j < columns; j += C)
+      for (Index i = 0; i < rows; i += R)
+        attention_tile<T, true>(keys, weights + i * key_block, key_block, 1, b + j, columns, to + i * columns + j,
+                                columns);
+  }
+  /// to [keys, columns] += weightsᵀ [keys, rows] b [rows, columns].
+  [[gnu::noinline]] static void weigh_transposed(Index rows, Index columns, Index keys, const T* weights, const T* b,
+                                                 T* to) {
+    for (Index j = 0; j < columns; j += C)
+      for (Index i = 0; i < keys; i += R)
+        attention_tile<T, true>(rows, weights + i, 1, key_block, b + j, columns, to + i * columns + j, columns);
+  }
+
+  /// Room for the transpose of [keys, length], in strips of C keys.
+  static Index transposed_size(Index keys, Index length) { return (keys + C - 1) / C * C * length; }
+  [[gnu::noinline]] static void transposed(Index keys, Index length, const T* from, T* to) {
+    for (Index j = 0; j < keys; j += C, from += C * length, to += C * length) {
+      const Index there = std::min(C, keys - j), bytes = sizeof(T);
+      if (there < C) std::fill(to, to + C * length, T(0));
+      copy_transposed<sizeof(T), false>(reinterpret_cast<char*>(to), reinterpret_cast<const char*>(from),
+                                        {length, there, C * bytes, bytes, bytes, length * bytes, int(bytes)});
+    }
+  }
+  /// A block of rows, times a factor, with zeros up to whole tiles.
+  static void padded_rows(Index rows, Index length, Index room, const T* from, T factor, T* to) {
+    for (Index i = 0; i < rows; ++i) copy_padded(to + i * room, from + i * length, length, room, factor);
+    std::fill(to + rows * room, to + (rows + R - 1) / R * R * room, T(0));
+  }
+
+  /// How many of the keys from `key` on query i sees.
+  Index visible(Index i, Index key, Index keys) const {
+    return shape.causal ? std::clamp<Index>(i + 1 - key, 0, keys) : keys;
+  }
+  /// Where the keys that a block of queries sees end, rounded up to whole blocks of queries.
+  Index end_of_keys(Index query) const { return shape.causal ? std::min(shape.keys, query + query_block) : shape.keys; }
+
+  /// The block of queries from `query` on of one matrix.
+  void forward(Index query, const T* q, const T* columns, const T* v, T* out, T* log_sums, T* work) const {
+    const Index rows = std::min(query_block, shape.queries - query);
+    T *const queries = work, *const weights = queries + query_block * size,
+             *const sums = weights + query_block * key_block;
+    T largest[query_block], totals[query_block];
+    padded_rows(rows, shape.size, size, q + query * shape.size, T(shape.scale), queries);
+    std::fill(sums, sums + query_block * width, T(0));
+    std::fill(largest, largest + rows, -std::numeric_limits<T>::infinity());
+    std::fill(totals, totals + rows, T(0));
+    const Index end = end_of_keys(query);
+    for (Index key = 0; key < end; key += key_block) {
+      const Index keys = std::min(key_block, end - key);
+      scores(rows, keys, shape.size, queries, size, columns + key * shape.size, weights);
+      for (Index r = 0; r < rows; ++r)
+        soften(weights + r * key_block, visible(query + r, key, keys), keys, largest[r], totals[r], sums + r * width);
+      weigh(rows, width, keys, weights, v + key * width, sums);
+    }
+    for (Index r = 0; r < rows; ++r) {
+      copy_padded(out + (query + r) * shape.width, sums + r * width, shape.width, shape.width, 1 / totals[r]);
+      log_sums[query + r] = largest[r] + std::log(totals[r]);
+    }
+  }
+
+  /// Scores become e^(score - largest); what was summed up with a smaller largest is corrected.
+  [[gnu::noinline]] void soften(T* x, Index seen, Index keys, T& largest, T& total, T* sums) const {
+    std::fill(x + seen, x + keys, T(0));
+    if (seen == 0) return;
+    const auto strip = Strip<V>::along_row(seen);
+    const T before = largest;
+    largest = std::max(largest, strip_maximum(strip, static_cast<const T*>(x)).v[0]);
+    // Where all scores are -infinity, so far, nothing is subtracted.
+    const T shift = largest == -std::numeric_limits<T>::infinity() ? T(0) : largest;
+    const T factor = exp(V(before) - V(shift)).v[0];
+    total = total * factor + strip_exp_sum(strip, static_cast<const T*>(x), V(shift), x).v[0];
+    if (factor != 1)
+      for (Index i = 0; i < width; ++i) sums[i] *= factor;
+  }
+
+  /// The scores of a query become its weights; the products of its gradient with the values, the scores' gradient.
+  [[gnu::noinline]] static void slopes(T* x, T* products, Index seen, Index keys, T log_sum, T mean) {
+    std::fill(x + seen, x + keys, T(0));
+    std::fill(products + seen, products + keys, T(0));
+    Strip<V>::along_row(seen).each([&](Index at, int lanes) __attribute__((always_inline)) {
+      const V weight = exp(load_lanes<V>(x + at, lanes, 0) - V(log_sum));
+      store_lanes(x + at, lanes, weight);
+      store_lanes(products + at, lanes, weight * (load_lanes<V>(products + at, lanes, 0) - V(mean)));
+    });
+  }
+
+  /// The part of the gradient that the block of queries from `query` on has: with weights P and the mean m = Σ g out of
+  /// a query, dV = Pᵀ G, dS = P (G Vᵀ - m), dQ = dS K scale and dK = dSᵀ Q scale.
+  void backward(Index query, const AttentionGradient<T>& p, T* work) const {
+    const Index rows = std::min(query_block, shape.queries - query);
+    T *const queries = work, *const g = queries + query_block * size, *const sums = g + query_block * width,
+             *const weights = sums + query_block * size, *const ds = weights + query_block * key_block;
+    T means[query_block];
+    padded_rows(rows, shape.size, size, p.q + query * shape.size, T(shape.scale), queries);
+    padded_rows(rows, shape.width, width, p.g + query * shape.width, T(1), g);
+    std::fill(sums, sums + query_block * size, T(0));
+    for (Index r = 0; r < rows; ++r)
+      means[r] = matmul_detail::dot(shape.width, p.out + (query + r) * shape.width, g + r * width);
+    const Index end = end_of_keys(query);
+    for (Index key = 0; key < end; key += key_block) {
+      const Index keys = std::min(key_block, end - key);
+      scores(rows, keys, shape.size, queries, size, p.k_columns + key * shape.size, weights);
+      scores(rows, keys, shape.width, g, width, p.v_columns + key * shape.width, ds);
+      for (Index r = 0; r < rows; ++r)
+        slopes(weights + r * key_block, ds + r * key_block, visible(query + r, key, keys), keys, p.log_sums[query + r],
+               means[r]);
+      if (p.dv) weigh_transposed(rows, width, keys, weights, g, p.dv + key * width);
+      if (p.dk) weigh_transposed(rows, size, keys, ds, queries, p.dk + key * size);
+      if (p.dq) weigh(rows, size, keys, ds, p.k + key * size, sums);
+    }
+    for (Index r = 0; p.dq && r < rows; ++r)
+      copy_padded(p.dq + (query + r) * shape.size, sums + r * size, shape.size, shape.size, T(shape.scale));
+  }
+};
+
+/// Rows of `length` in working memory of `room`: themselves where no zeros are needed.
+template <class T>
+const T* rows_with_room(const T* from, Index rows, Index length, Index room, T* to) {
+  if (length == room) return from;
+  for (Index i = 0; i < rows; ++i) copy_padded(to + i * room, from + i * length, length, room);
+  return to;
+}
+
+}  // namespace cpu
+
+template <>
+inline constexpr bool has_attention<Cpu> = true;
+
+/// softmax(Q Kᵀ scale) V.
+template <class T>
+void attention(Cpu, const AttentionShape& s, const Array& out, const Array& log_sums, const Array& q, const Array& k,
+               const Array& v) {
+  using namespace cpu;
+  const AttentionKernel<T> kernel(s);
+  const Index chunks = (s.queries + query_chunk - 1) / query_chunk, columns = kernel.transposed_size(s.keys, s.size);
+  parallel_for(s.batch * chunks, 1, [&](Index first, Index last) {
+    const Scratch<T> scratch(columns + s.keys * kernel.width +
+                             query_block * (kernel.size + kernel.width + key_block));
+    T *const values = scratch.get() + columns, *const work = values + s.keys * kernel.width;
+    for (Index task = first; task < last; ++task) {
+      const Index matrix = task / chunks, query = task % chunks * query_chunk;
+      kernel.transposed(s.keys, s.size, k.as<T>() + matrix * s.keys * s.size, scratch.get());
+      const T* const rows =
+          rows_with_room<T>(v.as<T>() + matrix * s.keys * s.width, s.keys, s.width, kernel.width, values);
+      for (Index i = query; i < std::min(s.queries, query + query_chunk); i += query_block)
+        kernel.forward(i, q.as<T>() + matrix * s.queries * s.size, scratch.get(), rows,
+                       out.as<T>() + matrix * s.queries * s.width, log_sums.as<T>() + matrix * s.queries, work);
+    }
+  });
+}
+
+/// The gradients of attention from that of its result, g. A matrix of the batch is one task: all queries add to the
+/// same dk and dv.
+template <class T>
+void attention_gradient(Cpu, const AttentionShape& s, const Array* dq, const Array* dk, const Array* dv, const Array& g,
+                        const Array& out, const Array& log_sums, const Array& q, const Array& k, const Array& v) {
+  using namespace cpu;
+  using Kernel = AttentionKernel<T>;
+  const Kernel kernel(s);
+  const Index size = kernel.size, width = kernel.width, room = s.keys + Kernel::R;  // the last tile goes beyond the keys
+  const Index k_columns = kernel.transposed_size(s.keys, s.size), v_columns = kernel.transposed_size(s.keys, s.width);
+  parallel_for(s.batch, 1, [&](Index first, Index last) {
+    const Scratch<T> scratch(k_columns + v_columns + room * (2 * size + width) +
+                             query_block * (2 * size + width + 2 * key_block));
+    T *const v_transposed = scratch.get() + k_columns, *const keys = v_transposed + v_columns,
+             *const k_sums = keys + room * size, *const v_sums = k_sums + room * size,
+             *const work = v_sums + room * width;
+    for (Index i = first; i < last; ++i) {
+      const Index queries_at = i * s.queries * s.size, results_at = i * s.queries * s.width;
+      const Index keys_at = i * s.keys * s.size, values_at = i * s.keys * s.width;
+      kernel.transposed(s.keys, s.size, k.as<T>() + keys_at, scratch.get());
+      kernel.transposed(s.keys, s.width, v.as<T>() + values_at, v_transposed);
+      std::fill(k_sums, work, T(0));
+      const AttentionGradient<T> parts{q.as<T>() + queries_at,
+                                       scratch.get(),
+                                       v_transposed,
+                                       rows_with_room<T>(k.as<T>() + keys_at, s.keys, s.size, size, keys),
+                                       g.as<T>() + results_at,
+                                       out.as<T>() + results_at,
+                                       log_sums.as<T>() + i * s.queries,
+                                       dq ? dq->as<T>() + queries_at : nullptr,
+                                       dk ? k_sums : nullptr,
+                                       dv ? v_sums : nullptr};
+      for (Index query = 0; query < s.queries; query += query_block) kernel.backward(query, parts, work);
+      for (Index j = 0; j < s.keys; ++j) {
+        if (dk) std::copy_n(k_sums + j * size, s.size, dk->as<T>() + keys_at + j * s.size);
+        if (dv) std::copy_n(v_sums + j * width, s.width, dv->as<T>() + values_at + j * s.width);
+      }
+    }
+  });
+}
+
+}  // namespace backend
+}  // namespace TERN_ISA
+}  // namespace tern
