@@ -15,8 +15,9 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
-/// How many queries and keys make a block, whole numbers of any type's tiles; how many queries share a task.
-inline constexpr Index query_block = 96, key_block = 384, query_chunk = 960;
+/// How many queries and keys make a block: both are whole numbers of any type's tiles, along either side. The queries
+/// of a task share the transposed keys.
+inline constexpr Index query_block = 96, key_block = 384, query_chunk = 10 * query_block;
 
 /// A tile of c = a b, or += with add: a's sums stay in registers. b_row elements lie between b's rows.
 template <class T, bool add>
@@ -56,6 +57,7 @@ struct AttentionGradient {
   T *dq, *dk, *dv;  // dq as it is returned; the others in whole tiles; each may be null
 };
 
+/// The blocks of one matrix of a batch. R and C are a tile's rows and columns.
 template <class T>
 struct AttentionKernel {
   static constexpr Index R = matmul_detail::Blocks<T>::rows, C = matmul_detail::Blocks<T>::columns;
@@ -90,7 +92,7 @@ struct AttentionKernel {
         attention_tile<T, true>(rows, weights + i, 1, key_block, b + j, columns, to + i * columns + j, columns);
   }
 
-  /// Room for the transpose of [keys, length], in strips of C keys.
+  /// Room for the transpose of [keys, length], in strips of C keys, the last filled up with zeros.
   static Index transposed_size(Index keys, Index length) { return (keys + C - 1) / C * C * length; }
   [[gnu::noinline]] static void transposed(Index keys, Index length, const T* from, T* to) {
     for (Index j = 0; j < keys; j += C, from += C * length, to += C * length) {
@@ -137,7 +139,7 @@ struct AttentionKernel {
     }
   }
 
-  /// Scores become e^(score - largest); what was summed up with a smaller largest is corrected.
+  /// A query's scores become e^(score - largest); what was summed up with a smaller largest is corrected.
   [[gnu::noinline]] void soften(T* x, Index seen, Index keys, T& largest, T& total, T* sums) const {
     std::fill(x + seen, x + keys, T(0));
     if (seen == 0) return;

@@ -49,7 +49,7 @@ struct IndexLine {
 
 /// f(position, place) for each number of a line. What f writes could be the line: copied, it stays in registers.
 template <class F>
-[[gnu::noinline]] void for_line(const IndexLine& line, F f) {
+[[gnu::always_inline]] inline void for_line(const IndexLine& line, F f) {
   const auto [start, along, by_number, numbers, place, count] = line;
   if (along == 0 && by_number == 1)
     for (Index j = 0; j < count; ++j) f(start + numbers[j], place + j);
