@@ -97,19 +97,26 @@ struct Places {
   using Stored = expr::vector_t<std::int32_t, V::size>;
   using Place = std::conditional_t<sizeof(typename V::value_type) == 4, std::int32_t, std::int64_t>;
 
+  static constexpr bool masks = has_lane_masks<float> && sizeof(Stored) == 64;
+  using Bytes = char[sizeof(Stored)];
+
   static Bits all(Index place) { return Bits{} + Place(place); }
-  static Bits load(const std::int32_t* p, int lanes) {
+  [[gnu::always_inline]] static Bits load(const std::int32_t* p, int lanes) {
     Stored v{};
     if (lanes == V::size)
       __builtin_memcpy(&v, p, sizeof v);
+    else if constexpr (masks)
+      asm("vmovups %1, %0%{%2%}" : "+v"(v) : "m"(*reinterpret_cast<const Bytes*>(p)), "Yk"(lane_mask(lanes)));
     else
       __builtin_memcpy(&v, p, sizeof(std::int32_t) * std::size_t(lanes));
     return __builtin_convertvector(v, Bits);
   }
-  static void store(std::int32_t* p, int lanes, Bits bits) {
+  [[gnu::always_inline]] static void store(std::int32_t* p, int lanes, Bits bits) {
     const Stored v = __builtin_convertvector(bits, Stored);
     if (lanes == V::size)
       __builtin_memcpy(p, &v, sizeof v);
+    else if constexpr (masks)
+      asm("vmovups %1, %0%{%2%}" : "+m"(*reinterpret_cast<Bytes*>(p)) : "v"(v), "Yk"(lane_mask(lanes)));
     else
       __builtin_memcpy(p, &v, sizeof(std::int32_t) * std::size_t(lanes));
   }
