@@ -147,6 +147,7 @@ TEST_CASE("as many images are computed at once as lie in the cache", "[backend]"
   CHECK(at_once(16, 224, true) == 1);
   CHECK(at_once(16, 14, true) == 16);
   CHECK(at_once(16, 56, true, true) == 8);
+  CHECK(at_once(16, 56, false, true) == 8);
   CHECK(at_once(16, 224, true, true) == 1);
 }
 

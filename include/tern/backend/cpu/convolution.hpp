@@ -135,11 +135,12 @@ inline Index tiles_of(const Array& image) { return ((image.dims[2] + 3) / 4) * (
   return some;
 }
 
-/// How many of a batch's images are computed at once, so many times as often: all of them, but where y has an ending as
-/// many as lie in the cache until that. Winograd's way transforms the weights each time and needs enough tiles for it.
+/// How many of a batch's images are computed at once, so many times as often: all of them, but where y has an ending, or
+/// Winograd's way reorders x and y, as many as lie in the cache meanwhile. That transforms the weights each time and
+/// needs enough tiles for it.
 [[gnu::noinline]] inline Index images_at_once(const ConvolutionCall& a) {
   const Index batch = a.y.dims[0];
-  if (!a.ending.run) return batch;
+  if (a.pass == Pass::weight_gradient || !(a.ending.run || a.winograd)) return batch;
   Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * size_of(a.y.dtype)));
   if (a.winograd) count = std::max(count, 2048 / tiles_of(a.y));
   count = std::min(count, batch);
