@@ -48,6 +48,12 @@ struct Vgg : nn::Module<D, T> {
   }
 };
 
+/// What a network with elements of type T makes of images, in float.
+template <class T, class Net, Device D>
+Tensor<D> scores_of(Net& net, const Tensor<D>& images) {
+  return net(images.to(Type<T>{})).to(f32);
+}
+
 /// How many images are classified rightly.
 template <Device D>
 Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
@@ -55,12 +61,12 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
 }
 
 /// The same as a fraction of a data set.
-template <Device D, class Net, class Set>
+template <Device D, class T, class Net, class Set>
 double accuracy(Net& net, const Set& set) {
   const InferenceMode inference;
   net.eval();
   auto right = zeros<D>({});
-  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 250})) right += count_right(net(x), y);
+  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 250})) right += count_right(scores_of<T>(net, x), y);
   return right.item() / double(set.size());
 }
 
@@ -74,8 +80,8 @@ std::string data_folder(const train::Options& options) {
   return options.data.empty() ? std::string(root) + "/cifar10" : options.data;
 }
 
-/// True once all epochs are done; false where Ctrl-C came first.
-template <Device D, class Net>
+/// Trains a network with elements of type T. True once all epochs are done; false where Ctrl-C came first.
+template <Device D, class T, class Net>
 bool train_network(Net& net, const train::Options& options, optim::SGD& optimizer, double max_lr) {
   const std::string folder = data_folder(options);
   const std::array<float, 3> mean = {0.4914f, 0.4822f, 0.4465f}, std = {0.2470f, 0.2435f, 0.2616f};
@@ -102,7 +108,7 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
   if (!options.resume.empty() && !options.save.empty() && io::exists(best_path)) {
     auto other = net.clone();
     other.load_state_dict(io::load_safetensors(best_path));
-    best = accuracy<D>(other, validation);
+    best = accuracy<D, T>(other, validation);
   }
 
   for (; done.epoch < options.epochs && !session.interrupted(); ++done.epoch, done.batch = 0) {
@@ -114,7 +120,7 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
     for (auto& [x, y] : batches) {
       if (batch++ < done.batch) continue;  // done before the checkpoint
       timer.input_done();
-      const auto scores = net(x);
+      const auto scores = scores_of<T>(net, x);
       const auto loss = cross_entropy(scores, y);
       timer.forward_done();
       optimizer.zero_grad();
@@ -133,8 +139,8 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
     auto receipt = timer.finish();
     receipt.loss = loss / double(receipt.samples);
     receipt.accuracy = hits / double(receipt.samples);
-    receipt.test_accuracy = accuracy<D>(net, test);
-    const double held = accuracy<D>(net, validation);
+    receipt.test_accuracy = accuracy<D, T>(net, test);
+    const double held = accuracy<D, T>(net, validation);
     session.finish(done.epoch + 1, receipt);
     std::printf("         held out %.2f%%%s\n", 100 * held, held > best ? ", the best so far" : "");
     if (options.save.empty()) continue;
@@ -150,16 +156,16 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
   return !session.interrupted();
 }
 
-template <Device D>
+template <Device D, class T>
 bool run(const train::Options& options) {
   manual_seed(std::uint64_t(options.seed));
   const auto train_with = [&](auto net, double lr, double weight_decay) {
     if (options.lr > 0) lr = options.lr;
     optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = weight_decay, .nesterov = true});
-    return train_network<D>(net, options, optimizer, lr);
+    return train_network<D, T>(net, options, optimizer, lr);
   };
-  if (options.model == "vgg") return train_with(Vgg<D>(), 0.05, 5e-4);
-  return train_with(models::resnet20<D>(), 0.1, 5e-4);
+  if (options.model == "vgg") return train_with(Vgg<D, T>(), 0.05, 5e-4);
+  return train_with(models::resnet20<D, T>(), 0.1, 5e-4);
 }
 
 int main(int argc, char** argv) try {
@@ -169,9 +175,12 @@ int main(int argc, char** argv) try {
     return 0;
   }
   train::check_choice("--model", options.model, {"resnet20", "vgg"});
-  train::check_choice("--precision", options.precision, {"f32"});
+  train::check_choice("--precision", options.precision, {"f32", "bf16"});
   if (options.threads) set_num_threads(int(options.threads));
-  return with_device(options.device, [&]<Device D>(D) { return run<D>(options); }) ? 0 : 1;
+  const bool bf16 = options.precision == "bf16";
+  return with_device(options.device, [&]<Device D>(D) {
+    return bf16 ? run<D, bfloat16>(options) : run<D, float>(options);
+  }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -13,8 +13,16 @@
 
 using namespace tern;
 
-/// Trains one of the networks with convolutions, which are compiled in a file of their own: mnist.cpp need not wait for them.
+/// Trains one of the networks with convolutions, or one whose layers are in bfloat16. They are compiled in files of their own:
+/// mnist.cpp need not wait for them.
 bool train_convolutional(const train::Options& options);
+bool train_bfloat16(const train::Options& options);
+
+/// What a network with elements of type T makes of images, in float.
+template <class T, class Net, Device D>
+Tensor<D> scores_of(Net& net, const Tensor<D>& images) {
+  return net(images.to(Type<T>{})).to(f32);
+}
 
 /// How many images are classified rightly.
 template <Device D>
@@ -23,23 +31,23 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
 }
 
 /// The same as a fraction of a data set.
-template <Device D, class Net>
+template <Device D, class T, class Net>
 double accuracy(Net& net, const data::Mnist& set) {
   const InferenceMode inference;
   net.eval();
   auto right = zeros<D>({});
-  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1000})) right += count_right(net(x), y);
+  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1000})) right += count_right(scores_of<T>(net, x), y);
   return right.item() / double(set.size());
 }
 
 /// Draws the first images that the network gets wrong.
-template <Device D, class Net>
+template <Device D, class T, class Net>
 void show_mistakes(Net& net, const data::Mnist& set, Index count) {
   const InferenceMode inference;
   net.eval();
   for (Index i = 0; i < set.size() && count > 0; ++i) {
     const auto [x, y] = set.batch({&i, 1});
-    const Index guess = net(x.to(D{})).argmax(1).item(), truth = y.item();
+    const Index guess = scores_of<T>(net, x.to(D{})).argmax(1).item(), truth = y.item();
     if (guess == truth) continue;
     --count;
     std::printf("a %lld, taken for a %lld\n", (long long)truth, (long long)guess);
@@ -54,8 +62,8 @@ void show_mistakes(Net& net, const data::Mnist& set, Index count) {
   }
 }
 
-/// True once all epochs are done; false where Ctrl-C came first.
-template <Device D, class Net>
+/// Trains a network with elements of type T. True once all epochs are done; false where Ctrl-C came first.
+template <Device D, class T, class Net>
 bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& options) {
   const auto mnist = data::mnist_source({.folder = options.data});
   if (mnist.source == "generated")
@@ -78,7 +86,7 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
     for (auto& [x, y] : batches) {
       if (batch++ < done.batch) continue;  // done before the checkpoint
       timer.input_done();
-      const auto scores = net(x);
+      const auto scores = scores_of<T>(net, x);
       const auto loss = cross_entropy(scores, y);
       timer.forward_done();
       optimizer.zero_grad();
@@ -96,7 +104,7 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
     auto receipt = timer.finish();
     receipt.loss = loss / double(receipt.samples);
     receipt.accuracy = hits / double(receipt.samples);
-    receipt.test_accuracy = accuracy<D>(net, mnist.test);
+    receipt.test_accuracy = accuracy<D, T>(net, mnist.test);
     session.finish(done.epoch + 1, receipt);
     schedule.step();
     if (!options.save.empty()) train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule);
@@ -106,6 +114,6 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
     train::save_checkpoint(path, net, optimizer, done, &schedule);
     std::printf("interrupted; to go on: --resume %s\n", path.c_str());
   }
-  if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);
+  if (options.show > 0) show_mistakes<D, T>(net, mnist.test, options.show);
   return !session.interrupted();
 }

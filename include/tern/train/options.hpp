@@ -88,7 +88,7 @@ inline constexpr Option options[] = {
 inline constexpr const char* options_help =
     "  --device cpu|cuda|auto   where to train (auto)\n"
     "  --model NAME             which network\n"
-    "  --precision TYPE         element type of the network's layers (f32)\n"
+    "  --precision TYPE         element type of the network's layers: f32 or bf16 (f32)\n"
     "  --epochs N  --batch-size N  --lr RATE  --seed N  --threads N\n"
     "  --data DIR               the folder with the data set's files\n"
     "  --save FILE              write a checkpoint after each epoch\n"
