@@ -49,7 +49,7 @@ constexpr float half_value(std::uint16_t bits) {
 /// 8 exponent bits, 7 mantissa bits: the upper half of a float.
 struct bfloat16 {
   std::uint16_t bits = 0;
-  constexpr bfloat16() = default;
+  constexpr bfloat16() {}
   constexpr bfloat16(float value) : bits(detail::bfloat16_bits(value)) {}
   constexpr operator float() const { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
 };
@@ -57,7 +57,7 @@ struct bfloat16 {
 /// IEEE 754 binary16: 5 exponent bits, 10 mantissa bits.
 struct half {
   std::uint16_t bits = 0;
-  constexpr half() = default;
+  constexpr half() {}
   constexpr half(float value) : bits(detail::half_bits(value)) {}
   constexpr operator float() const { return detail::half_value(bits); }
 };

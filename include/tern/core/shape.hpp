@@ -18,7 +18,7 @@ struct Shape {
   int n = 0;
   Index d[max_dims];
 
-  Shape() = default;
+  Shape() {}
   Shape(Index single) : n(1) { d[0] = single; }
   Shape(int single) : Shape(Index(single)) {}
   Shape(std::initializer_list<Index> list) : Shape(list.begin(), int(list.size())) {}

@@ -21,7 +21,7 @@ namespace detail {
 /// Lets threads in by their numbers: 0, 1, 2 …
 class Turns {
  public:
-  Turns() = default;
+  Turns() {}
   ~Turns() {
     pthread_cond_destroy(&over_);
     pthread_mutex_destroy(&mutex_);

@@ -39,7 +39,7 @@ class TextLines {
   }
 
  private:
-  TextLines() = default;
+  TextLines() {}
 
   std::string content_;
   std::vector<std::size_t> begin_;

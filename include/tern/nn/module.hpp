@@ -86,7 +86,7 @@ struct PlacesOfAll<First, Rest...> {
 /// What every module is, whatever its device.
 class ModuleBase : public detail::Registered {
  public:
-  ModuleBase() {}  // not defaulted: what a compiler writes itself is not in tern.cpp
+  ModuleBase() {}
   explicit ModuleBase(bool training) : training_(training) {}
   [[gnu::noinline, gnu::cold]] ModuleBase(ModuleBase&& other) noexcept
       : Registered(other), hooks_(std::exchange(other.hooks_, nullptr)), training_(other.training_) {}

@@ -20,7 +20,7 @@ struct ScaleFactors {
   int n = 0;
   double d[3] = {};
 
-  ScaleFactors() = default;
+  ScaleFactors() {}
   ScaleFactors(double all) : n(1) { d[0] = all; }
   ScaleFactors(std::initializer_list<double> each) {
     for (double factor : each)

@@ -14,7 +14,7 @@ namespace tern::optim {
 /// The base: a schedule is a function of how often it was stepped.
 class LRScheduler {
  public:
-  virtual ~LRScheduler() = default;
+  virtual ~LRScheduler() {}
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 

@@ -94,7 +94,7 @@ class CountedProducts {
 /// The random sequence goes on at the end of the scope where it stood.
 struct RandomGuard {
   const RandomState before = random_state();
-  RandomGuard() = default;
+  RandomGuard() {}
   ~RandomGuard() { set_random_state(before); }
   RandomGuard(const RandomGuard&) = delete;
   RandomGuard& operator=(const RandomGuard&) = delete;

@@ -52,7 +52,7 @@ class AnyTensor {
   const detail::DeviceTag* device_ = nullptr;
 
  public:
-  AnyTensor() = default;
+  AnyTensor() {}
   template <class D, class T>
   AnyTensor(const Tensor<D, T>& x) : impl_(x.impl()), device_(&detail::device_tag<D>) {
     detail::retain(impl_);

@@ -14,7 +14,7 @@ class Tensor;
 struct Slice {
   static constexpr Index open = INT64_MAX;
   Index start = 0, stop = open, step = 1;
-  constexpr Slice() = default;
+  constexpr Slice() {}
   constexpr Slice(Index first, Index end = open, Index by = 1) : start(first), stop(end), step(by) {}
 };
 /// A new dimension of size 1.

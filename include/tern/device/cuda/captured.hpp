@@ -44,7 +44,7 @@ struct Captured {
   std::uint64_t age = 0;       // memory that is older may be used by the graph
   bool forgotten = false;      // an object of `repeated` is gone
 
-  Captured() = default;
+  Captured() {}
   Captured(const Captured&) = delete;
   Captured& operator=(const Captured&) = delete;
   ~Captured();

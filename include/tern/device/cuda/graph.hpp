@@ -47,7 +47,7 @@ class Refill final : public Capture {
 /// the graph. What a replay writes is not seen by the tape's checks.
 class Graph {
  public:
-  Graph() = default;
+  Graph() {}
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
