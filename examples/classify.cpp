@@ -71,9 +71,9 @@ void classify(const Options& o) {
   if (o.model == "vgg16") return classify_with<D>(models::vgg16<D>({.num_classes = o.classes}), o);
   if (o.model == "resnet18") return classify_with<D>(models::resnet18<D>({.num_classes = o.classes}), o);
   if (o.model == "resnet50") return classify_with<D>(models::resnet50<D>({.num_classes = o.classes}), o);
-  if (o.model == "googlenet") return classify_with<D>(models::googlenet<D>({.num_classes = o.classes}), o);
+  if (o.model == "googlenet") return classify_with<D>(models::googlenet<D>({.num_classes = o.classes, .transform_input = true}), o);
   if (o.model == "mobilenet_v2") return classify_with<D>(models::mobilenet_v2<D>({.num_classes = o.classes}), o);
-  if (o.model == "inception_v3") return classify_with<D>(models::inception_v3<D>({.num_classes = o.classes}), o);
+  if (o.model == "inception_v3") return classify_with<D>(models::inception_v3<D>({.num_classes = o.classes, .transform_input = true}), o);
   if (o.model == "xception") return classify_with<D>(models::xception<D>({.num_classes = o.classes}), o);
   throw std::runtime_error("classify: there is no model '" + o.model + "'; see --help");
 }

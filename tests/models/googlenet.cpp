@@ -44,6 +44,18 @@ TEST_CASE("googlenet in double", "[models][double]") {
   check_googlenet(Reference<double>(folder, "googlenet"));
 }
 
+TEST_CASE("images normalised with ImageNet's statistics are normalised with 0.5 where asked for", "[models]") {
+  const auto pixels = rand<ModelDevice>({2, 3, 32, 32});
+  std::vector<Tensor<ModelDevice>> normalised;
+  const double means[] = {0.485, 0.456, 0.406}, deviations[] = {0.229, 0.224, 0.225};
+  for (Index c = 0; c < 3; ++c) normalised.push_back((pixels.narrow(1, c, 1) - means[c]) / deviations[c]);
+  auto net = models::googlenet<ModelDevice>({.num_classes = 4, .transform_input = true});
+  net.eval();
+  auto plain = net.clone();
+  plain.transform_input = false;
+  check_close(values_of(net(cat<ModelDevice, float>(normalised, 1))), values_of(plain((pixels - 0.5) / 0.5)), 1e-4);
+}
+
 TEST_CASE("weights of torchvision's names are loaded, those of auxiliary heads passed over", "[models]") {
   const TemporaryFolder folder;
   const std::string path = folder / "googlenet.safetensors";

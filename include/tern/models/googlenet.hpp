@@ -13,6 +13,7 @@ namespace tern::models {
 struct GoogLeNetOptions {
   Index num_classes = 1000;
   double dropout = 0.2;
+  bool transform_input = false;  // of images normalised with ImageNet's statistics; torchvision's own weights want it
 };
 
 /// For images of 3 x 224 x 224; parameters as in torchvision.
@@ -27,14 +28,16 @@ struct GoogLeNet : nn::Module<D, T> {
   Block inception5b = block(832, 384, 192, 384, 48, 128, 128);
   nn::Dropout<D, T> dropout;
   nn::Linear<D, T> fc;
+  bool transform_input;
 
-  explicit GoogLeNet(const GoogLeNetOptions& options) : dropout(options.dropout), fc(1024, options.num_classes) {}
+  explicit GoogLeNet(const GoogLeNetOptions& options)
+      : dropout(options.dropout), fc(1024, options.num_classes), transform_input(options.transform_input) {}
   TERN_FIELDS(GoogLeNet, conv1, conv2, conv3, inception3a, inception3b, inception4a, inception4b, inception4c,
-              inception4d, inception4e, inception5a, inception5b, dropout, fc)
+              inception4d, inception4e, inception5a, inception5b, dropout, fc, transform_input)
 
   /// images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
-    Tensor<D, T> x = pool(conv3(conv2(pool(conv1(images)))));
+    Tensor<D, T> x = pool(conv3(conv2(pool(conv1(transform_input ? renormalised(images) : images)))));
     x = pool(inception3b(inception3a(x)));
     x = inception4e(inception4d(inception4c(inception4b(inception4a(x)))));
     x = inception5b(inception5a(max_pool2d(x, 2, {.stride = 2, .ceil_mode = true})));

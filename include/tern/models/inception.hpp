@@ -9,6 +9,16 @@
 
 namespace tern::models {
 
+/// Images whose channels were normalised with the means and deviations of ImageNet's, normalised with 0.5 and 0.5
+/// instead: the weights that torchvision publishes for these networks were trained with such.
+template <class D, class T>
+Tensor<D, T> renormalised(const Tensor<D, T>& images) {
+  const auto channel = [&](Index c, double mean, double deviation) {
+    return images.narrow(1, c, 1) * (deviation / 0.5) + (mean - 0.5) / 0.5;
+  };
+  return cat<D, T>({channel(0, 0.485, 0.229), channel(1, 0.456, 0.224), channel(2, 0.406, 0.225)}, 1);
+}
+
 /// What a step of a block starts from: the block's input, or its average or maximum over 3 x 3, or a step before it.
 enum class From : unsigned char { input, average, maximum, previous, second_last };
 

@@ -13,6 +13,7 @@ namespace tern::models {
 struct InceptionV3Options {
   Index num_classes = 1000;
   double dropout = 0.5;
+  bool transform_input = false;  // of images normalised with ImageNet's statistics; torchvision's own weights want it
 };
 
 namespace detail {
@@ -85,15 +86,18 @@ struct InceptionV3 : nn::Module<D, T> {
   Block Mixed_7b{1280, detail::inception_e()}, Mixed_7c{2048, detail::inception_e()};
   nn::Dropout<D, T> dropout;
   nn::Linear<D, T> fc;
+  bool transform_input;
 
-  explicit InceptionV3(const InceptionV3Options& options) : dropout(options.dropout), fc(2048, options.num_classes) {}
+  explicit InceptionV3(const InceptionV3Options& options)
+      : dropout(options.dropout), fc(2048, options.num_classes), transform_input(options.transform_input) {}
   TERN_FIELDS(InceptionV3, Conv2d_1a_3x3, Conv2d_2a_3x3, Conv2d_2b_3x3, Conv2d_3b_1x1, Conv2d_4a_3x3, Mixed_5b,
               Mixed_5c, Mixed_5d, Mixed_6a, Mixed_6b, Mixed_6c, Mixed_6d, Mixed_6e, Mixed_7a, Mixed_7b, Mixed_7c,
-              dropout, fc)
+              dropout, fc, transform_input)
 
   /// images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
-    Tensor<D, T> x = max_pool2d(Conv2d_2b_3x3(Conv2d_2a_3x3(Conv2d_1a_3x3(images))), 3, {.stride = 2});
+    Tensor<D, T> x = transform_input ? renormalised(images) : images;
+    x = max_pool2d(Conv2d_2b_3x3(Conv2d_2a_3x3(Conv2d_1a_3x3(x))), 3, {.stride = 2});
     x = max_pool2d(Conv2d_4a_3x3(Conv2d_3b_1x1(x)), 3, {.stride = 2});
     for (Block* block : {&Mixed_5b, &Mixed_5c, &Mixed_5d, &Mixed_6a, &Mixed_6b, &Mixed_6c, &Mixed_6d, &Mixed_6e,
                          &Mixed_7a, &Mixed_7b, &Mixed_7c})
