@@ -106,6 +106,19 @@ TEMPLATE_TEST_CASE("index_select and index_add along every dimension, in any lay
   check_close(values_of(index_add(scalar, 0, numbers<D>({0}, {1}), tensor_of<D>({2}, {}))), {6});
 }
 
+TEMPLATE_TEST_CASE("more rows than the caches hold, of whole packets and not", "[ops]", TERN_TEST_HOST_DEVICES) {
+  using D = TestType;
+  const Index rows = 3000, taken = 40000;
+  for (const Index columns : {64, 60}) {
+    const auto y = values_of(index_select(reshape(arange<D, float>(rows * columns), {rows, columns}), 0,
+                                          arange<D, Index>(taken) * 7 % rows));
+    Index wrong = 0;
+    for (Index i = 0; i < taken * columns; ++i)
+      wrong += y[std::size_t(i)] != double(i / columns * 7 % rows * columns + i % columns);
+    CHECK(wrong == 0);
+  }
+}
+
 TEMPLATE_TEST_CASE("rows of every element type are read and added", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check = [](auto type) {

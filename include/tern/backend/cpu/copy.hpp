@@ -54,19 +54,27 @@ void stream(char* to, V v) {
 inline void end_stream() {}
 #endif
 
-/// The same past the caches; rows start at whole packets in the destination.
-inline void stream_runs(char* to, const char* from, const CopyBlock& b) {
+/// True if an array is worth writing past the caches, and starts at a whole packet.
+inline bool can_stream_to(const Array& out) {
+  return can_stream && out.numel * size_of(out.dtype) >= streamed_bytes &&
+         reinterpret_cast<std::uintptr_t>(out.data) % expr::packet_bytes == 0;
+}
+
+/// n bytes past the caches, to a whole packet; before end_stream.
+inline void stream_run(char* to, const char* from, Index n) {
   using Words = expr::vector_t<std::int32_t, expr::packet_bytes / 4>;
-  const Index n = b.columns * b.bytes;
-  for (Index i = 0; i < b.rows; ++i, to += b.to_row, from += b.from_row) {
-    Index at = 0;
-    for (; at + Index(sizeof(Words)) <= n; at += sizeof(Words)) {
-      Words words;
-      std::memcpy(&words, from + at, sizeof words);
-      stream(to + at, words);
-    }
-    std::memcpy(to + at, from + at, std::size_t(n - at));
+  Index at = 0;
+  for (; at + Index(sizeof(Words)) <= n; at += sizeof(Words)) {
+    Words words;
+    std::memcpy(&words, from + at, sizeof words);
+    stream(to + at, words);
   }
+  std::memcpy(to + at, from + at, std::size_t(n - at));
+}
+
+/// copy_runs past the caches; rows start at whole packets in the destination.
+inline void stream_runs(char* to, const char* from, const CopyBlock& b) {
+  for (Index i = 0; i < b.rows; ++i) stream_run(to + i * b.to_row, from + i * b.from_row, b.columns * b.bytes);
   end_stream();
 }
 
@@ -230,8 +238,7 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
   }
   dims.make_rows(rows);
   const bool dense = dims[c].to == bytes;
-  bool streamed = cpu::can_stream && out.numel * bytes >= cpu::streamed_bytes &&
-                  reinterpret_cast<std::uintptr_t>(out.data) % expr::packet_bytes == 0;
+  bool streamed = cpu::can_stream_to(out);
   for (int i = 0; i < c; ++i) streamed = streamed && dims[i].to % expr::packet_bytes == 0;
   if (dense && dims[c].from == bytes) {
     const Index columns = std::min(dims[c].size, (Index(1) << 18) / bytes);

@@ -9,6 +9,7 @@
 #include "../../core/element_error.hpp"
 #include "../gather.hpp"
 #include "add_scaled.hpp"
+#include "copy.hpp"
 #include "map.hpp"
 
 namespace tern {
@@ -104,13 +105,18 @@ bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F
   const Index* const numbers = index.as<Index>();
   // The processor foresees rows one behind the other, but not these: the first lines of one are fetched while others are copied.
   constexpr Index ahead = 8, most = 1024;
+  const bool streamed = cpu::can_stream_to(out) && bytes % expr::packet_bytes == 0;
   parallel_for(index.numel, 2 * cpu::parallel_grain / (bytes + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       if (i + ahead < last)
         for (Index at = 0; at < std::min(bytes, most); at += 64)
           __builtin_prefetch(x.data + numbers[i + ahead] * bytes + at);
-      std::memcpy(out.data + i * bytes, x.data + numbers[i] * bytes, std::size_t(bytes));
+      char* const to = out.data + i * bytes;
+      const char* const from = x.data + numbers[i] * bytes;
+      if (streamed) cpu::stream_run(to, from, bytes);
+      else std::memcpy(to, from, std::size_t(bytes));
     }
+    if (streamed) cpu::end_stream();
   });
 }
 

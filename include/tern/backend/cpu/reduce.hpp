@@ -64,30 +64,35 @@ struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
     return f(expr::load_as<V>(reinterpret_cast<const In*>(p[I] + offset[I]))...);
   }
 
-  /// Four sums, since additions to one wait for each other, each of a quarter of the row, since memory serves several
-  /// streams faster than one; added up in blocks, so that rounding errors stay small.
+  /// The same, with what is read from there soon fetched: by itself the processor does so only to the end of a page, and
+  /// waits at the beginning of each row.
+  static V value_fetching(const F& f, const char* const* p, const Index* offset) {
+    constexpr int ahead = 8192;  // bytes; 4096 gain less, 16384 no more
+    (__builtin_prefetch(p[I] + offset[I] + ahead), ...);
+    return value(f, p, offset);
+  }
+
+  /// Four sums, since additions to one wait for each other, added up in blocks, so that rounding errors stay small.
   static void inner(const void* closure, char* acc, const char* const* in, const int* step, Index n) {
     const F& f = *static_cast<const F*>(closure);
     constexpr Index block = 16;
-    const Index quarter = n / (4 * V::size);
-    const Index offset[4][sizeof...(In)] = {
-        {0 * step[I]...}, {quarter * step[I]...}, {2 * quarter * step[I]...}, {3 * quarter * step[I]...}};
+    const Index fours = n / (4 * V::size);
+    const Index offset[4][sizeof...(In)] = {{0 * step[I]...}, {1 * step[I]...}, {2 * step[I]...}, {3 * step[I]...}};
     const char* p[] = {in[I]..., nullptr};
     V a = V::load(reinterpret_cast<T*>(acc));
-    for (Index done = 0; done < quarter;) {
+    for (Index done = 0; done < fours;) {
       V s0(R::template identity<T>()), s1 = s0, s2 = s0, s3 = s0;
-      const Index end = quarter - done < block ? quarter : done + block;
+      const Index end = fours - done < block ? fours : done + block;
       for (; done < end; ++done) {
-        s0 = R::combine(s0, value(f, p, offset[0]));
-        s1 = R::combine(s1, value(f, p, offset[1]));
-        s2 = R::combine(s2, value(f, p, offset[2]));
-        s3 = R::combine(s3, value(f, p, offset[3]));
-        ((p[I] += step[I]), ...);
+        s0 = R::combine(s0, value_fetching(f, p, offset[0]));
+        s1 = R::combine(s1, value_fetching(f, p, offset[1]));
+        s2 = R::combine(s2, value_fetching(f, p, offset[2]));
+        s3 = R::combine(s3, value_fetching(f, p, offset[3]));
+        ((p[I] += 4 * step[I]), ...);
       }
       a = R::combine(a, R::combine(R::combine(s0, s1), R::combine(s2, s3)));
     }
-    ((p[I] += offset[3][I]), ...);
-    for (n -= quarter * 4 * V::size; n >= V::size; n -= V::size) {
+    for (n -= fours * 4 * V::size; n >= V::size; n -= V::size) {
       a = R::combine(a, value(f, p, offset[0]));
       ((p[I] += step[I]), ...);
     }
