@@ -85,8 +85,9 @@ template <Device D, class T, class Net>
 bool train_network(Net& net, const train::Options& options, optim::SGD& optimizer, double max_lr) {
   const std::string folder = data_folder(options);
   const std::array<float, 3> mean = {0.4914f, 0.4822f, 0.4465f}, std = {0.2470f, 0.2435f, 0.2616f};
-  const auto images = data::Cifar10::load(folder, {.train = true, .mean = mean, .std = std});
-  const auto test = data::Cifar10::load(folder, {.train = false, .mean = mean, .std = std});
+  const auto images = data::Cifar10::load(folder, {.train = true, .mean = mean, .std = std, .skip_bad = options.skip_bad});
+  const auto test = data::Cifar10::load(folder, {.train = false, .mean = mean, .std = std, .skip_bad = options.skip_bad});
+  if (options.skip_bad) std::printf("%lld damaged records left out\n", (long long)(images.skipped() + test.skipped()));
   // One training image in 20 is held out: they say which epoch's weights are the best.
   const auto parts = data::random_split(images, {0.95, 0.05}, 1);
   const auto &training = parts[0], &validation = parts[1];
@@ -171,7 +172,9 @@ bool run(const train::Options& options) {
 int main(int argc, char** argv) try {
   const auto options = train::parse_options(argc, argv, {.model = "resnet20", .epochs = 30, .batch_size = 32});
   if (options.help) {
-    std::printf("usage: cifar [options], models: resnet20, vgg (13 convolutions)\n%s", train::options_help);
+    std::printf("usage: cifar [options], models: resnet20, vgg (13 convolutions)\n%s"
+                "  --skip-bad               leave out damaged records, and say how many\n",
+                train::options_help);
     return 0;
   }
   train::check_choice("--model", options.model, {"resnet20", "vgg"});

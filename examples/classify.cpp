@@ -1,5 +1,5 @@
-// What is in a picture: the five likeliest classes, by a network with weights that others have trained.
-// ./examples/run classify PICTURE --weights FILE --labels FILE
+// What is in pictures: the five likeliest classes of each, by a network with weights that others have trained.
+// ./examples/run classify PICTURE... --weights FILE --labels FILE
 #include <tern/data/image_folder.hpp>
 #include <tern/data/transforms.hpp>
 #include <tern/models/models.hpp>
@@ -11,17 +11,19 @@
 using namespace tern;
 
 struct Options {
-  std::string picture, weights, labels, model = "resnet50", device = "auto";
+  std::vector<std::string> pictures;
+  std::string weights, labels, model = "resnet50", device = "auto";
   Index classes = 1000;
+  bool skip_bad = false;
 };
 
-/// The picture as the networks were trained to see it: [1, 3, side, side].
-Tensor<Cpu> read_picture(const Options& options) {
+/// A picture as the networks were trained to see it: [1, 3, side, side].
+Tensor<Cpu> read_picture(const std::string& path, const Options& options) {
   namespace transforms = data::transforms;
   const bool xception = options.model == "xception", large = xception || options.model == "inception_v3";
   const Index side = large ? 299 : 224, shorter = xception ? 333 : large ? 342 : 256;
   data::Image image;
-  data::read_image(options.picture, image);
+  data::read_image(path, image);
   data::Random random({}, 0, 0);
   transforms::Resize{shorter}(image, random);
   transforms::CenterCrop{side}(image, random);
@@ -57,12 +59,24 @@ void classify_with(Net net, const Options& options) {
   models::load_weights(net, options.weights);
   const InferenceMode inference;
   net.eval();
-  const auto scores = net(read_picture(options).to(D{}));
-  const auto [share, which] = topk(softmax(scores, 1).select(0, 0), std::min<Index>(5, options.classes));
-  const auto shares = share.cpu();
-  const auto classes = which.cpu();
-  for (Index i = 0; i < shares.numel(); ++i)
-    std::printf("%5.1f%%  %s\n", 100 * shares[i].item(), names[std::size_t(classes[i].item())].c_str());
+  Index bad = 0;
+  for (const std::string& path : options.pictures) {
+    Tensor<Cpu> picture;
+    try {
+      picture = read_picture(path, options);
+    } catch (const Error&) {
+      if (!options.skip_bad) throw;
+      ++bad;
+      continue;
+    }
+    if (options.pictures.size() > 1) std::printf("%s\n", path.c_str());
+    const auto [share, which] = topk(softmax(net(picture.to(D{})), 1).select(0, 0), std::min<Index>(5, options.classes));
+    const auto shares = share.cpu();
+    const auto classes = which.cpu();
+    for (Index i = 0; i < shares.numel(); ++i)
+      std::printf("%5.1f%%  %s\n", 100 * shares[i].item(), names[std::size_t(classes[i].item())].c_str());
+  }
+  if (options.skip_bad) std::printf("%lld damaged pictures left out\n", (long long)bad);
 }
 
 template <Device D>
@@ -79,21 +93,26 @@ void classify(const Options& o) {
 }
 
 constexpr const char* help =
-    "usage: classify PICTURE --weights FILE [options]\n"
+    "usage: classify PICTURE... --weights FILE [options]\n"
     "  PICTURE          a JPEG or PNG file\n"
     "  --weights FILE   a safetensors file with the parameter names of torchvision (of xception: timm)\n"
     "  --model NAME     alexnet vgg16 resnet18 resnet50 googlenet mobilenet_v2 inception_v3 xception (resnet50)\n"
     "  --labels FILE    the classes' names, one a line\n"
     "  --classes N      how many the weights are for (1000)\n"
-    "  --device NAME    cpu, cuda, cuda:1 … or auto (auto)\n";
+    "  --device NAME    cpu, cuda, cuda:1 … or auto (auto)\n"
+    "  --skip-bad       leave out pictures that cannot be read, and say how many\n";
 
 int main(int argc, char** argv) try {
   Options o;
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--help" || name == "-h") return std::fputs(help, stdout), 0;
+    if (name == "--skip-bad") {
+      o.skip_bad = true;
+      continue;
+    }
     if (name.rfind("--", 0) != 0) {
-      o.picture = name;
+      o.pictures.push_back(name);
       continue;
     }
     if (++i == argc) throw std::runtime_error("classify: " + name + " wants a value; see --help");
@@ -110,7 +129,7 @@ int main(int argc, char** argv) try {
     else
       throw std::runtime_error("classify: cannot use " + name + " " + argv[i] + "; see --help");
   }
-  if (o.picture.empty() || o.weights.empty()) return std::fputs(help, stderr), 2;
+  if (o.pictures.empty() || o.weights.empty()) return std::fputs(help, stderr), 2;
   with_device(o.device, [&]<Device D>(D) { classify<D>(o); });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

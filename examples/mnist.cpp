@@ -12,6 +12,7 @@ int main(int argc, char** argv) try {
   }
   train::check_choice("--model", options.model, {"mlp", "mlp_small", "cnn", "lenet"});
   train::check_choice("--precision", options.precision, {"f32", "bf16"});
+  if (options.skip_bad) throw std::runtime_error("mnist: no --skip-bad, as no part of a damaged file can be told to be good");
   if (options.threads) set_num_threads(int(options.threads));
   if (options.precision == "bf16") return train_bfloat16(options) ? 0 : 1;
   if (options.model == "cnn" || options.model == "lenet") return train_convolutional(options) ? 0 : 1;

@@ -79,7 +79,7 @@ run_on_gpu() {
   local gpu program tool programs=(tern_tests tern_tests_cuda) targets=(tern_tests tern_tests_cuda)
   gpu=$(need_gpu) || exit 1
   echo "$gpu, $cores cores"
-  [[ $1 ]] || targets+=(tern_opinfo_cuda)
+  [[ $1 ]] || targets+=(tern_opinfo_cuda tern_models_cuda)
   # Whatever compiler such a machine has, its new warnings must not stop the tests.
   cmake -S "$root" -B "$gpu_build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF &&
     cmake --build "$gpu_build" --parallel "$cores" --target "${targets[@]}" -- -k 0 ||
@@ -88,10 +88,14 @@ run_on_gpu() {
   for program in "${programs[@]}"; do
     start "$program" timeout 300 "$gpu_build/tests/$program" --filenames-as-tags ${1:+"$1"}
   done
-  [[ $1 ]] || start opinfo opinfo_on_gpu
+  if [[ -z $1 ]]; then
+    start opinfo opinfo_on_gpu
+    start models timeout 300 "$gpu_build/tests/tern_models_cuda" '~[double]'
+  fi
   for program in "${programs[@]}"; do suite "$program" finish "$program"; done
   [[ $1 ]] && return
   suite "opinfo" finish opinfo
+  suite "models" finish models
 
   for tool in memcheck racecheck; do
     for program in "${programs[@]}"; do start "$tool $program" sanitize "$tool" "$program"; done

@@ -194,3 +194,32 @@ TEST_CASE("damaged CIFAR files are refused by name", "[data]") {
     CHECK(error_of([&] { Cifar10::load(files.path(), {.std = {1, 0, 1}}); }) == "Cifar10: std must be positive, not 0");
   }
 }
+
+TEST_CASE("damaged CIFAR records are left out on request, and counted", "[data]") {
+  const TemporaryFolder files;
+  const auto load = [&] { return Cifar10::load(files.path(), {.skip_bad = true}); };
+  const auto labels_of = [](const Cifar10& set) {
+    return std::vector<Index>(set.labels().data(), set.labels().data() + set.size());
+  };
+  files.put("data_batch_1.bin", records({"\1", "\x0a", "\2", "\xff", "\3"}).substr(0, 5 * 3073 - 1));
+  files.put("data_batch_2.bin", records({"\4"}, 4));
+  const Cifar10 set = load();
+  CHECK(labels_of(set) == std::vector<Index>{1, 2, 4});
+  CHECK(set.skipped() == 3);
+  CHECK(set.images()(1, 1, 2, 3) == byte_at(2, 1, 2, 3));
+  CHECK(set.images()(2, 1, 2, 3) == byte_at(4, 1, 2, 3));
+
+  const std::string whole = gzipped(records({"\5", "\6", "\7"}));
+  std::filesystem::remove(files / "data_batch_2.bin");
+  files.put("data_batch_2.bin.gz", whole.substr(0, whole.size() - 20));
+  const Cifar10 cut = load();
+  REQUIRE(cut.size() >= 2);
+  CHECK(labels_of(cut)[1] == 2);
+  CHECK(cut.skipped() == 4);
+
+  files.put("data_batch_1.bin", records({"\1", "\2"}));
+  std::filesystem::remove(files / "data_batch_2.bin.gz");
+  CHECK(load().skipped() == 0);
+  files.put("data_batch_1.bin", records({"\x0a"}));
+  CHECK(error_of([&] { load(); }) == "Cifar10: '" + (files / "data_batch_1.bin") + "': has no record that is whole");
+}

@@ -37,6 +37,7 @@ TEST_CASE("options: what is not given keeps the trainer's default") {
   CHECK(o.lr == 0);
   CHECK(o.price == 0);
   CHECK(o.show == 0);
+  CHECK_FALSE(o.skip_bad);
   CHECK_FALSE(o.help);
   CHECK((o.data.empty() && o.save.empty() && o.resume.empty() && o.json.empty() && o.trace.empty()));
 }
@@ -45,7 +46,7 @@ TEST_CASE("options: each is read") {
   const Options o = parse({"--device", "cpu",  "--model",   "big",   "--precision", "bf16",   "--epochs", "3",
                            "--lr",     "1e-2", "--threads", "4",     "--data",      "a b",    "--save",   "s",
                            "--resume", "r",    "--json",    "-",     "--price",     "0.40",   "--show",   "5",
-                           "--seed",   "9007199254740993",           "--batch-size", "64",  "--trace",  "t"});
+                           "--seed",   "9007199254740993",           "--batch-size", "64",  "--skip-bad", "--trace",  "t"});
   CHECK(o.device == "cpu");
   CHECK(o.model == "big");
   CHECK(o.precision == "bf16");
@@ -57,6 +58,7 @@ TEST_CASE("options: each is read") {
   CHECK(o.resume == "r");
   CHECK(o.json == "-");
   CHECK(o.trace == "t");
+  CHECK(o.skip_bad);
   CHECK(o.price == 0.4);
   CHECK(o.show == 5);
   CHECK(o.seed == 9007199254740993);  // no double

@@ -32,6 +32,7 @@ struct Options {
   std::string trace = "";   // time line of a GPU's work to write
   double price = 0;         // of the machine, dollars an hour
   Index show = 0;           // mistakes to draw at the end
+  bool skip_bad = false;    // leave out damaged records of the data set
   bool help = false;
 };
 
@@ -55,12 +56,13 @@ namespace detail {
   return number;
 }
 
-/// An option with a value: its name, and the member of its type.
+/// An option: its name, and the member of its type. One that is a flag has no value.
 struct Option {
   const char* name;
   std::string Options::*text = nullptr;
   double Options::*number = nullptr;
   Index Options::*index = nullptr;
+  bool Options::*flag = nullptr;
   Index least = 0, most = INT64_MAX;
 };
 inline constexpr Option options[] = {
@@ -80,6 +82,7 @@ inline constexpr Option options[] = {
     {.name = "--trace", .text = &Options::trace},
     {.name = "--price", .number = &Options::price},
     {.name = "--show", .index = &Options::show},
+    {.name = "--skip-bad", .flag = &Options::skip_bad},
 };
 
 }  // namespace detail
@@ -122,6 +125,10 @@ inline constexpr const char* options_help =
     for (const detail::Option& each : detail::options)
       if (std::strcmp(name, each.name) == 0) option = &each;
     if (!option) fail("options", {"unknown option '", name, "'"});
+    if (option->flag) {
+      options.*option->flag = true;
+      continue;
+    }
     const char* const value = ++i < argc ? argv[i] : "--";
     if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " wants a value"});
     if (option->text) options.*option->text = value;

@@ -12,6 +12,7 @@
 #include "tern/nn/dropout.hpp"
 #include "tern/nn/linear.hpp"
 #include "tern/ops/activations.hpp"
+#include "tern/ops/convolution.hpp"
 #include "tern/ops/cross_entropy.hpp"
 #include "tern/optim/adam.hpp"
 #include "tern/profile/ledger.hpp"
@@ -38,6 +39,18 @@ struct Page {
   Page() { ledger::start(); }
   ~Page() { ledger::stop(); }
 };
+
+struct Searching {
+  Searching() { cuda::cudnn_benchmark(true); }
+  ~Searching() { cuda::cudnn_benchmark(false); }
+};
+
+/// A convolution and its gradients, whose algorithms cuDNN is to find by trying them.
+void search() {
+  const Searching searching;
+  const auto x = ones<Cuda>({1, 1, 3, 3}).requires_grad_(), weight = ones<Cuda>({1, 1, 2, 2}).requires_grad_();
+  conv2d(x, weight).sum().backward();
+}
 
 /// A network is made and trained on batches that a worker copies ahead; a step is captured and replayed; then every other way to copy,
 /// to wait and to ask is taken once, on two devices. The losses, and what came back.
@@ -69,6 +82,7 @@ std::vector<double> train() {
   numbers.push_back(loss.item());
   const auto pinned = spread_tensor<Cpu, float>({2, 3, 3}).pin_memory();
   const auto there = pinned.cuda(1).cuda(0), product = matmul(pinned.cuda(), there + full<Cuda>({3, 3}, 0.5f));
+  search();
   cuda::memory_stats();
   cuda::empty_cache();
   cuda::device_info();
