@@ -1,29 +1,10 @@
 // A GPU's rows: products beside cuBLASLt called directly, a fused chain beside a copy, an op so small that only its
 // launch counts. Without a GPU each says why it cannot run.
-#include <benchmark/benchmark.h>
-#include <tern/tern.hpp>
+#include "on_gpu.hpp"
 
 namespace {
 
 using namespace tern;
-
-/// Runs f in the benchmark's loop without waiting in between, and waits in the end; once before the loop as well.
-template <class F>
-void run_ahead(benchmark::State& state, const F& f) {
-  f();
-  cuda::synchronize();
-  auto left = state.max_iterations;
-  for (auto _ : state) {
-    f();
-    if (--left == 0) cuda::synchronize();
-  }
-}
-
-/// True if there is a GPU; else skips.
-bool found_gpu(benchmark::State& state) {
-  if (!cuda::is_available()) state.SkipWithError(cuda::why_not().c_str());
-  return cuda::is_available();
-}
 
 template <class T>
 void multiply(benchmark::State& state, Index n, bool tf32) {

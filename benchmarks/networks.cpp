@@ -126,6 +126,7 @@ void add_model(const char* name, Index side, const Make& make) {
   add_model("resnet50", 224, [] { return models::resnet50<Cpu>(); });
   add_model("vgg16", 224, [] { return models::vgg16<Cpu>(); });
   add_model("inception_v3", 299, [] { return models::inception_v3<Cpu>(); });
+  add_model("xception", 299, [] { return models::xception<Cpu>(); });
   return true;
 }();
 

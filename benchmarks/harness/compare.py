@@ -13,11 +13,11 @@ from rows import GPU_ROWS, NANOSECONDS, PEERS, ROWS, Gpu, Machine
 # Each side measures that often, in turn; the minimum counts. Compiling against LibTorch takes half a minute; on a GPU each
 # program starts for a second, and no other is there to disturb it.
 ROUNDS, FEW_ROUNDS = 5, 2
-RARELY = ("programs", "device", "transfer", "epochs")
+RARELY = ("programs", "device", "transfer", "epochs", "resnet50")
 
-USAGE = """%(prog)s [NAME...] [--peer torch|tensorflow] [--threads N] [--json FILE] [--table FILE] [--gpu]
+USAGE = """%(prog)s [NAME...] [--peer PEER] [--threads N] [--json FILE] [--table FILE] [--gpu]
 
-NAME is a row or a suite; NAME@PEER is the row against that peer. Without names: every row, or with --peer every row that
+NAME is a row or a suite; NAME@PEER is the row against that peer: torch, tensorflow, openvino or onnxruntime. Without names: every row, or with --peer every row that
 the peer has. The time is the minimum over repetitions; ratio is tern's time over the peer's. --table writes Markdown.
 --gpu has rows of its own, beside cuBLASLt called directly and, where python3 has one that sees the GPU, PyTorch."""
 
@@ -75,7 +75,10 @@ def peer_side(peer, suite, threads):
 
 @functools.cache
 def python_server(peer, threads):
-    return sides.Server([peers.python(peer), "-B", peers.SOURCES / f"{peer}_rows.py"], threads)
+    start = [peers.python(peer), "-B"]
+    if peer in peers.ENGINES:
+        return sides.Server([*start, peers.SOURCES / "engine_rows.py", peer, peers.onnx_folder()], threads, peers.export_onnx)
+    return sides.Server([*start, peers.SOURCES / f"{peer}_rows.py"], threads)
 
 
 @functools.cache
@@ -122,12 +125,12 @@ def result_of(row, peer, best, limits, threads):
     """The row as report.py and readers of the JSON have it."""
     scale = NANOSECONDS.get(row.unit, 1)
     tern, other = (side[row.name] / scale if row.name in side else None for side in best)
+    rate, rate_unit = row.rate(tern * scale)
     side = peer_side(peer, row.suite, threads) if peer and row.suite != "programs" else None
     return {"name": row.name + (f"@{peer}" if peer not in (None, "torch") else ""), "threads": threads,
             "tern": tern, "peer": other, "unit": row.unit, "ratio": tern / other if other else None,
             "limit": row.limit(limits) * 1e9 / scale if row.limit else None,
-            "rate": (row.flops or row.bytes) / (tern * scale) or None,
-            "rate_unit": "GFLOP/s" if row.flops else "GB/s" if row.bytes else None,
+            "rate": rate, "rate_unit": rate_unit,
             "mode": side.modes.get(row.name, "") if side else ""}
 
 

@@ -6,7 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-PACKAGES = {"torch": ["torch==2.15.*", "torchvision==0.29.*", "numpy"], "tensorflow": ["tensorflow-cpu==2.21.*"]}
+PACKAGES = {
+    "torch": ["torch==2.15.*", "torchvision==0.29.*", "numpy", "onnxscript==0.7.*"],
+    "tensorflow": ["tensorflow-cpu==2.21.*"],
+    "openvino": ["openvino==2026.4.*"],
+    "onnxruntime": ["onnxruntime==1.31.*"],
+}
+ENGINES = ("openvino", "onnxruntime")  # for inference alone; they read what PyTorch exports
 SOURCES = Path(__file__).parent.parent / "peers"
 
 
@@ -14,12 +20,13 @@ def environment(peer):
     """The folder of the peer's virtual environment."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = cache / "tern" / "peers" / peer
+    packages = " ".join(PACKAGES[peer])
     complete = folder / "complete"
-    if not complete.exists():
-        print(f"Installing {' '.join(PACKAGES[peer])} in {folder} ...", file=sys.stderr)
+    if not complete.exists() or complete.read_text() != packages:
+        print(f"Installing {packages} in {folder} ...", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([folder / "bin" / "pip", "install", "--quiet", *PACKAGES[peer]], check=True)
-        complete.touch()
+        complete.write_text(packages)
     return folder
 
 
@@ -36,9 +43,22 @@ def gpu_python():
 
 
 def version(peer, interpreter=None):
-    code = f"import {peer} as p; print(p.__version__.split('+')[0])"
+    code = f"import {peer} as p, re; print(re.match('[0-9.]+', p.__version__)[0])"
     environ = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
-    return subprocess.run([interpreter or python(peer), "-c", code], check=True, text=True, capture_output=True, env=environ).stdout.strip()
+    return subprocess.run([interpreter or python(peer), "-c", code], check=True, text=True, capture_output=True,
+                          env=environ).stdout.strip()
+
+
+def onnx_folder():
+    return environment("torch") / "onnx"
+
+
+def export_onnx(row):
+    """Has PyTorch export the network of an inference row, once."""
+    path = onnx_folder() / f"{row.name}.onnx"
+    if not path.exists():
+        onnx_folder().mkdir(exist_ok=True)
+        subprocess.run([python("torch"), SOURCES / "export_onnx.py", row.name, path], check=True, stdout=subprocess.DEVNULL)
 
 
 def libtorch():

@@ -6,7 +6,7 @@ import typing
 from pathlib import Path
 
 # What a row can be run beside: other libraries, and cuBLASLt called directly.
-PEERS = ("cublaslt", "torch", "tensorflow")
+PEERS = ("cublaslt", "torch", "tensorflow", "openvino", "onnxruntime")
 
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -47,6 +47,14 @@ class Row:
     peers: tuple[str, ...] = ("torch",)
     flops: float = 0  # for a rate in GFLOP/s
     bytes: float = 0  # for a rate in GB/s
+    images: int = 0  # for a rate in images/s
+
+    def rate(self, nanoseconds):
+        """(value, unit), or two Nones for a row that has no rate."""
+        for amount, unit in ((self.flops, "GFLOP/s"), (self.bytes, "GB/s"), (self.images * 1e9, "images/s")):
+            if amount:
+                return amount / nanoseconds, unit
+        return None, None
 
 
 def matmul(n):
@@ -86,6 +94,15 @@ NETWORKS = {
 }
 
 BOTH = ("torch", "tensorflow")
+IN_TENSORFLOW = ("mnist_cnn", "vgg16", "resnet50", "xception")
+
+
+def peers_of(network):
+    """Who has it: torchvision has no Xception; the engines only run networks, as torchvision exports them."""
+    model = network.removesuffix("_train").removesuffix("_infer")
+    return (("torch",) * (model != "xception") + ("tensorflow",) * (model in IN_TENSORFLOW)
+            + ("openvino", "onnxruntime") * (network.endswith("_infer") and model != "xception"))
+
 
 ROWS = [
     *(Row(name, "dispatch", "ns") for name in ("add1", "add1_grad", "mul_backward1", "mlp_tiny")),
@@ -114,7 +131,8 @@ ROWS = [
     Row("mlp_small", "training", "us", step([784, 128, 10], 64, SGD_MOMENTUM), BOTH),
     Row("mnist_mlp", "training", "us", step([784, 512, 512, 10], 128, RMSPROP), BOTH),
     Row("imdb_fasttext", "training", "us", step([50, 1], 32, ADAM, embedding=20000 * 50), BOTH),
-    *(Row(name, "networks", "ms", lambda m, flops=flops: flops * 1e9 / m.peak_flops) for name, flops in NETWORKS.items()),
+    *(Row(name, "networks", "ms", lambda m, flops=flops: flops * 1e9 / m.peak_flops, peers_of(name))
+      for name, flops in NETWORKS.items()),
     Row("compile_mnist", "programs", "s"),
     Row("compile_mnist_memory", "programs", "MB"),
     Row("compile_yardstick", "programs", "s", peers=()),
@@ -133,5 +151,6 @@ GPU_ROWS = [
     Row("add1_cuda", "device", "us"),
     Row("add1_cuda_waited", "device", "us"),
     *(Row(f"{net}_epoch_{device}", "epochs", "ms") for net in ("mlp_small", "mnist_mlp") for device in ("cpu", "cuda")),
+    *(Row(f"resnet50_cuda_b{batch}_{kind}", "resnet50", "ms", images=batch) for batch in (64, 128, 256) for kind in ("tf32", "bf16")),
     *(Row(f"{way}/{1 << i}", "transfer", "us", bytes=1 << i) for way in COPIES for i in range(10, 29, 3)),
 ]

@@ -66,14 +66,15 @@ def cublaslt(threads):
 
 
 class Server:
-    """A peer's process that reads row names and answers each with its time (peers/timing.py)."""
+    """A peer's process that reads row names and answers each with its time (peers/timing.py). prepare(row) comes first."""
 
-    def __init__(self, command, threads):
+    def __init__(self, command, threads, prepare=lambda row: None):
         self.process = subprocess.Popen([*command, str(threads)], text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ(threads))
-        self.modes = {}
+        self.modes, self.prepare = {}, prepare
 
     def measure(self, row):
+        self.prepare(row)
         print(row.name, file=self.process.stdin, flush=True)
         answer = json.loads(self.process.stdout.readline() or '{"error": "the peer ended"}')
         if "error" in answer:
