@@ -2,6 +2,10 @@
 
 #include <tern/models/resnet.hpp>
 
+#include <sstream>
+
+#include "support/process.hpp"
+
 using namespace tern_test;
 
 namespace {
@@ -52,4 +56,33 @@ TEST_CASE("resnet20 has 20 layers of weights", "[models]") {
   // 3x3 convolutions: 432 + 6 (2304) + 4608 + 5 (9216) + 18432 + 5 (36864); 1x1: 512 + 2048; norms 2 (7 16 + 7 32 + 7
   // 64); dense 650.
   CHECK(total == 432 + 6 * 2304 + 4608 + 5 * 9216 + 18432 + 5 * 36864 + 512 + 2048 + 2 * 7 * 112 + 650);
+}
+
+TEST_CASE("in a new process: a training step of ResNet-18 with three images", "[.]") {
+  auto net = models::resnet18<Cpu>();
+  const auto images = randn<Cpu>({3, 3, 64, 64}).contiguous(channels_last);
+  cross_entropy(net(images), randint<Cpu>(0, 1000, {3})).backward();
+}
+
+// oneDNN lists what it runs: ...,exec,cpu,KIND,KERNEL,...,SIZES,TIME, the sizes of a reorder as 3x64x16x16.
+TEST_CASE("a training step of ResNet-18 brings weights into another order, and of activations two for a Winograd kernel",
+          "[models]") {
+  if (!std::is_same_v<ModelDevice, Cpu>) SKIP_TEST("oneDNN computes on the CPU alone");
+  const Ended step = run_test_case("in a new process: a training step of ResNet-18 with three images", "ONEDNN_VERBOSE=1");
+  INFO(step.output);
+  REQUIRE(step.well);
+  int convolutions = 0, winograd = 0, weights = 0, activations = 0, slow = 0;
+  std::istringstream lines(step.output);
+  for (std::string line; std::getline(lines, line);) {
+    const auto has = [&](const char* text) { return line.find(text) != std::string::npos; };
+    slow += has(",exec,cpu,") && has(",ref");
+    if (has(",exec,cpu,convolution,")) ++convolutions, winograd += has("wino");
+    if (has(",exec,cpu,reorder,")) ++(has(",3x") ? activations : weights);
+  }
+  CHECK(convolutions > 30);
+  CHECK(weights > 30);
+  CHECK(activations == 2 * winograd);
+  CHECK(slow == 0);
+  std::printf("reorders in a training step of ResNet-18: %d of weights, %d of activations, for %d of %d convolutions\n", weights,
+              activations, winograd, convolutions);
 }

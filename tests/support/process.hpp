@@ -38,7 +38,7 @@ Ended run_in_fork(const F& f, unsigned seconds = 60) {
   REQUIRE(pipe(ends) == 0);
   const pid_t child = fork();
   if (child == 0) {
-    close(ends[0]);
+    ::close(ends[0]);
     alarm(seconds);
     std::string said;
     bool well = true;
@@ -51,11 +51,11 @@ Ended run_in_fork(const F& f, unsigned seconds = 60) {
     const bool told = write(ends[1], said.data(), said.size()) == ssize_t(said.size());
     _exit(told && well ? 0 : 1);
   }
-  close(ends[1]);
+  ::close(ends[1]);
   Ended ended;
   char part[4096];
   for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;) ended.output.append(part, std::size_t(n));
-  close(ends[0]);
+  ::close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
   ended.well = status == 0;
