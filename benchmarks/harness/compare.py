@@ -10,10 +10,10 @@ import report
 import sides
 from rows import GPU_ROWS, NANOSECONDS, PEERS, ROWS, Gpu, Machine
 
-# Each side measures that often, in turn; the minimum counts. Compiling against LibTorch takes half a minute; on a GPU each
-# program starts for a second, and no other is there to disturb it.
+# Each side measures that often, in turn; the minimum counts. Compiling against LibTorch takes half a minute, and a network's
+# mode up to twenty seconds; on a GPU each program starts for a second, and no other is there to disturb it.
 ROUNDS, FEW_ROUNDS = 5, 2
-RARELY = ("programs", "device", "transfer", "epochs", "resnet50")
+RARELY = ("programs", "networks", "device", "transfer", "epochs", "resnet50")
 
 USAGE = """%(prog)s [NAME...] [--peer PEER] [--threads N] [--json FILE] [--table FILE] [--gpu]
 
