@@ -85,6 +85,38 @@ TEMPLATE_TEST_CASE("LBFGS solves a fit to the last digits, by a closure that ret
   check_close(values_of(net.all()), std::vector<double>(6, 1), 1e-8);
 }
 
+TEMPLATE_TEST_CASE("LBFGS continues bit for bit from its state", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto step = [](optim::LBFGS<D, double>& lbfgs, const Two<D>& net) {
+    lbfgs.step([&] {
+      lbfgs.zero_grad();
+      const auto loss = rosenbrock(net.all());
+      loss.backward();
+      return loss;
+    });
+  };
+  const optim::LBFGSOptions options{.lr = 0.5, .max_iter = 3, .history_size = 4};
+  const Two<D> net, other;
+  optim::LBFGS lbfgs(net.parameters(), options), resumed(other.parameters());
+  step(lbfgs, net), step(lbfgs, net);
+  StateDict dict;  // as from a file
+  for (const NamedTensor& entry : lbfgs.state_dict()) dict.push_back({entry.name, entry.tensor.cpu()});
+  other.load_state_dict(net.state_dict());
+  optim::LBFGS continued(other.parameters(), options);
+  continued.load_state_dict(dict);
+  continued.set_lr(0.25), lbfgs.set_lr(0.25);
+  step(lbfgs, net), step(continued, other);
+  CHECK(values_of(other.all()) == values_of(net.all()));
+  CHECK(continued.iterations() == lbfgs.iterations());
+
+  dict.pop_back();
+  CHECK_THAT(error_of([&] { resumed.load_state_dict(dict); }), ContainsSubstring("nothing in this optimiser is called history"));
+  CHECK_THAT(error_of([&] { resumed.load_state_dict({}); }), ContainsSubstring("load_state_dict: the optimiser's lr is missing"));
+  const nn::Linear<D, double> single(1, 1);
+  optim::LBFGS small(single.parameters());
+  CHECK_THAT(error_of([&] { small.load_state_dict(lbfgs.state_dict()); }), ContainsSubstring("direction has shape [6], the parameter [2]"));
+}
+
 TEMPLATE_TEST_CASE("LBFGS leaves parameters without a gradient alone, and refuses what has no meaning", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const Two<D> net;

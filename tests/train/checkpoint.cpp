@@ -40,6 +40,15 @@ struct Renamed : nn::Module<D, T> {
   TERN_FIELDS(Renamed, first, out)
 };
 
+/// Encoder and decoder share one weight.
+template <Device D, class T = float>
+struct Tied : nn::Module<D, T> {
+  nn::Linear<D, T> encoder{3, 3}, decoder{3, 3};
+  Tied() { decoder.weight = encoder.weight; }
+  TERN_FIELDS(Tied, encoder, decoder)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return decoder(encoder(x)); }
+};
+
 /// A small training as a trainer writes it: shuffled batches, dropout, a schedule, an optimiser with state.
 template <class D, class T>
 struct Training {
@@ -140,6 +149,25 @@ TEMPLATE_TEST_CASE("a training resumes bit for bit, after an epoch and within on
   check(f32, {1, 3});
   check(f64, {2, 0});
   check(bf16, {1, 2});
+}
+
+TEMPLATE_TEST_CASE("tied weights are still tied after a checkpoint, and stepped once", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const TemporaryFolder folder;
+  const auto step = [](Tied<D>& net, optim::Adam& adam) {
+    adam.zero_grad();
+    net(spread_tensor<D, float>({4, 3})).square().mean().backward();
+    adam.step();
+  };
+  Tied<D> net, other;
+  optim::Adam adam(net.parameters(), {.lr = 0.1}), continued(other.parameters(), {.lr = 0.1});
+  step(net, adam);
+  train::save_checkpoint(folder / "tied", net, adam, {});
+  train::load_checkpoint(folder / "tied", other, continued);
+  CHECK(other.decoder.weight.impl() == other.encoder.weight.impl());
+  step(net, adam), step(other, continued);
+  CHECK(values_of(other.encoder.weight) == values_of(net.encoder.weight));
+  CHECK(values_of(other.decoder.bias) == values_of(net.decoder.bias));
 }
 
 TEST_CASE("a checkpoint of one device resumes on another") {

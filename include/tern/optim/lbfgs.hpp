@@ -14,6 +14,7 @@
 #include "../ops/reduce.hpp"
 #include "../tensor/parameters.hpp"
 #include "line_search.hpp"
+#include "state_reader.hpp"
 
 namespace tern::optim {
 
@@ -62,6 +63,47 @@ class LBFGS {
   /// How often a loss was asked for, and how many iterations there were, in all steps together.
   Index evaluations() const { return evaluations_; }
   Index iterations() const { return iterations_; }
+
+  /// The rate, the last step and the history of changes: to continue bit for bit.
+  StateDict state_dict() const {
+    StateDict dict;
+    const auto add = [&](std::initializer_list<Piece> entry, const AnyTensor& x) { tern::detail::append(dict, entry, x); };
+    add({"lr"}, full<Cpu, double>({}, options_.lr));
+    add({"step"}, full<Cpu, double>({}, step_));
+    add({"scale"}, full<Cpu, double>({}, scale_));
+    add({"evaluations"}, full<Cpu, Index>({}, evaluations_));
+    add({"iterations"}, full<Cpu, Index>({}, iterations_));
+    if (before_.defined()) add({"direction"}, direction_), add({"gradient"}, before_);
+    for (std::size_t i = 0; i < history_.size(); ++i) {
+      add({"history", Index(i), ".s"}, history_[i].s);
+      add({"history", Index(i), ".y"}, history_[i].y);
+    }
+    return dict;
+  }
+
+  /// Takes up where state_dict() was made. Error, and nothing changed, if it is of other parameters or another optimiser.
+  void load_state_dict(const StateDict& dict) {
+    detail::StateReader reader("load_state_dict", dict);
+    const Vector all = gathered();
+    const auto vector = [&](std::initializer_list<Piece> entry) {
+      const AnyTensor* const x = reader.find(entry, all);
+      return x ? to_device(x->cpu().as<Cpu, T>(), all.device()).clone() : Vector();
+    };
+    const double lr = reader.number<double>({"lr"}), step = reader.number<double>({"step"}), scale = reader.number<double>({"scale"});
+    const Index evaluations = reader.number<Index>({"evaluations"}), iterations = reader.number<Index>({"iterations"});
+    const Vector direction = vector({"direction"}), before = vector({"gradient"});
+    std::vector<Change> history;
+    for (Index i = 0;; ++i) {
+      const Vector y = vector({"history", i, ".y"});
+      if (!y.defined()) break;
+      const Vector s = vector({"history", i, ".s"});
+      history.push_back({s, y, 1 / double(dot(y, s).item())});
+    }
+    reader.expect_end();
+    options_.lr = lr, step_ = step, scale_ = scale;
+    evaluations_ = evaluations, iterations_ = iterations;
+    direction_ = direction, before_ = before, history_ = std::move(history);
+  }
 
   /// Drops all gradients.
   void zero_grad() {
