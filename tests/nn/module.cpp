@@ -8,6 +8,8 @@
 
 #include <set>
 
+#include "tied.hpp"
+
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -60,15 +62,6 @@ struct Stack : nn::Module<D, T> {
     for (auto& block : blocks) y = block(y) * factor;
     return y * gain;
   }
-};
-
-/// Encoder and decoder share one weight.
-template <Device D, class T = float>
-struct Tied : nn::Module<D, T> {
-  nn::Linear<D, T> encoder{3, 3}, decoder{3, 3};
-  Tied() { decoder.weight = encoder.weight; }
-  TERN_FIELDS(Tied, encoder, decoder)
-  Tensor<D, T> forward(const Tensor<D, T>& x) { return decoder(encoder(x)); }
 };
 
 template <Device D, class T = float>

@@ -14,6 +14,7 @@
 #include <tern/train/checkpoint.hpp>
 
 #include "../io/temporary_folder.hpp"
+#include "../nn/tied.hpp"
 
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -38,15 +39,6 @@ template <Device D, class T = float>
 struct Renamed : nn::Module<D, T> {
   nn::Linear<D, T> first{4, 8}, out{8, 2};
   TERN_FIELDS(Renamed, first, out)
-};
-
-/// Encoder and decoder share one weight.
-template <Device D, class T = float>
-struct Tied : nn::Module<D, T> {
-  nn::Linear<D, T> encoder{3, 3}, decoder{3, 3};
-  Tied() { decoder.weight = encoder.weight; }
-  TERN_FIELDS(Tied, encoder, decoder)
-  Tensor<D, T> forward(const Tensor<D, T>& x) { return decoder(encoder(x)); }
 };
 
 /// A small training as a trainer writes it: shuffled batches, dropout, a schedule, an optimiser with state.
