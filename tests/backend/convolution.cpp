@@ -109,6 +109,27 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
   CHECK_FALSE(is_winograd(8, 64, 56, 64, 1, 2));
 }
 
+TEST_CASE("oneDNN's older kernels are taken where they were measured to be faster", "[backend]") {
+  const auto is_jit = [](Pass pass, Index n, Index in, Index size, Index out, Index kernel, Index stride = 1) {
+    const Index to = (size + 2 * (kernel / 2) - kernel) / stride + 1;
+    const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
+                w = sizes(DType::float32, {out, in, kernel, kernel});
+    const Convolution c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
+    const ConvolutionCall call{pass, c, x, w, y};
+    const bool jit = backend::cpu::is_for_jit(call);
+    const std::unique_ptr<detail::onednn::Primitive> made(
+        backend::cpu::make_convolution(backend::cpu::convolution_key(call, 1), call));
+    CHECK(made->usable());
+    return jit;
+  };
+  CHECK(is_jit(Pass::forward, 64, 1, 28, 10, 5));
+  CHECK(is_jit(Pass::forward, 128, 3, 32, 64, 3));
+  CHECK_FALSE(is_jit(Pass::data_gradient, 128, 3, 32, 64, 3));
+  CHECK_FALSE(is_jit(Pass::forward, 128, 16, 32, 16, 3));
+  CHECK_FALSE(is_jit(Pass::forward, 8, 3, 224, 64, 7, 2));
+  CHECK_FALSE(is_jit(Pass::forward, 8, 3, 224, 64, 3));
+}
+
 TEST_CASE("convolutions are matrix products where that was measured to be faster", "[backend]") {
   const auto is_product = [](Pass pass, Index n, Index in, Index size, Index out, Index stride = 1, Index kernel = 1) {
     const Index to = (size - 1) / stride + 1;

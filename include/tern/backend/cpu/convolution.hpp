@@ -55,6 +55,13 @@ struct ConvolutionCall {
   return key;
 }
 
+/// True where oneDNN's older kernels are the faster ones, as measured on the first layers of known networks: forward, with
+/// input channels that do not fill a packet, along short lines.
+inline bool is_for_jit(const ConvolutionCall& a) {
+  return a.pass == Pass::forward && !a.winograd && a.x.dtype == DType::float32 && a.c.dims == 2 && a.c.groups == 1 &&
+         a.x.dims[1] < 16 && a.c.stride[0] == 1 && a.c.stride[1] == 1 && a.y.dims[3] <= 64;
+}
+
 /// A new primitive. Its weights are in the order that suits it, Winograd's activations too: any other makes oneDNN fall
 /// back to slow kernels.
 [[gnu::noinline, gnu::cold]] inline detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key,
@@ -70,8 +77,9 @@ struct ConvolutionCall {
   const Attributes attributes{PostOps()};
   dnnl_primitive_desc_t hint = nullptr, desc = nullptr;
   if (a.pass != Pass::forward)
-    hint = convolution_desc(Pass::forward, algorithm, descs, steps, attributes, nullptr);
-  if (a.pass == Pass::forward || hint) desc = convolution_desc(a.pass, algorithm, descs, steps, attributes, hint);
+    hint = convolution_desc(Pass::forward, algorithm, descs, steps, attributes, nullptr, false);
+  if (a.pass == Pass::forward || hint)
+    desc = convolution_desc(a.pass, algorithm, descs, steps, attributes, hint, is_for_jit(a));
   if (hint) dnnl_primitive_desc_destroy(hint);
   if (!desc) return new Primitive(key, nullptr, {});
   const ConvolutionArguments numbers(a.pass);

@@ -4,6 +4,9 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include <string_view>
+#include <utility>
+
 #include "onednn.hpp"
 
 namespace tern {
@@ -31,14 +34,21 @@ struct ConvolutionSteps {
   dnnl_dims_t stride, padding, dilation;
 };
 
+/// True if a descriptor's kernel has a name that begins so: jit:avx512_core, brgconv:avx512_core.
+inline bool is_kernel(const_dnnl_primitive_desc_t desc, std::string_view begin) {
+  const char* name = "";
+  dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
+  return std::string_view(name).starts_with(begin);
+}
+
 /// The descriptor of a convolution, or null if oneDNN has none for these types and sizes. hint is that of the forward
-/// pass, null for itself.
+/// pass, null for itself. With jit it is oneDNN's older kernel of that name, if there is one behind the first.
 [[gnu::noinline, gnu::cold]] inline dnnl_primitive_desc_t convolution_desc(Pass pass, dnnl_alg_kind_t algorithm,
                                                                            const ConvolutionDescs& d,
                                                                            const ConvolutionSteps& s,
                                                                            const Attributes& attributes,
-                                                                           dnnl_primitive_desc_t hint) {
-  dnnl_primitive_desc_t desc = nullptr;
+                                                                           dnnl_primitive_desc_t hint, bool jit) {
+  dnnl_primitive_desc_t desc = nullptr, other = nullptr;
   dnnl_status_t status;
 #if DNNL_VERSION_MAJOR >= 3
   if (pass == Pass::forward)
@@ -53,6 +63,8 @@ struct ConvolutionSteps {
     status = dnnl_convolution_backward_weights_primitive_desc_create(&desc, engine(), algorithm, d.x, d.weight, d.bias,
                                                                      d.y, s.stride, s.dilation, s.padding, s.padding,
                                                                      hint, attributes.get());
+  if (jit && status == dnnl_success && dnnl_primitive_desc_clone(&other, desc) == dnnl_success)
+    while (is_kernel(other, "brgconv") && dnnl_primitive_desc_next_impl(other) == dnnl_success) continue;
 #else
   dnnl_convolution_desc_t c;
   if (pass == Pass::forward)
@@ -65,9 +77,20 @@ struct ConvolutionSteps {
     status = dnnl_dilated_convolution_backward_weights_desc_init(&c, algorithm, d.x, d.weight, d.bias, d.y, s.stride,
                                                                  s.dilation, s.padding, s.padding);
   if (status == dnnl_success) status = dnnl_primitive_desc_create(&desc, &c, attributes.get(), engine(), hint);
+  dnnl_primitive_desc_iterator_t kernels;
+  if (jit && status == dnnl_success &&
+      dnnl_primitive_desc_iterator_create(&kernels, &c, attributes.get(), engine(), hint) == dnnl_success) {
+    do {
+      if (other) dnnl_primitive_desc_destroy(other);
+      other = dnnl_primitive_desc_iterator_fetch(kernels);
+    } while (is_kernel(other, "brgconv") && dnnl_primitive_desc_iterator_next(kernels) == dnnl_success);
+    dnnl_primitive_desc_iterator_destroy(kernels);
+  }
 #endif
   if (status == dnnl_unimplemented) return nullptr;
   check("dnnl_convolution_desc", status);
+  if (other && is_kernel(other, "jit")) std::swap(desc, other);
+  if (other) dnnl_primitive_desc_destroy(other);
   return desc;
 }
 
