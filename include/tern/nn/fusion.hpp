@@ -60,7 +60,13 @@ struct Fold {
 
 template <class M>
 void fold_pairs(M& module) {
-  if constexpr (requires(const Fold& fold) { module.conv_bn_pairs(fold); }) module.conv_bn_pairs(Fold());
+  constexpr Fold fold;
+  if constexpr (requires { module.conv_bn_pairs(fold); }) {
+    module.conv_bn_pairs(fold);
+  } else {
+    static_assert(!requires { &M::conv_bn_pairs; } && !requires { &M::template conv_bn_pairs<Fold>; },
+                  "conv_bn_pairs must be: template <class V> void conv_bn_pairs(V&& visit)");
+  }
 }
 template <class... L>
 void fold_pairs(Sequential<L...>& module) {
