@@ -70,7 +70,7 @@ TEST_CASE("blocks may be freed by another thread, and what a finished thread kep
     for (void* block : blocks) memory::deallocate(block, c);
   }).join();
   std::vector<void*> again;
-  for (int i = 0; i < 50; ++i) again.push_back(memory::allocate(c));
+  for (int i = 0; i < 100; ++i) again.push_back(memory::allocate(c));
   CHECK(memory::stats().current == reserved);  // nothing new from the system
   for (void* block : again) memory::deallocate(block, c);
 }

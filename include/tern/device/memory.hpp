@@ -91,6 +91,13 @@ struct ThreadEnd {
   }
 };
 
+/// Before this thread keeps its first block.
+[[gnu::noinline, gnu::cold]] inline void register_thread() {
+  static thread_local ThreadEnd at_thread_end;
+  static_cast<void>(at_thread_end);
+  local.registered = true;
+}
+
 /// Returns all large blocks that nobody uses to the system.
 [[gnu::noinline, gnu::cold]] inline void release_cached() {
   Pool& p = pool();
@@ -149,11 +156,7 @@ struct ThreadEnd {
       throw;
     }
   }
-  if (!local.registered) {
-    static thread_local ThreadEnd at_thread_end;
-    static_cast<void>(at_thread_end);
-    local.registered = true;
-  }
+  if (!local.registered) register_thread();
   {
     const std::lock_guard lock(p.mutex);
     if (FreeBlock* head = p.batches[c]) {
@@ -229,6 +232,7 @@ struct ThreadEnd {
   auto* block = static_cast<FreeBlock*>(memory);
   block->next = list.head;
   list.head = block;
+  if (!block->next && !local.registered) [[unlikely]] register_thread();  // it frees what others allocated
   if (++list.length > local_limit(c)) [[unlikely]] spill(c);
 }
 

@@ -69,6 +69,7 @@ class Computing {
     for (const auto& entry : entries)
       if (entry.work == Work::kernel && entry.ordinal == ordinal)
         spans_.push_back({entry.start, entry.start + entry.seconds, 0});
+    if (spans_.empty()) return;
     // qsort, because std::sort is four times the machine code.
     std::qsort(spans_.data(), spans_.size(), sizeof(Span), [](const void* a, const void* b) {
       const double x = static_cast<const Span*>(a)->begin, y = static_cast<const Span*>(b)->begin;
