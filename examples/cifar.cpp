@@ -180,9 +180,9 @@ int main(int argc, char** argv) try {
   train::check_choice("--model", options.model, {"resnet20", "vgg"});
   train::check_choice("--precision", options.precision, {"f32", "bf16"});
   if (options.threads) set_num_threads(int(options.threads));
-  const bool bf16 = options.precision == "bf16";
+  const bool in_bfloat16 = options.precision == "bf16";
   return with_device(options.device, [&]<Device D>(D) {
-    return bf16 ? run<D, bfloat16>(options) : run<D, float>(options);
+    return in_bfloat16 ? run<D, bfloat16>(options) : run<D, float>(options);
   }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -18,7 +18,7 @@ struct Shape {
   int n = 0;
   Index d[max_dims];
 
-  Shape() {}
+  Shape() { d[0] = 0; }  // g++ warns where a pointer to it is handed on with nothing set
   Shape(Index single) : n(1) { d[0] = single; }
   Shape(int single) : Shape(Index(single)) {}
   Shape(std::initializer_list<Index> list) : Shape(list.begin(), int(list.size())) {}
