@@ -65,24 +65,23 @@ TEST_CASE("in a new process: a training step of ResNet-18 with three images", "[
 }
 
 // oneDNN lists what it runs: ...,exec,cpu,KIND,KERNEL,...,SIZES,TIME, the sizes of a reorder as 3x64x16x16.
-TEST_CASE("a training step of ResNet-18 brings weights into another order, and of activations two for a Winograd kernel",
-          "[models]") {
+TEST_CASE("a training step of ResNet-18 brings weights into another order, and no activations", "[models]") {
   if (!std::is_same_v<ModelDevice, Cpu>) SKIP_TEST("oneDNN computes on the CPU alone");
   const Ended step = run_test_case("in a new process: a training step of ResNet-18 with three images", "ONEDNN_VERBOSE=1");
   INFO(step.output);
   REQUIRE(step.well);
-  int convolutions = 0, winograd = 0, weights = 0, activations = 0, slow = 0;
+  int convolutions = 0, weights = 0, activations = 0, slow = 0;
   std::istringstream lines(step.output);
   for (std::string line; std::getline(lines, line);) {
     const auto has = [&](const char* text) { return line.find(text) != std::string::npos; };
     slow += has(",exec,cpu,") && has(",ref");
-    if (has(",exec,cpu,convolution,")) ++convolutions, winograd += has("wino");
+    convolutions += has(",exec,cpu,convolution,");
     if (has(",exec,cpu,reorder,")) ++(has(",3x") ? activations : weights);
   }
-  CHECK(convolutions > 30);
-  CHECK(weights > 30);
-  CHECK(activations == 2 * winograd);
+  CHECK(convolutions > 10);  // the others are computed by Winograd's way
+  CHECK(weights > 10);
+  CHECK(activations == 0);
   CHECK(slow == 0);
-  std::printf("reorders in a training step of ResNet-18: %d of weights, %d of activations, for %d of %d convolutions\n", weights,
-              activations, winograd, convolutions);
+  std::printf("reorders in a training step of ResNet-18: %d of weights, %d of activations, for %d convolutions of oneDNN's\n",
+              weights, activations, convolutions);
 }

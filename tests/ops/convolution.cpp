@@ -98,35 +98,6 @@ TEMPLATE_TEST_CASE("convolutions and their gradients are the naive loops'", "[op
     }
 }
 
-TEST_CASE("Winograd's convolutions are the naive loops'", "[ops]") {
-  using backend::cpu::Pass;
-  const auto run = []<class D>(D) {
-    const auto x = spread_tensor<D, float>({2, 17, 9, 10}, -1, 1.5).contiguous(channels_last),
-               w = spread_tensor<D, float>({19, 17, 3, 3}, -1.25, 1).contiguous(channels_last),
-               g = spread_tensor<D, float>({2, 19, 7, 10}, -1, 1).contiguous(channels_last),
-               b = spread_tensor<D, float>({19});
-    const auto y = empty_like(g), dx = empty_like(x), dw = empty_like(w);
-    const Convolution c{.dims = 2, .padding = {0, 1}};
-    if constexpr (std::is_same_v<D, Cpu>) {
-      using backend::cpu::run_primitive;
-      if (!run_primitive({Pass::forward, c, *x.impl(), *w.impl(), *y.impl(), b.data(), {}, true}) ||
-          !run_primitive({Pass::data_gradient, c, *dx.impl(), *w.impl(), *g.impl(), nullptr, {}, true}) ||
-          !run_primitive({Pass::weight_gradient, c, *x.impl(), *dw.impl(), *g.impl(), nullptr, {}, true}))
-        return std::vector<std::vector<double>>();
-    } else {
-      backend::convolution<float>(D{}, c, *y.impl(), *x.impl(), *w.impl(), b.impl(), nullptr);
-      backend::convolution_data_gradient<float>(D{}, c, *dx.impl(), *g.impl(), *w.impl(), nullptr);
-      backend::convolution_weight_gradient<float>(D{}, c, *dw.impl(), nullptr, *x.impl(), *g.impl());
-    }
-    return std::vector{values_of(y), values_of(dx), values_of(dw)};
-  };
-  const auto actual = run(Cpu{}), expected = run(Naive{});
-  if (actual.empty()) SKIP_TEST("oneDNN has no Winograd kernels for this processor");
-  // Its transforms add and subtract factors up to 8 times as large.
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    check_close(actual[i], expected[i], 8e-6, 8e-6 * scale_of(expected[i]));
-}
-
 TEMPLATE_TEST_CASE("gradients of convolutions", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   for (const Shapes& s :

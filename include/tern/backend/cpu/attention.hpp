@@ -15,33 +15,11 @@ inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
+using matmul_detail::multiply_tile;
+
 /// How many queries and keys make a block: both are whole numbers of any type's tiles, along either side. The queries
 /// of a task share the transposed keys.
 inline constexpr Index query_block = 96, key_block = 384, query_chunk = 10 * query_block;
-
-/// A tile of c = a b, or += with add: a's sums stay in registers. b_row elements lie between b's rows.
-template <class T, bool add>
-[[gnu::always_inline]] inline void attention_tile(Index depth, const T* a, Index a_row, Index a_col, const T* b,
-                                                  Index b_row, T* c, Index c_row) {
-  using namespace matmul_detail;
-  constexpr int R = Blocks<T>::rows, W = lanes<T>;
-  Lanes<T, W> s[R][2] = {};
-  if constexpr (add)
-#pragma GCC unroll 12
-    for (int r = 0; r < R; ++r)
-      for (int u = 0; u < 2; ++u) s[r][u] = load<W>(c + r * c_row + u * W);
-  for (; depth > 0; --depth, a += a_col, b += b_row) {
-    const auto b0 = load<W>(b), b1 = load<W>(b + W);
-#pragma GCC unroll 12
-    for (int r = 0; r < R; ++r) {
-      s[r][0] += a[r * a_row] * b0;
-      s[r][1] += a[r * a_row] * b1;
-    }
-  }
-#pragma GCC unroll 12
-  for (int r = 0; r < R; ++r)
-    for (int u = 0; u < 2; ++u) std::memcpy(c + r * c_row + u * W, &s[r][u], sizeof s[r][u]);
-}
 
 /// n elements, and zeros up to `room`.
 template <class T>
@@ -74,14 +52,14 @@ struct AttentionKernel {
                                        T* to) {
     for (Index j = 0; j < keys; j += C)
       for (Index i = 0; i < rows; i += R)
-        attention_tile<T, false>(length, a + i * a_row, a_row, 1, columns + j * length, C, to + i * key_block + j,
+        multiply_tile<T, R, 2, false>(length, a + i * a_row, a_row, 1, columns + j * length, C, to + i * key_block + j,
                                  key_block);
   }
   /// to [rows, columns] += weights [rows, keys] b [keys, columns].
   [[gnu::noinline]] static void weigh(Index rows, Index columns, Index keys, const T* weights, const T* b, T* to) {
     for (Index j = 0; j < columns; j += C)
       for (Index i = 0; i < rows; i += R)
-        attention_tile<T, true>(keys, weights + i * key_block, key_block, 1, b + j, columns, to + i * columns + j,
+        multiply_tile<T, R, 2, true>(keys, weights + i * key_block, key_block, 1, b + j, columns, to + i * columns + j,
                                 columns);
   }
   /// to [keys, columns] += weightsᵀ [keys, rows] b [rows, columns].
@@ -89,7 +67,7 @@ struct AttentionKernel {
                                                  T* to) {
     for (Index j = 0; j < columns; j += C)
       for (Index i = 0; i < keys; i += R)
-        attention_tile<T, true>(rows, weights + i, 1, key_block, b + j, columns, to + i * columns + j, columns);
+        multiply_tile<T, R, 2, true>(rows, weights + i, 1, key_block, b + j, columns, to + i * columns + j, columns);
   }
 
   /// Room for the transpose of [keys, length], in strips of C keys, the last filled up with zeros.

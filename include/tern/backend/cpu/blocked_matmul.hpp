@@ -23,27 +23,6 @@ struct Blocks {
   static constexpr Index tile_rows = 96, tile_columns = columns * (192 / columns > 0 ? 192 / columns : 1), depth = 256;
 };
 
-/// rows x columns sums += a block of a (depth x rows) times a block of b (depth x columns).
-template <class T>
-void multiply_blocks(Index depth, const sum_t<T>* a, const sum_t<T>* b, sum_t<T>* sums) {
-  constexpr int R = Blocks<T>::rows, W = lanes<T>;
-  Lanes<T, W> s[R][2];
-#pragma GCC unroll 12
-  for (int r = 0; r < R; ++r)
-    for (int u = 0; u < 2; ++u) s[r][u] = load<W>(sums + (2 * r + u) * W);
-  for (; depth > 0; --depth, a += R, b += 2 * W) {
-    const auto b0 = load<W>(b), b1 = load<W>(b + W);
-#pragma GCC unroll 12
-    for (int r = 0; r < R; ++r) {
-      s[r][0] += a[r] * b0;
-      s[r][1] += a[r] * b1;
-    }
-  }
-#pragma GCC unroll 12
-  for (int r = 0; r < R; ++r)
-    for (int u = 0; u < 2; ++u) std::memcpy(sums + (2 * r + u) * W, &s[r][u], sizeof s[r][u]);
-}
-
 /// Copies a depth x width block to strips of `strip` columns, each dense; the last strip is filled up with zeros. By 8
 /// rows at a time, so that columns a power of two apart do not drive each other out of the cache.
 template <class T>
@@ -76,7 +55,7 @@ template <class T>
     S* at = sums;
     for (Index v = 0; v < columns; v += B::columns)
       for (Index u = 0; u < rows; u += B::rows, at += block)
-        multiply_blocks<T>(depth, a + u * depth, b + v * depth, at);
+        multiply_tile<S, B::rows, 2, true>(depth, a + u * depth, 1, B::rows, b + v * depth, B::columns, at, B::columns);
   }
   const S* at = sums;
   for (Index v = 0; v < columns; v += B::columns)

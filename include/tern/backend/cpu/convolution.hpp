@@ -1,5 +1,5 @@
-// Convolution on the CPU. float by oneDNN, bfloat16 too where the processor has AVX-512; else, and half, by way of
-// float; double, and what oneDNN has only a reference kernel for, as matrix products of our own.
+// Convolution on the CPU. float by oneDNN or Winograd's way, bfloat16 by oneDNN where the processor has AVX-512; else,
+// and half, by way of float; double, and what oneDNN has only a reference kernel for, as matrix products of our own.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
@@ -7,6 +7,7 @@
 #include "convolution_loops.hpp"
 #include "onednn_convolution.hpp"
 #include "strip.hpp"
+#include "winograd.hpp"
 
 namespace tern {
 inline namespace TERN_ISA {
@@ -29,7 +30,6 @@ struct ConvolutionCall {
   const Array &x, &weight, &y;
   const void* bias = nullptr;
   Ending ending = {};
-  bool winograd = false;
 };
 
 /// An array's type and sizes, the groups of weights as a dimension of their own; in channels-last order, or in any.
@@ -48,8 +48,7 @@ struct ConvolutionCall {
 }
 
 [[gnu::noinline]] inline detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
-  detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.c.dims, a.c.groups, a.bias != nullptr, a.winograd,
-                          threads);
+  detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.c.dims, a.c.groups, a.bias != nullptr, threads);
   for (const Array* operand : {&a.x, &a.weight, &a.y}) key.add(operand->shape());
   for (const Index* steps : {a.c.stride, a.c.padding, a.c.dilation}) key.add(Shape(steps, a.c.dims));
   return key;
@@ -58,18 +57,16 @@ struct ConvolutionCall {
 /// True where oneDNN's older kernels are the faster ones, as measured on the first layers of known networks: forward, with
 /// input channels that do not fill a packet, along short lines.
 inline bool is_for_jit(const ConvolutionCall& a) {
-  return a.pass == Pass::forward && !a.winograd && a.x.dtype == DType::float32 && a.c.dims == 2 && a.c.groups == 1 &&
+  return a.pass == Pass::forward && a.x.dtype == DType::float32 && a.c.dims == 2 && a.c.groups == 1 &&
          a.x.dims[1] < 16 && a.c.stride[0] == 1 && a.c.stride[1] == 1 && a.y.dims[3] <= 64;
 }
 
-/// A new primitive. Its weights are in the order that suits it, Winograd's activations too: any other makes oneDNN fall
-/// back to slow kernels.
+/// A new primitive. Its weights are in the order that suits it: any other makes oneDNN fall back to slow kernels.
 [[gnu::noinline, gnu::cold]] inline detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key,
                                                                                 const ConvolutionCall& a) {
   using namespace detail::onednn;
-  const MemoryDesc x = convolution_operand(a.x, 1, a.winograd), y = convolution_operand(a.y, 1, a.winograd);
+  const MemoryDesc x = convolution_operand(a.x, 1, false), y = convolution_operand(a.y, 1, false);
   const MemoryDesc weight = convolution_operand(a.weight, a.c.groups, true), bias(a.x.dtype, {a.y.dims[1]}, {1});
-  const dnnl_alg_kind_t algorithm = a.winograd ? dnnl_convolution_winograd : dnnl_convolution_direct;
   ConvolutionSteps steps;
   for (int i = 0; i < a.c.dims; ++i)
     steps.stride[i] = a.c.stride[i], steps.padding[i] = a.c.padding[i], steps.dilation[i] = a.c.dilation[i] - 1;
@@ -77,9 +74,9 @@ inline bool is_for_jit(const ConvolutionCall& a) {
   const Attributes attributes{PostOps()};
   dnnl_primitive_desc_t hint = nullptr, desc = nullptr;
   if (a.pass != Pass::forward)
-    hint = convolution_desc(Pass::forward, algorithm, descs, steps, attributes, nullptr, false);
+    hint = convolution_desc(Pass::forward, descs, steps, attributes, nullptr, false);
   if (a.pass == Pass::forward || hint)
-    desc = convolution_desc(a.pass, algorithm, descs, steps, attributes, hint, is_for_jit(a));
+    desc = convolution_desc(a.pass, descs, steps, attributes, hint, is_for_jit(a));
   if (hint) dnnl_primitive_desc_destroy(hint);
   if (!desc) return new Primitive(key, nullptr, {});
   const ConvolutionArguments numbers(a.pass);
@@ -90,17 +87,15 @@ inline bool is_for_jit(const ConvolutionCall& a) {
                         {DNNL_ARG_BIAS, descs.bias}});
 }
 
-/// An operand in the order that a primitive works in: the array itself, or a copy.
-class InOrder {
+/// Weights in the order that a primitive works in: the array itself, or a copy.
+class WeightsInOrder {
  public:
-  InOrder(const detail::onednn::Key& key, const detail::onednn::Primitive& primitive, int number, const Array& a,
-          Index groups, bool written)
-      : array_(a),
-        written_(written),
-        reorder_(key_of(key, number),
-                 [&] { return make(key_of(key, number), primitive.desc(number), a, groups, written); }),
-        copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(primitive.desc(number))) : 0) {
-    if (reorder_->usable() && !written) reorder_->run({a.data, copy_.get()});
+  WeightsInOrder(const detail::onednn::Key& key, const detail::onednn::Primitive& primitive, const ConvolutionCall& a)
+      : array_(a.weight),
+        written_(a.pass == Pass::weight_gradient),
+        reorder_(key_of(key), [&] { return make(key_of(key), primitive, a); }),
+        copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(inner(primitive, a))) : 0) {
+    if (reorder_->usable() && !written_) reorder_->run({array_.data, copy_.get()});
   }
   const void* data() const { return reorder_->usable() ? copy_.get() : array_.data; }
   /// What was written goes to the array.
@@ -109,17 +104,21 @@ class InOrder {
   }
 
  private:
-  static detail::onednn::Key key_of(detail::onednn::Key key, int number) {
-    key.value[0] = -number;
+  static detail::onednn::Key key_of(detail::onednn::Key key) {
+    key.value[0] = 'w';
     return key;
   }
+  static detail::onednn::Desc inner(const detail::onednn::Primitive& primitive, const ConvolutionCall& a) {
+    return primitive.desc(detail::onednn::ConvolutionArguments(a.pass).weight);
+  }
   [[gnu::noinline, gnu::cold]] static detail::onednn::Primitive* make(const detail::onednn::Key& key,
-                                                                      detail::onednn::Desc inner, const Array& a,
-                                                                      Index groups, bool written) {
-    const detail::onednn::MemoryDesc outer = convolution_operand(a, groups, false);
-    if (detail::onednn::same(inner, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
-    return written ? detail::onednn::make_reorder(key, inner, outer.get())
-                   : detail::onednn::make_reorder(key, outer.get(), inner);
+                                                                      const detail::onednn::Primitive& primitive,
+                                                                      const ConvolutionCall& a) {
+    const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.c.groups, false);
+    const detail::onednn::Desc order = inner(primitive, a);
+    if (detail::onednn::same(order, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
+    return a.pass == Pass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
+                                           : detail::onednn::make_reorder(key, outer.get(), order);
   }
 
   const Array& array_;
@@ -131,9 +130,6 @@ class InOrder {
 /// Multiplications up to which one thread is the fastest.
 inline constexpr Index serial_convolution = 65536;
 
-/// Tiles of 4 x 4 pixels that Winograd's way splits an image into.
-inline Index tiles_of(const Array& image) { return ((image.dims[2] + 3) / 4) * ((image.dims[3] + 3) / 4); }
-
 /// Some of a batch's images, those from `first` on.
 [[gnu::noinline]] inline Array images_of(const Array& batch, Index first, Index count) {
   Array some = batch;
@@ -143,14 +139,12 @@ inline Index tiles_of(const Array& image) { return ((image.dims[2] + 3) / 4) * (
   return some;
 }
 
-/// How many of a batch's images are computed at once, so many times as often: all of them, but where y has an ending, or
-/// Winograd's way reorders x and y, as many as lie in the cache meanwhile. That transforms the weights each time and
-/// needs enough tiles for it.
+/// How many of a batch's images are computed at once, so many times as often: all of them, but where y has an ending as
+/// many as lie in the cache until then.
 [[gnu::noinline]] inline Index images_at_once(const ConvolutionCall& a) {
   const Index batch = a.y.dims[0];
-  if (a.pass == Pass::weight_gradient || !(a.ending.run || a.winograd)) return batch;
+  if (!a.ending.run) return batch;
   Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * size_of(a.y.dtype)));
-  if (a.winograd) count = std::max(count, 2048 / tiles_of(a.y));
   count = std::min(count, batch);
   while (batch % count != 0) --count;
   return count;
@@ -162,47 +156,54 @@ inline Index tiles_of(const Array& image) { return ((image.dims[2] + 3) / 4) * (
   const Index count = images_at_once(a), work = a.y.numel / a.y.dims[1] * a.weight.numel;
   const ThreadLease lease(work <= serial_convolution ? 1 : num_threads());
   Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
-  ConvolutionCall part{a.pass, a.c, x, a.weight, y, a.bias, a.ending, a.winograd};
+  const ConvolutionCall part{a.pass, a.c, x, a.weight, y, a.bias};
   const Key key = convolution_key(part, lease.count());
   const Leased primitive(key, [&] { return make_convolution(key, part); });
   if (!primitive->usable()) return false;
-  const ConvolutionArguments numbers(a.pass);
-  const InOrder weight(key, *primitive, numbers.weight, a.weight, a.c.groups, a.pass == Pass::weight_gradient);
-  const auto run = [&](const void* from, const void* to) {
-    if (a.bias)
-      primitive->run({from, weight.data(), to, a.bias});
-    else
-      primitive->run({from, weight.data(), to});
-  };
+  const WeightsInOrder weight(key, *primitive, a);
+  Ending ending = a.ending;
   for (Index first = 0; first < a.y.dims[0]; first += count) {
     x = images_of(a.x, first, count), y = images_of(a.y, first, count);
-    if (a.ending.residual) part.ending.residual = a.ending.residual + (y.data - a.y.data);
-    if (a.winograd) {
-      const InOrder from(key, *primitive, numbers.x, x, 1, a.pass == Pass::data_gradient);
-      const InOrder to(key, *primitive, numbers.y, y, 1, a.pass == Pass::forward);
-      run(from.data(), to.data());
-      from.finish(), to.finish();
-    } else {
-      run(x.data, y.data);
-    }
-    if (part.ending.run) part.ending.run(part.ending, y);
+    if (a.bias)
+      primitive->run({x.data, weight.data(), y.data, a.bias});
+    else
+      primitive->run({x.data, weight.data(), y.data});
+    if (a.ending.residual) ending.residual = a.ending.residual + (y.data - a.y.data);
+    if (ending.run) ending.run(ending, y);
   }
   weight.finish();
   return true;
 }
 
-/// True where Winograd's F(4x4, 3x3) (Lavin, Gray: "Fast algorithms for convolutional neural networks", 2016) is the
-/// faster way. The numbers were fitted to 40 layers of known networks: a product of a tile costs 1.2 of the direct
-/// way's, a weight's transform 56 products, an activation's, with the reorder that oneDNN's kernel needs, 48.
+/// True where Winograd's way is the faster one. The numbers were fitted to 25 layers of known networks: a product costs
+/// 1.15 of the direct way's, a weight's transform 25 products, an activation's 18. It wants this file compiled for the
+/// instructions that oneDNN finds out about for itself.
 inline bool is_for_winograd(const ConvolutionCall& a) {
   const Convolution& c = a.c;
-  if (c.dims != 2 || c.groups != 1 || a.x.dtype != DType::float32) return false;
+  const Index in = a.x.dims[1], out = a.y.dims[1];
+  if (!winograd::fast || c.dims != 2 || c.groups != 1 || a.x.dtype != DType::float32) return false;
   for (int i = 0; i < 2; ++i)
-    if (a.weight.dims[2 + i] != 3 || c.stride[i] != 1 || c.dilation[i] != 1) return false;
-  const Index pixels = a.y.dims[0] * a.y.dims[2] * a.y.dims[3];
-  const Index tiles = a.y.dims[0] * tiles_of(a.y);
-  const double products = double(a.x.dims[1]) * double(a.y.dims[1]), channels = double(a.x.dims[1] + a.y.dims[1]);
-  return 9 * double(pixels) * products > 36 * ((1.2 * double(tiles) + 56) * products + 48 * double(tiles) * channels);
+    if (a.weight.dims[2 + i] != 3 || c.stride[i] != 1 || c.dilation[i] != 1 || c.padding[i] > 2) return false;
+  if (in % winograd::V::size != 0 || out % winograd::V::size != 0) return false;
+  const double pixels = double(a.y.numel / out), tiles = double(winograd::Shape(a.x, a.y, 0, 0).count());
+  const double products = double(in) * double(out), channels = double(in + out);
+  return 9 * pixels * products > 36 * ((1.15 * tiles + 25) * products + 18 * tiles * channels);
+}
+
+/// Runs the call by Winograd's way.
+[[gnu::noinline]] inline void run_winograd(const ConvolutionCall& a) {
+  const Index in = a.x.dims[1], out = a.y.dims[1], top = a.c.padding[0], left = a.c.padding[1];
+  float *const x = a.x.as<float>(), *const y = a.y.as<float>(), *const weight = a.weight.as<float>();
+  if (a.pass == Pass::weight_gradient)
+    return winograd::convolve_weight_gradient({a.x, a.y, top, left}, weight, x, y);
+  const Scratch<float> points(winograd::points * winograd::plane(in, out));
+  if (a.pass == Pass::data_gradient) {
+    winograd::turned_weights_to_points(in, out, weight, points.get());
+    return winograd::convolve({a.y, a.x, 2 - top, 2 - left}, x, y, points.get(), nullptr, nullptr, false);
+  }
+  winograd::weights_to_points(in, out, weight, points.get());
+  winograd::convolve({a.x, a.y, top, left}, y, x, points.get(), static_cast<const float*>(a.bias),
+                     reinterpret_cast<const float*>(a.ending.residual), a.ending.relu);
 }
 
 /// True where windows as rows are the faster way, as measured on layers of known networks. oneDNN's kernels go along a
@@ -223,13 +224,12 @@ inline bool is_for_loops(const ConvolutionCall& a) {
   return a.pass == Pass::forward ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
 }
 
-/// Runs the call by oneDNN; false if it has no kernel that is worth running.
-[[gnu::noinline]] inline bool run_convolution(ConvolutionCall a) {
+/// Runs the call by Winograd's way or by oneDNN; false if the latter has no kernel that is worth running.
+[[gnu::noinline]] inline bool run_convolution(const ConvolutionCall& a) {
   if (is_for_loops(a)) return false;
-  a.winograd = is_for_winograd(a);
-  if (a.winograd && run_primitive(a)) return true;
-  a.winograd = false;
-  return run_primitive(a);
+  if (!is_for_winograd(a)) return run_primitive(a);
+  run_winograd(a);
+  return true;
 }
 
 /// An array of a 16-bit type as one of float.

@@ -43,11 +43,11 @@ inline bool is_kernel(const_dnnl_primitive_desc_t desc, std::string_view begin) 
 
 /// The descriptor of a convolution, or null if oneDNN has none for these types and sizes. hint is that of the forward
 /// pass, null for itself. With jit it is oneDNN's older kernel of that name, if there is one behind the first.
-[[gnu::noinline, gnu::cold]] inline dnnl_primitive_desc_t convolution_desc(Pass pass, dnnl_alg_kind_t algorithm,
-                                                                           const ConvolutionDescs& d,
+[[gnu::noinline, gnu::cold]] inline dnnl_primitive_desc_t convolution_desc(Pass pass, const ConvolutionDescs& d,
                                                                            const ConvolutionSteps& s,
                                                                            const Attributes& attributes,
                                                                            dnnl_primitive_desc_t hint, bool jit) {
+  constexpr dnnl_alg_kind_t algorithm = dnnl_convolution_direct;
   dnnl_primitive_desc_t desc = nullptr, other = nullptr;
   dnnl_status_t status;
 #if DNNL_VERSION_MAJOR >= 3

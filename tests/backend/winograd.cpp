@@ -1,0 +1,97 @@
+#include "tern/backend/cpu/winograd.hpp"
+
+#include "support/tensors.hpp"
+
+#include "tern/backend/convolution.hpp"
+
+using namespace tern;
+using namespace tern_test;
+namespace winograd = backend::cpu::winograd;
+using backend::cpu::Pass;
+
+namespace {
+
+/// Sizes of an input, output channels and padding.
+struct Sizes {
+  Index images, in, height, width, out, top, left;
+};
+
+// A whole tile, parts of tiles along each side, one pixel, more tiles than are computed or summed at once; strips of
+// channels that are whole, halved, and several.
+const Sizes all_sizes[] = {{1, 16, 4, 4, 16, 1, 1},  {2, 16, 9, 10, 48, 0, 1},  {1, 32, 1, 1, 16, 1, 1},
+                           {3, 48, 5, 4, 16, 2, 0},  {2, 64, 3, 3, 32, 0, 0},   {5, 16, 23, 27, 32, 1, 1},
+                           {1, 16, 2, 70, 80, 2, 2}, {2, 112, 8, 7, 144, 1, 1}, {1, 16, 3, 8, 16, 0, 2}};
+
+template <class D>
+struct Operands {
+  Tensor<D> x, w, g, b, r;
+  Convolution c;
+
+  explicit Operands(const Sizes& s)
+      : x(spread_tensor<D, float>({s.images, s.in, s.height, s.width}, -1, 1.5).contiguous(channels_last)),
+        w(spread_tensor<D, float>({s.out, s.in, 3, 3}, -1.25, 1).contiguous(channels_last)),
+        g(spread_tensor<D, float>({s.images, s.out, s.height + 2 * s.top - 2, s.width + 2 * s.left - 2}, -1, 1)
+              .contiguous(channels_last)),
+        b(spread_tensor<D, float>({s.out})),
+        r(spread_tensor<D, float>(g.shape(), -3, 2).contiguous(channels_last)),
+        c{.dims = 2, .padding = {s.top, s.left}} {}
+};
+
+/// The result without and with all that may be added to it, and the gradients of input and weight.
+template <class D>
+std::vector<std::vector<double>> results(const Sizes& s) {
+  Operands<D> o(s);
+  const auto y = empty_like(o.g), full = empty_like(o.g), dx = empty_like(o.x), dw = empty_like(o.w);
+  Convolution relu = o.c;
+  relu.relu = true;
+  if constexpr (std::is_same_v<D, Cpu>) {
+    using backend::cpu::run_winograd;
+    const backend::cpu::Ending ending{true, reinterpret_cast<const char*>(o.r.data()), nullptr};
+    run_winograd({Pass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl()});
+    run_winograd({Pass::forward, o.c, *o.x.impl(), *o.w.impl(), *full.impl(), o.b.data(), ending});
+    run_winograd({Pass::data_gradient, o.c, *dx.impl(), *o.w.impl(), *o.g.impl()});
+    run_winograd({Pass::weight_gradient, o.c, *o.x.impl(), *dw.impl(), *o.g.impl()});
+  } else {
+    backend::convolution<float>(D{}, o.c, *y.impl(), *o.x.impl(), *o.w.impl(), nullptr, nullptr);
+    backend::convolution<float>(D{}, relu, *full.impl(), *o.x.impl(), *o.w.impl(), o.b.impl(), o.r.impl());
+    backend::convolution_data_gradient<float>(D{}, o.c, *dx.impl(), *o.g.impl(), *o.w.impl(), nullptr);
+    backend::convolution_weight_gradient<float>(D{}, o.c, *dw.impl(), nullptr, *o.x.impl(), *o.g.impl());
+  }
+  return {values_of(y), values_of(full), values_of(dx), values_of(dw)};
+}
+
+}  // namespace
+
+TEST_CASE("Winograd's convolutions are the naive loops'", "[backend]") {
+  for (const Sizes& s : all_sizes) {
+    const auto actual = results<Cpu>(s), expected = results<Naive>(s);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      INFO(s.images << " x " << s.in << " x " << s.height << " x " << s.width << " -> " << s.out << ", padding "
+                    << s.top << " and " << s.left << ", result " << i);
+      // The transforms add what cancels out in the end; relu takes nothing from the errors of what it leaves.
+      double scale = 1;
+      for (double v : expected[i == 1 ? 0 : i]) scale = std::max(scale, std::fabs(v));
+      check_close(actual[i], expected[i], 5e-6, 5e-6 * scale);
+    }
+  }
+}
+
+TEST_CASE("Winograd's convolutions do not depend on the number of threads", "[backend]") {
+  const int threads = num_threads();
+  set_num_threads(1);
+  const auto one = results<Cpu>({5, 16, 23, 27, 32, 1, 1});
+  set_num_threads(3);
+  const auto three = results<Cpu>({5, 16, 23, 27, 32, 1, 1});
+  set_num_threads(threads);
+  CHECK(one == three);
+}
+
+TEST_CASE("a NaN reaches the results under its window in Winograd's convolutions, with relu", "[backend]") {
+  Operands<Cpu> o({1, 16, 12, 12, 16, 1, 1});
+  o.x(0, 3, 5, 5) = std::nanf("");
+  const auto y = empty_like(o.g);
+  backend::cpu::run_winograd({Pass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl(), nullptr, {true}});
+  for (Index i = 4; i <= 6; ++i)
+    for (Index j = 4; j <= 6; ++j) CHECK(std::isnan(y(0, 7, i, j)));
+  CHECK_FALSE(std::isnan(y(0, 7, 0, 0)));
+}
