@@ -90,7 +90,9 @@ def images(name, shape, forward, backward, places=0):
 NETWORKS = {
     "mnist_cnn": 9.16, "mnist_pytorch": 0.166, "cifar_vgg": 189.7, "resnet20": 28.5,
     "alexnet_train": 30.5, "googlenet_train": 67.0, "resnet50_train": 187.7, "vgg16_train": 717.2, "inception_v3_train": 262.2,
+    "xception_train": 400.6,
     "alexnet_infer": 21.1, "googlenet_infer": 45.9, "resnet50_infer": 126.3, "vgg16_infer": 479.0, "inception_v3_infer": 175.0,
+    "xception_infer": 267.3,
 }
 
 BOTH = ("torch", "tensorflow")

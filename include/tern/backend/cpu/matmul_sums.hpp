@@ -63,18 +63,14 @@ Lanes<T, W> load(const T* from, Index stride = 1) {
   }
 }
 
-/// A tile of c = a b, or += with add: R rows of U registers of sums, which stay there. *_row elements lie between rows,
-/// a_col between a's columns. Meanwhile it fetches what comes `ahead` of time, ahead_step bytes for each row of b.
+/// A tile of c = a b, or += with add: R rows of U registers of sums, which stay there until c is added. *_row elements lie
+/// between rows, a_col between a's columns. Meanwhile it fetches what comes `ahead` of time, ahead_step bytes for each row of b.
 template <class T, int R, int U, bool add>
 [[gnu::always_inline]] inline void multiply_tile(Index depth, const T* a, Index a_row, Index a_col, const T* b,
                                                  Index b_row, T* c, Index c_row, const char* ahead = nullptr,
                                                  Index ahead_step = 0) {
   constexpr int W = lanes<T>;
   Lanes<T, W> s[R][U] = {};
-  if constexpr (add)
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r)
-      for (int u = 0; u < U; ++u) s[r][u] = load<W>(c + r * c_row + u * W);
   for (; depth > 0; --depth, a += a_col, b += b_row) {
     Lanes<T, W> row[U];
     for (int u = 0; u < U; ++u) row[u] = load<W>(b + u * W);
@@ -85,7 +81,11 @@ template <class T, int R, int U, bool add>
   }
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
-    for (int u = 0; u < U; ++u) std::memcpy(c + r * c_row + u * W, &s[r][u], sizeof s[r][u]);
+    for (int u = 0; u < U; ++u) {
+      T* const to = c + r * c_row + u * W;
+      if constexpr (add) s[r][u] += load<W>(to);
+      std::memcpy(to, &s[r][u], sizeof s[r][u]);
+    }
 }
 
 template <class S>

@@ -34,8 +34,8 @@ inline constexpr bool fast = true;
 inline constexpr bool fast = false;
 #endif
 
-/// Along one side the polynomials of tile and weights are multiplied at 0, ±alpha, ±beta and infinity. These make an
-/// error a quarter of what 1 and 2 make, whose powers lie further apart.
+/// Along one side the polynomials of tile and weights are multiplied at 0, ±alpha, ±beta and infinity. These halve
+/// the errors that 1 and 2 make, whose powers lie further apart.
 inline constexpr float alpha = 0.625, beta = 1.5, alpha2 = alpha * alpha, beta2 = beta * beta;
 
 /// Bᵀ, of a window of the input. Like the other four, one matrix times packets.
@@ -182,23 +182,34 @@ template <class M>
   }
 }
 
+/// How many products are summed up one by one; these sums are summed up again. The transform of a result cancels out
+/// most of its terms, so that the error of a longer sum would show.
+inline constexpr Index sums_at_once = 32;
+
 /// c = a b, or += with add: a [count, depth] with count a multiple of `rows`, b [depth, columns] in strips, of which
 /// the next one is fetched meanwhile.
 template <bool add>
 [[gnu::noinline]] inline void multiply(Index count, Index columns, Index depth, const float* a, Index a_row,
                                        Index a_col, const float* b, float* c, Index c_row) {
-  using matmul_detail::multiply_tile;
   const Index step = Index(sizeof(float)) * strip * rows / count;
-  for (Index j = 0; j < columns; j += strip) {
-    const float* const at = b + j * depth;
-    const char* ahead = reinterpret_cast<const char*>(at + strip * depth);
-    for (Index i = 0; i < count; i += rows, ahead += step * depth)
-      if (columns - j >= strip)
-        multiply_tile<float, rows, 2, add>(depth, a + i * a_row, a_row, a_col, at, strip, c + i * c_row + j, c_row,
-                                           ahead, step);
-      else
-        multiply_tile<float, rows, 1, add>(depth, a + i * a_row, a_row, a_col, at, V::size, c + i * c_row + j, c_row,
-                                           ahead, step);
+  for (Index j = 0; j < columns; j += strip, b += strip * depth, c += strip) {
+    const Index width = std::min(strip, columns - j);
+    for (Index first = 0; first < depth; first += sums_at_once) {
+      const Index some = std::min(sums_at_once, depth - first);
+      const float *at = a + first * a_col, *const block = b + first * width;
+      const char* ahead = reinterpret_cast<const char*>(block + strip * depth);
+      const auto tile = [&]<int registers, bool more>(float* to) __attribute__((always_inline)) {
+        matmul_detail::multiply_tile<float, rows, registers, more>(some, at, a_row, a_col, block, width, to, c_row,
+                                                                   ahead, step);
+      };
+      for (Index i = 0; i < count; i += rows, at += rows * a_row, ahead += step * some) {
+        float* const to = c + i * c_row;
+        if (width == strip)
+          add || first > 0 ? tile.template operator()<2, true>(to) : tile.template operator()<2, false>(to);
+        else
+          add || first > 0 ? tile.template operator()<1, true>(to) : tile.template operator()<1, false>(to);
+      }
+    }
   }
 }
 
