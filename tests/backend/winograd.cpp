@@ -16,11 +16,12 @@ struct Sizes {
   Index images, in, height, width, out, top, left;
 };
 
-// A whole tile, parts of tiles along each side, one pixel, more tiles than are computed or summed at once; strips of
-// channels that are whole, halved, and several.
+// A whole tile, parts of tiles along each side, one pixel, more tiles than are computed or summed at once, or summed by
+// one thread; strips of channels that are whole, halved, and several.
 const Sizes all_sizes[] = {{1, 16, 4, 4, 16, 1, 1},  {2, 16, 9, 10, 48, 0, 1},  {1, 32, 1, 1, 16, 1, 1},
                            {3, 48, 5, 4, 16, 2, 0},  {2, 64, 3, 3, 32, 0, 0},   {5, 16, 23, 27, 32, 1, 1},
-                           {1, 16, 2, 70, 80, 2, 2}, {2, 112, 8, 7, 144, 1, 1}, {1, 16, 3, 8, 16, 0, 2}};
+                           {1, 16, 2, 70, 80, 2, 2}, {2, 112, 8, 7, 144, 1, 1}, {1, 16, 3, 8, 16, 0, 2},
+                           {3, 16, 56, 60, 16, 1, 1}};
 
 template <class D>
 struct Operands {
@@ -78,12 +79,14 @@ TEST_CASE("Winograd's convolutions are the naive loops'", "[backend]") {
 
 TEST_CASE("Winograd's convolutions do not depend on the number of threads", "[backend]") {
   const int threads = num_threads();
-  set_num_threads(1);
-  const auto one = results<Cpu>({5, 16, 23, 27, 32, 1, 1});
-  set_num_threads(3);
-  const auto three = results<Cpu>({5, 16, 23, 27, 32, 1, 1});
-  set_num_threads(threads);
-  CHECK(one == three);
+  for (const Sizes& s : {Sizes{5, 16, 23, 27, 32, 1, 1}, Sizes{3, 16, 56, 60, 16, 1, 1}}) {
+    set_num_threads(1);
+    const auto one = results<Cpu>(s);
+    set_num_threads(3);
+    const auto three = results<Cpu>(s);
+    set_num_threads(threads);
+    CHECK(one == three);
+  }
 }
 
 TEST_CASE("a NaN reaches the results under its window in Winograd's convolutions, with relu", "[backend]") {

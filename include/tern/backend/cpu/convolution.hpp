@@ -199,11 +199,12 @@ inline bool is_for_winograd(const ConvolutionCall& a) {
   const Scratch<float> points(winograd::points * winograd::plane(in, out));
   if (a.pass == Pass::data_gradient) {
     winograd::turned_weights_to_points(in, out, weight, points.get());
-    return winograd::convolve({a.y, a.x, 2 - top, 2 - left}, x, y, points.get(), nullptr, nullptr, false);
+    return winograd::convolve({a.y, a.x, 2 - top, 2 - left}, x, y, points.get(), {});
   }
   winograd::weights_to_points(in, out, weight, points.get());
-  winograd::convolve({a.x, a.y, top, left}, y, x, points.get(), static_cast<const float*>(a.bias),
-                     reinterpret_cast<const float*>(a.ending.residual), a.ending.relu);
+  winograd::convolve({a.x, a.y, top, left}, y, x, points.get(),
+                     {static_cast<const float*>(a.bias), reinterpret_cast<const float*>(a.ending.residual),
+                      a.ending.relu});
 }
 
 /// True where windows as rows are the faster way, as measured on layers of known networks. oneDNN's kernels go along a

@@ -9,6 +9,8 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include <bit>
+
 #include "../../core/parallel.hpp"
 #include "../../expr/lanes.hpp"
 #include "copy.hpp"
@@ -259,12 +261,39 @@ template <bool add>
   return (std::max<Index>(1, std::min({std::max<Index>(fit, 32), Index(96), share})) + rows - 1) / rows * rows;
 }
 
-/// y from the points of weights, + bias and residual unless null, with relu what is below 0 as 0.
+/// What a convolution adds to its results; null: nothing. With relu what is below 0 then becomes 0.
+struct Added {
+  const float *bias, *residual;
+  bool relu;
+};
+
+/// A tile's results, from its row of 36 matrices [count, out].
+[[gnu::noinline]] inline void to_results(const Shape& s, Index tile, const float* row, Index next, const Added& added,
+                                         float* y) {
+  const Index image = tile / (s.tiles[0] * s.tiles[1]);
+  const Index top = tile / s.tiles[1] % s.tiles[0] * 4, left = tile % s.tiles[1] * 4;
+  const Index first = ((image * s.out_size[0] + top) * s.out_size[1] + left) * s.out;
+  const Index down = s.out_size[0] - top, across = s.out_size[1] - left;
+  const V least(added.relu ? 0 : -__builtin_inff());
+  for (Index k = 0; k < s.out; k += V::size) {
+    const V shift = added.bias ? V::load(added.bias + k) : V(0);
+    on_both_sides<Result>(
+        [&](int i, int j) __attribute__((always_inline)) { return V::load(row + (6 * i + j) * next + k); },
+        [&](int i, int j, V v) __attribute__((always_inline)) {
+          if (i >= down || j >= across) return;
+          const Index at = first + (i * s.out_size[1] + j) * s.out + k;
+          v += shift;
+          if (added.residual) v += V::load(added.residual + at);
+          where(v < least, least, v).store(y + at);
+        });
+  }
+}
+
+/// y from x and the points of weights.
 [[gnu::noinline]] inline void convolve(const Shape& s, float* y, const float* x, const float* weights,
-                                       const float* bias, const float* residual, bool relu) {
+                                       const Added& added) {
   const Index all = s.count(), at_once = tiles_at_once(s);
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out), next_weights = plane(s.in, s.out);
-  const V least(relu ? 0 : -__builtin_inff());
   parallel_for(all, at_once, [&](Index begin, Index end) {
     const Scratch<float> scratch(points * (next_in + next_out) + s.in);
     float *const from = scratch.get(), *const to = from + points * next_in, *const zeros = to + points * next_out;
@@ -277,25 +306,7 @@ template <bool add>
       for (int p = 0; p < points; ++p)
         multiply<false>(whole, s.out, s.in, from + p * next_in, s.in, 1, weights + p * next_weights, to + p * next_out,
                         s.out);
-      for (Index t = 0; t < count; ++t) {
-        const Index tile = begin + t, image = tile / (s.tiles[0] * s.tiles[1]);
-        const Index top = tile / s.tiles[1] % s.tiles[0] * 4, left = tile % s.tiles[1] * 4;
-        const Index first = ((image * s.out_size[0] + top) * s.out_size[1] + left) * s.out;
-        const Index down = s.out_size[0] - top, across = s.out_size[1] - left;
-        for (Index k = 0; k < s.out; k += V::size) {
-          const V shift = bias ? V::load(bias + k) : V(0);
-          on_both_sides<Result>(
-              [&](int i, int j)
-                  __attribute__((always_inline)) { return V::load(to + (6 * i + j) * next_out + t * s.out + k); },
-              [&](int i, int j, V v) __attribute__((always_inline)) {
-                if (i >= down || j >= across) return;
-                const Index at = first + (i * s.out_size[1] + j) * s.out + k;
-                v += shift;
-                if (residual) v += V::load(residual + at);
-                where(v < least, least, v).store(y + at);
-              });
-        }
-      }
+      for (Index t = 0; t < count; ++t) to_results(s, begin + t, to + t * s.out, next_out, added, y);
     }
   });
 }
@@ -303,37 +314,62 @@ template <bool add>
 /// How many tiles of the gradients one product sums up.
 inline constexpr Index tiles_summed_at_once = 128;
 
-/// dw [out, 3, 3, in] from x and y's gradient.
-[[gnu::noinline]] inline void convolve_weight_gradient(const Shape& s, float* dw, const float* x, const float* dy) {
-  const Index all = s.count(), at_once = std::min(all, tiles_summed_at_once);
-  const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out), next = plane(s.out, s.in);
-  const Scratch<float> scratch(points * (next_in + next_out + next) + std::max(s.in, s.out));
+/// Sums [out, in] at each point over the tiles from `first` to `last` of x and y's gradient.
+[[gnu::noinline]] inline void sum_tiles(const Shape& s, Index first, Index last, const float* x, const float* dy,
+                                        float* sums) {
+  const Index blocks = (last - first + tiles_summed_at_once - 1) / tiles_summed_at_once;
+  const Index at_once = (last - first + blocks - 1) / blocks;
+  const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out);
+  const Scratch<float> scratch(points * (next_in + next_out) + std::max(s.in, s.out));
   float *const windows = scratch.get(), *const slopes = windows + points * next_in,
-               *const sums = slopes + points * next_out, *const zeros = sums + points * next;
+               *const zeros = slopes + points * next_out;
   std::fill_n(zeros, std::max(s.in, s.out), 0.f);
-  for (Index first = 0; first < all; first += at_once) {
-    const Index count = std::min(at_once, all - first);
+  for (Index at = first; at < last; at += at_once) {
+    const Index count = std::min(at_once, last - at);
     parallel_for(count, 4, [&](Index begin, Index end) {
       for (Index t = begin; t < end; ++t) {
-        to_points<Window>({x, s.in, s.size, s.tiles, first + t, s.padding[0], s.padding[1], zeros}, s.in, t, count,
-                          true, windows);
-        to_points<ResultGradient>({dy, s.out, s.out_size, s.tiles, first + t, 0, 0, zeros}, s.out, t, count, false,
+        to_points<Window>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros}, s.in, t, count, true,
+                          windows);
+        to_points<ResultGradient>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros}, s.out, t, count, false,
                                   slopes);
       }
     });
     parallel_for(points, 1, [&](Index begin, Index end) {
       for (Index p = begin; p < end; ++p) {
         const float *const a = slopes + p * plane(count, s.out), *const b = windows + p * plane(count, s.in);
-        (first == 0 ? multiply<false> : multiply<true>)(s.out, s.in, count, a, 1, s.out, b, sums + p * next, s.in);
+        (at == first ? multiply<false> : multiply<true>)(s.out, s.in, count, a, 1, s.out, b,
+                                                         sums + p * plane(s.out, s.in), s.in);
       }
     });
   }
+}
+
+/// In how many parts tiles are summed up, each by one thread, as what another core has written is slow to come: a power
+/// of two, so that threads get the same. One part, by all threads together, where few tiles are or sums are large.
+inline Index parts_of_sums(const Shape& s) {
+  const Index fit = (Index(1) << 24) / Index(sizeof(float) * points * s.in * s.out);
+  const Index most = std::min({Index(32), fit, s.count() / (2 * tiles_summed_at_once)});
+  return fit < 4 || most < 2 ? 1 : Index(std::bit_floor(std::uint64_t(most)));
+}
+
+/// dw [out, 3, 3, in] from x and y's gradient.
+[[gnu::noinline]] inline void convolve_weight_gradient(const Shape& s, float* dw, const float* x, const float* dy) {
+  const Index all = s.count(), parts = parts_of_sums(s), next = plane(s.out, s.in), next_part = points * next;
+  const Scratch<float> sums(parts * next_part);
+  parallel_for(parts, 1, [&](Index begin, Index end) {
+    for (Index part = begin; part < end; ++part)
+      sum_tiles(s, all * part / parts, all * (part + 1) / parts, x, dy, sums.get() + part * next_part);
+  });
   parallel_for(s.out, std::max<Index>(1, 4096 / s.in), [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k)
       for (Index c = 0; c < s.in; c += V::size)
         on_both_sides<WeightsGradient>(
-            [&](int i, int j)
-                __attribute__((always_inline)) { return V::load(sums + (6 * i + j) * next + k * s.in + c); },
+            [&](int i, int j) __attribute__((always_inline)) {
+              const float* const at = sums.get() + (6 * i + j) * next + k * s.in + c;
+              V sum = V::load(at);
+              for (Index part = 1; part < parts; ++part) sum += V::load(at + part * next_part);
+              return sum;
+            },
             [&](int i, int j, V v) __attribute__((always_inline)) { v.store(dw + (k * 9 + 3 * i + j) * s.in + c); });
   });
 }
