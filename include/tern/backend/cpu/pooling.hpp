@@ -176,32 +176,40 @@ void max_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy, 
   using Range = cpu::PoolRange;
   const Images in(dx), out(dy);
   const cpu::PoolRanges holders(p, in, out, in, &cpu::pool_holders);
-  const Index channels = in.channels, work = out.places() / in.places() + 2;
+  const Range* const across = holders.along(2);
+  const Index channels = in.channels, pitch = out.size[2] * channels, work = out.places() / in.places() + 2;
   cpu::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
-    const Index start = image * out.places() * channels;
+    const Index start = image * out.places() * channels, lines = high.last - high.first;
     const T* const from = dy.as<T>() + start;
     const std::int32_t* const chosen = at.as<std::int32_t>() + start;
     T* const to = dx.as<T>() + (image * in.places() + place) * channels;
     cpu::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
-          for (Index i = 0; i < in.size[2]; ++i) {
-            const auto here = Places::all(place + i);
-            V sum[n];
+          const auto add_plane = [&](const T* g, const std::int32_t* at_g, bool first) __attribute__((always_inline)) {
+            for (Index i = 0; i < in.size[2]; ++i) {
+              const auto here = Places::all(place + i);
+              T* const sums = to + i * channels + c;
+              V sum[n];
 #pragma GCC unroll 4
-            for (int k = 0; k < n; ++k) sum[k] = 0;
-            cpu::each_in_window(
-                out, deep, high, holders.along(2)[i], [&](Index o) __attribute__((always_inline)) {
+              for (int k = 0; k < n; ++k) sum[k] = first ? V(0) : cpu::load_lanes<V>(sums + k * V::size, lanes, 0);
+              for (Index line = 0; line < lines * pitch; line += pitch)
+                for (Index o = line + across[i].first * channels; o < line + across[i].last * channels; o += channels)
 #pragma GCC unroll 4
                   for (int k = 0; k < n; ++k) {
-                    const Index at_k = o * channels + c + k * V::size;
-                    const V g = cpu::load_lanes<V>(from + at_k, lanes, 0);
-                    sum[k].v += Places::load(chosen + at_k, lanes) == here ? g.v : V(0).v;
+                    const V v = cpu::load_lanes<V>(g + o + k * V::size, lanes, 0);
+                    sum[k].v += Places::load(at_g + o + k * V::size, lanes) == here ? v.v : V(0).v;
                   }
-                });
 #pragma GCC unroll 4
-            for (int k = 0; k < n; ++k) cpu::store_lanes(to + i * channels + c + k * V::size, lanes, sum[k]);
+              for (int k = 0; k < n; ++k) cpu::store_lanes(sums + k * V::size, lanes, sum[k]);
+            }
+          };
+          for (Index z = deep.first; z < deep.last; ++z) {
+            const Index first = (z * out.size[1] + high.first) * pitch + c;
+            add_plane(from + first, chosen + first, z == deep.first);
           }
+          if (deep.first >= deep.last)
+            for (Index i = 0; i < in.size[2]; ++i) std::fill_n(to + i * channels + c, n * lanes, T(0));
         });
   });
 }
