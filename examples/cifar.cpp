@@ -143,10 +143,11 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
     receipt.test_accuracy = accuracy<D, T>(net, test);
     const double held = accuracy<D, T>(net, validation);
     session.finish(done.epoch + 1, receipt);
-    std::printf("         held out %.2f%%%s\n", 100 * held, held > best ? ", the best so far" : "");
-    if (options.save.empty()) continue;
-    if (held > best) io::save_safetensors(best_path, net.state_dict());
+    const bool is_best = held > best;
     best = std::max(best, held);
+    std::printf("         held out %.2f%%%s\n", 100 * held, is_best ? ", the best so far" : "");
+    if (options.save.empty()) continue;
+    if (is_best) io::save_safetensors(best_path, net.state_dict());
     train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule);
   }
   if (session.interrupted()) {
