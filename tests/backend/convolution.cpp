@@ -92,10 +92,11 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
 }
 
 TEST_CASE("Winograd's way is taken where it was measured to be the faster one", "[backend]") {
-  const auto is_winograd = [](Index n, Index in, Index size, Index out, Index stride = 1, Index groups = 1) {
+  const auto is_winograd = [](Index n, Index in, Index size, Index out, Index stride = 1, Index groups = 1,
+                              DType type = DType::float32) {
     const Index to = (size - 1) / stride + 1;
-    const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
-                w = sizes(DType::float32, {out, in / groups, 3, 3});
+    const Array x = sizes(type, {n, in, size, size}), y = sizes(type, {n, out, to, to}),
+                w = sizes(type, {out, in / groups, 3, 3});
     const Convolution c{.stride = {stride, stride}, .padding = {1, 1}, .groups = groups};
     return backend::cpu::is_for_winograd({Pass::forward, c, x, w, y});
   };
@@ -112,6 +113,10 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
   CHECK_FALSE(is_winograd(8, 64, 56, 65));
   CHECK_FALSE(is_winograd(8, 64, 56, 64, 2));
   CHECK_FALSE(is_winograd(8, 64, 56, 64, 1, 2));
+  CHECK_FALSE(is_winograd(8, 64, 56, 64, 1, 1, DType::float64));
+  CHECK_FALSE(is_winograd(8, 512, 7, 512, 1, 1, DType::bfloat16));
+  CHECK_FALSE(is_winograd(32, 16, 32, 16, 1, 1, DType::bfloat16));
+  CHECK(is_winograd(8, 64, 56, 64, 1, 1, DType::bfloat16) == !detail::onednn::has_amx());
 }
 
 TEST_CASE("oneDNN's older kernels are taken where they were measured to be faster", "[backend]") {

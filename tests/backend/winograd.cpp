@@ -98,3 +98,23 @@ TEST_CASE("a NaN reaches the results under its window in Winograd's convolutions
     for (Index j = 4; j <= 6; ++j) CHECK(std::isnan(y(0, 7, i, j)));
   CHECK_FALSE(std::isnan(y(0, 7, 0, 0)));
 }
+
+TEST_CASE("Winograd's convolutions of bfloat16 are those of the same numbers as float, rounded", "[backend]") {
+  for (const Sizes& s : all_sizes) {
+    const Operands<Cpu> o(s);
+    const auto narrow = [](const auto& t) { return t.to(bf16).contiguous(channels_last); };
+    const auto x = narrow(o.x), w = narrow(o.w), g = narrow(o.g), r = narrow(o.r), b = o.b.to(bf16);
+    const auto run = [&]<class T>(Type<T> type) {
+      const auto as = [&](const auto& t) { return t.to(type).contiguous(channels_last); };
+      const auto x_ = as(x), w_ = as(w), g_ = as(g), r_ = as(r);
+      const auto b_ = b.to(type), y = empty_like(g_), dx = empty_like(x_), dw = empty_like(w_);
+      backend::cpu::run_winograd({Pass::forward, o.c, *x_.impl(), *w_.impl(), *y.impl(), b_.data(),
+                                  {true, reinterpret_cast<const char*>(r_.data()), nullptr}});
+      backend::cpu::run_winograd({Pass::data_gradient, o.c, *dx.impl(), *w_.impl(), *g_.impl()});
+      backend::cpu::run_winograd({Pass::weight_gradient, o.c, *x_.impl(), *dw.impl(), *g_.impl()});
+      return std::vector{values_of(y.to(f32)), values_of(dx.to(f32)), values_of(dw.to(f32))};
+    };
+    const auto actual = run(bf16), expected = run(f32);
+    for (std::size_t i = 0; i < expected.size(); ++i) check_close(actual[i], expected[i], 1.0 / 256, 0);
+  }
+}

@@ -50,6 +50,12 @@ inline dnnl_engine_t engine() {
   return handle;
 }
 
+/// Whether its kernels for bfloat16 multiply on AMX.
+inline bool has_amx() {
+  start();
+  return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx;
+}
+
 /// oneDNN's name of an element type.
 constexpr dnnl_data_type_t data_type(DType type) {
   switch (type) {

@@ -4,7 +4,8 @@
 //
 //   y = Aᵀ [(G w Gᵀ) ⊙ (Bᵀ x B)] A and dw = Gᵀ [(A dy Aᵀ) ⊙ (Bᵀ x B)] G
 //
-// dx is the convolution of dy with w turned around, its channels exchanged. Activations stay channels-last.
+// dx is the convolution of dy with w turned around, its channels exchanged. Activations stay channels-last. They may be
+// bfloat16, what lies between is float: these results are nearer to the exact ones than those of the direct way.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
@@ -12,7 +13,7 @@
 #include <bit>
 
 #include "../../core/parallel.hpp"
-#include "../../expr/lanes.hpp"
+#include "../../expr/memory.hpp"
 #include "copy.hpp"
 #include "matmul_sums.hpp"
 #include "scratch.hpp"
@@ -150,12 +151,12 @@ struct Shape {
 inline Index plane(Index rows_of_it, Index columns) { return rows_of_it * columns + V::size; }
 
 /// Where the square of Size x Size pixels lies that belongs to a tile: a row of zeros for what is outside the image.
-template <int Size>
+template <int Size, class T>
 struct Square {
-  const float* pixel[Size][Size];
+  const T* pixel[Size][Size];
 
-  Square(const float* images, Index channels, const Index (&size)[2], const Index (&tiles)[2], Index tile, Index top,
-         Index left, const float* zeros) {
+  Square(const T* images, Index channels, const Index (&size)[2], const Index (&tiles)[2], Index tile, Index top,
+         Index left, const T* zeros) {
     const Index image = tile / (tiles[0] * tiles[1]);
     top = tile / tiles[1] % tiles[0] * 4 - top, left = tile % tiles[1] * 4 - left;
     for (Index i = 0; i < Size; ++i)
@@ -169,9 +170,9 @@ struct Square {
 
 /// A tile's points, to row `tile` of 36 matrices [count, channels]; with strips these have their columns in strips, one
 /// behind the other. The pixels of tiles to come, in no order that a processor foresees, are fetched meanwhile.
-template <class M>
-[[gnu::noinline]] inline void to_points(const Square<M::from>& square, Index channels, Index tile, Index count,
-                                        bool strips, float* to) {
+template <class M, class T>
+[[gnu::noinline]] void to_points(const Square<M::from, T>& square, Index channels, Index tile, Index count, bool strips,
+                                 float* to) {
   const Index next = plane(count, channels), ahead = std::max<Index>(4 * channels, 16 * V::size);
   for (Index c = 0; c < channels; c += V::size) {
     const Index first = c - c % strip, width = std::min(strip, channels - first);
@@ -179,7 +180,7 @@ template <class M>
       for (int j = M::from - 4; j < M::from; ++j) __builtin_prefetch(square.pixel[i][j] + c + ahead);
     float* const at = to + (strips ? first * count + tile * width + c - first : tile * channels + c);
     on_both_sides<M>(
-        [&](int i, int j) __attribute__((always_inline)) { return V::load(square.pixel[i][j] + c); },
+        [&](int i, int j) __attribute__((always_inline)) { return expr::load_as<V>(square.pixel[i][j] + c); },
         [&](int i, int j, V v) __attribute__((always_inline)) { v.store(at + (6 * i + j) * next); });
   }
 }
@@ -262,47 +263,50 @@ template <bool add>
 }
 
 /// What a convolution adds to its results; null: nothing. With relu what is below 0 then becomes 0.
+template <class T>
 struct Added {
-  const float *bias, *residual;
+  const T *bias, *residual;
   bool relu;
 };
 
 /// A tile's results, from its row of 36 matrices [count, out].
-[[gnu::noinline]] inline void to_results(const Shape& s, Index tile, const float* row, Index next, const Added& added,
-                                         float* y) {
+template <class T>
+[[gnu::noinline]] void to_results(const Shape& s, Index tile, const float* row, Index next, const Added<T>& added, T* y) {
   const Index image = tile / (s.tiles[0] * s.tiles[1]);
   const Index top = tile / s.tiles[1] % s.tiles[0] * 4, left = tile % s.tiles[1] * 4;
   const Index first = ((image * s.out_size[0] + top) * s.out_size[1] + left) * s.out;
   const Index down = s.out_size[0] - top, across = s.out_size[1] - left;
   const V least(added.relu ? 0 : -__builtin_inff());
   for (Index k = 0; k < s.out; k += V::size) {
-    const V shift = added.bias ? V::load(added.bias + k) : V(0);
+    const V shift = added.bias ? expr::load_as<V>(added.bias + k) : V(0);
     on_both_sides<Result>(
         [&](int i, int j) __attribute__((always_inline)) { return V::load(row + (6 * i + j) * next + k); },
         [&](int i, int j, V v) __attribute__((always_inline)) {
           if (i >= down || j >= across) return;
           const Index at = first + (i * s.out_size[1] + j) * s.out + k;
           v += shift;
-          if (added.residual) v += V::load(added.residual + at);
-          where(v < least, least, v).store(y + at);
+          if (added.residual) v += expr::load_as<V>(added.residual + at);
+          expr::store_as<T>(y + at, where(v < least, least, v));
         });
   }
 }
 
 /// y from x and the points of weights.
-[[gnu::noinline]] inline void convolve(const Shape& s, float* y, const float* x, const float* weights,
-                                       const Added& added) {
+template <class T>
+[[gnu::noinline]] void convolve(const Shape& s, T* y, const T* x, const float* weights, const Added<T>& added) {
   const Index all = s.count(), at_once = tiles_at_once(s);
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out), next_weights = plane(s.in, s.out);
   parallel_for(all, at_once, [&](Index begin, Index end) {
-    const Scratch<float> scratch(points * (next_in + next_out) + s.in);
-    float *const from = scratch.get(), *const to = from + points * next_in, *const zeros = to + points * next_out;
-    std::fill_n(zeros, s.in, 0.f);
+    const Scratch<float> scratch(points * (next_in + next_out));
+    float *const from = scratch.get(), *const to = from + points * next_in;
+    const Scratch<T> zeros(s.in);
+    std::fill_n(zeros.get(), s.in, T(0));
     for (; begin < end; begin += at_once) {
       const Index count = std::min(at_once, end - begin), whole = (count + rows - 1) / rows * rows;
       for (Index t = 0; t < whole; ++t)  // rows beyond the last tile repeat it
-        to_points<Window>({x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1], zeros},
-                          s.in, t, at_once, false, from);
+        to_points<Window, T>({x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1],
+                              zeros.get()},
+                             s.in, t, at_once, false, from);
       for (int p = 0; p < points; ++p)
         multiply<false>(whole, s.out, s.in, from + p * next_in, s.in, 1, weights + p * next_weights, to + p * next_out,
                         s.out);
@@ -315,23 +319,23 @@ struct Added {
 inline constexpr Index tiles_summed_at_once = 128;
 
 /// Sums [out, in] at each point over the tiles from `first` to `last` of x and y's gradient.
-[[gnu::noinline]] inline void sum_tiles(const Shape& s, Index first, Index last, const float* x, const float* dy,
-                                        float* sums) {
+template <class T>
+[[gnu::noinline]] void sum_tiles(const Shape& s, Index first, Index last, const T* x, const T* dy, float* sums) {
   const Index blocks = (last - first + tiles_summed_at_once - 1) / tiles_summed_at_once;
   const Index at_once = (last - first + blocks - 1) / blocks;
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out);
-  const Scratch<float> scratch(points * (next_in + next_out) + std::max(s.in, s.out));
-  float *const windows = scratch.get(), *const slopes = windows + points * next_in,
-               *const zeros = slopes + points * next_out;
-  std::fill_n(zeros, std::max(s.in, s.out), 0.f);
+  const Scratch<float> scratch(points * (next_in + next_out));
+  float *const windows = scratch.get(), *const slopes = windows + points * next_in;
+  const Scratch<T> zeros(std::max(s.in, s.out));
+  std::fill_n(zeros.get(), std::max(s.in, s.out), T(0));
   for (Index at = first; at < last; at += at_once) {
     const Index count = std::min(at_once, last - at);
     parallel_for(count, 4, [&](Index begin, Index end) {
       for (Index t = begin; t < end; ++t) {
-        to_points<Window>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros}, s.in, t, count, true,
-                          windows);
-        to_points<ResultGradient>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros}, s.out, t, count, false,
-                                  slopes);
+        to_points<Window, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in, t,
+                             count, true, windows);
+        to_points<ResultGradient, T>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros.get()}, s.out, t, count,
+                                     false, slopes);
       }
     });
     parallel_for(points, 1, [&](Index begin, Index end) {
@@ -353,7 +357,8 @@ inline Index parts_of_sums(const Shape& s) {
 }
 
 /// dw [out, 3, 3, in] from x and y's gradient.
-[[gnu::noinline]] inline void convolve_weight_gradient(const Shape& s, float* dw, const float* x, const float* dy) {
+template <class T>
+[[gnu::noinline]] void convolve_weight_gradient(const Shape& s, float* dw, const T* x, const T* dy) {
   const Index all = s.count(), parts = parts_of_sums(s), next = plane(s.out, s.in), next_part = points * next;
   const Scratch<float> sums(parts * next_part);
   parallel_for(parts, 1, [&](Index begin, Index end) {
