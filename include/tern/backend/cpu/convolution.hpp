@@ -176,8 +176,9 @@ inline constexpr Index serial_convolution = 65536;
 }
 
 /// True where Winograd's way is the faster one. The numbers were fitted to 25 layers of known networks: a product costs
-/// 1.15 of the direct way's, a weight's transform 25 products, an activation's 18; a direct product of bfloat16 0.6, but
-/// next to nothing on AMX. It wants this file compiled for the instructions that oneDNN finds out about for itself.
+/// 1.15 of the direct way's, a weight's transform 25 products, an activation's 18. The direct way's products of bfloat16
+/// cost 0.58, for the weights' gradient 0.8, and next to nothing on AMX; weights of bfloat16, by way of float, 40. It
+/// wants this file compiled for the instructions that oneDNN finds out about for itself.
 inline bool is_for_winograd(const ConvolutionCall& a) {
   const Convolution& c = a.c;
   const Index in = a.x.dims[1], out = a.y.dims[1];
@@ -189,7 +190,8 @@ inline bool is_for_winograd(const ConvolutionCall& a) {
   const double pixels = double(a.y.numel / out), tiles = double(winograd::Shape(a.x, a.y, 0, 0).count());
   const double products = double(in) * double(out), channels = double(in + out);
   if (narrow && detail::onednn::has_amx()) return false;
-  return (narrow ? 0.6 : 1) * 9 * pixels * products > 36 * ((1.15 * tiles + 25) * products + 18 * tiles * channels);
+  const double direct = !narrow ? 1 : a.pass == Pass::weight_gradient ? 0.8 : 0.58, weights = narrow ? 40 : 25;
+  return direct * 9 * pixels * products > 36 * ((1.15 * tiles + weights) * products + 18 * tiles * channels);
 }
 
 /// True where windows as rows are the faster way, as measured on layers of known networks. oneDNN's kernels go along a
