@@ -31,27 +31,35 @@ struct Report {
   std::vector<Receipt> epochs;
 };
 
-/// The receipt as lines of text: `peak` in operations a second, `price` in dollars an hour, 0 to leave the cost out.
+/// The receipt as lines of text: `peak` in operations a second, `price` in dollars an hour; 0 to leave out what they are
+/// for. The rate is that of the time not spent waiting for input: a device computes while the host goes on.
 [[gnu::noinline, gnu::cold]] inline std::string receipt_text(Index epoch, const Receipt& r, double peak, double price) {
-  const double work = r.forward_s + r.backward_s + r.optimizer_s;
+  const double work = r.seconds - r.input_s, rate = work > 0 ? r.flops / work : 0;
   const double share = r.seconds > 0 ? 100 / r.seconds : 0;
-  char lines[1024];
-  int length = std::snprintf(
-      lines, sizeof lines,
-      "epoch %lld  loss %.4f  train %.2f%%  test %.2f%%  %.2f s  %.0f images/s\n"
-      "         forward %.0f%%  backward %.0f%%  optimiser %.0f%%  input %.1f%%  |  %.0f GFLOP/s, %.0f%% of this machine's %.0f\n",
-      (long long)epoch, r.loss, 100 * r.accuracy, 100 * r.test_accuracy, r.seconds, r.samples_per_second(),
-      share * r.forward_s, share * r.backward_s, share * r.optimizer_s, share * r.input_s,
-      work > 0 ? r.flops / work / 1e9 : 0, work > 0 && peak > 0 ? 100 * r.flops / work / peak : 0, peak / 1e9);
-  if (r.transfer_s + r.wait_s > 0)
-    length += std::snprintf(lines + length, sizeof lines - std::size_t(length), "         transfers %.1f%%  waiting for the device %.1f%%\n",
-                            share * r.transfer_s, share * r.wait_s);
+  char line[256];
+  std::snprintf(line, sizeof line, "epoch %lld  loss %.4f  train %.2f%%  test %.2f%%  %.2f s  %.0f images/s\n", (long long)epoch,
+                r.loss, 100 * r.accuracy, 100 * r.test_accuracy, r.seconds, r.samples_per_second());
+  std::string text = line;
+  std::snprintf(line, sizeof line, "         forward %.0f%%  backward %.0f%%  optimiser %.0f%%  input %.1f%%  |  %.0f GFLOP/s",
+                share * r.forward_s, share * r.backward_s, share * r.optimizer_s, share * r.input_s, rate / 1e9);
+  text += line;
+  if (peak > 0) {
+    std::snprintf(line, sizeof line, ", %.0f%% of this machine's %.0f", 100 * rate / peak, peak / 1e9);
+    text += line;
+  }
+  text += '\n';
+  if (r.transfer_s + r.wait_s > 0) {
+    std::snprintf(line, sizeof line, "         transfers %.1f%%  waiting for the device %.1f%%\n", share * r.transfer_s,
+                  share * r.wait_s);
+    text += line;
+  }
   if (price > 0) {
     const double cost = price * r.seconds / 3600;
-    std::snprintf(lines + length, sizeof lines - std::size_t(length), "         $%.6f an epoch, %.0f images a dollar\n", cost,
+    std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f images a dollar\n", cost,
                   cost > 0 ? double(r.samples) / cost : 0);
+    text += line;
   }
-  return lines;
+  return text;
 }
 
 [[gnu::noinline, gnu::cold]] inline std::string report_json(const Report& report) {

@@ -4,6 +4,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../device/device.hpp"
 #include "../device/events.hpp"
 #include "../io/file.hpp"
 #include "../profile/flops.hpp"
@@ -18,7 +19,8 @@ namespace tern::train {
 class Session {
  public:
   [[gnu::noinline, gnu::cold]] Session(const Options& options, const char* data, const char* device)
-      : path_(options.json), svg_(options.svg), trace_(options.trace), price_(options.price), peak_(profile::peak_flops()),
+      : path_(options.json), svg_(options.svg), trace_(options.trace), price_(options.price),
+        peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0),
         report_{options.model, data, device, num_threads(), 0, {}} {
     if (!trace_.empty()) ledger::start();
   }
@@ -45,7 +47,7 @@ class Session {
 
  private:
   std::string path_, svg_, trace_;  // the files of the report, its drawing, and the time line
-  double price_, peak_;
+  double price_, peak_;  // dollars an hour; the host's operations a second, 0 where another device does the work
   Report report_;
   InterruptGuard guard_;
 };
