@@ -52,6 +52,8 @@ void ExecutorProcess::start(int device_memory, int pinned_memory) {
     copies[i] = fcntl(given[i], F_DUPFD_CLOEXEC, 10);
     posix_spawn_file_actions_adddup2(&actions, copies[i], 3 + i);
   }
+  // Who reads what this process prints until its end would wait for the child too.
+  posix_spawn_file_actions_adddup2(&actions, 2, 1);
   std::string path = library_folder() + "/tern_emulator_executor";
   char* arguments[] = {path.data(), nullptr};
   if (posix_spawn(&process_, path.c_str(), &actions, nullptr, arguments, environ)) give_up(path.c_str());

@@ -2,6 +2,7 @@
 #pragma once
 #include "catch.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 #include <cstdio>
 #include <string>
@@ -28,7 +29,7 @@ template <class F> std::string printed_to(int end, int other_end, const F& f) {
 /// What f prints where there is no terminal; less than a pipe holds.
 template <class F> std::string printed(const F& f) {
   int ends[2];
-  REQUIRE(pipe(ends) == 0);
+  REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
   return printed_to(ends[1], ends[0], f);
 }
 
