@@ -5,7 +5,7 @@
 //   y = Aᵀ [(G w Gᵀ) ⊙ (Bᵀ x B)] A and dw = Gᵀ [(A dy Aᵀ) ⊙ (Bᵀ x B)] G
 //
 // dx is the convolution of dy with w turned around, its channels exchanged. Activations stay channels-last. They may be
-// bfloat16, what lies between is float: these results are nearer to the exact ones than those of the direct way.
+// bfloat16; what lies between is float, so that the results are those of the same numbers as float, rounded.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
