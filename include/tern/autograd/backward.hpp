@@ -6,7 +6,7 @@
 #include "engine.hpp"
 #include "record.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 

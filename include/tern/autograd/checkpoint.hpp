@@ -14,7 +14,7 @@
 #include "../core/random.hpp"
 #include "record.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 using Impls = std::vector<TensorImpl*>;

@@ -10,7 +10,7 @@
 
 #include "node.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// One run of the engine.
 class Backward {

@@ -6,7 +6,7 @@
 #include "../core/here.hpp"
 #include "../tensor/impl.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What the engine needs to know of arithmetic: one constant table for each device and element type.
 struct GradOps {

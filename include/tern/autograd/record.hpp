@@ -13,7 +13,7 @@
 #include "../tensor/tensor.hpp"
 #include "node.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// The op's name and the user's line, for the tape.
 struct OpName {

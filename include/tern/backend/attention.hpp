@@ -14,8 +14,7 @@
 #include "../core/config.hpp"
 #include "../core/array.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 
 /// Queries [batch, queries, size], keys [batch, keys, size], values [batch, keys, width].
@@ -30,7 +29,6 @@ template <class D>
 inline constexpr bool has_attention = false;
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern
 
 #include "cpu/attention.hpp"

@@ -19,7 +19,7 @@
 #include "../core/array.hpp"
 #include "../core/config.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 struct BatchNorm {
   double eps = 1e-5, momentum = 0.1;

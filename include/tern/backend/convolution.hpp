@@ -16,7 +16,7 @@
 #include "../core/array.hpp"
 #include "../core/config.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// How a convolution's window moves, for each of its `dims` dimensions.
 struct Convolution {

@@ -17,7 +17,7 @@
 #endif
 #include "reduction.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// How a cross entropy is calculated.
 struct CrossEntropyPlan {

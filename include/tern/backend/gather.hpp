@@ -19,12 +19,11 @@
 #include "../core/config.hpp"
 #include "../core/array.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What embedding_bag makes of the rows of a bag.
 enum class BagMode : unsigned char { sum, mean, max };
 
-inline namespace TERN_ISA {
 namespace backend {
 
 /// How bags are reduced.
@@ -34,7 +33,6 @@ struct Bags {
 };
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern
 
 #include "cpu/gather.hpp"

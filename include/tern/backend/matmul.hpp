@@ -6,8 +6,7 @@
 #include "../core/config.hpp"
 #include "../core/error.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 
 /// What is applied to a product on its way to memory. gelu is the exact one, x (1 + erf(x / sqrt(2))) / 2.
@@ -32,7 +31,6 @@ struct MatMul {
 };
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern
 
 #include "cpu/matmul.hpp"

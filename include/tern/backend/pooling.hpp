@@ -27,7 +27,7 @@
 #include "../core/array.hpp"
 #include "../core/config.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// How a pooling's window moves over three dimensions; where there are fewer, they are the last.
 struct Pooling {

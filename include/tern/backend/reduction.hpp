@@ -8,12 +8,11 @@
 #include "../core/config.hpp"
 #include "../core/error.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What a loss gives: one number for each sample, their mean, or their sum.
 enum class Reduction { none, mean, sum };
 
-inline namespace TERN_ISA {
 namespace backend {
 
 // V is whatever the device computes with.
@@ -47,5 +46,4 @@ struct Minimum {
 };
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

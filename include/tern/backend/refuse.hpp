@@ -12,8 +12,7 @@
 #include "../device/device.hpp"
 #include "cuda/refuse.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 
 template <HostDevice D>
@@ -22,5 +21,4 @@ void refuse_if(D, const char* op, BadElement what, const Array& found) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

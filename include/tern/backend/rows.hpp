@@ -16,7 +16,7 @@
 #endif
 #include "../core/array.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 struct Rows {
   const Array& array;

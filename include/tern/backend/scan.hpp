@@ -17,7 +17,7 @@
 #include "../core/array.hpp"
 #include "../core/config.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 enum class Scan : unsigned char { sum, product, recurrence };
 

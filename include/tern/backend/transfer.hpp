@@ -9,8 +9,7 @@
 #include "../device/cuda/pinned.hpp"
 #include "copy.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 
 template <HostDevice To, HostDevice From>
@@ -32,5 +31,4 @@ void transfer(To, Cuda, const Array& out, const Array& in) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

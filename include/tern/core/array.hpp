@@ -6,7 +6,7 @@
 #include "dtype.hpp"
 #include "shape.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// A strided block of elements that does not own its memory. Strides count elements.
 struct Array {

@@ -5,7 +5,9 @@
 #endif
 #include <ctime>
 
-namespace tern {
+#include "config.hpp"
+
+namespace tern::inline TERN_BUILD {
 
 /// Seconds of a clock that only goes forward.
 inline double now() {

@@ -1,11 +1,14 @@
-// What the compiler was told to build for. Kernels live in an inline namespace named after it, so that objects compiled with
-// different flags can be linked into one program without one object's kernels standing in for the other's.
+// What the compiler was told to build for. All of tern stands in an inline namespace named after it, tern::avx2_fma_openmp say: objects
+// compiled with other options have other names, so they do not link with each other's functions and one does not run the other's
+// instructions. A mix is an undefined reference that names both.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
 
-#if defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#if defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)
+#define TERN_ISA avx512_vnni
+#elif defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define TERN_ISA avx512
 #elif defined(__AVX512F__)
 #define TERN_ISA avx512f
@@ -34,10 +37,20 @@
 #define TERN_INSTANCE(...)
 #endif
 
+#if defined(_OPENMP)
+#define TERN_THREADING openmp
+#else
+#define TERN_THREADING serial
+#endif
+
+#define TERN_JOIN_(a, b) a##_##b
+#define TERN_JOIN(a, b) TERN_JOIN_(a, b)
+#define TERN_BUILD TERN_JOIN(TERN_ISA, TERN_THREADING)
+
 #define TERN_STRINGIFY_(x) #x
 #define TERN_STRINGIFY(x) TERN_STRINGIFY_(x)
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What this object was compiled for.
 struct BuildInfo {
@@ -50,9 +63,7 @@ struct BuildInfo {
 #endif
 };
 
-inline namespace TERN_ISA {
 /// The library's version, the instruction set and the compiler of the calling object.
 constexpr BuildInfo build_info() { return {}; }
-}  // namespace TERN_ISA
 
 }  // namespace tern

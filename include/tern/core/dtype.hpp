@@ -8,7 +8,7 @@
 
 #include "float16.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 enum class DType : std::uint8_t { float32, float64, bfloat16, float16, int64, int32, uint8, boolean };
 

@@ -5,7 +5,7 @@
 #endif
 #include "error.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 enum class BadElement : Index { index, target, probability };
 

@@ -11,7 +11,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace tern {
+#include "config.hpp"
+
+namespace tern::inline TERN_BUILD {
 
 /// Sizes, strides and positions.
 using Index = std::int64_t;

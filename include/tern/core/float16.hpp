@@ -6,7 +6,9 @@
 #include <bit>
 #include <cstdint>
 
-namespace tern {
+#include "config.hpp"
+
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 

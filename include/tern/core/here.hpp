@@ -5,7 +5,9 @@
 #endif
 #include <cstdint>
 
-namespace tern {
+#include "config.hpp"
+
+namespace tern::inline TERN_BUILD {
 
 /// A source line. As a default argument it is the caller's; std::source_location is missing in clang 14's library.
 class Here {

@@ -12,7 +12,7 @@
 #include <omp.h>
 #endif
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tern {
+#include "config.hpp"
+
+namespace tern::inline TERN_BUILD {
 
 /// Four random 32-bit words.
 struct RandomWords {

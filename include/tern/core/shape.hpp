@@ -8,7 +8,7 @@
 
 #include "error.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// The most dimensions a tensor can have.
 inline constexpr int max_dims = 8;

@@ -12,7 +12,7 @@
 #include "byte_images.hpp"
 #include "plain_or_gzip.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 struct Cifar10Options {
   bool train = true;                                       ///< the training images, or the test images

@@ -8,7 +8,7 @@
 
 #include "dataset.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 namespace detail {
 

@@ -14,7 +14,7 @@
 #include "../io/gzip.hpp"
 #include "../tensor/map.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 struct CsvOptions {
   bool header = true;    ///< the first line names the columns

@@ -10,7 +10,7 @@
 #include "../tensor/map.hpp"
 #include "random_key.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 /// A number of samples, and batches of chosen ones as a std::tuple of tensors in host memory, whose first dimension
 /// counts samples. Several threads call batch() at once.

@@ -9,7 +9,7 @@
 #include "../core/random.hpp"
 #include "mnist.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 namespace detail {
 

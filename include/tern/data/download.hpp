@@ -13,7 +13,7 @@
 
 extern char** environ;
 
-namespace tern::data::detail {
+namespace tern::inline TERN_BUILD::data::detail {
 
 /// Runs a program found in PATH with its input and output closed off; waits for it and kills it when the time is up.
 /// Returns what went wrong; empty: it ended with status 0.

@@ -7,7 +7,7 @@
 #include "../io/gzip.hpp"
 #include "../tensor/map.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 /// Reads an idx file of unsigned bytes, plain or gzip. It must have the sizes of `expected`, where -1 stands for any
 /// size up to max_size. Error, naming the file, on anything else.

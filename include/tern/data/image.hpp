@@ -8,7 +8,7 @@
 
 #include "random_key.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 /// Rows and columns; one number is a square's.
 struct ImageSize {

@@ -17,7 +17,7 @@
 #include "../io/file.hpp"
 #include "transformed.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 namespace detail {
 

@@ -11,7 +11,7 @@
 #include "dataset.hpp"
 #include "prefetch.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 struct LoaderOptions {
   Index batch_size = 1;

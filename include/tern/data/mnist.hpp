@@ -8,7 +8,7 @@
 #include "image.hpp"
 #include "plain_or_gzip.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 struct MnistOptions {
   bool train = true;        ///< the training images, or the test images

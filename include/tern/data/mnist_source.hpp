@@ -12,7 +12,7 @@
 #include "digits.hpp"
 #include "download.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 /// The public mirrors of MNIST.
 [[gnu::noinline, gnu::cold]] inline std::vector<std::string> mnist_mirrors() {

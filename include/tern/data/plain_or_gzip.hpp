@@ -5,7 +5,7 @@
 #endif
 #include "../io/file.hpp"
 
-namespace tern::data::detail {
+namespace tern::inline TERN_BUILD::data::detail {
 
 /// folder/name or folder/name.gz, whichever there is; empty if there is neither.
 [[gnu::noinline, gnu::cold]] inline std::string find_plain_or_gzip(const std::string& folder, const std::string& name) {

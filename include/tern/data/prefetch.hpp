@@ -13,7 +13,7 @@
 #include "../core/clock.hpp"
 #include "../core/parallel.hpp"
 
-namespace tern::data::detail {
+namespace tern::inline TERN_BUILD::data::detail {
 
 /// Threads that make items 0, 1, … count - 1, each in one of a few slots, and one consumer that takes them in order.
 class Prefetcher {

@@ -8,7 +8,7 @@
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 /// Which random numbers a batch is made with.
 struct RandomKey {

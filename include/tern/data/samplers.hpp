@@ -9,7 +9,7 @@
 
 #include "random_key.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 namespace detail {
 

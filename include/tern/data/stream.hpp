@@ -6,7 +6,7 @@
 #include "collate.hpp"
 #include "loader.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 /// A range of samples, std::tuples of tensors and numbers, that starts over at begin(). One thread at a time reads it.
 template <class S>

@@ -10,7 +10,7 @@
 #include "image.hpp"
 #include "samplers.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 /// The samples of a data set that are named. A set that is a variable must live as long as this; a temporary is kept.
 template <class Set>

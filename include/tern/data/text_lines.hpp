@@ -9,7 +9,7 @@
 
 #include "../io/gzip.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 /// A file's lines by their numbers, without their ends; collated(lines, f) makes batches of them.
 class TextLines {

@@ -8,7 +8,7 @@
 #include "dataset.hpp"
 #include "image.hpp"
 
-namespace tern::data {
+namespace tern::inline TERN_BUILD::data {
 
 namespace transforms {
 

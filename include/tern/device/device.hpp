@@ -9,7 +9,7 @@
 #include "cuda/context.hpp"
 #include "memory.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// The host's processor and memory.
 struct Cpu {};

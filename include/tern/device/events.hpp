@@ -7,7 +7,7 @@
 
 #include "../core/here.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What a device is kept busy with, or keeps the host waiting for.
 enum class Work : std::uint8_t { kernel, to_device, to_host, wait };

@@ -11,7 +11,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// Bytes of a device's memory: in use now, the most in use so far, and kept for reuse.
 struct MemoryStats {

@@ -9,8 +9,7 @@
 
 #include "math.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace expr {
 
 /// A derivative. That it is zero because nothing depends on the input is known apart from its value, so that 0 times an
@@ -212,5 +211,4 @@ template <class F> struct AnyPartial {
 };
 
 }  // namespace expr
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -9,8 +9,7 @@
 
 #include "packet.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace expr {
 
 /// |x|.
@@ -325,5 +324,4 @@ inline Packet<float> erf(Packet<float> x) {
 }
 
 }  // namespace expr
-}  // namespace TERN_ISA
 }  // namespace tern

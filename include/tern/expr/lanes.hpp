@@ -10,8 +10,7 @@
 #include "../core/dtype.hpp"
 #include "packet.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace expr {
 
 template <class T, int N>
@@ -204,5 +203,4 @@ auto mask_of(V v) {
 }
 
 }  // namespace expr
-}  // namespace TERN_ISA
 }  // namespace tern

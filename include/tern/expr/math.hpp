@@ -7,8 +7,7 @@
 #include "lanes.hpp"
 #include "special.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace expr {
 
 /// A packet or lanes: numbers, not masks.
@@ -81,5 +80,4 @@ template <Numbers V> auto isfinite(V x) { return x - x == 0; }
 template <Numbers V> auto isinf(V x) { return (x == x) & (x - x != 0); }
 
 }  // namespace expr
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -5,8 +5,7 @@
 #endif
 #include "lanes.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace expr {
 
 namespace detail {
@@ -112,5 +111,4 @@ template <class U, class V> void store_as(U* p, const V& v) {
 }
 
 }  // namespace expr
-}  // namespace TERN_ISA
 }  // namespace tern

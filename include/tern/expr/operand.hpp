@@ -9,8 +9,7 @@
 
 #include "../core/config.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace expr {
 
 /// f of each lane of x (and y), one lane after the other.
@@ -69,5 +68,4 @@ template <class V> struct TwoArgumentFunctions {
 };
 
 }  // namespace expr
-}  // namespace TERN_ISA
 }  // namespace tern

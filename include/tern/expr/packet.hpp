@@ -8,8 +8,7 @@
 
 #include "operand.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace expr {
 
 #if defined(__AVX512F__)
@@ -124,5 +123,4 @@ template <class T> struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<P
 };
 
 }  // namespace expr
-}  // namespace TERN_ISA
 }  // namespace tern

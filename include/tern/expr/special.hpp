@@ -8,8 +8,7 @@
 
 #include "../core/config.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace expr {
 namespace special {
 
@@ -91,5 +90,4 @@ inline double lgamma(double x) {
 
 }  // namespace special
 }  // namespace expr
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -11,8 +11,7 @@
 #include "../core/error.hpp"
 #include "operand.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace expr {
 
 /// What a lambda does, step by step. Steps are numbered; a step's arguments are numbers of earlier ones.
@@ -225,5 +224,4 @@ template <class T> struct Symbol : Assignable<Symbol<T>> {
 #undef TERN_SYMBOL_TEST
 
 }  // namespace expr
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -12,7 +12,7 @@
 #include "../tensor/any_tensor.hpp"
 #include "../tensor/pinned.hpp"
 
-namespace tern::io {
+namespace tern::inline TERN_BUILD::io {
 
 /// DLPack's structures, laid out as its header declares them; pointers to the ones may be cast to the others.
 namespace dlpack {

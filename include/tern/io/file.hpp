@@ -17,7 +17,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::io {
+namespace tern::inline TERN_BUILD::io {
 
 /// Error("op: 'path': action: what errno says").
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail_errno(const char* op, const std::string& path,

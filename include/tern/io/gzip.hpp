@@ -7,7 +7,7 @@
 
 #include "file.hpp"
 
-namespace tern::io {
+namespace tern::inline TERN_BUILD::io {
 
 /// Reads a file from front to back, uncompressing it where it is gzip. A name that ends in .gz must be.
 class GzipReader {

@@ -11,7 +11,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::io {
+namespace tern::inline TERN_BUILD::io {
 
 /// The text as a JSON string, quotes included. Bytes beyond ASCII are passed on: they are expected to be UTF-8.
 [[gnu::noinline, gnu::cold]] inline std::string json_quoted(const std::string& text) {

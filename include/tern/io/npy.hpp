@@ -10,7 +10,7 @@
 #include "../tensor/map.hpp"
 #include "file.hpp"
 
-namespace tern::io {
+namespace tern::inline TERN_BUILD::io {
 
 namespace detail {
 

@@ -7,7 +7,7 @@
 
 #include "npy.hpp"
 
-namespace tern::io {
+namespace tern::inline TERN_BUILD::io {
 
 namespace detail {
 

@@ -8,7 +8,7 @@
 #include "file.hpp"
 #include "safetensors_header.hpp"
 
-namespace tern::io {
+namespace tern::inline TERN_BUILD::io {
 
 namespace detail {
 

@@ -14,7 +14,7 @@
 #include "../core/shape.hpp"
 #include "json.hpp"
 
-namespace tern::io {
+namespace tern::inline TERN_BUILD::io {
 
 /// A tensor in a file; its bytes are [begin, end) of what follows the header.
 struct SafetensorsEntry {

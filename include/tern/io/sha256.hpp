@@ -8,7 +8,9 @@
 #include <cstring>
 #include <string>
 
-namespace tern::io {
+#include "../core/config.hpp"
+
+namespace tern::inline TERN_BUILD::io {
 
 /// The hash of a sequence of bytes, given in any number of pieces.
 class Sha256 {

@@ -5,7 +5,7 @@
 #endif
 #include "conv_stack.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 struct AlexNetOptions {
   Index num_classes = 1000;

@@ -6,7 +6,7 @@
 #include "../nn/fusion.hpp"
 #include "../nn/init.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 /// A convolution without bias whose weights start normal, scaled by its outputs (He et al., 2015).
 template <Device D, Element T>

@@ -10,7 +10,7 @@
 #include "../ops/dropout.hpp"
 #include "../ops/pooling.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 /// Convolutions, each with relu; behind some of them max-pooling in steps of 2.
 template <Device D, Element T = float>

@@ -8,7 +8,7 @@
 #include "../nn/linear.hpp"
 #include "inception.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 struct GoogLeNetOptions {
   Index num_classes = 1000;

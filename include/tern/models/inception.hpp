@@ -7,7 +7,7 @@
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 /// Images whose channels were normalised with the means and deviations of ImageNet's, normalised with 0.5 and 0.5
 /// instead: the weights that torchvision publishes for these networks were trained with such.

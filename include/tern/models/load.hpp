@@ -6,7 +6,7 @@
 #include "../io/safetensors.hpp"
 #include "../nn/module.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 /// Loads a safetensors file with the names of torchvision's (of Xception timm's) models. Weights of auxiliary heads,
 /// which the models here lack, are passed over. Error, and nothing changed, if a name is missing or unexpected, or a

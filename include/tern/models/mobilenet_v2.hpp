@@ -9,7 +9,7 @@
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 /// A convolution with relu6; or an inverted residual: one of 1 x 1 to more channels, a 3 x 3 one of each channel alone,
 /// and one of 1 x 1 back to few, without relu6, added to x where the sizes allow it.

@@ -8,7 +8,7 @@
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 /// relu(f(x) + x): f of two 3 x 3 convolutions, or of a 3 x 3 one between two of 1 x 1. Where sizes differ, x goes
 /// through a convolution of 1 x 1.

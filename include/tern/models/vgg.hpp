@@ -6,7 +6,7 @@
 #include "../nn/init.hpp"
 #include "conv_stack.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 struct VggOptions {
   Index num_classes = 1000;

@@ -8,7 +8,7 @@
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"
 
-namespace tern::models {
+namespace tern::inline TERN_BUILD::models {
 
 /// A 3 x 3 convolution of each channel alone, then one of 1 x 1.
 template <Device D, Element T = float>

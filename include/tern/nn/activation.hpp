@@ -7,7 +7,7 @@
 #include "../ops/softmax.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// A module of one pointwise function, as PyTorch names it.
 #define TERN_ACTIVATION_MODULE(Name, function)                               \

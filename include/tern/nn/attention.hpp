@@ -9,7 +9,7 @@
 #include "../ops/random.hpp"
 #include "linear.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 struct MultiheadAttentionOptions {
   double dropout = 0;  // of the weights, in training

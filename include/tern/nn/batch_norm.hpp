@@ -7,7 +7,7 @@
 #include "../ops/batch_norm.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 struct BatchNormOptions {
   double eps = 1e-5;

@@ -9,7 +9,7 @@
 #include "../ops/random.hpp"
 #include "linear.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// y_o = x1ᵀ W_o x2 + b_o, x1 [.., in1_features], x2 [.., in2_features], W [out, in1, in2]. W and b start uniform in
 /// ±1/√in1_features.

@@ -9,7 +9,7 @@
 #include "../ops/random.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// As ConvOptions, and whether there is a bias.
 struct ConvLayerOptions {

@@ -6,7 +6,7 @@
 #include "../ops/dropout.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// In training each element (Dropout, AlphaDropout) or each channel of [N, C, ...] (Dropout1d to 3d,
 /// FeatureAlphaDropout) falls with probability p, as the function has it; in evaluation x itself.

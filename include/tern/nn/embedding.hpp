@@ -7,7 +7,7 @@
 #include "../ops/random.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 struct EmbeddingOptions {
   Index padding_idx = -1;  // a row that starts as zeros and is never trained; -1: none

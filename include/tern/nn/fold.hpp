@@ -6,7 +6,7 @@
 #include "../ops/fold.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// [N, C, H, W] as [N, C kh kw, L], a column for each window.
 template <Device D, Element T = float>

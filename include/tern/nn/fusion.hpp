@@ -9,7 +9,7 @@
 #include "convolution.hpp"
 #include "sequential.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// A layer that does what norm(conv(x)) does in evaluation: with s = norm.weight / √(running_var + eps), its weight is
 /// conv.weight s and its bias (conv.bias − running_mean) s + norm.bias. Error if the normalisation keeps no statistics,

@@ -6,7 +6,7 @@
 #include "../ops/group_norm.hpp"
 #include "batch_norm.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 struct GroupNormOptions {
   double eps = 1e-5;

@@ -10,7 +10,7 @@
 #include "../tensor/any_tensor.hpp"
 #include "members.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 namespace detail {
 

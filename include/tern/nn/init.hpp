@@ -11,7 +11,7 @@
 #include "../ops/random.hpp"
 #include "../ops/special.hpp"
 
-namespace tern::nn::init {
+namespace tern::inline TERN_BUILD::nn::init {
 
 enum class FanMode { fan_in, fan_out };
 

@@ -6,7 +6,7 @@
 #include "../ops/interpolate.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// interpolate with fixed options: Upsample<D>({.scale_factor = 2, .mode = InterpolateMode::bilinear}).
 template <Device D, Element T = float>

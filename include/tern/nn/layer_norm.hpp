@@ -6,7 +6,7 @@
 #include "../ops/layer_norm.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 struct LayerNormOptions {
   double eps = 1e-5;

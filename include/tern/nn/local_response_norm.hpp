@@ -6,7 +6,7 @@
 #include "../ops/local_response_norm.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// x / (k + alpha a)^beta, a the average of x^2 over `size` neighbouring channels of [N, C, ...].
 template <Device D, Element T = float>

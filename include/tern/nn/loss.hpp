@@ -9,7 +9,7 @@
 #include "../ops/ranking_losses.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// A module of one loss: forward(inputs…) is function(inputs…, options).
 #define TERN_LOSS_MODULE(Name, Options, function)                         \

@@ -12,7 +12,7 @@
 #include "../ops/overwrite.hpp"
 #include "registry.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 class ModuleBase;
 

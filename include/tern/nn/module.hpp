@@ -12,7 +12,7 @@
 #include "hooks.hpp"
 #include "state_dict.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace nn {
 

@@ -6,7 +6,7 @@
 #include "../ops/pad.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 namespace detail {
 
 /// {left, right, top, bottom, front, back} from these or from one number for all sides.

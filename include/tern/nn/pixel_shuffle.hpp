@@ -6,7 +6,7 @@
 #include "../ops/pixel_shuffle.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// [.., C r², H, W] as [.., C, H r, W r].
 template <Device D, Element T = float>

@@ -6,7 +6,7 @@
 #include "../ops/pooling.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 // MaxPool, AvgPool and AdaptiveAvgPool, AdaptiveMaxPool of images of n = 1, 2 or 3 dimensions: max_poolnd(x,
 // kernel_size, options) and so on, as ops/pooling.hpp has them.

@@ -7,7 +7,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// A stretch of memory: an object.
 struct Extent {

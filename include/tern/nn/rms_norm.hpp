@@ -6,7 +6,7 @@
 #include "../ops/rms_norm.hpp"
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 struct RMSNormOptions {
   std::optional<double> eps{};  // the element type's machine epsilon by default

@@ -7,7 +7,7 @@
 
 #include "module.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// f(g(x)) of its modules, first to last. Their names are 0, 1, …
 template <IsModule... L>

@@ -8,7 +8,7 @@
 #include "../autograd/backward.hpp"
 #include "members.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 namespace detail {
 

@@ -5,7 +5,7 @@
 #endif
 #include "state_dict.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 /// One line a module: its name, its type, its tensors and their shapes; last the number of parameters.
 [[gnu::noinline, gnu::cold]] inline std::string summary(const AnyModule& module) {

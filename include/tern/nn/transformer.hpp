@@ -8,7 +8,7 @@
 #include "attention.hpp"
 #include "layer_norm.hpp"
 
-namespace tern::nn {
+namespace tern::inline TERN_BUILD::nn {
 
 enum class TransformerActivation { relu, gelu };
 

@@ -11,7 +11,7 @@
 #include "trigonometric.hpp"
 #include "views.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 inline constexpr auto relu_expression = [](auto x) { return where(x < 0, 0, x); };

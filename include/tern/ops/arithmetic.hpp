@@ -5,7 +5,7 @@
 #endif
 #include "pointwise.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 inline constexpr auto neg_expression = [](auto x) { return -x; };

@@ -13,7 +13,7 @@
 #include "triangle.hpp"
 #include "wide.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 struct AttentionOptions {
   double dropout_p = 0;

@@ -9,7 +9,7 @@
 #include "rounding.hpp"
 #include "where.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Error unless x is [N, C, ...] and what belongs to its channels, where it is given, has C elements.

@@ -7,7 +7,7 @@
 #include "exponential.hpp"
 #include "losses.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What binary_cross_entropy takes besides input and target.
 template <Device D, Floating T>

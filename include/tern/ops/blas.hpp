@@ -9,7 +9,7 @@
 #include "shape.hpp"
 #include "wide.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 

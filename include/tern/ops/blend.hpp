@@ -5,7 +5,7 @@
 #endif
 #include "arithmetic.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 // From the nearer end, so that the weights 0 and 1 give the ends exactly.

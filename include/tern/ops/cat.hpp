@@ -5,7 +5,7 @@
 #endif
 #include "views.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// The shape of the tensors laid end to end along dim.

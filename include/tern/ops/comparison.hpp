@@ -5,7 +5,7 @@
 #endif
 #include "copy.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 /// x becomes 1 where the result of a comparison is true, else 0.

@@ -6,7 +6,7 @@
 #include "convolution.hpp"
 #include "pad.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// As ConvOptions: stride and padding are those of the convolution whose adjoint it is. Of the sizes that this one maps
 /// to the input's, output_padding chooses a larger one.

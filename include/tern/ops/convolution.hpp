@@ -15,7 +15,7 @@
 #include "copy.hpp"
 #include "reduce.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// Zeros on both sides of each dimension: how many, "valid" for none, or "same" for as many as keep the sizes at
 /// stride 1.

@@ -5,7 +5,7 @@
 #endif
 #include "arithmetic.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 

@@ -6,7 +6,7 @@
 #include "../backend/cross_entropy.hpp"
 #include "softmax.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What nll_loss takes besides input and target.
 template <Device D, Floating T>

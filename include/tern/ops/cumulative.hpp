@@ -7,7 +7,7 @@
 #include "cat.hpp"
 #include "copy.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// One element of fill, then all of x but the last along dim; reverse: all but the first, then fill.

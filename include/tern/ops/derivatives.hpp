@@ -12,7 +12,7 @@
 #include "cat.hpp"
 #include "grad_ops.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What the functions below take last.
 struct DerivativeOptions {

@@ -8,7 +8,7 @@
 #include "statistics.hpp"
 #include "where.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace linalg {
 

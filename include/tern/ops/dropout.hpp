@@ -10,7 +10,7 @@
 #include "pointwise.hpp"
 #include "random.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Linear in x, so its gradient is the same op, and the gradient of that; all in one order in memory.

@@ -12,7 +12,7 @@
 #include "shape.hpp"
 #include "wide.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// A tensor and the label of each of its dimensions: a letter, or 1, 2 … for those of an ellipsis, the last being 1.

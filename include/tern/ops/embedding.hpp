@@ -8,7 +8,7 @@
 #include "transfer.hpp"
 #include "where.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// y[..., :] = weight[x[...], :]. The row padding_idx gets no gradient; -1: there is none.
 template <Device D, Element T>

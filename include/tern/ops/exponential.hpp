@@ -6,7 +6,7 @@
 #include "comparison.hpp"
 #include "where.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// e^x.
 TERN_UNARY_BY_HAND(exp, exp(x), y, g * y)

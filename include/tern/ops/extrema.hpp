@@ -6,7 +6,7 @@
 #include "reduce.hpp"
 #include "where.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Error if there is nothing to choose from.

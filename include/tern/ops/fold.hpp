@@ -6,7 +6,7 @@
 #include "pad.hpp"
 #include "shape.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// How a window moves over an image, in each direction: {vertical, horizontal}, or one number for both.
 struct UnfoldOptions {

@@ -6,7 +6,7 @@
 #include "pointwise.hpp"
 #include "reduce.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 template <class A>

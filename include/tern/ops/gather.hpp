@@ -7,7 +7,7 @@
 #include "copy.hpp"
 #include "views.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 template <class D, class T>

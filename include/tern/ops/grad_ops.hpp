@@ -6,7 +6,7 @@
 #include "reduce.hpp"
 #include "views.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// x summed to a shape that broadcasts to x's: the gradient of broadcasting.
 template <Device D, Element T>

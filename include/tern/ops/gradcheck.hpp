@@ -9,7 +9,7 @@
 #include "../autograd/backward.hpp"
 #include "grad_ops.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What gradcheck allows: |analytic - numerical| <= atol + rtol |numerical|, numerical from steps of eps to both sides.
 struct GradcheckOptions {

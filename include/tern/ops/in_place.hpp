@@ -8,7 +8,7 @@
 #include "../tensor/map.hpp"
 #include "region.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// Error where x must not be written: a leaf that the tape needs unchanged, or memory that several indices share. Pinned memory is
 /// waited for.

@@ -11,7 +11,7 @@
 #include "comparison.hpp"
 #include "views.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What one entry of an index can be.
 template <class D>

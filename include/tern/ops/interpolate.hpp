@@ -11,7 +11,7 @@
 #include "power.hpp"
 #include "rounding.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 enum class InterpolateMode : unsigned char { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
 

@@ -7,7 +7,7 @@
 #include "power.hpp"
 #include "softmax.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Error unless the shape is the end of x's, and a is of that shape.

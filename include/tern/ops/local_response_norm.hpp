@@ -7,7 +7,7 @@
 #include "pooling.hpp"
 #include "shape.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// x / (k + alpha a)^beta, a being the average of x^2 over `size` neighbouring channels of x, [N, C, ...], from size /
 /// 2 before; beyond the first and the last there are zeros.

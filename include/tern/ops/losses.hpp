@@ -8,7 +8,7 @@
 #include "rounding.hpp"
 #include "where.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What mse_loss and l1_loss take besides input and target.
 struct LossOptions {

@@ -8,7 +8,7 @@
 #include "../device/events.hpp"
 #include "views.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// The steps from one matrix of a batch to the next, if all batch dimensions (those before the last two) can be walked

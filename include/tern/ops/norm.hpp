@@ -9,7 +9,7 @@
 #include "power.hpp"
 #include "rounding.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 inline constexpr auto absolute = [](auto v) { return abs(v); };

@@ -7,7 +7,7 @@
 #include "in_place.hpp"
 #include "transfer.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// to = from, off the tape: `to` is a Tensor<D, T>, `from` has its shape and any device and floating-point type.
 template <class D, class T>

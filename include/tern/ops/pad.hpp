@@ -8,7 +8,7 @@
 #include "rounding.hpp"
 #include "where.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// What stands in a border: a value; the elements mirrored at the edge, without the edge itself; those at the edge;
 /// those of the other side.

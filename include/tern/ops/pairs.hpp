@@ -8,7 +8,7 @@
 #include "extrema.hpp"
 #include "statistics.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// (var, mean) over dim.
 template <Device D, Floating T>

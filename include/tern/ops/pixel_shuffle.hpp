@@ -7,7 +7,7 @@
 #endif
 #include "shape.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// [.., C r², H, W] as [.., C, H r, W r]: the channels c r² + i r + j are the pixels (h r + i, w r + j) of channel c.
 template <Device D, Element T>

@@ -9,7 +9,7 @@
 #include "../tensor/map.hpp"
 #include "in_place.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// The derivative of a derived gradient f by its k-th argument. Its own derivative would be the third: an Error.

@@ -14,7 +14,7 @@
 #include "sort.hpp"
 #include "wide.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 struct MaxPoolOptions {
   Dims stride{}, padding = 0, dilation = 1;

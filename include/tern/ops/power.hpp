@@ -7,7 +7,7 @@
 
 #include "exponential.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 TERN_UNARY_BY_HAND(sqrt, sqrt(x), y, g / (2 * y))
 /// 1 / sqrt(x).

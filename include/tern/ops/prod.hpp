@@ -6,7 +6,7 @@
 #include "cat.hpp"
 #include "reduce.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Row i is the product of all rows of x but the i-th. A tree of multiplications rather than a quotient: right at

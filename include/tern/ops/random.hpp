@@ -7,7 +7,7 @@
 #include "../backend/random.hpp"
 #include "transfer.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// Uniform in [low, high).
 template <Device D, Element T = float>

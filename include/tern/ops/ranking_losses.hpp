@@ -6,7 +6,7 @@
 #include "distance.hpp"
 #include "losses.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 struct MarginLossOptions {
   double margin = 0;

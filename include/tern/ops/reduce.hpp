@@ -8,7 +8,7 @@
 #include "../backend/transfer.hpp"
 #include "views.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// What is reduced: the inputs' common shape, and the set of dimensions.

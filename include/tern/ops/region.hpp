@@ -7,7 +7,7 @@
 #endif
 #include "../autograd/record.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 enum class RegionOp : std::uint8_t { take, put, clear };
 

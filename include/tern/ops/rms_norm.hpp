@@ -9,7 +9,7 @@
 #include "layer_norm.hpp"
 #include "wide.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// x / sqrt(mean of x^2 + eps) · weight, over the last dimensions of x, which are normalized_shape. The weight is of
 /// that shape; undefined it is ones. eps is the machine epsilon of T if not given.

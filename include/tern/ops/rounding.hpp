@@ -8,7 +8,7 @@
 
 #include "pointwise.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 inline constexpr auto abs_expression = [](auto x) { return abs(x); };

@@ -8,7 +8,7 @@
 #include "cat.hpp"
 #include "gather.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// x stretched to a shape, as expand does.
 template <Device D, Element T>

@@ -7,7 +7,7 @@
 #include "exponential.hpp"
 #include "reduce.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 template <class D, class T>

@@ -7,7 +7,7 @@
 #include "../backend/sort.hpp"
 #include "gather.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// Elements of a tensor and their positions along a dimension of it.
 template <class D, class T>

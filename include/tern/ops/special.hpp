@@ -5,7 +5,7 @@
 #endif
 #include "exponential.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x.
 TERN_UNARY_BY_HAND(erf, erf(x), x, 1.12837916709551257390 * g * exp(-x * x))

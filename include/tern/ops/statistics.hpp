@@ -6,7 +6,7 @@
 #include "exponential.hpp"
 #include "reduce.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// finish(sum over dim of (x - mean)^2 / (n - correction)); the mean is kept in the precision that is calculated in.

@@ -12,7 +12,7 @@
 #include "shape.hpp"
 #include "sort.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// The elements at these positions of the flattened x, in index's shape.
 template <Device D, Element T>

@@ -7,7 +7,7 @@
 #include "../tensor/pending.hpp"
 #include "copy.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// x on a device, in x's memory order; x itself where it is there already.
 template <Device D, Element T, Device D2>

@@ -7,7 +7,7 @@
 #include "indexing.hpp"
 #include "shape.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// x with zeros where rule(row - column, diagonal) holds.

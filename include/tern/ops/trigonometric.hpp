@@ -6,7 +6,7 @@
 #include "exponential.hpp"
 #include "power.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 TERN_UNARY_BY_HAND(sin, sin(x), x, g * cos(x))
 TERN_UNARY_BY_HAND(cos, cos(x), x, -g * sin(x))

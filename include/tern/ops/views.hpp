@@ -6,7 +6,7 @@
 #include "copy.hpp"
 #include "region.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Ties a view to the tensor whose elements it shares, so that writing either rewrites the history of both.

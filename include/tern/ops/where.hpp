@@ -8,7 +8,7 @@
 
 #include "comparison.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 inline constexpr auto where_expression = [](auto condition, auto a, auto b) { return where(condition != 0, a, b); };

@@ -5,7 +5,7 @@
 #endif
 #include "copy.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// f(x...), calculated in compute_t<T>: 16-bit tensors are converted before and after, others are passed as they are.
 template <class F, class D, class T, class... X>

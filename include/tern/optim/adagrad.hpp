@@ -5,7 +5,7 @@
 #endif
 #include "grouped.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 struct AdagradOptions {
   double lr = 1e-2;

@@ -9,7 +9,7 @@
 
 #include "grouped.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 struct AdamOptions {
   double lr = 1e-3;

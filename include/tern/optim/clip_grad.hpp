@@ -10,7 +10,7 @@
 #include "../ops/where.hpp"
 #include "../tensor/parameters.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 namespace detail {
 

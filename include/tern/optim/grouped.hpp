@@ -5,7 +5,7 @@
 #endif
 #include "optimizer.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 /// The optimiser whose rule is Rule:
 ///

@@ -16,7 +16,7 @@
 #include "line_search.hpp"
 #include "state_reader.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 enum class LineSearch { none, strong_wolfe };
 

@@ -9,7 +9,7 @@
 
 #include "../core/shape.hpp"
 
-namespace tern::optim::detail {
+namespace tern::inline TERN_BUILD::optim::detail {
 
 /// f and its slope at step length t of a line; G is the gradient there.
 template <class G>

@@ -9,7 +9,7 @@
 #include "../tensor/parameters.hpp"
 #include "state_reader.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 struct ExponentialMovingAverageOptions {
   double decay = 0.999;

@@ -10,7 +10,7 @@
 #include "../ops/where.hpp"
 #include "grouped.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 /// What a rate is multiplied by for a matrix of A rows and B columns.
 enum class AdjustLR {

@@ -5,7 +5,7 @@
 #endif
 #include "grouped.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 struct NAdamOptions {
   double lr = 2e-3;

@@ -9,7 +9,7 @@
 #include "slot.hpp"
 #include "state_reader.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 namespace detail {
 

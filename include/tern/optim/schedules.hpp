@@ -9,7 +9,7 @@
 
 #include "optimizer.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 /// The base: a schedule is a function of how often it was stepped.
 class LRScheduler {

@@ -8,7 +8,7 @@
 #include "../ops/overwrite.hpp"
 #include "../tensor/parameters.hpp"
 
-namespace tern::optim {
+namespace tern::inline TERN_BUILD::optim {
 
 class Optimizer;
 struct Slot;

@@ -7,7 +7,7 @@
 
 #include "../tensor/any_tensor.hpp"
 
-namespace tern::optim::detail {
+namespace tern::inline TERN_BUILD::optim::detail {
 
 /// Finds entries by their names and notes which ones were asked for.
 class StateReader {

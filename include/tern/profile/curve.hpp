@@ -6,7 +6,9 @@
 #include <cmath>
 #include <vector>
 
-namespace tern::profile {
+#include "../core/config.hpp"
+
+namespace tern::inline TERN_BUILD::profile {
 
 /// Seconds at measured sizes, in ascending order.
 struct Curve {

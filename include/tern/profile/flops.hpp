@@ -12,7 +12,7 @@
 #include "../device/events.hpp"
 #include "../expr/packet.hpp"
 
-namespace tern::profile {
+namespace tern::inline TERN_BUILD::profile {
 
 /// Floating-point operations of the matrix products that this thread has started.
 inline double flops() { return detail::device_events.flops; }
@@ -25,7 +25,6 @@ inline double transfer_seconds() {
 }
 inline double wait_seconds() { return detail::device_events.host_seconds[int(Work::wait)]; }
 
-inline namespace TERN_ISA {
 
 namespace detail {
 
@@ -72,5 +71,4 @@ TERN_CONTRACTED void multiply_add_chains(Index rounds, std::integer_sequence<int
   return sum;
 }
 
-}  // namespace TERN_ISA
 }  // namespace tern::profile

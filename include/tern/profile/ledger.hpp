@@ -12,7 +12,7 @@
 #include "../device/cuda/timeline.hpp"
 #include "../io/json.hpp"
 
-namespace tern::ledger {
+namespace tern::inline TERN_BUILD::ledger {
 
 /// Starts a new page: forgets what was listed, and lists from here on.
 [[gnu::noinline, gnu::cold]] inline void start() {

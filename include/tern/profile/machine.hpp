@@ -17,7 +17,7 @@
 #include "../tensor/creation.hpp"
 #include "curve.hpp"
 
-namespace tern::profile {
+namespace tern::inline TERN_BUILD::profile {
 
 /// The CPU with all threads and the current CUDA device, in float.
 struct Machine {
@@ -100,7 +100,6 @@ double least_seconds(bool on_device, const F& f) {
       &f);
 }
 
-inline namespace TERN_ISA {
 
 enum Part : int { on_cpu = 1, on_cuda = 2, with_copies = 4 };
 
@@ -158,10 +157,8 @@ Curve measured_curve(const Sizes& sizes, double longest, const X& x, const Secon
   return curve;
 }
 
-}  // namespace TERN_ISA
 }  // namespace measuring
 
-inline namespace TERN_ISA {
 
 /// Measures the CPU, and the GPU if there is one.
 [[gnu::noinline, gnu::cold]] inline void measure(Machine& machine, const Effort& effort = {}) {
@@ -185,7 +182,6 @@ inline namespace TERN_ISA {
           effort.copies, effort.longest, itself, [=](Index n) { return measuring::time_copy(n, to_host, pinned); });
 }
 
-}  // namespace TERN_ISA
 
 namespace measuring {
 

@@ -8,7 +8,7 @@
 #include "../core/random.hpp"
 #include "machine.hpp"
 
-namespace tern::profile {
+namespace tern::inline TERN_BUILD::profile {
 
 /// Whether a question is also answered by running what it is about, on both sides.
 struct Ask {

@@ -6,7 +6,7 @@
 #include "../io/file.hpp"
 #include "ledger.hpp"
 
-namespace tern::ledger {
+namespace tern::inline TERN_BUILD::ledger {
 
 /// The page in the Trace Event Format (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): a
 /// process for the host, whose threads wait, and one for each device, whose streams compute and copy. Times in

@@ -9,7 +9,7 @@
 #include "../device/device.hpp"
 #include "impl.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// A new dense tensor on the device, elements not initialised.
 template <HostDevice D>

@@ -11,7 +11,7 @@
 #include "../device/cuda/memory.hpp"
 #include "tensor.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 

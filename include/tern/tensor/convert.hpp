@@ -5,7 +5,7 @@
 #endif
 #include "any_tensor.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// Element i of floating-point elements; every type's values are doubles.
 [[gnu::noinline, gnu::cold]] inline double floating_at(const Array& x, Index i) {

@@ -9,7 +9,7 @@
 #include "../backend/range.hpp"
 #include "map.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// The values in row-major order as a tensor of a shape.
 template <Device D, Element T>

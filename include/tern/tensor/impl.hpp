@@ -9,7 +9,7 @@
 #include "../core/array.hpp"
 #include "../device/memory.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 struct Node;
 struct TensorImpl;

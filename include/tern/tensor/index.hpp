@@ -5,7 +5,7 @@
 #endif
 #include "../device/device.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 template <Device D, Element T = float>
 class Tensor;

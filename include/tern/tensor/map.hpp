@@ -8,7 +8,7 @@
 #include "allocate.hpp"
 #include "tensor.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 template <Device D>

@@ -11,7 +11,7 @@
 #include "../core/here.hpp"
 #include "index.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 template <class D>
 struct TensorIndex;

@@ -5,7 +5,7 @@
 #endif
 #include "any_tensor.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// A device and an element type that parameters of a network have.
 template <class D, class T>

@@ -12,7 +12,7 @@
 #include "allocate.hpp"
 #include "tensor.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// A copy between host and device under way.

@@ -6,7 +6,7 @@
 #include "../device/cuda/pinned.hpp"
 #include "impl.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// A new dense tensor in pinned host memory, elements not initialised.
 [[gnu::noinline, gnu::cold]] inline TensorImpl* new_pinned(int ordinal, DType dtype, ShapeRef shape) {

@@ -11,7 +11,7 @@
 
 #include "tensor.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// The element type's name in C++.

@@ -11,7 +11,7 @@
 #include "index.hpp"
 #include "methods.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 // The return types of refused overloads: their names are what the compiler says first.
 template <class A, class B>

@@ -7,7 +7,7 @@
 
 #include "../device/device.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 /// The number of the CUDA device called "cuda" or "cuda:1". Error if that is no name of a device, or CUDA cannot be used.

@@ -11,7 +11,7 @@
 #include "../optim/optimizer.hpp"
 #include "../optim/schedules.hpp"
 
-namespace tern::train {
+namespace tern::inline TERN_BUILD::train {
 
 /// Where in a training a checkpoint was made.
 struct Position {

@@ -9,7 +9,7 @@
 
 #include "receipt.hpp"
 
-namespace tern::train {
+namespace tern::inline TERN_BUILD::train {
 
 namespace detail {
 

@@ -13,7 +13,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::train {
+namespace tern::inline TERN_BUILD::train {
 
 struct Options {
   std::string device = "auto";

@@ -12,7 +12,7 @@
 #include "../core/clock.hpp"
 #include "../core/error.hpp"
 
-namespace tern::train {
+namespace tern::inline TERN_BUILD::train {
 
 /// `done` of `total` samples of an epoch after so many seconds, as one line: a bar, the share, loss, rate and time
 /// left.

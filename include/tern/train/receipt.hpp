@@ -10,7 +10,7 @@
 #include "../core/error.hpp"
 #include "../io/json.hpp"
 
-namespace tern::train {
+namespace tern::inline TERN_BUILD::train {
 
 /// One epoch. Times in seconds; transfer and wait are those of a device other than the host's.
 struct Receipt {

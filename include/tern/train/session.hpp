@@ -14,7 +14,7 @@
 #include "progress.hpp"
 #include "receipt.hpp"
 
-namespace tern::train {
+namespace tern::inline TERN_BUILD::train {
 
 class Session {
  public:

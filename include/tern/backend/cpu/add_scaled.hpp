@@ -6,8 +6,7 @@
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cpu {
 
 /// y += scale x, n numbers, calculated in compute_t<T>; y may be of that type, or of T.
@@ -22,5 +21,4 @@ void add_scaled(Out* y, const T* x, Index n, compute_t<T> scale) {
 }
 
 }  // namespace backend::cpu
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -7,8 +7,7 @@
 #include "../../core/parallel.hpp"
 #include "../../device/device.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -45,5 +44,4 @@ template <class T> void arg_extreme(Cpu, bool largest, const Array& out, const A
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

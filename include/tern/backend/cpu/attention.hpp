@@ -10,8 +10,7 @@
 #include "copy.hpp"
 #include "softmax.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -250,5 +249,4 @@ void attention_gradient(Cpu, const AttentionShape& s, const Array* dq, const Arr
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -7,8 +7,7 @@
 #include "channels.hpp"
 #include "scratch.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -297,5 +296,4 @@ void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* 
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

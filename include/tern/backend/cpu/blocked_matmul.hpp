@@ -10,8 +10,7 @@
 #include "matmul_sums.hpp"
 #include "scratch.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
@@ -77,5 +76,4 @@ void blocked_matmul(const MatMul<T>& p) {
 
 }  // namespace matmul_detail
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

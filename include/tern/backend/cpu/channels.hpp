@@ -5,8 +5,7 @@
 #endif
 #include "strip.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cpu {
 
 /// f(first channel, lanes, number of packets) for runs of four packets of channels, then for single ones, at last for
@@ -36,5 +35,4 @@ struct ChannelRun {
 };
 
 }  // namespace backend::cpu
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -9,8 +9,7 @@
 #include "strip.hpp"
 #include "winograd.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -364,5 +363,4 @@ void convolution_weight_gradient(Cpu, const Convolution& c, const Array& dweight
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -7,8 +7,7 @@
 #include "matmul.hpp"
 #include "scratch.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -192,5 +191,4 @@ template <class T>
 
 }  // namespace cpu
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -12,8 +12,7 @@
 #include "../../device/device.hpp"
 #include "../../expr/packet.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -255,5 +254,4 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

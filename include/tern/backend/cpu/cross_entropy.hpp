@@ -6,9 +6,8 @@
 #include "../../core/element_error.hpp"
 #include "softmax.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
-inline namespace TERN_ISA {
 namespace backend {
 namespace cpu {
 
@@ -150,5 +149,4 @@ void cross_entropy_gradient(Cpu, const CrossEntropyPlan& plan, const Array& dx, 
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

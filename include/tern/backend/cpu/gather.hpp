@@ -12,8 +12,7 @@
 #include "copy.hpp"
 #include "map.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -217,5 +216,4 @@ void bag_gradient(Cpu, const Bags& b, const Array& out, const Array& g, const Ar
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

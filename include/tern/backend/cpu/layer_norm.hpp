@@ -5,8 +5,7 @@
 #endif
 #include "strip.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -115,5 +114,4 @@ void layer_norm_gradient(Cpu, const Array* dx, const Array* dweight, const Array
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -5,8 +5,7 @@
 #endif
 #include "map.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cpu {
 
 /// Nested loops over strides in bytes, of each input and, last, the output.
@@ -48,5 +47,4 @@ struct Loops {
 };
 
 }  // namespace backend::cpu
-}  // namespace TERN_ISA
 }  // namespace tern

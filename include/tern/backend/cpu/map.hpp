@@ -13,8 +13,7 @@
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cpu {
 
 inline constexpr int max_inputs = 10;  // a fused op of eight tensors, with the gradients of its second derivative
@@ -276,5 +275,4 @@ void fill(Cpu, scalar_t<T> value, const Array& out) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -10,8 +10,7 @@
 #include "onednn.hpp"
 #include "small_matmul.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
@@ -206,5 +205,4 @@ void matmul(Cpu, const MatMul<T>& product) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -9,8 +9,7 @@
 #include "../../core/dtype.hpp"
 #include "../matmul.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
@@ -126,5 +125,4 @@ void store(const MatMul<T>& p, Index i, Index j, Index columns, const S* sums) {
 
 }  // namespace matmul_detail
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -14,7 +14,7 @@
 #include "../../core/shape.hpp"
 #include "../../device/memory.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail::onednn {
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void refuse(const char* call, dnnl_status_t status) {

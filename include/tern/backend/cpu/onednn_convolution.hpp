@@ -9,7 +9,7 @@
 
 #include "onednn.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 namespace detail::onednn {
 
 /// Which of the three convolutions between input, weights and output is computed.

@@ -8,8 +8,7 @@
 #include "channels.hpp"
 #include "scratch.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -292,5 +291,4 @@ void average_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& 
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

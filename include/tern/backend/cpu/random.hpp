@@ -14,8 +14,7 @@
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -190,5 +189,4 @@ void dropout(Cpu, RandomState state, double p, const Array& out, const Array& in
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

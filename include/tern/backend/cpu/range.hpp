@@ -7,8 +7,7 @@
 #include "../../core/parallel.hpp"
 #include "../../device/device.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 
 /// out[i] = start + i step.
@@ -21,5 +20,4 @@ void fill_range(Cpu, scalar_t<T> start, scalar_t<T> step, const Array& out) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

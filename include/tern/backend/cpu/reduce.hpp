@@ -8,8 +8,7 @@
 #include "../reduction.hpp"
 #include "reduce_driver.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -163,5 +162,4 @@ void reduce(Cpu, const F& f, const G& finish, const Array& out, const Array* con
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

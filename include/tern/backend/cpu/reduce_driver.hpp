@@ -10,8 +10,7 @@
 #include "loops.hpp"
 #include "scratch.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cpu {
 
 /// A reduction as the driver sees it: a constant for each function and types. Partial results are arrays of whole
@@ -319,5 +318,4 @@ class Reducer {
 }
 
 }  // namespace backend::cpu
-}  // namespace TERN_ISA
 }  // namespace tern

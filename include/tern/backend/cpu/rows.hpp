@@ -8,8 +8,7 @@
 #include "add_scaled.hpp"
 #include "copy.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -198,5 +197,4 @@ void add_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -7,8 +7,7 @@
 #include "../scan.hpp"
 #include "gather.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -103,5 +102,4 @@ void scan(Cpu, Scan kind, const Array& out, const Array& in, const Array* gates,
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -6,8 +6,7 @@
 #include "../../core/config.hpp"
 #include "../../device/memory.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 
 /// Room for n elements, aligned to 64 bytes and not initialised, from the caching allocator.
@@ -27,5 +26,4 @@ class Scratch {
 };
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

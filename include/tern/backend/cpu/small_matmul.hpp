@@ -7,8 +7,7 @@
 
 #include "matmul_sums.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
@@ -87,5 +86,4 @@ void small_matmul(const MatMul<T>& p) {
 
 }  // namespace matmul_detail
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

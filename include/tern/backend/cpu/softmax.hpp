@@ -6,8 +6,7 @@
 #endif
 #include "strip.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -106,5 +105,4 @@ template <class T> void softmax_gradient(Cpu, bool log, const Array& dx, const A
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -12,8 +12,7 @@
 #include "map.hpp"
 #include "scratch.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -108,5 +107,4 @@ void searchsorted(Cpu, const Array& out, const Array& sorted, const Array& value
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -7,8 +7,7 @@
 #endif
 #include "reduce.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cpu {
 
 /// A dense tensor as [outer, n, inner] around dimension dim.
@@ -166,5 +165,4 @@ void for_each_strip(const AroundDim& shape, const On& on, T* out, const T* const
 }
 
 }  // namespace backend::cpu
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -5,8 +5,7 @@
 #endif
 #include "map.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 
@@ -74,5 +73,4 @@ void update(Cpu, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

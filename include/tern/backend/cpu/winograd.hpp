@@ -18,8 +18,7 @@
 #include "matmul_sums.hpp"
 #include "scratch.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu {
 namespace winograd {
@@ -382,5 +381,4 @@ template <class T>
 }  // namespace winograd
 }  // namespace cpu
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -6,8 +6,7 @@
 #include "row_blocks.hpp"
 #include "strides.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -73,5 +72,4 @@ template <class T> void arg_extreme(Cuda, bool largest, const Array& out, const 
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -9,8 +9,7 @@
 #include "../batch_norm.hpp"
 #include "typed.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -360,5 +359,4 @@ void batch_norm_gradient(Cuda, const BatchNorm& b, const Array* dx, const Array*
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -10,8 +10,7 @@
 #include "map.hpp"
 #include "reduce.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -139,5 +138,4 @@ void convolution_weight_gradient(Cuda, const Convolution& c, const Array& dweigh
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

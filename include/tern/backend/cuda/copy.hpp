@@ -7,8 +7,7 @@
 #include "strides.hpp"
 #include "typed.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -85,5 +84,4 @@ extern "C" __global__ void transpose(const Words<8> p) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

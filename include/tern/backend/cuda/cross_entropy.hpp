@@ -6,8 +6,7 @@
 #include "../../device/cuda/memory.hpp"
 #include "softmax.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -210,5 +209,4 @@ void cross_entropy_gradient(Cuda, const CrossEntropyPlan& plan, const Array& dx,
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -6,8 +6,7 @@
 #include "../gather.hpp"
 #include "rows.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -258,5 +257,4 @@ void bag_gradient(Cuda, const Bags& b, const Array& out, const Array& g, const A
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -7,8 +7,7 @@
 #include "../matmul.hpp"
 #include "typed.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -55,5 +54,4 @@ requires(!is_floating_v<T>) void matmul(Cuda, const MatMul<T>& p) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -6,8 +6,7 @@
 #include "../../device/cuda/memory.hpp"
 #include "row_blocks.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -173,5 +172,4 @@ void layer_norm_gradient(Cuda, const Array* dx, const Array* dweight, const Arra
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -6,8 +6,7 @@
 #include "source.hpp"
 #include "strides.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -122,5 +121,4 @@ void fill(Cuda, scalar_t<T> value, const Array& out) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

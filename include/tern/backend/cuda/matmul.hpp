@@ -8,8 +8,7 @@
 #include "copy.hpp"
 #include "map.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -121,5 +120,4 @@ void matmul(Cuda, const MatMul<T>& p) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

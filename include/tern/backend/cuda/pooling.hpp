@@ -7,8 +7,7 @@
 #include "../pooling.hpp"
 #include "typed.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -207,5 +206,4 @@ void average_pool_gradient(Cuda, const Pooling& p, const Array& dx, const Array&
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

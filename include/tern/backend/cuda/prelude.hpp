@@ -6,8 +6,7 @@
 #endif
 #include "../../core/config.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cuda {
 
 inline constexpr const char* prelude = R"CUDA(
@@ -253,5 +252,4 @@ inline __device__ Index all_threads() { return gridDim.x * Index(blockDim.x); }
 )CUDA";
 
 }  // namespace backend::cuda
-}  // namespace TERN_ISA
 }  // namespace tern

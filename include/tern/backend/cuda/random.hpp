@@ -6,8 +6,7 @@
 #include "../../core/random.hpp"
 #include "typed.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -149,5 +148,4 @@ void dropout(Cuda, RandomState state, double p, const Array& out, const Array& i
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -5,8 +5,7 @@
 #endif
 #include "typed.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -32,5 +31,4 @@ void fill_range(Cuda, scalar_t<T> start, scalar_t<T> step, const Array& out) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -10,8 +10,7 @@
 #include "source.hpp"
 #include "strides.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -175,5 +174,4 @@ void reduce(Cuda, const F& f, const G& finish, const Array& out, const Array* co
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -5,8 +5,7 @@
 #endif
 #include "typed.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -27,5 +26,4 @@ extern "C" __global__ void refuse_if(const Words<4> p) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

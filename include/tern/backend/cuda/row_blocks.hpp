@@ -6,8 +6,7 @@
 #endif
 #include "typed.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cuda {
 
 // For a kernel whose first three words are those of RowBlocks. V has operator+.
@@ -75,5 +74,4 @@ struct RowsAlong {
 };
 
 }  // namespace backend::cuda
-}  // namespace TERN_ISA
 }  // namespace tern

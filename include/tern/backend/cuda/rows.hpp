@@ -10,8 +10,7 @@
 #include "sorted_keys.hpp"
 #include "strides.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -329,5 +328,4 @@ template <class T> void add_rows(Cuda, const Rows& out, const Rows& in, const Ro
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

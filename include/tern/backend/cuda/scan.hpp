@@ -7,8 +7,7 @@
 #endif
 #include "row_blocks.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -115,5 +114,4 @@ void scan(Cuda, Scan kind, const Array& out, const Array& in, const Array* gates
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -5,8 +5,7 @@
 #endif
 #include "row_blocks.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -106,5 +105,4 @@ template <class T> void softmax_gradient(Cuda, bool log, const Array& dx, const 
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

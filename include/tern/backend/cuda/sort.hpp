@@ -9,8 +9,7 @@
 #include "sorted_keys.hpp"
 #include "strides.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -172,5 +171,4 @@ void searchsorted(Cuda, const Array& out, const Array& sorted, const Array& valu
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -8,8 +8,7 @@
 #include "../../device/cuda/memory.hpp"
 #include "typed.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cuda {
 
 // What goes nowhere has the largest key. Words: how many sources, how many keys, shift, keys, rows' numbers or null for
@@ -136,5 +135,4 @@ class SortedKeys {
 };
 
 }  // namespace backend::cuda
-}  // namespace TERN_ISA
 }  // namespace tern

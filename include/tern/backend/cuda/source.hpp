@@ -11,8 +11,7 @@
 #include "../../expr/symbol.hpp"
 #include "prelude.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cuda {
 
 /// The element type's name in a kernel.
@@ -166,5 +165,4 @@ inline tern::cuda::Grid grid_for(Index n) {
 }
 
 }  // namespace backend::cuda
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -6,8 +6,7 @@
 #include "../../core/array.hpp"
 #include "../../core/config.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cuda {
 
 /// Several arrays, broadcast to one shape. Strides count elements.
@@ -47,5 +46,4 @@ class Strides {
 };
 
 }  // namespace backend::cuda
-}  // namespace TERN_ISA
 }  // namespace tern

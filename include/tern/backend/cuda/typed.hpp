@@ -5,8 +5,7 @@
 #endif
 #include "source.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend::cuda {
 
 /// A kernel's source, in which T0, T1 … stand for element types, C0, C1 … for what is calculated with, and its function is `name`.
@@ -46,5 +45,4 @@ inline void launch_typed(int ordinal, const Kernel& kernel, std::initializer_lis
 }
 
 }  // namespace backend::cuda
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -5,8 +5,7 @@
 #endif
 #include "map.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda {
 
@@ -82,5 +81,4 @@ void update(Cuda, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

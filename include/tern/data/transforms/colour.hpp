@@ -10,7 +10,7 @@
 #include "../../expr/packet.hpp"
 #include "../image.hpp"
 
-namespace tern::data::transforms {
+namespace tern::inline TERN_BUILD::data::transforms {
 
 struct ColorJitterOptions {
   float brightness = 0;  ///< the factor is drawn from [1 - brightness, 1 + brightness], at least 0
@@ -20,7 +20,6 @@ struct ColorJitterOptions {
 };
 
 namespace detail {
-inline namespace TERN_ISA {
 
 using Values = expr::Packet<float>;
 
@@ -111,7 +110,6 @@ inline Values grey(const Values (&rgb)[3]) { return 0.2989f * rgb[0] + 0.587f * 
   });
 }
 
-}  // namespace TERN_ISA
 }  // namespace detail
 
 /// (x - mean) / std of each channel.

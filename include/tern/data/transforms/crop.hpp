@@ -9,7 +9,7 @@
 
 #include "../image.hpp"
 
-namespace tern::data::transforms {
+namespace tern::inline TERN_BUILD::data::transforms {
 
 struct RandomCropOptions {
   Index padding = 0;  ///< on each side, before the crop

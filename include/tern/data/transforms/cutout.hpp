@@ -7,7 +7,7 @@
 
 #include "../image.hpp"
 
-namespace tern::data::transforms {
+namespace tern::inline TERN_BUILD::data::transforms {
 
 struct CutoutOptions {
   int holes = 1;

@@ -8,10 +8,9 @@
 #include "../../expr/packet.hpp"
 #include "../image.hpp"
 
-namespace tern::data::transforms {
+namespace tern::inline TERN_BUILD::data::transforms {
 
 namespace detail {
-inline namespace TERN_ISA {
 
 using RowPart = expr::vector_t<float, 4>;
 
@@ -44,7 +43,6 @@ inline void reverse_row(float* row, Index n) {
     reverse_row(image.data() + row * image.width(), image.width());
 }
 
-}  // namespace TERN_ISA
 
 /// Error unless p is a probability.
 [[gnu::noinline, gnu::cold]] inline void check_probability(const char* op, double p) {

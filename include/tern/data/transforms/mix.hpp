@@ -9,7 +9,7 @@
 #include "../dataset.hpp"
 #include "../random_key.hpp"
 
-namespace tern::data::transforms {
+namespace tern::inline TERN_BUILD::data::transforms {
 
 struct MixUpOptions {
   double alpha = 1;       ///< the share is drawn from Beta(alpha, alpha)

@@ -11,7 +11,7 @@
 #include "../image.hpp"
 #include "crop.hpp"
 
-namespace tern::data::transforms {
+namespace tern::inline TERN_BUILD::data::transforms {
 
 struct RandomResizedCropOptions {
   double scale[2] = {0.08, 1};         ///< of the window's area to the image's

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tern::cuda {
+#include "../../core/config.hpp"
+
+namespace tern::inline TERN_BUILD::cuda {
 
 using DevicePointer = unsigned long long;
 using Context = struct ContextHandle*;

@@ -11,7 +11,7 @@
 #include "../../core/here.hpp"
 #include "api.hpp"
 
-namespace tern::cuda {
+namespace tern::inline TERN_BUILD::cuda {
 
 /// Blocks, and threads in each.
 struct Grid {

@@ -7,7 +7,7 @@
 #include "launch.hpp"
 #include "private_pool.hpp"
 
-namespace tern::cuda::detail {
+namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// A step of an optimiser's parameter, which every replay repeats. Its launch is the one of that number.
 struct Repeated {

@@ -5,7 +5,7 @@
 #endif
 #include "context.hpp"
 
-namespace tern::cuda::detail {
+namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// Error naming NVRTC's function and its own text for the status.
 [[gnu::noinline, gnu::cold]] inline void check_nvrtc(const char* function, int status) {

@@ -10,7 +10,7 @@
 #include "capture.hpp"
 #include "failure.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 /// A CUDA device by its number.
 struct Cuda {

@@ -5,7 +5,7 @@
 #endif
 #include "span.hpp"
 
-namespace tern::cuda {
+namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
 

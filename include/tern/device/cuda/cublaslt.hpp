@@ -6,7 +6,7 @@
 #include "memory.hpp"
 #include "span.hpp"
 
-namespace tern::cuda {
+namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
 inline constinit std::atomic<bool> tf32_allowed{false};

@@ -8,7 +8,7 @@
 #include "../../core/element_error.hpp"
 #include "status.hpp"
 
-namespace tern::cuda::detail {
+namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// In the host's memory, where kernels write it. op is null while nothing has failed.
 struct Failure {

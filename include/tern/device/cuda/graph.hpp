@@ -8,7 +8,7 @@
 #include "captured.hpp"
 #include "pinned.hpp"
 
-namespace tern::cuda {
+namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
 

@@ -13,7 +13,7 @@
 
 #include "compiler.hpp"
 
-namespace tern::cuda::detail {
+namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// FNV-1a, 64 bits.
 inline std::uint64_t hash_text(const std::string& text, std::uint64_t hash = 0xCBF29CE484222325u) {

@@ -6,7 +6,7 @@
 #include "kernel_cache.hpp"
 #include "span.hpp"
 
-namespace tern::cuda {
+namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
 

@@ -13,7 +13,7 @@
 #include "../../core/error.hpp"
 #include "api.hpp"
 
-namespace tern::cuda {
+namespace tern::inline TERN_BUILD::cuda {
 
 /// A shared library: its handle, or why it could not be opened.
 struct Library {

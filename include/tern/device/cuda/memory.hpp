@@ -7,7 +7,7 @@
 #include "../memory.hpp"
 #include "context.hpp"
 
-namespace tern::cuda {
+namespace tern::inline TERN_BUILD::cuda {
 
 /// Bytes of the device's memory held by tensors.
 [[gnu::noinline, gnu::cold]] inline MemoryStats memory_stats(Cuda device = {}) {

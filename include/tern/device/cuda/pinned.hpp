@@ -11,7 +11,7 @@
 #include "../memory.hpp"
 #include "copy.hpp"
 
-namespace tern::cuda::detail {
+namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// Copies of one device from or to a block.
 struct PinnedUse {

@@ -7,7 +7,7 @@
 
 #include "memory.hpp"
 
-namespace tern::cuda::detail {
+namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// A graph's own memory. What is freed while it captures is used again by what it captures later; what tensors still hold then is theirs as
 /// long as they want.

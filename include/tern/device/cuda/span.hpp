@@ -8,7 +8,7 @@
 #include "../events.hpp"
 #include "context.hpp"
 
-namespace tern::cuda::detail {
+namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// A kernel or a copy on a stream, or a wait of the host.
 struct WorkItem {

@@ -8,7 +8,7 @@
 
 #include "library.hpp"
 
-namespace tern::cuda {
+namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
 

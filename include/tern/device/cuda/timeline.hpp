@@ -6,7 +6,7 @@
 #endif
 #include "span.hpp"
 
-namespace tern::cuda::detail {
+namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// One piece of work. Seconds count from the first piece of the page, on the device's clock: events around a kernel or
 /// a copy on its stream, and around a wait of the host on a stream that has no other work, so that all of them can be
