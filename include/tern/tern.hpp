@@ -3,6 +3,8 @@
 #include "autograd/backward.hpp"
 #include "autograd/checkpoint.hpp"
 #include "data/data.hpp"
+#include "functional/derivatives.hpp"
+#include "functional/gradcheck.hpp"
 #include "nn/nn.hpp"
 #include "ops/ops.hpp"
 #include "optim/optim.hpp"

@@ -1,6 +1,6 @@
 #include "support/tensors.hpp"
 #include "tern/ops/exponential.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 #include "tern/ops/matmul.hpp"
 
 using namespace tern;

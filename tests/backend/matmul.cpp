@@ -1,5 +1,5 @@
 // Every product is held against a naive loop in double (integers: in wrapping arithmetic).
-#include <tern/backend/cpu/matmul.hpp>
+#include <tern/backend/cpu/matmul/matmul.hpp>
 #include <tern/core/random.hpp>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "tern/backend/cpu/winograd.hpp"
+#include "tern/backend/cpu/convolution/winograd.hpp"
 
 #include "support/tensors.hpp"
 

@@ -1,7 +1,7 @@
 #include "tern/expr/symbol.hpp"
 
 #include "support/catch.hpp"
-#include "tern/backend/cuda/source.hpp"
+#include "tern/backend/cuda/codegen/source.hpp"
 
 using namespace tern;
 using backend::cuda::Traced;

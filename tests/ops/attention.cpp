@@ -1,7 +1,7 @@
 // Attention, against softmax and products written out.
 #include "tern/ops/attention.hpp"
 #include "support/tensors.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 
 using namespace tern;
 using namespace tern_test;

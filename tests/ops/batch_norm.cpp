@@ -1,7 +1,7 @@
 #include "support/tensors.hpp"
 
 #include "tern/ops/batch_norm.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 
 using namespace tern;
 using namespace tern_test;

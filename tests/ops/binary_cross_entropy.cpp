@@ -1,7 +1,7 @@
 #include "support/recorded.hpp"
 
 #include "tern/ops/binary_cross_entropy.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 
 using namespace tern;
 using namespace tern_test;

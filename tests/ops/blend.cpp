@@ -1,6 +1,6 @@
 #include "support/tensors.hpp"
 #include "tern/ops/blend.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 
 using namespace tern;
 using namespace tern_test;

@@ -3,7 +3,7 @@
 
 #include <tern/ops/cat.hpp>
 #include <tern/ops/exponential.hpp>
-#include <tern/ops/gradcheck.hpp>
+#include <tern/functional/gradcheck.hpp>
 
 using namespace tern;
 using namespace tern_test;

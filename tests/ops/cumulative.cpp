@@ -1,7 +1,7 @@
 // Running sums and products, against loops in double.
 #include "tern/ops/cumulative.hpp"
 #include "support/tensors.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 #include "tern/ops/shape.hpp"
 
 using namespace tern;

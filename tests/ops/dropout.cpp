@@ -4,7 +4,7 @@
 #include <tern/core/parallel.hpp>
 #include <tern/ops/dropout.hpp>
 #include <tern/ops/exponential.hpp>
-#include <tern/ops/gradcheck.hpp>
+#include <tern/functional/gradcheck.hpp>
 
 using namespace tern;
 using namespace tern_test;

@@ -1,7 +1,7 @@
 // Rows of a table by number, against loops over rows.
 #include "tern/ops/embedding.hpp"
 #include "support/tensors.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 
 using namespace tern;
 using namespace tern_test;

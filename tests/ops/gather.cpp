@@ -1,7 +1,7 @@
 // Reading and adding by number, against loops over the elements.
 #include "tern/ops/gather.hpp"
 #include "support/tensors.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 
 using namespace tern;
 using namespace tern_test;

@@ -2,7 +2,7 @@
 #include "support/tensors.hpp"
 
 #include <tern/ops/exponential.hpp>
-#include <tern/ops/gradcheck.hpp>
+#include <tern/functional/gradcheck.hpp>
 #include <tern/ops/indexing.hpp>
 #include <tern/ops/power.hpp>
 #include <tern/ops/trigonometric.hpp>

@@ -1,6 +1,6 @@
 #include "support/recorded.hpp"
 
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 #include "tern/ops/layer_norm.hpp"
 
 using namespace tern;

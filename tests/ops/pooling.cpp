@@ -1,6 +1,6 @@
 #include "support/tensors.hpp"
 
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 #include "tern/ops/pooling.hpp"
 
 using namespace tern;

@@ -3,7 +3,7 @@
 // functions that the headers declare.
 #pragma once
 #include "support/tensors.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 
 namespace tern_test {
 

@@ -5,7 +5,7 @@
 #include "catch.hpp"
 #include "devices.hpp"
 #include "tern/autograd/backward.hpp"
-#include "tern/ops/grad_ops.hpp"
+#include "tern/ops/support/grad_ops.hpp"
 
 #include <cmath>
 #include <string>

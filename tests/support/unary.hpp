@@ -1,7 +1,7 @@
 // What every pointwise op of one argument must pass.
 #pragma once
 #include "support/tensors.hpp"
-#include "tern/ops/gradcheck.hpp"
+#include "tern/functional/gradcheck.hpp"
 
 #include <functional>
 

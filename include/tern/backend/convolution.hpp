@@ -28,5 +28,5 @@ struct Convolution {
 
 }  // namespace tern
 
-#include "cpu/convolution.hpp"
+#include "cpu/convolution/convolution.hpp"
 #include "cuda/convolution.hpp"

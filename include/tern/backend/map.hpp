@@ -5,5 +5,5 @@
 //
 // where f is called with whatever the device computes with: packets on the CPU, symbols where source code is generated.
 #pragma once
-#include "cpu/map.hpp"
+#include "cpu/loops/map.hpp"
 #include "cuda/map.hpp"

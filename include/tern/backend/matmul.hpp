@@ -33,6 +33,6 @@ struct MatMul {
 }  // namespace backend
 }  // namespace tern
 
-#include "cpu/matmul.hpp"
+#include "cpu/matmul/matmul.hpp"
 #include "cuda/integer_matmul.hpp"
 #include "cuda/matmul.hpp"

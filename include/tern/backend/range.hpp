@@ -2,5 +2,5 @@
 //
 //   fill_range<T>(device, start, step, out)     out[i] = start + i step, calculated in scalar_t<T>
 #pragma once
-#include "cpu/range.hpp"
+#include "cpu/loops/range.hpp"
 #include "cuda/range.hpp"

@@ -10,6 +10,6 @@
 //       is one
 #pragma once
 #include "cpu/arg_extreme.hpp"
-#include "cpu/reduce.hpp"
+#include "cpu/loops/reduce.hpp"
 #include "cuda/arg_extreme.hpp"
 #include "cuda/reduce.hpp"

@@ -4,5 +4,5 @@
 //
 // An array of element type const T is read only: f gets a value. The arrays are contiguous. Optimisers are made of this.
 #pragma once
-#include "cpu/update.hpp"
+#include "cpu/loops/update.hpp"
 #include "cuda/update.hpp"

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "../ops/grad_ops.hpp"
-#include "../ops/overwrite.hpp"
+#include "../ops/support/grad_ops.hpp"
+#include "../ops/support/overwrite.hpp"
 #include "registry.hpp"
 
 namespace tern::inline TERN_BUILD::nn {

@@ -3,7 +3,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "pointwise.hpp"
+#include "support/pointwise.hpp"
 
 namespace tern::inline TERN_BUILD {
 

@@ -11,7 +11,7 @@
 #include "softmax.hpp"
 #include "take.hpp"
 #include "triangle.hpp"
-#include "wide.hpp"
+#include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
 

@@ -4,10 +4,10 @@
 #pragma interface "tern"
 #endif
 #include "matmul.hpp"
-#include "pointwise.hpp"
+#include "support/pointwise.hpp"
 #include "reduce.hpp"
 #include "shape.hpp"
-#include "wide.hpp"
+#include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
 

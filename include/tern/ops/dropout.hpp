@@ -7,7 +7,7 @@
 #endif
 #include <cmath>
 
-#include "pointwise.hpp"
+#include "support/pointwise.hpp"
 #include "random.hpp"
 
 namespace tern::inline TERN_BUILD {

@@ -10,7 +10,7 @@
 #include "matmul.hpp"
 #include "reduce.hpp"
 #include "shape.hpp"
-#include "wide.hpp"
+#include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace detail {

@@ -7,7 +7,7 @@
 #include "batch_norm.hpp"
 #include "blend.hpp"
 #include "statistics.hpp"
-#include "wide.hpp"
+#include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace detail {

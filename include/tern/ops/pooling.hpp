@@ -12,7 +12,7 @@
 #include "copy.hpp"
 #include "power.hpp"
 #include "sort.hpp"
-#include "wide.hpp"
+#include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
 

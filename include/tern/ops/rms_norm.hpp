@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "layer_norm.hpp"
-#include "wide.hpp"
+#include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
 

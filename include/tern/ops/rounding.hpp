@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "pointwise.hpp"
+#include "support/pointwise.hpp"
 
 namespace tern::inline TERN_BUILD {
 

@@ -4,7 +4,7 @@
 #pragma interface "tern"
 #endif
 #include "copy.hpp"
-#include "region.hpp"
+#include "support/region.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace detail {

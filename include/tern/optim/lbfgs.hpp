@@ -8,7 +8,7 @@
 #include "../autograd/backward.hpp"
 #include "../ops/cat.hpp"
 #include "../ops/extrema.hpp"
-#include "../ops/in_place.hpp"
+#include "../ops/support/in_place.hpp"
 #include "../ops/matmul.hpp"
 #include "../ops/rounding.hpp"
 #include "../ops/reduce.hpp"

@@ -5,7 +5,7 @@
 #pragma interface "tern"
 #endif
 #include "../backend/update.hpp"
-#include "../ops/overwrite.hpp"
+#include "../ops/support/overwrite.hpp"
 #include "../tensor/parameters.hpp"
 #include "state_reader.hpp"
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "tern/backend/cuda/prelude.hpp"
+#include "tern/backend/cuda/codegen/prelude.hpp"
 #include "tern/device/cuda/kernel_cache.hpp"
 
 namespace detail = tern::cuda::detail;

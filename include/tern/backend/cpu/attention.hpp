@@ -7,7 +7,7 @@
 #endif
 #include "../attention.hpp"
 #include "../matmul.hpp"
-#include "copy.hpp"
+#include "loops/copy.hpp"
 #include "softmax.hpp"
 
 namespace tern::inline TERN_BUILD {

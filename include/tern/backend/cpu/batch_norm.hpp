@@ -4,8 +4,8 @@
 #pragma interface "tern"
 #endif
 #include "../batch_norm.hpp"
-#include "channels.hpp"
-#include "scratch.hpp"
+#include "loops/channels.hpp"
+#include "loops/scratch.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

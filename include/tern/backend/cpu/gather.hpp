@@ -9,8 +9,8 @@
 #include "../../core/element_error.hpp"
 #include "../gather.hpp"
 #include "add_scaled.hpp"
-#include "copy.hpp"
-#include "map.hpp"
+#include "loops/copy.hpp"
+#include "loops/map.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -3,7 +3,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "strip.hpp"
+#include "loops/strip.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -5,8 +5,8 @@
 #pragma interface "tern"
 #endif
 #include "../pooling.hpp"
-#include "channels.hpp"
-#include "scratch.hpp"
+#include "loops/channels.hpp"
+#include "loops/scratch.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -6,7 +6,7 @@
 #include "../../core/element_error.hpp"
 #include "../rows.hpp"
 #include "add_scaled.hpp"
-#include "copy.hpp"
+#include "loops/copy.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

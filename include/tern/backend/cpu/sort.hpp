@@ -9,8 +9,8 @@
 #include <bit>
 
 #include "../sort.hpp"
-#include "map.hpp"
-#include "scratch.hpp"
+#include "loops/map.hpp"
+#include "loops/scratch.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -7,7 +7,7 @@
 #endif
 #include "../../device/cuda/memory.hpp"
 #include "../batch_norm.hpp"
-#include "typed.hpp"
+#include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

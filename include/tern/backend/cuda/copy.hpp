@@ -4,8 +4,8 @@
 #pragma interface "tern"
 #endif
 #include "../../device/cuda/copy.hpp"
-#include "strides.hpp"
-#include "typed.hpp"
+#include "codegen/strides.hpp"
+#include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -5,7 +5,7 @@
 #pragma interface "tern"
 #endif
 #include "../matmul.hpp"
-#include "typed.hpp"
+#include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

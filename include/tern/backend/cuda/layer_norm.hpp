@@ -4,7 +4,7 @@
 #pragma interface "tern"
 #endif
 #include "../../device/cuda/memory.hpp"
-#include "row_blocks.hpp"
+#include "codegen/row_blocks.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -3,8 +3,8 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "source.hpp"
-#include "strides.hpp"
+#include "codegen/source.hpp"
+#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -5,7 +5,7 @@
 #pragma interface "tern"
 #endif
 #include "../pooling.hpp"
-#include "typed.hpp"
+#include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -4,7 +4,7 @@
 #pragma interface "tern"
 #endif
 #include "../../core/random.hpp"
-#include "typed.hpp"
+#include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

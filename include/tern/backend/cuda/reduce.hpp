@@ -7,8 +7,8 @@
 #endif
 #include "../reduction.hpp"
 #include "../../device/cuda/memory.hpp"
-#include "source.hpp"
-#include "strides.hpp"
+#include "codegen/source.hpp"
+#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

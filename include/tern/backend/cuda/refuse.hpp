@@ -3,7 +3,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "typed.hpp"
+#include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -7,8 +7,8 @@
 #endif
 #include "../../device/cuda/copy.hpp"
 #include "../rows.hpp"
-#include "sorted_keys.hpp"
-#include "strides.hpp"
+#include "codegen/sorted_keys.hpp"
+#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

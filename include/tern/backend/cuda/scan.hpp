@@ -5,7 +5,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "row_blocks.hpp"
+#include "codegen/row_blocks.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -6,8 +6,8 @@
 #pragma interface "tern"
 #endif
 #include "../sort.hpp"
-#include "sorted_keys.hpp"
-#include "strides.hpp"
+#include "codegen/sorted_keys.hpp"
+#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -1,0 +1,366 @@
+// Convolution on the CPU. float and bfloat16 by oneDNN or Winograd's way; half, and bfloat16 where oneDNN wants AVX-512
+// for it, by way of float; double, and what oneDNN has only a reference kernel for, as matrix products of our own.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "convolution_loops.hpp"
+#include "../onednn/onednn_convolution.hpp"
+#include "../loops/strip.hpp"
+#include "winograd.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend {
+namespace cpu {
+
+using detail::onednn::Pass;
+
+/// What a forward pass does to y at last: adds residual, which may be null, and with relu makes what is below 0 to 0.
+struct Ending {
+  bool relu = false;
+  const char* residual = nullptr;
+  void (*run)(const Ending&, const Array& y) = nullptr;  // null: nothing
+};
+
+/// A convolution as a primitive computes it: what x, weight, y and bias point to is read or written as the pass says.
+struct ConvolutionCall {
+  Pass pass;
+  const Convolution& c;
+  const Array &x, &weight, &y;
+  const void* bias = nullptr;
+  Ending ending = {};
+};
+
+/// An array's type and sizes, the groups of weights as a dimension of their own; in channels-last order, or in any.
+[[gnu::noinline, gnu::cold]] inline detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups,
+                                                                                   bool any_order) {
+  Shape dims = a.shape();
+  Array dense = a;
+  set_channels_last_strides(dense);
+  Shape strides(dense.strides, dense.ndim);
+  if (groups > 1) {
+    dims = {groups, a.dims[0] / groups}, strides = {a.dims[0] / groups * strides[0], strides[0]};
+    for (int i = 1; i < a.ndim; ++i) dims.push_back(a.dims[i]), strides.push_back(dense.strides[i]);
+  }
+  if (any_order) return {a.dtype, dims};
+  return {a.dtype, dims, strides};
+}
+
+[[gnu::noinline]] inline detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
+  detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.c.dims, a.c.groups, a.bias != nullptr, threads);
+  for (const Array* operand : {&a.x, &a.weight, &a.y}) key.add(operand->shape());
+  for (const Index* steps : {a.c.stride, a.c.padding, a.c.dilation}) key.add(Shape(steps, a.c.dims));
+  return key;
+}
+
+/// True where oneDNN's older kernels are the faster ones, as measured on the first layers of known networks: forward, with
+/// input channels that do not fill a packet, along short lines.
+inline bool is_for_jit(const ConvolutionCall& a) {
+  return a.pass == Pass::forward && a.x.dtype == DType::float32 && a.c.dims == 2 && a.c.groups == 1 &&
+         a.x.dims[1] < 16 && a.c.stride[0] == 1 && a.c.stride[1] == 1 && a.y.dims[3] <= 64;
+}
+
+/// A new primitive. Its weights are in the order that suits it: any other makes oneDNN fall back to slow kernels.
+[[gnu::noinline, gnu::cold]] inline detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key,
+                                                                                const ConvolutionCall& a) {
+  using namespace detail::onednn;
+  const MemoryDesc x = convolution_operand(a.x, 1, false), y = convolution_operand(a.y, 1, false);
+  const MemoryDesc weight = convolution_operand(a.weight, a.c.groups, true), bias(a.x.dtype, {a.y.dims[1]}, {1});
+  ConvolutionSteps steps;
+  for (int i = 0; i < a.c.dims; ++i)
+    steps.stride[i] = a.c.stride[i], steps.padding[i] = a.c.padding[i], steps.dilation[i] = a.c.dilation[i] - 1;
+  const ConvolutionDescs descs{x.get(), weight.get(), a.bias ? bias.get() : nullptr, y.get()};
+  const Attributes attributes{PostOps()};
+  dnnl_primitive_desc_t hint = nullptr, desc = nullptr;
+  if (a.pass != Pass::forward)
+    hint = convolution_desc(Pass::forward, descs, steps, attributes, nullptr, false);
+  if (a.pass == Pass::forward || hint)
+    desc = convolution_desc(a.pass, descs, steps, attributes, hint, is_for_jit(a));
+  if (hint) dnnl_primitive_desc_destroy(hint);
+  if (!desc) return new Primitive(key, nullptr, {});
+  const ConvolutionArguments numbers(a.pass);
+  return new Primitive(key, desc,
+                       {{numbers.x, dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, numbers.x)},
+                        {numbers.weight, dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, numbers.weight)},
+                        {numbers.y, dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, numbers.y)},
+                        {DNNL_ARG_BIAS, descs.bias}});
+}
+
+/// Weights in the order that a primitive works in: the array itself, or a copy.
+class WeightsInOrder {
+ public:
+  WeightsInOrder(const detail::onednn::Key& key, const detail::onednn::Primitive& primitive, const ConvolutionCall& a)
+      : array_(a.weight),
+        written_(a.pass == Pass::weight_gradient),
+        reorder_(key_of(key), [&] { return make(key_of(key), primitive, a); }),
+        copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(inner(primitive, a))) : 0) {
+    if (reorder_->usable() && !written_) reorder_->run({array_.data, copy_.get()});
+  }
+  const void* data() const { return reorder_->usable() ? copy_.get() : array_.data; }
+  /// What was written goes to the array.
+  void finish() const {
+    if (reorder_->usable() && written_) reorder_->run({copy_.get(), array_.data});
+  }
+
+ private:
+  static detail::onednn::Key key_of(detail::onednn::Key key) {
+    key.value[0] = 'w';
+    return key;
+  }
+  static detail::onednn::Desc inner(const detail::onednn::Primitive& primitive, const ConvolutionCall& a) {
+    return primitive.desc(detail::onednn::ConvolutionArguments(a.pass).weight);
+  }
+  [[gnu::noinline, gnu::cold]] static detail::onednn::Primitive* make(const detail::onednn::Key& key,
+                                                                      const detail::onednn::Primitive& primitive,
+                                                                      const ConvolutionCall& a) {
+    const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.c.groups, false);
+    const detail::onednn::Desc order = inner(primitive, a);
+    if (detail::onednn::same(order, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
+    return a.pass == Pass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
+                                           : detail::onednn::make_reorder(key, outer.get(), order);
+  }
+
+  const Array& array_;
+  bool written_;
+  detail::onednn::Leased reorder_;
+  Scratch<char> copy_;
+};
+
+/// Multiplications up to which one thread is the fastest.
+inline constexpr Index serial_convolution = 65536;
+
+/// Some of a batch's images, those from `first` on.
+[[gnu::noinline]] inline Array images_of(const Array& batch, Index first, Index count) {
+  Array some = batch;
+  const Index image = batch.numel / batch.dims[0];
+  some.data += first * image * Index(size_of(batch.dtype));
+  some.dims[0] = count, some.numel = count * image;
+  return some;
+}
+
+/// How many of a batch's images are computed at once, so many times as often: all of them, but where y has an ending as
+/// many as lie in the cache until then.
+[[gnu::noinline]] inline Index images_at_once(const ConvolutionCall& a) {
+  const Index batch = a.y.dims[0];
+  if (!a.ending.run) return batch;
+  Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * size_of(a.y.dtype)));
+  count = std::min(count, batch);
+  while (batch % count != 0) --count;
+  return count;
+}
+
+/// Runs the call as a oneDNN primitive; false if there is none that is worth running.
+[[gnu::noinline]] inline bool run_primitive(const ConvolutionCall& a) {
+  using namespace detail::onednn;
+  const Index count = images_at_once(a), work = a.y.numel / a.y.dims[1] * a.weight.numel;
+  const ThreadLease lease(work <= serial_convolution ? 1 : num_threads());
+  Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
+  const ConvolutionCall part{a.pass, a.c, x, a.weight, y, a.bias};
+  const Key key = convolution_key(part, lease.count());
+  const Leased primitive(key, [&] { return make_convolution(key, part); });
+  if (!primitive->usable()) return false;
+  const WeightsInOrder weight(key, *primitive, a);
+  Ending ending = a.ending;
+  for (Index first = 0; first < a.y.dims[0]; first += count) {
+    x = images_of(a.x, first, count), y = images_of(a.y, first, count);
+    if (a.bias)
+      primitive->run({x.data, weight.data(), y.data, a.bias});
+    else
+      primitive->run({x.data, weight.data(), y.data});
+    if (a.ending.residual) ending.residual = a.ending.residual + (y.data - a.y.data);
+    if (ending.run) ending.run(ending, y);
+  }
+  weight.finish();
+  return true;
+}
+
+/// True where Winograd's way is the faster one. The numbers were fitted to 25 layers of known networks: a product costs
+/// 1.15 of the direct way's, a weight's transform 25 products, an activation's 18. The direct way's products of bfloat16
+/// cost 0.58, for the weights' gradient 0.8, and next to nothing on AMX; weights of bfloat16, by way of float, 40. It
+/// wants this file compiled for the instructions that oneDNN finds out about for itself.
+inline bool is_for_winograd(const ConvolutionCall& a) {
+  const Convolution& c = a.c;
+  const Index in = a.x.dims[1], out = a.y.dims[1];
+  const bool narrow = a.x.dtype == DType::bfloat16;
+  if (!winograd::fast || c.dims != 2 || c.groups != 1 || (a.x.dtype != DType::float32 && !narrow)) return false;
+  for (int i = 0; i < 2; ++i)
+    if (a.weight.dims[2 + i] != 3 || c.stride[i] != 1 || c.dilation[i] != 1 || c.padding[i] > 2) return false;
+  if (in % winograd::V::size != 0 || out % winograd::V::size != 0) return false;
+  const double pixels = double(a.y.numel / out), tiles = double(winograd::Shape(a.x, a.y, 0, 0).count());
+  const double products = double(in) * double(out), channels = double(in + out);
+  if (narrow && detail::onednn::has_amx()) return false;
+  const double direct = !narrow ? 1 : a.pass == Pass::weight_gradient ? 0.8 : 0.58, weights = narrow ? 40 : 25;
+  return direct * 9 * pixels * products > 36 * ((1.15 * tiles + weights) * products + 18 * tiles * channels);
+}
+
+/// True where windows as rows are the faster way, as measured on layers of known networks. oneDNN's kernels go along a
+/// line of the output, which is too short where an image has few pixels. The gradients of a convolution of single pixels
+/// are matrix products, at which dnnl_sgemm is the faster but for few weights and many pixels; forward it is where the
+/// pixels are so few that reordering the weights counts, or the channels. Of steps larger than 1 oneDNN makes the least
+/// where the weights' gradient is summed up.
+inline bool is_for_loops(const ConvolutionCall& a) {
+  if (a.c.groups != 1 || a.x.dtype != DType::float32) return false;
+  const Index in = a.x.dims[1], out = a.y.dims[1], pixels = a.y.numel / out, weights = a.weight.numel;
+  if (Window(a.c, a.x, a.weight, a.y).pointwise()) {
+    if (a.pass == Pass::forward) return pixels <= 1024 || in < 48;
+    return a.pass == Pass::data_gradient || weights >= 2048;
+  }
+  if (a.pass == Pass::data_gradient) return false;
+  if (pixels <= 4 * a.y.dims[0]) return weights > in * out;
+  if (a.c.stride[0] == 1) return false;
+  return a.pass == Pass::forward ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
+}
+
+/// An array of a 16-bit type as one of float.
+template <class T>
+class AsFloat {
+ public:
+  explicit AsFloat(const Array& like) : data_(like.numel), array_(like) {
+    array_.data = reinterpret_cast<char*>(data_.get());
+    array_.dtype = DType::float32;
+  }
+  const AsFloat& read(const Array& from) const {
+    parallel_for(from.numel, 16384, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) data_.get()[i] = float(from.as<T>()[i]);
+    });
+    return *this;
+  }
+  void write(const Array& to) const {
+    parallel_for(to.numel, 16384, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) to.as<T>()[i] = T(data_.get()[i]);
+    });
+  }
+  const Array& array() const { return array_; }
+
+ private:
+  Scratch<float> data_;
+  Array array_;
+};
+
+/// Runs the call by Winograd's way, with activations of T, and these weights or their gradient.
+template <class T>
+[[gnu::noinline]] void run_winograd(const ConvolutionCall& a, float* weight) {
+  const Index in = a.x.dims[1], out = a.y.dims[1], top = a.c.padding[0], left = a.c.padding[1];
+  T *const x = a.x.as<T>(), *const y = a.y.as<T>();
+  if (a.pass == Pass::weight_gradient)
+    return winograd::convolve_weight_gradient<T>({a.x, a.y, top, left}, weight, x, y);
+  const Scratch<float> points(winograd::points * winograd::plane(in, out));
+  if (a.pass == Pass::data_gradient) {
+    winograd::turned_weights_to_points(in, out, weight, points.get());
+    return winograd::convolve<T>({a.y, a.x, 2 - top, 2 - left}, x, y, points.get(), {});
+  }
+  winograd::weights_to_points(in, out, weight, points.get());
+  winograd::convolve<T>({a.x, a.y, top, left}, y, x, points.get(),
+                        {static_cast<const T*>(a.bias), reinterpret_cast<const T*>(a.ending.residual), a.ending.relu});
+}
+
+/// Runs the call by Winograd's way.
+[[gnu::noinline]] inline void run_winograd(const ConvolutionCall& a) {
+  if (a.x.dtype == DType::float32) return run_winograd<float>(a, a.weight.as<float>());
+  const AsFloat<bfloat16> weight(a.weight);
+  if (a.pass != Pass::weight_gradient) weight.read(a.weight);
+  run_winograd<bfloat16>(a, weight.array().as<float>());
+  if (a.pass == Pass::weight_gradient) weight.write(a.weight);
+}
+
+/// Runs the call by Winograd's way or by oneDNN; false if the latter has no kernel that is worth running.
+[[gnu::noinline]] inline bool run_convolution(const ConvolutionCall& a) {
+  if (is_for_loops(a)) return false;
+  if (!is_for_winograd(a)) return run_primitive(a);
+  run_winograd(a);
+  return true;
+}
+
+/// Adds a bias to rows of n elements.
+template <class T>
+void add_to_rows(T* rows, Index count, Index n, const T* bias) {
+  matmul_detail::finish_in_place(MatMul<T>{.m = count, .n = n, .c = rows, .c_row = n}, bias);
+}
+
+/// An ending's run. oneDNN's relu would turn a NaN into 0.
+template <class T>
+void end_convolution(const Ending& e, const Array& y) {
+  using V = expr::packet_t<T>;
+  const V least(e.relu ? 0 : -__builtin_inf());
+  const T* const residual = reinterpret_cast<const T*>(e.residual);
+  parallel_for((y.numel + V::size - 1) / V::size, parallel_grain / V::size, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const int lanes = int(std::min<Index>(V::size, y.numel - i * V::size));
+      T* const at = y.as<T>() + i * V::size;
+      V v = load_lanes<V>(at, lanes, 0);
+      if (residual) v += load_lanes<V>(residual + i * V::size, lanes, 0);
+      store_lanes(at, lanes, where(v < least, least, v));
+    }
+  });
+}
+
+/// The sum of y's gradient over all but the channels.
+template <class T>
+void sum_channels(const Array& dbias, const Array& dy) {
+  Array rows = dy;
+  const Index n = dy.dims[1];
+  rows.ndim = 2, rows.dims[0] = dy.numel / n, rows.dims[1] = n;
+  set_contiguous_strides(rows);
+  const Array* const in[] = {&rows};
+  const auto same = [](auto v) { return v; };
+  backend::reduce<T, Sum, T, T>(Cpu{}, same, same, dbias, in, rows.shape(), 1);
+}
+
+}  // namespace cpu
+
+template <class T>
+void convolution(Cpu, const Convolution& c, const Array& y, const Array& x, const Array& weight, const Array* bias,
+                 const Array* residual) {
+  cpu::Ending ending{c.relu, residual ? residual->data : nullptr, nullptr};
+  if (c.relu || residual) ending.run = cpu::end_convolution<T>;
+  const T* const b = bias ? bias->as<const T>() : nullptr;
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
+    if (cpu::run_convolution({cpu::Pass::forward, c, x, weight, y, b, ending})) return;
+  if constexpr (is_half_v<T>) {
+    const cpu::AsFloat<T> out(y), in(x), w(weight), shift(bias ? *bias : Array{}), more(residual ? *residual : Array{});
+    if (residual) more.read(*residual);
+    if (bias) shift.read(*bias);
+    convolution<float>(Cpu{}, c, out.array(), in.read(x).array(), w.read(weight).array(),
+                       bias ? &shift.array() : nullptr, residual ? &more.array() : nullptr);
+    out.write(y);
+  } else {
+    cpu::convolve<T>(cpu::Window(c, x, weight, y), y.as<T>(), x.as<T>(), weight.as<T>(), b);
+    if (ending.run) ending.run(ending, y);
+  }
+}
+
+template <class T>
+void convolution_data_gradient(Cpu, const Convolution& c, const Array& dx, const Array& dy, const Array& weight,
+                               const Array* bias) {
+  if constexpr (is_half_v<T>) {
+    if (std::is_same_v<T, bfloat16> && !bias && cpu::run_convolution({cpu::Pass::data_gradient, c, dx, weight, dy}))
+      return;
+    const cpu::AsFloat<T> out(dx), in(dy), w(weight), shift(bias ? *bias : Array{});
+    if (bias) shift.read(*bias);
+    convolution_data_gradient<float>(Cpu{}, c, out.array(), in.read(dy).array(), w.read(weight).array(),
+                                     bias ? &shift.array() : nullptr);
+    out.write(dx);
+  } else {
+    if (!std::is_same_v<T, float> || !cpu::run_convolution({cpu::Pass::data_gradient, c, dx, weight, dy}))
+      cpu::convolve_data_gradient<T>(cpu::Window(c, dx, weight, dy), dx.as<T>(), dy.as<T>(), weight.as<T>());
+    if (bias) cpu::add_to_rows<T>(dx.as<T>(), dx.numel / dx.dims[1], dx.dims[1], bias->as<const T>());
+  }
+}
+
+template <class T>
+void convolution_weight_gradient(Cpu, const Convolution& c, const Array& dweight, const Array* dbias, const Array& x,
+                                 const Array& dy) {
+  if (dbias) cpu::sum_channels<T>(*dbias, dy);
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
+    if (cpu::run_convolution({cpu::Pass::weight_gradient, c, x, dweight, dy})) return;
+  if constexpr (is_half_v<T>) {
+    const cpu::AsFloat<T> out(dweight), in(x), g(dy);
+    convolution_weight_gradient<float>(Cpu{}, c, out.array(), nullptr, in.read(x).array(), g.read(dy).array());
+    out.write(dweight);
+  } else {
+    cpu::convolve_weight_gradient<T>(cpu::Window(c, x, dweight, dy), dweight.as<T>(), x.as<T>(), dy.as<T>());
+  }
+}
+
+}  // namespace backend
+}  // namespace tern

@@ -1,0 +1,384 @@
+// Convolution with windows of 3 x 3 by Winograd's F(4x4, 3x3): a tile of 4 x 4 results takes 36 products for each pair
+// of channels instead of 144 (Lavin, Gray: "Fast algorithms for convolutional neural networks", 2016). Tiles and
+// weights are multiplied from both sides by small matrices, between which lie 36 matrix products:
+//
+//   y = Aᵀ [(G w Gᵀ) ⊙ (Bᵀ x B)] A and dw = Gᵀ [(A dy Aᵀ) ⊙ (Bᵀ x B)] G
+//
+// dx is the convolution of dy with w turned around, its channels exchanged. Activations stay channels-last. They may be
+// bfloat16; what lies between is float, so that the results are those of the same numbers as float, rounded.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include <bit>
+
+#include "../../../core/parallel.hpp"
+#include "../../../expr/memory.hpp"
+#include "../loops/copy.hpp"
+#include "../matmul/matmul_sums.hpp"
+#include "../loops/scratch.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend {
+namespace cpu {
+namespace winograd {
+
+using V = expr::packet_t<float>;
+inline constexpr int points = 36;
+/// A product's tile, whose sums stay in registers: channels and, at once, windows.
+inline constexpr Index strip = 2 * V::size;
+inline constexpr int rows = matmul_detail::registers == 32 ? 8 : 4;
+
+/// Whether this is compiled for instructions that make it worth while.
+#if defined(__FMA__)
+inline constexpr bool fast = true;
+#else
+inline constexpr bool fast = false;
+#endif
+
+/// Along one side the polynomials of tile and weights are multiplied at 0, ±alpha, ±beta and infinity. These halve
+/// the errors that 1 and 2 make, whose powers lie further apart.
+inline constexpr float alpha = 0.625, beta = 1.5, alpha2 = alpha * alpha, beta2 = beta * beta;
+
+/// Bᵀ, of a window of the input. Like the other four, one matrix times packets.
+struct Window {
+  static constexpr int from = 6, to = 6;
+  [[gnu::always_inline]] static void apply(const V* x, V* p) {
+    const V even_a = x[4] - beta2 * x[2], odd_a = alpha * (x[3] - beta2 * x[1]);
+    const V even_b = x[4] - alpha2 * x[2], odd_b = beta * (x[3] - alpha2 * x[1]);
+    p[0] = alpha2 * beta2 * x[0] - (alpha2 + beta2) * x[2] + x[4];
+    p[1] = even_a + odd_a;
+    p[2] = even_a - odd_a;
+    p[3] = even_b + odd_b;
+    p[4] = even_b - odd_b;
+    p[5] = alpha2 * beta2 * x[1] - (alpha2 + beta2) * x[3] + x[5];
+  }
+};
+
+/// What a product at each point is divided by: the differences from the other points.
+inline constexpr float at_0 = 1 / (alpha2 * beta2), at_alpha = 1 / (2 * alpha2 * (alpha2 - beta2)),
+                       at_beta = 1 / (2 * beta2 * (beta2 - alpha2));
+
+/// G, of weights.
+struct Weights {
+  static constexpr int from = 3, to = 6;
+  [[gnu::always_inline]] static void apply(const V* w, V* p) {
+    const V even_a = at_alpha * w[0] + at_alpha * alpha2 * w[2], odd_a = at_alpha * alpha * w[1];
+    const V even_b = at_beta * w[0] + at_beta * beta2 * w[2], odd_b = at_beta * beta * w[1];
+    p[0] = at_0 * w[0];
+    p[1] = even_a + odd_a;
+    p[2] = even_a - odd_a;
+    p[3] = even_b + odd_b;
+    p[4] = even_b - odd_b;
+    p[5] = w[2];
+  }
+};
+
+/// Gᵀ, to the weights' gradient.
+struct WeightsGradient {
+  static constexpr int from = 6, to = 3;
+  [[gnu::always_inline]] static void apply(const V* p, V* w) {
+    const V near = at_alpha * (p[1] + p[2]), far = at_beta * (p[3] + p[4]);
+    w[0] = at_0 * p[0] + near + far;
+    w[1] = at_alpha * alpha * (p[1] - p[2]) + at_beta * beta * (p[3] - p[4]);
+    w[2] = alpha2 * near + beta2 * far + p[5];
+  }
+};
+
+/// Aᵀ, to a tile of results.
+struct Result {
+  static constexpr int from = 6, to = 4;
+  [[gnu::always_inline]] static void apply(const V* p, V* y) {
+    const V even_a = p[1] + p[2], odd_a = alpha * (p[1] - p[2]), even_b = p[3] + p[4], odd_b = beta * (p[3] - p[4]);
+    y[0] = p[0] + even_a + even_b;
+    y[1] = odd_a + odd_b;
+    y[2] = alpha2 * even_a + beta2 * even_b;
+    y[3] = alpha2 * odd_a + beta2 * odd_b + p[5];
+  }
+};
+
+/// A, of a tile of the results' gradient.
+struct ResultGradient {
+  static constexpr int from = 4, to = 6;
+  [[gnu::always_inline]] static void apply(const V* y, V* p) {
+    const V even_a = y[0] + alpha2 * y[2], odd_a = alpha * (y[1] + alpha2 * y[3]);
+    const V even_b = y[0] + beta2 * y[2], odd_b = beta * (y[1] + beta2 * y[3]);
+    p[0] = y[0];
+    p[1] = even_a + odd_a;
+    p[2] = even_a - odd_a;
+    p[3] = even_b + odd_b;
+    p[4] = even_b - odd_b;
+    p[5] = y[3];
+  }
+};
+
+/// M x Mᵀ for one of these matrices: calls store(i, j, packet) with what it makes of load(i, j).
+template <class M, class Load, class Store>
+[[gnu::always_inline]] inline void on_both_sides(const Load& load, const Store& store) {
+  V half[M::from][M::to];
+#pragma GCC unroll 6
+  for (int i = 0; i < M::from; ++i) {
+    V row[M::from];
+#pragma GCC unroll 6
+    for (int j = 0; j < M::from; ++j) row[j] = load(i, j);
+    M::apply(row, half[i]);
+  }
+#pragma GCC unroll 6
+  for (int j = 0; j < M::to; ++j) {
+    V column[M::from], done[M::to];
+#pragma GCC unroll 6
+    for (int i = 0; i < M::from; ++i) column[i] = half[i][j];
+    M::apply(column, done);
+#pragma GCC unroll 6
+    for (int i = 0; i < M::to; ++i) store(i, j, done[i]);
+  }
+}
+
+/// The sizes of a convolution and of its tiles. Channels are whole packets.
+struct Shape {
+  Index images, in, out, size[2], out_size[2], padding[2], tiles[2];
+
+  Shape(const Array& x, const Array& y, Index top, Index left)
+      : images(x.dims[0]), in(x.dims[1]), out(y.dims[1]), padding{top, left} {
+    for (int i = 0; i < 2; ++i) size[i] = x.dims[2 + i], out_size[i] = y.dims[2 + i], tiles[i] = (out_size[i] + 3) / 4;
+  }
+  Index count() const { return images * tiles[0] * tiles[1]; }
+};
+
+/// From one point's matrix to the next: a packet more than it has, or else all 36 would share the cache's few places
+/// for addresses a power of two apart.
+inline Index plane(Index rows_of_it, Index columns) { return rows_of_it * columns + V::size; }
+
+/// Where the square of Size x Size pixels lies that belongs to a tile: a row of zeros for what is outside the image.
+template <int Size, class T>
+struct Square {
+  const T* pixel[Size][Size];
+
+  Square(const T* images, Index channels, const Index (&size)[2], const Index (&tiles)[2], Index tile, Index top,
+         Index left, const T* zeros) {
+    const Index image = tile / (tiles[0] * tiles[1]);
+    top = tile / tiles[1] % tiles[0] * 4 - top, left = tile % tiles[1] * 4 - left;
+    for (Index i = 0; i < Size; ++i)
+      for (Index j = 0; j < Size; ++j) {
+        const Index row = top + i, column = left + j;
+        const bool inside = row >= 0 && row < size[0] && column >= 0 && column < size[1];
+        pixel[i][j] = inside ? images + ((image * size[0] + row) * size[1] + column) * channels : zeros;
+      }
+  }
+};
+
+/// A tile's points, to row `tile` of 36 matrices [count, channels]; with strips these have their columns in strips, one
+/// behind the other. The pixels of tiles to come, in no order that a processor foresees, are fetched meanwhile.
+template <class M, class T>
+[[gnu::noinline]] void to_points(const Square<M::from, T>& square, Index channels, Index tile, Index count, bool strips,
+                                 float* to) {
+  const Index next = plane(count, channels), ahead = std::max<Index>(4 * channels, 16 * V::size);
+  for (Index c = 0; c < channels; c += V::size) {
+    const Index first = c - c % strip, width = std::min(strip, channels - first);
+    for (int i = 0; i < M::from; ++i)
+      for (int j = M::from - 4; j < M::from; ++j) __builtin_prefetch(square.pixel[i][j] + c + ahead);
+    float* const at = to + (strips ? first * count + tile * width + c - first : tile * channels + c);
+    on_both_sides<M>(
+        [&](int i, int j) __attribute__((always_inline)) { return expr::load_as<V>(square.pixel[i][j] + c); },
+        [&](int i, int j, V v) __attribute__((always_inline)) { v.store(at + (6 * i + j) * next); });
+  }
+}
+
+/// How many products are summed up one by one; these sums are summed up again. The transform of a result cancels out
+/// most of its terms, so that the error of a longer sum would show.
+inline constexpr Index sums_at_once = 32;
+
+/// c = a b, or += with add: a [count, depth] with count a multiple of `rows`, b [depth, columns] in strips, of which
+/// the next one is fetched meanwhile.
+template <bool add>
+[[gnu::noinline]] inline void multiply(Index count, Index columns, Index depth, const float* a, Index a_row,
+                                       Index a_col, const float* b, float* c, Index c_row) {
+  const Index step = Index(sizeof(float)) * strip * rows / count;
+  for (Index j = 0; j < columns; j += strip, b += strip * depth, c += strip) {
+    const Index width = std::min(strip, columns - j);
+    for (Index first = 0; first < depth; first += sums_at_once) {
+      const Index some = std::min(sums_at_once, depth - first);
+      const float *at = a + first * a_col, *const block = b + first * width;
+      const char* ahead = reinterpret_cast<const char*>(block + strip * depth);
+      const auto tile = [&]<int registers, bool more>(float* to) __attribute__((always_inline)) {
+        matmul_detail::multiply_tile<float, rows, registers, more>(some, at, a_row, a_col, block, width, to, c_row,
+                                                                   ahead, step);
+      };
+      for (Index i = 0; i < count; i += rows, at += rows * a_row, ahead += step * some) {
+        float* const to = c + i * c_row;
+        if (width == strip)
+          add || first > 0 ? tile.template operator()<2, true>(to) : tile.template operator()<2, false>(to);
+        else
+          add || first > 0 ? tile.template operator()<1, true>(to) : tile.template operator()<1, false>(to);
+      }
+    }
+  }
+}
+
+/// w [out, 3, 3, in] as 36 matrices [in, out] in strips.
+[[gnu::noinline]] inline void weights_to_points(Index in, Index out, const float* w, float* to) {
+  constexpr Index block = 64;
+  const Index blocks = (in + block - 1) / block, next = plane(in, out);
+  parallel_for((out + strip - 1) / strip * blocks, 1, [&](Index begin, Index end) {
+    const Scratch<float> scratch(9 * block * strip);
+    for (Index task = begin; task < end; ++task) {
+      const Index k = task / blocks * strip, c = task % blocks * block;
+      const Index width = std::min(strip, out - k), depth = std::min(block, in - c), bytes = sizeof(float);
+      for (Index tap = 0; tap < 9; ++tap)
+        copy_transposed<4, false>(reinterpret_cast<char*>(scratch.get() + tap * depth * width),
+                                  reinterpret_cast<const char*>(w + (k * 9 + tap) * in + c),
+                                  {depth, width, width * bytes, bytes, bytes, 9 * in * bytes, int(bytes)});
+      for (Index at = 0; at < depth * width; at += V::size)
+        on_both_sides<Weights>(
+            [&](int i, int j)
+                __attribute__((always_inline)) { return V::load(scratch.get() + (3 * i + j) * depth * width + at); },
+            [&](int i, int j, V v)
+                __attribute__((always_inline)) { v.store(to + (6 * i + j) * next + k * in + c * width + at); });
+    }
+  });
+}
+
+/// w [out, 3, 3, in] turned around, as 36 matrices [out, in] in strips.
+[[gnu::noinline]] inline void turned_weights_to_points(Index in, Index out, const float* w, float* to) {
+  const Index next = plane(out, in);
+  parallel_for(out, std::max<Index>(1, 4096 / in), [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k)
+      for (Index c = 0; c < in; c += V::size) {
+        const Index first = c - c % strip, width = std::min(strip, in - first);
+        on_both_sides<Weights>(
+            [&](int i, int j) __attribute__((always_inline)) { return V::load(w + (k * 9 + 8 - 3 * i - j) * in + c); },
+            [&](int i, int j, V v) __attribute__((always_inline)) {
+              v.store(to + (6 * i + j) * next + first * out + k * width + c - first);
+            });
+      }
+  });
+}
+
+/// How many tiles are computed at once: as many as keep their points in a core's cache, and leave each thread some.
+[[gnu::noinline]] inline Index tiles_at_once(const Shape& s) {
+  const Index fit = (Index(1) << 19) / Index(sizeof(float) * points * (s.in + s.out));
+  const Index share = (s.count() + num_threads() - 1) / num_threads();
+  return (std::max<Index>(1, std::min({std::max<Index>(fit, 32), Index(96), share})) + rows - 1) / rows * rows;
+}
+
+/// What a convolution adds to its results; null: nothing. With relu what is below 0 then becomes 0.
+template <class T>
+struct Added {
+  const T *bias, *residual;
+  bool relu;
+};
+
+/// A tile's results, from its row of 36 matrices [count, out].
+template <class T>
+[[gnu::noinline]] void to_results(const Shape& s, Index tile, const float* row, Index next, const Added<T>& added, T* y) {
+  const Index image = tile / (s.tiles[0] * s.tiles[1]);
+  const Index top = tile / s.tiles[1] % s.tiles[0] * 4, left = tile % s.tiles[1] * 4;
+  const Index first = ((image * s.out_size[0] + top) * s.out_size[1] + left) * s.out;
+  const Index down = s.out_size[0] - top, across = s.out_size[1] - left;
+  const V least(added.relu ? 0 : -__builtin_inff());
+  for (Index k = 0; k < s.out; k += V::size) {
+    const V shift = added.bias ? expr::load_as<V>(added.bias + k) : V(0);
+    on_both_sides<Result>(
+        [&](int i, int j) __attribute__((always_inline)) { return V::load(row + (6 * i + j) * next + k); },
+        [&](int i, int j, V v) __attribute__((always_inline)) {
+          if (i >= down || j >= across) return;
+          const Index at = first + (i * s.out_size[1] + j) * s.out + k;
+          v += shift;
+          if (added.residual) v += expr::load_as<V>(added.residual + at);
+          expr::store_as<T>(y + at, where(v < least, least, v));
+        });
+  }
+}
+
+/// y from x and the points of weights.
+template <class T>
+[[gnu::noinline]] void convolve(const Shape& s, T* y, const T* x, const float* weights, const Added<T>& added) {
+  const Index all = s.count(), at_once = tiles_at_once(s);
+  const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out), next_weights = plane(s.in, s.out);
+  parallel_for(all, at_once, [&](Index begin, Index end) {
+    const Scratch<float> scratch(points * (next_in + next_out));
+    float *const from = scratch.get(), *const to = from + points * next_in;
+    const Scratch<T> zeros(s.in);
+    std::fill_n(zeros.get(), s.in, T(0));
+    for (; begin < end; begin += at_once) {
+      const Index count = std::min(at_once, end - begin), whole = (count + rows - 1) / rows * rows;
+      for (Index t = 0; t < whole; ++t)  // rows beyond the last tile repeat it
+        to_points<Window, T>({x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1],
+                              zeros.get()},
+                             s.in, t, at_once, false, from);
+      for (int p = 0; p < points; ++p)
+        multiply<false>(whole, s.out, s.in, from + p * next_in, s.in, 1, weights + p * next_weights, to + p * next_out,
+                        s.out);
+      for (Index t = 0; t < count; ++t) to_results(s, begin + t, to + t * s.out, next_out, added, y);
+    }
+  });
+}
+
+/// How many tiles of the gradients one product sums up.
+inline constexpr Index tiles_summed_at_once = 128;
+
+/// Sums [out, in] at each point over the tiles from `first` to `last` of x and y's gradient.
+template <class T>
+[[gnu::noinline]] void sum_tiles(const Shape& s, Index first, Index last, const T* x, const T* dy, float* sums) {
+  const Index blocks = (last - first + tiles_summed_at_once - 1) / tiles_summed_at_once;
+  const Index at_once = (last - first + blocks - 1) / blocks;
+  const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out);
+  const Scratch<float> scratch(points * (next_in + next_out));
+  float *const windows = scratch.get(), *const slopes = windows + points * next_in;
+  const Scratch<T> zeros(std::max(s.in, s.out));
+  std::fill_n(zeros.get(), std::max(s.in, s.out), T(0));
+  for (Index at = first; at < last; at += at_once) {
+    const Index count = std::min(at_once, last - at);
+    parallel_for(count, 4, [&](Index begin, Index end) {
+      for (Index t = begin; t < end; ++t) {
+        to_points<Window, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in, t,
+                             count, true, windows);
+        to_points<ResultGradient, T>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros.get()}, s.out, t, count,
+                                     false, slopes);
+      }
+    });
+    parallel_for(points, 1, [&](Index begin, Index end) {
+      for (Index p = begin; p < end; ++p) {
+        const float *const a = slopes + p * plane(count, s.out), *const b = windows + p * plane(count, s.in);
+        (at == first ? multiply<false> : multiply<true>)(s.out, s.in, count, a, 1, s.out, b,
+                                                         sums + p * plane(s.out, s.in), s.in);
+      }
+    });
+  }
+}
+
+/// In how many parts tiles are summed up, each by one thread, as what another core has written is slow to come: a power
+/// of two, so that threads get the same. One part, by all threads together, where few tiles are or sums are large.
+inline Index parts_of_sums(const Shape& s) {
+  const Index fit = (Index(1) << 24) / Index(sizeof(float) * points * s.in * s.out);
+  const Index most = std::min({Index(32), fit, s.count() / (2 * tiles_summed_at_once)});
+  return fit < 4 || most < 2 ? 1 : Index(std::bit_floor(std::uint64_t(most)));
+}
+
+/// dw [out, 3, 3, in] from x and y's gradient.
+template <class T>
+[[gnu::noinline]] void convolve_weight_gradient(const Shape& s, float* dw, const T* x, const T* dy) {
+  const Index all = s.count(), parts = parts_of_sums(s), next = plane(s.out, s.in), next_part = points * next;
+  const Scratch<float> sums(parts * next_part);
+  parallel_for(parts, 1, [&](Index begin, Index end) {
+    for (Index part = begin; part < end; ++part)
+      sum_tiles(s, all * part / parts, all * (part + 1) / parts, x, dy, sums.get() + part * next_part);
+  });
+  parallel_for(s.out, std::max<Index>(1, 4096 / s.in), [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k)
+      for (Index c = 0; c < s.in; c += V::size)
+        on_both_sides<WeightsGradient>(
+            [&](int i, int j) __attribute__((always_inline)) {
+              const float* const at = sums.get() + (6 * i + j) * next + k * s.in + c;
+              V sum = V::load(at);
+              for (Index part = 1; part < parts; ++part) sum += V::load(at + part * next_part);
+              return sum;
+            },
+            [&](int i, int j, V v) __attribute__((always_inline)) { v.store(dw + (k * 9 + 3 * i + j) * s.in + c); });
+  });
+}
+
+}  // namespace winograd
+}  // namespace cpu
+}  // namespace backend
+}  // namespace tern

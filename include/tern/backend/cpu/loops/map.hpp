@@ -1,0 +1,278 @@
+// Elementwise kernels: one lambda, one loop over packets. Broadcasting, strides and tails are not templates, so a kernel is compiled
+// once, for whole packets of contiguous memory.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include <cstring>
+#include <utility>
+
+#include "../../../core/config.hpp"
+#include "../../../core/parallel.hpp"
+#include "../../../device/device.hpp"
+#include "../../../expr/math.hpp"
+#include "../../../expr/memory.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend::cpu {
+
+inline constexpr int max_inputs = 10;  // a fused op of eight tensors, with the gradients of its second derivative
+inline constexpr int max_packet = 16;          // elements in the widest packet
+inline constexpr Index parallel_grain = 16384;  // elements for which another thread pays
+
+/// Computes n elements, a whole number of packets. Input k advances by step[k] bytes a packet; with 0 it is one packet of equal values.
+using PacketLoop = void (*)(const void* f, char* out, const char* const* in, const int* step, Index n);
+
+/// A kernel as the driver sees it: a constant for each function and types. What a function captures comes beside it.
+struct MapKernel {
+  PacketLoop loop;
+  int packet;                  // elements a packet
+  int inputs;
+  int out_bytes;               // bytes an element
+  int in_bytes[max_inputs];
+};
+
+template <class V, class F, class Out, class Sequence, class... In>
+struct MapLoop;
+
+template <class V, class F, class Out, std::size_t... I, class... In>
+struct MapLoop<V, F, Out, std::index_sequence<I...>, In...> {
+  static void run(const void* closure, char* out, const char* const* in, const int* step, Index n) {
+    const F& f = *static_cast<const F*>(closure);
+    auto* o = reinterpret_cast<Out*>(out);
+    const char* p[] = {in[I]..., nullptr};
+    for (Index i = 0; i < n; i += V::size) {
+      expr::store_as<Out>(o + i, f(expr::load_as<V>(reinterpret_cast<const In*>(p[I]))...));
+      ((p[I] += step[I]), ...);
+    }
+  }
+};
+
+/// Copies `count` elements of `bytes` each, `stride` bytes apart, to a dense run.
+[[gnu::noinline]] inline void gather_run(char* to, const char* from, Index stride, int bytes, Index count) {
+  switch (bytes) {
+    case 1: for (Index i = 0; i < count; ++i) to[i] = from[i * stride]; break;
+    case 2: for (Index i = 0; i < count; ++i) std::memcpy(to + 2 * i, from + i * stride, 2); break;
+    case 4: for (Index i = 0; i < count; ++i) std::memcpy(to + 4 * i, from + i * stride, 4); break;
+    default: for (Index i = 0; i < count; ++i) std::memcpy(to + 8 * i, from + i * stride, 8);
+  }
+}
+[[gnu::noinline]] inline void scatter_run(char* to, const char* from, Index stride, int bytes, Index count) {
+  switch (bytes) {
+    case 1: for (Index i = 0; i < count; ++i) to[i * stride] = from[i]; break;
+    case 2: for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 2 * i, 2); break;
+    case 4: for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 4 * i, 4); break;
+    default: for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 8 * i, 8);
+  }
+}
+inline void splat(char* to, const char* value, int bytes) { gather_run(to, value, 0, bytes, max_packet); }
+
+/// n contiguous elements: whole packets in place, the rest through a buffer.
+inline void run_dense(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
+                      Index n) {
+  const Index whole = n - n % kernel.packet;
+  if (whole) kernel.loop(f, out, in, step, whole);
+  const Index rest = n - whole;
+  if (!rest) return;
+  alignas(64) char buffer[max_inputs][max_packet * 8], result[max_packet * 8];
+  const char* p[max_inputs];
+  for (int k = 0; k < kernel.inputs; ++k) {
+    if (!step[k]) {
+      p[k] = in[k];
+      continue;
+    }
+    const int bytes = kernel.in_bytes[k];
+    const char* const tail = in[k] + whole * bytes;
+    splat(buffer[k], tail, bytes);  // the lanes beyond the end repeat an element: they must hold some valid value
+    std::memcpy(buffer[k], tail, std::size_t(rest * bytes));
+    p[k] = buffer[k];
+  }
+  kernel.loop(f, result, p, step, kernel.packet);
+  std::memcpy(out + whole * kernel.out_bytes, result, std::size_t(rest * kernel.out_bytes));
+}
+
+/// Any strides: merged dimensions, an odometer over all but the innermost, and a tile that strided runs are gathered into.
+class StridedMap {
+ public:
+  StridedMap(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in)
+      : kernel_(kernel), f_(f) {
+    for (int i = 0; i < out.ndim; ++i) {
+      if (out.dims[i] == 1) continue;
+      Index stride[max_inputs + 1];
+      for (int k = 0; k < kernel.inputs; ++k) {
+        const int j = i - (out.ndim - in[k]->ndim);
+        stride[k] = j < 0 || in[k]->dims[j] == 1 ? 0 : in[k]->strides[j] * kernel.in_bytes[k];
+      }
+      stride[kernel.inputs] = out.strides[i] * kernel.out_bytes;
+      add_dimension(out.dims[i], stride);
+    }
+    if (n_ == 0) {
+      Index zero[max_inputs + 1] = {};
+      add_dimension(1, zero);
+    }
+    for (int k = 0; k < kernel.inputs; ++k) base_[k] = in[k]->data;
+    out_ = out.data;
+    rows_ = out.numel / size_[n_ - 1];
+  }
+
+  Index rows() const { return rows_; }
+  Index row_length() const { return size_[n_ - 1]; }
+
+  /// The rows [first, last) of the innermost dimension.
+  void run(Index first, Index last) const {
+    Index position[max_dims] = {};
+    const char* base[max_inputs];
+    char* out = out_;
+    for (int k = 0; k < kernel_.inputs; ++k) base[k] = base_[k];
+    Index rest = first;
+    for (int i = n_ - 1; i-- > 0;) {
+      position[i] = rest % size_[i];
+      rest /= size_[i];
+      for (int k = 0; k < kernel_.inputs; ++k) base[k] += position[i] * stride_[i][k];
+      out += position[i] * stride_[i][kernel_.inputs];
+    }
+    for (Index row = first; row < last; ++row) {
+      run_row(base, out);
+      for (int i = n_ - 1; i-- > 0;) {
+        const bool carry = ++position[i] == size_[i];
+        const Index by = carry ? 1 - size_[i] : 1;
+        for (int k = 0; k < kernel_.inputs; ++k) base[k] += by * stride_[i][k];
+        out += by * stride_[i][kernel_.inputs];
+        if (!carry) break;
+        position[i] = 0;
+      }
+    }
+  }
+
+ private:
+  static constexpr Index tile = 256;
+
+  /// Appends a dimension inside the others, merged with the one before where every operand allows it.
+  void add_dimension(Index size, const Index* stride) {
+    bool merge = n_ > 0;
+    for (int k = 0; k <= kernel_.inputs && merge; ++k) merge = stride_[n_ - 1][k] == stride[k] * size;
+    const int at = merge ? n_ - 1 : n_++;
+    size_[at] = merge ? size_[at] * size : size;
+    for (int k = 0; k <= kernel_.inputs; ++k) stride_[at][k] = stride[k];
+  }
+
+  void run_row(const char* const* base, char* out) const {
+    alignas(64) char buffer[max_inputs][tile * 8], result[tile * 8];
+    const Index length = size_[n_ - 1], out_stride = stride_[n_ - 1][kernel_.inputs];
+    for (Index begin = 0; begin < length; begin += tile) {
+      const Index n = length - begin < tile ? length - begin : tile;
+      const char* p[max_inputs];
+      int step[max_inputs];
+      for (int k = 0; k < kernel_.inputs; ++k) {
+        const Index stride = stride_[n_ - 1][k];
+        const int bytes = kernel_.in_bytes[k];
+        const char* const from = base[k] + begin * stride;
+        step[k] = stride ? kernel_.packet * bytes : 0;
+        p[k] = stride == bytes ? from : buffer[k];
+        if (stride == 0) splat(buffer[k], from, bytes);
+        else if (stride != bytes) gather_run(buffer[k], from, stride, bytes, n);
+      }
+      char* const to = out + begin * out_stride;
+      const bool dense = out_stride == kernel_.out_bytes || length == 1;
+      run_dense(kernel_, f_, dense ? to : result, p, step, n);
+      if (!dense) scatter_run(to, result, out_stride, kernel_.out_bytes, n);
+    }
+  }
+
+  const MapKernel& kernel_;
+  const void* f_;
+  int n_ = 0;
+  Index size_[max_dims], stride_[max_dims][max_inputs + 1];
+  const char* base_[max_inputs];
+  char* out_;
+  Index rows_;
+};
+
+[[gnu::noinline]] inline void run_strided(const MapKernel& kernel, const void* f, const Array& out,
+                                          const Array* const* in) {
+  if (out.numel == 0) return;
+  const StridedMap map(kernel, f, out, in);
+  const Index grain = parallel_grain / map.row_length() + 1;
+  parallel_for(map.rows(), grain, [&](Index first, Index last) { map.run(first, last); });
+}
+
+[[gnu::noinline]] inline void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in,
+                                           const int* step, Index n) {
+  // Whole packets to each thread but the last, so that the result does not depend on how many there are.
+  const Index packets = (n + kernel.packet - 1) / kernel.packet;
+  parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
+    const char* p[max_inputs];
+    for (int k = 0; k < kernel.inputs; ++k) p[k] = in[k] + first * step[k];
+    const Index begin = first * kernel.packet, end = last * kernel.packet < n ? last * kernel.packet : n;
+    run_dense(kernel, f, out + begin * kernel.out_bytes, p, step, end - begin);
+  });
+}
+
+inline bool same_strides(const Array& a, const Array& b) {
+  if (a.ndim != b.ndim) return false;
+  for (int i = 0; i < a.ndim; ++i)
+    if (a.dims[i] != 1 && a.strides[i] != b.strides[i]) return false;
+  return true;
+}
+
+/// Chooses between one flat loop and the strided one. The same gapless permutation of dimensions on all sides is one flat run too.
+[[gnu::noinline]] inline void run_map(const MapKernel& kernel, const void* f, const Array& out,
+                                      const Array* const* in) {
+  if (!out.contiguous && !is_dense(out)) return run_strided(kernel, f, out, in);
+  const char* p[max_inputs];
+  int step[max_inputs];
+  alignas(64) char one[max_inputs][max_packet * 8];
+  for (int k = 0; k < kernel.inputs; ++k) {
+    const Array& x = *in[k];
+    const int bytes = kernel.in_bytes[k];
+    if (x.numel == 1 && out.numel != 1) {
+      splat(one[k], x.data, bytes);
+      p[k] = one[k];
+      step[k] = 0;
+    } else if (x.numel == out.numel && (out.contiguous ? x.contiguous : same_strides(x, out))) {
+      p[k] = x.data;
+      step[k] = kernel.packet * bytes;
+    } else {
+      return run_strided(kernel, f, out, in);
+    }
+  }
+  if (out.numel < 2 * parallel_grain) [[likely]] run_dense(kernel, f, out.data, p, step, out.numel);
+  else run_parallel(kernel, f, out.data, p, step, out.numel);
+}
+
+/// The packets that operands of these types are computed in: the first that is not bool decides.
+template <class First, class... Rest>
+struct MapPacket {
+  using type = expr::packet_t<First>;
+};
+template <class Second, class... Rest>
+struct MapPacket<bool, Second, Rest...> : MapPacket<Second, Rest...> {};
+
+}  // namespace backend::cpu
+
+namespace backend {
+
+/// out[i] = f(in0[i], in1[i], …) with inputs broadcast to out's shape. Out and In are the element types; f is called with packets.
+template <class Out, class... In, class F>
+void map(Cpu, const F& f, const Array& out, const Array* const (&in)[sizeof...(In)]) {
+  static_assert(sizeof...(In) <= cpu::max_inputs);
+  using V = typename cpu::MapPacket<In...>::type;
+  static constexpr cpu::MapKernel kernel{&cpu::MapLoop<V, F, Out, std::index_sequence_for<In...>, In...>::run,
+                                         V::size, int(sizeof...(In)), int(sizeof(Out)), {int(sizeof(In))...}};
+  cpu::run_map(kernel, &f, out, in);
+}
+
+/// out[i] = value.
+template <class T>
+void fill(Cpu, scalar_t<T> value, const Array& out) {
+  T number(static_cast<T>(value));
+  Array one{};
+  one.data = reinterpret_cast<char*>(&number);
+  one.numel = 1;
+  one.contiguous = true;
+  const Array* const in[] = {&one};
+  map<T, T>(Cpu{}, [](auto x) { return x; }, out, in);
+}
+
+}  // namespace backend
+}  // namespace tern

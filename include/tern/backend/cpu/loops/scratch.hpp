@@ -1,0 +1,29 @@
+// Working memory of a kernel.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "../../../core/config.hpp"
+#include "../../../device/memory.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend {
+
+/// Room for n elements, aligned to 64 bytes and not initialised, from the caching allocator.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(Index n)
+      : class_(memory::class_of(sizeof(T) * std::size_t(n))), data_(static_cast<T*>(memory::allocate(class_))) {}
+  ~Scratch() { memory::deallocate(data_, class_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  T* get() const { return data_; }
+
+ private:
+  int class_;
+  T* data_;
+};
+
+}  // namespace backend
+}  // namespace tern

@@ -1,0 +1,128 @@
+// What the matrix products on the CPU share: a few adjacent sums in a vector register, and their way to memory.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include <cmath>
+#include <cstring>
+
+#include "../../../core/dtype.hpp"
+#include "../../matmul.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend {
+namespace matmul_detail {
+
+#if defined(__AVX512F__)
+inline constexpr int register_bytes = 64, registers = 32;
+#elif defined(__AVX__)
+inline constexpr int register_bytes = 32, registers = 16;
+#else
+inline constexpr int register_bytes = 16, registers = 16;
+#endif
+
+template <class T>
+struct SumOf {
+  using type = compute_t<T>;
+};
+template <std::integral T>
+struct SumOf<T> {
+  using type = std::make_unsigned_t<T>;  // integers wrap around
+};
+/// What products of T are summed in.
+template <class T>
+using sum_t = typename SumOf<T>::type;
+
+template <class S, int W>
+struct LanesOf {
+  typedef S type __attribute__((vector_size(W * sizeof(S))));
+};
+template <class S>
+struct LanesOf<S, 1> {
+  using type = S;
+};
+/// W adjacent sums. A compiler's vector, not Eigen's packet: it also comes in parts of a register, for the columns left
+/// over.
+template <class T, int W>
+using Lanes = typename LanesOf<sum_t<T>, W>::type;
+/// How many sums of products of T fill a register.
+template <class T>
+inline constexpr int lanes = register_bytes / int(sizeof(sum_t<T>));
+
+/// W elements, `stride` apart.
+template <int W, class T>
+Lanes<T, W> load(const T* from, Index stride = 1) {
+  if constexpr (W == 1) return sum_t<T>(*from);
+  else {
+    Lanes<T, W> x{};
+    if (stride == 1 && sizeof(T) == sizeof(sum_t<T>)) std::memcpy(&x, from, sizeof x);
+    else
+      for (int i = 0; i < W; ++i) x[i] = sum_t<T>(from[i * stride]);
+    return x;
+  }
+}
+
+/// A tile of c = a b, or += with add: R rows of U registers of sums, which stay there until c is added. *_row elements lie
+/// between rows, a_col between a's columns. Meanwhile it fetches what comes `ahead` of time, ahead_step bytes for each row of b.
+template <class T, int R, int U, bool add>
+[[gnu::always_inline]] inline void multiply_tile(Index depth, const T* a, Index a_row, Index a_col, const T* b,
+                                                 Index b_row, T* c, Index c_row, const char* ahead = nullptr,
+                                                 Index ahead_step = 0) {
+  constexpr int W = lanes<T>;
+  Lanes<T, W> s[R][U] = {};
+  for (; depth > 0; --depth, a += a_col, b += b_row) {
+    Lanes<T, W> row[U];
+    for (int u = 0; u < U; ++u) row[u] = load<W>(b + u * W);
+    if (ahead) __builtin_prefetch(ahead += ahead_step, 0, 2);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r)
+      for (int u = 0; u < U; ++u) s[r][u] += a[r * a_row] * row[u];
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r)
+    for (int u = 0; u < U; ++u) {
+      T* const to = c + r * c_row + u * W;
+      if constexpr (add) s[r][u] += load<W>(to);
+      std::memcpy(to, &s[r][u], sizeof s[r][u]);
+    }
+}
+
+template <class S>
+[[gnu::noinline]] void gelu(S* x, int n) {
+  for (int i = 0; i < n; ++i) x[i] *= S(0.5) * (1 + std::erf(x[i] * S(0.70710678118654752)));
+}
+
+/// c[i, j … j + W) of a batch's matrix = epilogue(c if accumulating + sums + bias).
+template <int W, class T>
+[[gnu::always_inline]] inline void store(const MatMul<T>& p, Index i, Index j, Lanes<T, W> sums) {
+  using S = sum_t<T>;
+  T* to = p.c + i * p.c_row + j;
+  if (p.accumulate) sums += load<W>(to);
+  if (p.bias) sums += load<W>(p.bias + j);
+  if constexpr (is_floating_v<T>) {
+    if (p.epilogue == Epilogue::relu) sums = sums <= 0 ? Lanes<T, W>{} : sums;  // a NaN stays
+    if (p.epilogue == Epilogue::gelu) {
+      S each[W];
+      std::memcpy(each, &sums, sizeof each);
+      gelu(each, W);
+      std::memcpy(&sums, each, sizeof each);
+    }
+  }
+  if constexpr (sizeof(T) == sizeof(S)) std::memcpy(to, &sums, sizeof sums);
+  else if constexpr (W == 1) *to = T(sums);
+  else
+    for (int l = 0; l < W; ++l) to[l] = T(sums[l]);
+}
+
+/// The same for a run of sums in memory, which may be c itself.
+template <class T, class S>
+void store(const MatMul<T>& p, Index i, Index j, Index columns, const S* sums) {
+  constexpr int W = lanes<T>;
+  Index l = 0;
+  for (; l + W <= columns; l += W) store<W>(p, i, j + l, load<W>(sums + l));
+  for (; l < columns; ++l) store<1>(p, i, j + l, load<1>(sums + l));
+}
+
+}  // namespace matmul_detail
+}  // namespace backend
+}  // namespace tern

@@ -1,0 +1,142 @@
+// Gradients held against finite differences, for those who write an op. In double, on small inputs: every element of
+// every input is moved to both sides.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include <tuple>
+
+#include "../autograd/backward.hpp"
+#include "../ops/support/grad_ops.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// What gradcheck allows: |analytic - numerical| <= atol + rtol |numerical|, numerical from steps of eps to both sides.
+struct GradcheckOptions {
+  double eps = 1e-6;
+  double atol = 1e-5;
+  double rtol = 1e-3;
+};
+
+namespace detail {
+
+template <class D>
+using DoubleTensors = std::vector<Tensor<D, double>>;
+
+/// The element at a row-major position, as a 0-d view off the tape.
+template <class D>
+Tensor<D, double> element(const Tensor<D, double>& x, Index position) {
+  Tensor<D, double> view = x.detach();
+  while (view.dim() > 0) {
+    const Index inner = view.numel() / view.size(0);
+    view = select(view, 0, position / inner);
+    position %= inner;
+  }
+  return view;
+}
+
+/// One row of the Jacobian after the other: the gradient of each element of y.
+template <class D>
+std::vector<DoubleTensors<D>> analytic_jacobian(const Tensor<D, double>& y, const DoubleTensors<D>& inputs) {
+  std::vector<DoubleTensors<D>> rows;
+  for (Index k = 0; k < y.numel(); ++k) {
+    const Tensor<D, double> one = zeros<D, double>(y.shape(), y.device());
+    fill_(element(one, k), 1);
+    rows.push_back(grad<D, double>({y}, inputs, {one}, {.retain_graph = true, .allow_unused = true}));
+  }
+  return rows;
+}
+
+template <class D, class F>
+bool check_gradients(const char* op, const F& f, const DoubleTensors<D>& inputs, const GradcheckOptions& options) {
+  DoubleTensors<D> wanted;
+  for (const Tensor<D, double>& x : inputs)
+    if (x.checked(op)->node) wanted.push_back(x);
+  if (wanted.empty()) fail(op, {"no input requires a gradient"});
+  const Tensor<D, double> y = f(inputs);
+  const auto analytic = y.requires_grad() ? analytic_jacobian(y, wanted)
+                                          : std::vector(std::size_t(y.numel()), DoubleTensors<D>(wanted.size()));
+  const NoGradGuard off;
+  std::size_t column = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].requires_grad()) continue;
+    for (Index e = 0; e < inputs[i].numel(); ++e) {
+      const Tensor<D, double> moved = element(inputs[i], e);
+      const double value = moved.item();
+      fill_(moved, value + options.eps);
+      const Tensor<D, double> above = f(inputs).clone();
+      fill_(moved, value - options.eps);
+      const Tensor<D, double> below = f(inputs).clone();
+      fill_(moved, value);
+      for (Index k = 0; k < y.numel(); ++k) {
+        const Tensor<D, double>& gradient = analytic[std::size_t(k)][column];
+        const double ours = gradient.defined() ? element(gradient, e).item() : 0;
+        const double numerical = (element(above, k).item() - element(below, k).item()) / (2 * options.eps);
+        const double difference = ours > numerical ? ours - numerical : numerical - ours;
+        const double allowed = options.atol + options.rtol * (numerical > 0 ? numerical : -numerical);
+        if (!(difference <= allowed))
+          fail(op, {"the derivative of output element ", k, " by element ", e, " of input ", Index(i), " is ", ours,
+                    " by the tape, ", numerical, " by finite differences"});
+      }
+    }
+    ++column;
+  }
+  return true;
+}
+
+/// f of several tensors as a function of a list.
+template <class D, class F, std::size_t... I>
+auto of_list(const F& f, std::index_sequence<I...>) {
+  return [&f](const DoubleTensors<D>& x) { return f(x[I]...); };
+}
+
+/// Numbers in [0.5, 1.5), all different.
+template <class D>
+Tensor<D, double> varied(const Shape& shape) {
+  const Tensor<D, double> x = empty<D, double>(shape);
+  for (Index k = 0; k < x.numel(); ++k) fill_(element(x, k), 0.5 + double(k * 5741 % 9973) / 9973);
+  return x;
+}
+
+}  // namespace detail
+
+/// True if the gradients of f at the inputs that require one are those of finite differences; else an Error that names
+/// input, element and both values. f takes a list of tensors and returns a tensor.
+template <Device D, class F>
+  requires std::is_invocable_v<const F&, const std::vector<Tensor<D, double>>&>
+bool gradcheck(const F& f, const std::vector<Tensor<D, double>>& inputs, GradcheckOptions options = {}) {
+  return detail::check_gradients("gradcheck", f, inputs, options);
+}
+
+/// The same for f(x, y, ...): gradcheck(f, std::tuple{x, y}).
+template <class F, Device D, std::same_as<Tensor<D, double>>... X>
+bool gradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, GradcheckOptions options = {}) {
+  const auto list = std::apply([](const auto&... x) { return std::vector{x...}; }, inputs);
+  return gradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options);
+}
+
+/// gradcheck of the gradients themselves: that f can be differentiated twice.
+template <Device D, class F>
+  requires std::is_invocable_v<const F&, const std::vector<Tensor<D, double>>&>
+bool gradgradcheck(const F& f, std::vector<Tensor<D, double>> inputs, GradcheckOptions options = {}) {
+  const std::size_t count = inputs.size();
+  inputs.push_back(detail::varied<D>(f(inputs).shape()).requires_grad_());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!inputs[i].requires_grad()) continue;
+    const auto gradient = [&](const std::vector<Tensor<D, double>>& x) {
+      const GradMode on(true);
+      const Tensor<D, double> y = f({x.begin(), x.end() - 1});
+      const auto g = grad<D, double>({y}, {x[i]}, {x.back()}, {.create_graph = true, .allow_unused = true});
+      return g[0].defined() ? g[0] : zeros_like(x[i]);
+    };
+    detail::check_gradients("gradgradcheck", gradient, inputs, options);
+  }
+  return true;
+}
+template <class F, Device D, std::same_as<Tensor<D, double>>... X>
+bool gradgradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, GradcheckOptions options = {}) {
+  const auto list = std::apply([](const auto&... x) { return std::vector{x...}; }, inputs);
+  return gradgradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options);
+}
+
+}  // namespace tern

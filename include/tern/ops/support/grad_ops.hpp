@@ -1,0 +1,53 @@
+// What the tape's engine needs of arithmetic, for each device and floating-point type.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "../reduce.hpp"
+#include "../views.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// x summed to a shape that broadcasts to x's: the gradient of broadcasting.
+template <Device D, Element T>
+Tensor<D, T> sum_to(const Tensor<D, T>& x, const Shape& shape, Here here = {}) {
+  const ErrorName name("sum_to");
+  Dims dims;
+  for (int i = 0; i < x.dim(); ++i) {
+    const int j = i - (x.dim() - shape.n);
+    if (j < 0 || (shape[j] == 1 && x.impl()->dims[i] != 1)) dims.push_back(i);
+  }
+  return view(dims.empty() ? x : sum(x, dims, true, here), shape, here);
+}
+
+template <class D, class T>
+struct GradOpsFor {
+  using X = Tensor<D, T>;
+
+  static void accumulate(TensorImpl*& sum, TensorImpl* g, bool differentiable) {
+    const X a(std::exchange(sum, nullptr)), b(g);
+    if (!differentiable && detail::sole_owner(a.impl())) {
+      detail::map_into("accumulate", a, detail::add_expression, a, b);
+      detail::retain(sum = a.impl());
+    } else {
+      sum = add(a, b).release();
+    }
+  }
+  static TensorImpl* sum_to(TensorImpl* g, ShapeRef shape) { return tern::sum_to(X(g), {shape.d, shape.n}).release(); }
+  static void fill(double value, const Array& out) { backend::fill<T>(D{}, value, out); }
+  [[gnu::cold]] static bool has_nan(const TensorImpl* g) {
+    const detail::Borrowed<X> x(const_cast<TensorImpl*>(g));
+    const NoGradGuard off;
+    // In x's own type: its sum is compiled in any case. Infinities become 1, so that none is subtracted from another.
+    const auto bounded = [](auto v) { return clamp(v, decltype(v)(-1), decltype(v)(1)); };
+    const T total = sum(detail::map<T>("has_nan", bounded, x.tensor)).item();
+    return total != total;
+  }
+
+  static constexpr GradOps table{&accumulate, &sum_to, &fill, &has_nan, &detail::record_view, &detail::device_ops<D>};
+};
+
+TERN_INSTANCE(struct GradOpsFor<Cpu, float>)
+TERN_INSTANCE(struct GradOpsFor<Cuda, float>)
+
+}  // namespace tern

@@ -1,0 +1,44 @@
+// Two statistics of the same elements, and how many of them are not zero.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include <utility>
+
+#include "../extrema.hpp"
+#include "../statistics.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// (var, mean) over dim.
+template <Device D, Floating T>
+std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, Dims dim = {}, double correction = 1,
+                                               bool keepdim = false, Here here = {}) {
+  const ErrorName name("var_mean");
+  return {var(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
+}
+
+/// (std, mean) over dim.
+template <Device D, Floating T>
+std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, Dims dim = {}, double correction = 1,
+                                               bool keepdim = false, Here here = {}) {
+  const ErrorName name("std_mean");
+  return {tern::std(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
+}
+
+/// (amin, amax) over dim.
+template <Device D, Element T>
+std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false,
+                                              Here here = {}) {
+  const ErrorName name("aminmax");
+  return {amin(x, dim, keepdim, here), amax(x, dim, keepdim, here)};
+}
+
+/// How many elements over dim are not zero; NaN is not.
+template <Device D, Element T>
+Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, Dims dim = {}, Here = {}) {
+  return detail::reduce<backend::Sum, Index, Index>("count_nonzero", detail::identity, detail::identity, dim, false,
+                                                    ne(x, T{}));
+}
+
+}  // namespace tern

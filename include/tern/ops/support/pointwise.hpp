@@ -1,0 +1,181 @@
+// How a pointwise op is made of one generic lambda. Called with packets it is the kernel. Its gradient is either
+// derived, by calling it with duals, or a second such lambda, by hand.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "../../autograd/record.hpp"
+#include "../../expr/dual.hpp"
+#include "../../tensor/map.hpp"
+#include "in_place.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace detail {
+
+/// The derivative of a derived gradient f by its k-th argument. Its own derivative would be the third: an Error.
+template <class F>
+struct SecondDerivative {
+  F f;
+  int k;
+
+  template <class D, class T, class... X>
+  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
+    const Tensor<D, T> y = map<T>("derivative", expr::AnyPartial<F>{f, k}, g, x...);
+    record({"derivative", {}}, y, wrt(x, [](const Tensor<D, T>&) -> Tensor<D, T> {
+             fail("backward", {"the third derivative of a derived gradient was asked for; only two are derived"});
+           })...);
+    return y;
+  }
+};
+
+template <class F, class D, class T, class... X, std::size_t... K>
+void record_second(const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
+  record({"derivative", {}}, y, wrt(x, saved(x...), SecondDerivative<F>{f, int(K)})...);
+}
+
+/// The gradient of f by its k-th argument: f called with duals.
+template <int k, class F>
+struct Derivative {
+  F f;
+
+  template <class D, class T, class... X>
+  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
+    const expr::Partial<k, F> partial{f};
+    const Tensor<D, T> y = map<T>("derivative", partial, g, x...);
+    record_second(partial, y, std::make_index_sequence<1 + sizeof...(X)>{}, g, x...);
+    return y;
+  }
+};
+
+/// Records the gradients of y, which f(x...) was computed for.
+template <class F, class D, class T, class... X, std::size_t... K>
+void record_derived(const OpName& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
+  record(op, y, wrt(x, saved(x...), Derivative<int(K), F>{f})...);
+}
+
+/// y = f(x, rest...), gradients derived from f.
+template <class F, class D, class T, class... X>
+Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
+  const Tensor<D, T> y = map<T>(op.name, f, x, rest...);
+  record_derived(op, f, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
+  return y;
+}
+
+/// True if a gradient of shape g will be summed to the shape of the input, which was broadcast.
+[[gnu::noinline]] inline bool is_summed(ShapeRef g) {
+  const ShapeRef input = tape.input_shape;
+  bool differs = input.n != g.n;
+  for (int i = g.n - input.n; i < g.n; ++i) {
+    const Index size = i < 0 ? 0 : input.d[i - (g.n - input.n)];
+    if (i < 0 || (size != g.d[i] && size != 1)) return false;
+    differs = differs || size != g.d[i];
+  }
+  return differs;
+}
+
+/// A gradient by hand: one expression in g and what was saved, of packets or of tensors. Plainly it is one pass; where
+/// the gradient is itself to be differentiated, the same expression is made of tensor ops.
+template <class Rule>
+struct Gradient {
+  Rule rule;
+
+  template <class D, class T, class... X>
+  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... kept) const {
+    if (GradMode::is_enabled()) return differentiable(g, kept...);
+    if constexpr (is_half_v<T>) {  // a sum is rounded once, after it
+      if (is_summed(g.impl()->shape_ref())) {
+        const Shape shape(tape.input_shape.d, tape.input_shape.n);
+        return to_type(sum_to(map<float>("gradient", rule, g, kept...), shape), Type<T>{});
+      }
+    }
+    return map<T>("gradient", rule, g, kept...);
+  }
+
+  template <class G, class... X>
+  [[gnu::noinline, gnu::cold]] G differentiable(const G& g, const X&... kept) const {
+    return rule(g, kept...);
+  }
+
+  template <class G, class... X>
+  using Function = G (*)(const G&, const X&...);
+  /// Of a rule without captures, so that the tape need not know the rule's type.
+  template <class G, class... X>
+  operator Function<G, X...>() const
+    requires std::is_empty_v<Rule>
+  {
+    return [](const G& g, const X&... kept) -> G { return Gradient{}(g, kept...); };
+  }
+};
+template <class Rule>
+Gradient(Rule) -> Gradient<Rule>;
+
+/// y = f(x), with the gradient rule(g, x).
+template <class F, class Rule, class D, class T>
+Tensor<D, T> unary(const OpName& op, const Tensor<D, T>& x, const F& f, const Rule& rule) {
+  const Tensor<D, T> y = map<T>(op.name, f, x);
+  record(op, y, wrt(x, saved(x), Gradient{rule}));
+  return y;
+}
+
+/// y = f(x) with the gradient 0.
+template <class F, class D, class T>
+Tensor<D, T> step(const OpName& op, const Tensor<D, T>& x, const F& f) {
+  const Tensor<D, T> y = map<T>(op.name, f, x);
+  record(op, y, wrt(x, [](const auto& g) { return zeros_like(g); }));
+  return y;
+}
+
+/// f with a number for its second argument: a kernel's parameter, not part of its code.
+template <class F, class S>
+auto with_number(F f, S s) {
+  return [f, s](auto x) { return f(x, decltype(x)(s)); };
+}
+
+/// x = f(x, rest...) in one pass where nothing is recorded, else through `out_of_place`.
+template <class F, class Op, class D, class T, class... X>
+const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_place, const Tensor<D, T>& x,
+                               const X&... rest) {
+  check_writable(op.name, x.checked(op.name));
+  if (records(x, rest...)) return assign(op, x, out_of_place());
+  map_into(op.name, x, f, x, rest...);
+  return x;
+}
+
+}  // namespace detail
+
+/// Defines name(x) and name_(x) from an expression in x; the gradient is derived from it.
+#define TERN_UNARY(name, ...)                                                                            \
+  namespace detail {                                                                                     \
+  inline constexpr auto name##_expression = [](auto x) { return __VA_ARGS__; };                          \
+  }                                                                                                      \
+  template <Device D, Floating T>                                                                        \
+  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
+    return detail::pointwise({#name, here}, detail::name##_expression, x);                               \
+  }                                                                                                      \
+  TERN_UNARY_IN_PLACE(name, Floating)
+
+/// Defines name(x) and name_(x) from an expression in x and a gradient, an expression in g and `kept`, which is x or
+/// the result y.
+#define TERN_UNARY_BY_HAND(name, expression, kept, ...)                                                  \
+  namespace detail {                                                                                     \
+  inline constexpr auto name##_expression = [](auto x) { return expression; };                           \
+  inline constexpr Gradient name##_gradient{[](auto g, auto kept) { return __VA_ARGS__; }};              \
+  }                                                                                                      \
+  template <Device D, Floating T>                                                                        \
+  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
+    const Tensor<D, T> y = detail::map<T>(#name, detail::name##_expression, x);                          \
+    record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                              \
+    return y;                                                                                            \
+  }                                                                                                      \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, Here))                                              \
+  TERN_INSTANCE(Tensor<Cuda> name(const Tensor<Cuda>&, Here))                                            \
+  TERN_UNARY_IN_PLACE(name, Floating)
+
+/// Defines name_(x) for the types of a concept.
+#define TERN_UNARY_IN_PLACE(name, Type)                                                                  \
+  template <Device D, Type T>                                                                            \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, Here here = {}) {                                   \
+    return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(x, here); }, x); \
+  }
+
+}  // namespace tern
