@@ -130,7 +130,7 @@ void launch_mlp_small(benchmark::State& state) {
   });
 }
 
-namespace kernels = backend::cuda;
+namespace kernels = backend::cuda_kernels;
 
 /// The source of a kernel that adds two tensors.
 std::string source_of_add() {

@@ -6,8 +6,8 @@
 
 using namespace tern;
 using namespace tern_test;
-using backend::cpu::ConvolutionCall;
-using backend::cpu::Pass;
+using backend::cpu_kernels::ConvolutionCall;
+using backend::cpu_kernels::Pass;
 
 namespace {
 
@@ -70,7 +70,7 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
     const Convolution c;
     const ConvolutionCall call{Pass::forward, c, x, w, x};
     const std::unique_ptr<detail::onednn::Primitive> made(
-        backend::cpu::make_convolution(backend::cpu::convolution_key(call, 1), call));
+        backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
     return made->usable();
   }();
   for (const Layer& l : layers)
@@ -85,7 +85,7 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
                        << int(pass));
         const ConvolutionCall call{pass, c, x, w, y};
         const std::unique_ptr<detail::onednn::Primitive> made(
-            backend::cpu::make_convolution(backend::cpu::convolution_key(call, 1), call));
+            backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
         CHECK(made->usable());  // one called "ref" is not
       }
     }
@@ -98,9 +98,9 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
     const Array x = sizes(type, {n, in, size, size}), y = sizes(type, {n, out, to, to}),
                 w = sizes(type, {out, in / groups, 3, 3});
     const Convolution c{.stride = {stride, stride}, .padding = {1, 1}, .groups = groups};
-    return backend::cpu::is_for_winograd({Pass::forward, c, x, w, y});
+    return backend::cpu_kernels::is_for_winograd({Pass::forward, c, x, w, y});
   };
-  if (!backend::cpu::winograd::fast) SKIP_TEST("compiled for a processor without fused multiply-adds");
+  if (!backend::cpu_kernels::winograd::fast) SKIP_TEST("compiled for a processor without fused multiply-adds");
   CHECK(is_winograd(8, 64, 56, 64));
   CHECK(is_winograd(32, 128, 16, 128));
   CHECK(is_winograd(32, 512, 4, 512));
@@ -126,9 +126,9 @@ TEST_CASE("oneDNN's older kernels are taken where they were measured to be faste
                 w = sizes(DType::float32, {out, in, kernel, kernel});
     const Convolution c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     const ConvolutionCall call{pass, c, x, w, y};
-    const bool jit = backend::cpu::is_for_jit(call);
+    const bool jit = backend::cpu_kernels::is_for_jit(call);
     const std::unique_ptr<detail::onednn::Primitive> made(
-        backend::cpu::make_convolution(backend::cpu::convolution_key(call, 1), call));
+        backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
     CHECK(made->usable());
     return jit;
   };
@@ -146,7 +146,7 @@ TEST_CASE("convolutions are matrix products where that was measured to be faster
     const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
                 w = sizes(DType::float32, {out, in, kernel, kernel});
     const Convolution c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
-    return backend::cpu::is_for_loops({pass, c, x, w, y});
+    return backend::cpu_kernels::is_for_loops({pass, c, x, w, y});
   };
   CHECK(is_product(Pass::forward, 8, 2048, 7, 512));
   CHECK_FALSE(is_product(Pass::forward, 8, 1024, 14, 256));
@@ -167,8 +167,8 @@ TEST_CASE("as many images are computed at once as lie in the cache", "[backend]"
     const Array a = sizes(DType::float32, {images, 64, size, size}), w = sizes(DType::float32, {64, 64, 3, 3});
     const Convolution c{.padding = {1, 1}};
     ConvolutionCall call{Pass::forward, c, a, w, a};
-    if (ends) call.ending.run = [](const backend::cpu::Ending&, const Array&) {};
-    return backend::cpu::images_at_once(call);
+    if (ends) call.ending.run = [](const backend::cpu_kernels::Ending&, const Array&) {};
+    return backend::cpu_kernels::images_at_once(call);
   };
   CHECK(at_once(16, 56, false) == 16);
   CHECK(at_once(16, 56, true) == 4);
@@ -183,9 +183,9 @@ TEST_CASE("oneDNN takes activations as they are", "[backend]") {
              w = ones<Cpu>({16, 16, 3, 3}).contiguous(channels_last);
   const Convolution c{.padding = {1, 1}};
   const ConvolutionCall call{Pass::forward, c, *x.impl(), *w.impl(), *x.impl()};
-  const auto key = backend::cpu::convolution_key(call, 1);
-  const std::unique_ptr<detail::onednn::Primitive> made(backend::cpu::make_convolution(key, call));
-  const auto outside = backend::cpu::convolution_operand(*x.impl(), 1, false);
+  const auto key = backend::cpu_kernels::convolution_key(call, 1);
+  const std::unique_ptr<detail::onednn::Primitive> made(backend::cpu_kernels::make_convolution(key, call));
+  const auto outside = backend::cpu_kernels::convolution_operand(*x.impl(), 1, false);
   CHECK(detail::onednn::same(made->desc(DNNL_ARG_SRC), outside.get()));
   CHECK(detail::onednn::same(made->desc(DNNL_ARG_DST), outside.get()));
 }

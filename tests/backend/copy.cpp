@@ -57,7 +57,7 @@ void check(const Side& out, const Side& in) {
       }
       std::memcpy(&expected[std::size_t(to * bytes)], &source[std::size_t(from * bytes)], std::size_t(bytes));
     }
-    backend::copy(D{}, array_over(target, out, dtype), array_over(source, in, dtype));
+    backend::run<D>(backend::Copy{array_over(target, out, dtype), array_over(source, in, dtype)});
     INFO(text({"to ", out.dims, " with strides ", out.strides, " from ", in.dims, " with strides ", in.strides, ", ",
                bytes, " bytes"}));
     REQUIRE((target == expected));

@@ -4,7 +4,7 @@
 #include "tern/backend/cuda/codegen/source.hpp"
 
 using namespace tern;
-using backend::cuda::Traced;
+using backend::cuda_kernels::Traced;
 
 namespace {
 
@@ -16,7 +16,7 @@ Traced traced(const F& f) {
 /// The statements of a lambda of two floats.
 template <class F>
 std::string text_of(const F& f) {
-  return backend::cuda::function_text(traced(f), "f", 3);
+  return backend::cuda_kernels::function_text(traced(f), "f", 3);
 }
 
 }  // namespace

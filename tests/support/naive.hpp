@@ -13,6 +13,9 @@
 #include "tern/backend/reduce.hpp"
 #include "tern/backend/update.hpp"
 #include "tern/device/device.hpp"
+#include "tern/expr/lanes.hpp"
+#include "tern/expr/math.hpp"
+#include "tern/expr/memory.hpp"
 
 namespace tern_test {
 
@@ -54,7 +57,7 @@ struct Single<bool, Second, Rest...> : Single<Second, Rest...> {};
 
 }  // namespace tern_test
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 template <>
 struct DeviceTraits<tern_test::Naive> {
@@ -62,31 +65,31 @@ struct DeviceTraits<tern_test::Naive> {
   static constexpr bool host_accessible = true;
 };
 
-inline namespace TERN_ISA {
 namespace backend {
 
 using tern_test::Naive;
 using tern_test::Positions;
 
 template <class Out, class... In, class F>
-void map(Naive, const F& f, const Array& out, const Array* const (&in)[sizeof...(In)]) {
+void kernel(On<Naive>, Types<Out, In...>, const Map<F>& op) {
   using V = typename tern_test::Single<In...>::type;
-  for (Positions p(out.shape()); !p.done(); p.next()) {
+  for (Positions p(op.out.shape()); !p.done(); p.next()) {
     int k = 0;
-    const V x[] = {expr::load_as<V>(&p.in<In>(*in[k++]))...};
+    const V x[] = {expr::load_as<V>(&p.in<In>(*op.in[k++]))...};
     k = 0;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      expr::store_as<Out>(&p.in<Out>(out), f(x[I]...));
+      expr::store_as<Out>(&p.in<Out>(op.out), op.f(x[I]...));
     }(std::index_sequence_for<In...>{});
   }
 }
 
 template <class T>
-void fill(Naive, scalar_t<T> value, const Array& out) {
-  for (Positions p(out.shape()); !p.done(); p.next()) p.in<T>(out) = static_cast<T>(value);
+void kernel(On<Naive>, Types<>, const Fill<T>& op) {
+  for (Positions p(op.out.shape()); !p.done(); p.next()) p.in<T>(op.out) = static_cast<T>(op.value);
 }
 
-inline void copy(Naive, const Array& out, const Array& in) {
+inline void kernel(On<Naive>, Types<>, const Copy& op) {
+  const Array &out = op.out, &in = op.in;
   const int bytes = size_of(out.dtype);
   for (Positions p(out.shape()); !p.done(); p.next()) {
     if (bytes == 1) p.in<std::uint8_t>(out) = p.in<std::uint8_t>(in);
@@ -96,38 +99,40 @@ inline void copy(Naive, const Array& out, const Array& in) {
   }
 }
 
-template <class C, class R, class Out, class... In, class F, class G>
-void reduce(Naive, const F& f, const G& finish, const Array& out, const Array* const (&in)[sizeof...(In)],
-            const Shape& shape, unsigned mask) {
+template <class C, class Out, class... In, class R, class F, class G>
+void kernel(On<Naive>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
+  const Shape& shape = op.shape;
   using V = expr::Lanes<compute_t<C>, 1>;
   using Wide = std::conditional_t<is_floating_v<C>, double, C>;
   using Total = expr::Lanes<Wide, 1>;
-  std::vector<Total> sums(std::size_t(out.numel), Total(R::template identity<Wide>()));
+  std::vector<Total> sums(std::size_t(op.out.numel), Total(R::template identity<Wide>()));
   for (Positions p(shape); !p.done(); p.next()) {
     std::size_t at = 0;
     for (int i = 0; i < shape.n; ++i)
-      if (!(mask >> i & 1)) at = at * std::size_t(shape[i]) + std::size_t(p.at[i]);
+      if (!(op.mask >> i & 1)) at = at * std::size_t(shape[i]) + std::size_t(p.at[i]);
     int k = 0;
-    const V x[] = {expr::load_as<V>(&p.in<In>(*in[k++]))...};
+    const V x[] = {expr::load_as<V>(&p.in<In>(*op.in[k++]))...};
     const V value = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return V(f(x[I]...));
+      return V(op.f(x[I]...));
     }(std::index_sequence_for<In...>{});
     sums[at] = R::combine(sums[at], Total(value.v[0]));
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) expr::store_as<Out>(out.as<Out>() + i, finish(V(sums[i].v[0])));
+  for (std::size_t i = 0; i < sums.size(); ++i) expr::store_as<Out>(op.out.template as<Out>() + i, op.finish(V(sums[i].v[0])));
 }
 
 template <class T>
-void arg_extreme(Naive, bool largest, const Array& out, const Array& in, int dim) {
+void kernel(On<Naive>, Types<T>, const ArgExtreme& op) {
+  const Array& in = op.in;
+  const int dim = op.dim;
   Shape outer = in.shape();
   outer[dim] = 1;
-  Index* result = out.as<Index>();
+  Index* result = op.out.as<Index>();
   for (Positions p(outer); !p.done(); p.next()) {
     Index best = 0;
     const T* const row = &p.in<T>(in);
     const auto at = [&](Index i) { return compute_t<T>(row[i * in.strides[dim]]); };
     for (Index i = 1; i < in.dims[dim] && at(best) == at(best); ++i)
-      if ((largest ? at(i) > at(best) : at(i) < at(best)) || at(i) != at(i)) best = i;
+      if ((op.largest ? at(i) > at(best) : at(i) < at(best)) || at(i) != at(i)) best = i;
     *result++ = best;
   }
 }
@@ -154,12 +159,13 @@ void matmul(Naive, const MatMul<T>& p) {
 }
 
 template <class... T, class F>
-void update(Naive, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
+void kernel(On<Naive>, Types<T...>, const Update<F>& op) {
+  const Array* const* const arrays = op.arrays;
   using V = typename tern_test::Single<std::remove_const_t<T>...>::type;
   for (Index i = 0; i < arrays[0]->numel; ++i) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       V x[] = {expr::load_as<V>(arrays[K]->template as<const T>() + i)...};
-      f(x[K]...);
+      op.f(x[K]...);
       const auto store = [&]<class U>(U* p, const V& v) {
         if constexpr (!std::is_const_v<U>) expr::store_as<U>(p, v);
       };
@@ -225,5 +231,4 @@ void integers(Naive, RandomState state, Index low, Index high, const Array& out)
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

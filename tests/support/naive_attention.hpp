@@ -3,8 +3,7 @@
 #include "naive.hpp"
 #include "tern/backend/attention.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -67,5 +66,4 @@ void attention_gradient(Naive, const AttentionShape& s, const Array* dq, const A
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

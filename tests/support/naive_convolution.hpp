@@ -4,8 +4,7 @@
 
 #include "tern/backend/convolution.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -101,5 +100,4 @@ void convolution_weight_gradient(Naive, const Convolution& c, const Array& dweig
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -3,8 +3,7 @@
 #include "naive.hpp"
 #include "tern/backend/gather.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 
 inline void check_range(tern_test::Naive, const char* op, const Array& index, Index size) {
@@ -105,5 +104,4 @@ void bag_gradient(tern_test::Naive, const Bags& b, const Array& out, const Array
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -5,8 +5,7 @@
 #include "tern/backend/batch_norm.hpp"
 #include "tern/backend/pooling.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -180,5 +179,4 @@ void batch_norm_gradient(Naive, const BatchNorm& b, const Array* dx, const Array
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -4,8 +4,7 @@
 
 #include "tern/backend/rows.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -76,5 +75,4 @@ inline void true_positions(tern_test::Naive, const Array& out, const Array& mask
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

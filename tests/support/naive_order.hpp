@@ -7,8 +7,7 @@
 #include "tern/backend/scan.hpp"
 #include "tern/backend/sort.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 
 template <class T>
@@ -59,5 +58,4 @@ void searchsorted(tern_test::Naive, const Array& out, const Array& sorted, const
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

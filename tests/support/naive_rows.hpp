@@ -6,8 +6,7 @@
 #include "tern/backend/layer_norm.hpp"
 #include "tern/backend/softmax.hpp"
 
-namespace tern {
-inline namespace TERN_ISA {
+namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -37,20 +36,22 @@ template <class T> double log_sum_exp(const Row<T>& x) {
 
 }  // namespace naive
 
-template <class T> void softmax(Naive, bool log, const Array& y, const Array& x, int dim) {
-  for (Positions p(naive::row_starts(x, dim)); !p.done(); p.next()) {
-    const naive::Row<T> from(x, dim, p), to(y, dim, p);
+template <class T>
+void kernel(On<Naive>, Types<T>, const Softmax& op) {
+  for (Positions p(naive::row_starts(op.x, op.dim)); !p.done(); p.next()) {
+    const naive::Row<T> from(op.x, op.dim, p), to(op.y, op.dim, p);
     const double shift = naive::log_sum_exp(from);
-    for (Index i = 0; i < from.n; ++i) to.set(i, log ? from[i] - shift : std::exp(from[i] - shift));
+    for (Index i = 0; i < from.n; ++i) to.set(i, op.log ? from[i] - shift : std::exp(from[i] - shift));
   }
 }
 
-template <class T> void softmax_gradient(Naive, bool log, const Array& dx, const Array& y, const Array& g, int dim) {
-  for (Positions p(naive::row_starts(y, dim)); !p.done(); p.next()) {
-    const naive::Row<T> out(y, dim, p), in(g, dim, p), to(dx, dim, p);
+template <class T>
+void kernel(On<Naive>, Types<T>, const SoftmaxGradient& op) {
+  for (Positions p(naive::row_starts(op.y, op.dim)); !p.done(); p.next()) {
+    const naive::Row<T> out(op.y, op.dim, p), in(op.g, op.dim, p), to(op.dx, op.dim, p);
     double sum = 0;
-    for (Index i = 0; i < out.n; ++i) sum += log ? in[i] : in[i] * out[i];
-    for (Index i = 0; i < out.n; ++i) to.set(i, log ? in[i] - std::exp(out[i]) * sum : out[i] * (in[i] - sum));
+    for (Index i = 0; i < out.n; ++i) sum += op.log ? in[i] : in[i] * out[i];
+    for (Index i = 0; i < out.n; ++i) to.set(i, op.log ? in[i] - std::exp(out[i]) * sum : out[i] * (in[i] - sum));
   }
 }
 
@@ -172,5 +173,4 @@ void layer_norm_gradient(Naive, const Array* dx, const Array* dweight, const Arr
 }
 
 }  // namespace backend
-}  // namespace TERN_ISA
 }  // namespace tern

@@ -30,5 +30,3 @@ inline constexpr bool has_attention = false;
 
 }  // namespace backend
 }  // namespace tern
-
-#include "cpu/attention.hpp"

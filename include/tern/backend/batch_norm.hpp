@@ -28,6 +28,3 @@ struct BatchNorm {
 };
 
 }  // namespace tern
-
-#include "cpu/batch_norm.hpp"
-#include "cuda/batch_norm.hpp"

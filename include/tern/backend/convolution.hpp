@@ -27,6 +27,3 @@ struct Convolution {
 };
 
 }  // namespace tern
-
-#include "cpu/convolution/convolution.hpp"
-#include "cuda/convolution.hpp"

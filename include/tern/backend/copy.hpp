@@ -1,6 +1,17 @@
-// The contract: copies. A device implements
-//
-//   copy(device, out, in)      out[i] = in[i]: the same element type, in broadcast to out's shape, any strides on both sides
+// The contract: copies within a device.
 #pragma once
-#include "cpu/loops/copy.hpp"
-#include "cuda/copy.hpp"
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "../core/array.hpp"
+#include "run.hpp"
+
+namespace tern::inline TERN_BUILD::backend {
+
+/// out[i] = in[i]: the same element type, in broadcast to out's shape, any strides on both sides.
+struct Copy {
+  const Array& out;
+  const Array& in;
+};
+
+}  // namespace tern::backend

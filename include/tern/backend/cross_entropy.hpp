@@ -29,6 +29,3 @@ struct CrossEntropyPlan {
 };
 
 }  // namespace tern
-
-#include "cpu/cross_entropy.hpp"
-#include "cuda/cross_entropy.hpp"

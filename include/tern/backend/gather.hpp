@@ -34,6 +34,3 @@ struct Bags {
 
 }  // namespace backend
 }  // namespace tern
-
-#include "cpu/gather.hpp"
-#include "cuda/gather.hpp"

@@ -7,5 +7,4 @@
 //
 // weight and bias have n elements. Each of the three gradients may be null.
 #pragma once
-#include "cpu/layer_norm.hpp"
-#include "cuda/layer_norm.hpp"
+#include "../core/array.hpp"

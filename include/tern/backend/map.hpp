@@ -1,9 +1,29 @@
-// The contract: elementwise kernels. A device implements
-//
-//   map<Out, In...>(device, f, out, in)     out[i] = f(in0[i], in1[i], …), inputs broadcast to out's shape
-//   fill<T>(device, value, out)             out[i] = value
-//
-// where f is called with whatever the device computes with: packets on the CPU, symbols where source code is generated.
+// The contract: elementwise kernels. f is called with whatever the device computes with: packets on the CPU, symbols where source code is
+// generated.
 #pragma once
-#include "cpu/loops/map.hpp"
-#include "cuda/map.hpp"
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "../core/array.hpp"
+#include "run.hpp"
+
+namespace tern::inline TERN_BUILD::backend {
+
+/// run<D, Out, In...>: out[i] = f(in[0][i], in[1][i], …), inputs broadcast to out's shape.
+template <class F>
+struct Map {
+  const F& f;
+  const Array& out;
+  const Array* const* in;
+};
+template <class F>
+Map(const F&, const Array&, const Array* const*) -> Map<F>;
+
+/// out[i] = value.
+template <class T>
+struct Fill {
+  const Array& out;
+  scalar_t<T> value;
+};
+
+}  // namespace tern::backend

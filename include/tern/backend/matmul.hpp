@@ -32,7 +32,3 @@ struct MatMul {
 
 }  // namespace backend
 }  // namespace tern
-
-#include "cpu/matmul/matmul.hpp"
-#include "cuda/integer_matmul.hpp"
-#include "cuda/matmul.hpp"

@@ -46,6 +46,3 @@ struct Images {
 };
 
 }  // namespace tern
-
-#include "cpu/pooling.hpp"
-#include "cuda/pooling.hpp"

@@ -11,5 +11,6 @@
 // element: of the 128 that 16 blocks serve, element 32 w + l has the lower half of word w of block l, element 32 w + 16
 // + l the upper.
 #pragma once
-#include "cpu/random.hpp"
-#include "cuda/random.hpp"
+#include "../core/array.hpp"
+#include "../core/random.hpp"
+

@@ -2,5 +2,4 @@
 //
 //   fill_range<T>(device, start, step, out)     out[i] = start + i step, calculated in scalar_t<T>
 #pragma once
-#include "cpu/loops/range.hpp"
-#include "cuda/range.hpp"
+#include "../core/array.hpp"

@@ -1,15 +1,37 @@
-// The contract: reductions. A device implements
-//
-//   reduce<C, R, Out, In...>(device, f, finish, out, in, shape, mask)
-//       out = finish(R of f(in0[i], in1[i], …) over the dimensions in mask): inputs broadcast to shape and computed
-//       with as C, R one of reduction.hpp, out dense with the other dimensions in their order. Nothing to reduce gives
-//       finish(identity). Sums of float lose no more than 1e-6 of the sum of magnitudes, whatever the count. The order
-//       of additions depends on shapes and strides alone.
-//   arg_extreme<T>(device, largest, out, in, dim)
-//       out (int64, dense) = first position of the largest or smallest element along dim, of the first NaN where there
-//       is one
+// The contract: reductions.
 #pragma once
-#include "cpu/arg_extreme.hpp"
-#include "cpu/loops/reduce.hpp"
-#include "cuda/arg_extreme.hpp"
-#include "cuda/reduce.hpp"
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "../core/array.hpp"
+#include "reduction.hpp"
+#include "run.hpp"
+
+namespace tern::inline TERN_BUILD::backend {
+
+/// run<D, C, Out, In...>: out = finish(how of f(in[0][i], in[1][i], …) over the dimensions in mask). Inputs are broadcast to shape and
+/// computed with as C, how is one of reduction.hpp, out is dense with the other dimensions in their order. Nothing to reduce gives
+/// finish(identity). Sums of float lose no more than 1e-6 of the sum of magnitudes, whatever the count. The order of additions
+/// depends on shapes and strides alone.
+template <class R, class F, class G>
+struct Reduce {
+  [[no_unique_address]] R how;
+  const F& f;
+  const G& finish;
+  const Array& out;
+  const Array* const* in;
+  const Shape& shape;
+  unsigned mask;
+};
+template <class R, class F, class G>
+Reduce(R, const F&, const G&, const Array&, const Array* const*, const Shape&, unsigned) -> Reduce<R, F, G>;
+
+/// run<D, T>: out (int64, dense) = first position of the largest or smallest element along dim, of the first NaN where there is one.
+struct ArgExtreme {
+  const Array& out;
+  const Array& in;
+  int dim;
+  bool largest;
+};
+
+}  // namespace tern::backend

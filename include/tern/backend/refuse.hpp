@@ -10,7 +10,6 @@
 #include "../core/array.hpp"
 #include "../core/element_error.hpp"
 #include "../device/device.hpp"
-#include "cuda/refuse.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -38,6 +38,3 @@ struct RowIndex {
 };
 
 }  // namespace tern
-
-#include "cpu/rows.hpp"
-#include "cuda/rows.hpp"

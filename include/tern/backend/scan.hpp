@@ -22,6 +22,3 @@ namespace tern::inline TERN_BUILD {
 enum class Scan : unsigned char { sum, product, recurrence };
 
 }  // namespace tern
-
-#include "cpu/scan.hpp"
-#include "cuda/scan.hpp"

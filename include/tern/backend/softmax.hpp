@@ -1,9 +1,28 @@
-// The contract: softmax. All arrays are dense, of one shape and type. A device implements
-//
-//   softmax<T>(device, log, y, x, dim)                 y = e^x / sum of e^x over dim, or its logarithm
-//   softmax_gradient<T>(device, log, dx, y, g, dim)    dx from the result y and its gradient g
-//
-// A row with infinity, with NaN, or all of -infinity gives NaN.
+// The contract: softmax. All arrays are dense, of one shape and type T. A row with infinity, with NaN, or all of -infinity gives NaN.
 #pragma once
-#include "cpu/softmax.hpp"
-#include "cuda/softmax.hpp"
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "../core/array.hpp"
+#include "run.hpp"
+
+namespace tern::inline TERN_BUILD::backend {
+
+/// run<D, T>: y = e^x / sum of e^x over dim, or its logarithm.
+struct Softmax {
+  const Array& y;
+  const Array& x;
+  int dim;
+  bool log;
+};
+
+/// run<D, T>: dx from the result y and its gradient g.
+struct SoftmaxGradient {
+  const Array& dx;
+  const Array& y;
+  const Array& g;
+  int dim;
+  bool log;
+};
+
+}  // namespace tern::backend

@@ -11,6 +11,3 @@
 #pragma once
 #include "../core/array.hpp"
 #include "../core/config.hpp"
-
-#include "cpu/sort.hpp"
-#include "cuda/sort.hpp"

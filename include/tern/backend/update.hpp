@@ -1,8 +1,21 @@
-// The contract: in-place updates of several arrays in one pass. A device implements
-//
-//   update<T...>(device, f, arrays)     f(x0[i], x1[i], …) with references to the elements of arrays of one shape
-//
-// An array of element type const T is read only: f gets a value. The arrays are contiguous. Optimisers are made of this.
+// The contract: in-place updates of several arrays in one pass. Optimisers are made of this.
 #pragma once
-#include "cpu/loops/update.hpp"
-#include "cuda/update.hpp"
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "../core/array.hpp"
+#include "run.hpp"
+
+namespace tern::inline TERN_BUILD::backend {
+
+/// run<D, T...>: f(x0[i], x1[i], …) with references to the elements of contiguous arrays of one shape. An array whose T is const is read
+/// only: f gets a value.
+template <class F>
+struct Update {
+  const F& f;
+  const Array* const* arrays;
+};
+template <class F>
+Update(const F&, const Array* const*) -> Update<F>;
+
+}  // namespace tern::backend

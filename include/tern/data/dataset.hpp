@@ -36,7 +36,7 @@ template <class T>
 Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
   if (x.checked("TensorDataset")->contiguous) return x;
   const Tensor<Cpu, T> y = empty<Cpu, T>(x.shape());
-  backend::copy(Cpu{}, *y.impl(), *x.impl());
+  backend::run<Cpu>(backend::Copy{*y.impl(), *x.impl()});
   return y;
 }
 

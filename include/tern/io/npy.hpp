@@ -133,7 +133,7 @@ class NpyHeader {
   }
   update_contiguous(turned);
   TensorImpl* const dense = tern::detail::new_impl(header.dtype, header.shape);
-  backend::copy(Cpu{}, *dense, turned);
+  backend::run<Cpu>(backend::Copy{*dense, turned});
   return Tensor<Cpu>(dense);
 }
 

@@ -68,7 +68,7 @@ class SharedMapping {
     if (!impl->contiguous) {
       TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
       tern::detail::append(copies, {}, Tensor<Cpu>(copy));
-      backend::copy(Cpu{}, *copy, *impl);
+      backend::run<Cpu>(backend::Copy{*copy, *impl});
       impl = copy;
     }
     entries.push_back({named.name, impl->dtype, impl->shape(), impl->data, 0, 0});

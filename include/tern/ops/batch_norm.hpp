@@ -134,7 +134,7 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
                            *dense(w).impl(), *dense(c).impl(), added.impl());
     const auto keep = [](const S& statistic, const S& made) {
       if (!statistic.defined()) return;
-      if (made.impl() != statistic.impl()) backend::copy(D{}, *statistic.impl(), *made.impl());
+      if (made.impl() != statistic.impl()) backend::run<D>(backend::Copy{*statistic.impl(), *made.impl()});
       bump_version(statistic.impl());
     };
     keep(running_mean, m);

@@ -147,8 +147,8 @@ std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>&
   const Tensor<D, T> dw = empty<D, T>(w, channels_last, x.device());
   const Tensor<D, T> db = bias ? empty<D, T>(w[0], x.device()) : Tensor<D, T>();
   if (x.numel() == 0) {
-    backend::fill<T>(D{}, 0, *dw.impl());
-    if (bias) backend::fill<T>(D{}, 0, *db.impl());
+    backend::run<D>(backend::Fill<T>{*dw.impl(), 0});
+    if (bias) backend::run<D>(backend::Fill<T>{*db.impl(), 0});
   } else {
     count_convolution(c, *x.impl(), *dw.impl(), *g.impl());
     backend::convolution_weight_gradient<T>(D{}, c, *dw.impl(), db.impl(), *channels_innermost(x).impl(),

@@ -104,7 +104,7 @@ template <Device D, Element T>
 const Tensor<D, T>& fill_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> value, Here here = {}) {
   detail::check_writable("fill_", x.checked("fill_"));
   if (records(x)) return detail::assign({"fill_", here}, x, full_like(x.detach(), value));
-  backend::fill<T>(D{}, value, *x.impl());
+  backend::run<D>(backend::Fill<T>{*x.impl(), value});
   detail::bump_version(x.impl());
   return x;
 }

@@ -47,7 +47,7 @@ Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x
   check_not_empty(op, a.shape_ref(), mask);
   const Tensor<D, Index> y = empty<D, Index>(reduced_shape(a.shape_ref(), mask, keepdim), x.device());
   if (a.ndim == 0) a.ndim = 1, a.dims[0] = a.strides[0] = 1;
-  backend::arg_extreme<T>(D{}, largest, *y.impl(), a, at);
+  backend::run<D, T>(backend::ArgExtreme{*y.impl(), a, at, largest});
   return y;
 }
 

@@ -42,7 +42,7 @@ Tensor<D, T> pad_with(const OpName& op, const Tensor<D, T>& x, const Shape& padd
   const Shape shape = padded_shape(*x.impl(), padding);
   const bool last = !x.impl()->contiguous && is_channels_last(*x.impl());
   const Tensor<D, T> y = last ? empty<D, T>(shape, channels_last, x.device()) : empty<D, T>(shape, x.device());
-  backend::fill<T>(D{}, value, *y.impl());
+  backend::run<D>(backend::Fill<T>{*y.impl(), value});
   Array to = *y.impl(), from = *x.impl();
   for (int i = 0; i < padding.n; i += 2) {
     const int d = x.dim() - 1 - i / 2;
@@ -51,7 +51,7 @@ Tensor<D, T> pad_with(const OpName& op, const Tensor<D, T>& x, const Shape& padd
     from = part_of(from, d, skipped, kept > 0 ? kept : 0);
     to = part_of(to, d, start, kept > 0 ? kept : 0);
   }
-  if (from.numel) backend::copy(D{}, to, from);
+  if (from.numel) backend::run<D>(backend::Copy{to, from});
   if constexpr (is_floating_v<T>) {
     Shape opposite = padding;
     for (Index& size : opposite) size = -size;

@@ -29,7 +29,7 @@ Tensor<D, Out> reduce(const char* op, const F& f, const G& finish, const Dims& d
   const Array* const in[] = {x.checked(op)...};
   const Reduced all(op, in, sizeof...(T), dim);
   Tensor<D, Out> y = empty<D, Out>(reduced_shape(all.shape, all.mask, keepdim), device_at<D>(in[0]->ordinal));
-  backend::reduce<C, R, Out, T...>(D{}, f, finish, *y.impl(), in, all.shape, all.mask);
+  backend::run<D, C, Out, T...>(backend::Reduce{R{}, f, finish, *y.impl(), in, all.shape, all.mask});
   return y;
 }
 

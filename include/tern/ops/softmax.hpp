@@ -14,9 +14,9 @@ template <class D, class T>
 Tensor<D, T> softmax_forward(bool log, const Tensor<D, T>& x, int dim) {
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   if (x.dim() == 0)
-    backend::fill<T>(D{}, log ? 0 : 1, *y.impl());
+    backend::run<D>(backend::Fill<T>{*y.impl(), log ? 0.0 : 1.0});
   else
-    backend::softmax<T>(D{}, log, *y.impl(), *dense(x).impl(), dim);
+    backend::run<D, T>(backend::Softmax{*y.impl(), *dense(x).impl(), dim, log});
   return y;
 }
 
@@ -28,9 +28,9 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
   }
   const Tensor<D, T> dx = empty<D, T>(y.shape(), y.device());
   if (y.dim() == 0)
-    backend::fill<T>(D{}, 0, *dx.impl());
+    backend::run<D>(backend::Fill<T>{*dx.impl(), 0});
   else
-    backend::softmax_gradient<T>(D{}, log, *dx.impl(), *y.impl(), *dense(g).impl(), dim);
+    backend::run<D, T>(backend::SoftmaxGradient{*dx.impl(), *y.impl(), *dense(g).impl(), dim, log});
   return dx;
 }
 

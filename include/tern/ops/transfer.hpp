@@ -54,7 +54,7 @@ template <std::same_as<Cpu> D, Element T>
 Tensor<D, T> pin_memory(const Tensor<D, T>& x, Here = {}) {
   if (x.checked("pin_memory")->pinned) return x;
   const Tensor<D, T> y(detail::new_pinned(cuda::current_device(), dtype_of<T>, x.impl()->shape_ref()));
-  backend::copy(D{}, *y.impl(), *x.impl());
+  backend::run<D>(backend::Copy{*y.impl(), *x.impl()});
   return y;
 }
 

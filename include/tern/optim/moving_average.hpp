@@ -118,11 +118,11 @@ class ExponentialMovingAverage {
     }
     static void blend(const AnyTensor& average, const AnyTensor& parameter, double weight) {
       const Array* const arrays[] = {average.impl(), parameter.impl()};
-      backend::update<S, const T>(D{}, [=]<class V>(V& a, V p) { a = a + V(weight) * (p - a); }, arrays);
+      backend::run<D, S, const T>(backend::Update([=]<class V>(V& a, V p) { a = a + V(weight) * (p - a); }, arrays));
     }
     static void put(const AnyTensor& parameter, const AnyTensor& average) {
       const Array* const arrays[] = {parameter.impl(), average.impl()};
-      backend::update<T, const S>(D{}, []<class V>(V& p, V a) { p = a; }, arrays);
+      backend::run<D, T, const S>(backend::Update([]<class V>(V& p, V a) { p = a; }, arrays));
     }
     static constexpr Ops ops{&zeros, &blend, &put, &tern::detail::overwrite<D, S>};
   };

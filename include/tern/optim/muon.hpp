@@ -96,7 +96,7 @@ class Muon : public Grouped<Muon, MuonOptions> {
       b = b + V(fresh) * (g - b);
       m = g + V(from_buffer) * (b - g);
     };
-    backend::update<S, S, const T>(D{}, mix, arrays);
+    backend::run<D, S, S, const T>(backend::Update(mix, arrays));
     return detail::orthogonalised(mixed, o);
   }
 };

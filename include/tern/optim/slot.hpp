@@ -58,7 +58,7 @@ template <class D, class T>
   if (same_order(*x.impl(), parameter)) return x;
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   tern::detail::take_order(y.impl(), parameter);
-  backend::copy(D{}, *y.impl(), *x.impl());
+  backend::run<D>(backend::Copy{*y.impl(), *x.impl()});
   return y;
 }
 
@@ -91,10 +91,10 @@ void update_with(Slot& slot, const Tensor<D, G>& gradient, const F& f, std::inde
       f(master, g, state...);
       rounded = master;
     };
-    backend::update<S, T, const G, Repeat<S, I>...>(D{}, with_master, arrays);
+    backend::run<D, S, T, const G, Repeat<S, I>...>(backend::Update(with_master, arrays));
   } else {
     const Array* const arrays[] = {p, gradient.impl(), slot.state[I].impl()...};
-    backend::update<T, const G, Repeat<S, I>...>(D{}, f, arrays);
+    backend::run<D, T, const G, Repeat<S, I>...>(backend::Update(f, arrays));
   }
 }
 

@@ -18,7 +18,7 @@ namespace detail {
 /// A dense copy in host memory of elements that the host can read.
 [[gnu::noinline]] inline TensorImpl* copy_on_host(const TensorImpl* x) {
   TensorImpl* const y = new_impl(x->dtype, x->shape_ref());
-  backend::copy(Cpu{}, *y, *x);
+  backend::run<Cpu>(backend::Copy{*y, *x});
   return y;
 }
 
@@ -30,7 +30,7 @@ namespace detail {
   if (room.data()) {
     dense.data = room.data();
     dense.ordinal = x->ordinal;
-    backend::copy(Cuda{}, dense, *x);
+    backend::run<Cuda>(backend::Copy{dense, *x});
   }
   backend::transfer(Cpu{}, Cuda{}, *y, dense);
   return y;

@@ -121,7 +121,7 @@ Tensor<D, T> linspace(double start, double end, Index steps) {
     Array last = *x.impl();
     last.data += (steps - 1) * Index(sizeof(T));
     last.numel = last.dims[0] = 1;
-    backend::fill<T>(D{}, end, last);
+    backend::run<D>(backend::Fill<T>{last, end});
   }
   return x;
 }
@@ -136,7 +136,7 @@ Tensor<D, T> eye(Index n, Index m = -1) {
   diagonal.numel = diagonal.dims[0] = n < m ? n : m;
   diagonal.strides[0] = m + 1;
   update_contiguous(diagonal);
-  backend::fill<T>(D{}, 1, diagonal);
+  backend::run<D>(backend::Fill<T>{diagonal, 1});
   return x;
 }
 

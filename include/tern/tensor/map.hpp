@@ -13,7 +13,7 @@ namespace detail {
 
 template <Device D>
 void copy_array(const Array& out, const Array& in) {
-  backend::copy(D{}, out, in);
+  backend::run<D>(backend::Copy{out, in});
 }
 template <Device D>
 inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
@@ -49,7 +49,7 @@ template <class Out, class F, class D, class... T>
 Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.impl()...};
   Tensor<D, Out> out(new_map_output(op, dtype_of<Out>, in, sizeof...(T), &allocate<D>));
-  backend::map<Out, T...>(D{}, f, *out.impl(), in);
+  backend::run<D, Out, T...>(backend::Map(f, *out.impl(), in));
   return out;
 }
 
@@ -68,7 +68,7 @@ void map_into(const char* op, const Tensor<D, Out>& target, const F& f, const Te
   const Array* const in[] = {x.checked(op)...};
   TensorImpl* const out = target.checked(op);
   check_target(op, *out, in, sizeof...(T));
-  backend::map<Out, T...>(D{}, f, *out, in);
+  backend::run<D, Out, T...>(backend::Map(f, *out, in));
   bump_version(out);
 }
 
@@ -92,7 +92,7 @@ Tensor<D, T> empty(const Shape& shape, MemoryFormat format, D device = detail::c
 template <Device D, Element T = float>
 Tensor<D, T> full(const Shape& shape, scalar_t<std::type_identity_t<T>> value, D device = detail::current_device<D>()) {
   Tensor<D, T> out = empty<D, T>(shape, device);
-  backend::fill<T>(D{}, value, *out.impl());
+  backend::run<D>(backend::Fill<T>{*out.impl(), value});
   return out;
 }
 
@@ -114,7 +114,7 @@ Tensor<D, T> empty_like(const Tensor<D, T>& x) {
 template <class D, class T>
 Tensor<D, T> full_like(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> value) {
   Tensor<D, T> out = empty_like(x);
-  backend::fill<T>(D{}, value, *out.impl());
+  backend::run<D>(backend::Fill<T>{*out.impl(), value});
   return out;
 }
 template <class D, class T>

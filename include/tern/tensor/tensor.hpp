@@ -4,6 +4,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../backend/devices.hpp"
 #include "../core/here.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"

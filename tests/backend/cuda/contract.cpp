@@ -54,12 +54,12 @@ TEMPLATE_TEST_CASE("softmax on Cuda", "", float, double, bfloat16, half) {
         INFO(text({shape}) << " over " << dim << (log ? ", log" : ""));
         compare<T>([&](auto d) {
           const auto x = values_on<T>(d, shape, -5, 5), y = empty_like(x);
-          backend::softmax<T>(d, log, *y.impl(), *x.impl(), dim);
+          backend::run<decltype(d), T>(backend::Softmax{*y.impl(), *x.impl(), dim, log});
           return y;
         });
         compare<T>([&](auto d) {
           const auto y = values_on<T>(d, shape, 0, 1), g = values_on<T>(d, shape), dx = empty_like(y);
-          backend::softmax_gradient<T>(d, log, *dx.impl(), *y.impl(), *g.impl(), dim);
+          backend::run<decltype(d), T>(backend::SoftmaxGradient{*dx.impl(), *y.impl(), *g.impl(), dim, log});
           return dx;
         });
       }
@@ -73,7 +73,7 @@ TEST_CASE("softmax on Cuda of infinity and NaN") {
       const auto x = tensor_of<decltype(d), float>(
                      {1, -inf, 2, -inf, -inf, -inf, inf, 1, 2, NAN, 1, 2, 1, inf, inf, -inf, inf, 3}, {6, 3}),
                  y = empty_like(x);
-      backend::softmax<float>(d, log, *y.impl(), *x.impl(), 1);
+      backend::run<decltype(d), float>(backend::Softmax{*y.impl(), *x.impl(), 1, log});
       return y;
     });
 }
@@ -276,8 +276,8 @@ TEMPLATE_TEST_CASE("arg_extreme on Cuda", "", float, double, bfloat16, half, std
           const auto x = values_on<T>(d, shape, -3, 3), at = transpose(x, 0, -1),
                      transposed = transpose(contiguous(at), 0, -1);
           const auto a = empty<decltype(d), Index>(rest), b = empty<decltype(d), Index>(rest);
-          backend::arg_extreme<T>(d, largest, *a.impl(), *x.impl(), dim);
-          backend::arg_extreme<T>(d, largest, *b.impl(), *transposed.impl(), dim);
+          backend::run<decltype(d), T>(backend::ArgExtreme{*a.impl(), *x.impl(), dim, largest});
+          backend::run<decltype(d), T>(backend::ArgExtreme{*b.impl(), *transposed.impl(), dim, largest});
           return a * 10000 + b;
         });
       }
@@ -290,7 +290,7 @@ TEST_CASE("arg_extreme on Cuda finds the first NaN") {
     values[301] = values[555] = NAN;
     const auto x = tensor_of<decltype(d), float>(values);
     const auto a = empty<decltype(d), Index>({});
-    backend::arg_extreme<float>(d, true, *a.impl(), *x.impl(), 0);
+    backend::run<decltype(d), float>(backend::ArgExtreme{*a.impl(), *x.impl(), 0, true});
     return a;
   });
 }

@@ -5,7 +5,7 @@
 #include "tern/tern.hpp"
 
 using namespace tern;
-namespace kernels = tern::backend::cuda;
+namespace kernels = tern::backend::cuda_kernels;
 
 namespace {
 

@@ -23,7 +23,7 @@ std::set<std::string> read_sources(const char* folder) {
   std::error_code none;
   for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
     const std::string text = detail::read_file(file.path());
-    const std::size_t begin = text.find(tern::backend::cuda::prelude);
+    const std::size_t begin = text.find(tern::backend::cuda_kernels::prelude);
     if (!text.starts_with("tern kernel ") || begin == std::string::npos) continue;
     // Before the source stands its size, in a line of its own.
     const std::size_t line = text.rfind('\n', begin - 2) + 1;

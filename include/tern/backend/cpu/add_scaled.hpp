@@ -3,11 +3,12 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../core/error.hpp"
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cpu {
+namespace backend::cpu_kernels {
 
 /// y += scale x, n numbers, calculated in compute_t<T>; y may be of that type, or of T.
 template <class Out, class T>
@@ -20,5 +21,5 @@ void add_scaled(Out* y, const T* x, Index n, compute_t<T> scale) {
   for (; i < n; ++i) y[i] = Out(C(C(y[i]) + scale * C(x[i])));
 }
 
-}  // namespace backend::cpu
+}  // namespace backend::cpu_kernels
 }  // namespace tern

@@ -6,10 +6,11 @@
 #include "../../core/config.hpp"
 #include "../../core/parallel.hpp"
 #include "../../device/device.hpp"
+#include "../reduce.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 template <class T> Index first_extreme(bool largest, const T* p, Index n, Index stride) {
   using C = compute_t<T>;
@@ -25,10 +26,12 @@ template <class T> Index first_extreme(bool largest, const T* p, Index n, Index 
   return at;
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
-/// out = first position of the largest or smallest element along dim; of the first NaN where there is one.
-template <class T> void arg_extreme(Cpu, bool largest, const Array& out, const Array& in, int dim) {
+template <class T>
+void kernel(On<Cpu>, Types<T>, const ArgExtreme& op) {
+  const Array &in = op.in, &out = op.out;
+  const int dim = op.dim;
   const Index n = in.dims[dim], stride = in.strides[dim];
   parallel_for(out.numel, 16384 / (n + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
@@ -38,7 +41,7 @@ template <class T> void arg_extreme(Cpu, bool largest, const Array& out, const A
         offset += rest % in.dims[d] * in.strides[d];
         rest /= in.dims[d];
       }
-      out.as<Index>()[i] = cpu::first_extreme(largest, in.as<T>() + offset, n, stride);
+      out.as<Index>()[i] = cpu_kernels::first_extreme(op.largest, in.as<T>() + offset, n, stride);
     }
   });
 }

@@ -6,13 +6,13 @@
 #pragma interface "tern"
 #endif
 #include "../attention.hpp"
-#include "../matmul.hpp"
+#include "matmul/matmul.hpp"
 #include "loops/copy.hpp"
 #include "softmax.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 using matmul_detail::multiply_tile;
 
@@ -179,7 +179,7 @@ const T* rows_with_room(const T* from, Index rows, Index length, Index room, T* 
   return to;
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 template <>
 inline constexpr bool has_attention<Cpu> = true;
@@ -188,7 +188,7 @@ inline constexpr bool has_attention<Cpu> = true;
 template <class T>
 void attention(Cpu, const AttentionShape& s, const Array& out, const Array& log_sums, const Array& q, const Array& k,
                const Array& v) {
-  using namespace cpu;
+  using namespace cpu_kernels;
   const AttentionKernel<T> kernel(s);
   const Index chunks = (s.queries + query_chunk - 1) / query_chunk, columns = kernel.transposed_size(s.keys, s.size);
   parallel_for(s.batch * chunks, 1, [&](Index first, Index last) {
@@ -212,7 +212,7 @@ void attention(Cpu, const AttentionShape& s, const Array& out, const Array& log_
 template <class T>
 void attention_gradient(Cpu, const AttentionShape& s, const Array* dq, const Array* dk, const Array* dv, const Array& g,
                         const Array& out, const Array& log_sums, const Array& q, const Array& k, const Array& v) {
-  using namespace cpu;
+  using namespace cpu_kernels;
   using Kernel = AttentionKernel<T>;
   const Kernel kernel(s);
   const Index size = kernel.size, width = kernel.width, room = s.keys + Kernel::R;  // the last tile goes beyond the keys

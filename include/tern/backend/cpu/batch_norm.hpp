@@ -9,7 +9,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// The rows of a channels-last array, in chunks that do not depend on the number of threads.
 struct NormRows {
@@ -165,7 +165,7 @@ void normalise(const NormRows& r, const NormFactors<C>& normal, const Array& y, 
   });
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 /// y = (x - mean) scale weight + bias + residual with x's own statistics, which are also brought into the running ones.
 template <class T>
@@ -174,14 +174,14 @@ void batch_norm(Cpu, const BatchNorm& b, const Array& y, const Array& mean, cons
                 const Array& bias, const Array* residual) {
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
-  const cpu::NormRows r(x);
+  const cpu_kernels::NormRows r(x);
   const Scratch<C> moments(2 * r.channels * r.chunks);
   const Scratch<double> merged(2 * r.channels);
   r.each([&](Index chunk, Index start, Index rows) {
     C* const to = moments.get() + 2 * chunk * r.channels;
-    cpu::chunk_moments<V>(to, to + r.channels, x.as<const T>() + start, rows, r.channels);
+    cpu_kernels::chunk_moments<V>(to, to + r.channels, x.as<const T>() + start, rows, r.channels);
   });
-  cpu::merge_moments(r, moments.get(), merged.get(), merged.get() + r.channels);
+  cpu_kernels::merge_moments(r, moments.get(), merged.get(), merged.get() + r.channels);
   const double unbiased = double(r.rows) / double(r.rows - 1);
   for (Index c = 0; c < r.channels; ++c) {
     const double m = merged.get()[c], variance = merged.get()[r.channels + c];
@@ -193,9 +193,9 @@ void batch_norm(Cpu, const BatchNorm& b, const Array& y, const Array& mean, cons
     old_var = C((1 - b.momentum) * double(old_var) + b.momentum * variance * unbiased);
   }
   const Scratch<C> room(2 * r.channels);
-  const auto normal = cpu::norm_factors(r.channels, room.get(), mean.as<const C>(), scale.as<const C>(),
+  const auto normal = cpu_kernels::norm_factors(r.channels, room.get(), mean.as<const C>(), scale.as<const C>(),
                                         weight.as<const T>(), bias.as<const T>());
-  cpu::normalise<T>(r, normal, y, x, residual, b.relu);
+  cpu_kernels::normalise<T>(r, normal, y, x, residual, b.relu);
 }
 
 /// The same y from statistics that are given.
@@ -203,12 +203,12 @@ template <class T>
 void batch_norm_inference(Cpu, const BatchNorm& b, const Array& y, const Array& x, const Array& mean,
                           const Array& variance, const Array& weight, const Array& bias, const Array* residual) {
   using C = compute_t<T>;
-  const cpu::NormRows r(x);
+  const cpu_kernels::NormRows r(x);
   const Scratch<C> scale(r.channels), room(2 * r.channels);
   for (Index c = 0; c < r.channels; ++c) scale.get()[c] = C(1 / std::sqrt(double(variance.as<C>()[c]) + b.eps));
-  const auto normal = cpu::norm_factors(r.channels, room.get(), mean.as<const C>(), static_cast<const C*>(scale.get()),
+  const auto normal = cpu_kernels::norm_factors(r.channels, room.get(), mean.as<const C>(), static_cast<const C*>(scale.get()),
                                         weight.as<const T>(), bias.as<const T>());
-  cpu::normalise<T>(r, normal, y, x, residual, b.relu);
+  cpu_kernels::normalise<T>(r, normal, y, x, residual, b.relu);
 }
 
 /// The gradients from y's gradient g. Where relu has cut off is worked out again from x, or read from y if there was a
@@ -219,41 +219,41 @@ void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* 
                          const Array& scale, const Array& weight, const Array& bias) {
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
-  const cpu::NormRows r(x);
+  const cpu_kernels::NormRows r(x);
   const Index channels = r.channels;
   const Scratch<C> room(4 * channels), sums(2 * channels * r.chunks);
-  const auto normal = cpu::norm_factors(channels, room.get(), mean.as<const C>(), scale.as<const C>(),
+  const auto normal = cpu_kernels::norm_factors(channels, room.get(), mean.as<const C>(), scale.as<const C>(),
                                         weight.as<const T>(), bias.as<const T>());
   const T *const from = x.as<const T>(), *const result = b.relu && b.added ? y->as<const T>() : nullptr;
   const bool by_input = b.relu && !b.added;
   const auto counted = [&](V h, V v, const auto& factors, int k, Index at, int lanes) __attribute__((always_inline)) {
     if (by_input) return where(factors(v, k) > V(0), h, V(0));
-    if (result) return where(cpu::load_lanes<V>(result + at, lanes, 0) > V(0), h, V(0));
+    if (result) return where(cpu_kernels::load_lanes<V>(result + at, lanes, 0) > V(0), h, V(0));
     return h;
   };
   r.each([&](Index chunk, Index start, Index rows) {
     C* const to = sums.get() + 2 * chunk * channels;
-    cpu::each_channel_run<V>(
+    cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
-          using Sums = cpu::PairOfSums<V, n>;
-          const cpu::RunFactors<V, n> factors(normal, c, lanes);
-          const Sums all = cpu::sum_rows<V, n>(
+          using Sums = cpu_kernels::PairOfSums<V, n>;
+          const cpu_kernels::RunFactors<V, n> factors(normal, c, lanes);
+          const Sums all = cpu_kernels::sum_rows<V, n>(
               0, rows, [&](Index i, Sums & mine) __attribute__((always_inline)) {
 #pragma GCC unroll 4
                 for (int k = 0; k < n; ++k) {
                   const Index at = start + i * channels + c + k * V::size;
-                  const V v = cpu::load_lanes<V>(from + at, lanes, 0);
-                  const V h = counted(cpu::load_lanes<V>(g.as<const T>() + at, lanes, 0), v, factors, k, at, lanes);
-                  if (dresidual) cpu::store_lanes(dresidual->as<T>() + at, lanes, h);
+                  const V v = cpu_kernels::load_lanes<V>(from + at, lanes, 0);
+                  const V h = counted(cpu_kernels::load_lanes<V>(g.as<const T>() + at, lanes, 0), v, factors, k, at, lanes);
+                  if (dresidual) cpu_kernels::store_lanes(dresidual->as<T>() + at, lanes, h);
                   mine.a[k] += h;
                   mine.b[k] = multiply_add(h, v - factors.mean[k], mine.b[k]);
                 }
               });
 #pragma GCC unroll 4
           for (int k = 0; k < n; ++k) {
-            cpu::store_lanes(to + c + k * V::size, lanes, all.a[k]);
-            cpu::store_lanes(to + channels + c + k * V::size, lanes, all.b[k]);
+            cpu_kernels::store_lanes(to + c + k * V::size, lanes, all.a[k]);
+            cpu_kernels::store_lanes(to + channels + c + k * V::size, lanes, all.b[k]);
           }
         });
   });
@@ -274,20 +274,20 @@ void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* 
   if (!dx) return;
   const T* const passed = dresidual ? dresidual->as<const T>() : g.as<const T>();
   r.each([&](Index, Index start, Index rows) {
-    cpu::each_channel_run<V>(
+    cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
-          const cpu::RunFactors<V, n> factors(normal, c, lanes);
-          const cpu::ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
-          cpu::each_row<n>(
+          const cpu_kernels::RunFactors<V, n> factors(normal, c, lanes);
+          const cpu_kernels::ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
+          cpu_kernels::each_row<n>(
               0, rows, [&](Index i, int) __attribute__((always_inline)) {
 #pragma GCC unroll 4
                 for (int k = 0; k < n; ++k) {
                   const Index at = start + i * channels + c + k * V::size;
-                  const V v = cpu::load_lanes<V>(from + at, lanes, 0);
-                  V h = cpu::load_lanes<V>(passed + at, lanes, 0);
+                  const V v = cpu_kernels::load_lanes<V>(from + at, lanes, 0);
+                  V h = cpu_kernels::load_lanes<V>(passed + at, lanes, 0);
                   if (!dresidual) h = counted(h, v, factors, k, at, lanes);
-                  cpu::store_lanes(dx->as<T>() + at, lanes,
+                  cpu_kernels::store_lanes(dx->as<T>() + at, lanes,
                                    factors.factor[k] * h - multiply_add(slopes[k], v - factors.mean[k], offsets[k]));
                 }
               });

@@ -3,13 +3,14 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../cross_entropy.hpp"
 #include "../../core/element_error.hpp"
 #include "softmax.hpp"
 
 namespace tern::inline TERN_BUILD {
 
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// What the rows of a cross entropy share.
 template <class T> struct CrossEntropyRows {
@@ -115,7 +116,7 @@ template <class T> struct CrossEntropyBackward : CrossEntropyRows<T> {
   }
 };
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 /// Each row's loss, or their sum or mean; see backend/cross_entropy.hpp.
 template <class T>
@@ -125,8 +126,8 @@ void cross_entropy(Cpu, const CrossEntropyPlan& plan, const Array& y, const Arra
   const Scratch<C> scratch(2 * target.numel);
   C *const losses = scratch.get(), *const weights = losses + target.numel;
   const T* const in[] = {x.as<T>()};
-  const cpu::CrossEntropyForward<T> rows{{plan, x, target, weight}, losses, weights, log_sum.as<C>()};
-  cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(x, 1), rows, static_cast<T*>(nullptr), in);
+  const cpu_kernels::CrossEntropyForward<T> rows{{plan, x, target, weight}, losses, weights, log_sum.as<C>()};
+  cpu_kernels::for_each_strip<expr::packet_t<T>>(cpu_kernels::AroundDim(x, 1), rows, static_cast<T*>(nullptr), in);
   double loss = 0, weight_total = 0;
   for (Index i = 0; i < target.numel; ++i) {
     if (plan.reduction == Reduction::none) y.as<T>()[i] = T(losses[i]);
@@ -144,8 +145,8 @@ void cross_entropy_gradient(Cpu, const CrossEntropyPlan& plan, const Array& dx, 
                             const Array& total, const Array& x, const Array& target, const Array* weight) {
   using C = compute_t<T>;
   const T* const in[] = {x.as<T>()};
-  const cpu::CrossEntropyBackward<T> rows{{plan, x, target, weight}, g.as<T>(), log_sum.as<C>(), total.as<C>()[0]};
-  cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(x, 1), rows, dx.as<T>(), in);
+  const cpu_kernels::CrossEntropyBackward<T> rows{{plan, x, target, weight}, g.as<T>(), log_sum.as<C>(), total.as<C>()[0]};
+  cpu_kernels::for_each_strip<expr::packet_t<T>>(cpu_kernels::AroundDim(x, 1), rows, dx.as<T>(), in);
 }
 
 }  // namespace backend

@@ -14,7 +14,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// Splits the rows of a table among threads that each walk through all n numbers.
 template <class F>
@@ -90,11 +90,11 @@ bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F
   return inside;
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 [[gnu::noinline]] inline void check_range(Cpu, const char* op, const Array& index, Index size) {
   const Index* const p = index.as<Index>();
-  if (cpu::count_outside(p, index.numel, size) == 0) return;
+  if (cpu_kernels::count_outside(p, index.numel, size) == 0) return;
   for (Index i = 0;; ++i)
     if (p[i] < 0 || p[i] >= size) refuse_element(op, BadElement::index, p[i], size);
 }
@@ -104,18 +104,18 @@ bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F
   const Index* const numbers = index.as<Index>();
   // The processor foresees rows one behind the other, but not these: the first lines of one are fetched while others are copied.
   constexpr Index ahead = 8, most = 1024;
-  const bool streamed = cpu::can_stream_to(out) && bytes % expr::packet_bytes == 0;
-  parallel_for(index.numel, 2 * cpu::parallel_grain / (bytes + 1) + 1, [&](Index first, Index last) {
+  const bool streamed = cpu_kernels::can_stream_to(out) && bytes % expr::packet_bytes == 0;
+  parallel_for(index.numel, 2 * cpu_kernels::parallel_grain / (bytes + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       if (i + ahead < last)
         for (Index at = 0; at < std::min(bytes, most); at += 64)
           __builtin_prefetch(x.data + numbers[i + ahead] * bytes + at);
       char* const to = out.data + i * bytes;
       const char* const from = x.data + numbers[i] * bytes;
-      if (streamed) cpu::stream_run(to, from, bytes);
+      if (streamed) cpu_kernels::stream_run(to, from, bytes);
       else std::memcpy(to, from, std::size_t(bytes));
     }
-    if (streamed) cpu::end_stream();
+    if (streamed) cpu_kernels::end_stream();
   });
 }
 
@@ -123,10 +123,10 @@ template <class T>
 void add_rows(Cpu, const Array& out, const Array& index, const Array& x) {
   const Index rows = out.dims[0], columns = rows ? out.numel / rows : 0;
   const Index* const numbers = index.as<Index>();
-  cpu::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
+  cpu_kernels::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
     for (Index i = 0; i < index.numel; ++i) {
       const Index row = numbers[i];
-      if (row >= first && row < last) cpu::add_scaled(out.as<T>() + row * columns, x.as<T>() + i * columns, columns, 1);
+      if (row >= first && row < last) cpu_kernels::add_scaled(out.as<T>() + row * columns, x.as<T>() + i * columns, columns, 1);
     }
   });
 }
@@ -135,7 +135,7 @@ void add_rows(Cpu, const Array& out, const Array& index, const Array& x) {
                                      const Array& index) {
   const int bytes = size_of(x.dtype);
   const auto copy_of = [&](auto size) {
-    return cpu::for_indexed(x, dim, index, index.ndim, [to = out.data, from = x.data, size](Index number, Index place) {
+    return cpu_kernels::for_indexed(x, dim, index, index.ndim, [to = out.data, from = x.data, size](Index number, Index place) {
       std::memcpy(to + place * size, from + number * size, std::size_t(size));
     });
   };
@@ -149,7 +149,7 @@ template <class T>
 void scatter_add(Cpu, const char* op, const Array& out, int dim, const Array& index, const Array& x) {
   using C = compute_t<T>;
   // Those before dim are added to different elements. x may be larger than index: its own position is counted along.
-  if (!cpu::for_indexed(out, dim, index, dim, [sums = out.as<T>(), terms = x.as<T>()](Index to, Index from) {
+  if (!cpu_kernels::for_indexed(out, dim, index, dim, [sums = out.as<T>(), terms = x.as<T>()](Index to, Index from) {
         sums[to] = T(C(sums[to]) + C(terms[from]));
       }))
     check_range(Cpu{}, op, index, out.ndim ? out.dims[dim] : 1);
@@ -162,7 +162,7 @@ void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& 
   const Index columns = table.dims[1], bags = out.dims[0];
   const Index* const numbers = index.as<Index>();
   const Index* const start = starts.as<Index>();
-  parallel_for(bags, 4 * cpu::parallel_grain * bags / (index.numel * columns + 1) + 1, [&](Index first, Index last) {
+  parallel_for(bags, 4 * cpu_kernels::parallel_grain * bags / (index.numel * columns + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       T* const y = out.as<T>() + i * columns;
       C sum[256];
@@ -182,7 +182,7 @@ void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& 
             }
           } else {
             const C factor = scale ? C(scale[k]) : C(1);
-            cpu::add_scaled(sum, x, width, factor);
+            cpu_kernels::add_scaled(sum, x, width, factor);
           }
           ++count;
         }
@@ -200,7 +200,7 @@ void bag_gradient(Cpu, const Bags& b, const Array& out, const Array& g, const Ar
   const Index rows = out.dims[0], columns = out.dims[1], bags = g.dims[0];
   const Index* const numbers = index.as<Index>();
   const Index* const start = starts.as<Index>();
-  cpu::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
+  cpu_kernels::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
     for (Index i = 0; i < bags; ++i) {
       Index count = 0;
       for (Index k = start[i]; k < start[i + 1]; ++k) count += numbers[k] != b.padding_idx;
@@ -208,7 +208,7 @@ void bag_gradient(Cpu, const Bags& b, const Array& out, const Array& g, const Ar
       for (Index k = start[i]; k < start[i + 1]; ++k) {
         const Index row = numbers[k];
         if (row < first || row >= last || row == b.padding_idx) continue;
-        cpu::add_scaled(out.as<T>() + row * columns, g.as<T>() + i * columns, columns,
+        cpu_kernels::add_scaled(out.as<T>() + row * columns, g.as<T>() + i * columns, columns,
                         scale ? share * C(scale[k]) : share);
       }
     }

@@ -3,11 +3,12 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../layer_norm.hpp"
 #include "loops/strip.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 inline constexpr Index layer_norm_rows = 32;  // added up together for the gradients of weight and bias
 
@@ -68,7 +69,7 @@ void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* d
   });
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 /// For each row of n elements y = (x - mean) scale weight + bias with scale = 1 / sqrt(variance + eps).
 template <class T>
@@ -77,9 +78,9 @@ void layer_norm(Cpu, const Array& y, const Array& mean, const Array& scale, cons
   using V = expr::packet_t<T>;
   using C = compute_t<T>;
   const T *const w = weight.as<T>(), *const b = bias.as<T>();
-  parallel_for(mean.numel, cpu::parallel_grain / (n + 1) + 1, [&](Index first, Index last) {
+  parallel_for(mean.numel, cpu_kernels::parallel_grain / (n + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i)
-      cpu::layer_norm_row<V>(cpu::Strip<V>::along_row(n), y.as<T>() + i * n, static_cast<const T*>(x.as<T>() + i * n),
+      cpu_kernels::layer_norm_row<V>(cpu_kernels::Strip<V>::along_row(n), y.as<T>() + i * n, static_cast<const T*>(x.as<T>() + i * n),
                              w, b, n, eps, mean.as<C>()[i], scale.as<C>()[i]);
   });
 }
@@ -91,16 +92,16 @@ void layer_norm_gradient(Cpu, const Array* dx, const Array* dweight, const Array
   using V = expr::packet_t<T>;
   using C = compute_t<T>;
   const T* const w = weight.as<T>();
-  const Index rows = mean.numel, chunks = (rows + cpu::layer_norm_rows - 1) / cpu::layer_norm_rows;
+  const Index rows = mean.numel, chunks = (rows + cpu_kernels::layer_norm_rows - 1) / cpu_kernels::layer_norm_rows;
   // Sums over rows: for each chunk of them those of dweight and dbias, then the chunks'.
   const Scratch<C> scratch(2 * n * chunks);
-  parallel_for(chunks, cpu::parallel_grain / (n * cpu::layer_norm_rows + 1) + 1, [&](Index first, Index last) {
+  parallel_for(chunks, cpu_kernels::parallel_grain / (n * cpu_kernels::layer_norm_rows + 1) + 1, [&](Index first, Index last) {
     for (Index chunk = first; chunk < last; ++chunk) {
       C* const sums = scratch.get() + 2 * n * chunk;
       std::fill(sums, sums + 2 * n, C(0));
-      for (Index i = chunk * cpu::layer_norm_rows; i < std::min(rows, (chunk + 1) * cpu::layer_norm_rows); ++i)
-        cpu::layer_norm_row_gradient<V>(
-            cpu::Strip<V>::along_row(n), dx ? dx->as<T>() + i * n : nullptr, dweight ? sums : nullptr,
+      for (Index i = chunk * cpu_kernels::layer_norm_rows; i < std::min(rows, (chunk + 1) * cpu_kernels::layer_norm_rows); ++i)
+        cpu_kernels::layer_norm_row_gradient<V>(
+            cpu_kernels::Strip<V>::along_row(n), dx ? dx->as<T>() + i * n : nullptr, dweight ? sums : nullptr,
             dbias ? sums + n : nullptr, static_cast<const T*>(g.as<T>() + i * n),
             static_cast<const T*>(x.as<T>() + i * n), w, n, mean.as<C>()[i], scale.as<C>()[i]);
     }

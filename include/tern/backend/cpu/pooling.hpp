@@ -10,7 +10,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// Places first, first + step … below last of one dimension, and that dimension's part of 1 / divisor.
 struct PoolRange {
@@ -121,37 +121,37 @@ struct Places {
   }
 };
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 /// y = the largest elements of x's windows; at, which may be null, their places.
 template <class T>
 void max_pool(Cpu, const Pooling& p, const Array& y, const Array* at, const Array& x) {
   using V = expr::packet_t<T>;
-  using Places = cpu::Places<V>;
-  using Range = cpu::PoolRange;
+  using Places = cpu_kernels::Places<V>;
+  using Range = cpu_kernels::PoolRange;
   const Images in(x), out(y);
-  const cpu::PoolRanges windows(p, in, out, out, &cpu::pool_window);
+  const cpu_kernels::PoolRanges windows(p, in, out, out, &cpu_kernels::pool_window);
   const Index channels = in.channels, work = in.places() / out.places() + 1;
-  cpu::each_pool_line(out, windows, work, [&](Index image, Index place, const Range& deep, const Range& high) {
+  cpu_kernels::each_pool_line(out, windows, work, [&](Index image, Index place, const Range& deep, const Range& high) {
     const Index row = (image * out.places() + place) * channels;
     const T* const from = x.as<T>() + image * in.places() * channels;
     T* const to = y.as<T>() + row;
     std::int32_t* const chosen = at ? at->as<std::int32_t>() + row : nullptr;
-    cpu::each_channel_run<V>(
+    cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
           for (Index i = 0, o = c; i < out.size[2]; ++i, o += channels) {
             const Range& wide = windows.along(2)[i];
-            const Index first = cpu::first_in_window(in, deep, high, wide);
+            const Index first = cpu_kernels::first_in_window(in, deep, high, wide);
             V best[n];
             typename V::Bits where_best[n];
 #pragma GCC unroll 4
             for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), where_best[k] = Places::all(first);
-            cpu::each_in_window(
+            cpu_kernels::each_in_window(
                 in, deep, high, wide, [&](Index here) __attribute__((always_inline)) {
 #pragma GCC unroll 4
                   for (int k = 0; k < n; ++k) {
-                    const V v = cpu::load_lanes<V>(from + here * channels + c + k * V::size, lanes, 0);
+                    const V v = cpu_kernels::load_lanes<V>(from + here * channels + c + k * V::size, lanes, 0);
                     const auto better = (v > best[k]) | (v != v);
                     best[k] = where(better, v, best[k]);
                     where_best[k] = better.bits ? Places::all(here) : where_best[k];
@@ -159,7 +159,7 @@ void max_pool(Cpu, const Pooling& p, const Array& y, const Array* at, const Arra
                 });
 #pragma GCC unroll 4
             for (int k = 0; k < n; ++k) {
-              cpu::store_lanes(to + o + k * V::size, lanes, best[k]);
+              cpu_kernels::store_lanes(to + o + k * V::size, lanes, best[k]);
               if (chosen) Places::store(chosen + o + k * V::size, lanes, where_best[k]);
             }
           }
@@ -171,18 +171,18 @@ void max_pool(Cpu, const Pooling& p, const Array& y, const Array* at, const Arra
 template <class T>
 void max_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy, const Array& at) {
   using V = expr::packet_t<T>;
-  using Places = cpu::Places<V>;
-  using Range = cpu::PoolRange;
+  using Places = cpu_kernels::Places<V>;
+  using Range = cpu_kernels::PoolRange;
   const Images in(dx), out(dy);
-  const cpu::PoolRanges holders(p, in, out, in, &cpu::pool_holders);
+  const cpu_kernels::PoolRanges holders(p, in, out, in, &cpu_kernels::pool_holders);
   const Range* const across = holders.along(2);
   const Index channels = in.channels, pitch = out.size[2] * channels, work = out.places() / in.places() + 2;
-  cpu::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
+  cpu_kernels::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
     const Index start = image * out.places() * channels, lines = high.last - high.first;
     const T* const from = dy.as<T>() + start;
     const std::int32_t* const chosen = at.as<std::int32_t>() + start;
     T* const to = dx.as<T>() + (image * in.places() + place) * channels;
-    cpu::each_channel_run<V>(
+    cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
           const auto add_plane = [&](const T* g, const std::int32_t* at_g, bool first) __attribute__((always_inline)) {
@@ -191,16 +191,16 @@ void max_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy, 
               T* const sums = to + i * channels + c;
               V sum[n];
 #pragma GCC unroll 4
-              for (int k = 0; k < n; ++k) sum[k] = first ? V(0) : cpu::load_lanes<V>(sums + k * V::size, lanes, 0);
+              for (int k = 0; k < n; ++k) sum[k] = first ? V(0) : cpu_kernels::load_lanes<V>(sums + k * V::size, lanes, 0);
               for (Index line = 0; line < lines * pitch; line += pitch)
                 for (Index o = line + across[i].first * channels; o < line + across[i].last * channels; o += channels)
 #pragma GCC unroll 4
                   for (int k = 0; k < n; ++k) {
-                    const V v = cpu::load_lanes<V>(g + o + k * V::size, lanes, 0);
+                    const V v = cpu_kernels::load_lanes<V>(g + o + k * V::size, lanes, 0);
                     sum[k].v += Places::load(at_g + o + k * V::size, lanes) == here ? v.v : V(0).v;
                   }
 #pragma GCC unroll 4
-              for (int k = 0; k < n; ++k) cpu::store_lanes(sums + k * V::size, lanes, sum[k]);
+              for (int k = 0; k < n; ++k) cpu_kernels::store_lanes(sums + k * V::size, lanes, sum[k]);
             }
           };
           for (Index z = deep.first; z < deep.last; ++z) {
@@ -217,14 +217,14 @@ void max_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy, 
 template <class T>
 void average_pool(Cpu, const Pooling& p, const Array& y, const Array& x) {
   using V = expr::packet_t<T>;
-  using Range = cpu::PoolRange;
+  using Range = cpu_kernels::PoolRange;
   const Images in(x), out(y);
-  const cpu::PoolRanges windows(p, in, out, out, &cpu::pool_window);
+  const cpu_kernels::PoolRanges windows(p, in, out, out, &cpu_kernels::pool_window);
   const Index channels = in.channels, work = in.places() / out.places() + 1;
-  cpu::each_pool_line(out, windows, work, [&](Index image, Index place, const Range& deep, const Range& high) {
+  cpu_kernels::each_pool_line(out, windows, work, [&](Index image, Index place, const Range& deep, const Range& high) {
     const T* const from = x.as<T>() + image * in.places() * channels;
     T* const to = y.as<T>() + (image * out.places() + place) * channels;
-    cpu::each_channel_run<V>(
+    cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
           for (Index o = 0; o < out.size[2]; ++o) {
@@ -240,13 +240,13 @@ void average_pool(Cpu, const Pooling& p, const Array& y, const Array& x) {
                 for (Index i = wide.first; i < wide.last; ++i)
 #pragma GCC unroll 4
                   for (int k = 0; k < n; ++k)
-                    line[k] += cpu::load_lanes<V>(first + i * channels + k * V::size, lanes, 0);
+                    line[k] += cpu_kernels::load_lanes<V>(first + i * channels + k * V::size, lanes, 0);
 #pragma GCC unroll 4
                 for (int k = 0; k < n; ++k) sum[k] += line[k];
               }
             const V share(deep.share * high.share * wide.share);
 #pragma GCC unroll 4
-            for (int k = 0; k < n; ++k) cpu::store_lanes(to + o * channels + c + k * V::size, lanes, sum[k] * share);
+            for (int k = 0; k < n; ++k) cpu_kernels::store_lanes(to + o * channels + c + k * V::size, lanes, sum[k] * share);
           }
         });
   });
@@ -256,14 +256,14 @@ void average_pool(Cpu, const Pooling& p, const Array& y, const Array& x) {
 template <class T>
 void average_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy) {
   using V = expr::packet_t<T>;
-  using Range = cpu::PoolRange;
+  using Range = cpu_kernels::PoolRange;
   const Images in(dx), out(dy);
-  const cpu::PoolRanges windows(p, in, out, out, &cpu::pool_window), holders(p, in, out, in, &cpu::pool_holders);
+  const cpu_kernels::PoolRanges windows(p, in, out, out, &cpu_kernels::pool_window), holders(p, in, out, in, &cpu_kernels::pool_holders);
   const Index channels = in.channels, work = out.places() / in.places() + 2;
-  cpu::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
+  cpu_kernels::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
     const T* const from = dy.as<T>() + image * out.places() * channels;
     T* const to = dx.as<T>() + (image * in.places() + place) * channels;
-    cpu::each_channel_run<V>(
+    cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
           for (Index i = 0; i < in.size[2]; ++i) {
@@ -280,11 +280,11 @@ void average_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& 
 #pragma GCC unroll 4
                   for (int k = 0; k < n; ++k)
                     sum[k] =
-                        multiply_add(share, cpu::load_lanes<V>(first + o * channels + k * V::size, lanes, 0), sum[k]);
+                        multiply_add(share, cpu_kernels::load_lanes<V>(first + o * channels + k * V::size, lanes, 0), sum[k]);
                 }
               }
 #pragma GCC unroll 4
-            for (int k = 0; k < n; ++k) cpu::store_lanes(to + i * channels + c + k * V::size, lanes, sum[k]);
+            for (int k = 0; k < n; ++k) cpu_kernels::store_lanes(to + i * channels + c + k * V::size, lanes, sum[k]);
           }
         });
   });

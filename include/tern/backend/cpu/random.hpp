@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "../random.hpp"
 #include "../../core/array.hpp"
 #include "../../core/config.hpp"
 #include "../../core/parallel.hpp"
@@ -16,7 +17,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// Philox for several counters at once.
 inline constexpr int philox_lanes = 16;
@@ -108,16 +109,16 @@ compute_t<T> unit(const std::uint32_t* words) {
   else return unit_float(words[0]);
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 template <class T>
 void uniform(Cpu, RandomState state, double low, double high, const Array& out) {
   using C = compute_t<T>;
   const C scale = C(high - low), shift = C(low);
   T* const to = out.as<T>();
-  constexpr int each = cpu::random_words<T>;
-  cpu::random_runs(state, out.numel, each, [=](Index first, Index count, const std::uint32_t* words) {
-    for (Index i = 0; i < count; ++i) to[first + i] = T(shift + scale * cpu::unit<T>(words + i * each));
+  constexpr int each = cpu_kernels::random_words<T>;
+  cpu_kernels::random_runs(state, out.numel, each, [=](Index first, Index count, const std::uint32_t* words) {
+    for (Index i = 0; i < count; ++i) to[first + i] = T(shift + scale * cpu_kernels::unit<T>(words + i * each));
   });
 }
 
@@ -126,11 +127,11 @@ template <class T>
 void normal(Cpu, RandomState state, double mean, double std, const Array& out) {
   using C = compute_t<T>;
   T* const to = out.as<T>();
-  constexpr int each = cpu::random_words<T>;
-  cpu::random_runs(state, out.numel, each, [=](Index first, Index count, const std::uint32_t* words) {
+  constexpr int each = cpu_kernels::random_words<T>;
+  cpu_kernels::random_runs(state, out.numel, each, [=](Index first, Index count, const std::uint32_t* words) {
     for (Index i = 0; i < count; i += 2) {
-      const C radius = std::sqrt(C(-2) * std::log(C(1) - cpu::unit<T>(words + i * each)));
-      const C angle = C(6.283185307179586) * cpu::unit<T>(words + (i + 1) * each);
+      const C radius = std::sqrt(C(-2) * std::log(C(1) - cpu_kernels::unit<T>(words + i * each)));
+      const C angle = C(6.283185307179586) * cpu_kernels::unit<T>(words + (i + 1) * each);
       to[first + i] = T(C(mean) + C(std) * radius * std::cos(angle));
       if (i + 1 < count) to[first + i + 1] = T(C(mean) + C(std) * radius * std::sin(angle));
     }
@@ -141,7 +142,7 @@ template <class T>
 void integers(Cpu, RandomState state, Index low, Index high, const Array& out) {
   T* const to = out.as<T>();
   const auto range = std::uint64_t(high - low);
-  cpu::random_runs(state, out.numel, 2, [=](Index first, Index count, const std::uint32_t* words) {
+  cpu_kernels::random_runs(state, out.numel, 2, [=](Index first, Index count, const std::uint32_t* words) {
     for (Index i = 0; i < count; ++i) {
       const std::uint64_t word = std::uint64_t(words[2 * i]) << 32 | words[2 * i + 1];
       __extension__ typedef unsigned __int128 Wide;
@@ -156,14 +157,14 @@ void dropout(Cpu, RandomState state, double p, const Array& out, const Array& in
   using V = expr::packet_t<T>;
   using Flags = expr::Packet<float>;
   using Words = expr::vector_t<std::uint32_t, Flags::size>;
-  constexpr int lanes = cpu::philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
+  constexpr int lanes = cpu_kernels::philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
   const auto keep = std::int32_t((1 - p) * 65536 + 0.5);
   const V scale(p < 1 ? 1 / (1 - p) : 0);
   parallel_for((in.numel + n - 1) / n, 256, [&](Index first, Index last) {
     for (Index b = first; b < last; ++b) {
-      cpu::PhiloxWords words[4];
+      cpu_kernels::PhiloxWords words[4];
       float kept[n];
-      cpu::philox_rows(state, std::uint64_t(b * lanes), words);
+      cpu_kernels::philox_rows(state, std::uint64_t(b * lanes), words);
       for (int i = 0; i < 4 * lanes; i += Flags::size) {
         Words word;
         __builtin_memcpy(&word, reinterpret_cast<const std::uint32_t*>(words) + i, sizeof word);

@@ -10,7 +10,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// Where the rows of an array begin, in bytes.
 class RowOffsets {
@@ -143,7 +143,7 @@ void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
   });
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 /// Error on an index outside its dimension.
 [[gnu::noinline]] inline void positions(Cpu, const char* op, const Array& out, const RowIndex* indices, int n) {
@@ -153,7 +153,7 @@ void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
     for (Index row = first; row < last; ++row) {
       Index* const to = out.as<Index>() + row * length;
       for (Index i = 0; i < length; ++i) to[i] = 0;
-      for (int k = 0; k < n; ++k) cpu::add_index(op, to, length, out, row, indices[k]);
+      for (int k = 0; k < n; ++k) cpu_kernels::add_index(op, to, length, out, row, indices[k]);
     }
   });
 }
@@ -161,10 +161,10 @@ void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
 [[gnu::noinline]] inline void copy_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
   if (moves.count == 0 || out.array.numel == 0) return;
   switch (size_of(out.array.dtype)) {
-    case 1: return cpu::copy_rows_of<1>(out, in, moves);
-    case 2: return cpu::copy_rows_of<2>(out, in, moves);
-    case 4: return cpu::copy_rows_of<4>(out, in, moves);
-    default: return cpu::copy_rows_of<8>(out, in, moves);
+    case 1: return cpu_kernels::copy_rows_of<1>(out, in, moves);
+    case 2: return cpu_kernels::copy_rows_of<2>(out, in, moves);
+    case 4: return cpu_kernels::copy_rows_of<4>(out, in, moves);
+    default: return cpu_kernels::copy_rows_of<8>(out, in, moves);
   }
 }
 
@@ -172,14 +172,14 @@ template <class T>
 void add_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
   using C = compute_t<T>;
   if (moves.count == 0 || out.array.numel == 0) return;
-  const cpu::RowWalk walk(out, in, sizeof(C), sizeof(T));
+  const cpu_kernels::RowWalk walk(out, in, sizeof(C), sizeof(T));
   const bool dense = walk.to_step == sizeof(C) && walk.from_step == sizeof(T);
-  cpu::for_moves(moves, cpu::row_of(out).numel * Index(sizeof(C)), [&](Index to, Index from) {
+  cpu_kernels::for_moves(moves, cpu_kernels::row_of(out).numel * Index(sizeof(C)), [&](Index to, Index from) {
     if (from < 0) return;
     walk.runs(out.array.data + walk.to(to), in.array.data + walk.from(from), [&](char* t, const char* f) {
-      if (dense) return cpu::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), walk.n, 1);
+      if (dense) return cpu_kernels::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), walk.n, 1);
       for (Index k = 0; k < walk.n; ++k, t += walk.to_step, f += walk.from_step)
-        cpu::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), 1, 1);
+        cpu_kernels::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), 1, 1);
     });
   });
 }

@@ -9,7 +9,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 template <class T>
 using scan_t = std::conditional_t<is_floating_v<T>, double, T>;
@@ -84,21 +84,21 @@ void sum_rows(T* y, const T* x, Index rows, Index n) {
   });
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 template <class T>
 void scan(Cpu, Scan kind, const Array& out, const Array& in, const Array* gates, int dim, bool reverse) {
-  using S = cpu::scan_t<T>;
+  using S = cpu_kernels::scan_t<T>;
   if constexpr (std::is_same_v<T, float>)
-    if (const cpu::Middle m(in, dim); kind == Scan::sum && m.inner == 1)
-      return reverse ? cpu::sum_rows<true>(out.as<T>(), in.as<T>(), m.outer, m.size)
-                     : cpu::sum_rows<false>(out.as<T>(), in.as<T>(), m.outer, m.size);
+    if (const cpu_kernels::Middle m(in, dim); kind == Scan::sum && m.inner == 1)
+      return reverse ? cpu_kernels::sum_rows<true>(out.as<T>(), in.as<T>(), m.outer, m.size)
+                     : cpu_kernels::sum_rows<false>(out.as<T>(), in.as<T>(), m.outer, m.size);
   if (kind == Scan::sum)
-    cpu::scan_each<T>(out, in, gates, dim, reverse, S(0), [](S s, S x, S) { return S(s + x); });
+    cpu_kernels::scan_each<T>(out, in, gates, dim, reverse, S(0), [](S s, S x, S) { return S(s + x); });
   else if (kind == Scan::product)
-    cpu::scan_each<T>(out, in, gates, dim, reverse, S(1), [](S s, S x, S) { return S(s * x); });
+    cpu_kernels::scan_each<T>(out, in, gates, dim, reverse, S(1), [](S s, S x, S) { return S(s * x); });
   else
-    cpu::scan_each<T>(out, in, gates, dim, reverse, S(0), [](S s, S x, S gate) { return S(gate * s + x); });
+    cpu_kernels::scan_each<T>(out, in, gates, dim, reverse, S(0), [](S s, S x, S gate) { return S(gate * s + x); });
 }
 
 }  // namespace backend

@@ -4,11 +4,12 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../softmax.hpp"
 #include "loops/strip.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// The largest of a strip, for each row; NaN is passed over.
 template <class V, class T> V strip_maximum(const Strip<V>& s, const T* x) {
@@ -48,7 +49,7 @@ template <class V, class T> V strip_exp_sum(const Strip<V>& s, const T* x, V lar
   return s.template total<Sum>(sum);
 }
 
-struct SoftmaxForward {
+struct SoftmaxRow {
   bool log;
   template <class V, class T> void operator()(const Strip<V>& s, const T* const* in, T* y, Index) const {
     const T* const x = in[0];
@@ -74,7 +75,7 @@ struct SoftmaxForward {
   }
 };
 
-struct SoftmaxGradient {
+struct SoftmaxGradientRow {
   bool log;
   template <class V, class T> void operator()(const Strip<V>& s, const T* const* in, T* dx, Index) const {
     const T *const y = in[0], *const g = in[1];
@@ -90,18 +91,20 @@ struct SoftmaxGradient {
   }
 };
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
-/// y = e^x / sum of e^x over dim, or its logarithm.
-template <class T> void softmax(Cpu, bool log, const Array& y, const Array& x, int dim) {
-  const T* const in[] = {x.as<T>()};
-  cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(x, dim), cpu::SoftmaxForward{log}, y.as<T>(), in);
+template <class T>
+void kernel(On<Cpu>, Types<T>, const Softmax& op) {
+  using namespace cpu_kernels;
+  const T* const in[] = {op.x.as<T>()};
+  for_each_strip<expr::packet_t<T>>(AroundDim(op.x, op.dim), SoftmaxRow{op.log}, op.y.as<T>(), in);
 }
 
-/// dx from the result y and its gradient g.
-template <class T> void softmax_gradient(Cpu, bool log, const Array& dx, const Array& y, const Array& g, int dim) {
-  const T* const in[] = {y.as<T>(), g.as<T>()};
-  cpu::for_each_strip<expr::packet_t<T>>(cpu::AroundDim(y, dim), cpu::SoftmaxGradient{log}, dx.as<T>(), in);
+template <class T>
+void kernel(On<Cpu>, Types<T>, const SoftmaxGradient& op) {
+  using namespace cpu_kernels;
+  const T* const in[] = {op.y.as<T>(), op.g.as<T>()};
+  for_each_strip<expr::packet_t<T>>(AroundDim(op.y, op.dim), SoftmaxGradientRow{op.log}, op.dx.as<T>(), in);
 }
 
 }  // namespace backend

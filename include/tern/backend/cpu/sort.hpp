@@ -14,7 +14,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 template <class T>
 using SortKey = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -67,23 +67,23 @@ void sort_keys(Keyed<Key>* keys, Keyed<Key>* spare, Index n, Index k) {
     radix_sort(keys, spare, k);
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 template <class T>
 void sort(Cpu, const Array& values, const Array& positions, const Array& in, bool descending) {
-  using Key = cpu::Keyed<cpu::SortKey<T>>;
+  using Key = cpu_kernels::Keyed<cpu_kernels::SortKey<T>>;
   const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1];
   if (n > Index(~std::uint32_t(0))) fail("sort", {n, " elements are too many to be sorted"});
-  parallel_for(k ? rows : 0, cpu::parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
+  parallel_for(k ? rows : 0, cpu_kernels::parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
     const Scratch<Key> memory(2 * n);
     Key* const keys = memory.get();
     for (Index row = first; row < last; ++row) {
       const T* const x = in.as<T>() + row * n;
       for (Index i = 0; i < n; ++i) {
-        const auto key = cpu::sort_key(x[i]);
+        const auto key = cpu_kernels::sort_key(x[i]);
         keys[i] = {descending ? decltype(key)(~key) : key, std::uint32_t(i)};
       }
-      cpu::sort_keys(keys, keys + n, n, k);
+      cpu_kernels::sort_keys(keys, keys + n, n, k);
       for (Index i = 0; i < k; ++i) {
         values.as<T>()[row * k + i] = x[keys[i].at];
         positions.as<Index>()[row * k + i] = Index(keys[i].at);
@@ -96,7 +96,7 @@ template <class T>
 void searchsorted(Cpu, const Array& out, const Array& sorted, const Array& values, bool right) {
   using C = compute_t<T>;
   const Index n = sorted.dims[sorted.ndim - 1], m = values.dims[1];
-  parallel_for(values.numel, cpu::parallel_grain / 64, [&](Index first, Index last) {
+  parallel_for(values.numel, cpu_kernels::parallel_grain / 64, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       const T* const row = sorted.as<T>() + (sorted.ndim > 1 ? i / m * n : 0);
       const C v = C(values.as<T>()[i]);

@@ -3,12 +3,13 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../reduce.hpp"
 #include "codegen/row_blocks.hpp"
 #include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // Words from 3 on: n, stride along dim, largest, out, in, how many other dimensions, and the size and stride of each.
 inline constexpr Kernel arg_extreme_kernel{"arg_extreme", R"CUDA(
@@ -64,11 +65,11 @@ extern "C" __global__ void arg_extreme(const Words<25> p) {
   rows.launch(ordinal, arg_extreme_kernel, {in.dtype}, words);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
-/// out = first position of the largest or smallest element along dim; of the first NaN where there is one.
-template <class T> void arg_extreme(Cuda, bool largest, const Array& out, const Array& in, int dim) {
-  cuda::run_arg_extreme(largest, out, in, dim);
+template <class T>
+void kernel(On<Cuda>, Types<T>, const ArgExtreme& op) {
+  cuda_kernels::run_arg_extreme(op.largest, op.out, op.in, op.dim);
 }
 
 }  // namespace backend

@@ -11,7 +11,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // Words 0 to 4: rows, channels, rows of a part, blocks side by side, channels of a block.
 inline constexpr const char* channels_text = R"CUDA(
@@ -278,7 +278,7 @@ inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
   const Array* const arrays[] = {&mean, &scale, running_mean ? running_mean : &x, running_var ? running_var : &x};
   const int ordinal = common_ordinal(x, arrays, 4);
   const ChannelBlocks blocks(x.numel / x.dims[1], x.dims[1]);
-  const tern::cuda::detail::Scratch moments(ordinal, blocks.sums_bytes(mean));
+  const cuda::detail::Scratch moments(ordinal, blocks.sums_bytes(mean));
   Words words = blocks.words();
   words.add(x.data);
   words.add(moments.data());
@@ -304,7 +304,7 @@ inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
   const Array* const arrays[] = {&x, &mean, &scale, &weight, &bias};
   const int ordinal = common_ordinal(g, arrays, 5);
   const ChannelBlocks blocks(x.numel / x.dims[1], x.dims[1]), merge = blocks.over_parts();
-  const tern::cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(mean)), shares(ordinal, merge.sums_bytes(mean));
+  const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(mean)), shares(ordinal, merge.sums_bytes(mean));
   const auto common = [&] {
     Words words = blocks.words();
     for (const Array* array : {&mean, &scale, &weight, &bias, &g, &x}) words.add(array->data);
@@ -331,22 +331,22 @@ inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
   blocks.launch(ordinal, batch_norm_gradient_kernel, x.dtype, last);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 /// y = (x - mean) scale weight + bias + residual with x's own statistics, which are also brought into the running ones.
 template <class T>
 void batch_norm(Cuda, const BatchNorm& b, const Array& y, const Array& mean, const Array& scale,
                 const Array* running_mean, const Array* running_var, const Array& x, const Array& weight,
                 const Array& bias, const Array* residual) {
-  cuda::run_statistics(b, x, mean, scale, running_mean, running_var);
-  cuda::run_normalise(b, y, x, mean, scale, false, weight, bias, residual);
+  cuda_kernels::run_statistics(b, x, mean, scale, running_mean, running_var);
+  cuda_kernels::run_normalise(b, y, x, mean, scale, false, weight, bias, residual);
 }
 
 /// The same y from statistics that are given.
 template <class T>
 void batch_norm_inference(Cuda, const BatchNorm& b, const Array& y, const Array& x, const Array& mean,
                           const Array& variance, const Array& weight, const Array& bias, const Array* residual) {
-  cuda::run_normalise(b, y, x, mean, variance, true, weight, bias, residual);
+  cuda_kernels::run_normalise(b, y, x, mean, variance, true, weight, bias, residual);
 }
 
 /// The gradients from y's gradient g. Where relu has cut off is worked out again from x, or read from y if there was a
@@ -355,7 +355,7 @@ template <class T>
 void batch_norm_gradient(Cuda, const BatchNorm& b, const Array* dx, const Array* dweight, const Array* dbias,
                          const Array* dresidual, const Array& g, const Array* y, const Array& x, const Array& mean,
                          const Array& scale, const Array& weight, const Array& bias) {
-  cuda::run_batch_norm_gradient(b, dx, dweight, dbias, dresidual, g, y, x, mean, scale, weight, bias);
+  cuda_kernels::run_batch_norm_gradient(b, dx, dweight, dbias, dresidual, g, y, x, mean, scale, weight, bias);
 }
 
 }  // namespace backend

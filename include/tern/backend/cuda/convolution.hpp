@@ -4,6 +4,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../convolution.hpp"
 #include "../../device/cuda/cudnn.hpp"
 #include "../reduction.hpp"
 #include "copy.hpp"
@@ -12,10 +13,10 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
-using tern::cuda::detail::ConvolutionForm;
-using tern::cuda::detail::ConvolutionPass;
+using cuda::detail::ConvolutionForm;
+using cuda::detail::ConvolutionPass;
 
 /// Sizes as cuDNN counts them: of one dimension of space it makes two, the first of size 1.
 inline void set_sizes(int* sizes, const Array& a) {
@@ -33,7 +34,7 @@ inline void set_sizes(int* sizes, const Array& a) {
   form.pass = pass;
   form.type = types[int(x.dtype)];
   form.format = form.type == cudnn_double ? cudnn_nchw : cudnn_nhwc;
-  form.tf32 = form.type == cudnn_float && tern::cuda::detail::convolution_tf32_allowed;
+  form.tf32 = form.type == cudnn_float && cuda::detail::convolution_tf32_allowed;
   form.dims = std::max<int>(x.ndim, 4);
   form.groups = int(c.groups);
   set_sizes(form.x, x);
@@ -51,7 +52,7 @@ inline void set_sizes(int* sizes, const Array& a) {
 
 /// Room for an array's elements in row-major order.
 struct RowMajor {
-  tern::cuda::detail::Scratch room;
+  cuda::detail::Scratch room;
   Array array;
   explicit RowMajor(const Array& a) : room(a.ordinal, bytes_of(a)), array(a) {
     array.data = room.data();
@@ -65,16 +66,16 @@ struct RowMajor {
   const Array* const arrays[] = {&weight, &y, bias ? bias : &y, addend ? addend : &y};
   const int ordinal = common_ordinal(x, arrays, 4);
   const char *const at_bias = bias ? bias->data : nullptr, *const at_addend = addend ? addend->data : nullptr;
-  if (form.type != tern::cuda::cudnn_double)
-    return tern::cuda::detail::run_convolution(ordinal, form, {x.data, weight.data, y.data, at_bias, at_addend});
+  if (form.type != cuda::cudnn_double)
+    return cuda::detail::run_convolution(ordinal, form, {x.data, weight.data, y.data, at_bias, at_addend});
   const Array* const ours[] = {&y, &x, &weight};  // in the order of the passes that write them
   const RowMajor theirs[] = {RowMajor(y), RowMajor(x), RowMajor(weight)};
   const int written = int(form.pass);
   for (int i = 0; i < 3; ++i)
-    if (i != written) copy(Cuda{}, theirs[i].array, *ours[i]);
-  tern::cuda::detail::run_convolution(
+    if (i != written) run<Cuda>(Copy{theirs[i].array, *ours[i]});
+  cuda::detail::run_convolution(
       ordinal, form, {theirs[1].array.data, theirs[2].array.data, theirs[0].array.data, nullptr, nullptr});
-  copy(Cuda{}, *ours[written], theirs[written].array);
+  run<Cuda>(Copy{*ours[written], theirs[written].array});
 }
 
 /// A number for each channel, as an array that broadcasts to `to`.
@@ -90,51 +91,48 @@ inline Array per_channel(const Array& numbers, const Array& to) {
 template <class T>
 void add_to(const Array& y, const Array& x) {
   const Array* const terms[] = {&y, &x};
-  map<T, T, T>(
-      Cuda{}, [](auto a, auto b) { return a + b; }, y, terms);
+  run<Cuda, T, T, T>(Map([](auto a, auto b) { return a + b; }, y, terms));
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 /// y = x * weight + bias + residual, below 0 as 0 if c.relu. bias and residual may be null.
 template <class T>
 void convolution(Cuda, const Convolution& c, const Array& y, const Array& x, const Array& weight, const Array* bias,
                  const Array* residual) {
-  cuda::ConvolutionForm form = cuda::form_of(cuda::ConvolutionPass::forward, c, x, weight, y);
+  cuda_kernels::ConvolutionForm form = cuda_kernels::form_of(cuda_kernels::ConvolutionPass::forward, c, x, weight, y);
   form.fused = bias && !std::is_same_v<T, double>;
   form.relu = form.fused && c.relu;
-  if (form.fused) return cuda::run_convolution(form, x, weight, y, bias, residual);
-  cuda::run_convolution(form, x, weight, y, nullptr, nullptr);
-  if (bias) cuda::add_to<T>(y, cuda::per_channel(*bias, y));
-  if (residual) cuda::add_to<T>(y, *residual);
+  if (form.fused) return cuda_kernels::run_convolution(form, x, weight, y, bias, residual);
+  cuda_kernels::run_convolution(form, x, weight, y, nullptr, nullptr);
+  if (bias) cuda_kernels::add_to<T>(y, cuda_kernels::per_channel(*bias, y));
+  if (residual) cuda_kernels::add_to<T>(y, *residual);
   const Array* const in[] = {&y};
-  if (c.relu)
-    map<T, T>(
-        Cuda{}, [](auto v) { return where(v < 0, 0, v); }, y, in);
+  if (c.relu) run<Cuda, T, T>(Map([](auto v) { return where(v < 0, 0, v); }, y, in));
 }
 
 /// dx = the gradient of x where y's is dy, + bias, which may be null.
 template <class T>
 void convolution_data_gradient(Cuda, const Convolution& c, const Array& dx, const Array& dy, const Array& weight,
                                const Array* bias) {
-  const cuda::ConvolutionForm form = cuda::form_of(cuda::ConvolutionPass::data, c, dx, weight, dy);
+  const cuda_kernels::ConvolutionForm form = cuda_kernels::form_of(cuda_kernels::ConvolutionPass::data, c, dx, weight, dy);
   // The sum of both is rounded once: cuDNN adds to what is there, but in row-major order for doubles.
   const bool adds = bias && !std::is_same_v<T, double>;
-  if (adds) copy(Cuda{}, dx, cuda::per_channel(*bias, dx));
-  cuda::run_convolution(form, dx, weight, dy, nullptr, adds ? &dx : nullptr);
-  if (bias && !adds) cuda::add_to<T>(dx, cuda::per_channel(*bias, dx));
+  if (adds) run<Cuda>(Copy{dx, cuda_kernels::per_channel(*bias, dx)});
+  cuda_kernels::run_convolution(form, dx, weight, dy, nullptr, adds ? &dx : nullptr);
+  if (bias && !adds) cuda_kernels::add_to<T>(dx, cuda_kernels::per_channel(*bias, dx));
 }
 
 /// The gradients of weight and, unless it is null, bias.
 template <class T>
 void convolution_weight_gradient(Cuda, const Convolution& c, const Array& dweight, const Array* dbias, const Array& x,
                                  const Array& dy) {
-  cuda::run_convolution(cuda::form_of(cuda::ConvolutionPass::weight, c, x, dweight, dy), x, dweight, dy, nullptr,
+  cuda_kernels::run_convolution(cuda_kernels::form_of(cuda_kernels::ConvolutionPass::weight, c, x, dweight, dy), x, dweight, dy, nullptr,
                         nullptr);
   if (!dbias) return;
   const Array* const in[] = {&dy};
   const auto same = [](auto v) { return v; };
-  reduce<T, Sum, T, T>(Cuda{}, same, same, *dbias, in, dy.shape(), ~2u);
+  run<Cuda, T, T, T>(Reduce{Sum{}, same, same, *dbias, in, dy.shape(), ~2u});
 }
 
 }  // namespace backend

@@ -4,12 +4,13 @@
 #pragma interface "tern"
 #endif
 #include "../../device/cuda/copy.hpp"
+#include "../copy.hpp"
 #include "codegen/strides.hpp"
 #include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // By position, for any strides.
 inline constexpr Kernel strided_copy_kernel{"strided_copy", R"CUDA(
@@ -58,29 +59,30 @@ extern "C" __global__ void transpose(const Words<8> p) {
 }
 )CUDA"};
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
-[[gnu::noinline]] inline void copy(Cuda, const Array& out, const Array& in) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const Copy& op) {
+  const Array &out = op.out, &in = op.in;
   const Array* const arrays[] = {&out, &in};
-  const int ordinal = cuda::common_ordinal(out, arrays + 1, 1);
+  const int ordinal = cuda_kernels::common_ordinal(out, arrays + 1, 1);
   if (out.numel == 0) return;
-  const cuda::Strides strides(out.shape(), arrays, 2);
+  const cuda_kernels::Strides strides(out.shape(), arrays, 2);
   const int n = strides.dims();
   if (n == 0 || (n == 1 && strides.stride(0, 0) == 1 && strides.stride(0, 1) == 1))
-    return tern::cuda::detail::start_on_device(ordinal, out.data, in.data, cuda::bytes_of(out));
-  cuda::Words words;
+    return cuda::detail::start_on_device(ordinal, out.data, in.data, cuda_kernels::bytes_of(out));
+  cuda_kernels::Words words;
   words.add(out.numel);
   words.add(out.data);
   words.add(in.data);
   if (n == 2 && strides.stride(1, 0) == 1 && strides.stride(0, 1) == 1) {
     const Index rows = strides.size(0), columns = strides.size(1), tiles = (columns + 31) / 32;
     for (const Index word : {rows, columns, tiles, strides.stride(0, 0), strides.stride(1, 1)}) words.add(word);
-    return cuda::launch_typed(ordinal, cuda::transpose_kernel, {out.dtype}, {(rows + 31) / 32 * tiles}, words);
+    return cuda_kernels::launch_typed(ordinal, cuda_kernels::transpose_kernel, {out.dtype}, {(rows + 31) / 32 * tiles}, words);
   }
   words.add(Index(n));
   for (int d = 0; d < n; ++d)
     for (const Index word : {strides.size(d), strides.stride(d, 0), strides.stride(d, 1)}) words.add(word);
-  cuda::launch_typed(ordinal, cuda::strided_copy_kernel, {out.dtype}, cuda::grid_for(out.numel), words);
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::strided_copy_kernel, {out.dtype}, cuda_kernels::grid_for(out.numel), words);
 }
 
 }  // namespace backend

@@ -3,12 +3,13 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../cross_entropy.hpp"
 #include "../../device/cuda/memory.hpp"
 #include "softmax.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // The words of both kernels on rows: 3 on: classes, inner, x, target, weight, ignore_index, normalised, keep, spread,
 // where keep and spread are what the target's class has of its loss, and what each class has.
@@ -150,7 +151,7 @@ inline Words class_row_words(const CrossEntropyPlan& plan, const RowsAlong& rows
   const int ordinal = common_ordinal(y, arrays, weight ? 3 : 2);
   const RowsAlong rows(x, 1);
   const Index count = target.numel, bytes = size_of(log_sum.dtype), blocks = std::min<Index>(count / 1024 + 1, 256);
-  const tern::cuda::detail::Scratch sums(ordinal, std::size_t(2 * count * bytes + blocks * 16));
+  const cuda::detail::Scratch sums(ordinal, std::size_t(2 * count * bytes + blocks * 16));
   char *const losses = sums.data() + blocks * 16, *const weights = losses + count * bytes;
   const bool each = plan.reduction == tern::Reduction::none;
   Words words = class_row_words(plan, rows, x, target, weight);
@@ -192,20 +193,20 @@ inline Words class_row_words(const CrossEntropyPlan& plan, const RowsAlong& rows
   rows.blocks().launch(ordinal, cross_entropy_gradient_kernel, {x.dtype}, words);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 /// Each row's loss, or their sum or mean; see backend/cross_entropy.hpp.
 template <class T>
 void cross_entropy(Cuda, const CrossEntropyPlan& plan, const Array& y, const Array& log_sum, const Array& total,
                    const Array& x, const Array& target, const Array* weight) {
-  cuda::run_cross_entropy(plan, y, log_sum, total, x, target, weight);
+  cuda_kernels::run_cross_entropy(plan, y, log_sum, total, x, target, weight);
 }
 
 /// dx from the gradient g of cross_entropy's y.
 template <class T>
 void cross_entropy_gradient(Cuda, const CrossEntropyPlan& plan, const Array& dx, const Array& g, const Array& log_sum,
                             const Array& total, const Array& x, const Array& target, const Array* weight) {
-  cuda::run_cross_entropy_gradient(plan, dx, g, log_sum, total, x, target, weight);
+  cuda_kernels::run_cross_entropy_gradient(plan, dx, g, log_sum, total, x, target, weight);
 }
 
 }  // namespace backend

@@ -8,7 +8,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // Words: numbers, where, size, the report.
 inline constexpr Kernel check_range_kernel{"check_range", R"CUDA(
@@ -140,7 +140,7 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
   const Array* const arrays[] = {&index, &x};
   const int ordinal = common_ordinal(out, arrays, 2);
   if (index.numel == 0 || out.numel == 0) return;
-  const tern::cuda::detail::Scratch positions(ordinal, std::size_t(8 * index.numel));
+  const cuda::detail::Scratch positions(ordinal, std::size_t(8 * index.numel));
   Words words = indexed_words(out, dim, index);
   words.add(positions.data());
   launch_typed(ordinal, scatter_positions_kernel, {}, grid_for(index.numel), words);
@@ -174,9 +174,9 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
   const int ordinal = common_ordinal(out, arrays, 3);
   const Index n = index.numel;
   if (n == 0 || out.numel == 0) return;
-  const tern::cuda::detail::Scratch bags(ordinal, std::size_t(16 * n));
+  const cuda::detail::Scratch bags(ordinal, std::size_t(16 * n));
   char* const factors = bags.data() + 8 * n;
-  tern::cuda::detail::start_filling(ordinal, bags.data(), 0xff, std::size_t(8 * n));  // a number that no bag has: -1
+  cuda::detail::start_filling(ordinal, bags.data(), 0xff, std::size_t(8 * n));  // a number that no bag has: -1
   Words words;
   words.add(g.dims[0]);
   words.add(index.data);
@@ -191,69 +191,69 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
                   SortedKeys(ordinal, n, index.data, bags.data(), out.dims[0], b.padding_idx), bags.data(), factors);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 /// A number outside [0, size) is an Error where the host next waits for the device.
 [[gnu::noinline]] inline void check_range(Cuda, const char* op, const Array& index, Index size) {
   if (index.numel == 0) return;
   if (size == 0) refuse_element(op, BadElement::index, 0, 0);
-  cuda::Words words;
+  cuda_kernels::Words words;
   words.add(index.numel);
   words.add(index.data);
   words.add(size);
   words.add_report(index.ordinal, op, BadElement::index);
-  cuda::launch_typed(index.ordinal, cuda::check_range_kernel, {}, cuda::grid_for(index.numel), words);
+  cuda_kernels::launch_typed(index.ordinal, cuda_kernels::check_range_kernel, {}, cuda_kernels::grid_for(index.numel), words);
 }
 
 [[gnu::noinline]] inline void take_rows(Cuda, const Array& out, const Array& x, const Array& index) {
   const Array* const arrays[] = {&x, &index};
-  const int ordinal = cuda::common_ordinal(out, arrays, 2);
+  const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
   if (out.numel == 0) return;
   const Index bytes = x.numel / x.dims[0] * size_of(x.dtype);
   // The widest pieces that rows divide into.
   const std::uintptr_t places =
       reinterpret_cast<std::uintptr_t>(out.data) | reinterpret_cast<std::uintptr_t>(x.data) | std::uintptr_t(bytes);
   const int piece = places % 8 == 0 ? 8 : places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
-  cuda::Words words;
+  cuda_kernels::Words words;
   for (const Index word : {index.numel, bytes / piece, x.dims[0]}) words.add(word);
   for (const Array* array : {&out, &x, &index}) words.add(array->data);
-  cuda::launch_typed(ordinal, cuda::take_rows_kernel, {cuda::carrier(piece)},
-                     cuda::grid_for(index.numel * (bytes / piece)), words);
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::take_rows_kernel, {cuda_kernels::carrier(piece)},
+                     cuda_kernels::grid_for(index.numel * (bytes / piece)), words);
 }
 
 template <class T> void add_rows(Cuda, const Array& out, const Array& index, const Array& x) {
-  cuda::run_add_rows({out, 1}, {x, 1}, {.count = index.numel, .to = &index});
+  cuda_kernels::run_add_rows({out, 1}, {x, 1}, {.count = index.numel, .to = &index});
 }
 
 [[gnu::noinline]] inline void gather(Cuda, const char* op, const Array& out, const Array& x, int dim,
                                      const Array& index) {
   check_range(Cuda{}, op, index, x.ndim ? x.dims[dim] : 1);
   const Array* const arrays[] = {&x, &index};
-  const int ordinal = cuda::common_ordinal(out, arrays, 2);
+  const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
   if (index.numel == 0) return;
-  cuda::Words words = cuda::indexed_words(x, dim, index);
+  cuda_kernels::Words words = cuda_kernels::indexed_words(x, dim, index);
   words.add(out.data);
   words.add(x.data);
-  cuda::launch_typed(ordinal, cuda::gather_kernel, {cuda::carrier(size_of(x.dtype))}, cuda::grid_for(index.numel),
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::gather_kernel, {cuda_kernels::carrier(size_of(x.dtype))}, cuda_kernels::grid_for(index.numel),
                      words);
 }
 
 template <class T>
 void scatter_add(Cuda, const char* op, const Array& out, int dim, const Array& index, const Array& x) {
   check_range(Cuda{}, op, index, out.ndim ? out.dims[dim] : 1);
-  cuda::run_scatter_add(out, dim, index, x);
+  cuda_kernels::run_scatter_add(out, dim, index, x);
 }
 
 template <class T>
 void bag(Cuda, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts,
          const T* scale, Index* chosen) {
-  cuda::run_bag(b, out, table, index, starts, scale, chosen);
+  cuda_kernels::run_bag(b, out, table, index, starts, scale, chosen);
 }
 
 template <class T>
 void bag_gradient(Cuda, const Bags& b, const Array& out, const Array& g, const Array& index, const Array& starts,
                   const T* scale) {
-  cuda::run_bag_gradient(b, out, g, index, starts, scale);
+  cuda_kernels::run_bag_gradient(b, out, g, index, starts, scale);
 }
 
 }  // namespace backend

@@ -9,7 +9,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // Words: tiles down, tiles across, m, n, k, then pointer, row stride, column stride, batch stride of a and b, pointer,
 // row stride, batch stride of c, accumulate.
@@ -36,13 +36,13 @@ extern "C" __global__ void integer_matmul(const Words<17> p) {
 }
 )CUDA"};
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 template <class T>
 requires(!is_floating_v<T>) void matmul(Cuda, const MatMul<T>& p) {
   const Index down = (p.m + 15) / 16, across = (p.n + 15) / 16;
   if (p.batch * down * across == 0) return;
-  cuda::Words words;
+  cuda_kernels::Words words;
   for (const Index word : {down, across, p.m, p.n, p.k}) words.add(word);
   words.add(p.a);
   for (const Index word : {p.a_row, p.a_col, p.a_batch}) words.add(word);
@@ -50,7 +50,7 @@ requires(!is_floating_v<T>) void matmul(Cuda, const MatMul<T>& p) {
   for (const Index word : {p.b_row, p.b_col, p.b_batch}) words.add(word);
   words.add(p.c);
   for (const Index word : {p.c_row, p.c_batch, Index(p.accumulate)}) words.add(word);
-  cuda::launch_typed(p.ordinal, cuda::integer_matmul_kernel, {dtype_of<T>}, {p.batch * down * across}, words);
+  cuda_kernels::launch_typed(p.ordinal, cuda_kernels::integer_matmul_kernel, {dtype_of<T>}, {p.batch * down * across}, words);
 }
 
 }  // namespace backend

@@ -3,12 +3,13 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../layer_norm.hpp"
 #include "../../device/cuda/memory.hpp"
 #include "codegen/row_blocks.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // Words from 3 on: n, x, weight, bias, y, mean, scale, eps.
 inline constexpr Kernel layer_norm_kernel{"layer_norm", R"CUDA(
@@ -138,7 +139,7 @@ extern "C" __global__ void layer_norm_columns(const Words<5> p) {
   }
   if (!dweight && !dbias) return;
   const Index part = std::max<Index>(64, (rows + 127) / 128), parts = (rows + part - 1) / part, tiles = (n + 31) / 32;
-  const tern::cuda::detail::Scratch sums(ordinal, std::size_t(2 * parts * n * size_of(mean.dtype)));
+  const cuda::detail::Scratch sums(ordinal, std::size_t(2 * parts * n * size_of(mean.dtype)));
   if (parts) {
     Words words;
     for (const Index word : {rows, n, part, tiles}) words.add(word);
@@ -155,20 +156,20 @@ extern "C" __global__ void layer_norm_columns(const Words<5> p) {
   launch_typed(ordinal, layer_norm_columns_kernel, {x.dtype}, grid_for(2 * n), words);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 /// For each row of n elements y = (x - mean) scale weight + bias with scale = 1 / sqrt(variance + eps).
 template <class T>
 void layer_norm(Cuda, const Array& y, const Array& mean, const Array& scale, const Array& x, const Array& weight,
                 const Array& bias, Index n, double eps) {
-  cuda::run_layer_norm(y, mean, scale, x, weight, bias, n, eps);
+  cuda_kernels::run_layer_norm(y, mean, scale, x, weight, bias, n, eps);
 }
 
 /// The gradients of layer_norm from y's gradient g; dx, dweight and dbias may each be null.
 template <class T>
 void layer_norm_gradient(Cuda, const Array* dx, const Array* dweight, const Array* dbias, const Array& g,
                          const Array& mean, const Array& scale, const Array& x, const Array& weight, Index n) {
-  cuda::run_layer_norm_gradient(dx, dweight, dbias, g, mean, scale, x, weight, n);
+  cuda_kernels::run_layer_norm_gradient(dx, dweight, dbias, g, mean, scale, x, weight, n);
 }
 
 }  // namespace backend

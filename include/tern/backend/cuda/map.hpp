@@ -3,12 +3,13 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../map.hpp"
 #include "codegen/source.hpp"
 #include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 /// `typedef`s of the operands' types and the lambda, in namespace tern.
 [[gnu::noinline, gnu::cold]] inline std::string map_head(const Traced& f, int numbers_at) {
@@ -94,7 +95,7 @@ template <class T> inline __device__ Four<T> four(const T* p, Index step, Index 
       words.add(strides.dims() ? strides.stride(0, k + 1) : 0);
     }
     words.add_numbers(f.program);
-    return tern::cuda::launch(ordinal, key, "map", grid_for(quads ? quads : out.numel), words.data(),
+    return cuda::launch(ordinal, key, "map", grid_for(quads ? quads : out.numel), words.data(),
                               [&] { return dense_map_source(f, out.dtype, in, words.size()); });
   }
   for (int k = 0; k <= f.inputs; ++k) words.add(operands[k]->data);
@@ -102,22 +103,22 @@ template <class T> inline __device__ Four<T> four(const T* p, Index step, Index 
   for (int d = 0; d < strides.dims(); ++d)
     for (int k = 0; k <= f.inputs; ++k) words.add(strides.stride(d, k));
   words.add_numbers(f.program);
-  tern::cuda::launch(ordinal, mix(key, 100 + std::uint64_t(strides.dims())), "map", grid_for(out.numel), words.data(),
+  cuda::launch(ordinal, mix(key, 100 + std::uint64_t(strides.dims())), "map", grid_for(out.numel), words.data(),
                      [&] { return strided_map_source(f, out.dtype, in, strides.dims(), words.size()); });
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 template <class Out, class... In, class F>
-void map(Cuda, const F& f, const Array& out, const Array* const (&in)[sizeof...(In)]) {
-  using T = typename cuda::Calculated<In...>::type;
-  cuda::run_map(cuda::Traced(Type<T>{}, f, std::index_sequence_for<In...>{}), out, in);
+void kernel(On<Cuda>, Types<Out, In...>, const Map<F>& op) {
+  using T = typename cuda_kernels::Calculated<In...>::type;
+  cuda_kernels::run_map(cuda_kernels::Traced(Type<T>{}, op.f, std::index_sequence_for<In...>{}), op.out, op.in);
 }
 
 template <class T>
-void fill(Cuda, scalar_t<T> value, const Array& out) {
-  const auto number = [value] { return compute_t<T>(value); };
-  cuda::run_map(cuda::Traced(Type<compute_t<T>>{}, number, std::index_sequence<>{}), out, nullptr);
+void kernel(On<Cuda>, Types<>, const Fill<T>& op) {
+  const auto number = [value = op.value] { return compute_t<T>(value); };
+  cuda_kernels::run_map(cuda_kernels::Traced(Type<compute_t<T>>{}, number, std::index_sequence<>{}), op.out, nullptr);
 }
 
 }  // namespace backend

@@ -4,13 +4,14 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../matmul.hpp"
 #include "../../device/cuda/cublaslt.hpp"
 #include "copy.hpp"
 #include "map.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 /// One factor as cuBLASLt takes it: rows of adjacent elements `leading` apart, or columns.
 struct Factor {
@@ -41,7 +42,7 @@ inline Factor factor(int ordinal, DType type, const void* data, Index batch, Ind
     from.strides[0] = stride, from.strides[1] = row, from.strides[2] = column;
     to.data = room;
     set_contiguous_strides(to);
-    copy(Cuda{}, to, from);
+    run<Cuda>(Copy{to, from});
     return {room, false, columns, rows * columns};
   }
   if ((column == 1 || columns == 1) && (row >= columns || rows == 1)) return {data, false, std::max(row, columns), stride};
@@ -54,19 +55,19 @@ inline Factor factor(int ordinal, DType type, const void* data, Index batch, Ind
   constexpr CudaType types[] = {type_32f, type_64f, type_16bf, type_16f};
   const Index b_batch = p.b_batch ? p.batch : 1, a_batch = p.a_batch ? p.batch : 1;
   const Index a_bytes = copy_bytes(a_batch, p.m, p.k, p.a_row, p.a_col, type), b_bytes = copy_bytes(b_batch, p.k, p.n, p.b_row, p.b_col, type);
-  const tern::cuda::detail::Scratch a_room(p.ordinal, std::size_t(a_bytes)), b_room(p.ordinal, std::size_t(b_bytes));
+  const cuda::detail::Scratch a_room(p.ordinal, std::size_t(a_bytes)), b_room(p.ordinal, std::size_t(b_bytes));
   const Factor a = factor(p.ordinal, type, p.a, a_batch, p.m, p.k, p.a_row, p.a_col, p.a_batch, a_room.data());
   const Factor b = factor(p.ordinal, type, p.b, b_batch, p.k, p.n, p.b_row, p.b_col, p.b_batch, b_room.data());
   std::uintptr_t addresses = 16;
   for (const void* address : {a.data, b.data, static_cast<const void*>(p.c), static_cast<const void*>(p.bias)})
     addresses |= reinterpret_cast<std::uintptr_t>(address);
-  const bool tf32 = type == DType::float32 && tern::cuda::detail::tf32_allowed;
-  const tern::cuda::detail::Product product{
+  const bool tf32 = type == DType::float32 && cuda::detail::tf32_allowed;
+  const cuda::detail::Product product{
       types[int(type)], type == DType::float64 ? compute_64f : tf32 ? compute_32f_fast_tf32 : compute_32f,
       b.transposed, a.transposed, p.bias != nullptr, p.accumulate, std::uint8_t(addresses & -addresses),
       p.n, p.m, p.k, p.batch, b.leading, a.leading, std::max(p.c_row, p.n),
       p.b_batch ? b.stride : 0, p.a_batch ? a.stride : 0, p.c_batch};
-  tern::cuda::detail::run_product(p.ordinal, product, b.data, a.data, p.c, p.bias);
+  cuda::detail::run_product(p.ordinal, product, b.data, a.data, p.c, p.bias);
 }
 
 /// c as an array of batch x m x n.
@@ -82,18 +83,18 @@ template <class T> Array result_of(const MatMul<T>& p) {
   return c;
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 template <class T>
   requires is_floating_v<T>
 void matmul(Cuda, const MatMul<T>& p) {
   if (p.m == 0 || p.n == 0 || p.batch == 0) return;
-  const Array c = cuda::result_of(p);
+  const Array c = cuda_kernels::result_of(p);
   const Array* const in[] = {&c};
   // cuBLASLt adds no bias to a product of doubles, and knows no product of nothing.
   const bool plain = p.k > 0 && !std::is_same_v<T, double>;
   if (p.k == 0) {
-    if (!p.accumulate) fill<T>(Cuda{}, 0, c);
+    if (!p.accumulate) run<Cuda>(Fill<T>{c, 0});
   } else {
     MatMul<char> q{p.batch, p.m, p.n, p.k};
     q.a = reinterpret_cast<const char*>(p.a), q.a_row = p.a_row, q.a_col = p.a_col, q.a_batch = p.a_batch;
@@ -101,7 +102,7 @@ void matmul(Cuda, const MatMul<T>& p) {
     q.c = reinterpret_cast<char*>(p.c), q.c_row = p.c_row, q.c_batch = p.c_batch;
     if (plain) q.bias = reinterpret_cast<const char*>(p.bias);
     q.accumulate = p.accumulate, q.ordinal = p.ordinal;
-    cuda::run_matmul(dtype_of<T>, q);
+    cuda_kernels::run_matmul(dtype_of<T>, q);
   }
   if (p.bias && !plain) {
     Array bias{};
@@ -112,11 +113,11 @@ void matmul(Cuda, const MatMul<T>& p) {
     bias.dtype = c.dtype;
     bias.ordinal = c.ordinal;
     const Array* const terms[] = {&c, &bias};
-    map<T, T, T>(Cuda{}, [](auto x, auto y) { return x + y; }, c, terms);
+    run<Cuda, T, T, T>(Map([](auto x, auto y) { return x + y; }, c, terms));
   }
   // Not cuBLASLt's: its relu loses NaN, its gelu is the approximation by tanh.
-  if (p.epilogue == Epilogue::relu) map<T, T>(Cuda{}, [](auto x) { return where(x < 0, 0, x); }, c, in);
-  if (p.epilogue == Epilogue::gelu) map<T, T>(Cuda{}, [](auto x) { return x * (0.5 * (1 + erf(x * 0.7071067811865476))); }, c, in);
+  if (p.epilogue == Epilogue::relu) run<Cuda, T, T>(Map([](auto x) { return where(x < 0, 0, x); }, c, in));
+  if (p.epilogue == Epilogue::gelu) run<Cuda, T, T>(Map([](auto x) { return x * (0.5 * (1 + erf(x * 0.7071067811865476))); }, c, in));
 }
 
 }  // namespace backend

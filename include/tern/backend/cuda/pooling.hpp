@@ -9,7 +9,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // Words: elements written, channels, size of the input's images, of the output's, kernel, stride, padding, dilation
 // (three each), adaptive, count_include_pad, divisor; then pointers. T1 is what places are counted in.
@@ -179,30 +179,30 @@ extern "C" __global__ void average_pool_gradient(const Words<25> p) {
   launch_typed(written.ordinal, kernel, {x.dtype, wide ? DType::int64 : DType::int32}, grid_for(written.numel), words);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 /// y = the largest elements of x's windows; at, which may be null, their places.
 template <class T>
 void max_pool(Cuda, const Pooling& p, const Array& y, const Array* at, const Array& x) {
-  cuda::run_pooling(cuda::max_pool_kernel, p, x, y, {&y, at, &x});
+  cuda_kernels::run_pooling(cuda_kernels::max_pool_kernel, p, x, y, {&y, at, &x});
 }
 
 /// dx = for each element the sum of dy of the windows that chose it.
 template <class T>
 void max_pool_gradient(Cuda, const Pooling& p, const Array& dx, const Array& dy, const Array& at) {
-  cuda::run_pooling(cuda::max_pool_gradient_kernel, p, dx, dy, {&dx, &dy, &at});
+  cuda_kernels::run_pooling(cuda_kernels::max_pool_gradient_kernel, p, dx, dy, {&dx, &dy, &at});
 }
 
 /// y = the windows' sums over their divisors.
 template <class T>
 void average_pool(Cuda, const Pooling& p, const Array& y, const Array& x) {
-  cuda::run_pooling(cuda::average_pool_kernel, p, x, y, {&y, &x});
+  cuda_kernels::run_pooling(cuda_kernels::average_pool_kernel, p, x, y, {&y, &x});
 }
 
 /// dx = for each element the sum of dy over the divisors of the windows that hold it.
 template <class T>
 void average_pool_gradient(Cuda, const Pooling& p, const Array& dx, const Array& dy) {
-  cuda::run_pooling(cuda::average_pool_gradient_kernel, p, dx, dy, {&dx, &dy});
+  cuda_kernels::run_pooling(cuda_kernels::average_pool_gradient_kernel, p, dx, dy, {&dx, &dy});
 }
 
 }  // namespace backend

@@ -3,12 +3,13 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../random.hpp"
 #include "../../core/random.hpp"
 #include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 inline constexpr const char* philox_text = R"CUDA(
 struct Block { uint32 word[4]; };
@@ -104,47 +105,47 @@ inline Words random_words(RandomState state, const Array& out) {
 
 [[gnu::noinline]] inline void run_random(const Kernel& kernel, const Array& out, const Words& words) {
   if (!out.numel) return;
-  if (auto* const capture = tern::cuda::detail::capture) [[unlikely]] {
+  if (auto* const capture = cuda::detail::capture) [[unlikely]] {
     const std::uint64_t key = typed_key(kernel, {out.dtype});
     return capture->launch({out.ordinal, key, kernel.name, grid_for(out.numel), words.data(), words.size(),
-                            tern::cuda::detail::random_words}, typed_source(kernel, {out.dtype}));
+                            cuda::detail::random_words}, typed_source(kernel, {out.dtype}));
   }
   launch_typed(out.ordinal, kernel, {out.dtype}, grid_for(out.numel), words);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 template <class T>
 void uniform(Cuda, RandomState state, double low, double high, const Array& out) {
-  cuda::Words words = cuda::random_words(state, out);
+  cuda_kernels::Words words = cuda_kernels::random_words(state, out);
   words.add_number(low);
   words.add_number(high);
-  cuda::run_random(cuda::uniform_kernel, out, words);
+  cuda_kernels::run_random(cuda_kernels::uniform_kernel, out, words);
 }
 
 template <class T>
 void normal(Cuda, RandomState state, double mean, double std, const Array& out) {
-  cuda::Words words = cuda::random_words(state, out);
+  cuda_kernels::Words words = cuda_kernels::random_words(state, out);
   words.add_number(mean);
   words.add_number(std);
-  cuda::run_random(cuda::normal_kernel, out, words);
+  cuda_kernels::run_random(cuda_kernels::normal_kernel, out, words);
 }
 
 template <class T>
 void integers(Cuda, RandomState state, Index low, Index high, const Array& out) {
-  cuda::Words words = cuda::random_words(state, out);
+  cuda_kernels::Words words = cuda_kernels::random_words(state, out);
   words.add(low);
   words.add(high - low);
-  cuda::run_random(cuda::integers_kernel, out, words);
+  cuda_kernels::run_random(cuda_kernels::integers_kernel, out, words);
 }
 
 template <class T>
 void dropout(Cuda, RandomState state, double p, const Array& out, const Array& in) {
-  cuda::Words words = cuda::random_words(state, out);
+  cuda_kernels::Words words = cuda_kernels::random_words(state, out);
   words.add(in.data);
   words.add(Index((1 - p) * 65536 + 0.5));
   words.add_number(p < 1 ? 1 / (1 - p) : 0.0);
-  cuda::run_random(cuda::dropout_kernel, out, words);
+  cuda_kernels::run_random(cuda_kernels::dropout_kernel, out, words);
 }
 
 }  // namespace backend

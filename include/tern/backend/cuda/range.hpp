@@ -3,11 +3,12 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../range.hpp"
 #include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // T1 is what the numbers are calculated in: double, or the integer itself.
 inline constexpr Kernel range_kernel{"range", R"CUDA(
@@ -18,16 +19,16 @@ extern "C" __global__ void range(const Words<4> p) {
 }
 )CUDA"};
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 template <class T>
 void fill_range(Cuda, scalar_t<T> start, scalar_t<T> step, const Array& out) {
-  cuda::Words words;
+  cuda_kernels::Words words;
   words.add(out.numel);
   words.add(out.data);
   words.add_number(start);
   words.add_number(step);
-  if (out.numel) cuda::launch_typed(out.ordinal, cuda::range_kernel, {dtype_of<T>, dtype_of<scalar_t<T>>}, cuda::grid_for(out.numel), words);
+  if (out.numel) cuda_kernels::launch_typed(out.ordinal, cuda_kernels::range_kernel, {dtype_of<T>, dtype_of<scalar_t<T>>}, cuda_kernels::grid_for(out.numel), words);
 }
 
 }  // namespace backend

@@ -5,14 +5,14 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "../reduction.hpp"
+#include "../reduce.hpp"
 #include "../../device/cuda/memory.hpp"
 #include "codegen/source.hpp"
 #include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 /// The functions of a reduction, and the type it is calculated in.
 struct Reduction {
@@ -129,7 +129,7 @@ struct ReduceWords {
     partial.numel = outputs * parts;
     set_contiguous_strides(partial);
   }
-  const tern::cuda::detail::Scratch memory(ordinal, cut ? std::size_t(partial.numel) * std::size_t(size_of(whole.type)) : 0);
+  const cuda::detail::Scratch memory(ordinal, cut ? std::size_t(partial.numel) * std::size_t(size_of(whole.type)) : 0);
   partial.data = memory.data();
 
   const ReduceWords layout{inputs, outer.dims(), inner.dims()};
@@ -149,28 +149,27 @@ struct ReduceWords {
   std::uint64_t key = mix(mix(mix(r.f.hash(), r.combine.hash()), r.finish.hash()), std::uint64_t(to.dtype) << 16 ^ std::uint64_t(outer.dims() << 8 ^ inner.dims()));
   for (int k = 0; k < inputs; ++k) key = mix(key, std::uint64_t(in[k]->dtype));
   const Index blocks = (outputs + across - 1) / across * parts;
-  tern::cuda::launch(ordinal, key, "reduce", {blocks}, words.data(),
+  cuda::launch(ordinal, key, "reduce", {blocks}, words.data(),
                      [&] { return reduce_source(r, to.dtype, in, layout, words.size()); });
   if (!cut) return;
   const Array* const again[] = {&partial};
   run_reduce({r.keep, r.combine, whole.finish, r.keep, r.type, r.identity}, out, again, {outputs, parts}, 2);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
-template <class C, class R, class Out, class... In, class F, class G>
-void reduce(Cuda, const F& f, const G& finish, const Array& out, const Array* const (&in)[sizeof...(In)], const Shape& shape,
-            unsigned mask) {
+template <class C, class Out, class... In, class R, class F, class G>
+void kernel(On<Cuda>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
   using T = compute_t<C>;
   constexpr Type<T> type{};
   constexpr auto one = std::make_index_sequence<1>{};
-  const cuda::Traced traced(type, f, std::index_sequence_for<In...>{}), keep(type, [](auto v) { return v; }, one);
-  const cuda::Traced combine(type, [](auto a, auto b) { return R::combine(a, b); }, std::make_index_sequence<2>{});
-  const cuda::Traced finished(type, finish, one);
+  const cuda_kernels::Traced traced(type, op.f, std::index_sequence_for<In...>{}), keep(type, [](auto v) { return v; }, one);
+  const cuda_kernels::Traced combine(type, [](auto a, auto b) { return R::combine(a, b); }, std::make_index_sequence<2>{});
+  const cuda_kernels::Traced finished(type, op.finish, one);
   const T identity = R::template identity<T>();
   std::uint64_t bits = 0;
   std::memcpy(&bits, &identity, sizeof identity);
-  cuda::run_reduce({traced, combine, finished, keep, dtype_of<T>, bits}, out, in, shape, mask);
+  cuda_kernels::run_reduce({traced, combine, finished, keep, dtype_of<T>, bits}, op.out, op.in, op.shape, op.mask);
 }
 
 }  // namespace backend

@@ -12,7 +12,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // Two arrays of rows and one row of both, as words: from rows_at on the number of dimensions with size and stride of
 // each for out, 17 words on for in, and 34 words on the dimensions of a row with size and both strides.
@@ -247,13 +247,13 @@ struct MaskParts {
   }
 };
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 /// An index outside its dimension stands for 0, and is an Error where the host next waits for the device.
 [[gnu::noinline]] inline void positions(Cuda, const char* op, const Array& out, const RowIndex* indices, int n) {
   const int ordinal = out.ordinal;
   if (out.numel == 0) return;
-  cuda::Words words;
+  cuda_kernels::Words words;
   words.add(out.data);
   words.add(Index(n));
   words.add(out.numel);
@@ -263,7 +263,7 @@ struct MaskParts {
   for (int k = 0; k < n; ++k) {
     const Array& index = *indices[k].index;
     const Array* const arrays[] = {&index};
-    cuda::common_ordinal(out, arrays, 1);
+    cuda_kernels::common_ordinal(out, arrays, 1);
     if (indices[k].size == 0) refuse_element(op, BadElement::index, 0, 0);
     words.add(index.data);
     for (const Index word : {indices[k].size, indices[k].step, Index(indices[k].from_end)}) words.add(word);
@@ -272,24 +272,24 @@ struct MaskParts {
       words.add(j < 0 || index.dims[j] == 1 ? 0 : index.strides[j]);
     }
   }
-  cuda::launch_typed(ordinal, cuda::positions_kernel, {}, cuda::grid_for(out.numel), words);
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::positions_kernel, {}, cuda_kernels::grid_for(out.numel), words);
 }
 
 [[gnu::noinline]] inline void copy_rows(Cuda, const Rows& out, const Rows& in, const RowMoves& moves) {
   const Array* const arrays[] = {&in.array};
-  const int ordinal = cuda::common_ordinal(out.array, arrays, 1);
+  const int ordinal = cuda_kernels::common_ordinal(out.array, arrays, 1);
   if (moves.count == 0 || out.array.numel == 0) return;
-  const Index rows = cuda::lead_of(out).shape().numel(), width = cuda::row_of(out).shape().numel();
-  const tern::cuda::detail::Scratch last(ordinal, moves.to ? std::size_t(8 * rows) : 0);
+  const Index rows = cuda_kernels::lead_of(out).shape().numel(), width = cuda_kernels::row_of(out).shape().numel();
+  const cuda::detail::Scratch last(ordinal, moves.to ? std::size_t(8 * rows) : 0);
   if (moves.to) {
-    tern::cuda::detail::start_filling(ordinal, last.data(), 0xff, std::size_t(8 * rows));
-    cuda::Words words;
+    cuda::detail::start_filling(ordinal, last.data(), 0xff, std::size_t(8 * rows));
+    cuda_kernels::Words words;
     words.add(moves.count);
     words.add(moves.to->data);
     words.add(last.data());
-    cuda::launch_typed(ordinal, cuda::last_moves_kernel, {}, cuda::grid_for(moves.count), words);
+    cuda_kernels::launch_typed(ordinal, cuda_kernels::last_moves_kernel, {}, cuda_kernels::grid_for(moves.count), words);
   }
-  cuda::Words words;
+  cuda_kernels::Words words;
   words.add(moves.count);
   words.add(width);
   words.add(out.array.data);
@@ -298,33 +298,33 @@ struct MaskParts {
   words.add(moves.from ? moves.from->data : nullptr);
   words.add(last.data());
   words.add(Index(0));
-  cuda::add_row_walk(words, out, in);
-  cuda::launch_typed(ordinal, cuda::copy_rows_kernel, {cuda::carrier(size_of(out.array.dtype))},
-                     cuda::grid_for(moves.count * width), words);
+  cuda_kernels::add_row_walk(words, out, in);
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::copy_rows_kernel, {cuda_kernels::carrier(size_of(out.array.dtype))},
+                     cuda_kernels::grid_for(moves.count * width), words);
 }
 
 template <class T> void add_rows(Cuda, const Rows& out, const Rows& in, const RowMoves& moves) {
-  cuda::run_add_rows(out, in, moves);
+  cuda_kernels::run_add_rows(out, in, moves);
 }
 
 /// Waits for the device.
 [[gnu::noinline]] inline Index count_true(Cuda, const Array& mask) {
-  const cuda::MaskParts parts(mask.numel);
+  const cuda_kernels::MaskParts parts(mask.numel);
   if (parts.count == 0) return 0;
-  const tern::cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
-  parts.launch(cuda::count_parts_kernel, mask, counts.data(), nullptr);
-  Index part[cuda::MaskParts::most], sum = 0;
-  tern::cuda::detail::copy_to_host(mask.ordinal, part, counts.data(), std::size_t(8 * parts.count));
+  const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
+  parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
+  Index part[cuda_kernels::MaskParts::most], sum = 0;
+  cuda::detail::copy_to_host(mask.ordinal, part, counts.data(), std::size_t(8 * parts.count));
   for (Index i = 0; i < parts.count; ++i) sum += part[i];
   return sum;
 }
 
 [[gnu::noinline]] inline void true_positions(Cuda, const Array& out, const Array& mask) {
-  const cuda::MaskParts parts(mask.numel);
+  const cuda_kernels::MaskParts parts(mask.numel);
   if (parts.count == 0) return;
-  const tern::cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
-  parts.launch(cuda::count_parts_kernel, mask, counts.data(), nullptr);
-  parts.launch(cuda::true_positions_kernel, mask, counts.data(), out.data);
+  const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
+  parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
+  parts.launch(cuda_kernels::true_positions_kernel, mask, counts.data(), out.data);
 }
 
 }  // namespace backend

@@ -5,11 +5,12 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../scan.hpp"
 #include "codegen/row_blocks.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // s becomes gate s + value. Words: how many in a row, rows, out, in, gates or null, the kind, reverse.
 inline constexpr const char* scan_text = R"CUDA(
@@ -106,11 +107,11 @@ extern "C" __global__ void scan_columns(const Words<8> p) {
     launch_typed(ordinal, scan_columns_kernel, {in.dtype}, grid_for(rows.outer * rows.inner), words);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 template <class T>
 void scan(Cuda, Scan kind, const Array& out, const Array& in, const Array* gates, int dim, bool reverse) {
-  cuda::run_scan(kind, out, in, gates, dim, reverse);
+  cuda_kernels::run_scan(kind, out, in, gates, dim, reverse);
 }
 
 }  // namespace backend

@@ -3,11 +3,12 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../softmax.hpp"
 #include "codegen/row_blocks.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // The online softmax (Milakov, Gimelshein: Online normalizer calculation for softmax, 2018).
 inline constexpr const char* exp_sum_text = R"CUDA(
@@ -92,16 +93,16 @@ extern "C" __global__ void softmax_gradient(const Words<9> p) {
   rows.blocks().launch(ordinal, kernel, {out.dtype}, words);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
-/// y = e^x / sum of e^x over dim, or its logarithm.
-template <class T> void softmax(Cuda, bool log, const Array& y, const Array& x, int dim) {
-  cuda::run_softmax(cuda::softmax_kernel, log, y, x, nullptr, dim);
+template <class T>
+void kernel(On<Cuda>, Types<T>, const Softmax& op) {
+  cuda_kernels::run_softmax(cuda_kernels::softmax_kernel, op.log, op.y, op.x, nullptr, op.dim);
 }
 
-/// dx from the result y and its gradient g.
-template <class T> void softmax_gradient(Cuda, bool log, const Array& dx, const Array& y, const Array& g, int dim) {
-  cuda::run_softmax(cuda::softmax_gradient_kernel, log, dx, y, &g, dim);
+template <class T>
+void kernel(On<Cuda>, Types<T>, const SoftmaxGradient& op) {
+  cuda_kernels::run_softmax(cuda_kernels::softmax_gradient_kernel, op.log, op.dx, op.y, &op.g, op.dim);
 }
 
 }  // namespace backend

@@ -11,7 +11,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 // The half of each element's key, larger for larger elements; what stands behind a row's end comes last. Words: rows,
 // n, n padded, keys, in, order so far or null, upper half, descending.
@@ -128,7 +128,7 @@ class SortedRows {
 
   int ordinal_, passes_ = 0;
   Index rows_, n_, padded_, count_;
-  tern::cuda::detail::Scratch keys_, orders_;
+  cuda::detail::Scratch keys_, orders_;
 };
 
 [[gnu::noinline]] inline void run_sort(const Array& values, const Array& positions, const Array& in, bool descending) {
@@ -158,16 +158,16 @@ class SortedRows {
   launch_typed(ordinal, searchsorted_kernel, {values.dtype}, grid_for(values.numel), words);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 template <class T>
 void sort(Cuda, const Array& values, const Array& positions, const Array& in, bool descending) {
-  cuda::run_sort(values, positions, in, descending);
+  cuda_kernels::run_sort(values, positions, in, descending);
 }
 
 template <class T>
 void searchsorted(Cuda, const Array& out, const Array& sorted, const Array& values, bool right) {
-  cuda::run_searchsorted(out, sorted, values, right);
+  cuda_kernels::run_searchsorted(out, sorted, values, right);
 }
 
 }  // namespace backend

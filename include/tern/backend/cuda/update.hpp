@@ -3,11 +3,12 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../update.hpp"
 #include "map.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cuda {
+namespace cuda_kernels {
 
 /// A lambda of references: what stands in each argument at its end.
 struct TracedUpdate {
@@ -63,21 +64,21 @@ struct TracedUpdate {
   words.add_numbers(f.program);
   key = mix(key, std::uint64_t(f.type));
   const auto source = [&] { return update_source(f, arrays, written, words.size()); };
-  if (auto* const capture = tern::cuda::detail::capture) [[unlikely]]
+  if (auto* const capture = cuda::detail::capture) [[unlikely]]
     return capture->launch({ordinal, key, "update", grid_for(n), words.data(), words.size(), 1 + f.arrays},
                            capture->is_replay() ? std::string() : source());
-  tern::cuda::launch(ordinal, key, "update", grid_for(n), words.data(), source);
+  cuda::launch(ordinal, key, "update", grid_for(n), words.data(), source);
 }
 
-}  // namespace cuda
+}  // namespace cuda_kernels
 
 template <class... T, class F>
-void update(Cuda, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
-  using V = typename cuda::Calculated<std::remove_const_t<T>...>::type;
+void kernel(On<Cuda>, Types<T...>, const Update<F>& op) {
+  using V = typename cuda_kernels::Calculated<std::remove_const_t<T>...>::type;
   unsigned written = 0;
   int k = 0;
   ((written |= unsigned(!std::is_const_v<T>) << k++), ...);
-  cuda::run_update(cuda::TracedUpdate(Type<V>{}, f, std::index_sequence_for<T...>{}), arrays, written);
+  cuda_kernels::run_update(cuda_kernels::TracedUpdate(Type<V>{}, op.f, std::index_sequence_for<T...>{}), op.arrays, written);
 }
 
 }  // namespace backend

@@ -34,7 +34,7 @@ struct GradOpsFor {
     }
   }
   static TensorImpl* sum_to(TensorImpl* g, ShapeRef shape) { return tern::sum_to(X(g), {shape.d, shape.n}).release(); }
-  static void fill(double value, const Array& out) { backend::fill<T>(D{}, value, out); }
+  static void fill(double value, const Array& out) { backend::run<D>(backend::Fill<T>{out, value}); }
   [[gnu::cold]] static bool has_nan(const TensorImpl* g) {
     const detail::Borrowed<X> x(const_cast<TensorImpl*>(g));
     const NoGradGuard off;

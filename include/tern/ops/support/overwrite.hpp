@@ -17,7 +17,7 @@ template <class D, class T>
   Tensor<D, T> y = to_device(convert_on_host(from, dtype_of<T>).template as<Cpu, T>(), x.device());
   if (y.impl()->owner == x.impl()->owner) y = clone(y);  // a view of x itself
   check_writable("copy_", x.impl());
-  backend::copy(D{}, *x.impl(), *y.impl());
+  backend::run<D>(backend::Copy{*x.impl(), *y.impl()});
   bump_version(x.impl());
 }
 

@@ -4,6 +4,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../convolution.hpp"
 #include "convolution_loops.hpp"
 #include "../onednn/onednn_convolution.hpp"
 #include "../loops/strip.hpp"
@@ -11,7 +12,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 using detail::onednn::Pass;
 
@@ -303,28 +304,28 @@ void sum_channels(const Array& dbias, const Array& dy) {
   set_contiguous_strides(rows);
   const Array* const in[] = {&rows};
   const auto same = [](auto v) { return v; };
-  backend::reduce<T, Sum, T, T>(Cpu{}, same, same, dbias, in, rows.shape(), 1);
+  run<Cpu, T, T, T>(Reduce{Sum{}, same, same, dbias, in, rows.shape(), 1});
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 template <class T>
 void convolution(Cpu, const Convolution& c, const Array& y, const Array& x, const Array& weight, const Array* bias,
                  const Array* residual) {
-  cpu::Ending ending{c.relu, residual ? residual->data : nullptr, nullptr};
-  if (c.relu || residual) ending.run = cpu::end_convolution<T>;
+  cpu_kernels::Ending ending{c.relu, residual ? residual->data : nullptr, nullptr};
+  if (c.relu || residual) ending.run = cpu_kernels::end_convolution<T>;
   const T* const b = bias ? bias->as<const T>() : nullptr;
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
-    if (cpu::run_convolution({cpu::Pass::forward, c, x, weight, y, b, ending})) return;
+    if (cpu_kernels::run_convolution({cpu_kernels::Pass::forward, c, x, weight, y, b, ending})) return;
   if constexpr (is_half_v<T>) {
-    const cpu::AsFloat<T> out(y), in(x), w(weight), shift(bias ? *bias : Array{}), more(residual ? *residual : Array{});
+    const cpu_kernels::AsFloat<T> out(y), in(x), w(weight), shift(bias ? *bias : Array{}), more(residual ? *residual : Array{});
     if (residual) more.read(*residual);
     if (bias) shift.read(*bias);
     convolution<float>(Cpu{}, c, out.array(), in.read(x).array(), w.read(weight).array(),
                        bias ? &shift.array() : nullptr, residual ? &more.array() : nullptr);
     out.write(y);
   } else {
-    cpu::convolve<T>(cpu::Window(c, x, weight, y), y.as<T>(), x.as<T>(), weight.as<T>(), b);
+    cpu_kernels::convolve<T>(cpu_kernels::Window(c, x, weight, y), y.as<T>(), x.as<T>(), weight.as<T>(), b);
     if (ending.run) ending.run(ending, y);
   }
 }
@@ -333,32 +334,32 @@ template <class T>
 void convolution_data_gradient(Cpu, const Convolution& c, const Array& dx, const Array& dy, const Array& weight,
                                const Array* bias) {
   if constexpr (is_half_v<T>) {
-    if (std::is_same_v<T, bfloat16> && !bias && cpu::run_convolution({cpu::Pass::data_gradient, c, dx, weight, dy}))
+    if (std::is_same_v<T, bfloat16> && !bias && cpu_kernels::run_convolution({cpu_kernels::Pass::data_gradient, c, dx, weight, dy}))
       return;
-    const cpu::AsFloat<T> out(dx), in(dy), w(weight), shift(bias ? *bias : Array{});
+    const cpu_kernels::AsFloat<T> out(dx), in(dy), w(weight), shift(bias ? *bias : Array{});
     if (bias) shift.read(*bias);
     convolution_data_gradient<float>(Cpu{}, c, out.array(), in.read(dy).array(), w.read(weight).array(),
                                      bias ? &shift.array() : nullptr);
     out.write(dx);
   } else {
-    if (!std::is_same_v<T, float> || !cpu::run_convolution({cpu::Pass::data_gradient, c, dx, weight, dy}))
-      cpu::convolve_data_gradient<T>(cpu::Window(c, dx, weight, dy), dx.as<T>(), dy.as<T>(), weight.as<T>());
-    if (bias) cpu::add_to_rows<T>(dx.as<T>(), dx.numel / dx.dims[1], dx.dims[1], bias->as<const T>());
+    if (!std::is_same_v<T, float> || !cpu_kernels::run_convolution({cpu_kernels::Pass::data_gradient, c, dx, weight, dy}))
+      cpu_kernels::convolve_data_gradient<T>(cpu_kernels::Window(c, dx, weight, dy), dx.as<T>(), dy.as<T>(), weight.as<T>());
+    if (bias) cpu_kernels::add_to_rows<T>(dx.as<T>(), dx.numel / dx.dims[1], dx.dims[1], bias->as<const T>());
   }
 }
 
 template <class T>
 void convolution_weight_gradient(Cpu, const Convolution& c, const Array& dweight, const Array* dbias, const Array& x,
                                  const Array& dy) {
-  if (dbias) cpu::sum_channels<T>(*dbias, dy);
+  if (dbias) cpu_kernels::sum_channels<T>(*dbias, dy);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
-    if (cpu::run_convolution({cpu::Pass::weight_gradient, c, x, dweight, dy})) return;
+    if (cpu_kernels::run_convolution({cpu_kernels::Pass::weight_gradient, c, x, dweight, dy})) return;
   if constexpr (is_half_v<T>) {
-    const cpu::AsFloat<T> out(dweight), in(x), g(dy);
+    const cpu_kernels::AsFloat<T> out(dweight), in(x), g(dy);
     convolution_weight_gradient<float>(Cpu{}, c, out.array(), nullptr, in.read(x).array(), g.read(dy).array());
     out.write(dweight);
   } else {
-    cpu::convolve_weight_gradient<T>(cpu::Window(c, x, dweight, dy), dweight.as<T>(), x.as<T>(), dy.as<T>());
+    cpu_kernels::convolve_weight_gradient<T>(cpu_kernels::Window(c, x, dweight, dy), dweight.as<T>(), x.as<T>(), dy.as<T>());
   }
 }
 

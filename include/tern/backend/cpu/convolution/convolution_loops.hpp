@@ -4,12 +4,13 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../convolution.hpp"
 #include "../matmul/matmul.hpp"
 #include "../loops/scratch.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// A convolution's sizes, the dimensions that it lacks of size 1.
 struct Window {
@@ -189,6 +190,6 @@ template <class T>
   });
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 }  // namespace backend
 }  // namespace tern

@@ -20,7 +20,7 @@
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 namespace winograd {
 
 using V = expr::packet_t<float>;
@@ -379,6 +379,6 @@ template <class T>
 }
 
 }  // namespace winograd
-}  // namespace cpu
+}  // namespace cpu_kernels
 }  // namespace backend
 }  // namespace tern

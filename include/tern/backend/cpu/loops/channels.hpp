@@ -6,7 +6,7 @@
 #include "strip.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cpu {
+namespace backend::cpu_kernels {
 
 /// f(first channel, lanes, number of packets) for runs of four packets of channels, then for single ones, at last for
 /// one of which only some lanes are channels. What is known of lanes and packets is so from their types.
@@ -34,5 +34,5 @@ struct ChannelRun {
   const V& operator[](int k) const { return v[k]; }
 };
 
-}  // namespace backend::cpu
+}  // namespace backend::cpu_kernels
 }  // namespace tern

@@ -11,10 +11,11 @@
 #include "../../../core/parallel.hpp"
 #include "../../../device/device.hpp"
 #include "../../../expr/packet.hpp"
+#include "../../copy.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// A rectangle of elements: sizes, and strides in bytes, of its rows and columns on both sides.
 struct CopyBlock {
@@ -217,13 +218,13 @@ template <bool streamed>
 inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_transposed<4, streamed>,
                                                 &copy_transposed<8, streamed>};
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
-/// out[i] = in[i], in broadcast to out's shape. Both have the same element type.
-[[gnu::noinline]] inline void copy(Cpu, const Array& out, const Array& in) {
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const Copy& op) {
+  const Array &out = op.out, &in = op.in;
   if (out.numel == 0) return;
   const int bytes = size_of(out.dtype);
-  cpu::CopyDims dims(out, in, bytes, bytes);
+  cpu_kernels::CopyDims dims(out, in, bytes, bytes);
   const int c = dims.n - 1;
   // The dimension of which a block has several: the longest, or where the source is walked in shorter steps.
   int rows = 0;
@@ -237,20 +238,20 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
   }
   dims.make_rows(rows);
   const bool dense = dims[c].to == bytes;
-  bool streamed = cpu::can_stream_to(out);
+  bool streamed = cpu_kernels::can_stream_to(out);
   for (int i = 0; i < c; ++i) streamed = streamed && dims[i].to % expr::packet_bytes == 0;
   if (dense && dims[c].from == bytes) {
     const Index columns = std::min(dims[c].size, (Index(1) << 18) / bytes);
-    const cpu::CopyLoop loop = streamed ? &cpu::stream_runs : &cpu::copy_runs;
-    return cpu::run_blocks(dims, out.data, in.data, loop, (Index(1) << 16) / (columns * bytes) + 1, columns, bytes);
+    const cpu_kernels::CopyLoop loop = streamed ? &cpu_kernels::stream_runs : &cpu_kernels::copy_runs;
+    return cpu_kernels::run_blocks(dims, out.data, in.data, loop, (Index(1) << 16) / (columns * bytes) + 1, columns, bytes);
   }
   const int size = std::countr_zero(unsigned(bytes));
-  const auto& transposed = streamed ? cpu::transposed_loops<cpu::can_stream> : cpu::transposed_loops<false>;
-  const cpu::CopyLoop loop = dense && dims[c].from == 0                     ? &cpu::copy_splat
+  const auto& transposed = streamed ? cpu_kernels::transposed_loops<cpu_kernels::can_stream> : cpu_kernels::transposed_loops<false>;
+  const cpu_kernels::CopyLoop loop = dense && dims[c].from == 0                     ? &cpu_kernels::copy_splat
                              : dense && across && dims[c - 1].from == bytes ? transposed[size]
-                                                                            : cpu::strided_loops[size];
+                                                                            : cpu_kernels::strided_loops[size];
   // A block spans few pages on either side, and whole cache lines.
-  cpu::run_blocks(dims, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
+  cpu_kernels::run_blocks(dims, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
 }
 
 }  // namespace backend

@@ -6,7 +6,7 @@
 #include "map.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cpu {
+namespace backend::cpu_kernels {
 
 /// Nested loops over strides in bytes, of each input and, last, the output.
 struct Loops {
@@ -46,5 +46,5 @@ struct Loops {
   }
 };
 
-}  // namespace backend::cpu
+}  // namespace backend::cpu_kernels
 }  // namespace tern

@@ -12,9 +12,10 @@
 #include "../../../device/device.hpp"
 #include "../../../expr/math.hpp"
 #include "../../../expr/memory.hpp"
+#include "../../map.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cpu {
+namespace backend::cpu_kernels {
 
 inline constexpr int max_inputs = 10;  // a fused op of eight tensors, with the gradients of its second derivative
 inline constexpr int max_packet = 16;          // elements in the widest packet
@@ -248,30 +249,28 @@ struct MapPacket {
 template <class Second, class... Rest>
 struct MapPacket<bool, Second, Rest...> : MapPacket<Second, Rest...> {};
 
-}  // namespace backend::cpu
+}  // namespace backend::cpu_kernels
 
 namespace backend {
 
-/// out[i] = f(in0[i], in1[i], …) with inputs broadcast to out's shape. Out and In are the element types; f is called with packets.
 template <class Out, class... In, class F>
-void map(Cpu, const F& f, const Array& out, const Array* const (&in)[sizeof...(In)]) {
-  static_assert(sizeof...(In) <= cpu::max_inputs);
-  using V = typename cpu::MapPacket<In...>::type;
-  static constexpr cpu::MapKernel kernel{&cpu::MapLoop<V, F, Out, std::index_sequence_for<In...>, In...>::run,
+void kernel(On<Cpu>, Types<Out, In...>, const Map<F>& op) {
+  static_assert(sizeof...(In) <= cpu_kernels::max_inputs);
+  using V = typename cpu_kernels::MapPacket<In...>::type;
+  static constexpr cpu_kernels::MapKernel kernel{&cpu_kernels::MapLoop<V, F, Out, std::index_sequence_for<In...>, In...>::run,
                                          V::size, int(sizeof...(In)), int(sizeof(Out)), {int(sizeof(In))...}};
-  cpu::run_map(kernel, &f, out, in);
+  cpu_kernels::run_map(kernel, &op.f, op.out, op.in);
 }
 
-/// out[i] = value.
 template <class T>
-void fill(Cpu, scalar_t<T> value, const Array& out) {
-  T number(static_cast<T>(value));
+void kernel(On<Cpu>, Types<>, const Fill<T>& op) {
+  T number(static_cast<T>(op.value));
   Array one{};
   one.data = reinterpret_cast<char*>(&number);
   one.numel = 1;
   one.contiguous = true;
   const Array* const in[] = {&one};
-  map<T, T>(Cpu{}, [](auto x) { return x; }, out, in);
+  kernel(On<Cpu>{}, Types<T, T>{}, Map([](auto x) { return x; }, op.out, in));
 }
 
 }  // namespace backend

@@ -3,6 +3,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../range.hpp"
 #include "../../../core/config.hpp"
 #include "../../../core/parallel.hpp"
 #include "../../../device/device.hpp"

@@ -5,12 +5,12 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "../../reduction.hpp"
+#include "../../reduce.hpp"
 #include "reduce_driver.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// All lanes of a packet combined, in every lane. Halves are combined with halves, so all lanes agree to the last bit.
 template <class R, class V, std::size_t... lane, int width = V::size / 2>
@@ -145,20 +145,18 @@ template <class V, class Out, class G> void reduce_finish(const void* closure, c
   for (Index i = 0; i < n; ++i) o[i] = last[i];
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
-/// out = finish(R of f(in0[i], …) over the dimensions in mask).
-template <class C, class R, class Out, class... In, class F, class G>
-void reduce(Cpu, const F& f, const G& finish, const Array& out, const Array* const (&in)[sizeof...(In)],
-            const Shape& shape, unsigned mask) {
-  static_assert(sizeof...(In) <= cpu::max_inputs);
+template <class C, class Out, class... In, class R, class F, class G>
+void kernel(On<Cpu>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
+  static_assert(sizeof...(In) <= cpu_kernels::max_inputs);
   using V = expr::packet_t<C>;
-  using Combine = cpu::ReduceCombine<V, R>;
-  using Loop = cpu::ReduceLoop<V, R, F, std::index_sequence_for<In...>, In...>;
-  static constexpr cpu::ReduceKernel kernel{
-      &Loop::inner, &Loop::outer, &Combine::reset, &Combine::merge, &Combine::fold, &cpu::reduce_finish<V, Out, G>,
+  using Combine = cpu_kernels::ReduceCombine<V, R>;
+  using Loop = cpu_kernels::ReduceLoop<V, R, F, std::index_sequence_for<In...>, In...>;
+  static constexpr cpu_kernels::ReduceKernel kernel{
+      &Loop::inner, &Loop::outer, &Combine::reset, &Combine::merge, &Combine::fold, &cpu_kernels::reduce_finish<V, Out, G>,
       V::size, int(sizeof...(In)), int(sizeof(typename V::value_type)), int(sizeof(Out)), {int(sizeof(In))...}};
-  cpu::run_reduce(kernel, &f, &finish, out, in, shape, mask);
+  cpu_kernels::run_reduce(kernel, &op.f, &op.finish, op.out, op.in, op.shape, op.mask);
 }
 
 }  // namespace backend

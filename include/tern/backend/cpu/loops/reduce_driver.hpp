@@ -11,7 +11,7 @@
 #include "scratch.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cpu {
+namespace backend::cpu_kernels {
 
 /// A reduction as the driver sees it: a constant for each function and types. Partial results are arrays of whole
 /// packets; input k advances by step[k] bytes a packet.
@@ -317,5 +317,5 @@ class Reducer {
                   out.numel - i < kernel.packet ? out.numel - i : kernel.packet);
 }
 
-}  // namespace backend::cpu
+}  // namespace backend::cpu_kernels
 }  // namespace tern

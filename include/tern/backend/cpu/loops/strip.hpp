@@ -8,7 +8,7 @@
 #include "reduce.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cpu {
+namespace backend::cpu_kernels {
 
 /// A dense tensor as [outer, n, inner] around dimension dim.
 struct AroundDim {
@@ -164,5 +164,5 @@ void for_each_strip(const AroundDim& shape, const On& on, T* out, const T* const
   });
 }
 
-}  // namespace backend::cpu
+}  // namespace backend::cpu_kernels
 }  // namespace tern

@@ -3,11 +3,12 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../update.hpp"
 #include "map.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
-namespace cpu {
+namespace cpu_kernels {
 
 /// Whole packets only, as in map.
 template <class V, class F, class Sequence, class... T>
@@ -59,17 +60,17 @@ struct UpdateKernel {
   parallel_for(n, 2 * parallel_grain, [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
 }
 
-}  // namespace cpu
+}  // namespace cpu_kernels
 
 template <class... T, class F>
-void update(Cpu, const F& f, const Array* const (&arrays)[sizeof...(T)]) {
-  static_assert(sizeof...(T) <= cpu::max_inputs);
-  using V = typename cpu::MapPacket<std::remove_const_t<T>...>::type;
-  const cpu::UpdateKernel kernel{&cpu::UpdateLoop<V, F, std::index_sequence_for<T...>, T...>::run, &f, V::size,
+void kernel(On<Cpu>, Types<T...>, const Update<F>& op) {
+  static_assert(sizeof...(T) <= cpu_kernels::max_inputs);
+  using V = typename cpu_kernels::MapPacket<std::remove_const_t<T>...>::type;
+  const cpu_kernels::UpdateKernel kernel{&cpu_kernels::UpdateLoop<V, F, std::index_sequence_for<T...>, T...>::run, &op.f, V::size,
                                  int(sizeof...(T)), {int(sizeof(T))...}};
   char* p[sizeof...(T)];
-  for (std::size_t k = 0; k < sizeof...(T); ++k) p[k] = arrays[k]->data;
-  cpu::run_update(kernel, p, arrays[0]->numel);
+  for (std::size_t k = 0; k < sizeof...(T); ++k) p[k] = op.arrays[k]->data;
+  cpu_kernels::run_update(kernel, p, op.arrays[0]->numel);
 }
 
 }  // namespace backend

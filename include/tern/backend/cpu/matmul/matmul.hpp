@@ -4,6 +4,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../matmul.hpp"
 #include "../../../core/parallel.hpp"
 #include "../../../device/device.hpp"
 #include "blocked_matmul.hpp"

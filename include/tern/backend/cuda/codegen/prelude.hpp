@@ -7,7 +7,7 @@
 #include "../../../core/config.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cuda {
+namespace backend::cuda_kernels {
 
 inline constexpr const char* prelude = R"CUDA(
 typedef long long int64;
@@ -251,5 +251,5 @@ inline __device__ Index all_threads() { return gridDim.x * Index(blockDim.x); }
 }  // namespace tern
 )CUDA";
 
-}  // namespace backend::cuda
+}  // namespace backend::cuda_kernels
 }  // namespace tern

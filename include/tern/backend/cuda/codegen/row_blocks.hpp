@@ -7,7 +7,7 @@
 #include "typed.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cuda {
+namespace backend::cuda_kernels {
 
 // For a kernel whose first three words are those of RowBlocks. V has operator+.
 inline constexpr const char* row_text = R"CUDA(
@@ -73,5 +73,5 @@ struct RowsAlong {
   RowBlocks blocks() const { return {outer * inner, n, inner > 1}; }
 };
 
-}  // namespace backend::cuda
+}  // namespace backend::cuda_kernels
 }  // namespace tern

@@ -9,7 +9,7 @@
 #include "typed.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cuda {
+namespace backend::cuda_kernels {
 
 // What goes nowhere has the largest key. Words: how many sources, how many keys, shift, keys, rows' numbers or null for
 // 0, 1, 2 …, the sources' numbers or null, of which negative ones are left out, how many rows, a row that is left out.
@@ -131,8 +131,8 @@ class SortedKeys {
   }
 
   Index count_, shift_;
-  tern::cuda::detail::Scratch memory_;
+  cuda::detail::Scratch memory_;
 };
 
-}  // namespace backend::cuda
+}  // namespace backend::cuda_kernels
 }  // namespace tern

@@ -12,7 +12,7 @@
 #include "prelude.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cuda {
+namespace backend::cuda_kernels {
 
 /// The element type's name in a kernel.
 constexpr const char* type_name(DType type) {
@@ -75,7 +75,7 @@ class Words {
   }
   /// The report, three words: where a kernel notes what is wrong with elements, and what the host then says.
   void add_report(int ordinal, const char* op, BadElement what) {
-    add(tern::cuda::detail::bind(ordinal).failure);
+    add(cuda::detail::bind(ordinal).failure);
     add(static_cast<const void*>(op));
     add(Index(what));
   }
@@ -159,10 +159,10 @@ constexpr Index power_of_two_below(Index n) {
 }
 
 /// Enough blocks of 256 threads for n elements, and no more than fill a large device a few times.
-inline tern::cuda::Grid grid_for(Index n) {
+inline cuda::Grid grid_for(Index n) {
   const Index blocks = (n + 255) / 256;
   return {blocks < 4096 ? blocks : 4096};
 }
 
-}  // namespace backend::cuda
+}  // namespace backend::cuda_kernels
 }  // namespace tern

@@ -7,7 +7,7 @@
 #include "../../../core/config.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cuda {
+namespace backend::cuda_kernels {
 
 /// Several arrays, broadcast to one shape. Strides count elements.
 class Strides {
@@ -45,5 +45,5 @@ class Strides {
   Index size_[max_dims], stride_[max_dims][most];
 };
 
-}  // namespace backend::cuda
+}  // namespace backend::cuda_kernels
 }  // namespace tern

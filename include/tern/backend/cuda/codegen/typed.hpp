@@ -6,7 +6,7 @@
 #include "source.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace backend::cuda {
+namespace backend::cuda_kernels {
 
 /// A kernel's source, in which T0, T1 … stand for element types, C0, C1 … for what is calculated with, and its function is `name`.
 struct Kernel {
@@ -40,9 +40,9 @@ inline std::uint64_t typed_key(const Kernel& kernel, std::initializer_list<DType
 }
 
 /// Launches a kernel for those element types.
-inline void launch_typed(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, tern::cuda::Grid grid, const Words& words) {
-  tern::cuda::launch(ordinal, typed_key(kernel, types), kernel.name, grid, words.data(), [&] { return typed_source(kernel, types); });
+inline void launch_typed(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid, const Words& words) {
+  cuda::launch(ordinal, typed_key(kernel, types), kernel.name, grid, words.data(), [&] { return typed_source(kernel, types); });
 }
 
-}  // namespace backend::cuda
+}  // namespace backend::cuda_kernels
 }  // namespace tern
