@@ -291,24 +291,25 @@ TEMPLATE_TEST_CASE("many threads multiply at once; a primitive made in one runs 
 
 TEST_CASE("the primitive cache gives back what was put, to any thread, and stays bounded") {
   using namespace tern::detail::onednn;
-  Cache cache;
-  CHECK(cache.take(Key(1, 2, 3)) == nullptr);
-  auto* made = new Primitive(Key(1, 2, 3), nullptr, {});
+  tern::detail::KeyedCache<Primitive, Key> cache;
+  const auto has = [&](const Key& key) { return bool(tern::detail::Lease(cache, key)); };
+  const auto make = [&](const Key& key) {
+    return &*tern::detail::Lease(cache, key, [&] { return new Primitive(key, nullptr, {}); });
+  };
+  CHECK_FALSE(has(Key(1, 2, 3)));
+  const Primitive* const made = make(Key(1, 2, 3));
   CHECK_FALSE(made->usable());
-  cache.put(made);
-  CHECK(cache.take(Key(1, 2)) == nullptr);
-  CHECK(cache.take(Key(1, 2, 4)) == nullptr);
-  std::thread([&] { CHECK(cache.take(Key(1, 2, 3)) == made); }).join();
-  CHECK(cache.take(Key(1, 2, 3)) == nullptr);
-  cache.put(made);
-  for (int i = 0; i < 100000; ++i) cache.put(new Primitive(Key(i), nullptr, {}));
+  CHECK_FALSE(has(Key(1, 2)));
+  CHECK_FALSE(has(Key(1, 2, 4)));
+  std::thread([&] {
+    const tern::detail::Lease leased(cache, Key(1, 2, 3));
+    CHECK(&*leased == made);
+    CHECK_FALSE(has(Key(1, 2, 3)));
+  }).join();
+  CHECK(make(Key(1, 2, 3)) == made);
+  for (int i = 0; i < 100000; ++i) make(Key(i));
   int left = 0;
-  for (int i = 0; i < 100000; ++i)
-    if (Primitive* found = cache.take(Key(i))) {
-      ++left;
-      delete found;
-    }
+  for (int i = 0; i < 100000; ++i) left += has(Key(i));
   CHECK(left <= 1024);
   CHECK(left > 900);
-  CHECK(cache.take(Key(99999)) == nullptr);
 }

@@ -108,8 +108,9 @@ constexpr const char* kinds[] = {"context", "memory", "pinned", "stream", "event
                                  "program", "cublasLt", "matmul desc", "matrix layout", "preference", "cudnn", "tensor desc",
                                  "filter desc", "convolution desc", "activation desc", "graph", "executable graph"};
 
-/// What exists besides the pinned blocks that are kept for reuse.
+/// What exists besides idle handles and the pinned blocks that are kept for reuse.
 std::map<std::string, std::int64_t> census() {
+  for (const int ordinal : {0, 1}) cuda::empty_cache({ordinal});
   std::map<std::string, std::int64_t> count;
   for (const char* kind : kinds) count[kind] = live_objects(kind);
   for (const cuda::detail::PinnedQueue& queue : cuda::detail::pinned_pool().free)

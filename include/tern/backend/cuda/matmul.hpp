@@ -64,7 +64,7 @@ inline Factor factor(int ordinal, DType type, const void* data, Index batch, Ind
   const bool tf32 = type == DType::float32 && cuda::detail::tf32_allowed;
   const cuda::detail::Product product{
       types[int(type)], type == DType::float64 ? compute_64f : tf32 ? compute_32f_fast_tf32 : compute_32f,
-      b.transposed, a.transposed, p.bias != nullptr, p.accumulate, std::uint8_t(addresses & -addresses),
+      b.transposed, a.transposed, p.bias != nullptr, p.accumulate, std::int32_t(addresses & -addresses),
       p.n, p.m, p.k, p.batch, b.leading, a.leading, std::max(p.c_row, p.n),
       p.b_batch ? b.stride : 0, p.a_batch ? a.stride : 0, p.c_batch};
   cuda::detail::run_product(p.ordinal, product, b.data, a.data, p.c, p.bias);

@@ -142,6 +142,7 @@ enum MatmulEpilogue : int { epilogue_none = 1, epilogue_bias = 4 };
 #define TERN_CUBLASLT_FUNCTIONS(f)                                                                                       \
   f(cublasLtGetStatusString, const char*, (int status))                                                                  \
   f(cublasLtCreate, int, (CublasLt* handle))                                                                             \
+  f(cublasLtDestroy, int, (CublasLt handle))                                                                             \
   f(cublasLtMatmulDescCreate, int, (MatmulDesc* desc, CublasCompute compute, CudaType scale))                            \
   f(cublasLtMatmulDescDestroy, int, (MatmulDesc desc))                                                                   \
   f(cublasLtMatmulDescSetAttribute, int,                                                                                 \
@@ -190,6 +191,7 @@ struct CudnnAlgorithm {
 #define TERN_CUDNN_FUNCTIONS(f)                                                                                          \
   f(cudnnGetErrorString, const char*, (int status))                                                                      \
   f(cudnnCreate, int, (Cudnn* handle))                                                                                   \
+  f(cudnnDestroy, int, (Cudnn handle))                                                                                   \
   f(cudnnSetStream, int, (Cudnn handle, Stream stream))                                                                  \
   f(cudnnCreateTensorDescriptor, int, (CudnnTensor* descriptor))                                                         \
   f(cudnnDestroyTensorDescriptor, int, (CudnnTensor descriptor))                                                         \

@@ -4,6 +4,7 @@
 #pragma interface "tern"
 #endif
 #include "../../core/random.hpp"
+#include "handle_pool.hpp"
 #include "launch.hpp"
 #include "private_pool.hpp"
 
@@ -126,6 +127,7 @@ class Capturing final : public Capture {
  public:
   Capturing(Captured& captured, int ordinal) : captured_(captured), state_(detail::bind(ordinal)) {
     if (capture) fail("capture", {"the thread is capturing already"});
+    HandlePool::prepare_all(ordinal);
     captured_.ordinal = ordinal;
     captured_.pool = new PrivatePool(ordinal);
     captured_.random = random_state();

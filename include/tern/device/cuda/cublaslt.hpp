@@ -3,6 +3,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../core/keyed_cache.hpp"
 #include "memory.hpp"
 #include "span.hpp"
 
@@ -44,18 +45,19 @@ struct Product {
   CudaType type;
   CublasCompute compute;
   bool transpose_a, transpose_b, bias, accumulate;
-  std::uint8_t alignment;  // a power of two that divides all addresses
+  std::int32_t alignment;  // a power of two that divides all addresses
   Index m, n, k, batch;
   Index a_leading, b_leading, d_leading, a_stride, b_stride, d_stride;
 
   bool operator==(const Product&) const = default;
+  std::uint64_t hash() const { return tern::detail::hash_fields(*this); }
 };
 
-/// What a product of one form is run with, made once: descriptions, the algorithm that the library's own rules choose, and how much
-/// workspace that needs.
+/// What a product of one form is run with, by one thread at a time: descriptions, the algorithm that the library's own rules choose,
+/// and how much workspace that needs.
 class ProductPlan {
  public:
-  [[gnu::noinline, gnu::cold]] ProductPlan(CublasLt handle, const Product& p) : product(p) {
+  [[gnu::noinline, gnu::cold]] ProductPlan(CublasLt handle, const Product& p) : product_(p) {
     const CudaType scale = p.type == type_64f ? type_64f : type_32f;
     TERN_CUBLASLT(cublasLtMatmulDescCreate, &desc_.handle, p.compute, scale);
     set(desc_transpose_a, std::int32_t(p.transpose_a));
@@ -83,62 +85,67 @@ class ProductPlan {
     workspace_bytes_ = best.workspace_bytes;
   }
 
+  const Product& key() const { return product_; }
+
   void run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias) {
     if (bias) set(desc_bias_pointer, bias);
     const Scratch workspace(ordinal, workspace_bytes_);
-    const float one = 1, beta = product.accumulate ? 1 : 0;
+    const float one = 1, beta = product_.accumulate ? 1 : 0;
     const double one_double = 1, beta_double = beta;
-    const bool wide = product.type == type_64f;
+    const bool wide = product_.type == type_64f;
     TERN_CUBLASLT(cublasLtMatmul, handle, desc_.handle, wide ? static_cast<const void*>(&one_double) : &one, a, a_.handle, b,
                   b_.handle, wide ? static_cast<const void*>(&beta_double) : &beta, d, d_.handle, d, d_.handle, &algorithm_,
                   workspace.data(), workspace_bytes_, stream);
   }
-
-  const Product product;
 
  private:
   template <class Value> void set(MatmulDescAttribute attribute, Value value) {
     TERN_CUBLASLT(cublasLtMatmulDescSetAttribute, desc_.handle, attribute, &value, sizeof value);
   }
   void describe(OwnedMatrixLayout& layout, Index rows, Index columns, Index leading, Index stride) const {
-    TERN_CUBLASLT(cublasLtMatrixLayoutCreate, &layout.handle, product.type, std::uint64_t(rows), std::uint64_t(columns), leading);
-    const auto count = std::int32_t(product.batch);
+    TERN_CUBLASLT(cublasLtMatrixLayoutCreate, &layout.handle, product_.type, std::uint64_t(rows), std::uint64_t(columns), leading);
+    const auto count = std::int32_t(product_.batch);
     if (count > 1) {
       TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, layout.handle, layout_batch_count, &count, sizeof count);
       TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, layout.handle, layout_batch_stride, &stride, sizeof stride);
     }
   }
 
+  const Product product_;
   OwnedMatmulDesc desc_;
   OwnedMatrixLayout a_, b_, d_;
   MatmulAlgo algorithm_;
   std::size_t workspace_bytes_;
 };
 
-/// This thread's plans for one device, and the handle that they run with.
-class ProductPlans {
- public:
-  ProductPlan& find(const Product& p) {
-    if (!handle_) TERN_CUBLASLT(cublasLtCreate, &handle_);
-    for (const auto& plan : plans_)
-      if (plan->product == p) return *plan;
-    return *plans_.emplace_back(std::make_unique<ProductPlan>(handle_, p));
-  }
-  CublasLt handle() const { return handle_; }
+inline HandlePool& cublaslt_handles() {
+  static HandlePool& pool = *new HandlePool(
+      []() -> void* {
+        CublasLt handle = nullptr;
+        TERN_CUBLASLT(cublasLtCreate, &handle);
+        return handle;
+      },
+      [](void* handle) {
+        note_cublaslt("cublasLtDestroy", cublaslt().functions.cublasLtDestroy(static_cast<CublasLt>(handle)));
+      });
+  return pool;
+}
 
- private:
-  CublasLt handle_ = nullptr;
-  std::vector<std::unique_ptr<ProductPlan>> plans_;
-};
+/// The plans for one device.
+inline tern::detail::KeyedCache<ProductPlan, Product>& product_plans(int ordinal) {
+  using Plans = tern::detail::KeyedCache<ProductPlan, Product>;
+  static std::vector<Plans>& all = *new std::vector<Plans>(system().devices.size());
+  return all[std::size_t(ordinal)];
+}
 
 /// Runs a product on a device's stream.
 [[gnu::noinline]] inline void run_product(int ordinal, const Product& p, const void* a, const void* b, void* d, const void* bias) {
   const DeviceState& state = bind(ordinal);
-  static thread_local std::vector<ProductPlans> plans(system().devices.size());
-  ProductPlans& mine = plans[std::size_t(ordinal)];
-  ProductPlan& plan = mine.find(p);
+  const HandleLease lease(cublaslt_handles(), ordinal);
+  const auto handle = static_cast<CublasLt>(lease.handle());
+  const tern::detail::Lease plan(product_plans(ordinal), p, [&] { return new ProductPlan(handle, p); });
   const Span span(Work::kernel, "matmul", ordinal, state.compute);
-  plan.run(mine.handle(), ordinal, state.compute, a, b, d, bias);
+  plan->run(handle, ordinal, state.compute, a, b, d, bias);
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../core/keyed_cache.hpp"
 #include "memory.hpp"
 #include "span.hpp"
 
@@ -56,6 +57,7 @@ struct ConvolutionForm {
   int x[5], w[5], y[5], padding[3], stride[3], dilation[3];
 
   bool operator==(const ConvolutionForm&) const = default;
+  std::uint64_t hash() const { return tern::detail::hash_fields(*this); }
 };
 
 /// Where a convolution's elements are; the pass's own is written. A fused one has a bias; no addend is null. The addend of a data
@@ -65,12 +67,12 @@ struct ConvolutionMemory {
   const void *bias, *addend;
 };
 
-/// What a convolution of one form is run with, made once: descriptors, the algorithm, how much workspace that needs.
+/// What a convolution of one form is run with: descriptors, the algorithm, how much workspace that needs.
 class ConvolutionPlan {
  public:
   [[gnu::noinline, gnu::cold]] ConvolutionPlan(Cudnn handle, int ordinal, const ConvolutionForm& f,
                                                const ConvolutionMemory& m)
-      : form(f) {
+      : form_(f) {
     const auto describe = [&](CudnnTensor tensor, const int* sizes) {
       TERN_CUDNN(cudnnSetTensorNdDescriptorEx, tensor, f.format, f.type, f.dims, sizes);
     };
@@ -103,29 +105,29 @@ class ConvolutionPlan {
                  &workspace_bytes_);
   }
 
+  const ConvolutionForm& key() const { return form_; }
+
   void run(Cudnn handle, int ordinal, const ConvolutionMemory& m) const {
     const Scratch workspace(ordinal, workspace_bytes_);
     const float one = 1, zero = 0;
     const double one_double = 1, zero_double = 0;
-    const bool wide = form.type == cudnn_double;
+    const bool wide = form_.type == cudnn_double;
     const void* const alpha = wide ? static_cast<const void*>(&one_double) : &one;
     const void* const beta = wide ? static_cast<const void*>(&zero_double) : &zero;
-    if (form.fused)
+    if (form_.fused)
       TERN_CUDNN(cudnnConvolutionBiasActivationForward, handle, alpha, x_, m.x, w_, m.w, convolution_, algorithm_,
                  workspace.data(), workspace_bytes_, m.addend ? alpha : beta, y_, m.addend ? m.addend : m.y, bias_,
                  m.bias, activation_, y_, m.y);
-    else if (form.pass == ConvolutionPass::forward)
+    else if (form_.pass == ConvolutionPass::forward)
       TERN_CUDNN(cudnnConvolutionForward, handle, alpha, x_, m.x, w_, m.w, convolution_, algorithm_, workspace.data(),
                  workspace_bytes_, beta, y_, m.y);
-    else if (form.pass == ConvolutionPass::data)
+    else if (form_.pass == ConvolutionPass::data)
       TERN_CUDNN(cudnnConvolutionBackwardData, handle, alpha, w_, m.w, y_, m.y, convolution_, algorithm_,
                  workspace.data(), workspace_bytes_, m.addend ? alpha : beta, x_, m.x);
     else
       TERN_CUDNN(cudnnConvolutionBackwardFilter, handle, alpha, x_, m.x, y_, m.y, convolution_, algorithm_,
                  workspace.data(), workspace_bytes_, beta, w_, m.w);
   }
-
-  const ConvolutionForm form;
 
  private:
   static constexpr int most_algorithms = 10;
@@ -137,17 +139,17 @@ class ConvolutionPlan {
   void choose(Cudnn handle, int ordinal, const ConvolutionMemory& m) {
     CudnnAlgorithm all[most_algorithms];
     int found = 0;
-    if (form.pass == ConvolutionPass::forward)
+    if (form_.pass == ConvolutionPass::forward)
       TERN_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7, handle, x_, w_, convolution_, y_, most_algorithms, &found,
                  all);
-    else if (form.pass == ConvolutionPass::data)
+    else if (form_.pass == ConvolutionPass::data)
       TERN_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7, handle, w_, y_, convolution_, x_, most_algorithms, &found,
                  all);
     else
       TERN_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7, handle, x_, y_, convolution_, w_, most_algorithms,
                  &found, all);
     // A search would write over what is added to.
-    if (form.search && (form.fused || !m.addend)) search(handle, ordinal, m, all, found);
+    if (form_.search && (form_.fused || !m.addend)) search(handle, ordinal, m, all, found);
     for (int i = 0; i < found; ++i) {
       if (!usable(all[i])) continue;
       algorithm_ = all[i].algorithm;
@@ -166,10 +168,10 @@ class ConvolutionPlan {
     for (int i = 0; i < found; ++i)
       if (usable(all[i])) bytes = std::max(bytes, all[i].workspace_bytes);
     const Scratch workspace(ordinal, bytes);
-    if (form.pass == ConvolutionPass::forward)
+    if (form_.pass == ConvolutionPass::forward)
       TERN_CUDNN(cudnnFindConvolutionForwardAlgorithmEx, handle, x_, m.x, w_, m.w, convolution_, y_, m.y,
                  most_algorithms, &found, all, workspace.data(), bytes);
-    else if (form.pass == ConvolutionPass::data)
+    else if (form_.pass == ConvolutionPass::data)
       TERN_CUDNN(cudnnFindConvolutionBackwardDataAlgorithmEx, handle, w_, m.w, y_, m.y, convolution_, x_, m.x,
                  most_algorithms, &found, all, workspace.data(), bytes);
     else
@@ -177,6 +179,7 @@ class ConvolutionPlan {
                  most_algorithms, &found, all, workspace.data(), bytes);
   }
 
+  const ConvolutionForm form_;
   OwnedCudnnTensor x_, y_, bias_;
   OwnedCudnnFilter w_;
   OwnedCudnnConvolution convolution_;
@@ -185,48 +188,60 @@ class ConvolutionPlan {
   std::size_t workspace_bytes_ = 0;
 };
 
-/// This thread's plans for one device, and the handle that they run with, which the thread keeps.
-class ConvolutionPlans {
+inline HandlePool& cudnn_handles() {
+  static HandlePool& pool = *new HandlePool(
+      []() -> void* {
+        Cudnn handle = nullptr;
+        TERN_CUDNN(cudnnCreate, &handle);
+        return handle;
+      },
+      [](void* handle) { note_cudnn("cudnnDestroy", cudnn().functions.cudnnDestroy(static_cast<Cudnn>(handle))); });
+  return pool;
+}
+
+/// A handle for one call, whose work goes to a stream.
+class CudnnLease {
  public:
-  Cudnn handle(Stream stream) {
-    if (!handle_) TERN_CUDNN(cudnnCreate, &handle_);
-    if (stream != stream_) {
-      TERN_CUDNN(cudnnSetStream, handle_, stream);
-      stream_ = stream;
-    }
-    return handle_;
+  CudnnLease(int ordinal, Stream stream) : lease_(cudnn_handles(), ordinal), ordinal_(ordinal) {
+    TERN_CUDNN(cudnnSetStream, handle(), stream);
   }
-  /// Null if there is none yet.
-  ConvolutionPlan* find(const ConvolutionForm& form) const {
-    for (const auto& plan : plans_)
-      if (plan->form == form) return plan.get();
-    return nullptr;
+  /// An idle handle keeps no stream that ends with its capture.
+  ~CudnnLease() {
+    if (!capture) return;
+    const Stream stream = system().devices[std::size_t(ordinal_)]->compute;
+    note_cudnn("cudnnSetStream", cudnn().functions.cudnnSetStream(handle(), stream));
   }
-  ConvolutionPlan& make(int ordinal, const ConvolutionForm& form, const ConvolutionMemory& memory) {
-    return *plans_.emplace_back(std::make_unique<ConvolutionPlan>(handle_, ordinal, form, memory));
-  }
+  CudnnLease(const CudnnLease&) = delete;
+  CudnnLease& operator=(const CudnnLease&) = delete;
+  Cudnn handle() const { return static_cast<Cudnn>(lease_.handle()); }
 
  private:
-  Cudnn handle_ = nullptr;
-  Stream stream_ = nullptr;  // cuDNN's first is the legacy stream, which nothing of ours uses
-  std::vector<std::unique_ptr<ConvolutionPlan>> plans_;
+  HandleLease lease_;
+  int ordinal_;
 };
+
+/// The plans for one device.
+inline tern::detail::KeyedCache<ConvolutionPlan, ConvolutionForm>& convolution_plans(int ordinal) {
+  using Plans = tern::detail::KeyedCache<ConvolutionPlan, ConvolutionForm>;
+  static std::vector<Plans>& all = *new std::vector<Plans>(system().devices.size());
+  return all[std::size_t(ordinal)];
+}
 
 /// Runs a convolution on a device's stream. What is captured is not searched for, as that waits.
 [[gnu::noinline]] inline void run_convolution(int ordinal, ConvolutionForm form, const ConvolutionMemory& memory) {
   const DeviceState& state = bind(ordinal);
-  static thread_local std::vector<ConvolutionPlans> plans(system().devices.size());
-  ConvolutionPlans& mine = plans[std::size_t(ordinal)];
-  const Cudnn handle = mine.handle(state.compute);
+  const CudnnLease lease(ordinal, state.compute);
+  const auto run = [&](const ConvolutionPlan& plan) {
+    const Span span(Work::kernel, "convolution", ordinal, state.compute);
+    plan.run(lease.handle(), ordinal, memory);
+  };
+  auto& plans = convolution_plans(ordinal);
   form.search = !form.fused && convolution_search;
-  ConvolutionPlan* plan = mine.find(form);
-  if (!plan && capture && form.search) {
+  if (form.search && capture) {
+    if (const tern::detail::Lease searched(plans, form); searched) return run(*searched);
     form.search = false;
-    plan = mine.find(form);
   }
-  if (!plan) plan = &mine.make(ordinal, form, memory);
-  const Span span(Work::kernel, "convolution", ordinal, state.compute);
-  plan->run(handle, ordinal, memory);
+  run(*tern::detail::Lease(plans, form, [&] { return new ConvolutionPlan(lease.handle(), ordinal, form, memory); }));
 }
 
 }  // namespace detail
@@ -234,7 +249,7 @@ class ConvolutionPlans {
 /// Lets convolutions of float use TF32, which has 10 bits of mantissa: torch.backends.cudnn.allow_tf32. On at first.
 inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed = on; }
 
-/// Lets each convolution's first run in a thread time cuDNN's algorithms and keep the fastest, in place of the one that
+/// Lets each convolution's first run time cuDNN's algorithms and keep the fastest, in place of the one that
 /// cuDNN's rules name: torch.backends.cudnn.benchmark. Another run may then give other last bits. Off at first.
 inline void cudnn_benchmark(bool on) { detail::convolution_search = on; }
 

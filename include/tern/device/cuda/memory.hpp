@@ -5,7 +5,7 @@
 #pragma interface "tern"
 #endif
 #include "../memory.hpp"
-#include "context.hpp"
+#include "handle_pool.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
 
@@ -25,11 +25,12 @@ namespace tern::inline TERN_BUILD::cuda {
   TERN_CUDA(cuMemPoolSetAttribute, detail::bind(device.ordinal).pool, pool_used_high, &from_now_on);
 }
 
-/// Gives cached memory that no tensor uses back to the driver.
+/// Gives cached memory that no tensor uses back to the driver, and destroys the handles of cuBLASLt and cuDNN that no call uses.
 [[gnu::noinline, gnu::cold]] inline void empty_cache(Cuda device = {}) {
   detail::refuse_capture("empty_cache", "the host waits for the device");
   const detail::DeviceState& state = detail::bind(device.ordinal);
   TERN_CUDA(cuStreamSynchronize, state.compute);
+  detail::HandlePool::clear_all(device.ordinal);
   TERN_CUDA(cuMemPoolTrimTo, state.pool, 0);
 }
 

@@ -1,4 +1,4 @@
-// oneDNN through its C API (dnnl.hpp costs half a second of compile time): errors, memory, primitives and their cache.
+// oneDNN through its C API (dnnl.hpp costs half a second of compile time): errors, memory, primitives.
 // What differs between oneDNN 2.6 and 3.x is here and nowhere else.
 #pragma once
 #ifdef TERN_COMPILED
@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "../../../core/dtype.hpp"
+#include "../../../core/keyed_cache.hpp"
 #include "../../../core/shape.hpp"
 #include "../../../device/memory.hpp"
 
@@ -176,11 +176,7 @@ struct Key {
   void add(const Shape& sizes) {
     for (Index size : sizes) value[n++] = size;
   }
-  std::uint64_t hash() const {
-    std::uint64_t h = 0;
-    for (int i = 0; i < n; ++i) h = (h ^ std::uint64_t(value[i])) * 0x9E3779B97F4A7C15u, h ^= h >> 32;
-    return h;
-  }
+  std::uint64_t hash() const { return hash_words(value, std::size_t(n)); }
   friend bool operator==(const Key& a, const Key& b) {
     return a.n == b.n && std::memcmp(a.value, b.value, sizeof(Index) * std::size_t(a.n)) == 0;
   }
@@ -273,69 +269,16 @@ class Primitive {
   int count_ = 0;
 };
 
-/// The primitives not in use. Whoever needs one takes it out and puts it back, so two threads never run the same one,
-/// and one made in this thread may next run in that. Of bounded size: the sets of 8 forget what was used longest ago.
-class Cache {
- public:
-  /// A primitive for this key, or null.
-  [[gnu::noinline]] Primitive* take(const Key& key) {
-    const std::lock_guard lock(mutex_);
-    Primitive** set = set_of(key);
-    for (int i = ways; i-- > 0;) {
-      Primitive* found = set[i];
-      if (!found || !(found->key() == key)) continue;
-      for (; i + 1 < ways; ++i) set[i] = set[i + 1];
-      set[ways - 1] = nullptr;
-      return found;
-    }
-    return nullptr;
-  }
-
-  [[gnu::noinline]] void put(Primitive* primitive) {
-    Primitive* oldest = primitive;
-    {
-      const std::lock_guard lock(mutex_);
-      Primitive** set = set_of(primitive->key());
-      int free = 0;
-      while (free < ways && set[free]) ++free;
-      if (free == ways) {
-        oldest = set[0];
-        for (free = 0; free + 1 < ways; ++free) set[free] = set[free + 1];
-      }
-      set[free] = primitive;
-    }
-    if (oldest != primitive) delete oldest;
-  }
-
- private:
-  static constexpr int sets = 128, ways = 8;
-
-  Primitive** set_of(const Key& key) { return set_[key.hash() % sets]; }
-
-  std::mutex mutex_;
-  Primitive* set_[sets][ways] = {};
-};
-
-inline Cache& cache() {
-  static Cache& made = *new Cache;  // never destroyed, as the engine
+/// The process's primitives; never destroyed, as the engine.
+inline KeyedCache<Primitive, Key>& cache() {
+  static KeyedCache<Primitive, Key>& made = *new KeyedCache<Primitive, Key>;
   return made;
 }
 
 /// A primitive for this key while alive: from the cache, or from make(), which returns a new one.
-class Leased {
- public:
+struct Leased : Lease<Primitive, Key> {
   template <class Make>
-  Leased(const Key& key, const Make& make) : primitive_(cache().take(key)) {
-    if (!primitive_) primitive_ = make();
-  }
-  ~Leased() { cache().put(primitive_); }
-  Leased(const Leased&) = delete;
-  Leased& operator=(const Leased&) = delete;
-  Primitive* operator->() const { return primitive_; }
-  Primitive& operator*() const { return *primitive_; }
-
- private:
-  Primitive* primitive_;
+  Leased(const Key& key, const Make& make) : Lease(cache(), key, make) {}
 };
 
 /// The descriptor of a matrix product, or null if oneDNN has none for these types and strides. bias may be null.
