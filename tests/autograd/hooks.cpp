@@ -49,6 +49,49 @@ TEMPLATE_TEST_CASE("a leaf's hooks run once, before and after accumulation", "[a
   check_close(values_of(x.grad()), {12, 16});
 }
 
+TEMPLATE_TEST_CASE("a leaf's hooks run as soon as its gradient is complete", "[autograd]", TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto x = tensor_of<TestType>({2}).requires_grad_(), w = tensor_of<TestType>({3}).requires_grad_();
+  std::string order;
+  x.register_post_accumulate_grad_hook([&](const X&) { order += "x "; });
+  w.register_hook([&](const X&) { order += "w "; });
+  const X inner = exp(x);
+  inner.register_hook([&](const X&) { order += "inner "; });
+  (inner * w).backward();
+  CHECK(order == "w inner x ");
+}
+
+TEMPLATE_TEST_CASE("a leaf's hook may run a pass of its own, through the same graph too", "[autograd]", TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto x = tensor_of<TestType>({2}).requires_grad_(), w = tensor_of<TestType>({3}).requires_grad_();
+  const X inner = exp(x), y = inner * w;
+  std::vector<double> nested;
+  w.register_post_accumulate_grad_hook([&](const X&) { nested = values_of(grad(w * 2 * w, w)); });
+  y.backward({}, true);
+  check_close(nested, {12});
+  check_close(values_of(x.grad()), {3 * std::exp(2.)});
+  x.register_hook([&](const X& g) { return g + grad(y, w, {.retain_graph = true}); });
+  x.set_grad({});
+  y.backward();
+  check_close(values_of(x.grad()), {4 * std::exp(2.)});
+}
+
+TEMPLATE_TEST_CASE("a pass inside a hook is refused at an op that has gradients of the pass around it", "[autograd]",
+                   TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto x = tensor_of<TestType>({2}).requires_grad_();
+  const X shared = exp(x), a = shared * 2, b = shared * 3;
+  bool inside = true;
+  a.register_hook([&](const X&) {
+    if (inside) grad(b, x, {.retain_graph = true});
+  });
+  const X y = a * shared;
+  CHECK(error_of([&] { y.backward({}, true); }).find("exp: two backward passes") == 0);
+  inside = false;
+  y.backward();
+  check_close(values_of(x.grad()), {4 * std::exp(4.)});
+}
+
 TEMPLATE_TEST_CASE("hooks refuse", "[autograd]", TERN_TEST_DEVICES) {
   using X = Tensor<TestType, double>;
   const auto x = tensor_of<TestType>({1}), y = tensor_of<TestType>({1}).requires_grad_();

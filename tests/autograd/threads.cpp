@@ -70,3 +70,51 @@ TEMPLATE_TEST_CASE("graphs made in one thread are used and freed in another", "[
   sum(tanh(x) * exp(x)).backward();
   for (std::size_t i = 0; i < total.size(); ++i) CHECK(total[i] == Approx(threads * values_of(x.grad())[i]));
 }
+
+TEMPLATE_TEST_CASE("passes of several threads through one graph are right or refused", "[autograd][threads]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const bool kept : {true, false}) {
+    for (int i = 0; i < rounds; ++i) {
+      const auto x = ones<D, double>({3}).requires_grad_();
+      const auto shared = exp(exp(x) * 2) + x;
+      std::vector<Tensor<D, double>> losses;
+      for (int t = 0; t < threads; ++t) losses.push_back(sum(shared * (t + 1)));
+      double expected = 0;
+      std::vector<std::string> said(threads);
+      in_threads([&](int t) { said[std::size_t(t)] = error_of([&] { losses[std::size_t(t)].backward({}, kept); }); });
+      int passed = 0;
+      for (int t = 0; t < threads; ++t) {
+        const std::string& error = said[std::size_t(t)];
+        const double e = std::exp(1.);
+        if (error.empty()) {
+          ++passed;
+          expected += (t + 1) * (std::exp(2 * e) * 2 * e + 1);
+        } else {
+          INFO(error);
+          CHECK((error.find(": two backward passes") != std::string::npos ||
+                 (!kept && error.find(": backward a second time") != std::string::npos)));
+        }
+      }
+      if (!kept) CHECK(passed <= 1);
+      if (passed == threads) check_close(values_of(x.grad()), std::vector<double>(3, expected));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a listener's memory takes what several threads add", "[autograd][threads]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  struct Counter : GradListener {
+    using GradListener::GradListener;
+    std::atomic<int> calls = 0;
+    void on_ready(std::size_t) override { ++calls; }
+  };
+  const auto w = ones<D, double>({5, 3}).requires_grad_();
+  const auto bucket = zeros<D, double>({20});
+  Counter counter({w});
+  counter.accumulate_into(0, bucket.narrow(0, 5, 15).view({5, 3}));
+  in_threads([&](int t) {
+    for (int i = 0; i < rounds; ++i) sum(matmul(full<D, double>({2, 5}, t + 1), w)).backward();
+  });
+  CHECK(counter.calls == threads * rounds);
+  check_close(values_of(bucket.narrow(0, 5, 15)), std::vector<double>(15, rounds * 2 * (1 + 2 + 3 + 4)));
+}

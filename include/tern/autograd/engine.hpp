@@ -3,51 +3,52 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include <sched.h>
-
 #include <utility>
 #include <vector>
 
-#include "node.hpp"
+#include "leaf_gradient.hpp"
+#include "ready_queue.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// One run of the engine.
+/// One run of the engine. An op that others can reach is the pass's from its first gradient until it has run: a second pass, of another
+/// thread or inside a hook, that comes to it meanwhile is refused.
 class Backward {
  public:
   Backward(bool keep_graph, bool create_graph) : keep_(keep_graph), create_graph_(create_graph) {}
   Backward(const Backward&) = delete;
   Backward& operator=(const Backward&) = delete;
   ~Backward() {
-    for (Node* node : ready_) {  // not empty only when an op threw
-      node->queued = false;
-      if (!node->leaf) release(std::exchange(node->gradient, nullptr));
-      release_node(node);
+    while (!ready_.empty()) {  // an op threw
+      const Running rest{{ready_.pop()}};
+      release(std::exchange(rest.node->gradient, nullptr));
     }
-    for (Sum& sum : sums_) release(sum.gradient);
+    for (Captured& c : captured_) release(c.gradient);
   }
 
   /// Collect the gradient of this node instead of adding it to leaves; call before run.
   void capture(Node* node) {
     capturing_ = true;
-    sums_.push_back({node, nullptr, true});
+    captured_.push_back({node, nullptr});
   }
   /// What was collected for the i-th captured node, or null.
-  TensorImpl* take_captured(int i) { return std::exchange(sums_[std::size_t(i)].gradient, nullptr); }
+  TensorImpl* take_captured(int i) { return std::exchange(captured_[std::size_t(i)].gradient, nullptr); }
 
   /// Puts gradient g (taken) in at a node.
   void start(Node* root, TensorImpl* g) {
     root->refs.increase();
     HeldNode held{root};
-    deliver(held, g);
+    deliver(held, g, nullptr, nullptr);
   }
 
   [[gnu::noinline]] void run() {
     GradMode mode(create_graph_);
-    while (!ready_.empty()) {
-      const HeldNode held{pop()};
-      if (held.node->leaf) finish_leaf(held.node);
-      else run_node(held.node);
+    for (;;) {
+      if (pending_.any_complete()) [[unlikely]] pending_.finish(create_graph_);
+      if (ready_.empty()) return;
+      const Running running{{ready_.pop()}};
+      if (running.node->gradient) run_node(running.node);
+      else pass_by(running.node);
     }
   }
 
@@ -60,114 +61,114 @@ class Backward {
     }
     Node* take() { return std::exchange(node, nullptr); }
   };
-  struct Sum {
+  /// The node whose turn it is.
+  struct Running : HeldNode {
+    ~Running() { node->owner.store(0, std::memory_order_release); }
+  };
+  struct Captured {
     Node* node;
     TensorImpl* gradient;
-    bool captured;
   };
 
-  Sum* find(const Node* node) {
-    for (Sum& sum : sums_)
-      if (sum.node == node) return &sum;
+  Captured* find(const Node* node) {
+    for (Captured& c : captured_)
+      if (c.node == node) return &c;
     return nullptr;
   }
 
-  void add_to(TensorImpl*& sum, TensorImpl* g, const GradOps* ops) {
-    if (sum) ops->accumulate(sum, g, create_graph_);
-    else sum = g;
+  void add_to(TensorImpl*& sum, TensorImpl* g, const GradOps* ops) { detail::add_to(sum, g, ops, create_graph_); }
+
+  /// Makes an op this pass's. False: it was before.
+  bool own(Node* node) {
+    std::uint32_t owner = 0;
+    if (node->owner.compare_exchange_strong(owner, number_, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    if (owner != number_)
+      fail(node->name, {"two backward passes, of two threads or one in a hook of the other, came to it at once; a graph serves one at a time"});
+    return false;
   }
 
-  void push(Node* node) {
-    node->queued = true;
-    ready_.push_back(node);
-    std::size_t at = ready_.size() - 1;
-    for (; at > 0 && ready_[(at - 1) / 2]->sequence < node->sequence; at = (at - 1) / 2) ready_[at] = ready_[(at - 1) / 2];
-    ready_[at] = node;
+  /// Hands gradient g (taken) to a node, which is taken where it is queued. The running node's edges from `rest` to `end` are still to
+  /// be passed on.
+  void deliver(HeldNode& held, TensorImpl* g, Edge* rest, Edge* end) {
+    Node* const node = held.node;
+    if (node->leaf) {
+      if (capturing_ || node->extra) [[unlikely]] return deliver_to_watched(node, g, rest, end);
+      return accumulate_grad(node, g, create_graph_);
+    }
+    Owned gradient(g);
+    if (!node->refs.unique() && node->owner.load(std::memory_order_relaxed) != number_) own(node);
+    add_to(node->gradient, gradient.take(), node->ops);
+    if (!node->queued) ready_.push(held.take());
   }
 
-  /// The node with the largest sequence number; ready_ is a binary heap (<algorithm> costs a user 0.1 s).
-  Node* pop() {
-    Node* const top = ready_.front();
-    Node* const last = ready_.back();
-    ready_.pop_back();
-    const std::size_t size = ready_.size();
-    for (std::size_t at = 0, child = 1; size > 0; at = child, child = 2 * at + 1) {
-      if (child + 1 < size && ready_[child + 1]->sequence > ready_[child]->sequence) ++child;
-      if (child >= size || ready_[child]->sequence <= last->sequence) {
-        ready_[at] = last;
-        break;
+  /// The gradient g (taken) of a leaf while leaves are captured, or of one with hooks or a listener.
+  [[gnu::noinline, gnu::cold]] void deliver_to_watched(Node* leaf, TensorImpl* g, Edge* rest, Edge* end) {
+    Owned gradient(g);
+    if (capturing_) {
+      if (Captured* const c = find(leaf)) add_to(c->gradient, gradient.take(), leaf->ops);
+      return;
+    }
+    if (!pending_.counted()) count(leaf, rest, end);
+    pending_.arrive(leaf, gradient.take(), create_graph_);
+  }
+
+  /// Counts the edges to leaves with hooks or a listener, the one that is being passed on among them: at the first gradient that comes
+  /// to such a leaf, so a pass without them counts nothing.
+  [[gnu::noinline, gnu::cold]] void count(Node* leaf, Edge* rest, Edge* end) {
+    struct Walk {
+      std::vector<Node*> nodes;
+      ~Walk() {
+        for (Node* node : nodes)
+          if (!node->queued) node->owner.store(0, std::memory_order_release);
       }
-      ready_[at] = ready_[child];
+    } walk;
+    for (Node* const node : ready_) {
+      own(node);
+      walk.nodes.push_back(node);
     }
-    top->queued = false;
-    return top;
+    const auto visit = [&](Node* node) {
+      if (!node) return;
+      if (!node->leaf) {
+        if (own(node)) walk.nodes.push_back(node);
+      } else if (node->extra) {
+        pending_.count(node);
+      }
+    };
+    pending_.count(leaf);
+    for (Edge* edge = rest; edge != end; ++edge) visit(edge->next);
+    for (std::size_t i = 0; i < walk.nodes.size(); ++i)
+      for (int k = 0; k < walk.nodes[i]->edge_count; ++k) visit(walk.nodes[i]->edges()[k].next);
+    pending_.start();
   }
 
-  /// Hands gradient g (taken) to a node, which is taken where it is queued: a plain leaf adds it at once, others wait until all of it
-  /// has come.
-  void deliver(HeldNode& held, TensorImpl* g) {
+  /// An edge without a gradient: it counts where edges are counted.
+  void arrive_without(HeldNode& held) {
+    if (pending_.counted()) [[unlikely]] skip(held);
+  }
+  [[gnu::noinline, gnu::cold]] void skip(HeldNode& held) {
     Node* const node = held.node;
-    if (node->leaf) return deliver_to_leaf(held, g);
-    add_to(node->gradient, g, node->ops);
-    if (!node->queued) push(held.take());
-  }
-
-  void deliver_to_leaf(HeldNode& held, TensorImpl* g) {
-    if (capturing_ || held.node->extra) [[unlikely]] return collect(held, g);
-    accumulate_grad(held.node, g);
-  }
-
-  /// The gradient g of a leaf that is captured, or has hooks.
-  [[gnu::noinline, gnu::cold]] void collect(HeldNode& held, TensorImpl* g) {
-    Node* const node = held.node;
-    Sum* sum = find(node);
-    if (!sum && node->extra && !capturing_) {
-      sums_.push_back({node, nullptr, false});
-      sum = &sums_.back();
+    if (node->leaf) {
+      if (node->extra) pending_.arrive(node, nullptr, create_graph_);
+      return;
     }
-    if (!sum) return release(g);
-    const bool first = !sum->gradient;
-    add_to(sum->gradient, g, node->ops);
-    if (first && !sum->captured) push(held.take());
+    own(node);
+    if (!node->queued) ready_.push(held.take());
   }
 
-  /// leaf.grad += g (taken). A gradient that nobody else sees is adopted.
-  void accumulate_grad(Node* leaf, TensorImpl* g) {
-    while (leaf->busy.exchange(true, std::memory_order_acquire)) sched_yield();
-    struct Unlock {
-      Node* leaf;
-      ~Unlock() { leaf->busy.store(false, std::memory_order_release); }
-    } unlock{leaf};
-    if (!leaf->gradient && !create_graph_ && !(sole_owner(g) && is_dense(*g))) {
-      const Owned whole(g);
-      g = copied(*leaf->ops->device, whole.impl);
+  /// An op that no gradient came to.
+  [[gnu::noinline, gnu::cold]] void pass_by(Node* node) {
+    for (int k = 0; k < node->edge_count; ++k) {
+      HeldNode held{node->edges()[k].next};
+      held.node->refs.increase();
+      skip(held);
     }
-    add_to(leaf->gradient, g, leaf->ops);
-  }
-
-  /// A leaf with hooks: its gradient of this pass is complete, since leaves come last.
-  [[gnu::noinline, gnu::cold]] void finish_leaf(Node* leaf) {
-    Sum* const sum = find(leaf);
-    TensorImpl* g = run_hooks(leaf->extra->before, std::exchange(sum->gradient, nullptr));
-    accumulate_grad(leaf, g);
-    for (Hook* hook = leaf->extra->after_accumulate; hook; hook = hook->next) hook->call(hook->closure, leaf->gradient);
-  }
-
-  /// The gradient (taken) after the hooks have seen it.
-  [[gnu::noinline, gnu::cold]] TensorImpl* run_hooks(Hook* hook, TensorImpl* g) {
-    Owned shown(g);
-    for (; hook; hook = hook->next) {
-      TensorImpl* const replacement = hook->call(hook->closure, shown.impl);
-      if (replacement) release(std::exchange(shown.impl, replacement));
-    }
-    return shown.take();
   }
 
   /// A node's complete gradient, which hooks may replace, to whoever asked to see it.
   [[gnu::noinline, gnu::cold]] void show(Node* node, TensorImpl*& gradient) {
-    if (Sum* const sum = capturing_ ? find(node) : nullptr) {
+    if (Captured* const c = capturing_ ? find(node) : nullptr) {
       retain(gradient);
-      add_to(sum->gradient, gradient, node->ops);
+      add_to(c->gradient, gradient, node->ops);
     }
     if (!node->extra) return;
     while (Recompute* const recompute = node->extra->recompute)  // more than once where one checkpoint is in another
@@ -258,7 +259,7 @@ class Backward {
     }
     HeldNode held{next};
     Owned g(std::exchange(results[edge.slot], nullptr));
-    if (!g.impl) return;
+    if (!g.impl) return arrive_without(held);
     if (tape.anomaly_mode && next->ops->has_nan(g.impl)) {
       fail(node->name, {"its backward gave a NaN; the forward call was at ", node->file ? node->file : "an unknown file", ":",
                         Index(node->line)});
@@ -267,13 +268,15 @@ class Backward {
     bool fits = g.impl->ndim == edge.ndim;
     for (int k = 0; fits && k < edge.ndim; ++k) fits = g.impl->dims[k] == dims[k];
     if (!fits) g.impl = next->ops->sum_to(g.take(), {dims, edge.ndim});
-    deliver(held, g.take());
+    deliver(held, g.take(), &edge + 1, node->edges() + node->edge_count);
   }
 
   bool keep_, create_graph_;
   bool capturing_ = false;
-  std::vector<Node*> ready_;
-  std::vector<Sum> sums_;
+  const std::uint32_t number_ = new_pass_number();
+  ReadyQueue ready_;
+  std::vector<Captured> captured_;
+  PendingLeaves pending_;
 };
 
 }  // namespace tern::detail

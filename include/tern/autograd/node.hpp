@@ -11,6 +11,7 @@ namespace tern::inline TERN_BUILD {
 /// What the engine needs to know of arithmetic: one constant table for each device and element type.
 struct GradOps {
   void (*accumulate)(TensorImpl*& sum, TensorImpl* g, bool differentiable);  // sum += g; takes g
+  void (*add_in_place)(TensorImpl* sum, TensorImpl* g);                      // sum += g where sum lies; takes g
   TensorImpl* (*sum_to)(TensorImpl* g, ShapeRef shape);                      // takes g
   void (*fill)(double value, const Array& out);
   bool (*has_nan)(const TensorImpl* g);
@@ -49,12 +50,12 @@ struct NodeExtra;
 struct Node {
   detail::RefCount refs;
   std::uint8_t edge_count = 0;
-  std::uint8_t size_class = 0;
-  bool leaf = false;
-  bool freed = false;
-  bool queued = false;                 // an op: in the ready heap
-  std::atomic<bool> busy = false;      // a leaf: its gradient is being added to; several threads may share parameters
-  std::uint16_t joint_count = 0;       // results of the widest edge function
+  std::uint8_t size_class : 7 = 0;     // never written once others can see the node
+  bool leaf : 1 = false;               // neither
+  std::uint8_t joint_count = 0;        // results of the widest edge function
+  bool freed : 1 = false;              // written by the pass that has the node
+  bool queued : 1 = false;             // likewise: an op in the ready queue
+  std::atomic<std::uint32_t> owner = 0;  // an op: the number of the pass that has it; a leaf: the state of its GradLock
   std::uint32_t line = 0;
   std::uint64_t sequence = 0;          // larger than that of every input
   const char* name = nullptr;
@@ -64,12 +65,13 @@ struct Node {
     TensorImpl* gradient = nullptr;    // a leaf: the user's grad(); an op: what has arrived in this backward
     Node* next_dead;                   // while it is being destroyed
   };
-  NodeExtra* extra = nullptr;          // hooks and a kept gradient: rare
+  NodeExtra* extra = nullptr;          // hooks, a listener and a kept gradient: rare
 
   Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
   char* at(std::uint32_t offset) { return reinterpret_cast<char*>(this) + offset; }
   Here here() const { return {file, line}; }
 };
+static_assert(sizeof(Node) == 64, "a leaf is one block of the smallest size");
 
 /// A function on a gradient, type-erased: call(closure, gradient) returns a replacement, or null to keep it.
 struct Hook {
@@ -85,9 +87,13 @@ struct Recompute {
   void (*forget)(Recompute* self, std::uint32_t place);  // the op of that number is gone, or has what it saved
 };
 
+class GradListener;
+
 struct NodeExtra {
   Recompute* recompute = nullptr;     // of an op that does without what it saved until then
-  std::uint32_t place = 0;            // its number there
+  GradListener* listener = nullptr;   // of a leaf
+  std::uint32_t place = 0;            // the node's number in either
+  TensorImpl* memory = nullptr;       // of a leaf: where its gradient is accumulated
   Hook* before = nullptr;             // run on a complete gradient
   Hook* after_accumulate = nullptr;   // of a leaf
   bool retain_gradient = false;       // of an op
@@ -103,9 +109,18 @@ struct TapeState {
   bool destroying = false;
   std::uint64_t sequence = 0;
   Node* dead = nullptr;
+  std::uint32_t pass = 1023;  // the number of this thread's last backward pass, or the last that it took
   ShapeRef input_shape{nullptr, 0};  // of the input whose gradient is being computed: what will be summed to it is better summed early
 };
 inline constinit thread_local TapeState tape{};
+
+inline constinit std::atomic<std::uint32_t> pass_numbers = 0;  // threads take them by 1024
+
+/// A number for a backward pass, never 0, that no other running one has.
+inline std::uint32_t new_pass_number() {
+  if (++tape.pass % 1024 == 0) tape.pass = pass_numbers.fetch_add(1024, std::memory_order_relaxed) + 1;
+  return tape.pass;
+}
 
 /// Destroys what an edge stores, once.
 inline void clear_edge(Node* node, Edge& edge) {
@@ -131,6 +146,7 @@ inline void destroy_hooks(Hook* hook) {
   destroy_hooks(extra->before);
   destroy_hooks(extra->after_accumulate);
   release(extra->retained);
+  release(extra->memory);
   if (extra->recompute) extra->recompute->forget(extra->recompute, extra->place);
   delete extra;
 }

@@ -33,6 +33,10 @@ struct GradOpsFor {
       sum = add(a, b).release();
     }
   }
+  static void add_in_place(TensorImpl* sum, TensorImpl* g) {
+    const detail::Borrowed<X> a(sum);
+    detail::map_into("accumulate", a.tensor, detail::add_expression, a.tensor, X(g));
+  }
   static TensorImpl* sum_to(TensorImpl* g, ShapeRef shape) { return tern::sum_to(X(g), {shape.d, shape.n}).release(); }
   static void fill(double value, const Array& out) { backend::run<D>(backend::Fill<T>{out, value}); }
   [[gnu::cold]] static bool has_nan(const TensorImpl* g) {
@@ -44,7 +48,7 @@ struct GradOpsFor {
     return total != total;
   }
 
-  static constexpr GradOps table{&accumulate, &sum_to, &fill, &has_nan, &detail::record_view, &detail::device_ops<D>};
+  static constexpr GradOps table{&accumulate, &add_in_place, &sum_to, &fill, &has_nan, &detail::record_view, &detail::device_ops<D>};
 };
 
 TERN_INSTANCE(struct GradOpsFor<Cpu, float>)
