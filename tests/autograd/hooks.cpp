@@ -66,13 +66,16 @@ TEMPLATE_TEST_CASE("a leaf's hook may run a pass of its own, through the same gr
   const auto x = tensor_of<TestType>({2}).requires_grad_(), w = tensor_of<TestType>({3}).requires_grad_();
   const X inner = exp(x), y = inner * w;
   std::vector<double> nested;
-  w.register_post_accumulate_grad_hook([&](const X&) { nested = values_of(grad(w * 2 * w, w)); });
+  w.register_post_accumulate_grad_hook([&](const X&) {
+    const GradMode recording(true);
+    nested = values_of(grad(w * 2 * w, w));
+  });
   y.backward({}, true);
   check_close(nested, {12});
   check_close(values_of(x.grad()), {3 * std::exp(2.)});
   x.register_hook([&](const X& g) { return g + grad(y, w, {.retain_graph = true}); });
   x.set_grad({});
-  y.backward();
+  y.backward({}, true);
   check_close(values_of(x.grad()), {4 * std::exp(2.)});
 }
 

@@ -56,6 +56,24 @@ TEMPLATE_TEST_CASE("user-defined ops", "[autograd]", TERN_TEST_DEVICES) {
   CHECK(gradgradcheck(f, std::tuple{x, y}));
 }
 
+TEMPLATE_TEST_CASE("a gradient function may take the sizes of its input", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  using X = Tensor<D, double>;
+  const auto a = spread_tensor<D>({2, 1, 3}).requires_grad_(), b = spread_tensor<D>({4, 1}).requires_grad_(), none = X();
+  std::vector<Shape> seen;
+  const auto c = a.detach() * b.detach();
+  record({"product", {}}, c,
+         wrt(a, saved(b), [&](ShapeRef shape, const X& g, const X& y) { return seen.push_back({shape.d, shape.n}), g * y; }),
+         wrt(inputs(none, b), saved(a), [&](ShapeRef shape, const X& g, const X& x, Needs) {
+           seen.push_back({shape.d, shape.n});
+           return std::tuple{X(), g * x};
+         }));
+  sum(c).backward();
+  CHECK(seen == std::vector<Shape>{{2, 1, 3}, {4, 1}});
+  CHECK(values_of(a.grad()) == values_of(grad(sum(a * b), a)));
+  CHECK(values_of(b.grad()) == values_of(grad(sum(a * b), b)));
+}
+
 TEMPLATE_TEST_CASE("a joint gradient is asked once, for the inputs that need it", "[autograd]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto a = spread_tensor<D>({2}).requires_grad_(), b = spread_tensor<D>({2}).requires_grad_(),

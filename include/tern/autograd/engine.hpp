@@ -83,7 +83,8 @@ class Backward {
     std::uint32_t owner = 0;
     if (node->owner.compare_exchange_strong(owner, number_, std::memory_order_acquire, std::memory_order_relaxed)) return true;
     if (owner != number_)
-      fail(node->name, {"two backward passes, of two threads or one in a hook of the other, came to it at once; a graph serves one at a time"});
+      fail(node->name, {"two backward passes, of two threads or one in a hook of the other, came to it at once; a graph serves one at "
+                        "a time"});
     return false;
   }
 
@@ -213,6 +214,10 @@ class Backward {
     if (!keep_) node->edge_count = 0;
   }
 
+  static ShapeRef input_shape(Node* node, const Edge& edge) {
+    return {reinterpret_cast<const Index*>(node->at(edge.dims)), edge.ndim};
+  }
+
   void call(Node* node, Edge& edge, TensorImpl* gradient, TensorImpl** results) {
     auto* saved = reinterpret_cast<Saved*>(node->at(edge.stored));
     for (int j = 0; j < edge.saved_count; ++j) {
@@ -220,9 +225,8 @@ class Backward {
         fail(node->name, {"a tensor saved for backward was modified in place (line ", Index(node->line), " of ",
                           node->file ? node->file : "an unknown file", ")"});
     }
-    tape.input_shape = {reinterpret_cast<const Index*>(node->at(edge.dims)), edge.ndim};
     if (create_graph_) call_differentiable(node, edge, saved, gradient, results);
-    else edge.fn(saved, gradient, results);
+    else edge.fn(saved, gradient, results, input_shape(node, edge));
   }
 
   /// The op's own output is part of its graph again, through an alias of this call only.
@@ -246,7 +250,7 @@ class Backward {
           if (saved[j].is_output) release(std::exchange(saved[j].impl, kept[j]));
       }
     } restore{saved, kept, count};
-    edge.fn(saved, gradient, results);
+    edge.fn(saved, gradient, results, input_shape(node, edge));
   }
 
   void pass_on(Node* node, Edge& edge, TensorImpl** results) {
@@ -264,10 +268,10 @@ class Backward {
       fail(node->name, {"its backward gave a NaN; the forward call was at ", node->file ? node->file : "an unknown file", ":",
                         Index(node->line)});
     }
-    const auto* dims = reinterpret_cast<const Index*>(node->at(edge.dims));
-    bool fits = g.impl->ndim == edge.ndim;
-    for (int k = 0; fits && k < edge.ndim; ++k) fits = g.impl->dims[k] == dims[k];
-    if (!fits) g.impl = next->ops->sum_to(g.take(), {dims, edge.ndim});
+    const ShapeRef shape = input_shape(node, edge);
+    bool fits = g.impl->ndim == shape.n;
+    for (int k = 0; fits && k < shape.n; ++k) fits = g.impl->dims[k] == shape.d[k];
+    if (!fits) g.impl = next->ops->sum_to(g.take(), shape);
     deliver(held, g.take(), &edge + 1, node->edges() + node->edge_count);
   }
 

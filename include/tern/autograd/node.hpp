@@ -19,9 +19,9 @@ struct GradOps {
   const detail::DeviceOps* device;
 };
 
-/// The way from a node to one input. fn(stored, gradient of the output, gradients of the inputs) computes this edge's gradient and
-/// those of the `joint` edges after it. With gradient null it destroys what is stored, or moves it in from *inputs.
-using EdgeFunction = void (*)(void* stored, TensorImpl* gradient, TensorImpl** inputs);
+/// The way from a node to one input. fn(stored, gradient of the output, gradients of the inputs, this input's sizes) computes this
+/// edge's gradient and those of the `joint` edges after it. With gradient null it destroys what is stored, or moves it in from *inputs.
+using EdgeFunction = void (*)(void* stored, TensorImpl* gradient, TensorImpl** inputs, ShapeRef shape);
 
 struct Edge {
   Node* next;            // the input's node, held
@@ -110,7 +110,6 @@ struct TapeState {
   std::uint64_t sequence = 0;
   Node* dead = nullptr;
   std::uint32_t pass = 1023;  // the number of this thread's last backward pass, or the last that it took
-  ShapeRef input_shape{nullptr, 0};  // of the input whose gradient is being computed: what will be summed to it is better summed early
 };
 inline constinit thread_local TapeState tape{};
 
@@ -128,7 +127,7 @@ inline void clear_edge(Node* node, Edge& edge) {
   for (int i = 0; i < edge.saved_count; ++i) release(saved[i].impl);
   if (edge.has_destructor) {
     edge.has_destructor = false;
-    edge.fn(saved, nullptr, nullptr);
+    edge.fn(saved, nullptr, nullptr, {nullptr, 0});
   }
   edge.saved_count = 0;
 }

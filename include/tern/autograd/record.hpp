@@ -120,7 +120,7 @@ constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
         if (plan.plain) {
           if (plan.closure_bytes) std::memcpy(node->at(offset), plan.closure, plan.closure_bytes);
         } else {
-          plan.fn(saved, nullptr, static_cast<TensorImpl**>(plan.closure));
+          plan.fn(saved, nullptr, static_cast<TensorImpl**>(plan.closure), {nullptr, 0});
           edge.has_destructor = true;
         }
         offset += align8(plan.closure_bytes);
@@ -140,7 +140,7 @@ constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
 
 /// A gradient function that needs no types, f(gradient) a new reference, as the tape calls it.
 template <class F>
-void run_plain_edge(void* stored, TensorImpl* gradient, TensorImpl** inputs) {
+void run_plain_edge(void* stored, TensorImpl* gradient, TensorImpl** inputs, ShapeRef) {
   inputs[0] = (*static_cast<const F*>(stored))(gradient);
 }
 
@@ -198,13 +198,20 @@ class Needs {
 
 namespace detail {
 
+/// f(x...), or f(shape, x...) where f takes the sizes of the input whose gradient it computes.
+template <class F, class... X>
+decltype(auto) call_gradient(F& f, ShapeRef shape, const X&... x) {
+  if constexpr (std::is_invocable_v<F&, ShapeRef, const X&...>) return f(shape, x...);
+  else return f(x...);
+}
+
 /// Calls a stored closure with the gradient and the saved tensors, as types.
 template <class Out, class Inputs, class F, class Sequence, class... S>
 struct EdgeThunk;
 
 template <class Out, class... In, class F, std::size_t... I, class... S>
 struct EdgeThunk<Out, std::tuple<In...>, F, std::index_sequence<I...>, S...> {
-  static void run(void* stored, TensorImpl* gradient, TensorImpl** inputs) {
+  static void run(void* stored, TensorImpl* gradient, TensorImpl** inputs, ShapeRef shape) {
     auto* saved = static_cast<Saved*>(stored);
     auto* f = reinterpret_cast<F*>(saved + sizeof...(S));
     if constexpr (!is_plain_closure<F>) {
@@ -216,11 +223,11 @@ struct EdgeThunk<Out, std::tuple<In...>, F, std::index_sequence<I...>, S...> {
     }
     const Borrowed<Out> g(gradient);
     if constexpr (sizeof...(In) == 1) {
-      inputs[0] = (In((*f)(g.tensor, Borrowed<S>(saved[I].impl).tensor...)).release(), ...);
+      inputs[0] = (In(call_gradient(*f, shape, g.tensor, Borrowed<S>(saved[I].impl).tensor...)).release(), ...);
     } else {
       unsigned wanted = 0;
       for (unsigned k = 0; k < sizeof...(In); ++k) wanted |= unsigned(inputs[k] != nullptr) << k;
-      std::tuple<In...> gradients = (*f)(g.tensor, Borrowed<S>(saved[I].impl).tensor..., Needs(wanted));
+      std::tuple<In...> gradients = call_gradient(*f, shape, g.tensor, Borrowed<S>(saved[I].impl).tensor..., Needs(wanted));
       [&]<std::size_t... K>(std::index_sequence<K...>) {
         ((inputs[K] = std::move(std::get<K>(gradients)).release()), ...);
       }(std::index_sequence_for<In...>{});
@@ -257,11 +264,13 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
   /// The same with a lambda without captures as a plain function pointer: ops of one signature then share their code.
   template <class Out>
   decltype(auto) shared() {
-    using Pointer = std::tuple_element_t<0, std::tuple<In...>> (*)(const Out&, const S&...);
-    if constexpr (sizeof...(In) == 1 && std::is_empty_v<F> && std::is_convertible_v<F, Pointer>)
-      return Wrt<Pointer, InputList<In...>, SavedList<S...>>{inputs, saved, f};
-    else
-      return (*this);
+    using X = std::tuple_element_t<0, std::tuple<In...>>;
+    using Pointer = X (*)(const Out&, const S&...);
+    using OfShape = X (*)(ShapeRef, const Out&, const S&...);
+    if constexpr (sizeof...(In) != 1 || !std::is_empty_v<F>) return (*this);
+    else if constexpr (std::is_convertible_v<F, OfShape>) return Wrt<OfShape, InputList<In...>, SavedList<S...>>{inputs, saved, f};
+    else if constexpr (std::is_convertible_v<F, Pointer>) return Wrt<Pointer, InputList<In...>, SavedList<S...>>{inputs, saved, f};
+    else return (*this);
   }
 
   template <class Out>
@@ -293,6 +302,8 @@ template <class... X>
 detail::InputList<X...> inputs(const X&... tensors) {
   return {{tensors.impl()...}};
 }
+
+// Every f may take a ShapeRef before the gradient: the sizes of the input, or of the first of several that needs a gradient.
 
 /// f(gradient) is the gradient of input x, which may be undefined: then there is none.
 template <class D, class T, class F>

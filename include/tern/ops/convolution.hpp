@@ -124,13 +124,10 @@ template <class D, class T>
 Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const Convolution& c,
                                          const Shape& w);
 
-/// The sizes of the input whose gradient is being computed.
-inline Shape input_shape() { return {tape.input_shape.d, tape.input_shape.n}; }
-
-/// The data gradient of that input.
+/// The data gradient of an input of these sizes.
 template <class D, class T>
-Tensor<D, T> data_gradient(const Tensor<D, T>& g, const Tensor<D, T>& w, const Convolution& c) {
-  return convolution_data_gradient({"convolution_data_gradient", {}}, g, w, Tensor<D, T>(), c, input_shape());
+Tensor<D, T> data_gradient(ShapeRef x, const Tensor<D, T>& g, const Tensor<D, T>& w, const Convolution& c) {
+  return convolution_data_gradient({"convolution_data_gradient", {}}, g, w, Tensor<D, T>(), c, {x.d, x.n});
 }
 
 /// Dimensions that a bias is summed over.
@@ -168,13 +165,14 @@ Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D
     backend::convolution<T>(D{}, c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(),
                             bias.impl(), nullptr);
   }
-  record(op, y, wrt(x, saved(w), [c](const auto& g, const auto& kept) { return data_gradient(g, kept, c); }),
-         wrt(inputs(w, b), saved(x), [c](const auto& g, const auto& kept, Needs needs) {
+  record(op, y, wrt(x, saved(w), [c](ShapeRef shape, const auto& g, const auto& kept) { return data_gradient(shape, g, kept, c); }),
+         wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& kept, Needs needs) {
            using X = Tensor<D, T>;
            const Dims others = all_but_channels(g.dim());
            if (!needs[0]) return std::tuple(X(), sum(g, others));
-           if (!GradMode::is_enabled()) return convolution_gradients(kept, g, c, input_shape(), needs[1]);
-           return std::tuple(convolution_weight_gradient(kept, g, c, input_shape()), needs[1] ? sum(g, others) : X());
+           const Shape weight(shape.d, shape.n);
+           if (!GradMode::is_enabled()) return convolution_gradients(kept, g, c, weight, needs[1]);
+           return std::tuple(convolution_weight_gradient(kept, g, c, weight), needs[1] ? sum(g, others) : X());
          }));
   return y;
 }
@@ -192,11 +190,13 @@ Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, 
   }
   record(op, dx,
          wrt(g, saved(w),
-             [c](const auto& h, const auto& kept) {
-               return convolution({"convolution", {}}, h, kept, Tensor<D, T>(), c, input_shape());
+             [c](ShapeRef shape, const auto& h, const auto& kept) {
+               return convolution({"convolution", {}}, h, kept, Tensor<D, T>(), c, {shape.d, shape.n});
              }),
          wrt(w, saved(g),
-             [c](const auto& h, const auto& kept) { return convolution_weight_gradient(h, kept, c, input_shape()); }),
+             [c](ShapeRef shape, const auto& h, const auto& kept) {
+               return convolution_weight_gradient(h, kept, c, {shape.d, shape.n});
+             }),
          wrt(b, [](const auto& h) { return sum(h, all_but_channels(h.dim())); }));
   return dx;
 }
@@ -207,9 +207,9 @@ Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, 
                                          const Shape& w) {
   const Tensor<D, T> dw = std::get<0>(convolution_gradients(x, g, c, w, false));
   record({"convolution_weight_gradient", {}}, dw,
-         wrt(x, saved(g), [c](const auto& h, const auto& kept) { return data_gradient(kept, h, c); }),
-         wrt(g, saved(x), [c](const auto& h, const auto& kept) {
-           return convolution({"convolution", {}}, kept, h, Tensor<D, T>(), c, input_shape());
+         wrt(x, saved(g), [c](ShapeRef shape, const auto& h, const auto& kept) { return data_gradient(shape, kept, h, c); }),
+         wrt(g, saved(x), [c](ShapeRef shape, const auto& h, const auto& kept) {
+           return convolution({"convolution", {}}, kept, h, Tensor<D, T>(), c, {shape.d, shape.n});
          }));
   return dw;
 }

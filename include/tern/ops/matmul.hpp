@@ -106,11 +106,12 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
 template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b);
 
-/// a b as a gradient: where it will be summed over a batch that was broadcast, 16-bit types are rounded once, after it.
+/// a b as the gradient of an input of these sizes: where it will be summed over a batch that was broadcast, 16-bit types are rounded
+/// once, after it.
 template <class D, class T>
-Tensor<D, T> gradient_product(const Tensor<D, T>& a, const Tensor<D, T>& b) {
+Tensor<D, T> gradient_product(ShapeRef shape, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   if constexpr (is_half_v<T>) {
-    const Shape input(tape.input_shape.d, tape.input_shape.n);
+    const Shape input(shape.d, shape.n);
     if (!(broadcast_shapes("matmul", {a.impl()->dims, a.dim() - 2}, {b.impl()->dims, b.dim() - 2}) ==
           Shape(input.d, input.n - 2)))
       return to_type(sum_to(matmul(to_type(a, f32), to_type(b, f32)), input), Type<T>{});
@@ -123,8 +124,8 @@ template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const Tensor<D, T> c = product(op.name, a, b);
   // dA = dC Bᵀ and dB = Aᵀ dC.
-  record(op, c, wrt(a, saved(b), [](const auto& dc, const auto& kept) { return gradient_product(dc, kept.mT()); }),
-         wrt(b, saved(a), [](const auto& dc, const auto& kept) { return gradient_product(kept.mT(), dc); }));
+  record(op, c, wrt(a, saved(b), [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, dc, kept.mT()); }),
+         wrt(b, saved(a), [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, kept.mT(), dc); }));
   return c;
 }
 

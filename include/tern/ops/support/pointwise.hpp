@@ -62,8 +62,7 @@ Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, cons
 }
 
 /// True if a gradient of shape g will be summed to the shape of the input, which was broadcast.
-[[gnu::noinline]] inline bool is_summed(ShapeRef g) {
-  const ShapeRef input = tape.input_shape;
+[[gnu::noinline]] inline bool is_summed(ShapeRef g, ShapeRef input) {
   bool differs = input.n != g.n;
   for (int i = g.n - input.n; i < g.n; ++i) {
     const Index size = i < 0 ? 0 : input.d[i - (g.n - input.n)];
@@ -82,13 +81,17 @@ struct Gradient {
   template <class D, class T, class... X>
   Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... kept) const {
     if (GradMode::is_enabled()) return differentiable(g, kept...);
-    if constexpr (is_half_v<T>) {  // a sum is rounded once, after it
-      if (is_summed(g.impl()->shape_ref())) {
-        const Shape shape(tape.input_shape.d, tape.input_shape.n);
-        return to_type(sum_to(map<float>("gradient", rule, g, kept...), shape), Type<T>{});
-      }
-    }
     return map<T>("gradient", rule, g, kept...);
+  }
+
+  /// The same for an input of these sizes, which the tape will sum the gradient to.
+  template <class D, class T, class... X>
+  Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const X&... kept) const {
+    if constexpr (is_half_v<T>) {  // a sum is rounded once, after it
+      if (!GradMode::is_enabled() && is_summed(g.impl()->shape_ref(), input))
+        return to_type(sum_to(map<float>("gradient", rule, g, kept...), {input.d, input.n}), Type<T>{});
+    }
+    return (*this)(g, kept...);
   }
 
   template <class G, class... X>
@@ -97,13 +100,13 @@ struct Gradient {
   }
 
   template <class G, class... X>
-  using Function = G (*)(const G&, const X&...);
+  using Function = G (*)(ShapeRef, const G&, const X&...);
   /// Of a rule without captures, so that the tape need not know the rule's type.
   template <class G, class... X>
   operator Function<G, X...>() const
     requires std::is_empty_v<Rule>
   {
-    return [](const G& g, const X&... kept) -> G { return Gradient{}(g, kept...); };
+    return [](ShapeRef input, const G& g, const X&... kept) -> G { return Gradient{}(input, g, kept...); };
   }
 };
 template <class Rule>
