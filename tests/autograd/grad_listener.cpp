@@ -3,7 +3,6 @@
 #include "support/tensors.hpp"
 #include "tern/autograd/checkpoint.hpp"
 #include "tern/ops/exponential.hpp"
-#include "tern/ops/in_place.hpp"
 #include "tern/ops/matmul.hpp"
 
 using namespace tern;

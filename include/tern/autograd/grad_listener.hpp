@@ -10,7 +10,7 @@
 #include "../tensor/any_tensor.hpp"
 #include "node.hpp"
 
-namespace tern {
+namespace tern::inline TERN_BUILD {
 
 namespace detail {
 class PendingLeaves;

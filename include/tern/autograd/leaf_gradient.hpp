@@ -9,7 +9,7 @@
 #include "grad_listener.hpp"
 #include "node.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// While alive, no other thread adds to the leaf's gradient: several may share parameters. Who waits sleeps, since a kernel runs
 /// meanwhile.

@@ -7,7 +7,7 @@
 
 #include "node.hpp"
 
-namespace tern::detail {
+namespace tern::inline TERN_BUILD::detail {
 
 /// A binary heap (<algorithm> costs a user 0.1 s). The first nodes need no memory of their own: most graphs are narrow.
 class ReadyQueue {
