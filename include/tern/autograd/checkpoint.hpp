@@ -4,9 +4,6 @@
 // first of them, the function is called again, and what its second graph saved is moved into the first one, node by node. So hooks,
 // grad(), create_graph and parameters that the function uses work as without a checkpoint.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <tuple>
 #include <utility>
 #include <vector>

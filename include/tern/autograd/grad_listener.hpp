@@ -1,9 +1,6 @@
 // Who wants to know when gradients of leaves are complete, in the middle of the backward pass: what exchanges gradients between
 // processes while the rest of the pass computes.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <utility>
 #include <vector>
 
@@ -18,7 +15,7 @@ class PendingLeaves;
 
 /// Told of its leaves by every backward() that brings a gradient to any of them, in the thread that called backward(). grad() tells
 /// nothing. A pass that fails tells nothing more; the next one starts with on_start() again. Make and destroy it while no pass runs.
-class GradListener {
+class TERN_API GradListener {
  public:
   /// Listens to these leaves, which are called by their places in this list from here on. Error where one is no leaf that requires a
   /// gradient, or has a listener already.
@@ -35,12 +32,7 @@ class GradListener {
   /// backward() accumulates the leaf's gradient in this memory, a part of a larger tensor, say, and makes it the leaf's grad(); an
   /// undefined tensor ends that. With create_graph a gradient has a graph, and memory of its own. Error where memory has another
   /// device, element type or shape than the leaf.
-  void accumulate_into(std::size_t leaf, const AnyTensor& memory) {
-    if (leaf >= leaves_.size()) fail("accumulate_into", {"no leaf ", Index(leaf), " of ", Index(leaves_.size())});
-    if (memory.defined()) check_memory(leaves_[leaf], memory);
-    detail::release(std::exchange(listened_[leaf].node->extra->memory,
-                                  memory.defined() ? detail::new_detached(memory.impl()) : nullptr));
-  }
+  void accumulate_into(std::size_t leaf, const AnyTensor& memory);
 
   /// The pass has begun, and reaches all leaves but these. Before any on_ready of the pass.
   virtual void on_start(const std::vector<std::size_t>& unused) { (void)unused; }
@@ -76,16 +68,14 @@ class GradListener {
     }
   };
 
-  static void check_memory(const AnyTensor& leaf, const AnyTensor& memory) {
-    const TensorImpl &x = *leaf.impl(), &y = *memory.impl();
-    if (leaf.device_name() != memory.device_name() || x.dtype != y.dtype || x.ordinal != y.ordinal || !same_shape(x, y))
-      fail("accumulate_into", {"the memory is ", memory.device_name(), ":", Index(y.ordinal), " ", name_of(y.dtype), " ",
-                               y.shape_ref(), ", the leaf ", leaf.device_name(), ":", Index(x.ordinal), " ", name_of(x.dtype), " ",
-                               x.shape_ref()});
-  }
+  static void check_memory(const AnyTensor& leaf, const AnyTensor& memory);
 
   std::vector<AnyTensor> leaves_;
   std::vector<Listened> listened_;
 };
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "grad_listener.ipp"
+#endif

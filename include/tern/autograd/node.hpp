@@ -1,8 +1,5 @@
 // The tape's records: a node for each recorded op or leaf, with an edge for each input that needs a gradient.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/here.hpp"
 #include "../tensor/impl.hpp"
 
@@ -111,9 +108,9 @@ struct TapeState {
   Node* dead = nullptr;
   std::uint32_t pass = 1023;  // the number of this thread's last backward pass, or the last that it took
 };
-inline constinit thread_local TapeState tape{};
+extern TERN_API constinit thread_local TapeState tape;
 
-inline constinit std::atomic<std::uint32_t> pass_numbers = 0;  // threads take them by 1024
+extern TERN_API constinit std::atomic<std::uint32_t> pass_numbers;  // threads take them by 1024
 
 /// A number for a backward pass, never 0, that no other running one has.
 inline std::uint32_t new_pass_number() {
@@ -122,74 +119,23 @@ inline std::uint32_t new_pass_number() {
 }
 
 /// Destroys what an edge stores, once.
-inline void clear_edge(Node* node, Edge& edge) {
-  auto* saved = reinterpret_cast<Saved*>(node->at(edge.stored));
-  for (int i = 0; i < edge.saved_count; ++i) release(saved[i].impl);
-  if (edge.has_destructor) {
-    edge.has_destructor = false;
-    edge.fn(saved, nullptr, nullptr, {nullptr, 0});
-  }
-  edge.saved_count = 0;
-}
+TERN_API void clear_edge(Node* node, Edge& edge);
 
-inline void destroy_hooks(Hook* hook) {
-  while (hook) {
-    Hook* const next = hook->next;
-    hook->destroy(hook->closure);
-    delete hook;
-    hook = next;
-  }
-}
+TERN_API void destroy_hooks(Hook* hook);
 
-[[gnu::noinline]] inline void destroy_extra(NodeExtra* extra) {
-  destroy_hooks(extra->before);
-  destroy_hooks(extra->after_accumulate);
-  release(extra->retained);
-  release(extra->memory);
-  if (extra->recompute) extra->recompute->forget(extra->recompute, extra->place);
-  delete extra;
-}
+TERN_API void destroy_extra(NodeExtra* extra);
 
 inline NodeExtra& extra_of(Node* node) {
   if (!node->extra) node->extra = new NodeExtra;
   return *node->extra;
 }
 
-[[gnu::noinline]] inline void destroy_dead_nodes() {
-  tape.destroying = true;
-  while (Node* node = tape.dead) {
-    tape.dead = node->next_dead;
-    for (int i = 0; i < node->edge_count; ++i) {
-      Edge& edge = node->edges()[i];
-      clear_edge(node, edge);
-      if (edge.next) release_node(edge.next);
-    }
-    if (node->extra) destroy_extra(node->extra);
-    memory::deallocate(node, node->size_class);
-  }
-  tape.destroying = false;
-}
+TERN_API void destroy_dead_nodes();
 
 /// Through a list, never by recursion: a chain of a million nodes must not overflow the stack.
-inline void release_node(Node* node) {
-  if (!node->refs.decrease()) return;
-  TensorImpl* const gradient = node->gradient;
-  node->next_dead = tape.dead;
-  tape.dead = node;
-  if (!tape.destroying) destroy_dead_nodes();
-  release(gradient);
-}
+TERN_API void release_node(Node* node);
 
-[[gnu::noinline]] inline Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes) {
-  const int size_class = memory::class_of(bytes);
-  auto* node = new (memory::allocate(size_class)) Node;
-  node->size_class = std::uint8_t(size_class);
-  node->name = name;
-  node->file = here.file;
-  node->line = here.line;
-  node->ops = ops;
-  return node;
-}
+TERN_API Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes);
 
 inline Node* new_leaf(const GradOps* ops) {
   Node* node = new_node("leaf", {nullptr, 0}, ops, sizeof(Node));
@@ -250,3 +196,7 @@ class AnomalyMode {
 };
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "node.ipp"
+#endif

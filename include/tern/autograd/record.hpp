@@ -1,9 +1,6 @@
 // record(op, output, wrt(input, saved(tensors...), gradient)...): puts an op on the tape. One lambda for each input; neither it nor
 // what it saves is kept where that input needs no gradient.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstring>
 #include <tuple>
 #include <type_traits>
@@ -41,13 +38,7 @@ struct EdgePlan {
 };
 
 /// The node of a tensor that needs a gradient, else null. A view whose base was written since gets its node anew.
-inline Node* grad_node(TensorImpl* p) {
-  if (p->base && p->view_version != p->owner->version) [[unlikely]] {
-    p->view_version = p->owner->version;
-    if (p->base->node) p->base->node->ops->record_view(p);
-  }
-  return p->node;
-}
+TERN_API Node* grad_node(TensorImpl* p);
 
 /// The node of a tensor if an op on it is to be put on the tape, else null.
 inline Node* recording(TensorImpl* p) { return tape.grad_mode ? grad_node(p) : nullptr; }
@@ -55,88 +46,9 @@ inline Node* recording(TensorImpl* p) { return tape.grad_mode ? grad_node(p) : n
 constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
 
 /// Keeps `tensor` for the backward pass of `output`'s op.
-[[gnu::noinline]] inline Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op) {
-  if (tensor->inference) fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
-  const bool is_output = tensor == output;
-  if (is_output) {
-    tensor = new_detached(output);
-  } else if (tensor->base) {
-    // A view holds its base, and a base written later holds this graph: keep the view's history without its base.
-    TensorImpl* const view = tensor;
-    tensor = new_detached(view);
-    if (view->node) {
-      tensor->node = view->node;
-      view->node->refs.increase();
-    }
-  } else {
-    tensor->refs.increase();
-  }
-  return {tensor, tensor->owner->version, is_output};
-}
+TERN_API Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op);
 
-[[gnu::noinline]] inline void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans,
-                                           int count) {
-  std::uint32_t bytes = sizeof(Node);
-  int edges = 0;
-  for (int i = 0; i < count; ++i) {
-    const EdgePlan& plan = plans[i];
-    bool needed = false;
-    for (int k = 0; k < plan.input_count; ++k) {
-      if (!plan.inputs[k] || !grad_node(plan.inputs[k])) continue;
-      bytes += sizeof(Edge) + 8u * plan.inputs[k]->ndim;
-      needed = true;
-      ++edges;
-    }
-    if (needed) bytes += plan.saved_count * sizeof(Saved) + align8(plan.closure_bytes);
-  }
-  if (edges == 0) return;
-  Node* const node = new_node(op.name, site(op.here), ops, bytes);
-  struct Guard {  // save() may refuse
-    Node* node;
-    ~Guard() {
-      if (node) release_node(node);
-    }
-  } guard{node};
-  std::uint32_t offset = sizeof(Node) + std::uint32_t(edges) * sizeof(Edge);
-  std::uint64_t sequence = tape.sequence;
-  for (int i = 0; i < count; ++i) {
-    const EdgePlan& plan = plans[i];
-    bool first = true;
-    for (int k = 0; k < plan.input_count; ++k) {
-      TensorImpl* const input = plan.inputs[k];
-      if (!input || !input->node) continue;
-      Edge& edge = node->edges()[node->edge_count];
-      edge = {input->node, first ? plan.fn : nullptr, std::uint16_t(offset), 0, input->ndim, std::uint8_t(k), 0, false};
-      input->node->refs.increase();
-      ++node->edge_count;
-      if (input->node->sequence > sequence) sequence = input->node->sequence;
-      if (first) {
-        auto* saved = reinterpret_cast<Saved*>(node->at(offset));
-        for (int j = 0; j < plan.saved_count; ++j) {
-          saved[j] = save(plan.saved[j], output, op.name);
-          ++edge.saved_count;
-        }
-        offset += plan.saved_count * std::uint32_t(sizeof(Saved));
-        if (plan.plain) {
-          if (plan.closure_bytes) std::memcpy(node->at(offset), plan.closure, plan.closure_bytes);
-        } else {
-          plan.fn(saved, nullptr, static_cast<TensorImpl**>(plan.closure), {nullptr, 0});
-          edge.has_destructor = true;
-        }
-        offset += align8(plan.closure_bytes);
-        if (plan.input_count > node->joint_count) node->joint_count = plan.input_count;
-        first = false;
-      }
-      edge.dims = std::uint16_t(offset);
-      if (input->ndim) std::memcpy(node->at(offset), input->dims, 8u * input->ndim);
-      offset += 8u * input->ndim;
-    }
-  }
-  node->sequence = tape.sequence = sequence + 1;
-  guard.node = nullptr;
-  if (output->node) release_node(output->node);
-  output->node = node;
-}
+TERN_API void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans, int count);
 
 /// A gradient function that needs no types, f(gradient) a new reference, as the tape calls it.
 template <class F>
@@ -152,11 +64,7 @@ EdgePlan plain_edge(TensorImpl* const& input, F& f) {
 }
 
 /// Puts y, made of x alone, on the tape where that is asked for; y is taken and returned.
-[[gnu::noinline]] inline TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan) {
-  Owned held(y);
-  if (const Node* const node = recording(x)) record_edges(op, node->ops, y, &plan, 1);
-  return held.take();
-}
+TERN_API TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan);
 template <class F>
 TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, F f) {
   return recorded(op, y, x, plain_edge(x, f));
@@ -348,3 +256,7 @@ bool records(const X&... tensors) {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "record.ipp"
+#endif

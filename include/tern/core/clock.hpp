@@ -1,8 +1,5 @@
 // Time. <chrono> costs a user's file 0.25 s of compilation.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <ctime>
 
 #include "config.hpp"

@@ -28,13 +28,28 @@
 #define TERN_ISA generic
 #endif
 
-// An instance of a template that a program compiled with TERN_COMPILED leaves to tern.cpp, as it does what is no template.
+// The library is one text in two forms. X.hpp declares, and holds the templates; X.ipp beside it defines what is no template. By
+// default X.hpp includes it, and all of it is inline. With TERN_COMPILED it does not: tern.cpp, compiled once, has these definitions,
+// and the instances of templates that most programs use.
 #if defined(TERN_COMPILING)
-#define TERN_INSTANCE(...) template __VA_ARGS__;
+#define TERN_INLINE
+#else
+#define TERN_INLINE inline
+#endif
+
+// What a program and its shared objects have in common, also where they hide their own symbols.
+#define TERN_API __attribute__((visibility("default")))
+
+// An instance of a function template, or of a class template, that tern.cpp has.
+#if defined(TERN_COMPILING)
+#define TERN_INSTANCE(...) template TERN_API __VA_ARGS__;
+#define TERN_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
 #elif defined(TERN_COMPILED)
-#define TERN_INSTANCE(...) extern template __VA_ARGS__;
+#define TERN_INSTANCE(...) extern template TERN_API __VA_ARGS__;
+#define TERN_CLASS_INSTANCE(...) extern template struct TERN_API __VA_ARGS__;
 #else
 #define TERN_INSTANCE(...)
+#define TERN_CLASS_INSTANCE(...)
 #endif
 
 #if defined(_OPENMP)

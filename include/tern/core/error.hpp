@@ -1,8 +1,5 @@
 // The one exception type, and how its messages are put together.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +29,7 @@ struct ShapeRef {
 struct Shape;
 
 /// One part of a message; built without a template, converted to text only when an Error is made.
-class Piece {
+class TERN_API Piece {
  public:
   Piece(const char* text) : kind_(Kind::text), text_(text) {}
   Piece(const std::string& text) : kind_(Kind::text), text_(text.c_str()) {}
@@ -42,18 +39,7 @@ class Piece {
   Piece(ShapeRef shape) : kind_(Kind::shape), shape_(shape) {}
   Piece(const Shape& shape);
 
-  void print_to(std::FILE* out) const {
-    switch (kind_) {
-      case Kind::text: std::fputs(text_, out); break;
-      case Kind::integer: std::fprintf(out, "%lld", static_cast<long long>(integer_)); break;
-      case Kind::real: std::fprintf(out, "%g", real_); break;
-      case Kind::shape:
-        std::fputs("[", out);
-        for (int i = 0; i < shape_.n; ++i)
-          std::fprintf(out, i ? ", %lld" : "%lld", static_cast<long long>(shape_.d[i]));
-        std::fputs("]", out);
-    }
-  }
+  void print_to(std::FILE* out) const;
 
  private:
   enum class Kind { text, integer, real, shape } kind_;
@@ -68,29 +54,14 @@ class Piece {
 namespace detail {
 /// "op: " (nothing if null) and the pieces, for the caller to free. Not a std::string's work: in C++20 every file
 /// compiles the parts of std::string anew.
-[[gnu::noinline, gnu::cold]] inline char* joined(const char* op, std::initializer_list<Piece> pieces) {
-  char* text = nullptr;
-  std::size_t size;
-  std::FILE* const out = open_memstream(&text, &size);
-  if (!out) throw std::bad_alloc();
-  if (op) std::fprintf(out, "%s: ", op);
-  for (const Piece& piece : pieces) piece.print_to(out);
-  std::fclose(out);
-  if (!text) throw std::bad_alloc();
-  return text;
-}
+TERN_API char* joined(const char* op, std::initializer_list<Piece> pieces);
 }  // namespace detail
 
 /// The pieces as one string.
-[[gnu::noinline, gnu::cold]] inline std::string text(std::initializer_list<Piece> pieces) {
-  char* const joined = detail::joined(nullptr, pieces);
-  const std::string out(joined);
-  std::free(joined);
-  return out;
-}
+TERN_API std::string text(std::initializer_list<Piece> pieces);
 
 namespace detail {
-inline constinit thread_local const char* outermost_op = nullptr;
+extern TERN_API constinit thread_local const char* outermost_op;
 }
 
 /// While alive, Errors of this thread name the outermost such op: what an op made of others refuses is refused in the
@@ -109,11 +80,10 @@ class ErrorName {
 };
 
 /// Throws Error("op: pieces").
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail(const char* op, std::initializer_list<Piece> pieces) {
-  char* const message = detail::joined(detail::outermost_op ? detail::outermost_op : op, pieces);
-  const Error error(message);
-  std::free(message);
-  throw error;
-}
+[[noreturn]] TERN_API void fail(const char* op, std::initializer_list<Piece> pieces);
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "error.ipp"
+#endif

@@ -1,8 +1,5 @@
 // The two 16-bit floating-point types: storage only, arithmetic is done in float.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <bit>
 #include <cstdint>
 

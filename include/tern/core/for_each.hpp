@@ -1,8 +1,5 @@
 // TERN_FOR_EACH(macro, a, b, …): macro(a) macro(b) …, for up to 256 arguments. __VA_OPT__ ends the recursion, deferred rescans drive it.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 
 #define TERN_PARENTHESES ()
 #define TERN_EXPAND_1(...) __VA_ARGS__

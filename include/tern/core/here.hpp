@@ -1,8 +1,5 @@
 // Where in the user's program an operation was called.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstdint>
 
 #include "config.hpp"
@@ -22,7 +19,7 @@ class Here {
 };
 
 namespace detail {
-inline constinit thread_local const Here* outermost_site = nullptr;
+extern TERN_API constinit thread_local const Here* outermost_site;
 }
 
 /// While alive, calls of this thread count as made at the outermost such line: what a layer or an optimiser does inside
@@ -44,3 +41,7 @@ class Site {
 inline const Here& site(const Here& here) { return detail::outermost_site ? *detail::outermost_site : here; }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "here.ipp"
+#endif

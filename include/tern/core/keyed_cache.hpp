@@ -1,8 +1,5 @@
 // Objects that are costly to make and that one thread at a time may use, found by what they were made for.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,16 +9,7 @@
 namespace tern::inline TERN_BUILD::detail {
 
 /// A hash of `count` words of 64 bits.
-inline std::uint64_t hash_words(const void* words, std::size_t count) {
-  std::uint64_t hash = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t word;
-    std::memcpy(&word, static_cast<const char*>(words) + i * sizeof word, sizeof word);
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
+TERN_API std::uint64_t hash_words(const void* words, std::size_t count);
 
 /// A hash of all fields of a structure.
 template <class T>
@@ -117,3 +105,7 @@ class Lease {
 };
 
 }  // namespace tern::detail
+
+#ifndef TERN_COMPILED
+#include "keyed_cache.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Threads. OpenMP is the one pool, the same that oneDNN runs in; without -fopenmp all work stays on the calling thread.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -31,8 +28,8 @@ inline std::atomic<int>& thread_limit() {
   static std::atomic<int> limit{openmp_threads()};
   return limit;
 }
-inline constinit std::atomic<int> threads_in_use{0};
-inline constinit thread_local int leased_threads = 0;  // of the lease this thread holds; 0: none
+extern TERN_API constinit std::atomic<int> threads_in_use;
+extern TERN_API constinit thread_local int leased_threads;  // of the lease this thread holds; 0: none
 
 }  // namespace detail
 
@@ -48,33 +45,17 @@ inline void set_num_threads(int n) {
 /// While alive, this thread may start teams of count() threads, and oneDNN, when called, does. Callers that come at the
 /// same time share num_threads(): one who comes when all are taken gets itself. Within a parallel region count() is 1,
 /// within another lease at most what that one has.
-class ThreadLease {
+class TERN_API ThreadLease {
  public:
-  [[gnu::noinline]] explicit ThreadLease(int wanted)
-      : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
-    if (!detail::may_start_team()) wanted = 1;
-    else if (outer_) wanted = std::min(wanted, outer_);
-    else if (wanted > 1) wanted = taken_ = take(wanted);
-    count_ = detail::leased_threads = wanted;
-    if (openmp_ != count_) detail::set_openmp_threads(count_);
-  }
-  [[gnu::noinline]] ~ThreadLease() {
-    if (openmp_ != count_) detail::set_openmp_threads(openmp_);
-    if (taken_) detail::threads_in_use.fetch_sub(taken_);
-    detail::leased_threads = outer_;
-  }
+  explicit ThreadLease(int wanted);
+  ~ThreadLease();
   ThreadLease(const ThreadLease&) = delete;
   ThreadLease& operator=(const ThreadLease&) = delete;
 
   int count() const { return count_; }
 
  private:
-  [[gnu::noinline]] static int take(int wanted) {
-    int used = detail::threads_in_use, count;
-    do count = std::max(1, std::min(wanted, num_threads() - used));
-    while (!detail::threads_in_use.compare_exchange_weak(used, used + count));
-    return count;
-  }
+  static int take(int wanted);
 
   int outer_, openmp_, count_, taken_ = 0;
 };
@@ -87,25 +68,7 @@ class SerialRegion {
 namespace detail {
 
 /// parallel_for without its template: a team for body(f, begin, end).
-[[gnu::noinline]] inline void run_chunks(Index n, Index grain, void (*body)(const void*, Index, Index), const void* f) {
-  const Index chunks = (n + grain - 1) / grain;
-  const ThreadLease lease(int(std::min<Index>(chunks, num_threads())));
-  std::exception_ptr error;
-#if defined(_OPENMP)
-#pragma omp parallel for num_threads(lease.count()) schedule(static) if (lease.count() > 1)
-#endif
-  for (Index chunk = 0; chunk < chunks; ++chunk) {
-    try {
-      body(f, chunk * grain, std::min(n, (chunk + 1) * grain));
-    } catch (...) {
-#if defined(_OPENMP)
-#pragma omp critical(tern_parallel_for)
-#endif
-      error = std::current_exception();
-    }
-  }
-  if (error) std::rethrow_exception(error);
-}
+TERN_API void run_chunks(Index n, Index grain, void (*body)(const void*, Index, Index), const void* f);
 
 }  // namespace detail
 
@@ -121,3 +84,7 @@ void parallel_for(Index n, Index grain, const F& f) {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "parallel.ipp"
+#endif

@@ -1,9 +1,6 @@
 // Counter-based random numbers: the n-th number of a seed can be had without the ones before it, so the same seed gives the
 // same numbers whatever the device or the number of threads.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <atomic>
 #include <cstdint>
 
@@ -47,7 +44,7 @@ struct RandomState {
 };
 
 namespace detail {
-inline constinit std::atomic<std::uint64_t> random_seed{5489}, random_stream{0};
+extern TERN_API constinit std::atomic<std::uint64_t> random_seed, random_stream;
 }
 
 /// Starts the random sequence over from a seed.
@@ -64,3 +61,7 @@ inline void set_random_state(RandomState state) {
 inline RandomState next_random() { return {detail::random_seed, detail::random_stream.fetch_add(1)}; }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "random.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Shapes: fixed capacity, trivially copyable, no allocation.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstdint>
 #include <initializer_list>
 
@@ -63,47 +60,19 @@ inline Piece::Piece(const Shape& shape) : Piece(ShapeRef(shape)) {}
 using Dims = Shape;
 
 /// dim in [-n, n) as a number in [0, n); a 0-d tensor accepts -1 and 0. Error otherwise.
-inline int wrap_dim(const char* op, Index dim, int n) {
-  const int m = n == 0 ? 1 : n;
-  if (dim < -m || dim >= m)
-    fail(op, {"dimension ", dim, " is out of range [", Index(-m), ", ", Index(m - 1), "]"});
-  return int(dim < 0 ? dim + m : dim);
-}
+TERN_API int wrap_dim(const char* op, Index dim, int n);
 
 /// The set of dimensions as a bit mask; an empty list means all. Error on a dimension out of range or named twice.
-[[gnu::noinline, gnu::cold]] inline unsigned dim_mask(const char* op, const Dims& dims, int n) {
-  if (dims.empty()) return n == 0 ? 0u : (1u << n) - 1;
-  unsigned mask = 0;
-  for (Index dim : dims) {
-    const unsigned bit = 1u << wrap_dim(op, dim, n);
-    if (mask & bit) fail(op, {"dimension ", dim, " is named twice"});
-    mask |= bit;
-  }
-  return n == 0 ? 0u : mask;
-}
+TERN_API unsigned dim_mask(const char* op, const Dims& dims, int n);
 
 /// The shape that a and b broadcast to: aligned at the last dimension, a size of 1 stretches. Error if they do not.
-[[gnu::noinline, gnu::cold]] inline Shape broadcast_shapes(const char* op, ShapeRef a, ShapeRef b) {
-  const int n = a.n > b.n ? a.n : b.n;
-  Shape out;
-  out.n = n;
-  for (int i = 0; i < n; ++i) {
-    const int ia = i - (n - a.n), ib = i - (n - b.n);
-    const Index sa = ia < 0 ? 1 : a.d[ia], sb = ib < 0 ? 1 : b.d[ib];
-    if (sa != sb && sa != 1 && sb != 1) fail(op, {"shapes do not broadcast: ", a, " and ", b});
-    out.d[i] = sa == 1 ? sb : sa;
-  }
-  return out;
-}
+TERN_API Shape broadcast_shapes(const char* op, ShapeRef a, ShapeRef b);
 
 /// shape with the masked dimensions removed, or of size 1 where keepdim.
-[[gnu::noinline]] inline Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim) {
-  Shape out;
-  for (int i = 0; i < shape.n; ++i) {
-    if (!(mask >> i & 1)) out.d[out.n++] = shape.d[i];
-    else if (keepdim) out.d[out.n++] = 1;
-  }
-  return out;
-}
+TERN_API Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim);
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "shape.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Batches made of samples: the default, and a function of the user's.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <type_traits>
 #include <vector>
 
@@ -13,16 +10,7 @@ namespace tern::inline TERN_BUILD::data {
 namespace detail {
 
 /// The samples' shape behind their number. Error where they differ.
-[[gnu::noinline]] inline Shape stacked_shape(const Array& first, const Array& x, Index n, Index i) {
-  if (!same_shape(first, x))
-    fail("default_collate", {"samples differ in shape: sample 0 of the batch is ", first.shape_ref(), ", sample ", i,
-                             " is ", x.shape_ref(), "; collate them with a function of your own"});
-  if (first.ndim == max_dims) fail("default_collate", {"samples have too many dimensions: ", first.shape_ref()});
-  Shape shape;
-  shape.push_back(n);
-  for (int k = 0; k < first.ndim; ++k) shape.push_back(first.dims[k]);
-  return shape;
-}
+TERN_API Shape stacked_shape(const Array& first, const Array& x, Index n, Index i);
 
 /// What numbers of a sample become: int64 of integers, else themselves.
 template <class Number>
@@ -107,3 +95,7 @@ Collated<Set, Collate> collated(Set&& set, const Collate& collate = {}) {
 }
 
 }  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "collate.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Data sets: what a loader can make batches of.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <concepts>
 #include <span>
 #include <tuple>
@@ -41,15 +38,7 @@ Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
 }
 
 /// Copies the named rows of x, which is row-major, to the rows of out.
-[[gnu::noinline]] inline void gather_rows(const Array& out, const Array& x, std::span<const Index> rows) {
-  if (out.numel == 0) return;
-  const std::size_t bytes = std::size_t(out.numel / out.dims[0] * size_of(x.dtype));
-  char* to = out.data;
-  for (const Index row : rows) {
-    std::memcpy(to, x.data + std::size_t(row) * bytes, bytes);
-    to += bytes;
-  }
-}
+TERN_API void gather_rows(const Array& out, const Array& x, std::span<const Index> rows);
 
 }  // namespace detail
 
@@ -89,3 +78,7 @@ class TensorDataset {
 };
 
 }  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "dataset.ipp"
+#endif

@@ -1,9 +1,6 @@
 // The idx format of MNIST and its relatives: two zero bytes, the element type, the number of dimensions, the sizes as
 // big-endian 32-bit numbers, the elements. Described at http://yann.lecun.com/exdb/mnist/.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../io/gzip.hpp"
 #include "../tensor/map.hpp"
 
@@ -11,29 +8,10 @@ namespace tern::inline TERN_BUILD::data {
 
 /// Reads an idx file of unsigned bytes, plain or gzip. It must have the sizes of `expected`, where -1 stands for any
 /// size up to max_size. Error, naming the file, on anything else.
-[[gnu::noinline, gnu::cold]] inline Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const Shape& expected,
-                                                                       Index max_size = 1'000'000) {
-  io::GzipReader reader(path);
-  const auto next = [&reader] {
-    unsigned char bytes[4];
-    reader.read(bytes, 4);
-    return Index(bytes[0]) << 24 | Index(bytes[1]) << 16 | Index(bytes[2]) << 8 | Index(bytes[3]);
-  };
-  const Index magic = next(), expected_magic = 0x800 + expected.n;
-  if (magic != expected_magic)
-    fail("idx", {"'", path, "': begins with the number ", magic, ", not ", expected_magic,
-                 ": it should hold unsigned bytes, dimensions: ", expected.n});
-  Shape shape = expected;
-  for (Index& size : shape) size = next();
-  bool fits = true;
-  for (int i = 0; i < shape.n; ++i) fits &= expected[i] < 0 ? shape[i] <= max_size : shape[i] == expected[i];
-  if (!fits)
-    fail("idx", {"'", path, "': has the sizes ", ShapeRef(shape), ", not ", ShapeRef(expected),
-                 ", where -1 is any up to ", max_size});
-  Tensor<Cpu, std::uint8_t> out = empty<Cpu, std::uint8_t>(shape);
-  reader.read(out.data(), out.numel());
-  reader.expect_end();
-  return out;
-}
+TERN_API Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const Shape& expected, Index max_size = 1'000'000);
 
 }  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "idx.ipp"
+#endif

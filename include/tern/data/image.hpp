@@ -1,8 +1,5 @@
 // An image on its way from a data set into a batch, and the random numbers that it is transformed by.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <concepts>
 #include <vector>
 
@@ -20,7 +17,7 @@ struct ImageSize {
 
 /// [channels, height, width] of floats, row-major, in the memory of the thread that makes the batch or in the batch's
 /// own. Data sets give 0 for black and 1 for full light.
-class Image {
+class TERN_API Image {
  public:
   Index channels() const { return channels_; }
   Index height() const { return height_; }
@@ -29,20 +26,7 @@ class Image {
   float* data() const { return pixels_; }
 
   /// Room for the image that takes this one's place, which can be read until the next call.
-  [[gnu::noinline]] float* replace(Index channels, Index height, Index width) {
-    const Index size = channels * height * width;
-    if (replacements_left_-- == 1 && target_ && size == target_size_) {
-      pixels_ = target_;
-    } else {
-      std::vector<float>& room = rooms_[in_room_ = !in_room_];
-      if (Index(room.size()) < size) room.resize(std::size_t(size));
-      pixels_ = room.data();
-    }
-    channels_ = channels;
-    height_ = height;
-    width_ = width;
-    return pixels_;
-  }
+  float* replace(Index channels, Index height, Index width);
 
   /// Begins another image, whose last replacement, if it has so many elements, is written to target.
   void start(float* target, Index target_size, int replacements) {
@@ -69,3 +53,7 @@ concept ImageDataset = requires(const S& set, Index i, Image& image) {
 };
 
 }  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "image.ipp"
+#endif

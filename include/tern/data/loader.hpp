@@ -1,8 +1,5 @@
 // loader<D>(set, options): the batches of a data set, made ahead by worker threads.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <iterator>
 #include <optional>
 #include <vector>
@@ -24,37 +21,17 @@ struct LoaderOptions {
 
 namespace detail {
 
-[[gnu::noinline, gnu::cold]] inline void check(const LoaderOptions& options) {
-  if (options.batch_size < 1) fail("loader", {"batch_size must be at least 1, not ", options.batch_size});
-  if (options.workers < 0) fail("loader", {"workers must not be negative: ", options.workers});
-  if (options.prefetch < 1) fail("loader", {"prefetch must be at least 1, not ", options.prefetch});
-}
+TERN_API void check(const LoaderOptions& options);
 
 inline std::size_t slot_count(const LoaderOptions& options) {
   return options.workers ? std::size_t(options.workers) * std::size_t(options.prefetch) : 1;
 }
 
 /// Error unless a sampler named samples that there are.
-[[gnu::noinline]] inline void check_order(const std::vector<Index>& order, Index size) {
-  for (const Index sample : order)
-    if (sample < 0 || sample >= size) fail("loader", {"the sampler names sample ", sample, " of ", size});
-}
+TERN_API void check_order(const std::vector<Index>& order, Index size);
 
 /// The samples in the order of an epoch: a permutation that seed and epoch determine (Fisher-Yates).
-[[gnu::noinline]] inline std::vector<Index> epoch_order(Index size, const LoaderOptions& options, Index epoch) {
-  std::vector<Index> order(static_cast<std::size_t>(size));
-  for (Index i = 0; i < size; ++i) order[std::size_t(i)] = i;
-  if (!options.shuffle) return order;
-  constexpr std::uint64_t shuffles = std::uint64_t(1) << 63;  // streams that no operation on tensors draws from
-  for (Index i = size; i-- > 1;) {
-    const RandomWords random = philox(options.seed, shuffles | std::uint64_t(epoch), std::uint64_t(i));
-    // The upper half of word * (i + 1): with 64 random bits, no choice is more than i in 2^64 likelier than another.
-    __extension__ typedef unsigned __int128 Wide;
-    const Wide word = std::uint64_t(random.word[0]) << 32 | random.word[1];
-    std::swap(order[std::size_t(i)], order[std::size_t(word * Wide(i + 1) >> 64)]);
-  }
-  return order;
-}
+TERN_API std::vector<Index> epoch_order(Index size, const LoaderOptions& options, Index epoch);
 
 /// The batch on its way to a device: workers start the copies, so that what trains does not wait for them.
 template <Device D, class... T>
@@ -196,3 +173,7 @@ Loader<D, Set, S> loader(Set&& set, const LoaderOptions& options, const S& sampl
 }
 
 }  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "loader.ipp"
+#endif

@@ -1,8 +1,5 @@
 // MNIST and the data sets in its format: Fashion-MNIST, which has the same file names, and EMNIST.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "dataset.hpp"
 #include "idx.hpp"
 #include "image.hpp"
@@ -17,16 +14,10 @@ struct MnistOptions {
 };
 
 /// Grey images of 28 x 28 pixels, kept as bytes, and a label for each.
-class Mnist {
+class TERN_API Mnist {
  public:
   /// images: [N, 28, 28], 0 = background, 255 = ink; labels: [N].
-  [[gnu::noinline, gnu::cold]] Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1)
-      : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
-    const Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
-    if (!(x.shape() == Shape{y.numel, 28, 28}) || y.ndim != 1 || !x.contiguous || !y.contiguous)
-      fail("Mnist", {"images must be [N, 28, 28] and labels [N], both contiguous, not ", x.shape_ref(), " and ", y.shape_ref()});
-    if (!(std > 0)) fail("Mnist", {"std must be positive, not ", double(std)});
-  }
+  Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1);
 
   /// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte, or t10k-… for the test images, each plain or .gz, from
   /// a folder; for EMNIST emnist-letters-train-images-idx3-ubyte and so on, whose images are stored transposed and are
@@ -54,31 +45,12 @@ class Mnist {
 namespace detail {
 
 /// What the names of a data set's files begin with.
-[[gnu::noinline, gnu::cold]] inline std::string mnist_prefix(const MnistOptions& options) {
-  if (options.emnist.empty()) return options.train ? "train" : "t10k";
-  return text({"emnist-", options.emnist, options.train ? "-train" : "-test"});
-}
+TERN_API std::string mnist_prefix(const MnistOptions& options);
 
-[[gnu::noinline, gnu::cold]] inline int largest_label(const std::string& emnist) {
-  struct Labels {
-    const char* name;
-    int largest;
-  };
-  constexpr Labels all[] = {{"", 9},       {"balanced", 46}, {"byclass", 61}, {"bymerge", 46},
-                            {"digits", 9}, {"letters", 26},  {"mnist", 9}};
-  for (const Labels& labels : all)
-    if (emnist == labels.name) return labels.largest;
-  fail("Mnist", {"no EMNIST is called '", emnist, "'; there are balanced, byclass, bymerge, digits, letters, mnist"});
-}
+TERN_API int largest_label(const std::string& emnist);
 
 /// Swaps rows and columns of each image.
-[[gnu::noinline, gnu::cold]] inline void transpose_images(const Tensor<Cpu, std::uint8_t>& images) {
-  for (Index i = 0; i < images.size(0); ++i) {
-    std::uint8_t* const image = images.data() + i * 784;
-    for (int row = 0; row < 28; ++row)
-      for (int column = 0; column < row; ++column) std::swap(image[row * 28 + column], image[column * 28 + row]);
-  }
-}
+TERN_API void transpose_images(const Tensor<Cpu, std::uint8_t>& images);
 
 /// out[i] = in[i] * scale + shift for an image. Asks for the next image at the same time: images come in random order
 /// from more memory than a cache holds, and without this a batch takes twice as long.
@@ -90,43 +62,14 @@ inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict
 
 }  // namespace detail
 
-[[gnu::noinline, gnu::cold]] inline Mnist Mnist::load(const std::string& folder, const MnistOptions& options) {
-  const int largest = detail::largest_label(options.emnist);
-  const std::string prefix = detail::mnist_prefix(options);
-  const std::string labels_path = detail::plain_or_gzip("Mnist", folder, text({prefix, "-labels-idx1-ubyte"}));
-  const std::string images_path = detail::plain_or_gzip("Mnist", folder, text({prefix, "-images-idx3-ubyte"}));
-  const Tensor<Cpu, std::uint8_t> bytes = read_idx(labels_path, {-1});
-  const Tensor<Cpu, Index> labels = empty<Cpu, Index>(bytes.shape());
-  const std::uint8_t* const byte = bytes.data();
-  Index* const label = labels.data();
-  for (Index i = 0; i < bytes.numel(); ++i) {
-    label[i] = byte[i];
-    if (label[i] > largest) fail("Mnist", {"'", labels_path, "': label ", i, " is ", label[i], ", larger than ", largest});
-  }
-  const Tensor<Cpu, std::uint8_t> images = read_idx(images_path, {bytes.numel(), 28, 28});
-  if (!options.emnist.empty()) detail::transpose_images(images);
-  return Mnist(images, labels, options.mean, options.std);
-}
 
-[[gnu::noinline]] inline void Mnist::read(Index sample, Image& image) const {
-  const std::uint8_t* const bytes = images_.data() + sample * 784;
-  detail::normalise_image(bytes, image.replace(1, 28, 28), scale_, shift_, bytes);
-}
 
-[[gnu::noinline]] inline auto Mnist::batch(std::span<const Index> samples) const -> Batch {
-  const Index n = Index(samples.size());
-  const Tensor<Cpu> x = empty<Cpu>({n, 1, 28, 28});
-  const Tensor<Cpu, Index> y = empty<Cpu, Index>({n});
-  const std::uint8_t* const images = images_.data();
-  float* pixels = x.data();
-  const Index* const labels = labels_.data();
-  Index* const label = y.data();
-  for (Index i = 0; i < n; ++i, pixels += 784) {
-    const Index sample = samples[std::size_t(i)], next = samples[std::size_t(i + 1 < n ? i + 1 : i)];
-    detail::normalise_image(images + sample * 784, pixels, scale_, shift_, images + next * 784);
-    label[i] = labels[sample];
-  }
-  return {x, y};
-}
+
+
+
 
 }  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "mnist.ipp"
+#endif

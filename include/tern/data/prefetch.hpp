@@ -1,9 +1,6 @@
 // Work done ahead by threads: what the loader stands on, and the only part of it that knows threads. Plain POSIX
 // threads, because <thread> and <condition_variable> together cost a trainer a tenth of a second to compile.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <pthread.h>
 
 #include <exception>
@@ -16,50 +13,20 @@
 namespace tern::inline TERN_BUILD::data::detail {
 
 /// Threads that make items 0, 1, … count - 1, each in one of a few slots, and one consumer that takes them in order.
-class Prefetcher {
+class TERN_API Prefetcher {
  public:
   /// Makes an item and leaves it in a slot. Threads call it, at most one for a slot.
   using Make = void (*)(void* context, Index item, Index slot);
 
   /// Without workers every item is made by next().
-  [[gnu::cold]] Prefetcher(Make make, void* context, Index count, int workers, Index slots)
-      : make_(make), context_(context), count_(count), slots_(std::size_t(slots)), threads_(std::size_t(workers)) {
-    for (; started_ < workers; ++started_)
-      if (pthread_create(&threads_[std::size_t(started_)], nullptr, &Prefetcher::enter, this) != 0) {
-        stop();
-        fail("loader", {"the system gives no more threads: worker ", started_ + 1, " of ", workers, " cannot start"});
-      }
-  }
-  [[gnu::cold]] ~Prefetcher() {
-    stop();
-    pthread_cond_destroy(&made_);
-    pthread_cond_destroy(&room_);
-    pthread_mutex_destroy(&mutex_);
-  }
+  Prefetcher(Make make, void* context, Index count, int workers, Index slots);
+  ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
   /// Waits for the next item and returns its slot, which is the caller's until release(). Throws what making it threw.
   /// An item that no worker has begun is made here, which takes less time than to wake one.
-  [[gnu::noinline]] Index next(double& seconds_waited) {
-    const Index index = taken_ % Index(slots_.size());
-    Slot& slot = slots_[std::size_t(index)];
-    const double start = now();
-    {
-      const Lock lock(mutex_);
-      if (begun_ > taken_) {
-        while (!slot.ready) pthread_cond_wait(&made_, &mutex_);
-        seconds_waited += now() - start;
-        slot.ready = false;
-        if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
-        return index;
-      }
-      ++begun_;
-    }
-    make_(context_, taken_, index);
-    seconds_waited += now() - start;
-    return index;
-  }
+  Index next(double& seconds_waited);
 
   /// Gives the slot of the last item back. A sleeping worker is woken only when half of the slots are free: then it has
   /// several items to make, and short ones do not cost a switch of threads each.
@@ -89,37 +56,9 @@ class Prefetcher {
     return nullptr;
   }
 
-  void work() {
-    const Lock lock(mutex_);
-    for (;;) {
-      while (!stopped_ && begun_ < count_ && begun_ - taken_ == Index(slots_.size())) {
-        ++sleeping_;
-        pthread_cond_wait(&room_, &mutex_);
-        --sleeping_;
-      }
-      if (stopped_ || begun_ == count_) return;
-      const Index item = begun_++, index = item % Index(slots_.size());
-      Slot& slot = slots_[std::size_t(index)];
-      pthread_mutex_unlock(&mutex_);
-      try {
-        make_(context_, item, index);
-      } catch (...) {
-        slot.error = std::current_exception();
-      }
-      pthread_mutex_lock(&mutex_);
-      slot.ready = true;
-      if (item == taken_) pthread_cond_signal(&made_);
-    }
-  }
+  void work();
 
-  [[gnu::noinline, gnu::cold]] void stop() {
-    {
-      const Lock lock(mutex_);
-      stopped_ = true;
-      pthread_cond_broadcast(&room_);
-    }
-    for (int i = 0; i < started_; ++i) pthread_join(threads_[std::size_t(i)], nullptr);
-  }
+  void stop();
 
   const Make make_;
   void* const context_;
@@ -136,3 +75,7 @@ class Prefetcher {
 };
 
 }  // namespace tern::data::detail
+
+#ifndef TERN_COMPILED
+#include "prefetch.ipp"
+#endif

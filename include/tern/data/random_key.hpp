@@ -1,8 +1,5 @@
 // The random numbers of a sample: the same ones in the same epoch of the same seed, whichever thread asks.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "../core/error.hpp"
@@ -26,7 +23,7 @@ struct RandomKey {
 };
 
 /// A sequence of random numbers (Philox).
-class Random {
+class TERN_API Random {
  public:
   /// The numbers of sample `sample`, which is the i-th of the key's batch.
   Random(const RandomKey& key, Index i, Index sample)
@@ -37,13 +34,7 @@ class Random {
   /// The numbers of an epoch's order.
   Random(std::uint64_t seed, Index epoch) : seed_(seed), stream_(orders | std::uint64_t(epoch)), counter_(0) {}
 
-  std::uint32_t word() {
-    if (left_ == 0) {
-      words_ = philox(seed_, stream_, counter_++);
-      left_ = 4;
-    }
-    return words_.word[--left_];
-  }
+  std::uint32_t word();
   /// In [0, 1).
   float uniform() { return unit_float(word()); }
   /// In [low, high).
@@ -76,3 +67,7 @@ class Random {
 };
 
 }  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "random_key.ipp"
+#endif

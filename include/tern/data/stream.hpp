@@ -1,8 +1,5 @@
 // Iterable data sets: samples that come one after the other, nobody knows how many.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "collate.hpp"
 #include "loader.hpp"
 

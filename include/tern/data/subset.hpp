@@ -1,8 +1,5 @@
 // Parts of data sets, and several as one.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 #include <vector>
 
@@ -56,24 +53,7 @@ Subset(Set&&, const std::vector<Index>&) -> Subset<Set>;
 namespace detail {
 
 /// Numbers of samples from numbers or from fractions that sum to 1; what rounding leaves over goes to the first parts.
-[[gnu::noinline, gnu::cold]] inline std::vector<Index> split_lengths(const std::vector<double>& lengths, Index size) {
-  double sum = 0;
-  std::vector<Index> out;
-  for (const double length : lengths) {
-    if (!(length >= 0)) fail("random_split", {"a length must not be negative: ", length});
-    sum += length;
-  }
-  const bool fractions = std::abs(sum - 1) < 1e-9;
-  if (!fractions && sum != double(size))
-    fail("random_split", {"the lengths sum to ", sum, ", not to the ", size, " samples, nor to 1 as fractions"});
-  Index left = size;
-  for (const double length : lengths) {
-    out.push_back(fractions && size != 1 ? Index(std::floor(length * double(size))) : Index(length));
-    left -= out.back();
-  }
-  for (std::size_t i = 0; left > 0; i = (i + 1) % out.size(), --left) ++out[i];
-  return out;
-}
+TERN_API std::vector<Index> split_lengths(const std::vector<double>& lengths, Index size);
 
 }  // namespace detail
 
@@ -98,14 +78,7 @@ std::vector<Subset<const Set&>> random_split(const Set& set, std::initializer_li
 namespace detail {
 
 /// Copies the rows of x to the named rows of out, which is made when the first part is known.
-[[gnu::noinline]] inline void scatter_rows(const Array& out, const Array& x, std::span<const Index> rows) {
-  if (x.ndim != out.ndim || !std::equal(x.dims + 1, x.dims + x.ndim, out.dims + 1))
-    fail("ConcatDataset", {"samples differ in shape: batches are ", out.shape_ref(), " and ", x.shape_ref()});
-  if (out.numel == 0) return;
-  const std::size_t bytes = std::size_t(out.numel / out.dims[0] * size_of(out.dtype));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    std::memcpy(out.data + std::size_t(rows[i]) * bytes, x.data + i * bytes, bytes);
-}
+TERN_API void scatter_rows(const Array& out, const Array& x, std::span<const Index> rows);
 
 template <class T>
 void scatter_into(Tensor<Cpu, T>& out, const Tensor<Cpu, T>& part, std::span<const Index> rows, Index n) {
@@ -166,3 +139,7 @@ template <class... Set>
 ConcatDataset(Set&&...) -> ConcatDataset<Set...>;
 
 }  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "subset.ipp"
+#endif

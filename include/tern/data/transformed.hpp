@@ -1,8 +1,5 @@
 // Data sets whose images are transformed as they are read, by the thread that makes the batch.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstring>
 
 #include "dataset.hpp"
@@ -52,7 +49,7 @@ concept BatchTransform = requires(const T& transform, const Batch& batch, Random
 namespace detail {
 
 /// The batch of which each image is to take its place.
-class ImageBatch {
+class TERN_API ImageBatch {
  public:
   explicit ImageBatch(Index n) : n_(n) {}
 
@@ -60,17 +57,7 @@ class ImageBatch {
   float* place(Index i) const { return x_.defined() ? x_.data() + i * elements_ : nullptr; }
   Index elements() const { return elements_; }
 
-  [[gnu::noinline]] void put(const Image& image, Index i) {
-    if (!x_.defined()) {
-      x_ = empty<Cpu>({n_, image.channels(), image.height(), image.width()});
-      elements_ = image.numel();
-    }
-    const Array& x = *x_.impl();
-    if (image.channels() != x.dims[1] || image.height() != x.dims[2] || image.width() != x.dims[3])
-      fail("transformed", {"images of a batch differ in size: ", Shape{x.dims[1], x.dims[2], x.dims[3]}, " and ",
-                           Shape{image.channels(), image.height(), image.width()}, "; end with a crop or a Resize"});
-    if (image.data() != place(i)) std::memcpy(place(i), image.data(), std::size_t(elements_) * sizeof(float));
-  }
+  void put(const Image& image, Index i);
 
   Tensor<Cpu> take() { return x_.defined() ? x_ : empty<Cpu>({n_, 0, 0, 0}); }
 
@@ -80,13 +67,7 @@ class ImageBatch {
 };
 
 /// Puts image i of [n, C, H, W] into `image`: a copy, since the tensor may be the data set's own.
-[[gnu::noinline]] inline void read_image(Image& image, const Tensor<Cpu>& x, Index i) {
-  const Array& a = *x.checked("transformed");
-  if (a.ndim != 4 || !a.contiguous)
-    fail("transformed", {"images must be [N, C, H, W] in row-major order, not ", a.shape_ref()});
-  float* const out = image.replace(a.dims[1], a.dims[2], a.dims[3]);
-  std::memcpy(out, x.data() + i * a.strides[0], std::size_t(image.numel()) * sizeof(float));
-}
+TERN_API void read_image(Image& image, const Tensor<Cpu>& x, Index i);
 
 }  // namespace detail
 
@@ -175,3 +156,7 @@ auto transformed(Set&& set, const T& transform) {
 }
 
 }  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "transformed.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Files: read whole, mapped into memory, and replaced atomically.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,25 +17,14 @@
 namespace tern::inline TERN_BUILD::io {
 
 /// Error("op: 'path': action: what errno says").
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail_errno(const char* op, const std::string& path,
-                                                              const char* action) {
-  const int code = errno;
-  fail(op, {"'", path, "': ", action, ": ", std::strerror(code)});
-}
+[[noreturn]] TERN_API void fail_errno(const char* op, const std::string& path, const char* action);
 
 /// An open file; closed at the end of its life.
-class File {
+class TERN_API File {
  public:
   /// Opens a regular file for reading.
-  [[gnu::noinline, gnu::cold]] explicit File(const std::string& path) : File(path, O_RDONLY) {
-    struct stat info;
-    if (fstat(descriptor_, &info) != 0) fail_errno("file", path_, "cannot be examined");
-    if (!S_ISREG(info.st_mode)) fail("file", {"'", path_, "': is not a regular file"});
-    size_ = Index(info.st_size);
-  }
-  [[gnu::noinline, gnu::cold]] File(const std::string& path, int flags) : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) fail_errno("file", path_, "cannot be opened");
-  }
+  explicit File(const std::string& path);
+  File(const std::string& path, int flags);
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -51,32 +37,12 @@ class File {
   int descriptor() const { return descriptor_; }
 
   /// Reads up to n bytes; fewer only at the end of the file.
-  [[gnu::noinline, gnu::cold]] Index read(void* out, Index n) {
-    Index done = 0;
-    while (done < n) {
-      const ssize_t got = ::read(descriptor_, static_cast<char*>(out) + done, std::size_t(n - done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail_errno("file", path_, "cannot be read");
-      if (got == 0) break;
-      done += got;
-    }
-    return done;
-  }
+  Index read(void* out, Index n);
 
-  [[gnu::noinline, gnu::cold]] void write(const void* data, Index n) {
-    for (Index done = 0; done < n;) {
-      const ssize_t put = ::write(descriptor_, static_cast<const char*>(data) + done, std::size_t(n - done));
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) fail_errno("file", path_, "cannot be written");
-      done += put;
-    }
-  }
+  void write(const void* data, Index n);
 
   /// Brings what was written to the disk and closes the file: the last chance to learn that it did not fit.
-  [[gnu::noinline, gnu::cold]] void sync_and_close() {
-    if (::fsync(descriptor_) != 0) fail_errno("file", path_, "cannot be brought to the disk");
-    if (::close(std::exchange(descriptor_, -1)) != 0) fail_errno("file", path_, "cannot be closed");
-  }
+  void sync_and_close();
 
  private:
   std::string path_;
@@ -84,44 +50,21 @@ class File {
   Index size_ = 0;
 };
 
-[[gnu::noinline, gnu::cold]] inline bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+TERN_API bool exists(const std::string& path);
 
 /// The folder that holds path: what stands before its last slash.
-[[gnu::noinline, gnu::cold]] inline std::string folder_of(const std::string& path) {
-  const auto slash = path.find_last_of('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
+TERN_API std::string folder_of(const std::string& path);
 
 /// Makes the folder and those above it, where they are missing.
-[[gnu::noinline, gnu::cold]] inline void make_folders(const std::string& path) {
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string folder = path.substr(0, end);
-    if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) fail_errno("file", folder, "cannot be made");
-    if (end == std::string::npos) return;
-  }
-}
+TERN_API void make_folders(const std::string& path);
 
 /// The bytes of a file. Error where there are more than max_bytes.
-[[gnu::noinline, gnu::cold]] inline std::string read_file(const std::string& path, Index max_bytes) {
-  File file(path);
-  if (file.size() > max_bytes)
-    fail("file", {"'", path, "': is larger than allowed: ", file.size(), " > ", max_bytes, " bytes"});
-  std::string content(std::size_t(file.size()), '\0');
-  content.resize(std::size_t(file.read(content.data(), file.size())));
-  return content;
-}
+TERN_API std::string read_file(const std::string& path, Index max_bytes);
 
 /// A file's bytes in memory, read from the disk as they are touched. Writing to them does not change the file.
-class MappedFile {
+class TERN_API MappedFile {
  public:
-  explicit MappedFile(const std::string& path) {
-    const File file(path);
-    size_ = file.size();
-    if (size_ == 0) return;
-    void* const memory = ::mmap(nullptr, std::size_t(size_), PROT_READ | PROT_WRITE, MAP_PRIVATE, file.descriptor(), 0);
-    if (memory == MAP_FAILED) fail_errno("file", path, "cannot be mapped");
-    data_ = static_cast<char*>(memory);
-  }
+  explicit MappedFile(const std::string& path);
   ~MappedFile() {
     if (data_) ::munmap(data_, std::size_t(size_));
   }
@@ -138,7 +81,7 @@ class MappedFile {
 
 /// A file that takes the place of path, whole, at commit(): whatever goes wrong before, a full disk or the end of the
 /// process, path holds what it held.
-class AtomicFile {
+class TERN_API AtomicFile {
  public:
   [[gnu::cold]] explicit AtomicFile(const std::string& path)
       : path_(path),
@@ -151,14 +94,7 @@ class AtomicFile {
 
   void write(const void* data, Index n) { file_.write(data, n); }
 
-  [[gnu::noinline, gnu::cold]] void commit() {
-    file_.sync_and_close();
-    if (std::rename(file_.path().c_str(), path_.c_str()) != 0) fail_errno("file", path_, "cannot be replaced");
-    committed_ = true;
-    // The new name reaches the disk with its folder. Where the file system cannot do that, it is whole all the same.
-    File folder(folder_of(path_), O_RDONLY | O_DIRECTORY);
-    static_cast<void>(::fsync(folder.descriptor()));
-  }
+  void commit();
 
  private:
   static unsigned next_number() {
@@ -179,3 +115,7 @@ inline void write_file_atomically(const std::string& path, const std::string& co
 }
 
 }  // namespace tern::io
+
+#ifndef TERN_COMPILED
+#include "file.ipp"
+#endif

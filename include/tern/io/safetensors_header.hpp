@@ -2,9 +2,6 @@
 // https://github.com/huggingface/safetensors#format. Trainers compile this for their checkpoints: hence qsort, and no
 // containers but vectors.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -45,217 +42,45 @@ constexpr const char* safetensors_name(DType type) {
 namespace detail {
 
 /// Reads the header's JSON and nothing else: an object of tensors, and the object __metadata__ of strings.
-class SafetensorsParser {
+class TERN_API SafetensorsParser {
  public:
   SafetensorsParser(const char* text, Index length, const std::string& path)
       : at_(text), begin_(text), end_(text + length), path_(path) {}
 
-  [[gnu::noinline, gnu::cold]] void parse(SafetensorsHeader& header) {
-    bool has_metadata = false;
-    std::string name;
-    for (bool first = true; next_member(first, name);) {
-      if (name == "__metadata__") {
-        if (std::exchange(has_metadata, true)) refuse_second(name);
-        parse_metadata(header.metadata);
-      } else {
-        header.tensors.push_back(parse_tensor(name));
-      }
-    }
-    skip_space();
-    if (at_ != end_) refuse("something follows the closing brace");
-    std::vector<const std::string*> names(header.tensors.size()), keys(header.metadata.size());
-    for (std::size_t i = 0; i < names.size(); ++i) names[i] = &header.tensors[i].name;
-    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = &header.metadata[i].first;
-    refuse_duplicates(names);
-    refuse_duplicates(keys);
-  }
+  void parse(SafetensorsHeader& header);
 
  private:
-  [[noreturn, gnu::noinline, gnu::cold]] void refuse(const char* rule) const {
-    fail("safetensors", {"'", path_, "': the header is not valid: ", rule, ", at its byte ", at_ - begin_});
-  }
-  [[noreturn, gnu::noinline, gnu::cold]] void refuse_second(const std::string& name) const {
-    fail("safetensors", {"'", path_, "': the header names '", name, "' twice"});
-  }
-  [[gnu::noinline, gnu::cold]] void refuse_duplicates(std::vector<const std::string*>& names) const {
-    if (names.empty()) return;
-    std::qsort(names.data(), names.size(), sizeof(const std::string*), [](const void* a, const void* b) {
-      return (*static_cast<const std::string* const*>(a))->compare(**static_cast<const std::string* const*>(b));
-    });
-    for (std::size_t i = 1; i < names.size(); ++i)
-      if (*names[i] == *names[i - 1]) refuse_second(*names[i]);
-  }
+  [[noreturn]] void refuse(const char* rule) const;
+  [[noreturn]] void refuse_second(const std::string& name) const;
+  void refuse_duplicates(std::vector<const std::string*>& names) const;
 
   void skip_space() {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
   }
-  [[gnu::noinline, gnu::cold]] bool accept(char c) {
-    skip_space();
-    if (at_ == end_ || *at_ != c) return false;
-    ++at_;
-    return true;
-  }
-  [[gnu::noinline, gnu::cold]] void expect(char c) {
-    if (accept(c)) return;
-    char rule[] = "'?' is missing";
-    rule[1] = c;
-    refuse(rule);
-  }
+  bool accept(char c);
+  void expect(char c);
 
   /// Walks through { "name": value, … }: stands before the next value, or, where this is false, behind the object.
-  [[gnu::noinline, gnu::cold]] bool next_member(bool& first, std::string& name) {
-    if (std::exchange(first, false)) {
-      expect('{');
-      if (accept('}')) return false;
-    } else if (!accept(',')) {
-      expect('}');
-      return false;
-    }
-    name = string();
-    expect(':');
-    return true;
-  }
+  bool next_member(bool& first, std::string& name);
 
-  [[gnu::noinline, gnu::cold]] unsigned hex4() {
-    unsigned code = 0;
-    for (int i = 0; i < 4; ++i) {
-      if (at_ == end_) refuse("a string has no end");
-      const char c = *at_++;
-      if (c >= '0' && c <= '9') code = code * 16 + unsigned(c - '0');
-      else if (c >= 'a' && c <= 'f') code = code * 16 + unsigned(c - 'a' + 10);
-      else if (c >= 'A' && c <= 'F') code = code * 16 + unsigned(c - 'A' + 10);
-      else refuse("\\u is not followed by four hexadecimal digits");
-    }
-    return code;
-  }
+  unsigned hex4();
 
-  [[gnu::noinline, gnu::cold]] void append_escape(std::string& out) {
-    if (at_ == end_) refuse("a string has no end");
-    switch (const char c = *at_++) {
-      case '"': case '\\': case '/': out += c; return;
-      case 'b': out += '\b'; return;
-      case 'f': out += '\f'; return;
-      case 'n': out += '\n'; return;
-      case 'r': out += '\r'; return;
-      case 't': out += '\t'; return;
-      case 'u': break;
-      default: refuse("an unknown escape sequence");
-    }
-    unsigned code = hex4();
-    if (code >= 0xd800 && code < 0xdc00) {
-      if (end_ - at_ < 6 || at_[0] != '\\' || at_[1] != 'u') refuse("half a surrogate pair");
-      at_ += 2;
-      const unsigned low = hex4();
-      if (low < 0xdc00 || low > 0xdfff) refuse("half a surrogate pair");
-      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    } else if (code >= 0xdc00 && code < 0xe000) {
-      refuse("half a surrogate pair");
-    }
-    if (code < 0x80) {
-      out += char(code);
-    } else {
-      const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-      out += char((0xf00 >> (more + 1) & 0xff) | code >> (6 * more));
-      for (int i = more; i-- > 0;) out += char(0x80 | (code >> (6 * i) & 0x3f));
-    }
-  }
+  void append_escape(std::string& out);
 
   /// A character of UTF-8 beyond ASCII.
-  [[gnu::noinline, gnu::cold]] void append_multibyte(std::string& out) {
-    const auto lead = static_cast<unsigned char>(*at_);
-    const int more = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    if (more == 0 || end_ - at_ <= more) refuse("it is not UTF-8");
-    unsigned code = lead & (0x3fu >> more);
-    for (int i = 1; i <= more; ++i) {
-      const auto next = static_cast<unsigned char>(at_[i]);
-      if (next >> 6 != 2) refuse("it is not UTF-8");
-      code = code << 6 | (next & 0x3f);
-    }
-    const bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
-    if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) refuse("it is not UTF-8");
-    out.append(at_, std::size_t(more) + 1);
-    at_ += more + 1;
-  }
+  void append_multibyte(std::string& out);
 
-  [[gnu::noinline, gnu::cold]] std::string string() {
-    expect('"');
-    std::string out;
-    for (;;) {
-      if (at_ == end_) refuse("a string has no end");
-      const char c = *at_;
-      if (static_cast<unsigned char>(c) < 0x20) refuse("a control character in a string");
-      if (static_cast<unsigned char>(c) >= 0x80) {
-        append_multibyte(out);
-        continue;
-      }
-      ++at_;
-      if (c == '"') return out;
-      if (c == '\\') append_escape(out);
-      else out += c;
-    }
-  }
+  std::string string();
 
-  [[gnu::noinline, gnu::cold]] Index integer() {
-    skip_space();
-    const char* const first = at_;
-    Index value = 0;
-    for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_)
-      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *at_ - '0', &value))
-        refuse("a number is too large");
-    if (at_ == first) refuse("a number that is not negative is missing");
-    if (*first == '0' && at_ - first > 1) refuse("a number begins with 0");
-    return value;
-  }
+  Index integer();
 
-  [[gnu::noinline, gnu::cold]] void parse_metadata(SafetensorsMetadata& metadata) {
-    std::string name;
-    for (bool first = true; next_member(first, name);) metadata.emplace_back(name, string());
-  }
+  void parse_metadata(SafetensorsMetadata& metadata);
 
-  [[gnu::noinline, gnu::cold]] DType parse_dtype(const std::string& tensor) {
-    const std::string name = string();
-    for (int i = 0; i <= int(DType::boolean); ++i)
-      if (name == safetensors_name(DType(i))) return DType(i);
-    fail("safetensors", {"'", path_, "': tensor '", tensor, "' has a type that is not supported: ", name});
-  }
+  DType parse_dtype(const std::string& tensor);
 
-  [[gnu::noinline, gnu::cold]] Shape parse_shape(const std::string& tensor) {
-    Shape shape;
-    expect('[');
-    if (accept(']')) return shape;
-    do {
-      const Index size = integer();
-      if (shape.n == max_dims)
-        fail("safetensors", {"'", path_, "': tensor '", tensor, "' has more than ", max_dims, " dimensions"});
-      shape.push_back(size);
-    } while (accept(','));
-    expect(']');
-    return shape;
-  }
+  Shape parse_shape(const std::string& tensor);
 
-  [[gnu::noinline, gnu::cold]] SafetensorsEntry parse_tensor(const std::string& name) {
-    SafetensorsEntry entry{name, {}, {}, nullptr, 0, 0};
-    bool dtype = false, shape = false, offsets = false;
-    std::string key;
-    for (bool first = true; next_member(first, key);) {
-      bool* const seen = key == "dtype" ? &dtype : key == "shape" ? &shape : key == "data_offsets" ? &offsets : nullptr;
-      if (!seen) refuse("a member other than dtype, shape and data_offsets");
-      if (std::exchange(*seen, true)) refuse_second(key);
-      if (seen == &dtype) {
-        entry.dtype = parse_dtype(name);
-      } else if (seen == &shape) {
-        entry.shape = parse_shape(name);
-      } else {
-        expect('[');
-        entry.begin = integer();
-        expect(',');
-        entry.end = integer();
-        expect(']');
-      }
-    }
-    if (!dtype || !shape || !offsets) refuse("a tensor lacks dtype, shape or data_offsets");
-    return entry;
-  }
+  SafetensorsEntry parse_tensor(const std::string& name);
 
   const char* at_;
   const char *begin_, *end_;
@@ -263,76 +88,25 @@ class SafetensorsParser {
 };
 
 /// The entries' addresses, so ordered that compare(&a, &b) < 0 where a stands before b.
-[[gnu::noinline, gnu::cold]] inline std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries,
-                                                   int (*compare)(const void*, const void*)) {
-  std::vector<const SafetensorsEntry*> order(entries.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = &entries[i];
-  if (!order.empty()) std::qsort(order.data(), order.size(), sizeof order[0], compare);
-  return order;
-}
+TERN_API std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries, int (*compare)(const void*, const void*));
 inline const SafetensorsEntry& entry_at(const void* pointer) {
   return **static_cast<const SafetensorsEntry* const*>(pointer);
 }
 
 /// Bytes of so many elements. False where they are more than an Index counts.
-inline bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
-  bytes = size_of(entry.dtype);
-  for (const Index size : entry.shape)
-    if (__builtin_mul_overflow(bytes, size, &bytes)) return false;
-  return true;
-}
+TERN_API bool count_bytes(const SafetensorsEntry& entry, Index& bytes);
 
 /// What is wrong with a tensor's place in the file, after the tensors before it filled so many bytes; empty: nothing.
-[[gnu::noinline, gnu::cold]] inline std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes) {
-  Index bytes;
-  if (!count_bytes(entry, bytes)) return text({"has too many elements: ", ShapeRef(entry.shape)});
-  if (entry.end < entry.begin) return "ends before it begins";
-  if (entry.end > data_bytes) return text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
-  if (entry.end - entry.begin != bytes)
-    return text({"does not have the ", bytes, " bytes of ", ShapeRef(entry.shape), " of ", safetensors_name(entry.dtype)});
-  if (entry.begin < filled) return text({"overlaps the tensor before it, which ends at ", filled});
-  if (entry.begin > filled) return text({"leaves a gap after byte ", filled});
-  return "";
-}
+TERN_API std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes);
 
 /// Each tensor has the bytes that its shape and type need, and together they fill the data without a gap.
-[[gnu::noinline, gnu::cold]] inline void check_layout(const SafetensorsHeader& header, Index data_bytes,
-                                                      const std::string& path) {
-  const auto by_offsets = [](const void* a, const void* b) {
-    const SafetensorsEntry &x = entry_at(a), &y = entry_at(b);
-    return x.begin != y.begin ? (x.begin < y.begin ? -1 : 1) : (x.end > y.end) - (x.end < y.end);
-  };
-  Index filled = 0;
-  for (const SafetensorsEntry* entry : sorted(header.tensors, by_offsets)) {
-    const std::string problem = misplaced(*entry, filled, data_bytes);
-    if (!problem.empty())
-      fail("safetensors", {"'", path, "': tensor '", entry->name, "' with data_offsets [", entry->begin, ", ", entry->end,
-                           "] ", problem});
-    filled = entry->end;
-  }
-  if (filled != data_bytes)
-    fail("safetensors", {"'", path, "': ", data_bytes - filled, " bytes at the end belong to no tensor"});
-}
+TERN_API void check_layout(const SafetensorsHeader& header, Index data_bytes, const std::string& path);
 
 }  // namespace detail
 
 /// Reads and checks what stands before the data: 8 bytes, the length of the header, and the header. `bytes` is the
 /// whole file; returns where the data begin.
-[[gnu::noinline, gnu::cold]] inline Index parse_safetensors(const char* bytes, Index size, const std::string& path,
-                                                            SafetensorsHeader& header) {
-  if (size < 8) fail("safetensors", {"'", path, "': is truncated: ", size, " bytes cannot hold the header's length"});
-  std::uint64_t length = 0;
-  for (int i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  if (length > std::uint64_t(max_safetensors_header))
-    fail("safetensors", {"'", path, "': the header's length is larger than allowed: ", std::to_string(length), " > ",
-                         max_safetensors_header});
-  if (Index(length) > size - 8)
-    fail("safetensors", {"'", path, "': is truncated: a header of ", Index(length), " bytes is announced, ", size - 8,
-                         " follow"});
-  detail::SafetensorsParser(bytes + 8, Index(length), path).parse(header);
-  detail::check_layout(header, size - 8 - Index(length), path);
-  return 8 + Index(length);
-}
+TERN_API Index parse_safetensors(const char* bytes, Index size, const std::string& path, SafetensorsHeader& header);
 
 /// A header as it stands in a file, and the order in which the data of its tensors follow.
 struct SafetensorsLayout {
@@ -342,35 +116,11 @@ struct SafetensorsLayout {
 
 /// Lays a file out as Python's writer does, the larger element types first, so that each tensor is aligned to its
 /// elements. Error where a name occurs twice or is not UTF-8.
-[[gnu::noinline, gnu::cold]] inline SafetensorsLayout layout_safetensors(
-    const std::vector<SafetensorsEntry>& tensors, const SafetensorsMetadata& metadata, const std::string& path) {
-  const auto as_python = [](const void* a, const void* b) {
-    constexpr int rank[] = {5, 6, 3, 2, 7, 4, 1, 0};
-    const SafetensorsEntry &x = detail::entry_at(a), &y = detail::entry_at(b);
-    return x.dtype != y.dtype ? rank[int(y.dtype)] - rank[int(x.dtype)] : x.name.compare(y.name);
-  };
-  SafetensorsLayout layout{"", detail::sorted(tensors, as_python)};
-  std::string json = "{";
-  const auto put = [&json](std::initializer_list<Piece> pieces) { json += text(pieces); };
-  for (const auto& [name, value] : metadata)
-    put({json.size() == 1 ? "\"__metadata__\":{" : ",", json_quoted(name), ":", json_quoted(value)});
-  if (!metadata.empty()) put({layout.order.empty() ? "}" : "},"});
-  Index filled = 0;
-  for (const SafetensorsEntry* entry : layout.order) {
-    put({json_quoted(entry->name), ":{\"dtype\":\"", safetensors_name(entry->dtype), "\",\"shape\":["});
-    for (int i = 0; i < entry->shape.n; ++i) put({i ? "," : "", entry->shape[i]});
-    const Index end = filled + entry->shape.numel() * size_of(entry->dtype);
-    put({"],\"data_offsets\":[", filled, ",", end, entry == layout.order.back() ? "]}" : "]},"});
-    filled = end;
-  }
-  json += '}';
-  json.append((8 - json.size() % 8) % 8, ' ');
-
-  for (int i = 0; i < 8; ++i) layout.head += char(json.size() >> (8 * i) & 0xff);
-  layout.head += json;
-  SafetensorsHeader unused;  // what a reader would refuse is not written
-  parse_safetensors(layout.head.data(), Index(layout.head.size()) + filled, path, unused);
-  return layout;
-}
+TERN_API SafetensorsLayout layout_safetensors(const std::vector<SafetensorsEntry>& tensors, const SafetensorsMetadata& metadata,
+                                              const std::string& path);
 
 }  // namespace tern::io
+
+#ifndef TERN_COMPILED
+#include "safetensors_header.ipp"
+#endif

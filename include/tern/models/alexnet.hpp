@@ -1,8 +1,5 @@
 // AlexNet (Krizhevsky: "One weird trick for parallelizing convolutional neural networks", 2014).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "conv_stack.hpp"
 
 namespace tern::inline TERN_BUILD::models {

@@ -1,8 +1,5 @@
 // A convolution without bias and the normalisation of its channels: what most networks for images are made of.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../nn/fusion.hpp"
 #include "../nn/init.hpp"
 

@@ -1,9 +1,6 @@
 // What AlexNet and VGG are made of: a stack of convolutions with relu and max-pooling between them, and dense layers
 // with dropout. The layers go by their places among all steps, as in a Sequential of PyTorch's.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../nn/convolution.hpp"
 #include "../nn/linear.hpp"
 #include "../ops/activations.hpp"

@@ -1,9 +1,6 @@
 // GoogLeNet (Szegedy and others: "Going deeper with convolutions", 2014) with batch normalisation, without its
 // auxiliary heads.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../nn/dropout.hpp"
 #include "../nn/linear.hpp"
 #include "inception.hpp"

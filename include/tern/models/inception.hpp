@@ -1,8 +1,5 @@
 // What GoogLeNet and Inception-v3 are made of: blocks of several branches side by side, whose results are concatenated.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/cat.hpp"
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"

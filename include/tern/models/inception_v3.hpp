@@ -1,9 +1,6 @@
 // Inception-v3 (Szegedy and others: "Rethinking the Inception architecture for computer vision", 2015), without its
 // auxiliary head.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../nn/dropout.hpp"
 #include "../nn/linear.hpp"
 #include "inception.hpp"
@@ -19,54 +16,11 @@ struct InceptionV3Options {
 namespace detail {
 
 // The five kinds of block, as torchvision names their layers.
-[[gnu::cold]] inline std::vector<Step> inception_a(Index pooled) {
-  return {{"branch1x1", From::input, 64},
-          {"branch5x5_1", From::input, 48},
-          {"branch5x5_2", From::previous, 64, 5},
-          {"branch3x3dbl_1", From::input, 64},
-          {"branch3x3dbl_2", From::previous, 96, 3},
-          {"branch3x3dbl_3", From::previous, 96, 3},
-          {"branch_pool", From::average, pooled}};
-}
-[[gnu::cold]] inline std::vector<Step> inception_b() {
-  return {{"branch3x3", From::input, 384, 3, 2},
-          {"branch3x3dbl_1", From::input, 64},
-          {"branch3x3dbl_2", From::previous, 96, 3},
-          {"branch3x3dbl_3", From::previous, 96, 3, 2},
-          {"", From::maximum, 0}};
-}
-[[gnu::cold]] inline std::vector<Step> inception_c(Index narrow) {
-  return {{"branch1x1", From::input, 192},
-          {"branch7x7_1", From::input, narrow},
-          {"branch7x7_2", From::previous, narrow, {1, 7}},
-          {"branch7x7_3", From::previous, 192, {7, 1}},
-          {"branch7x7dbl_1", From::input, narrow},
-          {"branch7x7dbl_2", From::previous, narrow, {7, 1}},
-          {"branch7x7dbl_3", From::previous, narrow, {1, 7}},
-          {"branch7x7dbl_4", From::previous, narrow, {7, 1}},
-          {"branch7x7dbl_5", From::previous, 192, {1, 7}},
-          {"branch_pool", From::average, 192}};
-}
-[[gnu::cold]] inline std::vector<Step> inception_d() {
-  return {{"branch3x3_1", From::input, 192},
-          {"branch3x3_2", From::previous, 320, 3, 2},
-          {"branch7x7x3_1", From::input, 192},
-          {"branch7x7x3_2", From::previous, 192, {1, 7}},
-          {"branch7x7x3_3", From::previous, 192, {7, 1}},
-          {"branch7x7x3_4", From::previous, 192, 3, 2},
-          {"", From::maximum, 0}};
-}
-[[gnu::cold]] inline std::vector<Step> inception_e() {
-  return {{"branch1x1", From::input, 320},
-          {"branch3x3_1", From::input, 384},
-          {"branch3x3_2a", From::previous, 384, {1, 3}},
-          {"branch3x3_2b", From::second_last, 384, {3, 1}},
-          {"branch3x3dbl_1", From::input, 448},
-          {"branch3x3dbl_2", From::previous, 384, 3},
-          {"branch3x3dbl_3a", From::previous, 384, {1, 3}},
-          {"branch3x3dbl_3b", From::second_last, 384, {3, 1}},
-          {"branch_pool", From::average, 192}};
-}
+TERN_API std::vector<Step> inception_a(Index pooled);
+TERN_API std::vector<Step> inception_b();
+TERN_API std::vector<Step> inception_c(Index narrow);
+TERN_API std::vector<Step> inception_d();
+TERN_API std::vector<Step> inception_e();
 
 }  // namespace detail
 
@@ -112,3 +66,7 @@ InceptionV3<D, T> inception_v3(InceptionV3Options options = {}) {
 }
 
 }  // namespace tern::models
+
+#ifndef TERN_COMPILED
+#include "inception_v3.ipp"
+#endif

@@ -1,8 +1,5 @@
 // MobileNetV2 (Sandler and others: "MobileNetV2: inverted residuals and linear bottlenecks", 2018).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../nn/dropout.hpp"
 #include "../nn/linear.hpp"
 #include "../ops/activations.hpp"

@@ -1,9 +1,6 @@
 // Residual networks (He and others: "Deep residual learning for image recognition", 2015), those with bottlenecks in
 // torchvision's form, which strides in the 3 x 3 convolution.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../nn/linear.hpp"
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"

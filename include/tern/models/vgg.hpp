@@ -1,8 +1,5 @@
 // VGG (Simonyan, Zisserman: "Very deep convolutional networks for large-scale image recognition", 2014).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../nn/init.hpp"
 #include "conv_stack.hpp"
 

@@ -1,8 +1,5 @@
 // Xception (Chollet: "Xception: deep learning with depthwise separable convolutions", 2016).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../nn/linear.hpp"
 #include "../ops/activations.hpp"
 #include "../ops/pooling.hpp"

@@ -1,8 +1,5 @@
 // Activations and reshapes as modules, for Sequential. They keep nothing.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/activations.hpp"
 #include "../ops/softmax.hpp"
 #include "module.hpp"

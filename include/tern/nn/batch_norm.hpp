@@ -1,8 +1,5 @@
 // BatchNorm1d, BatchNorm2d, BatchNorm3d.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/activations.hpp"
 #include "../ops/batch_norm.hpp"
 #include "module.hpp"
@@ -36,12 +33,7 @@ struct BatchNormCall {
 };
 
 /// Error unless x has one of two numbers of dimensions.
-[[gnu::noinline, gnu::cold]] inline void check_batch_norm_input(const char* layer, const Array* x, int least,
-                                                                int most) {
-  if (x && (x->ndim < least || x->ndim > most))
-    fail(layer, {"an input of ", least, least == most ? "" : " or ", least == most ? Piece("") : Piece(most),
-                 " dimensions is needed, not ", x->shape_ref()});
-}
+TERN_API void check_batch_norm_input(const char* layer, const Array* x, int least, int most);
 
 }  // namespace detail
 
@@ -95,3 +87,7 @@ TERN_BATCH_NORM(BatchNorm3d, 5, 5)
 #undef TERN_BATCH_NORM
 
 }  // namespace tern::nn
+
+#ifndef TERN_COMPILED
+#include "batch_norm.ipp"
+#endif

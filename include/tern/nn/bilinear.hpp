@@ -1,8 +1,5 @@
 // Bilinear: y_o = x1ᵀ W_o x2 + b_o.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "../ops/einsum.hpp"

@@ -1,8 +1,5 @@
 // Dropout of elements and of channels.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/dropout.hpp"
 #include "module.hpp"
 

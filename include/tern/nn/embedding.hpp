@@ -1,8 +1,5 @@
 // Embedding and EmbeddingBag: rows of a table, chosen by number.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/embedding.hpp"
 #include "../ops/random.hpp"
 #include "module.hpp"

@@ -1,8 +1,5 @@
 // Unfold and Fold: windows of images as columns, and back.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/fold.hpp"
 #include "module.hpp"
 

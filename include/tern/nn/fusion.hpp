@@ -1,9 +1,6 @@
 // A convolution and the batch normalisation behind it as one layer, for networks that are only evaluated: of a pair,
 // and of all pairs of a network.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/power.hpp"
 #include "batch_norm.hpp"
 #include "convolution.hpp"

@@ -1,8 +1,5 @@
 // GroupNorm, and InstanceNorm1d to 3d.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/group_norm.hpp"
 #include "batch_norm.hpp"
 

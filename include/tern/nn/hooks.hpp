@@ -1,9 +1,6 @@
 // Functions that run when a module is called, and when its gradient passes. Here is what a call without hooks compiles, a look at one
 // pointer, and what registering one does; a program that registers none compiles no more of it.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <utility>
 
 #include "../autograd/backward.hpp"

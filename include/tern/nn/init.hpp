@@ -1,9 +1,6 @@
 // How parameters start: nn::init::xavier_uniform_(layer.weight) and others. They write to the tensor in place, off the
 // tape.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <algorithm>
 #include <cmath>
 
@@ -18,12 +15,7 @@ enum class FanMode { fan_in, fan_out };
 namespace detail {
 
 /// Inputs and outputs of each unit: of [out, in, …] in and out times the sizes that are left.
-[[gnu::cold]] inline std::pair<double, double> fans(const char* op, const Array& x) {
-  if (x.ndim < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
-  double field = 1;
-  for (int i = 2; i < x.ndim; ++i) field *= double(x.dims[i]);
-  return {double(x.dims[1]) * field, double(x.dims[0]) * field};
-}
+TERN_API std::pair<double, double> fans(const char* op, const Array& x);
 
 }  // namespace detail
 
@@ -138,3 +130,7 @@ const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, double gain = 1) {
 }
 
 }  // namespace tern::nn::init
+
+#ifndef TERN_COMPILED
+#include "init.ipp"
+#endif

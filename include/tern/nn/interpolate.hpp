@@ -1,8 +1,5 @@
 // Upsample: images of another size.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/interpolate.hpp"
 #include "module.hpp"
 

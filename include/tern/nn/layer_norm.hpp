@@ -1,8 +1,5 @@
 // LayerNorm.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/layer_norm.hpp"
 #include "module.hpp"
 

@@ -1,8 +1,5 @@
 // Linear: y = x Wᵀ + b.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "../ops/matmul.hpp"
@@ -32,7 +29,7 @@ struct Linear : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return linear(x, weight, bias); }
 };
 
-TERN_INSTANCE(struct Linear<Cpu, float>)
-TERN_INSTANCE(struct Linear<Cuda, float>)
+TERN_CLASS_INSTANCE(Linear<Cpu, float>)
+TERN_CLASS_INSTANCE(Linear<Cuda, float>)
 
 }  // namespace tern::nn

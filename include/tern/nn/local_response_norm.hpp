@@ -1,8 +1,5 @@
 // LocalResponseNorm.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/local_response_norm.hpp"
 #include "module.hpp"
 

@@ -1,8 +1,5 @@
 // Losses as modules. They keep their options; what they compute stands with the functions.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/binary_cross_entropy.hpp"
 #include "../ops/cross_entropy.hpp"
 #include "../ops/losses.hpp"

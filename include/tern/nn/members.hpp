@@ -1,9 +1,6 @@
 // A module without its class: a walk over its tensors and over the modules below it. What is made from such a walk is compiled once,
 // and a class of modules costs little more than the list of its members.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -63,7 +60,7 @@ struct Member {
 };
 
 /// One pass over a module and all that is below it.
-class Walk {
+class TERN_API Walk {
  public:
   using Visit = void (*)(const void* context, const Member&);
   Walk(Visit visit, const void* context) : visit_(visit), context_(context) {}
@@ -96,20 +93,11 @@ class Walk {
     member(x);
     shorten(outside);
   }
-  [[gnu::noinline, gnu::cold]] std::size_t lengthen(Piece name) {
-    const std::size_t outside = path_.size();
-    path_ += text({outside ? "." : "", name});
-    return outside;
-  }
-  [[gnu::noinline, gnu::cold]] void shorten(std::size_t length) { path_.erase(length); }
+  std::size_t lengthen(Piece name);
+  void shorten(std::size_t length);
 
-  [[gnu::noinline, gnu::cold]] void module(const char* type, Extent extent, tern::detail::Lists* lists) {
-    visit_(context_, {.path = path_, .depth = depth_++, .type = type, .extent = extent, .lists = lists});
-  }
-  [[gnu::noinline, gnu::cold]] void tensor(const AnyTensor& x, const GradOps* grad_ops,
-                                           void (*overwrite)(const AnyTensor& to, const AnyTensor& from)) {
-    visit_(context_, {.path = path_, .depth = depth_, .tensor = x, .grad_ops = grad_ops, .overwrite = overwrite});
-  }
+  void module(const char* type, Extent extent, tern::detail::Lists* lists);
+  void tensor(const AnyTensor& x, const GradOps* grad_ops, void (*overwrite)(const AnyTensor& to, const AnyTensor& from));
   template <class X>
   static const GradOps* grad_ops() {
     if constexpr (std::is_base_of_v<Registered, X>) return &GradOpsFor<typename X::device_type, typename X::value_type>::table;
@@ -133,7 +121,7 @@ class Walk {
 }  // namespace detail
 
 /// Any module, which must live as long as this. Every module converts to it.
-class AnyModule {
+class TERN_API AnyModule {
  public:
   template <IsModule M>
   AnyModule(const M& module)
@@ -146,13 +134,14 @@ class AnyModule {
   }
 
  private:
-  [[gnu::noinline, gnu::cold]] void run(detail::Walk::Visit visit, const void* context) const {
-    detail::Walk walk(visit, context);
-    walk_(module_, walk);
-  }
+  void run(detail::Walk::Visit visit, const void* context) const;
 
   const void* module_;
   void (*walk_)(const void* module, detail::Walk& walk);
 };
 
 }  // namespace tern::nn
+
+#ifndef TERN_COMPILED
+#include "members.ipp"
+#endif

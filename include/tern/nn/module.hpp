@@ -1,9 +1,6 @@
 // Module: a layer or a network. TERN_FIELDS lists a module's members once; from that come parameters(), state_dict(), to(), clone(),
 // train() and the printed summary.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <utility>
 
 #include "../core/for_each.hpp"
@@ -84,20 +81,13 @@ struct PlacesOfAll<First, Rest...> {
 }  // namespace detail
 
 /// What every module is, whatever its device.
-class ModuleBase : public detail::Registered {
+class TERN_API ModuleBase : public detail::Registered {
  public:
   ModuleBase() {}
   explicit ModuleBase(bool training) : training_(training) {}
-  [[gnu::noinline, gnu::cold]] ModuleBase(ModuleBase&& other) noexcept
-      : Registered(other), hooks_(std::exchange(other.hooks_, nullptr)), training_(other.training_) {}
-  [[gnu::noinline, gnu::cold]] ModuleBase& operator=(ModuleBase&& other) noexcept {
-    std::swap(hooks_, other.hooks_);
-    training_ = other.training_;
-    return *this;
-  }
-  [[gnu::noinline, gnu::cold]] ~ModuleBase() {
-    if (hooks_) hooks_->destroy(hooks_);
-  }
+  ModuleBase(ModuleBase&& other) noexcept;
+  ModuleBase& operator=(ModuleBase&& other) noexcept;
+  ~ModuleBase();
 
   /// Whether layers that behave otherwise in training (dropout) do so.
   bool is_training() const { return training_; }
@@ -338,3 +328,7 @@ auto converted(const M& module, D2 device) {
   TERN_REBUILT_MODULE_(Self, __VA_ARGS__)
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "module.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Borders around images: ConstantPad, ZeroPad, ReflectionPad, ReplicationPad and CircularPad over 1, 2 or 3 dimensions.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/pad.hpp"
 #include "module.hpp"
 
@@ -10,13 +7,7 @@ namespace tern::inline TERN_BUILD::nn {
 namespace detail {
 
 /// {left, right, top, bottom, front, back} from these or from one number for all sides.
-[[gnu::noinline, gnu::cold]] inline Shape padding_of(const char* layer, int dims, const Shape& padding) {
-  if (padding.n != 1 && padding.n != 2 * dims)
-    fail(layer, {"one size or ", Index(2 * dims), " are needed, not ", padding});
-  Shape all;
-  for (int i = 0; i < 2 * dims; ++i) all.push_back(padding[padding.n == 1 ? 0 : i]);
-  return all;
-}
+TERN_API Shape padding_of(const char* layer, int dims, const Shape& padding);
 
 }  // namespace detail
 
@@ -59,3 +50,7 @@ TERN_PAD_MODULE(CircularPad3d, 3, circular)
 #undef TERN_PAD_MODULE
 
 }  // namespace tern::nn
+
+#ifndef TERN_COMPILED
+#include "pad.ipp"
+#endif

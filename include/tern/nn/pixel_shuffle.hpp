@@ -1,8 +1,5 @@
 // PixelShuffle, PixelUnshuffle, ChannelShuffle: channels as pixels and back.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/pixel_shuffle.hpp"
 #include "module.hpp"
 

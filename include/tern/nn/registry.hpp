@@ -1,8 +1,5 @@
 // Where every live module and parameter is, so that a member that its module does not list can be found.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <mutex>
 
 #include "../core/error.hpp"
@@ -23,24 +20,15 @@ struct Extent {
 using Lists = bool(const void* module, const void* address);
 
 /// A base of everything that a module must list: knows all its live instances.
-class Registered {
+class TERN_API Registered {
  public:
   Registered() noexcept { enter(); }
   Registered(const Registered&) noexcept { enter(); }
   Registered& operator=(const Registered&) noexcept { return *this; }
-  [[gnu::noinline, gnu::cold]] ~Registered() {
-    const std::lock_guard lock(mutex());
-    (previous_ ? previous_->next_ : first()) = next_;
-    if (next_) next_->previous_ = previous_;
-  }
+  ~Registered();
 
   /// An instance in `module`, other than the module itself, that it does not list; null if there is none.
-  [[gnu::noinline, gnu::cold]] static const Registered* find_unlisted(const Extent& module, Lists* lists) {
-    const std::lock_guard lock(mutex());
-    for (const Registered* r = first(); r; r = r->next_)
-      if (module.contains(r) && r != module.begin && !lists(module.begin, r)) return r;
-    return nullptr;
-  }
+  static const Registered* find_unlisted(const Extent& module, Lists* lists);
 
  private:
   // Never destroyed: modules may be static.
@@ -52,24 +40,17 @@ class Registered {
     static Registered* instance = nullptr;
     return instance;
   }
-  [[gnu::noinline, gnu::cold]] void enter() noexcept {
-    const std::lock_guard lock(mutex());
-    next_ = first();
-    if (next_) next_->previous_ = this;
-    first() = this;
-  }
+  void enter() noexcept;
 
   Registered* previous_ = nullptr;
   Registered* next_ = nullptr;
 };
 
 /// Error if a registered object is a member of the module but not listed.
-[[gnu::noinline, gnu::cold]] inline void check_members(const char* type, const Extent& module, Lists* lists) {
-  if (const Registered* member = Registered::find_unlisted(module, lists)) {
-    fail(type, {"a layer or parameter that is a member (at byte ",
-                Index(reinterpret_cast<const char*>(member) - static_cast<const char*>(module.begin)),
-                ") is not listed in TERN_FIELDS, so it would not be trained"});
-  }
-}
+TERN_API void check_members(const char* type, const Extent& module, Lists* lists);
 
 }  // namespace tern::detail
+
+#ifndef TERN_COMPILED
+#include "registry.ipp"
+#endif

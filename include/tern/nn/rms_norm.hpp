@@ -1,8 +1,5 @@
 // RMSNorm.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/rms_norm.hpp"
 #include "module.hpp"
 

@@ -1,8 +1,5 @@
 // Sequential: modules one after the other.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <tuple>
 
 #include "module.hpp"

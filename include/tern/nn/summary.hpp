@@ -1,39 +1,14 @@
 // A network as text: its modules with the shapes of their tensors, and the number of parameters.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "state_dict.hpp"
 
 namespace tern::inline TERN_BUILD::nn {
 
 /// One line a module: its name, its type, its tensors and their shapes; last the number of parameters.
-[[gnu::noinline, gnu::cold]] inline std::string summary(const AnyModule& module) {
-  struct Line {
-    std::size_t path, end;  // the length of the module's path; where in the text its line ends
-  };
-  std::string out;
-  std::vector<Line> lines;  // of the modules that the walk is in
-  module.each([&](const detail::Member& m) {
-    const std::size_t depth = std::size_t(m.depth), outer = depth ? lines[depth - 1].path : 0;
-    const std::string name = m.path.substr(outer ? outer + 1 : 0);
-    if (m.type) {
-      lines.resize(depth);
-      out += std::string(2 * depth, ' ') + (depth ? text({"(", name, "): ", m.type}) : m.type);
-      lines.push_back({m.path.size(), out.size()});
-      out += '\n';
-    } else {
-      // It stands on its module's line, even where other modules were listed before it.
-      const std::string tensor = text({"  ", name, " ", m.tensor.shape()});
-      out.insert(lines[depth - 1].end, tensor);
-      lines[depth - 1].end += tensor.size();
-    }
-  });
-  StateDict parameters;
-  detail::list_parameters(module, parameters);
-  Index total = 0;
-  for (const NamedTensor& p : parameters) total += p.tensor.numel();
-  return out + text({total, " parameters\n"});
-}
+TERN_API std::string summary(const AnyModule& module);
 
 }  // namespace tern::nn
+
+#ifndef TERN_COMPILED
+#include "summary.ipp"
+#endif

@@ -1,8 +1,5 @@
 // One layer of a transformer's encoder.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/activations.hpp"
 #include "../ops/dropout.hpp"
 #include "attention.hpp"

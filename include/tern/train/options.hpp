@@ -1,8 +1,5 @@
 // The options that all trainers share.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -38,23 +35,9 @@ struct Options {
 
 namespace detail {
 
-[[gnu::noinline, gnu::cold]] inline double parse_number(const char* name, const char* value) {
-  char* end = nullptr;
-  const double number = std::strtod(value, &end);
-  if (end == value || *end || !std::isfinite(number)) fail("options", {name, " wants a number, not '", value, "'"});
-  if (number < 0) fail("options", {name, " must not be negative: ", number});
-  return number;
-}
+TERN_API double parse_number(const char* name, const char* value);
 
-[[gnu::noinline, gnu::cold]] inline Index parse_index(const char* name, const char* value, Index least, Index most) {
-  char* end = nullptr;
-  errno = 0;
-  const Index number = std::strtoll(value, &end, 10);
-  if (end == value || *end || errno) fail("options", {name, " wants a whole number, not '", value, "'"});
-  if (number < least) fail("options", {name, " must be at least ", least, ", not ", number});
-  if (number > most) fail("options", {name, " must be at most ", most, ", not ", number});
-  return number;
-}
+TERN_API Index parse_index(const char* name, const char* value, Index least, Index most);
 
 /// An option: its name, and the member of its type. One that is a flag has no value.
 struct Option {
@@ -103,39 +86,13 @@ inline constexpr const char* options_help =
     "  --show N                 draw N mistakes at the end\n";
 
 /// Error unless an option's value is one of those that a trainer offers.
-[[gnu::noinline]] inline void check_choice(const char* name, const std::string& value,
-                                           std::initializer_list<const char*> offered) {
-  std::string list;
-  for (const char* const choice : offered) {
-    if (value == choice) return;
-    list += (list.empty() ? "" : " or ") + std::string(choice);
-  }
-  fail("options", {name, " must be ", list, ", not '", value, "'"});
-}
+TERN_API void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> offered);
 
 /// The command line over the given defaults. Error naming what is unknown, missing or out of range.
-[[gnu::noinline, gnu::cold]] inline Options parse_options(int argc, char** argv, Options options = {}) {
-  for (int i = 1; i < argc; ++i) {
-    const char* const name = argv[i];
-    if (std::strcmp(name, "--help") == 0 || std::strcmp(name, "-h") == 0) {
-      options.help = true;
-      continue;
-    }
-    const detail::Option* option = nullptr;
-    for (const detail::Option& each : detail::options)
-      if (std::strcmp(name, each.name) == 0) option = &each;
-    if (!option) fail("options", {"unknown option '", name, "'"});
-    if (option->flag) {
-      options.*option->flag = true;
-      continue;
-    }
-    const char* const value = ++i < argc ? argv[i] : "--";
-    if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " wants a value"});
-    if (option->text) options.*option->text = value;
-    else if (option->number) options.*option->number = detail::parse_number(name, value);
-    else options.*option->index = detail::parse_index(name, value, option->least, option->most);
-  }
-  return options;
-}
+TERN_API Options parse_options(int argc, char** argv, Options options = {});
 
 }  // namespace tern::train
+
+#ifndef TERN_COMPILED
+#include "options.ipp"
+#endif

@@ -1,8 +1,5 @@
 // A line that shows how far an epoch is; and Ctrl-C, which ends a training in good order.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <unistd.h>
 #include <algorithm>
 #include <csignal>
@@ -16,20 +13,10 @@ namespace tern::inline TERN_BUILD::train {
 
 /// `done` of `total` samples of an epoch after so many seconds, as one line: a bar, the share, loss, rate and time
 /// left.
-[[gnu::noinline]] inline std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds) {
-  constexpr int width = 30;
-  const double part = total > 0 ? std::min(1.0, double(done) / double(total)) : 0;
-  const int filled = int(width * part);
-  const double rate = seconds > 0 ? double(done) / seconds : 0;
-  char line[160];
-  std::snprintf(line, sizeof line, "epoch %lld [%.*s%.*s] %3.0f%%  loss %.4f  %.0f/s  %.0f s left", (long long)epoch,
-                filled, "##############################", width - filled, "..............................", 100 * part,
-                loss, rate, rate > 0 && done < total ? double(total - done) / rate : 0.0);
-  return line;
-}
+TERN_API std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds);
 
 /// On a terminal the line of an epoch, redrawn in place; elsewhere nothing: the receipts are plain lines.
-class Progress {
+class TERN_API Progress {
  public:
   Progress(Index total, Index epoch) : total_(total), epoch_(epoch), start_(now()), shows_(isatty(STDOUT_FILENO)) {}
   ~Progress() {
@@ -39,14 +26,10 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// True ten times a second, where there is a terminal.
-  [[gnu::noinline]] bool due() const { return shows_ && now() - drawn_ >= 0.1; }
+  bool due() const;
 
   /// So many samples are done.
-  [[gnu::noinline, gnu::cold]] void draw(Index done, double loss) {
-    drawn_ = now();
-    std::printf("\r\033[K%s", progress_text(epoch_, done, total_, loss, drawn_ - start_).c_str());
-    std::fflush(stdout);
-  }
+  void draw(Index done, double loss);
 
  private:
   Index total_, epoch_;
@@ -55,7 +38,7 @@ class Progress {
 };
 
 namespace detail {
-inline volatile std::sig_atomic_t interrupts = 0;
+extern TERN_API volatile std::sig_atomic_t interrupts;
 inline void on_interrupt(int) {
   interrupts = interrupts + 1;
   if (interrupts > 1) std::signal(SIGINT, SIG_DFL);  // the third ends the program at once
@@ -76,3 +59,7 @@ class InterruptGuard {
 };
 
 }  // namespace tern::train
+
+#ifndef TERN_COMPILED
+#include "progress.ipp"
+#endif

@@ -1,9 +1,6 @@
 // What a trainer keeps beside its loop: the timing of an epoch's phases, its receipt, the
 // trace of the device's work, the report and its drawing, and Ctrl-C. No template.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../device/device.hpp"
 #include "../device/events.hpp"
 #include "../io/file.hpp"
@@ -16,34 +13,16 @@
 
 namespace tern::inline TERN_BUILD::train {
 
-class Session {
+class TERN_API Session {
  public:
-  [[gnu::noinline, gnu::cold]] Session(const Options& options, const char* data, const char* device)
-      : path_(options.json), svg_(options.svg), trace_(options.trace), price_(options.price),
-        peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0),
-        report_{options.model, data, device, num_threads(), 0, {}} {
-    if (!trace_.empty()) ledger::start();
-  }
-  [[gnu::noinline, gnu::cold]] ~Session() {
-    if (!trace_.empty()) ledger::stop();
-  }
+  Session(const Options& options, const char* data, const char* device);
+  ~Session();
 
   bool interrupted() const { return guard_.interrupted(); }
   const Report& report() const { return report_; }
 
   /// Prints the receipt of an epoch and keeps it for the report; writes the epoch's trace.
-  [[gnu::noinline, gnu::cold]] void finish(Index epoch, const Receipt& receipt) {
-    std::fputs(receipt_text(epoch, receipt, peak_, price_).c_str(), stdout);
-    if (!trace_.empty()) {
-      ledger::write_trace(trace_);
-      ledger::start();
-    }
-    std::fflush(stdout);
-    report_.test_accuracy = receipt.test_accuracy;
-    report_.epochs.push_back(receipt);
-    if (!path_.empty()) io::write_file_atomically(path_, report_json(report_));
-    if (!svg_.empty()) io::write_file_atomically(svg_, learning_curve_svg(report_));
-  }
+  void finish(Index epoch, const Receipt& receipt);
 
  private:
   std::string path_, svg_, trace_;  // the files of the report, its drawing, and the time line
@@ -53,13 +32,9 @@ class Session {
 };
 
 /// The phases of one epoch. Call each *_done where that phase of a step ends; what remains is waiting for input.
-class EpochTimer {
+class TERN_API EpochTimer {
  public:
-  [[gnu::noinline, gnu::cold]] EpochTimer(Index epoch, Index samples)
-      : progress_(samples, epoch), start_(now()), last_(start_), flops_(profile::flops()) {
-    transfer_ = profile::transfer_seconds();
-    wait_ = profile::wait_seconds();
-  }
+  EpochTimer(Index epoch, Index samples);
 
   void input_done() { lap(receipt_.input_s); }
   void forward_done() { lap(receipt_.forward_s); }
@@ -74,20 +49,10 @@ class EpochTimer {
 
   /// The receipt so far: all but the loss and the accuracies. Before it, ask for a number that the epoch's last step gives: work
   /// that a device has still to do when this is called is not counted.
-  [[gnu::noinline, gnu::cold]] Receipt finish() {
-    receipt_.seconds = now() - start_;
-    receipt_.flops = profile::flops() - flops_;
-    receipt_.transfer_s = profile::transfer_seconds() - transfer_;
-    receipt_.wait_s = profile::wait_seconds() - wait_;
-    return receipt_;
-  }
+  Receipt finish();
 
  private:
-  [[gnu::noinline]] void lap(double& phase) {
-    const double time = now();
-    phase += time - last_;
-    last_ = time;
-  }
+  void lap(double& phase);
 
   Progress progress_;
   Receipt receipt_;
@@ -95,3 +60,7 @@ class EpochTimer {
 };
 
 }  // namespace tern::train
+
+#ifndef TERN_COMPILED
+#include "session.ipp"
+#endif

@@ -1,8 +1,5 @@
 // What changes an image's values and not their places.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 #include <initializer_list>
 #include <utility>
@@ -65,79 +62,24 @@ inline Values blend(Values a, Values b, Values factor) { return clamp(factor * a
 /// The brightness that the eye sees (Rec. 601).
 inline Values grey(const Values (&rgb)[3]) { return 0.2989f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2]; }
 
-[[gnu::noinline]] inline void adjust_brightness(Image& image, float factor) {
-  over_values(image, [factor](Values(&x)[1]) { x[0] = blend(x[0], 0, factor); });
-}
+TERN_API void adjust_brightness(Image& image, float factor);
 
-[[gnu::noinline]] inline void adjust_contrast(Image& image, float factor) {
-  Values sums = 0;  // what the last packet is filled up with adds nothing
-  if (image.channels() == 3)
-    over_pixels(image, [&sums](Values(&rgb)[3]) { sums = sums + grey(rgb); });
-  else
-    over_values(image, [&sums](Values(&x)[1]) { sums = sums + x[0]; });
-  float lanes[Values::size];
-  sums.store(lanes);
-  double sum = 0;
-  for (const float lane : lanes) sum += double(lane);
-  const float mean = float(sum / double(image.height() * image.width()));
-  over_values(image, [factor, mean](Values(&x)[1]) { x[0] = blend(x[0], mean, factor); });
-}
+TERN_API void adjust_contrast(Image& image, float factor);
 
-[[gnu::noinline]] inline void adjust_saturation(Image& image, float factor) {
-  over_pixels(image, [factor](Values(&rgb)[3]) {
-    const Values g = grey(rgb);
-    for (Values& x : rgb) x = blend(x, g, factor);
-  });
-}
+TERN_API void adjust_saturation(Image& image, float factor);
 
 /// Through hue, saturation and value, hue in sixths of the circle from red (Smith: "Color gamut transform pairs",
 /// 1978).
-[[gnu::noinline]] inline void adjust_hue(Image& image, float part) {
-  over_pixels(image, [part](Values(&rgb)[3]) {
-    const auto [r, g, b] = rgb;
-    const Values high = larger(larger(r, g), b), low = smaller(smaller(r, g), b), chroma = high - low;
-    const Values unit = where(chroma == Values(0), Values(1), chroma);
-    Values hue = where(high == r, (g - b) / unit, where(high == g, 2 + (b - r) / unit, 4 + (r - g) / unit));
-    hue = hue + 6 * part;
-    hue = where(hue < Values(0), hue + 6, hue);  // chroma 0: any hue will do
-    constexpr float corner[] = {5, 3, 1};
-    for (int c = 0; c < 3; ++c) {
-      Values k = hue + corner[c];
-      k = where(k >= Values(6), k - 6, k);
-      k = where(k >= Values(6), k - 6, k);
-      rgb[c] = high - chroma * clamp(smaller(k, 4 - k), 0, 1);
-    }
-  });
-}
+TERN_API void adjust_hue(Image& image, float part);
 
 }  // namespace detail
 
 /// (x - mean) / std of each channel.
-class Normalize {
+class TERN_API Normalize {
  public:
-  Normalize(std::initializer_list<float> mean, std::initializer_list<float> std) : channels_(Index(mean.size())) {
-    if (mean.size() != std.size() || mean.size() < 1 || mean.size() > 4)
-      fail("Normalize",
-           {"one to four means and as many stds are needed, not ", Index(mean.size()), " and ", Index(std.size())});
-    for (std::size_t c = 0; c < mean.size(); ++c) {
-      const float s = std.begin()[c];
-      if (!(s > 0)) fail("Normalize", {"std must be positive, not ", double(s)});
-      scale_[c] = 1 / s;
-      shift_[c] = -mean.begin()[c] / s;
-    }
-  }
+  Normalize(std::initializer_list<float> mean, std::initializer_list<float> std);
 
-  [[gnu::noinline]] void operator()(Image& image, Random&) const {
-    if (image.channels() != channels_)
-      fail("Normalize", {"an image of ", image.channels(), " channels has no ", channels_, " means"});
-    const Index n = image.height() * image.width();
-    for (Index c = 0; c < channels_; ++c) {
-      float* plane[] = {image.data() + c * n};
-      detail::over_planes(plane, n, [scale = scale_[c], shift = shift_[c]](detail::Values(&x)[1]) {
-        x[0] = multiply_add(x[0], scale, shift);
-      });
-    }
-  }
+  void operator()(Image& image, Random&) const;
 
  private:
   Index channels_;
@@ -146,31 +88,11 @@ class Normalize {
 
 /// Brightness, contrast, saturation and hue changed by factors drawn evenly, in an order drawn as well. The image must
 /// hold values in [0, 1]: it comes before Normalize. Grey images have no saturation and no hue.
-class ColorJitter {
+class TERN_API ColorJitter {
  public:
-  explicit ColorJitter(const ColorJitterOptions& options) : options_(options) {
-    for (const float part : {options.brightness, options.contrast, options.saturation})
-      if (!(part >= 0))
-        fail("ColorJitter", {"brightness, contrast and saturation must not be negative: ", double(part)});
-    if (!(options.hue >= 0 && options.hue <= 0.5f))
-      fail("ColorJitter", {"hue must lie in [0, 0.5], not ", double(options.hue)});
-  }
+  explicit ColorJitter(const ColorJitterOptions& options);
 
-  [[gnu::noinline]] void operator()(Image& image, Random& random) const {
-    if (image.channels() != 1 && image.channels() != 3)
-      fail("ColorJitter", {"an image of ", image.channels(), " channels has no colours"});
-    int order[] = {0, 1, 2, 3};
-    for (int i = 4; i-- > 1;) std::swap(order[i], order[random.below(i + 1)]);
-    const float brightness = factor(random, options_.brightness), contrast = factor(random, options_.contrast);
-    const float saturation = factor(random, options_.saturation), hue = random.uniform(-options_.hue, options_.hue);
-    const bool colours = image.channels() == 3;
-    for (const int which : order) {
-      if (which == 0 && options_.brightness > 0) detail::adjust_brightness(image, brightness);
-      if (which == 1 && options_.contrast > 0) detail::adjust_contrast(image, contrast);
-      if (which == 2 && options_.saturation > 0 && colours) detail::adjust_saturation(image, saturation);
-      if (which == 3 && options_.hue > 0 && colours) detail::adjust_hue(image, hue);
-    }
-  }
+  void operator()(Image& image, Random& random) const;
 
  private:
   static float factor(Random& random, float part) { return random.uniform(part < 1 ? 1 - part : 0, 1 + part); }
@@ -179,3 +101,7 @@ class ColorJitter {
 };
 
 }  // namespace tern::data::transforms
+
+#ifndef TERN_COMPILED
+#include "colour.ipp"
+#endif

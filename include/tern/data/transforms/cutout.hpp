@@ -1,8 +1,5 @@
 // Squares cut out of an image.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <algorithm>
 
 #include "../image.hpp"
@@ -16,24 +13,14 @@ struct CutoutOptions {
 
 /// Squares of `length` whose centres are drawn evenly; what of them lies outside of the image is lost.
 /// (DeVries, Taylor: "Improved regularization of convolutional neural networks with cutout", 2017.)
-class Cutout {
+class TERN_API Cutout {
  public:
   explicit Cutout(Index length, const CutoutOptions& options = {}) : length_(length), options_(options) {
     if (length < 1) fail("Cutout", {"length must be at least 1, not ", length});
     if (options.holes < 0) fail("Cutout", {"holes must not be negative: ", options.holes});
   }
 
-  [[gnu::noinline]] void operator()(Image& image, Random& random) const {
-    for (int hole = 0; hole < options_.holes; ++hole) {
-      const Index top = random.below(image.height()) - length_ / 2, left = random.below(image.width()) - length_ / 2;
-      const Index first = std::max<Index>(left, 0), last = std::min(left + length_, image.width());
-      for (Index c = 0; c < image.channels(); ++c)
-        for (Index y = std::max<Index>(top, 0); y < std::min(top + length_, image.height()); ++y) {
-          float* const row = image.data() + (c * image.height() + y) * image.width();
-          std::fill(row + first, row + last, options_.fill);
-        }
-    }
-  }
+  void operator()(Image& image, Random& random) const;
 
  private:
   Index length_;
@@ -41,3 +28,7 @@ class Cutout {
 };
 
 }  // namespace tern::data::transforms
+
+#ifndef TERN_COMPILED
+#include "cutout.ipp"
+#endif

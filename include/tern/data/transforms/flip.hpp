@@ -1,8 +1,5 @@
 // Mirror images.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <algorithm>
 
 #include "../../expr/packet.hpp"
@@ -15,39 +12,16 @@ namespace detail {
 using RowPart = expr::vector_t<float, 4>;
 
 /// The values in the other order.
-inline RowPart reversed(RowPart x) {
-#if defined(__clang__)
-  return __builtin_shufflevector(x, x, 3, 2, 1, 0);
-#else
-  return __builtin_shuffle(x, expr::vector_t<std::int32_t, 4>{3, 2, 1, 0});
-#endif
-}
+TERN_API RowPart reversed(RowPart x);
 
 /// Turns a row of pixels round: parts from both ends, what is left in the middle one by one.
-inline void reverse_row(float* row, Index n) {
-  constexpr Index size = 4;
-  float *left = row, *right = row + n;
-  for (; right - left >= 2 * size; left += size, right -= size) {
-    RowPart a, b;
-    __builtin_memcpy(&a, left, sizeof a);
-    __builtin_memcpy(&b, right - size, sizeof b);
-    a = reversed(a), b = reversed(b);
-    __builtin_memcpy(left, &b, sizeof b);
-    __builtin_memcpy(right - size, &a, sizeof a);
-  }
-  std::reverse(left, right);
-}
+TERN_API void reverse_row(float* row, Index n);
 
-[[gnu::noinline]] inline void flip_rows(Image& image) {
-  for (Index row = 0; row < image.channels() * image.height(); ++row)
-    reverse_row(image.data() + row * image.width(), image.width());
-}
+TERN_API void flip_rows(Image& image);
 
 
 /// Error unless p is a probability.
-[[gnu::noinline, gnu::cold]] inline void check_probability(const char* op, double p) {
-  if (!(p >= 0 && p <= 1)) fail(op, {"p must lie in [0, 1], not ", p});
-}
+TERN_API void check_probability(const char* op, double p);
 
 }  // namespace detail
 
@@ -65,21 +39,18 @@ class RandomHorizontalFlip {
 };
 
 /// Above becomes below, with probability p.
-class RandomVerticalFlip {
+class TERN_API RandomVerticalFlip {
  public:
   explicit RandomVerticalFlip(double p = 0.5) : p_(p) { detail::check_probability("RandomVerticalFlip", p); }
 
-  [[gnu::noinline]] void operator()(Image& image, Random& random) const {
-    if (!random.chance(p_)) return;
-    const Index width = image.width();
-    for (Index c = 0; c < image.channels(); ++c) {
-      float *top = image.data() + c * image.height() * width, *bottom = top + (image.height() - 1) * width;
-      for (; top < bottom; top += width, bottom -= width) std::swap_ranges(top, top + width, bottom);
-    }
-  }
+  void operator()(Image& image, Random& random) const;
 
  private:
   double p_;
 };
 
 }  // namespace tern::data::transforms
+
+#ifndef TERN_COMPILED
+#include "flip.ipp"
+#endif

@@ -51,7 +51,7 @@ struct GradOpsFor {
   static constexpr GradOps table{&accumulate, &add_in_place, &sum_to, &fill, &has_nan, &detail::record_view, &detail::device_ops<D>};
 };
 
-TERN_INSTANCE(struct GradOpsFor<Cpu, float>)
-TERN_INSTANCE(struct GradOpsFor<Cuda, float>)
+TERN_CLASS_INSTANCE(GradOpsFor<Cpu, float>)
+TERN_CLASS_INSTANCE(GradOpsFor<Cuda, float>)
 
 }  // namespace tern

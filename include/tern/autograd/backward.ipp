@@ -1,0 +1,44 @@
+// What backward.hpp declares and is no template.
+#pragma once
+#include "backward.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImpl* gradient) {
+  if (!grad_node(output)) fail(op, {"the tensor does not require a gradient and was not computed from one that does"});
+  if (!gradient) {
+    if (output->numel != 1)
+      fail(op, {"a gradient must be given for an output of more than one element: ", output->shape_ref()});
+  } else if (!same_shape(*output, *gradient)) {
+    fail(op, {"the gradient's shape ", gradient->shape_ref(), " differs from the output's ", output->shape_ref()});
+  }
+  if (gradient) {
+    retain(gradient);
+    return gradient;
+  }
+  const GradOps& ops = *output->node->ops;
+  Owned ones(ops.device->allocate(output->dtype, output->shape_ref(), output->ordinal));
+  ops.fill(1, *ones.impl);
+  return ones.take();
+}
+
+[[gnu::noinline]] TERN_INLINE void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph, const Here& here) {
+  const Site at(here);
+  TensorImpl* const seed = seed_gradient("backward", output, gradient);
+  Backward pass(retain_graph || create_graph, create_graph);
+  pass.start(output->node, seed);
+  pass.run();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void require_grad(TensorImpl* p, bool on, const GradOps* ops) {
+  if (on == (p->node != nullptr)) return;
+  if (!on) {
+    if (!p->node->leaf) fail("requires_grad_", {"only a leaf can stop requiring a gradient; use detach()"});
+    release_node(std::exchange(p->node, nullptr));
+    return;
+  }
+  if (p->inference) fail("requires_grad_", {"the tensor was made in inference mode; clone() it outside"});
+  p->node = new_leaf(ops);
+}
+
+}  // namespace tern::detail

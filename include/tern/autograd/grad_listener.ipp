@@ -1,0 +1,22 @@
+// What grad_listener.hpp declares and is no template.
+#pragma once
+#include "grad_listener.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+TERN_INLINE void GradListener::accumulate_into(std::size_t leaf, const AnyTensor& memory) {
+  if (leaf >= leaves_.size()) fail("accumulate_into", {"no leaf ", Index(leaf), " of ", Index(leaves_.size())});
+  if (memory.defined()) check_memory(leaves_[leaf], memory);
+  detail::release(std::exchange(listened_[leaf].node->extra->memory,
+                                memory.defined() ? detail::new_detached(memory.impl()) : nullptr));
+}
+
+TERN_INLINE void GradListener::check_memory(const AnyTensor& leaf, const AnyTensor& memory) {
+  const TensorImpl &x = *leaf.impl(), &y = *memory.impl();
+  if (leaf.device_name() != memory.device_name() || x.dtype != y.dtype || x.ordinal != y.ordinal || !same_shape(x, y))
+    fail("accumulate_into", {"the memory is ", memory.device_name(), ":", Index(y.ordinal), " ", name_of(y.dtype), " ",
+                             y.shape_ref(), ", the leaf ", leaf.device_name(), ":", Index(x.ordinal), " ", name_of(x.dtype), " ",
+                             x.shape_ref()});
+}
+
+}  // namespace tern

@@ -1,0 +1,112 @@
+// What leaf_gradient.hpp declares and is no template.
+#pragma once
+#include "leaf_gradient.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void GradLock::wait() {
+  while (state_.exchange(awaited, std::memory_order_acquire) != open) state_.wait(awaited, std::memory_order_relaxed);
+}
+
+TERN_INLINE void accumulate_grad(Node* leaf, TensorImpl* g, bool differentiable) {
+  Owned held(g);
+  const GradLock lock(leaf);
+  if (!leaf->gradient && !differentiable && !(sole_owner(g) && is_dense(*g))) {
+    leaf->gradient = copied(*leaf->ops->device, g);
+    return;
+  }
+  add_to(leaf->gradient, held.take(), leaf->ops, differentiable);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void accumulate_grad_in(TensorImpl* memory, Node* leaf, TensorImpl* g) {
+  Owned held(g);
+  const GradLock lock(leaf);
+  const DeviceOps& device = *leaf->ops->device;
+  if (leaf->gradient == memory) return leaf->ops->add_in_place(memory, held.take());
+  device.copy(*memory, leaf->gradient ? *leaf->gradient : *g);
+  bump_version(memory);
+  if (leaf->gradient) leaf->ops->add_in_place(memory, held.take());
+  retain(memory);
+  release(std::exchange(leaf->gradient, memory));
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* run_hooks(Hook* hook, TensorImpl* g) {
+  Owned shown(g);
+  for (; hook; hook = hook->next) {
+    TensorImpl* const replacement = hook->call(hook->closure, shown.impl);
+    if (replacement) release(std::exchange(shown.impl, replacement));
+  }
+  return shown.take();
+}
+
+TERN_INLINE PendingLeaves::~PendingLeaves() {
+  for (Pending& p : table_) {
+    release(p.gradient);
+    if (p.leaf) release_node(p.leaf);
+  }
+}
+
+TERN_INLINE void PendingLeaves::count(Node* leaf) {
+  if (2 * (used_ + 1) > table_.size()) grow();
+  Pending& p = place_of(leaf);
+  if (!p.leaf) {
+    p.leaf = leaf;
+    leaf->refs.increase();
+    ++used_;
+  }
+  ++p.edges;
+}
+
+TERN_INLINE void PendingLeaves::start() {
+  std::vector<GradListener*> told;
+  for (std::size_t i = 0; i < table_.size(); ++i) {
+    GradListener* const listener = table_[i].leaf ? table_[i].leaf->extra->listener : nullptr;
+    bool first = listener;
+    for (GradListener* other : told) first = first && other != listener;
+    if (!first) continue;
+    told.push_back(listener);
+  }
+  for (GradListener* listener : told) {
+    std::vector<std::size_t> unused;
+    for (std::size_t i = 0; i < listener->listened_.size(); ++i)
+      if (!place_of(listener->listened_[i].node).leaf) unused.push_back(i);
+    listener->on_start(unused);
+  }
+}
+
+TERN_INLINE void PendingLeaves::arrive(Node* leaf, TensorImpl* g, bool differentiable) {
+  Owned held(g);
+  Pending& p = place_of(leaf);
+  if (!p.leaf) {  // it has hooks since the edges were counted
+    if (g) add(leaf, held.take(), differentiable);
+    return;
+  }
+  if (g) {
+    p.reached = true;
+    if (leaf->extra->before) add_to(p.gradient, held.take(), leaf->ops, differentiable);
+    else add(leaf, held.take(), differentiable);
+  }
+  if (--p.edges == 0) complete_.push_back(&p);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void PendingLeaves::finish(bool differentiable) {
+  for (std::size_t i = 0; i < complete_.size(); ++i) finish(*complete_[i], differentiable);
+  complete_.clear();
+}
+
+TERN_INLINE void PendingLeaves::finish(Pending& p, bool differentiable) {
+  NodeExtra& extra = *p.leaf->extra;
+  if (p.gradient) add(p.leaf, run_hooks(extra.before, std::exchange(p.gradient, nullptr)), differentiable);
+  if (p.reached)
+    for (Hook* hook = extra.after_accumulate; hook; hook = hook->next) hook->call(hook->closure, p.leaf->gradient);
+  if (extra.listener) extra.listener->on_ready(extra.place);
+}
+
+TERN_INLINE PendingLeaves::Pending& PendingLeaves::place_of(const Node* leaf) {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t at = (reinterpret_cast<std::uintptr_t>(leaf) >> 6) * 0x9E3779B97F4A7C15u >> 32 & mask;
+  while (table_[at].leaf && table_[at].leaf != leaf) at = (at + 1) & mask;
+  return table_[at];
+}
+
+}  // namespace tern::detail

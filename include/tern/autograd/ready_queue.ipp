@@ -1,0 +1,40 @@
+// What ready_queue.hpp declares and is no template.
+#pragma once
+#include "ready_queue.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+TERN_INLINE void ReadyQueue::push(Node* node) {
+  if (size_ == room_) [[unlikely]] grow();
+  node->queued = true;
+  std::uint32_t at = size_++;
+  for (; at > 0 && nodes_[(at - 1) / 2]->sequence < node->sequence; at = (at - 1) / 2) nodes_[at] = nodes_[(at - 1) / 2];
+  nodes_[at] = node;
+}
+
+TERN_INLINE Node* ReadyQueue::pop() {
+  Node* const top = nodes_[0];
+  Node* const last = nodes_[--size_];
+  for (std::uint32_t at = 0, child = 1; size_ > 0; at = child, child = 2 * at + 1) {
+    if (child + 1 < size_ && nodes_[child + 1]->sequence > nodes_[child]->sequence) ++child;
+    if (child >= size_ || nodes_[child]->sequence <= last->sequence) {
+      nodes_[at] = last;
+      break;
+    }
+    nodes_[at] = nodes_[child];
+  }
+  top->queued = false;
+  return top;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void ReadyQueue::grow() {
+  const int size_class = memory::class_of(2 * room_ * sizeof(Node*));
+  auto* const larger = static_cast<Node**>(memory::allocate(size_class));
+  std::memcpy(larger, nodes_, size_ * sizeof(Node*));
+  if (nodes_ != first_) memory::deallocate(nodes_, size_class_);
+  nodes_ = larger;
+  room_ *= 2;
+  size_class_ = size_class;
+}
+
+}  // namespace tern::detail

@@ -1,0 +1,20 @@
+// What element_error.hpp declares and is no template.
+#pragma once
+#include "element_error.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_element(const char* op, BadElement what, Index number, Index size, Index position,
+                                                             const char* found) {
+  switch (what) {
+    case BadElement::index:
+      if (size == 0) fail(op, {"no index is in range for a dimension of size 0", found});
+      fail(op, {"index ", number, " is out of range for a dimension of size ", size, found});
+    case BadElement::target:
+      fail(op, {"target ", number, " at position ", position, " is out of range [0, ", size - 1, "]", found});
+    case BadElement::probability: break;
+  }
+  fail(op, {"an element of the input is outside [0, 1]", found});
+}
+
+}  // namespace tern

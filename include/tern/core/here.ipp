@@ -1,0 +1,9 @@
+// What here.hpp declares and is no template.
+#pragma once
+#include "here.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+TERN_INLINE constinit thread_local const Here* outermost_site = nullptr;
+
+}  // namespace tern::detail

@@ -1,0 +1,61 @@
+// What parallel.hpp declares and is no template.
+#pragma once
+#include "parallel.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+TERN_INLINE constinit std::atomic<int> threads_in_use{0};
+
+TERN_INLINE constinit thread_local int leased_threads = 0;
+
+}  // namespace tern::detail
+
+namespace tern::inline TERN_BUILD {
+
+[[gnu::noinline]] TERN_INLINE ThreadLease::ThreadLease(int wanted)
+    : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
+  if (!detail::may_start_team()) wanted = 1;
+  else if (outer_) wanted = std::min(wanted, outer_);
+  else if (wanted > 1) wanted = taken_ = take(wanted);
+  count_ = detail::leased_threads = wanted;
+  if (openmp_ != count_) detail::set_openmp_threads(count_);
+}
+
+[[gnu::noinline]] TERN_INLINE ThreadLease::~ThreadLease() {
+  if (openmp_ != count_) detail::set_openmp_threads(openmp_);
+  if (taken_) detail::threads_in_use.fetch_sub(taken_);
+  detail::leased_threads = outer_;
+}
+
+[[gnu::noinline]] TERN_INLINE int ThreadLease::take(int wanted) {
+  int used = detail::threads_in_use, count;
+  do count = std::max(1, std::min(wanted, num_threads() - used));
+  while (!detail::threads_in_use.compare_exchange_weak(used, used + count));
+  return count;
+}
+
+}  // namespace tern
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline]] TERN_INLINE void run_chunks(Index n, Index grain, void (*body)(const void*, Index, Index), const void* f) {
+  const Index chunks = (n + grain - 1) / grain;
+  const ThreadLease lease(int(std::min<Index>(chunks, num_threads())));
+  std::exception_ptr error;
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(lease.count()) schedule(static) if (lease.count() > 1)
+#endif
+  for (Index chunk = 0; chunk < chunks; ++chunk) {
+    try {
+      body(f, chunk * grain, std::min(n, (chunk + 1) * grain));
+    } catch (...) {
+#if defined(_OPENMP)
+#pragma omp critical(tern_parallel_for)
+#endif
+      error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace tern::detail

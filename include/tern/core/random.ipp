@@ -1,0 +1,9 @@
+// What random.hpp declares and is no template.
+#pragma once
+#include "random.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+TERN_INLINE constinit std::atomic<std::uint64_t> random_seed{5489}, random_stream{0};
+
+}  // namespace tern::detail

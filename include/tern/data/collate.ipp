@@ -1,0 +1,18 @@
+// What collate.hpp declares and is no template.
+#pragma once
+#include "collate.hpp"
+
+namespace tern::inline TERN_BUILD::data::detail {
+
+[[gnu::noinline]] TERN_INLINE Shape stacked_shape(const Array& first, const Array& x, Index n, Index i) {
+  if (!same_shape(first, x))
+    fail("default_collate", {"samples differ in shape: sample 0 of the batch is ", first.shape_ref(), ", sample ", i,
+                             " is ", x.shape_ref(), "; collate them with a function of your own"});
+  if (first.ndim == max_dims) fail("default_collate", {"samples have too many dimensions: ", first.shape_ref()});
+  Shape shape;
+  shape.push_back(n);
+  for (int k = 0; k < first.ndim; ++k) shape.push_back(first.dims[k]);
+  return shape;
+}
+
+}  // namespace tern::data::detail

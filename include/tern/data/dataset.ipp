@@ -1,0 +1,17 @@
+// What dataset.hpp declares and is no template.
+#pragma once
+#include "dataset.hpp"
+
+namespace tern::inline TERN_BUILD::data::detail {
+
+[[gnu::noinline]] TERN_INLINE void gather_rows(const Array& out, const Array& x, std::span<const Index> rows) {
+  if (out.numel == 0) return;
+  const std::size_t bytes = std::size_t(out.numel / out.dims[0] * size_of(x.dtype));
+  char* to = out.data;
+  for (const Index row : rows) {
+    std::memcpy(to, x.data + std::size_t(row) * bytes, bytes);
+    to += bytes;
+  }
+}
+
+}  // namespace tern::data::detail

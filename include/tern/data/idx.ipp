@@ -1,0 +1,31 @@
+// What idx.hpp declares and is no template.
+#pragma once
+#include "idx.hpp"
+
+namespace tern::inline TERN_BUILD::data {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const Shape& expected, Index max_size) {
+  io::GzipReader reader(path);
+  const auto next = [&reader] {
+    unsigned char bytes[4];
+    reader.read(bytes, 4);
+    return Index(bytes[0]) << 24 | Index(bytes[1]) << 16 | Index(bytes[2]) << 8 | Index(bytes[3]);
+  };
+  const Index magic = next(), expected_magic = 0x800 + expected.n;
+  if (magic != expected_magic)
+    fail("idx", {"'", path, "': begins with the number ", magic, ", not ", expected_magic,
+                 ": it should hold unsigned bytes, dimensions: ", expected.n});
+  Shape shape = expected;
+  for (Index& size : shape) size = next();
+  bool fits = true;
+  for (int i = 0; i < shape.n; ++i) fits &= expected[i] < 0 ? shape[i] <= max_size : shape[i] == expected[i];
+  if (!fits)
+    fail("idx", {"'", path, "': has the sizes ", ShapeRef(shape), ", not ", ShapeRef(expected),
+                 ", where -1 is any up to ", max_size});
+  Tensor<Cpu, std::uint8_t> out = empty<Cpu, std::uint8_t>(shape);
+  reader.read(out.data(), out.numel());
+  reader.expect_end();
+  return out;
+}
+
+}  // namespace tern::data

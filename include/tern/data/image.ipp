@@ -1,0 +1,22 @@
+// What image.hpp declares and is no template.
+#pragma once
+#include "image.hpp"
+
+namespace tern::inline TERN_BUILD::data {
+
+[[gnu::noinline]] TERN_INLINE float* Image::replace(Index channels, Index height, Index width) {
+  const Index size = channels * height * width;
+  if (replacements_left_-- == 1 && target_ && size == target_size_) {
+    pixels_ = target_;
+  } else {
+    std::vector<float>& room = rooms_[in_room_ = !in_room_];
+    if (Index(room.size()) < size) room.resize(std::size_t(size));
+    pixels_ = room.data();
+  }
+  channels_ = channels;
+  height_ = height;
+  width_ = width;
+  return pixels_;
+}
+
+}  // namespace tern::data

@@ -1,0 +1,21 @@
+// What plain_or_gzip.hpp declares and is no template.
+#pragma once
+#include "plain_or_gzip.hpp"
+
+namespace tern::inline TERN_BUILD::data::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string find_plain_or_gzip(const std::string& folder, const std::string& name) {
+  std::string path = text({folder, "/", name});
+  if (io::exists(path)) return path;
+  path += ".gz";
+  if (io::exists(path)) return path;
+  return "";
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string plain_or_gzip(const char* set, const std::string& folder, const std::string& name) {
+  std::string path = find_plain_or_gzip(folder, name);
+  if (path.empty()) fail(set, {"'", folder, "': has neither ", name, " nor ", name, ".gz"});
+  return path;
+}
+
+}  // namespace tern::data::detail

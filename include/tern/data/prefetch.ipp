@@ -1,0 +1,75 @@
+// What prefetch.hpp declares and is no template.
+#pragma once
+#include "prefetch.hpp"
+
+namespace tern::inline TERN_BUILD::data::detail {
+
+[[gnu::cold]] TERN_INLINE Prefetcher::Prefetcher(Make make, void* context, Index count, int workers, Index slots)
+    : make_(make), context_(context), count_(count), slots_(std::size_t(slots)), threads_(std::size_t(workers)) {
+  for (; started_ < workers; ++started_)
+    if (pthread_create(&threads_[std::size_t(started_)], nullptr, &Prefetcher::enter, this) != 0) {
+      stop();
+      fail("loader", {"the system gives no more threads: worker ", started_ + 1, " of ", workers, " cannot start"});
+    }
+}
+
+[[gnu::cold]] TERN_INLINE Prefetcher::~Prefetcher() {
+  stop();
+  pthread_cond_destroy(&made_);
+  pthread_cond_destroy(&room_);
+  pthread_mutex_destroy(&mutex_);
+}
+
+[[gnu::noinline]] TERN_INLINE Index Prefetcher::next(double& seconds_waited) {
+  const Index index = taken_ % Index(slots_.size());
+  Slot& slot = slots_[std::size_t(index)];
+  const double start = now();
+  {
+    const Lock lock(mutex_);
+    if (begun_ > taken_) {
+      while (!slot.ready) pthread_cond_wait(&made_, &mutex_);
+      seconds_waited += now() - start;
+      slot.ready = false;
+      if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
+      return index;
+    }
+    ++begun_;
+  }
+  make_(context_, taken_, index);
+  seconds_waited += now() - start;
+  return index;
+}
+
+TERN_INLINE void Prefetcher::work() {
+  const Lock lock(mutex_);
+  for (;;) {
+    while (!stopped_ && begun_ < count_ && begun_ - taken_ == Index(slots_.size())) {
+      ++sleeping_;
+      pthread_cond_wait(&room_, &mutex_);
+      --sleeping_;
+    }
+    if (stopped_ || begun_ == count_) return;
+    const Index item = begun_++, index = item % Index(slots_.size());
+    Slot& slot = slots_[std::size_t(index)];
+    pthread_mutex_unlock(&mutex_);
+    try {
+      make_(context_, item, index);
+    } catch (...) {
+      slot.error = std::current_exception();
+    }
+    pthread_mutex_lock(&mutex_);
+    slot.ready = true;
+    if (item == taken_) pthread_cond_signal(&made_);
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Prefetcher::stop() {
+  {
+    const Lock lock(mutex_);
+    stopped_ = true;
+    pthread_cond_broadcast(&room_);
+  }
+  for (int i = 0; i < started_; ++i) pthread_join(threads_[std::size_t(i)], nullptr);
+}
+
+}  // namespace tern::data::detail

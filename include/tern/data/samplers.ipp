@@ -1,0 +1,97 @@
+// What samplers.hpp declares and is no template.
+#pragma once
+#include "samplers.hpp"
+
+namespace tern::inline TERN_BUILD::data::detail {
+
+[[gnu::noinline]] TERN_INLINE std::vector<Index> in_sequence(Index n) {
+  std::vector<Index> order(static_cast<std::size_t>(n));
+  for (Index i = 0; i < n; ++i) order[std::size_t(i)] = i;
+  return order;
+}
+
+[[gnu::noinline]] TERN_INLINE void shuffle(std::vector<Index>& order, Random& random) {
+  for (Index i = Index(order.size()); i-- > 1;)
+    std::swap(order[std::size_t(i)], order[std::size_t(random.below(i + 1))]);
+}
+
+}  // namespace tern::data::detail
+
+namespace tern::inline TERN_BUILD::data {
+
+[[gnu::noinline]] TERN_INLINE std::vector<Index> RandomSampler::order(std::uint64_t seed, Index epoch) const {
+  Random random(seed, epoch);
+  std::vector<Index> order;
+  while (Index(order.size()) < count_) {
+    if (replacement_) {
+      order.push_back(random.below(size_));
+      continue;
+    }
+    std::vector<Index> all = detail::in_sequence(size_);
+    detail::shuffle(all, random);
+    all.resize(std::size_t(std::min(size_, count_ - Index(order.size()))));
+    order.insert(order.end(), all.begin(), all.end());
+  }
+  return order;
+}
+
+[[gnu::noinline]] TERN_INLINE WeightedRandomSampler::WeightedRandomSampler(const std::vector<double>& weights, Index num_samples,
+                                                                         bool replacement)
+    : weights_(weights), sums_(weights), count_(num_samples), replacement_(replacement) {
+  double sum = 0;
+  Index positive = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!(weights[i] >= 0 && weights[i] < HUGE_VAL))
+      fail("WeightedRandomSampler", {"weight ", Index(i), " is ", weights[i], "; weights must not be negative"});
+    sums_[i] = sum += weights[i];
+    positive += weights[i] > 0;
+  }
+  if (num_samples < 1) fail("WeightedRandomSampler", {"num_samples must be at least 1, not ", num_samples});
+  if (positive < (replacement ? 1 : num_samples))
+    fail("WeightedRandomSampler", {positive, " samples have a positive weight, too few to draw ", num_samples,
+                                   replacement ? "" : " without replacement"});
+}
+
+[[gnu::noinline]] TERN_INLINE std::vector<Index> WeightedRandomSampler::order(std::uint64_t seed, Index epoch) const {
+  Random random(seed, epoch);
+  std::vector<Index> order;
+  if (replacement_) {
+    for (Index i = 0; i < count_; ++i) {
+      double place;
+      do place = random.uniform_double() * sums_.back();
+      while (place >= sums_.back());  // rounded up
+      order.push_back(std::upper_bound(sums_.begin(), sums_.end(), place) - sums_.begin());
+    }
+    return order;
+  }
+  std::vector<double> arrival(weights_.size());
+  for (std::size_t i = 0; i < arrival.size(); ++i) arrival[i] = -std::log(1 - random.uniform_double()) / weights_[i];
+  for (Index i = 0; i < Index(arrival.size()); ++i)
+    if (weights_[std::size_t(i)] > 0) order.push_back(i);
+  std::sort(order.begin(), order.end(),
+            [&](Index a, Index b) { return arrival[std::size_t(a)] < arrival[std::size_t(b)]; });
+  order.resize(std::size_t(count_));
+  return order;
+}
+
+[[gnu::noinline]] TERN_INLINE std::vector<Index> LengthSampler::order(std::uint64_t seed, Index epoch) const {
+  Random random(seed, epoch);
+  std::vector<Index> all = detail::in_sequence(size()), order;
+  detail::shuffle(all, random);
+  const Index full = size() / batch_size_;
+  for (Index first = 0; first < full; first += pool_) {
+    const auto begin = all.begin() + first * batch_size_;
+    std::sort(begin, begin + std::min(pool_, full - first) * batch_size_, [&](Index a, Index b) {
+      const Index x = lengths_[std::size_t(a)], y = lengths_[std::size_t(b)];
+      return x != y ? x < y : a < b;
+    });
+  }
+  std::vector<Index> batches = detail::in_sequence(full);
+  detail::shuffle(batches, random);
+  for (const Index batch : batches)
+    order.insert(order.end(), all.begin() + batch * batch_size_, all.begin() + (batch + 1) * batch_size_);
+  order.insert(order.end(), all.begin() + full * batch_size_, all.end());
+  return order;
+}
+
+}  // namespace tern::data

@@ -1,0 +1,80 @@
+// What dlpack.hpp declares and is no template.
+#pragma once
+#include "dlpack.hpp"
+
+namespace tern::inline TERN_BUILD::io::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_export(const AnyTensor& x) {
+  if (!x.defined()) fail("to_dlpack", {"the tensor is undefined"});
+  if (x.impl()->node) fail("to_dlpack", {"the tensor requires a gradient, which others would not see; detach() it"});
+  const char* const device = x.device_name();
+  if (std::strcmp(device, DeviceTraits<Cpu>::name) != 0 && std::strcmp(device, DeviceTraits<Cuda>::name) != 0)
+    fail("to_dlpack", {"DLPack has no device '", device, "'"});
+  if (x.impl()->pinned) tern::detail::finish_copies(x.impl());
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE DType dlpack_dtype(const dlpack::DLDataType& type) {
+  for (const DlpackType& known : dlpack_types)
+    if (known.code == type.code && known.bits == type.bits && type.lanes == 1) return known.dtype;
+  fail("from_dlpack", {"elements of code ", int(type.code), ", ", int(type.bits), " bits and ", int(type.lanes),
+                       " lanes are of no type of a tensor"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor import_dlpack(const dlpack::DLTensor& t, Deleter release, void* managed) {
+  const bool on_cuda = t.device.device_type == dlpack::kDLCUDA;
+  if (!on_cuda && t.device.device_type != dlpack::kDLCPU && t.device.device_type != dlpack::kDLCUDAHost)
+    fail("from_dlpack", {"device type ", t.device.device_type, " is neither the host's memory nor CUDA's"});
+  if (on_cuda && (t.device.device_id < 0 || t.device.device_id >= cuda::device_count()))
+    fail("from_dlpack", {"there is no CUDA device ", t.device.device_id, " of ", cuda::device_count()});
+  if (t.ndim < 0 || t.ndim > max_dims)
+    fail("from_dlpack", {"a tensor has up to ", max_dims, " dimensions, not ", t.ndim});
+  const DType dtype = dlpack_dtype(t.dtype);
+  const Shape shape(t.shape, t.ndim);
+  for (const Index size : shape)
+    if (size < 0) fail("from_dlpack", {"negative size in ", shape});
+  char* const data = static_cast<char*>(t.data) + t.byte_offset;
+  if (!t.data && shape.numel() != 0) fail("from_dlpack", {"a null pointer does not hold shape ", shape});
+  if (reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(size_of(dtype)) != 0)
+    fail("from_dlpack", {"the elements are not aligned to the ", size_of(dtype), " bytes of ", name_of(dtype)});
+  for (int i = 0; t.strides && i < t.ndim; ++i)
+    if (t.strides[i] < 0 && shape[i] > 1)
+      fail("from_dlpack", {"negative stride in ", Shape(t.strides, t.ndim), "; a tensor goes forwards, copy it first"});
+
+  TensorImpl* const impl = tern::detail::new_external(dtype, shape, data, release, managed);
+  impl->ordinal = std::uint8_t(on_cuda ? t.device.device_id : 0);
+  for (int i = 0; t.strides && i < t.ndim; ++i) impl->strides[i] = t.strides[i];
+  update_contiguous(*impl);
+  if (on_cuda) return Tensor<Cuda>(impl);  // whatever the type: AnyTensor takes it from the impl
+  return Tensor<Cpu>(impl);
+}
+
+}  // namespace tern::io::detail
+
+namespace tern::inline TERN_BUILD::io {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE dlpack::DLManagedTensorVersioned* to_dlpack(const AnyTensor& x) {
+  detail::check_export(x);
+  auto& given = (new detail::DlpackExport<dlpack::DLManagedTensorVersioned>(x))->managed;
+  given.version = {1, 1};
+  return &given;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE dlpack::DLManagedTensor* to_dlpack_unversioned(const AnyTensor& x) {
+  detail::check_export(x);
+  return &(new detail::DlpackExport<dlpack::DLManagedTensor>(x))->managed;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given) {
+  if (given->version.major != 1)
+    fail("from_dlpack",
+         {"the structure is of version ", Index(given->version.major), ".", Index(given->version.minor), ", not 1.x"});
+  if (given->flags & dlpack::DLPACK_FLAG_BITMASK_READ_ONLY)
+    fail("from_dlpack", {"the elements are read-only, which a tensor's cannot be; copy them first"});
+  return detail::take_dlpack(given);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor from_dlpack(dlpack::DLManagedTensor* given) {
+  return detail::take_dlpack(given);
+}
+
+}  // namespace tern::io

@@ -1,0 +1,87 @@
+// What gzip.hpp declares and is no template.
+#pragma once
+#include "gzip.hpp"
+
+namespace tern::inline TERN_BUILD::io {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE GzipReader::GzipReader(const std::string& path) : file_(path) {
+  refill();
+  compressed_ = stream_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
+  if (!compressed_ && path.ends_with(".gz"))
+    fail("gzip", {"'", path, "': is not gzip: it does not begin with 1f 8b"});
+  if (compressed_ && inflateInit2(&stream_, gzip_window_bits) != Z_OK)
+    fail("gzip", {"'", path, "': zlib cannot start: ", stream_.msg ? stream_.msg : "no memory"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index GzipReader::read_some(void* out, Index n) {
+  Index done = 0;
+  while (done < n) {
+    const Index got = next(static_cast<unsigned char*>(out) + done, n - done);
+    if (got == 0) break;
+    done += got;
+  }
+  return done;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void GzipReader::read(void* out, Index n) {
+  const Index got = read_some(out, n);
+  content_ += got;
+  if (got < n)
+    fail("gzip", {"'", path(), "': is truncated: its content ends after ", content_, " bytes, ", n - got,
+                  " are missing"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void GzipReader::expect_end() {
+  char extra;
+  if (read_some(&extra, 1) != 0) fail("gzip", {"'", path(), "': holds more than the ", content_, " bytes expected"});
+}
+
+TERN_INLINE Index GzipReader::next(unsigned char* out, Index n) {
+  stream_.next_out = out;
+  stream_.avail_out = uInt(std::size_t(n) < most_at_once ? std::size_t(n) : most_at_once);
+  while (stream_.next_out == out) {
+    if (stream_.avail_in == 0 && !refill()) {
+      if (!compressed_ || member_ended_) return 0;
+      fail("gzip", {"'", path(), "': is truncated: its compressed data stop in the middle"});
+    }
+    if (compressed_) inflate_some();
+    else copy_some();
+  }
+  return stream_.next_out - out;
+}
+
+TERN_INLINE void GzipReader::copy_some() {
+  const uInt n = stream_.avail_in < stream_.avail_out ? stream_.avail_in : stream_.avail_out;
+  std::memcpy(stream_.next_out, stream_.next_in, n);
+  stream_.next_in += n;
+  stream_.avail_in -= n;
+  stream_.next_out += n;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void GzipReader::inflate_some() {
+  if (member_ended_) {  // a gzip file may be several, one after the other
+    inflateReset(&stream_);
+    member_ended_ = false;
+    first_member_ = false;
+  }
+  const int status = inflate(&stream_, Z_NO_FLUSH);
+  member_ended_ = status == Z_STREAM_END;
+  if (status == Z_OK || status == Z_STREAM_END) return;
+  if (!first_member_ && stream_.total_out == 0)
+    fail("gzip", {"'", path(), "': other bytes follow the compressed data"});
+  fail("gzip", {"'", path(), "': is corrupt: ", stream_.msg ? stream_.msg : "no progress"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string read_gzip(const std::string& path, Index max_bytes) {
+  GzipReader reader(path);
+  std::string content;
+  char chunk[1 << 14];
+  while (const Index got = reader.read_some(chunk, sizeof chunk)) {
+    if (Index(content.size()) + got > max_bytes)
+      fail("gzip", {"'", path, "': its content is larger than allowed: more than ", max_bytes, " bytes"});
+    content.append(chunk, std::size_t(got));
+  }
+  return content;
+}
+
+}  // namespace tern::io

@@ -1,0 +1,13 @@
+// What batch_norm.hpp declares and is no template.
+#pragma once
+#include "batch_norm.hpp"
+
+namespace tern::inline TERN_BUILD::nn::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_batch_norm_input(const char* layer, const Array* x, int least, int most) {
+  if (x && (x->ndim < least || x->ndim > most))
+    fail(layer, {"an input of ", least, least == most ? "" : " or ", least == most ? Piece("") : Piece(most),
+                 " dimensions is needed, not ", x->shape_ref()});
+}
+
+}  // namespace tern::nn::detail

@@ -1,0 +1,33 @@
+// What members.hpp declares and is no template.
+#pragma once
+#include "members.hpp"
+
+namespace tern::inline TERN_BUILD::nn::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t Walk::lengthen(Piece name) {
+  const std::size_t outside = path_.size();
+  path_ += text({outside ? "." : "", name});
+  return outside;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::shorten(std::size_t length) { path_.erase(length); }
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::module(const char* type, Extent extent, tern::detail::Lists* lists) {
+  visit_(context_, {.path = path_, .depth = depth_++, .type = type, .extent = extent, .lists = lists});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::tensor(const AnyTensor& x, const GradOps* grad_ops,
+                                                         void (*overwrite)(const AnyTensor& to, const AnyTensor& from)) {
+  visit_(context_, {.path = path_, .depth = depth_, .tensor = x, .grad_ops = grad_ops, .overwrite = overwrite});
+}
+
+}  // namespace tern::nn::detail
+
+namespace tern::inline TERN_BUILD::nn {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void AnyModule::run(detail::Walk::Visit visit, const void* context) const {
+  detail::Walk walk(visit, context);
+  walk_(module_, walk);
+}
+
+}  // namespace tern::nn

@@ -1,0 +1,20 @@
+// What module.hpp declares and is no template.
+#pragma once
+#include "module.hpp"
+
+namespace tern::inline TERN_BUILD::nn {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE ModuleBase::ModuleBase(ModuleBase&& other) noexcept
+    : Registered(other), hooks_(std::exchange(other.hooks_, nullptr)), training_(other.training_) {}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE ModuleBase& ModuleBase::operator=(ModuleBase&& other) noexcept {
+  std::swap(hooks_, other.hooks_);
+  training_ = other.training_;
+  return *this;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE ModuleBase::~ModuleBase() {
+  if (hooks_) hooks_->destroy(hooks_);
+}
+
+}  // namespace tern::nn

@@ -1,0 +1,85 @@
+// What state_dict.hpp declares and is no template.
+#pragma once
+#include "state_dict.hpp"
+
+namespace tern::inline TERN_BUILD::nn::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_listed(const AnyModule& module) {
+  module.each([](const Member& m) {
+    if (m.type) tern::detail::check_members(m.type, m.extent, m.lists);
+  });
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list) {
+  check_listed(module);
+  module.each([&](const Member& m) {
+    bool is_new = m.grad_ops;
+    for (const NamedTensor& known : list) is_new = is_new && known.tensor.impl() != m.tensor.impl();
+    if (is_new) tern::detail::append(list, {m.path}, m.tensor);
+  });
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<char>& used) {
+  const AnyTensor* found = nullptr;
+  for (std::size_t i = 0; i < dict.size(); ++i) {
+    if (dict[i].name != m.path) continue;
+    const AnyTensor &from = dict[i].tensor, &to = m.tensor;
+    if (!(from.shape() == to.shape()))
+      fail("load_state_dict", {m.path, " has shape ", to.shape(), ", the loaded one ", from.shape()});
+    if (from.dtype() != to.dtype() && !(is_floating(from.dtype()) && is_floating(to.dtype())))
+      fail("load_state_dict", {m.path, " is ", name_of(to.dtype()), ", the loaded one ", name_of(from.dtype())});
+    found = &from;
+    used[i] = true;
+  }
+  return found;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void list(std::string& names, const char* heading, const std::string& name) {
+  names += text({names.empty() ? heading : ", ", name});
+}
+
+}  // namespace tern::nn::detail
+
+namespace tern::inline TERN_BUILD::nn {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict state_dict(const AnyModule& module) {
+  detail::check_listed(module);
+  StateDict dict;
+  module.each([&](const detail::Member& m) {
+    if (!m.type) tern::detail::append(dict, {m.path}, m.tensor.detach());
+  });
+  return dict;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void load_state_dict(const AnyModule& module, const StateDict& dict, bool strict) {
+  detail::check_listed(module);
+  std::vector<char> used(dict.size());
+  std::string missing, unexpected;
+  module.each([&](const detail::Member& m) {
+    if (!m.type && !detail::find_fitting(m, dict, used)) detail::list(missing, "missing: ", m.path);
+  });
+  for (std::size_t i = 0; i < dict.size(); ++i)
+    if (!used[i]) detail::list(unexpected, "unexpected: ", dict[i].name);
+  if (strict && !(missing.empty() && unexpected.empty()))
+    fail("load_state_dict", {missing, missing.empty() || unexpected.empty() ? "" : "; ", unexpected});
+  module.each([&](const detail::Member& m) {
+    const AnyTensor* const from = m.type ? nullptr : detail::find_fitting(m, dict, used);
+    if (from) m.overwrite(m.tensor, *from);
+  });
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void requires_grad_(const AnyModule& module, bool on) {
+  detail::check_listed(module);
+  module.each([on](const detail::Member& m) {
+    if (m.grad_ops) tern::detail::require_grad(m.tensor.impl(), on, m.grad_ops);
+  });
+}
+
+[[gnu::noinline]] TERN_INLINE void zero_grad(const AnyModule& module) {
+  module.each([](const detail::Member& m) {
+    Node* const node = m.type ? nullptr : m.tensor.impl()->node;
+    if (node) tern::detail::release(std::exchange(node->gradient, nullptr));
+  });
+}
+
+}  // namespace tern::nn

@@ -1,0 +1,54 @@
+// What checkpoint.hpp declares and is no template.
+#pragma once
+#include "checkpoint.hpp"
+
+namespace tern::inline TERN_BUILD::train::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void append(StateDict& to, const char* prefix, const StateDict& dict) {
+  for (const NamedTensor& entry : dict) tern::detail::append(to, {prefix, entry.name}, entry.tensor.cpu());
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict extract(const StateDict& from, const std::string& prefix) {
+  StateDict dict;
+  for (const NamedTensor& entry : from)
+    if (entry.name.starts_with(prefix)) tern::detail::append(dict, {entry.name.c_str() + prefix.size()}, entry.tensor);
+  return dict;
+}
+
+}  // namespace tern::train::detail
+
+namespace tern::inline TERN_BUILD::train {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void save_checkpoint(const std::string& path, const nn::AnyModule& model,
+                                                              const optim::Optimizer& optimizer, Position position,
+                                                              const optim::LRScheduler* schedule) {
+  StateDict all;
+  detail::append(all, "model.", nn::state_dict(model));
+  detail::append(all, "optimizer.", optimizer.state_dict());
+  const RandomState random = random_state();
+  const detail::Numbers numbers{position.epoch, position.batch, Index(random.seed), Index(random.stream),
+                                schedule ? schedule->epoch() : 0};
+  const Tensor<Cpu, Index> training = empty<Cpu, Index>({5});
+  std::memcpy(training.data(), &numbers, sizeof numbers);
+  tern::detail::append(all, {"training"}, training);
+  io::save_safetensors(path, all);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Position load_checkpoint(const std::string& path, const nn::AnyModule& model,
+                                                                  optim::Optimizer& optimizer, optim::LRScheduler* schedule) {
+  const StateDict all = io::load_safetensors(path);
+  const TensorImpl* training = nullptr;
+  for (const NamedTensor& entry : all)
+    if (entry.name == "training") training = entry.tensor.impl();
+  if (!training || training->dtype != DType::int64 || !(training->shape() == Shape{5}))
+    fail("load_checkpoint", {"'", path, "' is no checkpoint of a training"});
+  detail::Numbers numbers;
+  std::memcpy(&numbers, training->data, sizeof numbers);
+  nn::load_state_dict(model, detail::extract(all, "model."));
+  optimizer.load_state_dict(detail::extract(all, "optimizer."));
+  if (schedule) schedule->set_epoch(numbers.schedule);
+  set_random_state({std::uint64_t(numbers.seed), std::uint64_t(numbers.stream)});
+  return {numbers.epoch, numbers.batch};
+}
+
+}  // namespace tern::train

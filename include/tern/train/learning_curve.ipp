@@ -1,0 +1,54 @@
+// What learning_curve.hpp declares and is no template.
+#pragma once
+#include "learning_curve.hpp"
+
+namespace tern::inline TERN_BUILD::train::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string curve(const Report& report, double Receipt::*value, double low, double high,
+                                                           double top, const char* colour) {
+  std::string points;
+  char text[64];
+  const double last = report.epochs.size() > 1 ? double(report.epochs.size() - 1) : 1;
+  for (std::size_t i = 0; i < report.epochs.size(); ++i) {
+    const double v = report.epochs[i].*value, part = high > low ? (v - low) / (high - low) : 0;
+    if (!std::isfinite(v)) continue;
+    std::snprintf(text, sizeof text, "%.1f,%.1f ", 70 + 560 * double(i) / last, top + 200 * (1 - part));
+    points += text;
+  }
+  return tern::text({"<polyline fill='none' stroke='", colour, "' stroke-width='2' points='", points, "'/>\n"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string frame(const char* title, double low, double high, double top) {
+  char text[256];
+  std::snprintf(text, sizeof text, "<text x='70' y='%.0f' font-size='15'>%s</text>\n", top - 12, title);
+  std::string out = text;
+  for (int i = 0; i <= 4; ++i) {
+    const double y = top + 50 * i;
+    std::snprintf(text, sizeof text,
+                  "<path d='M70 %.0f H630' stroke='#ddd'/><text x='62' y='%.0f' text-anchor='end'>%.3g</text>\n", y,
+                  y + 4, high - (high - low) * i / 4);
+    out += text;
+  }
+  return out;
+}
+
+}  // namespace tern::train::detail
+
+namespace tern::inline TERN_BUILD::train {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string learning_curve_svg(const Report& report) {
+  double highest = 0;
+  for (const Receipt& r : report.epochs)
+    if (std::isfinite(r.loss) && r.loss > highest) highest = r.loss;
+  std::string out =
+      text({"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
+            "<rect width='700' height='560' fill='white'/>\n"});
+  out += detail::frame("loss", 0, highest, 40) + detail::curve(report, &Receipt::loss, 0, highest, 40, "#0072b2");
+  out += detail::frame("accuracy: training (orange), test (green)", 0, 1, 290);
+  out += detail::curve(report, &Receipt::accuracy, 0, 1, 290, "#d55e00") +
+         detail::curve(report, &Receipt::test_accuracy, 0, 1, 290, "#009e73");
+  return out + text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()), " of ",
+                     report.model, " on ", report.data, "</text>\n</svg>\n"});
+}
+
+}  // namespace tern::train

@@ -1,0 +1,33 @@
+// What progress.hpp declares and is no template.
+#pragma once
+#include "progress.hpp"
+
+namespace tern::inline TERN_BUILD::train {
+
+[[gnu::noinline]] TERN_INLINE std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds) {
+  constexpr int width = 30;
+  const double part = total > 0 ? std::min(1.0, double(done) / double(total)) : 0;
+  const int filled = int(width * part);
+  const double rate = seconds > 0 ? double(done) / seconds : 0;
+  char line[160];
+  std::snprintf(line, sizeof line, "epoch %lld [%.*s%.*s] %3.0f%%  loss %.4f  %.0f/s  %.0f s left", (long long)epoch,
+                filled, "##############################", width - filled, "..............................", 100 * part,
+                loss, rate, rate > 0 && done < total ? double(total - done) / rate : 0.0);
+  return line;
+}
+
+[[gnu::noinline]] TERN_INLINE bool Progress::due() const { return shows_ && now() - drawn_ >= 0.1; }
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Progress::draw(Index done, double loss) {
+  drawn_ = now();
+  std::printf("\r\033[K%s", progress_text(epoch_, done, total_, loss, drawn_ - start_).c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace tern::train
+
+namespace tern::inline TERN_BUILD::train::detail {
+
+TERN_INLINE volatile std::sig_atomic_t interrupts = 0;
+
+}  // namespace tern::train::detail

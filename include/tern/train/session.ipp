@@ -1,0 +1,51 @@
+// What session.hpp declares and is no template.
+#pragma once
+#include "session.hpp"
+
+namespace tern::inline TERN_BUILD::train {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Session::Session(const Options& options, const char* data, const char* device)
+    : path_(options.json), svg_(options.svg), trace_(options.trace), price_(options.price),
+      peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0),
+      report_{options.model, data, device, num_threads(), 0, {}} {
+  if (!trace_.empty()) ledger::start();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Session::~Session() {
+  if (!trace_.empty()) ledger::stop();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Session::finish(Index epoch, const Receipt& receipt) {
+  std::fputs(receipt_text(epoch, receipt, peak_, price_).c_str(), stdout);
+  if (!trace_.empty()) {
+    ledger::write_trace(trace_);
+    ledger::start();
+  }
+  std::fflush(stdout);
+  report_.test_accuracy = receipt.test_accuracy;
+  report_.epochs.push_back(receipt);
+  if (!path_.empty()) io::write_file_atomically(path_, report_json(report_));
+  if (!svg_.empty()) io::write_file_atomically(svg_, learning_curve_svg(report_));
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE EpochTimer::EpochTimer(Index epoch, Index samples)
+    : progress_(samples, epoch), start_(now()), last_(start_), flops_(profile::flops()) {
+  transfer_ = profile::transfer_seconds();
+  wait_ = profile::wait_seconds();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Receipt EpochTimer::finish() {
+  receipt_.seconds = now() - start_;
+  receipt_.flops = profile::flops() - flops_;
+  receipt_.transfer_s = profile::transfer_seconds() - transfer_;
+  receipt_.wait_s = profile::wait_seconds() - wait_;
+  return receipt_;
+}
+
+[[gnu::noinline]] TERN_INLINE void EpochTimer::lap(double& phase) {
+  const double time = now();
+  phase += time - last_;
+  last_ = time;
+}
+
+}  // namespace tern::train
