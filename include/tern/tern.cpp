@@ -2,8 +2,14 @@
 // are compiled with -DTERN_COMPILED leaves these to it, and compiles in a third of the time. The options must be the same for all.
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -c include/tern/tern.cpp
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED program.cpp tern.o -ldnnl -lz
+//
+// With TERN_KERNEL_SET it gives the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
 #undef TERN_COMPILED
+#ifdef TERN_KERNEL_SET
+#define TERN_COMPILED
+#else
 #define TERN_COMPILING
+#endif
 #include "tern.hpp"
 
 #include "data/cifar.hpp"

@@ -6,7 +6,9 @@
 #pragma interface "tern"
 #endif
 
-#if defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)
+#if defined(TERN_KERNEL_SET)  // kernels of the compiled library for a newer processor: all but their instructions is the library's
+#define TERN_ISA sse2
+#elif defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)
 #define TERN_ISA avx512_vnni
 #elif defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #define TERN_ISA avx512
@@ -40,8 +42,13 @@
 // What a program and its shared objects have in common, also where they hide their own symbols.
 #define TERN_API __attribute__((visibility("default")))
 
+// Kernels of the CPU are compiled in tern.cpp once for each instruction set (backend/cpu/dispatch.hpp).
+#if defined(TERN_COMPILED) && !defined(TERN_KERNEL_SET)
+#define TERN_NO_KERNELS
+#endif
+
 // An instance of a function template, or of a class template, that tern.cpp has.
-#if defined(TERN_COMPILING)
+#if defined(TERN_COMPILING) || defined(TERN_KERNEL_SET)
 #define TERN_INSTANCE(...) template TERN_API __VA_ARGS__;
 #define TERN_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
 #elif defined(TERN_COMPILED)

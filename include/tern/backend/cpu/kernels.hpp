@@ -8,6 +8,7 @@
 #include "convolution/convolution_loops.hpp"
 #include "convolution/winograd.hpp"
 #include "cross_entropy.hpp"
+#include "dispatch.hpp"
 #include "gather.hpp"
 #include "layer_norm.hpp"
 #include "loops/channels.hpp"

@@ -1,0 +1,36 @@
+# tern::compiled: what is no template, and the instances that most programs use, compiled once; static, or shared with
+# BUILD_SHARED_LIBS. A program that links it runs at full speed whatever its own options: on x86-64 the kernels exist for AVX2 and
+# AVX-512 too, and the best are chosen when the program starts.
+add_library(compiled include/tern/tern.cpp)
+add_library(tern::compiled ALIAS compiled)
+set_target_properties(compiled PROPERTIES OUTPUT_NAME tern VERSION ${tern_version} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                                          CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+target_link_libraries(compiled PUBLIC tern)
+target_compile_definitions(compiled INTERFACE TERN_COMPILED)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  target_compile_options(compiled PRIVATE -O2)
+endif()
+
+# The kernels for one instruction set. The linker sees only what backend/cpu/dispatch.hpp chooses from.
+function(tern_add_kernels set architecture)
+  set(name tern_kernels_${set})
+  add_library(${name} OBJECT include/tern/tern.cpp)
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+                                           POSITION_INDEPENDENT_CODE $<TARGET_PROPERTY:compiled,POSITION_INDEPENDENT_CODE>)
+  target_link_libraries(${name} PRIVATE tern)
+  target_compile_definitions(${name} PRIVATE TERN_KERNEL_SET=${set})
+  target_compile_options(${name} PRIVATE -march=${architecture} $<TARGET_PROPERTY:compiled,COMPILE_OPTIONS>)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+  add_custom_command(OUTPUT ${object} VERBATIM COMMAND_EXPAND_LISTS
+    COMMAND ${CMAKE_LINKER} -r --force-group-allocation $<TARGET_OBJECTS:${name}> -o ${object}.all
+    COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=*KernelFor*" ${object}.all ${object}
+    DEPENDS ${name} $<TARGET_OBJECTS:${name}>)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  target_sources(compiled PRIVATE ${object})
+endfunction()
+
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND NOT CMAKE_CXX_FLAGS MATCHES "-march=|-mavx")
+  target_compile_definitions(compiled PRIVATE TERN_KERNEL_SETS)
+  tern_add_kernels(avx2 x86-64-v3)
+  tern_add_kernels(avx512 x86-64-v4)
+endif()
