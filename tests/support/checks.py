@@ -18,10 +18,10 @@ def newest_clang():
     return run(["bash", "-c", script]).stdout.strip() or None
 
 
-def run(command, **options):
-    """Runs a command with its messages in English; stdout and stderr come back as one text."""
+def run(command, env={}, **options):
+    """Runs a command with its messages in English, and env beside the environment; stdout and stderr come back as one text."""
     return subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env=os.environ | {"LC_ALL": "C"}, **options)
+                          env=os.environ | {"LC_ALL": "C"} | env, **options)
 
 
 def problem_of(command, **options):

@@ -1,0 +1,24 @@
+// A shared object that uses tern and hides its own symbols; compiled twice, as `first` and as `second`.
+#include <tern/tern.hpp>
+
+using namespace tern;
+
+#define JOINED_(a, b) a##_##b
+#define JOINED(a, b) JOINED_(a, b)
+#define EXPORTED(name) __attribute__((visibility("default"))) JOINED(PART, name)
+
+// Of its own, not shared code: the state that it sees is what is asked for.
+Tensor<Cpu> EXPORTED(random)() { return rand<Cpu>({8}); }
+Tensor<Cpu> EXPORTED(scaled)(const Tensor<Cpu>& x) { return x * 3; }
+void EXPORTED(backward)(const Tensor<Cpu>& loss) { loss.backward(); }
+Index EXPORTED(memory)() { return cpu::memory_stats().current; }
+bool EXPORTED(records)(const Tensor<Cpu>& x) { return (x + 1).requires_grad(); }
+bool EXPORTED(throws)() {
+  try {
+    matmul(rand<Cpu>({2, 3}), rand<Cpu>({2, 3}));
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+void EXPORTED(fails)() { matmul(rand<Cpu>({2, 3}), rand<Cpu>({2, 3})); }
