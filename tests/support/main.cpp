@@ -3,9 +3,6 @@
 #include "support/catch.hpp"
 
 #include <cstdio>
-#if defined(TERN_CUDA_EMULATOR)
-#include "support/emulator.hpp"
-#endif
 
 namespace {
 
@@ -29,9 +26,6 @@ CATCH_REGISTER_LISTENER(CountCases)
 }  // namespace
 
 int main(int argc, char** argv) {
-#if defined(TERN_CUDA_EMULATOR)
-  tern_test::use_emulated_cuda();
-#endif
   Catch::Session session;
   if (const int status = session.applyCommandLine(argc, argv)) return status;
   session.run();

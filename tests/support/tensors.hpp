@@ -57,10 +57,8 @@ inline bool close(double a, double b, double rtol, double atol) {
 inline void check_close(const std::vector<double>& actual, const std::vector<double>& expected, double rtol = 1e-12,
                         double atol = 1e-12) {
   REQUIRE(actual.size() == expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    INFO("element " << i << ": " << actual[i] << ", expected " << expected[i]);
-    REQUIRE(close(actual[i], expected[i], rtol, atol));
-  }
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    if (!close(actual[i], expected[i], rtol, atol)) FAIL("element " << i << ": " << actual[i] << ", expected " << expected[i]);
 }
 
 /// The same elements in four layouts: contiguous, transposed, a slice of every other, and with a gap after each row.

@@ -176,8 +176,8 @@ void check(const std::string& test_case) {
 
 }  // namespace
 
-TEST_CASE("every call of a training step fails once", "[cuda]") { check("in a new process: calls of a warm step fail"); }
-TEST_CASE("every call of a process's first training step fails once", "[cuda]") { check("in a new process: calls of a cold step fail"); }
+TEST_CASE("every call of a training step fails once", "[cuda][long]") { check("in a new process: calls of a warm step fail"); }
+TEST_CASE("every call of a process's first training step fails once", "[cuda][long]") { check("in a new process: calls of a cold step fail"); }
 
 TEST_CASE("in a new process: calls of a warm step fail", "[.]") {
   const Ended ended = run_in_fork([] {

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Records the operator cases in tests/recorded/opinfo: PyTorch's own samples of every operator that tests/opinfo runs.
+
+    python3 tests/recorded/opinfo.py        # needs torch, numpy, safetensors and expecttest
+
+cases.jsonl holds one case a line, tensors.safetensors their tensors by name and the version of PyTorch. Results and
+gradients are computed in float64 from float32 inputs and rounded to float32.
+
+Keys of a case: `op`, `variant`, `id` (PyTorch's names), `args`, `kwargs` (the call), `outputs` (the names of the results),
+`cotangents` (the gradient put in at each output, or null), `grads` (the gradient of each input that wants one; null
+where no path leads to it). A value is {"tensor": name}, {"float": "inf"}, {"dtype": name}, {"slice": [from, to, step]},
+{"ellipsis": true}, {"tuple": [...]}, a list, a number, a boolean, a string or null.
+"""
+
+import json
+import math
+import pathlib
+import re
+
+import numpy
+import torch
+from safetensors.numpy import save_file
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import UnaryUfuncInfo
+
+HERE = pathlib.Path(__file__).parent
+TABLES = HERE.parent / "opinfo"
+SEED = 20
+SAMPLES = 2    # of an operator's variant: the largest of at most so many elements in all inputs, or else the smallest
+ELEMENTS = 30
+RANDOM = {"nn.functional.dropout"}
+
+
+def offered():
+    """The operators that a line of the tables in tests/opinfo names."""
+    text = "".join(page.read_text() for page in sorted(TABLES.glob("*.hpp")))
+    by_macro = set(re.findall(r"\b[A-Z]\w+\((\w+)[,)]", text))
+    return set(re.findall(r'[{(]"([\w.]+)",', text)) | by_macro | {f"nn.functional.{name}" for name in by_macro}
+
+
+class Recorder:
+    def __init__(self):
+        self.tensors, self.lines = {}, []
+
+    def add(self, tensor):
+        name = f"t{len(self.tensors)}"
+        tensor = tensor.detach()
+        self.tensors[name] = numpy.array((tensor.float() if tensor.is_floating_point() else tensor).numpy(), order="C")
+        return name
+
+    def written(self, value, names):
+        """An argument as JSON; `names` gathers the tensors among them."""
+        if isinstance(value, torch.Tensor):
+            names[id(value)] = self.add(value)
+            return {"tensor": names[id(value)]}
+        if isinstance(value, torch.dtype):
+            return {"dtype": str(value).removeprefix("torch.")}
+        if isinstance(value, slice):
+            return {"slice": [value.start, value.stop, value.step]}
+        if value is ...:
+            return {"ellipsis": True}
+        if isinstance(value, (tuple, torch.Size)):
+            return {"tuple": [self.written(v, names) for v in value]}
+        if isinstance(value, list):
+            return [self.written(v, names) for v in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return {"float": str(value)}
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        raise TypeError(f"no form for {value!r}")
+
+    def case(self, op, number, call, leaves, rng):
+        """Runs `call` (arguments, keywords) in double, and writes it with its results and gradients."""
+        args, kwargs = call
+        results = op.op(*args, **kwargs)
+        results = [results] if isinstance(results, torch.Tensor) else list(results)
+        if not all(isinstance(r, torch.Tensor) and not r.is_complex() for r in results):
+            raise TypeError("results that are no real tensors")
+        names, variant = {}, op.variant_test_name
+        line = {"op": op.name, "variant": variant, "id": f"{op.name}{'.' if variant else ''}{variant}/{number}",
+                "args": [self.written(a, names) for a in args], "kwargs": {k: self.written(v, names) for k, v in kwargs.items()},
+                "outputs": [self.add(r) for r in results]}
+        cotangents = [torch.randn(r.shape, generator=rng, dtype=torch.float64).float().double() if r.requires_grad else None
+                      for r in results]
+        if any(c is not None for c in cotangents):
+            told = [(r, c) for r, c in zip(results, cotangents) if c is not None]
+            grads = torch.autograd.grad([r for r, _ in told], leaves, [c for _, c in told], allow_unused=True)
+            line["cotangents"] = [None if c is None else self.add(c) for c in cotangents]
+            line["grads"] = {names[id(x)]: None if g is None else self.add(g) for x, g in zip(leaves, grads)}
+        self.lines.append(json.dumps(line, separators=(",", ":")))
+
+
+def tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    return [t for v in value for t in tensors_in(v)] if isinstance(value, (list, tuple, type({}.values()))) else []
+
+
+def widened(value):
+    """The call's floating-point tensors in double, as contiguous leaves of their own."""
+    if isinstance(value, torch.Tensor):
+        copy = value.detach().clone(memory_format=torch.contiguous_format)
+        return copy.double().requires_grad_(value.requires_grad) if value.is_floating_point() else copy
+    if isinstance(value, dict):
+        return {k: widened(v) for k, v in value.items()}
+    return type(value)(widened(v) for v in value) if type(value) in (list, tuple) else value
+
+
+def corner(op, sample):
+    """Of a function of single elements, a few of the sample's hundreds."""
+    if isinstance(op, UnaryUfuncInfo) and sample.input.dim() == 2:
+        sample.input = sample.input.detach()[:3, :5].requires_grad_(sample.input.requires_grad)
+    return sample
+
+
+def chosen(sizes):
+    """The places of the samples to record, given how many elements each has."""
+    order = sorted((size, i) for i, size in enumerate(sizes) if size)
+    few = [i for size, i in order if size <= ELEMENTS][-SAMPLES:]
+    return sorted(few or [i for size, i in order if size <= 20 * ELEMENTS][:1])
+
+
+def main():
+    torch.manual_seed(SEED)
+    rng, recorder, known = torch.Generator().manual_seed(SEED), Recorder(), offered() - RANDOM
+    for op in op_db:
+        dtype = next((t for t in (torch.float32, torch.int64) if t in op.supported_dtypes("cpu")), None)
+        if op.name not in known or dtype is None:
+            continue
+        gradients = op.supports_autograd and dtype.is_floating_point
+        samples = [corner(op, s) for s in op.sample_inputs("cpu", dtype, requires_grad=gradients)]
+        for i in chosen([sum(t.numel() for t in tensors_in([s.input, *s.args, s.kwargs])) for s in samples]):
+            sample = samples[i]
+            args, kwargs = widened([sample.input, *sample.args]), widened(sample.kwargs)
+            leaves = [t for t in tensors_in([*args, kwargs]) if t.requires_grad]
+            try:
+                recorder.case(op, i, (args, kwargs), leaves, rng)
+            except (TypeError, RuntimeError) as error:
+                print(f"left out: {op.name} {op.variant_test_name}: {error}")
+    folder = HERE / "opinfo"
+    folder.mkdir(exist_ok=True)
+    (folder / "cases.jsonl").write_text("\n".join(recorder.lines) + "\n")
+    tensors = folder / "tensors.safetensors"
+    save_file(recorder.tensors, tensors, metadata={"pytorch": torch.__version__.split("+")[0], "seed": str(SEED)})
+    tensors.chmod(0o644)
+    sampled = {json.loads(line)["op"] for line in recorder.lines}
+    print(f"{len(recorder.lines)} cases of {len(sampled)} operators, {len(recorder.tensors)} tensors")
+    print("no samples:", *sorted(known & {op.name for op in op_db} - sampled))
+
+
+if __name__ == "__main__":
+    main()
