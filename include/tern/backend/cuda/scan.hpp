@@ -97,14 +97,14 @@ extern "C" __global__ void scan_columns(const Words<8> p) {
   const RowsAlong rows(in, dim);
   Words words;
   words.add(rows.n);
-  words.add(rows.outer * rows.inner);
+  words.add(rows.rows());
   for (const Array* const array : {&out, &in}) words.add(array->data);
   words.add(gates ? gates->data : nullptr);
   for (const Index word : {Index(kind), Index(reverse), rows.inner}) words.add(word);
   if (rows.inner == 1)
     launch_typed(ordinal, scan_rows_kernel, {in.dtype}, {rows.outer}, words);
   else
-    launch_typed(ordinal, scan_columns_kernel, {in.dtype}, grid_for(rows.outer * rows.inner), words);
+    launch_typed(ordinal, scan_columns_kernel, {in.dtype}, grid_for(rows.rows()), words);
 }
 
 }  // namespace cuda_kernels
