@@ -229,7 +229,8 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
   using T = TestType;
   for (const Shape& shape : std::vector<Shape>{{2, 1}, {3, 2, 2}, {65, 33}, {5, 7, 3, 4}, {2, 64, 3, 3}, {700, 3}})
     for (int variant = 0; variant < 4; ++variant) {
-      const BatchNorm b{.momentum = 0.3, .relu = bool(variant & 1), .added = bool(variant & 2)};
+      const bool relu = variant & 1, with_residual = variant & 2;
+      const double eps = 1e-5, momentum = 0.3;
       INFO(text({shape}) << ", variant " << variant);
       const auto run = [&](auto d, int what) {
         using D = decltype(d);
@@ -243,19 +244,22 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
         const auto w = values_on<T>(d, {n}, 0.5, 2), bias = values_on<T>(d, {n}, -1, 1);
         const auto y = empty_like(x), dx = empty_like(x), dw = empty_like(w), db = empty_like(w), dr = empty_like(x);
         const auto mean = empty<D, C>({n}), scale = empty<D, C>({n}), running = full<D, C>({n}, 2), variance = full<D, C>({n}, 3);
-        const Array* const addend = b.added ? residual.impl() : nullptr;
+        const Array* const addend = with_residual ? residual.impl() : nullptr;
         if (what == 0) {
-          backend::batch_norm_inference<T>(d, b, *y.impl(), *x.impl(), *running.impl(), *variance.impl(), *w.impl(), *bias.impl(), addend);
+          backend::run<D, T>(backend::BatchNormInference{*y.impl(), *x.impl(), *running.impl(), *variance.impl(), *w.impl(),
+                                                         *bias.impl(), addend, eps, relu});
           return to_type(y, f64);
         }
         const bool kept = what != 1;
-        backend::batch_norm<T>(d, b, *y.impl(), *mean.impl(), *scale.impl(), kept ? running.impl() : nullptr, kept ? variance.impl() : nullptr,
-                               *x.impl(), *w.impl(), *bias.impl(), addend);
+        backend::run<D, T>(backend::BatchNorm{*y.impl(), *mean.impl(), *scale.impl(), kept ? running.impl() : nullptr,
+                                              kept ? variance.impl() : nullptr, *x.impl(), *w.impl(), *bias.impl(), addend, eps,
+                                              momentum, relu});
         if (what == 1) return to_type(y, f64);
         if (what < 6) return to_type(what == 2 ? mean : what == 3 ? scale : what == 4 ? running : variance, f64);
-        backend::batch_norm_gradient<T>(d, b, what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr, what == 8 ? db.impl() : nullptr,
-                                        what == 9 ? dr.impl() : nullptr, *g.impl(), b.relu ? y.impl() : nullptr, *x.impl(), *mean.impl(),
-                                        *scale.impl(), *w.impl(), *bias.impl());
+        backend::run<D, T>(backend::BatchNormGradient{
+            what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr, what == 8 ? db.impl() : nullptr,
+            what == 9 ? dr.impl() : nullptr, *g.impl(), relu && with_residual ? y.impl() : nullptr, *x.impl(), *mean.impl(),
+            *scale.impl(), *w.impl(), *bias.impl(), relu});
         return to_type(what == 6 ? dx : what == 7 ? dw : what == 8 ? db : dr, f64);
       };
       for (int what = 0; what < 10; ++what) compare<T>([&](auto d) { return run(d, what); }, 20 * tolerance<T>);
