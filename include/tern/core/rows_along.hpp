@@ -1,8 +1,5 @@
 // A dense array as the rows along one of its dimensions.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "array.hpp"
 
 namespace tern::inline TERN_BUILD {

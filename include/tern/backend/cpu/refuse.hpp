@@ -1,8 +1,5 @@
 // An op's check of elements.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../refuse.hpp"
 #include "../../device/device.hpp"
 
