@@ -54,6 +54,12 @@ std::vector<Values> run(const Sizes& s) {
 
 }  // namespace
 
+TEST_CASE("attention is a kernel of the CPU, and products and a softmax on Cuda", "[backend]") {
+  CHECK(backend::HasKernel<Cpu, backend::Attention, float>);
+  CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, double>);
+  CHECK_FALSE(backend::HasKernel<Cuda, backend::Attention, float>);
+}
+
 TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", float, double) {
   using T = TestType;
   const double tolerance = std::is_same_v<T, float> ? 2e-5 : 1e-12;
