@@ -9,6 +9,12 @@ namespace {
 
 using Values = std::vector<double>;
 
+struct Sizes {
+  Index batch, queries, keys, size, width;
+  double scale;
+  bool causal;
+};
+
 Values numbers(Index n, int seed) {
   Values values;
   for (Index i = 0; i < n; ++i) values.push_back(double((i * 37 + seed * 11 + i / 7) % 61) / 30 - 1);
@@ -17,16 +23,17 @@ Values numbers(Index n, int seed) {
 
 /// Result, logarithms of sums, and the gradients of queries, keys and values.
 template <class D, class T>
-std::vector<Values> run(const backend::AttentionShape& s, const Values& queries, const Values& keys,
+std::vector<Values> run(const Sizes& s, const Values& queries, const Values& keys,
                         const Values& values) {
-  const auto q = tensor_of<D, T>(queries), k = tensor_of<D, T>(keys), v = tensor_of<D, T>(values);
-  const auto g = tensor_of<D, T>(numbers(s.batch * s.queries * s.width, 4));
-  const auto y = empty<D, T>(g.shape()), sums = empty<D, T>({s.batch * s.queries});
+  const auto q = tensor_of<D, T>(queries, {s.batch, s.queries, s.size}), k = tensor_of<D, T>(keys, {s.batch, s.keys, s.size}),
+             v = tensor_of<D, T>(values, {s.batch, s.keys, s.width});
+  const auto g = tensor_of<D, T>(numbers(s.batch * s.queries * s.width, 4), {s.batch, s.queries, s.width});
+  const auto y = empty<D, T>(g.shape()), sums = empty<D, T>({s.batch, s.queries});
   const auto dq = empty<D, T>(q.shape()), dk = empty<D, T>(k.shape()), dv = empty<D, T>(v.shape());
-  backend::attention<T>(D{}, s, *y.impl(), *sums.impl(), *q.impl(), *k.impl(), *v.impl());
+  backend::run<D, T>(backend::Attention{*y.impl(), *sums.impl(), *q.impl(), *k.impl(), *v.impl(), s.scale, s.causal});
   const auto gradient = [&](const Array* to_q, const Array* to_k, const Array* to_v) {
-    backend::attention_gradient<T>(D{}, s, to_q, to_k, to_v, *g.impl(), *y.impl(), *sums.impl(), *q.impl(), *k.impl(),
-                                   *v.impl());
+    backend::run<D, T>(backend::AttentionGradient{to_q, to_k, to_v, *g.impl(), *y.impl(), *sums.impl(), *q.impl(), *k.impl(),
+                                                  *v.impl(), s.scale, s.causal});
   };
   gradient(dq.impl(), dk.impl(), dv.impl());
   const std::vector<Values> together{values_of(dq), values_of(dk), values_of(dv)};
@@ -40,12 +47,18 @@ std::vector<Values> run(const backend::AttentionShape& s, const Values& queries,
 }
 
 template <class D, class T>
-std::vector<Values> run(const backend::AttentionShape& s) {
+std::vector<Values> run(const Sizes& s) {
   return run<D, T>(s, numbers(s.batch * s.queries * s.size, 1), numbers(s.batch * s.keys * s.size, 2),
                    numbers(s.batch * s.keys * s.width, 3));
 }
 
 }  // namespace
+
+TEST_CASE("attention is a kernel of the CPU, and products and a softmax on Cuda", "[backend]") {
+  CHECK(backend::HasKernel<Cpu, backend::Attention, float>);
+  CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, double>);
+  CHECK_FALSE(backend::HasKernel<Cuda, backend::Attention, float>);
+}
 
 TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", float, double) {
   using T = TestType;
@@ -55,7 +68,7 @@ TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", float, doubl
            {1, 97, 383, 33, 2},   {1, 200, 384, 4, 64}, {2, 193, 385, 5, 1},  {1, 5, 800, 64, 7},  {1, 500, 6, 2, 3},
            {1, 1000, 40, 4, 4},   {1, 500, 500, 6, 6}}) {
     for (const bool causal : {false, true}) {
-      const backend::AttentionShape s{batch, queries, keys, size, width, 1.5 / std::sqrt(double(size)), causal};
+      const Sizes s{batch, queries, keys, size, width, 1.5 / std::sqrt(double(size)), causal};
       INFO(batch << " " << queries << " " << keys << " " << size << " " << width << (causal ? " causal" : ""));
       const auto actual = run<Cpu, T>(s), expected = run<Naive, T>(s);
       for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -67,7 +80,7 @@ TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", float, doubl
 }
 
 TEST_CASE("attention of large, infinite and undefined scores", "[backend]") {
-  const backend::AttentionShape s{1, 2, 500, 1, 1, 1, false};
+  const Sizes s{1, 2, 500, 1, 1, 1, false};
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const Values ones(500, 1);
   Values keys(500, 0), values(500, 1);
@@ -90,7 +103,7 @@ TEST_CASE("attention of large, infinite and undefined scores", "[backend]") {
 }
 
 TEST_CASE("attention is the same on any number of threads", "[backend]") {
-  const backend::AttentionShape s{3, 1100, 70, 8, 8, 0.3, true};
+  const Sizes s{3, 1100, 70, 8, 8, 0.3, true};
   const int threads = num_threads();
   set_num_threads(1);
   const auto one = run<Cpu, float>(s);

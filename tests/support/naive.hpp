@@ -11,6 +11,7 @@
 #include "tern/backend/random.hpp"
 #include "tern/backend/range.hpp"
 #include "tern/backend/reduce.hpp"
+#include "tern/backend/refuse.hpp"
 #include "tern/backend/update.hpp"
 #include "tern/device/device.hpp"
 #include "tern/expr/lanes.hpp"
@@ -175,8 +176,12 @@ void kernel(On<Naive>, Types<T...>, const Update<F>& op) {
 }
 
 template <class T>
-void fill_range(Naive, scalar_t<T> start, scalar_t<T> step, const Array& out) {
-  for (Index i = 0; i < out.numel; ++i) out.as<T>()[i] = T(compute_t<T>(start + scalar_t<T>(i) * step));
+void kernel(On<Naive>, Types<>, const FillRange<T>& op) {
+  for (Index i = 0; i < op.out.numel; ++i) op.out.template as<T>()[i] = T(compute_t<T>(op.start + scalar_t<T>(i) * op.step));
+}
+
+inline void kernel(On<Naive>, Types<>, const RefuseIf& op) {
+  if (*op.found.as<bool>()) refuse_element(op.op, op.what, 0, 0);
 }
 
 namespace naive {
@@ -192,41 +197,42 @@ compute_t<T> random_unit(RandomState state, Index i) {
 }  // namespace naive
 
 template <class T>
-void uniform(Naive, RandomState state, double low, double high, const Array& out) {
+void kernel(On<Naive>, Types<T>, const Uniform& op) {
   using C = compute_t<T>;
-  for (Index i = 0; i < out.numel; ++i) out.as<T>()[i] = T(C(low) + C(high - low) * naive::random_unit<T>(state, i));
+  for (Index i = 0; i < op.out.numel; ++i)
+    op.out.as<T>()[i] = T(C(op.low) + C(op.high - op.low) * naive::random_unit<T>(op.state, i));
 }
 
 template <class T>
-void dropout(Naive, RandomState state, double p, const Array& out, const Array& in) {
-  const auto keep = std::uint32_t((1 - p) * 65536 + 0.5);
-  for (Index i = 0; i < in.numel; ++i) {
+void kernel(On<Naive>, Types<T>, const Dropout& op) {
+  const auto keep = std::uint32_t((1 - op.p) * 65536 + 0.5);
+  for (Index i = 0; i < op.in.numel; ++i) {
     const std::uint32_t word =
-        philox(state.seed, state.stream, std::uint64_t(i / 128 * 16 + i % 16)).word[i % 128 / 32];
+        philox(op.state.seed, op.state.stream, std::uint64_t(i / 128 * 16 + i % 16)).word[i % 128 / 32];
     const bool kept = (i % 32 < 16 ? word & 0xffff : word >> 16) < keep;
     using C = compute_t<T>;
-    out.as<T>()[i] = T(kept ? C(1 / (1 - p)) * C(in.as<T>()[i]) : C(0));
+    op.out.as<T>()[i] = T(kept ? C(1 / (1 - op.p)) * C(op.in.as<T>()[i]) : C(0));
   }
 }
 
 template <class T>
-void normal(Naive, RandomState state, double mean, double std, const Array& out) {
+void kernel(On<Naive>, Types<T>, const Normal& op) {
   using C = compute_t<T>;
-  for (Index i = 0; i < out.numel; ++i) {
+  for (Index i = 0; i < op.out.numel; ++i) {
     const Index pair = i & ~Index(1);
-    const C radius = std::sqrt(C(-2) * std::log(C(1) - naive::random_unit<T>(state, pair)));
-    const C angle = C(6.283185307179586) * naive::random_unit<T>(state, pair + 1);
-    out.as<T>()[i] = T(C(mean) + C(std) * radius * (i == pair ? std::cos(angle) : std::sin(angle)));
+    const C radius = std::sqrt(C(-2) * std::log(C(1) - naive::random_unit<T>(op.state, pair)));
+    const C angle = C(6.283185307179586) * naive::random_unit<T>(op.state, pair + 1);
+    op.out.as<T>()[i] = T(C(op.mean) + C(op.std) * radius * (i == pair ? std::cos(angle) : std::sin(angle)));
   }
 }
 
 template <class T>
-void integers(Naive, RandomState state, Index low, Index high, const Array& out) {
+void kernel(On<Naive>, Types<T>, const Integers& op) {
   __extension__ typedef unsigned __int128 Wide;
-  for (Index i = 0; i < out.numel; ++i) {
+  for (Index i = 0; i < op.out.numel; ++i) {
     const std::uint64_t word =
-        std::uint64_t(naive::random_word(state, 2 * i)) << 32 | naive::random_word(state, 2 * i + 1);
-    out.as<T>()[i] = T(Index(std::uint64_t(Wide(word) * std::uint64_t(high - low) >> 64)) + low);
+        std::uint64_t(naive::random_word(op.state, 2 * i)) << 32 | naive::random_word(op.state, 2 * i + 1);
+    op.out.as<T>()[i] = T(Index(std::uint64_t(Wide(word) * std::uint64_t(op.high - op.low) >> 64)) + op.low);
   }
 }
 

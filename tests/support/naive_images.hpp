@@ -110,70 +110,73 @@ void average_pool_gradient(Naive, const Pooling& p, const Array& dx, const Array
 
 namespace naive {
 
-/// (x - mean) scale weight + bias + residual, relu cut off; of element i.
-template <class T>
-double normalised(const BatchNorm& b, Index i, const Array& x, double mean, double scale, const Array& weight,
-                  const Array& bias, const Array* residual) {
-  const Index c = i % x.dims[1];
-  const double v =
-      (wide<T>(x, i) - mean) * scale * wide<T>(weight, c) + wide<T>(bias, c) + (residual ? wide<T>(*residual, i) : 0);
-  return b.relu && v < 0 ? 0 : v;
+/// (x - mean) scale weight + bias of element i.
+template <class T, class Op>
+double normalised(const Op& op, Index i, double mean, double scale) {
+  const Index c = i % op.x.dims[1];
+  return (wide<T>(op.x, i) - mean) * scale * wide<T>(op.weight, c) + wide<T>(op.bias, c);
+}
+
+/// The same with the residual, and what relu leaves of it.
+template <class T, class Op>
+double activated(const Op& op, Index i, double mean, double scale) {
+  const double v = normalised<T>(op, i, mean, scale) + (op.residual ? wide<T>(*op.residual, i) : 0);
+  return op.relu && v < 0 ? 0 : v;
 }
 
 }  // namespace naive
 
 template <class T>
-void batch_norm(Naive, const BatchNorm& b, const Array& y, const Array& mean, const Array& scale,
-                const Array* running_mean, const Array* running_var, const Array& x, const Array& weight,
-                const Array& bias, const Array* residual) {
+void kernel(On<Naive>, Types<T>, const BatchNorm& op) {
   using C = compute_t<T>;
+  const Array& x = op.x;
   const Index channels = x.dims[1], rows = x.numel / channels;
   for (Index c = 0; c < channels; ++c) {
     double m = 0, squares = 0;
     for (Index i = c; i < x.numel; i += channels) m += naive::wide<T>(x, i) / double(rows);
     for (Index i = c; i < x.numel; i += channels) squares += std::pow(naive::wide<T>(x, i) - m, 2);
-    const double s = 1 / std::sqrt(squares / double(rows) + b.eps);
-    for (Index i = c; i < x.numel; i += channels)
-      y.as<T>()[i] = T(C(naive::normalised<T>(b, i, x, m, s, weight, bias, residual)));
-    mean.as<C>()[c] = C(m);
-    scale.as<C>()[c] = C(s);
+    const double s = 1 / std::sqrt(squares / double(rows) + op.eps);
+    for (Index i = c; i < x.numel; i += channels) op.y.as<T>()[i] = T(C(naive::activated<T>(op, i, m, s)));
+    op.mean.as<C>()[c] = C(m);
+    op.scale.as<C>()[c] = C(s);
     const auto follow = [&](const Array* running, double value) {
-      if (running) running->as<C>()[c] = C((1 - b.momentum) * double(running->as<C>()[c]) + b.momentum * value);
+      if (running) running->as<C>()[c] = C((1 - op.momentum) * double(running->as<C>()[c]) + op.momentum * value);
     };
-    follow(running_mean, m);
-    follow(running_var, squares / double(rows - 1));
+    follow(op.running_mean, m);
+    follow(op.running_var, squares / double(rows - 1));
   }
 }
 
 template <class T>
-void batch_norm_inference(Naive, const BatchNorm& b, const Array& y, const Array& x, const Array& mean,
-                          const Array& variance, const Array& weight, const Array& bias, const Array* residual) {
+void kernel(On<Naive>, Types<T>, const BatchNormInference& op) {
   using C = compute_t<T>;
-  for (Index i = 0; i < x.numel; ++i) {
-    const Index c = i % x.dims[1];
-    const double scale = 1 / std::sqrt(double(variance.as<C>()[c]) + b.eps);
-    y.as<T>()[i] = T(C(naive::normalised<T>(b, i, x, double(mean.as<C>()[c]), scale, weight, bias, residual)));
+  for (Index i = 0; i < op.x.numel; ++i) {
+    const Index c = i % op.x.dims[1];
+    const double scale = 1 / std::sqrt(double(op.variance.as<C>()[c]) + op.eps);
+    op.y.as<T>()[i] = T(C(naive::activated<T>(op, i, double(op.mean.as<C>()[c]), scale)));
   }
 }
 
 template <class T>
-void batch_norm_gradient(Naive, const BatchNorm& b, const Array* dx, const Array* dweight, const Array* dbias,
-                         const Array* dresidual, const Array& g, const Array* y, const Array& x, const Array& mean,
-                         const Array& scale, const Array& weight, const Array&) {
+void kernel(On<Naive>, Types<T>, const BatchNormGradient& op) {
   using C = compute_t<T>;
+  const Array& x = op.x;
   const Index channels = x.dims[1], rows = x.numel / channels;
   for (Index c = 0; c < channels; ++c) {
-    const double m = double(mean.as<C>()[c]), s = double(scale.as<C>()[c]), w = naive::wide<T>(weight, c);
-    const auto passed = [&](Index i) { return b.relu && !(naive::wide<T>(*y, i) > 0) ? 0 : naive::wide<T>(g, i); };
+    const double m = double(op.mean.as<C>()[c]), s = double(op.scale.as<C>()[c]), w = naive::wide<T>(op.weight, c);
+    const auto passed = [&](Index i) {
+      const bool counts = !op.relu || (op.y ? naive::wide<T>(*op.y, i) : naive::normalised<T>(op, i, m, s)) > 0;
+      return counts ? naive::wide<T>(op.g, i) : 0;
+    };
     const auto normal = [&](Index i) { return (naive::wide<T>(x, i) - m) * s; };
     double sum = 0, product = 0;
     for (Index i = c; i < x.numel; i += channels) sum += passed(i), product += passed(i) * normal(i);
-    if (dweight) dweight->as<T>()[c] = T(C(product));
-    if (dbias) dbias->as<T>()[c] = T(C(sum));
+    if (op.dweight) op.dweight->as<T>()[c] = T(C(product));
+    if (op.dbias) op.dbias->as<T>()[c] = T(C(sum));
     for (Index i = c; i < x.numel; i += channels) {
       const double h = passed(i);
-      if (dresidual) dresidual->as<T>()[i] = T(C(h));
-      if (dx) dx->as<T>()[i] = T(C(w * s * (h - (sum + normal(i) * product) / double(rows))));
+      if (op.dresidual) op.dresidual->as<T>()[i] = T(C(h));
+      if (op.dx) op.dx->as<T>()[i] = T(C(w * s * (h - (sum + normal(i) * product) / double(rows))));
     }
   }
 }

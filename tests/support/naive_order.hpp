@@ -11,30 +11,34 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 
 template <class T>
-void scan(tern_test::Naive, Scan kind, const Array& out, const Array& in, const Array* gates, int dim, bool reverse) {
+void kernel(On<Naive>, Types<T>, const Scan& op) {
   using S = std::conditional_t<is_floating_v<T>, double, T>;
+  const Array& in = op.in;
+  const int dim = op.dim;
+  const bool reverse = op.reverse;
   const Index n = in.dims[dim], stride = in.strides[dim];
   for (tern_test::Positions p(in.shape()); !p.done(); p.next()) {
     if (p.at[dim] != 0) continue;
     Index i = &p.in<T>(in) - in.as<T>() + (reverse ? (n - 1) * stride : 0);
-    S s = kind == Scan::product ? S(1) : S(0);
+    S s = op.kind == Scan::product ? S(1) : S(0);
     for (Index k = 0; k < n; ++k, i += reverse ? -stride : stride) {
       const S x = S(in.as<T>()[i]);
-      s = kind == Scan::sum ? S(s + x) : kind == Scan::product ? S(s * x) : S(S(gates->as<T>()[i]) * s + x);
-      out.as<T>()[i] = T(s);
+      s = op.kind == Scan::sum ? S(s + x) : op.kind == Scan::product ? S(s * x) : S(S(op.gates->as<T>()[i]) * s + x);
+      op.out.as<T>()[i] = T(s);
     }
   }
 }
 
 template <class T>
-void sort(tern_test::Naive, const Array& values, const Array& positions, const Array& in, bool descending) {
+void kernel(On<Naive>, Types<T>, const Sort& op) {
+  const Array &in = op.in, &values = op.values, &positions = op.positions;
   const Index n = in.dims[1], k = values.dims[1];
   for (Index row = 0; row < in.dims[0]; ++row) {
     const T* const x = in.as<T>() + row * n;
     std::vector<Index> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), Index(0));
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-      if (descending) std::swap(a, b);
+      if (op.descending) std::swap(a, b);
       const auto u = compute_t<T>(x[a]), v = compute_t<T>(x[b]);
       return u < v || (u == u && v != v);
     });
@@ -46,14 +50,15 @@ void sort(tern_test::Naive, const Array& values, const Array& positions, const A
 }
 
 template <class T>
-void searchsorted(tern_test::Naive, const Array& out, const Array& sorted, const Array& values, bool right) {
+void kernel(On<Naive>, Types<T>, const SearchSorted& op) {
+  const Array &sorted = op.sorted, &values = op.values;
   const Index n = sorted.dims[sorted.ndim - 1];
   for (Index i = 0; i < values.numel; ++i) {
     const T* const row = sorted.as<T>() + (sorted.ndim > 1 ? i / values.dims[1] * n : 0);
     const auto v = compute_t<T>(values.as<T>()[i]);
     Index count = 0;
-    while (count < n && !(right ? compute_t<T>(row[count]) > v : compute_t<T>(row[count]) >= v)) ++count;
-    out.as<Index>()[i] = count;
+    while (count < n && !(op.right ? compute_t<T>(row[count]) > v : compute_t<T>(row[count]) >= v)) ++count;
+    op.out.as<Index>()[i] = count;
   }
 }
 

@@ -59,18 +59,18 @@ namespace naive {
 
 /// f(start, row number, target, weight of a class) for each row that counts, ignored(start, row number) for each that
 /// does not.
-template <class T, class F, class G>
-void each_sample(const CrossEntropyPlan& plan, const Array& x, const Array& target, const Array* weight, const F& f,
-                 const G& ignored) {
+template <class T, class Op, class F, class G>
+void each_sample(const Op& op, const F& f, const G& ignored) {
+  const Array &x = op.x, *weight = op.weight;
   const auto weight_of = [weight](Index c) { return weight ? double(compute_t<T>(weight->as<T>()[c])) : 1; };
   Index row = 0;
   for (Positions p(row_starts(x, 1)); !p.done(); p.next(), ++row) {
-    const Index t = target.as<Index>()[row];
-    if (t == plan.ignore_index) {
+    const Index t = op.target.template as<Index>()[row];
+    if (t == op.options.ignore_index) {
       ignored(p, row);
       continue;
     }
-    if (t < 0 || t >= x.dims[1]) refuse_element(plan.op, BadElement::target, t, x.dims[1], row);
+    if (t < 0 || t >= x.dims[1]) refuse_element(op.options.op, BadElement::target, t, x.dims[1], row);
     f(p, row, t, weight_of);
   }
 }
@@ -78,60 +78,61 @@ void each_sample(const CrossEntropyPlan& plan, const Array& x, const Array& targ
 }  // namespace naive
 
 template <class T>
-void cross_entropy(Naive, const CrossEntropyPlan& plan, const Array& y, const Array& log_sum, const Array& total,
-                   const Array& x, const Array& target, const Array* weight) {
+void kernel(On<Naive>, Types<T>, const CrossEntropy& op) {
   using C = compute_t<T>;
+  const CrossEntropy::Options& options = op.options;
   double sum = 0, weights = 0;
-  std::vector<double> losses(std::size_t(target.numel), 0);
+  std::vector<double> losses(std::size_t(op.target.numel), 0);
   naive::each_sample<T>(
-      plan, x, target, weight,
+      op,
       [&](const Positions& p, Index row, Index t, const auto& weight_of) {
-        const naive::Row<T> values(x, 1, p);
-        const double l = plan.normalised ? 0 : naive::log_sum_exp(values), s = plan.smoothing;
+        const naive::Row<T> values(op.x, 1, p);
+        const double l = options.normalised ? 0 : naive::log_sum_exp(values), s = options.smoothing;
         double loss = (1 - s) * weight_of(t) * (l - values[t]);
         for (Index c = 0; c < values.n && s > 0; ++c) loss += s / double(values.n) * weight_of(c) * (l - values[c]);
-        log_sum.as<C>()[row] = C(l);
+        op.log_sum.as<C>()[row] = C(l);
         losses[std::size_t(row)] = loss;
         sum += loss;
         weights += weight_of(t);
       },
-      [&](const Positions&, Index row) { log_sum.as<C>()[row] = 0; });
-  if (plan.reduction != Reduction::mean) weights = 1;
-  total.as<C>()[0] = C(weights);
-  if (plan.reduction != Reduction::none)
-    y.as<T>()[0] = T(C(sum / weights));
+      [&](const Positions&, Index row) { op.log_sum.as<C>()[row] = 0; });
+  if (options.reduction != Reduction::mean) weights = 1;
+  op.total.as<C>()[0] = C(weights);
+  if (options.reduction != Reduction::none)
+    op.y.as<T>()[0] = T(C(sum / weights));
   else
-    for (std::size_t i = 0; i < losses.size(); ++i) y.as<T>()[i] = T(C(losses[i]));
+    for (std::size_t i = 0; i < losses.size(); ++i) op.y.as<T>()[i] = T(C(losses[i]));
 }
 
 template <class T>
-void cross_entropy_gradient(Naive, const CrossEntropyPlan& plan, const Array& dx, const Array& g, const Array& log_sum,
-                            const Array& total, const Array& x, const Array& target, const Array* weight) {
+void kernel(On<Naive>, Types<T>, const CrossEntropyGradient& op) {
   using C = compute_t<T>;
+  const CrossEntropy::Options& options = op.options;
   naive::each_sample<T>(
-      plan, x, target, weight,
+      op,
       [&](const Positions& p, Index row, Index t, const auto& weight_of) {
-        const naive::Row<T> values(x, 1, p), to(dx, 1, p);
-        const double h = double(C(g.as<T>()[plan.reduction == Reduction::none ? row : 0])) / double(total.as<C>()[0]);
-        const double s = plan.smoothing, share = s / double(values.n);
+        const naive::Row<T> values(op.x, 1, p), to(op.dx, 1, p);
+        const double h = double(C(op.g.as<T>()[options.reduction == Reduction::none ? row : 0])) / double(op.total.as<C>()[0]);
+        const double s = options.smoothing, share = s / double(values.n);
         double all = 0;
         for (Index c = 0; c < values.n; ++c) all += weight_of(c);
         for (Index c = 0; c < values.n; ++c) {
-          const double probability = plan.normalised ? 0 : std::exp(values[c] - double(log_sum.as<C>()[row]));
+          const double probability = options.normalised ? 0 : std::exp(values[c] - double(op.log_sum.as<C>()[row]));
           const double part = (1 - s) * weight_of(t) * (probability - (c == t ? 1 : 0));
           to.set(c, h * (part + share * (all * probability - weight_of(c))));
         }
       },
       [&](const Positions& p, Index) {
-        const naive::Row<T> to(dx, 1, p);
+        const naive::Row<T> to(op.dx, 1, p);
         for (Index c = 0; c < to.n; ++c) to.set(c, 0);
       });
 }
 
 template <class T>
-void layer_norm(Naive, const Array& y, const Array& mean, const Array& scale, const Array& x, const Array& weight,
-                const Array& bias, Index n, double eps) {
+void kernel(On<Naive>, Types<T>, const LayerNorm& op) {
+  const auto& [y, mean, scale, x, weight, bias, eps] = op;
   using C = compute_t<T>;
+  const Index n = weight.numel;
   const auto at = [](const Array& a, Index i) { return double(C(a.as<T>()[i])); };
   for (Index row = 0; row < mean.numel; ++row) {
     double sum = 0, squares = 0;
@@ -146,9 +147,10 @@ void layer_norm(Naive, const Array& y, const Array& mean, const Array& scale, co
 }
 
 template <class T>
-void layer_norm_gradient(Naive, const Array* dx, const Array* dweight, const Array* dbias, const Array& g,
-                         const Array& mean, const Array& scale, const Array& x, const Array& weight, Index n) {
+void kernel(On<Naive>, Types<T>, const LayerNormGradient& op) {
   using C = compute_t<T>;
+  const Array &g = op.g, &mean = op.mean, &scale = op.scale, &x = op.x, &weight = op.weight;
+  const Index n = weight.numel;
   const auto at = [](const Array& a, Index i) { return double(C(a.as<T>()[i])); };
   std::vector<double> by_weight(std::size_t(n), 0), by_bias(std::size_t(n), 0);
   for (Index row = 0; row < mean.numel; ++row) {
@@ -162,13 +164,13 @@ void layer_norm_gradient(Naive, const Array* dx, const Array* dweight, const Arr
       by_weight[std::size_t(i)] += h * normal(i);
       by_bias[std::size_t(i)] += h;
     }
-    for (Index i = 0; i < n && dx; ++i)
-      dx->as<T>()[row * n + i] =
+    for (Index i = 0; i < n && op.dx; ++i)
+      op.dx->as<T>()[row * n + i] =
           T(C(s * (at(g, row * n + i) * at(weight, i) - (sum + normal(i) * product) / double(n))));
   }
   for (Index i = 0; i < n; ++i) {
-    if (dweight) dweight->as<T>()[i] = T(C(by_weight[std::size_t(i)]));
-    if (dbias) dbias->as<T>()[i] = T(C(by_bias[std::size_t(i)]));
+    if (op.dweight) op.dweight->as<T>()[i] = T(C(by_weight[std::size_t(i)]));
+    if (op.dbias) op.dbias->as<T>()[i] = T(C(by_bias[std::size_t(i)]));
   }
 }
 

@@ -1,32 +1,48 @@
-// The contract: attention whose scores never reach memory. All arrays are dense, of one floating type T. A device
-// may implement
-//
-//   attention<T>(device, shape, out, log_sums, q, k, v)
-//   attention_gradient<T>(device, shape, dq, dk, dv, g, out, log_sums, q, k, v)
-//
-// with out = softmax(Q Kᵀ scale) V for each matrix of the batch and log_sums, the logarithm of each query's sum of
-// exponentials, which the gradient makes the weights anew from. dq, dk and dv may each be null. No size is 0. Where
-// has_attention is false the op is products and a softmax.
+// The contract: attention whose scores never reach memory. All arrays are dense and of one floating type: queries [.., queries, size],
+// keys [.., keys, size], values [.., keys, width]. No size is 0. A device may do without it: the op is then products and a softmax.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "../core/config.hpp"
 #include "../core/array.hpp"
+#include "run.hpp"
 
-namespace tern::inline TERN_BUILD {
-namespace backend {
+namespace tern::inline TERN_BUILD::backend {
 
-/// Queries [batch, queries, size], keys [batch, keys, size], values [batch, keys, width].
-struct AttentionShape {
-  Index batch, queries, keys, size, width;
+/// run<D, T>: out = softmax(Q Kᵀ scale) V for each matrix of the batch.
+struct Attention {
+  const Array& out;
+  const Array& log_sums;  // of each query, the logarithm of its sum of exponentials
+  const Array& q;
+  const Array& k;
+  const Array& v;
   double scale;
-  bool causal;  // query i sees the keys 0 … i
+  bool causal;            // query i sees the keys 0 … i
 };
 
-/// Whether a device implements it.
-template <class D>
-inline constexpr bool has_attention = false;
+/// run<D, T>: the gradients from out's gradient g; log_sums gives the weights again. Each of the three may be null.
+struct AttentionGradient {
+  const Array* dq;
+  const Array* dk;
+  const Array* dv;
+  const Array& g;
+  const Array& out;
+  const Array& log_sums;
+  const Array& q;
+  const Array& k;
+  const Array& v;
+  double scale;
+  bool causal;
+};
 
-}  // namespace backend
-}  // namespace tern
+/// What the arrays' shapes say.
+struct AttentionSizes {
+  Index batch, queries, keys, size, width;
+
+  AttentionSizes(const Array& q, const Array& k, const Array& v)
+      : queries(q.dims[q.ndim - 2]), keys(k.dims[k.ndim - 2]), size(q.dims[q.ndim - 1]), width(v.dims[v.ndim - 1]) {
+    batch = q.numel / (queries * size);
+  }
+};
+
+}  // namespace tern::backend

@@ -1,10 +1,34 @@
-// The contract: layer normalisation of dense arrays seen as rows of n elements. A device implements
-//
-//   layer_norm<T>(device, y, mean, scale, x, weight, bias, n, eps)
-//       For each row: mean, scale = 1 / sqrt(variance + eps) (both compute_t<T>), y = (x - mean) scale weight + bias.
-//   layer_norm_gradient<T>(device, dx, dweight, dbias, g, mean, scale, x, weight, n)
-//       The gradients from y's gradient g.
-//
-// weight and bias have n elements. Each of the three gradients may be null.
+// The contract: layer normalisation. All arrays are dense: x, y, dx and g are rows of as many elements as weight has, of type T.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/array.hpp"
+#include "run.hpp"
+
+namespace tern::inline TERN_BUILD::backend {
+
+/// run<D, T>: for each row its mean, scale = 1 / sqrt(variance + eps), both of compute_t<T>, and y = (x - mean) scale weight + bias.
+struct LayerNorm {
+  const Array& y;
+  const Array& mean;
+  const Array& scale;
+  const Array& x;
+  const Array& weight;
+  const Array& bias;
+  double eps;
+};
+
+/// run<D, T>: the gradients from y's gradient g. Each of the three may be null.
+struct LayerNormGradient {
+  const Array* dx;
+  const Array* dweight;
+  const Array* dbias;
+  const Array& g;
+  const Array& mean;
+  const Array& scale;
+  const Array& x;
+  const Array& weight;
+};
+
+}  // namespace tern::backend

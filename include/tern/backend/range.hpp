@@ -1,5 +1,18 @@
-// The contract: equidistant numbers. A device implements, for a row-major array,
-//
-//   fill_range<T>(device, start, step, out)     out[i] = start + i step, calculated in scalar_t<T>
+// The contract: equidistant numbers.
 #pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
 #include "../core/array.hpp"
+#include "run.hpp"
+
+namespace tern::inline TERN_BUILD::backend {
+
+/// out[i] = start + i step, calculated in scalar_t<T>; out is row-major.
+template <class T>
+struct FillRange {
+  const Array& out;
+  scalar_t<T> start, step;
+};
+
+}  // namespace tern::backend

@@ -3,14 +3,45 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include <limits>
+
 #include "../core/array.hpp"
-#include "reduction.hpp"
 #include "run.hpp"
 
 namespace tern::inline TERN_BUILD::backend {
 
+// How two numbers become one; V is whatever the device computes with.
+
+struct Sum {
+  template <class V> static V combine(V a, V b) { return a + b; }
+  template <class T> static constexpr T identity() { return T(0); }
+};
+
+struct Product {
+  template <class V> static V combine(V a, V b) { return a * b; }
+  template <class T> static constexpr T identity() { return T(1); }
+};
+
+/// NaN if any element is.
+struct Maximum {
+  template <class V> static V combine(V a, V b) { return max(a, b); }
+  template <class T> static constexpr T identity() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? T(-Limits::infinity()) : Limits::lowest();
+  }
+};
+
+/// NaN if any element is.
+struct Minimum {
+  template <class V> static V combine(V a, V b) { return min(a, b); }
+  template <class T> static constexpr T identity() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+};
+
 /// run<D, C, Out, In...>: out = finish(how of f(in[0][i], in[1][i], …) over the dimensions in mask). Inputs are broadcast to shape and
-/// computed with as C, how is one of reduction.hpp, out is dense with the other dimensions in their order. Nothing to reduce gives
+/// computed with as C, how is one of the above, out is dense with the other dimensions in their order. Nothing to reduce gives
 /// finish(identity). Sums of float lose no more than 1e-6 of the sum of magnitudes, whatever the count. The order of additions
 /// depends on shapes and strides alone.
 template <class R, class F, class G>

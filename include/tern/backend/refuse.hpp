@@ -1,23 +1,19 @@
-// The contract: the end of an op's check of elements. A device implements
-//
-//   refuse_if(device, op, what, found)     Error if the one element of found, a bool, is true
-//
-// On Cuda it comes where the host next waits for the device. op is a string that lives on.
+// The contract: the end of an op's check of elements.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
 #include "../core/array.hpp"
 #include "../core/element_error.hpp"
-#include "../device/device.hpp"
+#include "run.hpp"
 
-namespace tern::inline TERN_BUILD {
-namespace backend {
+namespace tern::inline TERN_BUILD::backend {
 
-template <HostDevice D>
-void refuse_if(D, const char* op, BadElement what, const Array& found) {
-  if (*found.as<bool>()) refuse_element(op, what, 0, 0);
-}
+/// Error if the one element of found, a bool, is true. On Cuda it comes where the host next waits for the device.
+struct RefuseIf {
+  const char* op;  // a string that lives on
+  BadElement what;
+  const Array& found;
+};
 
-}  // namespace backend
-}  // namespace tern
+}  // namespace tern::backend

@@ -35,4 +35,8 @@ void run(const Op& op) {
 #endif
 }
 
+/// Whether a device of kind D implements Op. All must: this is for ops that their contract makes optional.
+template <class D, class Op, class... T>
+concept HasKernel = requires(const Op& op) { kernel(On<D>{}, Types<T...>{}, op); };
+
 }  // namespace tern::backend

@@ -1,24 +1,28 @@
-// The contract: recurrences along a dimension. A device implements
-//
-//   scan<T>(device, kind, out, in, gates, dim, reverse)
-//
-// of row-major arrays without gaps: for each i along dim, from the last on if reverse, with s = 0, of a product 1,
-// before the first,
-//
-//   sum          out[i] = s + in[i]
-//   product      out[i] = s in[i]
-//   recurrence   out[i] = gates[i] s + in[i]     gates is null for the others
-//
-// where s is what was found before. How sums are grouped depends on the sizes alone.
+// The contract: recurrences along a dimension.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
 #include "../core/array.hpp"
-#include "../core/config.hpp"
+#include "run.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::backend {
 
-enum class Scan : unsigned char { sum, product, recurrence };
+/// run<D, T>: for each i along dim, from the last on if reverse, where s is what was found before, at first 0, for a product 1,
+///
+///   sum          out[i] = s + in[i]
+///   product      out[i] = s in[i]
+///   recurrence   out[i] = gates[i] s + in[i]
+///
+/// All arrays are dense. How sums are grouped depends on the sizes alone.
+struct Scan {
+  enum Kind : unsigned char { sum, product, recurrence };
+  const Array& out;
+  const Array& in;
+  const Array* gates;  // of a recurrence, else null
+  int dim;
+  Kind kind;
+  bool reverse;
+};
 
-}  // namespace tern
+}  // namespace tern::backend

@@ -12,20 +12,31 @@ namespace tern::inline TERN_BUILD {
 
 enum class DType : std::uint8_t { float32, float64, bfloat16, float16, int64, int32, uint8, boolean };
 
-/// Bytes of one element.
-constexpr int size_of(DType type) {
-  constexpr int bytes[] = {4, 8, 2, 2, 8, 4, 1, 1};
-  return bytes[int(type)];
-}
+/// What is known of an element type without its C++ type.
+struct DTypeInfo {
+  const char* name;  // PyTorch's
+  const char* cpp_name;
+  int bytes;         // of one element
+  bool floating;     // float32, float64, bfloat16 or float16
+};
 
-/// PyTorch's name of the type.
-constexpr const char* name_of(DType type) {
-  constexpr const char* names[] = {"float32", "float64", "bfloat16", "float16", "int64", "int32", "uint8", "bool"};
-  return names[int(type)];
-}
+/// In the order of DType.
+inline constexpr DTypeInfo dtype_infos[] = {
+    {"float32", "float", 4, true},
+    {"float64", "double", 8, true},
+    {"bfloat16", "bfloat16", 2, true},
+    {"float16", "half", 2, true},
+    {"int64", "int64_t", 8, false},
+    {"int32", "int32_t", 4, false},
+    {"uint8", "uint8_t", 1, false},
+    {"bool", "bool", 1, false},
+};
+inline constexpr int dtype_count = int(sizeof dtype_infos / sizeof *dtype_infos);
 
-/// True for float32, float64, bfloat16 and float16.
-constexpr bool is_floating(DType type) { return type <= DType::float16; }
+constexpr int size_of(DType type) { return dtype_infos[int(type)].bytes; }
+constexpr const char* name_of(DType type) { return dtype_infos[int(type)].name; }
+constexpr const char* cpp_name_of(DType type) { return dtype_infos[int(type)].cpp_name; }
+constexpr bool is_floating(DType type) { return dtype_infos[int(type)].floating; }
 
 template <class T>
 inline constexpr bool is_half_v = std::is_same_v<T, bfloat16> || std::is_same_v<T, half>;

@@ -58,15 +58,9 @@ static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24 && sizeo
 
 namespace detail {
 
-struct DlpackType {
-  DType dtype;
-  std::uint8_t code, bits;
-};
-inline constexpr DlpackType dlpack_types[] = {
-    {DType::float32, dlpack::kDLFloat, 32}, {DType::float64, dlpack::kDLFloat, 64},
-    {DType::float16, dlpack::kDLFloat, 16}, {DType::bfloat16, dlpack::kDLBfloat, 16},
-    {DType::int64, dlpack::kDLInt, 64},     {DType::int32, dlpack::kDLInt, 32},
-    {DType::uint8, dlpack::kDLUInt, 8},     {DType::boolean, dlpack::kDLBool, 8}};
+/// DLPack's code of each DType; its bits are those of an element.
+inline constexpr std::uint8_t dlpack_codes[dtype_count] = {dlpack::kDLFloat, dlpack::kDLFloat, dlpack::kDLBfloat, dlpack::kDLFloat,
+                                                           dlpack::kDLInt,   dlpack::kDLInt,   dlpack::kDLUInt,   dlpack::kDLBool};
 
 /// What a tensor given away lives in until its receiver is done with it.
 template <class Managed>
@@ -83,8 +77,7 @@ struct DlpackExport {
     t.data = impl.data;
     t.device = {on_host ? dlpack::kDLCPU : dlpack::kDLCUDA, impl.ordinal};
     t.ndim = impl.ndim;
-    for (const DlpackType& type : dlpack_types)
-      if (type.dtype == impl.dtype) t.dtype = {type.code, type.bits, 1};
+    t.dtype = {dlpack_codes[int(impl.dtype)], std::uint8_t(8 * size_of(impl.dtype)), 1};
     t.shape = shape;
     t.strides = strides;
     managed.manager_ctx = this;

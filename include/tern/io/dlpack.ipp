@@ -14,8 +14,8 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE DType dlpack_dtype(const dlpack::DLDataType& type) {
-  for (const DlpackType& known : dlpack_types)
-    if (known.code == type.code && known.bits == type.bits && type.lanes == 1) return known.dtype;
+  for (int i = 0; i < dtype_count; ++i)
+    if (dlpack_codes[i] == type.code && 8 * size_of(DType(i)) == type.bits && type.lanes == 1) return DType(i);
   fail("from_dlpack", {"elements of code ", int(type.code), ", ", int(type.bits), " bits and ", int(type.lanes),
                        " lanes are of no type of a tensor"});
 }

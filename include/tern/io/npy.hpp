@@ -11,13 +11,8 @@ namespace tern::inline TERN_BUILD::io {
 
 namespace detail {
 
-struct NpyType {
-  const char* code;
-  DType dtype;
-};
-inline constexpr NpyType npy_types[] = {{"<f4", DType::float32}, {"<f8", DType::float64}, {"<f2", DType::float16},
-                                        {"<i8", DType::int64},   {"<i4", DType::int32},   {"|u1", DType::uint8},
-                                        {"|b1", DType::boolean}};
+/// numpy's descr of each DType; null: it has none.
+inline constexpr const char* npy_descr[dtype_count] = {"<f4", "<f8", nullptr, "<f2", "<i8", "<i4", "|u1", "|b1"};
 
 /// A dense copy in host memory, off the tape. Error naming the op where it is somewhere else.
 TERN_API AnyTensor dense_on_host(const char* op, const AnyTensor& x);

@@ -12,11 +12,9 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string npy_head(const char* op, DType dtype, const Shape& shape) {
-  const NpyType* type = nullptr;
-  for (const NpyType& t : npy_types)
-    if (t.dtype == dtype) type = &t;
-  if (!type) fail(op, {"numpy has no type for ", name_of(dtype), "; convert it"});
-  std::string head = text({"{'descr': '", type->code, "', 'fortran_order': False, 'shape': ("});
+  const char* const descr = npy_descr[int(dtype)];
+  if (!descr) fail(op, {"numpy has no type for ", name_of(dtype), "; convert it"});
+  std::string head = text({"{'descr': '", descr, "', 'fortran_order': False, 'shape': ("});
   for (const Index size : shape) head += text({size, ", "});
   if (shape.n > 1)
     head.resize(head.size() - 2);
@@ -60,11 +58,13 @@ TERN_INLINE const char* NpyHeader::value_of(const char* key) const {
 
 TERN_INLINE void NpyHeader::parse() {
   const char* const code = value_of("descr");
-  const NpyType* type = nullptr;
-  for (const NpyType& t : npy_types)
-    if (*code == '\'' && std::strncmp(code + 1, t.code, 3) == 0 && code[4] == '\'') type = &t;
-  if (!type) refuse("its elements are of a type that is not offered");
-  dtype = type->dtype;
+  const auto is = [code](const char* descr) {
+    return descr && *code == '\'' && std::strncmp(code + 1, descr, 3) == 0 && code[4] == '\'';
+  };
+  int type = 0;
+  while (type < dtype_count && !is(npy_descr[type])) ++type;
+  if (type == dtype_count) refuse("its elements are of a type that is not offered");
+  dtype = DType(type);
   const char* const order = value_of("fortran_order");
   fortran_order = std::strncmp(order, "True", 4) == 0;
   if (!fortran_order && std::strncmp(order, "False", 5) != 0) refuse("its header is no dictionary");

@@ -35,7 +35,7 @@ inline constexpr Index max_safetensors_header = 100'000'000;
 
 /// The format's name of an element type.
 constexpr const char* safetensors_name(DType type) {
-  constexpr const char* names[] = {"F32", "F64", "BF16", "F16", "I64", "I32", "U8", "BOOL"};
+  constexpr const char* names[dtype_count] = {"F32", "F64", "BF16", "F16", "I64", "I32", "U8", "BOOL"};
   return names[int(type)];
 }
 

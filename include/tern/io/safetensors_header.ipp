@@ -165,7 +165,7 @@ namespace tern::inline TERN_BUILD::io::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE DType SafetensorsParser::parse_dtype(const std::string& tensor) {
   const std::string name = string();
-  for (int i = 0; i <= int(DType::boolean); ++i)
+  for (int i = 0; i < dtype_count; ++i)
     if (name == safetensors_name(DType(i))) return DType(i);
   fail("safetensors", {"'", path_, "': tensor '", tensor, "' has a type that is not supported: ", name});
 }

@@ -48,7 +48,7 @@ TERN_API void check_batch_norm_input(const char* layer, const Array* x, int leas
   struct Name : Module<D, T> {                                                                                   \
     BatchNormOptions options;                                                                                    \
     Parameter<D, T> weight, bias;                                                                                \
-    Statistic<D, T> running_mean, running_var;                                                                   \
+    Buffer<D, T> running_mean, running_var;                                                                   \
     Tensor<D, Index> num_batches_tracked;                                                                        \
     bool folded = false;                                                                                         \
     explicit Name(Index num_features, const BatchNormOptions& how = {}) : options(how) {                         \

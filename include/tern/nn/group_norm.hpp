@@ -42,7 +42,7 @@ struct InstanceNormOptions {
   struct Name : Module<D, T> {                                                                                         \
     InstanceNormOptions options;                                                                                       \
     Parameter<D, T> weight, bias;                                                                                      \
-    Statistic<D, T> running_mean, running_var;                                                                         \
+    Buffer<D, T> running_mean, running_var;                                                                         \
     Tensor<D, Index> num_batches_tracked;                                                                              \
     explicit Name(Index num_features, const InstanceNormOptions& how = {}) : options(how) {                            \
       if (how.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);                             \

@@ -19,7 +19,7 @@ concept IsModule = std::is_base_of_v<ModuleBase, X>;
 template <class D, class T>
 class Parameter;
 template <class D, class T>
-class Statistic;
+class Buffer;
 
 namespace detail {
 
@@ -33,7 +33,7 @@ inline constexpr bool is_tensor<Tensor<D, T>> = true;
 template <class D, class T>
 inline constexpr bool is_tensor<Parameter<D, T>> = true;
 template <class D, class T>
-inline constexpr bool is_tensor<Statistic<D, T>> = true;
+inline constexpr bool is_tensor<Buffer<D, T>> = true;
 template <class X>
 inline constexpr bool is_vector = false;
 template <class X>

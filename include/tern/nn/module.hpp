@@ -177,12 +177,12 @@ class Parameter : public Tensor<D, T>, public detail::Registered {
   }
 };
 
-/// What a layer has measured and is not learned, in what is calculated with: a 16-bit network keeps it in float.
+/// A tensor of a module that is not learned, such as running statistics. Its elements are of compute_t<T>: those of a 16-bit network are floats.
 template <class D, class T>
-class Statistic : public Tensor<D, compute_t<T>> {
+class Buffer : public Tensor<D, compute_t<T>> {
  public:
-  Statistic() = default;
-  Statistic(Tensor<D, compute_t<T>> x) : Tensor<D, compute_t<T>>(std::move(x)) {}
+  Buffer() = default;
+  Buffer(Tensor<D, compute_t<T>> x) : Tensor<D, compute_t<T>>(std::move(x)) {}
 };
 
 namespace detail {

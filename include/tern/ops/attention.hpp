@@ -62,11 +62,12 @@ struct AttentionState {
   using X = Tensor<D, T>;
   const X &query, &key, &value, &result, &log_sums;
 
-  std::tuple<X, X, X> gradient(const X& g, Needs needs, const backend::AttentionShape& shape) const {
+  std::tuple<X, X, X> gradient(const X& g, Needs needs, double scale, bool is_causal) const {
     const auto wanted = [](bool needed, const X& x) { return needed ? empty<D, T>(x.shape(), x.device()) : X(); };
     const X dq = wanted(needs[0], query), dk = wanted(needs[1], key), dv = wanted(needs[2], value);
-    backend::attention_gradient<T>(D{}, shape, dq.impl(), dk.impl(), dv.impl(), *dense(g).impl(), *result.impl(),
-                                   *log_sums.impl(), *dense(query).impl(), *dense(key).impl(), *dense(value).impl());
+    backend::run<D, T>(backend::AttentionGradient{dq.impl(), dk.impl(), dv.impl(), *dense(g).impl(), *result.impl(),
+                                                  *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
+                                                  *dense(value).impl(), scale, is_causal});
     return {dq, dk, dv};
   }
   /// The same as tensor operations.
@@ -83,27 +84,19 @@ struct AttentionState {
 template <class D, class T>
 Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                              double scale, bool is_causal, Here here) {
-  const backend::AttentionShape shape{.batch = query.numel() / (query.size(-2) * query.size(-1)),
-                                      .queries = query.size(-2),
-                                      .keys = key.size(-2),
-                                      .size = key.size(-1),
-                                      .width = value.size(-1),
-                                      .scale = scale,
-                                      .causal = is_causal};
   Shape result = query.shape();
   result[result.n - 1] = value.size(-1);
   const Shape rows(result.begin(), result.n - 1);
   const Tensor<D, T> y = empty<D, T>(result, query.device()), log_sums = empty<D, T>(rows, query.device());
-  backend::attention<T>(D{}, shape, *y.impl(), *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
-                        *dense(value).impl());
+  backend::run<D, T>(backend::Attention{*y.impl(), *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
+                                        *dense(value).impl(), scale, is_causal});
   record({"scaled_dot_product_attention", here}, y,
          wrt(inputs(query, key, value), saved(query, key, value, y, log_sums),
-             [shape](const auto& g, const auto& q, const auto& k, const auto& v, const auto& output, const auto& sums,
-                     Needs needs) {
+             [scale, is_causal](const auto& g, const auto& q, const auto& k, const auto& v, const auto& output, const auto& sums,
+                                Needs needs) {
                const AttentionState<D, T> state{q, k, v, output, sums};
-               return GradMode::is_enabled()
-                          ? state.differentiable_gradient(g, needs, shape.scale, shape.causal)
-                          : state.gradient(g, needs, shape);
+               return GradMode::is_enabled() ? state.differentiable_gradient(g, needs, scale, is_causal)
+                                             : state.gradient(g, needs, scale, is_causal);
              }));
   return y;
 }
@@ -113,7 +106,7 @@ template <class D, class T, class Mask>
 Tensor<D, T> attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                        const Tensor<D, Mask>& mask, const AttentionOptions& options, Here here) {
   const double scale = options.scale.value_or(1 / std::sqrt(double(query.size(-1))));
-  if constexpr (backend::has_attention<D>)
+  if constexpr (backend::HasKernel<D, backend::Attention, T>)
     if (!mask.defined() && options.dropout_p <= 0 && fits_attention_kernel(query, key, value, options.is_causal))
       return fused_attention(query, key, value, scale, options.is_causal, here);
   Tensor<D, T> weights = attention_weights(query, key, mask, scale, options.is_causal, here);

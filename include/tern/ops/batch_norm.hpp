@@ -67,9 +67,9 @@ struct BatchNormState {
   using X = Tensor<D, T>;
   using S = Tensor<D, compute_t<T>>;
   using Gradients = std::tuple<X, X, X, X>;
-  BatchNorm b;
   const X &x, &weight, &bias, &y;
   const S &mean, &scale;
+  bool relu, added;  // relu followed, and a residual before it
 
   /// g may be overwritten where nobody else sees it.
   Gradients gradient(const X& given, Needs needs) const {
@@ -80,20 +80,20 @@ struct BatchNormState {
     const X dx = !needs[0] ? X() : own ? g : empty<D, T>(x.shape(), channels_last, x.device());
     const X dweight = room(1, weight), dbias = room(2, bias);
     const X dresidual = needs[3] ? empty<D, T>(x.shape(), channels_last, x.device()) : X();
-    backend::batch_norm_gradient<T>(D{}, b, dx.impl(), dweight.impl(), dbias.impl(), dresidual.impl(), *g.impl(),
-                                    b.relu ? y.impl() : nullptr, *channel_rows(x).impl(), *mean.impl(), *scale.impl(),
-                                    *dense(weight).impl(), *dense(bias).impl());
+    backend::run<D, T>(backend::BatchNormGradient{dx.impl(), dweight.impl(), dbias.impl(), dresidual.impl(), *g.impl(),
+                                                  relu && added ? y.impl() : nullptr, *channel_rows(x).impl(), *mean.impl(),
+                                                  *scale.impl(), *dense(weight).impl(), *dense(bias).impl(), relu});
     return {dx, dweight, dbias, dresidual};
   }
 
   /// The same as tensor operations, and the only form for given statistics.
-  Gradients differentiable_gradient(const X& given, Needs needs, bool training) const {
+  Gradients differentiable_gradient(const X& given, Needs needs, double eps, bool training) const {
     const Shape channels = beside_channels(x.dim(), x.size(1));
     const Dims dims = not_channels(x.dim());
-    const X g = b.relu ? where(gt(y.detach(), 0), given, zeros_like(given)) : given;
+    const X g = relu ? where(gt(y.detach(), 0), given, zeros_like(given)) : given;
     const auto as_t = [&](const S& s) { return view(to_type(s, Type<T>{}), channels); };
     const X centred = sub(x, training ? tern::mean(x, dims, true) : as_t(mean));
-    const X factor = training ? rsqrt(add(tern::mean(square(centred), dims, true), b.eps)) : as_t(scale);
+    const X factor = training ? rsqrt(add(tern::mean(square(centred), dims, true), eps)) : as_t(scale);
     const X normal = mul(centred, factor), slope = mul(g, view(weight, channels));
     X dx;
     if (needs[0] && training)
@@ -108,7 +108,7 @@ struct BatchNormState {
 template <class D, class T, class S = Tensor<D, compute_t<T>>>
 Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& residual, const S& running_mean,
                         const S& running_var, const Tensor<D, T>& weight, const Tensor<D, T>& bias, bool training,
-                        BatchNorm b) {
+                        double momentum, double eps, bool relu) {
   if (x.checked(op.name)->ndim == 1 && x.numel() == 0) return mul(x, 1, op.here);  // as in PyTorch
   check_channels(op.name, *x.impl(), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
   check_statistics(op.name, *x.impl(), residual.impl(), running_mean.impl(), running_var.impl(), training);
@@ -121,40 +121,40 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
   }
   const Tensor<D, T> rows = channel_rows(x), y = empty<D, T>(x.shape(), channels_last, x.device());
   const Tensor<D, T> added = residual.defined() ? channel_rows(residual) : residual;
-  b.added = residual.defined();
   S mean = running_mean, scale;
   if (training) {
     mean = empty<D, compute_t<T>>(channels, x.device());
     scale = empty<D, compute_t<T>>(channels, x.device());
-    for (const S* statistic : {&running_mean, &running_var})
-      if (statistic->defined()) check_writable(op.name, statistic->impl());
+    for (const S* running : {&running_mean, &running_var})
+      if (running->defined()) check_writable(op.name, running->impl());
     const S m = running_mean.defined() ? dense(running_mean) : S(),
             v = running_var.defined() ? dense(running_var) : S();
-    backend::batch_norm<T>(D{}, b, *y.impl(), *mean.impl(), *scale.impl(), m.impl(), v.impl(), *rows.impl(),
-                           *dense(w).impl(), *dense(c).impl(), added.impl());
-    const auto keep = [](const S& statistic, const S& made) {
-      if (!statistic.defined()) return;
-      if (made.impl() != statistic.impl()) backend::run<D>(backend::Copy{*statistic.impl(), *made.impl()});
-      bump_version(statistic.impl());
+    backend::run<D, T>(backend::BatchNorm{*y.impl(), *mean.impl(), *scale.impl(), m.impl(), v.impl(), *rows.impl(), *dense(w).impl(),
+                                          *dense(c).impl(), added.impl(), eps, momentum, relu});
+    const auto keep = [](const S& running, const S& made) {
+      if (!running.defined()) return;
+      if (made.impl() != running.impl()) backend::run<D>(backend::Copy{*running.impl(), *made.impl()});
+      bump_version(running.impl());
     };
     keep(running_mean, m);
     keep(running_var, v);
   } else {
-    backend::batch_norm_inference<T>(D{}, b, *y.impl(), *rows.impl(), *dense(running_mean).impl(),
-                                     *dense(running_var).impl(), *dense(w).impl(), *dense(c).impl(), added.impl());
+    backend::run<D, T>(backend::BatchNormInference{*y.impl(), *rows.impl(), *dense(running_mean).impl(), *dense(running_var).impl(),
+                                                   *dense(w).impl(), *dense(c).impl(), added.impl(), eps, relu});
     if (records(x, w)) {
       // Copies: training may go on before the gradient is asked for.
       mean = clone(running_mean.detach());
-      scale = rsqrt(add(running_var.detach(), b.eps));
+      scale = rsqrt(add(running_var.detach(), eps));
     }
   }
   record(op, y,
-         wrt(inputs(x, w, c, residual), saved(x, w, c, b.relu ? y : x, mean, scale),
-             [b, training](const auto& g, const auto& input, const auto& factor, const auto& offset, const auto& output,
-                           const auto& centre, const auto& spread, Needs needs) {
-               const BatchNormState<D, T> state{b, input, factor, offset, output, centre, spread};
+         wrt(inputs(x, w, c, residual), saved(x, w, c, relu ? y : x, mean, scale),
+             [eps, relu, added = residual.defined(), training](
+                 const auto& g, const auto& input, const auto& factor, const auto& offset, const auto& output, const auto& centre,
+                 const auto& spread, Needs needs) {
+               const BatchNormState<D, T> state{input, factor, offset, output, centre, spread, relu, added};
                if (training && !GradMode::is_enabled()) return state.gradient(g, needs);
-               return state.differentiable_gradient(g, needs, training);
+               return state.differentiable_gradient(g, needs, eps, training);
              }));
   return y;
 }
@@ -171,8 +171,7 @@ Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor
                         const std::type_identity_t<Tensor<D, T>>& weight = {},
                         const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
                         double momentum = 0.1, double eps = 1e-5, Here here = {}) {
-  return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training,
-                            {.eps = eps, .momentum = momentum});
+  return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training, momentum, eps, false);
 }
 
 /// relu(batch_norm(x, ...)) in the same passes over memory.
@@ -182,8 +181,7 @@ Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<T
                              const std::type_identity_t<Tensor<D, T>>& weight = {},
                              const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
                              double momentum = 0.1, double eps = 1e-5, Here here = {}) {
-  return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training,
-                            {.eps = eps, .momentum = momentum, .relu = true});
+  return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training, momentum, eps, true);
 }
 
 /// relu(batch_norm(x, ...) + residual), the end of a residual block, in the same passes over memory. residual has x's
@@ -196,8 +194,8 @@ Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity
                                  const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
                                  double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   residual.checked("batch_norm_add_relu");
-  return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias,
-                            training, {.eps = eps, .momentum = momentum, .relu = true});
+  return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias, training, momentum, eps,
+                            true);
 }
 
 }  // namespace tern

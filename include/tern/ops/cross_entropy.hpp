@@ -55,7 +55,7 @@ inline void check_smoothing(double smoothing) {
 /// What the tape keeps of a cross entropy; a weight of no elements stands for none.
 template <class D, class T>
 struct CrossEntropyState {
-  const CrossEntropyPlan& plan;
+  const backend::CrossEntropy::Options& options;
   const Tensor<D, T>& x;
   const Tensor<D, Index>& target;
   const Tensor<D, T>& weight;
@@ -63,19 +63,19 @@ struct CrossEntropyState {
 
   const Array* weights() const { return weight.numel() ? weight.impl() : nullptr; }
 
-  Tensor<D, T> gradient(const CrossEntropyPlan& as, const Tensor<D, T>& g) const {
+  Tensor<D, T> gradient(const backend::CrossEntropy::Options& as, const Tensor<D, T>& g) const {
     const Tensor<D, T> dx = empty<D, T>(x.shape(), x.device());
-    backend::cross_entropy_gradient<T>(D{}, as, *dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(),
-                                       *dense(x).impl(), *target.impl(), weights());
+    backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(),
+                                                     *dense(x).impl(), *target.impl(), weights(), as});
     return dx;
   }
   /// The gradient as tensor operations: the loss is linear in the log-probabilities, and they are log_softmax(x).
   Tensor<D, T> differentiable_gradient(const Tensor<D, T>& g) const {
-    CrossEntropyPlan linear = plan;
+    backend::CrossEntropy::Options linear = options;
     linear.normalised = true;
     const Tensor<D, T> slope = gradient(linear, ones<D, T>(g.shape(), g.device()));
     const Tensor<D, T> h = slope * (g.dim() == 0 ? g : unsqueeze(g, 1));
-    if (plan.normalised) return h;
+    if (options.normalised) return h;
     // softmax(x) of ops that a training program has compiled in any case; log_sum, off the tape, only keeps e in range.
     const Tensor<D, T> e = exp(x - unsqueeze(to_type(log_sum, Type<T>{}), 1));
     return h - e * (sum(h, 1, true) / sum(e, 1, true));
@@ -83,32 +83,32 @@ struct CrossEntropyState {
 };
 
 template <class D, class T>
-Tensor<D, T> class_cross_entropy(const OpName& op, CrossEntropyPlan plan, const Tensor<D, T>& x,
+Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Options options, const Tensor<D, T>& x,
                                  const Tensor<D, Index>& target, const Tensor<D, T>& given_weight) {
   const Array* const weight_array = given_weight.impl();
   check_classes(op.name, *x.checked(op.name), weight_array);
   const Shape rows = check_target(op.name, *x.impl(), *target.checked(op.name));
   if (x.dim() == 1)
-    return reshape(class_cross_entropy(op, plan, unsqueeze(x, 0), unsqueeze(target, 0), given_weight), Shape{});
+    return reshape(class_cross_entropy(op, options, unsqueeze(x, 0), unsqueeze(target, 0), given_weight), Shape{});
   const Tensor<D, T> weight = weight_array ? contiguous(given_weight.detach()) : empty<D, T>({0}, x.device());
   const Tensor<D, Index> labels = dense(target);
-  const Tensor<D, T> y = empty<D, T>(plan.reduction == Reduction::none ? rows : Shape{}, x.device());
+  const Tensor<D, T> y = empty<D, T>(options.reduction == Reduction::none ? rows : Shape{}, x.device());
   const auto log_sum = empty<D, compute_t<T>>(rows, x.device()), total = empty<D, compute_t<T>>({}, x.device());
-  backend::cross_entropy<T>(D{}, plan, *y.impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(), *labels.impl(),
-                            weight_array ? weight.impl() : nullptr);
+  backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(), *labels.impl(),
+                                           weight_array ? weight.impl() : nullptr, options});
   record(op, y,
          wrt(x, saved(x, labels, weight, log_sum, total),
-             [plan](const auto& g, const auto& input, const auto& t, const auto& w, const auto& l, const auto& sum) {
-               const CrossEntropyState<D, T> state{plan, input, t, w, l, sum};
-               return GradMode::is_enabled() ? state.differentiable_gradient(g) : state.gradient(plan, g);
+             [options](const auto& g, const auto& input, const auto& t, const auto& w, const auto& l, const auto& sum) {
+               const CrossEntropyState<D, T> state{options, input, t, w, l, sum};
+               return GradMode::is_enabled() ? state.differentiable_gradient(g) : state.gradient(options, g);
              }));
   return y;
 }
 
-TERN_INSTANCE(Tensor<Cpu> class_cross_entropy(const OpName&, CrossEntropyPlan, const Tensor<Cpu>&, const Tensor<Cpu, Index>&,
-                                              const Tensor<Cpu>&))
-TERN_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, CrossEntropyPlan, const Tensor<Cuda>&, const Tensor<Cuda, Index>&,
-                                               const Tensor<Cuda>&))
+TERN_INSTANCE(Tensor<Cpu> class_cross_entropy(const OpName&, backend::CrossEntropy::Options, const Tensor<Cpu>&,
+                                              const Tensor<Cpu, Index>&, const Tensor<Cpu>&))
+TERN_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, backend::CrossEntropy::Options, const Tensor<Cuda>&,
+                                               const Tensor<Cuda, Index>&, const Tensor<Cuda>&))
 
 }  // namespace detail
 
@@ -116,8 +116,8 @@ TERN_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, CrossEntropyPlan, 
 template <Device D, Floating T>
 Tensor<D, T> nll_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
                       const NllLossOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
-  const CrossEntropyPlan plan{"nll_loss", options.ignore_index, 0, options.reduction, true};
-  return detail::class_cross_entropy({"nll_loss", here}, plan, x, target, options.weight);
+  return detail::class_cross_entropy({"nll_loss", here}, {"nll_loss", options.ignore_index, 0, options.reduction, true}, x, target,
+                                     options.weight);
 }
 
 /// -weight[t] log(softmax(x)[t]) for each sample, t its class in `target`. Error on a class out of range.
@@ -125,8 +125,9 @@ template <Device D, Floating T>
 Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Index>& target,
                            const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
   detail::check_smoothing(options.label_smoothing);
-  const CrossEntropyPlan plan{"cross_entropy", options.ignore_index, options.label_smoothing, options.reduction, false};
-  return detail::class_cross_entropy({"cross_entropy", here}, plan, x, target, options.weight);
+  return detail::class_cross_entropy(
+      {"cross_entropy", here}, {"cross_entropy", options.ignore_index, options.label_smoothing, options.reduction, false}, x, target,
+      options.weight);
 }
 
 /// -(sum over classes of weight · target · log(softmax(x))) for each sample, the target being probabilities in x's

@@ -22,17 +22,17 @@ Tensor<D, T> shifted(const Tensor<D, T>& x, int dim, bool reverse, double fill) 
 }
 
 template <class D, class T>
-Tensor<D, T> scanned(Scan kind, const Tensor<D, T>& x, const Tensor<D, T>& gates, int dim, bool reverse) {
+Tensor<D, T> scanned(backend::Scan::Kind kind, const Tensor<D, T>& x, const Tensor<D, T>& gates, int dim, bool reverse) {
   const Tensor<D, T> in = dense(x), y = empty<D, T>(x.shape(), x.device());
   const Tensor<D, T> gate = gates.defined() ? dense(gates) : gates;
-  backend::scan<T>(D{}, kind, *y.impl(), *in.impl(), gate.impl(), dim, reverse);
+  backend::run<D, T>(backend::Scan{*y.impl(), *in.impl(), gate.impl(), dim, kind, reverse});
   return y;
 }
 
 /// s_i = gate_i s_{i-1} + x_i along dim, s_i = gate_i s_{i+1} + x_i if reverse.
 template <class D, class T>
 Tensor<D, T> recurrence(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& gates, int dim, bool reverse) {
-  const Tensor<D, T> s = scanned(Scan::recurrence, x, gates, dim, reverse);
+  const Tensor<D, T> s = scanned(backend::Scan::recurrence, x, gates, dim, reverse);
   // dx_i = g_i + gate_{i+1} dx_{i+1};  dgate_i = dx_i s_{i-1}
   const auto rule = [dim, reverse](const auto& g, const auto& gate) {
     return recurrence({"recurrence", {}}, g, shifted(gate, dim, !reverse, 1), dim, !reverse);
@@ -46,7 +46,7 @@ Tensor<D, T> recurrence(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
 
 template <class D, class T>
 Tensor<D, T> running_sum(const OpName& op, const Tensor<D, T>& x, int dim, bool reverse) {
-  const Tensor<D, T> y = scanned(Scan::sum, x, {}, dim, reverse);
+  const Tensor<D, T> y = scanned(backend::Scan::sum, x, {}, dim, reverse);
   record(op, y, wrt(x, [dim, reverse](const auto& g) { return running_sum({"cumsum", {}}, g, dim, !reverse); }));
   return y;
 }
@@ -69,7 +69,7 @@ Tensor<D, sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const int d = wrap_dim("cumprod", dim, x.checked("cumprod")->ndim);
   if (x.dim() == 0) return reshape(cumprod(view(x, 1, here), 0, here), {}, here);
   const Tensor<D, sum_t<T>> factors = to_type(x, Type<sum_t<T>>{}, here);
-  const Tensor<D, sum_t<T>> y = detail::scanned(Scan::product, factors, {}, d, false);
+  const Tensor<D, sum_t<T>> y = detail::scanned(backend::Scan::product, factors, {}, d, false);
   // With s_k = g_k + x_{k+1} s_{k+1}, dx_k = y_{k-1} s_k: right where there are zeros too.
   record({"cumprod", here}, y, wrt(factors, saved(factors, y), [d](const auto& g, const auto& in, const auto& out) {
            const auto s = detail::recurrence({"recurrence", {}}, g, detail::shifted(in, d, true, 1), d, true);

@@ -96,7 +96,7 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x,
                            double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   const char* const op = "instance_norm";
   if (!use_input_stats)
-    return detail::batch_norm({op, here}, x, {}, running_mean, running_var, weight, bias, false, {.eps = eps});
+    return detail::batch_norm({op, here}, x, {}, running_mean, running_var, weight, bias, false, 0, eps, false);
   detail::check_channels(op, *x.checked(op), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
   detail::check_statistics(op, *x.impl(), nullptr, running_mean.impl(), running_var.impl(), true);
   if (x.numel() && x.numel() == x.size(0) * x.size(1))

@@ -30,8 +30,8 @@ struct LayerNormState {
   std::tuple<X, X, X> gradient(const X& g, Needs needs) const {
     const X dx = needs[0] ? empty<D, T>(x.shape(), x.device()) : X(), dweight = needs[1] ? empty<D, T>(weight.shape(), x.device()) : X(),
             dbias = needs[2] ? empty<D, T>(weight.shape(), x.device()) : X();
-    backend::layer_norm_gradient<T>(D{}, dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(),
-                                    *scale.impl(), *dense(x).impl(), *dense(weight).impl(), weight.numel());
+    backend::run<D, T>(backend::LayerNormGradient{dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(),
+                                                  *scale.impl(), *dense(x).impl(), *dense(weight).impl()});
     return {dx, dweight, dbias};
   }
   /// The same as tensor operations.
@@ -62,8 +62,8 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
   const Shape rows(x.impl()->dims, x.dim() - normalized_shape.n);
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   const auto mean = empty<D, compute_t<T>>(rows, x.device()), scale = empty<D, compute_t<T>>(rows, x.device());
-  backend::layer_norm<T>(D{}, *y.impl(), *mean.impl(), *scale.impl(), *detail::dense(x).impl(),
-                         *detail::dense(w).impl(), *detail::dense(b).impl(), w.numel(), eps);
+  backend::run<D, T>(backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *detail::dense(x).impl(),
+                                        *detail::dense(w).impl(), *detail::dense(b).impl(), eps});
   record({"layer_norm", here}, y,
          wrt(inputs(x, w, b), saved(x, w, mean, scale),
              [eps](const auto& g, const auto& input, const auto& factor, const auto& centre, const auto& spread,

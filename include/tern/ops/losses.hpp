@@ -3,7 +3,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "../backend/reduction.hpp"
+#include "../core/reduction.hpp"
 #include "reduce.hpp"
 #include "rounding.hpp"
 #include "where.hpp"

@@ -15,7 +15,7 @@ Tensor<D, T> uniform(const Shape& shape, double low, double high) {
   const ErrorName name("uniform");
   static_assert(is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape);
-  backend::uniform<T>(D{}, next_random(), low, high, *x.impl());
+  backend::run<D, T>(backend::Uniform{*x.impl(), next_random(), low, high});
   return x;
 }
 
@@ -32,7 +32,7 @@ Tensor<D, T> randn(const Shape& shape) {
   const ErrorName name("randn");
   static_assert(is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape);
-  backend::normal<T>(D{}, next_random(), 0, 1, *x.impl());
+  backend::run<D, T>(backend::Normal{*x.impl(), next_random(), 0, 1});
   return x;
 }
 
@@ -44,7 +44,7 @@ Tensor<D, T> randint(Index low, Index high, const Shape& shape) {
     if (Index(T(low)) != low || Index(T(high - 1)) != high - 1)
       fail("randint", {"numbers from ", low, " to ", high - 1, " do not fit ", name_of(dtype_of<T>)});
   Tensor<D, T> x = empty<D, T>(shape);
-  backend::integers<T>(D{}, next_random(), low, high, *x.impl());
+  backend::run<D, T>(backend::Integers{*x.impl(), next_random(), low, high});
   return x;
 }
 
@@ -92,7 +92,7 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
   detail::check_writable("normal_", x.checked("normal_"));
   if (!(std >= 0)) fail("normal_", {"the standard deviation must not be negative: ", std});
   const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
-  backend::normal<T>(D{}, next_random(), mean, std, *values.impl());
+  backend::run<D, T>(backend::Normal{*values.impl(), next_random(), mean, std});
   return copy_(x, values, here);
 }
 

@@ -33,8 +33,8 @@ ValuesAndIndices<D, T> first_sorted(const OpName& op, const Tensor<D, T>& x, int
   const Tensor<D, T> sorted = empty<D, T>(to, x.device());
   const Tensor<D, Index> positions = empty<D, Index>(to, x.device());
   if (count)
-    backend::sort<T>(D{}, *view(sorted, {count, k}).impl(), *view(positions, {count, k}).impl(),
-                     *view(rows, {count, n}).impl(), descending);
+    backend::run<D, T>(backend::Sort{*view(sorted, {count, k}).impl(), *view(positions, {count, k}).impl(),
+                                     *view(rows, {count, n}).impl(), descending});
   const Tensor<D, Index> indices = contiguous(transpose(positions, dim, last));
   const Tensor<D, T> values = contiguous(transpose(sorted, dim, last));
   const Shape from = x.shape();
@@ -53,7 +53,7 @@ Tensor<D, Index> search(const Tensor<D, T>& sorted, const Tensor<D, T>& values, 
   in.ndim = 2;
   in.dims[0] = m ? in.numel / m : 0;
   in.dims[1] = m;
-  if (in.numel) backend::searchsorted<T>(D{}, *at.impl(), *rows.impl(), in, right);
+  if (in.numel) backend::run<D, T>(backend::SearchSorted{*at.impl(), *rows.impl(), in, right});
   return at;
 }
 

@@ -82,7 +82,7 @@ namespace detail {
 template <class D, class T>
 Tensor<D, Index> range_beside(const Tensor<D, T>& x, Index start, Index step, Index count) {
   const Tensor<D, Index> range = empty<D, Index>(count, x.device());
-  backend::fill_range<Index>(D{}, start, step, *range.impl());
+  backend::run<D>(backend::FillRange<Index>{*range.impl(), start, step});
   return range;
 }
 }  // namespace detail
@@ -102,7 +102,7 @@ auto arange(A start, B end, C step = 1) {
     count = Index(exact) < exact ? Index(exact) + 1 : Index(exact);
   }
   const Tensor<D, Out> x = empty<D, Out>(count);
-  backend::fill_range<Out>(D{}, scalar_t<Out>(start), scalar_t<Out>(step), *x.impl());
+  backend::run<D>(backend::FillRange<Out>{*x.impl(), scalar_t<Out>(start), scalar_t<Out>(step)});
   return x;
 }
 template <Device D, class T = void, class A>
@@ -116,7 +116,7 @@ template <Device D, Element T = float>
 Tensor<D, T> linspace(double start, double end, Index steps) {
   if (steps < 0) fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);
-  backend::fill_range<T>(D{}, start, steps > 1 ? (end - start) / double(steps - 1) : 0, *x.impl());
+  backend::run<D>(backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
   if (steps > 1) {   // the last exactly
     Array last = *x.impl();
     last.data += (steps - 1) * Index(sizeof(T));

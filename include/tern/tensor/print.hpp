@@ -14,12 +14,6 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// The element type's name in C++.
-constexpr const char* cpp_name(DType type) {
-  constexpr const char* names[] = {"float", "double", "bfloat16", "half", "int64_t", "int32_t", "uint8_t", "bool"};
-  return names[int(type)];
-}
-
 /// Text of the elements of an array in host memory.
 class ArrayText {
  public:
@@ -169,7 +163,7 @@ template <Device D, Element T>
 std::string to_string(const Tensor<D, T>& x) {
   std::string device = DeviceTraits<D>::name;
   device[0] = char(device[0] - 'a' + 'A');
-  const std::string type = "Tensor<" + device + ", " + detail::cpp_name(dtype_of<T>) + ">";
+  const std::string type = "Tensor<" + device + ", " + cpp_name_of(dtype_of<T>) + ">";
   if (!x.defined()) return "tensor(undefined, " + type + ")";
   if constexpr (HostDevice<D>) return detail::tensor_text(*x.impl(), type, x.requires_grad());
   else return detail::tensor_text(*to_device(x.detach(), Cpu{}).impl(), type, x.requires_grad());

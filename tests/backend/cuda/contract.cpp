@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
     for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
       for (int variant = 0; variant < 8; ++variant) {
         const bool weighted = variant & 1, normalised = variant & 2;
-        const CrossEntropyPlan plan{"cross_entropy", 2, variant & 4 ? 0.1 : 0.0, reduction, normalised};
+        const backend::CrossEntropy::Options options{"cross_entropy", 2, variant & 4 ? 0.1 : 0.0, reduction, normalised};
         Shape rows = shape;
         for (int i = 1; i + 1 < shape.n; ++i) rows[i] = shape[i + 1];
         --rows.n;
@@ -97,13 +97,14 @@ TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
           const auto y = empty<D, T>(reduction == Reduction::none ? rows : Shape{});
           const auto log_sum = empty<D, compute_t<T>>(rows), total = empty<D, compute_t<T>>({});
           const Array* const weight = weighted ? w.impl() : nullptr;
-          backend::cross_entropy<T>(d, plan, *y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), weight);
+          backend::run<D, T>(
+              backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), weight, options});
           if (what == 0) return to_type(y, f64);
           if (what == 1) return to_type(log_sum, f64);
           if (what == 2) return to_type(total, f64);
           const auto g = values_on<T>(d, y.shape(), 1, 2), dx = empty_like(x);
-          backend::cross_entropy_gradient<T>(d, plan, *dx.impl(), *g.impl(), *log_sum.impl(), *total.impl(), *x.impl(),
-                                             *t.impl(), weight);
+          backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *g.impl(), *log_sum.impl(), *total.impl(), *x.impl(),
+                                                           *t.impl(), weight, options});
           return to_type(dx, f64);
         };
         for (int what = 0; what < 4; ++what) compare<T>([&](auto d) { return run(d, what); });
@@ -112,11 +113,12 @@ TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
 
 TEST_CASE("a target out of range on Cuda") {
   NEED_CUDA();
-  const CrossEntropyPlan plan{"cross_entropy", -100, 0, Reduction::none, false};
+  const backend::CrossEntropy::Options options{"cross_entropy", -100, 0, Reduction::none, false};
   const auto x = values_on<float>(device, {3, 4}), y = empty<Cuda>({3}), log_sum = empty<Cuda>({3}),
              total = empty<Cuda>({});
   const auto t = tensor_of<Cuda, Index>({1, 7, -100});
-  backend::cross_entropy<float>(device, plan, *y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), nullptr);
+  backend::run<Cuda, float>(
+      backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), nullptr, options});
   const std::string error = error_of([] { cuda::synchronize(); });
   CHECK(error.find("cross_entropy: target 7 at position 1 is out of range [0, 3]") == 0);
   const auto losses = values_of(y);  // and no error again
@@ -136,13 +138,13 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
                    b = values_on<T>(d, {n});
         const auto y = empty_like(x), dx = empty_like(x), dw = empty_like(w), db = empty_like(w);
         const auto mean = empty<D, compute_t<T>>({shape[0]}), scale = empty<D, compute_t<T>>({shape[0]});
-        backend::layer_norm<T>(d, *y.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl(), *b.impl(), n, 1e-5);
+        backend::run<D, T>(backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl(), *b.impl(), 1e-5});
         if (what == 0) return to_type(y, f64);
         if (what == 1) return to_type(mean, f64);
         if (what == 2) return to_type(scale, f64);
-        backend::layer_norm_gradient<T>(d, what == 3 ? dx.impl() : nullptr, what == 4 ? dw.impl() : nullptr,
-                                        what == 5 ? db.impl() : nullptr, *g.impl(), *mean.impl(), *scale.impl(),
-                                        *x.impl(), *w.impl(), n);
+        backend::run<D, T>(backend::LayerNormGradient{what == 3 ? dx.impl() : nullptr, what == 4 ? dw.impl() : nullptr,
+                                                      what == 5 ? db.impl() : nullptr, *g.impl(), *mean.impl(), *scale.impl(),
+                                                      *x.impl(), *w.impl()});
         return to_type(what == 3 ? dx : what == 4 ? dw : db, f64);
       };
       compare<T>(run, n == 1 ? 1 : 20 * tolerance<T>);  // 700 terms in another order
@@ -227,7 +229,8 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
   using T = TestType;
   for (const Shape& shape : std::vector<Shape>{{2, 1}, {3, 2, 2}, {65, 33}, {5, 7, 3, 4}, {2, 64, 3, 3}, {700, 3}})
     for (int variant = 0; variant < 4; ++variant) {
-      const BatchNorm b{.momentum = 0.3, .relu = bool(variant & 1), .added = bool(variant & 2)};
+      const bool relu = variant & 1, with_residual = variant & 2;
+      const double eps = 1e-5, momentum = 0.3;
       INFO(text({shape}) << ", variant " << variant);
       const auto run = [&](auto d, int what) {
         using D = decltype(d);
@@ -241,19 +244,22 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
         const auto w = values_on<T>(d, {n}, 0.5, 2), bias = values_on<T>(d, {n}, -1, 1);
         const auto y = empty_like(x), dx = empty_like(x), dw = empty_like(w), db = empty_like(w), dr = empty_like(x);
         const auto mean = empty<D, C>({n}), scale = empty<D, C>({n}), running = full<D, C>({n}, 2), variance = full<D, C>({n}, 3);
-        const Array* const addend = b.added ? residual.impl() : nullptr;
+        const Array* const addend = with_residual ? residual.impl() : nullptr;
         if (what == 0) {
-          backend::batch_norm_inference<T>(d, b, *y.impl(), *x.impl(), *running.impl(), *variance.impl(), *w.impl(), *bias.impl(), addend);
+          backend::run<D, T>(backend::BatchNormInference{*y.impl(), *x.impl(), *running.impl(), *variance.impl(), *w.impl(),
+                                                         *bias.impl(), addend, eps, relu});
           return to_type(y, f64);
         }
         const bool kept = what != 1;
-        backend::batch_norm<T>(d, b, *y.impl(), *mean.impl(), *scale.impl(), kept ? running.impl() : nullptr, kept ? variance.impl() : nullptr,
-                               *x.impl(), *w.impl(), *bias.impl(), addend);
+        backend::run<D, T>(backend::BatchNorm{*y.impl(), *mean.impl(), *scale.impl(), kept ? running.impl() : nullptr,
+                                              kept ? variance.impl() : nullptr, *x.impl(), *w.impl(), *bias.impl(), addend, eps,
+                                              momentum, relu});
         if (what == 1) return to_type(y, f64);
         if (what < 6) return to_type(what == 2 ? mean : what == 3 ? scale : what == 4 ? running : variance, f64);
-        backend::batch_norm_gradient<T>(d, b, what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr, what == 8 ? db.impl() : nullptr,
-                                        what == 9 ? dr.impl() : nullptr, *g.impl(), b.relu ? y.impl() : nullptr, *x.impl(), *mean.impl(),
-                                        *scale.impl(), *w.impl(), *bias.impl());
+        backend::run<D, T>(backend::BatchNormGradient{
+            what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr, what == 8 ? db.impl() : nullptr,
+            what == 9 ? dr.impl() : nullptr, *g.impl(), relu && with_residual ? y.impl() : nullptr, *x.impl(), *mean.impl(),
+            *scale.impl(), *w.impl(), *bias.impl(), relu});
         return to_type(what == 6 ? dx : what == 7 ? dw : what == 8 ? db : dr, f64);
       };
       for (int what = 0; what < 10; ++what) compare<T>([&](auto d) { return run(d, what); }, 20 * tolerance<T>);

@@ -29,7 +29,7 @@ void copy_padded(T* to, const T* from, Index n, Index room, T factor = 1) {
 
 /// What the gradient of one matrix of a batch needs, besides a block's working memory.
 template <class T>
-struct AttentionGradient {
+struct MatrixGradient {
   const T *q, *k_columns, *v_columns, *k, *g, *out, *log_sums;
   T *dq, *dk, *dv;  // dq as it is returned; the others in whole tiles; each may be null
 };
@@ -40,11 +40,19 @@ struct AttentionKernel {
   static constexpr Index R = matmul_detail::Blocks<T>::rows, C = matmul_detail::Blocks<T>::columns;
   using V = expr::packet_t<T>;
 
-  const AttentionShape& shape;
+  AttentionSizes sizes;
+  double scale;
+  bool causal;
   Index size, width;  // of rows in working memory, whole strips
 
-  explicit AttentionKernel(const AttentionShape& s)
-      : shape(s), size((s.size + C - 1) / C * C), width((s.width + C - 1) / C * C) {}
+  /// Of Attention or its gradient.
+  template <class Op>
+  explicit AttentionKernel(const Op& op)
+      : sizes(op.q, op.k, op.v),
+        scale(op.scale),
+        causal(op.causal),
+        size((sizes.size + C - 1) / C * C),
+        width((sizes.width + C - 1) / C * C) {}
 
   /// Scores [rows, keys] of rows [.., length] with transposed columns (see transposed()).
   [[gnu::noinline]] static void scores(Index rows, Index keys, Index length, const T* a, Index a_row, const T* columns,
@@ -87,31 +95,31 @@ struct AttentionKernel {
 
   /// How many of the keys from `key` on query i sees.
   Index visible(Index i, Index key, Index keys) const {
-    return shape.causal ? std::clamp<Index>(i + 1 - key, 0, keys) : keys;
+    return causal ? std::clamp<Index>(i + 1 - key, 0, keys) : keys;
   }
   /// Where the keys that a block of queries sees end, rounded up to whole blocks of queries.
-  Index end_of_keys(Index query) const { return shape.causal ? std::min(shape.keys, query + query_block) : shape.keys; }
+  Index end_of_keys(Index query) const { return causal ? std::min(sizes.keys, query + query_block) : sizes.keys; }
 
   /// The block of queries from `query` on of one matrix.
   void forward(Index query, const T* q, const T* columns, const T* v, T* out, T* log_sums, T* work) const {
-    const Index rows = std::min(query_block, shape.queries - query);
+    const Index rows = std::min(query_block, sizes.queries - query);
     T *const queries = work, *const weights = queries + query_block * size,
              *const sums = weights + query_block * key_block;
     T largest[query_block], totals[query_block];
-    padded_rows(rows, shape.size, size, q + query * shape.size, T(shape.scale), queries);
+    padded_rows(rows, sizes.size, size, q + query * sizes.size, T(scale), queries);
     std::fill(sums, sums + query_block * width, T(0));
     std::fill(largest, largest + rows, -std::numeric_limits<T>::infinity());
     std::fill(totals, totals + rows, T(0));
     const Index end = end_of_keys(query);
     for (Index key = 0; key < end; key += key_block) {
       const Index keys = std::min(key_block, end - key);
-      scores(rows, keys, shape.size, queries, size, columns + key * shape.size, weights);
+      scores(rows, keys, sizes.size, queries, size, columns + key * sizes.size, weights);
       for (Index r = 0; r < rows; ++r)
         soften(weights + r * key_block, visible(query + r, key, keys), keys, largest[r], totals[r], sums + r * width);
       weigh(rows, width, keys, weights, v + key * width, sums);
     }
     for (Index r = 0; r < rows; ++r) {
-      copy_padded(out + (query + r) * shape.width, sums + r * width, shape.width, shape.width, 1 / totals[r]);
+      copy_padded(out + (query + r) * sizes.width, sums + r * width, sizes.width, sizes.width, 1 / totals[r]);
       log_sums[query + r] = largest[r] + std::log(totals[r]);
     }
   }
@@ -144,21 +152,21 @@ struct AttentionKernel {
 
   /// The part of the gradient that the block of queries from `query` on has: with weights P and the mean m = Σ g out of
   /// a query, dV = Pᵀ G, dS = P (G Vᵀ - m), dQ = dS K scale and dK = dSᵀ Q scale.
-  void backward(Index query, const AttentionGradient<T>& p, T* work) const {
-    const Index rows = std::min(query_block, shape.queries - query);
+  void backward(Index query, const MatrixGradient<T>& p, T* work) const {
+    const Index rows = std::min(query_block, sizes.queries - query);
     T *const queries = work, *const g = queries + query_block * size, *const sums = g + query_block * width,
              *const weights = sums + query_block * size, *const ds = weights + query_block * key_block;
     T means[query_block];
-    padded_rows(rows, shape.size, size, p.q + query * shape.size, T(shape.scale), queries);
-    padded_rows(rows, shape.width, width, p.g + query * shape.width, T(1), g);
+    padded_rows(rows, sizes.size, size, p.q + query * sizes.size, T(scale), queries);
+    padded_rows(rows, sizes.width, width, p.g + query * sizes.width, T(1), g);
     std::fill(sums, sums + query_block * size, T(0));
     for (Index r = 0; r < rows; ++r)
-      means[r] = matmul_detail::dot(shape.width, p.out + (query + r) * shape.width, g + r * width);
+      means[r] = matmul_detail::dot(sizes.width, p.out + (query + r) * sizes.width, g + r * width);
     const Index end = end_of_keys(query);
     for (Index key = 0; key < end; key += key_block) {
       const Index keys = std::min(key_block, end - key);
-      scores(rows, keys, shape.size, queries, size, p.k_columns + key * shape.size, weights);
-      scores(rows, keys, shape.width, g, width, p.v_columns + key * shape.width, ds);
+      scores(rows, keys, sizes.size, queries, size, p.k_columns + key * sizes.size, weights);
+      scores(rows, keys, sizes.width, g, width, p.v_columns + key * sizes.width, ds);
       for (Index r = 0; r < rows; ++r)
         slopes(weights + r * key_block, ds + r * key_block, visible(query + r, key, keys), keys, p.log_sums[query + r],
                means[r]);
@@ -167,7 +175,7 @@ struct AttentionKernel {
       if (p.dq) weigh(rows, size, keys, ds, p.k + key * size, sums);
     }
     for (Index r = 0; p.dq && r < rows; ++r)
-      copy_padded(p.dq + (query + r) * shape.size, sums + r * size, shape.size, shape.size, T(shape.scale));
+      copy_padded(p.dq + (query + r) * sizes.size, sums + r * size, sizes.size, sizes.size, T(scale));
   }
 };
 
@@ -181,15 +189,12 @@ const T* rows_with_room(const T* from, Index rows, Index length, Index room, T* 
 
 }  // namespace cpu_kernels
 
-template <>
-inline constexpr bool has_attention<Cpu> = true;
-
-/// softmax(Q Kᵀ scale) V.
 template <class T>
-void attention(Cpu, const AttentionShape& s, const Array& out, const Array& log_sums, const Array& q, const Array& k,
-               const Array& v) {
+void kernel(On<Cpu>, Types<T>, const Attention& op) {
   using namespace cpu_kernels;
-  const AttentionKernel<T> kernel(s);
+  const AttentionKernel<T> kernel(op);
+  const AttentionSizes& s = kernel.sizes;
+  const T *const q = op.q.as<T>(), *const k = op.k.as<T>(), *const v = op.v.as<T>();
   const Index chunks = (s.queries + query_chunk - 1) / query_chunk, columns = kernel.transposed_size(s.keys, s.size);
   parallel_for(s.batch * chunks, 1, [&](Index first, Index last) {
     const Scratch<T> scratch(columns + s.keys * kernel.width +
@@ -197,24 +202,23 @@ void attention(Cpu, const AttentionShape& s, const Array& out, const Array& log_
     T *const values = scratch.get() + columns, *const work = values + s.keys * kernel.width;
     for (Index task = first; task < last; ++task) {
       const Index matrix = task / chunks, query = task % chunks * query_chunk;
-      kernel.transposed(s.keys, s.size, k.as<T>() + matrix * s.keys * s.size, scratch.get());
-      const T* const rows =
-          rows_with_room<T>(v.as<T>() + matrix * s.keys * s.width, s.keys, s.width, kernel.width, values);
+      kernel.transposed(s.keys, s.size, k + matrix * s.keys * s.size, scratch.get());
+      const T* const rows = rows_with_room<T>(v + matrix * s.keys * s.width, s.keys, s.width, kernel.width, values);
       for (Index i = query; i < std::min(s.queries, query + query_chunk); i += query_block)
-        kernel.forward(i, q.as<T>() + matrix * s.queries * s.size, scratch.get(), rows,
-                       out.as<T>() + matrix * s.queries * s.width, log_sums.as<T>() + matrix * s.queries, work);
+        kernel.forward(i, q + matrix * s.queries * s.size, scratch.get(), rows, op.out.as<T>() + matrix * s.queries * s.width,
+                       op.log_sums.as<T>() + matrix * s.queries, work);
     }
   });
 }
 
-/// The gradients of attention from that of its result, g. A matrix of the batch is one task: all queries add to the
-/// same dk and dv.
+/// A matrix of the batch is one task: all queries add to the same dk and dv.
 template <class T>
-void attention_gradient(Cpu, const AttentionShape& s, const Array* dq, const Array* dk, const Array* dv, const Array& g,
-                        const Array& out, const Array& log_sums, const Array& q, const Array& k, const Array& v) {
+void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
   using namespace cpu_kernels;
   using Kernel = AttentionKernel<T>;
-  const Kernel kernel(s);
+  const Kernel kernel(op);
+  const AttentionSizes& s = kernel.sizes;
+  const T *const k = op.k.as<T>(), *const v = op.v.as<T>();
   const Index size = kernel.size, width = kernel.width, room = s.keys + Kernel::R;  // the last tile goes beyond the keys
   const Index k_columns = kernel.transposed_size(s.keys, s.size), v_columns = kernel.transposed_size(s.keys, s.width);
   parallel_for(s.batch, 1, [&](Index first, Index last) {
@@ -226,23 +230,23 @@ void attention_gradient(Cpu, const AttentionShape& s, const Array* dq, const Arr
     for (Index i = first; i < last; ++i) {
       const Index queries_at = i * s.queries * s.size, results_at = i * s.queries * s.width;
       const Index keys_at = i * s.keys * s.size, values_at = i * s.keys * s.width;
-      kernel.transposed(s.keys, s.size, k.as<T>() + keys_at, scratch.get());
-      kernel.transposed(s.keys, s.width, v.as<T>() + values_at, v_transposed);
+      kernel.transposed(s.keys, s.size, k + keys_at, scratch.get());
+      kernel.transposed(s.keys, s.width, v + values_at, v_transposed);
       std::fill(k_sums, work, T(0));
-      const AttentionGradient<T> parts{q.as<T>() + queries_at,
-                                       scratch.get(),
-                                       v_transposed,
-                                       rows_with_room<T>(k.as<T>() + keys_at, s.keys, s.size, size, keys),
-                                       g.as<T>() + results_at,
-                                       out.as<T>() + results_at,
-                                       log_sums.as<T>() + i * s.queries,
-                                       dq ? dq->as<T>() + queries_at : nullptr,
-                                       dk ? k_sums : nullptr,
-                                       dv ? v_sums : nullptr};
+      const MatrixGradient<T> parts{op.q.as<T>() + queries_at,
+                                    scratch.get(),
+                                    v_transposed,
+                                    rows_with_room<T>(k + keys_at, s.keys, s.size, size, keys),
+                                    op.g.as<T>() + results_at,
+                                    op.out.as<T>() + results_at,
+                                    op.log_sums.as<T>() + i * s.queries,
+                                    op.dq ? op.dq->as<T>() + queries_at : nullptr,
+                                    op.dk ? k_sums : nullptr,
+                                    op.dv ? v_sums : nullptr};
       for (Index query = 0; query < s.queries; query += query_block) kernel.backward(query, parts, work);
       for (Index j = 0; j < s.keys; ++j) {
-        if (dk) std::copy_n(k_sums + j * size, s.size, dk->as<T>() + keys_at + j * s.size);
-        if (dv) std::copy_n(v_sums + j * width, s.width, dv->as<T>() + values_at + j * s.width);
+        if (op.dk) std::copy_n(k_sums + j * size, s.size, op.dk->as<T>() + keys_at + j * s.size);
+        if (op.dv) std::copy_n(v_sums + j * width, s.width, op.dv->as<T>() + values_at + j * s.width);
       }
     }
   });

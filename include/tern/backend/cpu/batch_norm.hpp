@@ -167,93 +167,88 @@ void normalise(const NormRows& r, const NormFactors<C>& normal, const Array& y, 
 
 }  // namespace cpu_kernels
 
-/// y = (x - mean) scale weight + bias + residual with x's own statistics, which are also brought into the running ones.
 template <class T>
-void batch_norm(Cpu, const BatchNorm& b, const Array& y, const Array& mean, const Array& scale,
-                const Array* running_mean, const Array* running_var, const Array& x, const Array& weight,
-                const Array& bias, const Array* residual) {
+void kernel(On<Cpu>, Types<T>, const BatchNorm& op) {
+  using namespace cpu_kernels;
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
-  const cpu_kernels::NormRows r(x);
+  const NormRows r(op.x);
   const Scratch<C> moments(2 * r.channels * r.chunks);
   const Scratch<double> merged(2 * r.channels);
   r.each([&](Index chunk, Index start, Index rows) {
     C* const to = moments.get() + 2 * chunk * r.channels;
-    cpu_kernels::chunk_moments<V>(to, to + r.channels, x.as<const T>() + start, rows, r.channels);
+    chunk_moments<V>(to, to + r.channels, op.x.as<const T>() + start, rows, r.channels);
   });
-  cpu_kernels::merge_moments(r, moments.get(), merged.get(), merged.get() + r.channels);
+  merge_moments(r, moments.get(), merged.get(), merged.get() + r.channels);
   const double unbiased = double(r.rows) / double(r.rows - 1);
   for (Index c = 0; c < r.channels; ++c) {
     const double m = merged.get()[c], variance = merged.get()[r.channels + c];
-    mean.as<C>()[c] = C(m);
-    scale.as<C>()[c] = C(1 / std::sqrt(variance + b.eps));
-    if (!running_mean) continue;
-    C &old_mean = running_mean->as<C>()[c], &old_var = running_var->as<C>()[c];
-    old_mean = C((1 - b.momentum) * double(old_mean) + b.momentum * m);
-    old_var = C((1 - b.momentum) * double(old_var) + b.momentum * variance * unbiased);
+    op.mean.as<C>()[c] = C(m);
+    op.scale.as<C>()[c] = C(1 / std::sqrt(variance + op.eps));
+    if (!op.running_mean) continue;
+    C &old_mean = op.running_mean->as<C>()[c], &old_var = op.running_var->as<C>()[c];
+    old_mean = C((1 - op.momentum) * double(old_mean) + op.momentum * m);
+    old_var = C((1 - op.momentum) * double(old_var) + op.momentum * variance * unbiased);
   }
   const Scratch<C> room(2 * r.channels);
-  const auto normal = cpu_kernels::norm_factors(r.channels, room.get(), mean.as<const C>(), scale.as<const C>(),
-                                        weight.as<const T>(), bias.as<const T>());
-  cpu_kernels::normalise<T>(r, normal, y, x, residual, b.relu);
+  const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const T>(),
+                                   op.bias.as<const T>());
+  normalise<T>(r, normal, op.y, op.x, op.residual, op.relu);
 }
 
-/// The same y from statistics that are given.
 template <class T>
-void batch_norm_inference(Cpu, const BatchNorm& b, const Array& y, const Array& x, const Array& mean,
-                          const Array& variance, const Array& weight, const Array& bias, const Array* residual) {
+void kernel(On<Cpu>, Types<T>, const BatchNormInference& op) {
+  using namespace cpu_kernels;
   using C = compute_t<T>;
-  const cpu_kernels::NormRows r(x);
+  const NormRows r(op.x);
   const Scratch<C> scale(r.channels), room(2 * r.channels);
-  for (Index c = 0; c < r.channels; ++c) scale.get()[c] = C(1 / std::sqrt(double(variance.as<C>()[c]) + b.eps));
-  const auto normal = cpu_kernels::norm_factors(r.channels, room.get(), mean.as<const C>(), static_cast<const C*>(scale.get()),
-                                        weight.as<const T>(), bias.as<const T>());
-  cpu_kernels::normalise<T>(r, normal, y, x, residual, b.relu);
+  for (Index c = 0; c < r.channels; ++c) scale.get()[c] = C(1 / std::sqrt(double(op.variance.as<C>()[c]) + op.eps));
+  const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), static_cast<const C*>(scale.get()),
+                                   op.weight.as<const T>(), op.bias.as<const T>());
+  normalise<T>(r, normal, op.y, op.x, op.residual, op.relu);
 }
 
-/// The gradients from y's gradient g. Where relu has cut off is worked out again from x, or read from y if there was a
-/// residual.
 template <class T>
-void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* dweight, const Array* dbias,
-                         const Array* dresidual, const Array& g, const Array* y, const Array& x, const Array& mean,
-                         const Array& scale, const Array& weight, const Array& bias) {
+void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
+  using namespace cpu_kernels;
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
-  const cpu_kernels::NormRows r(x);
+  const NormRows r(op.x);
   const Index channels = r.channels;
   const Scratch<C> room(4 * channels), sums(2 * channels * r.chunks);
-  const auto normal = cpu_kernels::norm_factors(channels, room.get(), mean.as<const C>(), scale.as<const C>(),
-                                        weight.as<const T>(), bias.as<const T>());
-  const T *const from = x.as<const T>(), *const result = b.relu && b.added ? y->as<const T>() : nullptr;
-  const bool by_input = b.relu && !b.added;
+  const auto normal = norm_factors(channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const T>(),
+                                   op.bias.as<const T>());
+  const T *const from = op.x.as<const T>(), *const result = op.y ? op.y->as<const T>() : nullptr, *const g = op.g.as<const T>();
+  T *const dx = op.dx ? op.dx->as<T>() : nullptr, *const dresidual = op.dresidual ? op.dresidual->as<T>() : nullptr;
+  const bool by_input = op.relu && !result;
   const auto counted = [&](V h, V v, const auto& factors, int k, Index at, int lanes) __attribute__((always_inline)) {
     if (by_input) return where(factors(v, k) > V(0), h, V(0));
-    if (result) return where(cpu_kernels::load_lanes<V>(result + at, lanes, 0) > V(0), h, V(0));
+    if (result) return where(load_lanes<V>(result + at, lanes, 0) > V(0), h, V(0));
     return h;
   };
   r.each([&](Index chunk, Index start, Index rows) {
     C* const to = sums.get() + 2 * chunk * channels;
-    cpu_kernels::each_channel_run<V>(
+    each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
-          using Sums = cpu_kernels::PairOfSums<V, n>;
-          const cpu_kernels::RunFactors<V, n> factors(normal, c, lanes);
-          const Sums all = cpu_kernels::sum_rows<V, n>(
+          using Sums = PairOfSums<V, n>;
+          const RunFactors<V, n> factors(normal, c, lanes);
+          const Sums all = sum_rows<V, n>(
               0, rows, [&](Index i, Sums & mine) __attribute__((always_inline)) {
 #pragma GCC unroll 4
                 for (int k = 0; k < n; ++k) {
                   const Index at = start + i * channels + c + k * V::size;
-                  const V v = cpu_kernels::load_lanes<V>(from + at, lanes, 0);
-                  const V h = counted(cpu_kernels::load_lanes<V>(g.as<const T>() + at, lanes, 0), v, factors, k, at, lanes);
-                  if (dresidual) cpu_kernels::store_lanes(dresidual->as<T>() + at, lanes, h);
+                  const V v = load_lanes<V>(from + at, lanes, 0);
+                  const V h = counted(load_lanes<V>(g + at, lanes, 0), v, factors, k, at, lanes);
+                  if (dresidual) store_lanes(dresidual + at, lanes, h);
                   mine.a[k] += h;
                   mine.b[k] = multiply_add(h, v - factors.mean[k], mine.b[k]);
                 }
               });
 #pragma GCC unroll 4
           for (int k = 0; k < n; ++k) {
-            cpu_kernels::store_lanes(to + c + k * V::size, lanes, all.a[k]);
-            cpu_kernels::store_lanes(to + channels + c + k * V::size, lanes, all.b[k]);
+            store_lanes(to + c + k * V::size, lanes, all.a[k]);
+            store_lanes(to + channels + c + k * V::size, lanes, all.b[k]);
           }
         });
   });
@@ -265,30 +260,30 @@ void batch_norm_gradient(Cpu, const BatchNorm& b, const Array* dx, const Array* 
       sum += double(sums.get()[2 * i * channels + c]);
       product += double(sums.get()[(2 * i + 1) * channels + c]);
     }
-    const double s = double(scale.as<C>()[c]), factor = double(normal.factor[c]) / double(r.rows);
-    if (dweight) dweight->as<T>()[c] = T(C(product * s));
-    if (dbias) dbias->as<T>()[c] = T(C(sum));
+    const double s = double(op.scale.as<C>()[c]), factor = double(normal.factor[c]) / double(r.rows);
+    if (op.dweight) op.dweight->as<T>()[c] = T(C(product * s));
+    if (op.dbias) op.dbias->as<T>()[c] = T(C(sum));
     offset[c] = C(factor * sum);
     slope[c] = C(factor * product * s * s);
   }
   if (!dx) return;
-  const T* const passed = dresidual ? dresidual->as<const T>() : g.as<const T>();
+  const T* const passed = dresidual ? dresidual : g;
   r.each([&](Index, Index start, Index rows) {
-    cpu_kernels::each_channel_run<V>(
+    each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
-          const cpu_kernels::RunFactors<V, n> factors(normal, c, lanes);
-          const cpu_kernels::ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
-          cpu_kernels::each_row<n>(
+          const RunFactors<V, n> factors(normal, c, lanes);
+          const ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
+          each_row<n>(
               0, rows, [&](Index i, int) __attribute__((always_inline)) {
 #pragma GCC unroll 4
                 for (int k = 0; k < n; ++k) {
                   const Index at = start + i * channels + c + k * V::size;
-                  const V v = cpu_kernels::load_lanes<V>(from + at, lanes, 0);
-                  V h = cpu_kernels::load_lanes<V>(passed + at, lanes, 0);
+                  const V v = load_lanes<V>(from + at, lanes, 0);
+                  V h = load_lanes<V>(passed + at, lanes, 0);
                   if (!dresidual) h = counted(h, v, factors, k, at, lanes);
-                  cpu_kernels::store_lanes(dx->as<T>() + at, lanes,
-                                   factors.factor[k] * h - multiply_add(slopes[k], v - factors.mean[k], offsets[k]));
+                  store_lanes(dx + at, lanes,
+                              factors.factor[k] * h - multiply_add(slopes[k], v - factors.mean[k], offsets[k]));
                 }
               });
         });

@@ -16,20 +16,22 @@ namespace cpu_kernels {
 template <class T> struct CrossEntropyRows {
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
-  const CrossEntropyPlan& plan;
+  const CrossEntropy::Options& options;
   Index classes;
   const Index* target;
   const T* weight;  // null: ones
   C keep, spread;   // what the target's class has of its loss, and what each class has
   C weight_sum;
 
-  CrossEntropyRows(const CrossEntropyPlan& p, const Array& x, const Array& t, const Array* w)
-      : plan(p),
-        classes(x.dims[1]),
-        target(t.as<Index>()),
-        weight(w ? w->as<T>() : nullptr),
-        keep(C(1 - p.smoothing)),
-        spread(C(p.smoothing / double(classes))),
+  /// Of CrossEntropy or its gradient.
+  template <class Op>
+  explicit CrossEntropyRows(const Op& op)
+      : options(op.options),
+        classes(op.x.dims[1]),
+        target(op.target.template as<Index>()),
+        weight(op.weight ? op.weight->template as<T>() : nullptr),
+        keep(C(1 - options.smoothing)),
+        spread(C(options.smoothing / double(classes))),
         weight_sum(0) {
     for (Index c = 0; c < classes; ++c) weight_sum += weight_of(c);
   }
@@ -42,8 +44,8 @@ template <class T> struct CrossEntropyRows {
   /// The row's target, or -1 where it is to be ignored.
   Index target_of(Index row) const {
     const Index t = target[row];
-    if (t == plan.ignore_index) return -1;
-    if (t < 0 || t >= classes) refuse_element(plan.op, BadElement::target, t, classes, row);
+    if (t == options.ignore_index) return -1;
+    if (t < 0 || t >= classes) refuse_element(options.op, BadElement::target, t, classes, row);
     return t;
   }
   /// One number for each row of a strip.
@@ -60,7 +62,7 @@ template <class T> struct CrossEntropyForward : CrossEntropyRows<T> {
   template <class E> void operator()(const Strip<V>& s, const E* const* in, E*, Index row) const {
     const E* const x = in[0];
     C l[V::size] = {}, all[V::size] = {};
-    if (!this->plan.normalised) {
+    if (!this->options.normalised) {
       const V largest = strip_maximum(s, x);
       (largest + log(strip_exp_sum<V>(s, x, largest, nullptr))).store(l);
     }
@@ -95,9 +97,9 @@ template <class T> struct CrossEntropyBackward : CrossEntropyRows<T> {
     for (Index lane = 0; lane < s.rows(); ++lane) {
       const Index t = this->target_of(row + lane);
       if (t < 0) continue;
-      h[lane] = C(g[this->plan.reduction == Reduction::none ? row + lane : 0]) / total;
+      h[lane] = C(g[this->options.reduction == Reduction::none ? row + lane : 0]) / total;
       l[lane] = log_sum[row + lane];
-      if (!this->plan.normalised)
+      if (!this->options.normalised)
         a[lane] = h[lane] * (this->keep * this->weight_of(t) + this->spread * this->weight_sum);
     }
     const V scale = this->packet_of(s, a), smooth = this->packet_of(s, h) * V(this->spread),
@@ -118,35 +120,35 @@ template <class T> struct CrossEntropyBackward : CrossEntropyRows<T> {
 
 }  // namespace cpu_kernels
 
-/// Each row's loss, or their sum or mean; see backend/cross_entropy.hpp.
 template <class T>
-void cross_entropy(Cpu, const CrossEntropyPlan& plan, const Array& y, const Array& log_sum, const Array& total,
-                   const Array& x, const Array& target, const Array* weight) {
+void kernel(On<Cpu>, Types<T>, const CrossEntropy& op) {
+  using namespace cpu_kernels;
   using C = compute_t<T>;
-  const Scratch<C> scratch(2 * target.numel);
-  C *const losses = scratch.get(), *const weights = losses + target.numel;
-  const T* const in[] = {x.as<T>()};
-  const cpu_kernels::CrossEntropyForward<T> rows{{plan, x, target, weight}, losses, weights, log_sum.as<C>()};
-  cpu_kernels::for_each_strip<expr::packet_t<T>>(cpu_kernels::AroundDim(x, 1), rows, static_cast<T*>(nullptr), in);
+  const Index count = op.target.numel;
+  const Reduction reduction = op.options.reduction;
+  const Scratch<C> scratch(2 * count);
+  C *const losses = scratch.get(), *const weights = losses + count;
+  const T* const in[] = {op.x.as<T>()};
+  const CrossEntropyForward<T> rows{CrossEntropyRows<T>(op), losses, weights, op.log_sum.as<C>()};
+  for_each_strip<expr::packet_t<T>>(RowsAlong(op.x, 1), rows, static_cast<T*>(nullptr), in);
   double loss = 0, weight_total = 0;
-  for (Index i = 0; i < target.numel; ++i) {
-    if (plan.reduction == Reduction::none) y.as<T>()[i] = T(losses[i]);
+  for (Index i = 0; i < count; ++i) {
+    if (reduction == Reduction::none) op.y.as<T>()[i] = T(losses[i]);
     loss += losses[i];
     weight_total += weights[i];
   }
-  if (plan.reduction != Reduction::mean) weight_total = 1;
-  if (plan.reduction != Reduction::none) y.as<T>()[0] = T(C(loss / weight_total));
-  total.as<C>()[0] = C(weight_total);
+  if (reduction != Reduction::mean) weight_total = 1;
+  if (reduction != Reduction::none) op.y.as<T>()[0] = T(C(loss / weight_total));
+  op.total.as<C>()[0] = C(weight_total);
 }
 
-/// dx from the gradient g of cross_entropy's y.
 template <class T>
-void cross_entropy_gradient(Cpu, const CrossEntropyPlan& plan, const Array& dx, const Array& g, const Array& log_sum,
-                            const Array& total, const Array& x, const Array& target, const Array* weight) {
+void kernel(On<Cpu>, Types<T>, const CrossEntropyGradient& op) {
+  using namespace cpu_kernels;
   using C = compute_t<T>;
-  const T* const in[] = {x.as<T>()};
-  const cpu_kernels::CrossEntropyBackward<T> rows{{plan, x, target, weight}, g.as<T>(), log_sum.as<C>(), total.as<C>()[0]};
-  cpu_kernels::for_each_strip<expr::packet_t<T>>(cpu_kernels::AroundDim(x, 1), rows, dx.as<T>(), in);
+  const T* const in[] = {op.x.as<T>()};
+  const CrossEntropyBackward<T> rows{CrossEntropyRows<T>(op), op.g.as<T>(), op.log_sum.as<C>(), op.total.as<C>()[0]};
+  for_each_strip<expr::packet_t<T>>(RowsAlong(op.x, 1), rows, op.dx.as<T>(), in);
 }
 
 }  // namespace backend

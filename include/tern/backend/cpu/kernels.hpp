@@ -29,6 +29,7 @@
 #include "onednn/onednn_convolution.hpp"
 #include "pooling.hpp"
 #include "random.hpp"
+#include "refuse.hpp"
 #include "rows.hpp"
 #include "scan.hpp"
 #include "softmax.hpp"

@@ -71,47 +71,45 @@ void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* d
 
 }  // namespace cpu_kernels
 
-/// For each row of n elements y = (x - mean) scale weight + bias with scale = 1 / sqrt(variance + eps).
 template <class T>
-void layer_norm(Cpu, const Array& y, const Array& mean, const Array& scale, const Array& x, const Array& weight,
-                const Array& bias, Index n, double eps) {
+void kernel(On<Cpu>, Types<T>, const LayerNorm& op) {
+  using namespace cpu_kernels;
   using V = expr::packet_t<T>;
   using C = compute_t<T>;
-  const T *const w = weight.as<T>(), *const b = bias.as<T>();
-  parallel_for(mean.numel, cpu_kernels::parallel_grain / (n + 1) + 1, [&](Index first, Index last) {
+  const T *const weight = op.weight.as<T>(), *const bias = op.bias.as<T>();
+  const Index n = op.weight.numel;
+  parallel_for(op.mean.numel, parallel_grain / (n + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i)
-      cpu_kernels::layer_norm_row<V>(cpu_kernels::Strip<V>::along_row(n), y.as<T>() + i * n, static_cast<const T*>(x.as<T>() + i * n),
-                             w, b, n, eps, mean.as<C>()[i], scale.as<C>()[i]);
+      layer_norm_row<V>(Strip<V>::along_row(n), op.y.as<T>() + i * n, static_cast<const T*>(op.x.as<T>() + i * n), weight, bias, n,
+                        op.eps, op.mean.as<C>()[i], op.scale.as<C>()[i]);
   });
 }
 
-/// The gradients of layer_norm from y's gradient g; dx, dweight and dbias may each be null.
 template <class T>
-void layer_norm_gradient(Cpu, const Array* dx, const Array* dweight, const Array* dbias, const Array& g,
-                         const Array& mean, const Array& scale, const Array& x, const Array& weight, Index n) {
+void kernel(On<Cpu>, Types<T>, const LayerNormGradient& op) {
+  using namespace cpu_kernels;
   using V = expr::packet_t<T>;
   using C = compute_t<T>;
-  const T* const w = weight.as<T>();
-  const Index rows = mean.numel, chunks = (rows + cpu_kernels::layer_norm_rows - 1) / cpu_kernels::layer_norm_rows;
+  const T* const weight = op.weight.as<T>();
+  const Index n = op.weight.numel, rows = op.mean.numel, chunks = (rows + layer_norm_rows - 1) / layer_norm_rows;
   // Sums over rows: for each chunk of them those of dweight and dbias, then the chunks'.
   const Scratch<C> scratch(2 * n * chunks);
-  parallel_for(chunks, cpu_kernels::parallel_grain / (n * cpu_kernels::layer_norm_rows + 1) + 1, [&](Index first, Index last) {
+  parallel_for(chunks, parallel_grain / (n * layer_norm_rows + 1) + 1, [&](Index first, Index last) {
     for (Index chunk = first; chunk < last; ++chunk) {
       C* const sums = scratch.get() + 2 * n * chunk;
       std::fill(sums, sums + 2 * n, C(0));
-      for (Index i = chunk * cpu_kernels::layer_norm_rows; i < std::min(rows, (chunk + 1) * cpu_kernels::layer_norm_rows); ++i)
-        cpu_kernels::layer_norm_row_gradient<V>(
-            cpu_kernels::Strip<V>::along_row(n), dx ? dx->as<T>() + i * n : nullptr, dweight ? sums : nullptr,
-            dbias ? sums + n : nullptr, static_cast<const T*>(g.as<T>() + i * n),
-            static_cast<const T*>(x.as<T>() + i * n), w, n, mean.as<C>()[i], scale.as<C>()[i]);
+      for (Index i = chunk * layer_norm_rows; i < std::min(rows, (chunk + 1) * layer_norm_rows); ++i)
+        layer_norm_row_gradient<V>(Strip<V>::along_row(n), op.dx ? op.dx->as<T>() + i * n : nullptr, op.dweight ? sums : nullptr,
+                                   op.dbias ? sums + n : nullptr, static_cast<const T*>(op.g.as<T>() + i * n),
+                                   static_cast<const T*>(op.x.as<T>() + i * n), weight, n, op.mean.as<C>()[i], op.scale.as<C>()[i]);
     }
   });
   C* const total = scratch.get();
   for (Index chunk = 1; chunk < chunks; ++chunk)
     for (Index i = 0; i < 2 * n; ++i) total[i] += total[2 * n * chunk + i];
-  for (const Array* result : {dweight, dbias})
+  for (const Array* result : {op.dweight, op.dbias})
     for (Index i = 0; result && i < n; ++i)
-      result->as<T>()[i] = rows ? T(total[(result == dbias ? n : 0) + i]) : T(0);
+      result->as<T>()[i] = rows ? T(total[(result == op.dbias ? n : 0) + i]) : T(0);
 }
 
 }  // namespace backend

@@ -112,37 +112,41 @@ compute_t<T> unit(const std::uint32_t* words) {
 }  // namespace cpu_kernels
 
 template <class T>
-void uniform(Cpu, RandomState state, double low, double high, const Array& out) {
+void kernel(On<Cpu>, Types<T>, const Uniform& op) {
+  using namespace cpu_kernels;
   using C = compute_t<T>;
-  const C scale = C(high - low), shift = C(low);
-  T* const to = out.as<T>();
-  constexpr int each = cpu_kernels::random_words<T>;
-  cpu_kernels::random_runs(state, out.numel, each, [=](Index first, Index count, const std::uint32_t* words) {
-    for (Index i = 0; i < count; ++i) to[first + i] = T(shift + scale * cpu_kernels::unit<T>(words + i * each));
+  const C scale = C(op.high - op.low), shift = C(op.low);
+  T* const to = op.out.as<T>();
+  constexpr int each = random_words<T>;
+  random_runs(op.state, op.out.numel, each, [=](Index first, Index count, const std::uint32_t* words) {
+    for (Index i = 0; i < count; ++i) to[first + i] = T(shift + scale * unit<T>(words + i * each));
   });
 }
 
 /// Pairs by the method of Box and Muller ("A note on the generation of random normal deviates", 1958).
 template <class T>
-void normal(Cpu, RandomState state, double mean, double std, const Array& out) {
+void kernel(On<Cpu>, Types<T>, const Normal& op) {
+  using namespace cpu_kernels;
   using C = compute_t<T>;
-  T* const to = out.as<T>();
-  constexpr int each = cpu_kernels::random_words<T>;
-  cpu_kernels::random_runs(state, out.numel, each, [=](Index first, Index count, const std::uint32_t* words) {
+  const C mean = C(op.mean), deviation = C(op.std);
+  T* const to = op.out.as<T>();
+  constexpr int each = random_words<T>;
+  random_runs(op.state, op.out.numel, each, [=](Index first, Index count, const std::uint32_t* words) {
     for (Index i = 0; i < count; i += 2) {
-      const C radius = std::sqrt(C(-2) * std::log(C(1) - cpu_kernels::unit<T>(words + i * each)));
-      const C angle = C(6.283185307179586) * cpu_kernels::unit<T>(words + (i + 1) * each);
-      to[first + i] = T(C(mean) + C(std) * radius * std::cos(angle));
-      if (i + 1 < count) to[first + i + 1] = T(C(mean) + C(std) * radius * std::sin(angle));
+      const C radius = std::sqrt(C(-2) * std::log(C(1) - unit<T>(words + i * each)));
+      const C angle = C(6.283185307179586) * unit<T>(words + (i + 1) * each);
+      to[first + i] = T(mean + deviation * radius * std::cos(angle));
+      if (i + 1 < count) to[first + i + 1] = T(mean + deviation * radius * std::sin(angle));
     }
   });
 }
 
 template <class T>
-void integers(Cpu, RandomState state, Index low, Index high, const Array& out) {
-  T* const to = out.as<T>();
-  const auto range = std::uint64_t(high - low);
-  cpu_kernels::random_runs(state, out.numel, 2, [=](Index first, Index count, const std::uint32_t* words) {
+void kernel(On<Cpu>, Types<T>, const Integers& op) {
+  T* const to = op.out.as<T>();
+  const Index low = op.low;
+  const auto range = std::uint64_t(op.high - low);
+  cpu_kernels::random_runs(op.state, op.out.numel, 2, [=](Index first, Index count, const std::uint32_t* words) {
     for (Index i = 0; i < count; ++i) {
       const std::uint64_t word = std::uint64_t(words[2 * i]) << 32 | words[2 * i + 1];
       __extension__ typedef unsigned __int128 Wide;
@@ -151,20 +155,21 @@ void integers(Cpu, RandomState state, Index low, Index high, const Array& out) {
   });
 }
 
-/// out[i] = in[i] / (1 - p), or 0 with probability p in steps of 1/65536; both row-major.
 template <class T>
-void dropout(Cpu, RandomState state, double p, const Array& out, const Array& in) {
+void kernel(On<Cpu>, Types<T>, const Dropout& op) {
+  using namespace cpu_kernels;
   using V = expr::packet_t<T>;
   using Flags = expr::Packet<float>;
   using Words = expr::vector_t<std::uint32_t, Flags::size>;
-  constexpr int lanes = cpu_kernels::philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
-  const auto keep = std::int32_t((1 - p) * 65536 + 0.5);
-  const V scale(p < 1 ? 1 / (1 - p) : 0);
+  constexpr int lanes = philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
+  const auto keep = std::int32_t((1 - op.p) * 65536 + 0.5);
+  const V scale(op.p < 1 ? 1 / (1 - op.p) : 0);
+  const Array &in = op.in, &out = op.out;
   parallel_for((in.numel + n - 1) / n, 256, [&](Index first, Index last) {
     for (Index b = first; b < last; ++b) {
-      cpu_kernels::PhiloxWords words[4];
+      PhiloxWords words[4];
       float kept[n];
-      cpu_kernels::philox_rows(state, std::uint64_t(b * lanes), words);
+      philox_rows(op.state, std::uint64_t(b * lanes), words);
       for (int i = 0; i < 4 * lanes; i += Flags::size) {
         Words word;
         __builtin_memcpy(&word, reinterpret_cast<const std::uint32_t*>(words) + i, sizeof word);

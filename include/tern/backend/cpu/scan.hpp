@@ -5,7 +5,8 @@
 #pragma interface "tern"
 #endif
 #include "../scan.hpp"
-#include "gather.hpp"
+#include "../../core/rows_along.hpp"
+#include "loops/map.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -16,22 +17,22 @@ using scan_t = std::conditional_t<is_floating_v<T>, double, T>;
 
 /// next(s, x, gate) along dim, from `start` on.
 template <class T, class Next>
-void scan_each(const Array& out, const Array& in, const Array* gates, int dim, bool reverse, scan_t<T> start,
-               const Next& next) {
+void scan_each(const Scan& op, scan_t<T> start, const Next& next) {
   constexpr Index width = 64;
-  const Middle m(in, dim);
-  if (in.numel == 0) return;
+  const RowsAlong m(op.in, op.dim);
+  if (op.in.numel == 0) return;
   const Index strips = (m.inner + width - 1) / width, across = m.inner < width ? m.inner : width;
-  const T* const x = in.as<T>();
-  const T* const gate = gates ? gates->as<T>() : x;
-  T* const y = out.as<T>();
-  parallel_for(m.outer * strips, parallel_grain / (m.size * across) + 1, [&](Index first, Index last) {
+  const T* const x = op.in.as<T>();
+  const T* const gate = op.gates ? op.gates->as<T>() : x;
+  T* const y = op.out.as<T>();
+  const bool reverse = op.reverse;
+  parallel_for(m.outer * strips, parallel_grain / (m.n * across) + 1, [&](Index first, Index last) {
     for (Index strip = first; strip < last; ++strip) {
       const Index column = strip % strips * width, count = m.inner - column < width ? m.inner - column : width;
       scan_t<T> s[width];
       for (Index j = 0; j < count; ++j) s[j] = start;
-      for (Index k = 0; k < m.size; ++k) {
-        const Index i = (strip / strips * m.size + (reverse ? m.size - 1 - k : k)) * m.inner + column;
+      for (Index k = 0; k < m.n; ++k) {
+        const Index i = (strip / strips * m.n + (reverse ? m.n - 1 - k : k)) * m.inner + column;
         for (Index j = 0; j < count; ++j) {
           s[j] = next(s[j], scan_t<T>(x[i + j]), scan_t<T>(gate[i + j]));
           y[i + j] = T(s[j]);
@@ -87,18 +88,19 @@ void sum_rows(T* y, const T* x, Index rows, Index n) {
 }  // namespace cpu_kernels
 
 template <class T>
-void scan(Cpu, Scan kind, const Array& out, const Array& in, const Array* gates, int dim, bool reverse) {
-  using S = cpu_kernels::scan_t<T>;
+void kernel(On<Cpu>, Types<T>, const Scan& op) {
+  using namespace cpu_kernels;
+  using S = scan_t<T>;
   if constexpr (std::is_same_v<T, float>)
-    if (const cpu_kernels::Middle m(in, dim); kind == Scan::sum && m.inner == 1)
-      return reverse ? cpu_kernels::sum_rows<true>(out.as<T>(), in.as<T>(), m.outer, m.size)
-                     : cpu_kernels::sum_rows<false>(out.as<T>(), in.as<T>(), m.outer, m.size);
-  if (kind == Scan::sum)
-    cpu_kernels::scan_each<T>(out, in, gates, dim, reverse, S(0), [](S s, S x, S) { return S(s + x); });
-  else if (kind == Scan::product)
-    cpu_kernels::scan_each<T>(out, in, gates, dim, reverse, S(1), [](S s, S x, S) { return S(s * x); });
+    if (const RowsAlong m(op.in, op.dim); op.kind == Scan::sum && m.inner == 1)
+      return op.reverse ? sum_rows<true>(op.out.as<T>(), op.in.as<T>(), m.outer, m.n)
+                        : sum_rows<false>(op.out.as<T>(), op.in.as<T>(), m.outer, m.n);
+  if (op.kind == Scan::sum)
+    scan_each<T>(op, S(0), [](S s, S x, S) { return S(s + x); });
+  else if (op.kind == Scan::product)
+    scan_each<T>(op, S(1), [](S s, S x, S) { return S(s * x); });
   else
-    cpu_kernels::scan_each<T>(out, in, gates, dim, reverse, S(0), [](S s, S x, S gate) { return S(gate * s + x); });
+    scan_each<T>(op, S(0), [](S s, S x, S gate) { return S(gate * s + x); });
 }
 
 }  // namespace backend

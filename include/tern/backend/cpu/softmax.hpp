@@ -97,14 +97,14 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const Softmax& op) {
   using namespace cpu_kernels;
   const T* const in[] = {op.x.as<T>()};
-  for_each_strip<expr::packet_t<T>>(AroundDim(op.x, op.dim), SoftmaxRow{op.log}, op.y.as<T>(), in);
+  for_each_strip<expr::packet_t<T>>(RowsAlong(op.x, op.dim), SoftmaxRow{op.log}, op.y.as<T>(), in);
 }
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const SoftmaxGradient& op) {
   using namespace cpu_kernels;
   const T* const in[] = {op.y.as<T>(), op.g.as<T>()};
-  for_each_strip<expr::packet_t<T>>(AroundDim(op.y, op.dim), SoftmaxGradientRow{op.log}, op.dx.as<T>(), in);
+  for_each_strip<expr::packet_t<T>>(RowsAlong(op.y, op.dim), SoftmaxGradientRow{op.log}, op.dx.as<T>(), in);
 }
 
 }  // namespace backend

@@ -70,20 +70,23 @@ void sort_keys(Keyed<Key>* keys, Keyed<Key>* spare, Index n, Index k) {
 }  // namespace cpu_kernels
 
 template <class T>
-void sort(Cpu, const Array& values, const Array& positions, const Array& in, bool descending) {
-  using Key = cpu_kernels::Keyed<cpu_kernels::SortKey<T>>;
+void kernel(On<Cpu>, Types<T>, const Sort& op) {
+  using namespace cpu_kernels;
+  using Key = Keyed<SortKey<T>>;
+  const Array &in = op.in, &values = op.values, &positions = op.positions;
+  const bool descending = op.descending;
   const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1];
   if (n > Index(~std::uint32_t(0))) fail("sort", {n, " elements are too many to be sorted"});
-  parallel_for(k ? rows : 0, cpu_kernels::parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
+  parallel_for(k ? rows : 0, parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
     const Scratch<Key> memory(2 * n);
     Key* const keys = memory.get();
     for (Index row = first; row < last; ++row) {
       const T* const x = in.as<T>() + row * n;
       for (Index i = 0; i < n; ++i) {
-        const auto key = cpu_kernels::sort_key(x[i]);
+        const auto key = sort_key(x[i]);
         keys[i] = {descending ? decltype(key)(~key) : key, std::uint32_t(i)};
       }
-      cpu_kernels::sort_keys(keys, keys + n, n, k);
+      sort_keys(keys, keys + n, n, k);
       for (Index i = 0; i < k; ++i) {
         values.as<T>()[row * k + i] = x[keys[i].at];
         positions.as<Index>()[row * k + i] = Index(keys[i].at);
@@ -93,7 +96,9 @@ void sort(Cpu, const Array& values, const Array& positions, const Array& in, boo
 }
 
 template <class T>
-void searchsorted(Cpu, const Array& out, const Array& sorted, const Array& values, bool right) {
+void kernel(On<Cpu>, Types<T>, const SearchSorted& op) {
+  const Array &out = op.out, &sorted = op.sorted, &values = op.values;
+  const bool right = op.right;
   using C = compute_t<T>;
   const Index n = sorted.dims[sorted.ndim - 1], m = values.dims[1];
   parallel_for(values.numel, cpu_kernels::parallel_grain / 64, [&](Index first, Index last) {

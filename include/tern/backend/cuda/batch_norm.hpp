@@ -250,112 +250,107 @@ struct ChannelBlocks {
   void launch(int ordinal, const Kernel& kernel, DType type, const Words& words) const {
     launch_typed(ordinal, kernel, {type}, {parts * tiles}, words);
   }
-  std::size_t sums_bytes(const Array& statistic) const {
-    return std::size_t(2 * parts * channels * size_of(statistic.dtype));
+  std::size_t sums_bytes(const Array& mean) const {
+    return std::size_t(2 * parts * channels * size_of(mean.dtype));
   }
 };
 
 inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
 
-/// y from a mean, and a scale or a variance.
-[[gnu::noinline]] inline void run_normalise(const BatchNorm& b, const Array& y, const Array& x, const Array& mean,
-                                            const Array& scale, bool is_variance, const Array& weight,
-                                            const Array& bias, const Array* residual) {
-  const Array* const arrays[] = {&x, &mean, &scale, &weight, &bias, residual ? residual : &x};
-  const int ordinal = common_ordinal(y, arrays, 6);
-  const ChannelBlocks blocks(x.numel / x.dims[1], x.dims[1]);
+/// y from a mean, and a scale or a variance. Op is BatchNorm or BatchNormInference.
+template <class Op>
+void run_normalise(const Op& op, const Array& scale, bool is_variance) {
+  const Array* const arrays[] = {&op.x, &op.mean, &scale, &op.weight, &op.bias, op.residual ? op.residual : &op.x};
+  const int ordinal = common_ordinal(op.y, arrays, 6);
+  const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1]);
   Words words = blocks.words();
-  for (const Array* array : {&mean, &scale, &weight, &bias, &y, &x}) words.add(array->data);
-  words.add(data_of(residual));
-  words.add(Index(b.relu));
+  for (const Array* array : {&op.mean, &scale, &op.weight, &op.bias, &op.y, &op.x}) words.add(array->data);
+  words.add(data_of(op.residual));
+  words.add(Index(op.relu));
   words.add(Index(is_variance));
-  words.add_number(b.eps);
-  blocks.launch(ordinal, batch_norm_kernel, x.dtype, words);
+  words.add_number(op.eps);
+  blocks.launch(ordinal, batch_norm_kernel, op.x.dtype, words);
 }
 
-[[gnu::noinline]] inline void run_statistics(const BatchNorm& b, const Array& x, const Array& mean, const Array& scale,
-                                             const Array* running_mean, const Array* running_var) {
-  const Array* const arrays[] = {&mean, &scale, running_mean ? running_mean : &x, running_var ? running_var : &x};
-  const int ordinal = common_ordinal(x, arrays, 4);
-  const ChannelBlocks blocks(x.numel / x.dims[1], x.dims[1]);
-  const cuda::detail::Scratch moments(ordinal, blocks.sums_bytes(mean));
+[[gnu::noinline]] inline void run_statistics(const BatchNorm& op) {
+  const Array* const running_mean = op.running_mean ? op.running_mean : &op.x;
+  const Array* const running_var = op.running_var ? op.running_var : &op.x;
+  const Array* const arrays[] = {&op.mean, &op.scale, running_mean, running_var};
+  const int ordinal = common_ordinal(op.x, arrays, 4);
+  const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1]);
+  const cuda::detail::Scratch moments(ordinal, blocks.sums_bytes(op.mean));
   Words words = blocks.words();
-  words.add(x.data);
+  words.add(op.x.data);
   words.add(moments.data());
-  blocks.launch(ordinal, batch_norm_parts_kernel, x.dtype, words);
+  blocks.launch(ordinal, batch_norm_parts_kernel, op.x.dtype, words);
   const ChannelBlocks merge = blocks.over_parts();
   Words merged = merge.words();
   merged.add(blocks.rows);
   merged.add(blocks.part);
   merged.add(moments.data());
-  merged.add(mean.data);
-  merged.add(scale.data);
-  merged.add(data_of(running_mean));
-  merged.add(data_of(running_var));
-  merged.add_number(b.eps);
-  merged.add_number(b.momentum);
-  merge.launch(ordinal, batch_norm_statistics_kernel, x.dtype, merged);
+  merged.add(op.mean.data);
+  merged.add(op.scale.data);
+  merged.add(data_of(op.running_mean));
+  merged.add(data_of(op.running_var));
+  merged.add_number(op.eps);
+  merged.add_number(op.momentum);
+  merge.launch(ordinal, batch_norm_statistics_kernel, op.x.dtype, merged);
 }
 
-[[gnu::noinline]] inline void run_batch_norm_gradient(const BatchNorm& b, const Array* dx, const Array* dweight,
-                                                      const Array* dbias, const Array* dresidual, const Array& g,
-                                                      const Array* y, const Array& x, const Array& mean,
-                                                      const Array& scale, const Array& weight, const Array& bias) {
-  const Array* const arrays[] = {&x, &mean, &scale, &weight, &bias};
-  const int ordinal = common_ordinal(g, arrays, 5);
-  const ChannelBlocks blocks(x.numel / x.dims[1], x.dims[1]), merge = blocks.over_parts();
-  const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(mean)), shares(ordinal, merge.sums_bytes(mean));
+[[gnu::noinline]] inline void run_batch_norm(const BatchNorm& op) {
+  run_statistics(op);
+  run_normalise(op, op.scale, false);
+}
+
+[[gnu::noinline]] inline void run_batch_norm_inference(const BatchNormInference& op) { run_normalise(op, op.variance, true); }
+
+[[gnu::noinline]] inline void run_batch_norm_gradient(const BatchNormGradient& op) {
+  const Array* const arrays[] = {&op.x, &op.mean, &op.scale, &op.weight, &op.bias};
+  const int ordinal = common_ordinal(op.g, arrays, 5);
+  const DType type = op.x.dtype;
+  const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1]), merge = blocks.over_parts();
+  const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean)), shares(ordinal, merge.sums_bytes(op.mean));
   const auto common = [&] {
     Words words = blocks.words();
-    for (const Array* array : {&mean, &scale, &weight, &bias, &g, &x}) words.add(array->data);
-    words.add(b.added ? data_of(y) : nullptr);
-    words.add(Index(b.relu));
+    for (const Array* array : {&op.mean, &op.scale, &op.weight, &op.bias, &op.g, &op.x}) words.add(array->data);
+    words.add(data_of(op.y));
+    words.add(Index(op.relu));
     return words;
   };
   Words words = common();
-  words.add(data_of(dresidual));
+  words.add(data_of(op.dresidual));
   words.add(sums.data());
-  blocks.launch(ordinal, batch_norm_gradient_parts_kernel, x.dtype, words);
+  blocks.launch(ordinal, batch_norm_gradient_parts_kernel, type, words);
   Words merged = merge.words();
   merged.add(blocks.rows);
   merged.add(sums.data());
-  merged.add(scale.data);
-  merged.add(data_of(dweight));
-  merged.add(data_of(dbias));
+  merged.add(op.scale.data);
+  merged.add(data_of(op.dweight));
+  merged.add(data_of(op.dbias));
   merged.add(shares.data());
-  merge.launch(ordinal, batch_norm_gradient_sums_kernel, x.dtype, merged);
-  if (!dx) return;
+  merge.launch(ordinal, batch_norm_gradient_sums_kernel, type, merged);
+  if (!op.dx) return;
   Words last = common();
-  last.add(dx->data);
+  last.add(op.dx->data);
   last.add(shares.data());
-  blocks.launch(ordinal, batch_norm_gradient_kernel, x.dtype, last);
+  blocks.launch(ordinal, batch_norm_gradient_kernel, type, last);
 }
 
 }  // namespace cuda_kernels
 
-/// y = (x - mean) scale weight + bias + residual with x's own statistics, which are also brought into the running ones.
 template <class T>
-void batch_norm(Cuda, const BatchNorm& b, const Array& y, const Array& mean, const Array& scale,
-                const Array* running_mean, const Array* running_var, const Array& x, const Array& weight,
-                const Array& bias, const Array* residual) {
-  cuda_kernels::run_statistics(b, x, mean, scale, running_mean, running_var);
-  cuda_kernels::run_normalise(b, y, x, mean, scale, false, weight, bias, residual);
+void kernel(On<Cuda>, Types<T>, const BatchNorm& op) {
+  cuda_kernels::run_batch_norm(op);
 }
 
-/// The same y from statistics that are given.
 template <class T>
-void batch_norm_inference(Cuda, const BatchNorm& b, const Array& y, const Array& x, const Array& mean,
-                          const Array& variance, const Array& weight, const Array& bias, const Array* residual) {
-  cuda_kernels::run_normalise(b, y, x, mean, variance, true, weight, bias, residual);
+void kernel(On<Cuda>, Types<T>, const BatchNormInference& op) {
+  cuda_kernels::run_batch_norm_inference(op);
 }
 
-/// The gradients from y's gradient g. Where relu has cut off is worked out again from x, or read from y if there was a
-/// residual.
 template <class T>
-void batch_norm_gradient(Cuda, const BatchNorm& b, const Array* dx, const Array* dweight, const Array* dbias,
-                         const Array* dresidual, const Array& g, const Array* y, const Array& x, const Array& mean,
-                         const Array& scale, const Array& weight, const Array& bias) {
-  cuda_kernels::run_batch_norm_gradient(b, dx, dweight, dbias, dresidual, g, y, x, mean, scale, weight, bias);
+void kernel(On<Cuda>, Types<T>, const BatchNormGradient& op) {
+  cuda_kernels::run_batch_norm_gradient(op);
 }
 
 }  // namespace backend

@@ -6,7 +6,6 @@
 #endif
 #include "../convolution.hpp"
 #include "../../device/cuda/cudnn.hpp"
-#include "../reduction.hpp"
 #include "copy.hpp"
 #include "map.hpp"
 #include "reduce.hpp"

@@ -129,84 +129,79 @@ extern "C" __global__ void cross_entropy_gradient(const Words<17> p) {
 }
 )CUDA", {row_text, class_row_text}};
 
-inline Words class_row_words(const CrossEntropyPlan& plan, const RowsAlong& rows, const Array& x, const Array& target,
-                             const Array* weight) {
-  Words words = rows.blocks().words();
+/// Of CrossEntropy or its gradient.
+template <class Op>
+Words class_row_words(const Op& op, const RowBlocks& blocks) {
+  const RowsAlong rows(op.x, 1);
+  Words words = blocks.words();
   words.add(rows.n);
   words.add(rows.inner);
-  words.add(x.data);
-  words.add(target.data);
-  words.add(weight ? weight->data : nullptr);
-  words.add(plan.ignore_index);
-  words.add(Index(plan.normalised));
-  words.add_number(1 - plan.smoothing);
-  words.add_number(plan.smoothing / double(rows.n));
+  words.add(op.x.data);
+  words.add(op.target.data);
+  words.add(op.weight ? op.weight->data : nullptr);
+  words.add(op.options.ignore_index);
+  words.add(Index(op.options.normalised));
+  words.add_number(1 - op.options.smoothing);
+  words.add_number(op.options.smoothing / double(rows.n));
   return words;
 }
 
-[[gnu::noinline]] inline void run_cross_entropy(const CrossEntropyPlan& plan, const Array& y, const Array& log_sum,
-                                                const Array& total, const Array& x, const Array& target,
-                                                const Array* weight) {
-  const Array* const arrays[] = {&x, &target, weight};
-  const int ordinal = common_ordinal(y, arrays, weight ? 3 : 2);
-  const RowsAlong rows(x, 1);
-  const Index count = target.numel, bytes = size_of(log_sum.dtype), blocks = std::min<Index>(count / 1024 + 1, 256);
+[[gnu::noinline]] inline void run_cross_entropy(const CrossEntropy& op) {
+  const Array* const arrays[] = {&op.x, &op.target, op.weight};
+  const int ordinal = common_ordinal(op.y, arrays, op.weight ? 3 : 2);
+  const RowBlocks rows(RowsAlong(op.x, 1));
+  const DType type = op.x.dtype;
+  const Index count = op.target.numel, bytes = size_of(op.log_sum.dtype), blocks = std::min<Index>(count / 1024 + 1, 256);
   const cuda::detail::Scratch sums(ordinal, std::size_t(2 * count * bytes + blocks * 16));
   char *const losses = sums.data() + blocks * 16, *const weights = losses + count * bytes;
-  const bool each = plan.reduction == tern::Reduction::none;
-  Words words = class_row_words(plan, rows, x, target, weight);
-  words.add(log_sum.data);
+  const bool each = op.options.reduction == Reduction::none;
+  Words words = class_row_words(op, rows);
+  words.add(op.log_sum.data);
   words.add(losses);
   words.add(weights);
-  words.add(each ? y.data : nullptr);
-  words.add_report(ordinal, plan.op, BadElement::target);
-  rows.blocks().launch(ordinal, cross_entropy_kernel, {x.dtype}, words);
+  words.add(each ? op.y.data : nullptr);
+  words.add_report(ordinal, op.options.op, BadElement::target);
+  rows.launch(ordinal, cross_entropy_kernel, {type}, words);
 
   Words adding;
   for (const Index word : {count, Index(0), Index(0)}) adding.add(word);
   adding.add(losses);
   adding.add(weights);
   adding.add(sums.data());
-  launch_typed(ordinal, loss_sums_kernel, {x.dtype}, {blocks}, adding);
+  launch_typed(ordinal, loss_sums_kernel, {type}, {blocks}, adding);
   Words finishing;
   for (const Index word : {Index(1), Index(256), Index(0)}) finishing.add(word);
   finishing.add(sums.data());
   finishing.add(blocks);
-  finishing.add(each ? nullptr : y.data);
-  finishing.add(total.data);
-  finishing.add(Index(plan.reduction == tern::Reduction::mean));
-  launch_typed(ordinal, loss_total_kernel, {x.dtype}, {1}, finishing);
+  finishing.add(each ? nullptr : op.y.data);
+  finishing.add(op.total.data);
+  finishing.add(Index(op.options.reduction == Reduction::mean));
+  launch_typed(ordinal, loss_total_kernel, {type}, {1}, finishing);
 }
 
-[[gnu::noinline]] inline void run_cross_entropy_gradient(const CrossEntropyPlan& plan, const Array& dx, const Array& g,
-                                                         const Array& log_sum, const Array& total, const Array& x,
-                                                         const Array& target, const Array* weight) {
-  const Array* const arrays[] = {&g, &x, &target, weight};
-  const int ordinal = common_ordinal(dx, arrays, weight ? 4 : 3);
-  const RowsAlong rows(x, 1);
-  Words words = class_row_words(plan, rows, x, target, weight);
-  words.add(log_sum.data);
-  words.add(total.data);
-  words.add(g.data);
-  words.add(dx.data);
-  words.add(Index(plan.reduction == tern::Reduction::none));
-  rows.blocks().launch(ordinal, cross_entropy_gradient_kernel, {x.dtype}, words);
+[[gnu::noinline]] inline void run_cross_entropy_gradient(const CrossEntropyGradient& op) {
+  const Array* const arrays[] = {&op.g, &op.x, &op.target, op.weight};
+  const int ordinal = common_ordinal(op.dx, arrays, op.weight ? 4 : 3);
+  const RowBlocks rows(RowsAlong(op.x, 1));
+  Words words = class_row_words(op, rows);
+  words.add(op.log_sum.data);
+  words.add(op.total.data);
+  words.add(op.g.data);
+  words.add(op.dx.data);
+  words.add(Index(op.options.reduction == Reduction::none));
+  rows.launch(ordinal, cross_entropy_gradient_kernel, {op.x.dtype}, words);
 }
 
 }  // namespace cuda_kernels
 
-/// Each row's loss, or their sum or mean; see backend/cross_entropy.hpp.
 template <class T>
-void cross_entropy(Cuda, const CrossEntropyPlan& plan, const Array& y, const Array& log_sum, const Array& total,
-                   const Array& x, const Array& target, const Array* weight) {
-  cuda_kernels::run_cross_entropy(plan, y, log_sum, total, x, target, weight);
+void kernel(On<Cuda>, Types<T>, const CrossEntropy& op) {
+  cuda_kernels::run_cross_entropy(op);
 }
 
-/// dx from the gradient g of cross_entropy's y.
 template <class T>
-void cross_entropy_gradient(Cuda, const CrossEntropyPlan& plan, const Array& dx, const Array& g, const Array& log_sum,
-                            const Array& total, const Array& x, const Array& target, const Array* weight) {
-  cuda_kernels::run_cross_entropy_gradient(plan, dx, g, log_sum, total, x, target, weight);
+void kernel(On<Cuda>, Types<T>, const CrossEntropyGradient& op) {
+  cuda_kernels::run_cross_entropy_gradient(op);
 }
 
 }  // namespace backend

@@ -110,66 +110,60 @@ extern "C" __global__ void layer_norm_columns(const Words<5> p) {
 }
 )CUDA"};
 
-[[gnu::noinline]] inline void run_layer_norm(const Array& y, const Array& mean, const Array& scale, const Array& x,
-                                             const Array& weight, const Array& bias, Index n, double eps) {
-  const Array* const arrays[] = {&x, &weight, &bias};
-  const int ordinal = common_ordinal(y, arrays, 3);
-  const RowBlocks rows(mean.numel, n, false);
+[[gnu::noinline]] inline void run_layer_norm(const LayerNorm& op) {
+  const Array* const arrays[] = {&op.x, &op.weight, &op.bias};
+  const int ordinal = common_ordinal(op.y, arrays, 3);
+  const Index n = op.weight.numel;
+  const RowBlocks rows(op.mean.numel, n, false);
   Words words = rows.words();
   words.add(n);
-  for (const Array* array : {&x, &weight, &bias, &y, &mean, &scale}) words.add(array->data);
-  words.add_number(eps);
-  rows.launch(ordinal, layer_norm_kernel, {x.dtype}, words);
+  for (const Array* array : {&op.x, &op.weight, &op.bias, &op.y, &op.mean, &op.scale}) words.add(array->data);
+  words.add_number(op.eps);
+  rows.launch(ordinal, layer_norm_kernel, {op.x.dtype}, words);
 }
 
-[[gnu::noinline]] inline void run_layer_norm_gradient(const Array* dx, const Array* dweight, const Array* dbias,
-                                                      const Array& g, const Array& mean, const Array& scale,
-                                                      const Array& x, const Array& weight, Index n) {
-  const Array* const arrays[] = {&x, &weight};
-  const int ordinal = common_ordinal(g, arrays, 2);
-  const Index rows = mean.numel;
+[[gnu::noinline]] inline void run_layer_norm_gradient(const LayerNormGradient& op) {
+  const Array* const arrays[] = {&op.x, &op.weight};
+  const int ordinal = common_ordinal(op.g, arrays, 2);
+  const Index rows = op.mean.numel, n = op.weight.numel;
+  const DType type = op.x.dtype;
   if (n == 0) return;
-  if (dx) {
+  if (op.dx) {
     const RowBlocks blocks(rows, n, false);
     Words words = blocks.words();
     words.add(n);
-    for (const Array* array : {&x, &weight, &g, &mean, &scale}) words.add(array->data);
-    words.add(dx->data);
-    blocks.launch(ordinal, layer_norm_gradient_kernel, {x.dtype}, words);
+    for (const Array* array : {&op.x, &op.weight, &op.g, &op.mean, &op.scale, op.dx}) words.add(array->data);
+    blocks.launch(ordinal, layer_norm_gradient_kernel, {type}, words);
   }
-  if (!dweight && !dbias) return;
+  if (!op.dweight && !op.dbias) return;
   const Index part = std::max<Index>(64, (rows + 127) / 128), parts = (rows + part - 1) / part, tiles = (n + 31) / 32;
-  const cuda::detail::Scratch sums(ordinal, std::size_t(2 * parts * n * size_of(mean.dtype)));
+  const cuda::detail::Scratch sums(ordinal, std::size_t(2 * parts * n * size_of(op.mean.dtype)));
   if (parts) {
     Words words;
     for (const Index word : {rows, n, part, tiles}) words.add(word);
-    for (const Array* array : {&g, &x, &mean, &scale}) words.add(array->data);
+    for (const Array* array : {&op.g, &op.x, &op.mean, &op.scale}) words.add(array->data);
     words.add(sums.data());
-    launch_typed(ordinal, layer_norm_parts_kernel, {x.dtype}, {parts * tiles}, words);
+    launch_typed(ordinal, layer_norm_parts_kernel, {type}, {parts * tiles}, words);
   }
   Words words;
   words.add(n);
   words.add(parts);
   words.add(sums.data());
-  words.add(dweight ? dweight->data : nullptr);
-  words.add(dbias ? dbias->data : nullptr);
-  launch_typed(ordinal, layer_norm_columns_kernel, {x.dtype}, grid_for(2 * n), words);
+  words.add(op.dweight ? op.dweight->data : nullptr);
+  words.add(op.dbias ? op.dbias->data : nullptr);
+  launch_typed(ordinal, layer_norm_columns_kernel, {type}, grid_for(2 * n), words);
 }
 
 }  // namespace cuda_kernels
 
-/// For each row of n elements y = (x - mean) scale weight + bias with scale = 1 / sqrt(variance + eps).
 template <class T>
-void layer_norm(Cuda, const Array& y, const Array& mean, const Array& scale, const Array& x, const Array& weight,
-                const Array& bias, Index n, double eps) {
-  cuda_kernels::run_layer_norm(y, mean, scale, x, weight, bias, n, eps);
+void kernel(On<Cuda>, Types<T>, const LayerNorm& op) {
+  cuda_kernels::run_layer_norm(op);
 }
 
-/// The gradients of layer_norm from y's gradient g; dx, dweight and dbias may each be null.
 template <class T>
-void layer_norm_gradient(Cuda, const Array* dx, const Array* dweight, const Array* dbias, const Array& g,
-                         const Array& mean, const Array& scale, const Array& x, const Array& weight, Index n) {
-  cuda_kernels::run_layer_norm_gradient(dx, dweight, dbias, g, mean, scale, x, weight, n);
+void kernel(On<Cuda>, Types<T>, const LayerNormGradient& op) {
+  cuda_kernels::run_layer_norm_gradient(op);
 }
 
 }  // namespace backend

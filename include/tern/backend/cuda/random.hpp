@@ -116,36 +116,40 @@ inline Words random_words(RandomState state, const Array& out) {
 }  // namespace cuda_kernels
 
 template <class T>
-void uniform(Cuda, RandomState state, double low, double high, const Array& out) {
-  cuda_kernels::Words words = cuda_kernels::random_words(state, out);
-  words.add_number(low);
-  words.add_number(high);
-  cuda_kernels::run_random(cuda_kernels::uniform_kernel, out, words);
+void kernel(On<Cuda>, Types<T>, const Uniform& op) {
+  using namespace cuda_kernels;
+  Words words = random_words(op.state, op.out);
+  words.add_number(op.low);
+  words.add_number(op.high);
+  run_random(uniform_kernel, op.out, words);
 }
 
 template <class T>
-void normal(Cuda, RandomState state, double mean, double std, const Array& out) {
-  cuda_kernels::Words words = cuda_kernels::random_words(state, out);
-  words.add_number(mean);
-  words.add_number(std);
-  cuda_kernels::run_random(cuda_kernels::normal_kernel, out, words);
+void kernel(On<Cuda>, Types<T>, const Normal& op) {
+  using namespace cuda_kernels;
+  Words words = random_words(op.state, op.out);
+  words.add_number(op.mean);
+  words.add_number(op.std);
+  run_random(normal_kernel, op.out, words);
 }
 
 template <class T>
-void integers(Cuda, RandomState state, Index low, Index high, const Array& out) {
-  cuda_kernels::Words words = cuda_kernels::random_words(state, out);
-  words.add(low);
-  words.add(high - low);
-  cuda_kernels::run_random(cuda_kernels::integers_kernel, out, words);
+void kernel(On<Cuda>, Types<T>, const Integers& op) {
+  using namespace cuda_kernels;
+  Words words = random_words(op.state, op.out);
+  words.add(op.low);
+  words.add(op.high - op.low);
+  run_random(integers_kernel, op.out, words);
 }
 
 template <class T>
-void dropout(Cuda, RandomState state, double p, const Array& out, const Array& in) {
-  cuda_kernels::Words words = cuda_kernels::random_words(state, out);
-  words.add(in.data);
-  words.add(Index((1 - p) * 65536 + 0.5));
-  words.add_number(p < 1 ? 1 / (1 - p) : 0.0);
-  cuda_kernels::run_random(cuda_kernels::dropout_kernel, out, words);
+void kernel(On<Cuda>, Types<T>, const Dropout& op) {
+  using namespace cuda_kernels;
+  Words words = random_words(op.state, op.out);
+  words.add(op.in.data);
+  words.add(Index((1 - op.p) * 65536 + 0.5));
+  words.add_number(op.p < 1 ? 1 / (1 - op.p) : 0.0);
+  run_random(dropout_kernel, op.out, words);
 }
 
 }  // namespace backend

@@ -22,13 +22,16 @@ extern "C" __global__ void range(const Words<4> p) {
 }  // namespace cuda_kernels
 
 template <class T>
-void fill_range(Cuda, scalar_t<T> start, scalar_t<T> step, const Array& out) {
-  cuda_kernels::Words words;
+void kernel(On<Cuda>, Types<>, const FillRange<T>& op) {
+  using namespace cuda_kernels;
+  const Array& out = op.out;
+  if (out.numel == 0) return;
+  Words words;
   words.add(out.numel);
   words.add(out.data);
-  words.add_number(start);
-  words.add_number(step);
-  if (out.numel) cuda_kernels::launch_typed(out.ordinal, cuda_kernels::range_kernel, {dtype_of<T>, dtype_of<scalar_t<T>>}, cuda_kernels::grid_for(out.numel), words);
+  words.add_number(op.start);
+  words.add_number(op.step);
+  launch_typed(out.ordinal, range_kernel, {dtype_of<T>, dtype_of<scalar_t<T>>}, grid_for(out.numel), words);
 }
 
 }  // namespace backend

@@ -15,7 +15,7 @@ namespace backend {
 namespace cuda_kernels {
 
 /// The functions of a reduction, and the type it is calculated in.
-struct Reduction {
+struct TracedReduce {
   const Traced &f, &combine, &finish;
   const Traced& keep;      // v -> v
   DType type;
@@ -45,7 +45,7 @@ struct ReduceWords {
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] inline std::string reduce_source(const Reduction& r, DType out, const Array* const* in,
+[[gnu::noinline, gnu::cold]] inline std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in,
                                                               const ReduceWords& w, int words) {
   const char* const type = type_name(r.type);
   const int combine_numbers = w.f_numbers() + r.f.program.number_count();
@@ -90,7 +90,7 @@ struct ReduceWords {
 )CUDA";
 }
 
-[[gnu::noinline]] inline void run_reduce(const Reduction& whole, const Array& out, const Array* const* in, const Shape& shape,
+[[gnu::noinline]] inline void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const Shape& shape,
                                          unsigned mask) {
   const int inputs = whole.f.inputs, ordinal = common_ordinal(out, in, inputs);
   if (out.numel == 0) return;
@@ -134,7 +134,7 @@ struct ReduceWords {
 
   const ReduceWords layout{inputs, outer.dims(), inner.dims()};
   const Array& to = cut ? partial : out;
-  const Reduction r{whole.f, whole.combine, cut ? whole.keep : whole.finish, whole.keep, whole.type, whole.identity};
+  const TracedReduce r{whole.f, whole.combine, cut ? whole.keep : whole.finish, whole.keep, whole.type, whole.identity};
   Words words;
   for (const Index number : {outputs, count, parts, part, across, along, Index(outputs_first)}) words.add(number);
   words.add(to.data);

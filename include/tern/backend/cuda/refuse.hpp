@@ -19,11 +19,12 @@ extern "C" __global__ void refuse_if(const Words<4> p) {
 
 }  // namespace cuda_kernels
 
-[[gnu::noinline]] inline void refuse_if(Cuda, const char* op, BadElement what, const Array& found) {
-  cuda_kernels::Words words;
-  words.add_report(found.ordinal, op, what);
-  words.add(found.data);
-  cuda_kernels::launch_typed(found.ordinal, cuda_kernels::refuse_if_kernel, {}, {1, 1}, words);
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const RefuseIf& op) {
+  using namespace cuda_kernels;
+  Words words;
+  words.add_report(op.found.ordinal, op.op, op.what);
+  words.add(op.found.data);
+  launch_typed(op.found.ordinal, refuse_if_kernel, {}, {1, 1}, words);
 }
 
 }  // namespace backend

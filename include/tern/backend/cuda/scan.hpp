@@ -89,29 +89,28 @@ extern "C" __global__ void scan_columns(const Words<8> p) {
 )CUDA",
                                             {scan_text}};
 
-[[gnu::noinline]] inline void run_scan(Scan kind, const Array& out, const Array& in, const Array* gates, int dim,
-                                       bool reverse) {
-  const Array* const arrays[] = {&in, gates};
-  const int ordinal = common_ordinal(out, arrays, gates ? 2 : 1);
-  if (in.numel == 0) return;
-  const RowsAlong rows(in, dim);
+[[gnu::noinline]] inline void run_scan(const Scan& op) {
+  const Array* const arrays[] = {&op.in, op.gates};
+  const int ordinal = common_ordinal(op.out, arrays, op.gates ? 2 : 1);
+  if (op.in.numel == 0) return;
+  const RowsAlong rows(op.in, op.dim);
   Words words;
   words.add(rows.n);
-  words.add(rows.outer * rows.inner);
-  for (const Array* const array : {&out, &in}) words.add(array->data);
-  words.add(gates ? gates->data : nullptr);
-  for (const Index word : {Index(kind), Index(reverse), rows.inner}) words.add(word);
+  words.add(rows.rows());
+  for (const Array* const array : {&op.out, &op.in}) words.add(array->data);
+  words.add(op.gates ? op.gates->data : nullptr);
+  for (const Index word : {Index(op.kind), Index(op.reverse), rows.inner}) words.add(word);
   if (rows.inner == 1)
-    launch_typed(ordinal, scan_rows_kernel, {in.dtype}, {rows.outer}, words);
+    launch_typed(ordinal, scan_rows_kernel, {op.in.dtype}, {rows.outer}, words);
   else
-    launch_typed(ordinal, scan_columns_kernel, {in.dtype}, grid_for(rows.outer * rows.inner), words);
+    launch_typed(ordinal, scan_columns_kernel, {op.in.dtype}, grid_for(rows.rows()), words);
 }
 
 }  // namespace cuda_kernels
 
 template <class T>
-void scan(Cuda, Scan kind, const Array& out, const Array& in, const Array* gates, int dim, bool reverse) {
-  cuda_kernels::run_scan(kind, out, in, gates, dim, reverse);
+void kernel(On<Cuda>, Types<T>, const Scan& op) {
+  cuda_kernels::run_scan(op);
 }
 
 }  // namespace backend

@@ -85,12 +85,13 @@ extern "C" __global__ void softmax_gradient(const Words<9> p) {
   const int ordinal = common_ordinal(out, arrays, second ? 2 : 1);
   const RowsAlong rows(out, dim);
   if (out.numel == 0) return;
-  Words words = rows.blocks().words();
+  const RowBlocks blocks(rows);
+  Words words = blocks.words();
   for (const Index word : {rows.n, rows.inner, Index(log)}) words.add(word);
   words.add(out.data);
   words.add(in.data);
   if (second) words.add(second->data);
-  rows.blocks().launch(ordinal, kernel, {out.dtype}, words);
+  blocks.launch(ordinal, kernel, {out.dtype}, words);
 }
 
 }  // namespace cuda_kernels

@@ -131,11 +131,12 @@ class SortedRows {
   cuda::detail::Scratch keys_, orders_;
 };
 
-[[gnu::noinline]] inline void run_sort(const Array& values, const Array& positions, const Array& in, bool descending) {
+[[gnu::noinline]] inline void run_sort(const Sort& op) {
+  const Array &values = op.values, &positions = op.positions, &in = op.in;
   const Array* const arrays[] = {&positions, &in};
   const int ordinal = common_ordinal(values, arrays, 2);
   if (values.numel == 0) return;
-  const SortedRows sorted(ordinal, in, descending);
+  const SortedRows sorted(ordinal, in, op.descending);
   Words words;
   for (const Index word : {in.dims[0], in.dims[1], values.dims[1]}) words.add(word);
   for (const char* pointer : {static_cast<const char*>(sorted.order()), static_cast<const char*>(in.data),
@@ -144,30 +145,31 @@ class SortedRows {
   launch_typed(ordinal, take_sorted_kernel, {in.dtype}, grid_for(values.numel), words);
 }
 
-[[gnu::noinline]] inline void run_searchsorted(const Array& out, const Array& sorted, const Array& values, bool right) {
+[[gnu::noinline]] inline void run_search_sorted(const SearchSorted& op) {
+  const Array &sorted = op.sorted, &values = op.values;
   const Array* const arrays[] = {&sorted, &values};
-  const int ordinal = common_ordinal(out, arrays, 2);
+  const int ordinal = common_ordinal(op.out, arrays, 2);
   if (values.numel == 0) return;
   Words words;
   for (const Index word : {values.numel, values.dims[1], sorted.dims[sorted.ndim - 1]}) words.add(word);
-  words.add(out.data);
+  words.add(op.out.data);
   words.add(sorted.data);
   words.add(Index(sorted.ndim > 1));
   words.add(values.data);
-  words.add(Index(right));
+  words.add(Index(op.right));
   launch_typed(ordinal, searchsorted_kernel, {values.dtype}, grid_for(values.numel), words);
 }
 
 }  // namespace cuda_kernels
 
 template <class T>
-void sort(Cuda, const Array& values, const Array& positions, const Array& in, bool descending) {
-  cuda_kernels::run_sort(values, positions, in, descending);
+void kernel(On<Cuda>, Types<T>, const Sort& op) {
+  cuda_kernels::run_sort(op);
 }
 
 template <class T>
-void searchsorted(Cuda, const Array& out, const Array& sorted, const Array& values, bool right) {
-  cuda_kernels::run_searchsorted(out, sorted, values, right);
+void kernel(On<Cuda>, Types<T>, const SearchSorted& op) {
+  cuda_kernels::run_search_sorted(op);
 }
 
 }  // namespace backend

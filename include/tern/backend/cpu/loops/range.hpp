@@ -11,11 +11,11 @@
 namespace tern::inline TERN_BUILD {
 namespace backend {
 
-/// out[i] = start + i step.
 template <class T>
-void fill_range(Cpu, scalar_t<T> start, scalar_t<T> step, const Array& out) {
-  T* const to = out.as<T>();
-  parallel_for(out.numel, Index(1) << 16, [&](Index first, Index last) {
+void kernel(On<Cpu>, Types<>, const FillRange<T>& op) {
+  T* const to = op.out.template as<T>();
+  const scalar_t<T> start = op.start, step = op.step;
+  parallel_for(op.out.numel, Index(1) << 16, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) to[i] = T(compute_t<T>(start + scalar_t<T>(i) * step));
   });
 }

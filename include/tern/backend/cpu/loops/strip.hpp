@@ -5,18 +5,11 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../../core/rows_along.hpp"
 #include "reduce.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend::cpu_kernels {
-
-/// A dense tensor as [outer, n, inner] around dimension dim.
-struct AroundDim {
-  Index outer = 1, n = 1, inner = 1;
-  AroundDim(const Array& a, int dim) {
-    for (int i = 0; i < a.ndim; ++i) (i < dim ? outer : i == dim ? n : inner) *= a.dims[i];
-  }
-};
 
 /// Packet i starts i * step elements on. The first `whole` packets are full, those up to `count` have `lanes` lanes.
 template <class V> struct Strip {
@@ -123,7 +116,7 @@ template <class V, class T> void transpose_out(T* to, const typename V::value_ty
 /// Calls on(strip, inputs, output, row) for every strip of dense tensors of one shape around a dimension, on all
 /// threads. row numbers the strip's first row among all outer x inner. The output may be null.
 template <class V, class T, std::size_t count, class On>
-void for_each_strip(const AroundDim& shape, const On& on, T* out, const T* const (&in)[count]) {
+void for_each_strip(const RowsAlong& shape, const On& on, T* out, const T* const (&in)[count]) {
   using C = typename V::value_type;
   const Index outer = shape.outer, n = shape.n, inner = shape.inner, grain = 8192 / (n + 1) + 1;
   if (n == 0) return;

@@ -58,14 +58,9 @@ inline bool has_amx() {
 
 /// oneDNN's name of an element type.
 constexpr dnnl_data_type_t data_type(DType type) {
-  switch (type) {
-    case DType::float32: return dnnl_f32;
-    case DType::bfloat16: return dnnl_bf16;
-    case DType::float16: return dnnl_f16;
-    case DType::int32: return dnnl_s32;
-    case DType::uint8: return dnnl_u8;
-    default: return dnnl_data_type_undef;
-  }
+  constexpr auto none = dnnl_data_type_undef;
+  constexpr dnnl_data_type_t types[dtype_count] = {dnnl_f32, none, dnnl_bf16, dnnl_f16, none, dnnl_s32, dnnl_u8, none};
+  return types[int(type)];
 }
 
 /// What oneDNN's functions take a description of memory as.

@@ -4,6 +4,7 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../../core/rows_along.hpp"
 #include "typed.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -50,6 +51,7 @@ struct RowBlocks {
     along = power_of_two_below(n);
     if (adjacent && along > 256 / across) along = 256 / across;
   }
+  explicit RowBlocks(const RowsAlong& r) : RowBlocks(r.rows(), r.n, r.inner > 1) {}
   Words words() const {
     Words words;
     words.add(rows);
@@ -62,15 +64,6 @@ struct RowBlocks {
     const Index across = 256 / along;
     if (rows) launch_typed(ordinal, kernel, types, {(rows + across - 1) / across}, words);
   }
-};
-
-/// The array's rows along dim: row r starts at (r / inner) n inner + r mod inner, and its elements are `inner` apart.
-struct RowsAlong {
-  Index outer = 1, n = 1, inner = 1;
-  RowsAlong(const Array& a, int dim) {
-    for (int i = 0; i < a.ndim; ++i) (i < dim ? outer : i == dim ? n : inner) *= a.dims[i];
-  }
-  RowBlocks blocks() const { return {outer * inner, n, inner > 1}; }
 };
 
 }  // namespace backend::cuda_kernels

@@ -16,7 +16,7 @@ namespace backend::cuda_kernels {
 
 /// The element type's name in a kernel.
 constexpr const char* type_name(DType type) {
-  constexpr const char* names[] = {"float", "double", "bfloat16", "half", "int64", "int32", "uint8", "bool"};
+  constexpr const char* names[dtype_count] = {"float", "double", "bfloat16", "half", "int64", "int32", "uint8", "bool"};
   return names[int(type)];
 }
 

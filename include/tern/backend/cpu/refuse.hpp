@@ -1,0 +1,14 @@
+// An op's check of elements.
+#pragma once
+#include "../refuse.hpp"
+#include "../../device/device.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend {
+
+inline void kernel(On<Cpu>, Types<>, const RefuseIf& op) {
+  if (*op.found.as<bool>()) refuse_element(op.op, op.what, 0, 0);
+}
+
+}  // namespace backend
+}  // namespace tern

@@ -1,0 +1,10 @@
+// What a loss gives of its samples.
+#pragma once
+#include "config.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// One number for each sample, their mean, or their sum.
+enum class Reduction { none, mean, sum };
+
+}  // namespace tern
