@@ -13,7 +13,7 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// How a convolution's window moves, for each of its `dims` dimensions; behind them nothing is set.
+/// How a convolution's window moves, for each of its `dims` dimensions.
 struct ConvParams {
   int dims = 2;
   Index stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};

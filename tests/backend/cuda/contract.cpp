@@ -152,14 +152,14 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
 TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  const Pooling plain{{1, 2, 2}, {1, 2, 2}}, overlapping{{2, 3, 2}, {1, 2, 1}, {1, 1, 0}},
+  const backend::PoolParams plain{{1, 2, 2}, {1, 2, 2}}, overlapping{{2, 3, 2}, {1, 2, 1}, {1, 1, 0}},
       dilated{{1, 2, 3}, {1, 1, 2}, {0, 1, 2}, {1, 3, 2}}, adaptive{.adaptive = true};
-  Pooling uncounted = overlapping, overridden = overlapping;
+  backend::PoolParams uncounted = overlapping, overridden = overlapping;
   uncounted.count_include_pad = false;
   overridden.divisor = -3;
-  const Pooling* const all[] = {&plain, &overlapping, &dilated, &adaptive, &uncounted, &overridden};
+  const backend::PoolParams* const all[] = {&plain, &overlapping, &dilated, &adaptive, &uncounted, &overridden};
   for (const Shape& in : std::vector<Shape>{{2, 3, 1, 6, 7}, {1, 33, 2, 5, 4}, {3, 1, 3, 4, 8}})
-    for (const Pooling* p : all)
+    for (const backend::PoolParams* p : all)
       for (int what = 0; what < 5; ++what) {
         Shape to = in;
         for (int i = 0; i < 3; ++i)
@@ -172,10 +172,10 @@ TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
           const auto x = contiguous(values_on<T>(d, in), channels_last), g = contiguous(values_on<T>(d, to), channels_last),
                      y = empty_like(g), dx = empty_like(x);
           const auto at = empty<D, std::int32_t>(to, channels_last);
-          if (what < 3) backend::max_pool<T>(d, *p, *y.impl(), what ? at.impl() : nullptr, *x.impl());
-          if (what == 2) backend::max_pool_gradient<T>(d, *p, *dx.impl(), *g.impl(), *at.impl());
-          if (what == 3) backend::average_pool<T>(d, *p, *y.impl(), *x.impl());
-          if (what == 4) backend::average_pool_gradient<T>(d, *p, *dx.impl(), *g.impl());
+          if (what < 3) backend::run<D, T>(backend::MaxPool{*p, *y.impl(), what ? at.impl() : nullptr, *x.impl()});
+          if (what == 2) backend::run<D, T>(backend::MaxPoolGradient{*p, *dx.impl(), *g.impl(), *at.impl()});
+          if (what == 3) backend::run<D, T>(backend::AveragePool{*p, *y.impl(), *x.impl()});
+          if (what == 4) backend::run<D, T>(backend::AveragePoolGradient{*p, *dx.impl(), *g.impl()});
           return what == 1 ? to_type(at, f64) : to_type(what == 2 || what == 4 ? dx : y, f64);
         });
       }

@@ -14,7 +14,8 @@ namespace cpu_kernels {
 /// Which of the three convolutions between input, weights and output is computed.
 enum class Pass { forward, data_gradient, weight_gradient };
 
-/// A convolution: of x, weight and y the pass writes one. bias and residual may be null. Sizes of the dimensions that it lacks are 1.
+/// A convolution: of x, weight and y the pass writes one. bias and residual may be null. Of the dimensions that it lacks, sizes
+/// and steps are 1.
 struct ConvolutionCall {
   Pass pass;
   ConvParams params;
@@ -27,6 +28,7 @@ struct ConvolutionCall {
                                     const Array* shift = nullptr, const Array* added = nullptr, bool cut = false)
       : pass(p), params(how), x(input), weight(weights), y(output), bias(shift), residual(added), relu(cut) {
     for (int i = 0; i < params.dims; ++i) in[i] = x.dims[2 + i], out[i] = y.dims[2 + i], kernel[i] = weight.dims[2 + i];
+    for (int i = params.dims; i < 3; ++i) params.stride[i] = params.dilation[i] = 1, params.padding[i] = 0;
   }
   Index images() const { return x.dims[0]; }
   Index channels() const { return x.dims[1]; }
