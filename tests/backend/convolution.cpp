@@ -6,6 +6,7 @@
 
 using namespace tern;
 using namespace tern_test;
+using backend::ConvParams;
 using backend::cpu_kernels::ConvolutionCall;
 using backend::cpu_kernels::Pass;
 
@@ -67,7 +68,7 @@ Array sizes(DType type, const Shape& shape) {
 TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and backward", "[backend]") {
   const bool has_bfloat16 = [] {
     const Array x = sizes(DType::bfloat16, {1, 16, 8, 8}), w = sizes(DType::bfloat16, {16, 16, 1, 1});
-    const Convolution c;
+    const ConvParams c;
     const ConvolutionCall call{Pass::forward, c, x, w, x};
     const std::unique_ptr<detail::onednn::Primitive> made(
         backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
@@ -79,7 +80,7 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
       const Index out = (l.size + 2 * l.padding - l.kernel) / l.stride + 1;
       const Array x = sizes(type, {2, l.in, l.size, l.size}), y = sizes(type, {2, l.out, out, out}),
                   w = sizes(type, {l.out, l.in / l.groups, l.kernel, l.kernel});
-      const Convolution c{.stride = {l.stride, l.stride}, .padding = {l.padding, l.padding}, .groups = l.groups};
+      const ConvParams c{.stride = {l.stride, l.stride}, .padding = {l.padding, l.padding}, .groups = l.groups};
       for (const Pass pass : {Pass::forward, Pass::data_gradient, Pass::weight_gradient}) {
         INFO(l.network << " " << l.in << " x " << l.size << " -> " << l.out << ", " << name_of(type) << ", pass "
                        << int(pass));
@@ -97,7 +98,7 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
     const Index to = (size - 1) / stride + 1;
     const Array x = sizes(type, {n, in, size, size}), y = sizes(type, {n, out, to, to}),
                 w = sizes(type, {out, in / groups, 3, 3});
-    const Convolution c{.stride = {stride, stride}, .padding = {1, 1}, .groups = groups};
+    const ConvParams c{.stride = {stride, stride}, .padding = {1, 1}, .groups = groups};
     return backend::cpu_kernels::is_for_winograd({Pass::forward, c, x, w, y});
   };
   if (!backend::cpu_kernels::winograd::fast) SKIP_TEST("compiled for a processor without fused multiply-adds");
@@ -124,7 +125,7 @@ TEST_CASE("oneDNN's older kernels are taken where they were measured to be faste
     const Index to = (size + 2 * (kernel / 2) - kernel) / stride + 1;
     const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
                 w = sizes(DType::float32, {out, in, kernel, kernel});
-    const Convolution c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
+    const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     const ConvolutionCall call{pass, c, x, w, y};
     const bool jit = backend::cpu_kernels::is_for_jit(call);
     const std::unique_ptr<detail::onednn::Primitive> made(
@@ -145,7 +146,7 @@ TEST_CASE("convolutions are matrix products where that was measured to be faster
     const Index to = (size - 1) / stride + 1;
     const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
                 w = sizes(DType::float32, {out, in, kernel, kernel});
-    const Convolution c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
+    const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     return backend::cpu_kernels::is_for_loops({pass, c, x, w, y});
   };
   CHECK(is_product(Pass::forward, 8, 2048, 7, 512));
@@ -165,9 +166,9 @@ TEST_CASE("convolutions are matrix products where that was measured to be faster
 TEST_CASE("as many images are computed at once as lie in the cache", "[backend]") {
   const auto at_once = [](Index images, Index size, bool ends) {
     const Array a = sizes(DType::float32, {images, 64, size, size}), w = sizes(DType::float32, {64, 64, 3, 3});
-    const Convolution c{.padding = {1, 1}};
+    const ConvParams c{.padding = {1, 1}};
     ConvolutionCall call{Pass::forward, c, a, w, a};
-    if (ends) call.ending.run = [](const backend::cpu_kernels::Ending&, const Array&) {};
+    call.relu = ends;
     return backend::cpu_kernels::images_at_once(call);
   };
   CHECK(at_once(16, 56, false) == 16);
@@ -181,7 +182,7 @@ TEST_CASE("as many images are computed at once as lie in the cache", "[backend]"
 TEST_CASE("oneDNN takes activations as they are", "[backend]") {
   const auto x = ones<Cpu>({2, 16, 6, 6}).contiguous(channels_last),
              w = ones<Cpu>({16, 16, 3, 3}).contiguous(channels_last);
-  const Convolution c{.padding = {1, 1}};
+  const ConvParams c{.padding = {1, 1}};
   const ConvolutionCall call{Pass::forward, c, *x.impl(), *w.impl(), *x.impl()};
   const auto key = backend::cpu_kernels::convolution_key(call, 1);
   const std::unique_ptr<detail::onednn::Primitive> made(backend::cpu_kernels::make_convolution(key, call));

@@ -139,23 +139,23 @@ void kernel(On<Naive>, Types<T>, const ArgExtreme& op) {
 }
 
 template <class T>
-void matmul(Naive, const MatMul<T>& p) {
+void kernel(On<Naive>, Types<T>, const MatMul& op) {
   using Wide =
       std::conditional_t<is_floating_v<T>, double, std::conditional_t<std::is_same_v<T, bool>, bool, std::uint64_t>>;
-  for (Index batch = 0; batch < p.batch; ++batch)
-    for (Index i = 0; i < p.m; ++i)
-      for (Index j = 0; j < p.n; ++j) {
-        T& c = p.c[batch * p.c_batch + i * p.c_row + j];
-        Wide sum = p.accumulate ? Wide(compute_t<T>(c)) : Wide(0);
-        for (Index k = 0; k < p.k; ++k)
-          sum += Wide(compute_t<T>(p.a[batch * p.a_batch + i * p.a_row + k * p.a_col])) *
-                 Wide(compute_t<T>(p.b[batch * p.b_batch + k * p.b_row + j * p.b_col]));
-        if (p.bias) sum += Wide(compute_t<T>(p.bias[j]));
-        if constexpr (is_floating_v<T>) {
-          if (p.epilogue == Epilogue::relu && sum < 0) sum = 0;
-          if (p.epilogue == Epilogue::gelu) sum = sum * (1 + std::erf(sum * std::sqrt(0.5))) / 2;
-        }
-        c = T(compute_t<T>(sum));
+  const Array &a = op.a, &b = op.b, &c = op.c;
+  const Index m = c.dims[c.ndim - 2], n = c.dims[c.ndim - 1], depth = a.dims[a.ndim - 1];
+  const auto element = [](const Array& of, Index batch, Index i, Index j) -> T& {
+    return of.as<T>()[batch * batch_stride(of) + i * of.strides[of.ndim - 2] + j * of.strides[of.ndim - 1]];
+  };
+  for (Index batch = 0; batch < batch_size(op); ++batch)
+    for (Index i = 0; i < m; ++i)
+      for (Index j = 0; j < n; ++j) {
+        T& to = element(c, batch, i, j);
+        Wide sum = op.accumulate ? Wide(compute_t<T>(to)) : Wide(0);
+        for (Index k = 0; k < depth; ++k)
+          sum += Wide(compute_t<T>(element(a, batch, i, k))) * Wide(compute_t<T>(element(b, batch, k, j)));
+        if (op.bias) sum += Wide(compute_t<T>(op.bias->as<T>()[j]));
+        to = T(compute_t<T>(sum));
       }
 }
 

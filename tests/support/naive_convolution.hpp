@@ -18,7 +18,7 @@ T& element(const Array& a, const Index* at) {
 
 /// Calls f(index in y, index in weight, index in x) for all triples of elements that are multiplied.
 template <class F>
-void each_product(const Convolution& c, const Array& x, const Array& weight, const Array& y, const F& f) {
+void each_product(const ConvParams& c, const Array& x, const Array& weight, const Array& y, const F& f) {
   const Index in = weight.dims[1], out = weight.dims[0] / c.groups;
   for (Positions to(y.shape()); !to.done(); to.next())
     for (Positions tap(Shape(weight.dims + 1, weight.ndim - 1)); !tap.done(); tap.next()) {
@@ -58,44 +58,43 @@ double bias_of(const Array* bias, Index k) {
 }  // namespace naive
 
 template <class T>
-void convolution(Naive, const Convolution& c, const Array& y, const Array& x, const Array& weight, const Array* bias,
-                 const Array* residual) {
+void kernel(On<Naive>, Types<T>, const Convolution& op) {
+  const Array& y = op.y;
   naive::Sums sums(y);
-  naive::each_product(c, x, weight, y, [&](const Index* i, const Index* j, const Index* k) {
+  naive::each_product(op.params, op.x, op.weight, y, [&](const Index* i, const Index* j, const Index* k) {
     naive::element<double>(sums.array, i) +=
-        double(compute_t<T>(naive::element<T>(weight, j))) * double(compute_t<T>(naive::element<T>(x, k)));
+        double(compute_t<T>(naive::element<T>(op.weight, j))) * double(compute_t<T>(naive::element<T>(op.x, k)));
   });
   sums.write<T>(y, [&](double sum, const Index* at) {
-    sum += naive::bias_of<T>(bias, at[1]) + (residual ? double(compute_t<T>(naive::element<T>(*residual, at))) : 0);
-    return c.relu && sum < 0 ? 0 : sum;
+    sum += naive::bias_of<T>(op.bias, at[1]) + (op.residual ? double(compute_t<T>(naive::element<T>(*op.residual, at))) : 0);
+    return op.relu && sum < 0 ? 0 : sum;
   });
 }
 
 template <class T>
-void convolution_data_gradient(Naive, const Convolution& c, const Array& dx, const Array& dy, const Array& weight,
-                               const Array* bias) {
-  naive::Sums sums(dx);
-  naive::each_product(c, dx, weight, dy, [&](const Index* i, const Index* j, const Index* k) {
+void kernel(On<Naive>, Types<T>, const ConvolutionDataGradient& op) {
+  naive::Sums sums(op.dx);
+  naive::each_product(op.params, op.dx, op.weight, op.dy, [&](const Index* i, const Index* j, const Index* k) {
     naive::element<double>(sums.array, k) +=
-        double(compute_t<T>(naive::element<T>(weight, j))) * double(compute_t<T>(naive::element<T>(dy, i)));
+        double(compute_t<T>(naive::element<T>(op.weight, j))) * double(compute_t<T>(naive::element<T>(op.dy, i)));
   });
-  sums.write<T>(dx, [&](double sum, const Index* at) { return sum + naive::bias_of<T>(bias, at[1]); });
+  sums.write<T>(op.dx, [&](double sum, const Index* at) { return sum + naive::bias_of<T>(op.bias, at[1]); });
 }
 
 template <class T>
-void convolution_weight_gradient(Naive, const Convolution& c, const Array& dweight, const Array* dbias, const Array& x,
-                                 const Array& dy) {
-  naive::Sums sums(dweight);
-  naive::each_product(c, x, dweight, dy, [&](const Index* i, const Index* j, const Index* k) {
+void kernel(On<Naive>, Types<T>, const ConvolutionWeightGradient& op) {
+  const Array& dy = op.dy;
+  naive::Sums sums(op.dweight);
+  naive::each_product(op.params, op.x, op.dweight, dy, [&](const Index* i, const Index* j, const Index* k) {
     naive::element<double>(sums.array, j) +=
-        double(compute_t<T>(naive::element<T>(dy, i))) * double(compute_t<T>(naive::element<T>(x, k)));
+        double(compute_t<T>(naive::element<T>(dy, i))) * double(compute_t<T>(naive::element<T>(op.x, k)));
   });
-  sums.write<T>(dweight, [](double sum, const Index*) { return sum; });
-  for (Index k = 0; dbias && k < dbias->numel; ++k) {
+  sums.write<T>(op.dweight, [](double sum, const Index*) { return sum; });
+  for (Index k = 0; op.dbias && k < op.dbias->numel; ++k) {
     double sum = 0;
     for (Positions p(dy.shape()); !p.done(); p.next())
       if (p.at[1] == k) sum += double(compute_t<T>(naive::element<T>(dy, p.at)));
-    dbias->as<T>()[k] = T(compute_t<T>(sum));
+    op.dbias->as<T>()[k] = T(compute_t<T>(sum));
   }
 }
 

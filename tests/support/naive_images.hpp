@@ -14,7 +14,7 @@ struct PoolWindow {
   std::vector<Index> elements;
   Index counted = 0;
 
-  PoolWindow(const Pooling& p, int d, Index o, Index in, Index out) {
+  PoolWindow(const PoolParams& p, int d, Index o, Index in, Index out) {
     if (p.adaptive) {
       for (Index i = 0; i < in; ++i)
         if (i * out >= o * in - (o * in) % out && i * out < (o + 1) * in) elements.push_back(i);
@@ -32,7 +32,7 @@ struct PoolWindow {
 /// f(index of y's element, index of x's element, its place in the image, the window's divisor) for all elements of all
 /// windows, begin(index of y's element) before a window's first.
 template <class Begin, class F>
-void each_pooled(const Pooling& p, const Array& y, const Array& x, const Begin& begin, const F& f) {
+void each_pooled(const PoolParams& p, const Array& y, const Array& x, const Begin& begin, const F& f) {
   const Images in(x), out(y);
   Index to = 0;
   for (Positions at({out.count, out.size[0], out.size[1], out.size[2], out.channels}); !at.done(); at.next(), ++to) {
@@ -61,51 +61,51 @@ void narrow(const Array& a, const std::vector<double>& values) {
 }  // namespace naive
 
 template <class T>
-void max_pool(Naive, const Pooling& p, const Array& y, const Array* at, const Array& x) {
-  std::vector<double> best(std::size_t(y.numel), 0);
-  std::vector<std::int32_t> place(std::size_t(y.numel), -1);
+void kernel(On<Naive>, Types<T>, const MaxPool& op) {
+  std::vector<double> best(std::size_t(op.y.numel), 0);
+  std::vector<std::int32_t> place(std::size_t(op.y.numel), -1);
   naive::each_pooled(
-      p, y, x, [&](Index to) { best[std::size_t(to)] = -__builtin_inf(); },
+      op.params, op.y, op.x, [&](Index to) { best[std::size_t(to)] = -__builtin_inf(); },
       [&](Index to, Index from, Index here, double) {
-        const double v = naive::wide<T>(x, from);
+        const double v = naive::wide<T>(op.x, from);
         auto& chosen = place[std::size_t(to)];
         if (chosen >= 0 && !(v > best[std::size_t(to)] || v != v)) return;
         best[std::size_t(to)] = v;
         chosen = std::int32_t(here);
       });
-  naive::narrow<T>(y, best);
-  for (std::size_t i = 0; at && i < place.size(); ++i) at->as<std::int32_t>()[i] = place[i];
+  naive::narrow<T>(op.y, best);
+  for (std::size_t i = 0; op.at && i < place.size(); ++i) op.at->as<std::int32_t>()[i] = place[i];
 }
 
 template <class T>
-void max_pool_gradient(Naive, const Pooling& p, const Array& dx, const Array& dy, const Array& at) {
-  std::vector<double> sums(std::size_t(dx.numel), 0);
+void kernel(On<Naive>, Types<T>, const MaxPoolGradient& op) {
+  std::vector<double> sums(std::size_t(op.dx.numel), 0);
   naive::each_pooled(
-      p, dy, dx, [](Index) {},
+      op.params, op.dy, op.dx, [](Index) {},
       [&](Index to, Index from, Index here, double) {
-        if (at.as<std::int32_t>()[to] == here) sums[std::size_t(from)] += naive::wide<T>(dy, to);
+        if (op.at.as<std::int32_t>()[to] == here) sums[std::size_t(from)] += naive::wide<T>(op.dy, to);
       });
-  naive::narrow<T>(dx, sums);
+  naive::narrow<T>(op.dx, sums);
 }
 
 template <class T>
-void average_pool(Naive, const Pooling& p, const Array& y, const Array& x) {
-  std::vector<double> sums(std::size_t(y.numel), 0);
+void kernel(On<Naive>, Types<T>, const AveragePool& op) {
+  std::vector<double> sums(std::size_t(op.y.numel), 0);
   naive::each_pooled(
-      p, y, x, [](Index) {},
-      [&](Index to, Index from, Index, double divisor) { sums[std::size_t(to)] += naive::wide<T>(x, from) / divisor; });
-  naive::narrow<T>(y, sums);
+      op.params, op.y, op.x, [](Index) {},
+      [&](Index to, Index from, Index, double divisor) { sums[std::size_t(to)] += naive::wide<T>(op.x, from) / divisor; });
+  naive::narrow<T>(op.y, sums);
 }
 
 template <class T>
-void average_pool_gradient(Naive, const Pooling& p, const Array& dx, const Array& dy) {
-  std::vector<double> sums(std::size_t(dx.numel), 0);
+void kernel(On<Naive>, Types<T>, const AveragePoolGradient& op) {
+  std::vector<double> sums(std::size_t(op.dx.numel), 0);
   naive::each_pooled(
-      p, dy, dx, [](Index) {},
+      op.params, op.dy, op.dx, [](Index) {},
       [&](Index to, Index from, Index, double divisor) {
-        sums[std::size_t(from)] += naive::wide<T>(dy, to) / divisor;
+        sums[std::size_t(from)] += naive::wide<T>(op.dy, to) / divisor;
       });
-  naive::narrow<T>(dx, sums);
+  naive::narrow<T>(op.dx, sums);
 }
 
 namespace naive {

@@ -1,34 +1,49 @@
-// The matrix product that every device implements as backend::matmul(device, product).
+// The contract: the matrix product.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "../core/config.hpp"
-#include "../core/error.hpp"
+#include "../core/array.hpp"
+#include "run.hpp"
 
-namespace tern::inline TERN_BUILD {
-namespace backend {
+namespace tern::inline TERN_BUILD::backend {
 
-/// What is applied to a product on its way to memory. gelu is the exact one, x (1 + erf(x / sqrt(2))) / 2.
-enum class Epilogue : unsigned char { none, relu, gelu };
-
-/// c = epilogue(a b + bias), for each matrix of a batch: a is m x k, b k x n, c m x n, bias a row of n.
-/// Strides count elements: those of a and b may be any, 0 too; the columns of c are adjacent. c overlaps neither a nor
-/// b. Integers wrap around and take no epilogue.
-template <class T>
+/// run<D, T>: c = a b, + bias if given, + c if accumulating, for each matrix of a batch: a is [.., m, k], b [.., k, n], c [.., m, n] and
+/// bias [n]. A factor has c's batch dimensions, or none, where the whole batch shares it. One stride leads through a batch (one_batch_stride).
+/// The columns of c and the elements of bias are adjacent; other strides may be any, 0 too. c overlaps neither factor. Integers wrap around.
 struct MatMul {
-  Index batch = 1, m = 0, n = 0, k = 0;
-  const T* a = nullptr;
-  Index a_row = 0, a_col = 1, a_batch = 0;
-  const T* b = nullptr;
-  Index b_row = 0, b_col = 1, b_batch = 0;
-  T* c = nullptr;
-  Index c_row = 0, c_batch = 0;
-  const T* bias = nullptr;  // or null
-  Epilogue epilogue = Epilogue::none;
-  bool accumulate = false;  // c = epilogue(c + a b + bias)
-  int ordinal = 0;          // which device of its kind
+  const Array& c;
+  const Array& a;
+  const Array& b;
+  const Array* bias = nullptr;
+  bool accumulate = false;
 };
 
-}  // namespace backend
-}  // namespace tern
+/// The step from one matrix of a batch to the next, if all batch dimensions (those before the last two) can be walked with one.
+inline bool one_batch_stride(const Array& a, Index& stride) {
+  stride = 0;
+  Index count = 1;  // matrices in the dimensions passed so far, the innermost first
+  for (int i = a.ndim - 2; i-- > 0;) {
+    if (a.dims[i] == 1) continue;
+    if (count == 1) stride = a.strides[i];
+    else if (a.strides[i] != stride * count) return false;
+    count *= a.dims[i];
+  }
+  return true;
+}
+
+/// That step, of an operand.
+inline Index batch_stride(const Array& a) {
+  Index stride;
+  one_batch_stride(a, stride);
+  return stride;
+}
+
+/// How many products an op is.
+inline Index batch_size(const MatMul& op) {
+  Index count = 1;
+  for (int i = 0; i < op.c.ndim - 2; ++i) count *= op.c.dims[i];
+  return count;
+}
+
+}  // namespace tern::backend

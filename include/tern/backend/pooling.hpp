@@ -1,23 +1,13 @@
-// The contract: windows that move over one, two or three dimensions, and the largest element or the average of each. A
-// device implements
+// The contract: windows that move over one, two or three dimensions, and the largest element or the average of each.
 //
-//   max_pool<T>(device, p, y, at, x)
-//       y = the largest elements of x's windows, the last NaN where there is one
-//   max_pool_gradient<T>(device, p, dx, dy, at)
-//       dx = for each element the sum of dy of the windows that chose it
-//   average_pool<T>(device, p, y, x)
-//       y = the windows' sums over their divisors
-//   average_pool_gradient<T>(device, p, dx, dy)
-//       dx = its adjoint
-//
-// x and dx are [N, C, in…], y, dy and at [N, C, out…]: all channels-last without gaps (core/array.hpp). at, which may
-// be null for max_pool, holds int32: the chosen element's place, counted in row-major order over the dimensions of the
-// image. Along each dimension window o of `out` is, before it is cut off at the image's borders,
+// x and dx are [N, C, in…], y, dy and at [N, C, out…]: all channels-last without gaps (core/array.hpp). at holds int32: the chosen
+// element's place, counted in row-major order over the dimensions of the image. Along each dimension window o of `out` is, before it is
+// cut off at the image's borders,
 //
 //   o stride - padding + (0 … kernel - 1) dilation
 //   floor(o in / out) … ceil((o + 1) in / out) - 1       if adaptive
 //
-// The divisor of an average is p.divisor if that is not 0; else how many elements the window has, those in the padding
+// The divisor of an average is the params' if that is not 0; else how many elements the window has, those in the padding
 // counted if count_include_pad, but not what lies behind it. An average has no dilation. A window that lies outside of
 // the image has the maximum -infinity, at -1, and the average 0. No size is 0.
 #pragma once
@@ -25,15 +15,45 @@
 #pragma interface "tern"
 #endif
 #include "../core/array.hpp"
-#include "../core/config.hpp"
+#include "run.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::backend {
 
 /// How a pooling's window moves over three dimensions; where there are fewer, they are the last.
-struct Pooling {
+struct PoolParams {
   Index kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};
   bool adaptive = false, count_include_pad = true;
   Index divisor = 0;
+};
+
+/// run<D, T>: y = the largest elements of x's windows, the last NaN where there is one, and their places unless at is null.
+struct MaxPool {
+  const PoolParams& params;
+  const Array& y;
+  const Array* at;
+  const Array& x;
+};
+
+/// run<D, T>: dx = for each element the sum of dy of the windows that chose it.
+struct MaxPoolGradient {
+  const PoolParams& params;
+  const Array& dx;
+  const Array& dy;
+  const Array& at;
+};
+
+/// run<D, T>: y = the sums of x's windows over their divisors.
+struct AveragePool {
+  const PoolParams& params;
+  const Array& y;
+  const Array& x;
+};
+
+/// run<D, T>: dx = for each element the sum of dy over the divisors of the windows that hold it.
+struct AveragePoolGradient {
+  const PoolParams& params;
+  const Array& dx;
+  const Array& dy;
 };
 
 /// [N, C, …] as three-dimensional images.
@@ -45,4 +65,4 @@ struct Images {
   Index places() const { return size[0] * size[1] * size[2]; }
 };
 
-}  // namespace tern
+}  // namespace tern::backend

@@ -29,6 +29,9 @@ struct ConvTransposeLayerOptions {
 
 namespace detail {
 
+inline constexpr const char* conv_names[] = {"Conv1d", "Conv2d", "Conv3d"};
+inline constexpr const char* conv_transpose_names[] = {"ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"};
+
 /// The sizes of a layer's weight, [first, second / groups, kernel…], where the input's channels are the second (of a
 /// transposed layer the first) number. Error unless they are positive and the groups divide the channels.
 [[gnu::noinline, gnu::cold]] inline Shape filter_shape(const char* layer, int dims, Index first, Index second,
@@ -61,134 +64,90 @@ inline ConvTransposeOptions conv_options(const ConvTransposeLayerOptions& o) {
 
 }  // namespace detail
 
-/// conv1d with weight [out_channels, in_channels / groups, kernel_size] and bias [out_channels], which start uniform in
-/// ±1/√(in_channels / groups · kernel_size).
-template <Device D, Element T = float>
-struct Conv1d : Module<D, T> {
+/// A convolution over `dims` dimensions: Conv1d, Conv2d or Conv3d.
+template <int dims, Device D, Element T = float>
+struct ConvNd : Module<D, T> {
   Index in_channels = 0, out_channels = 0;
   ConvOptions options;
   Parameter<D, T> weight, bias;
 
-  Conv1d(Index in, Index out, Dims kernel_size, ConvLayerOptions chosen = {})
+  ConvNd(Index in, Index out, Dims kernel_size, ConvLayerOptions chosen = {})
       : in_channels(in),
         out_channels(out),
         options(detail::conv_options(chosen)),
-        weight(detail::new_filter<D, T>(detail::filter_shape("Conv1d", 1, out, in, kernel_size, chosen.groups))) {
+        weight(detail::new_filter<D, T>(detail::filter_shape(ConvNd::type_name(), dims, out, in, kernel_size, chosen.groups))) {
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
-  TERN_FIELDS(Conv1d, in_channels, out_channels, options, weight, bias)
+  TERN_FIELDS_AS(ConvNd, detail::conv_names[dims - 1], in_channels, out_channels, options, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv1d(x, weight, bias, options); }
-};
-
-/// The same with conv2d and weight [out_channels, in_channels / groups, height, width]. relu(x) is relu of the result
-/// and add_relu(x, residual) relu of the result + residual; where no gradient is recorded, in one pass over memory.
-template <Device D, Element T = float>
-struct Conv2d : Module<D, T> {
-  Index in_channels = 0, out_channels = 0;
-  ConvOptions options;
-  Parameter<D, T> weight, bias;
-
-  Conv2d(Index in, Index out, Dims kernel_size, ConvLayerOptions chosen = {})
-      : in_channels(in),
-        out_channels(out),
-        options(detail::conv_options(chosen)),
-        weight(detail::new_filter<D, T>(detail::filter_shape("Conv2d", 2, out, in, kernel_size, chosen.groups))) {
-    const double bound = detail::filter_bound(weight.shape());
-    if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    if constexpr (dims == 1) return conv1d(x, weight, bias, options);
+    else if constexpr (dims == 2) return conv2d(x, weight, bias, options);
+    else return conv3d(x, weight, bias, options);
   }
-  TERN_FIELDS(Conv2d, in_channels, out_channels, options, weight, bias)
-
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv2d(x, weight, bias, options); }
-  Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const { return conv2d_relu(x, weight, bias, options, here); }
-  Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {
+  Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const
+    requires(dims == 2)
+  {
+    return conv2d_relu(x, weight, bias, options, here);
+  }
+  Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const
+    requires(dims == 2)
+  {
     return conv2d_add_relu(x, residual, weight, bias, options, here);
   }
 };
 
+/// conv1d with weight [out_channels, in_channels / groups, kernel_size] and bias [out_channels], which start uniform in
+/// ±1/√(in_channels / groups · kernel_size).
+template <Device D, Element T = float>
+using Conv1d = ConvNd<1, D, T>;
+
+/// The same with conv2d and weight [out_channels, in_channels / groups, height, width]. relu(x) is relu of the result
+/// and add_relu(x, residual) relu of the result + residual; where no gradient is recorded, in one pass over memory.
+template <Device D, Element T = float>
+using Conv2d = ConvNd<2, D, T>;
+
 /// The same with conv3d and weight [out_channels, in_channels / groups, depth, height, width].
 template <Device D, Element T = float>
-struct Conv3d : Module<D, T> {
+using Conv3d = ConvNd<3, D, T>;
+
+/// A transposed convolution over `dims` dimensions: ConvTranspose1d, ConvTranspose2d or ConvTranspose3d.
+template <int dims, Device D, Element T = float>
+struct ConvTransposeNd : Module<D, T> {
   Index in_channels = 0, out_channels = 0;
-  ConvOptions options;
+  ConvTransposeOptions options;
   Parameter<D, T> weight, bias;
 
-  Conv3d(Index in, Index out, Dims kernel_size, ConvLayerOptions chosen = {})
+  ConvTransposeNd(Index in, Index out, Dims kernel_size, ConvTransposeLayerOptions chosen = {})
       : in_channels(in),
         out_channels(out),
         options(detail::conv_options(chosen)),
-        weight(detail::new_filter<D, T>(detail::filter_shape("Conv3d", 3, out, in, kernel_size, chosen.groups))) {
+        weight(detail::new_filter<D, T>(
+            detail::filter_shape(ConvTransposeNd::type_name(), dims, in, out, kernel_size, chosen.groups))) {
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
-  TERN_FIELDS(Conv3d, in_channels, out_channels, options, weight, bias)
+  TERN_FIELDS_AS(ConvTransposeNd, detail::conv_transpose_names[dims - 1], in_channels, out_channels, options, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv3d(x, weight, bias, options); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    if constexpr (dims == 1) return conv_transpose1d(x, weight, bias, options);
+    else if constexpr (dims == 2) return conv_transpose2d(x, weight, bias, options);
+    else return conv_transpose3d(x, weight, bias, options);
+  }
 };
 
 /// conv_transpose1d with weight [in_channels, out_channels / groups, kernel_size] and bias [out_channels], which start
 /// uniform in ±1/√(out_channels / groups · kernel_size).
 template <Device D, Element T = float>
-struct ConvTranspose1d : Module<D, T> {
-  Index in_channels = 0, out_channels = 0;
-  ConvTransposeOptions options;
-  Parameter<D, T> weight, bias;
-
-  ConvTranspose1d(Index in, Index out, Dims kernel_size, ConvTransposeLayerOptions chosen = {})
-      : in_channels(in),
-        out_channels(out),
-        options(detail::conv_options(chosen)),
-        weight(
-            detail::new_filter<D, T>(detail::filter_shape("ConvTranspose1d", 1, in, out, kernel_size, chosen.groups))) {
-    const double bound = detail::filter_bound(weight.shape());
-    if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
-  }
-  TERN_FIELDS(ConvTranspose1d, in_channels, out_channels, options, weight, bias)
-
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv_transpose1d(x, weight, bias, options); }
-};
+using ConvTranspose1d = ConvTransposeNd<1, D, T>;
 
 /// The same with conv_transpose2d and weight [in_channels, out_channels / groups, height, width].
 template <Device D, Element T = float>
-struct ConvTranspose2d : Module<D, T> {
-  Index in_channels = 0, out_channels = 0;
-  ConvTransposeOptions options;
-  Parameter<D, T> weight, bias;
-
-  ConvTranspose2d(Index in, Index out, Dims kernel_size, ConvTransposeLayerOptions chosen = {})
-      : in_channels(in),
-        out_channels(out),
-        options(detail::conv_options(chosen)),
-        weight(
-            detail::new_filter<D, T>(detail::filter_shape("ConvTranspose2d", 2, in, out, kernel_size, chosen.groups))) {
-    const double bound = detail::filter_bound(weight.shape());
-    if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
-  }
-  TERN_FIELDS(ConvTranspose2d, in_channels, out_channels, options, weight, bias)
-
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv_transpose2d(x, weight, bias, options); }
-};
+using ConvTranspose2d = ConvTransposeNd<2, D, T>;
 
 /// The same with conv_transpose3d and weight [in_channels, out_channels / groups, depth, height, width].
 template <Device D, Element T = float>
-struct ConvTranspose3d : Module<D, T> {
-  Index in_channels = 0, out_channels = 0;
-  ConvTransposeOptions options;
-  Parameter<D, T> weight, bias;
-
-  ConvTranspose3d(Index in, Index out, Dims kernel_size, ConvTransposeLayerOptions chosen = {})
-      : in_channels(in),
-        out_channels(out),
-        options(detail::conv_options(chosen)),
-        weight(
-            detail::new_filter<D, T>(detail::filter_shape("ConvTranspose3d", 3, in, out, kernel_size, chosen.groups))) {
-    const double bound = detail::filter_bound(weight.shape());
-    if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
-  }
-  TERN_FIELDS(ConvTranspose3d, in_channels, out_channels, options, weight, bias)
-
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return conv_transpose3d(x, weight, bias, options); }
-};
+using ConvTranspose3d = ConvTransposeNd<3, D, T>;
 
 }  // namespace tern::nn

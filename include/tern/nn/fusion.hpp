@@ -37,12 +37,8 @@ namespace detail {
 
 template <class X>
 inline constexpr bool is_conv = false;
-template <class D, class T>
-inline constexpr bool is_conv<Conv1d<D, T>> = true;
-template <class D, class T>
-inline constexpr bool is_conv<Conv2d<D, T>> = true;
-template <class D, class T>
-inline constexpr bool is_conv<Conv3d<D, T>> = true;
+template <int dims, class D, class T>
+inline constexpr bool is_conv<ConvNd<dims, D, T>> = true;
 
 /// Folds a normalisation into the convolution before it; not one that keeps no statistics.
 struct Fold {

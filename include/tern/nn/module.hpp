@@ -24,6 +24,10 @@ template <template <Device, Element> class X, Device D0, Element T0, class D, cl
 struct Rebind<X<D0, T0>, D, T> {
   using type = X<D, T>;
 };
+template <template <int, Device, Element> class X, int n, Device D0, Element T0, class D, class T>
+struct Rebind<X<n, D0, T0>, D, T> {
+  using type = X<n, D, T>;
+};
 template <template <Device> class X, Device D0, class D, class T>
 struct Rebind<X<D0>, D, T> {
   using type = X<D>;
@@ -286,7 +290,7 @@ auto converted(const M& module, D2 device) {
 #define TERN_FIELD_TYPE_(name) , decltype(name)
 
 /// What TERN_FIELDS gives a class besides fields().
-#define TERN_REBUILT_MODULE_(Self, ...)                                                                                \
+#define TERN_REBUILT_MODULE_(Self, name, ...)                                                                          \
   template <int = 0>                                                                                                   \
   Self() {}                                                                                                            \
   Self(Self&&) = default;                                                                                              \
@@ -294,14 +298,17 @@ auto converted(const M& module, D2 device) {
   template <class From_, class D_, class T_>                                                                           \
   explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                                        \
       : ::tern::nn::Module<D_, T_>(from.source.is_training()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}       \
-  static constexpr const char* type_name() { return #Self; }                                                           \
+  static constexpr const char* type_name() { return name; }                                                            \
   TERN_MODULE_METHODS(Self, void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
 
 /// Stands at the end of a module's class: its name and its members, layers, parameters and plain values alike, in the order of their
 /// declaration. A member layer or parameter that is not listed is an Error at parameters(), never silently untrained; only elements of
 /// an unlisted std::vector cannot be told from other objects. The class gets a default constructor, which one of its own (to tie
 /// weights, say) replaces: as a template, it yields to that.
-#define TERN_FIELDS(Self, ...)                                                                                         \
+#define TERN_FIELDS(Self, ...) TERN_FIELDS_AS(Self, #Self, __VA_ARGS__)
+
+/// The same for a class template that has another name for each of its arguments.
+#define TERN_FIELDS_AS(Self, name, ...)                                                                                \
  public:                                                                                                               \
   template <class V_>                                                                                                  \
   void fields([[maybe_unused]] V_&& visit) {                                                                           \
@@ -311,7 +318,7 @@ auto converted(const M& module, D2 device) {
   void fields([[maybe_unused]] V_&& visit) const {                                                                     \
     TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
   }                                                                                                                    \
-  TERN_REBUILT_MODULE_(Self, __VA_ARGS__)
+  TERN_REBUILT_MODULE_(Self, name, __VA_ARGS__)
 
 /// The same for a class whose layers go by other names than its members, positions in a list of PyTorch's, say: it has
 /// `static void name_fields(self, visit)`, which calls visit(name, member) for each layer and parameter.
@@ -325,7 +332,7 @@ auto converted(const M& module, D2 device) {
   void fields(V_&& visit) const {                                                                                      \
     Self::name_fields(*this, visit);                                                                                   \
   }                                                                                                                    \
-  TERN_REBUILT_MODULE_(Self, __VA_ARGS__)
+  TERN_REBUILT_MODULE_(Self, #Self, __VA_ARGS__)
 
 }  // namespace tern
 

@@ -17,20 +17,11 @@ struct ConvTransposeOptions {
 
 namespace detail {
 
-/// A transposed convolution: the convolution that maps its output to its input, the output's sizes, and by how many
-/// zeros the input ends later.
-struct TransposePlan {
-  Convolution c;
-  Shape y;
-  Dims zeros;
-};
-
-/// The plan for x [N, C, in…] with weight [C, K / groups, kernel…] and bias [K] or null. Error unless they fit.
-[[gnu::noinline, gnu::cold]] inline TransposePlan plan_conv_transpose(const char* op, int dims, const Array& x,
-                                                                      const Array& weight, const Array* bias,
-                                                                      const ConvTransposeOptions& options) {
-  TransposePlan plan;
-  Convolution& c = plan.c;
+/// Sets c to the convolution that maps the output to the input, for x [N, C, in…] with weight [C, K / groups, kernel…] and bias [K] or
+/// null, and returns the output's sizes. Error unless they fit.
+[[gnu::noinline, gnu::cold]] inline Shape plan_conv_transpose(const char* op, int dims, const Array& x, const Array& weight,
+                                                              const Array* bias, const ConvTransposeOptions& options,
+                                                              backend::ConvParams& c) {
   c.dims = dims, c.groups = options.groups;
   Index extra[3];
   check_operands(op, dims, x, weight);
@@ -43,11 +34,7 @@ struct TransposePlan {
     fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
   if (bias && !(bias->shape() == Shape(out_channels)))
     fail(op, {"bias ", bias->shape_ref(), " does not fit ", out_channels, " channels"});
-  plan.y = {x.dims[0], out_channels};
-  for (int i = dims; i-- > 0;) {
-    plan.zeros.push_back(0);  // the last dimension comes first in what pad takes
-    plan.zeros.push_back(extra[i] / c.stride[i]);
-  }
+  Shape y{x.dims[0], out_channels};
   for (int i = 0; i < dims; ++i) {
     if (extra[i] >= c.stride[i] && extra[i] >= c.dilation[i])
       fail(op, {"output_padding ", options.output_padding, " must be smaller than stride ", options.stride,
@@ -57,9 +44,19 @@ struct TransposePlan {
     if (weight.dims[2 + i] < 1 || x.dims[2 + i] < 1 || size < 1)
       fail(op, {"nothing is left of input ", x.shape_ref(), " with weight ", weight.shape_ref(), " and padding ",
                 options.padding});
-    plan.y.push_back(size);
+    y.push_back(size);
   }
-  return plan;
+  return y;
+}
+
+/// By how many zeros the input must end later for that output padding, as pad takes them.
+[[gnu::noinline, gnu::cold]] inline Dims transpose_padding(const Dims& output_padding, const backend::ConvParams& c) {
+  Dims zeros;
+  for (int i = c.dims; i-- > 0;) {  // the last dimension comes first
+    zeros.push_back(0);
+    zeros.push_back(output_padding[output_padding.n == 1 ? 0 : i] / c.stride[i]);
+  }
+  return zeros;
 }
 
 /// conv_transpose1d, 2d and 3d: x with or without a batch.
@@ -68,15 +65,16 @@ Tensor<D, T> conv_transpose(const OpName& op, int dims, const Tensor<D, T>& x, c
                             const Tensor<D, T>& bias, const ConvTransposeOptions& options) {
   const bool single = x.checked(op.name)->ndim == dims + 1;
   Tensor<D, T> batch = single ? unsqueeze(x, 0, op.here) : x;
-  const TransposePlan plan =
-      plan_conv_transpose(op.name, dims, *batch.impl(), *weight.checked(op.name), bias.impl(), options);
-  for (const Index n : plan.zeros)
+  backend::ConvParams c;
+  const Shape sizes = plan_conv_transpose(op.name, dims, *batch.impl(), *weight.checked(op.name), bias.impl(), options, c);
+  const Dims zeros = transpose_padding(options.output_padding, c);
+  for (const Index n : zeros)
     if (n > 0) {
-      batch = pad(batch, plan.zeros);
+      batch = pad(batch, zeros);
       break;
     }
   const Tensor<D, T> y = convolution_data_gradient(op, contiguous(batch, channels_last, op.here),
-                                                   contiguous(weight, channels_last, op.here), bias, plan.c, plan.y);
+                                                   contiguous(weight, channels_last, op.here), bias, c, sizes);
   return single ? squeeze(y, 0) : y;
 }
 

@@ -59,21 +59,10 @@ namespace detail {
               Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
 }
 
-/// A convolution and its result's sizes. Where "same" needs an odd number of zeros, both sides get the larger half, and
-/// the first position is one too many.
-struct ConvolutionPlan {
-  Convolution c;
-  Shape y;
-  bool one_too_many[3] = {};
-};
-
-/// The plan of a convolution of x [N, C, in…] with weight [K, C / groups, kernel…] and bias [K] or null. Error unless
-/// they fit.
-[[gnu::noinline, gnu::cold]] inline ConvolutionPlan plan_convolution(const char* op, int dims, const Array& x,
-                                                                     const Array& weight, const Array* bias,
-                                                                     const ConvOptions& options) {
-  ConvolutionPlan plan;
-  Convolution& c = plan.c;
+/// Sets c to a convolution of x [N, C, in…] with weight [K, C / groups, kernel…] and bias [K] or null, and returns its result's sizes.
+/// Error unless they fit. Where "same" needs an odd number of zeros, both sides get the larger half.
+[[gnu::noinline, gnu::cold]] inline Shape plan_convolution(const char* op, int dims, const Array& x, const Array& weight,
+                                                           const Array* bias, const ConvOptions& options, backend::ConvParams& c) {
   c.dims = dims, c.groups = options.groups;
   check_operands(op, dims, x, weight);
   each_dim(op, "stride", options.stride, 1, dims, c.stride);
@@ -85,24 +74,24 @@ struct ConvolutionPlan {
     fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
   if (bias && !(bias->shape() == Shape(out_channels)))
     fail(op, {"bias ", bias->shape_ref(), " does not fit weight ", weight.shape_ref()});
-  plan.y = {x.dims[0], out_channels};
+  Shape y{x.dims[0], out_channels};
   for (int i = 0; i < dims; ++i) {
     const Index reach = c.dilation[i] * (weight.dims[2 + i] - 1);
     if (options.padding.same) {
       if (c.stride[i] != 1) fail(op, {"padding \"same\" needs a stride of 1, not ", options.stride});
-      c.padding[i] = (reach + 1) / 2, plan.one_too_many[i] = reach % 2;
+      c.padding[i] = (reach + 1) / 2;
     }
     const Index space = x.dims[2 + i] + 2 * c.padding[i] - reach;
     if (weight.dims[2 + i] < 1 || x.dims[2 + i] < 1 || space < 1)
       fail(op, {"weight ", weight.shape_ref(), " does not fit into input ", x.shape_ref(), " with padding ",
                 Shape(c.padding, dims), " and dilation ", options.dilation});
-    plan.y.push_back((space - 1) / c.stride[i] + 1);
+    y.push_back((space - 1) / c.stride[i] + 1);
   }
-  return plan;
+  return y;
 }
 
 /// Counts a convolution's multiplications and additions, those with padding left out.
-[[gnu::noinline]] inline void count_convolution(const Convolution& c, const Array& x, const Array& weight,
+[[gnu::noinline]] inline void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight,
                                                 const Array& y) {
   double products = double(x.dims[0]) * double(weight.dims[0]) * double(weight.dims[1]);
   for (int i = 0; i < c.dims; ++i) {
@@ -119,14 +108,14 @@ struct ConvolutionPlan {
 
 template <class D, class T>
 Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
-                                       const Tensor<D, T>& b, const Convolution& c, const Shape& x);
+                                       const Tensor<D, T>& b, const backend::ConvParams& c, const Shape& x);
 template <class D, class T>
-Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const Convolution& c,
+Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const backend::ConvParams& c,
                                          const Shape& w);
 
 /// The data gradient of an input of these sizes.
 template <class D, class T>
-Tensor<D, T> data_gradient(ShapeRef x, const Tensor<D, T>& g, const Tensor<D, T>& w, const Convolution& c) {
+Tensor<D, T> data_gradient(ShapeRef x, const Tensor<D, T>& g, const Tensor<D, T>& w, const backend::ConvParams& c) {
   return convolution_data_gradient({"convolution_data_gradient", {}}, g, w, Tensor<D, T>(), c, {x.d, x.n});
 }
 
@@ -140,7 +129,7 @@ inline Dims all_but_channels(int ndim) {
 /// w's and the bias's gradient together, off the tape.
 template <class D, class T>
 std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>& x, const Tensor<D, T>& g,
-                                                             const Convolution& c, const Shape& w, bool bias) {
+                                                             const backend::ConvParams& c, const Shape& w, bool bias) {
   const Tensor<D, T> dw = empty<D, T>(w, channels_last, x.device());
   const Tensor<D, T> db = bias ? empty<D, T>(w[0], x.device()) : Tensor<D, T>();
   if (x.numel() == 0) {
@@ -148,8 +137,8 @@ std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>&
     if (bias) backend::run<D>(backend::Fill<T>{*db.impl(), 0});
   } else {
     count_convolution(c, *x.impl(), *dw.impl(), *g.impl());
-    backend::convolution_weight_gradient<T>(D{}, c, *dw.impl(), db.impl(), *channels_innermost(x).impl(),
-                                            *channels_innermost(g).impl());
+    backend::run<D, T>(backend::ConvolutionWeightGradient{c, *dw.impl(), db.impl(), *channels_innermost(x).impl(),
+                                                          *channels_innermost(g).impl()});
   }
   return {dw, db};
 }
@@ -157,13 +146,12 @@ std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>&
 /// y = x * w + b of the sizes given; b may be undefined.
 template <class D, class T>
 Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& w, const Tensor<D, T>& b,
-                         const Convolution& c, const Shape& sizes) {
+                         const backend::ConvParams& c, const Shape& sizes) {
   const Tensor<D, T> y = empty<D, T>(sizes, channels_last, x.device());
   if (y.numel() > 0) {
     count_convolution(c, *x.impl(), *w.impl(), *y.impl());
     const Tensor<D, T> bias = b.defined() ? dense(b) : b;
-    backend::convolution<T>(D{}, c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(),
-                            bias.impl(), nullptr);
+    backend::run<D, T>(backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(), bias.impl()});
   }
   record(op, y, wrt(x, saved(w), [c](ShapeRef shape, const auto& g, const auto& kept) { return data_gradient(shape, g, kept, c); }),
          wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& kept, Needs needs) {
@@ -180,13 +168,13 @@ Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D
 /// dx = g *ᵀ w + b, where x has the sizes given; b may be undefined.
 template <class D, class T>
 Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
-                                       const Tensor<D, T>& b, const Convolution& c, const Shape& x) {
+                                       const Tensor<D, T>& b, const backend::ConvParams& c, const Shape& x) {
   const Tensor<D, T> dx = empty<D, T>(x, channels_last, g.device());
   if (dx.numel() > 0) {
     count_convolution(c, *dx.impl(), *w.impl(), *g.impl());
     const Tensor<D, T> bias = b.defined() ? dense(b) : b;
-    backend::convolution_data_gradient<T>(D{}, c, *dx.impl(), *channels_innermost(g).impl(),
-                                          *channels_innermost(w).impl(), bias.impl());
+    backend::run<D, T>(backend::ConvolutionDataGradient{c, *dx.impl(), *channels_innermost(g).impl(), *channels_innermost(w).impl(),
+                                                        bias.impl()});
   }
   record(op, dx,
          wrt(g, saved(w),
@@ -203,7 +191,7 @@ Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, 
 
 /// dw = x ⋆ g, where w has the sizes given.
 template <class D, class T>
-Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const Convolution& c,
+Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const backend::ConvParams& c,
                                          const Shape& w) {
   const Tensor<D, T> dw = std::get<0>(convolution_gradients(x, g, c, w, false));
   record({"convolution_weight_gradient", {}}, dw,
@@ -220,12 +208,12 @@ Tensor<D, T> conv(const OpName& op, int dims, const Tensor<D, T>& x, const Tenso
                   const Tensor<D, T>& bias, const ConvOptions& options) {
   const bool single = x.checked(op.name)->ndim == dims + 1;
   const Tensor<D, T> batch = single ? unsqueeze(x, 0, op.here) : x;
-  const ConvolutionPlan plan =
-      plan_convolution(op.name, dims, *batch.impl(), *weight.checked(op.name), bias.impl(), options);
+  backend::ConvParams c;
+  const Shape sizes = plan_convolution(op.name, dims, *batch.impl(), *weight.checked(op.name), bias.impl(), options, c);
   Tensor<D, T> y = convolution(op, contiguous(batch, channels_last, op.here),
-                               contiguous(weight, channels_last, op.here), bias, plan.c, plan.y);
-  for (int i = 0; i < dims; ++i)
-    if (plan.one_too_many[i]) y = narrow(y, 2 + i, 1, plan.y[2 + i] - 1);
+                               contiguous(weight, channels_last, op.here), bias, c, sizes);
+  for (int i = 0; i < dims; ++i)  // one position too many where "same" had to add a zero
+    if (options.padding.same && c.dilation[i] * (weight.size(2 + i) - 1) % 2) y = narrow(y, 2 + i, 1, sizes[2 + i] - 1);
   return single ? squeeze(y, 0) : y;
 }
 
@@ -237,22 +225,22 @@ Tensor<D, T> conv_relu(const OpName& op, int dims, const Tensor<D, T>& x, const 
   x.checked(op.name);
   weight.checked(op.name);
   const bool batch = x.dim() == dims + 2;
-  ConvolutionPlan plan;
-  if (batch) plan = plan_convolution(op.name, dims, *x.impl(), *weight.impl(), bias.impl(), options);
-  if (batch && residual.defined() && !options.padding.same && !(residual.shape() == plan.y))
-    fail(op.name, {"residual ", residual.shape(), " is not of the result's shape ", plan.y});
-  if (!batch || options.padding.same || plan.y[0] == 0 || records(x, weight) || (bias.defined() && records(bias)) ||
+  backend::ConvParams c;
+  Shape sizes;
+  if (batch) sizes = plan_convolution(op.name, dims, *x.impl(), *weight.impl(), bias.impl(), options, c);
+  if (batch && residual.defined() && !options.padding.same && !(residual.shape() == sizes))
+    fail(op.name, {"residual ", residual.shape(), " is not of the result's shape ", sizes});
+  if (!batch || options.padding.same || sizes[0] == 0 || records(x, weight) || (bias.defined() && records(bias)) ||
       (residual.defined() && records(residual))) {
     const Tensor<D, T> y = conv(op, dims, x, weight, bias, options);
     return relu(residual.defined() ? add(y, residual, 1, op.here) : y, op.here);
   }
-  const Tensor<D, T> y = empty<D, T>(plan.y, channels_last, x.device());
+  const Tensor<D, T> y = empty<D, T>(sizes, channels_last, x.device());
   const Tensor<D, T> b = bias.defined() ? dense(bias) : bias;
   const Tensor<D, T> r = residual.defined() ? channels_innermost(residual) : residual;
-  count_convolution(plan.c, *x.impl(), *weight.impl(), *y.impl());
-  plan.c.relu = true;
-  backend::convolution<T>(D{}, plan.c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(weight).impl(),
-                          b.impl(), r.impl());
+  count_convolution(c, *x.impl(), *weight.impl(), *y.impl());
+  backend::run<D, T>(backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(weight).impl(), b.impl(),
+                                          r.impl(), true});
   return y;
 }
 

@@ -11,20 +11,6 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// The steps from one matrix of a batch to the next, if all batch dimensions (those before the last two) can be walked
-/// with one.
-inline bool one_batch_stride(const Array& a, Index& stride) {
-  stride = 0;
-  Index count = 1;  // matrices in the dimensions passed so far, the innermost first
-  for (int i = a.ndim - 2; i-- > 0;) {
-    if (a.dims[i] == 1) continue;
-    if (count == 1) stride = a.strides[i];
-    else if (a.strides[i] != stride * count) return false;
-    count *= a.dims[i];
-  }
-  return true;
-}
-
 /// A matrix's header with rows and columns swapped, off the tape.
 inline TensorImpl* transposed(const TensorImpl* a) {
   TensorImpl* const p = new_detached(a);
@@ -34,66 +20,38 @@ inline TensorImpl* transposed(const TensorImpl* a) {
   return p;
 }
 
-/// A factor as a kernel takes it: [.., rows, columns] broadcast to a batch that is walked with one stride.
-struct ProductFactor {
-  Owned held;
-  Index row, column, batch = 0;
-  const char* data;
+/// A batch of matrices broadcast to these batch dimensions, off the tape; a copy where no single stride leads through them.
+[[gnu::noinline, gnu::cold]] inline TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, const DeviceOps& device) {
+  const NoGradGuard off;
+  Shape shape = batch;
+  shape.push_back(x->dims[x->ndim - 2]);
+  shape.push_back(x->dims[x->ndim - 1]);
+  Owned whole(expanded(x, shape));
+  Index stride;
+  return backend::one_batch_stride(*whole.impl, stride) ? whole.take() : copied(device, whole.impl);
+}
 
-  ProductFactor(TensorImpl* x, const Shape& batches, const DeviceOps& device) : held(x) {
-    retain(x);
-    if (x->ndim > 2) walk(batches, device);
-    const Array& a = *held.impl;
-    row = a.strides[a.ndim - 2], column = a.strides[a.ndim - 1], data = a.data;
-  }
+/// The batch dimensions of a product.
+inline Shape batch_of_product(const char* op, const Array& a, const Array& b) {
+  return broadcast_shapes(op, {a.dims, a.ndim - 2}, {b.dims, b.ndim - 2});
+}
 
- private:
-  [[gnu::noinline, gnu::cold]] void walk(Shape shape, const DeviceOps& device) {
-    const NoGradGuard off;
-    shape.push_back(held.impl->dims[held.impl->ndim - 2]);
-    shape.push_back(held.impl->dims[held.impl->ndim - 1]);
-    Owned whole(expanded(held.impl, shape));
-    if (!one_batch_stride(*whole.impl, batch)) {
-      Owned dense(copied(device, whole.impl));
-      std::swap(whole.impl, dense.impl);
-      one_batch_stride(*whole.impl, batch);
-    }
-    std::swap(held.impl, whole.impl);
-  }
-};
-
-/// A product's sizes.
-struct ProductSizes {
-  Index m, n, k;
-  Shape batches;
-
-  ProductSizes(const char* op, const Array& a, const Array& b)
-      : m(a.dims[a.ndim - 2]),
-        n(b.dims[b.ndim - 1]),
-        k(a.dims[a.ndim - 1]),
-        batches(broadcast_shapes(op, {a.dims, a.ndim - 2}, {b.dims, b.ndim - 2})) {
-    if (k != b.dims[b.ndim - 2]) fail(op, {"inner dimensions differ: ", a.shape(), " x ", b.shape()});
-  }
-};
-
-/// [.., m, k] times [.., k, n], batch dimensions broadcast; row bias added if given. Off the tape.
+/// [.., m, k] times [.., k, n], batch dimensions broadcast; row bias [n] added if given. Off the tape.
 template <class D, class T>
-Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& b, const T* bias = nullptr) {
-  const ProductSizes sizes(op, *a.impl(), *b.impl());
-  const ProductFactor left(a.impl(), sizes.batches, device_ops<D>), right(b.impl(), sizes.batches, device_ops<D>);
-  Shape shape = sizes.batches;
-  shape.push_back(sizes.m);
-  shape.push_back(sizes.n);
+Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& b, const Array* bias = nullptr) {
+  TensorImpl *const left = a.impl(), *const right = b.impl();
+  const Shape batch = batch_of_product(op, *left, *right);
+  const Index k = left->dims[left->ndim - 1];
+  if (k != right->dims[right->ndim - 2]) fail(op, {"inner dimensions differ: ", left->shape(), " x ", right->shape()});
+  const Owned lefts(left->ndim > 2 ? broadcast_matrices(left, batch, device_ops<D>) : nullptr),
+      rights(right->ndim > 2 ? broadcast_matrices(right, batch, device_ops<D>) : nullptr);
+  Shape shape = batch;
+  shape.push_back(left->dims[left->ndim - 2]);
+  shape.push_back(right->dims[right->ndim - 1]);
   Tensor<D, T> c = empty<D, T>(shape, a.device());
-  backend::MatMul<T> p{.batch = sizes.batches.numel(), .m = sizes.m, .n = sizes.n, .k = sizes.k};
-  p.ordinal = c.impl()->ordinal;
-  p.a = reinterpret_cast<const T*>(left.data), p.a_row = left.row, p.a_col = left.column, p.a_batch = left.batch;
-  p.b = reinterpret_cast<const T*>(right.data), p.b_row = right.row, p.b_col = right.column, p.b_batch = right.batch;
-  p.c = c.impl()->template as<T>(), p.c_row = p.n, p.c_batch = p.m * p.n;
-  p.bias = bias;
   ++device_events.products;
-  device_events.flops += 2.0 * double(p.batch) * double(p.m) * double(p.n) * double(p.k);
-  backend::matmul(D{}, p);
+  device_events.flops += 2.0 * double(c.numel()) * double(k);
+  backend::run<D, T>(backend::MatMul{*c.impl(), lefts.impl ? *lefts.impl : *left, rights.impl ? *rights.impl : *right, bias});
   return c;
 }
 
@@ -112,8 +70,7 @@ template <class D, class T>
 Tensor<D, T> gradient_product(ShapeRef shape, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   if constexpr (is_half_v<T>) {
     const Shape input(shape.d, shape.n);
-    if (!(broadcast_shapes("matmul", {a.impl()->dims, a.dim() - 2}, {b.impl()->dims, b.dim() - 2}) ==
-          Shape(input.d, input.n - 2)))
+    if (!(batch_of_product("matmul", *a.impl(), *b.impl()) == Shape(input.d, input.n - 2)))
       return to_type(sum_to(matmul(to_type(a, f32), to_type(b, f32)), input), Type<T>{});
   }
   return recorded_product({"matmul", {}}, a, b);
@@ -215,7 +172,7 @@ Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Ten
   if (weight.dim() == 1 || x.dim() != 2) return detail::linear_of_rows(x, weight, bias, here);
   const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias) : bias;
   const Tensor<D, T> y = detail::product("linear", x, Tensor<D, T>(detail::transposed(weight.impl())),
-                                         row.defined() ? row.impl()->template as<const T>() : nullptr);
+                                         row.impl());
   // dx = g W and dW = gᵀ x.
   const auto dx = wrt(x, saved(weight), [](const auto& g, const auto& w) { return mm(g, w); });
   const auto dw = wrt(weight, saved(x), [](const auto& g, const auto& input) { return mm(g.t(), input); });

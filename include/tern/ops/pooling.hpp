@@ -40,7 +40,7 @@ namespace detail {
 
 /// How a pooling's window moves, and the result's shape.
 struct PoolPlan {
-  Pooling window;
+  backend::PoolParams params;
   Shape in, out;
 };
 
@@ -82,7 +82,7 @@ struct PoolSizes {
 [[gnu::noinline, gnu::cold]] inline PoolPlan plan_pooling(const char* op, int dims, const Array& x,
                                                           const PoolSizes& sizes) {
   PoolPlan plan = new_pool_plan(op, dims, x);
-  Pooling& p = plan.window;
+  backend::PoolParams& p = plan.params;
   set_pool_sizes(op, "kernel_size", sizes.kernel, dims, 1, p.kernel);
   set_pool_sizes(op, "stride", sizes.stride.empty() ? sizes.kernel : sizes.stride, dims, 1, p.stride);
   set_pool_sizes(op, "padding", sizes.padding, dims, 0, p.padding);
@@ -107,7 +107,7 @@ struct PoolSizes {
 [[gnu::noinline, gnu::cold]] inline PoolPlan plan_adaptive_pooling(const char* op, int dims, const Array& x,
                                                                    const Dims& size) {
   PoolPlan plan = new_pool_plan(op, dims, x);
-  plan.window.adaptive = true;
+  plan.params.adaptive = true;
   if (size.n != 1 && size.n != dims)
     fail(op, {"output_size needs ", dims, " numbers or one for all, not ", Index(size.n)});
   for (int i = 0; i < dims; ++i) {
@@ -128,7 +128,7 @@ template <class D, class T>
 Tensor<D, T> max_pool_gradient(const Tensor<D, T>& g, const Tensor<D, std::int32_t>& at, const PoolPlan& plan) {
   if (g.numel() == 0) return zeros<D, T>(plan.in, g.device());
   const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
-  backend::max_pool_gradient<T>(D{}, plan.window, *dx.impl(), *channels_innermost(g).impl(), *at.impl());
+  backend::run<D, T>(backend::MaxPoolGradient{plan.params, *dx.impl(), *channels_innermost(g).impl(), *at.impl()});
   record({"max_pool_gradient", {}}, dx,
          wrt(g, saved(at), [](const auto& h, const auto& places) { return at_places(h, places); }));
   return dx;
@@ -142,7 +142,7 @@ Tensor<D, T> max_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& p
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
   Tensor<D, std::int32_t> places;
   if (at || records(x)) places = empty<D, std::int32_t>(plan.out, channels_last, x.device());
-  if (y.numel()) backend::max_pool<T>(D{}, plan.window, *y.impl(), places.impl(), *channels_innermost(x).impl());
+  if (y.numel()) backend::run<D, T>(backend::MaxPool{plan.params, *y.impl(), places.impl(), *channels_innermost(x).impl()});
   record(op, y, wrt(x, saved(places), [plan](const Tensor<D, T>& g, const auto& chosen) {
            return max_pool_gradient(g, chosen, plan);
          }));
@@ -157,7 +157,7 @@ template <class D, class T>
 Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) {
   if (g.numel() == 0) return zeros<D, T>(plan.in, g.device());
   const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
-  backend::average_pool_gradient<T>(D{}, plan.window, *dx.impl(), *channels_innermost(g).impl());
+  backend::run<D, T>(backend::AveragePoolGradient{plan.params, *dx.impl(), *channels_innermost(g).impl()});
   record({"average_pool_gradient", {}}, dx, wrt(g, [plan](const Tensor<D, T>& h) {
            return average_pool({"average_pool", {}}, h, plan);
          }));
@@ -168,7 +168,7 @@ Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) 
 template <class D, class T>
 Tensor<D, T> average_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan) {
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
-  if (y.numel()) backend::average_pool<T>(D{}, plan.window, *y.impl(), *channels_innermost(x).impl());
+  if (y.numel()) backend::run<D, T>(backend::AveragePool{plan.params, *y.impl(), *channels_innermost(x).impl()});
   record(op, y, wrt(x, [plan](const Tensor<D, T>& g) { return average_pool_gradient(g, plan); }));
   return y;
 }
@@ -207,8 +207,8 @@ Tensor<D, T> average_pool(const OpName& op, const PoolPlan& plan, const Tensor<D
                                                            const AvgPoolOptions& o) {
   if (o.divisor_override == Index(0)) fail(op, {"divisor_override must not be 0"});
   PoolPlan plan = plan_pooling(op, dims, x, {kernel, o.stride, o.padding, 1, o.ceil_mode});
-  plan.window.count_include_pad = o.count_include_pad;
-  plan.window.divisor = o.divisor_override.value_or(0);
+  plan.params.count_include_pad = o.count_include_pad;
+  plan.params.divisor = o.divisor_override.value_or(0);
   return plan;
 }
 
@@ -218,7 +218,7 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
                      const LpPoolOptions& o) {
   const ErrorName name(op.name);
   const PoolPlan plan = plan_pooling(op.name, dims, *x.checked(op.name), {kernel, o.stride, 0, 1, o.ceil_mode});
-  const double elements = double(plan.window.kernel[0] * plan.window.kernel[1] * plan.window.kernel[2]);
+  const double elements = double(plan.params.kernel[0] * plan.params.kernel[1] * plan.params.kernel[2]);
   const auto norm = [&](const auto& v) {
     return pow(mul(average_pool(op, plan, pow(v, p, op.here)), elements, op.here), 1 / p, op.here);
   };

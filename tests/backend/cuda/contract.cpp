@@ -154,14 +154,14 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
 TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  const Pooling plain{{1, 2, 2}, {1, 2, 2}}, overlapping{{2, 3, 2}, {1, 2, 1}, {1, 1, 0}},
+  const backend::PoolParams plain{{1, 2, 2}, {1, 2, 2}}, overlapping{{2, 3, 2}, {1, 2, 1}, {1, 1, 0}},
       dilated{{1, 2, 3}, {1, 1, 2}, {0, 1, 2}, {1, 3, 2}}, adaptive{.adaptive = true};
-  Pooling uncounted = overlapping, overridden = overlapping;
+  backend::PoolParams uncounted = overlapping, overridden = overlapping;
   uncounted.count_include_pad = false;
   overridden.divisor = -3;
-  const Pooling* const all[] = {&plain, &overlapping, &dilated, &adaptive, &uncounted, &overridden};
+  const backend::PoolParams* const all[] = {&plain, &overlapping, &dilated, &adaptive, &uncounted, &overridden};
   for (const Shape& in : std::vector<Shape>{{2, 3, 1, 6, 7}, {1, 33, 2, 5, 4}, {3, 1, 3, 4, 8}})
-    for (const Pooling* p : all)
+    for (const backend::PoolParams* p : all)
       for (int what = 0; what < 5; ++what) {
         Shape to = in;
         for (int i = 0; i < 3; ++i)
@@ -174,10 +174,10 @@ TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
           const auto x = contiguous(values_on<T>(d, in), channels_last), g = contiguous(values_on<T>(d, to), channels_last),
                      y = empty_like(g), dx = empty_like(x);
           const auto at = empty<D, std::int32_t>(to, channels_last);
-          if (what < 3) backend::max_pool<T>(d, *p, *y.impl(), what ? at.impl() : nullptr, *x.impl());
-          if (what == 2) backend::max_pool_gradient<T>(d, *p, *dx.impl(), *g.impl(), *at.impl());
-          if (what == 3) backend::average_pool<T>(d, *p, *y.impl(), *x.impl());
-          if (what == 4) backend::average_pool_gradient<T>(d, *p, *dx.impl(), *g.impl());
+          if (what < 3) backend::run<D, T>(backend::MaxPool{*p, *y.impl(), what ? at.impl() : nullptr, *x.impl()});
+          if (what == 2) backend::run<D, T>(backend::MaxPoolGradient{*p, *dx.impl(), *g.impl(), *at.impl()});
+          if (what == 3) backend::run<D, T>(backend::AveragePool{*p, *y.impl(), *x.impl()});
+          if (what == 4) backend::run<D, T>(backend::AveragePoolGradient{*p, *dx.impl(), *g.impl()});
           return what == 1 ? to_type(at, f64) : to_type(what == 2 || what == 4 ? dx : y, f64);
         });
       }
@@ -188,7 +188,7 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
   using T = TestType;
   struct Sizes {
     Shape x, weight;
-    Convolution c;
+    backend::ConvParams c;
   };
   const Sizes all[] = {{{2, 3, 9}, {4, 3, 3}, {.dims = 1, .stride = {2}, .padding = {1}}},
                        {{2, 4, 6, 5}, {6, 2, 3, 2}, {.stride = {1, 2}, .padding = {1, 0}, .dilation = {2, 1}, .groups = 2}},
@@ -197,9 +197,8 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
                        {{2, 2, 3, 4, 3}, {3, 2, 2, 3, 3}, {.dims = 3, .stride = {1, 1, 2}, .padding = {0, 1, 1}}}};
   for (const Sizes& sizes : all)
     for (int variant = 0; variant < 8; ++variant) {
-      Convolution c = sizes.c;
-      const bool biased = variant & 1, added = variant & 2;
-      c.relu = variant & 4;
+      const backend::ConvParams& c = sizes.c;
+      const bool biased = variant & 1, added = variant & 2, relu = variant & 4;
       Shape out = sizes.x;
       out[1] = sizes.weight[0];
       for (int i = 0; i < c.dims; ++i)
@@ -212,12 +211,14 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
         const auto x = on(sizes.x, -1, 2), w = on(sizes.weight, -1, 1), dy = on(out, -1, 1), residual = on(out, -2, 1);
         const auto b = values_on<T>(d, {sizes.weight[0]}, -1, 1), shift = values_on<T>(d, {sizes.x[1]}, -1, 1);
         const auto y = empty_like(dy), dx = empty_like(x), dw = empty_like(w), db = empty_like(b);
+        using D = decltype(d);
         if (what == 0)
-          backend::convolution<T>(d, c, *y.impl(), *x.impl(), *w.impl(), biased ? b.impl() : nullptr, added ? residual.impl() : nullptr);
+          backend::run<D, T>(backend::Convolution{c, *y.impl(), *x.impl(), *w.impl(), biased ? b.impl() : nullptr,
+                                                  added ? residual.impl() : nullptr, relu});
         else if (what == 1)
-          backend::convolution_data_gradient<T>(d, c, *dx.impl(), *dy.impl(), *w.impl(), biased ? shift.impl() : nullptr);
+          backend::run<D, T>(backend::ConvolutionDataGradient{c, *dx.impl(), *dy.impl(), *w.impl(), biased ? shift.impl() : nullptr});
         else
-          backend::convolution_weight_gradient<T>(d, c, *dw.impl(), biased ? db.impl() : nullptr, *x.impl(), *dy.impl());
+          backend::run<D, T>(backend::ConvolutionWeightGradient{c, *dw.impl(), biased ? db.impl() : nullptr, *x.impl(), *dy.impl()});
         return to_type(what == 0 ? y : what == 1 ? dx : what == 2 ? dw : biased ? db : dw, f64);
       };
       for (int what = 0; what < 4; ++what) compare<T>([&](auto d) { return run(d, what); }, 5 * tolerance<T>);
@@ -458,13 +459,9 @@ TEMPLATE_TEST_CASE("integer products on Cuda", "", std::int64_t, std::int32_t, s
           INFO(m << " x " << k << " x " << n);
           compare<T>(
               [&](auto d) {
-                const auto a = values_on<T>(d, {3, k, m}, -1e9, 1e9), b = values_on<T>(d, {k, n}, -1e9, 1e9),
+                const auto a = values_on<T>(d, {3, k, m}, -1e9, 1e9).mT(), b = values_on<T>(d, {k, n}, -1e9, 1e9),
                            c = values_on<T>(d, {3, m, n});
-                backend::MatMul<T> p{.batch = 3, .m = m, .n = n, .k = k, .accumulate = accumulate};
-                p.a = a.impl()->template as<T>(), p.a_row = 1, p.a_col = m, p.a_batch = m * k;
-                p.b = b.impl()->template as<T>(), p.b_row = n, p.b_batch = 0;
-                p.c = c.impl()->template as<T>(), p.c_row = n, p.c_batch = m * n;
-                backend::matmul(d, p);
+                backend::run<decltype(d), T>(backend::MatMul{.c = *c.impl(), .a = *a.impl(), .b = *b.impl(), .accumulate = accumulate});
                 return c;
               },
               0);

@@ -19,7 +19,7 @@ struct PoolRange {
 };
 
 /// Window o of `out` along dimension d.
-inline PoolRange pool_window(const Pooling& p, int d, Index o, Index in, Index out) {
+inline PoolRange pool_window(const PoolParams& p, int d, Index o, Index in, Index out) {
   if (p.adaptive) {
     const Index first = o * in / out, last = ((o + 1) * in + out - 1) / out;
     return {first, last, 1, 1 / double(last - first)};
@@ -33,7 +33,7 @@ inline PoolRange pool_window(const Pooling& p, int d, Index o, Index in, Index o
 }
 
 /// The windows along dimension d that can hold element i.
-inline PoolRange pool_holders(const Pooling& p, int d, Index i, Index in, Index out) {
+inline PoolRange pool_holders(const PoolParams& p, int d, Index i, Index in, Index out) {
   if (p.adaptive) return {i * out / in, ((i + 1) * out + in - 1) / in, 1, 0};
   const Index beyond = i + p.padding[d] - (p.kernel[d] - 1) * p.dilation[d];
   const Index first = beyond > 0 ? (beyond + p.stride[d] - 1) / p.stride[d] : 0;
@@ -43,8 +43,8 @@ inline PoolRange pool_holders(const Pooling& p, int d, Index i, Index in, Index 
 /// The windows of every place along each dimension, or what holds each element, worked out once.
 class PoolRanges {
  public:
-  using Range = PoolRange (*)(const Pooling&, int d, Index i, Index in, Index out);
-  [[gnu::noinline]] PoolRanges(const Pooling& p, const Images& in, const Images& out, const Images& over, Range range)
+  using Range = PoolRange (*)(const PoolParams&, int d, Index i, Index in, Index out);
+  [[gnu::noinline]] PoolRanges(const PoolParams& p, const Images& in, const Images& out, const Images& over, Range range)
       : ranges_(over.size[0] + over.size[1] + over.size[2]) {
     PoolRange* next = ranges_.get();
     for (int d = 0; d < 3; ++d) {
@@ -123,20 +123,19 @@ struct Places {
 
 }  // namespace cpu_kernels
 
-/// y = the largest elements of x's windows; at, which may be null, their places.
 template <class T>
-void max_pool(Cpu, const Pooling& p, const Array& y, const Array* at, const Array& x) {
+void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
   using V = expr::packet_t<T>;
   using Places = cpu_kernels::Places<V>;
   using Range = cpu_kernels::PoolRange;
-  const Images in(x), out(y);
-  const cpu_kernels::PoolRanges windows(p, in, out, out, &cpu_kernels::pool_window);
+  const Images in(op.x), out(op.y);
+  const cpu_kernels::PoolRanges windows(op.params, in, out, out, &cpu_kernels::pool_window);
   const Index channels = in.channels, work = in.places() / out.places() + 1;
   cpu_kernels::each_pool_line(out, windows, work, [&](Index image, Index place, const Range& deep, const Range& high) {
     const Index row = (image * out.places() + place) * channels;
-    const T* const from = x.as<T>() + image * in.places() * channels;
-    T* const to = y.as<T>() + row;
-    std::int32_t* const chosen = at ? at->as<std::int32_t>() + row : nullptr;
+    const T* const from = op.x.as<T>() + image * in.places() * channels;
+    T* const to = op.y.as<T>() + row;
+    std::int32_t* const chosen = op.at ? op.at->as<std::int32_t>() + row : nullptr;
     cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
@@ -167,21 +166,20 @@ void max_pool(Cpu, const Pooling& p, const Array& y, const Array* at, const Arra
   });
 }
 
-/// dx = for each element the sum of dy of the windows that chose it.
 template <class T>
-void max_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy, const Array& at) {
+void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
   using V = expr::packet_t<T>;
   using Places = cpu_kernels::Places<V>;
   using Range = cpu_kernels::PoolRange;
-  const Images in(dx), out(dy);
-  const cpu_kernels::PoolRanges holders(p, in, out, in, &cpu_kernels::pool_holders);
+  const Images in(op.dx), out(op.dy);
+  const cpu_kernels::PoolRanges holders(op.params, in, out, in, &cpu_kernels::pool_holders);
   const Range* const across = holders.along(2);
   const Index channels = in.channels, pitch = out.size[2] * channels, work = out.places() / in.places() + 2;
   cpu_kernels::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
     const Index start = image * out.places() * channels, lines = high.last - high.first;
-    const T* const from = dy.as<T>() + start;
-    const std::int32_t* const chosen = at.as<std::int32_t>() + start;
-    T* const to = dx.as<T>() + (image * in.places() + place) * channels;
+    const T* const from = op.dy.as<T>() + start;
+    const std::int32_t* const chosen = op.at.as<std::int32_t>() + start;
+    T* const to = op.dx.as<T>() + (image * in.places() + place) * channels;
     cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
@@ -213,17 +211,17 @@ void max_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy, 
   });
 }
 
-/// y = the windows' sums over their divisors. Lines are added up first, then their sums.
+/// Lines are added up first, then their sums.
 template <class T>
-void average_pool(Cpu, const Pooling& p, const Array& y, const Array& x) {
+void kernel(On<Cpu>, Types<T>, const AveragePool& op) {
   using V = expr::packet_t<T>;
   using Range = cpu_kernels::PoolRange;
-  const Images in(x), out(y);
-  const cpu_kernels::PoolRanges windows(p, in, out, out, &cpu_kernels::pool_window);
+  const Images in(op.x), out(op.y);
+  const cpu_kernels::PoolRanges windows(op.params, in, out, out, &cpu_kernels::pool_window);
   const Index channels = in.channels, work = in.places() / out.places() + 1;
   cpu_kernels::each_pool_line(out, windows, work, [&](Index image, Index place, const Range& deep, const Range& high) {
-    const T* const from = x.as<T>() + image * in.places() * channels;
-    T* const to = y.as<T>() + (image * out.places() + place) * channels;
+    const T* const from = op.x.as<T>() + image * in.places() * channels;
+    T* const to = op.y.as<T>() + (image * out.places() + place) * channels;
     cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;
@@ -252,17 +250,16 @@ void average_pool(Cpu, const Pooling& p, const Array& y, const Array& x) {
   });
 }
 
-/// dx = for each element the sum of dy over the divisors of the windows that hold it.
 template <class T>
-void average_pool_gradient(Cpu, const Pooling& p, const Array& dx, const Array& dy) {
+void kernel(On<Cpu>, Types<T>, const AveragePoolGradient& op) {
   using V = expr::packet_t<T>;
   using Range = cpu_kernels::PoolRange;
-  const Images in(dx), out(dy);
-  const cpu_kernels::PoolRanges windows(p, in, out, out, &cpu_kernels::pool_window), holders(p, in, out, in, &cpu_kernels::pool_holders);
+  const Images in(op.dx), out(op.dy);
+  const cpu_kernels::PoolRanges windows(op.params, in, out, out, &cpu_kernels::pool_window), holders(op.params, in, out, in, &cpu_kernels::pool_holders);
   const Index channels = in.channels, work = out.places() / in.places() + 2;
   cpu_kernels::each_pool_line(in, holders, work, [&](Index image, Index place, const Range& deep, const Range& high) {
-    const T* const from = dy.as<T>() + image * out.places() * channels;
-    T* const to = dx.as<T>() + (image * in.places() + place) * channels;
+    const T* const from = op.dy.as<T>() + image * out.places() * channels;
+    T* const to = op.dx.as<T>() + (image * in.places() + place) * channels;
     cpu_kernels::each_channel_run<V>(
         channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
           constexpr int n = decltype(packets)::value;

@@ -25,7 +25,7 @@ inline void set_sizes(int* sizes, const Array& a) {
   for (int i = 0; i < a.ndim; ++i) sizes[i + (a.ndim == 3 && i == 2)] = int(a.dims[i]);
 }
 
-[[gnu::noinline]] inline ConvolutionForm form_of(ConvolutionPass pass, const Convolution& c, const Array& x,
+[[gnu::noinline]] inline ConvolutionForm form_of(ConvolutionPass pass, const ConvParams& c, const Array& x,
                                                  const Array& weight, const Array& y) {
   using namespace tern::cuda;
   constexpr CudnnType types[] = {cudnn_float, cudnn_double, cudnn_bfloat16, cudnn_half};
@@ -95,43 +95,41 @@ void add_to(const Array& y, const Array& x) {
 
 }  // namespace cuda_kernels
 
-/// y = x * weight + bias + residual, below 0 as 0 if c.relu. bias and residual may be null.
 template <class T>
-void convolution(Cuda, const Convolution& c, const Array& y, const Array& x, const Array& weight, const Array* bias,
-                 const Array* residual) {
-  cuda_kernels::ConvolutionForm form = cuda_kernels::form_of(cuda_kernels::ConvolutionPass::forward, c, x, weight, y);
-  form.fused = bias && !std::is_same_v<T, double>;
-  form.relu = form.fused && c.relu;
-  if (form.fused) return cuda_kernels::run_convolution(form, x, weight, y, bias, residual);
-  cuda_kernels::run_convolution(form, x, weight, y, nullptr, nullptr);
-  if (bias) cuda_kernels::add_to<T>(y, cuda_kernels::per_channel(*bias, y));
-  if (residual) cuda_kernels::add_to<T>(y, *residual);
+void kernel(On<Cuda>, Types<T>, const Convolution& op) {
+  using namespace cuda_kernels;
+  const Array& y = op.y;
+  ConvolutionForm form = form_of(ConvolutionPass::forward, op.params, op.x, op.weight, y);
+  form.fused = op.bias && !std::is_same_v<T, double>;
+  form.relu = form.fused && op.relu;
+  if (form.fused) return run_convolution(form, op.x, op.weight, y, op.bias, op.residual);
+  run_convolution(form, op.x, op.weight, y, nullptr, nullptr);
+  if (op.bias) add_to<T>(y, per_channel(*op.bias, y));
+  if (op.residual) add_to<T>(y, *op.residual);
   const Array* const in[] = {&y};
-  if (c.relu) run<Cuda, T, T>(Map([](auto v) { return where(v < 0, 0, v); }, y, in));
+  if (op.relu) run<Cuda, T, T>(Map([](auto v) { return where(v < 0, 0, v); }, y, in));
 }
 
-/// dx = the gradient of x where y's is dy, + bias, which may be null.
 template <class T>
-void convolution_data_gradient(Cuda, const Convolution& c, const Array& dx, const Array& dy, const Array& weight,
-                               const Array* bias) {
-  const cuda_kernels::ConvolutionForm form = cuda_kernels::form_of(cuda_kernels::ConvolutionPass::data, c, dx, weight, dy);
+void kernel(On<Cuda>, Types<T>, const ConvolutionDataGradient& op) {
+  using namespace cuda_kernels;
+  const Array& dx = op.dx;
+  const ConvolutionForm form = form_of(ConvolutionPass::data, op.params, dx, op.weight, op.dy);
   // The sum of both is rounded once: cuDNN adds to what is there, but in row-major order for doubles.
-  const bool adds = bias && !std::is_same_v<T, double>;
-  if (adds) run<Cuda>(Copy{dx, cuda_kernels::per_channel(*bias, dx)});
-  cuda_kernels::run_convolution(form, dx, weight, dy, nullptr, adds ? &dx : nullptr);
-  if (bias && !adds) cuda_kernels::add_to<T>(dx, cuda_kernels::per_channel(*bias, dx));
+  const bool adds = op.bias && !std::is_same_v<T, double>;
+  if (adds) run<Cuda>(Copy{dx, per_channel(*op.bias, dx)});
+  run_convolution(form, dx, op.weight, op.dy, nullptr, adds ? &dx : nullptr);
+  if (op.bias && !adds) add_to<T>(dx, per_channel(*op.bias, dx));
 }
 
-/// The gradients of weight and, unless it is null, bias.
 template <class T>
-void convolution_weight_gradient(Cuda, const Convolution& c, const Array& dweight, const Array* dbias, const Array& x,
-                                 const Array& dy) {
-  cuda_kernels::run_convolution(cuda_kernels::form_of(cuda_kernels::ConvolutionPass::weight, c, x, dweight, dy), x, dweight, dy, nullptr,
-                        nullptr);
-  if (!dbias) return;
-  const Array* const in[] = {&dy};
+void kernel(On<Cuda>, Types<T>, const ConvolutionWeightGradient& op) {
+  using namespace cuda_kernels;
+  run_convolution(form_of(ConvolutionPass::weight, op.params, op.x, op.dweight, op.dy), op.x, op.dweight, op.dy, nullptr, nullptr);
+  if (!op.dbias) return;
+  const Array* const in[] = {&op.dy};
   const auto same = [](auto v) { return v; };
-  run<Cuda, T, T, T>(Reduce{Sum{}, same, same, *dbias, in, dy.shape(), ~2u});
+  run<Cuda, T, T, T>(Reduce{Sum{}, same, same, *op.dbias, in, op.dy.shape(), ~2u});
 }
 
 }  // namespace backend

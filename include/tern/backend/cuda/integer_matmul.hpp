@@ -39,18 +39,24 @@ extern "C" __global__ void integer_matmul(const Words<17> p) {
 }  // namespace cuda_kernels
 
 template <class T>
-requires(!is_floating_v<T>) void matmul(Cuda, const MatMul<T>& p) {
-  const Index down = (p.m + 15) / 16, across = (p.n + 15) / 16;
-  if (p.batch * down * across == 0) return;
+  requires(!is_floating_v<T>)
+void kernel(On<Cuda>, Types<T>, const MatMul& op) {
+  const Array &a = op.a, &b = op.b, &c = op.c;
+  const Array* const factors[] = {&a, &b};
+  const int ordinal = cuda_kernels::common_ordinal(c, factors, 2);
+  const Index m = c.dims[c.ndim - 2], n = c.dims[c.ndim - 1], down = (m + 15) / 16, across = (n + 15) / 16;
+  const Index tiles = batch_size(op) * down * across;
+  if (tiles == 0) return;
   cuda_kernels::Words words;
-  for (const Index word : {down, across, p.m, p.n, p.k}) words.add(word);
-  words.add(p.a);
-  for (const Index word : {p.a_row, p.a_col, p.a_batch}) words.add(word);
-  words.add(p.b);
-  for (const Index word : {p.b_row, p.b_col, p.b_batch}) words.add(word);
-  words.add(p.c);
-  for (const Index word : {p.c_row, p.c_batch, Index(p.accumulate)}) words.add(word);
-  cuda_kernels::launch_typed(p.ordinal, cuda_kernels::integer_matmul_kernel, {dtype_of<T>}, {p.batch * down * across}, words);
+  for (const Index word : {down, across, m, n, a.dims[a.ndim - 1]}) words.add(word);
+  for (const Array* const factor : factors) {
+    words.add(factor->data);
+    for (const Index word : {factor->strides[factor->ndim - 2], factor->strides[factor->ndim - 1], batch_stride(*factor)})
+      words.add(word);
+  }
+  words.add(c.data);
+  for (const Index word : {c.strides[c.ndim - 2], batch_stride(c), Index(op.accumulate)}) words.add(word);
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::integer_matmul_kernel, {c.dtype}, {tiles}, words);
 }
 
 }  // namespace backend

@@ -160,7 +160,7 @@ extern "C" __global__ void average_pool_gradient(const Words<25> p) {
                                                      {pooling_text}};
 
 /// Launches a kernel that writes arrays[0].
-[[gnu::noinline]] inline void run_pooling(const Kernel& kernel, const Pooling& p, const Array& x, const Array& y,
+[[gnu::noinline]] inline void run_pooling(const Kernel& kernel, const PoolParams& p, const Array& x, const Array& y,
                                           std::initializer_list<const Array*> arrays) {
   const Array& written = **arrays.begin();
   for (const Array* array : arrays)
@@ -181,28 +181,24 @@ extern "C" __global__ void average_pool_gradient(const Words<25> p) {
 
 }  // namespace cuda_kernels
 
-/// y = the largest elements of x's windows; at, which may be null, their places.
 template <class T>
-void max_pool(Cuda, const Pooling& p, const Array& y, const Array* at, const Array& x) {
-  cuda_kernels::run_pooling(cuda_kernels::max_pool_kernel, p, x, y, {&y, at, &x});
+void kernel(On<Cuda>, Types<T>, const MaxPool& op) {
+  cuda_kernels::run_pooling(cuda_kernels::max_pool_kernel, op.params, op.x, op.y, {&op.y, op.at, &op.x});
 }
 
-/// dx = for each element the sum of dy of the windows that chose it.
 template <class T>
-void max_pool_gradient(Cuda, const Pooling& p, const Array& dx, const Array& dy, const Array& at) {
-  cuda_kernels::run_pooling(cuda_kernels::max_pool_gradient_kernel, p, dx, dy, {&dx, &dy, &at});
+void kernel(On<Cuda>, Types<T>, const MaxPoolGradient& op) {
+  cuda_kernels::run_pooling(cuda_kernels::max_pool_gradient_kernel, op.params, op.dx, op.dy, {&op.dx, &op.dy, &op.at});
 }
 
-/// y = the windows' sums over their divisors.
 template <class T>
-void average_pool(Cuda, const Pooling& p, const Array& y, const Array& x) {
-  cuda_kernels::run_pooling(cuda_kernels::average_pool_kernel, p, x, y, {&y, &x});
+void kernel(On<Cuda>, Types<T>, const AveragePool& op) {
+  cuda_kernels::run_pooling(cuda_kernels::average_pool_kernel, op.params, op.x, op.y, {&op.y, &op.x});
 }
 
-/// dx = for each element the sum of dy over the divisors of the windows that hold it.
 template <class T>
-void average_pool_gradient(Cuda, const Pooling& p, const Array& dx, const Array& dy) {
-  cuda_kernels::run_pooling(cuda_kernels::average_pool_gradient_kernel, p, dx, dy, {&dx, &dy});
+void kernel(On<Cuda>, Types<T>, const AveragePoolGradient& op) {
+  cuda_kernels::run_pooling(cuda_kernels::average_pool_gradient_kernel, op.params, op.dx, op.dy, {&op.dx, &op.dy});
 }
 
 }  // namespace backend

@@ -4,7 +4,6 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "../../convolution.hpp"
 #include "convolution_loops.hpp"
 #include "../onednn/onednn_convolution.hpp"
 #include "../loops/strip.hpp"
@@ -13,24 +12,6 @@
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
-
-using detail::onednn::Pass;
-
-/// What a forward pass does to y at last: adds residual, which may be null, and with relu makes what is below 0 to 0.
-struct Ending {
-  bool relu = false;
-  const char* residual = nullptr;
-  void (*run)(const Ending&, const Array& y) = nullptr;  // null: nothing
-};
-
-/// A convolution as a primitive computes it: what x, weight, y and bias point to is read or written as the pass says.
-struct ConvolutionCall {
-  Pass pass;
-  const Convolution& c;
-  const Array &x, &weight, &y;
-  const void* bias = nullptr;
-  Ending ending = {};
-};
 
 /// An array's type and sizes, the groups of weights as a dimension of their own; in channels-last order, or in any.
 [[gnu::noinline, gnu::cold]] inline detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups,
@@ -48,17 +29,17 @@ struct ConvolutionCall {
 }
 
 [[gnu::noinline]] inline detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
-  detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.c.dims, a.c.groups, a.bias != nullptr, threads);
+  detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.params.dims, a.params.groups, a.bias != nullptr, threads);
   for (const Array* operand : {&a.x, &a.weight, &a.y}) key.add(operand->shape());
-  for (const Index* steps : {a.c.stride, a.c.padding, a.c.dilation}) key.add(Shape(steps, a.c.dims));
+  for (const Index* steps : {a.params.stride, a.params.padding, a.params.dilation}) key.add(Shape(steps, a.params.dims));
   return key;
 }
 
 /// True where oneDNN's older kernels are the faster ones, as measured on the first layers of known networks: forward, with
 /// input channels that do not fill a packet, along short lines.
 inline bool is_for_jit(const ConvolutionCall& a) {
-  return a.pass == Pass::forward && a.x.dtype == DType::float32 && a.c.dims == 2 && a.c.groups == 1 &&
-         a.x.dims[1] < 16 && a.c.stride[0] == 1 && a.c.stride[1] == 1 && a.y.dims[3] <= 64;
+  return a.pass == Pass::forward && a.x.dtype == DType::float32 && a.params.dims == 2 && a.params.groups == 1 &&
+         a.x.dims[1] < 16 && a.params.stride[0] == 1 && a.params.stride[1] == 1 && a.y.dims[3] <= 64;
 }
 
 /// A new primitive. Its weights are in the order that suits it: any other makes oneDNN fall back to slow kernels.
@@ -66,17 +47,15 @@ inline bool is_for_jit(const ConvolutionCall& a) {
                                                                                 const ConvolutionCall& a) {
   using namespace detail::onednn;
   const MemoryDesc x = convolution_operand(a.x, 1, false), y = convolution_operand(a.y, 1, false);
-  const MemoryDesc weight = convolution_operand(a.weight, a.c.groups, true), bias(a.x.dtype, {a.y.dims[1]}, {1});
-  ConvolutionSteps steps;
-  for (int i = 0; i < a.c.dims; ++i)
-    steps.stride[i] = a.c.stride[i], steps.padding[i] = a.c.padding[i], steps.dilation[i] = a.c.dilation[i] - 1;
-  const ConvolutionDescs descs{x.get(), weight.get(), a.bias ? bias.get() : nullptr, y.get()};
+  const MemoryDesc weight = convolution_operand(a.weight, a.params.groups, true), bias(a.x.dtype, {a.y.dims[1]}, {1});
   const Attributes attributes{PostOps()};
   dnnl_primitive_desc_t hint = nullptr, desc = nullptr;
-  if (a.pass != Pass::forward)
-    hint = convolution_desc(Pass::forward, descs, steps, attributes, nullptr, false);
-  if (a.pass == Pass::forward || hint)
-    desc = convolution_desc(a.pass, descs, steps, attributes, hint, is_for_jit(a));
+  const auto describe = [&](Pass pass, bool jit) {
+    const Desc b = a.bias ? bias.get() : nullptr;
+    return convolution_desc(pass, a.params, x.get(), weight.get(), b, y.get(), attributes, hint, jit);
+  };
+  if (a.pass != Pass::forward) hint = describe(Pass::forward, false);
+  if (a.pass == Pass::forward || hint) desc = describe(a.pass, is_for_jit(a));
   if (hint) dnnl_primitive_desc_destroy(hint);
   if (!desc) return new Primitive(key, nullptr, {});
   const ConvolutionArguments numbers(a.pass);
@@ -84,7 +63,7 @@ inline bool is_for_jit(const ConvolutionCall& a) {
                        {{numbers.x, dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, numbers.x)},
                         {numbers.weight, dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, numbers.weight)},
                         {numbers.y, dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, numbers.y)},
-                        {DNNL_ARG_BIAS, descs.bias}});
+                        {DNNL_ARG_BIAS, a.bias ? bias.get() : nullptr}});
 }
 
 /// Weights in the order that a primitive works in: the array itself, or a copy.
@@ -114,7 +93,7 @@ class WeightsInOrder {
   [[gnu::noinline, gnu::cold]] static detail::onednn::Primitive* make(const detail::onednn::Key& key,
                                                                       const detail::onednn::Primitive& primitive,
                                                                       const ConvolutionCall& a) {
-    const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.c.groups, false);
+    const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false);
     const detail::onednn::Desc order = inner(primitive, a);
     if (detail::onednn::same(order, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
     return a.pass == Pass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
@@ -139,15 +118,33 @@ inline constexpr Index serial_convolution = 65536;
   return some;
 }
 
-/// How many of a batch's images are computed at once, so many times as often: all of them, but where y has an ending as
-/// many as lie in the cache until then.
+/// How many of a batch's images are computed at once, so many times as often: all of them, but where something is done to
+/// y at last as many as lie in the cache until then.
 [[gnu::noinline]] inline Index images_at_once(const ConvolutionCall& a) {
   const Index batch = a.y.dims[0];
-  if (!a.ending.run) return batch;
+  if (!a.ends()) return batch;
   Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * size_of(a.y.dtype)));
   count = std::min(count, batch);
   while (batch % count != 0) --count;
   return count;
+}
+
+/// What a forward pass does at last to y, some of the call's images: adds the residual, and with relu makes what is below 0 to 0.
+/// oneDNN's relu would turn a NaN into 0.
+template <class T>
+void end_convolution(const ConvolutionCall& a, const Array& y) {
+  using V = expr::packet_t<T>;
+  const V least(a.relu ? 0 : -__builtin_inf());
+  const T* const residual = a.residual ? a.residual->as<const T>() + (y.as<T>() - a.y.as<T>()) : nullptr;
+  parallel_for((y.numel + V::size - 1) / V::size, parallel_grain / V::size, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const int lanes = int(std::min<Index>(V::size, y.numel - i * V::size));
+      T* const at = y.as<T>() + i * V::size;
+      V v = load_lanes<V>(at, lanes, 0);
+      if (residual) v += load_lanes<V>(residual + i * V::size, lanes, 0);
+      store_lanes(at, lanes, where(v < least, least, v));
+    }
+  });
 }
 
 /// Runs the call as a oneDNN primitive; false if there is none that is worth running.
@@ -156,20 +153,20 @@ inline constexpr Index serial_convolution = 65536;
   const Index count = images_at_once(a), work = a.y.numel / a.y.dims[1] * a.weight.numel;
   const ThreadLease lease(work <= serial_convolution ? 1 : num_threads());
   Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
-  const ConvolutionCall part{a.pass, a.c, x, a.weight, y, a.bias};
+  const ConvolutionCall part(a.pass, a.params, x, a.weight, y, a.bias);
   const Key key = convolution_key(part, lease.count());
   const Leased primitive(key, [&] { return make_convolution(key, part); });
   if (!primitive->usable()) return false;
   const WeightsInOrder weight(key, *primitive, a);
-  Ending ending = a.ending;
   for (Index first = 0; first < a.y.dims[0]; first += count) {
     x = images_of(a.x, first, count), y = images_of(a.y, first, count);
     if (a.bias)
-      primitive->run({x.data, weight.data(), y.data, a.bias});
+      primitive->run({x.data, weight.data(), y.data, a.bias->data});
     else
       primitive->run({x.data, weight.data(), y.data});
-    if (a.ending.residual) ending.residual = a.ending.residual + (y.data - a.y.data);
-    if (ending.run) ending.run(ending, y);
+    if (!a.ends()) continue;
+    if (y.dtype == DType::float32) end_convolution<float>(a, y);
+    else end_convolution<bfloat16>(a, y);
   }
   weight.finish();
   return true;
@@ -180,7 +177,7 @@ inline constexpr Index serial_convolution = 65536;
 /// cost 0.58, for the weights' gradient 0.8, and next to nothing on AMX; weights of bfloat16, by way of float, 40. It
 /// wants this file compiled for the instructions that oneDNN finds out about for itself.
 inline bool is_for_winograd(const ConvolutionCall& a) {
-  const Convolution& c = a.c;
+  const ConvParams& c = a.params;
   const Index in = a.x.dims[1], out = a.y.dims[1];
   const bool narrow = a.x.dtype == DType::bfloat16;
   if (!winograd::fast || c.dims != 2 || c.groups != 1 || (a.x.dtype != DType::float32 && !narrow)) return false;
@@ -200,15 +197,15 @@ inline bool is_for_winograd(const ConvolutionCall& a) {
 /// pixels are so few that reordering the weights counts, or the channels. Of steps larger than 1 oneDNN makes the least
 /// where the weights' gradient is summed up.
 inline bool is_for_loops(const ConvolutionCall& a) {
-  if (a.c.groups != 1 || a.x.dtype != DType::float32) return false;
+  if (a.params.groups != 1 || a.x.dtype != DType::float32) return false;
   const Index in = a.x.dims[1], out = a.y.dims[1], pixels = a.y.numel / out, weights = a.weight.numel;
-  if (Window(a.c, a.x, a.weight, a.y).pointwise()) {
+  if (a.pointwise()) {
     if (a.pass == Pass::forward) return pixels <= 1024 || in < 48;
     return a.pass == Pass::data_gradient || weights >= 2048;
   }
   if (a.pass == Pass::data_gradient) return false;
   if (pixels <= 4 * a.y.dims[0]) return weights > in * out;
-  if (a.c.stride[0] == 1) return false;
+  if (a.params.stride[0] == 1) return false;
   return a.pass == Pass::forward ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
 }
 
@@ -241,7 +238,7 @@ class AsFloat {
 /// Runs the call by Winograd's way, with activations of T, and these weights or their gradient.
 template <class T>
 [[gnu::noinline]] void run_winograd(const ConvolutionCall& a, float* weight) {
-  const Index in = a.x.dims[1], out = a.y.dims[1], top = a.c.padding[0], left = a.c.padding[1];
+  const Index in = a.x.dims[1], out = a.y.dims[1], top = a.params.padding[0], left = a.params.padding[1];
   T *const x = a.x.as<T>(), *const y = a.y.as<T>();
   if (a.pass == Pass::weight_gradient)
     return winograd::convolve_weight_gradient<T>({a.x, a.y, top, left}, weight, x, y);
@@ -252,7 +249,7 @@ template <class T>
   }
   winograd::weights_to_points(in, out, weight, points.get());
   winograd::convolve<T>({a.x, a.y, top, left}, y, x, points.get(),
-                        {static_cast<const T*>(a.bias), reinterpret_cast<const T*>(a.ending.residual), a.ending.relu});
+                        {a.bias ? a.bias->as<const T>() : nullptr, a.residual ? a.residual->as<const T>() : nullptr, a.relu});
 }
 
 /// Runs the call by Winograd's way.
@@ -272,29 +269,6 @@ template <class T>
   return true;
 }
 
-/// Adds a bias to rows of n elements.
-template <class T>
-void add_to_rows(T* rows, Index count, Index n, const T* bias) {
-  matmul_detail::finish_in_place(MatMul<T>{.m = count, .n = n, .c = rows, .c_row = n}, bias);
-}
-
-/// An ending's run. oneDNN's relu would turn a NaN into 0.
-template <class T>
-void end_convolution(const Ending& e, const Array& y) {
-  using V = expr::packet_t<T>;
-  const V least(e.relu ? 0 : -__builtin_inf());
-  const T* const residual = reinterpret_cast<const T*>(e.residual);
-  parallel_for((y.numel + V::size - 1) / V::size, parallel_grain / V::size, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) {
-      const int lanes = int(std::min<Index>(V::size, y.numel - i * V::size));
-      T* const at = y.as<T>() + i * V::size;
-      V v = load_lanes<V>(at, lanes, 0);
-      if (residual) v += load_lanes<V>(residual + i * V::size, lanes, 0);
-      store_lanes(at, lanes, where(v < least, least, v));
-    }
-  });
-}
-
 /// The sum of y's gradient over all but the channels.
 template <class T>
 void sum_channels(const Array& dbias, const Array& dy) {
@@ -310,56 +284,56 @@ void sum_channels(const Array& dbias, const Array& dy) {
 }  // namespace cpu_kernels
 
 template <class T>
-void convolution(Cpu, const Convolution& c, const Array& y, const Array& x, const Array& weight, const Array* bias,
-                 const Array* residual) {
-  cpu_kernels::Ending ending{c.relu, residual ? residual->data : nullptr, nullptr};
-  if (c.relu || residual) ending.run = cpu_kernels::end_convolution<T>;
-  const T* const b = bias ? bias->as<const T>() : nullptr;
+void kernel(On<Cpu>, Types<T>, const Convolution& op) {
+  using namespace cpu_kernels;
+  const ConvolutionCall call(Pass::forward, op.params, op.x, op.weight, op.y, op.bias, op.residual, op.relu);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
-    if (cpu_kernels::run_convolution({cpu_kernels::Pass::forward, c, x, weight, y, b, ending})) return;
+    if (run_convolution(call)) return;
   if constexpr (is_half_v<T>) {
-    const cpu_kernels::AsFloat<T> out(y), in(x), w(weight), shift(bias ? *bias : Array{}), more(residual ? *residual : Array{});
-    if (residual) more.read(*residual);
-    if (bias) shift.read(*bias);
-    convolution<float>(Cpu{}, c, out.array(), in.read(x).array(), w.read(weight).array(),
-                       bias ? &shift.array() : nullptr, residual ? &more.array() : nullptr);
-    out.write(y);
+    const AsFloat<T> y(op.y), x(op.x), weight(op.weight), bias(op.bias ? *op.bias : Array{}),
+        residual(op.residual ? *op.residual : Array{});
+    if (op.residual) residual.read(*op.residual);
+    if (op.bias) bias.read(*op.bias);
+    run<Cpu, float>(Convolution{op.params, y.array(), x.read(op.x).array(), weight.read(op.weight).array(),
+                                op.bias ? &bias.array() : nullptr, op.residual ? &residual.array() : nullptr, op.relu});
+    y.write(op.y);
   } else {
-    cpu_kernels::convolve<T>(cpu_kernels::Window(c, x, weight, y), y.as<T>(), x.as<T>(), weight.as<T>(), b);
-    if (ending.run) ending.run(ending, y);
+    convolve<T>(call);
+    if (call.ends()) end_convolution<T>(call, op.y);
   }
 }
 
 template <class T>
-void convolution_data_gradient(Cpu, const Convolution& c, const Array& dx, const Array& dy, const Array& weight,
-                               const Array* bias) {
+void kernel(On<Cpu>, Types<T>, const ConvolutionDataGradient& op) {
+  using namespace cpu_kernels;
+  const ConvolutionCall call(Pass::data_gradient, op.params, op.dx, op.weight, op.dy);
   if constexpr (is_half_v<T>) {
-    if (std::is_same_v<T, bfloat16> && !bias && cpu_kernels::run_convolution({cpu_kernels::Pass::data_gradient, c, dx, weight, dy}))
-      return;
-    const cpu_kernels::AsFloat<T> out(dx), in(dy), w(weight), shift(bias ? *bias : Array{});
-    if (bias) shift.read(*bias);
-    convolution_data_gradient<float>(Cpu{}, c, out.array(), in.read(dy).array(), w.read(weight).array(),
-                                     bias ? &shift.array() : nullptr);
-    out.write(dx);
+    if (std::is_same_v<T, bfloat16> && !op.bias && run_convolution(call)) return;
+    const AsFloat<T> dx(op.dx), dy(op.dy), weight(op.weight), bias(op.bias ? *op.bias : Array{});
+    if (op.bias) bias.read(*op.bias);
+    run<Cpu, float>(ConvolutionDataGradient{op.params, dx.array(), dy.read(op.dy).array(), weight.read(op.weight).array(),
+                                            op.bias ? &bias.array() : nullptr});
+    dx.write(op.dx);
   } else {
-    if (!std::is_same_v<T, float> || !cpu_kernels::run_convolution({cpu_kernels::Pass::data_gradient, c, dx, weight, dy}))
-      cpu_kernels::convolve_data_gradient<T>(cpu_kernels::Window(c, dx, weight, dy), dx.as<T>(), dy.as<T>(), weight.as<T>());
-    if (bias) cpu_kernels::add_to_rows<T>(dx.as<T>(), dx.numel / dx.dims[1], dx.dims[1], bias->as<const T>());
+    if (!std::is_same_v<T, float> || !run_convolution(call)) convolve_data_gradient<T>(call);
+    const Index channels = call.channels();
+    if (op.bias) matmul_detail::add_bias<T>(op.dx.as<T>(), op.dx.numel / channels, channels, channels, op.bias->as<const T>());
   }
 }
 
 template <class T>
-void convolution_weight_gradient(Cpu, const Convolution& c, const Array& dweight, const Array* dbias, const Array& x,
-                                 const Array& dy) {
-  if (dbias) cpu_kernels::sum_channels<T>(*dbias, dy);
+void kernel(On<Cpu>, Types<T>, const ConvolutionWeightGradient& op) {
+  using namespace cpu_kernels;
+  const ConvolutionCall call(Pass::weight_gradient, op.params, op.x, op.dweight, op.dy);
+  if (op.dbias) sum_channels<T>(*op.dbias, op.dy);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
-    if (cpu_kernels::run_convolution({cpu_kernels::Pass::weight_gradient, c, x, dweight, dy})) return;
+    if (run_convolution(call)) return;
   if constexpr (is_half_v<T>) {
-    const cpu_kernels::AsFloat<T> out(dweight), in(x), g(dy);
-    convolution_weight_gradient<float>(Cpu{}, c, out.array(), nullptr, in.read(x).array(), g.read(dy).array());
-    out.write(dweight);
+    const AsFloat<T> dweight(op.dweight), x(op.x), dy(op.dy);
+    run<Cpu, float>(ConvolutionWeightGradient{op.params, dweight.array(), nullptr, x.read(op.x).array(), dy.read(op.dy).array()});
+    dweight.write(op.dweight);
   } else {
-    cpu_kernels::convolve_weight_gradient<T>(cpu_kernels::Window(c, x, dweight, dy), dweight.as<T>(), x.as<T>(), dy.as<T>());
+    convolve_weight_gradient<T>(call);
   }
 }
 

@@ -37,7 +37,7 @@ void pack(Index depth, Index width, Index strip, const T* from, Index down, Inde
 
 /// c[i …, j …): one tile of one matrix.
 template <class T>
-[[gnu::noinline]] void blocked_tile(const MatMul<T>& p, Index i, Index j) {
+[[gnu::noinline]] void blocked_tile(const MatrixProduct<T>& p, Index i, Index j) {
   using B = Blocks<T>;
   using S = sum_t<T>;
   constexpr Index a_size = B::tile_rows * B::depth, b_size = B::tile_columns * B::depth;
@@ -45,12 +45,12 @@ template <class T>
   const Scratch<S> scratch(a_size + b_size + c_size);
   S *a = scratch.get(), *b = a + a_size, *sums = b + b_size;
 
-  const Index rows = std::min(B::tile_rows, p.m - i), columns = std::min(B::tile_columns, p.n - j);
+  const Index rows = std::min(B::tile_rows, p.m() - i), columns = std::min(B::tile_columns, p.n() - j);
   std::fill_n(sums, c_size, S(0));
-  for (Index l = 0; l < p.k; l += B::depth) {
-    const Index depth = std::min(B::depth, p.k - l);
-    pack(depth, rows, B::rows, p.a + i * p.a_row + l * p.a_col, p.a_col, p.a_row, a);
-    pack(depth, columns, B::columns, p.b + l * p.b_row + j * p.b_col, p.b_row, p.b_col, b);
+  for (Index l = 0; l < p.k(); l += B::depth) {
+    const Index depth = std::min(B::depth, p.k() - l);
+    pack(depth, rows, B::rows, p.a.data + i * p.a.row + l * p.a.column, p.a.column, p.a.row, a);
+    pack(depth, columns, B::columns, p.b.data + l * p.b.row + j * p.b.column, p.b.row, p.b.column, b);
     S* at = sums;
     for (Index v = 0; v < columns; v += B::columns)
       for (Index u = 0; u < rows; u += B::rows, at += block)
@@ -65,10 +65,10 @@ template <class T>
 
 /// One matrix of a batch. The tiles are split by shape alone, so the result does not depend on the number of threads.
 template <class T>
-void blocked_matmul(const MatMul<T>& p) {
+void blocked_matmul(const MatrixProduct<T>& p) {
   using B = Blocks<T>;
-  const Index across = (p.n + B::tile_columns - 1) / B::tile_columns;
-  const Index down = (p.m + B::tile_rows - 1) / B::tile_rows;
+  const Index across = (p.n() + B::tile_columns - 1) / B::tile_columns;
+  const Index down = (p.m() + B::tile_rows - 1) / B::tile_rows;
   parallel_for(across * down, 1, [&](Index begin, Index end) {
     for (Index t = begin; t < end; ++t) blocked_tile(p, t / across * B::tile_rows, t % across * B::tile_columns);
   });

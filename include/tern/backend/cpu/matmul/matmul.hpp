@@ -19,59 +19,42 @@ namespace matmul_detail {
 inline constexpr Index serial_work = 65536;
 
 template <class T>
-Index work(const MatMul<T>& p) {
-  return p.m * p.n * p.k;
+Index work(const MatrixProduct<T>& p) {
+  return p.m() * p.n() * p.k();
 }
 
 /// True where plain loops are the fastest.
 template <class T>
-bool is_small(const MatMul<T>& p) {
-  return work(p) <= (p.n < lanes<T> ? 2048 : 4096) || p.m * p.n == 1;
+bool is_small(const MatrixProduct<T>& p) {
+  return work(p) <= (p.n() < lanes<T> ? 2048 : 4096) || p.m() * p.n() == 1;
 }
 
 template <class T>
-int useful_threads(const MatMul<T>& p) {
+int useful_threads(const MatrixProduct<T>& p) {
   return work(p) <= serial_work ? 1 : num_threads();
 }
 
-/// A factor as oneDNN takes it: one stride is 1, the other at least the size that it steps over.
-struct Factor {
-  Index rows, columns, row, column;
-
-  Factor(Index r, Index c, Index row_stride, Index column_stride)
-      : rows(r), columns(c), row(row_stride), column(column_stride) {
-    // The stride of a dimension of size 1 says nothing.
-    if (columns == 1) column = 1;
-    if (rows == 1) row = column == 1 ? columns : 1;
-  }
-  bool transposed() const { return column != 1; }
-  bool dense() const { return column == 1 ? row >= columns : row == 1 && column >= rows; }
-  Index leading() const { return transposed() ? column : row; }
-};
+/// A factor as oneDNN takes it: where a dimension of size 1 may have any stride, the one that makes it dense.
 template <class T>
-Factor factor_a(const MatMul<T>& p) {
-  return {p.m, p.k, p.a_row, p.a_col};
-}
-template <class T>
-Factor factor_b(const MatMul<T>& p) {
-  return {p.k, p.n, p.b_row, p.b_col};
+Factor<T> plain(Factor<T> f) {
+  if (f.columns == 1) f.column = 1;
+  if (f.rows == 1) f.row = f.column == 1 ? f.columns : 1;
+  return f;
 }
 
 /// A factor's copy as float, without gaps, along whichever of its strides is the smaller.
 struct DenseCopy {
-  bool transposed;
-  Index row, column;
   Scratch<float> data;
+  Factor<float> factor;
 
   template <class T>
-  [[gnu::noinline, gnu::cold]] DenseCopy(const Factor& f, const T* from)
-      : transposed(f.row < f.column),
-        row(transposed ? 1 : f.columns),
-        column(transposed ? f.rows : 1),
-        data(f.rows * f.columns) {
+  [[gnu::noinline, gnu::cold]] explicit DenseCopy(const Factor<T>& f) : data(f.rows * f.columns) {
+    const bool transposed = f.row < f.column;
     const Index lines = transposed ? f.columns : f.rows, length = transposed ? f.rows : f.columns;
     const Index down = transposed ? f.column : f.row, along = transposed ? f.row : f.column;
-    float* to = data.get();
+    const T* const from = f.data;
+    float* const to = data.get();
+    factor = {to, f.rows, f.columns, transposed ? 1 : length, transposed ? length : 1};
     parallel_for(lines, std::max<Index>(1, 16384 / length), [=](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)
         for (Index j = 0; j < length; ++j) to[i * length + j] = from[i * down + j * along];
@@ -79,33 +62,30 @@ struct DenseCopy {
   }
 };
 
-/// epilogue(c + bias), where sums holds the product so far (c itself, it may be).
+/// c = sums, + c if accumulating, + bias, where sums holds rows of a result (c itself, it may be).
 template <class T, class S>
-void finish(MatMul<T> p, const S* sums, Index sums_row) {
-  parallel_for(p.m, std::max<Index>(1, 16384 / p.n), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) store(p, i, 0, p.n, sums + i * sums_row);
+void finish(const MatrixProduct<T>& p, Index rows, Index columns, const S* sums, Index sums_row) {
+  parallel_for(rows, std::max<Index>(1, 16384 / columns), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) store(p, i, 0, columns, sums + i * sums_row);
   });
 }
 
-/// epilogue(c + bias) in place; where the bias is in c already, without it.
+/// Adds a bias to rows of c.
 template <class T>
-[[gnu::noinline]] void finish_in_place(MatMul<T> p, const T* bias) {
-  p.accumulate = false;
-  p.bias = bias;
-  if (bias || p.epilogue != Epilogue::none) finish(p, p.c, p.c_row);
+[[gnu::noinline]] void add_bias(T* c, Index rows, Index columns, Index row, const T* bias) {
+  finish(MatrixProduct<T>{.c = c, .c_row = row, .bias = bias}, rows, columns, c, row);
 }
 
 /// A new oneDNN primitive for one matrix of p.
 template <class T>
-[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatMul<T>& p, const Factor& a,
-                                                  const Factor& b) {
+[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatrixProduct<T>& p, const Factor<T>& a,
+                                                  const Factor<T>& b) {
   using namespace detail::onednn;
   constexpr DType type = dtype_of<T>;
-  const MemoryDesc a_desc(type, {p.m, p.k}, {a.row, a.column}), b_desc(type, {p.k, p.n}, {b.row, b.column});
-  const MemoryDesc c_desc(type, {p.m, p.n}, {p.c_row, 1}), bias_desc(type, {1, p.n}, {p.n, 1});
+  const MemoryDesc a_desc(type, {p.m(), p.k()}, {a.row, a.column}), b_desc(type, {p.k(), p.n()}, {b.row, b.column});
+  const MemoryDesc c_desc(type, {p.m(), p.n()}, {p.c_row, 1}), bias_desc(type, {1, p.n()}, {p.n(), 1});
   PostOps ops;
   if (p.accumulate) ops.sum();
-  if (p.epilogue == Epilogue::gelu) ops.eltwise(dnnl_eltwise_gelu_erf);
   const Desc bias = p.bias ? bias_desc.get() : nullptr;
   return new Primitive(key, matmul_desc(a_desc, b_desc, bias, c_desc, Attributes(ops)),
                        {{DNNL_ARG_SRC, a_desc.get()},
@@ -114,95 +94,109 @@ template <class T>
                         {DNNL_ARG_BIAS, bias}});
 }
 
-/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it. oneDNN's relu turns a NaN into
-/// 0, so that one is not left to it.
+/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it.
 template <class T>
-bool run_primitive(const MatMul<T>& p, const Factor& a, const Factor& b) {
+bool run_primitive(const MatrixProduct<T>& p, const Factor<T>& a, const Factor<T>& b) {
   using namespace detail::onednn;
   const ThreadLease lease(useful_threads(p));
-  const Key key('m', int(dtype_of<T>), p.m, p.n, p.k, a.row, a.column, b.row, b.column, p.c_row, p.bias != nullptr,
-                p.epilogue == Epilogue::gelu, p.accumulate, lease.count());
+  const Key key('m', int(dtype_of<T>), p.m(), p.n(), p.k(), a.row, a.column, b.row, b.column, p.c_row, p.bias != nullptr,
+                p.accumulate, lease.count());
   const Leased primitive(key, [&] { return make_primitive(key, p, a, b); });
   if (!primitive->usable()) return false;
-  if (p.bias) primitive->run({p.a, p.b, p.c, p.bias});
-  else primitive->run({p.a, p.b, p.c});
-  if (p.epilogue == Epilogue::relu) finish_in_place<T>(p, nullptr);
+  if (p.bias) primitive->run({a.data, b.data, p.c, p.bias});
+  else primitive->run({a.data, b.data, p.c});
   return true;
 }
 
-void one_matmul_of_copies(MatMul<float> p, const Factor& a, const Factor& b);
+void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b);
 
-inline void one_matmul(const MatMul<float>& p) {
+inline void one_matmul(const MatrixProduct<float>& p) {
   if (is_small(p)) return small_matmul(p);
-  const Factor a = factor_a(p), b = factor_b(p);
+  const Factor<float> a = plain(p.a), b = plain(p.b);
   if (!a.dense() || !b.dense()) return one_matmul_of_copies(p, a, b);
   // Of oneDNN's two ways the primitive is faster by up to 1.6 where b is transposed, as in x Wᵀ; dnnl_sgemm by up to 5
   // for a few rows or columns, and elsewhere a little.
-  const bool thin = p.m < 8 || p.n < 8;
-  if (((b.transposed() && !thin) || p.epilogue == Epilogue::gelu) && run_primitive(p, a, b)) return;
+  const bool thin = p.m() < 8 || p.n() < 8;
+  if (b.transposed() && !thin && run_primitive(p, a, b)) return;
   {
     const ThreadLease lease(useful_threads(p));
     detail::onednn::start();
     const char a_order = a.transposed() ? 'T' : 'N', b_order = b.transposed() ? 'T' : 'N';
-    detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m, p.n, p.k, 1, p.a, a.leading(), p.b, b.leading(),
+    detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m(), p.n(), p.k(), 1, a.data, a.leading(), b.data, b.leading(),
                                                    p.accumulate ? 1 : 0, p.c, p.c_row));
   }
-  finish_in_place(p, p.bias);
+  if (p.bias) add_bias(p.c, p.m(), p.n(), p.c_row, p.bias);
 }
 
-[[gnu::noinline, gnu::cold]] inline void one_matmul_of_copies(MatMul<float> p, const Factor& a, const Factor& b) {
+[[gnu::noinline, gnu::cold]] inline void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b) {
   const bool copy_a = !a.dense();
-  const DenseCopy copy = copy_a ? DenseCopy(a, p.a) : DenseCopy(b, p.b);
-  if (copy_a) p.a = copy.data.get(), p.a_row = copy.row, p.a_col = copy.column;
-  else p.b = copy.data.get(), p.b_row = copy.row, p.b_col = copy.column;
+  const DenseCopy copy(copy_a ? a : b);
+  (copy_a ? p.a : p.b) = copy.factor;
   one_matmul(p);
 }
 
 /// The 16-bit types, where oneDNN has nothing for them by way of float.
 template <class T>
   requires is_half_v<T>
-void one_matmul(const MatMul<T>& p) {
+void one_matmul(const MatrixProduct<T>& p) {
   if (is_small(p)) return small_matmul(p);
-  const Factor a = factor_a(p), b = factor_b(p);
+  const Factor<T> a = plain(p.a), b = plain(p.b);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (a.dense() && b.dense() && run_primitive(p, a, b)) return;
-  const DenseCopy x(a, p.a), y(b, p.b);
-  const Scratch<float> sums(p.m * p.n);
-  one_matmul(MatMul<float>{.m = p.m, .n = p.n, .k = p.k, .a = x.data.get(), .a_row = x.row, .a_col = x.column,
-                           .b = y.data.get(), .b_row = y.row, .b_col = y.column, .c = sums.get(), .c_row = p.n});
-  finish(p, static_cast<const float*>(sums.get()), p.n);
+  const DenseCopy x(a), y(b);
+  const Scratch<float> sums(p.m() * p.n());
+  one_matmul(MatrixProduct<float>{.a = x.factor, .b = y.factor, .c = sums.get(), .c_row = p.n()});
+  finish(p, p.m(), p.n(), static_cast<const float*>(sums.get()), p.n());
 }
 
 template <class T>
-void one_matmul(const MatMul<T>& p) {
+void one_matmul(const MatrixProduct<T>& p) {
   if (is_small(p)) small_matmul(p);
   else blocked_matmul(p);
+}
+
+/// All matrices of a batch.
+template <class T>
+void multiply(MatrixProduct<T> p) {
+  if (p.m() == 0 || p.n() == 0) return;
+  if (p.b.batch == 0 && p.a.batch == p.m() * p.a.row && p.c_batch == p.m() * p.c_row) {  // one tall product
+    p.a.rows *= p.matrices;
+    p.matrices = 1;
+  }
+  const auto some = [&p](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      MatrixProduct<T> one = p;
+      one.a.data += i * p.a.batch;
+      one.b.data += i * p.b.batch;
+      one.c += i * p.c_batch;
+      one_matmul(one);
+    }
+  };
+  // Small matrices are shared out among the threads; large ones are done in turn, each by all threads.
+  const Index each = work(p) + 1;
+  if (each > 16 * serial_work) some(0, p.matrices);
+  else parallel_for(p.matrices, std::max<Index>(1, serial_work / each), some);
+}
+
+template <class T>
+Factor<T> factor(const Array& a) {
+  const int last = a.ndim - 1;
+  return {a.as<const T>(), a.dims[last - 1], a.dims[last], a.strides[last - 1], a.strides[last], batch_stride(a)};
 }
 
 }  // namespace matmul_detail
 
 template <class T>
-void matmul(Cpu, const MatMul<T>& product) {
+void kernel(On<Cpu>, Types<T>, const MatMul& op) {
   using namespace matmul_detail;
-  MatMul<T> p = product;
-  if (p.m == 0 || p.n == 0) return;
-  if (p.b_batch == 0 && p.a_batch == p.m * p.a_row && p.c_batch == p.m * p.c_row) {  // one tall product
-    p.m *= p.batch;
-    p.batch = 1;
-  }
-  const auto one = [&p](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      MatMul<T> q = p;
-      q.a += i * p.a_batch;
-      q.b += i * p.b_batch;
-      q.c += i * p.c_batch;
-      one_matmul(q);
-    }
-  };
-  // Small matrices are shared out among the threads; large ones are done in turn, each by all threads.
-  const Index each = work(p) + 1;
-  if (each > 16 * serial_work) one(0, p.batch);
-  else parallel_for(p.batch, std::max<Index>(1, serial_work / each), one);
+  multiply(MatrixProduct<T>{.matrices = batch_size(op),
+                      .a = factor<T>(op.a),
+                      .b = factor<T>(op.b),
+                      .c = op.c.as<T>(),
+                      .c_row = op.c.strides[op.c.ndim - 2],
+                      .c_batch = batch_stride(op.c),
+                      .bias = op.bias ? op.bias->as<const T>() : nullptr,
+                      .accumulate = op.accumulate});
 }
 
 }  // namespace backend

@@ -3,11 +3,11 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include <cmath>
+#include <concepts>
 #include <cstring>
 
 #include "../../../core/dtype.hpp"
-#include "../../matmul.hpp"
+#include "../../../core/error.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -87,27 +87,40 @@ template <class T, int R, int U, bool add>
     }
 }
 
-template <class S>
-[[gnu::noinline]] void gelu(S* x, int n) {
-  for (int i = 0; i < n; ++i) x[i] *= S(0.5) * (1 + std::erf(x[i] * S(0.70710678118654752)));
-}
+/// A factor of a product: a matrix of any strides, and the step to the batch's next.
+template <class T>
+struct Factor {
+  const T* data = nullptr;
+  Index rows = 0, columns = 0, row = 0, column = 1, batch = 0;
 
-/// c[i, j … j + W) of a batch's matrix = epilogue(c if accumulating + sums + bias).
+  bool transposed() const { return column != 1; }
+  /// Whether one stride is 1, the other at least the size that it steps over, as oneDNN takes it.
+  bool dense() const { return column == 1 ? row >= columns : row == 1 && column >= rows; }
+  Index leading() const { return transposed() ? column : row; }
+};
+
+/// The contract's product as the CPU multiplies: c's columns are adjacent.
+template <class T>
+struct MatrixProduct {
+  Index matrices = 1;
+  Factor<T> a = {}, b = {};
+  T* c = nullptr;
+  Index c_row = 0, c_batch = 0;
+  const T* bias = nullptr;  // or null
+  bool accumulate = false;
+
+  Index m() const { return a.rows; }
+  Index n() const { return b.columns; }
+  Index k() const { return a.columns; }
+};
+
+/// c[i, j … j + W) of a batch's matrix = sums, + c if accumulating, + bias.
 template <int W, class T>
-[[gnu::always_inline]] inline void store(const MatMul<T>& p, Index i, Index j, Lanes<T, W> sums) {
+[[gnu::always_inline]] inline void store(const MatrixProduct<T>& p, Index i, Index j, Lanes<T, W> sums) {
   using S = sum_t<T>;
   T* to = p.c + i * p.c_row + j;
   if (p.accumulate) sums += load<W>(to);
   if (p.bias) sums += load<W>(p.bias + j);
-  if constexpr (is_floating_v<T>) {
-    if (p.epilogue == Epilogue::relu) sums = sums <= 0 ? Lanes<T, W>{} : sums;  // a NaN stays
-    if (p.epilogue == Epilogue::gelu) {
-      S each[W];
-      std::memcpy(each, &sums, sizeof each);
-      gelu(each, W);
-      std::memcpy(&sums, each, sizeof each);
-    }
-  }
   if constexpr (sizeof(T) == sizeof(S)) std::memcpy(to, &sums, sizeof sums);
   else if constexpr (W == 1) *to = T(sums);
   else
@@ -116,7 +129,7 @@ template <int W, class T>
 
 /// The same for a run of sums in memory, which may be c itself.
 template <class T, class S>
-void store(const MatMul<T>& p, Index i, Index j, Index columns, const S* sums) {
+void store(const MatrixProduct<T>& p, Index i, Index j, Index columns, const S* sums) {
   constexpr int W = lanes<T>;
   Index l = 0;
   for (; l + W <= columns; l += W) store<W>(p, i, j + l, load<W>(sums + l));

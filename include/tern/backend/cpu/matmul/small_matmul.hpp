@@ -13,11 +13,11 @@ namespace matmul_detail {
 
 /// c[i … i + R, j … j + W): the sums stay in R registers.
 template <int R, int W, class T>
-void small_tile(const MatMul<T>& p, Index i, Index j) {
+void small_tile(const MatrixProduct<T>& p, Index i, Index j) {
   Lanes<T, W> sums[R] = {};
-  const T *a = p.a + i * p.a_row, *b = p.b + j * p.b_col;
-  const Index a_row = p.a_row, a_col = p.a_col, b_row = p.b_row, b_col = p.b_col;
-  for (Index l = 0; l < p.k; ++l, a += a_col, b += b_row) {
+  const T *a = p.a.data + i * p.a.row, *b = p.b.data + j * p.b.column;
+  const Index a_row = p.a.row, a_col = p.a.column, b_row = p.b.row, b_col = p.b.column;
+  for (Index l = 0; l < p.k(); ++l, a += a_col, b += b_row) {
     const auto row = load<W>(b, b_col);
     const T* at = a;
 #pragma GCC unroll 8
@@ -30,11 +30,11 @@ void small_tile(const MatMul<T>& p, Index i, Index j) {
 }
 
 template <int W, class T>
-Index small_columns(const MatMul<T>& p, Index j) {
-  for (; j + W <= p.n; j += W) {
+Index small_columns(const MatrixProduct<T>& p, Index j) {
+  for (; j + W <= p.n(); j += W) {
     Index i = 0;
-    for (; i + 8 <= p.m; i += 8) small_tile<8, W>(p, i, j);
-    for (; i < p.m; ++i) small_tile<1, W>(p, i, j);
+    for (; i + 8 <= p.m(); i += 8) small_tile<8, W>(p, i, j);
+    for (; i < p.m(); ++i) small_tile<1, W>(p, i, j);
   }
   return j;
 }
@@ -66,17 +66,17 @@ sum_t<T> dot(Index k, const T* a, const T* b) {
 
 /// True if both factors are dense along k and there are few products of vectors to do.
 template <class T>
-bool is_dots(const MatMul<T>& p) {
-  return p.a_col == 1 && p.b_row == 1 && (p.m < 4 || p.n < 4);
+bool is_dots(const MatrixProduct<T>& p) {
+  return p.a.column == 1 && p.b.row == 1 && (p.m() < 4 || p.n() < 4);
 }
 
 /// One matrix of a batch.
 template <class T>
-void small_matmul(const MatMul<T>& p) {
+void small_matmul(const MatrixProduct<T>& p) {
   if (is_dots(p)) {
-    for (Index i = 0; i < p.m; ++i)
-      for (Index j = 0; j < p.n; ++j)
-        store<1>(p, i, j, dot(p.k, p.a + i * p.a_row, p.b + j * p.b_col));
+    for (Index i = 0; i < p.m(); ++i)
+      for (Index j = 0; j < p.n(); ++j)
+        store<1>(p, i, j, dot(p.k(), p.a.data + i * p.a.row, p.b.data + j * p.b.column));
     return;
   }
   Index j = small_columns<lanes<T>>(p, 0);

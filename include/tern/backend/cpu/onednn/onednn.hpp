@@ -126,13 +126,6 @@ class PostOps {
     check("dnnl_post_ops_append_sum", dnnl_post_ops_append_sum(ops_, 1));
 #endif
   }
-  [[gnu::noinline, gnu::cold]] void eltwise(dnnl_alg_kind_t algorithm) {
-#if DNNL_VERSION_MAJOR >= 3
-    check("dnnl_post_ops_append_eltwise", dnnl_post_ops_append_eltwise(ops_, algorithm, 0, 0));
-#else
-    check("dnnl_post_ops_append_eltwise", dnnl_post_ops_append_eltwise(ops_, 1, algorithm, 0, 0));
-#endif
-  }
   const_dnnl_post_ops_t get() const { return ops_; }
 
  private:

@@ -7,13 +7,14 @@
 #include <string_view>
 #include <utility>
 
+#include "../convolution/convolution_call.hpp"
 #include "onednn.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace detail::onednn {
 
-/// Which of the three convolutions between input, weights and output is computed.
-enum class Pass { forward, data_gradient, weight_gradient };
+using backend::ConvParams;
+using backend::cpu_kernels::Pass;
 
 /// By what numbers a pass's primitive knows its operands.
 struct ConvolutionArguments {
@@ -24,16 +25,6 @@ struct ConvolutionArguments {
         y(pass == Pass::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST) {}
 };
 
-/// A convolution's operands; bias may be null.
-struct ConvolutionDescs {
-  Desc x, weight, bias, y;
-};
-
-/// Where a window stands. oneDNN's dilation counts the elements that are left out.
-struct ConvolutionSteps {
-  dnnl_dims_t stride, padding, dilation;
-};
-
 /// True if a descriptor's kernel has a name that begins so: jit:avx512_core, brgconv:avx512_core.
 inline bool is_kernel(const_dnnl_primitive_desc_t desc, std::string_view begin) {
   const char* name = "";
@@ -41,41 +32,45 @@ inline bool is_kernel(const_dnnl_primitive_desc_t desc, std::string_view begin) 
   return std::string_view(name).starts_with(begin);
 }
 
-/// The descriptor of a convolution, or null if oneDNN has none for these types and sizes. hint is that of the forward
-/// pass, null for itself. With jit it is oneDNN's older kernel of that name, if there is one behind the first.
-[[gnu::noinline, gnu::cold]] inline dnnl_primitive_desc_t convolution_desc(Pass pass, const ConvolutionDescs& d,
-                                                                           const ConvolutionSteps& s,
-                                                                           const Attributes& attributes,
+/// The descriptor of a convolution, or null if oneDNN has none for these types and sizes. bias may be null; hint is that of the
+/// forward pass, null for itself. With jit it is oneDNN's older kernel of that name, if there is one behind the first.
+[[gnu::noinline, gnu::cold]] inline dnnl_primitive_desc_t convolution_desc(Pass pass, const ConvParams& params, Desc x, Desc weight,
+                                                                           Desc bias, Desc y, const Attributes& attributes,
                                                                            dnnl_primitive_desc_t hint, bool jit) {
+  dnnl_dims_t stride, padding, dilation;
+  for (int i = 0; i < params.dims; ++i) {
+    stride[i] = params.stride[i], padding[i] = params.padding[i];
+    dilation[i] = params.dilation[i] - 1;  // oneDNN counts the elements that are left out
+  }
   constexpr dnnl_alg_kind_t algorithm = dnnl_convolution_direct;
   dnnl_primitive_desc_t desc = nullptr, other = nullptr;
   dnnl_status_t status;
 #if DNNL_VERSION_MAJOR >= 3
   if (pass == Pass::forward)
-    status = dnnl_convolution_forward_primitive_desc_create(&desc, engine(), dnnl_forward_training, algorithm, d.x,
-                                                            d.weight, d.bias, d.y, s.stride, s.dilation, s.padding,
-                                                            s.padding, attributes.get());
+    status = dnnl_convolution_forward_primitive_desc_create(&desc, engine(), dnnl_forward_training, algorithm, x,
+                                                            weight, bias, y, stride, dilation, padding,
+                                                            padding, attributes.get());
   else if (pass == Pass::data_gradient)
     status =
-        dnnl_convolution_backward_data_primitive_desc_create(&desc, engine(), algorithm, d.x, d.weight, d.y, s.stride,
-                                                             s.dilation, s.padding, s.padding, hint, attributes.get());
+        dnnl_convolution_backward_data_primitive_desc_create(&desc, engine(), algorithm, x, weight, y, stride,
+                                                             dilation, padding, padding, hint, attributes.get());
   else
-    status = dnnl_convolution_backward_weights_primitive_desc_create(&desc, engine(), algorithm, d.x, d.weight, d.bias,
-                                                                     d.y, s.stride, s.dilation, s.padding, s.padding,
+    status = dnnl_convolution_backward_weights_primitive_desc_create(&desc, engine(), algorithm, x, weight, bias,
+                                                                     y, stride, dilation, padding, padding,
                                                                      hint, attributes.get());
   if (jit && status == dnnl_success && dnnl_primitive_desc_clone(&other, desc) == dnnl_success)
     while (is_kernel(other, "brgconv") && dnnl_primitive_desc_next_impl(other) == dnnl_success) continue;
 #else
   dnnl_convolution_desc_t c;
   if (pass == Pass::forward)
-    status = dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_training, algorithm, d.x, d.weight, d.bias,
-                                                        d.y, s.stride, s.dilation, s.padding, s.padding);
+    status = dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_training, algorithm, x, weight, bias,
+                                                        y, stride, dilation, padding, padding);
   else if (pass == Pass::data_gradient)
-    status = dnnl_dilated_convolution_backward_data_desc_init(&c, algorithm, d.x, d.weight, d.y, s.stride, s.dilation,
-                                                              s.padding, s.padding);
+    status = dnnl_dilated_convolution_backward_data_desc_init(&c, algorithm, x, weight, y, stride, dilation,
+                                                              padding, padding);
   else
-    status = dnnl_dilated_convolution_backward_weights_desc_init(&c, algorithm, d.x, d.weight, d.bias, d.y, s.stride,
-                                                                 s.dilation, s.padding, s.padding);
+    status = dnnl_dilated_convolution_backward_weights_desc_init(&c, algorithm, x, weight, bias, y, stride,
+                                                                 dilation, padding, padding);
   if (status == dnnl_success) status = dnnl_primitive_desc_create(&desc, &c, attributes.get(), engine(), hint);
   dnnl_primitive_desc_iterator_t kernels;
   if (jit && status == dnnl_success &&

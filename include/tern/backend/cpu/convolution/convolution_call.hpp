@@ -1,0 +1,54 @@
+// The three passes of a convolution as one: what the CPU's ways to compute it choose by, and work on.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include <algorithm>
+
+#include "../../convolution.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend {
+namespace cpu_kernels {
+
+/// Which of the three convolutions between input, weights and output is computed.
+enum class Pass { forward, data_gradient, weight_gradient };
+
+/// A convolution: of x, weight and y the pass writes one. bias and residual may be null. Of the dimensions that it lacks, sizes
+/// and steps are 1.
+struct ConvolutionCall {
+  Pass pass;
+  ConvParams params;
+  const Array &x, &weight, &y;
+  const Array *bias, *residual;
+  bool relu;
+  Index in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
+
+  [[gnu::noinline]] ConvolutionCall(Pass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
+                                    const Array* shift = nullptr, const Array* added = nullptr, bool cut = false)
+      : pass(p), params(how), x(input), weight(weights), y(output), bias(shift), residual(added), relu(cut) {
+    for (int i = 0; i < params.dims; ++i) in[i] = x.dims[2 + i], out[i] = y.dims[2 + i], kernel[i] = weight.dims[2 + i];
+    for (int i = params.dims; i < 3; ++i) params.stride[i] = params.dilation[i] = 1, params.padding[i] = 0;
+  }
+  Index images() const { return x.dims[0]; }
+  Index channels() const { return x.dims[1]; }
+  Index out_channels() const { return y.dims[1]; }
+  Index in_pixels() const { return in[0] * in[1] * in[2]; }
+  Index out_pixels() const { return out[0] * out[1] * out[2]; }
+  Index group_in() const { return channels() / params.groups; }
+  Index group_out() const { return out_channels() / params.groups; }
+  /// What one output channel is the sum of.
+  Index depth() const { return kernel[0] * kernel[1] * kernel[2] * group_in(); }
+  /// Whether each output pixel's window is the input's pixel in its place.
+  bool pointwise() const {
+    for (int i = 0; i < 3; ++i)
+      if (kernel[i] != 1 || params.stride[i] != 1 || params.padding[i] != 0) return false;
+    return true;
+  }
+  /// Whether something is done to y behind the bias.
+  bool ends() const { return relu || residual; }
+};
+
+}  // namespace cpu_kernels
+}  // namespace backend
+}  // namespace tern
