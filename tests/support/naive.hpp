@@ -3,6 +3,7 @@
 // are.
 #pragma once
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "tern/backend/copy.hpp"
@@ -12,6 +13,7 @@
 #include "tern/backend/range.hpp"
 #include "tern/backend/reduce.hpp"
 #include "tern/backend/update.hpp"
+#include "tern/core/element_error.hpp"
 #include "tern/device/device.hpp"
 #include "tern/expr/lanes.hpp"
 #include "tern/expr/math.hpp"
