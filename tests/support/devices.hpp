@@ -8,11 +8,14 @@
 #include "naive_indexing.hpp"
 #include "naive_order.hpp"
 #include "naive_rows.hpp"
+#include "remote.hpp"
 
 // For tests that give a kernel the host's own memory.
 #define TERN_TEST_HOST_DEVICES tern::Cpu, tern_test::Naive
 #if defined(TERN_TESTS_ON_CUDA)
 #define TERN_TEST_DEVICES tern::Cuda
+#elif defined(TERN_TESTS_ON_REMOTE)
+#define TERN_TEST_DEVICES tern_test::Remote
 #else
 #define TERN_TEST_DEVICES tern::Cpu, tern_test::Naive
 #endif

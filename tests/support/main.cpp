@@ -5,6 +5,7 @@
 #include <cstdio>
 #if defined(TERN_CUDA_EMULATOR)
 #include "support/emulator.hpp"
+#include "support/ordinal.hpp"
 #endif
 
 namespace {
@@ -31,6 +32,7 @@ CATCH_REGISTER_LISTENER(CountCases)
 int main(int argc, char** argv) {
 #if defined(TERN_CUDA_EMULATOR)
   tern_test::use_emulated_cuda();
+  tern_test::use_test_ordinal();
 #endif
   Catch::Session session;
   if (const int status = session.applyCommandLine(argc, argv)) return status;

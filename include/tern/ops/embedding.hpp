@@ -158,7 +158,8 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   auto kept = scaled;
   if (padding >= 0) kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
   const auto y =
-      detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept, range_beside(numbers, 0, 1, numbers.numel()), starts, {});
+      detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept,
+                           detail::range_beside(numbers, 0, 1, numbers.numel()), starts, {});
   return to_type(y, Type<T>{}, here);
 }
 template <Device D, Element T>
