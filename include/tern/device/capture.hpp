@@ -20,7 +20,7 @@ class Capture {
   ~Capture() = default;
 };
 /// Null: the thread does not capture.
-inline constinit thread_local Capture* capture = nullptr;
+extern TERN_API constinit thread_local Capture* capture;
 
 /// The graphs that exist.
 class CapturedGraphs {
@@ -32,20 +32,21 @@ class CapturedGraphs {
   ~CapturedGraphs() = default;
 };
 /// Null while there has been no graph.
-inline constinit std::atomic<CapturedGraphs*> captured_graphs{nullptr};
+extern TERN_API constinit std::atomic<CapturedGraphs*> captured_graphs;
 
 /// The rules that refusals give.
 inline constexpr const char* host_waits = "the host waits for the device; item(), cpu() and printing belong behind replay()";
 inline constexpr const char* host_is_read =
     "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before";
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_captured(const char* op, const char* rule) {
-  const Here* const site = outermost_site;
-  fail(op, {"cannot be captured in a graph: ", rule, " (", site ? site->file : "an unknown file", ":", site ? Index(site->line) : 0, ")"});
-}
+[[noreturn]] TERN_API void refuse_captured(const char* op, const char* rule);
 /// Error naming the op, if the thread captures.
 inline void refuse_capture(const char* op, const char* rule) {
   if (capture) [[unlikely]] refuse_captured(op, rule);
 }
 
 }  // namespace tern::detail
+
+#ifndef TERN_COMPILED
+#include "capture.ipp"
+#endif
