@@ -14,7 +14,6 @@ TEST_CASE("host code cannot read the memory of a remote device", "[device]") {
   check_close(values_of(x), std::vector<double>(1000, 3));
   const Ended ended = run_in_fork([&] { return text({double(x.impl()->as<float>()[0])}); });
   CHECK_FALSE(ended.well);
-  CHECK(ended.output == "");
 }
 
 TEST_CASE("a guard chooses the device of its kind that a thread makes new tensors on", "[device]") {

@@ -64,7 +64,7 @@ class Reference {
     row_ = nlohmann::json::parse(file).at(model);
   }
 
-  X images() const { return formula_tensor<T>("input", shape(row_["input"])).to(D{}); }
+  X images() const { return formula_tensor<T>("input", shape(row_["input"])).to(tern::detail::current_device<D>()); }
 
   /// Gives the model the formula's weights. Its names and shapes must be the recorded ones, but for
   /// num_batches_tracked.

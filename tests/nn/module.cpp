@@ -252,7 +252,7 @@ TEMPLATE_TEST_CASE("to() and clone() keep weights, ties, requires_grad and mode,
     check_tied(net, net.to(bf16), trained);
     check_tied(net, net.to(f16), trained);
     check_tied(net, net.to(f32), trained);
-    check_tied(net, net.to(D{}), trained);
+    check_tied(net, net.to(tern::detail::current_device<D>()), trained);
   }
 }
 

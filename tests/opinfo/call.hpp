@@ -246,7 +246,7 @@ class Call {
       if (is_floating(r.dtype) && round_to_ == tern::DType::float16) value = tern::half(float(value));
       t.data()[i] = static_cast<U>(static_cast<tern::compute_t<U>>(value));
     }
-    return to_device(t, D{});
+    return to_device(t, tern::detail::current_device<D>());
   }
 
   template <class U>

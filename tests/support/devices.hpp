@@ -9,6 +9,7 @@
 #include "naive_indexing.hpp"
 #include "naive_order.hpp"
 #include "naive_rows.hpp"
+#include "remote.hpp"
 
 // For tests that give a kernel the host's own memory.
 #define TERN_TEST_HOST_DEVICES tern::Cpu, tern_test::Naive
@@ -16,6 +17,8 @@
 #define TERN_TEST_DEVICES tern::Cuda
 #elif defined(TERN_TESTS_ON_NAIVE)
 #define TERN_TEST_DEVICES tern_test::Naive
+#elif defined(TERN_TESTS_ON_REMOTE)
+#define TERN_TEST_DEVICES tern_test::Remote
 #else
 #define TERN_TEST_DEVICES tern::Cpu
 #endif

@@ -3,6 +3,7 @@
 // are.
 #pragma once
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "tern/backend/copy.hpp"
@@ -13,6 +14,7 @@
 #include "tern/backend/reduce.hpp"
 #include "tern/backend/refuse.hpp"
 #include "tern/backend/update.hpp"
+#include "tern/core/element_error.hpp"
 #include "tern/device/device.hpp"
 #include "tern/expr/lanes.hpp"
 #include "tern/expr/math.hpp"

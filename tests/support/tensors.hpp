@@ -22,7 +22,7 @@ Tensor<D, T> tensor_of(const std::vector<double>& values, const Shape& shape) {
   const Tensor<Host, T> x = empty<Host, T>(shape);
   REQUIRE(Index(values.size()) == x.numel());
   for (std::size_t i = 0; i < values.size(); ++i) x.data()[i] = T(compute_t<T>(values[i]));
-  return to_device(x, D{});
+  return to_device(x, detail::current_device<D>());
 }
 template <class D, class T = double>
 Tensor<D, T> tensor_of(const std::vector<double>& values) {

@@ -36,7 +36,7 @@ Tensor<D, T> recorded_tensor(const json& c) {
     x.data()[i] =
         T(compute_t<T>(data.is_object() ? double(i) * data["arange"].get<double>() : number(data[std::size_t(i)])));
   }
-  return to_device(x, D{});
+  return to_device(x, detail::current_device<D>());
 }
 
 template <class D, class T>

@@ -59,13 +59,14 @@ struct Training {
     const Tensor<Cpu> x = spread_tensor<Cpu, float>({24, 4}), y = spread_tensor<Cpu, float>({24, 2}, -1, 1);
     const data::TensorDataset set(x, y);
     auto batches = data::loader<Cpu>(set, {.batch_size = 5, .shuffle = true, .seed = 7});
+    const D place = tern::detail::current_device<D>();
     for (; at.epoch <= end.epoch; ++at.epoch, at.batch = 0) {
       batches.set_epoch(at.epoch);
       Index batch = 0;
       for (auto& [input, target] : batches) {
         if (batch++ < at.batch) continue;
         if (at.epoch == end.epoch && at.batch == end.batch) return;
-        const auto difference = net(input.to(D{}).to(Type<T>{})) - target.to(D{}).to(Type<T>{});
+        const auto difference = net(input.to(place).to(Type<T>{})) - target.to(place).to(Type<T>{});
         adam.zero_grad();
         (difference * difference).mean().backward();
         adam.step();

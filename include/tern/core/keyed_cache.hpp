@@ -6,6 +6,8 @@
 #include <mutex>
 #include <type_traits>
 
+#include "config.hpp"
+
 namespace tern::inline TERN_BUILD::detail {
 
 /// A hash of `count` words of 64 bits.

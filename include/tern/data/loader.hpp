@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../core/random.hpp"
+#include "../tensor/pending.hpp"
 #include "dataset.hpp"
 #include "prefetch.hpp"
 
@@ -37,14 +38,19 @@ TERN_API std::vector<Index> epoch_order(Index size, const LoaderOptions& options
 template <Device D, class... T>
 auto start_moving(std::tuple<Tensor<Cpu, T>...> batch, [[maybe_unused]] D device) {
   if constexpr (std::is_same_v<D, Cpu>) return batch;
-  else if constexpr (HostDevice<D>) return std::apply([](const auto&... x) { return std::tuple(x.to(D{})...); }, batch);
-  else return std::apply([&](const auto&... x) { return std::tuple(x.cuda_async(device.ordinal)...); }, batch);
+  else
+    return std::apply(
+        [&](const auto&... x) {
+          if constexpr (AsyncDevice<D>) return std::tuple(tern::detail::copy_async("loader", x, device)...);
+          else return std::tuple(x.to(device)...);
+        },
+        batch);
 }
 /// The batch once it is there, as far as the device's later work can tell.
 template <Device D, class Batch>
 auto finish_moving(Batch&& batch) {
-  if constexpr (HostDevice<D>) return std::move(batch);
-  else return std::apply([](auto&... x) { return std::tuple(x.wait()...); }, batch);
+  if constexpr (AsyncDevice<D>) return std::apply([](auto&... x) { return std::tuple(x.wait()...); }, batch);
+  else return std::move(batch);
 }
 
 }  // namespace detail
@@ -63,7 +69,7 @@ struct ByOptions {};
 template <Device D, class Set, class Samples = ByOptions>
 class Loader {
  public:
-  using Moving = decltype(detail::start_moving(std::declval<const Set&>().batch(std::span<const Index>()), D{}));
+  using Moving = decltype(detail::start_moving(std::declval<const Set&>().batch(std::span<const Index>()), std::declval<D>()));
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
   Loader(Set&& set, const LoaderOptions& options, const Samples& samples = {})

@@ -62,7 +62,7 @@ class StreamLoader {
   using Iterator = decltype(std::declval<Set&>().begin());
   using End = decltype(std::declval<Set&>().end());
   using Sample = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
-  using Moving = decltype(detail::start_moving(std::declval<const Collate&>()(std::vector<Sample>()), D{}));
+  using Moving = decltype(detail::start_moving(std::declval<const Collate&>()(std::vector<Sample>()), std::declval<D>()));
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
   StreamLoader(Set&& set, const LoaderOptions& options, const Collate& collate)

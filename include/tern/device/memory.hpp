@@ -20,6 +20,16 @@ struct MemoryStats {
   Index cached;
 };
 
+/// Frees memory that did not come from the host allocator.
+using Deleter = void (*)(void* memory, void* context);
+
+/// Memory of a device, and how it is given back.
+struct DeviceMemory {
+  void* data;
+  Deleter deleter;
+  void* context;
+};
+
 namespace memory {
 
 // Classes 0..15 hold 64..1024 bytes by 64; then four to each power of two.

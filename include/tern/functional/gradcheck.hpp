@@ -90,10 +90,10 @@ auto of_list(const F& f, std::index_sequence<I...>) {
   return [&f](const DoubleTensors<D>& x) { return f(x[I]...); };
 }
 
-/// Numbers in [0.5, 1.5), all different.
+/// Numbers in [0.5, 1.5), all different, in the shape and on the device of another tensor.
 template <class D>
-Tensor<D, double> varied(const Shape& shape) {
-  const Tensor<D, double> x = empty<D, double>(shape);
+Tensor<D, double> varied_like(const Tensor<D, double>& like) {
+  const Tensor<D, double> x = empty<D, double>(like.shape(), like.device());
   for (Index k = 0; k < x.numel(); ++k) fill_(element(x, k), 0.5 + double(k * 5741 % 9973) / 9973);
   return x;
 }
@@ -120,7 +120,7 @@ template <Device D, class F>
   requires std::is_invocable_v<const F&, const std::vector<Tensor<D, double>>&>
 bool gradgradcheck(const F& f, std::vector<Tensor<D, double>> inputs, GradcheckOptions options = {}) {
   const std::size_t count = inputs.size();
-  inputs.push_back(detail::varied<D>(f(inputs).shape()).requires_grad_());
+  inputs.push_back(detail::varied_like(f(inputs)).requires_grad_());
   for (std::size_t i = 0; i < count; ++i) {
     if (!inputs[i].requires_grad()) continue;
     const auto gradient = [&](const std::vector<Tensor<D, double>>& x) {

@@ -138,7 +138,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   if (padding < -1 || padding >= rows) fail("embedding_bag", {"padding_idx ", padding, " is not one of ", rows, " rows"});
   // Offsets on a device are checked on the host, which waits for them.
   const Tensor<Cpu, Index> given = offsets.defined() ? to_device(offsets, Cpu{}) : Tensor<Cpu, Index>();
-  const Tensor<D, Index> starts = to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), D{});
+  const Tensor<D, Index> starts = to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), x.device());
   const Tensor<D, Index> numbers = reshape(x, {-1}, here).contiguous(here);
   backend::check_range(D{}, "embedding_bag", *numbers.impl(), rows);
   const backend::Bags bags{options.mode, padding};
@@ -158,7 +158,8 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   auto kept = scaled;
   if (padding >= 0) kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
   const auto y =
-      detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept, arange<D>(numbers.numel()), starts, {});
+      detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept,
+                           detail::range_beside(numbers, 0, 1, numbers.numel()), starts, {});
   return to_type(y, Type<T>{}, here);
 }
 template <Device D, Element T>

@@ -16,7 +16,7 @@ namespace tern::inline TERN_BUILD {
 /// What one entry of an index can be.
 template <class D>
 struct TensorIndex {
-  enum class Kind { position, slice, none, ellipsis, positions, mask } kind;
+  enum class Kind { position, slice, none, ellipsis, positions, mask, whole_mask } kind;
   Index position = 0;
   Slice slice{};
   Tensor<D, Index> positions{};
@@ -25,7 +25,7 @@ struct TensorIndex {
   /// One position of a dimension, which is removed; true and false are masks without dimensions.
   template <std::integral I>
   TensorIndex(I i) : kind(Kind::position), position(Index(i)) {
-    if constexpr (std::is_same_v<I, bool>) kind = Kind::mask, mask = full<D, bool>({}, i);
+    if constexpr (std::is_same_v<I, bool>) kind = Kind::whole_mask;
   }
   TensorIndex(Slice s) : kind(Kind::slice), slice(s) {}
   TensorIndex(NoneType) : kind(Kind::none) {}
@@ -37,7 +37,8 @@ struct TensorIndex {
 
   /// How many dimensions it stands for.
   int dims() const {
-    return kind == Kind::mask ? mask.dim() : kind == Kind::none || kind == Kind::ellipsis ? 0 : 1;
+    if (kind == Kind::mask) return mask.dim();
+    return kind == Kind::none || kind == Kind::ellipsis || kind == Kind::whole_mask ? 0 : 1;
   }
 };
 
@@ -128,7 +129,8 @@ class Indexed {
         case Kind::none: view_ = unsqueeze(view_, dim++, here); break;
         case Kind::ellipsis: dim += missing; break;
         case Kind::positions: choose(dim++, 1, entry.positions, entry.positions.dim() > 0); break;
-        case Kind::mask: dim += choose_by_mask(op, dim, entry.mask, here);
+        case Kind::mask: dim += choose_by_mask(op, dim, entry.mask, here); break;
+        case Kind::whole_mask: dim += choose_by_mask(op, dim, full<D, bool>({}, entry.position != 0, x.device()), here);
       }
     }
     if (!has_tensors()) return;

@@ -11,47 +11,47 @@ namespace tern::inline TERN_BUILD {
 
 /// Uniform in [low, high).
 template <Device D, Element T = float>
-Tensor<D, T> uniform(const Shape& shape, double low, double high) {
+Tensor<D, T> uniform(const Shape& shape, double low, double high, D device = detail::current_device<D>()) {
   const ErrorName name("uniform");
   static_assert(is_floating_v<T>);
-  Tensor<D, T> x = empty<D, T>(shape);
+  Tensor<D, T> x = empty<D, T>(shape, device);
   backend::run<D, T>(backend::Uniform{*x.impl(), next_random(), low, high});
   return x;
 }
 
 /// Uniform in [0, 1).
 template <Device D, Element T = float>
-Tensor<D, T> rand(const Shape& shape) {
+Tensor<D, T> rand(const Shape& shape, D device = detail::current_device<D>()) {
   const ErrorName name("rand");
-  return uniform<D, T>(shape, 0, 1);
+  return uniform<D, T>(shape, 0, 1, device);
 }
 
 /// Normal with mean 0 and standard deviation 1.
 template <Device D, Element T = float>
-Tensor<D, T> randn(const Shape& shape) {
+Tensor<D, T> randn(const Shape& shape, D device = detail::current_device<D>()) {
   const ErrorName name("randn");
   static_assert(is_floating_v<T>);
-  Tensor<D, T> x = empty<D, T>(shape);
+  Tensor<D, T> x = empty<D, T>(shape, device);
   backend::run<D, T>(backend::Normal{*x.impl(), next_random(), 0, 1});
   return x;
 }
 
 /// Whole numbers in [low, high), all equally likely.
 template <Device D, Element T = Index>
-Tensor<D, T> randint(Index low, Index high, const Shape& shape) {
+Tensor<D, T> randint(Index low, Index high, const Shape& shape, D device = detail::current_device<D>()) {
   if (low >= high) fail("randint", {"the range is empty: ", low, " to ", high});
   if constexpr (std::is_integral_v<T>)
     if (Index(T(low)) != low || Index(T(high - 1)) != high - 1)
       fail("randint", {"numbers from ", low, " to ", high - 1, " do not fit ", name_of(dtype_of<T>)});
-  Tensor<D, T> x = empty<D, T>(shape);
+  Tensor<D, T> x = empty<D, T>(shape, device);
   backend::run<D, T>(backend::Integers{*x.impl(), next_random(), low, high});
   return x;
 }
 
 /// Whole numbers in [0, high).
 template <Device D, Element T = Index>
-Tensor<D, T> randint(Index high, const Shape& shape) {
-  return randint<D, T>(0, high, shape);
+Tensor<D, T> randint(Index high, const Shape& shape, D device = detail::current_device<D>()) {
+  return randint<D, T>(0, high, shape, device);
 }
 
 namespace detail {
@@ -75,15 +75,15 @@ namespace detail {
 
 /// The numbers 0 … n - 1 in random order (Fisher, Yates). One follows from the other, so the host draws them for every device.
 template <Device D>
-Tensor<D, Index> randperm(Index n) {
-  return to_device(detail::random_permutation(n), D{});
+Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>()) {
+  return to_device(detail::random_permutation(n), device);
 }
 
 /// Fills x with uniform numbers in [low, high).
 template <Device D, Element T>
 const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, Here here = {}) {
   if (!(low <= high)) fail("uniform_", {"the bounds ", low, " and ", high, " are in the wrong order"});
-  return copy_(x, uniform<D, T>(x.shape(), low, high), here);
+  return copy_(x, uniform<D, T>(x.shape(), low, high, x.device()), here);
 }
 
 /// Fills x with normal numbers.
@@ -101,7 +101,7 @@ template <Device D, Element T>
 Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
   const ErrorName name("bernoulli");
   return detail::map<T>("bernoulli", [](auto u, auto q) { return where(u < q, decltype(u)(1), decltype(u)(0)); },
-                        uniform<D, T>(p.shape(), 0, 1), p);
+                        uniform<D, T>(p.shape(), 0, 1, p.device()), p);
 }
 
 /// Fills x with ones, each with probability p, and zeros.
@@ -109,23 +109,23 @@ template <Device D, Element T>
 const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, Here here = {}) {
   if (!(p >= 0 && p <= 1)) fail("bernoulli_", {"the probability must be in [0, 1], not ", p});
   const auto below = [p](auto u) { return where(u < p, decltype(u)(1), decltype(u)(0)); };
-  return copy_(x, detail::map<T>("bernoulli_", below, rand<D>(x.shape())), here);
+  return copy_(x, detail::map<T>("bernoulli_", below, rand<D>(x.shape(), x.device())), here);
 }
 
 template <class D, class T>
 Tensor<D, T> rand_like(const Tensor<D, T>& x) {
   const ErrorName name("rand_like");
-  return rand<D, T>(x.shape());
+  return rand<D, T>(x.shape(), x.device());
 }
 template <class D, class T>
 Tensor<D, T> randn_like(const Tensor<D, T>& x) {
   const ErrorName name("randn_like");
-  return randn<D, T>(x.shape());
+  return randn<D, T>(x.shape(), x.device());
 }
 template <class D, class T>
 Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high) {
   const ErrorName name("randint_like");
-  return randint<D, T>(low, high, x.shape());
+  return randint<D, T>(low, high, x.shape(), x.device());
 }
 
 }  // namespace tern

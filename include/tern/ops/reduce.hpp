@@ -5,7 +5,8 @@
 #pragma interface "tern"
 #endif
 #include "../backend/reduce.hpp"
-#include "../backend/transfer.hpp"
+#include "../device/capture.hpp"
+#include "../tensor/transfer.hpp"
 #include "views.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -155,11 +156,11 @@ T Tensor<D, T>::item([[maybe_unused]] Here here) const {
     return *data();
   } else {
     const Site user(here);
-    cuda::detail::refuse_capture("item", cuda::detail::host_waits);
+    detail::refuse_capture("item", detail::host_waits);
     T value;
     Array host = a;
     host.data = reinterpret_cast<char*>(&value);
-    backend::transfer(Cpu{}, D{}, host, a);
+    detail::transfer<Cpu, D>(host, a);
     return value;
   }
 }

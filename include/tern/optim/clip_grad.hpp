@@ -23,6 +23,15 @@ void each_gradient(const Parameters<Place<D, T>...>& parameters, const F& f) {
   }
 }
 
+/// The device of the first parameter that is on one of kind Kind; the thread's if none is.
+template <class Kind, class... D, class... T>
+Kind first_device(const Parameters<Place<D, T>...>& parameters) {
+  for (const NamedTensor& p : parameters)
+    if (((std::is_same_v<D, Kind> && p.tensor.template is<D, T>()) || ...))
+      return tern::detail::device_at<Kind>(p.tensor.impl()->ordinal);
+  return tern::detail::current_device<Kind>();
+}
+
 /// The sum of |x|^p; for infinite p the largest |x|.
 template <class D, class T>
 Tensor<D, double> power_sum(const Tensor<D, T>& x, double p) {
@@ -45,12 +54,13 @@ Tensor<First, double> clip_grad_norm_(const Parameters<Place<First, Rest...>, Pl
   if (!(norm_type > 0)) fail("clip_grad_norm_", {"norm_type must be positive, not ", norm_type});
   const Site at(here);
   const NoGradGuard off;
+  const First device = detail::first_device<First>(parameters);
   Tensor<First, double> total;
   detail::each_gradient(parameters, [&](const auto& g) {
-    const auto sum = to_device(detail::power_sum(g, norm_type), tern::detail::current_device<First>());
+    const auto sum = to_device(detail::power_sum(g, norm_type), device);
     total = !total.defined() ? sum : std::isinf(norm_type) ? maximum(total, sum) : total + sum;
   });
-  if (!total.defined()) return zeros<First, double>({});
+  if (!total.defined()) return zeros<First, double>({}, device);
   const Tensor<First, double> norm = std::isinf(norm_type) ? total : pow(total, 1 / norm_type);
   const Tensor<First, double> scale = clamp_max(max_norm / (norm + 1e-6), 1);
   detail::each_gradient(parameters, [&]<class D, class T>(const Tensor<D, T>& g) {

@@ -5,6 +5,7 @@
 #pragma interface "tern"
 #endif
 #include "../backend/update.hpp"
+#include "../device/capture.hpp"
 #include "../ops/support/overwrite.hpp"
 #include "../tensor/parameters.hpp"
 #include "state_reader.hpp"
@@ -37,7 +38,7 @@ class ExponentialMovingAverage {
   [[gnu::noinline]] void update(Here here = {}) {
     const Site at(here);
     if (entries_[0].kept.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
-    if (updates_ == 0 && cuda::detail::capture) fail(name, {"the first update copies: do one before capturing"});
+    if (updates_ == 0 && tern::detail::capture) fail(name, {"the first update copies: do one before capturing"});
     for (const Entry& e : entries_) e.ops->blend(e.average, e.parameter, updates_ == 0 ? 1 : 1 - decay_);
     ++updates_;
   }

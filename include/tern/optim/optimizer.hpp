@@ -6,6 +6,7 @@
 #endif
 #include <cmath>
 
+#include "../device/capture.hpp"
 #include "slot.hpp"
 #include "state_reader.hpp"
 
@@ -76,7 +77,7 @@ class Optimizer {
     for (Slot& slot : slots_) {
       const Node* const node = slot.parameter.impl()->node;
       if (!node || !node->gradient) continue;
-      if (cuda::detail::capture) [[unlikely]] capture_step(slot);
+      if (tern::detail::capture) [[unlikely]] capture_step(slot);
       else step(slot);
     }
   }
@@ -184,11 +185,11 @@ class Optimizer {
       auto& optimizer = *static_cast<Optimizer*>(self);
       optimizer.step(optimizer.slots_[std::size_t(i)]);
     };
-    cuda::detail::capture->repeat(this, again, &slot - slots_.data());
+    tern::detail::capture->repeat(this, again, &slot - slots_.data());
   }
   /// Graphs that step this optimiser are not replayed any more.
   [[gnu::noinline, gnu::cold]] void forget_graphs() const {
-    if (cuda::detail::LiveGraphs* const graphs = cuda::detail::live_graphs) graphs->forget(this);
+    if (tern::detail::CapturedGraphs* const graphs = tern::detail::captured_graphs) graphs->forget(this);
   }
 
   template <class D, class T>

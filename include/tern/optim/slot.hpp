@@ -5,6 +5,7 @@
 #pragma interface "tern"
 #endif
 #include "../backend/update.hpp"
+#include "../device/capture.hpp"
 #include "../ops/support/overwrite.hpp"
 #include "../tensor/parameters.hpp"
 
@@ -49,7 +50,7 @@ namespace detail {
                       (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
   if (slot.state.size() < states || is_new)
     fail("step", {"an optimiser makes what it remembers in its first step: run one before capturing"});
-  return cuda::detail::capture->is_replay();
+  return tern::detail::capture->is_replay();
 }
 
 /// x, or a copy of it, in the memory order of a parameter of its shape.
@@ -66,7 +67,7 @@ template <class D, class T>
 template <class D, class T>
 [[gnu::noinline]] Tensor<D, T> prepare(Slot& slot, std::size_t states) {
   TensorImpl* const p = slot.parameter.impl();
-  if (cuda::detail::capture && wants_numbers(slot, states)) [[unlikely]] {
+  if (tern::detail::capture && wants_numbers(slot, states)) [[unlikely]] {
     tern::detail::retain(p);
     return Tensor<D, T>(p);
   }
@@ -111,7 +112,7 @@ void update_each(Slot& slot, const F& f) {
 template <class D, class T, class Direction, class F>
 void update_by(Slot& slot, std::size_t states, const Direction& direction, const F& f) {
   const Tensor<D, T> gradient = detail::prepare<D, T>(slot, states);
-  const bool is_replay = cuda::detail::capture && cuda::detail::capture->is_replay();
+  const bool is_replay = tern::detail::capture && tern::detail::capture->is_replay();
   const AnyTensor& same_type = slot.master.defined() ? slot.master : slot.parameter;
   const auto d = is_replay ? same_type.as<D, compute_t<T>>() : detail::in_order_of(*slot.parameter.impl(), direction(gradient));
   detail::update_with<D, T>(slot, d, f, std::index_sequence<>{});

@@ -1,11 +1,5 @@
 // Where a device's new tensors come from.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
-#include <concepts>
-
-#include "../device/cuda/memory.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"
 
@@ -16,14 +10,12 @@ template <HostDevice D>
 TensorImpl* allocate(DType dtype, ShapeRef shape, int) {
   return new_impl(dtype, shape);
 }
-
-/// The same on a CUDA device.
-template <std::same_as<Cuda> D>
+template <Device D>
+  requires(!HostDevice<D>)
 [[gnu::noinline]] TensorImpl* allocate(DType dtype, ShapeRef shape, int ordinal) {
   const std::size_t bytes = std::size_t(checked_numel(shape, dtype)) * std::size_t(size_of(dtype));
-  const cuda::detail::DeviceBlock block = cuda::detail::allocate(ordinal, bytes);
-  auto* const memory = reinterpret_cast<void*>(block.memory);
-  TensorImpl* const p = new_external(dtype, shape, memory, &cuda::detail::deallocate, reinterpret_cast<void*>(block.tag));
+  const DeviceMemory memory = DeviceTraits<D>::allocate(ordinal, bytes);
+  TensorImpl* const p = new_external(dtype, shape, memory.data, memory.deleter, memory.context);
   p->ordinal = std::uint8_t(ordinal);
   return p;
 }

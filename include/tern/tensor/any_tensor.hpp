@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "../backend/transfer.hpp"
-#include "../device/cuda/memory.hpp"
-#include "tensor.hpp"
+#include "map.hpp"
+#include "transfer.hpp"
 
 namespace tern::inline TERN_BUILD {
 
@@ -22,18 +21,22 @@ namespace detail {
   return y;
 }
 
-/// A dense copy in host memory of elements on a CUDA device.
-[[gnu::noinline]] inline TensorImpl* copy_from_cuda(const TensorImpl* x) {
-  TensorImpl* const y = new_impl(x->dtype, x->shape_ref());
-  const cuda::detail::Scratch room(x->ordinal, x->contiguous ? 0 : std::size_t(x->numel) * std::size_t(size_of(x->dtype)));
-  Array dense = x->contiguous ? static_cast<const Array&>(*x) : *y;
-  if (room.data()) {
-    dense.data = room.data();
-    dense.ordinal = x->ordinal;
-    backend::run<Cuda>(backend::Copy{dense, *x});
+/// A dense copy in host memory of elements on a device.
+template <Device D>
+[[gnu::noinline]] TensorImpl* copy_from_device(const TensorImpl* x) {
+  Owned y(new_impl(x->dtype, x->shape_ref()));
+  if (x->contiguous) {
+    transfer<Cpu, D>(*y.impl, *x);
+  } else {
+    const Owned dense(copied(device_ops<D>, x));
+    transfer<Cpu, D>(*y.impl, *dense.impl);
   }
-  backend::transfer(Cpu{}, Cuda{}, *y, dense);
-  return y;
+  return y.take();
+}
+template <Device D>
+constexpr auto to_host_of() {
+  if constexpr (HostDevice<D>) return &copy_on_host;
+  else return &copy_from_device<D>;
 }
 
 /// A device as a run-time value: the address is what counts.
@@ -42,7 +45,7 @@ struct DeviceTag {
   TensorImpl* (*to_host)(const TensorImpl* x);
 };
 template <Device D>
-inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, HostDevice<D> ? &copy_on_host : &copy_from_cuda};
+inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>()};
 
 }  // namespace detail
 

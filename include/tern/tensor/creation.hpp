@@ -13,15 +13,15 @@ namespace tern::inline TERN_BUILD {
 
 /// The values in row-major order as a tensor of a shape.
 template <Device D, Element T>
-Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape) {
+Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D device = detail::current_device<D>()) {
   if (shape.numel() != Index(values.size()))
     fail("from_vector", {Index(values.size()), " values do not fill shape ", shape});
   if constexpr (HostDevice<D>) {
-    const Tensor<D, T> x = empty<D, T>(shape);
+    const Tensor<D, T> x = empty<D, T>(shape, device);
     for (std::size_t i = 0; i < values.size(); ++i) x.data()[i] = values[i];
     return x;
   } else {
-    return to_device(from_vector<Cpu>(values, shape), D{});
+    return to_device(from_vector<Cpu>(values, shape), device);
   }
 }
 

@@ -35,9 +35,6 @@ class RefCount {
 
 }  // namespace detail
 
-/// Frees memory that did not come from the host allocator.
-using Deleter = void (*)(void* storage, void* context);
-
 /// Small tensors keep their elements behind the header, in the same block.
 inline constexpr std::size_t inline_bytes = 768;
 

@@ -387,8 +387,12 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(to_device, device, here);                                                                          \
   }                                                                                                                     \
   Tensor<Cpu, T> cpu(Here here = {}) const { return TERN_CALL(to_device, Cpu{}, here); }                                \
-  Tensor<Cuda, T> cuda(int ordinal = 0, Here here = {}) const { return TERN_CALL(to_device, Cuda{ordinal}, here); }     \
-  auto cuda_async(int ordinal = 0, Here here = {}) const { return TERN_CALL(cuda_async, ordinal, here); }               \
+  Tensor<Cuda, T> cuda(int ordinal = tern::cuda::current_device(), Here here = {}) const {                             \
+    return TERN_CALL(to_device, Cuda{ordinal}, here);                                                                  \
+  }                                                                                                                     \
+  auto cuda_async(int ordinal = tern::cuda::current_device(), Here here = {}) const {                                    \
+    return TERN_CALL(cuda_async, ordinal, here);                                                                        \
+  }                                                                                                                     \
   auto cpu_async(Here here = {}) const { return TERN_CALL(cpu_async, here); }                                           \
   Tensor pin_memory(Here here = {}) const { return TERN_CALL(pin_memory, here); }                                       \
   friend Tensor operator-(At<Tensor> a) { return detail::adl::call_neg(a.tensor, a.here); }                             \

@@ -8,8 +8,10 @@
 #include <memory>
 #include <utility>
 
-#include "../device/cuda/copy.hpp"
+#include "../backend/copy.hpp"
+#include "../device/capture.hpp"
 #include "allocate.hpp"
+#include "pinned.hpp"
 #include "tensor.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -17,26 +19,17 @@ namespace detail {
 
 /// A copy between host and device under way.
 struct CopyInFlight {
-  int ordinal = 0;
-  TensorImpl* pinned = nullptr;  // the host's side, held
-  TensorImpl* device = nullptr;  // the device's side, held
-  cuda::detail::ScopedEvent done;
-  bool waited_for = false;       // by the device's later work, or by the host
+  TensorImpl* host = nullptr;    // pinned, held
+  TensorImpl* device = nullptr;  // held
+  std::unique_ptr<AsyncCopy> copy;
 
+  CopyInFlight() {}
+  CopyInFlight(const CopyInFlight&) = delete;
+  CopyInFlight& operator=(const CopyInFlight&) = delete;
   [[gnu::noinline, gnu::cold]] ~CopyInFlight() {
-    if (!waited_for) let_end();
-    release(pinned);
+    copy.reset();  // what the device does later, the releases too, comes after the copy
+    release(host);
     release(device);
-  }
-
- private:
-  /// What the device does later, the releases too, comes after the copy.
-  void let_end() const {
-    const cuda::detail::DeviceState& state = cuda::detail::bind_for_release(ordinal);
-    const cuda::Status status = cuda::driver().functions.cuStreamWaitEvent(state.compute, done.event, 0);
-    if (!status) return;
-    cuda::detail::note_failure("cuStreamWaitEvent", status);
-    cuda::driver().functions.cuEventSynchronize(done.event);
   }
 };
 
@@ -48,92 +41,77 @@ class Pending {
   static constexpr bool to_host = HostDevice<typename X::device_type>;
 
  public:
-  explicit Pending(std::unique_ptr<detail::CopyInFlight> copy) : copy_(std::move(copy)) {}
+  explicit Pending(std::unique_ptr<detail::CopyInFlight> pending) : pending_(std::move(pending)) {}
   Pending(Pending&&) noexcept = default;
   Pending& operator=(Pending&&) noexcept = default;
 
   /// True if wait() would not have to wait.
-  bool ready() const {
-    const detail::CopyInFlight& copy = checked("ready");
-    cuda::detail::bind(copy.ordinal);
-    const cuda::Status status = cuda::driver().functions.cuEventQuery(copy.done.event);
-    if (status && status != cuda::status_not_ready) cuda::refuse("cuEventQuery", status);
-    return status == 0;
-  }
+  bool ready() const { return checked("ready").copy->is_done(); }
 
   /// The tensor. On a device, whatever is done with it comes after the copy; in host memory, the host waits for the copy.
   X wait(Here here = {}) {
     const Site user(here);
-    detail::CopyInFlight& copy = checked("wait");
-    cuda::detail::refuse_capture("wait", "the copy was started outside of it");
-    if constexpr (to_host) {
-      cuda::detail::wait_idle(detail::pinned_block(copy.pinned));
-      cuda::detail::check_failure(*cuda::detail::bind(copy.ordinal).failure);
-    } else {
-      const cuda::detail::DeviceState& state = cuda::detail::bind(copy.ordinal);
-      TERN_CUDA(cuStreamWaitEvent, state.compute, copy.done.event, 0);
-    }
-    copy.waited_for = true;
-    TensorImpl* const result = to_host ? copy.pinned : copy.device;
+    detail::CopyInFlight& pending = checked("wait");
+    detail::refuse_capture("wait", "the copy was started outside of it");
+    if constexpr (to_host) pending.copy->wait_on_host();
+    else pending.copy->wait_on_device();
+    TensorImpl* const result = to_host ? pending.host : pending.device;
     detail::retain(result);
-    copy_.reset();
+    pending_.reset();
     return X(result);
   }
 
  private:
   detail::CopyInFlight& checked(const char* op) const {
-    if (!copy_) fail(op, {"nothing is pending: wait() was called before"});
-    return *copy_;
+    if (!pending_) fail(op, {"nothing is pending: wait() was called before"});
+    return *pending_;
   }
-  std::unique_ptr<detail::CopyInFlight> copy_;
+  std::unique_ptr<detail::CopyInFlight> pending_;
 };
 
 namespace detail {
 
-/// What was started on the stream up to here is the copy.
-inline void record_copy(CopyInFlight& copy, cuda::detail::PinnedUse& use, cuda::Stream stream) {
-  cuda::detail::record_or_wait(copy.done.event, stream);
-  cuda::detail::mark_in_flight(use, stream);
+/// Starts copying a tensor in host memory to a device, beside what the device is doing. What is not pinned, or not contiguous, is staged
+/// first.
+template <AsyncDevice D>
+[[gnu::noinline]] std::unique_ptr<CopyInFlight> start_copy_to_device(const char* op, int ordinal, TensorImpl* host) {
+  refuse_capture(op, host_is_read);
+  DeviceTraits<D>::open(ordinal);
+  const std::size_t bytes = std::size_t(host->numel) * std::size_t(size_of(host->dtype));
+  auto pending = std::make_unique<CopyInFlight>();
+  if (host->pinned && host->contiguous) {
+    retain(host);
+    pending->host = host;
+  } else {
+    pending->host = new_pinned<D>(ordinal, host->dtype, host->shape_ref());
+    if (host->contiguous) std::memcpy(pending->host->data, host->data, bytes);
+    else backend::run<Cpu>(backend::Copy{*pending->host, *host});
+  }
+  pending->device = allocate<D>(host->dtype, host->shape_ref(), ordinal);
+  pending->copy = DeviceTraits<D>::Async::start_from_host(ordinal, pending->device->data, pinned_memory(pending->host),
+                                                          pending->host->data, bytes);
+  return pending;
 }
 
-/// Starts copying dense host memory to a device, on a stream of its own. What is not pinned is staged first.
-[[gnu::noinline]] inline std::unique_ptr<CopyInFlight> start_copy_to_device(int ordinal, TensorImpl* host) {
-  cuda::detail::refuse_copy_to_device("cuda_async");
-  const cuda::detail::DeviceState& state = cuda::detail::bind(ordinal);
-  const std::size_t bytes = std::size_t(host->numel) * std::size_t(size_of(host->dtype));
-  auto copy = std::make_unique<CopyInFlight>();
-  copy->ordinal = ordinal;
-  if (host->pinned) {
-    retain(host);
-    copy->pinned = host;
-  } else {
-    copy->pinned = new_pinned(ordinal, host->dtype, host->shape_ref());
-    std::memcpy(copy->pinned->data, host->data, bytes);
-  }
-  copy->device = allocate<Cuda>(host->dtype, host->shape_ref(), ordinal);
-  const cuda::detail::ScopedEvent allocated;
-  TERN_CUDA(cuEventRecord, allocated.event, state.compute);
-  TERN_CUDA(cuStreamWaitEvent, state.copy, allocated.event, 0);
-  cuda::detail::PinnedUse& use = cuda::detail::use_of(pinned_block(copy->pinned), ordinal);
-  cuda::detail::start_to_device(ordinal, state.copy, copy->device->data, copy->pinned->data, bytes);
-  record_copy(*copy, use, state.copy);
-  return copy;
+/// The same for a handle. Off the tape.
+template <AsyncDevice D2, HostDevice D, Element T>
+Pending<Tensor<D2, T>> copy_async(const char* op, const Tensor<D, T>& x, D2 device, Here here = {}) {
+  const Site user(here);
+  return Pending<Tensor<D2, T>>(start_copy_to_device<D2>(op, device.ordinal, x.checked(op)));
 }
 
 /// Starts copying a dense tensor of a device to pinned host memory, in order with what the device is doing.
-[[gnu::noinline]] inline std::unique_ptr<CopyInFlight> start_copy_to_host(TensorImpl* device) {
-  cuda::detail::refuse_capture("cpu_async", "its memory is of one use; copies to the host belong behind replay()");
-  const cuda::detail::DeviceState& state = cuda::detail::bind(device->ordinal);
+template <AsyncDevice D>
+[[gnu::noinline]] std::unique_ptr<CopyInFlight> start_copy_to_host(const char* op, TensorImpl* device) {
+  refuse_capture(op, "its memory is of one use; copies to the host belong behind replay()");
   const std::size_t bytes = std::size_t(device->numel) * std::size_t(size_of(device->dtype));
-  auto copy = std::make_unique<CopyInFlight>();
-  copy->ordinal = device->ordinal;
+  auto pending = std::make_unique<CopyInFlight>();
   retain(device);
-  copy->device = device;
-  copy->pinned = new_pinned(device->ordinal, device->dtype, device->shape_ref());
-  cuda::detail::PinnedUse& use = cuda::detail::use_of(pinned_block(copy->pinned), device->ordinal);
-  cuda::detail::start_to_host(device->ordinal, state.compute, copy->pinned->data, device->data, bytes, true);
-  record_copy(*copy, use, state.compute);
-  return copy;
+  pending->device = device;
+  pending->host = new_pinned<D>(device->ordinal, device->dtype, device->shape_ref());
+  pending->copy = DeviceTraits<D>::Async::start_to_host(device->ordinal, pinned_memory(pending->host), pending->host->data,
+                                                        device->data, bytes);
+  return pending;
 }
 
 }  // namespace detail

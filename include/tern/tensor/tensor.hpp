@@ -6,6 +6,7 @@
 #endif
 #include "../backend/devices.hpp"
 #include "../core/here.hpp"
+#include "../device/cuda/traits.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"
 #include "pinned.hpp"

@@ -5,7 +5,7 @@
 #endif
 #include <string>
 
-#include "../device/device.hpp"
+#include "../device/cuda/traits.hpp"
 
 namespace tern::inline TERN_BUILD {
 

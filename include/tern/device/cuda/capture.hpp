@@ -4,11 +4,9 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include <atomic>
 #include <string>
 
-#include "../../core/error.hpp"
-#include "../../core/here.hpp"
+#include "../capture.hpp"
 #include "api.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
@@ -43,33 +41,23 @@ struct LiveLaunch {
   int numbers_at;  // the words from here on are an optimiser's numbers; or random_words
 };
 
-class Capture {
+class Capture : public tern::detail::Capture {
  public:
   /// The device as this thread sees it: its work goes to the stream that is captured.
   virtual DeviceState& bind(int ordinal) = 0;
   virtual DeviceBlock allocate(std::size_t bytes) = 0;
   virtual void launch(const LiveLaunch& launch, const std::string& source) = 0;
-  /// The last launch is that of an item of an object, an optimiser: again(object, item) launches it with new numbers.
-  virtual void repeat(void* object, void (*again)(void* object, Index item), Index item) = 0;
-  /// True if nothing runs or is captured, and launches only tell their numbers.
-  virtual bool is_replay() const = 0;
 
  protected:
   ~Capture() = default;
 };
 inline constinit thread_local Capture* capture = nullptr;
+/// From here on the thread captures; null: no more.
+inline void set_capture(Capture* begun) { tern::detail::capture = capture = begun; }
 
-/// The rule that most refusals give.
-inline constexpr const char* host_waits = "the host waits for the device; item(), cpu() and printing belong behind replay()";
-
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_captured(const char* op, const char* rule) {
-  const Here* const site = tern::detail::outermost_site;
-  fail(op, {"cannot be captured in a graph: ", rule, " (", site ? site->file : "an unknown file", ":", site ? Index(site->line) : 0, ")"});
-}
-/// Error naming the op, if the thread captures.
-inline void refuse_capture(const char* op, const char* rule) {
-  if (capture) [[unlikely]] refuse_captured(op, rule);
-}
+using tern::detail::host_is_read;
+using tern::detail::host_waits;
+using tern::detail::refuse_capture;
 
 /// What memory is given back to instead of the driver.
 class MemoryOwner {
@@ -80,16 +68,8 @@ class MemoryOwner {
   ~MemoryOwner() = default;
 };
 
-/// The graphs that exist: what they may still use is not freed before them.
-class LiveGraphs : public MemoryOwner {
- public:
-  /// An optimiser is gone, or has other parameters.
-  virtual void forget(const void* object) = 0;
-
- protected:
-  ~LiveGraphs() = default;
-};
-inline constinit std::atomic<LiveGraphs*> live_graphs{nullptr};
+/// Of the graphs that exist: what they may still use is not freed before them.
+inline constinit std::atomic<MemoryOwner*> live_graphs{nullptr};
 
 // A tag is a MemoryOwner, whose lowest bit is set; or 512 times the memory's age and twice the ordinal of its device.
 

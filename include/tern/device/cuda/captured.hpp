@@ -52,7 +52,7 @@ struct Captured {
 };
 
 /// The graphs that exist, and the memory that was freed although one of them may use it.
-class GraphRegistry final : public LiveGraphs {
+class GraphRegistry final : public MemoryOwner, public tern::detail::CapturedGraphs {
  public:
   static GraphRegistry& instance() {
     static GraphRegistry& registry = *new GraphRegistry;
@@ -64,6 +64,7 @@ class GraphRegistry final : public LiveGraphs {
     if (graph.age == 0) graphs_.push_back(&graph);
     graph.age = ++memory_age;
     live_graphs = this;
+    tern::detail::captured_graphs = this;
     held_age = graph.age;
   }
   void remove(Captured& graph) {
@@ -139,7 +140,7 @@ class Capturing final : public Capture {
     }
     GraphRegistry::instance().hold(captured_);
     bound_ordinal = -1;
-    capture = this;
+    set_capture(this);
   }
   ~Capturing() {
     if (capture == this) end(nullptr);
@@ -205,7 +206,7 @@ class Capturing final : public Capture {
  private:
   /// The thread captures no more.
   Status end(CapturedGraph* graph) {
-    capture = nullptr;
+    set_capture(nullptr);
     CapturedGraph unwanted = nullptr;
     const Status status = driver().functions.cuStreamEndCapture(state_.compute, graph ? graph : &unwanted);
     if (unwanted) TERN_CUDA_RELEASE(cuGraphDestroy, unwanted);

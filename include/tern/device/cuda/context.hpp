@@ -172,7 +172,7 @@ inline int device_count() { return is_available() ? int(detail::system().devices
 /// The device that this thread makes new tensors on.
 inline int current_device() { return detail::current_ordinal; }
 
-[[gnu::noinline, gnu::cold]] inline DeviceInfo device_info(int ordinal = 0) {
+[[gnu::noinline, gnu::cold]] inline DeviceInfo device_info(int ordinal = current_device()) {
   const detail::DeviceState& state = detail::bind(ordinal);
   int device;
   char name[256] = {};
@@ -184,21 +184,6 @@ inline int current_device() { return detail::current_ordinal; }
   return {name, state.major, state.minor, state.multiprocessors, bytes,
           text({version / 1000, ".", version % 1000 / 10})};
 }
-
-/// While alive, this thread makes new tensors on another device.
-class DeviceGuard {
- public:
-  explicit DeviceGuard(Cuda device) : outer_(detail::current_ordinal) {
-    detail::bind(device.ordinal);
-    detail::current_ordinal = device.ordinal;
-  }
-  ~DeviceGuard() { detail::current_ordinal = outer_; }
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
-
- private:
-  int outer_;
-};
 
 }  // namespace cuda
 }  // namespace tern

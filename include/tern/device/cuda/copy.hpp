@@ -82,7 +82,7 @@ namespace detail {
 }  // namespace detail
 
 /// Waits until everything that was started on a device is done. Error if a kernel met a number that it cannot use.
-[[gnu::noinline]] inline void synchronize(Cuda device = {}, Here here = {}) {
+[[gnu::noinline]] inline void synchronize(Cuda device = {current_device()}, Here here = {}) {
   detail::refuse_capture("synchronize", "the host waits for the device; synchronize() belongs behind replay()");
   const Site user(here);
   const detail::DeviceState& state = detail::bind(device.ordinal);

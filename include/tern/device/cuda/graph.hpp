@@ -15,8 +15,8 @@ namespace detail {
 /// Takes an optimiser's numbers for the next replay instead of launching.
 class Refill final : public Capture {
  public:
-  explicit Refill(Captured& captured) : captured_(captured) { capture = this; }
-  ~Refill() { capture = nullptr; }
+  explicit Refill(Captured& captured) : captured_(captured) { set_capture(this); }
+  ~Refill() { set_capture(nullptr); }
 
   void step(const Repeated& repeated) {
     current_ = &captured_.launches[repeated.launch];

@@ -10,7 +10,7 @@
 namespace tern::inline TERN_BUILD::cuda {
 
 /// Bytes of the device's memory held by tensors.
-[[gnu::noinline, gnu::cold]] inline MemoryStats memory_stats(Cuda device = {}) {
+[[gnu::noinline, gnu::cold]] inline MemoryStats memory_stats(Cuda device = {current_device()}) {
   const detail::DeviceState& state = detail::bind(device.ordinal);
   std::uint64_t used = 0, peak = 0, reserved = 0;
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_used_current, &used);
@@ -20,13 +20,13 @@ namespace tern::inline TERN_BUILD::cuda {
 }
 
 /// Makes what is in use now the peak, from which on a larger one is looked for.
-[[gnu::noinline, gnu::cold]] inline void reset_peak_memory_stats(Cuda device = {}) {
+[[gnu::noinline, gnu::cold]] inline void reset_peak_memory_stats(Cuda device = {current_device()}) {
   std::uint64_t from_now_on = 0;
   TERN_CUDA(cuMemPoolSetAttribute, detail::bind(device.ordinal).pool, pool_used_high, &from_now_on);
 }
 
 /// Gives cached memory that no tensor uses back to the driver, and destroys the handles of cuBLASLt and cuDNN that no call uses.
-[[gnu::noinline, gnu::cold]] inline void empty_cache(Cuda device = {}) {
+[[gnu::noinline, gnu::cold]] inline void empty_cache(Cuda device = {current_device()}) {
   detail::refuse_capture("empty_cache", "the host waits for the device");
   const detail::DeviceState& state = detail::bind(device.ordinal);
   TERN_CUDA(cuStreamSynchronize, state.compute);

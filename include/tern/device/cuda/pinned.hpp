@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "../async_copy.hpp"
 #include "../memory.hpp"
 #include "copy.hpp"
 
@@ -22,11 +23,13 @@ struct PinnedUse {
 };
 
 /// A page-locked block of a size class of the host allocator's. Never destroyed once it has been used.
-struct PinnedBlock {
-  void* memory = nullptr;
+struct PinnedBlock final : PinnedMemory {
   int size_class = 0;
   std::atomic<PinnedUse*> uses{nullptr};  // by each device that has used it: an event is of one device only
   PinnedBlock* next = nullptr;
+
+  void wait_idle() override;
+  void give_back() override;
 };
 
 /// Blocks in the order in which they were given back, so that the first ones are the likeliest to be idle.
@@ -76,9 +79,8 @@ inline bool is_idle(const PinnedBlock& block) {
   return true;
 }
 
-/// The host waits until no copy uses the block.
-[[gnu::noinline, gnu::cold]] inline void wait_idle(const PinnedBlock& block) {
-  for (PinnedUse* use = block.uses; use; use = use->next) {
+[[gnu::noinline, gnu::cold]] inline void PinnedBlock::wait_idle() {
+  for (PinnedUse* use = uses; use; use = use->next) {
     if (is_idle(*use)) continue;
     const DeviceState& state = bind(use->ordinal);
     const Span span(Work::wait, "wait for a copy", use->ordinal, state.compute);
@@ -104,31 +106,27 @@ inline bool is_idle(const PinnedBlock& block) {
   return block.release();
 }
 
-inline void release_pinned(PinnedBlock* block) {
+inline void PinnedBlock::give_back() {
   PinnedPool& pool = pinned_pool();
   const std::lock_guard lock(pool.mutex);
-  PinnedQueue& queue = pool.free[block->size_class];
-  block->next = nullptr;
-  (queue.first ? queue.last->next : queue.first) = block;
-  queue.last = block;
-}
-
-inline void refuse_copy_to_device(const char* op) {
-  refuse_capture(op, "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before");
+  PinnedQueue& queue = pool.free[size_class];
+  next = nullptr;
+  (queue.first ? queue.last->next : queue.first) = this;
+  queue.last = this;
 }
 
 /// Copies pageable host memory to the device, in order with the stream's work. The driver may read the source of such a copy when it
 /// likes, so the bytes are taken first, through a few pinned blocks; the source is free when this returns.
 [[gnu::noinline]] inline void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
-  refuse_copy_to_device("to");
+  refuse_capture("to", host_is_read);
   constexpr std::size_t chunk = std::size_t(4) << 20;
   constexpr int most = 4;
   struct Blocks {
     PinnedBlock* block[most] = {};
     ~Blocks() {
       for (PinnedBlock* b : block)
-        if (b) release_pinned(b);
+        if (b) b->give_back();
     }
   } blocks;
   const DeviceState& state = bind(ordinal);
@@ -137,7 +135,7 @@ inline void refuse_copy_to_device(const char* op) {
   for (std::size_t done = 0; done < bytes; next = (next + 1) % most) {
     const std::size_t n = std::min(chunk, bytes - done);
     PinnedBlock*& block = blocks.block[next];
-    if (block) wait_idle(*block);
+    if (block) block->wait_idle();
     else block = acquire_pinned(ordinal, n);
     PinnedUse& use = use_of(*block, ordinal);
     std::memcpy(block->memory, static_cast<const char*>(from) + done, n);
@@ -150,14 +148,11 @@ inline void refuse_copy_to_device(const char* op) {
 /// Copies a block's memory to the device, in order with the stream's work; the block is busy until it is done.
 [[gnu::noinline, gnu::cold]] inline void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
   if (!bytes) return;
-  refuse_copy_to_device("to");
+  refuse_capture("to", host_is_read);
   const DeviceState& state = bind(ordinal);
   PinnedUse& use = use_of(block, ordinal);
   start_to_device(ordinal, state.compute, to, from, bytes);
   mark_in_flight(use, state.compute);
 }
-
-/// The deleter of a tensor in pinned memory: context is the block.
-inline void deallocate_pinned(void*, void* context) { release_pinned(static_cast<PinnedBlock*>(context)); }
 
 }  // namespace tern::cuda::detail

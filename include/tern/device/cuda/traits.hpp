@@ -1,0 +1,53 @@
+// CUDA's devices as the layers above see them.
+#pragma once
+#include "../device.hpp"
+#include "async_copy.hpp"
+#include "memory.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+template <>
+struct DeviceTraits<Cuda> {
+  static constexpr const char* name = "cuda";
+  static constexpr bool host_accessible = false;
+
+  static void open(int ordinal) { cuda::detail::bind(ordinal); }
+  static int& current_ordinal() { return cuda::detail::current_ordinal; }
+  static DeviceMemory allocate(int ordinal, std::size_t bytes) {
+    const cuda::detail::DeviceBlock block = cuda::detail::allocate(ordinal, bytes);
+    return {reinterpret_cast<void*>(block.memory), &cuda::detail::deallocate, reinterpret_cast<void*>(block.tag)};
+  }
+  static void copy_from_host(int ordinal, void* to, const void* from, std::size_t bytes) {
+    cuda::detail::copy_to_device(ordinal, to, from, bytes);
+  }
+  static void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
+    cuda::detail::copy_to_host(ordinal, to, from, bytes);
+  }
+  static void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+    cuda::detail::copy_to_peer(to_ordinal, to, from_ordinal, from, bytes);
+  }
+
+  /// Only CUDA's own blocks are pinned memory.
+  struct Async {
+    static PinnedMemory* acquire_pinned(int ordinal, std::size_t bytes) { return cuda::detail::acquire_pinned(ordinal, bytes); }
+    static void copy_from_pinned(int ordinal, void* to, PinnedMemory& pinned, const void* from, std::size_t bytes) {
+      cuda::detail::copy_pinned_to_device(ordinal, to, from, bytes, block_of(pinned));
+    }
+    static std::unique_ptr<AsyncCopy> start_from_host(int ordinal, void* to, PinnedMemory& pinned, const void* from, std::size_t bytes) {
+      return cuda::detail::start_from_host(ordinal, to, block_of(pinned), from, bytes);
+    }
+    static std::unique_ptr<AsyncCopy> start_to_host(int ordinal, PinnedMemory& pinned, void* to, const void* from, std::size_t bytes) {
+      return cuda::detail::start_to_host(ordinal, block_of(pinned), to, from, bytes);
+    }
+
+   private:
+    static cuda::detail::PinnedBlock& block_of(PinnedMemory& pinned) { return static_cast<cuda::detail::PinnedBlock&>(pinned); }
+  };
+};
+
+namespace cuda {
+/// While alive, this thread makes new tensors on another device.
+using DeviceGuard = tern::DeviceGuard<Cuda>;
+}  // namespace cuda
+
+}  // namespace tern

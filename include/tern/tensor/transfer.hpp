@@ -1,0 +1,25 @@
+// Copies between devices.
+#pragma once
+#include "../backend/copy.hpp"
+#include "../backend/run.hpp"
+#include "../device/device.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+/// out = in: dense arrays of one shape, memory order and element type. What the host reads is there when it returns.
+template <Device To, Device From>
+void transfer(const Array& out, const Array& in) {
+  [[maybe_unused]] const std::size_t bytes = std::size_t(in.numel) * std::size_t(size_of(in.dtype));
+  if constexpr (HostDevice<To> && HostDevice<From>) {
+    backend::run<Cpu>(backend::Copy{out, in});
+  } else if constexpr (HostDevice<From>) {
+    DeviceTraits<To>::copy_from_host(out.ordinal, out.data, in.data, bytes);
+  } else if constexpr (HostDevice<To>) {
+    DeviceTraits<From>::copy_to_host(in.ordinal, out.data, in.data, bytes);
+  } else {
+    static_assert(std::is_same_v<To, From>, "two kinds of devices exchange tensors through host memory");
+    DeviceTraits<To>::copy_to_peer(out.ordinal, out.data, in.ordinal, in.data, bytes);
+  }
+}
+
+}  // namespace tern::detail
