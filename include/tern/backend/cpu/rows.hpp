@@ -131,10 +131,11 @@ void copy_run(char* to, Index to_step, const char* from, Index from_step, Index 
 }
 
 template <int bytes>
-void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
+void copy_rows_of(const CopyRows& op) {
+  const Rows &out = op.out, &in = op.in;
   const RowWalk walk(out, in, bytes, bytes);
   const char zero[bytes] = {};
-  for_moves(moves, row_of(out).numel * bytes, [&](Index to, Index from) {
+  for_moves(op.moves, row_of(out).numel * bytes, [&](Index to, Index from) {
     const bool blank = from < 0;
     const char* const start = in.array.data + (blank ? 0 : walk.from(from));
     walk.runs(out.array.data + walk.to(to), start, [&](char* t, const char* f) {
@@ -145,36 +146,37 @@ void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
 
 }  // namespace cpu_kernels
 
-/// Error on an index outside its dimension.
-[[gnu::noinline]] inline void positions(Cpu, const char* op, const Array& out, const RowIndex* indices, int n) {
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const RowNumbers& op) {
+  const Array& out = op.out;
   if (out.numel == 0) return;
   const Index length = out.ndim ? out.dims[out.ndim - 1] : 1, rows = out.numel / length;
   parallel_for(rows, 16384 / length + 1, [&](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       Index* const to = out.as<Index>() + row * length;
       for (Index i = 0; i < length; ++i) to[i] = 0;
-      for (int k = 0; k < n; ++k) cpu_kernels::add_index(op, to, length, out, row, indices[k]);
+      for (int k = 0; k < op.count; ++k) cpu_kernels::add_index(op.op, to, length, out, row, op.indices[k]);
     }
   });
 }
 
-[[gnu::noinline]] inline void copy_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
-  if (moves.count == 0 || out.array.numel == 0) return;
-  switch (size_of(out.array.dtype)) {
-    case 1: return cpu_kernels::copy_rows_of<1>(out, in, moves);
-    case 2: return cpu_kernels::copy_rows_of<2>(out, in, moves);
-    case 4: return cpu_kernels::copy_rows_of<4>(out, in, moves);
-    default: return cpu_kernels::copy_rows_of<8>(out, in, moves);
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const CopyRows& op) {
+  if (op.moves.count == 0 || op.out.array.numel == 0) return;
+  switch (size_of(op.out.array.dtype)) {
+    case 1: return cpu_kernels::copy_rows_of<1>(op);
+    case 2: return cpu_kernels::copy_rows_of<2>(op);
+    case 4: return cpu_kernels::copy_rows_of<4>(op);
+    default: return cpu_kernels::copy_rows_of<8>(op);
   }
 }
 
 template <class T>
-void add_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
+void kernel(On<Cpu>, Types<T>, const AddRows& op) {
   using C = compute_t<T>;
-  if (moves.count == 0 || out.array.numel == 0) return;
+  const Rows &out = op.out, &in = op.in;
+  if (op.moves.count == 0 || out.array.numel == 0) return;
   const cpu_kernels::RowWalk walk(out, in, sizeof(C), sizeof(T));
   const bool dense = walk.to_step == sizeof(C) && walk.from_step == sizeof(T);
-  cpu_kernels::for_moves(moves, cpu_kernels::row_of(out).numel * Index(sizeof(C)), [&](Index to, Index from) {
+  cpu_kernels::for_moves(op.moves, cpu_kernels::row_of(out).numel * Index(sizeof(C)), [&](Index to, Index from) {
     if (from < 0) return;
     walk.runs(out.array.data + walk.to(to), in.array.data + walk.from(from), [&](char* t, const char* f) {
       if (dense) return cpu_kernels::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), walk.n, 1);
@@ -184,16 +186,16 @@ void add_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
   });
 }
 
-[[gnu::noinline]] inline Index count_true(Cpu, const Array& mask) {
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const CountTrue& op) {
   Index count = 0;
-  for (Index i = 0; i < mask.numel; ++i) count += mask.as<bool>()[i];
-  return count;
+  for (Index i = 0; i < op.mask.numel; ++i) count += op.mask.as<bool>()[i];
+  op.count = count;
 }
 
-[[gnu::noinline]] inline void true_positions(Cpu, const Array& out, const Array& mask) {
-  Index* to = out.as<Index>();
-  for (Index i = 0; i < mask.numel; ++i)
-    if (mask.as<bool>()[i]) *to++ = i;
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const TruePositions& op) {
+  Index* to = op.out.as<Index>();
+  for (Index i = 0; i < op.mask.numel; ++i)
+    if (op.mask.as<bool>()[i]) *to++ = i;
 }
 
 }  // namespace backend

@@ -136,12 +136,13 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
   return words;
 }
 
-[[gnu::noinline]] inline void run_scatter_add(const Array& out, int dim, const Array& index, const Array& x) {
+[[gnu::noinline]] inline void run_scatter_add(const ScatterAdd& op) {
+  const Array &out = op.out, &index = op.index, &x = op.x;
   const Array* const arrays[] = {&index, &x};
   const int ordinal = common_ordinal(out, arrays, 2);
   if (index.numel == 0 || out.numel == 0) return;
   const cuda::detail::Scratch positions(ordinal, std::size_t(8 * index.numel));
-  Words words = indexed_words(out, dim, index);
+  Words words = indexed_words(out, op.dim, index);
   words.add(positions.data());
   launch_typed(ordinal, scatter_positions_kernel, {}, grid_for(index.numel), words);
   // Rows of one element.
@@ -153,24 +154,24 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
                   nullptr, nullptr);
 }
 
-[[gnu::noinline]] inline void run_bag(const Bags& b, const Array& out, const Array& table, const Array& index,
-                                      const Array& starts, const void* scale, Index* chosen) {
-  const Array* const arrays[] = {&table, &index, &starts};
+[[gnu::noinline]] inline void run_embedding_bag(const EmbeddingBag& op) {
+  const Array &out = op.out, &table = op.table;
+  const Array* const arrays[] = {&table, &op.index, &op.starts};
   const int ordinal = common_ordinal(out, arrays, 3);
   if (out.numel == 0) return;
   Words words;
   for (const Index word : {out.dims[0], table.dims[1], table.dims[0]}) words.add(word);
-  for (const Array* array : {&out, &table, &index, &starts}) words.add(array->data);
-  words.add(scale);
-  words.add(chosen);
-  words.add(b.padding_idx);
-  words.add(Index(b.mode));
+  for (const Array* array : {&out, &table, &op.index, &op.starts}) words.add(array->data);
+  words.add(data_of(op.weights));
+  words.add(data_of(op.chosen));
+  words.add(op.bags.padding_idx);
+  words.add(Index(op.bags.mode));
   launch_typed(ordinal, bag_kernel, {table.dtype}, grid_for(out.numel), words);
 }
 
-[[gnu::noinline]] inline void run_bag_gradient(const Bags& b, const Array& out, const Array& g, const Array& index,
-                                               const Array& starts, const void* scale) {
-  const Array* const arrays[] = {&g, &index, &starts};
+[[gnu::noinline]] inline void run_embedding_bag_gradient(const EmbeddingBagGradient& op) {
+  const Array &out = op.out, &g = op.g, &index = op.index;
+  const Array* const arrays[] = {&g, &index, &op.starts};
   const int ordinal = common_ordinal(out, arrays, 3);
   const Index n = index.numel;
   if (n == 0 || out.numel == 0) return;
@@ -180,32 +181,33 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
   Words words;
   words.add(g.dims[0]);
   words.add(index.data);
-  words.add(starts.data);
-  words.add(scale);
-  words.add(b.padding_idx);
-  words.add(Index(b.mode == BagMode::mean));
+  words.add(op.starts.data);
+  words.add(data_of(op.weights));
+  words.add(op.bags.padding_idx);
+  words.add(Index(op.bags.mode == BagMode::mean));
   words.add(bags.data());
   words.add(factors);
   if (g.dims[0]) launch_typed(ordinal, bag_factors_kernel, {g.dtype}, grid_for(g.dims[0]), words);
   add_sorted_rows(ordinal, {out, 1}, {g, 1},
-                  SortedKeys(ordinal, n, index.data, bags.data(), out.dims[0], b.padding_idx), bags.data(), factors);
+                  SortedKeys(ordinal, n, index.data, bags.data(), out.dims[0], op.bags.padding_idx), bags.data(), factors);
 }
 
 }  // namespace cuda_kernels
 
-/// A number outside [0, size) is an Error where the host next waits for the device.
-[[gnu::noinline]] inline void check_range(Cuda, const char* op, const Array& index, Index size) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const CheckRange& op) {
+  const Array& index = op.index;
   if (index.numel == 0) return;
-  if (size == 0) refuse_element(op, BadElement::index, 0, 0);
+  if (op.size == 0) refuse_element(op.op, BadElement::index, 0, 0);
   cuda_kernels::Words words;
   words.add(index.numel);
   words.add(index.data);
-  words.add(size);
-  words.add_report(index.ordinal, op, BadElement::index);
+  words.add(op.size);
+  words.add_report(index.ordinal, op.op, BadElement::index);
   cuda_kernels::launch_typed(index.ordinal, cuda_kernels::check_range_kernel, {}, cuda_kernels::grid_for(index.numel), words);
 }
 
-[[gnu::noinline]] inline void take_rows(Cuda, const Array& out, const Array& x, const Array& index) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const IndexSelect& op) {
+  const Array &out = op.out, &x = op.x, &index = op.index;
   const Array* const arrays[] = {&x, &index};
   const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
   if (out.numel == 0) return;
@@ -221,17 +223,17 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
                      cuda_kernels::grid_for(index.numel * (bytes / piece)), words);
 }
 
-template <class T> void add_rows(Cuda, const Array& out, const Array& index, const Array& x) {
-  cuda_kernels::run_add_rows({out, 1}, {x, 1}, {.count = index.numel, .to = &index});
+template <class T> void kernel(On<Cuda>, Types<T>, const IndexAdd& op) {
+  cuda_kernels::run_add_rows({{op.out, 1}, {op.x, 1}, {.count = op.index.numel, .to = &op.index}});
 }
 
-[[gnu::noinline]] inline void gather(Cuda, const char* op, const Array& out, const Array& x, int dim,
-                                     const Array& index) {
-  check_range(Cuda{}, op, index, x.ndim ? x.dims[dim] : 1);
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const Gather& op) {
+  const Array &out = op.out, &x = op.x, &index = op.index;
+  run<Cuda>(CheckRange{"gather", index, x.ndim ? x.dims[op.dim] : 1});
   const Array* const arrays[] = {&x, &index};
   const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
   if (index.numel == 0) return;
-  cuda_kernels::Words words = cuda_kernels::indexed_words(x, dim, index);
+  cuda_kernels::Words words = cuda_kernels::indexed_words(x, op.dim, index);
   words.add(out.data);
   words.add(x.data);
   cuda_kernels::launch_typed(ordinal, cuda_kernels::gather_kernel, {cuda_kernels::carrier(size_of(x.dtype))}, cuda_kernels::grid_for(index.numel),
@@ -239,21 +241,19 @@ template <class T> void add_rows(Cuda, const Array& out, const Array& index, con
 }
 
 template <class T>
-void scatter_add(Cuda, const char* op, const Array& out, int dim, const Array& index, const Array& x) {
-  check_range(Cuda{}, op, index, out.ndim ? out.dims[dim] : 1);
-  cuda_kernels::run_scatter_add(out, dim, index, x);
+void kernel(On<Cuda>, Types<T>, const ScatterAdd& op) {
+  run<Cuda>(CheckRange{"scatter_add", op.index, op.out.ndim ? op.out.dims[op.dim] : 1});
+  cuda_kernels::run_scatter_add(op);
 }
 
 template <class T>
-void bag(Cuda, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts,
-         const T* scale, Index* chosen) {
-  cuda_kernels::run_bag(b, out, table, index, starts, scale, chosen);
+void kernel(On<Cuda>, Types<T>, const EmbeddingBag& op) {
+  cuda_kernels::run_embedding_bag(op);
 }
 
 template <class T>
-void bag_gradient(Cuda, const Bags& b, const Array& out, const Array& g, const Array& index, const Array& starts,
-                  const T* scale) {
-  cuda_kernels::run_bag_gradient(b, out, g, index, starts, scale);
+void kernel(On<Cuda>, Types<T>, const EmbeddingBagGradient& op) {
+  cuda_kernels::run_embedding_bag_gradient(op);
 }
 
 }  // namespace backend

@@ -223,13 +223,13 @@ inline Array row_of(const Rows& rows) {
   launch_typed(ordinal, add_rows_kernel, {out.array.dtype, in.array.dtype}, grid_for(keys.count() * width), words);
 }
 
-[[gnu::noinline]] inline void run_add_rows(const Rows& out, const Rows& in, const RowMoves& moves) {
+[[gnu::noinline]] inline void run_add_rows(const AddRows& op) {
+  const Rows &out = op.out, &in = op.in;
   const Array* const arrays[] = {&in.array};
   const int ordinal = common_ordinal(out.array, arrays, 1);
-  if (moves.count == 0 || out.array.numel == 0) return;
-  const char *const to = moves.to ? moves.to->data : nullptr, *const from = moves.from ? moves.from->data : nullptr;
-  const SortedKeys keys(ordinal, moves.count, to, from, lead_of(out).shape().numel());
-  add_sorted_rows(ordinal, out, in, keys, from, nullptr);
+  if (op.moves.count == 0 || out.array.numel == 0) return;
+  const SortedKeys keys(ordinal, op.moves.count, data_of(op.moves.to), data_of(op.moves.from), lead_of(out).shape().numel());
+  add_sorted_rows(ordinal, out, in, keys, data_of(op.moves.from), nullptr);
 }
 
 /// A mask's elements as parts, one for a block.
@@ -249,24 +249,25 @@ struct MaskParts {
 
 }  // namespace cuda_kernels
 
-/// An index outside its dimension stands for 0, and is an Error where the host next waits for the device.
-[[gnu::noinline]] inline void positions(Cuda, const char* op, const Array& out, const RowIndex* indices, int n) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const RowNumbers& op) {
+  const Array& out = op.out;
   const int ordinal = out.ordinal;
   if (out.numel == 0) return;
   cuda_kernels::Words words;
   words.add(out.data);
-  words.add(Index(n));
+  words.add(Index(op.count));
   words.add(out.numel);
-  words.add_report(ordinal, op, BadElement::index);
+  words.add_report(ordinal, op.op, BadElement::index);
   words.add(Index(out.ndim));
   for (int i = 0; i < out.ndim; ++i) words.add(out.dims[i]);
-  for (int k = 0; k < n; ++k) {
-    const Array& index = *indices[k].index;
+  for (int k = 0; k < op.count; ++k) {
+    const RowIndex& term = op.indices[k];
+    const Array& index = *term.index;
     const Array* const arrays[] = {&index};
     cuda_kernels::common_ordinal(out, arrays, 1);
-    if (indices[k].size == 0) refuse_element(op, BadElement::index, 0, 0);
+    if (term.size == 0) refuse_element(op.op, BadElement::index, 0, 0);
     words.add(index.data);
-    for (const Index word : {indices[k].size, indices[k].step, Index(indices[k].from_end)}) words.add(word);
+    for (const Index word : {term.size, term.step, Index(term.from_end)}) words.add(word);
     for (int i = 0; i < out.ndim; ++i) {
       const int j = i - (out.ndim - index.ndim);
       words.add(j < 0 || index.dims[j] == 1 ? 0 : index.strides[j]);
@@ -275,7 +276,9 @@ struct MaskParts {
   cuda_kernels::launch_typed(ordinal, cuda_kernels::positions_kernel, {}, cuda_kernels::grid_for(out.numel), words);
 }
 
-[[gnu::noinline]] inline void copy_rows(Cuda, const Rows& out, const Rows& in, const RowMoves& moves) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const CopyRows& op) {
+  const Rows &out = op.out, &in = op.in;
+  const RowMoves& moves = op.moves;
   const Array* const arrays[] = {&in.array};
   const int ordinal = cuda_kernels::common_ordinal(out.array, arrays, 1);
   if (moves.count == 0 || out.array.numel == 0) return;
@@ -294,8 +297,8 @@ struct MaskParts {
   words.add(width);
   words.add(out.array.data);
   words.add(in.array.data);
-  words.add(moves.to ? moves.to->data : nullptr);
-  words.add(moves.from ? moves.from->data : nullptr);
+  words.add(cuda_kernels::data_of(moves.to));
+  words.add(cuda_kernels::data_of(moves.from));
   words.add(last.data());
   words.add(Index(0));
   cuda_kernels::add_row_walk(words, out, in);
@@ -303,28 +306,29 @@ struct MaskParts {
                      cuda_kernels::grid_for(moves.count * width), words);
 }
 
-template <class T> void add_rows(Cuda, const Rows& out, const Rows& in, const RowMoves& moves) {
-  cuda_kernels::run_add_rows(out, in, moves);
+template <class T> void kernel(On<Cuda>, Types<T>, const AddRows& op) {
+  cuda_kernels::run_add_rows(op);
 }
 
-/// Waits for the device.
-[[gnu::noinline]] inline Index count_true(Cuda, const Array& mask) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const CountTrue& op) {
+  const Array& mask = op.mask;
   const cuda_kernels::MaskParts parts(mask.numel);
-  if (parts.count == 0) return 0;
+  op.count = 0;
+  if (parts.count == 0) return;
   const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
   parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
-  Index part[cuda_kernels::MaskParts::most], sum = 0;
+  Index part[cuda_kernels::MaskParts::most];
   cuda::detail::copy_to_host(mask.ordinal, part, counts.data(), std::size_t(8 * parts.count));
-  for (Index i = 0; i < parts.count; ++i) sum += part[i];
-  return sum;
+  for (Index i = 0; i < parts.count; ++i) op.count += part[i];
 }
 
-[[gnu::noinline]] inline void true_positions(Cuda, const Array& out, const Array& mask) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const TruePositions& op) {
+  const Array& mask = op.mask;
   const cuda_kernels::MaskParts parts(mask.numel);
   if (parts.count == 0) return;
   const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
   parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
-  parts.launch(cuda_kernels::true_positions_kernel, mask, counts.data(), out.data);
+  parts.launch(cuda_kernels::true_positions_kernel, mask, counts.data(), op.out.data);
 }
 
 }  // namespace backend
