@@ -4,6 +4,7 @@
 #pragma interface "tern"
 #endif
 #include "../../core/element_error.hpp"
+#include "../../core/loop_nest.hpp"
 #include "../rows.hpp"
 #include "add_scaled.hpp"
 #include "loops/copy.hpp"
@@ -15,29 +16,17 @@ namespace cpu_kernels {
 /// Where the rows of an array begin, in bytes.
 class RowOffsets {
  public:
-  RowOffsets(const Rows& rows, int bytes) {
+  RowOffsets(const Rows& rows, int bytes) : loops_(1) {
     for (int i = 0; i < rows.lead; ++i) {
-      const Index size = rows.array.dims[i], stride = rows.array.strides[i] * bytes;
-      if (size == 1) continue;
-      if (n_ && stride_[n_ - 1] == stride * size) {
-        size_[n_ - 1] *= size;
-        stride_[n_ - 1] = stride;
-      } else {
-        size_[n_] = size;
-        stride_[n_++] = stride;
-      }
+      const Index stride = rows.array.strides[i] * bytes;
+      loops_.append(rows.array.dims[i], &stride);
     }
-    if (n_ == 0) stride_[n_++] = 0;
+    loops_.deepen(1);
   }
-  Index operator()(Index row) const {
-    Index offset = 0;
-    for (int i = n_; --i > 0; row /= size_[i]) offset += row % size_[i] * stride_[i];
-    return offset + row * stride_[0];
-  }
+  Index operator()(Index row) const { return loops_.offset(row, 0); }
 
  private:
-  int n_ = 0;
-  Index size_[max_dims], stride_[max_dims];
+  LoopNest loops_;
 };
 
 inline Array row_of(const Rows& rows) {
@@ -54,17 +43,18 @@ inline Array row_of(const Rows& rows) {
 
 /// How rows of one array are walked along with rows of another.
 struct RowWalk {
-  CopyDims dims;
+  CopyLoops loops;
   RowOffsets to, from;
   Index n, to_step, from_step;   // the innermost run, and its steps in bytes
   bool one_run;                  // which is the whole row
 
   RowWalk(const Rows& out, const Rows& in, int out_bytes, int in_bytes)
-      : dims(row_of(out), row_of(in), out_bytes, in_bytes), to(out, out_bytes), from(in, in_bytes) {
-    const int last = dims.n - 1;
-    n = dims[last].size, to_step = dims[last].to, from_step = dims[last].from;
-    one_run = last == 1 && dims[0].size == 1;
+      : loops(row_of(out), row_of(in), out_bytes, in_bytes), to(out, out_bytes), from(in, in_bytes) {
+    const int last = loops.depth() - 1;
+    n = loops.size(last), to_step = loops.stride(last, CopyLoops::to), from_step = loops.stride(last, CopyLoops::from);
+    one_run = last == 1 && loops.size(0) == 1;
   }
+
   /// Calls f(to, from) for each run of a row.
   template <class F>
   void runs(char* t, const char* f, const F& run) const {
@@ -75,8 +65,9 @@ struct RowWalk {
  private:
   template <class F>
   void runs_of(int i, char* t, const char* f, const F& run) const {
-    if (i == dims.n - 1) return run(t, f);
-    for (Index k = 0; k < dims[i].size; ++k) runs_of(i + 1, t + k * dims[i].to, f + k * dims[i].from, run);
+    if (i == loops.depth() - 1) return run(t, f);
+    const Index to_stride = loops.stride(i, CopyLoops::to), from_stride = loops.stride(i, CopyLoops::from);
+    for (Index k = 0; k < loops.size(i); ++k) runs_of(i + 1, t + k * to_stride, f + k * from_stride, run);
   }
 };
 
@@ -108,8 +99,7 @@ inline void add_index(const char* op, Index* to, Index length, const Array& out,
   const Index* from = term.index->as<Index>();
   Index stride = 0;
   for (int i = out.ndim - 1; i >= 0; --i) {
-    const int j = i - (out.ndim - term.index->ndim);
-    const Index step = j < 0 || term.index->dims[j] == 1 ? 0 : term.index->strides[j];
+    const Index step = broadcast_stride(*term.index, i, out.ndim);
     if (i == out.ndim - 1) {
       stride = step;
     } else {

@@ -3,9 +3,9 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../core/loop_nest.hpp"
 #include "../../device/cuda/copy.hpp"
 #include "../copy.hpp"
-#include "codegen/strides.hpp"
 #include "codegen/typed.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -66,22 +66,22 @@ extern "C" __global__ void transpose(const Words<8> p) {
   const Array* const arrays[] = {&out, &in};
   const int ordinal = cuda_kernels::common_ordinal(out, arrays + 1, 1);
   if (out.numel == 0) return;
-  const cuda_kernels::Strides strides(out.shape(), arrays, 2);
-  const int n = strides.dims();
-  if (n == 0 || (n == 1 && strides.stride(0, 0) == 1 && strides.stride(0, 1) == 1))
+  const LoopNest loops(out.shape(), arrays, 2);
+  const int n = loops.depth();
+  if (n == 0 || (n == 1 && loops.stride(0, 0) == 1 && loops.stride(0, 1) == 1))
     return cuda::detail::start_on_device(ordinal, out.data, in.data, cuda_kernels::bytes_of(out));
   cuda_kernels::Words words;
   words.add(out.numel);
   words.add(out.data);
   words.add(in.data);
-  if (n == 2 && strides.stride(1, 0) == 1 && strides.stride(0, 1) == 1) {
-    const Index rows = strides.size(0), columns = strides.size(1), tiles = (columns + 31) / 32;
-    for (const Index word : {rows, columns, tiles, strides.stride(0, 0), strides.stride(1, 1)}) words.add(word);
+  if (n == 2 && loops.stride(1, 0) == 1 && loops.stride(0, 1) == 1) {
+    const Index rows = loops.size(0), columns = loops.size(1), tiles = (columns + 31) / 32;
+    for (const Index word : {rows, columns, tiles, loops.stride(0, 0), loops.stride(1, 1)}) words.add(word);
     return cuda_kernels::launch_typed(ordinal, cuda_kernels::transpose_kernel, {out.dtype}, {(rows + 31) / 32 * tiles}, words);
   }
   words.add(Index(n));
   for (int d = 0; d < n; ++d)
-    for (const Index word : {strides.size(d), strides.stride(d, 0), strides.stride(d, 1)}) words.add(word);
+    for (const Index word : {loops.size(d), loops.stride(d, 0), loops.stride(d, 1)}) words.add(word);
   cuda_kernels::launch_typed(ordinal, cuda_kernels::strided_copy_kernel, {out.dtype}, cuda_kernels::grid_for(out.numel), words);
 }
 

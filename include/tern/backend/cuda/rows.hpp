@@ -5,10 +5,10 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../core/loop_nest.hpp"
 #include "../../device/cuda/copy.hpp"
 #include "../rows.hpp"
 #include "codegen/sorted_keys.hpp"
-#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -187,22 +187,22 @@ inline Array row_of(const Rows& rows) {
 
 /// The words from rows_at on.
 [[gnu::noinline]] inline void add_row_walk(Words& words, const Rows& out, const Rows& in) {
-  const auto add = [&words](const Strides& strides, int arrays) {
-    words.add(Index(strides.dims()));
+  const auto add = [&words](const LoopNest& loops, int arrays) {
+    words.add(Index(loops.depth()));
     for (int d = 0; d < max_dims; ++d) {
-      const bool used = d < strides.dims();
-      words.add(used ? strides.size(d) : 1);
-      for (int k = 0; k < arrays; ++k) words.add(used ? strides.stride(d, k) : 0);
+      const bool used = d < loops.depth();
+      words.add(used ? loops.size(d) : 1);
+      for (int k = 0; k < arrays; ++k) words.add(used ? loops.stride(d, k) : 0);
     }
   };
   for (const Rows* rows : {&out, &in}) {
     const Array lead = lead_of(*rows);
     const Array* const arrays[] = {&lead};
-    add(Strides(lead.shape(), arrays, 1), 1);
+    add(LoopNest(lead.shape(), arrays, 1), 1);
   }
   const Array to = row_of(out), from = row_of(in);
   const Array* const arrays[] = {&to, &from};
-  add(Strides(to.shape(), arrays, 2), 2);
+  add(LoopNest(to.shape(), arrays, 2), 2);
 }
 
 /// out row += factor in row for the sorted keys; the source's number, or where `from` is given from[number], is the row
@@ -269,8 +269,7 @@ struct MaskParts {
     words.add(index.data);
     for (const Index word : {term.size, term.step, Index(term.from_end)}) words.add(word);
     for (int i = 0; i < out.ndim; ++i) {
-      const int j = i - (out.ndim - index.ndim);
-      words.add(j < 0 || index.dims[j] == 1 ? 0 : index.strides[j]);
+      words.add(broadcast_stride(index, i, out.ndim));
     }
   }
   cuda_kernels::launch_typed(ordinal, cuda_kernels::positions_kernel, {}, cuda_kernels::grid_for(out.numel), words);
