@@ -6,10 +6,10 @@
 namespace tern::inline TERN_BUILD {
 namespace backend {
 
-inline void check_range(tern_test::Naive, const char* op, const Array& index, Index size) {
-  for (Index i = 0; i < index.numel; ++i) {
-    const Index k = index.as<Index>()[i];
-    if (k < 0 || k >= size) refuse_element(op, BadElement::index, k, size);
+inline void kernel(On<Naive>, Types<>, const CheckRange& op) {
+  for (Index i = 0; i < op.index.numel; ++i) {
+    const Index k = op.index.as<Index>()[i];
+    if (k < 0 || k >= op.size) refuse_element(op.op, BadElement::index, k, op.size);
   }
 }
 
@@ -26,13 +26,16 @@ template <class F> void each_indexed(const Array& a, int dim, const Array& index
 }
 }  // namespace naive
 
-inline void take_rows(tern_test::Naive, const Array& out, const Array& x, const Array& index) {
+inline void kernel(On<Naive>, Types<>, const IndexSelect& op) {
+  const Array &out = op.out, &x = op.x, &index = op.index;
   const Index bytes = x.dims[0] ? x.numel / x.dims[0] * size_of(x.dtype) : 0;
   for (Index i = 0; i < index.numel; ++i)
     for (Index b = 0; b < bytes; ++b) out.data[i * bytes + b] = x.data[index.as<Index>()[i] * bytes + b];
 }
 
-template <class T> void add_rows(tern_test::Naive, const Array& out, const Array& index, const Array& x) {
+template <class T>
+void kernel(On<Naive>, Types<T>, const IndexAdd& op) {
+  const Array &out = op.out, &index = op.index, &x = op.x;
   const Index columns = out.dims[0] ? out.numel / out.dims[0] : 0;
   for (Index i = 0; i < index.numel; ++i)
     for (Index c = 0; c < columns; ++c) {
@@ -41,27 +44,28 @@ template <class T> void add_rows(tern_test::Naive, const Array& out, const Array
     }
 }
 
-inline void gather(tern_test::Naive device, const char* op, const Array& out, const Array& x, int dim,
-                   const Array& index) {
-  check_range(device, op, index, x.ndim ? x.dims[dim] : 1);
+inline void kernel(On<Naive>, Types<>, const Gather& op) {
+  const Array &out = op.out, &x = op.x;
+  run<Naive>(CheckRange{"gather", op.index, x.ndim ? x.dims[op.dim] : 1});
   const int bytes = size_of(x.dtype);
-  naive::each_indexed(x, dim, index, [&](Index from, Index to) {
+  naive::each_indexed(x, op.dim, op.index, [&](Index from, Index to) {
     for (int b = 0; b < bytes; ++b) out.data[to * bytes + b] = x.data[from * bytes + b];
   });
 }
 
 template <class T>
-void scatter_add(tern_test::Naive device, const char* op, const Array& out, int dim, const Array& index,
-                 const Array& x) {
-  check_range(device, op, index, out.ndim ? out.dims[dim] : 1);
-  naive::each_indexed(out, dim, index, [&](Index to, Index from) {
+void kernel(On<Naive>, Types<T>, const ScatterAdd& op) {
+  const Array &out = op.out, &x = op.x;
+  run<Naive>(CheckRange{"scatter_add", op.index, out.ndim ? out.dims[op.dim] : 1});
+  naive::each_indexed(out, op.dim, op.index, [&](Index to, Index from) {
     out.as<T>()[to] = T(compute_t<T>(out.as<T>()[to]) + compute_t<T>(x.as<T>()[from]));
   });
 }
 
 template <class T>
-void bag(tern_test::Naive, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts,
-         const T* scale, Index* chosen) {
+void kernel(On<Naive>, Types<T>, const EmbeddingBag& op) {
+  const Bags bags = op.bags;
+  const Array &out = op.out, &table = op.table, &index = op.index, &starts = op.starts;
   const Index columns = table.dims[1];
   for (Index i = 0; i < out.dims[0]; ++i)
     for (Index c = 0; c < columns; ++c) {
@@ -69,32 +73,34 @@ void bag(tern_test::Naive, const Bags& b, const Array& out, const Array& table, 
       Index count = 0;
       for (Index k = starts.as<Index>()[i]; k < starts.as<Index>()[i + 1]; ++k) {
         const Index row = index.as<Index>()[k];
-        if (row == b.padding_idx) continue;
+        if (row == bags.padding_idx) continue;
         const double value = double(compute_t<T>(table.as<T>()[row * columns + c]));
-        if (b.mode != BagMode::max) {
-          total += (scale ? double(compute_t<T>(scale[k])) : 1) * value;
+        if (bags.mode != BagMode::max) {
+          total += (op.weights ? double(compute_t<T>(op.weights->as<T>()[k])) : 1) * value;
         } else if (count == 0 || value > total) {
           total = value;
-          chosen[i * columns + c] = row;
+          op.chosen->as<Index>()[i * columns + c] = row;
         }
         ++count;
       }
-      out.as<T>()[i * columns + c] = T(compute_t<T>(b.mode == BagMode::mean && count ? total / double(count) : total));
+      out.as<T>()[i * columns + c] = T(compute_t<T>(bags.mode == BagMode::mean && count ? total / double(count) : total));
     }
 }
 
 template <class T>
-void bag_gradient(tern_test::Naive, const Bags& b, const Array& out, const Array& g, const Array& index,
-                  const Array& starts, const T* scale) {
+void kernel(On<Naive>, Types<T>, const EmbeddingBagGradient& op) {
+  const Bags bags = op.bags;
+  const Array &out = op.out, &g = op.g, &index = op.index, &starts = op.starts;
   const Index columns = out.dims[1];
   for (Index i = 0; i < g.dims[0]; ++i) {
     const Index first = starts.as<Index>()[i], last = starts.as<Index>()[i + 1];
     Index count = 0;
-    for (Index k = first; k < last; ++k) count += index.as<Index>()[k] != b.padding_idx;
+    for (Index k = first; k < last; ++k) count += index.as<Index>()[k] != bags.padding_idx;
     for (Index k = first; k < last; ++k) {
       const Index row = index.as<Index>()[k];
-      if (row == b.padding_idx) continue;
-      const double share = (scale ? double(compute_t<T>(scale[k])) : 1) / (b.mode == BagMode::mean ? double(count) : 1);
+      if (row == bags.padding_idx) continue;
+      const double weight = op.weights ? double(compute_t<T>(op.weights->as<T>()[k])) : 1;
+      const double share = weight / (bags.mode == BagMode::mean ? double(count) : 1);
       for (Index c = 0; c < columns; ++c) {
         T& to = out.as<T>()[row * columns + c];
         to = T(compute_t<T>(double(compute_t<T>(to)) + share * double(compute_t<T>(g.as<T>()[i * columns + c]))));

@@ -8,8 +8,6 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace naive {
 
-using tern_test::Naive;
-
 /// Calls f(offset of an element of a's row, offset of the same of b's), both in elements, for the rows' row-major
 /// numbers.
 template <class F>
@@ -27,20 +25,23 @@ void for_row(const Rows& a, Index row_a, const Rows& b, Index row_b, const F& f)
 
 }  // namespace naive
 
-inline void positions(tern_test::Naive, const char* op, const Array& out, const RowIndex* indices, int n) {
+inline void kernel(On<Naive>, Types<>, const RowNumbers& op) {
+  const Array& out = op.out;
   for (tern_test::Positions p(out.shape()); !p.done(); p.next()) {
     Index sum = 0;
-    for (int k = 0; k < n; ++k) {
-      const Index at = p.in<Index>(*indices[k].index), size = indices[k].size;
-      if (at < (indices[k].from_end ? -size : 0) || at >= size)
-        refuse_element(op, BadElement::index, at, size);
-      sum += (at < 0 ? at + size : at) * indices[k].step;
+    for (int k = 0; k < op.count; ++k) {
+      const RowIndex& term = op.indices[k];
+      const Index at = p.in<Index>(*term.index), size = term.size;
+      if (at < (term.from_end ? -size : 0) || at >= size) refuse_element(op.op, BadElement::index, at, size);
+      sum += (at < 0 ? at + size : at) * term.step;
     }
     p.in<Index>(out) = sum;
   }
 }
 
-inline void copy_rows(tern_test::Naive, const Rows& out, const Rows& in, const RowMoves& moves) {
+inline void kernel(On<Naive>, Types<>, const CopyRows& op) {
+  const Rows &out = op.out, &in = op.in;
+  const RowMoves& moves = op.moves;
   const int bytes = size_of(out.array.dtype);
   for (Index i = 0; i < moves.count; ++i) {
     const Index to = moves.to ? moves.to->as<Index>()[i] : i, from = moves.from ? moves.from->as<Index>()[i] : i;
@@ -53,7 +54,9 @@ inline void copy_rows(tern_test::Naive, const Rows& out, const Rows& in, const R
 }
 
 template <class T>
-void add_rows(tern_test::Naive, const Rows& out, const Rows& in, const RowMoves& moves) {
+void kernel(On<Naive>, Types<T>, const AddRows& op) {
+  const Rows &out = op.out, &in = op.in;
+  const RowMoves& moves = op.moves;
   using C = compute_t<T>;
   for (Index i = 0; i < moves.count; ++i) {
     const Index to = moves.to ? moves.to->as<Index>()[i] : i, from = moves.from ? moves.from->as<Index>()[i] : i;
@@ -63,15 +66,14 @@ void add_rows(tern_test::Naive, const Rows& out, const Rows& in, const RowMoves&
   }
 }
 
-inline Index count_true(tern_test::Naive, const Array& mask) {
-  Index count = 0;
-  for (Index i = 0; i < mask.numel; ++i) count += mask.as<bool>()[i] ? 1 : 0;
-  return count;
+inline void kernel(On<Naive>, Types<>, const CountTrue& op) {
+  op.count = 0;
+  for (Index i = 0; i < op.mask.numel; ++i) op.count += op.mask.as<bool>()[i] ? 1 : 0;
 }
 
-inline void true_positions(tern_test::Naive, const Array& out, const Array& mask) {
-  for (Index i = 0, k = 0; i < mask.numel; ++i)
-    if (mask.as<bool>()[i]) out.as<Index>()[k++] = i;
+inline void kernel(On<Naive>, Types<>, const TruePositions& op) {
+  for (Index i = 0, k = 0; i < op.mask.numel; ++i)
+    if (op.mask.as<bool>()[i]) op.out.as<Index>()[k++] = i;
 }
 
 }  // namespace backend

@@ -1,35 +1,85 @@
-// The contract: reading and adding by number. A device implements, for numbers that are all checked to be in range but
-// where op is an argument,
+// The contract: reading and adding by number. Tables, rows and numbers are dense. Numbers are in range but where an op checks them.
 //
-//   check_range(device, op, index, size)                 Error naming op and the number where one is outside [0, size)
-//   take_rows(device, out, x, index)                     out[i, :] = x[index[i], :]; any element type
-//   add_rows<T>(device, out, index, x)                   out[index[i], :] += x[i, :], in the order of i
-//   gather(device, op, out, x, dim, index)               out[.., i, ..] = x[.., index[.., i, ..], ..] along dim; any element type
-//   scatter_add<T>(device, op, out, dim, index, x)       out[.., index[.., i, ..], ..] += x[.., i, ..], in the order of i
-//   bag<T>(device, b, out, table, index, starts, scale)  the rows of each bag reduced
-//   bag_gradient<T>(device, b, out, g, index, starts, scale)   out[index[i], :] += (scale, weight, …) g[bag of i, :]
-//
-// gather and scatter_add check the numbers themselves, as check_range does; after an Error out holds anything.
-// Tables, rows and numbers are contiguous. Cuda checks without waiting: a number out of range reads row 0, or adds to no
-// row, and is an Error where the host next waits for the device. op is a string that lives on.
+// The CPU refuses a number out of range at once. CUDA does not wait: such a number reads row 0, or adds to no row, and is an Error
+// where the host next waits for the device.
 #pragma once
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "../core/config.hpp"
 #include "../core/array.hpp"
+#include "run.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// What embedding_bag makes of the rows of a bag.
+/// How embedding_bag reduces the rows of a bag.
 enum class BagMode : unsigned char { sum, mean, max };
 
 namespace backend {
 
-/// How bags are reduced.
+/// run<D>: Error naming op, which is a string literal, and the number where one of index is outside [0, size).
+struct CheckRange {
+  const char* op;
+  const Array& index;
+  Index size;
+};
+
+/// run<D>: out[i, :] = x[index[i], :], of any element type.
+struct IndexSelect {
+  const Array& out;
+  const Array& x;
+  const Array& index;
+};
+
+/// run<D, T>: out[index[i], :] += x[i, :], in the order of i.
+struct IndexAdd {
+  const Array& out;
+  const Array& index;
+  const Array& x;
+};
+
+/// run<D>: out[.., i, ..] = x[.., index[.., i, ..], ..] along dim, of any element type. Checks the numbers; after an Error out holds
+/// anything.
+struct Gather {
+  const Array& out;
+  const Array& x;
+  int dim;
+  const Array& index;
+};
+
+/// run<D, T>: out[.., index[.., i, ..], ..] += x[.., i, ..] along dim, in the order of i. Checks the numbers; after an Error out
+/// holds anything.
+struct ScatterAdd {
+  const Array& out;
+  int dim;
+  const Array& index;
+  const Array& x;
+};
+
+/// How the rows of bags are reduced. Bag i has the numbers at starts[i] to starts[i + 1].
 struct Bags {
   BagMode mode = BagMode::mean;
   Index padding_idx = -1;  // rows of this number are left out; -1: none
+};
+
+/// run<D, T>: out[i, :] = the sum, mean or maximum of weights[k] table[index[k], :] over the numbers k of bag i.
+struct EmbeddingBag {
+  Bags bags;
+  const Array& out;
+  const Array& table;
+  const Array& index;
+  const Array& starts;
+  const Array* weights;  // of a sum; null: 1
+  const Array* chosen;   // of a maximum, int64: the row that each element of out is from; unchanged where a bag is empty
+};
+
+/// run<D, T>: adds the gradient by the table to out, from g, the gradient of a sum or mean of bags.
+struct EmbeddingBagGradient {
+  Bags bags;
+  const Array& out;
+  const Array& g;
+  const Array& index;
+  const Array& starts;
+  const Array* weights;
 };
 
 }  // namespace backend

@@ -51,8 +51,7 @@ Tensor<D, T> bags_gradient(backend::Bags bags, Index rows, const Tensor<D, T>& g
   } else {
     const Tensor<D, T> dense = contiguous(g.detach());
     const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)}, g.device());
-    backend::bag_gradient<T>(D{}, bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(),
-                             scale.defined() ? scale.impl()->template as<T>() : nullptr);
+    backend::run<D, T>(backend::EmbeddingBagGradient{bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(), scale.impl()});
     const OpName op{"embedding_bag", {}};
     if (scale.defined())
       record(op, y,
@@ -76,9 +75,7 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
   const Tensor<D, T> y = empty<D, T>({count, columns}, weight.device());
   const bool max = bags.mode == BagMode::max;
   const Tensor<D, Index> chosen = max ? full<D, Index>({count, columns}, rows, weight.device()) : Tensor<D, Index>();
-  backend::bag<T>(D{}, bags, *y.impl(), *table.impl(), *numbers.impl(), *starts.impl(),
-                  scale.defined() ? scale.impl()->template as<T>() : nullptr,
-                  max ? chosen.impl()->template as<Index>() : nullptr);
+  backend::run<D, T>(backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *numbers.impl(), *starts.impl(), scale.impl(), chosen.impl()});
   if (max) {
     record(op, y, wrt(weight, saved(chosen), [rows, columns](const Tensor<D, T>& g, const auto& at) {
              // An empty bag chose none: its gradient goes to a row behind the last.
@@ -140,7 +137,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const Tensor<Cpu, Index> given = offsets.defined() ? to_device(offsets, Cpu{}) : Tensor<Cpu, Index>();
   const Tensor<D, Index> starts = to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), x.device());
   const Tensor<D, Index> numbers = reshape(x, {-1}, here).contiguous(here);
-  backend::check_range(D{}, "embedding_bag", *numbers.impl(), rows);
+  backend::run<D>(backend::CheckRange{"embedding_bag", *numbers.impl(), rows});
   const backend::Bags bags{options.mode, padding};
   if (!per_sample_weights.defined())
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, Tensor<D, T>());

@@ -19,11 +19,11 @@ Tensor<D, T> take_rows(const OpName& op, const Tensor<D, T>& x, const Tensor<D, 
   const Tensor<D, T> table = contiguous(x.detach());
   const Tensor<D, Index> numbers = contiguous(index);
   const Index rows = table.size(0);
-  backend::check_range(D{}, op.name, *numbers.impl(), rows);
+  backend::run<D>(backend::CheckRange{op.name, *numbers.impl(), rows});
   Shape shape = table.shape();
   shape[0] = numbers.numel();
   const Tensor<D, T> y = empty<D, T>(shape, x.device());
-  backend::take_rows(D{}, *y.impl(), *table.impl(), *numbers.impl());
+  backend::run<D>(backend::IndexSelect{*y.impl(), *table.impl(), *numbers.impl()});
   const Here here = op.here;
   record(op, y,
          wrt(x, saved(numbers), [rows, here](const auto& g, const auto& n) { return add_rows(g, n, rows, here); }));
@@ -40,7 +40,7 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
     Shape shape = values.shape();
     shape[0] = rows;
     const Tensor<D, T> y = zeros<D, T>(shape, x.device());
-    backend::add_rows<T>(D{}, *y.impl(), *index.impl(), *values.impl());
+    backend::run<D, T>(backend::IndexAdd{*y.impl(), *index.impl(), *values.impl()});
     record({"index_add", here}, y, wrt(x, saved(index), [](const auto& g, const auto& n) {
              return take_rows({"index_select", {}}, g, n);
            }));
@@ -89,7 +89,7 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
     fail("index_add", {"a source of shape ", source.shape(), " does not fit ", index.numel(),
                        " positions of dimension ", d, " of ", x.shape()});
   const Tensor<D, Index> numbers = contiguous(index);
-  backend::check_range(D{}, "index_add", *numbers.impl(), x.size(d));
+  backend::run<D>(backend::CheckRange{"index_add", *numbers.impl(), x.size(d)});
   const Tensor<D, T> sum = detail::add_rows(transpose(source, 0, d, here), numbers, x.size(d), here);
   return add(x, transpose(sum, 0, d, here), alpha, here);
 }
@@ -107,7 +107,7 @@ Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& in
   const Tensor<D, T> dense = contiguous(x.detach());
   const Tensor<D, Index> numbers = contiguous(index);
   const Tensor<D, T> y = empty<D, T>(index.shape(), x.device());
-  backend::gather(D{}, "gather", *y.impl(), *dense.impl(), d, *numbers.impl());
+  backend::run<D>(backend::Gather{*y.impl(), *dense.impl(), d, *numbers.impl()});
   const Shape from = x.shape();
   record({"gather", here}, y, wrt(x, saved(numbers), [from, d](const auto& g, const auto& n) {
            return scatter_add(zeros<D, T>(from, g.device()), d, n, g);
@@ -128,7 +128,7 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index
     if (part.size(i) != index.size(i)) part = narrow(part, i, 0, index.size(i), here);
   const Tensor<D, Index> numbers = contiguous(index);
   const Tensor<D, T> y = detail::dense_copy(x), values = contiguous(part.detach());
-  backend::scatter_add<T>(D{}, "scatter_add", *y.impl(), d, *numbers.impl(), *values.impl());
+  backend::run<D, T>(backend::ScatterAdd{*y.impl(), d, *numbers.impl(), *values.impl()});
   record({"scatter_add", here}, y, wrt(x, [](const auto& g) { return g; }),
          wrt(part, saved(numbers), [d](const auto& g, const auto& n) { return gather(g, d, n); }));
   return y;

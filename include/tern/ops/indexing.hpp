@@ -57,7 +57,7 @@ Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Te
   Shape to = at.shape();
   for (int i = lead; i < from.n; ++i) to.push_back(from[i]);
   const Tensor<D, T> y = empty<D, T>(to, x.device());
-  backend::copy_rows(D{}, {*y.impl(), at.dim()}, {*x.impl(), lead}, {.count = at.numel(), .from = at.impl()});
+  backend::run<D>(backend::CopyRows{{*y.impl(), at.dim()}, {*x.impl(), lead}, {.count = at.numel(), .from = at.impl()}});
   record(op, y,
          wrt(x, saved(at), [lead, from](const Tensor<D, T>& g, const auto& p) { return add_at(g, lead, p, from); }));
   return y;
@@ -67,7 +67,7 @@ Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Te
 template <class D, class T>
 Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape) {
   const Tensor<D, compute_t<T>> sums = zeros<D, compute_t<T>>(shape, x.device());
-  backend::add_rows<T>(D{}, {*sums.impl(), lead}, {*x.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()});
+  backend::run<D, T>(backend::AddRows{{*sums.impl(), lead}, {*x.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()}});
   const Tensor<D, T> y = to_type(sums, Type<T>{});
   record({"add_at", {}}, y, wrt(x, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
            return take_at({"take_at", {}}, g, lead, p);
@@ -80,7 +80,7 @@ template <class D, class T>
 Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
                     const Tensor<D, T>& values) {
   const Tensor<D, T> y = dense_copy(x);
-  backend::copy_rows(D{}, {*y.impl(), lead}, {*values.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()});
+  backend::run<D>(backend::CopyRows{{*y.impl(), lead}, {*values.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()}});
   const Shape shape = values.shape();
   record(op, y,
          wrt(x, saved(at),
@@ -97,8 +97,10 @@ Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Ten
 template <class D>
 Tensor<D, Index> positions_of(const Tensor<D, bool>& mask) {
   const Tensor<D, bool> dense = contiguous(mask);
-  const Tensor<D, Index> at = empty<D, Index>(backend::count_true(D{}, *dense.impl()), mask.device());
-  backend::true_positions(D{}, *at.impl(), *dense.impl());
+  Index count;
+  backend::run<D>(backend::CountTrue{*dense.impl(), count});
+  const Tensor<D, Index> at = empty<D, Index>(count, mask.device());
+  backend::run<D>(backend::TruePositions{*at.impl(), *dense.impl()});
   return at;
 }
 
@@ -224,7 +226,7 @@ class Indexed {
   }
 
   void number_rows(const char* op) {
-    RowIndex terms[max_dims];
+    backend::RowIndex terms[max_dims];
     Shape shape;
     for (int k = 0; k < chosen_count_; ++k) {
       const Chosen& c = chosen_[k];
@@ -235,7 +237,7 @@ class Indexed {
       shape = broadcast_shapes(op, shape, c.index.shape());
     }
     at_ = empty<D, Index>(shape, view_.device());
-    backend::positions(D{}, op, *at_.impl(), terms, chosen_count_);
+    backend::run<D>(backend::RowNumbers{op, *at_.impl(), terms, chosen_count_});
   }
 
   Tensor<D, T> view_;
@@ -274,9 +276,10 @@ const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* en
   } else {
     check_writable(op, target.impl());
     const bool same_memory = values.impl()->owner == x.impl()->owner;
-    backend::copy_rows(D{}, {*target.impl(), indexed.lead()},
-                       {*(same_memory ? rows.clone() : rows).impl(), indexed.at().dim()},
-                       {.count = indexed.at().numel(), .to = indexed.at().impl()});
+    const Tensor<D, T> source = same_memory ? rows.clone() : rows;
+    backend::run<D>(backend::CopyRows{{*target.impl(), indexed.lead()},
+                                      {*source.impl(), indexed.at().dim()},
+                                      {.count = indexed.at().numel(), .to = indexed.at().impl()}});
     bump_version(target.impl());
   }
   return x;

@@ -160,7 +160,7 @@ Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Here
     if (x.numel() == 0) fail("one_hot", {"no numbers to take the number of classes from"});
     num_classes = amax(x, {}, false, here).item() + 1;
   }
-  backend::check_range(D{}, "one_hot", *detail::dense(x).impl(), num_classes);
+  backend::run<D>(backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
   return to_type(eq(unsqueeze(x, -1, here), detail::range_beside(x, 0, 1, num_classes)), Type<Index>{});
 }
 

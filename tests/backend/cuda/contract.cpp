@@ -313,7 +313,7 @@ TEMPLATE_TEST_CASE("rows by number on Cuda", "", float, double, bfloat16, half, 
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, table), y = empty<decltype(d), T>({n, columns});
-            backend::take_rows(d, *y.impl(), *x.impl(), *numbers_on(d, {n}, 37).impl());
+            backend::run<decltype(d)>(backend::IndexSelect{*y.impl(), *x.impl(), *numbers_on(d, {n}, 37).impl()});
             return y;
           },
           0);
@@ -321,7 +321,7 @@ TEMPLATE_TEST_CASE("rows by number on Cuda", "", float, double, bfloat16, half, 
         compare<T>(
             [&](auto d) {
               const auto x = values_on<T>(d, {n, columns}), y = values_on<T>(d, table);
-              backend::add_rows<T>(d, *y.impl(), *numbers_on(d, {n}, 37).impl(), *x.impl());
+              backend::run<decltype(d), T>(backend::IndexAdd{*y.impl(), *numbers_on(d, {n}, 37).impl(), *x.impl()});
               return y;
             },
             0);  // the same order of additions
@@ -341,14 +341,14 @@ TEMPLATE_TEST_CASE("gather and scatter_add on Cuda", "", float, double, std::int
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, from), y = empty<decltype(d), T>(index);
-            backend::gather(d, "gather", *y.impl(), *x.impl(), dim, *numbers_on(d, index, 11).impl());
+            backend::run<decltype(d)>(backend::Gather{*y.impl(), *x.impl(), dim, *numbers_on(d, index, 11).impl()});
             return y;
           },
           0);
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, index), y = values_on<T>(d, from);
-            backend::scatter_add<T>(d, "scatter_add", *y.impl(), dim, *numbers_on(d, index, 11).impl(), *x.impl());
+            backend::run<decltype(d), T>(backend::ScatterAdd{*y.impl(), dim, *numbers_on(d, index, 11).impl(), *x.impl()});
             return y;
           },
           0);
@@ -370,14 +370,14 @@ TEMPLATE_TEST_CASE("bags on Cuda", "", float, double, bfloat16, half) {
           const auto table = values_on<T>(d, {9, 5}), y = empty<D, T>({5, 5}), scale = values_on<T>(d, {400});
           const auto index = numbers_on(d, {400}, 9), start = tensor_of<D, Index>(starts),
                      chosen = full<D, Index>({5, 5}, 9);
-          const T* const factors = scaled ? scale.impl()->template as<T>() : nullptr;
+          const Array* const weights = scaled ? scale.impl() : nullptr;
           if (what < 2) {
-            backend::bag<T>(d, bags, *y.impl(), *table.impl(), *index.impl(), *start.impl(), factors,
-                            mode == BagMode::max ? chosen.impl()->template as<Index>() : nullptr);
+            backend::run<D, T>(backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *index.impl(), *start.impl(), weights,
+                                                     mode == BagMode::max ? chosen.impl() : nullptr});
             return what ? to_type(chosen, f64) : to_type(y, f64);
           }
           const auto out = zeros<D, T>({9, 5}), g = values_on<T>(d, {5, 5});
-          backend::bag_gradient<T>(d, bags, *out.impl(), *g.impl(), *index.impl(), *start.impl(), factors);
+          backend::run<D, T>(backend::EmbeddingBagGradient{bags, *out.impl(), *g.impl(), *index.impl(), *start.impl(), weights});
           return to_type(out, f64);
         };
         // The Cpu rounds a 16-bit sum at each step.
@@ -406,15 +406,15 @@ TEMPLATE_TEST_CASE("rows of arrays on Cuda", "", float, double, bfloat16, half, 
           for (std::size_t i = 0; i < to.size(); i += 7) to[i] = -1;
           for (std::size_t i = 3; i < from.size(); i += 11) from[i] = -1;
           const auto to_numbers = tensor_of<D, Index>(to), from_numbers = tensor_of<D, Index>(from);
-          const RowMoves which{count, moves & 1 ? to_numbers.impl() : nullptr,
-                               moves & 2 ? from_numbers.impl() : nullptr};
+          const backend::RowMoves which{count, moves & 1 ? to_numbers.impl() : nullptr,
+                                        moves & 2 ? from_numbers.impl() : nullptr};
           if (adding) {
             const auto out = values_on<C>(d, to_shape);
-            backend::add_rows<T>(d, {*view(out).impl(), 2}, {*in.impl(), 1}, which);
+            backend::run<D, T>(backend::AddRows{{*view(out).impl(), 2}, {*in.impl(), 1}, which});
             return to_type(out, f64);
           }
           const auto out = values_on<T>(d, to_shape);
-          backend::copy_rows(d, {*view(out).impl(), 2}, {*in.impl(), 1}, which);
+          backend::run<D>(backend::CopyRows{{*view(out).impl(), 2}, {*in.impl(), 1}, which});
           return to_type(out, f64);
         };
         compare<T>([&](auto d) { return run(d, false); }, 0);
@@ -422,14 +422,14 @@ TEMPLATE_TEST_CASE("rows of arrays on Cuda", "", float, double, bfloat16, half, 
       }
 }
 
-TEST_CASE("positions on Cuda") {
+TEST_CASE("row numbers on Cuda") {
   NEED_CUDA();
   compare<Index>([&](auto d) {
     using D = decltype(d);
     const auto a = transpose(numbers_on(d, {5, 7}, 6), 0, 1) - 3, b = numbers_on(d, {5}, 4),
                out = empty<D, Index>({7, 5});
-    const RowIndex terms[] = {{a.impl(), 6, 4, true}, {b.impl(), 4, 1, false}};
-    backend::positions(d, "index", *out.impl(), terms, 2);
+    const backend::RowIndex terms[] = {{a.impl(), 6, 4, true}, {b.impl(), 4, 1, false}};
+    backend::run<D>(backend::RowNumbers{"index", *out.impl(), terms, 2});
     return out;
   });
 }
@@ -439,11 +439,13 @@ TEST_CASE("masks on Cuda") {
   for (const Index n : {0, 1, 255, 256, 1025, 300000}) {
     INFO(n);
     const auto mask = [n](auto d) { return ge(values_on<float>(d, {n}), 0.5); };
-    const Index count = backend::count_true(host, *mask(host).impl());
-    REQUIRE(backend::count_true(device, *mask(device).impl()) == count);
+    Index count, on_device;
+    backend::run<Cpu>(backend::CountTrue{*mask(host).impl(), count});
+    backend::run<Cuda>(backend::CountTrue{*mask(device).impl(), on_device});
+    REQUIRE(on_device == count);
     compare<Index>([&](auto d) {
       const auto at = empty<decltype(d), Index>({count});
-      backend::true_positions(d, *at.impl(), *mask(d).impl());
+      backend::run<decltype(d)>(backend::TruePositions{*at.impl(), *mask(d).impl()});
       return at;
     });
   }
@@ -477,17 +479,17 @@ TEST_CASE("numbers out of range on Cuda are found where the host waits") {
     INFO(error);
     CHECK(error.find(start) == 0);
   };
-  backend::check_range(device, "index_select", *index.impl(), 10);
-  backend::take_rows(device, *y.impl(), *table.impl(), *index.impl());
+  backend::run<Cuda>(backend::CheckRange{"index_select", *index.impl(), 10});
+  backend::run<Cuda>(backend::IndexSelect{*y.impl(), *table.impl(), *index.impl()});
   expect("index_select: index 12 is out of range for a dimension of size 10", [&] { y.cpu(); });
   CHECK(values_of(y).size() == 12);
-  backend::add_rows<float>(device, *table.impl(), *index.impl(), *y.impl());
+  backend::run<Cuda, float>(backend::IndexAdd{*table.impl(), *index.impl(), *y.impl()});
   cuda::synchronize();
-  const RowIndex term{index.impl(), 5, 1, true};
+  const backend::RowIndex term{index.impl(), 5, 1, true};
   const auto out = empty<Cuda, Index>({3});
-  backend::positions(device, "index", *out.impl(), &term, 1);
+  backend::run<Cuda>(backend::RowNumbers{"index", *out.impl(), &term, 1});
   expect("index: index 12 is out of range for a dimension of size 5", [] { cuda::synchronize(); });
-  expect("embedding: no index is in range", [&] { backend::check_range(device, "embedding", *index.impl(), 0); });
+  expect("embedding: no index is in range", [&] { backend::run<Cuda>(backend::CheckRange{"embedding", *index.impl(), 0}); });
 }
 
 TEST_CASE("embedding_bag and randperm on Cuda") {

@@ -39,9 +39,9 @@ const Use uses[] = {
     {kernels::batch_norm_gradient_kernel, floating},
     {kernels::arg_extreme_kernel, every_type},
     {kernels::integer_matmul_kernel, integers},
-    {kernels::take_rows_kernel, carriers},
+    {kernels::index_select_kernel, carriers},
     {kernels::gather_kernel, carriers},
-    {kernels::bag_kernel, floating},
+    {kernels::embedding_bag_kernel, floating},
     {kernels::bag_factors_kernel, floating},
     {kernels::copy_rows_kernel, carriers},
     {kernels::strided_copy_kernel, every_type},
@@ -58,7 +58,7 @@ const Use uses[] = {
 };
 const kernels::Kernel* const untyped[] = {
     &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::sort_step_kernel,
-    &kernels::last_moves_kernel,     &kernels::positions_kernel,   &kernels::count_parts_kernel,
+    &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_parts_kernel,
     &kernels::true_positions_kernel, &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
     &kernels::sort_order_kernel,     &kernels::refuse_if_kernel,
 };

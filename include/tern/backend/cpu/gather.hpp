@@ -92,14 +92,15 @@ bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F
 
 }  // namespace cpu_kernels
 
-[[gnu::noinline]] inline void check_range(Cpu, const char* op, const Array& index, Index size) {
-  const Index* const p = index.as<Index>();
-  if (cpu_kernels::count_outside(p, index.numel, size) == 0) return;
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const CheckRange& op) {
+  const Index* const p = op.index.as<Index>();
+  if (cpu_kernels::count_outside(p, op.index.numel, op.size) == 0) return;
   for (Index i = 0;; ++i)
-    if (p[i] < 0 || p[i] >= size) refuse_element(op, BadElement::index, p[i], size);
+    if (p[i] < 0 || p[i] >= op.size) refuse_element(op.op, BadElement::index, p[i], op.size);
 }
 
-[[gnu::noinline]] inline void take_rows(Cpu, const Array& out, const Array& x, const Array& index) {
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const IndexSelect& op) {
+  const Array &out = op.out, &x = op.x, &index = op.index;
   const Index bytes = x.numel / (x.dims[0] ? x.dims[0] : 1) * size_of(x.dtype);
   const Index* const numbers = index.as<Index>();
   // The processor foresees rows one behind the other, but not these: the first lines of one are fetched while others are copied.
@@ -120,7 +121,8 @@ bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F
 }
 
 template <class T>
-void add_rows(Cpu, const Array& out, const Array& index, const Array& x) {
+void kernel(On<Cpu>, Types<T>, const IndexAdd& op) {
+  const Array &out = op.out, &index = op.index, &x = op.x;
   const Index rows = out.dims[0], columns = rows ? out.numel / rows : 0;
   const Index* const numbers = index.as<Index>();
   cpu_kernels::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
@@ -131,38 +133,43 @@ void add_rows(Cpu, const Array& out, const Array& index, const Array& x) {
   });
 }
 
-[[gnu::noinline]] inline void gather(Cpu, const char* op, const Array& out, const Array& x, int dim,
-                                     const Array& index) {
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const Gather& op) {
+  const Array& x = op.x;
   const int bytes = size_of(x.dtype);
   const auto copy_of = [&](auto size) {
-    return cpu_kernels::for_indexed(x, dim, index, index.ndim, [to = out.data, from = x.data, size](Index number, Index place) {
+    return cpu_kernels::for_indexed(x, op.dim, op.index, op.index.ndim, [to = op.out.data, from = x.data, size](Index number, Index place) {
       std::memcpy(to + place * size, from + number * size, std::size_t(size));
     });
   };
   if (!(bytes == 4   ? copy_of(std::integral_constant<int, 4>())
         : bytes == 8 ? copy_of(std::integral_constant<int, 8>())
                      : copy_of(bytes)))
-    check_range(Cpu{}, op, index, x.ndim ? x.dims[dim] : 1);
+    run<Cpu>(CheckRange{"gather", op.index, x.ndim ? x.dims[op.dim] : 1});
 }
 
 template <class T>
-void scatter_add(Cpu, const char* op, const Array& out, int dim, const Array& index, const Array& x) {
+void kernel(On<Cpu>, Types<T>, const ScatterAdd& op) {
   using C = compute_t<T>;
+  const Array& out = op.out;
   // Those before dim are added to different elements. x may be larger than index: its own position is counted along.
-  if (!cpu_kernels::for_indexed(out, dim, index, dim, [sums = out.as<T>(), terms = x.as<T>()](Index to, Index from) {
+  if (!cpu_kernels::for_indexed(out, op.dim, op.index, op.dim, [sums = out.as<T>(), terms = op.x.as<T>()](Index to, Index from) {
         sums[to] = T(C(sums[to]) + C(terms[from]));
       }))
-    check_range(Cpu{}, op, index, out.ndim ? out.dims[dim] : 1);
+    run<Cpu>(CheckRange{"scatter_add", op.index, out.ndim ? out.dims[op.dim] : 1});
 }
 
 template <class T>
-void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts,
-         const T* scale, Index* chosen) {
+void kernel(On<Cpu>, Types<T>, const EmbeddingBag& op) {
   using C = compute_t<T>;
-  const Index columns = table.dims[1], bags = out.dims[0];
+  const Bags bags = op.bags;
+  const Array &out = op.out, &table = op.table, &index = op.index;
+  const Index columns = table.dims[1], count_of_bags = out.dims[0];
   const Index* const numbers = index.as<Index>();
-  const Index* const start = starts.as<Index>();
-  parallel_for(bags, 4 * cpu_kernels::parallel_grain * bags / (index.numel * columns + 1) + 1, [&](Index first, Index last) {
+  const Index* const start = op.starts.as<Index>();
+  const T* const weights = op.weights ? op.weights->as<T>() : nullptr;
+  Index* const chosen = op.chosen ? op.chosen->as<Index>() : nullptr;
+  const Index grain = 4 * cpu_kernels::parallel_grain * count_of_bags / (index.numel * columns + 1) + 1;
+  parallel_for(count_of_bags, grain, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       T* const y = out.as<T>() + i * columns;
       C sum[256];
@@ -172,21 +179,21 @@ void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& 
         for (Index c = 0; c < width; ++c) sum[c] = 0;
         for (Index k = start[i]; k < start[i + 1]; ++k) {
           const Index row = numbers[k];
-          if (row == b.padding_idx) continue;
+          if (row == bags.padding_idx) continue;
           const T* const x = table.as<T>() + row * columns + c0;
-          if (b.mode == BagMode::max) {
+          if (bags.mode == BagMode::max) {
             for (Index c = 0; c < width; ++c) {
               if (count && !(C(x[c]) > sum[c])) continue;
               sum[c] = C(x[c]);
               chosen[i * columns + c0 + c] = row;
             }
           } else {
-            const C factor = scale ? C(scale[k]) : C(1);
+            const C factor = weights ? C(weights[k]) : C(1);
             cpu_kernels::add_scaled(sum, x, width, factor);
           }
           ++count;
         }
-        const C divisor = b.mode == BagMode::mean && count ? C(count) : C(1);
+        const C divisor = bags.mode == BagMode::mean && count ? C(count) : C(1);
         for (Index c = 0; c < width; ++c) y[c0 + c] = T(sum[c] / divisor);
       }
     }
@@ -194,22 +201,24 @@ void bag(Cpu, const Bags& b, const Array& out, const Array& table, const Array& 
 }
 
 template <class T>
-void bag_gradient(Cpu, const Bags& b, const Array& out, const Array& g, const Array& index, const Array& starts,
-                  const T* scale) {
+void kernel(On<Cpu>, Types<T>, const EmbeddingBagGradient& op) {
   using C = compute_t<T>;
-  const Index rows = out.dims[0], columns = out.dims[1], bags = g.dims[0];
-  const Index* const numbers = index.as<Index>();
-  const Index* const start = starts.as<Index>();
-  cpu_kernels::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
-    for (Index i = 0; i < bags; ++i) {
+  const Bags bags = op.bags;
+  const Array &out = op.out, &g = op.g;
+  const Index rows = out.dims[0], columns = out.dims[1], count_of_bags = g.dims[0];
+  const Index* const numbers = op.index.as<Index>();
+  const Index* const start = op.starts.as<Index>();
+  const T* const weights = op.weights ? op.weights->as<T>() : nullptr;
+  cpu_kernels::for_owned_rows(rows, op.index.numel, columns, [&](Index first, Index last) {
+    for (Index i = 0; i < count_of_bags; ++i) {
       Index count = 0;
-      for (Index k = start[i]; k < start[i + 1]; ++k) count += numbers[k] != b.padding_idx;
-      const C share = b.mode == BagMode::mean && count ? C(1) / C(count) : C(1);
+      for (Index k = start[i]; k < start[i + 1]; ++k) count += numbers[k] != bags.padding_idx;
+      const C share = bags.mode == BagMode::mean && count ? C(1) / C(count) : C(1);
       for (Index k = start[i]; k < start[i + 1]; ++k) {
         const Index row = numbers[k];
-        if (row < first || row >= last || row == b.padding_idx) continue;
+        if (row < first || row >= last || row == bags.padding_idx) continue;
         cpu_kernels::add_scaled(out.as<T>() + row * columns, g.as<T>() + i * columns, columns,
-                        scale ? share * C(scale[k]) : share);
+                        weights ? share * C(weights[k]) : share);
       }
     }
   });

@@ -14,7 +14,6 @@
 #include "layer_norm.hpp"
 #include "loops/channels.hpp"
 #include "loops/copy.hpp"
-#include "loops/loops.hpp"
 #include "loops/map.hpp"
 #include "loops/range.hpp"
 #include "loops/reduce.hpp"

@@ -4,6 +4,7 @@
 #pragma interface "tern"
 #endif
 #include "../../core/element_error.hpp"
+#include "../../core/loop_nest.hpp"
 #include "../rows.hpp"
 #include "add_scaled.hpp"
 #include "loops/copy.hpp"
@@ -15,29 +16,17 @@ namespace cpu_kernels {
 /// Where the rows of an array begin, in bytes.
 class RowOffsets {
  public:
-  RowOffsets(const Rows& rows, int bytes) {
+  RowOffsets(const Rows& rows, int bytes) : loops_(1) {
     for (int i = 0; i < rows.lead; ++i) {
-      const Index size = rows.array.dims[i], stride = rows.array.strides[i] * bytes;
-      if (size == 1) continue;
-      if (n_ && stride_[n_ - 1] == stride * size) {
-        size_[n_ - 1] *= size;
-        stride_[n_ - 1] = stride;
-      } else {
-        size_[n_] = size;
-        stride_[n_++] = stride;
-      }
+      const Index stride = rows.array.strides[i] * bytes;
+      loops_.append(rows.array.dims[i], &stride);
     }
-    if (n_ == 0) stride_[n_++] = 0;
+    loops_.deepen(1);
   }
-  Index operator()(Index row) const {
-    Index offset = 0;
-    for (int i = n_; --i > 0; row /= size_[i]) offset += row % size_[i] * stride_[i];
-    return offset + row * stride_[0];
-  }
+  Index operator()(Index row) const { return loops_.offset(row, 0); }
 
  private:
-  int n_ = 0;
-  Index size_[max_dims], stride_[max_dims];
+  LoopNest loops_;
 };
 
 inline Array row_of(const Rows& rows) {
@@ -54,17 +43,18 @@ inline Array row_of(const Rows& rows) {
 
 /// How rows of one array are walked along with rows of another.
 struct RowWalk {
-  CopyDims dims;
+  CopyLoops loops;
   RowOffsets to, from;
   Index n, to_step, from_step;   // the innermost run, and its steps in bytes
   bool one_run;                  // which is the whole row
 
   RowWalk(const Rows& out, const Rows& in, int out_bytes, int in_bytes)
-      : dims(row_of(out), row_of(in), out_bytes, in_bytes), to(out, out_bytes), from(in, in_bytes) {
-    const int last = dims.n - 1;
-    n = dims[last].size, to_step = dims[last].to, from_step = dims[last].from;
-    one_run = last == 1 && dims[0].size == 1;
+      : loops(row_of(out), row_of(in), out_bytes, in_bytes), to(out, out_bytes), from(in, in_bytes) {
+    const int last = loops.depth() - 1;
+    n = loops.size(last), to_step = loops.stride(last, CopyLoops::to), from_step = loops.stride(last, CopyLoops::from);
+    one_run = last == 1 && loops.size(0) == 1;
   }
+
   /// Calls f(to, from) for each run of a row.
   template <class F>
   void runs(char* t, const char* f, const F& run) const {
@@ -75,8 +65,9 @@ struct RowWalk {
  private:
   template <class F>
   void runs_of(int i, char* t, const char* f, const F& run) const {
-    if (i == dims.n - 1) return run(t, f);
-    for (Index k = 0; k < dims[i].size; ++k) runs_of(i + 1, t + k * dims[i].to, f + k * dims[i].from, run);
+    if (i == loops.depth() - 1) return run(t, f);
+    const Index to_stride = loops.stride(i, CopyLoops::to), from_stride = loops.stride(i, CopyLoops::from);
+    for (Index k = 0; k < loops.size(i); ++k) runs_of(i + 1, t + k * to_stride, f + k * from_stride, run);
   }
 };
 
@@ -108,8 +99,7 @@ inline void add_index(const char* op, Index* to, Index length, const Array& out,
   const Index* from = term.index->as<Index>();
   Index stride = 0;
   for (int i = out.ndim - 1; i >= 0; --i) {
-    const int j = i - (out.ndim - term.index->ndim);
-    const Index step = j < 0 || term.index->dims[j] == 1 ? 0 : term.index->strides[j];
+    const Index step = broadcast_stride(*term.index, i, out.ndim);
     if (i == out.ndim - 1) {
       stride = step;
     } else {
@@ -131,10 +121,11 @@ void copy_run(char* to, Index to_step, const char* from, Index from_step, Index 
 }
 
 template <int bytes>
-void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
+void copy_rows_of(const CopyRows& op) {
+  const Rows &out = op.out, &in = op.in;
   const RowWalk walk(out, in, bytes, bytes);
   const char zero[bytes] = {};
-  for_moves(moves, row_of(out).numel * bytes, [&](Index to, Index from) {
+  for_moves(op.moves, row_of(out).numel * bytes, [&](Index to, Index from) {
     const bool blank = from < 0;
     const char* const start = in.array.data + (blank ? 0 : walk.from(from));
     walk.runs(out.array.data + walk.to(to), start, [&](char* t, const char* f) {
@@ -145,36 +136,37 @@ void copy_rows_of(const Rows& out, const Rows& in, const RowMoves& moves) {
 
 }  // namespace cpu_kernels
 
-/// Error on an index outside its dimension.
-[[gnu::noinline]] inline void positions(Cpu, const char* op, const Array& out, const RowIndex* indices, int n) {
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const RowNumbers& op) {
+  const Array& out = op.out;
   if (out.numel == 0) return;
   const Index length = out.ndim ? out.dims[out.ndim - 1] : 1, rows = out.numel / length;
   parallel_for(rows, 16384 / length + 1, [&](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       Index* const to = out.as<Index>() + row * length;
       for (Index i = 0; i < length; ++i) to[i] = 0;
-      for (int k = 0; k < n; ++k) cpu_kernels::add_index(op, to, length, out, row, indices[k]);
+      for (int k = 0; k < op.count; ++k) cpu_kernels::add_index(op.op, to, length, out, row, op.indices[k]);
     }
   });
 }
 
-[[gnu::noinline]] inline void copy_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
-  if (moves.count == 0 || out.array.numel == 0) return;
-  switch (size_of(out.array.dtype)) {
-    case 1: return cpu_kernels::copy_rows_of<1>(out, in, moves);
-    case 2: return cpu_kernels::copy_rows_of<2>(out, in, moves);
-    case 4: return cpu_kernels::copy_rows_of<4>(out, in, moves);
-    default: return cpu_kernels::copy_rows_of<8>(out, in, moves);
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const CopyRows& op) {
+  if (op.moves.count == 0 || op.out.array.numel == 0) return;
+  switch (size_of(op.out.array.dtype)) {
+    case 1: return cpu_kernels::copy_rows_of<1>(op);
+    case 2: return cpu_kernels::copy_rows_of<2>(op);
+    case 4: return cpu_kernels::copy_rows_of<4>(op);
+    default: return cpu_kernels::copy_rows_of<8>(op);
   }
 }
 
 template <class T>
-void add_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
+void kernel(On<Cpu>, Types<T>, const AddRows& op) {
   using C = compute_t<T>;
-  if (moves.count == 0 || out.array.numel == 0) return;
+  const Rows &out = op.out, &in = op.in;
+  if (op.moves.count == 0 || out.array.numel == 0) return;
   const cpu_kernels::RowWalk walk(out, in, sizeof(C), sizeof(T));
   const bool dense = walk.to_step == sizeof(C) && walk.from_step == sizeof(T);
-  cpu_kernels::for_moves(moves, cpu_kernels::row_of(out).numel * Index(sizeof(C)), [&](Index to, Index from) {
+  cpu_kernels::for_moves(op.moves, cpu_kernels::row_of(out).numel * Index(sizeof(C)), [&](Index to, Index from) {
     if (from < 0) return;
     walk.runs(out.array.data + walk.to(to), in.array.data + walk.from(from), [&](char* t, const char* f) {
       if (dense) return cpu_kernels::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), walk.n, 1);
@@ -184,16 +176,16 @@ void add_rows(Cpu, const Rows& out, const Rows& in, const RowMoves& moves) {
   });
 }
 
-[[gnu::noinline]] inline Index count_true(Cpu, const Array& mask) {
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const CountTrue& op) {
   Index count = 0;
-  for (Index i = 0; i < mask.numel; ++i) count += mask.as<bool>()[i];
-  return count;
+  for (Index i = 0; i < op.mask.numel; ++i) count += op.mask.as<bool>()[i];
+  op.count = count;
 }
 
-[[gnu::noinline]] inline void true_positions(Cpu, const Array& out, const Array& mask) {
-  Index* to = out.as<Index>();
-  for (Index i = 0; i < mask.numel; ++i)
-    if (mask.as<bool>()[i]) *to++ = i;
+[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const TruePositions& op) {
+  Index* to = op.out.as<Index>();
+  for (Index i = 0; i < op.mask.numel; ++i)
+    if (op.mask.as<bool>()[i]) *to++ = i;
 }
 
 }  // namespace backend

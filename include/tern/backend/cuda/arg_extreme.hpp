@@ -3,9 +3,9 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../core/loop_nest.hpp"
 #include "../reduce.hpp"
 #include "codegen/row_blocks.hpp"
-#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -42,25 +42,19 @@ extern "C" __global__ void arg_extreme(const Words<25> p) {
 [[gnu::noinline]] inline void run_arg_extreme(bool largest, const Array& out, const Array& in, int dim) {
   const Array* const arrays[] = {&in};
   const int ordinal = common_ordinal(out, arrays, 1);
-  Array others = in;
-  others.ndim = 0;
-  for (int i = 0; i < in.ndim; ++i) {
-    if (i == dim) continue;
-    others.dims[others.ndim] = in.dims[i];
-    others.strides[others.ndim++] = in.strides[i];
-  }
-  const Array* const kept[] = {&others};
-  const Strides strides(others.shape(), kept, 1);
-  const int dims = strides.dims();
-  const RowBlocks rows(out.numel, in.dims[dim], dims && strides.stride(dims - 1, 0) == 1);
+  LoopNest others(1);
+  for (int i = 0; i < in.ndim; ++i)
+    if (i != dim) others.append(in.dims[i], &in.strides[i]);
+  const int dims = others.depth();
+  const RowBlocks rows(out.numel, in.dims[dim], dims && others.stride(dims - 1, 0) == 1);
   Words words = rows.words();
   for (const Index word : {in.dims[dim], in.strides[dim], Index(largest)}) words.add(word);
   words.add(out.data);
   words.add(in.data);
   words.add(Index(dims));
   for (int d = 0; d < dims; ++d) {
-    words.add(strides.size(d));
-    words.add(strides.stride(d, 0));
+    words.add(others.size(d));
+    words.add(others.stride(d, 0));
   }
   rows.launch(ordinal, arg_extreme_kernel, {in.dtype}, words);
 }

@@ -255,8 +255,6 @@ struct ChannelBlocks {
   }
 };
 
-inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
-
 /// y from a mean, and a scale or a variance. Op is BatchNorm or BatchNormInference.
 template <class Op>
 void run_normalise(const Op& op, const Array& scale, bool is_variance) {

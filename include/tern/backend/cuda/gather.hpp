@@ -10,140 +10,182 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// Words: numbers, where, size, the report.
-inline constexpr Kernel check_range_kernel{"check_range", R"CUDA(
-extern "C" __global__ void check_range(const Words<6> p) {
+TERN_KERNEL_STRUCT(CheckRangeParameters,
+  Index count;
+  Pointer<const Index> index;
+  Index size;
+  ElementReport report;
+);
+inline constexpr KernelOf<CheckRangeParameters> check_range_kernel{"check_range", R"CUDA(
+extern "C" __global__ void check_range(const CheckRangeParameters p) {
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
-    const Index k = p.pointer<Index>(1)[i];
-    if (k < 0 || k >= p.index(2)) report(p, 3, k, p.index(2));
+  for (Index i = first_thread(); i < p.count; i += all_threads()) {
+    const Index k = p.index[i];
+    if (k < 0 || k >= p.size) p.report.note(k, p.size);
   }
 }
 )CUDA"};
 
-// A row is `width` pieces of T0. Words: numbers, width, rows, out, x, numbers' address.
-inline constexpr Kernel take_rows_kernel{"take_rows", R"CUDA(
-extern "C" __global__ void take_rows(const Words<6> p) {
-  const Index width = p.index(1);
+TERN_KERNEL_STRUCT(IndexSelectParameters,
+  Index count;
+  Index width;             // pieces of T0 that a row has
+  Index rows;
+  Pointer<T0> out;
+  Pointer<const T0> x;
+  Pointer<const Index> index;
+);
+inline constexpr KernelOf<IndexSelectParameters> index_select_kernel{"index_select", R"CUDA(
+extern "C" __global__ void index_select(const IndexSelectParameters p) {
+  const Index width = p.width;
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0) * width; i += all_threads()) {
-    const Index k = p.pointer<Index>(5)[i / width], row = k < 0 || k >= p.index(2) ? 0 : k;
-    p.pointer<T0>(3)[i] = p.pointer<T0>(4)[row * width + i % width];
+  for (Index i = first_thread(); i < p.count * width; i += all_threads()) {
+    const Index k = p.index[i / width], row = k < 0 || k >= p.rows ? 0 : k;
+    p.out[i] = p.x[row * width + i % width];
   }
 }
 )CUDA"};
 
-// Where each number points to. Words: numbers, how many dimensions, their address, dim, dim's size; for each dimension
-// the numbers' size and the other array's stride.
+// Where numbers along a dimension of an array point to.
+TERN_KERNEL_STRUCT(IndexedArray,
+  Index count;                  // of numbers
+  Index dims;
+  Pointer<const Index> index;
+  Index dim;
+  Index size;                   // of the array's dimension dim
+  Index index_size[max_dims];
+  Index stride[max_dims];       // of the array
+);
 inline constexpr const char* indexed_text = R"CUDA(
-template <class P> inline __device__ Index indexed(const P& p, Index i, Index number) {
+inline __device__ Index indexed(const IndexedArray& a, Index i, Index number) {
   Index position = 0, rest = i;
   #pragma unroll 1
-  for (int d = int(p.word[1]); d-- > 0; rest /= p.index(5 + 2 * d))
-    position += (d == p.index(3) ? number : rest % p.index(5 + 2 * d)) * p.index(6 + 2 * d);
+  for (int d = int(a.dims); d-- > 0; rest /= a.index_size[d])
+    position += (d == a.dim ? number : rest % a.index_size[d]) * a.stride[d];
   return position;
 }
 )CUDA";
 
-// Words 21 on: out, x.
-inline constexpr Kernel gather_kernel{"gather", R"CUDA(
-extern "C" __global__ void gather(const Words<23> p) {
+TERN_KERNEL_STRUCT(GatherParameters,
+  IndexedArray from;
+  Pointer<T0> out;
+  Pointer<const T0> x;
+);
+inline constexpr KernelOf<GatherParameters> gather_kernel{"gather", R"CUDA(
+extern "C" __global__ void gather(const GatherParameters p) {
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
-    const Index k = p.pointer<Index>(2)[i];
-    p.pointer<T0>(21)[i] = p.pointer<T0>(22)[indexed(p, i, k < 0 || k >= p.index(4) ? 0 : k)];
+  for (Index i = first_thread(); i < p.from.count; i += all_threads()) {
+    const Index k = p.from.index[i];
+    p.out[i] = p.x[indexed(p.from, i, k < 0 || k >= p.from.size ? 0 : k)];
   }
 }
-)CUDA", {indexed_text}};
+)CUDA", {IndexedArray::source, indexed_text}};
 
-// Word 21: the positions.
-inline constexpr Kernel scatter_positions_kernel{"scatter_positions", R"CUDA(
-extern "C" __global__ void scatter_positions(const Words<22> p) {
+TERN_KERNEL_STRUCT(ScatterPositionsParameters,
+  IndexedArray to;
+  Pointer<Index> positions;
+);
+inline constexpr KernelOf<ScatterPositionsParameters> scatter_positions_kernel{"scatter_positions", R"CUDA(
+extern "C" __global__ void scatter_positions(const ScatterPositionsParameters p) {
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
-    const Index k = p.pointer<Index>(2)[i];
-    p.pointer<Index>(21)[i] = k < 0 || k >= p.index(4) ? -1 : indexed(p, i, k);
+  for (Index i = first_thread(); i < p.to.count; i += all_threads()) {
+    const Index k = p.to.index[i];
+    p.positions[i] = k < 0 || k >= p.to.size ? -1 : indexed(p.to, i, k);
   }
 }
-)CUDA", {indexed_text}};
+)CUDA", {IndexedArray::source, indexed_text}};
 
-// A thread for each column of each bag. Words: bags, columns, rows, out, table, numbers, starts, scale or null, chosen
-// rows, padding, mode.
-inline constexpr Kernel bag_kernel{"bag", R"CUDA(
-extern "C" __global__ void bag(const Words<11> p) {
+// A thread for each column of each bag.
+TERN_KERNEL_STRUCT(EmbeddingBagParameters,
+  Index bags;
+  Index columns;
+  Index rows;
+  Pointer<T0> out;
+  Pointer<const T0> table;
+  Pointer<const Index> index;
+  Pointer<const Index> starts;
+  Pointer<const T0> weights;   // or null
+  Pointer<Index> chosen;
+  Index padding_idx;
+  Index mode;
+);
+inline constexpr KernelOf<EmbeddingBagParameters> embedding_bag_kernel{"embedding_bag", R"CUDA(
+extern "C" __global__ void embedding_bag(const EmbeddingBagParameters p) {
   enum { mean = 1, max = 2 };
-  const Index columns = p.index(1);
-  const Index* const start = p.pointer<Index>(6);
+  const Index columns = p.columns;
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0) * columns; i += all_threads()) {
+  for (Index i = first_thread(); i < p.bags * columns; i += all_threads()) {
     const Index bag = i / columns;
     Index count = 0, chosen = -1;
     C0 sum = 0;
     #pragma unroll 1
-    for (Index k = start[bag]; k < start[bag + 1]; ++k) {
-      const Index row = p.pointer<Index>(5)[k];
-      if (row == p.index(9) || row < 0 || row >= p.index(2)) continue;
-      const C0 x = C0(wide(p.pointer<T0>(4)[row * columns + i % columns]));
-      if (p.word[10] != max) {
-        sum += p.word[7] ? C0(wide(p.pointer<T0>(7)[k])) * x : x;
+    for (Index k = p.starts[bag]; k < p.starts[bag + 1]; ++k) {
+      const Index row = p.index[k];
+      if (row == p.padding_idx || row < 0 || row >= p.rows) continue;
+      const C0 x = C0(wide(p.table[row * columns + i % columns]));
+      if (p.mode != max) {
+        sum += p.weights ? C0(wide(p.weights[k])) * x : x;
       } else if (!count || x > sum) {
         sum = x;
         chosen = row;
       }
       ++count;
     }
-    if (chosen >= 0) p.pointer<Index>(8)[i] = chosen;
-    p.pointer<T0>(3)[i] = Element<T0>::of(p.word[10] == mean && count ? sum / C0(count) : sum);
+    if (chosen >= 0) p.chosen[i] = chosen;
+    p.out[i] = Element<T0>::of(p.mode == mean && count ? sum / C0(count) : sum);
   }
 }
 )CUDA"};
 
-// The bag of each number, and by what its row of the gradient is multiplied. Words: bags, numbers, starts, scale or
-// null, padding, whether a mean, bags, factors.
-inline constexpr Kernel bag_factors_kernel{"bag_factors", R"CUDA(
-extern "C" __global__ void bag_factors(const Words<8> p) {
-  const Index* const start = p.pointer<Index>(2);
+// The bag of each number, and by what its row of the gradient is multiplied.
+TERN_KERNEL_STRUCT(BagFactorsParameters,
+  Index bags;
+  Pointer<const Index> index;
+  Pointer<const Index> starts;
+  Pointer<const T0> weights;   // or null
+  Index padding_idx;
+  Index mean;
+  Pointer<Index> bag;
+  Pointer<C0> factors;
+);
+inline constexpr KernelOf<BagFactorsParameters> bag_factors_kernel{"bag_factors", R"CUDA(
+extern "C" __global__ void bag_factors(const BagFactorsParameters p) {
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
+  for (Index i = first_thread(); i < p.bags; i += all_threads()) {
     Index count = 0;
     #pragma unroll 1
-    for (Index k = start[i]; k < start[i + 1]; ++k) count += p.pointer<Index>(1)[k] != p.index(4);
-    const C0 share = p.word[5] && count ? C0(1) / C0(count) : C0(1);
+    for (Index k = p.starts[i]; k < p.starts[i + 1]; ++k) count += p.index[k] != p.padding_idx;
+    const C0 share = p.mean && count ? C0(1) / C0(count) : C0(1);
     #pragma unroll 1
-    for (Index k = start[i]; k < start[i + 1]; ++k) {
-      p.pointer<Index>(6)[k] = i;
-      p.pointer<C0>(7)[k] = p.word[3] ? share * C0(wide(p.pointer<T0>(3)[k])) : share;
+    for (Index k = p.starts[i]; k < p.starts[i + 1]; ++k) {
+      p.bag[k] = i;
+      p.factors[k] = p.weights ? share * C0(wide(p.weights[k])) : share;
     }
   }
 }
 )CUDA"};
 
-/// The first 21 words of gather and scatter_positions, for numbers along dim of the array.
-[[gnu::noinline]] inline Words indexed_words(const Array& a, int dim, const Array& index) {
-  Words words;
-  const int dims = a.ndim;
-  words.add(index.numel);
-  words.add(Index(dims));
-  words.add(index.data);
-  words.add(Index(dim));
-  words.add(dims ? a.dims[dim] : 1);
+[[gnu::noinline]] inline IndexedArray indexed_array(const Array& a, int dim, const Array& index) {
+  IndexedArray indexed{.count = index.numel,
+                       .dims = a.ndim,
+                       .index = index.data,
+                       .dim = dim,
+                       .size = a.ndim ? a.dims[dim] : 1,
+                       .index_size = {},
+                       .stride = {}};
   Array dense = a;
   set_contiguous_strides(dense);
-  for (int d = 0; d < max_dims; ++d) {
-    words.add(d < index.ndim ? index.dims[d] : 1);
-    words.add(d < dims ? dense.strides[d] : 0);
-  }
-  return words;
+  for (int d = 0; d < a.ndim; ++d) indexed.index_size[d] = d < index.ndim ? index.dims[d] : 1, indexed.stride[d] = dense.strides[d];
+  return indexed;
 }
 
-[[gnu::noinline]] inline void run_scatter_add(const Array& out, int dim, const Array& index, const Array& x) {
+[[gnu::noinline]] inline void run_scatter_add(const ScatterAdd& op) {
+  const Array &out = op.out, &index = op.index, &x = op.x;
   const Array* const arrays[] = {&index, &x};
   const int ordinal = common_ordinal(out, arrays, 2);
   if (index.numel == 0 || out.numel == 0) return;
   const cuda::detail::Scratch positions(ordinal, std::size_t(8 * index.numel));
-  Words words = indexed_words(out, dim, index);
-  words.add(positions.data());
-  launch_typed(ordinal, scatter_positions_kernel, {}, grid_for(index.numel), words);
+  launch_typed(ordinal, scatter_positions_kernel, {}, grid_for(index.numel),
+               {.to = indexed_array(out, op.dim, index), .positions = positions.data()});
   // Rows of one element.
   Array to = out, from = x;
   to.ndim = from.ndim = 1;
@@ -153,59 +195,61 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
                   nullptr, nullptr);
 }
 
-[[gnu::noinline]] inline void run_bag(const Bags& b, const Array& out, const Array& table, const Array& index,
-                                      const Array& starts, const void* scale, Index* chosen) {
-  const Array* const arrays[] = {&table, &index, &starts};
+[[gnu::noinline]] inline void run_embedding_bag(const EmbeddingBag& op) {
+  const Array &out = op.out, &table = op.table;
+  const Array* const arrays[] = {&table, &op.index, &op.starts};
   const int ordinal = common_ordinal(out, arrays, 3);
   if (out.numel == 0) return;
-  Words words;
-  for (const Index word : {out.dims[0], table.dims[1], table.dims[0]}) words.add(word);
-  for (const Array* array : {&out, &table, &index, &starts}) words.add(array->data);
-  words.add(scale);
-  words.add(chosen);
-  words.add(b.padding_idx);
-  words.add(Index(b.mode));
-  launch_typed(ordinal, bag_kernel, {table.dtype}, grid_for(out.numel), words);
+  launch_typed(ordinal, embedding_bag_kernel, {table.dtype}, grid_for(out.numel),
+               {.bags = out.dims[0],
+                .columns = table.dims[1],
+                .rows = table.dims[0],
+                .out = out.data,
+                .table = table.data,
+                .index = op.index.data,
+                .starts = op.starts.data,
+                .weights = data_of(op.weights),
+                .chosen = data_of(op.chosen),
+                .padding_idx = op.bags.padding_idx,
+                .mode = Index(op.bags.mode)});
 }
 
-[[gnu::noinline]] inline void run_bag_gradient(const Bags& b, const Array& out, const Array& g, const Array& index,
-                                               const Array& starts, const void* scale) {
-  const Array* const arrays[] = {&g, &index, &starts};
+[[gnu::noinline]] inline void run_embedding_bag_gradient(const EmbeddingBagGradient& op) {
+  const Array &out = op.out, &g = op.g, &index = op.index;
+  const Array* const arrays[] = {&g, &index, &op.starts};
   const int ordinal = common_ordinal(out, arrays, 3);
   const Index n = index.numel;
   if (n == 0 || out.numel == 0) return;
   const cuda::detail::Scratch bags(ordinal, std::size_t(16 * n));
   char* const factors = bags.data() + 8 * n;
   cuda::detail::start_filling(ordinal, bags.data(), 0xff, std::size_t(8 * n));  // a number that no bag has: -1
-  Words words;
-  words.add(g.dims[0]);
-  words.add(index.data);
-  words.add(starts.data);
-  words.add(scale);
-  words.add(b.padding_idx);
-  words.add(Index(b.mode == BagMode::mean));
-  words.add(bags.data());
-  words.add(factors);
-  if (g.dims[0]) launch_typed(ordinal, bag_factors_kernel, {g.dtype}, grid_for(g.dims[0]), words);
+  if (g.dims[0])
+    launch_typed(ordinal, bag_factors_kernel, {g.dtype}, grid_for(g.dims[0]),
+                 {.bags = g.dims[0],
+                  .index = index.data,
+                  .starts = op.starts.data,
+                  .weights = data_of(op.weights),
+                  .padding_idx = op.bags.padding_idx,
+                  .mean = op.bags.mode == BagMode::mean,
+                  .bag = bags.data(),
+                  .factors = factors});
   add_sorted_rows(ordinal, {out, 1}, {g, 1},
-                  SortedKeys(ordinal, n, index.data, bags.data(), out.dims[0], b.padding_idx), bags.data(), factors);
+                  SortedKeys(ordinal, n, index.data, bags.data(), out.dims[0], op.bags.padding_idx), bags.data(), factors);
 }
 
 }  // namespace cuda_kernels
 
-/// A number outside [0, size) is an Error where the host next waits for the device.
-[[gnu::noinline]] inline void check_range(Cuda, const char* op, const Array& index, Index size) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const CheckRange& op) {
+  const Array& index = op.index;
   if (index.numel == 0) return;
-  if (size == 0) refuse_element(op, BadElement::index, 0, 0);
-  cuda_kernels::Words words;
-  words.add(index.numel);
-  words.add(index.data);
-  words.add(size);
-  words.add_report(index.ordinal, op, BadElement::index);
-  cuda_kernels::launch_typed(index.ordinal, cuda_kernels::check_range_kernel, {}, cuda_kernels::grid_for(index.numel), words);
+  if (op.size == 0) refuse_element(op.op, BadElement::index, 0, 0);
+  cuda_kernels::launch_typed(
+      index.ordinal, cuda_kernels::check_range_kernel, {}, cuda_kernels::grid_for(index.numel),
+      {.count = index.numel, .index = index.data, .size = op.size, .report = {index.ordinal, op.op, BadElement::index}});
 }
 
-[[gnu::noinline]] inline void take_rows(Cuda, const Array& out, const Array& x, const Array& index) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const IndexSelect& op) {
+  const Array &out = op.out, &x = op.x, &index = op.index;
   const Array* const arrays[] = {&x, &index};
   const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
   if (out.numel == 0) return;
@@ -214,46 +258,45 @@ extern "C" __global__ void bag_factors(const Words<8> p) {
   const std::uintptr_t places =
       reinterpret_cast<std::uintptr_t>(out.data) | reinterpret_cast<std::uintptr_t>(x.data) | std::uintptr_t(bytes);
   const int piece = places % 8 == 0 ? 8 : places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
-  cuda_kernels::Words words;
-  for (const Index word : {index.numel, bytes / piece, x.dims[0]}) words.add(word);
-  for (const Array* array : {&out, &x, &index}) words.add(array->data);
-  cuda_kernels::launch_typed(ordinal, cuda_kernels::take_rows_kernel, {cuda_kernels::carrier(piece)},
-                     cuda_kernels::grid_for(index.numel * (bytes / piece)), words);
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::index_select_kernel, {cuda_kernels::carrier(piece)},
+                             cuda_kernels::grid_for(index.numel * (bytes / piece)),
+                             {.count = index.numel,
+                              .width = bytes / piece,
+                              .rows = x.dims[0],
+                              .out = out.data,
+                              .x = x.data,
+                              .index = index.data});
 }
 
-template <class T> void add_rows(Cuda, const Array& out, const Array& index, const Array& x) {
-  cuda_kernels::run_add_rows({out, 1}, {x, 1}, {.count = index.numel, .to = &index});
+template <class T> void kernel(On<Cuda>, Types<T>, const IndexAdd& op) {
+  cuda_kernels::run_add_rows({{op.out, 1}, {op.x, 1}, {.count = op.index.numel, .to = &op.index}});
 }
 
-[[gnu::noinline]] inline void gather(Cuda, const char* op, const Array& out, const Array& x, int dim,
-                                     const Array& index) {
-  check_range(Cuda{}, op, index, x.ndim ? x.dims[dim] : 1);
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const Gather& op) {
+  const Array &out = op.out, &x = op.x, &index = op.index;
+  run<Cuda>(CheckRange{"gather", index, x.ndim ? x.dims[op.dim] : 1});
   const Array* const arrays[] = {&x, &index};
   const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
   if (index.numel == 0) return;
-  cuda_kernels::Words words = cuda_kernels::indexed_words(x, dim, index);
-  words.add(out.data);
-  words.add(x.data);
-  cuda_kernels::launch_typed(ordinal, cuda_kernels::gather_kernel, {cuda_kernels::carrier(size_of(x.dtype))}, cuda_kernels::grid_for(index.numel),
-                     words);
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::gather_kernel, {cuda_kernels::carrier(size_of(x.dtype))},
+                             cuda_kernels::grid_for(index.numel),
+                             {.from = cuda_kernels::indexed_array(x, op.dim, index), .out = out.data, .x = x.data});
 }
 
 template <class T>
-void scatter_add(Cuda, const char* op, const Array& out, int dim, const Array& index, const Array& x) {
-  check_range(Cuda{}, op, index, out.ndim ? out.dims[dim] : 1);
-  cuda_kernels::run_scatter_add(out, dim, index, x);
+void kernel(On<Cuda>, Types<T>, const ScatterAdd& op) {
+  run<Cuda>(CheckRange{"scatter_add", op.index, op.out.ndim ? op.out.dims[op.dim] : 1});
+  cuda_kernels::run_scatter_add(op);
 }
 
 template <class T>
-void bag(Cuda, const Bags& b, const Array& out, const Array& table, const Array& index, const Array& starts,
-         const T* scale, Index* chosen) {
-  cuda_kernels::run_bag(b, out, table, index, starts, scale, chosen);
+void kernel(On<Cuda>, Types<T>, const EmbeddingBag& op) {
+  cuda_kernels::run_embedding_bag(op);
 }
 
 template <class T>
-void bag_gradient(Cuda, const Bags& b, const Array& out, const Array& g, const Array& index, const Array& starts,
-                  const T* scale) {
-  cuda_kernels::run_bag_gradient(b, out, g, index, starts, scale);
+void kernel(On<Cuda>, Types<T>, const EmbeddingBagGradient& op) {
+  cuda_kernels::run_embedding_bag_gradient(op);
 }
 
 }  // namespace backend

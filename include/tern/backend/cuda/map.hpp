@@ -3,9 +3,9 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
+#include "../../core/loop_nest.hpp"
 #include "../map.hpp"
 #include "codegen/source.hpp"
-#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -73,7 +73,7 @@ template <class T> inline __device__ Four<T> four(const T* p, Index step, Index 
 [[gnu::noinline]] inline void run_map(const Traced& f, const Array& out, const Array* const* in) {
   const int ordinal = common_ordinal(out, in, f.inputs);
   if (out.numel == 0) return;
-  const Array* operands[Strides::most] = {&out};
+  const Array* operands[LoopNest::max_operands] = {&out};
   std::uint64_t key = mix(f.hash(), std::uint64_t(out.dtype));
   bool aligned = true;
   for (int k = 0; k <= f.inputs; ++k) {
@@ -81,9 +81,9 @@ template <class T> inline __device__ Four<T> four(const T* p, Index step, Index 
     key = mix(key, std::uint64_t(operands[k]->dtype));
     aligned &= reinterpret_cast<std::uintptr_t>(operands[k]->data) % std::uintptr_t(4 * size_of(operands[k]->dtype)) == 0;
   }
-  const Strides strides(out.shape(), operands, f.inputs + 1);
+  const LoopNest loops(out.shape(), operands, f.inputs + 1);
   bool dense = true;
-  for (int k = 0; k <= f.inputs; ++k) dense &= strides.flat(k);
+  for (int k = 0; k <= f.inputs; ++k) dense &= loops.is_flat(k);
   Words words;
   words.add(out.numel);
   if (dense) {
@@ -92,19 +92,19 @@ template <class T> inline __device__ Four<T> four(const T* p, Index step, Index 
     words.add(out.data);
     for (int k = 0; k < f.inputs; ++k) {
       words.add(in[k]->data);
-      words.add(strides.dims() ? strides.stride(0, k + 1) : 0);
+      words.add(loops.depth() ? loops.stride(0, k + 1) : 0);
     }
     words.add_numbers(f.program);
     return cuda::launch(ordinal, key, "map", grid_for(quads ? quads : out.numel), words.data(),
                               [&] { return dense_map_source(f, out.dtype, in, words.size()); });
   }
   for (int k = 0; k <= f.inputs; ++k) words.add(operands[k]->data);
-  for (int d = 0; d < strides.dims(); ++d) words.add(strides.size(d));
-  for (int d = 0; d < strides.dims(); ++d)
-    for (int k = 0; k <= f.inputs; ++k) words.add(strides.stride(d, k));
+  for (int d = 0; d < loops.depth(); ++d) words.add(loops.size(d));
+  for (int d = 0; d < loops.depth(); ++d)
+    for (int k = 0; k <= f.inputs; ++k) words.add(loops.stride(d, k));
   words.add_numbers(f.program);
-  cuda::launch(ordinal, mix(key, 100 + std::uint64_t(strides.dims())), "map", grid_for(out.numel), words.data(),
-                     [&] { return strided_map_source(f, out.dtype, in, strides.dims(), words.size()); });
+  cuda::launch(ordinal, mix(key, 100 + std::uint64_t(loops.depth())), "map", grid_for(out.numel), words.data(),
+                     [&] { return strided_map_source(f, out.dtype, in, loops.depth(), words.size()); });
 }
 
 }  // namespace cuda_kernels

@@ -5,10 +5,10 @@
 #ifdef TERN_COMPILED
 #pragma interface "tern"
 #endif
-#include "../reduce.hpp"
+#include "../../core/loop_nest.hpp"
 #include "../../device/cuda/memory.hpp"
+#include "../reduce.hpp"
 #include "codegen/source.hpp"
-#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -95,27 +95,18 @@ struct ReduceWords {
   const int inputs = whole.f.inputs, ordinal = common_ordinal(out, in, inputs);
   if (out.numel == 0) return;
   Shape kept, reduced;
-  Array kept_in[Strides::most], reduced_in[Strides::most];
-  const Array *kept_arrays[Strides::most], *reduced_arrays[Strides::most];
-  for (int k = 0; k < inputs; ++k) {
-    kept_in[k].ndim = reduced_in[k].ndim = 0;
-    kept_arrays[k] = &kept_in[k], reduced_arrays[k] = &reduced_in[k];
-  }
+  LoopNest outer(inputs), inner(inputs);
   for (int i = 0; i < shape.n; ++i) {
     const bool is_reduced = mask >> i & 1;
     (is_reduced ? reduced : kept).push_back(shape[i]);
-    for (int k = 0; k < inputs; ++k) {
-      Array& part = (is_reduced ? reduced_in : kept_in)[k];
-      const int j = i - (shape.n - in[k]->ndim);
-      part.dims[part.ndim] = shape[i];
-      part.strides[part.ndim++] = j < 0 || in[k]->dims[j] == 1 ? 0 : in[k]->strides[j];
-    }
+    Index strides[LoopNest::max_operands];
+    for (int k = 0; k < inputs; ++k) strides[k] = broadcast_stride(*in[k], i, shape.n);
+    (is_reduced ? inner : outer).append(shape[i], strides);
   }
-  const Strides outer(kept, kept_arrays, inputs), inner(reduced, reduced_arrays, inputs);
   const Index outputs = kept.numel(), count = reduced.numel();
 
   // Neighbouring threads read neighbouring elements: along the reduction if the first input lies that way, else across it.
-  const bool outputs_first = inputs && outer.dims() && outer.stride(outer.dims() - 1, 0) == 1;
+  const bool outputs_first = inputs && outer.depth() && outer.stride(outer.depth() - 1, 0) == 1;
   const Index across = outputs_first ? power_of_two_below(outputs) : 256 / power_of_two_below(count);
   const Index along = 256 / across;
   const Index part = std::max<Index>(1, std::min<Index>(count, 128 * along)), parts = std::max<Index>(1, (count + part - 1) / part);
@@ -132,7 +123,7 @@ struct ReduceWords {
   const cuda::detail::Scratch memory(ordinal, cut ? std::size_t(partial.numel) * std::size_t(size_of(whole.type)) : 0);
   partial.data = memory.data();
 
-  const ReduceWords layout{inputs, outer.dims(), inner.dims()};
+  const ReduceWords layout{inputs, outer.depth(), inner.depth()};
   const Array& to = cut ? partial : out;
   const TracedReduce r{whole.f, whole.combine, cut ? whole.keep : whole.finish, whole.keep, whole.type, whole.identity};
   Words words;
@@ -140,13 +131,13 @@ struct ReduceWords {
   words.add(to.data);
   words.add_number(r.identity);
   for (int k = 0; k < inputs; ++k) words.add(in[k]->data);
-  for (const Strides* strides : {&outer, &inner}) {
-    for (int d = 0; d < strides->dims(); ++d) words.add(strides->size(d));
-    for (int d = 0; d < strides->dims(); ++d)
-      for (int k = 0; k < inputs; ++k) words.add(strides->stride(d, k));
+  for (const LoopNest* loops : {&outer, &inner}) {
+    for (int d = 0; d < loops->depth(); ++d) words.add(loops->size(d));
+    for (int d = 0; d < loops->depth(); ++d)
+      for (int k = 0; k < inputs; ++k) words.add(loops->stride(d, k));
   }
   for (const Traced* f : {&r.f, &r.combine, &r.finish}) words.add_numbers(f->program);
-  std::uint64_t key = mix(mix(mix(r.f.hash(), r.combine.hash()), r.finish.hash()), std::uint64_t(to.dtype) << 16 ^ std::uint64_t(outer.dims() << 8 ^ inner.dims()));
+  std::uint64_t key = mix(mix(mix(r.f.hash(), r.combine.hash()), r.finish.hash()), std::uint64_t(to.dtype) << 16 ^ std::uint64_t(outer.depth() << 8 ^ inner.depth()));
   for (int k = 0; k < inputs; ++k) key = mix(key, std::uint64_t(in[k]->dtype));
   const Index blocks = (outputs + across - 1) / across * parts;
   cuda::launch(ordinal, key, "reduce", {blocks}, words.data(),

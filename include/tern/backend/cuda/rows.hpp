@@ -7,129 +7,145 @@
 #endif
 #include "../../device/cuda/copy.hpp"
 #include "../rows.hpp"
+#include "codegen/loops.hpp"
 #include "codegen/sorted_keys.hpp"
-#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// Two arrays of rows and one row of both, as words: from rows_at on the number of dimensions with size and stride of
-// each for out, 17 words on for in, and 34 words on the dimensions of a row with size and both strides.
-inline constexpr const char* row_walk_text = R"CUDA(
-enum { rows_at = 8 };
-template <class P> inline __device__ Index row_start(const P& p, int list, Index row) {
-  Index offset = 0;
-  #pragma unroll 1
-  for (int d = int(p.word[list]); d-- > 0;) {
-    const Index size = p.index(list + 1 + 2 * d), j = d ? row % size : row;
-    if (d) row /= size;
-    offset += j * p.index(list + 2 + 2 * d);
-  }
-  return offset;
-}
-struct RowElement {
-  Index to = 0, from = 0;   // from the starts of the rows
-  template <class P> __device__ RowElement(const P& p, Index e) {
-    const int list = rows_at + 34;
-    #pragma unroll 1
-    for (int d = int(p.word[list]); d-- > 0;) {
-      const Index size = p.index(list + 1 + 3 * d), j = d ? e % size : e;
-      if (d) e /= size;
-      to += j * p.index(list + 2 + 3 * d);
-      from += j * p.index(list + 3 + 3 * d);
-    }
-  }
-};
-)CUDA";
+// Two arrays of rows, and one row of both.
+TERN_KERNEL_STRUCT(RowLoops,
+  ArrayLoops to;
+  ArrayLoops from;
+  CopyLoops row;
+);
 
-// Words: moves, elements of a row, out, in, rows written or null, rows read or null, the last move to each row or null.
-inline constexpr Kernel copy_rows_kernel{"copy_rows", R"CUDA(
-extern "C" __global__ void copy_rows(const Words<67> p) {
-  const Index width = p.index(1);
+TERN_KERNEL_STRUCT(CopyRowsParameters,
+  Index moves;
+  Index width;                // elements of a row
+  Pointer<T0> out;
+  Pointer<const T0> in;
+  Pointer<const Index> to;    // null: 0, 1, 2 …
+  Pointer<const Index> from;
+  Pointer<const Index> last;  // the last move to each row; null where to is
+  RowLoops loops;
+);
+inline constexpr KernelOf<CopyRowsParameters> copy_rows_kernel{"copy_rows", R"CUDA(
+extern "C" __global__ void copy_rows(const CopyRowsParameters p) {
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0) * width; i += all_threads()) {
-    const Index move = i / width, to = p.word[4] ? p.pointer<Index>(4)[move] : move;
-    if (to < 0 || (p.word[6] && p.pointer<Index>(6)[to] != move)) continue;
-    const Index from = p.word[5] ? p.pointer<Index>(5)[move] : move;
-    const RowElement e(p, i % width);
-    T0* const out = p.pointer<T0>(2) + row_start(p, rows_at, to) + e.to;
-    *out = from < 0 ? T0() : p.pointer<T0>(3)[row_start(p, rows_at + 17, from) + e.from];
+  for (Index i = first_thread(); i < p.moves * p.width; i += all_threads()) {
+    const Index move = i / p.width, to = p.to ? p.to[move] : move;
+    if (to < 0 || (p.last && p.last[to] != move)) continue;
+    const Index from = p.from ? p.from[move] : move;
+    const CopyOffsets element(p.loops.row, i % p.width);
+    T0* const out = p.out + offset_at(p.loops.to, to) + element.to;
+    *out = from < 0 ? T0() : p.in[offset_at(p.loops.from, from) + element.from];
   }
 }
-)CUDA", {row_walk_text}};
+)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source}};
 
-// Words: moves, rows written, the last move to each row.
-inline constexpr Kernel last_moves_kernel{"last_moves", R"CUDA(
-extern "C" __global__ void last_moves(const Words<3> p) {
+TERN_KERNEL_STRUCT(LastMovesParameters,
+  Index moves;
+  Pointer<const Index> to;
+  Pointer<Index> last;        // of each row
+);
+inline constexpr KernelOf<LastMovesParameters> last_moves_kernel{"last_moves", R"CUDA(
+extern "C" __global__ void last_moves(const LastMovesParameters p) {
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
-    const Index to = p.pointer<Index>(1)[i];
-    if (to >= 0) atomicMax(p.pointer<Index>(2) + to, i);
-  }
+  for (Index i = first_thread(); i < p.moves; i += all_threads())
+    if (p.to[i] >= 0) atomicMax(p.last + p.to[i], i);
 }
 )CUDA"};
 
-// The first key of a row adds up its run. Words: keys, elements of a row, out, in, the keys, shift, rows read or null,
-// factors or null.
-inline constexpr Kernel add_rows_kernel{"add_rows", R"CUDA(
-extern "C" __global__ void add_rows(const Words<67> p) {
-  const Index width = p.index(1);
-  const uint64* const keys = p.pointer<uint64>(4);
-  const uint64 shift = p.word[5];
+// The first key of a row adds up its run.
+TERN_KERNEL_STRUCT(AddRowsParameters,
+  Index count;                // of keys
+  Index width;                // elements of a row
+  Pointer<T0> out;
+  Pointer<const T1> in;
+  Pointer<const uint64> keys;
+  Index shift;
+  Pointer<const Index> from;  // the row that each source reads, or null
+  Pointer<const C0> factors;  // or null
+  RowLoops loops;
+);
+inline constexpr KernelOf<AddRowsParameters> add_rows_kernel{"add_rows", R"CUDA(
+extern "C" __global__ void add_rows(const AddRowsParameters p) {
+  const uint64* const keys = p.keys;
+  const uint64 shift = p.shift;
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0) * width; i += all_threads()) {
-    const Index first = i / width;
+  for (Index i = first_thread(); i < p.count * p.width; i += all_threads()) {
+    const Index first = i / p.width;
     const uint64 row = keys[first] >> shift;
     if (keys[first] == ~uint64(0) || (first && keys[first - 1] >> shift == row)) continue;
-    const RowElement e(p, i % width);
-    T0* const out = p.pointer<T0>(2) + row_start(p, rows_at, Index(row)) + e.to;
+    const CopyOffsets element(p.loops.row, i % p.width);
+    T0* const out = p.out + offset_at(p.loops.to, Index(row)) + element.to;
     C0 sum = C0(wide(*out));
     #pragma unroll 1
-    for (Index k = first; k < p.index(0) && keys[k] >> shift == row; ++k) {
+    for (Index k = first; k < p.count && keys[k] >> shift == row; ++k) {
       const Index source = Index(keys[k] & ((uint64(1) << shift) - 1));
-      const Index from = p.word[6] ? p.pointer<Index>(6)[source] : source;
-      const C0 x = C0(wide(p.pointer<T1>(3)[row_start(p, rows_at + 17, from) + e.from]));
-      sum = add(sum, p.word[7] ? multiply(p.pointer<C0>(7)[source], x) : x);
+      const Index from = p.from ? p.from[source] : source;
+      const C0 x = C0(wide(p.in[offset_at(p.loops.from, from) + element.from]));
+      sum = add(sum, p.factors ? multiply(p.factors[source], x) : x);
     }
     *out = Element<T0>::of(sum);
   }
 }
-)CUDA", {row_walk_text}};
+)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source}};
 
-// Words: out, how many terms, elements of out, the report, how many dimensions, the sizes of out; then for each term:
-// numbers, size, step, whether negative ones count from the end, strides.
-inline constexpr Kernel positions_kernel{"positions", R"CUDA(
-extern "C" __global__ void positions(const Words<111> p) {
-  const int dims = int(p.word[6]);
+TERN_KERNEL_STRUCT(RowNumbersTerm,
+  Pointer<const Index> index;
+  Index size;
+  Index step;
+  Index from_end;
+  Index stride[max_dims];
+);
+TERN_KERNEL_STRUCT(RowNumbersParameters,
+  Pointer<Index> out;
+  Index count;
+  Index dims;
+  Index size[max_dims];
+  ElementReport report;
+  Index terms;
+  RowNumbersTerm term[max_dims];
+);
+inline constexpr KernelOf<RowNumbersParameters> row_numbers_kernel{"row_numbers", R"CUDA(
+extern "C" __global__ void row_numbers(const RowNumbersParameters p) {
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(2); i += all_threads()) {
+  for (Index i = first_thread(); i < p.count; i += all_threads()) {
     Index sum = 0;
-    int word = 7 + dims;
     #pragma unroll 1
-    for (Index k = 0; k < p.index(1); ++k, word += 4 + dims) {
+    for (int k = 0; k < int(p.terms); ++k) {
+      const RowNumbersTerm& term = p.term[k];
       Index rest = i, offset = 0;
       #pragma unroll 1
-      for (int d = dims; d-- > 0; rest /= p.index(7 + d)) offset += rest % p.index(7 + d) * p.index(word + 4 + d);
-      const Index at = p.pointer<Index>(word)[offset], size = p.index(word + 1);
-      const Index wrapped = at < 0 && p.word[word + 3] ? at + size : at;
-      const bool inside = wrapped >= 0 && wrapped < size;
-      if (!inside) report(p, 3, at, size);
-      sum += inside ? wrapped * p.index(word + 2) : 0;
+      for (int d = int(p.dims); d-- > 0; rest /= p.size[d]) offset += rest % p.size[d] * term.stride[d];
+      const Index at = term.index[offset], wrapped = at < 0 && term.from_end ? at + term.size : at;
+      const bool inside = wrapped >= 0 && wrapped < term.size;
+      if (!inside) p.report.note(at, term.size);
+      sum += inside ? wrapped * term.step : 0;
     }
-    p.pointer<Index>(0)[i] = sum;
+    p.out[i] = sum;
   }
 }
-)CUDA"};
+)CUDA", {RowNumbersTerm::source}};
 
-// The elements of a mask in parts, a block for each. Words: elements, elements of a part, mask, counts.
-inline constexpr Kernel count_parts_kernel{"count_parts", R"CUDA(
-extern "C" __global__ void count_parts(const Words<4> p) {
+// The elements of a mask in parts, a block for each.
+TERN_KERNEL_STRUCT(MaskParameters,
+  Index count;
+  Index part;              // elements
+  Pointer<const bool> mask;
+  Pointer<Index> counts;   // of each part
+  Pointer<Index> out;
+);
+inline constexpr KernelOf<MaskParameters> count_parts_kernel{"count_parts", R"CUDA(
+extern "C" __global__ void count_parts(const MaskParameters p) {
   __shared__ Index partial[256];
-  const Index first = blockIdx.x * p.index(1), last = first + p.index(1) < p.index(0) ? first + p.index(1) : p.index(0);
+  const Index first = blockIdx.x * p.part, last = first + p.part < p.count ? first + p.part : p.count;
   Index count = 0;
   #pragma unroll 1
-  for (Index i = first + threadIdx.x; i < last; i += 256) count += p.pointer<bool>(2)[i];
+  for (Index i = first + threadIdx.x; i < last; i += 256) count += p.mask[i];
   partial[threadIdx.x] = count;
   __syncthreads();
   #pragma unroll 1
@@ -137,22 +153,22 @@ extern "C" __global__ void count_parts(const Words<4> p) {
     if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
     __syncthreads();
   }
-  if (threadIdx.x == 0) p.pointer<Index>(3)[blockIdx.x] = partial[0];
+  if (threadIdx.x == 0) p.counts[blockIdx.x] = partial[0];
 }
 )CUDA"};
 
-// Words: the same, and out. A part starts where the counts before it end, and takes 256 elements at a time.
-inline constexpr Kernel true_positions_kernel{"true_positions", R"CUDA(
-extern "C" __global__ void true_positions(const Words<5> p) {
+// A part starts where the counts before it end, and takes 256 elements at a time.
+inline constexpr KernelOf<MaskParameters> true_positions_kernel{"true_positions", R"CUDA(
+extern "C" __global__ void true_positions(const MaskParameters p) {
   __shared__ Index before[256];
   const int t = threadIdx.x;
-  const Index first = blockIdx.x * p.index(1), last = first + p.index(1) < p.index(0) ? first + p.index(1) : p.index(0);
+  const Index first = blockIdx.x * p.part, last = first + p.part < p.count ? first + p.part : p.count;
   Index start = 0;
   #pragma unroll 1
-  for (unsigned part = 0; part < blockIdx.x; ++part) start += p.pointer<Index>(3)[part];
+  for (unsigned part = 0; part < blockIdx.x; ++part) start += p.counts[part];
   #pragma unroll 1
   for (Index base = first; base < last; base += 256) {
-    const bool is_true = base + t < last && p.pointer<bool>(2)[base + t];
+    const bool is_true = base + t < last && p.mask[base + t];
     before[t] = is_true;
     __syncthreads();
     #pragma unroll 1
@@ -162,7 +178,7 @@ extern "C" __global__ void true_positions(const Words<5> p) {
       before[t] = sum;
       __syncthreads();
     }
-    if (is_true) p.pointer<Index>(4)[start + before[t] - 1] = base + t;
+    if (is_true) p.out[start + before[t] - 1] = base + t;
     start += before[255];
     __syncthreads();
   }
@@ -185,24 +201,14 @@ inline Array row_of(const Rows& rows) {
   return row;
 }
 
-/// The words from rows_at on.
-[[gnu::noinline]] inline void add_row_walk(Words& words, const Rows& out, const Rows& in) {
-  const auto add = [&words](const Strides& strides, int arrays) {
-    words.add(Index(strides.dims()));
-    for (int d = 0; d < max_dims; ++d) {
-      const bool used = d < strides.dims();
-      words.add(used ? strides.size(d) : 1);
-      for (int k = 0; k < arrays; ++k) words.add(used ? strides.stride(d, k) : 0);
-    }
+[[gnu::noinline]] inline RowLoops row_loops(const Rows& out, const Rows& in) {
+  const auto over = [](const Array& shaped, std::initializer_list<const Array*> arrays) {
+    return LoopNest(shaped.shape(), arrays.begin(), int(arrays.size()));
   };
-  for (const Rows* rows : {&out, &in}) {
-    const Array lead = lead_of(*rows);
-    const Array* const arrays[] = {&lead};
-    add(Strides(lead.shape(), arrays, 1), 1);
-  }
-  const Array to = row_of(out), from = row_of(in);
-  const Array* const arrays[] = {&to, &from};
-  add(Strides(to.shape(), arrays, 2), 2);
+  const Array out_lead = lead_of(out), in_lead = lead_of(in), to = row_of(out), from = row_of(in);
+  return {.to = array_loops(over(out_lead, {&out_lead})),
+          .from = array_loops(over(in_lead, {&in_lead})),
+          .row = copy_loops(over(to, {&to, &from}))};
 }
 
 /// out row += factor in row for the sorted keys; the source's number, or where `from` is given from[number], is the row
@@ -210,26 +216,25 @@ inline Array row_of(const Rows& rows) {
 [[gnu::noinline]] inline void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys,
                                               const char* from, const char* factors) {
   const Index width = row_of(out).shape().numel();
-  Words words;
-  words.add(keys.count());
-  words.add(width);
-  for (const char* pointer :
-       {static_cast<const char*>(out.array.data), static_cast<const char*>(in.array.data), keys.data()})
-    words.add(pointer);
-  words.add(keys.shift());
-  words.add(from);
-  words.add(factors);
-  add_row_walk(words, out, in);
-  launch_typed(ordinal, add_rows_kernel, {out.array.dtype, in.array.dtype}, grid_for(keys.count() * width), words);
+  launch_typed(ordinal, add_rows_kernel, {out.array.dtype, in.array.dtype}, grid_for(keys.count() * width),
+               {.count = keys.count(),
+                .width = width,
+                .out = out.array.data,
+                .in = in.array.data,
+                .keys = keys.data(),
+                .shift = keys.shift(),
+                .from = from,
+                .factors = factors,
+                .loops = row_loops(out, in)});
 }
 
-[[gnu::noinline]] inline void run_add_rows(const Rows& out, const Rows& in, const RowMoves& moves) {
+[[gnu::noinline]] inline void run_add_rows(const AddRows& op) {
+  const Rows &out = op.out, &in = op.in;
   const Array* const arrays[] = {&in.array};
   const int ordinal = common_ordinal(out.array, arrays, 1);
-  if (moves.count == 0 || out.array.numel == 0) return;
-  const char *const to = moves.to ? moves.to->data : nullptr, *const from = moves.from ? moves.from->data : nullptr;
-  const SortedKeys keys(ordinal, moves.count, to, from, lead_of(out).shape().numel());
-  add_sorted_rows(ordinal, out, in, keys, from, nullptr);
+  if (op.moves.count == 0 || out.array.numel == 0) return;
+  const SortedKeys keys(ordinal, op.moves.count, data_of(op.moves.to), data_of(op.moves.from), lead_of(out).shape().numel());
+  add_sorted_rows(ordinal, out, in, keys, data_of(op.moves.from), nullptr);
 }
 
 /// A mask's elements as parts, one for a block.
@@ -238,44 +243,38 @@ struct MaskParts {
   Index part, count;
   explicit MaskParts(Index n) : part(std::max<Index>(1024, (n + most - 1) / most)), count((n + part - 1) / part) {}
 
-  void launch(const Kernel& kernel, const Array& mask, const char* counts, const char* out) const {
-    Words words;
-    words.add(mask.numel);
-    words.add(part);
-    for (const char* pointer : {static_cast<const char*>(mask.data), counts, out}) words.add(pointer);
-    launch_typed(mask.ordinal, kernel, {}, {count}, words);
+  void launch(const KernelOf<MaskParameters>& kernel, const Array& mask, const char* counts, const char* out) const {
+    launch_typed(mask.ordinal, kernel, {}, {count}, {.count = mask.numel, .part = part, .mask = mask.data, .counts = counts, .out = out});
   }
 };
 
 }  // namespace cuda_kernels
 
-/// An index outside its dimension stands for 0, and is an Error where the host next waits for the device.
-[[gnu::noinline]] inline void positions(Cuda, const char* op, const Array& out, const RowIndex* indices, int n) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const RowNumbers& op) {
+  const Array& out = op.out;
   const int ordinal = out.ordinal;
   if (out.numel == 0) return;
-  cuda_kernels::Words words;
-  words.add(out.data);
-  words.add(Index(n));
-  words.add(out.numel);
-  words.add_report(ordinal, op, BadElement::index);
-  words.add(Index(out.ndim));
-  for (int i = 0; i < out.ndim; ++i) words.add(out.dims[i]);
-  for (int k = 0; k < n; ++k) {
-    const Array& index = *indices[k].index;
-    const Array* const arrays[] = {&index};
-    cuda_kernels::common_ordinal(out, arrays, 1);
-    if (indices[k].size == 0) refuse_element(op, BadElement::index, 0, 0);
-    words.add(index.data);
-    for (const Index word : {indices[k].size, indices[k].step, Index(indices[k].from_end)}) words.add(word);
-    for (int i = 0; i < out.ndim; ++i) {
-      const int j = i - (out.ndim - index.ndim);
-      words.add(j < 0 || index.dims[j] == 1 ? 0 : index.strides[j]);
-    }
+  cuda_kernels::RowNumbersParameters parameters{.out = out.data,
+                                                .count = out.numel,
+                                                .dims = out.ndim,
+                                                .size = {},
+                                                .report = {ordinal, op.op, BadElement::index},
+                                                .terms = op.count,
+                                                .term = {}};
+  for (int i = 0; i < out.ndim; ++i) parameters.size[i] = out.dims[i];
+  for (int k = 0; k < op.count; ++k) {
+    const RowIndex& term = op.indices[k];
+    cuda_kernels::common_ordinal(out, &term.index, 1);
+    if (term.size == 0) refuse_element(op.op, BadElement::index, 0, 0);
+    parameters.term[k] = {.index = term.index->data, .size = term.size, .step = term.step, .from_end = term.from_end, .stride = {}};
+    for (int i = 0; i < out.ndim; ++i) parameters.term[k].stride[i] = broadcast_stride(*term.index, i, out.ndim);
   }
-  cuda_kernels::launch_typed(ordinal, cuda_kernels::positions_kernel, {}, cuda_kernels::grid_for(out.numel), words);
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::row_numbers_kernel, {}, cuda_kernels::grid_for(out.numel), parameters);
 }
 
-[[gnu::noinline]] inline void copy_rows(Cuda, const Rows& out, const Rows& in, const RowMoves& moves) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const CopyRows& op) {
+  const Rows &out = op.out, &in = op.in;
+  const RowMoves& moves = op.moves;
   const Array* const arrays[] = {&in.array};
   const int ordinal = cuda_kernels::common_ordinal(out.array, arrays, 1);
   if (moves.count == 0 || out.array.numel == 0) return;
@@ -283,48 +282,44 @@ struct MaskParts {
   const cuda::detail::Scratch last(ordinal, moves.to ? std::size_t(8 * rows) : 0);
   if (moves.to) {
     cuda::detail::start_filling(ordinal, last.data(), 0xff, std::size_t(8 * rows));
-    cuda_kernels::Words words;
-    words.add(moves.count);
-    words.add(moves.to->data);
-    words.add(last.data());
-    cuda_kernels::launch_typed(ordinal, cuda_kernels::last_moves_kernel, {}, cuda_kernels::grid_for(moves.count), words);
+    cuda_kernels::launch_typed(ordinal, cuda_kernels::last_moves_kernel, {}, cuda_kernels::grid_for(moves.count),
+                               {.moves = moves.count, .to = moves.to->data, .last = last.data()});
   }
-  cuda_kernels::Words words;
-  words.add(moves.count);
-  words.add(width);
-  words.add(out.array.data);
-  words.add(in.array.data);
-  words.add(moves.to ? moves.to->data : nullptr);
-  words.add(moves.from ? moves.from->data : nullptr);
-  words.add(last.data());
-  words.add(Index(0));
-  cuda_kernels::add_row_walk(words, out, in);
   cuda_kernels::launch_typed(ordinal, cuda_kernels::copy_rows_kernel, {cuda_kernels::carrier(size_of(out.array.dtype))},
-                     cuda_kernels::grid_for(moves.count * width), words);
+                             cuda_kernels::grid_for(moves.count * width),
+                             {.moves = moves.count,
+                              .width = width,
+                              .out = out.array.data,
+                              .in = in.array.data,
+                              .to = cuda_kernels::data_of(moves.to),
+                              .from = cuda_kernels::data_of(moves.from),
+                              .last = last.data(),
+                              .loops = cuda_kernels::row_loops(out, in)});
 }
 
-template <class T> void add_rows(Cuda, const Rows& out, const Rows& in, const RowMoves& moves) {
-  cuda_kernels::run_add_rows(out, in, moves);
+template <class T> void kernel(On<Cuda>, Types<T>, const AddRows& op) {
+  cuda_kernels::run_add_rows(op);
 }
 
-/// Waits for the device.
-[[gnu::noinline]] inline Index count_true(Cuda, const Array& mask) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const CountTrue& op) {
+  const Array& mask = op.mask;
   const cuda_kernels::MaskParts parts(mask.numel);
-  if (parts.count == 0) return 0;
+  op.count = 0;
+  if (parts.count == 0) return;
   const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
   parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
-  Index part[cuda_kernels::MaskParts::most], sum = 0;
+  Index part[cuda_kernels::MaskParts::most];
   cuda::detail::copy_to_host(mask.ordinal, part, counts.data(), std::size_t(8 * parts.count));
-  for (Index i = 0; i < parts.count; ++i) sum += part[i];
-  return sum;
+  for (Index i = 0; i < parts.count; ++i) op.count += part[i];
 }
 
-[[gnu::noinline]] inline void true_positions(Cuda, const Array& out, const Array& mask) {
+[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const TruePositions& op) {
+  const Array& mask = op.mask;
   const cuda_kernels::MaskParts parts(mask.numel);
   if (parts.count == 0) return;
   const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
   parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
-  parts.launch(cuda_kernels::true_positions_kernel, mask, counts.data(), out.data);
+  parts.launch(cuda_kernels::true_positions_kernel, mask, counts.data(), op.out.data);
 }
 
 }  // namespace backend

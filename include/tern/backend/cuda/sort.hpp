@@ -7,7 +7,6 @@
 #endif
 #include "../sort.hpp"
 #include "codegen/sorted_keys.hpp"
-#include "codegen/strides.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "../../../core/loop_nest.hpp"
 #include "../../../core/parallel.hpp"
 #include "../../../device/device.hpp"
 #include "../../../expr/packet.hpp"
@@ -141,72 +142,45 @@ void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   if constexpr (streamed) end_stream();
 }
 
-/// A copy's dimensions: without those of size 1, merged where both sides allow it, out's smallest stride last; strides
-/// in bytes.
-struct CopyDims {
-  struct Dim {
-    Index size, to, from;
-  };
-  int n = 0;
-  Dim dim[max_dims];
+/// A copy's loops, two at least: out's smallest stride innermost. Strides are in bytes, of operand `to` and operand `from`.
+struct CopyLoops : LoopNest {
+  enum { to, from };
 
-  [[gnu::noinline]] CopyDims(const Array& out, const Array& in, int out_bytes, int in_bytes) {
+  [[gnu::noinline]] CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes) : LoopNest(2) {
+    int order[max_dims], used = 0;
     for (int i = 0; i < out.ndim; ++i) {
       if (out.dims[i] == 1) continue;
-      const int j = i - (out.ndim - in.ndim);
-      const Dim next{out.dims[i], out.strides[i] * out_bytes, j < 0 || in.dims[j] == 1 ? 0 : in.strides[j] * in_bytes};
-      int at = n++;
-      for (; at > 0 && dim[at - 1].to < next.to; --at) dim[at] = dim[at - 1];
-      dim[at] = next;
+      int at = used++;
+      for (; at > 0 && out.strides[order[at - 1]] < out.strides[i]; --at) order[at] = order[at - 1];
+      order[at] = i;
     }
-    int merged = 0;
-    for (int i = 1; i < n; ++i) {
-      Dim& outer = dim[merged];
-      if (outer.to == dim[i].to * dim[i].size && outer.from == dim[i].from * dim[i].size)
-        outer = {outer.size * dim[i].size, dim[i].to, dim[i].from};
-      else
-        dim[++merged] = dim[i];
+    for (int k = 0; k < used; ++k) {
+      const int i = order[k];
+      const Index strides[] = {out.strides[i] * out_bytes, broadcast_stride(in, i, out.ndim) * in_bytes};
+      append(out.dims[i], strides);
     }
-    n = n ? merged + 1 : 0;
-    if (n > 1) return;
-    dim[1] = n ? dim[0] : Dim{1, 0, 0};  // a rectangle at least
-    dim[0] = {1, 0, 0};
-    n = 2;
-  }
-
-  const Dim& operator[](int i) const { return dim[i]; }
-
-  /// Moves a dimension to the place before the last.
-  void make_rows(int i) {
-    const Dim rows = dim[i];
-    for (; i + 2 < n; ++i) dim[i] = dim[i + 1];
-    dim[n - 2] = rows;
+    deepen(2);
   }
 };
 
 /// Runs a loop over a copy, cut into blocks of at most so many rows and columns.
-[[gnu::noinline]] inline void run_blocks(const CopyDims& dims, char* to, const char* from, CopyLoop loop, Index rows,
+[[gnu::noinline]] inline void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows,
                                          Index columns, int bytes) {
-  const int r = dims.n - 2, c = dims.n - 1;
-  const Index row_blocks = (dims[r].size + rows - 1) / rows;
-  const Index column_blocks = (dims[c].size + columns - 1) / columns;
+  const int r = loops.depth() - 2, c = loops.depth() - 1;
+  const Index height = loops.size(r), width = loops.size(c);
+  const Index row_blocks = (height + rows - 1) / rows, column_blocks = (width + columns - 1) / columns;
   Index count = row_blocks * column_blocks;
-  for (int i = 0; i < r; ++i) count *= dims[i].size;
-  const Index block_bytes = std::min(rows, dims[r].size) * std::min(columns, dims[c].size) * bytes;
+  for (int i = 0; i < r; ++i) count *= loops.size(i);
+  const Index block_bytes = std::min(rows, height) * std::min(columns, width) * bytes;
   parallel_for(count, (Index(1) << 17) / block_bytes + 1, [&](Index first, Index last) {
     for (Index item = first; item < last; ++item) {
       const Index column = item % column_blocks * columns, row = item / column_blocks % row_blocks * rows;
-      const CopyBlock block{std::min(rows, dims[r].size - row), std::min(columns, dims[c].size - column),
-                            dims[r].to, dims[r].from, dims[c].to, dims[c].from, bytes};
-      Index target = row * block.to_row + column * block.to_column,
-            source = row * block.from_row + column * block.from_column;
-      Index rest = item / column_blocks / row_blocks;
-      for (int i = r; i-- > 0; rest /= dims[i].size) {
-        const Index at = rest % dims[i].size;
-        target += at * dims[i].to;
-        source += at * dims[i].from;
-      }
-      loop(to + target, from + source, block);
+      const CopyBlock block{std::min(rows, height - row),      std::min(columns, width - column),
+                            loops.stride(r, CopyLoops::to),    loops.stride(r, CopyLoops::from),
+                            loops.stride(c, CopyLoops::to),    loops.stride(c, CopyLoops::from), bytes};
+      Index offset[] = {row * block.to_row + column * block.to_column, row * block.from_row + column * block.from_column};
+      loops.add_offsets(item / column_blocks / row_blocks, r, offset);
+      loop(to + offset[CopyLoops::to], from + offset[CopyLoops::from], block);
     }
   });
 }
@@ -224,34 +198,36 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
   const Array &out = op.out, &in = op.in;
   if (out.numel == 0) return;
   const int bytes = size_of(out.dtype);
-  cpu_kernels::CopyDims dims(out, in, bytes, bytes);
-  const int c = dims.n - 1;
+  using cpu_kernels::CopyLoops;
+  CopyLoops loops(out, in, bytes, bytes);
+  const int c = loops.depth() - 1;
+  const auto from = [&loops](int i) { return loops.stride(i, CopyLoops::from); };
   // The dimension of which a block has several: the longest, or where the source is walked in shorter steps.
   int rows = 0;
   for (int i = 1; i < c; ++i)
-    if (dims[i].size > dims[rows].size) rows = i;
+    if (loops.size(i) > loops.size(rows)) rows = i;
   bool across = false;
   for (int i = 0; i < c; ++i) {
-    if (dims[i].from == 0 || dims[i].from >= (across ? dims[rows].from : dims[c].from)) continue;
+    if (from(i) == 0 || from(i) >= from(across ? rows : c)) continue;
     rows = i;
     across = true;
   }
-  dims.make_rows(rows);
-  const bool dense = dims[c].to == bytes;
+  loops.move_inward(rows, c - 1);
+  const bool dense = loops.stride(c, CopyLoops::to) == bytes;
   bool streamed = cpu_kernels::can_stream_to(out);
-  for (int i = 0; i < c; ++i) streamed = streamed && dims[i].to % expr::packet_bytes == 0;
-  if (dense && dims[c].from == bytes) {
-    const Index columns = std::min(dims[c].size, (Index(1) << 18) / bytes);
+  for (int i = 0; i < c; ++i) streamed = streamed && loops.stride(i, CopyLoops::to) % expr::packet_bytes == 0;
+  if (dense && from(c) == bytes) {
+    const Index columns = std::min(loops.size(c), (Index(1) << 18) / bytes);
     const cpu_kernels::CopyLoop loop = streamed ? &cpu_kernels::stream_runs : &cpu_kernels::copy_runs;
-    return cpu_kernels::run_blocks(dims, out.data, in.data, loop, (Index(1) << 16) / (columns * bytes) + 1, columns, bytes);
+    return cpu_kernels::run_blocks(loops, out.data, in.data, loop, (Index(1) << 16) / (columns * bytes) + 1, columns, bytes);
   }
   const int size = std::countr_zero(unsigned(bytes));
   const auto& transposed = streamed ? cpu_kernels::transposed_loops<cpu_kernels::can_stream> : cpu_kernels::transposed_loops<false>;
-  const cpu_kernels::CopyLoop loop = dense && dims[c].from == 0                     ? &cpu_kernels::copy_splat
-                             : dense && across && dims[c - 1].from == bytes ? transposed[size]
+  const cpu_kernels::CopyLoop loop = dense && from(c) == 0                            ? &cpu_kernels::copy_splat
+                             : dense && across && from(c - 1) == bytes ? transposed[size]
                                                                             : cpu_kernels::strided_loops[size];
   // A block spans few pages on either side, and whole cache lines.
-  cpu_kernels::run_blocks(dims, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
+  cpu_kernels::run_blocks(loops, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
 }
 
 }  // namespace backend

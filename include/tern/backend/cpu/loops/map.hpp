@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../../../core/config.hpp"
+#include "../../../core/loop_nest.hpp"
 #include "../../../core/parallel.hpp"
 #include "../../../device/device.hpp"
 #include "../../../expr/math.hpp"
@@ -96,84 +96,49 @@ inline void run_dense(const MapKernel& kernel, const void* f, char* out, const c
 class StridedMap {
  public:
   StridedMap(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in)
-      : kernel_(kernel), f_(f) {
+      : kernel_(kernel), f_(f), loops_(kernel.inputs + 1) {
     for (int i = 0; i < out.ndim; ++i) {
-      if (out.dims[i] == 1) continue;
-      Index stride[max_inputs + 1];
-      for (int k = 0; k < kernel.inputs; ++k) {
-        const int j = i - (out.ndim - in[k]->ndim);
-        stride[k] = j < 0 || in[k]->dims[j] == 1 ? 0 : in[k]->strides[j] * kernel.in_bytes[k];
-      }
-      stride[kernel.inputs] = out.strides[i] * kernel.out_bytes;
-      add_dimension(out.dims[i], stride);
+      Index strides[max_inputs + 1];
+      for (int k = 0; k < kernel.inputs; ++k) strides[k] = broadcast_stride(*in[k], i, out.ndim) * kernel.in_bytes[k];
+      strides[kernel.inputs] = out.strides[i] * kernel.out_bytes;
+      loops_.append(out.dims[i], strides);
     }
-    if (n_ == 0) {
-      Index zero[max_inputs + 1] = {};
-      add_dimension(1, zero);
-    }
+    loops_.deepen(1);
     for (int k = 0; k < kernel.inputs; ++k) base_[k] = in[k]->data;
     out_ = out.data;
-    rows_ = out.numel / size_[n_ - 1];
+    rows_ = out.numel / row_length();
   }
 
   Index rows() const { return rows_; }
-  Index row_length() const { return size_[n_ - 1]; }
+  Index row_length() const { return loops_.size(loops_.depth() - 1); }
 
   /// The rows [first, last) of the innermost dimension.
   void run(Index first, Index last) const {
-    Index position[max_dims] = {};
-    const char* base[max_inputs];
-    char* out = out_;
-    for (int k = 0; k < kernel_.inputs; ++k) base[k] = base_[k];
-    Index rest = first;
-    for (int i = n_ - 1; i-- > 0;) {
-      position[i] = rest % size_[i];
-      rest /= size_[i];
-      for (int k = 0; k < kernel_.inputs; ++k) base[k] += position[i] * stride_[i][k];
-      out += position[i] * stride_[i][kernel_.inputs];
-    }
-    for (Index row = first; row < last; ++row) {
-      run_row(base, out);
-      for (int i = n_ - 1; i-- > 0;) {
-        const bool carry = ++position[i] == size_[i];
-        const Index by = carry ? 1 - size_[i] : 1;
-        for (int k = 0; k < kernel_.inputs; ++k) base[k] += by * stride_[i][k];
-        out += by * stride_[i][kernel_.inputs];
-        if (!carry) break;
-        position[i] = 0;
-      }
-    }
+    Odometer offsets(loops_, loops_.depth() - 1, first);
+    for (Index row = first; row < last; ++row, offsets.step()) run_row(offsets);
   }
 
  private:
   static constexpr Index tile = 256;
 
-  /// Appends a dimension inside the others, merged with the one before where every operand allows it.
-  void add_dimension(Index size, const Index* stride) {
-    bool merge = n_ > 0;
-    for (int k = 0; k <= kernel_.inputs && merge; ++k) merge = stride_[n_ - 1][k] == stride[k] * size;
-    const int at = merge ? n_ - 1 : n_++;
-    size_[at] = merge ? size_[at] * size : size;
-    for (int k = 0; k <= kernel_.inputs; ++k) stride_[at][k] = stride[k];
-  }
-
-  void run_row(const char* const* base, char* out) const {
+  void run_row(const Odometer& offsets) const {
     alignas(64) char buffer[max_inputs][tile * 8], result[tile * 8];
-    const Index length = size_[n_ - 1], out_stride = stride_[n_ - 1][kernel_.inputs];
+    const Index* const strides = loops_.strides(loops_.depth() - 1);
+    const Index length = row_length(), out_stride = strides[kernel_.inputs];
     for (Index begin = 0; begin < length; begin += tile) {
       const Index n = length - begin < tile ? length - begin : tile;
       const char* p[max_inputs];
       int step[max_inputs];
       for (int k = 0; k < kernel_.inputs; ++k) {
-        const Index stride = stride_[n_ - 1][k];
+        const Index stride = strides[k];
         const int bytes = kernel_.in_bytes[k];
-        const char* const from = base[k] + begin * stride;
+        const char* const from = base_[k] + offsets[k] + begin * stride;
         step[k] = stride ? kernel_.packet * bytes : 0;
         p[k] = stride == bytes ? from : buffer[k];
         if (stride == 0) splat(buffer[k], from, bytes);
         else if (stride != bytes) gather_run(buffer[k], from, stride, bytes, n);
       }
-      char* const to = out + begin * out_stride;
+      char* const to = out_ + offsets[kernel_.inputs] + begin * out_stride;
       const bool dense = out_stride == kernel_.out_bytes || length == 1;
       run_dense(kernel_, f_, dense ? to : result, p, step, n);
       if (!dense) scatter_run(to, result, out_stride, kernel_.out_bytes, n);
@@ -182,8 +147,7 @@ class StridedMap {
 
   const MapKernel& kernel_;
   const void* f_;
-  int n_ = 0;
-  Index size_[max_dims], stride_[max_dims][max_inputs + 1];
+  LoopNest loops_;  // in bytes, of each input and, last, the output
   const char* base_[max_inputs];
   char* out_;
   Index rows_;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "loops.hpp"
+#include "map.hpp"
 #include "scratch.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -33,18 +33,15 @@ struct ReduceKernel {
 };
 
 /// The dimensions of a reduction in memory order, neighbours of one kind that are evenly spaced merged into one.
-struct ReduceLoops : Loops {
+/// Strides are in bytes, of each input and, last, the output.
+struct ReduceLoops : LoopNest {
   bool reduced[max_dims];
 
-  ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const Shape& shape, unsigned mask) {
-    const int operands = kernel.inputs + 1;
+  ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const Shape& shape, unsigned mask) : LoopNest(kernel.inputs + 1) {
     Index by[max_dims][max_inputs + 1], out_stride = kernel.out_bytes;
     int order[max_dims], used = 0;  // from the innermost on
     for (int i = shape.n; i-- > 0;) {
-      for (int k = 0; k < kernel.inputs; ++k) {
-        const int j = i - (shape.n - in[k]->ndim);
-        by[i][k] = j < 0 || in[k]->dims[j] == 1 ? 0 : in[k]->strides[j] * kernel.in_bytes[k];
-      }
+      for (int k = 0; k < kernel.inputs; ++k) by[i][k] = broadcast_stride(*in[k], i, shape.n) * kernel.in_bytes[k];
       by[i][kernel.inputs] = mask >> i & 1 ? 0 : out_stride;
       if (!(mask >> i & 1)) out_stride *= shape[i];
       if (shape[i] == 1) continue;
@@ -55,14 +52,12 @@ struct ReduceLoops : Loops {
     while (used-- > 0) {
       const int i = order[used];
       const bool kind = mask >> i & 1;
-      if (n > 0 && reduced[n - 1] == kind && extend(shape[i], by[i], operands)) continue;
-      reduced[n] = kind;
-      add(shape[i], by[i], operands);
+      if (depth() > 0 && reduced[depth() - 1] == kind && extend(shape[i], by[i])) continue;
+      reduced[depth()] = kind;
+      add(shape[i], by[i]);
     }
-    if (n > 0) return;
-    static constexpr Index still[max_inputs + 1] = {};
-    reduced[0] = true;
-    add(1, still, operands);
+    if (depth() == 0) reduced[0] = true;
+    deepen(1);
   }
 
  private:
@@ -81,22 +76,19 @@ class Reducer {
   /// f and g: what the kernel's functions capture.
   Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in,
           const Shape& shape, unsigned mask)
-      : kernel_(kernel), f_(f), g_(g), out_(out.data), operands_(kernel.inputs + 1) {
+      : kernel_(kernel), f_(f), g_(g), out_(out.data), kept_(kernel.inputs + 1), reduced_(kernel.inputs + 1) {
     const ReduceLoops all(kernel, in, shape, mask);
-    const int last = all.n - 1;
-    for (int i = 0; i < last; ++i) (all.reduced[i] ? reduced_ : kept_).add(all.size[i], all.stride[i], operands_);
+    const int last = all.depth() - 1;
+    for (int i = 0; i < last; ++i) (all.reduced[i] ? reduced_ : kept_).add(all.size(i), all.strides(i));
     along_ = all.reduced[last];
-    length_ = all.size[last];
-    for (int k = 0; k < operands_; ++k) column_[k] = all.stride[last][k];
-    if (along_ && length_ < short_row && kept_.n > 0) {
-      reduced_.add(length_, column_, operands_);
-      length_ = kept_.remove(column_, operands_);
+    length_ = all.size(last);
+    for (int k = 0; k <= kernel.inputs; ++k) column_[k] = all.stride(last, k);
+    if (along_ && length_ < short_row && kept_.depth() > 0) {
+      reduced_.add(length_, column_);
+      length_ = kept_.remove(column_);
       along_ = false;
     }
-    if (reduced_.n == 0) {  // a row at least
-      static constexpr Index still[max_inputs + 1] = {};
-      reduced_.add(1, still, operands_);
-    }
+    reduced_.deepen(1);  // a row at least
     direct_ = true;
     for (int k = 0; k < kernel.inputs; ++k) {
       in_[k] = in[k]->data;
@@ -108,15 +100,15 @@ class Reducer {
 
     chunk_ = std::min(length_, along_ ? segment : acc_bytes / kernel.acc_bytes);
     chunks_ = pieces(length_, chunk_);
-    rows_ = !along_ ? segment_rows : reduced_.count > 1 ? segment / chunk_ : 1;
-    segments_ = pieces(reduced_.count, rows_) * (along_ ? chunks_ : 1);
-    group_ = along_ && kept_.count > 1 ? std::min(group, segment / (length_ * reduced_.count) + 1) : 1;
-    blocks_ = along_ ? pieces(kept_.count, group_) : kept_.count * chunks_;
+    rows_ = !along_ ? segment_rows : reduced_.count() > 1 ? segment / chunk_ : 1;
+    segments_ = pieces(reduced_.count(), rows_) * (along_ ? chunks_ : 1);
+    group_ = along_ && kept_.count() > 1 ? std::min(group, segment / (length_ * reduced_.count()) + 1) : 1;
+    blocks_ = along_ ? pieces(kept_.count(), group_) : kept_.count() * chunks_;
   }
 
   void run() const {
     const Index block = along_ ? group_ * kernel_.packet : packets(chunk_), bytes = block * kernel_.acc_bytes;
-    const Index work = group_ * chunk_ * std::min(rows_, reduced_.count), grain = 2 * segment / work + 1;
+    const Index work = group_ * chunk_ * std::min(rows_, reduced_.count()), grain = 2 * segment / work + 1;
     if (segments_ == 1) {
       parallel_for(blocks_, grain, [this](Index first, Index last) {
         alignas(64) char acc[acc_bytes];
@@ -167,7 +159,7 @@ class Reducer {
   int packet_bytes() const { return kernel_.packet * kernel_.acc_bytes; }
 
   Block block(Index b) const {
-    if (along_) return {b * group_, std::min(group_, kept_.count - b * group_), 0, length_};
+    if (along_) return {b * group_, std::min(group_, kept_.count() - b * group_), 0, length_};
     const Index begin = b % chunks_ * chunk_;
     return {b / chunks_, 1, begin, std::min(chunk_, length_ - begin)};
   }
@@ -182,19 +174,19 @@ class Reducer {
     }
     const Index width = along_ ? kernel_.packet : packets(at.columns);
     kernel_.reset(acc, at.count * width);
-    const Index last = std::min((s + 1) * rows_, reduced_.count);
-    const int inner = reduced_.n - 1;
+    const Index last = std::min((s + 1) * rows_, reduced_.count());
+    const int inner = reduced_.depth() - 1;
     for (Index i = 0; i < at.count; ++i, acc += packet_bytes()) {
       Index base[max_inputs + 1] = {};
-      kept_.offset(at.kept + i, base, operands_);
+      kept_.add_offsets(at.kept + i, kept_.depth(), base);
       for (Index row = s * rows_; row < last;) {
-        const Index left = reduced_.size[inner], rows = std::min(last - row, inner ? left - row % left : left);
+        const Index left = reduced_.size(inner), rows = std::min(last - row, inner ? left - row % left : left);
         Pointers p;  // to as many rows as are evenly spaced
         Index offset[max_inputs + 1] = {};
-        reduced_.offset(row, offset, operands_);
+        reduced_.add_offsets(row, reduced_.depth(), offset);
         for (int k = 0; k < kernel_.inputs; ++k) p.in[k] = in_[k] + base[k] + offset[k] + at.begin * column_[k];
-        if (direct_) reduce_direct(acc, p, reduced_.stride[inner], rows, at.columns);
-        else reduce_gathered(acc, p, reduced_.stride[inner], rows, at.columns);
+        if (direct_) reduce_direct(acc, p, reduced_.strides(inner), rows, at.columns);
+        else reduce_gathered(acc, p, reduced_.strides(inner), rows, at.columns);
         row += rows;
       }
     }
@@ -270,7 +262,7 @@ class Reducer {
       // As many as fit into the buffer, or, where they lie one after the other, all.
       alignas(64) char result[group * 8];
       Index offset[max_inputs + 1] = {};
-      kept_.offset(at.kept, offset, operands_);
+      kept_.add_offsets(at.kept, kept_.depth(), offset);
       char* const out = out_ + offset[kernel_.inputs] + (at.begin + i) * stride;
       const bool dense = !along_ && stride == kernel_.out_bytes;
       const Index count = dense ? n : std::min(n - i, group);
@@ -285,7 +277,7 @@ class Reducer {
   void scatter(Index first, Index count, const char* result) const {
     for (Index i = 0; i < count; ++i) {
       Index offset[max_inputs + 1] = {};
-      kept_.offset(first + i, offset, operands_);
+      kept_.add_offsets(first + i, kept_.depth(), offset);
       std::memcpy(out_ + offset[kernel_.inputs], result + i * kernel_.out_bytes, std::size_t(kernel_.out_bytes));
     }
   }
@@ -293,14 +285,13 @@ class Reducer {
   const ReduceKernel& kernel_;
   const void *f_, *g_;
   char* out_;
-  int operands_;
   const char* in_[max_inputs];
   const char* end_[max_inputs];  // of an input's last element: up to there lanes beyond a row's end may be read
   bool along_;                   // the innermost dimension is reduced
   bool direct_;                  // every input is dense along it
   Index length_, column_[max_inputs + 1];
   int step_[max_inputs];
-  Loops kept_, reduced_;         // around it
+  LoopNest kept_, reduced_;      // around it
   Index chunk_, chunks_;         // columns of a row in one item
   Index rows_, segments_;        // reduced rows in one item
   Index group_, blocks_;         // results in one item, along rows

@@ -235,14 +235,24 @@ template <int n> struct Words {
 
 // What the host throws when it next waits for the device; the first failure stays.
 struct Failure { uint64 op, what; Index number, size, position; };
-// Words from `at` on: the failure's address, the op, what is wrong.
+
+// The fields that a struct of parameters may have beside Index.
+enum { max_dims = 8 };
+template <class T> using Pointer = T*;
+struct ElementReport {
+  Failure* failure;
+  uint64 op, what;
+  __device__ void note(Index number, Index size, Index position = 0) const {
+    if (atomicCAS(&failure->op, uint64(0), op) != 0) return;
+    failure->what = what;
+    failure->number = number;
+    failure->size = size;
+    failure->position = position;
+  }
+};
+// The report in the words from `at` on.
 template <class P> inline __device__ void report(const P& p, int at, Index number, Index size, Index position = 0) {
-  Failure* const failure = p.template pointer<Failure>(at);
-  if (atomicCAS(&failure->op, uint64(0), p.word[at + 1]) != 0) return;
-  failure->what = p.word[at + 2];
-  failure->number = number;
-  failure->size = size;
-  failure->position = position;
+  ElementReport{p.template pointer<Failure>(at), p.word[at + 1], p.word[at + 2]}.note(number, size, position);
 }
 
 inline __device__ Index first_thread() { return blockIdx.x * Index(blockDim.x) + threadIdx.x; }

@@ -143,6 +143,9 @@ inline int common_ordinal(const Array& out, const Array* const* in, int n) {
   return out.ordinal;
 }
 
+/// Null for no array.
+inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
+
 inline std::size_t bytes_of(const Array& a) { return std::size_t(a.numel) * std::size_t(size_of(a.dtype)); }
 
 /// Mixes a value into a kernel's key.

@@ -1,0 +1,66 @@
+// The parameters of kernels written by hand: a struct whose fields are listed once, for the host and for the kernel's source.
+#pragma once
+#ifdef TERN_COMPILED
+#pragma interface "tern"
+#endif
+#include "typed.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend::cuda_kernels {
+
+/// A struct of the host, whose `source` declares the same one in a kernel. Its fields are of type Index, Pointer and ElementReport,
+/// arrays of these, and other such structs.
+#define TERN_KERNEL_STRUCT(Name, ...)                                                   \
+  struct Name {                                                                         \
+    __VA_ARGS__                                                                         \
+    static constexpr const char* source = "struct " #Name " { " #__VA_ARGS__ " };\n"; \
+  }
+
+// What a kernel's source calls element types, and what is calculated with.
+struct T0;
+struct T1;
+struct C0;
+using uint64 = std::uint64_t;
+
+/// A T* of the device's, or null.
+template <class T>
+struct Pointer {
+  const void* address = nullptr;
+  Pointer() = default;
+  Pointer(const void* to) : address(to) {}
+};
+
+/// Where a kernel notes what is wrong with elements, and what the host then says. op is a string literal.
+struct ElementReport {
+  const void* failure;
+  const char* op;
+  Index what;
+  ElementReport(int ordinal, const char* name, BadElement bad) : failure(cuda::detail::bind(ordinal).failure), op(name), what(Index(bad)) {}
+};
+
+/// A kernel whose only parameter is a P.
+template <class P>
+struct KernelOf : Kernel {
+  constexpr KernelOf(const char* function, const char* source, std::initializer_list<const char*> shared = {})
+      : Kernel{function, source} {
+    int used = 0;
+    for (const char* const each : shared) uses[used++] = each;
+    uses[used] = P::source;
+  }
+};
+
+[[gnu::noinline]] inline void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
+                                          const std::uint64_t* parameters) {
+  cuda::launch(ordinal, typed_key(kernel, types), kernel.name, grid, parameters, [&] { return typed_source(kernel, types); });
+}
+
+/// Launches a kernel for those element types.
+template <class P>
+void launch_typed(int ordinal, const KernelOf<P>& kernel, std::initializer_list<DType> types, cuda::Grid grid,
+                  const std::type_identity_t<P>& parameters) {
+  static_assert(sizeof(P) % 8 == 0 && sizeof(P) <= 4096 && std::is_trivially_copyable_v<P>);
+  launch_with(ordinal, kernel, types, grid, reinterpret_cast<const std::uint64_t*>(&parameters));
+}
+
+}  // namespace backend::cuda_kernels
+}  // namespace tern
