@@ -1,9 +1,6 @@
 // The contract: attention whose scores never reach memory. All arrays are dense and of one floating type: queries [.., queries, size],
 // keys [.., keys, size], values [.., keys, width]. No size is 0. A device may do without it: the op is then products and a softmax.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

@@ -2,9 +2,6 @@
 // What belongs to channels are C contiguous elements, the parameters of type T and the statistics of compute_t<T>. There is at least one
 // row, and one channel.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

@@ -5,9 +5,6 @@
 //
 //   out = floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

@@ -2,9 +2,6 @@
 // are the samples. A target out of range is an Error that names it. Cuda, which waits for no kernel, gives such a row the loss NaN, and
 // the weight and gradient 0, and throws the Error where the host next waits for the device.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "../core/reduction.hpp"
 #include "run.hpp"

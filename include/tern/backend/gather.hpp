@@ -3,9 +3,6 @@
 // The CPU refuses a number out of range at once. CUDA does not wait: such a number reads row 0, or adds to no row, and is an Error
 // where the host next waits for the device.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

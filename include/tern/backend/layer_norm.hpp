@@ -1,8 +1,5 @@
 // The contract: layer normalisation. All arrays are dense: x, y, dx and g are rows of as many elements as weight has, of type T.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

@@ -1,9 +1,6 @@
 // The contract: elementwise kernels. f is called with whatever the device computes with: packets on the CPU, symbols where source code is
 // generated.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

@@ -1,8 +1,5 @@
 // The contract: the matrix product.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 
@@ -20,17 +17,7 @@ struct MatMul {
 };
 
 /// The step from one matrix of a batch to the next, if all batch dimensions (those before the last two) can be walked with one.
-inline bool one_batch_stride(const Array& a, Index& stride) {
-  stride = 0;
-  Index count = 1;  // matrices in the dimensions passed so far, the innermost first
-  for (int i = a.ndim - 2; i-- > 0;) {
-    if (a.dims[i] == 1) continue;
-    if (count == 1) stride = a.strides[i];
-    else if (a.strides[i] != stride * count) return false;
-    count *= a.dims[i];
-  }
-  return true;
-}
+TERN_API bool one_batch_stride(const Array& a, Index& stride);
 
 /// That step, of an operand.
 inline Index batch_stride(const Array& a) {
@@ -47,3 +34,7 @@ inline Index batch_size(const MatMul& op) {
 }
 
 }  // namespace tern::backend
+
+#ifndef TERN_COMPILED
+#include "matmul.ipp"
+#endif

@@ -11,9 +11,6 @@
 // counted if count_include_pad, but not what lies behind it. An average has no dilation. A window that lies outside of
 // the image has the maximum -infinity, at -1, and the average 0. No size is 0.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

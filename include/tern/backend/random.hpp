@@ -3,9 +3,6 @@
 // its pair, i and i xor 1; double takes a block of words for two elements. Dropout takes half a word for an element: of the 128 that 16
 // blocks serve, element 32 w + l has the lower half of word w of block l, element 32 w + 16 + l the upper.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "../core/random.hpp"
 #include "run.hpp"

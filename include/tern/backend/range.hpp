@@ -1,8 +1,5 @@
 // The contract: equidistant numbers.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

@@ -1,8 +1,5 @@
 // The contract: reductions.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <limits>
 
 #include "../core/array.hpp"

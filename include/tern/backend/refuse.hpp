@@ -1,8 +1,5 @@
 // The contract: the end of an op's check of elements.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "../core/element_error.hpp"
 #include "run.hpp"

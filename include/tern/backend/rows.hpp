@@ -2,9 +2,6 @@
 // left is a row. No sum depends on the number of threads: what goes to one row is added in order. Arrays of row numbers, and masks,
 // are dense.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

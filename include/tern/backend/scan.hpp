@@ -1,8 +1,5 @@
 // The contract: recurrences along a dimension.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

@@ -1,8 +1,5 @@
 // The contract: softmax. All arrays are dense, of one shape and type T. A row with infinity, with NaN, or all of -infinity gives NaN.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

@@ -1,8 +1,5 @@
 // The contract: order. All arrays are dense. Equal elements keep their order, and NaN counts as larger than any number.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

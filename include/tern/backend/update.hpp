@@ -1,8 +1,5 @@
 // The contract: in-place updates of several arrays in one pass. Optimisers are made of this.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/array.hpp"
 #include "run.hpp"
 

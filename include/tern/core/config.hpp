@@ -2,9 +2,6 @@
 // compiled with other options have other names, so they do not link with each other's functions and one does not run the other's
 // instructions. A mix is an undefined reference that names both.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 
 #if defined(TERN_KERNEL_SET)  // kernels of the compiled library for a newer processor: all but their instructions is the library's
 #define TERN_ISA sse2

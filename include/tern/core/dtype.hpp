@@ -1,8 +1,5 @@
 // Element types.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstdint>
 #include <type_traits>
 

@@ -1,8 +1,5 @@
 // Nested loops as data: how several operands are walked together, whatever their strides.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "array.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -15,20 +12,14 @@ inline Index broadcast_stride(const Array& a, int i, int n) {
 
 /// Loops around each other, the outermost first, with a stride for each operand; in elements or bytes, as the caller likes. A
 /// position numbers the iterations in their order.
-class LoopNest {
+class TERN_API LoopNest {
  public:
   static constexpr int max_operands = 12;
 
   explicit LoopNest(int operands) : operands_(operands) {}
 
   /// Over a shape that the arrays are broadcast to, in elements: no loop for a dimension of size 1, neighbours merged.
-  [[gnu::noinline]] LoopNest(const Shape& shape, const Array* const* arrays, int count) : operands_(count) {
-    for (int i = 0; i < shape.n; ++i) {
-      Index strides[max_operands];
-      for (int k = 0; k < count; ++k) strides[k] = broadcast_stride(*arrays[k], i, shape.n);
-      append(shape[i], strides);
-    }
-  }
+  LoopNest(const Shape& shape, const Array* const* arrays, int count);
 
   int depth() const { return depth_; }
   Index count() const { return count_; }
@@ -37,60 +28,22 @@ class LoopNest {
   const Index* strides(int i) const { return stride_[i]; }
 
   /// A loop inside the others, as it is.
-  [[gnu::noinline]] void add(Index size, const Index* strides) {
-    size_[depth_] = size;
-    count_ *= size;
-    for (int k = 0; k < operands_; ++k) stride_[depth_][k] = strides[k];
-    ++depth_;
-  }
+  void add(Index size, const Index* strides);
   /// A loop inside the others; false, and nothing done, where the innermost one cannot stand for the two.
-  bool extend(Index size, const Index* strides) {
-    if (depth_ == 0) return false;
-    Index* const outer = stride_[depth_ - 1];
-    for (int k = 0; k < operands_; ++k)
-      if (outer[k] != strides[k] * size) return false;
-    size_[depth_ - 1] *= size;
-    count_ *= size;
-    for (int k = 0; k < operands_; ++k) outer[k] = strides[k];
-    return true;
-  }
+  bool extend(Index size, const Index* strides);
   /// A loop inside the others: none where it is of size 1, merged with the innermost one where every operand allows it.
   void append(Index size, const Index* strides) {
     if (size != 1 && !extend(size, strides)) add(size, strides);
   }
   /// Takes the innermost loop away: its size, and its strides.
-  Index remove(Index* strides) {
-    --depth_;
-    count_ /= size_[depth_];
-    for (int k = 0; k < operands_; ++k) strides[k] = stride_[depth_][k];
-    return size_[depth_];
-  }
+  Index remove(Index* strides);
   /// Adds loops of size 1 around the others until there are that many.
-  void deepen(int depth) {
-    for (; depth_ < depth; ++depth_) {
-      for (int i = depth_; i > 0; --i) copy(i - 1, i);
-      size_[0] = 1;
-      for (int k = 0; k < operands_; ++k) stride_[0][k] = 0;
-    }
-  }
+  void deepen(int depth);
   /// Moves a loop inward, to a place in the order; those between move outward by one.
-  [[gnu::noinline]] void move_inward(int from, int to) {
-    Index strides[max_operands];
-    const Index size = size_[from];
-    for (int k = 0; k < operands_; ++k) strides[k] = stride_[from][k];
-    for (; from < to; ++from) copy(from + 1, from);
-    size_[to] = size;
-    for (int k = 0; k < operands_; ++k) stride_[to][k] = strides[k];
-  }
+  void move_inward(int from, int to);
 
   /// Adds the offsets of a position, of the outermost `loops` loops.
-  [[gnu::noinline]] void add_offsets(Index position, int loops, Index* to) const {
-    for (int i = loops; position > 0 && i-- > 0;) {
-      const Index at = i ? position % size_[i] : position;
-      position = i ? position / size_[i] : 0;
-      for (int k = 0; k < operands_; ++k) to[k] += at * stride_[i][k];
-    }
-  }
+  void add_offsets(Index position, int loops, Index* to) const;
   /// An operand's offset at a position. There is a loop at least.
   Index offset(Index position, int operand) const {
     Index sum = 0;
@@ -114,27 +67,13 @@ class LoopNest {
 };
 
 /// Walks through the positions of a nest's outermost loops one by one, with the offset of each operand.
-class Odometer {
+class TERN_API Odometer {
  public:
   /// Starts at a position of the outermost `loops` loops.
-  Odometer(const LoopNest& nest, int loops, Index position) : nest_(nest), loops_(loops) {
-    for (int k = 0; k < nest.operands_; ++k) offset_[k] = 0;
-    for (int i = loops; i-- > 0; position /= nest.size_[i]) {
-      at_[i] = position % nest.size_[i];
-      for (int k = 0; k < nest.operands_; ++k) offset_[k] += at_[i] * nest.stride_[i][k];
-    }
-  }
+  Odometer(const LoopNest& nest, int loops, Index position);
   Index operator[](int operand) const { return offset_[operand]; }
   /// To the next position; from the last one to the first.
-  void step() {
-    for (int i = loops_; i-- > 0;) {
-      const bool carry = ++at_[i] == nest_.size_[i];
-      const Index by = carry ? 1 - nest_.size_[i] : 1;
-      for (int k = 0; k < nest_.operands_; ++k) offset_[k] += by * nest_.stride_[i][k];
-      if (!carry) break;
-      at_[i] = 0;
-    }
-  }
+  void step();
 
  private:
   const LoopNest& nest_;
@@ -143,3 +82,7 @@ class Odometer {
 };
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "loop_nest.ipp"
+#endif

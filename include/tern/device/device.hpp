@@ -1,8 +1,5 @@
 // The devices a tensor can live on, as types, and what the library must know of one besides its kernels.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <utility>
 
 #include "../core/array.hpp"

@@ -1,8 +1,5 @@
 // What devices report of their work; profile/ reads it. Below the backends, so that they can write here without knowing who listens.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstddef>
 
 #include "../core/here.hpp"
@@ -23,7 +20,11 @@ struct DeviceEvents {
   double host_seconds[4] = {};   // that the thread spent in the call: for copies and waits that are not part of another
   int open = 0;                  // copies and waits that have begun and not ended
 };
-inline constinit thread_local DeviceEvents device_events{};
+extern TERN_API constinit thread_local DeviceEvents device_events;
 
 }  // namespace detail
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "events.ipp"
+#endif

@@ -1,9 +1,6 @@
 // Dual numbers: a value and its derivative. Calling an op's lambda with them gives the op's gradient; duals of duals
 // give second derivatives. At kinks the conventions are PyTorch's.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <concepts>
 #include <utility>
 

@@ -1,9 +1,6 @@
 // Lanes: N values of any element type, worked on by plain loops. What packets are to float and double, they are to
 // integers and bool; Lanes<T, 1> is the naive scalar.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstdint>
 #include <type_traits>
 

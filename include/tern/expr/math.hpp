@@ -1,8 +1,5 @@
 // Functions of packets and lanes. A lambda calls them by their plain names, found through their arguments.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "float_math.hpp"
 #include "lanes.hpp"
 #include "special.hpp"

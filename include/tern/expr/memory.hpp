@@ -1,8 +1,5 @@
 // From memory to packets and back, with the conversion between the element type and what is calculated in.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "lanes.hpp"
 
 namespace tern::inline TERN_BUILD {

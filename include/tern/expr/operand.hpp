@@ -1,8 +1,5 @@
 // What packets, lanes and duals share.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 #include <cstdint>
 #include <type_traits>

@@ -1,9 +1,6 @@
 // Packets: as many floats or doubles as one vector register holds. They are the compilers' own vector types, so their
 // arithmetic needs neither intrinsics nor a header of them (<immintrin.h> alone costs 0.3 s, Eigen/Core 1.2 s a file).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstdint>
 
 #include "operand.hpp"

@@ -1,8 +1,5 @@
 // Special functions of one double that the C library lacks.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 #include <limits>
 
@@ -23,71 +20,22 @@ inline double lgamma(double x) {
 }
 
 /// The Hurwitz zeta function, sum over k >= 0 of (x + k)^-s, for integers s > 1 and x > 0 (Euler-Maclaurin).
-[[gnu::noinline]] inline double zeta(int s, double x) {
-  double sum = 0;
-  for (; x < 16; ++x) sum += std::pow(x, -s);
-  // B_2k / (2k)! for k = 1, 2, ...
-  constexpr double bernoulli[] = {1. / 12, -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000};
-  double power = std::pow(x, -s);
-  sum += power * x / (s - 1) + power / 2;
-  double factor = s;
-  for (int k = 0; k < 6; ++k) {
-    power /= k ? x * x : x;
-    sum += bernoulli[k] * factor * power;
-    factor *= (s + 2. * k + 1) * (s + 2. * k + 2);
-  }
-  return sum;
-}
+TERN_API double zeta(int s, double x);
 
 /// The logarithmic derivative of the gamma function: -inf at 0 (inf at -0), NaN at negative integers.
-[[gnu::noinline]] inline double digamma(double x) {
-  if (x == 0) return std::copysign(infinity, -x);
-  double sum = 0;
-  if (x < 0) {
-    if (x == std::floor(x)) return not_a_number;
-    sum = -pi / std::tan(pi * (x - std::floor(x)));  // psi(x) = psi(1 - x) - pi cot(pi x)
-    x = 1 - x;
-  }
-  for (; x < 10; ++x) sum -= 1 / x;
-  // The asymptotic series: log x - 1/(2x) - sum over k of B_2k / (2k x^2k).
-  constexpr double series[] = {1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12};
-  double tail = 0;
-  for (int k = 7; k-- > 0;) tail = (tail + series[k]) / (x * x);
-  return sum + std::log(x) - 0.5 / x - tail;
-}
+TERN_API double digamma(double x);
 
 /// The n-th derivative of digamma, n >= 1: (-1)^(n+1) n! zeta(n + 1, x). Infinite at 0, -1, -2, ...
-[[gnu::noinline]] inline double polygamma(int n, double x) {
-  const double floor = std::floor(x);
-  double sum;
-  if (x > 0) {
-    sum = zeta(n + 1, x);
-  } else if (x == floor) {
-    sum = infinity;
-  } else {
-    // With x = f - m, the terms below f are those of zeta(n + 1, 1 - f) up to the m-th, with alternating sign.
-    const double f = x - floor;
-    const double below = zeta(n + 1, 1 - f) - zeta(n + 1, 1 - x);
-    sum = zeta(n + 1, f) + (n % 2 ? below : -below);
-  }
-  return (n % 2 ? 1 : -1) * std::tgamma(n + 1.) * sum;
-}
+TERN_API double polygamma(int n, double x);
 
 /// The inverse of erf: Winitzki's approximation ("A handy approximation for the error function and its inverse", 2008),
 /// refined by Halley's method. Infinite at -1 and 1, NaN beyond.
-[[gnu::noinline]] inline double erfinv(double x) {
-  const double a = std::fabs(x);
-  if (!(a < 1)) return a == 1 ? std::copysign(infinity, x) : not_a_number;
-  const double log = std::log1p(-a * a), half = 2 / (pi * 0.147) + log / 2;
-  double y = std::sqrt(std::sqrt(half * half - log / 0.147) - half);
-  for (int i = 0; i < 3; ++i) {
-    const double error = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
-    const double step = error * std::exp(y * y) * 0.88622692545275801365;  // over the derivative, 2/sqrt(pi) exp(-y^2)
-    y -= step / (1 + y * step);
-  }
-  return std::copysign(y, x);
-}
+TERN_API double erfinv(double x);
 
 }  // namespace special
 }  // namespace expr
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "special.ipp"
+#endif

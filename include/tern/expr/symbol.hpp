@@ -2,9 +2,6 @@
 // of symbols its gradient, becomes the source of a kernel. Numbers, captured or literal, become parameters of the kernel: another
 // learning rate is the same kernel.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstring>
 
 #include "../core/dtype.hpp"
@@ -15,7 +12,7 @@ namespace tern::inline TERN_BUILD {
 namespace expr {
 
 /// What a lambda does, step by step. Steps are numbered; a step's arguments are numbers of earlier ones.
-class Program {
+class TERN_API Program {
  public:
   static constexpr int max_steps = 500, max_numbers = 128;
 
@@ -50,16 +47,7 @@ class Program {
   static inline constinit thread_local Program* current = nullptr;
 
  private:
-  int add(const Step& step) {
-    if (size_ == max_steps) fail("fuse", {"an expression of more than ", max_steps, " steps"});
-    steps_[size_] = step;
-    std::uint64_t word = reinterpret_cast<std::uintptr_t>(step.function);
-    word ^= std::uint64_t(std::uint16_t(step.arguments[0])) << 48 ^ std::uint64_t(std::uint16_t(step.arguments[1])) << 24 ^
-            std::uint64_t(std::uint16_t(step.arguments[2]));
-    hash_ = (hash_ ^ word) * 0x9E3779B97F4A7C15u;
-    hash_ ^= hash_ >> 29;
-    return size_++;
-  }
+  int add(const Step& step);
 
   int size_ = 0, number_count_ = 0;
   std::uint64_t hash_ = 0;
@@ -225,3 +213,7 @@ template <class T> struct Symbol : Assignable<Symbol<T>> {
 
 }  // namespace expr
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "symbol.ipp"
+#endif

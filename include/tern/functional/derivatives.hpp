@@ -1,9 +1,6 @@
 // Products with Jacobians and Hessians, and these matrices whole: torch.autograd.functional. f is a function of one tensor, or of a
 // std::vector of tensors; then v is a vector too, and so is the answer. Each comes with f's own value where PyTorch's does.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <utility>
 #include <vector>
 

@@ -1,9 +1,6 @@
 // Gradients held against finite differences, for those who write an op. In double, on small inputs: every element of
 // every input is moved to both sides.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <tuple>
 
 #include "../autograd/backward.hpp"

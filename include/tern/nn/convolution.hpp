@@ -1,8 +1,5 @@
 // Conv1d, Conv2d, Conv3d and their transposes.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "../ops/conv_transpose.hpp"
@@ -34,18 +31,7 @@ inline constexpr const char* conv_transpose_names[] = {"ConvTranspose1d", "ConvT
 
 /// The sizes of a layer's weight, [first, second / groups, kernel…], where the input's channels are the second (of a
 /// transposed layer the first) number. Error unless they are positive and the groups divide the channels.
-[[gnu::noinline, gnu::cold]] inline Shape filter_shape(const char* layer, int dims, Index first, Index second,
-                                                       Dims kernel, Index groups) {
-  if (first < 1 || second < 1 || groups < 1 || first % groups != 0 || second % groups != 0)
-    fail(layer, {"channels ", second, " and ", first, " do not divide into ", groups, " groups"});
-  if (kernel.n == 1)
-    for (int i = 1; i < dims; ++i) kernel.push_back(kernel[0]);
-  Shape shape{first, second / groups};
-  for (Index size : kernel) shape.push_back(size);
-  if (kernel.n != dims || shape.numel() < 1)
-    fail(layer, {"kernel_size ", kernel, " does not name ", Index(dims), " sizes"});
-  return shape;
-}
+TERN_API Shape filter_shape(const char* layer, int dims, Index first, Index second, Dims kernel, Index groups);
 
 /// The bound that PyTorch's convolutions draw weight and bias from: 1 / √(elements that an output is the sum of).
 inline double filter_bound(const Shape& weight) { return 1 / std::sqrt(double(weight.numel() / weight[0])); }
@@ -151,3 +137,7 @@ template <Device D, Element T = float>
 using ConvTranspose3d = ConvTransposeNd<3, D, T>;
 
 }  // namespace tern::nn
+
+#ifndef TERN_COMPILED
+#include "convolution.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Pooling layers.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../ops/pooling.hpp"
 #include "module.hpp"
 

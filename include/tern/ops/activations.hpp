@@ -1,9 +1,6 @@
 // Activation functions. Parameters and defaults are those of torch.nn.functional, and so are the gradients at kinks and
 // for NaN.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstring>
 
 #include "rounding.hpp"

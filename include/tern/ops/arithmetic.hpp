@@ -1,8 +1,5 @@
 // + - * / and negation. Tensors broadcast; a number stands for a tensor of that value.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "support/pointwise.hpp"
 
 namespace tern::inline TERN_BUILD {

@@ -1,8 +1,5 @@
 // Attention by scaled products (Vaswani et al.: Attention is all you need, 2017).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "../backend/attention.hpp"

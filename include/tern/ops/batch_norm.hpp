@@ -1,8 +1,5 @@
 // Batch normalisation (Ioffe, Szegedy: Batch normalization, 2015), alone or with what follows it in residual networks.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/batch_norm.hpp"
 #include "power.hpp"
 #include "reduce.hpp"
@@ -13,35 +10,14 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Error unless x is [N, C, ...] and what belongs to its channels, where it is given, has C elements.
-[[gnu::noinline, gnu::cold]] inline void check_channels(const char* op, const Array& x,
-                                                        std::initializer_list<const Array*> each) {
-  if (x.ndim < 2) fail(op, {"an input of shape [N, C, ...] is needed, not ", x.shape_ref()});
-  for (const Array* a : each)
-    if (a && !(a->shape() == Shape(x.dims[1])))
-      fail(op, {"weight, bias and running statistics must be of shape ", Shape(x.dims[1]), " for an input of shape ",
-                x.shape_ref(), ", not ", a->shape_ref()});
-}
+TERN_API void check_channels(const char* op, const Array& x, std::initializer_list<const Array*> each);
 
 /// Error unless the statistics are there that a call needs.
-[[gnu::noinline, gnu::cold]] inline void check_statistics(const char* op, const Array& x, const Array* residual,
-                                                          const Array* running_mean, const Array* running_var,
-                                                          bool training) {
-  if (residual && !same_shape(x, *residual))
-    fail(op, {"the residual's shape ", residual->shape_ref(), " is not the input's ", x.shape_ref()});
-  if (!running_mean != !running_var) fail(op, {"running_mean and running_var belong together: one is undefined"});
-  if (!training && !running_mean) fail(op, {"without training it needs running_mean and running_var"});
-  if (training && x.numel && x.numel == x.dims[1])
-    fail(op, {"training needs more than one value for each channel, which ", x.shape_ref(), " does not have"});
-}
+TERN_API void check_statistics(const char* op, const Array& x, const Array* residual, const Array* running_mean, const Array* running_var,
+                               bool training);
 
 /// The dimensions of an array of channels that is broadcast beside [N, C, ...].
-inline Shape beside_channels(int ndim, Index channels) {
-  Shape shape;
-  shape.n = ndim;
-  for (Index& size : shape) size = 1;
-  shape[1] = channels;
-  return shape;
-}
+TERN_API Shape beside_channels(int ndim, Index channels);
 /// What normalisation is of no elements: x weight + bias, so that gradients find their way.
 template <class D, class T>
 Tensor<D, T> scaled_and_shifted(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight,
@@ -199,3 +175,7 @@ Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "batch_norm.ipp"
+#endif

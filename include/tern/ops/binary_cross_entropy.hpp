@@ -1,8 +1,5 @@
 // Cross entropy of independent yes-no questions.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/refuse.hpp"
 #include "exponential.hpp"
 #include "losses.hpp"
@@ -26,16 +23,10 @@ struct BinaryCrossEntropyWithLogitsOptions {
 
 namespace detail {
 
-[[gnu::noinline]] inline void check_binary_target(const char* op, const Array& x, const Array& target) {
-  if (!same_shape(x, target))
-    fail(op, {"the target must have the input's shape ", x.shape_ref(), ", not ", target.shape_ref()});
-}
+TERN_API void check_binary_target(const char* op, const Array& x, const Array& target);
 
 /// Error if weight does not broadcast to x.
-[[gnu::noinline]] inline void check_weight(const char* op, const Array& x, const Array& weight) {
-  if (!(broadcast_shapes(op, x.shape_ref(), weight.shape_ref()) == x.shape()))
-    fail(op, {"a weight of shape ", weight.shape_ref(), " does not broadcast to the input's shape ", x.shape_ref()});
-}
+TERN_API void check_weight(const char* op, const Array& x, const Array& weight);
 
 template <class D, class T>
 Tensor<D, T> weight_or_one(const char* op, const Tensor<D, T>& x, const Tensor<D, T>& weight) {
@@ -111,3 +102,7 @@ TERN_SAME_PLACE(binary_cross_entropy)
 TERN_SAME_PLACE(binary_cross_entropy_with_logits)
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "binary_cross_entropy.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Products of matrices that are scaled and added to something, and products over chosen dimensions.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "matmul.hpp"
 #include "support/pointwise.hpp"
 #include "reduce.hpp"

@@ -1,8 +1,5 @@
 // Sums of products in one pass: lerp, addcmul, addcdiv.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "arithmetic.hpp"
 
 namespace tern::inline TERN_BUILD {

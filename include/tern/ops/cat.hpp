@@ -1,8 +1,5 @@
 // cat and stack: tensors end to end, or side by side.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "views.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -23,14 +20,7 @@ Shape cat_shape(const char* op, const std::vector<Tensor<D, T>>& tensors, int di
 }
 
 /// The positions start … start + size - 1 of a dimension.
-inline Array part_of(const Array& whole, int dim, Index start, Index size) {
-  Array part = whole;
-  part.data += start * whole.strides[dim] * size_of(whole.dtype);
-  part.dims[dim] = size;
-  part.numel = part.shape().numel();
-  update_contiguous(part);
-  return part;
-}
+TERN_API Array part_of(const Array& whole, int dim, Index start, Index size);
 
 template <class D, class T>
 bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
@@ -99,3 +89,7 @@ Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "cat.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Comparisons, predicates and logic: results are Tensor<D, bool>, off the tape. Bitwise operators are beside them.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "copy.hpp"
 
 namespace tern::inline TERN_BUILD {

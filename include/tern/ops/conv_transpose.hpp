@@ -1,8 +1,5 @@
 // Transposed convolution: the adjoint of a convolution, its data gradient used forward.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "convolution.hpp"
 #include "pad.hpp"
 
@@ -19,45 +16,11 @@ namespace detail {
 
 /// Sets c to the convolution that maps the output to the input, for x [N, C, in…] with weight [C, K / groups, kernel…] and bias [K] or
 /// null, and returns the output's sizes. Error unless they fit.
-[[gnu::noinline, gnu::cold]] inline Shape plan_conv_transpose(const char* op, int dims, const Array& x, const Array& weight,
-                                                              const Array* bias, const ConvTransposeOptions& options,
-                                                              backend::ConvParams& c) {
-  c.dims = dims, c.groups = options.groups;
-  Index extra[3];
-  check_operands(op, dims, x, weight);
-  each_dim(op, "stride", options.stride, 1, dims, c.stride);
-  each_dim(op, "dilation", options.dilation, 1, dims, c.dilation);
-  each_dim(op, "padding", options.padding, 0, dims, c.padding);
-  each_dim(op, "output_padding", options.output_padding, 0, dims, extra);
-  const Index groups = c.groups, channels = x.dims[1], out_channels = weight.dims[1] * groups;
-  if (groups < 1 || channels != weight.dims[0] || channels % groups != 0 || channels == 0 || out_channels == 0)
-    fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
-  if (bias && !(bias->shape() == Shape(out_channels)))
-    fail(op, {"bias ", bias->shape_ref(), " does not fit ", out_channels, " channels"});
-  Shape y{x.dims[0], out_channels};
-  for (int i = 0; i < dims; ++i) {
-    if (extra[i] >= c.stride[i] && extra[i] >= c.dilation[i])
-      fail(op, {"output_padding ", options.output_padding, " must be smaller than stride ", options.stride,
-                " or dilation ", options.dilation});
-    const Index reach = c.dilation[i] * (weight.dims[2 + i] - 1);
-    const Index size = (x.dims[2 + i] - 1) * c.stride[i] - 2 * c.padding[i] + reach + extra[i] + 1;
-    if (weight.dims[2 + i] < 1 || x.dims[2 + i] < 1 || size < 1)
-      fail(op, {"nothing is left of input ", x.shape_ref(), " with weight ", weight.shape_ref(), " and padding ",
-                options.padding});
-    y.push_back(size);
-  }
-  return y;
-}
+TERN_API Shape plan_conv_transpose(const char* op, int dims, const Array& x, const Array& weight, const Array* bias,
+                                   const ConvTransposeOptions& options, backend::ConvParams& c);
 
 /// By how many zeros the input must end later for that output padding, as pad takes them.
-[[gnu::noinline, gnu::cold]] inline Dims transpose_padding(const Dims& output_padding, const backend::ConvParams& c) {
-  Dims zeros;
-  for (int i = c.dims; i-- > 0;) {  // the last dimension comes first
-    zeros.push_back(0);
-    zeros.push_back(output_padding[output_padding.n == 1 ? 0 : i] / c.stride[i]);
-  }
-  return zeros;
-}
+TERN_API Dims transpose_padding(const Dims& output_padding, const backend::ConvParams& c);
 
 /// conv_transpose1d, 2d and 3d: x with or without a batch.
 template <class D, class T>
@@ -111,3 +74,7 @@ TERN_SAME_PLACE(conv_transpose2d)
 TERN_SAME_PLACE(conv_transpose3d)
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "conv_transpose.ipp"
+#endif

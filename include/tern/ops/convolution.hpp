@@ -4,9 +4,6 @@
 //
 // and each of the three is linear in both of its operands, so that the other two are its gradients.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstring>
 
 #include "../backend/convolution.hpp"
@@ -19,17 +16,14 @@ namespace tern::inline TERN_BUILD {
 
 /// Zeros on both sides of each dimension: how many, "valid" for none, or "same" for as many as keep the sizes at
 /// stride 1.
-struct ConvPadding {
+struct TERN_API ConvPadding {
   Dims sizes = 0;
   bool same = false;
 
   ConvPadding(Dims each) : sizes(each) {}
   ConvPadding(int all) : sizes(all) {}
   ConvPadding(std::initializer_list<Index> each) : sizes(each) {}
-  [[gnu::noinline, gnu::cold]] ConvPadding(const char* name) : same(std::strcmp(name, "same") == 0) {
-    if (!same && std::strcmp(name, "valid") != 0)
-      fail("padding", {"\"same\" or \"valid\" is needed, not \"", name, "\""});
-  }
+  ConvPadding(const char* name);
 };
 
 /// How a convolution's window moves: one number for all dimensions, or one for each. The channels are split into
@@ -44,67 +38,17 @@ struct ConvOptions {
 namespace detail {
 
 /// One number for each of n dimensions, from as many or from one.
-[[gnu::noinline, gnu::cold]] inline void each_dim(const char* op, const char* what, const Dims& given, Index least,
-                                                  int n, Index* out) {
-  if (given.n != 1 && given.n != n) fail(op, {what, " ", given, " does not name ", Index(n), " dimensions"});
-  for (int i = 0; i < n; ++i) {
-    out[i] = given[given.n == 1 ? 0 : i];
-    if (out[i] < least) fail(op, {what, " ", given, " is less than ", least});
-  }
-}
+TERN_API void each_dim(const char* op, const char* what, const Dims& given, Index least, int n, Index* out);
 
-[[gnu::noinline, gnu::cold]] inline void check_operands(const char* op, int dims, const Array& x, const Array& weight) {
-  if (weight.ndim != dims + 2 || x.ndim != dims + 2)
-    fail(op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
-              Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
-}
+TERN_API void check_operands(const char* op, int dims, const Array& x, const Array& weight);
 
 /// Sets c to a convolution of x [N, C, in…] with weight [K, C / groups, kernel…] and bias [K] or null, and returns its result's sizes.
 /// Error unless they fit. Where "same" needs an odd number of zeros, both sides get the larger half.
-[[gnu::noinline, gnu::cold]] inline Shape plan_convolution(const char* op, int dims, const Array& x, const Array& weight,
-                                                           const Array* bias, const ConvOptions& options, backend::ConvParams& c) {
-  c.dims = dims, c.groups = options.groups;
-  check_operands(op, dims, x, weight);
-  each_dim(op, "stride", options.stride, 1, dims, c.stride);
-  each_dim(op, "dilation", options.dilation, 1, dims, c.dilation);
-  each_dim(op, "padding", options.padding.sizes, 0, dims, c.padding);
-  const Index groups = c.groups, out_channels = weight.dims[0];
-  if (groups < 1 || x.dims[1] != weight.dims[1] * groups || out_channels % groups != 0 || x.dims[1] == 0 ||
-      out_channels == 0)
-    fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
-  if (bias && !(bias->shape() == Shape(out_channels)))
-    fail(op, {"bias ", bias->shape_ref(), " does not fit weight ", weight.shape_ref()});
-  Shape y{x.dims[0], out_channels};
-  for (int i = 0; i < dims; ++i) {
-    const Index reach = c.dilation[i] * (weight.dims[2 + i] - 1);
-    if (options.padding.same) {
-      if (c.stride[i] != 1) fail(op, {"padding \"same\" needs a stride of 1, not ", options.stride});
-      c.padding[i] = (reach + 1) / 2;
-    }
-    const Index space = x.dims[2 + i] + 2 * c.padding[i] - reach;
-    if (weight.dims[2 + i] < 1 || x.dims[2 + i] < 1 || space < 1)
-      fail(op, {"weight ", weight.shape_ref(), " does not fit into input ", x.shape_ref(), " with padding ",
-                Shape(c.padding, dims), " and dilation ", options.dilation});
-    y.push_back((space - 1) / c.stride[i] + 1);
-  }
-  return y;
-}
+TERN_API Shape plan_convolution(const char* op, int dims, const Array& x, const Array& weight, const Array* bias,
+                                const ConvOptions& options, backend::ConvParams& c);
 
 /// Counts a convolution's multiplications and additions, those with padding left out.
-[[gnu::noinline]] inline void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight,
-                                                const Array& y) {
-  double products = double(x.dims[0]) * double(weight.dims[0]) * double(weight.dims[1]);
-  for (int i = 0; i < c.dims; ++i) {
-    Index inside = 0;  // pairs of a position and a tap that lies on the input
-    for (Index tap = 0; tap < weight.dims[2 + i]; ++tap) {
-      const Index from = tap * c.dilation[i] - c.padding[i], s = c.stride[i];
-      const Index first = from < 0 ? (-from + s - 1) / s : 0, room = x.dims[2 + i] - 1 - from;
-      if (room >= 0) inside += std::max<Index>(0, std::min(room / s, y.dims[2 + i] - 1) - first + 1);
-    }
-    products *= double(inside);
-  }
-  device_events.flops += 2 * products;
-}
+TERN_API void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight, const Array& y);
 
 template <class D, class T>
 Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
@@ -297,3 +241,7 @@ TERN_SAME_PLACE(conv2d_add_relu)
 TERN_SAME_PLACE(conv3d)
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "convolution.ipp"
+#endif

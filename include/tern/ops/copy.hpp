@@ -1,8 +1,5 @@
 // clone, contiguous, copy_, fill_, to: new elements, or old ones overwritten.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "arithmetic.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -10,41 +7,16 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// x itself where it is row-major without gaps, else a copy that is, on the tape.
-[[gnu::noinline]] inline TensorImpl* contiguous(const OpName& op, TensorImpl* x, const DeviceOps& device) {
-  if (x->contiguous) return Unchanged()(x);
-  return recorded(op, copied(device, x), x, Unchanged());
-}
+TERN_API TensorImpl* contiguous(const OpName& op, TensorImpl* x, const DeviceOps& device);
 
 /// The same for channels-last order.
-[[gnu::noinline, gnu::cold]] inline TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device) {
-  if (x->ndim < 3) fail(op.name, {"channels_last wants at least 3 dimensions, not ", x->shape_ref()});
-  Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
-  set_channels_last_strides(*y.impl);
-  device.copy(*y.impl, *x);
-  return recorded(op, y.take(), x, Unchanged());
-}
+TERN_API TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device);
 
 /// A copy in x's memory order, on the tape.
-[[gnu::noinline]] inline TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
-  const Array* const in[] = {x};
-  Owned y(new_map_output(op.name, x->dtype, in, 1, device.allocate));
-  device.copy(*y.impl, *x);
-  return recorded(op, y.take(), x, Unchanged());
-}
+TERN_API TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device);
 
 /// target = source, broadcast. ops is null for types without gradients.
-[[gnu::noinline]] inline void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source,
-                                        const DeviceOps& device, const GradOps* ops) {
-  check_writable(op.name, target);
-  const Shape to = target->shape();
-  if (!(broadcast_shapes(op.name, to, source->shape_ref()) == to))
-    fail(op.name, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
-  // By way of a copy, which has a history of its own and may lie where the target does; the engine sums its gradient.
-  const Owned values(device.allocate(source->dtype, to, target->ordinal));
-  device.copy(*values.impl, *source);
-  recorded(op, values.impl, source, Unchanged());
-  assign(op, target, values.impl, device, ops);
-}
+TERN_API void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device, const GradOps* ops);
 
 /// A copy in row-major order, off the tape.
 template <class D, class T>
@@ -125,3 +97,7 @@ Tensor<D, U> to_type(const Tensor<D, T>& x, Type<U> type, Here here = {}) {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "copy.ipp"
+#endif

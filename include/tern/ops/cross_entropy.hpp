@@ -1,8 +1,5 @@
 // Cross entropy and negative log-likelihood, over dimension 1 of [N, C], [N, C, d...], or over [C].
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/cross_entropy.hpp"
 #include "softmax.hpp"
 
@@ -28,24 +25,10 @@ struct CrossEntropyOptions {
 namespace detail {
 
 /// Error unless x is [N, C, d...] or [C] and weight, if there is one, [C].
-[[gnu::noinline]] inline void check_classes(const char* op, const Array& x, const Array* weight) {
-  if (x.ndim == 0) fail(op, {"the input must have a dimension of classes"});
-  const Index classes = x.dims[x.ndim > 1];
-  if (classes == 0) fail(op, {"an input of shape ", x.shape_ref(), " has no classes"});
-  if (weight && !(weight->ndim == 1 && weight->dims[0] == classes))
-    fail(op, {"weight must be of shape [", classes, "], not ", weight->shape_ref()});
-}
+TERN_API void check_classes(const char* op, const Array& x, const Array* weight);
 
 /// x's shape without its classes. Error unless it is target's.
-[[gnu::noinline]] inline Shape check_target(const char* op, const Array& x, const Array& target) {
-  Shape shape;
-  for (int i = 0; i < x.ndim; ++i)
-    if (i != (x.ndim > 1)) shape.push_back(x.dims[i]);
-  if (!(shape == target.shape()))
-    fail(op, {"the target of an input of shape ", x.shape_ref(), " must be of shape ", shape, ", not ",
-              target.shape_ref()});
-  return shape;
-}
+TERN_API Shape check_target(const char* op, const Array& x, const Array& target);
 
 inline void check_smoothing(double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
@@ -161,3 +144,7 @@ TERN_SAME_PLACE(nll_loss)
 TERN_SAME_PLACE(cross_entropy)
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "cross_entropy.ipp"
+#endif

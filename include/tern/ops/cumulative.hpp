@@ -1,8 +1,5 @@
 // Running sums and products along a dimension.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/scan.hpp"
 #include "cat.hpp"
 #include "copy.hpp"

@@ -1,8 +1,5 @@
 // Norms with PyTorch's other names, and distances made of them.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "blas.hpp"
 #include "norm.hpp"
 #include "statistics.hpp"

@@ -2,9 +2,6 @@
 // elements and of channels. Which elements fall follows from seed, stream and position in memory, so the backward pass
 // works it out again: as fast as reading a mask, and nothing is kept.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "support/pointwise.hpp"
@@ -29,20 +26,11 @@ Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, Rando
 TERN_INSTANCE(Tensor<Cpu> dropout_by(const OpName&, const Tensor<Cpu>&, double, RandomState, MemoryFormat))
 TERN_INSTANCE(Tensor<Cuda> dropout_by(const OpName&, const Tensor<Cuda>&, double, RandomState, MemoryFormat))
 
-[[gnu::noinline, gnu::cold]] inline void check_dropout(const char* op, const Array* x, double p, int least_dims) {
-  if (!x) fail(op, {"a tensor is undefined"});
-  if (!(p >= 0 && p <= 1)) fail(op, {"the probability must be in [0, 1], not ", p});
-  if (x->ndim < least_dims)
-    fail(op, {"an input of at least ", least_dims, " dimensions is needed, not ", x->shape_ref()});
-}
+TERN_API void check_dropout(const char* op, const Array* x, double p, int least_dims);
 
 /// The shape of one number for each channel of each sample of [N, C, ...], or of one sample [C, ...], which has
 /// `single` dimensions.
-[[gnu::noinline, gnu::cold]] inline Shape channels_shape(ShapeRef x, int single) {
-  Shape shape(x.d, x.n);
-  for (int i = x.n == single ? 1 : 2; i < x.n; ++i) shape[i] = 1;
-  return shape;
-}
+TERN_API Shape channels_shape(ShapeRef x, int single);
 
 /// 0 with probability p, else 1 / (1 - p).
 template <class D, class T>
@@ -113,3 +101,7 @@ Tensor<D, T> feature_alpha_dropout(const Tensor<D, T>& x, double p = 0.5, bool t
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "dropout.ipp"
+#endif

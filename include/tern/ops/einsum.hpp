@@ -1,8 +1,5 @@
 // Sums of products over named dimensions.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -25,47 +22,16 @@ struct Labelled {
 inline bool has_label(const std::string& labels, char label) { return labels.find(label) != std::string::npos; }
 
 /// The subscripts before and behind the arrow. Error on what is no subscript.
-struct EinsumEquation {
+struct TERN_API EinsumEquation {
   std::vector<std::string> inputs{""};  // an ellipsis is a dot
   std::string output;
   bool has_output = false;
 
-  [[gnu::cold]] explicit EinsumEquation(const std::string& equation) {
-    for (std::size_t i = 0; i < equation.size(); ++i) {
-      std::string& part = has_output ? output : inputs.back();
-      const char c = equation[i];
-      if (c == ' ') continue;
-      if (c == ',' && !has_output) {
-        inputs.emplace_back();
-      } else if (c == '-' && !has_output && equation.compare(i, 2, "->") == 0) {
-        has_output = true;
-        ++i;
-      } else if (equation.compare(i, 3, "...") == 0 && !has_label(part, '.')) {
-        part += '.';
-        i += 2;
-      } else if (std::isalpha(static_cast<unsigned char>(c))) {
-        part += c;
-      } else {
-        fail("einsum", {"'", equation.substr(i).c_str(), "' in ", equation.c_str(), " is no subscript"});
-      }
-    }
-  }
+  explicit EinsumEquation(const std::string& equation);
 };
 
 /// The subscript's ellipsis as labels of the dimensions that the letters leave.
-[[gnu::cold]] inline std::string spread_ellipsis(const std::string& subscript, int dims) {
-  std::string out;
-  const int others = int(subscript.size()) - has_label(subscript, '.'), left = dims - others;
-  if (left < 0 || (left > 0 && !has_label(subscript, '.')))
-    fail("einsum", {"subscript ", subscript.c_str(), " does not fit ", dims, " dimensions"});
-  for (const char c : subscript) {
-    if (c != '.')
-      out += c;
-    else
-      for (int k = left; k > 0; --k) out += char(k);
-  }
-  return out;
-}
+TERN_API std::string spread_ellipsis(const std::string& subscript, int dims);
 
 /// Of a label that names several dimensions their diagonal.
 template <class D, class T>
@@ -208,3 +174,7 @@ Tensor<D, T> bilinear(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tens
 TERN_SAME_PLACE(bilinear)
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "einsum.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Rows of a table by number, one by one or reduced in bags.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../tensor/creation.hpp"
 #include "gather.hpp"
 #include "transfer.hpp"
@@ -97,27 +94,7 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
 }
 
 /// Where each bag starts, and where the last one ends, for numbers of a shape: from offsets, or for bags of one length.
-[[gnu::noinline]] inline Tensor<Cpu, Index> bag_starts(const Shape& x, const Tensor<Cpu, Index>& offsets, bool include_last) {
-  if (x.n == 2) {
-    if (offsets.defined()) fail("embedding_bag", {"a matrix of bags takes no offsets"});
-    const Tensor<Cpu, Index> starts = empty<Cpu, Index>(x[0] + 1);
-    for (Index i = 0; i <= x[0]; ++i) starts.data()[i] = i * x[1];
-    return starts;
-  }
-  if (x.n != 1 || !offsets.defined() || offsets.dim() != 1)
-    fail("embedding_bag", {"a matrix of bags, or a vector with a vector of offsets, is needed, not ", x});
-  const Index n = offsets.numel(), bags = include_last ? n - 1 : n;
-  if (bags < 0) fail("embedding_bag", {"include_last_offset needs at least one offset"});
-  const Tensor<Cpu, Index> starts = empty<Cpu, Index>(bags + 1), given = contiguous(offsets);
-  Index* const start = starts.data();
-  for (Index i = 0; i < bags; ++i) start[i] = given.data()[i];
-  start[bags] = include_last ? given.data()[bags] : x[0];
-  if (bags > 0 && start[0] != 0) fail("embedding_bag", {"the first offset must be 0, not ", start[0]});
-  for (Index i = 0; i < bags; ++i)
-    if (start[i] > start[i + 1] || start[i + 1] > x[0])
-      fail("embedding_bag", {"offsets must rise and stay within ", x[0], " numbers: ", start[i], ", ", start[i + 1]});
-  return starts;
-}
+TERN_API Tensor<Cpu, Index> bag_starts(const Shape& x, const Tensor<Cpu, Index>& offsets, bool include_last);
 
 }  // namespace detail
 
@@ -166,3 +143,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "embedding.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Exponentials, logarithms and what is made of them.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "comparison.hpp"
 #include "where.hpp"
 

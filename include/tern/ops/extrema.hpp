@@ -1,8 +1,5 @@
 // The largest and smallest elements, and where they are.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "reduce.hpp"
 #include "where.hpp"
 
@@ -10,10 +7,7 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Error if there is nothing to choose from.
-[[gnu::noinline]] inline void check_not_empty(const char* op, ShapeRef shape, unsigned mask) {
-  for (int i = 0; i < shape.n; ++i)
-    if (mask >> i & 1 && shape.d[i] == 0) fail(op, {"dimension ", i, " of ", shape, " is empty"});
-}
+TERN_API void check_not_empty(const char* op, ShapeRef shape, unsigned mask);
 
 /// The extreme of f(x) over dim. Its gradient is rule(g, x, extreme, number of elements that attain it).
 template <class R, class F, class Rule, class D, class T>
@@ -95,3 +89,7 @@ Tensor<D, Index> argmin(const Tensor<D, T>& x, Here = {}) {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "extrema.ipp"
+#endif

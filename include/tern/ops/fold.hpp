@@ -1,8 +1,5 @@
 // unfold, the windows of images as columns, and its adjoint fold, the sum of overlapping windows.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "pad.hpp"
 #include "shape.hpp"
 
@@ -25,23 +22,7 @@ struct Windows {
   Window d[2];
   Shape border() const { return {d[1].padding, d[1].padding, d[0].padding, d[0].padding}; }
 };
-[[gnu::noinline, gnu::cold]] inline Windows windows_over(const char* op, const Index* image, const Shape& kernel,
-                                                         const UnfoldOptions& o) {
-  Windows w;
-  for (const Shape* s : {&kernel, &o.dilation, &o.padding, &o.stride})
-    if (s->n != 1 && s->n != 2) fail(op, {"one number or two are needed, not ", *s});
-  for (int i = 0; i < 2; ++i) {
-    const auto of = [i](const Shape& s) { return s[s.n == 2 ? i : 0]; };
-    Window& v = w.d[i] = {of(kernel), of(o.dilation), of(o.padding), of(o.stride), 0};
-    if (v.kernel <= 0 || v.dilation <= 0 || v.padding < 0 || v.stride <= 0)
-      fail(op, {"kernel_size, dilation and stride must be positive, padding not negative: ", kernel, ", ", o.dilation,
-                ", ", o.stride, ", ", o.padding});
-    const Index room = image[i] + 2 * v.padding - v.dilation * (v.kernel - 1) - 1;
-    if (room < 0) fail(op, {"a window of ", kernel, " does not fit an image of ", ShapeRef{image, 2}});
-    v.count = room / v.stride + 1;
-  }
-  return w;
-}
+TERN_API Windows windows_over(const char* op, const Index* image, const Shape& kernel, const UnfoldOptions& o);
 
 /// Where element k of window i lies in the padded image, [kernel count].
 template <class D, class T>
@@ -101,3 +82,7 @@ Tensor<D, T> fold(const Tensor<D, T>& x, const Shape& output_size, const Shape& 
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "fold.ipp"
+#endif

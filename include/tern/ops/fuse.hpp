@@ -1,8 +1,5 @@
 // fuse(lambda): a user's expression as one kernel.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "support/pointwise.hpp"
 #include "reduce.hpp"
 

@@ -1,8 +1,5 @@
 // Reading by number and its adjoint, adding by number: index_select and index_add, gather and scatter_add.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/gather.hpp"
 #include "copy.hpp"
 #include "views.hpp"
@@ -53,14 +50,7 @@ inline void check_index_vector(const char* op, const Array& index) {
 }
 
 /// Error unless index has the dimensions of x and, but along dim, sizes that are not larger.
-[[gnu::noinline]] inline void check_gather(const char* op, const Array& x, int dim, const Array& index,
-                                           bool along_dim) {
-  bool fits = index.ndim == x.ndim || (index.ndim <= 1 && x.ndim <= 1);
-  for (int i = 0; fits && i < index.ndim && i < x.ndim; ++i)
-    fits = (i == dim && !along_dim) || index.dims[i] <= x.dims[i];
-  if (!fits && index.numel > 0)
-    fail(op, {"index of shape ", index.shape(), " does not fit a tensor of shape ", x.shape()});
-}
+TERN_API void check_gather(const char* op, const Array& x, int dim, const Array& index, bool along_dim);
 
 }  // namespace detail
 
@@ -135,3 +125,7 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "gather.ipp"
+#endif

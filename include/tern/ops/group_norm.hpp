@@ -1,9 +1,6 @@
 // Normalisation of each sample by itself: over groups of channels (Wu, He: Group normalization, 2018), or over each
 // channel (Ulyanov, Vedaldi, Lempitsky: Instance normalization, 2016).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "batch_norm.hpp"
 #include "blend.hpp"
 #include "statistics.hpp"

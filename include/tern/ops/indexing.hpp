@@ -2,9 +2,6 @@
 // slices, None and Ellipsis give views; tensors of positions and masks copy, broadcast against each other, and their
 // dimensions stand where the first of them stood, or in front where something stood between them (PyTorch's rules).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <concepts>
 
 #include "../backend/rows.hpp"

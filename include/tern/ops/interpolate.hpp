@@ -2,9 +2,6 @@
 // is a weighted sum of a few neighbours of its source, so that a dimension is a table, and the result sums of bags of
 // its rows.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "cat.hpp"
 #include "embedding.hpp"
 #include "fuse.hpp"
@@ -50,30 +47,7 @@ struct Resampling {
   }
 };
 
-[[gnu::noinline, gnu::cold]] inline void check_interpolate(const Array& x, const InterpolateOptions& o,
-                                                           Resampling* each) {
-  using enum InterpolateMode;
-  const int dims = x.ndim - 2;
-  if (dims < 1 || dims > 3) fail("interpolate", {"1 to 3 dimensions behind [N, C] are needed, not ", x.shape()});
-  const int wanted = o.mode == linear                          ? 1
-                     : o.mode == bilinear || o.mode == bicubic ? 2
-                     : o.mode == trilinear                     ? 3
-                                                               : dims;
-  if (dims != wanted)
-    fail("interpolate", {"this mode wants ", Index(wanted), " dimensions behind [N, C]: ", x.shape()});
-  if (o.align_corners && (o.mode == nearest || o.mode == nearest_exact || o.mode == area))
-    fail("interpolate", {"align_corners has no meaning for nearest and area"});
-  const int given = o.size.n + o.scale_factor.n;
-  if ((o.size.n > 0) == (o.scale_factor.n > 0) || (given != 1 && given != dims))
-    fail("interpolate", {"either size or scale_factor is needed, for all dimensions or for each of ", Index(dims)});
-  if (o.recompute_scale_factor && o.size.n) fail("interpolate", {"recompute_scale_factor needs a scale_factor"});
-  for (int i = 0; i < dims; ++i) {
-    const Index in = x.dims[i + 2];
-    each[i] = {in, o.size.n ? o.size[o.size.n == 1 ? 0 : i] : Index(double(in) * o.scale_factor[i]), 0};
-    if (o.scale_factor.n && !o.recompute_scale_factor) each[i].factor = o.scale_factor[i];
-    if (in <= 0 || each[i].out <= 0) fail("interpolate", {"sizes must be positive: ", in, " to ", each[i].out});
-  }
-}
+TERN_API void check_interpolate(const Array& x, const InterpolateOptions& o, Resampling* each);
 
 /// The nearest source of every position, found in float as PyTorch finds it.
 template <class D, class T>
@@ -161,3 +135,7 @@ Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& option
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "interpolate.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Layer normalisation (Ba, Kiros, Hinton: Layer Normalization, 2016).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/layer_norm.hpp"
 #include "power.hpp"
 #include "softmax.hpp"
@@ -11,14 +8,7 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Error unless the shape is the end of x's, and a is of that shape.
-[[gnu::noinline]] inline void check_normalized(const char* op, const Array& x, const Shape& normalized,
-                                               const Array& a) {
-  bool fits = normalized.n > 0 && normalized.n <= x.ndim;
-  for (int i = 0; i < normalized.n && fits; ++i) fits = x.dims[x.ndim - normalized.n + i] == normalized[i];
-  if (!fits) fail(op, {"normalized_shape ", normalized, " is not the end of the input's shape ", x.shape_ref()});
-  if (!(a.shape() == normalized))
-    fail(op, {"weight and bias must be of shape ", normalized, ", not ", a.shape_ref()});
-}
+TERN_API void check_normalized(const char* op, const Array& x, const Shape& normalized, const Array& a);
 
 /// What layer_norm saves.
 template <class D, class T>
@@ -75,3 +65,7 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "layer_norm.ipp"
+#endif

@@ -1,9 +1,6 @@
 // Local response normalisation (Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural
 // networks, 2012).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "pooling.hpp"
 #include "shape.hpp"
 

@@ -1,8 +1,5 @@
 // Losses of an input and a target that are compared element by element: mse, l1, huber, smooth l1.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../core/reduction.hpp"
 #include "reduce.hpp"
 #include "rounding.hpp"
@@ -34,10 +31,7 @@ Tensor<D, T> reduced_loss(const char* op, Reduction reduction, const F& f, Index
 }
 
 /// How many elements a mean is over; 1 without one.
-[[gnu::noinline]] inline Index loss_count(const char* op, Reduction reduction, ShapeRef x, ShapeRef target) {
-  const Shape shape = broadcast_shapes(op, x, target);
-  return reduction == Reduction::mean ? shape.numel() : 1;
-}
+TERN_API Index loss_count(const char* op, Reduction reduction, ShapeRef x, ShapeRef target);
 
 /// The loss f(x - target), f's derivative times g being slope(g, x - target).
 template <class F, class S, class D, class T>
@@ -103,3 +97,7 @@ TERN_SAME_PLACE(huber_loss)
 TERN_SAME_PLACE(smooth_l1_loss)
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "losses.ipp"
+#endif

@@ -1,9 +1,6 @@
 // Matrix products: matmul with PyTorch's rules for vectors and batches, its strict forms mm, bmm, mv and dot, and
 // linear.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/matmul.hpp"
 #include "../device/events.hpp"
 #include "views.hpp"
@@ -12,24 +9,10 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// A matrix's header with rows and columns swapped, off the tape.
-inline TensorImpl* transposed(const TensorImpl* a) {
-  TensorImpl* const p = new_detached(a);
-  std::swap(p->dims[0], p->dims[1]);
-  std::swap(p->strides[0], p->strides[1]);
-  update_contiguous(*p);
-  return p;
-}
+TERN_API TensorImpl* transposed(const TensorImpl* a);
 
 /// A batch of matrices broadcast to these batch dimensions, off the tape; a copy where no single stride leads through them.
-[[gnu::noinline, gnu::cold]] inline TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, const DeviceOps& device) {
-  const NoGradGuard off;
-  Shape shape = batch;
-  shape.push_back(x->dims[x->ndim - 2]);
-  shape.push_back(x->dims[x->ndim - 1]);
-  Owned whole(expanded(x, shape));
-  Index stride;
-  return backend::one_batch_stride(*whole.impl, stride) ? whole.take() : copied(device, whole.impl);
-}
+TERN_API TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, const DeviceOps& device);
 
 /// The batch dimensions of a product.
 inline Shape batch_of_product(const char* op, const Array& a, const Array& b) {
@@ -55,11 +38,7 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   return c;
 }
 
-[[gnu::noinline, gnu::cold]] inline void check_dims(const char* op, const Array& a, int a_dims, const Array& b,
-                                                    int b_dims) {
-  if (a.ndim != a_dims || b.ndim != b_dims)
-    fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
-}
+TERN_API void check_dims(const char* op, const Array& a, int a_dims, const Array& b, int b_dims);
 
 template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b);
@@ -141,13 +120,7 @@ Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}
 
 namespace detail {
 /// Checks the operands of linear. bias may be null.
-[[gnu::noinline, gnu::cold]] inline void check_linear(const Array& x, const Array& weight, const Array* bias) {
-  const int n = weight.ndim;
-  if (n < 1 || n > 2 || x.ndim == 0 || x.dims[x.ndim - 1] != weight.dims[n - 1])
-    fail("linear", {"input ", x.shape(), " does not fit weight ", weight.shape()});
-  if (bias && !(bias->shape() == Shape(weight.dims, n - 1)))
-    fail("linear", {"bias ", bias->shape(), " does not fit weight ", weight.shape()});
-}
+TERN_API void check_linear(const Array& x, const Array& weight, const Array* bias);
 
 /// linear where x is not a matrix, or the weight a vector.
 template <Device D, Element T>
@@ -193,3 +166,7 @@ TERN_SAME_PLACE(dot)
 TERN_SAME_PLACE(linear)
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "matmul.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Vector norms.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "extrema.hpp"

@@ -1,8 +1,5 @@
 // pad: a border around x, of one value or of x's own elements.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "cat.hpp"
 #include "gather.hpp"
 #include "rounding.hpp"
@@ -17,17 +14,7 @@ enum class PadMode : unsigned char { constant, reflect, replicate, circular };
 namespace detail {
 
 /// x's shape with padding = {left, right of the last dimension, left, right of the one before, …}.
-[[gnu::noinline, gnu::cold]] inline Shape padded_shape(const Array& x, const Shape& padding) {
-  if (padding.n % 2 != 0 || padding.n > 2 * x.ndim)
-    fail("pad", {"two sizes for each of at most ", Index(x.ndim), " dimensions are needed, not ", padding});
-  Shape to = x.shape();
-  for (int i = 0; i < padding.n; i += 2) {
-    Index& size = to[to.n - 1 - i / 2];
-    size += padding[i] + padding[i + 1];
-    if (size < 0) fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
-  }
-  return to;
-}
+TERN_API Shape padded_shape(const Array& x, const Shape& padding);
 
 /// The positive (or the negative) sizes alone.
 inline Shape clipped(Shape padding, bool positive) {
@@ -69,11 +56,7 @@ Tensor<D, Index> padded_positions(const Tensor<D, T>& x, PadMode mode, Index n, 
   return rsub(abs(rsub(abs(at), n - 1)), n - 1);  // mirrored at 0, then at n - 1
 }
 
-[[gnu::noinline, gnu::cold]] inline void check_border(PadMode mode, Index n, Index left, Index right) {
-  const Index most = mode == PadMode::reflect ? n - 1 : mode == PadMode::circular ? n : left > right ? left : right;
-  if (n == 0 || left > most || right > most)
-    fail("pad", {"a border of ", left > right ? left : right, " cannot be made of a dimension of size ", n});
-}
+TERN_API void check_border(PadMode mode, Index n, Index left, Index right);
 
 }  // namespace detail
 
@@ -99,3 +82,7 @@ Tensor<D, T> pad(const Tensor<D, T>& x, const Shape& padding, PadMode mode = Pad
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "pad.ipp"
+#endif

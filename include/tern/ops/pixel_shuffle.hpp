@@ -2,9 +2,6 @@
 // super-resolution using an efficient sub-pixel convolutional neural network", 2016), channel_shuffle (Zhang and
 // others: "ShuffleNet", 2018).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "shape.hpp"
 
 namespace tern::inline TERN_BUILD {

@@ -2,9 +2,6 @@
 // largest element, the average or the p-norm of each. Sizes, steps and paddings are lists with an entry for each
 // dimension, or one number for all; a stride that is not given is the window's size. Results are channels-last.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <limits>
 #include <optional>
 
@@ -45,33 +42,10 @@ struct PoolPlan {
 };
 
 /// A size, step or padding for each of `dims` dimensions, at the end of three. Error if one is below `least`.
-[[gnu::noinline, gnu::cold]] inline void set_pool_sizes(const char* op, const char* what, const Dims& given, int dims,
-                                                        Index least, Index* to) {
-  if (given.n != 1 && given.n != dims)
-    fail(op, {what, " needs ", dims, " numbers or one for all, not ", Index(given.n)});
-  for (int i = 0; i < dims; ++i) {
-    const Index value = given[given.n == 1 ? 0 : i];
-    if (value < least) fail(op, {what, " must be at least ", least, ", not ", value});
-    to[3 - dims + i] = value;
-  }
-}
+TERN_API void set_pool_sizes(const char* op, const char* what, const Dims& given, int dims, Index least, Index* to);
 
 /// Error unless x is [N, C, ...] or [C, ...] with `dims` dimensions behind C, of which only N may be 0.
-[[gnu::noinline, gnu::cold]] inline PoolPlan new_pool_plan(const char* op, int dims, const Array& x) {
-  bool fits = x.ndim == dims + 1 || x.ndim == dims + 2;
-  for (int i = x.ndim == dims + 2; fits && i < x.ndim; ++i) fits = x.dims[i] > 0;
-  if (!fits)
-    fail(op, {"an input of ", dims + 2, " dimensions, or ", dims + 1,
-              " without a batch, is needed, none but the batch empty, not ", x.shape_ref()});
-  PoolPlan plan;
-  plan.in = x.shape();
-  if (x.ndim == dims + 1) {
-    plan.in = 1;
-    for (const Index size : x.shape()) plan.in.push_back(size);
-  }
-  plan.out = plan.in;
-  return plan;
-}
+TERN_API PoolPlan new_pool_plan(const char* op, int dims, const Array& x);
 
 struct PoolSizes {
   const Dims &kernel, &stride, &padding;
@@ -79,44 +53,9 @@ struct PoolSizes {
   bool ceil_mode;
 };
 
-[[gnu::noinline, gnu::cold]] inline PoolPlan plan_pooling(const char* op, int dims, const Array& x,
-                                                          const PoolSizes& sizes) {
-  PoolPlan plan = new_pool_plan(op, dims, x);
-  backend::PoolParams& p = plan.params;
-  set_pool_sizes(op, "kernel_size", sizes.kernel, dims, 1, p.kernel);
-  set_pool_sizes(op, "stride", sizes.stride.empty() ? sizes.kernel : sizes.stride, dims, 1, p.stride);
-  set_pool_sizes(op, "padding", sizes.padding, dims, 0, p.padding);
-  set_pool_sizes(op, "dilation", sizes.dilation, dims, 1, p.dilation);
-  for (int i = 0; i < dims; ++i) {
-    const int d = 3 - dims + i;
-    const Index in = plan.in[2 + i], padding = p.padding[d], stride = p.stride[d];
-    Index reach = 0;  // from a window's first element to its last
-    const bool huge = __builtin_mul_overflow(p.kernel[d] - 1, p.dilation[d], &reach);
-    if (!huge && padding > (reach + 1) / 2)
-      fail(op, {"padding ", padding, " is more than half of a window of ", reach + 1});
-    const Index room = huge ? -1 : in + 2 * padding - reach - 1;
-    if (huge || (room < 0 && !(sizes.ceil_mode && room > -stride)))
-      fail(op, {"a window of ", sizes.kernel, " does not fit into ", x.shape_ref(), " with padding ", sizes.padding});
-    Index out = room < 0 ? 1 : room / stride + (sizes.ceil_mode && room % stride ? 1 : 0) + 1;
-    if (sizes.ceil_mode && (out - 1) * stride >= in + padding) --out;  // a window must begin within the image or before
-    plan.out[2 + i] = out;
-  }
-  return plan;
-}
+TERN_API PoolPlan plan_pooling(const char* op, int dims, const Array& x, const PoolSizes& sizes);
 
-[[gnu::noinline, gnu::cold]] inline PoolPlan plan_adaptive_pooling(const char* op, int dims, const Array& x,
-                                                                   const Dims& size) {
-  PoolPlan plan = new_pool_plan(op, dims, x);
-  plan.params.adaptive = true;
-  if (size.n != 1 && size.n != dims)
-    fail(op, {"output_size needs ", dims, " numbers or one for all, not ", Index(size.n)});
-  for (int i = 0; i < dims; ++i) {
-    const Index out = size[size.n == 1 ? 0 : i];
-    if (out < 0 && out != same_size) fail(op, {"output_size must not be negative: ", size});
-    if (out != same_size) plan.out[2 + i] = out;
-  }
-  return plan;
-}
+TERN_API PoolPlan plan_adaptive_pooling(const char* op, int dims, const Array& x, const Dims& size);
 
 /// The elements of x, of the plan's shape `in`, at the places that a pooling chose.
 template <class D, class T>
@@ -199,18 +138,8 @@ Tensor<D, T> average_pool(const OpName& op, const PoolPlan& plan, const Tensor<D
   return as_batch(x, plan, op.here, [&](const Tensor<D, T>& batch) { return average_pool(op, batch, plan); });
 }
 
-[[gnu::noinline, gnu::cold]] inline PoolPlan plan_max_pool(const char* op, int dims, const Array& x, const Dims& kernel,
-                                                           const MaxPoolOptions& o) {
-  return plan_pooling(op, dims, x, {kernel, o.stride, o.padding, o.dilation, o.ceil_mode});
-}
-[[gnu::noinline, gnu::cold]] inline PoolPlan plan_avg_pool(const char* op, int dims, const Array& x, const Dims& kernel,
-                                                           const AvgPoolOptions& o) {
-  if (o.divisor_override == Index(0)) fail(op, {"divisor_override must not be 0"});
-  PoolPlan plan = plan_pooling(op, dims, x, {kernel, o.stride, o.padding, 1, o.ceil_mode});
-  plan.params.count_include_pad = o.count_include_pad;
-  plan.params.divisor = o.divisor_override.value_or(0);
-  return plan;
-}
+TERN_API PoolPlan plan_max_pool(const char* op, int dims, const Array& x, const Dims& kernel, const MaxPoolOptions& o);
+TERN_API PoolPlan plan_avg_pool(const char* op, int dims, const Array& x, const Dims& kernel, const AvgPoolOptions& o);
 
 /// (sum over a window of x^p)^(1/p).
 template <class D, class T>
@@ -288,3 +217,7 @@ TERN_POOLING(3)
 #undef TERN_POOLING
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "pooling.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Powers and roots.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "exponential.hpp"

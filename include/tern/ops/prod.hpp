@@ -1,8 +1,5 @@
 // Products.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "cat.hpp"
 #include "reduce.hpp"
 

@@ -1,9 +1,6 @@
 // Random tensors. Each call takes the next stream of the program's sequence: after manual_seed the same calls give the
 // same numbers.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/random.hpp"
 #include "transfer.hpp"
 
@@ -56,20 +53,7 @@ Tensor<D, T> randint(Index high, const Shape& shape, D device = detail::current_
 
 namespace detail {
 
-[[gnu::noinline]] inline Tensor<Cpu, Index> random_permutation(Index n) {
-  if (n < 0) fail("randperm", {"n must not be negative: ", n});
-  Tensor<Cpu, Index> x = empty<Cpu, Index>(n);
-  Index* const p = x.data();
-  const RandomState state = next_random();
-  for (Index i = 0; i < n; ++i) p[i] = i;
-  for (Index i = n; i-- > 1;) {
-    const RandomWords words = philox(state.seed, state.stream, std::uint64_t(i));
-    __extension__ typedef unsigned __int128 Wide;
-    const Wide word = std::uint64_t(words.word[0]) << 32 | words.word[1];
-    std::swap(p[i], p[Index(word * Wide(i + 1) >> 64)]);
-  }
-  return x;
-}
+TERN_API Tensor<Cpu, Index> random_permutation(Index n);
 
 }  // namespace detail
 
@@ -129,3 +113,7 @@ Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high) {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "random.ipp"
+#endif

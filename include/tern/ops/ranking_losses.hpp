@@ -1,8 +1,5 @@
 // Losses that compare: distances with a margin, scores with labels of 1 and -1, and distributions with each other.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "distance.hpp"
 #include "losses.hpp"
 
@@ -45,9 +42,7 @@ Tensor<D, T> derived_loss(const OpName& op, Reduction reduction, const F& f, con
   return map_sum(op, f, {}, false, reduction == Reduction::mean ? shape.numel() : 1, x, rest...);
 }
 
-[[gnu::noinline]] inline void check_same_dims(const char* op, const Array& a, const Array& b) {
-  if (a.ndim != b.ndim) fail(op, {"tensors of as many dimensions are needed: ", a.shape(), " and ", b.shape()});
-}
+TERN_API void check_same_dims(const char* op, const Array& a, const Array& b);
 
 inline constexpr auto positive_part = [](auto v) { return where(v >= 0, v, 0); };
 
@@ -140,3 +135,7 @@ TERN_SAME_PLACE(kl_div)
 TERN_SAME_PLACE(poisson_nll_loss)
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "ranking_losses.ipp"
+#endif

@@ -1,9 +1,6 @@
 // Reductions over dimensions: sum, mean, any, all. Here as in the other reductions `dim` lists dimensions, negative
 // ones counted from the last, an empty list standing for all of them; keepdim leaves them as dimensions of size 1.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/reduce.hpp"
 #include "../device/capture.hpp"
 #include "../tensor/transfer.hpp"
@@ -13,14 +10,11 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// What is reduced: the inputs' common shape, and the set of dimensions.
-struct Reduced {
+struct TERN_API Reduced {
   Shape shape;
   unsigned mask;
 
-  [[gnu::noinline]] Reduced(const char* op, const Array* const* in, int n, const Dims& dim) : shape(in[0]->shape()) {
-    for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
-    mask = dim_mask(op, dim, shape.n);
-  }
+  Reduced(const char* op, const Array* const* in, int n, const Dims& dim);
 };
 
 /// A new tensor: finish(R over dim of f(x...)), inputs broadcast and calculated with as C. Off the tape.
@@ -42,20 +36,10 @@ inline auto divide_by(Index count) {
 }
 
 /// The number of elements reduced to one.
-inline Index reduced_count(ShapeRef shape, unsigned mask) {
-  Index count = 1;
-  for (int i = 0; i < shape.n; ++i)
-    if (mask >> i & 1) count *= shape.d[i];
-  return count;
-}
+TERN_API Index reduced_count(ShapeRef shape, unsigned mask);
 
 /// The dimensions in a set.
-inline Dims masked_dims(unsigned mask) {
-  Dims dims;
-  for (int i = 0; i < max_dims; ++i)
-    if (mask >> i & 1) dims.push_back(i);
-  return dims;
-}
+TERN_API Dims masked_dims(unsigned mask);
 
 /// A reduction's result, or its gradient, with the reduced dimensions back as dimensions of size 1.
 template <class D, class T>
@@ -166,3 +150,7 @@ T Tensor<D, T>::item([[maybe_unused]] Here here) const {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "reduce.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Root mean square normalisation (Zhang, Sennrich: "Root mean square layer normalization", 2019).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <limits>
 #include <optional>
 

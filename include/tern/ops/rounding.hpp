@@ -1,8 +1,5 @@
 // Sign, rounding, and division with a whole quotient.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 #include <cstring>
 

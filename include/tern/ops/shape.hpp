@@ -1,9 +1,6 @@
 // Shapes changed by views and joins of other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, rot90,
 // unfold, roll, meshgrid, hstack, vstack.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../tensor/creation.hpp"
 #include "cat.hpp"
 #include "gather.hpp"
@@ -58,32 +55,7 @@ Tensor<D, T> movedim(const Tensor<D, T>& x, Dims source, Dims destination, Here 
 namespace detail {
 
 /// The diagonal of two dimensions as the last dimension of a view.
-[[gnu::noinline]] inline TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2) {
-  Region region;  // its place in a row-major tensor of a's shape
-  Array dense = *a;
-  set_contiguous_strides(dense);
-  const Index row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
-  const Index rows = a->dims[dim1] - row, columns = a->dims[dim2] - column, length = rows < columns ? rows : columns;
-  TensorImpl* const v = new_alias(a);
-  v->ndim = std::uint8_t(a->ndim - 1);
-  int k = 0;
-  for (int i = 0; i < a->ndim; ++i)
-    if (i != dim1 && i != dim2)
-      v->dims[k] = a->dims[i], v->strides[k] = a->strides[i], region.strides[k++] = dense.strides[i];
-  v->dims[k] = length > 0 ? length : 0;
-  v->strides[k] = a->strides[dim1] + a->strides[dim2];
-  region.strides[k] = dense.strides[dim1] + dense.strides[dim2];
-  v->numel = v->shape().numel();
-  if (v->numel) v->data += (row * a->strides[dim1] + column * a->strides[dim2]) * size_of(a->dtype);
-  attach_view(v, a);
-  region.base_ndim = a->ndim, region.ndim = v->ndim;
-  for (int i = 0; i < a->ndim; ++i) region.base_dims[i] = dense.dims[i], region.base_strides[i] = dense.strides[i];
-  for (int i = 0; i < v->ndim; ++i) region.dims[i] = v->dims[i];
-  region.offset = v->numel ? (row * dense.strides[dim1] + column * dense.strides[dim2]) * size_of(a->dtype) : 0;
-  region.op = RegionOp::put;
-  if (const Node* const node = recording(a)) region.ops = node->ops;
-  return recorded(op, v, a, region);
-}
+TERN_API TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2);
 
 }  // namespace detail
 
@@ -232,3 +204,7 @@ Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "shape.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Softmax and its logarithm over a dimension.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/softmax.hpp"
 #include "exponential.hpp"
 #include "reduce.hpp"

@@ -1,9 +1,6 @@
 // Order: sort, argsort, msort, topk, kthvalue, searchsorted, bucketize. NaN counts as the largest; equal elements keep
 // their order.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/sort.hpp"
 #include "gather.hpp"
 

@@ -1,8 +1,5 @@
 // The error function and the gamma function's family.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "exponential.hpp"
 
 namespace tern::inline TERN_BUILD {

@@ -1,8 +1,5 @@
 // Variance, standard deviation, and the logarithm of a sum of exponentials.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "exponential.hpp"
 #include "reduce.hpp"
 

@@ -1,9 +1,6 @@
 // Taking and putting by number, made of gather, index and index_put: take, take_along_dim, index_fill, scatter,
 // repeat_interleave, nonzero, one_hot.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "cumulative.hpp"
 #include "extrema.hpp"
 #include "indexing.hpp"

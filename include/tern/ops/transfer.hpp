@@ -1,8 +1,5 @@
 // Moving tensors between devices.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../device/cuda/traits.hpp"
 #include "../tensor/pending.hpp"
 #include "../tensor/transfer.hpp"

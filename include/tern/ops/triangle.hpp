@@ -1,8 +1,5 @@
 // Matrices by their diagonals: tril, triu, diag.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "comparison.hpp"
 #include "indexing.hpp"
 #include "shape.hpp"

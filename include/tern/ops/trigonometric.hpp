@@ -1,8 +1,5 @@
 // Circular and hyperbolic functions, and their inverses. Angles are in radians.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "exponential.hpp"
 #include "power.hpp"
 

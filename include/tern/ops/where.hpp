@@ -1,8 +1,5 @@
 // Choosing between values: where, maximum, minimum, clamp.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <limits>
 #include <optional>
 

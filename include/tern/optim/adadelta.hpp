@@ -1,8 +1,5 @@
 // Adadelta (Zeiler: "ADADELTA: an adaptive learning rate method", 2012).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "grouped.hpp"
 
 namespace tern::inline TERN_BUILD::optim {
@@ -16,7 +13,7 @@ struct AdadeltaOptions {
 
 /// v ← ρ v + (1 - ρ) g²;  d = √((u + eps) / (v + eps)) g;  u ← ρ u + (1 - ρ) d²;  p ← p - lr d. weight_decay adds
 /// weight_decay p to g.
-class Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
+class TERN_API Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
  public:
   using Grouped::Grouped;
 
@@ -25,12 +22,7 @@ class Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
   friend Grouped;
   static constexpr const char* name = "Adadelta";
   static constexpr std::initializer_list<const char*> states{"square_avg", "acc_delta"};
-  static void check(const AdadeltaOptions& o) {
-    detail::check(name, "rho", o.rho);
-    if (o.rho > 1) fail(name, {"rho must be at most 1, not ", o.rho});
-    detail::check(name, "eps", o.eps);
-    detail::check(name, "weight_decay", o.weight_decay);
-  }
+  static void check(const AdadeltaOptions& o);
 
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
@@ -49,3 +41,7 @@ class Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
 TERN_RULE(Adadelta)
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "adadelta.ipp"
+#endif

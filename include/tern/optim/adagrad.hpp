@@ -1,8 +1,5 @@
 // Adagrad (Duchi, Hazan, Singer: "Adaptive subgradient methods for online learning and stochastic optimization", 2011).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "grouped.hpp"
 
 namespace tern::inline TERN_BUILD::optim {
@@ -17,7 +14,7 @@ struct AdagradOptions {
 
 /// s ← s + g²;  p ← p - lr / (1 + (t - 1) lr_decay) g / (√s + eps) in step t = 1, 2 … s starts from
 /// initial_accumulator_value. weight_decay adds weight_decay p to g.
-class Adagrad : public Grouped<Adagrad, AdagradOptions> {
+class TERN_API Adagrad : public Grouped<Adagrad, AdagradOptions> {
  public:
   using Grouped::Grouped;
 
@@ -26,12 +23,7 @@ class Adagrad : public Grouped<Adagrad, AdagradOptions> {
   friend Grouped;
   static constexpr const char* name = "Adagrad";
   static constexpr std::initializer_list<const char*> states{"sum"};
-  static void check(const AdagradOptions& o) {
-    detail::check(name, "lr_decay", o.lr_decay);
-    detail::check(name, "weight_decay", o.weight_decay);
-    detail::check(name, "initial_accumulator_value", o.initial_accumulator_value);
-    detail::check(name, "eps", o.eps);
-  }
+  static void check(const AdagradOptions& o);
 
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
@@ -49,3 +41,7 @@ class Adagrad : public Grouped<Adagrad, AdagradOptions> {
 TERN_RULE(Adagrad)
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "adagrad.ipp"
+#endif

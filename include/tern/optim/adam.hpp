@@ -1,9 +1,6 @@
 // Adam (Kingma, Ba: "Adam: a method for stochastic optimization", 2015) and AdamW (Loshchilov, Hutter: "Decoupled weight decay
 // regularization", 2019).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 #include <utility>
 
@@ -31,12 +28,7 @@ namespace detail {
 
 inline constexpr std::initializer_list<const char*> adam_states{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
 
-[[gnu::noinline, gnu::cold]] inline void check_adam(const char* name, const AdamOptions& o) {
-  check(name, "betas.first", o.betas.first, 1);
-  check(name, "betas.second", o.betas.second, 1);
-  check(name, "eps", o.eps);
-  check(name, "weight_decay", o.weight_decay);
-}
+TERN_API void check_adam(const char* name, const AdamOptions& o);
 
 /// One step of Adam or (decoupled) of AdamW.
 template <class D, class T>
@@ -110,3 +102,7 @@ TERN_RULE(Adam)
 TERN_RULE(AdamW)
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "adam.ipp"
+#endif

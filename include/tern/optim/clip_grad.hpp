@@ -1,8 +1,5 @@
 // Gradient clipping.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "../ops/reduce.hpp"

@@ -1,8 +1,5 @@
 // Groups of parameters, each with options of its own: what a rule's options add to Optimizer.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "optimizer.hpp"
 
 namespace tern::inline TERN_BUILD::optim {

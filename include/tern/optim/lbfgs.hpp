@@ -1,8 +1,5 @@
 // L-BFGS (Liu, Nocedal: "On the limited memory BFGS method for large scale optimization", 1989).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "../autograd/backward.hpp"

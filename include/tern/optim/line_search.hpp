@@ -1,9 +1,6 @@
 // A line search for the strong Wolfe conditions (Nocedal, Wright: "Numerical optimization", 2006, algorithms 3.5 and 3.6), which takes
 // the steps that PyTorch's LBFGS takes. Not a template but for what a gradient is.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 #include <utility>
 
@@ -19,14 +16,7 @@ struct LinePoint {
 };
 
 /// The minimum, within [least, most], of the cubic through two points with their slopes.
-[[gnu::noinline, gnu::cold]] inline double cubic_minimum(double t1, double f1, double slope1, double t2, double f2, double slope2,
-                                                         double least, double most) {
-  if (t1 > t2) return cubic_minimum(t2, f2, slope2, t1, f1, slope1, least, most);
-  const double a = slope1 + slope2 - 3 * (f1 - f2) / (t1 - t2), squared = a * a - slope1 * slope2;
-  if (!(squared >= 0)) return (least + most) / 2;
-  const double root = std::sqrt(squared), at = t2 - (t2 - t1) * ((slope2 + root - a) / (slope2 - slope1 + 2 * root));
-  return at < least ? least : at > most ? most : at;
-}
+TERN_API double cubic_minimum(double t1, double f1, double slope1, double t2, double f2, double slope2, double least, double most);
 
 /// From `start`, at t = 0, the point whose f has fallen enough for its distance (1e-4 of what the slope promises) and whose slope is at
 /// most 0.9 of the first one's; the best one seen after so many evaluations, or where the bracket is shorter than `tolerance` in units of
@@ -79,3 +69,7 @@ LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, I
 }
 
 }  // namespace tern::optim::detail
+
+#ifndef TERN_COMPILED
+#include "line_search.ipp"
+#endif

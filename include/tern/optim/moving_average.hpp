@@ -1,9 +1,6 @@
 // The exponential moving average of weights (Polyak, Juditsky: "Acceleration of stochastic approximation by averaging", 1992, with
 // weights that fall off).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/update.hpp"
 #include "../device/capture.hpp"
 #include "../ops/support/overwrite.hpp"
@@ -24,7 +21,7 @@ struct ExponentialMovingAverageOptions {
 ///     ema.apply();    // the network's weights are the averages
 ///     evaluate(net);
 ///     ema.restore();  // and as they were
-class ExponentialMovingAverage {
+class TERN_API ExponentialMovingAverage {
  public:
   template <class... P>
   ExponentialMovingAverage(const Parameters<P...>& parameters, ExponentialMovingAverageOptions options = {})
@@ -35,63 +32,18 @@ class ExponentialMovingAverage {
   }
 
   /// Takes the weights into the averages.
-  [[gnu::noinline]] void update(Here here = {}) {
-    const Site at(here);
-    if (entries_[0].kept.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
-    if (updates_ == 0 && tern::detail::capture) fail(name, {"the first update copies: do one before capturing"});
-    for (const Entry& e : entries_) e.ops->blend(e.average, e.parameter, updates_ == 0 ? 1 : 1 - decay_);
-    ++updates_;
-  }
+  void update(Here here = {});
   /// Puts the averages into the parameters and keeps the weights for restore().
-  [[gnu::noinline, gnu::cold]] void apply(Here here = {}) {
-    const Site at(here);
-    if (entries_[0].kept.defined()) fail(name, {"apply() twice without restore()"});
-    if (updates_ == 0) fail(name, {"apply() before the first update()"});
-    for (Entry& e : entries_) {
-      e.kept = e.ops->zeros(e.parameter);
-      e.ops->blend(e.kept, e.parameter, 1);
-      e.ops->put(e.parameter, e.average);
-      tern::detail::bump_version(e.parameter.impl());
-    }
-  }
+  void apply(Here here = {});
   /// Gives the parameters the weights back that they had at apply().
-  [[gnu::noinline, gnu::cold]] void restore(Here here = {}) {
-    const Site at(here);
-    if (!entries_[0].kept.defined()) fail(name, {"restore() without apply()"});
-    for (Entry& e : entries_) {
-      e.ops->put(e.parameter, e.kept);
-      tern::detail::bump_version(e.parameter.impl());
-      e.kept = {};
-    }
-  }
+  void restore(Here here = {});
 
   /// The averages by the names of their parameters, as load_state_dict(…, false) of another network takes them.
-  [[gnu::noinline, gnu::cold]] StateDict averages() const {
-    StateDict dict;
-    for (const Entry& e : entries_) tern::detail::append(dict, {e.name}, e.average);
-    return dict;
-  }
+  StateDict averages() const;
   /// The averages and how many updates there were: to continue bit for bit.
-  [[gnu::noinline, gnu::cold]] StateDict state_dict() const {
-    StateDict dict = averages();
-    const Tensor<Cpu, Index> updates = empty<Cpu, Index>({});
-    *updates.data() = updates_;
-    tern::detail::append(dict, {"n_averaged"}, updates);
-    return dict;
-  }
+  StateDict state_dict() const;
   /// Takes up where state_dict() was made. Error if it is of other parameters.
-  [[gnu::noinline, gnu::cold]] void load_state_dict(const StateDict& dict) {
-    detail::StateReader reader("load_state_dict", dict);
-    std::vector<const AnyTensor*> found;
-    for (const Entry& e : entries_) {
-      found.push_back(reader.find({e.name}, e.parameter));
-      if (!found.back()) fail("load_state_dict", {"the average ", e.name, " is missing"});
-    }
-    const Index updates = reader.number<Index>({"n_averaged"});
-    reader.expect_end();
-    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].ops->overwrite(entries_[i].average, *found[i]);
-    updates_ = updates;
-  }
+  void load_state_dict(const StateDict& dict);
 
  private:
   static constexpr const char* name = "ExponentialMovingAverage";
@@ -138,10 +90,7 @@ class ExponentialMovingAverage {
     return ops;
   }
 
-  [[gnu::noinline, gnu::cold]] void add(const NamedTensor& p, const Ops* ops) {
-    if (!is_dense(*p.tensor.impl())) fail(name, {"parameter ", p.name, " has gaps in memory"});
-    entries_.push_back({p.name, p.tensor, ops->zeros(p.tensor), {}, ops});
-  }
+  void add(const NamedTensor& p, const Ops* ops);
 
   double decay_;
   Index updates_ = 0;
@@ -149,3 +98,7 @@ class ExponentialMovingAverage {
 };
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "moving_average.ipp"
+#endif

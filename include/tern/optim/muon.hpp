@@ -1,8 +1,5 @@
 // Muon (Jordan and others: "Muon: an optimizer for hidden layers in neural networks", 2024).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 
 #include "../ops/blas.hpp"
@@ -51,7 +48,7 @@ Tensor<D, T> orthogonalised(const Tensor<D, T>& gradient, const MuonOptions& o) 
 /// b ← momentum b + (1 - momentum) g;  G = nesterov ? (1 - momentum) g + momentum b : b;  p ← (1 - lr weight_decay) p - lr r X, where
 /// X is G made nearly orthogonal and r is adjust_lr_fn's. For matrices only; the other parameters are another optimiser's. The iteration
 /// is done in the gradient's type (16-bit ones: in float), PyTorch's in bfloat16. A cuda::Graph keeps the momentum it was captured with.
-class Muon : public Grouped<Muon, MuonOptions> {
+class TERN_API Muon : public Grouped<Muon, MuonOptions> {
  public:
   using Grouped::Grouped;
 
@@ -70,12 +67,7 @@ class Muon : public Grouped<Muon, MuonOptions> {
       if (p.tensor.shape().n != 2) fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
   }
 
-  static double ratio(AdjustLR adjust, const Shape& shape) {
-    const double rows = double(shape[0]), columns = double(shape[1]);
-    if (adjust == AdjustLR::match_rms_adamw) return 0.2 * std::sqrt(rows > columns ? rows : columns);
-    const double squared = rows / columns;
-    return std::sqrt(adjust == AdjustLR::original && squared < 1 ? 1 : squared);
-  }
+  static double ratio(AdjustLR adjust, const Shape& shape);
 
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
@@ -104,3 +96,7 @@ class Muon : public Grouped<Muon, MuonOptions> {
 TERN_RULE(Muon)
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "muon.ipp"
+#endif

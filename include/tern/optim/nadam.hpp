@@ -1,8 +1,5 @@
 // NAdam (Dozat: "Incorporating Nesterov momentum into Adam", 2016).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "grouped.hpp"
 
 namespace tern::inline TERN_BUILD::optim {
@@ -18,7 +15,7 @@ struct NAdamOptions {
 
 /// Adam whose first moment looks a step ahead: with μ_t = β1 (1 - 0.96^(t momentum_decay) / 2) and M_t = μ_1 ⋯ μ_t,
 /// p ← p - lr ((1 - μ_t) / (1 - M_t) g + μ_{t+1} / (1 - M_{t+1}) m) / (√(v / (1 - β2ᵗ)) + eps).
-class NAdam : public Grouped<NAdam, NAdamOptions> {
+class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
  public:
   using Grouped::Grouped;
 
@@ -27,25 +24,13 @@ class NAdam : public Grouped<NAdam, NAdamOptions> {
   friend Grouped;
   static constexpr const char* name = "NAdam";
   static constexpr std::initializer_list<const char*> states{"exp_avg", "exp_avg_sq"};
-  static void check(const NAdamOptions& o) {
-    detail::check(name, "betas.first", o.betas.first, 1);
-    detail::check(name, "betas.second", o.betas.second, 1);
-    detail::check(name, "eps", o.eps);
-    detail::check(name, "weight_decay", o.weight_decay);
-    detail::check(name, "momentum_decay", o.momentum_decay);
-  }
+  static void check(const NAdamOptions& o);
 
   static double mu(const NAdamOptions& o, Index t) {
     return o.betas.first * (1 - 0.5 * std::pow(0.96, double(t) * o.momentum_decay));
   }
   /// μ_1 ⋯ μ_t of a group; that of the last call is kept, as all its parameters ask for the same.
-  double mu_product(const NAdamOptions& o, const Slot& slot) {
-    if (products_.size() <= slot.group) products_.resize(slot.group + 1);
-    Product& product = products_[slot.group];
-    if (slot.steps < product.steps) product = {};
-    while (product.steps < slot.steps) product.value *= mu(o, ++product.steps);
-    return product.value;
-  }
+  double mu_product(const NAdamOptions& o, const Slot& slot);
 
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
@@ -76,3 +61,7 @@ class NAdam : public Grouped<NAdam, NAdamOptions> {
 TERN_RULE(NAdam)
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "nadam.ipp"
+#endif

@@ -1,8 +1,5 @@
 // RAdam (Liu et al.: "On the variance of the adaptive learning rate and beyond", 2020).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "grouped.hpp"
 
 namespace tern::inline TERN_BUILD::optim {
@@ -18,7 +15,7 @@ struct RAdamOptions {
 /// Adam whose step is √v's only from when there is enough in v to trust it, and is then rectified:
 /// with ρ∞ = 2 / (1 - β2) - 1 and ρ = ρ∞ - 2 t β2ᵗ / (1 - β2ᵗ), p ← p - lr m̂ r √(1 - β2ᵗ) / (√v + eps) where ρ > 5,
 /// r² = (ρ - 4)(ρ - 2) ρ∞ / ((ρ∞ - 4)(ρ∞ - 2) ρ), else p ← p - lr m̂.
-class RAdam : public Grouped<RAdam, RAdamOptions> {
+class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
  public:
   using Grouped::Grouped;
 
@@ -27,12 +24,7 @@ class RAdam : public Grouped<RAdam, RAdamOptions> {
   friend Grouped;
   static constexpr const char* name = "RAdam";
   static constexpr std::initializer_list<const char*> states{"exp_avg", "exp_avg_sq"};
-  static void check(const RAdamOptions& o) {
-    detail::check(name, "betas.first", o.betas.first, 1);
-    detail::check(name, "betas.second", o.betas.second, 1);
-    detail::check(name, "eps", o.eps);
-    detail::check(name, "weight_decay", o.weight_decay);
-  }
+  static void check(const RAdamOptions& o);
 
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
@@ -59,3 +51,7 @@ class RAdam : public Grouped<RAdam, RAdamOptions> {
 TERN_RULE(RAdam)
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "radam.ipp"
+#endif

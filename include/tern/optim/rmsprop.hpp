@@ -1,8 +1,5 @@
 // RMSprop (Tieleman, Hinton: lecture 6.5 of "Neural networks for machine learning", 2012).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "grouped.hpp"
 
 namespace tern::inline TERN_BUILD::optim {
@@ -18,7 +15,7 @@ struct RMSpropOptions {
 
 /// v ← α v + (1 - α) g²;  p ← p - lr g / (√v + eps). Centred: v less the square of a running mean of g. With momentum:
 /// b ← momentum b + g / (√v + eps);  p ← p - lr b. weight_decay adds weight_decay p to g.
-class RMSprop : public Grouped<RMSprop, RMSpropOptions> {
+class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
  public:
   using Grouped::Grouped;
 
@@ -27,12 +24,7 @@ class RMSprop : public Grouped<RMSprop, RMSpropOptions> {
   friend Grouped;
   static constexpr const char* name = "RMSprop";
   static constexpr std::initializer_list<const char*> states{"square_avg", "grad_avg", "momentum_buffer"};
-  static void check(const RMSpropOptions& o) {
-    detail::check(name, "alpha", o.alpha);
-    detail::check(name, "eps", o.eps);
-    detail::check(name, "weight_decay", o.weight_decay);
-    detail::check(name, "momentum", o.momentum);
-  }
+  static void check(const RMSpropOptions& o);
 
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
@@ -59,3 +51,7 @@ class RMSprop : public Grouped<RMSprop, RMSpropOptions> {
 TERN_RULE(RMSprop)
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "rmsprop.ipp"
+#endif

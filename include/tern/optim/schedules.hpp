@@ -1,9 +1,6 @@
 // Learning-rate schedules: step() after each epoch (OneCycleLR: after each batch) sets the optimiser's rate, that of each group of
 // parameters from its own initial one.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <algorithm>
 #include <cmath>
 
@@ -88,7 +85,7 @@ struct MultiStepLROptions {
 };
 
 /// lr = base γ^(number of milestones that are not behind the epoch).
-class MultiStepLR : public LRScheduler {
+class TERN_API MultiStepLR : public LRScheduler {
  public:
   MultiStepLR(Optimizer& optimizer, MultiStepLROptions options)
       : LRScheduler(optimizer), options_(std::move(options)) {
@@ -96,12 +93,7 @@ class MultiStepLR : public LRScheduler {
   }
 
  private:
-  void apply() override {
-    double passed = 0;
-    for (const Index milestone : options_.milestones) passed += milestone <= epoch_;
-    const double factor = std::pow(options_.gamma, passed);
-    set_rates([=](double base) { return base * factor; });
-  }
+  void apply() override;
   MultiStepLROptions options_;
 };
 
@@ -129,16 +121,9 @@ struct LinearLROptions {
 };
 
 /// lr = base times a factor that goes from start_factor to end_factor in total_iters epochs, and stays there: a warm-up.
-class LinearLR : public LRScheduler {
+class TERN_API LinearLR : public LRScheduler {
  public:
-  LinearLR(Optimizer& optimizer, LinearLROptions options = {}) : LRScheduler(optimizer), options_(options) {
-    if (!(options.start_factor > 0 && options.start_factor <= 1))
-      fail("LinearLR", {"start_factor must be in (0, 1], not ", options.start_factor});
-    if (!(options.end_factor >= 0 && options.end_factor <= 1))
-      fail("LinearLR", {"end_factor must be in [0, 1], not ", options.end_factor});
-    if (options.total_iters < 1) fail("LinearLR", {"total_iters must be positive, not ", options.total_iters});
-    apply();
-  }
+  LinearLR(Optimizer& optimizer, LinearLROptions options = {});
 
  private:
   void apply() override {
@@ -171,7 +156,7 @@ struct CosineAnnealingWarmRestartsOptions {
 
 /// lr = eta_min + (base - eta_min) (1 + cos(π t / T)) / 2, t epochs after the last restart; the first period T is T_0, each
 /// other T_mult times the one before (Loshchilov, Hutter: "SGDR", 2017).
-class CosineAnnealingWarmRestarts : public LRScheduler {
+class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
  public:
   CosineAnnealingWarmRestarts(Optimizer& optimizer, CosineAnnealingWarmRestartsOptions options)
       : LRScheduler(optimizer), options_(options) {
@@ -180,29 +165,15 @@ class CosineAnnealingWarmRestarts : public LRScheduler {
   }
 
  private:
-  void apply() override {
-    Index since = epoch_, period = options_.T_0;
-    if (options_.T_mult == 1) since %= period;
-    for (; since >= period; period *= options_.T_mult) since -= period;
-    const double phase = M_PI * double(since) / double(period);
-    set_rates([&](double base) { return options_.eta_min + (base - options_.eta_min) * (1 + std::cos(phase)) / 2; });
-  }
+  void apply() override;
   CosineAnnealingWarmRestartsOptions options_;
 };
 
 /// The first schedule until the first milestone, then the next one, which counts from there, and so on. They are made for the
 /// same optimiser and must outlive this one.
-class SequentialLR : public LRScheduler {
+class TERN_API SequentialLR : public LRScheduler {
  public:
-  SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones)
-      : LRScheduler(optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
-    if (schedules_.empty() || milestones_.size() + 1 != schedules_.size())
-      fail("SequentialLR", {Index(milestones_.size()), " milestones for ", Index(schedules_.size()), " schedules"});
-    for (std::size_t i = 1; i < milestones_.size(); ++i)
-      if (milestones_[i] <= milestones_[i - 1])
-        fail("SequentialLR", {"milestones must rise: ", milestones_[i - 1], ", ", milestones_[i]});
-    apply();
-  }
+  SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones);
 
  private:
   void apply() override {
@@ -229,33 +200,17 @@ struct ReduceLROnPlateauOptions {
 
 /// lr ← max(factor lr, min_lr) when a measure has not become better by the threshold for more than `patience` steps, and not in
 /// the `cooldown` steps after that; changes of at most eps are not made.
-class ReduceLROnPlateau {
+class TERN_API ReduceLROnPlateau {
  public:
   ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {})
       : optimizer_(optimizer), options_(options), best_(options.mode == PlateauMode::min ? HUGE_VAL : -HUGE_VAL) {
     if (!(options.factor < 1)) fail("ReduceLROnPlateau", {"factor must be less than 1, not ", options.factor});
   }
 
-  void step(double measure) {
-    if (is_better(measure)) best_ = measure, bad_steps_ = 0;
-    else ++bad_steps_;
-    if (cooling_ > 0) --cooling_, bad_steps_ = 0;
-    if (bad_steps_ <= options_.patience) return;
-    for (std::size_t group = 0; group < optimizer_.group_count(); ++group) {
-      const double lr = std::max(optimizer_.lr(group) * options_.factor, options_.min_lr);
-      if (optimizer_.lr(group) - lr > options_.eps) optimizer_.set_lr(lr, group);
-    }
-    cooling_ = options_.cooldown;
-    bad_steps_ = 0;
-  }
+  void step(double measure);
 
  private:
-  bool is_better(double measure) const {
-    const ReduceLROnPlateauOptions& o = options_;
-    const double sign = o.mode == PlateauMode::min ? -1 : 1;
-    const double limit = o.relative_threshold ? best_ * (1 + sign * o.threshold) : best_ + sign * o.threshold;
-    return o.mode == PlateauMode::min ? measure < limit : measure > limit;
-  }
+  bool is_better(double measure) const;
 
   Optimizer& optimizer_;
   ReduceLROnPlateauOptions options_;
@@ -280,14 +235,9 @@ struct OneCycleLROptions {
 /// The rate rises from max_lr / div_factor to max_lr in the first pct_start of the steps and falls to max_lr / div_factor /
 /// final_div_factor in the rest; with three_phase it first falls back to where it rose from, in as many steps. The momentum runs the
 /// other way (Smith, Topin: "Super-convergence", 2018).
-class OneCycleLR : public LRScheduler {
+class TERN_API OneCycleLR : public LRScheduler {
  public:
-  OneCycleLR(Optimizer& optimizer, OneCycleLROptions options) : LRScheduler(optimizer), options_(options) {
-    if (options.total_steps < 1) fail("OneCycleLR", {"total_steps must be positive, not ", options.total_steps});
-    if (!(options.pct_start >= 0 && options.pct_start <= 1))
-      fail("OneCycleLR", {"pct_start must be in [0, 1], not ", options.pct_start});
-    apply();
-  }
+  OneCycleLR(Optimizer& optimizer, OneCycleLROptions options);
 
  private:
   struct Phase {
@@ -295,22 +245,7 @@ class OneCycleLR : public LRScheduler {
     double lr_from, lr_to, momentum_from, momentum_to;
   };
 
-  void apply() override {
-    const OneCycleLROptions& o = options_;
-    if (epoch_ > o.total_steps) fail("OneCycleLR", {"stepped ", epoch_, " times, total_steps is ", o.total_steps});
-    const double start = o.max_lr / o.div_factor, least = start / o.final_div_factor, m = o.base_momentum, M = o.max_momentum;
-    const double up = o.pct_start * double(o.total_steps) - 1, last = double(o.total_steps) - 1;
-    const Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
-    const Phase two[] = {three[0], {last, o.max_lr, least, m, M}};
-    const Phase* phase = o.three_phase ? three : two;
-    // A loop of total_steps ends with a step of the schedule: the rate stays where it is, for nothing to use.
-    const double step = epoch_ < o.total_steps ? double(epoch_) : last;
-    double begin = 0;
-    for (; step > phase->end && phase->end < last; ++phase) begin = phase->end;
-    const double part = phase->end > begin ? (step - begin) / (phase->end - begin) : 1;
-    optimizer_.set_lr(between(phase->lr_from, phase->lr_to, part));
-    if (o.cycle_momentum) optimizer_.set_momentum(between(phase->momentum_from, phase->momentum_to, part));
-  }
+  void apply() override;
 
   double between(double from, double to, double part) const {
     if (options_.anneal_strategy == AnnealStrategy::linear) return from + (to - from) * part;
@@ -321,3 +256,7 @@ class OneCycleLR : public LRScheduler {
 };
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "schedules.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Stochastic gradient descent, with momentum.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "grouped.hpp"
 
 namespace tern::inline TERN_BUILD::optim {
@@ -18,7 +15,7 @@ struct SGDOptions {
 
 /// g ← g + weight_decay p;  b ← momentum b + (1 - dampening) g (at first b ← g);  p ← p - lr (nesterov ? g + momentum b : b).
 /// maximize starts from -g.
-class SGD : public Grouped<SGD, SGDOptions> {
+class TERN_API SGD : public Grouped<SGD, SGDOptions> {
  public:
   using Grouped::Grouped;
 
@@ -27,12 +24,7 @@ class SGD : public Grouped<SGD, SGDOptions> {
   friend Grouped;
   static constexpr const char* name = "SGD";
   static constexpr std::initializer_list<const char*> states{"momentum_buffer"};
-  static void check(const SGDOptions& o) {
-    detail::check(name, "momentum", o.momentum);
-    detail::check(name, "weight_decay", o.weight_decay);
-    if (o.nesterov && (o.momentum <= 0 || o.dampening != 0))
-      fail(name, {"nesterov needs momentum and no dampening, not momentum ", o.momentum, " and dampening ", o.dampening});
-  }
+  static void check(const SGDOptions& o);
 
   template <class D, class T>
   static void update(Optimizer& optimizer, Slot& slot) {
@@ -54,3 +46,7 @@ class SGD : public Grouped<SGD, SGDOptions> {
 TERN_RULE(SGD)
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "sgd.ipp"
+#endif

@@ -1,9 +1,6 @@
 // One parameter as an optimiser sees it, and the fused pass that a rule makes over it: the parameter, its gradient and what is
 // remembered of it are read and written once.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/update.hpp"
 #include "../device/capture.hpp"
 #include "../ops/support/overwrite.hpp"
@@ -36,22 +33,12 @@ struct Slot {
 namespace detail {
 
 /// The value as a state of its own.
-[[gnu::noinline, gnu::cold]] inline AnyTensor state_from(const Slot& slot, const AnyTensor& value) {
-  const AnyTensor state = slot.ops->zeros(slot.parameter);
-  slot.ops->overwrite(state, value);
-  return state;
-}
+TERN_API AnyTensor state_from(const Slot& slot, const AnyTensor& value);
 
-[[gnu::noinline, gnu::cold]] inline void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }
+TERN_API void add_state(Slot& slot, const AnyTensor& state);
 
 /// While a graph is captured or replayed: true if nothing but the step's numbers is wanted. Error in the first step.
-[[gnu::noinline, gnu::cold]] inline bool wants_numbers(const Slot& slot, std::size_t states) {
-  const bool is_new = size_of(slot.parameter.dtype()) == 2 &&
-                      (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
-  if (slot.state.size() < states || is_new)
-    fail("step", {"an optimiser makes what it remembers in its first step: run one before capturing"});
-  return tern::detail::capture->is_replay();
-}
+TERN_API bool wants_numbers(const Slot& slot, std::size_t states);
 
 /// x, or a copy of it, in the memory order of a parameter of its shape.
 template <class D, class T>
@@ -119,3 +106,7 @@ void update_by(Slot& slot, std::size_t states, const Direction& direction, const
 }
 
 }  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "slot.ipp"
+#endif

@@ -1,8 +1,5 @@
 // How much arithmetic was done, and how fast this machine could do it.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -52,23 +49,10 @@ TERN_CONTRACTED void multiply_add_chains(Index rounds, std::integer_sequence<int
 
 /// Fused multiply-adds of floats a second on all threads, in operations (two each): the peak that products are held against.
 /// Measured, in about 30 ms.
-[[gnu::noinline, gnu::cold]] inline double peak_flops() {
-  // Enough chains to hide the latency of four cycles at two instructions a cycle, few enough for 16 registers.
-  constexpr int chains = 12, lanes = expr::Packet<float>::size;
-  constexpr Index rounds = 1 << 15;
-  std::vector<double> best(std::size_t(num_threads()), 0);
-  // Each thread takes its own time, while the others are at it too: that one comes late to a busy machine does not count.
-  parallel_for(num_threads(), 1, [&](Index thread, Index) {
-    const double begin = now();
-    for (double start = begin; start - begin < 0.03; start = now()) {
-      detail::multiply_add_chains(rounds, std::make_integer_sequence<int, chains>{});
-      double& rate = best[std::size_t(thread)];
-      rate = std::max(rate, 2.0 * lanes * chains * double(rounds) / (now() - start));
-    }
-  });
-  double sum = 0;
-  for (const double rate : best) sum += rate;
-  return sum;
-}
+TERN_API double peak_flops();
 
 }  // namespace tern::profile
+
+#ifndef TERN_COMPILED
+#include "flops.ipp"
+#endif

@@ -1,9 +1,6 @@
 // How fast this machine is: products, pointwise work and copies, measured at a few sizes once and kept in the user's
 // cache folder.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -58,38 +55,11 @@ struct TimedEvent {
 
 /// Seconds of `times` runs of f: the device's, from before the first one's work until after the last one's, or the
 /// host's.
-[[gnu::noinline, gnu::cold]] inline double seconds_of(bool on_device, void (*run)(const void* f, int times),
-                                                      const void* f, int times) {
-  if (!on_device) {
-    const double start = now();
-    run(f, times);
-    return now() - start;
-  }
-  const cuda::Stream stream = cuda::detail::bind(cuda::current_device()).compute;
-  const TimedEvent begin, end;
-  TERN_CUDA(cuEventRecord, begin.event, stream);
-  run(f, times);
-  TERN_CUDA(cuEventRecord, end.event, stream);
-  TERN_CUDA(cuEventSynchronize, end.event);
-  float milliseconds = 0;
-  TERN_CUDA(cuEventElapsedTime, &milliseconds, begin.event, end.event);
-  return 1e-3 * double(milliseconds);
-}
+TERN_API double seconds_of(bool on_device, void (*run)(const void* f, int times), const void* f, int times);
 
 /// The same for one run, the least of several tries: at least four, and as many as fit into 50 ms. The first, which
 /// compiles kernels, does not count.
-[[gnu::noinline, gnu::cold]] inline double least_seconds(bool on_device, void (*run)(const void* f, int times),
-                                                         const void* f) {
-  run(f, 1);
-  const double start = now();
-  double least = seconds_of(on_device, run, f, 1);
-  const int times = least < 25e-6 ? 20 : least < 500e-6 ? int(500e-6 / least) : 1;
-  for (int tries = 0; tries < 4 || (tries < 50 && now() - start < 50e-3); ++tries) {
-    const double seconds = seconds_of(on_device, run, f, times) / times;
-    if (seconds < least) least = seconds;
-  }
-  return least > 1e-12 ? least : 1e-12;
-}
+TERN_API double least_seconds(bool on_device, void (*run)(const void* f, int times), const void* f);
 template <class F>
 double least_seconds(bool on_device, const F& f) {
   return least_seconds(
@@ -103,44 +73,12 @@ double least_seconds(bool on_device, const F& f) {
 
 enum Part : int { on_cpu = 1, on_cuda = 2, with_copies = 4 };
 
-[[gnu::noinline, gnu::cold]] inline Times time_matmul(Index m, Index n, Index k, int parts) {
-  const NoGradGuard off;
-  Times times;
-  const Tensor<Cpu> a = ones<Cpu>({m, k}), b = ones<Cpu>({k, n});
-  if (parts & on_cpu) times.cpu = least_seconds(false, [&] { tern::matmul(a, b); });
-  if (!(parts & (on_cuda | with_copies))) return times;
-  const int device = cuda::current_device();
-  const Tensor<Cuda> x = a.cuda(device), y = b.cuda(device);
-  if (parts & on_cuda) times.cuda = least_seconds(true, [&] { tern::matmul(x, y); });
-  if (parts & with_copies)
-    times.copied = least_seconds(true, [&] { tern::matmul(a.cuda(device), b.cuda(device)).cpu(); });
-  return times;
-}
+TERN_API Times time_matmul(Index m, Index n, Index k, int parts);
 
-[[gnu::noinline, gnu::cold]] inline Times time_sum(Index n, int parts) {
-  const NoGradGuard off;
-  Times times;
-  const Tensor<Cpu> a = ones<Cpu>({n}), b = ones<Cpu>({n});
-  if (parts & on_cpu) times.cpu = least_seconds(false, [&] { a + b; });
-  if (!(parts & (on_cuda | with_copies))) return times;
-  const int device = cuda::current_device();
-  const Tensor<Cuda> x = a.cuda(device), y = b.cuda(device);
-  if (parts & on_cuda) times.cuda = least_seconds(true, [&] { x + y; });
-  if (parts & with_copies) times.copied = least_seconds(true, [&] { (a.cuda(device) + b.cuda(device)).cpu(); });
-  return times;
-}
+TERN_API Times time_sum(Index n, int parts);
 
 /// Seconds of a copy of so many bytes.
-[[gnu::noinline, gnu::cold]] inline double time_copy(Index bytes, bool to_host, bool pinned) {
-  const int device = cuda::current_device();
-  const Tensor<Cpu, std::uint8_t> pageable = zeros<Cpu, std::uint8_t>({bytes}),
-                                  host = pinned ? pageable.pin_memory() : pageable;
-  const Tensor<Cuda, std::uint8_t> there = host.cuda(device);
-  if (to_host)
-    return pinned ? least_seconds(true, [&] { there.cpu_async().wait(); }) : least_seconds(true, [&] { there.cpu(); });
-  return pinned ? least_seconds(true, [&] { host.cuda_async(device).wait(); })
-                : least_seconds(true, [&] { host.cuda(device); });
-}
+TERN_API double time_copy(Index bytes, bool to_host, bool pinned);
 
 /// `seconds` at each size; x of a size: what the curve goes by. A size that took longer than a larger one was
 /// disturbed, and gets the larger one's.
@@ -161,129 +99,32 @@ Curve measured_curve(const Sizes& sizes, double longest, const X& x, const Secon
 
 
 /// Measures the CPU, and the GPU if there is one.
-[[gnu::noinline, gnu::cold]] inline void measure(Machine& machine, const Effort& effort = {}) {
-  const auto operations = [](double n) { return 2 * n * n * n; };
-  const auto itself = [](double n) { return n; };
-  const auto matmul = [](Index n, int part) { return measuring::time_matmul(n, n, n, part); };
-  machine.cpu_matmul = measuring::measured_curve(effort.matmul, effort.longest, operations,
-                                                 [&](Index n) { return matmul(n, measuring::on_cpu).cpu; });
-  machine.cpu_elementwise = measuring::measured_curve(effort.elementwise, effort.longest, itself, [](Index n) {
-    return measuring::time_sum(n, measuring::on_cpu).cpu;
-  });
-  if (!machine.why_not.empty()) return;
-  machine.cuda_matmul = measuring::measured_curve(effort.matmul, effort.longest, operations,
-                                                  [&](Index n) { return matmul(n, measuring::on_cuda).cuda; });
-  machine.cuda_elementwise = measuring::measured_curve(effort.elementwise, effort.longest, itself, [](Index n) {
-    return measuring::time_sum(n, measuring::on_cuda).cuda;
-  });
-  for (const bool to_host : {false, true})
-    for (const bool pinned : {false, true})
-      machine.copies[to_host][pinned] = measuring::measured_curve(
-          effort.copies, effort.longest, itself, [=](Index n) { return measuring::time_copy(n, to_host, pinned); });
-}
+TERN_API void measure(Machine& machine, const Effort& effort = {});
 
 
 namespace measuring {
 
 /// The CPU's name for itself.
-[[gnu::noinline, gnu::cold]] inline std::string cpu_name() {
-  std::string name = "CPU";
-  if (std::FILE* const file = std::fopen("/proc/cpuinfo", "r")) {
-    char line[256], text[192];
-    while (std::fgets(line, sizeof line, file))
-      if (std::sscanf(line, "model name : %191[^\n]", text) == 1) {
-        name = text;
-        break;
-      }
-    std::fclose(file);
-  }
-  return name;
-}
+TERN_API std::string cpu_name();
 
 /// All curves of a machine in the order of its file.
-[[gnu::noinline, gnu::cold]] inline std::vector<Curve*> curves_of(Machine& machine) {
-  std::vector<Curve*> curves{&machine.cpu_matmul, &machine.cpu_elementwise, &machine.cuda_matmul,
-                             &machine.cuda_elementwise};
-  for (auto& way : machine.copies)
-    for (Curve& curve : way) curves.push_back(&curve);
-  return curves;
-}
+TERN_API std::vector<Curve*> curves_of(Machine& machine);
 
 /// Each curve on a line: the number of its points, then sizes and seconds.
-[[gnu::noinline, gnu::cold]] inline std::string curves_text(Machine& machine) {
-  std::string out;
-  char number[64];
-  for (const Curve* const curve : curves_of(machine)) {
-    out += tern::text({Index(curve->points.size())});
-    for (const Curve::Point& point : curve->points) {
-      std::snprintf(number, sizeof number, " %.17g %.17g", point.size, point.seconds);
-      out += number;
-    }
-    out += "\n";
-  }
-  return out;
-}
+TERN_API std::string curves_text(Machine& machine);
 
 /// False where the text is not a machine's.
-[[gnu::noinline, gnu::cold]] inline bool read_curves(Machine& machine, const char* text) {
-  const auto number = [&text](double least) {
-    char* end = nullptr;
-    const double value = std::strtod(text, &end);
-    const bool is_one = end != text && value >= least && value < HUGE_VAL;
-    text = end;
-    return is_one ? value : -1;
-  };
-  for (Curve* const curve : curves_of(machine)) {
-    const double count = number(0);
-    if (!(count >= 0 && count <= 100)) return false;
-    curve->points.clear();
-    for (int i = 0; i < int(count); ++i) {
-      const double size = number(1), seconds = number(1e-12);
-      if (size < 0 || seconds < 0 || (i && size <= curve->points.back().size)) return false;
-      curve->points.push_back({size, seconds});
-    }
-  }
-  const bool complete = machine.why_not.empty() == !machine.cuda_matmul.points.empty();
-  return complete && !machine.cpu_matmul.points.empty() && std::string(text) == "\n";
-}
+TERN_API bool read_curves(Machine& machine, const char* text);
 
 }  // namespace measuring
 
 /// This machine's curves: measured if they never were on this processor, with as many threads, this card and driver, or
 /// if `remeasure`. They are kept in tern/ of the user's cache folder (XDG_CACHE_HOME, else ~/.cache); where there is
 /// none, the next call measures again.
-[[gnu::noinline, gnu::cold]] inline Machine machine(bool remeasure = false, const Effort& effort = {}, Here here = {}) {
-  const Site user(here);
-  Machine machine;
-  machine.cpu = tern::text({measuring::cpu_name(), ", ", num_threads(), num_threads() == 1 ? " thread, " : " threads, ",
-                            build_info().instruction_set});
-  machine.why_not = cuda::why_not();
-  std::string key = tern::text({"tern placement 1\n", machine.cpu, "\n"});
-  if (machine.why_not.empty()) {
-    const cuda::DeviceInfo device = cuda::device_info(cuda::current_device());
-    machine.cuda = device.name;
-    key += tern::text({device.name, ", driver for CUDA ", device.driver_version, "\n"});
-  }
-  std::string folder;
-  if (const char* const cache = std::getenv("XDG_CACHE_HOME"))
-    folder = cache;
-  else if (const char* const home = std::getenv("HOME"))
-    folder = std::string(home) + "/.cache";
-  char name[40];
-  std::snprintf(name, sizeof name, "/tern/placement-%016llx",
-                static_cast<unsigned long long>(cuda::detail::hash_text(key)));
-  const std::string path = folder + name;
-  if (!remeasure && !folder.empty()) {
-    const std::string kept = cuda::detail::read_file(path);
-    if (kept.starts_with(key) && measuring::read_curves(machine, kept.c_str() + key.size())) return machine;
-  }
-  measure(machine, effort);
-  if (!folder.empty()) try {
-      io::make_folders(folder + "/tern");
-      io::write_file_atomically(path, key + measuring::curves_text(machine));
-    } catch (const Error&) {  // without a place to keep them they are measured again
-    }
-  return machine;
-}
+TERN_API Machine machine(bool remeasure = false, const Effort& effort = {}, Here here = {});
 
 }  // namespace tern::profile
+
+#ifndef TERN_COMPILED
+#include "machine.ipp"
+#endif

@@ -1,8 +1,5 @@
 // The ledger's page as a file for chrome://tracing and ui.perfetto.dev: kernels, copies and waits on one time line.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../io/file.hpp"
 #include "ledger.hpp"
 
@@ -11,61 +8,13 @@ namespace tern::inline TERN_BUILD::ledger {
 /// The page in the Trace Event Format (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): a
 /// process for the host, whose threads wait, and one for each device, whose streams compute and copy. Times in
 /// microseconds. Waits for the devices.
-[[gnu::noinline, gnu::cold]] inline std::string trace() {
-  const auto page = cuda::detail::timeline().read();
-  std::string out =
-      "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, "
-      "\"args\": {\"name\": \"host\"}}";
-  char row[256];
-  int devices = 0;
-  std::vector<double> ends(2 * std::size_t(cuda::device_count()));  // of what came last on each stream
-  for (const auto& entry : page.entries) {
-    for (; devices <= entry.ordinal; ++devices) {
-      constexpr const char* lanes[] = {"compute", "copies beside it"};
-      std::snprintf(row, sizeof row,
-                    ",\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": %d, \"args\": {\"name\": \"cuda:%d\"}}",
-                    devices + 1, devices);
-      out += row;
-      for (int lane = 0; lane < 2; ++lane) {
-        std::snprintf(
-            row, sizeof row,
-            ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"args\": {\"name\": \"%s\"}}",
-            devices + 1, lane, lanes[lane]);
-        out += row;
-      }
-    }
-    const bool wait = entry.work == Work::wait,
-               beside = !wait && entry.stream == cuda::detail::bind(entry.ordinal).copy;
-    // What follows at once on a stream may begin some ns too early by the driver's floats; viewers take that for
-    // nesting.
-    double start = entry.start, end = entry.start + entry.seconds;
-    if (!wait) {
-      double& last = ends[2 * std::size_t(entry.ordinal) + beside];
-      if (start < last && start > last - 1e-7) start = last;
-      if (end < start) end = start;
-      last = end;
-    }
-    (out += ",\n{\"name\": ") += io::json_quoted(entry.name);
-    std::snprintf(
-        row, sizeof row,
-        ", \"cat\": \"%s\", \"ph\": \"X\", \"ts\": %.3f, \"dur\": %.3f, \"pid\": %d, \"tid\": %d, \"args\": {",
-        detail::name_of(entry.work), 1e6 * start, 1e6 * (end - start), wait ? 0 : entry.ordinal + 1,
-        wait ? entry.thread : int(beside));
-    out += row;
-    if (entry.bytes) {
-      std::snprintf(row, sizeof row, "\"bytes\": %llu, \"GB/s\": %.3f, \"pinned\": %s, ",
-                    (unsigned long long)entry.bytes, entry.seconds > 0 ? 1e-9 * double(entry.bytes) / entry.seconds : 0,
-                    entry.pinned ? "true" : "false");
-      out += row;
-    }
-    ((out += "\"line\": ") += io::json_quoted(detail::name_of(entry.site))) += "}}";
-  }
-  return out += "\n]}\n";
-}
+TERN_API std::string trace();
 
 /// Writes trace() to a file.
-[[gnu::noinline, gnu::cold]] inline void write_trace(const std::string& path) {
-  io::write_file_atomically(path, trace());
-}
+TERN_API void write_trace(const std::string& path);
 
 }  // namespace tern::ledger
+
+#ifndef TERN_COMPILED
+#include "trace.ipp"
+#endif

@@ -1,8 +1,5 @@
 // AnyTensor: a tensor whose device and element type are known at run time only, for containers of mixed tensors.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +12,7 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// A dense copy in host memory of elements that the host can read.
-[[gnu::noinline]] inline TensorImpl* copy_on_host(const TensorImpl* x) {
-  TensorImpl* const y = new_impl(x->dtype, x->shape_ref());
-  backend::run<Cpu>(backend::Copy{*y, *x});
-  return y;
-}
+TERN_API TensorImpl* copy_on_host(const TensorImpl* x);
 
 /// A dense copy in host memory of elements on a device.
 template <Device D>
@@ -50,7 +43,7 @@ inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>()};
 }  // namespace detail
 
 /// A shared handle, like Tensor; the same elements.
-class AnyTensor {
+class TERN_API AnyTensor {
   TensorImpl* impl_ = nullptr;
   const detail::DeviceTag* device_ = nullptr;
 
@@ -86,12 +79,7 @@ class AnyTensor {
   }
 
   /// The same elements off the tape.
-  AnyTensor detach() const {
-    AnyTensor x;
-    x.impl_ = detail::new_detached(&checked("detach"));
-    x.device_ = device_;
-    return x;
-  }
+  AnyTensor detach() const;
 
   /// True if this is a Tensor<D, T>.
   template <Device D, Element T = float>
@@ -107,10 +95,7 @@ class AnyTensor {
   }
 
  private:
-  [[noreturn, gnu::noinline, gnu::cold]] void refuse(const char* device, DType dtype) const {
-    fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
-                impl_ ? name_of(impl_->dtype) : "", ", not ", device, ", ", name_of(dtype)});
-  }
+  [[noreturn]] void refuse(const char* device, DType dtype) const;
   const TensorImpl& checked(const char* op) const {
     if (!impl_) fail(op, {"a tensor is undefined"});
     return *impl_;
@@ -128,9 +113,11 @@ using StateDict = std::vector<NamedTensor>;
 
 namespace detail {
 /// Appends an entry whose name is put together from pieces.
-[[gnu::noinline, gnu::cold]] inline void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor) {
-  dict.push_back({text(name), tensor});
-}
+TERN_API void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor);
 }  // namespace detail
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "any_tensor.ipp"
+#endif

@@ -1,8 +1,5 @@
 // New tensors with given elements.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <initializer_list>
 #include <vector>
 

@@ -1,8 +1,5 @@
 // The untyped core of a tensor: one block of memory with its shape, reference counts and place on the tape.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <atomic>
 #include <new>
 
@@ -57,81 +54,21 @@ struct alignas(64) TensorImpl : Array {
 namespace detail {
 
 /// Set by InferenceMode: what this thread makes can never be saved for a backward pass.
-inline constinit thread_local bool inference_mode = false;
+extern TERN_API constinit thread_local bool inference_mode;
 
 /// A header with nothing but the fields of ownership set.
-inline TensorImpl* new_header(int size_class) {
-  auto* p = static_cast<TensorImpl*>(memory::allocate(size_class));
-  new (&p->refs) RefCount;
-  new (&p->block) RefCount;
-  p->version = 0;
-  p->owner = p;
-  p->base = nullptr;
-  p->node = nullptr;
-  p->storage = nullptr;
-  p->deleter = nullptr;
-  p->header_class = std::uint8_t(size_class);
-  p->inference = inference_mode;
-  p->pinned = false;
-  p->ordinal = 0;
-  return p;
-}
+TERN_API TensorImpl* new_header(int size_class);
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_shape(ShapeRef shape, DType dtype) {
-  for (int i = 0; i < shape.n; ++i)
-    if (shape.d[i] < 0) fail("empty", {"negative size in ", shape});
-  fail("empty", {"out of memory: ", shape, " of ", name_of(dtype), " does not fit in memory"});
-}
+[[noreturn]] TERN_API void refuse_shape(ShapeRef shape, DType dtype);
 
 /// The product of the sizes. Error on a negative size, or on more bytes than there can be.
-inline Index checked_numel(ShapeRef shape, DType dtype) {
-  Index numel = 1;
-  bool wrong = false;
-  for (int i = 0; i < shape.n; ++i)
-    wrong = wrong || shape.d[i] < 0 || __builtin_mul_overflow(numel, shape.d[i], &numel);
-  if (wrong || numel > (Index(1) << 41) / size_of(dtype)) [[unlikely]] refuse_shape(shape, dtype);
-  return numel;
-}
+TERN_API Index checked_numel(ShapeRef shape, DType dtype);
 
 /// A new dense tensor in host memory, elements not initialised, strides row-major.
-[[gnu::noinline]] inline TensorImpl* new_impl(DType dtype, ShapeRef shape) {
-  const Index numel = checked_numel(shape, dtype);
-  const std::size_t bytes = std::size_t(numel) * std::size_t(size_of(dtype));
-  TensorImpl* p;
-  if (bytes <= inline_bytes) {
-    p = new_header(memory::class_of(sizeof(TensorImpl) + bytes));
-    p->data = reinterpret_cast<char*>(p) + sizeof(TensorImpl);
-  } else {
-    const int storage_class = memory::class_of(bytes);
-    void* storage = memory::allocate(storage_class);
-    p = new_header(memory::class_of(sizeof(TensorImpl)));
-    p->storage = storage;
-    p->storage_class = std::uint8_t(storage_class);
-    p->data = static_cast<char*>(storage);
-  }
-  p->dtype = dtype;
-  p->numel = numel;
-  p->ndim = std::uint8_t(shape.n);
-  for (int i = 0; i < shape.n; ++i) p->dims[i] = shape.d[i];
-  set_contiguous_strides(*p);
-  return p;
-}
+TERN_API TensorImpl* new_impl(DType dtype, ShapeRef shape);
 
 /// A tensor over memory that is not the library's; deleter(storage, context) runs with its last owner.
-[[gnu::noinline]] inline TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context) {
-  const Index numel = checked_numel(shape, dtype);
-  TensorImpl* p = new_header(memory::class_of(sizeof(TensorImpl)));
-  p->dtype = dtype;
-  p->numel = numel;
-  p->ndim = std::uint8_t(shape.n);
-  for (int i = 0; i < shape.n; ++i) p->dims[i] = shape.d[i];
-  set_contiguous_strides(*p);
-  p->data = static_cast<char*>(data);
-  p->storage = data;
-  p->deleter = deleter;
-  p->deleter_context = context;
-  return p;
-}
+TERN_API TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context);
 
 inline void retain(TensorImpl* p) {
   if (p) p->refs.increase();
@@ -139,46 +76,15 @@ inline void retain(TensorImpl* p) {
 
 void release(TensorImpl* p);
 
-[[gnu::noinline]] inline void destroy(TensorImpl* p) {
-  if (p->node) release_node(p->node);
-  if (p->base) release(p->base);
-  TensorImpl* const owner = p->owner;
-  if (owner != p) memory::deallocate(p, p->header_class);
-  if (!owner->block.decrease()) return;
-  if (owner->deleter) owner->deleter(owner->storage, owner->deleter_context);
-  else if (owner->storage) memory::deallocate(owner->storage, owner->storage_class);
-  memory::deallocate(owner, owner->header_class);
-}
+TERN_API void destroy(TensorImpl* p);
 
-[[gnu::noinline]] inline void release(TensorImpl* p) {
-  if (p && p->refs.decrease()) destroy(p);
-}
+TERN_API void release(TensorImpl* p);
 
 /// A header over a's elements, off the tape; the caller sets sizes and strides.
-inline TensorImpl* new_alias(const TensorImpl* a) {
-  TensorImpl* p = new_header(memory::class_of(sizeof(TensorImpl)));
-  p->data = a->data;
-  p->numel = a->numel;
-  p->dtype = a->dtype;
-  p->ordinal = a->ordinal;
-  p->owner = a->owner;
-  p->inference = a->inference;
-  p->pinned = a->pinned;
-  a->owner->block.increase();
-  return p;
-}
+TERN_API TensorImpl* new_alias(const TensorImpl* a);
 
 /// The same elements with the same sizes and strides, off the tape; the version counter is shared.
-[[gnu::noinline]] inline TensorImpl* new_detached(const TensorImpl* a) {
-  TensorImpl* p = new_alias(a);
-  p->ndim = a->ndim;
-  p->contiguous = a->contiguous;
-  for (int i = 0; i < a->ndim; ++i) {
-    p->dims[i] = a->dims[i];
-    p->strides[i] = a->strides[i];
-  }
-  return p;
-}
+TERN_API TensorImpl* new_detached(const TensorImpl* a);
 
 /// Notes that p's elements were written.
 inline void bump_version(TensorImpl* p) { ++p->owner->version; }
@@ -207,14 +113,14 @@ struct Owned {
 };
 
 /// A dense copy in row-major order, off the tape.
-[[gnu::noinline]] inline TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {
-  Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
-  device.copy(*y.impl, *x);
-  return y.take();
-}
+TERN_API TensorImpl* copied(const DeviceOps& device, const TensorImpl* x);
 
 /// Nobody else can see these elements.
 inline bool sole_owner(const TensorImpl* p) { return p->owner == p && p->refs.unique() && p->block.unique(); }
 
 }  // namespace detail
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "impl.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Positions in a tensor, and what x.index({...}) accepts.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../device/device.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -27,16 +24,11 @@ inline constexpr EllipsisType Ellipsis{};
 namespace detail {
 
 /// The element's position relative to the first. Error unless index names every dimension and lies inside.
-[[gnu::noinline]] inline Index element_offset(const Array& a, const Shape& index) {
-  if (index.n != a.ndim) fail("element", {"index ", index, " does not name every dimension of ", a.shape_ref()});
-  Index offset = 0;
-  for (int i = 0; i < index.n; ++i) {
-    const Index at = index.d[i] < 0 ? index.d[i] + a.dims[i] : index.d[i];
-    if (at < 0 || at >= a.dims[i]) fail("element", {"index ", index, " is outside ", a.shape_ref()});
-    offset += at * a.strides[i];
-  }
-  return offset;
-}
+TERN_API Index element_offset(const Array& a, const Shape& index);
 
 }  // namespace detail
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "index.ipp"
+#endif

@@ -1,8 +1,5 @@
 // New tensors, and elementwise kernels applied to tensors.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/copy.hpp"
 #include "../backend/map.hpp"
 #include "allocate.hpp"
@@ -19,30 +16,10 @@ template <Device D>
 inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
 
 /// A new dense tensor in the memory order of another of its shape, if that is dense.
-inline TensorImpl* take_order(TensorImpl* out, const Array& like) {
-  if (!like.contiguous && is_dense(like)) {
-    for (int i = 0; i < like.ndim; ++i) out->strides[i] = like.strides[i];
-    out->contiguous = false;
-  }
-  return out;
-}
+TERN_API TensorImpl* take_order(TensorImpl* out, const Array& like);
 
 /// The inputs broadcast, in the memory order of the first that has the result's shape. Error naming op if one is undefined.
-[[gnu::noinline]] inline TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n,
-                                                    Allocate allocate) {
-  bool same = true;
-  for (int k = 0; k < n; ++k) {
-    if (!in[k]) [[unlikely]] fail(op, {"a tensor is undefined"});
-    same = same && same_shape(*in[0], *in[k]);
-  }
-  if (same) return take_order(allocate(dtype, in[0]->shape_ref(), in[0]->ordinal), *in[0]);
-  Shape shape = in[0]->shape();
-  for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
-  TensorImpl* const out = allocate(dtype, shape, in[0]->ordinal);
-  for (int k = 0; k < n; ++k)
-    if (same_shape(*in[k], *out)) return take_order(out, *in[k]);
-  return out;
-}
+TERN_API TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n, Allocate allocate);
 
 /// A new tensor of element type Out: f at each element of the inputs, broadcast. Off the tape.
 template <class Out, class F, class D, class... T>
@@ -54,13 +31,7 @@ Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
 }
 
 /// Error unless the inputs broadcast to target's shape.
-[[gnu::noinline, gnu::cold]] inline void check_target(const char* op, const Array& target, const Array* const* in,
-                                                      int n) {
-  Shape shape = target.shape();
-  for (int k = 0; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
-  if (!(shape == target.shape()))
-    fail(op, {"a result of shape ", shape, " cannot be written into a tensor of shape ", target.shape_ref()});
-}
+TERN_API void check_target(const char* op, const Array& target, const Array* const* in, int n);
 
 /// f at each element of the inputs, written into target, whose shape they must broadcast to.
 template <class F, class D, class Out, class... T>
@@ -127,3 +98,7 @@ Tensor<D, T> ones_like(const Tensor<D, T>& x) {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "map.ipp"
+#endif

@@ -1,9 +1,6 @@
 // The list of Tensor's methods that are ops: `x.name(args)` is `name(x, args)`. The op itself, with its documentation, stands in
 // ops/; a method is compiled only where it is used. Over 400 lines, because the class needs the whole list in one place.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <initializer_list>
 #include <optional>
 #include <vector>

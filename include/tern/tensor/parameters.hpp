@@ -1,8 +1,5 @@
 // The parameters of a network as an optimiser takes them.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "any_tensor.hpp"
 
 namespace tern::inline TERN_BUILD {

@@ -1,9 +1,6 @@
 // Pending<Tensor<D>>: a tensor that is still being copied to where it is going. A copy under way races with whoever frees or overwrites
 // its source, or reads its result too early; here the type holds the source and hands the result out only by wait().
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -18,7 +15,7 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// A copy between host and device under way.
-struct CopyInFlight {
+struct TERN_API CopyInFlight {
   TensorImpl* host = nullptr;    // pinned, held
   TensorImpl* device = nullptr;  // held
   std::unique_ptr<AsyncCopy> copy;
@@ -26,11 +23,7 @@ struct CopyInFlight {
   CopyInFlight() {}
   CopyInFlight(const CopyInFlight&) = delete;
   CopyInFlight& operator=(const CopyInFlight&) = delete;
-  [[gnu::noinline, gnu::cold]] ~CopyInFlight() {
-    copy.reset();  // what the device does later, the releases too, comes after the copy
-    release(host);
-    release(device);
-  }
+  ~CopyInFlight();
 };
 
 }  // namespace detail
@@ -116,3 +109,7 @@ template <AsyncDevice D>
 
 }  // namespace detail
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "pending.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Tensors in pinned host memory.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../device/async_copy.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"
@@ -23,6 +20,10 @@ template <AsyncDevice D>
 inline PinnedMemory& pinned_memory(const TensorImpl* p) { return *static_cast<PinnedMemory*>(p->owner->deleter_context); }
 
 /// Waits until no copy reads or writes p's elements any more.
-[[gnu::noinline, gnu::cold]] inline void finish_copies(const TensorImpl* p) { pinned_memory(p).wait_idle(); }
+TERN_API void finish_copies(const TensorImpl* p);
 
 }  // namespace tern::detail
+
+#ifndef TERN_COMPILED
+#include "pinned.ipp"
+#endif

@@ -1,9 +1,6 @@
 // Tensors as text, in PyTorch's layout: aligned columns, four digits, scientific where the numbers ask for it,
 // summarised beyond 1000 elements; then the type and the shape.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cmath>
 #include <iosfwd>
 #include <string>
@@ -15,19 +12,13 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Text of the elements of an array in host memory.
-class ArrayText {
+class TERN_API ArrayText {
  public:
   static constexpr Index threshold = 1000, edge = 3;   // more elements than this: only so many at each edge
   static constexpr int precision = 4;
   static constexpr std::size_t line_width = 80;
 
-  explicit ArrayText(const Array& a) : a_(a), summarised_(a.numel > threshold) {
-    if (is_floating()) choose_format();
-    visit(0, 0, [&](Index offset) {
-      const std::size_t size = sets_format(offset) ? bare(offset).size() : 0;
-      if (size > width_) width_ = size;
-    });
-  }
+  explicit ArrayText(const Array& a);
 
   /// Nested brackets; lines after the first begin with so many spaces.
   std::string text(std::size_t indent) const {
@@ -39,14 +30,7 @@ class ArrayText {
  private:
   bool is_floating() const { return a_.dtype <= DType::float16; }
 
-  double number(Index offset) const {
-    switch (a_.dtype) {
-      case DType::float32: return double(a_.as<float>()[offset]);
-      case DType::float64: return a_.as<double>()[offset];
-      case DType::bfloat16: return double(float(a_.as<bfloat16>()[offset]));
-      default: return double(float(a_.as<half>()[offset]));
-    }
-  }
+  double number(Index offset) const;
 
   /// Zeros, infinities and NaN take the format that the other numbers ask for.
   bool sets_format(Index offset) const {
@@ -54,35 +38,10 @@ class ArrayText {
   }
 
   /// Whether all numbers are whole, and whether their range asks for exponents.
-  void choose_format() {
-    double least = INFINITY, most = 0;
-    visit(0, 0, [&](Index offset) {
-      if (!sets_format(offset)) return;
-      const double value = number(offset), magnitude = std::fabs(value);
-      whole_ = whole_ && value == std::ceil(value);
-      if (magnitude < least) least = magnitude;
-      if (magnitude > most) most = magnitude;
-    });
-    scientific_ = most > 0 && (most / least > 1000 || most > 1e8 || least < 1e-4);
-  }
+  void choose_format();
 
   /// The element without padding.
-  std::string bare(Index offset) const {
-    switch (a_.dtype) {
-      case DType::int64: return std::to_string(a_.as<std::int64_t>()[offset]);
-      case DType::int32: return std::to_string(a_.as<std::int32_t>()[offset]);
-      case DType::uint8: return std::to_string(a_.as<std::uint8_t>()[offset]);
-      case DType::boolean: return a_.as<bool>()[offset] ? "True" : "False";
-      default: break;
-    }
-    const double value = number(offset);
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    char buffer[400];  // the largest double has 309 digits
-    const int digits = whole_ && !scientific_ ? 0 : precision;
-    std::snprintf(buffer, sizeof buffer, scientific_ ? "%.*e" : "%.*f", digits, value);
-    return digits ? buffer : std::string(buffer) + '.';
-  }
+  std::string bare(Index offset) const;
 
   std::string padded(Index offset) const {
     const std::string number_text = bare(offset);
@@ -112,30 +71,9 @@ class ArrayText {
     });
   }
 
-  std::string block(int dim, Index offset, std::size_t indent) const {
-    const int inner = a_.ndim - 1 - dim;
-    if (inner == 0) return row(offset, indent);
-    const std::string separator = "," + std::string(std::size_t(inner), '\n') + std::string(indent + 1, ' ');
-    std::string out = "[";
-    for_shown(dim, [&](Index i, bool shown) {
-      if (out.size() > 1) out += separator;
-      out += shown ? block(dim + 1, offset + i * a_.strides[dim], indent + 1) : "...";
-    });
-    return out + "]";
-  }
+  std::string block(int dim, Index offset, std::size_t indent) const;
 
-  std::string row(Index offset, std::size_t indent) const {
-    const int dim = a_.ndim - 1;
-    const std::size_t fit = indent < line_width ? (line_width - indent) / (width_ + 2) : 0, in_line = fit ? fit : 1;
-    std::string out = "[";
-    std::size_t count = 0;
-    for_shown(dim, [&](Index i, bool shown) {
-      if (count) out += count % in_line ? ", " : ",\n" + std::string(indent + 1, ' ');
-      out += shown ? padded(offset + i * a_.strides[dim]) : " ...";
-      ++count;
-    });
-    return out + "]";
-  }
+  std::string row(Index offset, std::size_t indent) const;
 
   const Array& a_;
   bool summarised_, whole_ = true, scientific_ = false;
@@ -143,18 +81,7 @@ class ArrayText {
 };
 
 /// tensor(elements, type[shape]).
-[[gnu::noinline]] inline std::string tensor_text(const Array& a, const std::string& type, bool requires_grad) {
-  const std::string prefix = "tensor(";
-  std::string out = prefix + ArrayText(a).text(prefix.size());
-  const std::string suffixes[] = {type + text({a.shape_ref()}), requires_grad ? "requires_grad=True" : ""};
-  for (const std::string& suffix : suffixes) {
-    if (suffix.empty()) continue;
-    const std::size_t line = out.size() - (out.rfind('\n') + 1);   // rfind gives -1 where there is no line before
-    out += line + suffix.size() + 3 > ArrayText::line_width ? ",\n" + std::string(prefix.size(), ' ') : ", ";
-    out += suffix;
-  }
-  return out + ")";
-}
+TERN_API std::string tensor_text(const Array& a, const std::string& type, bool requires_grad);
 
 }  // namespace detail
 
@@ -175,3 +102,7 @@ std::ostream& operator<<(std::ostream& out, const Tensor<D, T>& x) {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "print.ipp"
+#endif

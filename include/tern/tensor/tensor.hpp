@@ -1,9 +1,6 @@
 // Tensor<D, T>: a one-pointer handle whose type says where its elements live. This file states the interface; what an op
 // computes stands with the op, what a gradient is with the tape.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../backend/devices.hpp"
 #include "../core/here.hpp"
 #include "../device/cuda/traits.hpp"

@@ -1,8 +1,5 @@
 // Choosing a device at run time, once, in main.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <string>
 
 #include "../device/cuda/traits.hpp"
@@ -11,14 +8,7 @@ namespace tern::inline TERN_BUILD {
 
 namespace detail {
 /// The number of the CUDA device called "cuda" or "cuda:1". Error if that is no name of a device, or CUDA cannot be used.
-[[gnu::noinline, gnu::cold]] inline int cuda_ordinal(const std::string& name) {
-  char* end = nullptr;
-  const long ordinal = name.starts_with("cuda:") ? std::strtol(name.c_str() + 5, &end, 10) : 0;
-  if (name != "cuda" && (!end || end == name.c_str() + 5 || *end || ordinal < 0 || ordinal > 255))
-    fail("with_device", {"there is no device '", name, "'; there are cpu, cuda, cuda:1, … and auto"});
-  if (!cuda::is_available()) fail("with_device", {"'", name, "' was asked for, but ", cuda::why_not()});
-  return int(ordinal);
-}
+TERN_API int cuda_ordinal(const std::string& name);
 }  // namespace detail
 
 /// Calls f(D{}) for the device that name says: "cpu", "cuda", "cuda:1" …, or "auto" for a GPU where there is one. Everything that f
@@ -32,3 +22,7 @@ auto with_device(const std::string& name, F&& f) {
 }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "with_device.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Sums of rows.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../core/error.hpp"
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"

@@ -1,8 +1,5 @@
 // The position of the largest or smallest element along a dimension.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../core/config.hpp"
 #include "../../core/parallel.hpp"
 #include "../../device/device.hpp"

@@ -2,9 +2,6 @@
 // one has a larger score, and the gradient makes the weights anew instead of reading them (Dao, Fu, Ermon, Rudra, Ré:
 // "FlashAttention: fast and memory-efficient exact attention with IO-awareness", 2022).
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../attention.hpp"
 #include "matmul/matmul.hpp"
 #include "loops/copy.hpp"

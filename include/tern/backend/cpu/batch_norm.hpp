@@ -1,8 +1,5 @@
 // Batch normalisation. Statistics and sums are made of chunks of rows, each in one sweep over it.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../batch_norm.hpp"
 #include "loops/channels.hpp"
 #include "loops/scratch.hpp"

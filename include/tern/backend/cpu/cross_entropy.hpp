@@ -1,8 +1,5 @@
 // Cross entropy: log-softmax and the choice of the target's element in one kernel.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../cross_entropy.hpp"
 #include "../../core/element_error.hpp"
 #include "softmax.hpp"

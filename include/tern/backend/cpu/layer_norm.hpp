@@ -1,8 +1,5 @@
 // Layer normalisation, a row at a time while it is in the cache.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../layer_norm.hpp"
 #include "loops/strip.hpp"
 

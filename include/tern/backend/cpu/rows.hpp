@@ -1,8 +1,5 @@
 // Rows chosen by number. Threads share out the rows that are written, so that each is written by one, in order.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../core/element_error.hpp"
 #include "../../core/loop_nest.hpp"
 #include "../rows.hpp"
@@ -14,32 +11,16 @@ namespace backend {
 namespace cpu_kernels {
 
 /// Where the rows of an array begin, in bytes.
-class RowOffsets {
+class TERN_API RowOffsets {
  public:
-  RowOffsets(const Rows& rows, int bytes) : loops_(1) {
-    for (int i = 0; i < rows.lead; ++i) {
-      const Index stride = rows.array.strides[i] * bytes;
-      loops_.append(rows.array.dims[i], &stride);
-    }
-    loops_.deepen(1);
-  }
+  RowOffsets(const Rows& rows, int bytes);
   Index operator()(Index row) const { return loops_.offset(row, 0); }
 
  private:
   LoopNest loops_;
 };
 
-inline Array row_of(const Rows& rows) {
-  Array row = rows.array;
-  row.ndim = std::uint8_t(row.ndim - rows.lead);
-  row.numel = 1;
-  for (int i = 0; i < row.ndim; ++i) {
-    row.dims[i] = row.dims[i + rows.lead];
-    row.strides[i] = row.strides[i + rows.lead];
-    row.numel *= row.dims[i];
-  }
-  return row;
-}
+TERN_API Array row_of(const Rows& rows);
 
 /// How rows of one array are walked along with rows of another.
 struct RowWalk {
@@ -95,24 +76,7 @@ void for_moves(const RowMoves& moves, Index row_bytes, const F& f) {
 }
 
 /// to[i] += step index[row, i] for a row of the result.
-inline void add_index(const char* op, Index* to, Index length, const Array& out, Index row, const RowIndex& term) {
-  const Index* from = term.index->as<Index>();
-  Index stride = 0;
-  for (int i = out.ndim - 1; i >= 0; --i) {
-    const Index step = broadcast_stride(*term.index, i, out.ndim);
-    if (i == out.ndim - 1) {
-      stride = step;
-    } else {
-      from += row % out.dims[i] * step;
-      row /= out.dims[i];
-    }
-  }
-  for (Index i = 0; i < length; ++i) {
-    const Index at = from[i * stride], wrapped = at < 0 && term.from_end ? at + term.size : at;
-    if (wrapped < 0 || wrapped >= term.size) refuse_element(op, BadElement::index, at, term.size);
-    to[i] += wrapped * term.step;
-  }
-}
+TERN_API void add_index(const char* op, Index* to, Index length, const Array& out, Index row, const RowIndex& term);
 
 template <int bytes>
 void copy_run(char* to, Index to_step, const char* from, Index from_step, Index n) {
@@ -136,28 +100,9 @@ void copy_rows_of(const CopyRows& op) {
 
 }  // namespace cpu_kernels
 
-[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const RowNumbers& op) {
-  const Array& out = op.out;
-  if (out.numel == 0) return;
-  const Index length = out.ndim ? out.dims[out.ndim - 1] : 1, rows = out.numel / length;
-  parallel_for(rows, 16384 / length + 1, [&](Index first, Index last) {
-    for (Index row = first; row < last; ++row) {
-      Index* const to = out.as<Index>() + row * length;
-      for (Index i = 0; i < length; ++i) to[i] = 0;
-      for (int k = 0; k < op.count; ++k) cpu_kernels::add_index(op.op, to, length, out, row, op.indices[k]);
-    }
-  });
-}
+TERN_API void kernel(On<Cpu>, Types<>, const RowNumbers& op);
 
-[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const CopyRows& op) {
-  if (op.moves.count == 0 || op.out.array.numel == 0) return;
-  switch (size_of(op.out.array.dtype)) {
-    case 1: return cpu_kernels::copy_rows_of<1>(op);
-    case 2: return cpu_kernels::copy_rows_of<2>(op);
-    case 4: return cpu_kernels::copy_rows_of<4>(op);
-    default: return cpu_kernels::copy_rows_of<8>(op);
-  }
-}
+TERN_API void kernel(On<Cpu>, Types<>, const CopyRows& op);
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const AddRows& op) {
@@ -176,17 +121,13 @@ void kernel(On<Cpu>, Types<T>, const AddRows& op) {
   });
 }
 
-[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const CountTrue& op) {
-  Index count = 0;
-  for (Index i = 0; i < op.mask.numel; ++i) count += op.mask.as<bool>()[i];
-  op.count = count;
-}
+TERN_API void kernel(On<Cpu>, Types<>, const CountTrue& op);
 
-[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const TruePositions& op) {
-  Index* to = op.out.as<Index>();
-  for (Index i = 0; i < op.mask.numel; ++i)
-    if (op.mask.as<bool>()[i]) *to++ = i;
-}
+TERN_API void kernel(On<Cpu>, Types<>, const TruePositions& op);
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_NO_KERNELS
+#include "rows.ipp"
+#endif

@@ -1,9 +1,6 @@
 // Recurrences along a dimension: one after the other, for up to 64 neighbours at a time; running sums of rows a packet
 // at a time. Sums of floating-point numbers are made in double.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../scan.hpp"
 #include "../../core/rows_along.hpp"
 #include "loops/map.hpp"

@@ -1,9 +1,6 @@
 // Softmax in three passes over a row that stays in the cache: the largest, the sum of exponentials, the result. The
 // next row is fetched meanwhile.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../softmax.hpp"
 #include "loops/strip.hpp"
 

@@ -2,9 +2,6 @@
 // few by comparison, many by their digits (radix sort, least significant first). The first k of many are selected
 // before.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <algorithm>
 #include <bit>
 

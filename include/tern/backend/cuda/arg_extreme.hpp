@@ -1,8 +1,5 @@
 // The position of the largest or smallest element along a dimension.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../core/loop_nest.hpp"
 #include "../reduce.hpp"
 #include "codegen/row_blocks.hpp"

@@ -2,9 +2,6 @@
 // forward reserves for backward, and both keep the parameters of 16-bit networks as floats. A block has up to 32 neighbouring
 // channels, and its other threads share the rows of a part. Sums are of parts of the rows first, then of the parts.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../device/cuda/memory.hpp"
 #include "../batch_norm.hpp"
 #include "codegen/typed.hpp"

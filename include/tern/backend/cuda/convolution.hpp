@@ -1,9 +1,6 @@
 // Convolution by cuDNN, in channels-last order. It has no such kernels for doubles, which are brought to row-major
 // order and back.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../convolution.hpp"
 #include "../../device/cuda/cudnn.hpp"
 #include "copy.hpp"

@@ -1,8 +1,5 @@
 // Copies between any strides: bits of 1, 2, 4 or 8 bytes, whatever the type.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../device/cuda/copy.hpp"
 #include "../copy.hpp"
 #include "codegen/loops.hpp"

@@ -1,8 +1,5 @@
 // Cross entropy: a kernel for the rows' losses, two that add them up in double.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../cross_entropy.hpp"
 #include "../../device/cuda/memory.hpp"
 #include "softmax.hpp"

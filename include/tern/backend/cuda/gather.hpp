@@ -1,8 +1,5 @@
 // Rows by number. A number out of range reads row 0 and adds to none.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../gather.hpp"
 #include "rows.hpp"
 

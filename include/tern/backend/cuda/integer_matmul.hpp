@@ -1,9 +1,6 @@
 // Products of matrices of integers and bool, which cuBLASLt does not multiply: tiles of 16 x 16 in shared memory, sums
 // in 64 bits, which wrap around.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../matmul.hpp"
 #include "codegen/typed.hpp"
 

@@ -1,8 +1,5 @@
 // Layer normalisation. The gradients of weight and bias are sums over rows: first of parts of them, then of the parts.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../layer_norm.hpp"
 #include "../../device/cuda/memory.hpp"
 #include "codegen/row_blocks.hpp"

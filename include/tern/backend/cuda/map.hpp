@@ -1,8 +1,5 @@
 // Elementwise kernels from traced lambdas: four elements a thread where all operands are dense, else by index.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../core/loop_nest.hpp"
 #include "../map.hpp"
 #include "codegen/source.hpp"

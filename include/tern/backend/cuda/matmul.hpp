@@ -1,9 +1,6 @@
 // Matrix products by cuBLASLt, which counts columns first: c = a b is computed as its transpose, cᵀ = bᵀ aᵀ. Integers have a kernel
 // of our own.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../matmul.hpp"
 #include "../../device/cuda/cublaslt.hpp"
 #include "copy.hpp"

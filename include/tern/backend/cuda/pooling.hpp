@@ -1,9 +1,6 @@
 // Pooling: a thread for each element that is written, neighbours for neighbouring channels. An element's gradient is
 // gathered from the windows that hold it, so nothing is added atomically.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../pooling.hpp"
 #include "codegen/typed.hpp"
 

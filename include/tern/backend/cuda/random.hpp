@@ -1,8 +1,5 @@
 // Random numbers by counter: element i of a stream is the same as on the CPU.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../random.hpp"
 #include "../../core/random.hpp"
 #include "codegen/typed.hpp"

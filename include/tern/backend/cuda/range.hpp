@@ -1,8 +1,5 @@
 // Equidistant numbers.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../range.hpp"
 #include "codegen/typed.hpp"
 

@@ -2,9 +2,6 @@
 // are cut into parts whose results are reduced once more, so that no sum has more than 128 terms in a row. How they are cut depends
 // on sizes and strides alone.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../core/loop_nest.hpp"
 #include "../../device/cuda/memory.hpp"
 #include "../reduce.hpp"

@@ -1,8 +1,5 @@
 // An op's check of elements: one thread reports what a kernel before it has found.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../refuse.hpp"
 #include "codegen/typed.hpp"
 

@@ -2,9 +2,6 @@
 // whatever the scheduling: sums sort the numbers (O(n log² n)) and a thread adds up an element's sources one after the
 // other, so a row that many sources share takes as long as they are many.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../device/cuda/copy.hpp"
 #include "../rows.hpp"
 #include "codegen/loops.hpp"

@@ -2,9 +2,6 @@
 // composes the steps of four neighbours, and a scan over the threads composes those (Hillis and Steele: Data parallel
 // algorithms, 1986). Else each thread has a row. Sums of floats are made in double, as on the CPU.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../scan.hpp"
 #include "codegen/row_blocks.hpp"
 

@@ -1,8 +1,5 @@
 // Softmax: one pass over a row for its largest and the sum of exponentials, one for the result.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../softmax.hpp"
 #include "codegen/row_blocks.hpp"
 

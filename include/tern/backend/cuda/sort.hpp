@@ -2,9 +2,6 @@
 // sorted_keys.hpp, which is not stable by itself, keeps the order of equal ones. Elements of 64 bits are sorted by
 // their lower halves first, then by their upper ones.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../sort.hpp"
 #include "codegen/sorted_keys.hpp"
 

@@ -1,8 +1,5 @@
 // Several arrays read and written in one pass over memory, by a traced lambda that assigns to its arguments.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../update.hpp"
 #include "map.hpp"
 

@@ -3,9 +3,6 @@
 //
 // Sources: CUDA Driver API, NVRTC and cuBLAS documentation, versions 12 and 13; cuDNN's, versions 8.9 and 9.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstddef>
 #include <cstdint>
 

@@ -1,9 +1,6 @@
 // What a thread does otherwise while it captures a graph, or works out the numbers of a replay. Here is only what the rest of the
 // library asks; graph.hpp answers, so that a program without graphs compiles none of it.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <string>
 
 #include "../capture.hpp"
@@ -51,7 +48,7 @@ class Capture : public tern::detail::Capture {
  protected:
   ~Capture() = default;
 };
-inline constinit thread_local Capture* capture = nullptr;
+extern TERN_API constinit thread_local Capture* capture;
 /// From here on the thread captures; null: no more.
 inline void set_capture(Capture* begun) { tern::detail::capture = capture = begun; }
 
@@ -69,14 +66,14 @@ class MemoryOwner {
 };
 
 /// Of the graphs that exist: what they may still use is not freed before them.
-inline constinit std::atomic<MemoryOwner*> live_graphs{nullptr};
+extern TERN_API constinit std::atomic<MemoryOwner*> live_graphs;
 
 // A tag is a MemoryOwner, whose lowest bit is set; or 512 times the memory's age and twice the ordinal of its device.
 
 /// Counts captures begun and ended: memory of before then is older.
-inline constinit std::atomic<std::uint64_t> memory_age{1};
+extern TERN_API constinit std::atomic<std::uint64_t> memory_age;
 /// What is older is held for graphs; 0: nothing.
-inline constinit std::atomic<std::uint64_t> held_age{0};
+extern TERN_API constinit std::atomic<std::uint64_t> held_age;
 
 inline std::uintptr_t new_tag(int ordinal) { return memory_age.load(std::memory_order_relaxed) << 9 | std::uintptr_t(ordinal) << 1; }
 inline std::uintptr_t tag_of(MemoryOwner* owner) { return reinterpret_cast<std::uintptr_t>(owner) | 1; }
@@ -89,3 +86,7 @@ inline MemoryOwner* owner_of(std::uintptr_t tag) {
 
 }  // namespace detail
 }  // namespace tern::cuda
+
+#ifndef TERN_COMPILED
+#include "capture.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Bytes across the wire.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "span.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
@@ -10,84 +7,34 @@ namespace tern::inline TERN_BUILD::cuda {
 namespace detail {
 
 /// Starts a copy of pinned host memory to the device.
-[[gnu::noinline]] inline void start_to_device(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes) {
-  if (!bytes) return;
-  const Span span(Work::to_device, "copy to device", ordinal, stream, bytes, true);
-  TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
-}
+TERN_API void start_to_device(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes);
 
 /// Starts a copy of the device's memory to the host.
-[[gnu::noinline]] inline void start_to_host(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes, bool pinned) {
-  if (!bytes) return;
-  const Span span(Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
-  TERN_CUDA(cuMemcpyDtoHAsync_v2, to, reinterpret_cast<DevicePointer>(from), bytes, stream);
-}
+TERN_API void start_to_host(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes, bool pinned);
 
 /// Starts a copy between two places of one device.
-[[gnu::noinline]] inline void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
-  const Stream stream = bind(ordinal).compute;
-  const Span span(Work::kernel, "copy on device", ordinal, stream, bytes);
-  TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes, stream);
-}
+TERN_API void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes);
 
 /// Starts setting every byte.
-[[gnu::noinline]] inline void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes) {
-  const Stream stream = bind(ordinal).compute;
-  const Span span(Work::kernel, "fill bytes", ordinal, stream, bytes);
-  TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
-}
+TERN_API void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes);
 
 /// Starts a copy from one device to another.
-[[gnu::noinline, gnu::cold]] inline void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from,
-                                                      std::size_t bytes) {
-  if (!bytes) return;
-  refuse_capture("to", "a graph is of one device");
-  const DeviceState& source = bind(from_ordinal);
-  const ScopedEvent ready;
-  TERN_CUDA(cuEventRecord, ready.event, source.compute);
-  const DeviceState& target = bind(to_ordinal);
-  const ScopedEvent done;
-  TERN_CUDA(cuStreamWaitEvent, target.compute, ready.event, 0);
-  {
-    const Span span(Work::to_device, "copy to peer", to_ordinal, target.compute, bytes);
-    TERN_CUDA(cuMemcpyPeerAsync, reinterpret_cast<DevicePointer>(to), target.context, reinterpret_cast<DevicePointer>(from),
-              source.context, bytes, target.compute);
-  }
-  record_or_wait(done.event, target.compute);
-  if (const Status status = driver().functions.cuStreamWaitEvent(source.compute, done.event, 0)) {
-    driver().functions.cuStreamSynchronize(target.compute);  // else the source might be freed during the copy
-    refuse("cuStreamWaitEvent", status);
-  }
-}
+TERN_API void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes);
 
 /// Waits for a device that is bound. A wait that fails is tried again: queued copies may write to memory that the caller gives up.
-[[gnu::noinline, gnu::cold]] inline void wait_for(const DeviceState& state) {
-  if (const Status status = driver().functions.cuStreamSynchronize(state.compute)) {
-    driver().functions.cuStreamSynchronize(state.compute);
-    refuse("cuStreamSynchronize", status);
-  }
-  check_failure(*state.failure);
-}
+TERN_API void wait_for(const DeviceState& state);
 
 /// Copies the device's memory to pageable host memory, where it is when this returns. The driver may wait for the copy, and for all work
 /// before it, in the call that starts it; so the host's wait is counted from there.
-[[gnu::noinline, gnu::cold]] inline void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
-  refuse_capture("to", host_waits);
-  const DeviceState& state = bind(ordinal);
-  const Span span(Work::wait, "wait for a copy", ordinal, state.compute);
-  start_to_host(ordinal, state.compute, to, from, bytes, false);
-  wait_for(state);
-}
+TERN_API void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes);
 
 }  // namespace detail
 
 /// Waits until everything that was started on a device is done. Error if a kernel met a number that it cannot use.
-[[gnu::noinline]] inline void synchronize(Cuda device = {current_device()}, Here here = {}) {
-  detail::refuse_capture("synchronize", "the host waits for the device; synchronize() belongs behind replay()");
-  const Site user(here);
-  const detail::DeviceState& state = detail::bind(device.ordinal);
-  const detail::Span span(Work::wait, "wait for the device", device.ordinal, state.compute);
-  detail::wait_for(state);
-}
+TERN_API void synchronize(Cuda device = {current_device()}, Here here = {});
 
 }  // namespace tern::cuda
+
+#ifndef TERN_COMPILED
+#include "copy.ipp"
+#endif

@@ -2,9 +2,6 @@
 // with a number that keeps memory safe, and notes the first failure; the host throws it where it next waits for the
 // device.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../core/element_error.hpp"
 #include "status.hpp"
 
@@ -18,19 +15,9 @@ struct Failure {
 };
 
 /// A device's own, never freed. The device's context must be bound.
-[[gnu::noinline, gnu::cold]] inline Failure* make_failure() {
-  void* memory = nullptr;
-  TERN_CUDA(cuMemHostAlloc, &memory, sizeof(Failure), host_memory_mapped);
-  *static_cast<Failure*>(memory) = {};
-  return static_cast<Failure*>(memory);
-}
+TERN_API Failure* make_failure();
 
-[[gnu::noinline, gnu::cold]] inline void throw_failure(Failure& failure) {
-  const BadElement what = failure.what;
-  const Index number = failure.number, size = failure.size, position = failure.position;
-  if (const char* const op = std::atomic_ref(failure.op).exchange(nullptr))  // else another thread has thrown it
-    refuse_element(op, what, number, size, position, "; found by an earlier kernel on the device");
-}
+TERN_API void throw_failure(Failure& failure);
 
 /// Error if a kernel that is done has failed. It is thrown once.
 inline void check_failure(Failure& failure) {
@@ -39,3 +26,7 @@ inline void check_failure(Failure& failure) {
 }
 
 }  // namespace tern::cuda::detail
+
+#ifndef TERN_COMPILED
+#include "failure.ipp"
+#endif

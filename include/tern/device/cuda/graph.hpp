@@ -1,8 +1,5 @@
 // Graphs: what a thread starts on a device while it captures is kept, and replayed as one.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <utility>
 
 #include "captured.hpp"
@@ -13,7 +10,7 @@ namespace tern::inline TERN_BUILD::cuda {
 namespace detail {
 
 /// Takes an optimiser's numbers for the next replay instead of launching.
-class Refill final : public Capture {
+class TERN_API Refill final : public Capture {
  public:
   explicit Refill(Captured& captured) : captured_(captured) { set_capture(this); }
   ~Refill() { set_capture(nullptr); }
@@ -24,12 +21,7 @@ class Refill final : public Capture {
   }
   DeviceState& bind(int ordinal) override { return *system().devices[std::size_t(ordinal)]; }
   DeviceBlock allocate(std::size_t) override { fail("replay", {"an optimiser's step needs memory"}); }
-  void launch(const LiveLaunch& launch, const std::string&) override {
-    if (launch.key != current_->key || launch.count != current_->count || launch.numbers_at != current_->numbers_at)
-      fail("replay", {"the optimiser's rule is another one than was captured, momentum where there was none say: capture again"});
-    const std::size_t first = current_->first + std::size_t(launch.numbers_at);
-    std::copy(launch.words + launch.numbers_at, launch.words + launch.count, captured_.chunks[current_->chunk].words.begin() + Index(first));
-  }
+  void launch(const LiveLaunch& launch, const std::string&) override;
   void repeat(void*, void (*)(void*, Index), Index) override {}
   bool is_replay() const override { return true; }
 
@@ -45,7 +37,7 @@ class Refill final : public Capture {
 /// It reads and writes the tensors that it was captured with: overwrite inputs with copy_() before a replay. Each replay draws new random
 /// numbers and is a new step of the optimisers in it, at their present rates. Memory that existed at the capture is not freed before
 /// the graph. What a replay writes is not seen by the tape's checks.
-class Graph {
+class TERN_API Graph {
  public:
   Graph() {}
   Graph(const Graph&) = delete;
@@ -68,34 +60,14 @@ class Graph {
   }
 
   /// Starts it all again, in order with the device's other work. Does not wait; sends the numbers that are new in one copy.
-  [[gnu::noinline]] void replay(Here here = {}) {
-    const Site at(here);
-    detail::refuse_capture("replay", "a graph is no part of another");
-    if (!captured_) fail("replay", {"nothing has been captured"});
-    detail::Captured& graph = *captured_;
-    if (graph.forgotten) fail("replay", {"an optimiser of the captured step is gone, or has loaded a state: capture again"});
-    const detail::DeviceState& state = detail::bind(graph.ordinal);
-    {
-      detail::Refill refill(graph);
-      for (const detail::Repeated& repeated : graph.repeated) refill.step(repeated);
-    }
-    const std::uint64_t stream = tern::detail::random_stream.fetch_add(graph.draws);
-    for (const detail::ReplayedLaunch& launch : graph.launches) {
-      std::uint64_t* const words = graph.chunks[launch.chunk].words.data() + launch.first;
-      if (launch.numbers_at != detail::random_words) continue;
-      words[1] = tern::detail::random_seed;
-      words[2] += stream - graph.random.stream;
-    }
-    graph.random.stream = stream;
-    for (const detail::WordChunk& chunk : graph.chunks)
-      detail::copy_to_device(graph.ordinal, reinterpret_cast<void*>(chunk.device.memory), chunk.words.data(),
-                             chunk.words.size() * sizeof(std::uint64_t));
-    const detail::Span span(Work::kernel, "graph", graph.ordinal, state.compute);
-    TERN_CUDA(cuGraphLaunch, graph.executable, state.compute);
-  }
+  void replay(Here here = {});
 
  private:
   std::unique_ptr<detail::Captured> captured_;
 };
 
 }  // namespace tern::cuda
+
+#ifndef TERN_COMPILED
+#include "graph.ipp"
+#endif

@@ -1,9 +1,6 @@
 // Handles of CUDA's libraries, which take long to make. A call leases one and gives it back, so there are never more than calls were
 // under way at once, however many threads come and go.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "context.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
@@ -17,14 +14,12 @@ struct PooledHandle {
 
 /// The handles of one library that no call uses at present. A pool is never destroyed: at the process's end the driver may be gone
 /// before it, and takes with it what the handles held.
-class HandlePool {
+class TERN_API HandlePool {
  public:
   using Create = void* (*)();              // for the bound device; throws
   using Destroy = void (*)(void* handle);  // notes a failure
 
-  [[gnu::noinline, gnu::cold]] HandlePool(Create create, Destroy destroy) : create_(create), destroy_(destroy), next_(all_) {
-    while (!all_.compare_exchange_weak(next_, this)) continue;
-  }
+  HandlePool(Create create, Destroy destroy);
   HandlePool(const HandlePool&) = delete;
   HandlePool& operator=(const HandlePool&) = delete;
 
@@ -33,34 +28,17 @@ class HandlePool {
     PooledHandle* const idle = take_idle(ordinal);
     return idle ? idle : new PooledHandle{create_(), ordinal};
   }
-  [[gnu::noinline]] void put(PooledHandle* handle) {
-    const std::lock_guard lock(mutex_);
-    handle->next = idle_;
-    idle_ = handle;
-  }
+  void put(PooledHandle* handle);
 
   /// Makes a handle of each library in use for the device, which is bound, unless one is idle.
-  [[gnu::noinline, gnu::cold]] static void prepare_all(int ordinal) {
-    for (HandlePool* pool = all_; pool; pool = pool->next_) pool->put(pool->take(ordinal));
-  }
+  static void prepare_all(int ordinal);
   /// Destroys the idle handles for the device, which is bound.
-  [[gnu::noinline, gnu::cold]] static void clear_all(int ordinal) {
-    for (HandlePool* pool = all_; pool; pool = pool->next_)
-      while (PooledHandle* const idle = pool->take_idle(ordinal)) {
-        pool->destroy_(idle->handle);
-        delete idle;
-      }
-  }
+  static void clear_all(int ordinal);
 
  private:
   static inline constinit std::atomic<HandlePool*> all_{nullptr};
 
-  [[gnu::noinline]] PooledHandle* take_idle(int ordinal) {
-    const std::lock_guard lock(mutex_);
-    for (PooledHandle** link = &idle_; *link; link = &(*link)->next)
-      if ((*link)->ordinal == ordinal) return std::exchange(*link, (*link)->next);
-    return nullptr;
-  }
+  PooledHandle* take_idle(int ordinal);
 
   const Create create_;
   const Destroy destroy_;
@@ -84,3 +62,7 @@ class HandleLease {
 };
 
 }  // namespace tern::cuda::detail
+
+#ifndef TERN_COMPILED
+#include "handle_pool.ipp"
+#endif

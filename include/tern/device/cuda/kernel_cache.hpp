@@ -1,9 +1,6 @@
 // Compiled kernels on disk, keyed by source, chip and compiler. A hit does not load NVRTC: which compiler there is, is noted in a file
 // of its own with the library's size and date, and looked up again when those, or where libraries are looked for, have changed.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,84 +19,22 @@ inline std::uint64_t hash_text(const std::string& text, std::uint64_t hash = 0xC
 }
 
 /// The folder of cached kernels, made if need be; empty if there is none to be had.
-inline std::string kernel_folder() {
-  std::string folder;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME")) folder = cache;
-  else if (const char* home = std::getenv("HOME")) folder = std::string(home) + "/.cache";
-  else return folder;
-  mkdir(folder.c_str(), 0700);
-  for (const char* below : {"/tern", "/kernels"}) mkdir((folder += below).c_str(), 0700);
-  return folder + "/";
-}
+TERN_API std::string kernel_folder();
 
 /// A whole file; empty if it cannot be read.
-inline std::string read_file(const std::string& path) {
-  std::string bytes;
-  if (std::FILE* const file = std::fopen(path.c_str(), "rb")) {
-    char buffer[1 << 14];
-    while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, file)) bytes.append(buffer, n);
-    std::fclose(file);
-  }
-  return bytes;
-}
+TERN_API std::string read_file(const std::string& path);
 
 /// Writes a file so that other processes see all of it or none. That it fails costs a compilation later, nothing else.
-inline void write_file(const std::string& path, const std::string& bytes) {
-  const std::string unfinished = text({path, ".", Index(getpid()), ".", Index(reinterpret_cast<std::intptr_t>(&bytes))});
-  std::FILE* const file = std::fopen(unfinished.c_str(), "wb");
-  if (!file) return;
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if (std::fclose(file) != 0 || !written || std::rename(unfinished.c_str(), path.c_str()) != 0) unlink(unfinished.c_str());
-}
+TERN_API void write_file(const std::string& path, const std::string& bytes);
 
 /// NVRTC's version, as "13.0".
-[[gnu::noinline, gnu::cold]] inline std::string compiler_version(const std::string& folder) {
-  std::string searched;
-  for (const char* variable : {"TERN_CUDA_LIBRARIES", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX", "VIRTUAL_ENV"})
-    if (const char* value = std::getenv(variable)) searched += std::string(variable) + "=" + value + "\n";
-  const auto stamp = [](const std::string& path) {
-    struct stat file {};
-    return stat(path.c_str(), &file) == 0 ? text({path, "\n", Index(file.st_size), "\n", Index(file.st_mtime), "\n"}) : std::string();
-  };
-  char name[32];
-  std::snprintf(name, sizeof name, "compiler-%016llx", static_cast<unsigned long long>(hash_text(searched)));
-  const std::string noted = read_file(folder + name), path = noted.substr(0, noted.find('\n')), known = stamp(path);
-  if (!known.empty() && noted.starts_with(known)) return noted.substr(known.size());
-
-  int major = 0, minor = 0;
-  TERN_NVRTC(nvrtcVersion, &major, &minor);
-  const std::string version = text({major, ".", minor});
-  Dl_info file{};
-  if (dladdr(reinterpret_cast<void*>(nvrtc().functions.nvrtcVersion), &file)) write_file(folder + name, stamp(file.dli_fname) + version);
-  return version;
-}
+TERN_API std::string compiler_version(const std::string& folder);
 
 /// The kernel's image for a chip: from the cache, else compiled and put there.
-[[gnu::noinline, gnu::cold]] inline std::string kernel_image(const std::string& source, int major, int minor) {
-  static const std::string folder = kernel_folder();
-  if (folder.empty()) return compile(source, major, minor);
-  static const std::string version = compiler_version(folder);
-  const char* const libraries = std::getenv("TERN_CUDA_LIBRARIES");
-  // The whole key stands in the file: a hash that two kernels share is a miss.
-  const std::string key = text({"tern kernel 1\nNVRTC ", version, " ", libraries ? libraries : "", "\nsm_", 10 * major + minor, "\n",
-                                Index(source.size()), "\n"}) + source;
-  const std::uint64_t hash = hash_text(key);
-  char name[40];
-  std::snprintf(name, sizeof name, "%016llx%016llx", static_cast<unsigned long long>(hash),
-                static_cast<unsigned long long>(hash_text(key, ~hash)));
-  const auto checksum = [](const std::string& image) {
-    char digits[20];
-    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash_text(image)));
-    return std::string(digits);
-  };
-  const std::string file = read_file(folder + name);
-  if (file.size() > key.size() + 16 && file.starts_with(key)) {
-    std::string image = file.substr(key.size() + 16);
-    if (file.compare(key.size(), 16, checksum(image)) == 0) return image;
-  }
-  std::string image = compile(source, major, minor);
-  write_file(folder + name, key + checksum(image) + image);
-  return image;
-}
+TERN_API std::string kernel_image(const std::string& source, int major, int minor);
 
 }  // namespace tern::cuda::detail
+
+#ifndef TERN_COMPILED
+#include "kernel_cache.ipp"
+#endif

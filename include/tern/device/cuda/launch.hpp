@@ -1,8 +1,5 @@
 // Kernels: found by what they were made from, compiled when they are first used, launched on their device's stream.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "kernel_cache.hpp"
 #include "span.hpp"
 
@@ -11,25 +8,14 @@ namespace tern::inline TERN_BUILD::cuda {
 namespace detail {
 
 /// The kernels of one device by a 64-bit key: open addressing, never more than half full.
-class Kernels {
+class TERN_API Kernels {
  public:
   /// Null if there is none yet.
   Function find(std::uint64_t key) {
     const std::lock_guard lock(mutex_);
     return slots_.empty() ? nullptr : slot(key).function;
   }
-  void insert(std::uint64_t key, Function function) {
-    const std::lock_guard lock(mutex_);
-    if (2 * (count_ + 1) > slots_.size()) {
-      std::vector<Slot> old(std::max<std::size_t>(64, 2 * slots_.size()));
-      old.swap(slots_);
-      for (const Slot& s : old)
-        if (s.function) slot(s.key) = s;
-    }
-    Slot& s = slot(key);
-    if (!s.function) ++count_;
-    s = {key, function};
-  }
+  void insert(std::uint64_t key, Function function);
 
  private:
   struct Slot {
@@ -47,25 +33,10 @@ class Kernels {
   std::size_t count_ = 0;
 };
 
-[[gnu::noinline]] inline Kernels& kernels(int ordinal) {
-  static std::vector<Kernels>& all = *new std::vector<Kernels>(system().devices.size());
-  return all[std::size_t(ordinal)];
-}
+TERN_API Kernels& kernels(int ordinal);
 
 /// Compiles and loads the function of that name. Two threads that come at once both do, and one of the two stays.
-[[gnu::noinline, gnu::cold]] inline Function load_kernel(const DeviceState& state, int ordinal, std::uint64_t key,
-                                                         const char* name, const std::string& source) {
-  const std::string image = kernel_image(source, state.major, state.minor);
-  Module module;
-  Function function;
-  TERN_CUDA(cuModuleLoadData, &module, image.c_str());
-  if (const Status status = driver().functions.cuModuleGetFunction(&function, module, name)) {
-    TERN_CUDA_RELEASE(cuModuleUnload, module);
-    refuse("cuModuleGetFunction", status);
-  }
-  kernels(ordinal).insert(key, function);
-  return function;
-}
+TERN_API Function load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name, const std::string& source);
 
 }  // namespace detail
 
@@ -82,3 +53,7 @@ void launch(int ordinal, std::uint64_t key, const char* name, Grid grid, const s
 }
 
 }  // namespace tern::cuda
+
+#ifndef TERN_COMPILED
+#include "launch.ipp"
+#endif

@@ -1,9 +1,6 @@
 // CUDA's libraries are opened when they are first needed, and found where users have them, so that one binary serves machines with
 // a GPU and without.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <dlfcn.h>
 #include <glob.h>
 

@@ -1,9 +1,6 @@
 // Every piece of a device's work passes through a Span. It counts; and where somebody listens, it tells when the work
 // begins and ends.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../core/clock.hpp"
 #include "../events.hpp"
 #include "context.hpp"
@@ -33,36 +30,18 @@ struct Listener {
   void (*end)(Place place);
 };
 /// Null: nobody listens.
-inline constinit std::atomic<const Listener*> listener{nullptr};
+extern TERN_API constinit std::atomic<const Listener*> listener;
 
 /// A piece of work of this thread, from here to the end of the scope, accounted to the user's line.
-class Span {
+class TERN_API Span {
  public:
-  [[gnu::noinline]] Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false)
-      : work_(work), listener_(listener.load(std::memory_order_relaxed)) {
-    tern::detail::DeviceEvents& events = tern::detail::device_events;
-    ++events.count[int(work)];
-    events.bytes[int(work)] += std::int64_t(bytes);
-    if (listener_ && capture) [[unlikely]]
-      listener_ = nullptr;  // what is captured does not run now
-    if (listener_) [[unlikely]]
-      tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
-    if (work != Work::kernel && events.open++ == 0) start_ = now();
-  }
-  [[gnu::noinline]] ~Span() {
-    tern::detail::DeviceEvents& events = tern::detail::device_events;
-    if (work_ != Work::kernel && --events.open == 0) events.host_seconds[int(work_)] += now() - start_;
-    if (listener_) [[unlikely]]
-      listener_->end(place_);
-  }
+  Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false);
+  ~Span();
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
  private:
-  [[gnu::noinline, gnu::cold]] void tell(WorkItem item) {
-    if (const Here* const site = tern::detail::outermost_site) item.site = *site;
-    place_ = listener_->begin(item);
-  }
+  void tell(WorkItem item);
 
   Work work_;
   const Listener* listener_;
@@ -71,3 +50,7 @@ class Span {
 };
 
 }  // namespace tern::cuda::detail
+
+#ifndef TERN_COMPILED
+#include "span.ipp"
+#endif

@@ -1,9 +1,6 @@
 // What calls into CUDA's libraries return: an Error at once, or, from a release, which has no caller to throw to, an Error from the
 // next call.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <atomic>
 
 #include "library.hpp"
@@ -27,24 +24,12 @@ struct LateFailure {
   std::atomic<bool> any{false};
   const char *function, *name, *text;
 };
-inline constinit LateFailure late_failure{};
+extern TERN_API constinit LateFailure late_failure;
 
-[[gnu::noinline, gnu::cold]] inline void note_failure(const char* function, const char* name, const char* text) {
-  const std::lock_guard lock(late_failure.mutex);
-  late_failure.function = function, late_failure.name = name, late_failure.text = text;
-  late_failure.any = true;
-}
-[[gnu::noinline, gnu::cold]] inline void note_failure(const char* function, Status status) {
-  const StatusText why(status);
-  note_failure(function, why.name, why.text);
-}
+TERN_API void note_failure(const char* function, const char* name, const char* text);
+TERN_API void note_failure(const char* function, Status status);
 
-[[gnu::noinline, gnu::cold]] inline void throw_late_failure() {
-  const std::lock_guard lock(late_failure.mutex);
-  if (!late_failure.any.exchange(false)) return;  // another thread has thrown it
-  const char* const text = late_failure.text;
-  fail("cuda", {late_failure.function, ": ", late_failure.name, *text ? " (" : "", text, *text ? ")" : ""});
-}
+TERN_API void throw_late_failure();
 /// Error if an earlier release has failed. It is thrown once.
 inline void check_late_failure() {
   if (late_failure.any.load(std::memory_order_relaxed)) [[unlikely]] throw_late_failure();
@@ -53,10 +38,7 @@ inline void check_late_failure() {
 }  // namespace detail
 
 /// Error naming the driver's function and its own text for the status.
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse(const char* function, Status status) {
-  const detail::StatusText why(status);
-  fail("cuda", {function, ": ", why.name, " (", why.text, ")"});
-}
+[[noreturn]] TERN_API void refuse(const char* function, Status status);
 
 /// Calls a function of the driver; Error if it fails.
 #define TERN_CUDA(function, ...)                                                                    \
@@ -73,3 +55,7 @@ inline void check_late_failure() {
   } while (false)
 
 }  // namespace tern::cuda
+
+#ifndef TERN_COMPILED
+#include "status.ipp"
+#endif

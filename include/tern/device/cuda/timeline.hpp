@@ -1,9 +1,6 @@
 // When each kernel, copy and wait began and ended, on one time line. Only what reads it includes it: a program that
 // does not has none of its code.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "span.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
@@ -19,43 +16,13 @@ struct TimelineEntry : WorkItem {
 };
 
 /// What was done since a page was begun, on every device.
-class Timeline {
+class TERN_API Timeline {
  public:
   /// Forgets what was listed.
-  [[gnu::noinline, gnu::cold]] void turn_page() {
-    const std::lock_guard lock(mutex_);
-    ++page_;
-    for (TimelineEntry& entry : entries_) give_back(entry);
-    entries_.clear();
-    settled_ = 0;
-    for (int i = 0; i < devices_; ++i) clocks_[i].forget();
-  }
+  void turn_page();
 
-  [[gnu::noinline, gnu::cold]] Place begin(const WorkItem& item) {
-    TimelineEntry entry{item, thread_number()};
-    const std::lock_guard lock(mutex_);
-    // A long page needs no more events than this, and no host is further ahead of its device.
-    if (entries_.size() - settled_ >= most_unsettled) settle(settled_ + most_unsettled / 2);
-    DeviceClock& clock = clock_of(entry.ordinal);
-    if (entry.work == Work::wait) entry.stream = clock.stream;
-    entry.begin = clock.spare_event(1);
-    entry.end = clock.spare_event(0);
-    TERN_CUDA(cuEventRecord, entry.begin, entry.stream);
-    clock.spares -= 2;
-    entries_.push_back(entry);
-    return {page_, entries_.size() - 1};
-  }
-  [[gnu::noinline, gnu::cold]] void end(Place place) {
-    const std::lock_guard lock(mutex_);
-    if (place.page != page_) return;
-    TimelineEntry& entry = entries_[place.index];
-    entry.ended = true;
-    // Its error is the next call's to report; how long the work took is not known.
-    if (const Status status = driver().functions.cuEventRecord(entry.end, entry.stream)) {
-      note_failure("cuEventRecord", status);
-      give_back(entry);
-    }
-  }
+  Place begin(const WorkItem& item);
+  void end(Place place);
 
   /// What has ended, in the order in which it was begun, and the seconds from the first piece of work until the page
   /// was read.
@@ -64,22 +31,7 @@ class Timeline {
     double seconds = 0;
   };
   /// Waits for the devices.
-  [[gnu::noinline, gnu::cold]] Page read() {
-    const std::lock_guard lock(mutex_);
-    settle(entries_.size());
-    Page page;
-    page.entries.assign(entries_.begin(), entries_.begin() + std::ptrdiff_t(settled_));
-    for (int i = 0; i < devices_; ++i) {
-      DeviceClock& clock = clocks_[i];
-      if (!clock.base) continue;
-      bind(i);
-      const Event event = clock.spare_event(0);
-      TERN_CUDA(cuEventRecord, event, clock.stream);
-      const double age = clock.base_seconds + seconds_between(clock.base, event);
-      if (age > page.seconds) page.seconds = age;
-    }
-    return page;
-  }
+  Page read();
 
  private:
   static constexpr std::size_t most_unsettled = 1024;
@@ -109,67 +61,16 @@ class Timeline {
     }
   };
 
-  static int thread_number() {
-    static std::atomic<int> threads{0};
-    static constinit thread_local int number = 0;
-    if (!number) number = ++threads;
-    return number;
-  }
+  static int thread_number();
   /// Waits for the second event where it is still to come, which is rare: a call less for each of many.
-  [[gnu::noinline, gnu::cold]] static double seconds_between(Event from, Event to) {
-    float milliseconds = 0;
-    const Status status = driver().functions.cuEventElapsedTime(&milliseconds, from, to);
-    if (status == status_not_ready) {
-      TERN_CUDA(cuEventSynchronize, to);
-      TERN_CUDA(cuEventElapsedTime, &milliseconds, from, to);
-    } else if (status) {
-      refuse("cuEventElapsedTime", status);
-    }
-    return 1e-3 * double(milliseconds);
-  }
-  [[gnu::noinline, gnu::cold]] void give_back(TimelineEntry& entry) {
-    if (!entry.begin) return;
-    DeviceClock& clock = clocks_[entry.ordinal];
-    clock.keep(entry.begin);
-    clock.keep(entry.end);
-    entry.begin = nullptr;
-  }
+  static double seconds_between(Event from, Event to);
+  void give_back(TimelineEntry& entry);
 
   /// The device's clock, started with its first piece of work on the page.
-  [[gnu::noinline, gnu::cold]] DeviceClock& clock_of(int ordinal) {
-    if (!clocks_) clocks_ = new DeviceClock[std::size_t(devices_ = device_count())];
-    bind(ordinal);
-    DeviceClock& clock = clocks_[ordinal];
-    if (clock.base) return clock;
-    if (!clock.stream) TERN_CUDA(cuStreamCreate, &clock.stream, stream_non_blocking);
-    const Event base = clock.spare_event(0);
-    TERN_CUDA(cuEventRecord, base, clock.stream);
-    TERN_CUDA(cuEventSynchronize, base);
-    clock.base = base;
-    --clock.spares;
-    if (entries_.empty()) origin_ = now();
-    clock.base_seconds = entries_.empty() ? 0 : now() - origin_;
-    return clock;
-  }
+  DeviceClock& clock_of(int ordinal);
 
   /// Gives the entries up to there their times, and their events back, but for those after one that has not ended.
-  [[gnu::noinline, gnu::cold]] void settle(std::size_t to) {
-    for (; settled_ < to && entries_[settled_].ended; ++settled_) {
-      TimelineEntry& entry = entries_[settled_];
-      if (!entry.begin) continue;
-      bind(entry.ordinal);
-      DeviceClock& clock = clocks_[entry.ordinal];
-      const double from = seconds_between(clock.base, entry.begin);
-      entry.start = clock.base_seconds + from;
-      entry.seconds = seconds_between(entry.begin, entry.end);
-      // The driver gives times as floats: far from the base they are coarse, so the base follows.
-      if (from > 1) {
-        clock.base_seconds += from;
-        std::swap(clock.base, entry.begin);
-      }
-      give_back(entry);
-    }
-  }
+  void settle(std::size_t to);
 
   std::mutex mutex_;
   int page_ = 0;
@@ -189,3 +90,7 @@ inline constexpr Listener timeline_listener{[](const WorkItem& item) { return ti
                                             [](Place place) { timeline().end(place); }};
 
 }  // namespace tern::cuda::detail
+
+#ifndef TERN_COMPILED
+#include "timeline.ipp"
+#endif

@@ -1,8 +1,5 @@
 // What the tape's engine needs of arithmetic, for each device and floating-point type.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../reduce.hpp"
 #include "../views.hpp"
 

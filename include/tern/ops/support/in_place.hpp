@@ -1,9 +1,6 @@
 // Operations that write into their first argument. The tape sees the value before and after: the history is rewritten,
 // and that of the base where a view is written.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../autograd/record.hpp"
 #include "../../tensor/map.hpp"
 #include "region.hpp"
@@ -12,61 +9,16 @@ namespace tern::inline TERN_BUILD::detail {
 
 /// Error where x must not be written: a leaf that the tape needs unchanged, or memory that several indices share. Pinned memory is
 /// waited for.
-[[gnu::noinline]] inline void check_writable(const char* op, TensorImpl* x) {
-  if (tape.grad_mode) {
-    const Node* const node = grad_node(x);
-    if (node && node->leaf) fail(op, {"a leaf that requires a gradient cannot be changed in place; use NoGradGuard"});
-    if (x->base && x->base->node && x->base->node->leaf)
-      fail(op, {"a view of a leaf that requires a gradient cannot be changed in place; use NoGradGuard"});
-  }
-  if (may_overlap_itself(*x))
-    fail(op, {"several elements of the written tensor are one memory location (an expanded view?); clone() it first"});
-  if (x->pinned) finish_copies(x);
-}
+TERN_API void check_writable(const char* op, TensorImpl* x);
 
 /// What y's op saved of the memory of x, which is about to be overwritten, is copied.
-[[gnu::noinline]] inline void keep_old_values(const TensorImpl* y, const TensorImpl* x, const GradOps& ops) {
-  if (!y->node || y->node->leaf) return;
-  for (int i = 0; i < y->node->edge_count; ++i) {
-    Edge& edge = y->node->edges()[i];
-    auto* const saved = reinterpret_cast<Saved*>(y->node->at(edge.stored));
-    for (int j = 0; j < edge.saved_count; ++j) {
-      TensorImpl* const old = saved[j].impl;
-      if (old->owner != x->owner) continue;
-      TensorImpl* const copy = copied(*ops.device, old);
-      copy->node = old->node;
-      if (copy->node) copy->node->refs.increase();
-      saved[j] = {copy, copy->owner->version, false};
-      release(old);
-    }
-  }
-}
+TERN_API void keep_old_values(const TensorImpl* y, const TensorImpl* x, const GradOps& ops);
 
 /// x, just overwritten with y, gets the history of y; where it is a view, its base does.
-[[gnu::noinline]] inline void rewrite_history(const OpName& op, TensorImpl* x, TensorImpl* y, const GradOps* ops) {
-  TensorImpl* const base = x->base;
-  if (!grad_node(x) && !grad_node(y) && !(base && base->node)) return;
-  if (base) {
-    Region cleared = region_of(*x, *base, RegionOp::clear, ops), taken = region_of(*x, *base, RegionOp::take, ops);
-    const EdgePlan plans[] = {plain_edge(base, cleared), plain_edge(y, taken)};
-    return record_edges(op, ops, base, plans, 2);
-  }
-  if (y->node) y->node->refs.increase();
-  if (x->node) release_node(x->node);
-  x->node = y->node;
-}
+TERN_API void rewrite_history(const OpName& op, TensorImpl* x, TensorImpl* y, const GradOps* ops);
 
 /// Writes y, computed from x, into x, and gives x the history of y. ops is null for types without gradients.
-[[gnu::noinline]] inline void assign(const OpName& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device,
-                                     const GradOps* ops) {
-  if (!same_shape(*x, *y))
-    fail(op.name, {"a result of shape ", y->shape_ref(), " cannot be written into a tensor of shape ", x->shape_ref()});
-  const bool records = ops && tape.grad_mode;
-  if (records) keep_old_values(y, x, *ops);
-  device.copy(*x, *y);
-  if (records) rewrite_history(op, x, y, ops);
-  bump_version(x);  // after the base's history is written: a view's own is made anew from it when the versions differ
-}
+TERN_API void assign(const OpName& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device, const GradOps* ops);
 /// The gradient functions of a type; null if it has none.
 template <class D, class T>
 constexpr const GradOps* grad_ops_for() {
@@ -80,3 +32,7 @@ const Tensor<D, T>& assign(const OpName& op, const Tensor<D, T>& x, const Tensor
 }
 
 }  // namespace tern::detail
+
+#ifndef TERN_COMPILED
+#include "in_place.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Elements from a file or another network, written over a tensor's own.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../tensor/convert.hpp"
 #include "in_place.hpp"
 #include "../transfer.hpp"

@@ -1,8 +1,5 @@
 // Two statistics of the same elements, and how many of them are not zero.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <utility>
 
 #include "../extrema.hpp"

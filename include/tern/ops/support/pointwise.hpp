@@ -1,9 +1,6 @@
 // How a pointwise op is made of one generic lambda. Called with packets it is the kernel. Its gradient is either
 // derived, by calling it with duals, or a second such lambda, by hand.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../autograd/record.hpp"
 #include "../../expr/dual.hpp"
 #include "../../tensor/map.hpp"
@@ -62,15 +59,7 @@ Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, cons
 }
 
 /// True if a gradient of shape g will be summed to the shape of the input, which was broadcast.
-[[gnu::noinline]] inline bool is_summed(ShapeRef g, ShapeRef input) {
-  bool differs = input.n != g.n;
-  for (int i = g.n - input.n; i < g.n; ++i) {
-    const Index size = i < 0 ? 0 : input.d[i - (g.n - input.n)];
-    if (i < 0 || (size != g.d[i] && size != 1)) return false;
-    differs = differs || size != g.d[i];
-  }
-  return differs;
-}
+TERN_API bool is_summed(ShapeRef g, ShapeRef input);
 
 /// A gradient by hand: one expression in g and what was saved, of packets or of tensors. Plainly it is one pass; where
 /// the gradient is itself to be differentiated, the same expression is made of tensor ops.
@@ -182,3 +171,7 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
   }
 
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "pointwise.ipp"
+#endif

@@ -1,8 +1,5 @@
 // Compositions of several ops, rounded once.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../copy.hpp"
 
 namespace tern::inline TERN_BUILD::detail {

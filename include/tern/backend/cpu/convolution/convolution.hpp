@@ -1,9 +1,6 @@
 // Convolution on the CPU. float and bfloat16 by oneDNN or Winograd's way; half, and bfloat16 where oneDNN wants AVX-512
 // for it, by way of float; double, and what oneDNN has only a reference kernel for, as matrix products of our own.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "convolution_loops.hpp"
 #include "../onednn/onednn_convolution.hpp"
 #include "../loops/strip.hpp"
@@ -14,26 +11,9 @@ namespace backend {
 namespace cpu_kernels {
 
 /// An array's type and sizes, the groups of weights as a dimension of their own; in channels-last order, or in any.
-[[gnu::noinline, gnu::cold]] inline detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups,
-                                                                                   bool any_order) {
-  Shape dims = a.shape();
-  Array dense = a;
-  set_channels_last_strides(dense);
-  Shape strides(dense.strides, dense.ndim);
-  if (groups > 1) {
-    dims = {groups, a.dims[0] / groups}, strides = {a.dims[0] / groups * strides[0], strides[0]};
-    for (int i = 1; i < a.ndim; ++i) dims.push_back(a.dims[i]), strides.push_back(dense.strides[i]);
-  }
-  if (any_order) return {a.dtype, dims};
-  return {a.dtype, dims, strides};
-}
+TERN_API detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order);
 
-[[gnu::noinline]] inline detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
-  detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.params.dims, a.params.groups, a.bias != nullptr, threads);
-  for (const Array* operand : {&a.x, &a.weight, &a.y}) key.add(operand->shape());
-  for (const Index* steps : {a.params.stride, a.params.padding, a.params.dilation}) key.add(Shape(steps, a.params.dims));
-  return key;
-}
+TERN_API detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads);
 
 /// True where oneDNN's older kernels are the faster ones, as measured on the first layers of known networks: forward, with
 /// input channels that do not fill a packet, along short lines.
@@ -43,31 +23,10 @@ inline bool is_for_jit(const ConvolutionCall& a) {
 }
 
 /// A new primitive. Its weights are in the order that suits it: any other makes oneDNN fall back to slow kernels.
-[[gnu::noinline, gnu::cold]] inline detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key,
-                                                                                const ConvolutionCall& a) {
-  using namespace detail::onednn;
-  const MemoryDesc x = convolution_operand(a.x, 1, false), y = convolution_operand(a.y, 1, false);
-  const MemoryDesc weight = convolution_operand(a.weight, a.params.groups, true), bias(a.x.dtype, {a.y.dims[1]}, {1});
-  const Attributes attributes{PostOps()};
-  dnnl_primitive_desc_t hint = nullptr, desc = nullptr;
-  const auto describe = [&](Pass pass, bool jit) {
-    const Desc b = a.bias ? bias.get() : nullptr;
-    return convolution_desc(pass, a.params, x.get(), weight.get(), b, y.get(), attributes, hint, jit);
-  };
-  if (a.pass != Pass::forward) hint = describe(Pass::forward, false);
-  if (a.pass == Pass::forward || hint) desc = describe(a.pass, is_for_jit(a));
-  if (hint) dnnl_primitive_desc_destroy(hint);
-  if (!desc) return new Primitive(key, nullptr, {});
-  const ConvolutionArguments numbers(a.pass);
-  return new Primitive(key, desc,
-                       {{numbers.x, dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, numbers.x)},
-                        {numbers.weight, dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, numbers.weight)},
-                        {numbers.y, dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, numbers.y)},
-                        {DNNL_ARG_BIAS, a.bias ? bias.get() : nullptr}});
-}
+TERN_API detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key, const ConvolutionCall& a);
 
 /// Weights in the order that a primitive works in: the array itself, or a copy.
-class WeightsInOrder {
+class TERN_API WeightsInOrder {
  public:
   WeightsInOrder(const detail::onednn::Key& key, const detail::onednn::Primitive& primitive, const ConvolutionCall& a)
       : array_(a.weight),
@@ -90,15 +49,8 @@ class WeightsInOrder {
   static detail::onednn::Desc inner(const detail::onednn::Primitive& primitive, const ConvolutionCall& a) {
     return primitive.desc(detail::onednn::ConvolutionArguments(a.pass).weight);
   }
-  [[gnu::noinline, gnu::cold]] static detail::onednn::Primitive* make(const detail::onednn::Key& key,
-                                                                      const detail::onednn::Primitive& primitive,
-                                                                      const ConvolutionCall& a) {
-    const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false);
-    const detail::onednn::Desc order = inner(primitive, a);
-    if (detail::onednn::same(order, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
-    return a.pass == Pass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
-                                           : detail::onednn::make_reorder(key, outer.get(), order);
-  }
+  static detail::onednn::Primitive* make(const detail::onednn::Key& key, const detail::onednn::Primitive& primitive,
+                                         const ConvolutionCall& a);
 
   const Array& array_;
   bool written_;
@@ -110,24 +62,11 @@ class WeightsInOrder {
 inline constexpr Index serial_convolution = 65536;
 
 /// Some of a batch's images, those from `first` on.
-[[gnu::noinline]] inline Array images_of(const Array& batch, Index first, Index count) {
-  Array some = batch;
-  const Index image = batch.numel / batch.dims[0];
-  some.data += first * image * Index(size_of(batch.dtype));
-  some.dims[0] = count, some.numel = count * image;
-  return some;
-}
+TERN_API Array images_of(const Array& batch, Index first, Index count);
 
 /// How many of a batch's images are computed at once, so many times as often: all of them, but where something is done to
 /// y at last as many as lie in the cache until then.
-[[gnu::noinline]] inline Index images_at_once(const ConvolutionCall& a) {
-  const Index batch = a.y.dims[0];
-  if (!a.ends()) return batch;
-  Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * size_of(a.y.dtype)));
-  count = std::min(count, batch);
-  while (batch % count != 0) --count;
-  return count;
-}
+TERN_API Index images_at_once(const ConvolutionCall& a);
 
 /// What a forward pass does at last to y, some of the call's images: adds the residual, and with relu makes what is below 0 to 0.
 /// oneDNN's relu would turn a NaN into 0.
@@ -148,66 +87,20 @@ void end_convolution(const ConvolutionCall& a, const Array& y) {
 }
 
 /// Runs the call as a oneDNN primitive; false if there is none that is worth running.
-[[gnu::noinline]] inline bool run_primitive(const ConvolutionCall& a) {
-  using namespace detail::onednn;
-  const Index count = images_at_once(a), work = a.y.numel / a.y.dims[1] * a.weight.numel;
-  const ThreadLease lease(work <= serial_convolution ? 1 : num_threads());
-  Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
-  const ConvolutionCall part(a.pass, a.params, x, a.weight, y, a.bias);
-  const Key key = convolution_key(part, lease.count());
-  const Leased primitive(key, [&] { return make_convolution(key, part); });
-  if (!primitive->usable()) return false;
-  const WeightsInOrder weight(key, *primitive, a);
-  for (Index first = 0; first < a.y.dims[0]; first += count) {
-    x = images_of(a.x, first, count), y = images_of(a.y, first, count);
-    if (a.bias)
-      primitive->run({x.data, weight.data(), y.data, a.bias->data});
-    else
-      primitive->run({x.data, weight.data(), y.data});
-    if (!a.ends()) continue;
-    if (y.dtype == DType::float32) end_convolution<float>(a, y);
-    else end_convolution<bfloat16>(a, y);
-  }
-  weight.finish();
-  return true;
-}
+TERN_API bool run_primitive(const ConvolutionCall& a);
 
 /// True where Winograd's way is the faster one. The numbers were fitted to 25 layers of known networks: a product costs
 /// 1.15 of the direct way's, a weight's transform 25 products, an activation's 18. The direct way's products of bfloat16
 /// cost 0.58, for the weights' gradient 0.8, and next to nothing on AMX; weights of bfloat16, by way of float, 40. It
 /// wants this file compiled for the instructions that oneDNN finds out about for itself.
-inline bool is_for_winograd(const ConvolutionCall& a) {
-  const ConvParams& c = a.params;
-  const Index in = a.x.dims[1], out = a.y.dims[1];
-  const bool narrow = a.x.dtype == DType::bfloat16;
-  if (!winograd::fast || c.dims != 2 || c.groups != 1 || (a.x.dtype != DType::float32 && !narrow)) return false;
-  for (int i = 0; i < 2; ++i)
-    if (a.weight.dims[2 + i] != 3 || c.stride[i] != 1 || c.dilation[i] != 1 || c.padding[i] > 2) return false;
-  if (in % winograd::V::size != 0 || out % winograd::V::size != 0) return false;
-  const double pixels = double(a.y.numel / out), tiles = double(winograd::Shape(a.x, a.y, 0, 0).count());
-  const double products = double(in) * double(out), channels = double(in + out);
-  if (narrow && detail::onednn::has_amx()) return false;
-  const double direct = !narrow ? 1 : a.pass == Pass::weight_gradient ? 0.8 : 0.58, weights = narrow ? 40 : 25;
-  return direct * 9 * pixels * products > 36 * ((1.15 * tiles + weights) * products + 18 * tiles * channels);
-}
+TERN_API bool is_for_winograd(const ConvolutionCall& a);
 
 /// True where windows as rows are the faster way, as measured on layers of known networks. oneDNN's kernels go along a
 /// line of the output, which is too short where an image has few pixels. The gradients of a convolution of single pixels
 /// are matrix products, at which dnnl_sgemm is the faster but for few weights and many pixels; forward it is where the
 /// pixels are so few that reordering the weights counts, or the channels. Of steps larger than 1 oneDNN makes the least
 /// where the weights' gradient is summed up.
-inline bool is_for_loops(const ConvolutionCall& a) {
-  if (a.params.groups != 1 || a.x.dtype != DType::float32) return false;
-  const Index in = a.x.dims[1], out = a.y.dims[1], pixels = a.y.numel / out, weights = a.weight.numel;
-  if (a.pointwise()) {
-    if (a.pass == Pass::forward) return pixels <= 1024 || in < 48;
-    return a.pass == Pass::data_gradient || weights >= 2048;
-  }
-  if (a.pass == Pass::data_gradient) return false;
-  if (pixels <= 4 * a.y.dims[0]) return weights > in * out;
-  if (a.params.stride[0] == 1) return false;
-  return a.pass == Pass::forward ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
-}
+TERN_API bool is_for_loops(const ConvolutionCall& a);
 
 /// An array of a 16-bit type as one of float.
 template <class T>
@@ -253,21 +146,10 @@ template <class T>
 }
 
 /// Runs the call by Winograd's way.
-[[gnu::noinline]] inline void run_winograd(const ConvolutionCall& a) {
-  if (a.x.dtype == DType::float32) return run_winograd<float>(a, a.weight.as<float>());
-  const AsFloat<bfloat16> weight(a.weight);
-  if (a.pass != Pass::weight_gradient) weight.read(a.weight);
-  run_winograd<bfloat16>(a, weight.array().as<float>());
-  if (a.pass == Pass::weight_gradient) weight.write(a.weight);
-}
+TERN_API void run_winograd(const ConvolutionCall& a);
 
 /// Runs the call by Winograd's way or by oneDNN; false if the latter has no kernel that is worth running.
-[[gnu::noinline]] inline bool run_convolution(const ConvolutionCall& a) {
-  if (is_for_loops(a)) return false;
-  if (!is_for_winograd(a)) return run_primitive(a);
-  run_winograd(a);
-  return true;
-}
+TERN_API bool run_convolution(const ConvolutionCall& a);
 
 /// The sum of y's gradient over all but the channels.
 template <class T>
@@ -339,3 +221,7 @@ void kernel(On<Cpu>, Types<T>, const ConvolutionWeightGradient& op) {
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_NO_KERNELS
+#include "convolution.ipp"
+#endif

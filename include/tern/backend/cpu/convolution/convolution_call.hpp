@@ -1,8 +1,5 @@
 // The three passes of a convolution as one: what the CPU's ways to compute it choose by, and work on.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <algorithm>
 
 #include "../../convolution.hpp"
@@ -16,7 +13,7 @@ enum class Pass { forward, data_gradient, weight_gradient };
 
 /// A convolution: of x, weight and y the pass writes one. bias and residual may be null. Of the dimensions that it lacks, sizes
 /// and steps are 1.
-struct ConvolutionCall {
+struct TERN_API ConvolutionCall {
   Pass pass;
   ConvParams params;
   const Array &x, &weight, &y;
@@ -24,12 +21,8 @@ struct ConvolutionCall {
   bool relu;
   Index in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
 
-  [[gnu::noinline]] ConvolutionCall(Pass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
-                                    const Array* shift = nullptr, const Array* added = nullptr, bool cut = false)
-      : pass(p), params(how), x(input), weight(weights), y(output), bias(shift), residual(added), relu(cut) {
-    for (int i = 0; i < params.dims; ++i) in[i] = x.dims[2 + i], out[i] = y.dims[2 + i], kernel[i] = weight.dims[2 + i];
-    for (int i = params.dims; i < 3; ++i) params.stride[i] = params.dilation[i] = 1, params.padding[i] = 0;
-  }
+  ConvolutionCall(Pass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
+                  const Array* shift = nullptr, const Array* added = nullptr, bool cut = false);
   Index images() const { return x.dims[0]; }
   Index channels() const { return x.dims[1]; }
   Index out_channels() const { return y.dims[1]; }
@@ -52,3 +45,7 @@ struct ConvolutionCall {
 }  // namespace cpu_kernels
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_NO_KERNELS
+#include "convolution_call.ipp"
+#endif

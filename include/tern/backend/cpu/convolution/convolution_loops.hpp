@@ -1,9 +1,6 @@
 // Convolution by matrix products: each output pixel's window becomes a row ("im2col"), the weights are the other
 // factor. For element types that oneDNN has no convolution for, and where its kernel is not worth running.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "convolution_call.hpp"
 #include "../matmul/matmul.hpp"
 #include "../loops/scratch.hpp"

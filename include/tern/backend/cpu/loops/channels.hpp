@@ -1,8 +1,5 @@
 // Channels that lie side by side, as kernels of channels-last arrays walk over them.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "strip.hpp"
 
 namespace tern::inline TERN_BUILD {

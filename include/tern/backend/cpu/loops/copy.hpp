@@ -1,9 +1,6 @@
 // Copies between any strides: bits of 1, 2, 4 or 8 bytes, whatever the type. The dimensions are merged and ordered, and
 // two of them are cut into blocks; the rest is which loop runs inside a block.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -62,16 +59,7 @@ inline bool can_stream_to(const Array& out) {
 }
 
 /// n bytes past the caches, to a whole packet; before end_stream.
-inline void stream_run(char* to, const char* from, Index n) {
-  using Words = expr::vector_t<std::int32_t, expr::packet_bytes / 4>;
-  Index at = 0;
-  for (; at + Index(sizeof(Words)) <= n; at += sizeof(Words)) {
-    Words words;
-    std::memcpy(&words, from + at, sizeof words);
-    stream(to + at, words);
-  }
-  std::memcpy(to + at, from + at, std::size_t(n - at));
-}
+TERN_API void stream_run(char* to, const char* from, Index n);
 
 /// copy_runs past the caches; rows start at whole packets in the destination.
 inline void stream_runs(char* to, const char* from, const CopyBlock& b) {
@@ -80,14 +68,7 @@ inline void stream_runs(char* to, const char* from, const CopyBlock& b) {
 }
 
 /// Columns of one value.
-inline void copy_splat(char* to, const char* from, const CopyBlock& b) {
-  const Index all = b.columns * b.bytes;
-  for (Index i = 0; i < b.rows; ++i, to += b.to_row, from += b.from_row) {
-    std::memcpy(to, from, std::size_t(b.bytes));
-    for (Index done = b.bytes; done < all; done *= 2)
-      std::memcpy(to + done, to, std::size_t(done < all - done ? done : all - done));
-  }
-}
+TERN_API void copy_splat(char* to, const char* from, const CopyBlock& b);
 
 template <int bytes>
 void copy_strided(char* to, const char* from, const CopyBlock& b) {
@@ -143,47 +124,14 @@ void copy_transposed(char* to, const char* from, const CopyBlock& b) {
 }
 
 /// A copy's loops, two at least: out's smallest stride innermost. Strides are in bytes, of operand `to` and operand `from`.
-struct CopyLoops : LoopNest {
+struct TERN_API CopyLoops : LoopNest {
   enum { to, from };
 
-  [[gnu::noinline]] CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes) : LoopNest(2) {
-    int order[max_dims], used = 0;
-    for (int i = 0; i < out.ndim; ++i) {
-      if (out.dims[i] == 1) continue;
-      int at = used++;
-      for (; at > 0 && out.strides[order[at - 1]] < out.strides[i]; --at) order[at] = order[at - 1];
-      order[at] = i;
-    }
-    for (int k = 0; k < used; ++k) {
-      const int i = order[k];
-      const Index strides[] = {out.strides[i] * out_bytes, broadcast_stride(in, i, out.ndim) * in_bytes};
-      append(out.dims[i], strides);
-    }
-    deepen(2);
-  }
+  CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes);
 };
 
 /// Runs a loop over a copy, cut into blocks of at most so many rows and columns.
-[[gnu::noinline]] inline void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows,
-                                         Index columns, int bytes) {
-  const int r = loops.depth() - 2, c = loops.depth() - 1;
-  const Index height = loops.size(r), width = loops.size(c);
-  const Index row_blocks = (height + rows - 1) / rows, column_blocks = (width + columns - 1) / columns;
-  Index count = row_blocks * column_blocks;
-  for (int i = 0; i < r; ++i) count *= loops.size(i);
-  const Index block_bytes = std::min(rows, height) * std::min(columns, width) * bytes;
-  parallel_for(count, (Index(1) << 17) / block_bytes + 1, [&](Index first, Index last) {
-    for (Index item = first; item < last; ++item) {
-      const Index column = item % column_blocks * columns, row = item / column_blocks % row_blocks * rows;
-      const CopyBlock block{std::min(rows, height - row),      std::min(columns, width - column),
-                            loops.stride(r, CopyLoops::to),    loops.stride(r, CopyLoops::from),
-                            loops.stride(c, CopyLoops::to),    loops.stride(c, CopyLoops::from), bytes};
-      Index offset[] = {row * block.to_row + column * block.to_column, row * block.from_row + column * block.from_column};
-      loops.add_offsets(item / column_blocks / row_blocks, r, offset);
-      loop(to + offset[CopyLoops::to], from + offset[CopyLoops::from], block);
-    }
-  });
-}
+TERN_API void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows, Index columns, int bytes);
 
 /// By the logarithm of an element's bytes. A transposition in registers is written for elements of 4 and 8 only: for
 /// smaller ones it is many times the code.
@@ -194,41 +142,11 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
 
 }  // namespace cpu_kernels
 
-[[gnu::noinline]] inline void kernel(On<Cpu>, Types<>, const Copy& op) {
-  const Array &out = op.out, &in = op.in;
-  if (out.numel == 0) return;
-  const int bytes = size_of(out.dtype);
-  using cpu_kernels::CopyLoops;
-  CopyLoops loops(out, in, bytes, bytes);
-  const int c = loops.depth() - 1;
-  const auto from = [&loops](int i) { return loops.stride(i, CopyLoops::from); };
-  // The dimension of which a block has several: the longest, or where the source is walked in shorter steps.
-  int rows = 0;
-  for (int i = 1; i < c; ++i)
-    if (loops.size(i) > loops.size(rows)) rows = i;
-  bool across = false;
-  for (int i = 0; i < c; ++i) {
-    if (from(i) == 0 || from(i) >= from(across ? rows : c)) continue;
-    rows = i;
-    across = true;
-  }
-  loops.move_inward(rows, c - 1);
-  const bool dense = loops.stride(c, CopyLoops::to) == bytes;
-  bool streamed = cpu_kernels::can_stream_to(out);
-  for (int i = 0; i < c; ++i) streamed = streamed && loops.stride(i, CopyLoops::to) % expr::packet_bytes == 0;
-  if (dense && from(c) == bytes) {
-    const Index columns = std::min(loops.size(c), (Index(1) << 18) / bytes);
-    const cpu_kernels::CopyLoop loop = streamed ? &cpu_kernels::stream_runs : &cpu_kernels::copy_runs;
-    return cpu_kernels::run_blocks(loops, out.data, in.data, loop, (Index(1) << 16) / (columns * bytes) + 1, columns, bytes);
-  }
-  const int size = std::countr_zero(unsigned(bytes));
-  const auto& transposed = streamed ? cpu_kernels::transposed_loops<cpu_kernels::can_stream> : cpu_kernels::transposed_loops<false>;
-  const cpu_kernels::CopyLoop loop = dense && from(c) == 0                            ? &cpu_kernels::copy_splat
-                             : dense && across && from(c - 1) == bytes ? transposed[size]
-                                                                            : cpu_kernels::strided_loops[size];
-  // A block spans few pages on either side, and whole cache lines.
-  cpu_kernels::run_blocks(loops, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
-}
+TERN_API void kernel(On<Cpu>, Types<>, const Copy& op);
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_NO_KERNELS
+#include "copy.ipp"
+#endif

@@ -2,9 +2,6 @@
 // loops over packets, along the innermost dimension and across rows; which runs when, strides and tails are not
 // templates.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../reduce.hpp"
 #include "reduce_driver.hpp"
 

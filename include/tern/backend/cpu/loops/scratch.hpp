@@ -1,8 +1,5 @@
 // Working memory of a kernel.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../../core/config.hpp"
 #include "../../../device/memory.hpp"
 

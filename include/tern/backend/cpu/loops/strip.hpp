@@ -2,9 +2,6 @@
 // innermost dimension the lanes of a packet are neighbours on the strip; along another, each lane is a strip of its
 // own. Short rows are transposed to the second form, a packet's worth of rows together.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../../core/rows_along.hpp"
 #include "reduce.hpp"
 

@@ -1,8 +1,5 @@
 // Several arrays read and written in one pass over memory.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../update.hpp"
 #include "map.hpp"
 
@@ -39,26 +36,9 @@ struct UpdateKernel {
   int bytes[max_inputs];
 };
 
-[[gnu::noinline]] inline void run_update_range(const UpdateKernel& kernel, char* const* arrays, Index first, Index last) {
-  char* p[max_inputs];
-  for (int k = 0; k < kernel.arrays; ++k) p[k] = arrays[k] + first * kernel.bytes[k];
-  const Index whole = (last - first) - (last - first) % kernel.packet, rest = last - first - whole;
-  if (whole) kernel.run(kernel.f, p, whole);
-  if (!rest) return;
-  alignas(64) char buffer[max_inputs][max_packet * 8] = {};
-  char* q[max_inputs];
-  for (int k = 0; k < kernel.arrays; ++k) {
-    q[k] = buffer[k];
-    std::memcpy(buffer[k], p[k] + whole * kernel.bytes[k], std::size_t(rest * kernel.bytes[k]));
-  }
-  kernel.run(kernel.f, q, kernel.packet);
-  for (int k = 0; k < kernel.arrays; ++k)
-    std::memcpy(p[k] + whole * kernel.bytes[k], buffer[k], std::size_t(rest * kernel.bytes[k]));
-}
+TERN_API void run_update_range(const UpdateKernel& kernel, char* const* arrays, Index first, Index last);
 
-[[gnu::noinline]] inline void run_update(const UpdateKernel& kernel, char* const* arrays, Index n) {
-  parallel_for(n, 2 * parallel_grain, [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
-}
+TERN_API void run_update(const UpdateKernel& kernel, char* const* arrays, Index n);
 
 }  // namespace cpu_kernels
 
@@ -75,3 +55,7 @@ void kernel(On<Cpu>, Types<T...>, const Update<F>& op) {
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_NO_KERNELS
+#include "update.ipp"
+#endif

@@ -3,9 +3,6 @@
 // matrix multiplication", 2008). Copying also takes care of strides. Not Eigen's product: that costs 0.85 s of compile
 // time, and its symbols would be the same in objects compiled for different instruction sets.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../../core/parallel.hpp"
 #include "matmul_sums.hpp"
 #include "../loops/scratch.hpp"

@@ -1,9 +1,6 @@
 // The matrix product on the CPU. float: plain loops where small, else oneDNN; bfloat16: oneDNN where the processor has
 // AVX-512, else, and half, by way of float; double and integers: loops of our own.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../matmul.hpp"
 #include "../../../core/parallel.hpp"
 #include "../../../device/device.hpp"
@@ -110,30 +107,9 @@ bool run_primitive(const MatrixProduct<T>& p, const Factor<T>& a, const Factor<T
 
 void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b);
 
-inline void one_matmul(const MatrixProduct<float>& p) {
-  if (is_small(p)) return small_matmul(p);
-  const Factor<float> a = plain(p.a), b = plain(p.b);
-  if (!a.dense() || !b.dense()) return one_matmul_of_copies(p, a, b);
-  // Of oneDNN's two ways the primitive is faster by up to 1.6 where b is transposed, as in x Wᵀ; dnnl_sgemm by up to 5
-  // for a few rows or columns, and elsewhere a little.
-  const bool thin = p.m() < 8 || p.n() < 8;
-  if (b.transposed() && !thin && run_primitive(p, a, b)) return;
-  {
-    const ThreadLease lease(useful_threads(p));
-    detail::onednn::start();
-    const char a_order = a.transposed() ? 'T' : 'N', b_order = b.transposed() ? 'T' : 'N';
-    detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m(), p.n(), p.k(), 1, a.data, a.leading(), b.data, b.leading(),
-                                                   p.accumulate ? 1 : 0, p.c, p.c_row));
-  }
-  if (p.bias) add_bias(p.c, p.m(), p.n(), p.c_row, p.bias);
-}
+TERN_API void one_matmul(const MatrixProduct<float>& p);
 
-[[gnu::noinline, gnu::cold]] inline void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b) {
-  const bool copy_a = !a.dense();
-  const DenseCopy copy(copy_a ? a : b);
-  (copy_a ? p.a : p.b) = copy.factor;
-  one_matmul(p);
-}
+TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b);
 
 /// The 16-bit types, where oneDNN has nothing for them by way of float.
 template <class T>
@@ -201,3 +177,7 @@ void kernel(On<Cpu>, Types<T>, const MatMul& op) {
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_NO_KERNELS
+#include "matmul.ipp"
+#endif

@@ -1,8 +1,5 @@
 // What the matrix products on the CPU share: a few adjacent sums in a vector register, and their way to memory.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <concepts>
 #include <cstring>
 

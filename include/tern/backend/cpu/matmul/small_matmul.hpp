@@ -1,8 +1,5 @@
 // Matrix products so small that packing them, or calling a library, costs more than the product.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <cstring>
 
 #include "matmul_sums.hpp"

@@ -1,9 +1,6 @@
 // oneDNN through its C API (dnnl.hpp costs half a second of compile time): errors, memory, primitives.
 // What differs between oneDNN 2.6 and 3.x is here and nowhere else.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
@@ -17,13 +14,7 @@
 namespace tern::inline TERN_BUILD {
 namespace detail::onednn {
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse(const char* call, dnnl_status_t status) {
-  const char* why = status == dnnl_out_of_memory       ? "out of memory"
-                    : status == dnnl_invalid_arguments ? "invalid arguments"
-                    : status == dnnl_unimplemented     ? "not implemented for these types, sizes or strides"
-                                                       : "failed while running";
-  fail(call, {"oneDNN: ", why, " (status ", int(status), ")"});
-}
+[[noreturn]] TERN_API void refuse(const char* call, dnnl_status_t status);
 
 /// Throws unless the call succeeded.
 inline void check(const char* call, dnnl_status_t status) {
@@ -31,24 +22,10 @@ inline void check(const char* call, dnnl_status_t status) {
 }
 
 /// Comes before any other call of oneDNN's that computes.
-inline void start() {
-#if DNNL_VERSION_MAJOR < 3
-  // Version 2.6's products of bfloat16 on AMX end the program: they clear tiles that nobody configured.
-  static const dnnl_status_t limited = dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
-  static_cast<void>(limited);
-#endif
-}
+TERN_API void start();
 
 /// The process's engine; never destroyed, since primitives may outlive any order of destruction.
-inline dnnl_engine_t engine() {
-  static const dnnl_engine_t handle = [] {
-    start();
-    dnnl_engine_t made;
-    check("dnnl_engine_create", dnnl_engine_create(&made, dnnl_cpu, 0));
-    return made;
-  }();
-  return handle;
-}
+TERN_API dnnl_engine_t engine();
 
 /// Whether its kernels for bfloat16 multiply on AMX.
 inline bool has_amx() {
@@ -71,32 +48,11 @@ using Desc = const dnnl_memory_desc_t*;
 #endif
 
 /// Type, sizes and strides of an argument.
-class MemoryDesc {
+class TERN_API MemoryDesc {
  public:
   /// In whatever order suits the primitive.
-  [[gnu::noinline, gnu::cold]] MemoryDesc(DType type, const Shape& dims) {
-    dnnl_dims_t d;
-    std::copy_n(dims.d, dims.n, d);
-#if DNNL_VERSION_MAJOR >= 3
-    check("dnnl_memory_desc_create_with_tag",
-          dnnl_memory_desc_create_with_tag(&desc_, dims.n, d, data_type(type), dnnl_format_tag_any));
-#else
-    check("dnnl_memory_desc_init_by_tag",
-          dnnl_memory_desc_init_by_tag(&desc_, dims.n, d, data_type(type), dnnl_format_tag_any));
-#endif
-  }
-  [[gnu::noinline, gnu::cold]] MemoryDesc(DType type, const Shape& dims, const Shape& strides) {
-    const int ndims = dims.n;
-    dnnl_dims_t d, s;
-    std::copy_n(dims.d, ndims, d);
-    std::copy_n(strides.d, ndims, s);
-#if DNNL_VERSION_MAJOR >= 3
-    check("dnnl_memory_desc_create_with_strides",
-          dnnl_memory_desc_create_with_strides(&desc_, ndims, d, data_type(type), s));
-#else
-    check("dnnl_memory_desc_init_by_strides", dnnl_memory_desc_init_by_strides(&desc_, ndims, d, data_type(type), s));
-#endif
-  }
+  MemoryDesc(DType type, const Shape& dims);
+  MemoryDesc(DType type, const Shape& dims, const Shape& strides);
 #if DNNL_VERSION_MAJOR >= 3
   ~MemoryDesc() { dnnl_memory_desc_destroy(desc_); }
   Desc get() const { return desc_; }
@@ -111,21 +67,15 @@ class MemoryDesc {
 };
 
 /// What is fused behind a primitive, in the order of the calls.
-class PostOps {
+class TERN_API PostOps {
  public:
-  [[gnu::noinline, gnu::cold]] PostOps() { check("dnnl_post_ops_create", dnnl_post_ops_create(&ops_)); }
+  PostOps();
   ~PostOps() { dnnl_post_ops_destroy(ops_); }
   PostOps(const PostOps&) = delete;
   PostOps& operator=(const PostOps&) = delete;
 
   /// Adds what the destination held before.
-  void sum() {
-#if DNNL_VERSION_MAJOR >= 3
-    check("dnnl_post_ops_append_sum", dnnl_post_ops_append_sum(ops_, 1, 0, dnnl_data_type_undef));
-#else
-    check("dnnl_post_ops_append_sum", dnnl_post_ops_append_sum(ops_, 1));
-#endif
-  }
+  void sum();
   const_dnnl_post_ops_t get() const { return ops_; }
 
  private:
@@ -134,14 +84,9 @@ class PostOps {
 
 /// A primitive's attributes: its post-ops, and scratch memory that the caller gives, without which a primitive made in
 /// one thread crashes in another.
-class Attributes {
+class TERN_API Attributes {
  public:
-  [[gnu::noinline, gnu::cold]] explicit Attributes(const PostOps& ops) {
-    check("dnnl_primitive_attr_create", dnnl_primitive_attr_create(&attributes_));
-    check("dnnl_primitive_attr_set_scratchpad_mode",
-          dnnl_primitive_attr_set_scratchpad_mode(attributes_, dnnl_scratchpad_mode_user));
-    check("dnnl_primitive_attr_set_post_ops", dnnl_primitive_attr_set_post_ops(attributes_, ops.get()));
-  }
+  explicit Attributes(const PostOps& ops);
   ~Attributes() { dnnl_primitive_attr_destroy(attributes_); }
   Attributes(const Attributes&) = delete;
   Attributes& operator=(const Attributes&) = delete;
@@ -172,7 +117,7 @@ struct Key {
 
 /// A primitive with the memory objects of its arguments, used by one thread at a time. Without an implementation that
 /// is worth running, usable() is false: oneDNN's "ref" kernels are hundreds of times slower than any other way.
-class Primitive {
+class TERN_API Primitive {
  public:
   /// One argument: its number (DNNL_ARG_…) and what it looks like; null for one that is left out.
   struct Argument {
@@ -181,26 +126,7 @@ class Primitive {
   };
 
   /// Takes the descriptor over; null if there is none for these arguments.
-  [[gnu::noinline, gnu::cold]] Primitive(const Key& key, dnnl_primitive_desc_t desc,
-                                         std::initializer_list<Argument> arguments)
-      : key_(key) {
-    if (!desc) return;
-    const char* name = "";
-    dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
-    dnnl_status_t status = dnnl_success;
-    if (!std::strstr(name, "ref")) {
-      status = dnnl_primitive_create(&primitive_, desc);
-      const auto scratch = dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
-      scratch_bytes_ = dnnl_memory_desc_get_size(scratch);
-      if (status == dnnl_success && scratch_bytes_) status = add(DNNL_ARG_SCRATCHPAD, scratch);
-      for (const Argument& argument : arguments)
-        if (status == dnnl_success && argument.desc) status = add(argument.number, argument.desc);
-    }
-    dnnl_primitive_desc_destroy(desc);
-    if (status == dnnl_success) return;
-    release();
-    check("dnnl_primitive_create", status);
-  }
+  Primitive(const Key& key, dnnl_primitive_desc_t desc, std::initializer_list<Argument> arguments);
   ~Primitive() { release(); }
   Primitive(const Primitive&) = delete;
   Primitive& operator=(const Primitive&) = delete;
@@ -208,25 +134,10 @@ class Primitive {
   const Key& key() const { return key_; }
   bool usable() const { return primitive_; }
   /// What an argument looks like.
-  [[gnu::noinline]] Desc desc(int number) const {
-    Desc found = nullptr;
-    for (int i = 0; i < count_; ++i)
-      if (args_[i].arg == number) check("dnnl_memory_get_memory_desc", dnnl_memory_get_memory_desc(args_[i].memory, &found));
-    return found;
-  }
+  Desc desc(int number) const;
 
   /// Runs on these pointers, one for each argument, in order.
-  void run(std::initializer_list<const void*> pointers) {
-    thread_local const Stream stream;
-    int i = 0;
-    const int scratch_class = memory::class_of(scratch_bytes_);
-    void* const scratch = scratch_bytes_ ? memory::allocate(scratch_class) : nullptr;
-    if (scratch) dnnl_memory_set_data_handle(args_[i++].memory, scratch);
-    for (const void* pointer : pointers) dnnl_memory_set_data_handle(args_[i++].memory, const_cast<void*>(pointer));
-    const dnnl_status_t status = dnnl_primitive_execute(primitive_, stream.handle, count_, args_);
-    if (scratch) memory::deallocate(scratch, scratch_class);
-    check("dnnl_primitive_execute", status);
-  }
+  void run(std::initializer_list<const void*> pointers);
 
  private:
   struct Stream {
@@ -270,21 +181,12 @@ struct Leased : Lease<Primitive, Key> {
 };
 
 /// The descriptor of a matrix product, or null if oneDNN has none for these types and strides. bias may be null.
-inline dnnl_primitive_desc_t matmul_desc(const MemoryDesc& a, const MemoryDesc& b, Desc bias, const MemoryDesc& c,
-                                         const Attributes& attributes) {
-  dnnl_primitive_desc_t desc = nullptr;
-#if DNNL_VERSION_MAJOR >= 3
-  const dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, engine(), a.get(), b.get(), bias, c.get(),
-                                                                 attributes.get());
-#else
-  dnnl_matmul_desc_t matmul;
-  check("dnnl_matmul_desc_init", dnnl_matmul_desc_init(&matmul, a.get(), b.get(), bias, c.get()));
-  const dnnl_status_t status = dnnl_primitive_desc_create(&desc, &matmul, attributes.get(), engine(), nullptr);
-#endif
-  if (status == dnnl_unimplemented) return nullptr;
-  check("dnnl_primitive_desc_create", status);
-  return desc;
-}
+TERN_API dnnl_primitive_desc_t matmul_desc(const MemoryDesc& a, const MemoryDesc& b, Desc bias, const MemoryDesc& c,
+                                           const Attributes& attributes);
 
 }  // namespace detail::onednn
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "onednn.ipp"
+#endif

@@ -1,8 +1,5 @@
 // A loop nest as a kernel's parameter.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../../core/loop_nest.hpp"
 #include "parameters.hpp"
 

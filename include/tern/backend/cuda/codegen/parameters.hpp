@@ -1,8 +1,5 @@
 // The parameters of kernels written by hand: a struct whose fields are listed once, for the host and for the kernel's source.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "typed.hpp"
 
 namespace tern::inline TERN_BUILD {

@@ -1,9 +1,6 @@
 // What every kernel's source begins with: the element types, and the functions that a traced lambda is made of, with the meaning
 // that expr/ gives them. Self-contained: NVRTC finds no header, not even cuda_fp16.h.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../../core/config.hpp"
 
 namespace tern::inline TERN_BUILD {

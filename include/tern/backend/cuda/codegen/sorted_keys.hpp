@@ -2,9 +2,6 @@
 // one 64-bit key; keys are sorted by a bitonic network (Batcher: Sorting networks and their applications, 1968), O(n
 // log² n) and the same every time.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "../../../device/cuda/memory.hpp"
 #include "parameters.hpp"
 

@@ -1,8 +1,5 @@
 // Source code of kernels from traced lambdas, and the words that are a kernel's parameters.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include <string>
 
 #include "../../../core/array.hpp"

@@ -1,8 +1,5 @@
 // Kernels written by hand, as templates on the element types.
 #pragma once
-#ifdef TERN_COMPILED
-#pragma interface "tern"
-#endif
 #include "source.hpp"
 
 namespace tern::inline TERN_BUILD {

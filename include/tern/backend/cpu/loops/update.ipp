@@ -1,0 +1,28 @@
+// What update.hpp declares and is no template.
+#pragma once
+#include "update.hpp"
+
+namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+
+[[gnu::noinline]] TERN_INLINE void run_update_range(const UpdateKernel& kernel, char* const* arrays, Index first, Index last) {
+  char* p[max_inputs];
+  for (int k = 0; k < kernel.arrays; ++k) p[k] = arrays[k] + first * kernel.bytes[k];
+  const Index whole = (last - first) - (last - first) % kernel.packet, rest = last - first - whole;
+  if (whole) kernel.run(kernel.f, p, whole);
+  if (!rest) return;
+  alignas(64) char buffer[max_inputs][max_packet * 8] = {};
+  char* q[max_inputs];
+  for (int k = 0; k < kernel.arrays; ++k) {
+    q[k] = buffer[k];
+    std::memcpy(buffer[k], p[k] + whole * kernel.bytes[k], std::size_t(rest * kernel.bytes[k]));
+  }
+  kernel.run(kernel.f, q, kernel.packet);
+  for (int k = 0; k < kernel.arrays; ++k)
+    std::memcpy(p[k] + whole * kernel.bytes[k], buffer[k], std::size_t(rest * kernel.bytes[k]));
+}
+
+[[gnu::noinline]] TERN_INLINE void run_update(const UpdateKernel& kernel, char* const* arrays, Index n) {
+  parallel_for(n, 2 * parallel_grain, [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
+}
+
+}  // namespace tern::backend::cpu_kernels

@@ -1,0 +1,19 @@
+// What matmul.hpp declares and is no template.
+#pragma once
+#include "matmul.hpp"
+
+namespace tern::inline TERN_BUILD::backend {
+
+TERN_INLINE bool one_batch_stride(const Array& a, Index& stride) {
+  stride = 0;
+  Index count = 1;  // matrices in the dimensions passed so far, the innermost first
+  for (int i = a.ndim - 2; i-- > 0;) {
+    if (a.dims[i] == 1) continue;
+    if (count == 1) stride = a.strides[i];
+    else if (a.strides[i] != stride * count) return false;
+    count *= a.dims[i];
+  }
+  return true;
+}
+
+}  // namespace tern::backend

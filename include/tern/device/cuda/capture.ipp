@@ -1,0 +1,15 @@
+// What capture.hpp declares and is no template.
+#pragma once
+#include "capture.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+TERN_INLINE constinit thread_local Capture* capture = nullptr;
+
+TERN_INLINE constinit std::atomic<MemoryOwner*> live_graphs{nullptr};
+
+TERN_INLINE constinit std::atomic<std::uint64_t> memory_age{1};
+
+TERN_INLINE constinit std::atomic<std::uint64_t> held_age{0};
+
+}  // namespace tern::cuda::detail

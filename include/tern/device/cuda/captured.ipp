@@ -1,0 +1,127 @@
+// What captured.hpp declares and is no template.
+#pragma once
+#include "captured.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+TERN_INLINE void GraphRegistry::hold(Captured& graph) {
+  const std::lock_guard lock(mutex_);
+  if (graph.age == 0) graphs_.push_back(&graph);
+  graph.age = ++memory_age;
+  live_graphs = this;
+  tern::detail::captured_graphs = this;
+  held_age = graph.age;
+}
+
+TERN_INLINE void GraphRegistry::remove(Captured& graph) {
+  std::vector<DeviceBlock> freed;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(graphs_, &graph);
+    std::uint64_t age = 0;
+    for (const Captured* other : graphs_) age = std::max(age, other->age);
+    held_age = age;
+    const auto is_held = [&](const DeviceBlock& block) { return block.tag >> 9 < age; };
+    const auto first = std::partition(blocks_.begin(), blocks_.end(), is_held);
+    freed.assign(first, blocks_.end());
+    blocks_.erase(first, blocks_.end());
+  }
+  for (const DeviceBlock& block : freed) deallocate(block);
+}
+
+TERN_INLINE void GraphRegistry::give_back(DeviceBlock block) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (block.tag >> 9 < held_age) {
+      blocks_.push_back(block);
+      return;
+    }
+  }
+  deallocate(block);
+}
+
+TERN_INLINE Captured::~Captured() {
+  if (age) GraphRegistry::instance().remove(*this);
+  if (executable) TERN_CUDA_RELEASE(cuGraphExecDestroy, executable);
+  for (const WordChunk& chunk : chunks) pool->give_back(chunk.device);
+  if (pool) pool->let_go();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string live_source(std::string source) {
+  const std::size_t begin = source.rfind("(const Words<"), end = source.find("> p) {", begin);
+  if (begin == source.npos || end == source.npos) fail("cuda", {"a kernel whose words are not its parameter cannot be captured\n", source});
+  const std::string type = source.substr(begin + 1, end - begin);  // const Words<n>
+  return source.replace(begin, end + 6 - begin, "(" + type + "* live) {\n  " + type + "& p = *live;\n");
+}
+
+TERN_INLINE Capturing::Capturing(Captured& captured, int ordinal) : captured_(captured), state_(detail::bind(ordinal)) {
+  if (capture) fail("capture", {"the thread is capturing already"});
+  HandlePool::prepare_all(ordinal);
+  captured_.ordinal = ordinal;
+  captured_.pool = new PrivatePool(ordinal);
+  captured_.random = random_state();
+  TERN_CUDA(cuStreamCreate, &state_.compute, stream_non_blocking);
+  state_.copy = nullptr;
+  if (const Status status = driver().functions.cuStreamBeginCapture_v2(state_.compute, capture_relaxed)) {
+    TERN_CUDA_RELEASE(cuStreamDestroy_v2, state_.compute);
+    refuse("cuStreamBeginCapture_v2", status);
+  }
+  GraphRegistry::instance().hold(captured_);
+  bound_ordinal = -1;
+  set_capture(this);
+}
+
+TERN_INLINE void Capturing::finish() {
+  const RandomState random = random_state();
+  if (random.seed != captured_.random.seed || random.stream < captured_.random.stream)
+    fail("capture", {"the random sequence was set anew; manual_seed() belongs before the capture"});
+  captured_.draws = random.stream - captured_.random.stream;
+  struct Nodes {
+    CapturedGraph handle = nullptr;
+    ~Nodes() {
+      if (handle) TERN_CUDA_RELEASE(cuGraphDestroy, handle);
+    }
+  } nodes;
+  if (const Status status = end(&nodes.handle)) refuse("cuStreamEndCapture", status);
+  TERN_CUDA(cuGraphInstantiateWithFlags, &captured_.executable, nodes.handle, 0);
+  GraphRegistry::instance().hold(captured_);
+}
+
+TERN_INLINE void Capturing::launch(const LiveLaunch& launch, const std::string& source) {
+  bind(launch.ordinal);
+  std::vector<WordChunk>& chunks = captured_.chunks;
+  const auto count = std::size_t(launch.count);
+  if (chunks.empty() || chunks.back().words.size() + count > WordChunk::most)
+    chunks.push_back({captured_.pool->allocate_untouched(WordChunk::most * sizeof(std::uint64_t)), {}});
+  std::vector<std::uint64_t>& words = chunks.back().words;
+  const bool random = launch.numbers_at == random_words;
+  const bool drawn_before = random && (launch.words[1] != captured_.random.seed || launch.words[2] < captured_.random.stream);
+  captured_.launches.push_back({launch.key, chunks.size() - 1, words.size(), launch.count, drawn_before ? 0 : launch.numbers_at});
+  DevicePointer at = chunks.back().device.memory + words.size() * sizeof(std::uint64_t);
+  words.insert(words.end(), launch.words, launch.words + count);
+
+  constexpr std::uint64_t live = 0x6C697665;  // the kernel that reads its words from memory
+  Function function = kernels(launch.ordinal).find(launch.key ^ live);
+  if (!function) function = load_kernel(state_, launch.ordinal, launch.key ^ live, launch.name, live_source(source));
+  void* parameters[] = {&at};
+  TERN_CUDA(cuLaunchKernel, function, unsigned(launch.grid.blocks), 1, 1, unsigned(launch.grid.threads), 1, 1, 0, state_.compute,
+            parameters, nullptr);
+}
+
+TERN_INLINE void Capturing::repeat(void* object, void (*again)(void* object, Index item), Index item) {
+  std::vector<ReplayedLaunch>& launches = captured_.launches;
+  const std::size_t next = captured_.repeated.empty() ? 0 : captured_.repeated.back().launch + 1;
+  if (launches.size() <= next || launches.back().numbers_at <= 0)
+    fail("step", {"the parameter is not on cuda:", captured_.ordinal, ", whose work is captured"});
+  GraphRegistry::instance().repeat(captured_, {object, again, item, launches.size() - 1});
+}
+
+TERN_INLINE Status Capturing::end(CapturedGraph* graph) {
+  set_capture(nullptr);
+  CapturedGraph unwanted = nullptr;
+  const Status status = driver().functions.cuStreamEndCapture(state_.compute, graph ? graph : &unwanted);
+  if (unwanted) TERN_CUDA_RELEASE(cuGraphDestroy, unwanted);
+  return status;
+}
+
+}  // namespace tern::cuda::detail

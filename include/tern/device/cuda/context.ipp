@@ -1,0 +1,116 @@
+// What context.hpp declares and is no template.
+#pragma once
+#include "context.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string System::look() {
+  const std::lock_guard lock(mutex_);
+  if (usable) return {};
+  if (!driver().library.problem.empty()) return "NVIDIA's driver library cannot be used: " + driver().library.problem;
+  const auto& cu = driver().functions;
+  const auto does_not_start = [](const char* function, Status status) {
+    return text({"the driver does not start: ", function, ": ", StatusText(status).name});
+  };
+  int count = 0;
+  if (const Status status = cu.cuInit(0)) return does_not_start("cuInit", status);
+  if (const Status status = cu.cuDriverGetVersion(&version)) return does_not_start("cuDriverGetVersion", status);
+  if (version < 12000)
+    return text({"the driver is too old: it offers CUDA ", version / 1000, ".", version % 1000 / 10, ", and tern needs 12.0"});
+  if (const Status status = cu.cuDeviceGetCount(&count)) return does_not_start("cuDeviceGetCount", status);
+  if (count == 0) return "the driver knows no device";
+  for (int i = 0; i < count; ++i) devices.push_back(std::make_unique<DeviceState>());
+  opened = std::vector<std::once_flag>(devices.size());
+  usable = true;
+  return {};
+}
+
+[[gnu::noinline]] TERN_INLINE System& system() {
+  static System& instance = *new System;
+  return instance;
+}
+
+TERN_INLINE constinit thread_local int current_ordinal = 0;
+
+TERN_INLINE constinit thread_local int bound_ordinal = -1;
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Opening::~Opening() {
+  if (complete || !state.context) return;
+  for (const Stream stream : {state.compute, state.copy})
+    if (stream) TERN_CUDA_RELEASE(cuStreamDestroy_v2, stream);
+  if (state.failure) TERN_CUDA_RELEASE(cuMemFreeHost, state.failure);
+  TERN_CUDA_RELEASE(cuCtxSetCurrent, nullptr);
+  TERN_CUDA_RELEASE(cuDevicePrimaryCtxRelease_v2, device);
+  state = {};
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void open_device(DeviceState& state, int ordinal) {
+  bound_ordinal = -1;
+  int device;
+  TERN_CUDA(cuDeviceGet, &device, ordinal);
+  Opening opening{state, device};
+  TERN_CUDA(cuDeviceGetAttribute, &state.major, compute_capability_major, device);
+  TERN_CUDA(cuDeviceGetAttribute, &state.minor, compute_capability_minor, device);
+  TERN_CUDA(cuDeviceGetAttribute, &state.multiprocessors, multiprocessor_count, device);
+  TERN_CUDA(cuDevicePrimaryCtxRetain, &state.context, device);
+  TERN_CUDA(cuCtxSetCurrent, state.context);
+  state.failure = make_failure();
+  for (Stream* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
+  TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
+  std::uint64_t keep = ~std::uint64_t(0);  // freed memory is kept for reuse until empty_cache()
+  TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
+  opening.complete = true;
+}
+
+[[gnu::noinline]] TERN_INLINE void record_or_wait(Event event, Stream stream) {
+  const Status status = driver().functions.cuEventRecord(event, stream);
+  if (!status) return;
+  driver().functions.cuStreamSynchronize(stream);
+  refuse("cuEventRecord", status);
+}
+
+TERN_INLINE DeviceState& bind_for_release(int ordinal) {
+  DeviceState& state = *system().devices[std::size_t(ordinal)];
+  if (bound_ordinal == ordinal) return state;
+  bound_ordinal = -1;
+  if (const Status status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
+  else if (!capture) bound_ordinal = ordinal;  // a thread that captures is bound to no device, so that bind() asks the capture
+  return state;
+}
+
+[[gnu::noinline]] TERN_INLINE DeviceState& bind(int ordinal) {
+  check_late_failure();
+  System& all = system();
+  if (bound_ordinal == ordinal) [[likely]] return *all.devices[std::size_t(ordinal)];
+  if (capture) return capture->bind(ordinal);
+  if (!all.usable) [[unlikely]] {
+    const std::string why_not = all.look();
+    if (!why_not.empty()) fail("cuda", {"no CUDA device can be used: ", why_not});
+  }
+  if (ordinal < 0 || std::size_t(ordinal) >= all.devices.size())
+    fail("cuda", {"there is no device cuda:", ordinal, "; there are ", int(all.devices.size())});
+  DeviceState& state = *all.devices[std::size_t(ordinal)];
+  std::call_once(all.opened[std::size_t(ordinal)], [&] { open_device(state, ordinal); });
+  TERN_CUDA(cuCtxSetCurrent, state.context);
+  bound_ordinal = ordinal;
+  return state;
+}
+
+}  // namespace tern::cuda::detail
+
+namespace tern::inline TERN_BUILD::cuda {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE DeviceInfo device_info(int ordinal) {
+  const detail::DeviceState& state = detail::bind(ordinal);
+  int device;
+  char name[256] = {};
+  std::size_t bytes = 0;
+  TERN_CUDA(cuDeviceGet, &device, ordinal);
+  TERN_CUDA(cuDeviceGetName, name, int(sizeof name), device);
+  TERN_CUDA(cuDeviceTotalMem_v2, &bytes, device);
+  const int version = detail::system().version;
+  return {name, state.major, state.minor, state.multiprocessors, bytes,
+          text({version / 1000, ".", version % 1000 / 10})};
+}
+
+}  // namespace tern::cuda

@@ -1,0 +1,80 @@
+// What copy.hpp declares and is no template.
+#pragma once
+#include "copy.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+[[gnu::noinline]] TERN_INLINE void start_to_device(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes) {
+  if (!bytes) return;
+  const Span span(Work::to_device, "copy to device", ordinal, stream, bytes, true);
+  TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
+}
+
+[[gnu::noinline]] TERN_INLINE void start_to_host(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes, bool pinned) {
+  if (!bytes) return;
+  const Span span(Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
+  TERN_CUDA(cuMemcpyDtoHAsync_v2, to, reinterpret_cast<DevicePointer>(from), bytes, stream);
+}
+
+[[gnu::noinline]] TERN_INLINE void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
+  const Stream stream = bind(ordinal).compute;
+  const Span span(Work::kernel, "copy on device", ordinal, stream, bytes);
+  TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes, stream);
+}
+
+[[gnu::noinline]] TERN_INLINE void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes) {
+  const Stream stream = bind(ordinal).compute;
+  const Span span(Work::kernel, "fill bytes", ordinal, stream, bytes);
+  TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+  if (!bytes) return;
+  refuse_capture("to", "a graph is of one device");
+  const DeviceState& source = bind(from_ordinal);
+  const ScopedEvent ready;
+  TERN_CUDA(cuEventRecord, ready.event, source.compute);
+  const DeviceState& target = bind(to_ordinal);
+  const ScopedEvent done;
+  TERN_CUDA(cuStreamWaitEvent, target.compute, ready.event, 0);
+  {
+    const Span span(Work::to_device, "copy to peer", to_ordinal, target.compute, bytes);
+    TERN_CUDA(cuMemcpyPeerAsync, reinterpret_cast<DevicePointer>(to), target.context, reinterpret_cast<DevicePointer>(from),
+              source.context, bytes, target.compute);
+  }
+  record_or_wait(done.event, target.compute);
+  if (const Status status = driver().functions.cuStreamWaitEvent(source.compute, done.event, 0)) {
+    driver().functions.cuStreamSynchronize(target.compute);  // else the source might be freed during the copy
+    refuse("cuStreamWaitEvent", status);
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void wait_for(const DeviceState& state) {
+  if (const Status status = driver().functions.cuStreamSynchronize(state.compute)) {
+    driver().functions.cuStreamSynchronize(state.compute);
+    refuse("cuStreamSynchronize", status);
+  }
+  check_failure(*state.failure);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
+  refuse_capture("to", host_waits);
+  const DeviceState& state = bind(ordinal);
+  const Span span(Work::wait, "wait for a copy", ordinal, state.compute);
+  start_to_host(ordinal, state.compute, to, from, bytes, false);
+  wait_for(state);
+}
+
+}  // namespace tern::cuda::detail
+
+namespace tern::inline TERN_BUILD::cuda {
+
+[[gnu::noinline]] TERN_INLINE void synchronize(Cuda device, Here here) {
+  detail::refuse_capture("synchronize", "the host waits for the device; synchronize() belongs behind replay()");
+  const Site user(here);
+  const detail::DeviceState& state = detail::bind(device.ordinal);
+  const detail::Span span(Work::wait, "wait for the device", device.ordinal, state.compute);
+  detail::wait_for(state);
+}
+
+}  // namespace tern::cuda

@@ -1,0 +1,21 @@
+// What failure.hpp declares and is no template.
+#pragma once
+#include "failure.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Failure* make_failure() {
+  void* memory = nullptr;
+  TERN_CUDA(cuMemHostAlloc, &memory, sizeof(Failure), host_memory_mapped);
+  *static_cast<Failure*>(memory) = {};
+  return static_cast<Failure*>(memory);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void throw_failure(Failure& failure) {
+  const BadElement what = failure.what;
+  const Index number = failure.number, size = failure.size, position = failure.position;
+  if (const char* const op = std::atomic_ref(failure.op).exchange(nullptr))  // else another thread has thrown it
+    refuse_element(op, what, number, size, position, "; found by an earlier kernel on the device");
+}
+
+}  // namespace tern::cuda::detail

@@ -1,0 +1,44 @@
+// What graph.hpp declares and is no template.
+#pragma once
+#include "graph.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+TERN_INLINE void Refill::launch(const LiveLaunch& launch, const std::string&) {
+  if (launch.key != current_->key || launch.count != current_->count || launch.numbers_at != current_->numbers_at)
+    fail("replay", {"the optimiser's rule is another one than was captured, momentum where there was none say: capture again"});
+  const std::size_t first = current_->first + std::size_t(launch.numbers_at);
+  std::copy(launch.words + launch.numbers_at, launch.words + launch.count, captured_.chunks[current_->chunk].words.begin() + Index(first));
+}
+
+}  // namespace tern::cuda::detail
+
+namespace tern::inline TERN_BUILD::cuda {
+
+[[gnu::noinline]] TERN_INLINE void Graph::replay(Here here) {
+  const Site at(here);
+  detail::refuse_capture("replay", "a graph is no part of another");
+  if (!captured_) fail("replay", {"nothing has been captured"});
+  detail::Captured& graph = *captured_;
+  if (graph.forgotten) fail("replay", {"an optimiser of the captured step is gone, or has loaded a state: capture again"});
+  const detail::DeviceState& state = detail::bind(graph.ordinal);
+  {
+    detail::Refill refill(graph);
+    for (const detail::Repeated& repeated : graph.repeated) refill.step(repeated);
+  }
+  const std::uint64_t stream = tern::detail::random_stream.fetch_add(graph.draws);
+  for (const detail::ReplayedLaunch& launch : graph.launches) {
+    std::uint64_t* const words = graph.chunks[launch.chunk].words.data() + launch.first;
+    if (launch.numbers_at != detail::random_words) continue;
+    words[1] = tern::detail::random_seed;
+    words[2] += stream - graph.random.stream;
+  }
+  graph.random.stream = stream;
+  for (const detail::WordChunk& chunk : graph.chunks)
+    detail::copy_to_device(graph.ordinal, reinterpret_cast<void*>(chunk.device.memory), chunk.words.data(),
+                           chunk.words.size() * sizeof(std::uint64_t));
+  const detail::Span span(Work::kernel, "graph", graph.ordinal, state.compute);
+  TERN_CUDA(cuGraphLaunch, graph.executable, state.compute);
+}
+
+}  // namespace tern::cuda

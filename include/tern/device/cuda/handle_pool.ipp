@@ -1,0 +1,36 @@
+// What handle_pool.hpp declares and is no template.
+#pragma once
+#include "handle_pool.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE HandlePool::HandlePool(Create create, Destroy destroy) : create_(create), destroy_(destroy), next_(all_) {
+  while (!all_.compare_exchange_weak(next_, this)) continue;
+}
+
+[[gnu::noinline]] TERN_INLINE void HandlePool::put(PooledHandle* handle) {
+  const std::lock_guard lock(mutex_);
+  handle->next = idle_;
+  idle_ = handle;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void HandlePool::prepare_all(int ordinal) {
+  for (HandlePool* pool = all_; pool; pool = pool->next_) pool->put(pool->take(ordinal));
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void HandlePool::clear_all(int ordinal) {
+  for (HandlePool* pool = all_; pool; pool = pool->next_)
+    while (PooledHandle* const idle = pool->take_idle(ordinal)) {
+      pool->destroy_(idle->handle);
+      delete idle;
+    }
+}
+
+[[gnu::noinline]] TERN_INLINE PooledHandle* HandlePool::take_idle(int ordinal) {
+  const std::lock_guard lock(mutex_);
+  for (PooledHandle** link = &idle_; *link; link = &(*link)->next)
+    if ((*link)->ordinal == ordinal) return std::exchange(*link, (*link)->next);
+  return nullptr;
+}
+
+}  // namespace tern::cuda::detail

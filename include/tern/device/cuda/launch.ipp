@@ -1,0 +1,39 @@
+// What launch.hpp declares and is no template.
+#pragma once
+#include "launch.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+TERN_INLINE void Kernels::insert(std::uint64_t key, Function function) {
+  const std::lock_guard lock(mutex_);
+  if (2 * (count_ + 1) > slots_.size()) {
+    std::vector<Slot> old(std::max<std::size_t>(64, 2 * slots_.size()));
+    old.swap(slots_);
+    for (const Slot& s : old)
+      if (s.function) slot(s.key) = s;
+  }
+  Slot& s = slot(key);
+  if (!s.function) ++count_;
+  s = {key, function};
+}
+
+[[gnu::noinline]] TERN_INLINE Kernels& kernels(int ordinal) {
+  static std::vector<Kernels>& all = *new std::vector<Kernels>(system().devices.size());
+  return all[std::size_t(ordinal)];
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Function load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
+                                                              const std::string& source) {
+  const std::string image = kernel_image(source, state.major, state.minor);
+  Module module;
+  Function function;
+  TERN_CUDA(cuModuleLoadData, &module, image.c_str());
+  if (const Status status = driver().functions.cuModuleGetFunction(&function, module, name)) {
+    TERN_CUDA_RELEASE(cuModuleUnload, module);
+    refuse("cuModuleGetFunction", status);
+  }
+  kernels(ordinal).insert(key, function);
+  return function;
+}
+
+}  // namespace tern::cuda::detail

@@ -1,0 +1,98 @@
+// What pinned.hpp declares and is no template.
+#pragma once
+#include "pinned.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+[[gnu::noinline]] TERN_INLINE PinnedUse& use_of(PinnedBlock& block, int ordinal) {
+  PinnedUse* const first = block.uses;
+  for (PinnedUse* use = first; use; use = use->next)
+    if (use->ordinal == ordinal) return *use;
+  bind(ordinal);
+  auto* const made = new PinnedUse{ordinal, ScopedEvent(), false, first};
+  while (!block.uses.compare_exchange_weak(made->next, made)) {}
+  return *made;
+}
+
+TERN_INLINE bool is_idle(PinnedUse& use) {
+  if (!use.in_flight) return true;
+  if (bound_ordinal < 0) bind(use.ordinal);  // any device's context will do
+  const Status status = driver().functions.cuEventQuery(use.last.event);
+  if (status && status != status_not_ready) refuse("cuEventQuery", status);
+  if (!status) use.in_flight = false;
+  return !status;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void PinnedBlock::wait_idle() {
+  for (PinnedUse* use = uses; use; use = use->next) {
+    if (is_idle(*use)) continue;
+    const DeviceState& state = bind(use->ordinal);
+    const Span span(Work::wait, "wait for a copy", use->ordinal, state.compute);
+    TERN_CUDA(cuEventSynchronize, use->last.event);
+    use->in_flight = false;
+  }
+}
+
+[[gnu::noinline]] TERN_INLINE PinnedBlock* acquire_pinned(int ordinal, std::size_t bytes) {
+  bind(ordinal);
+  const int size_class = memory::class_of(bytes);
+  {
+    PinnedPool& pool = pinned_pool();
+    const std::lock_guard lock(pool.mutex);
+    PinnedQueue& queue = pool.free[size_class];
+    if (queue.first && is_idle(*queue.first)) return std::exchange(queue.first, queue.first->next);
+  }
+  auto block = std::make_unique<PinnedBlock>();
+  block->size_class = size_class;
+  constexpr unsigned for_all_devices = 1;
+  TERN_CUDA(cuMemHostAlloc, &block->memory, memory::class_bytes(size_class), for_all_devices);
+  return block.release();
+}
+
+TERN_INLINE void PinnedBlock::give_back() {
+  PinnedPool& pool = pinned_pool();
+  const std::lock_guard lock(pool.mutex);
+  PinnedQueue& queue = pool.free[size_class];
+  next = nullptr;
+  (queue.first ? queue.last->next : queue.first) = this;
+  queue.last = this;
+}
+
+[[gnu::noinline]] TERN_INLINE void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes) {
+  if (!bytes) return;
+  refuse_capture("to", host_is_read);
+  constexpr std::size_t chunk = std::size_t(4) << 20;
+  constexpr int most = 4;
+  struct Blocks {
+    PinnedBlock* block[most] = {};
+    ~Blocks() {
+      for (PinnedBlock* b : block)
+        if (b) b->give_back();
+    }
+  } blocks;
+  const DeviceState& state = bind(ordinal);
+  const Span span(Work::to_device, "copy to device", ordinal, state.compute, bytes);
+  int next = 0;
+  for (std::size_t done = 0; done < bytes; next = (next + 1) % most) {
+    const std::size_t n = std::min(chunk, bytes - done);
+    PinnedBlock*& block = blocks.block[next];
+    if (block) block->wait_idle();
+    else block = acquire_pinned(ordinal, n);
+    PinnedUse& use = use_of(*block, ordinal);
+    std::memcpy(block->memory, static_cast<const char*>(from) + done, n);
+    TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to) + done, block->memory, n, state.compute);
+    mark_in_flight(use, state.compute);
+    done += n;
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
+  if (!bytes) return;
+  refuse_capture("to", host_is_read);
+  const DeviceState& state = bind(ordinal);
+  PinnedUse& use = use_of(block, ordinal);
+  start_to_device(ordinal, state.compute, to, from, bytes);
+  mark_in_flight(use, state.compute);
+}
+
+}  // namespace tern::cuda::detail

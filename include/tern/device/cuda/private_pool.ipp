@@ -1,0 +1,44 @@
+// What private_pool.hpp declares and is no template.
+#pragma once
+#include "private_pool.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+TERN_INLINE DeviceBlock PrivatePool::allocate(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  Piece* best = nullptr;
+  for (Piece& piece : pieces_)
+    if (!piece.held && piece.bytes >= bytes && (!best || piece.bytes < best->bytes)) best = &piece;
+  if (!best) return add(bytes);
+  best->held = true;
+  return {best->memory, tag_of(this)};
+}
+
+TERN_INLINE void PrivatePool::give_back(DeviceBlock block) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (Piece& piece : pieces_)
+      if (piece.memory == block.memory) piece.held = false;
+    if (has_graph_ || is_held()) return;
+  }
+  destroy();
+}
+
+TERN_INLINE void PrivatePool::let_go() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_graph_ = false;
+    if (is_held()) return;
+  }
+  destroy();
+}
+
+TERN_INLINE DeviceBlock PrivatePool::add(std::size_t bytes) {
+  const std::size_t whole = memory::class_bytes(memory::class_of(bytes));
+  DevicePointer memory = 0;
+  TERN_CUDA(cuMemAllocAsync, &memory, whole, system().devices[std::size_t(ordinal_)]->compute);
+  pieces_.push_back({memory, whole, true});
+  return {memory, tag_of(this)};
+}
+
+}  // namespace tern::cuda::detail

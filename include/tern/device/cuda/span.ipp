@@ -1,0 +1,33 @@
+// What span.hpp declares and is no template.
+#pragma once
+#include "span.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
+
+[[gnu::noinline]] TERN_INLINE Span::Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes, bool pinned)
+    : work_(work), listener_(listener.load(std::memory_order_relaxed)) {
+  tern::detail::DeviceEvents& events = tern::detail::device_events;
+  ++events.count[int(work)];
+  events.bytes[int(work)] += std::int64_t(bytes);
+  if (listener_ && capture) [[unlikely]]
+    listener_ = nullptr;  // what is captured does not run now
+  if (listener_) [[unlikely]]
+    tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
+  if (work != Work::kernel && events.open++ == 0) start_ = now();
+}
+
+[[gnu::noinline]] TERN_INLINE Span::~Span() {
+  tern::detail::DeviceEvents& events = tern::detail::device_events;
+  if (work_ != Work::kernel && --events.open == 0) events.host_seconds[int(work_)] += now() - start_;
+  if (listener_) [[unlikely]]
+    listener_->end(place_);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Span::tell(WorkItem item) {
+  if (const Here* const site = tern::detail::outermost_site) item.site = *site;
+  place_ = listener_->begin(item);
+}
+
+}  // namespace tern::cuda::detail

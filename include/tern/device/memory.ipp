@@ -1,0 +1,172 @@
+// What memory.hpp declares and is no template.
+#pragma once
+#include "memory.hpp"
+
+namespace tern::inline TERN_BUILD::memory {
+
+TERN_INLINE int class_of(std::size_t bytes) {
+  if (bytes <= 1024) return bytes == 0 ? 0 : int((bytes - 1) >> 6);
+  const std::size_t last = bytes - 1;
+  const int exponent = 63 - std::countl_zero(last);
+  return linear_classes + 4 * (exponent - 10) + int(last >> (exponent - 2) & 3);
+}
+
+TERN_INLINE constinit thread_local LocalLists local{};
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Pool& pool() {
+  static Pool* const instance = new Pool;
+  return *instance;
+}
+
+TERN_INLINE ThreadEnd::~ThreadEnd() {
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  for (int c = 0; c < local_classes; ++c) {
+    if (FreeBlock* head = local.lists[c].head) {
+      head->batch = p.batches[c];
+      p.batches[c] = head;
+      local.lists[c] = {};
+    }
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void register_thread() {
+  static thread_local ThreadEnd at_thread_end;
+  static_cast<void>(at_thread_end);
+  local.registered = true;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void release_cached() {
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  for (int c = local_classes; c < class_count; ++c) {
+    while (FreeBlock* block = p.batches[c]) {
+      p.batches[c] = block->batch;
+      p.large_cached -= Index(class_bytes(c));
+      std::free(block);
+    }
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE MemoryStats stats() {
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  return {p.large_in_use + p.small_reserved, p.peak, p.large_cached};
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void reset_peak() {
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  p.peak = p.large_in_use + p.small_reserved;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void* from_system(std::size_t alignment, std::size_t bytes) {
+  if (void* block = std::aligned_alloc(alignment, bytes)) return block;
+  release_cached();
+  if (void* block = std::aligned_alloc(alignment, bytes)) return block;
+  const MemoryStats held = stats();
+  fail("cpu memory", {"out of memory: ", Index(bytes), " bytes were asked for, ", held.current, " are in use and ",
+                      held.cached, " were cached"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void* allocate_slow(int c) {
+  Pool& p = pool();
+  const std::size_t bytes = class_bytes(c);
+  if (c >= local_classes) {
+    {
+      const std::lock_guard lock(p.mutex);
+      p.large_in_use += Index(bytes);
+      if (p.large_in_use + p.small_reserved > p.peak) p.peak = p.large_in_use + p.small_reserved;
+      if (FreeBlock* block = p.batches[c]) {
+        p.batches[c] = block->batch;
+        p.large_cached -= Index(bytes);
+        return block;
+      }
+    }
+    try {
+      return from_system(64, bytes);
+    } catch (...) {
+      const std::lock_guard lock(p.mutex);
+      p.large_in_use -= Index(bytes);
+      throw;
+    }
+  }
+  if (!local.registered) register_thread();
+  {
+    const std::lock_guard lock(p.mutex);
+    if (FreeBlock* head = p.batches[c]) {
+      p.batches[c] = head->batch;
+      std::uint32_t length = 0;
+      for (FreeBlock* block = head->next; block; block = block->next) ++length;
+      local.lists[c] = {head->next, length};
+      return head;
+    }
+  }
+  const bool from_slab = c < linear_classes;
+  if (from_slab && std::size_t(local.slab_end - local.slab) >= bytes) {
+    void* block = local.slab;
+    local.slab += bytes;
+    return block;
+  }
+  const std::size_t reserve = from_slab ? slab_bytes : bytes;
+  char* block = static_cast<char*>(from_system(64, reserve));
+  {
+    const std::lock_guard lock(p.mutex);
+    p.small_reserved += Index(reserve);
+  }
+  if (from_slab) {
+    local.slab = block + bytes;
+    local.slab_end = block + reserve;
+  }
+  return block;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void spill(int c) {
+  LocalLists::List& list = local.lists[c];
+  const std::uint32_t half_length = list.length / 2;
+  FreeBlock* const first = list.head;
+  FreeBlock* last = first;
+  for (std::uint32_t i = 1; i < half_length; ++i) last = last->next;
+  list.head = last->next;
+  list.length -= half_length;
+  last->next = nullptr;
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  first->batch = p.batches[c];
+  p.batches[c] = first;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void deallocate_large(void* memory, int c) {
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  auto* block = static_cast<FreeBlock*>(memory);
+  block->next = nullptr;
+  block->batch = p.batches[c];
+  p.batches[c] = block;
+  p.large_in_use -= Index(class_bytes(c));
+  p.large_cached += Index(class_bytes(c));
+}
+
+[[gnu::noinline]] TERN_INLINE void* allocate(int c) {
+  if (c < local_classes) [[likely]] {
+    LocalLists::List& list = local.lists[c];
+    if (FreeBlock* block = list.head) [[likely]] {
+      list.head = block->next;
+      --list.length;
+      return block;
+    }
+  }
+  return allocate_slow(c);
+}
+
+[[gnu::noinline]] TERN_INLINE void deallocate(void* memory, int c) {
+  if (c >= local_classes) return deallocate_large(memory, c);
+  LocalLists::List& list = local.lists[c];
+  auto* block = static_cast<FreeBlock*>(memory);
+  block->next = list.head;
+  list.head = block;
+  if (!block->next && !local.registered) [[unlikely]] register_thread();  // it frees what others allocated
+  if (++list.length > local_limit(c)) [[unlikely]] spill(c);
+}
+
+}  // namespace tern::memory

@@ -1,0 +1,33 @@
+// What batch_norm.hpp declares and is no template.
+#pragma once
+#include "batch_norm.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_channels(const char* op, const Array& x, std::initializer_list<const Array*> each) {
+  if (x.ndim < 2) fail(op, {"an input of shape [N, C, ...] is needed, not ", x.shape_ref()});
+  for (const Array* a : each)
+    if (a && !(a->shape() == Shape(x.dims[1])))
+      fail(op, {"weight, bias and running statistics must be of shape ", Shape(x.dims[1]), " for an input of shape ",
+                x.shape_ref(), ", not ", a->shape_ref()});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_statistics(const char* op, const Array& x, const Array* residual,
+                                                               const Array* running_mean, const Array* running_var, bool training) {
+  if (residual && !same_shape(x, *residual))
+    fail(op, {"the residual's shape ", residual->shape_ref(), " is not the input's ", x.shape_ref()});
+  if (!running_mean != !running_var) fail(op, {"running_mean and running_var belong together: one is undefined"});
+  if (!training && !running_mean) fail(op, {"without training it needs running_mean and running_var"});
+  if (training && x.numel && x.numel == x.dims[1])
+    fail(op, {"training needs more than one value for each channel, which ", x.shape_ref(), " does not have"});
+}
+
+TERN_INLINE Shape beside_channels(int ndim, Index channels) {
+  Shape shape;
+  shape.n = ndim;
+  for (Index& size : shape) size = 1;
+  shape[1] = channels;
+  return shape;
+}
+
+}  // namespace tern::detail

@@ -1,0 +1,16 @@
+// What cat.hpp declares and is no template.
+#pragma once
+#include "cat.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+TERN_INLINE Array part_of(const Array& whole, int dim, Index start, Index size) {
+  Array part = whole;
+  part.data += start * whole.strides[dim] * size_of(whole.dtype);
+  part.dims[dim] = size;
+  part.numel = part.shape().numel();
+  update_contiguous(part);
+  return part;
+}
+
+}  // namespace tern::detail

@@ -1,0 +1,73 @@
+// What convolution.hpp declares and is no template.
+#pragma once
+#include "convolution.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE ConvPadding::ConvPadding(const char* name) : same(std::strcmp(name, "same") == 0) {
+  if (!same && std::strcmp(name, "valid") != 0)
+    fail("padding", {"\"same\" or \"valid\" is needed, not \"", name, "\""});
+}
+
+}  // namespace tern
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void each_dim(const char* op, const char* what, const Dims& given, Index least, int n, Index* out) {
+  if (given.n != 1 && given.n != n) fail(op, {what, " ", given, " does not name ", Index(n), " dimensions"});
+  for (int i = 0; i < n; ++i) {
+    out[i] = given[given.n == 1 ? 0 : i];
+    if (out[i] < least) fail(op, {what, " ", given, " is less than ", least});
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_operands(const char* op, int dims, const Array& x, const Array& weight) {
+  if (weight.ndim != dims + 2 || x.ndim != dims + 2)
+    fail(op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
+              Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape plan_convolution(const char* op, int dims, const Array& x, const Array& weight,
+                                                                const Array* bias, const ConvOptions& options, backend::ConvParams& c) {
+  c.dims = dims, c.groups = options.groups;
+  check_operands(op, dims, x, weight);
+  each_dim(op, "stride", options.stride, 1, dims, c.stride);
+  each_dim(op, "dilation", options.dilation, 1, dims, c.dilation);
+  each_dim(op, "padding", options.padding.sizes, 0, dims, c.padding);
+  const Index groups = c.groups, out_channels = weight.dims[0];
+  if (groups < 1 || x.dims[1] != weight.dims[1] * groups || out_channels % groups != 0 || x.dims[1] == 0 ||
+      out_channels == 0)
+    fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
+  if (bias && !(bias->shape() == Shape(out_channels)))
+    fail(op, {"bias ", bias->shape_ref(), " does not fit weight ", weight.shape_ref()});
+  Shape y{x.dims[0], out_channels};
+  for (int i = 0; i < dims; ++i) {
+    const Index reach = c.dilation[i] * (weight.dims[2 + i] - 1);
+    if (options.padding.same) {
+      if (c.stride[i] != 1) fail(op, {"padding \"same\" needs a stride of 1, not ", options.stride});
+      c.padding[i] = (reach + 1) / 2;
+    }
+    const Index space = x.dims[2 + i] + 2 * c.padding[i] - reach;
+    if (weight.dims[2 + i] < 1 || x.dims[2 + i] < 1 || space < 1)
+      fail(op, {"weight ", weight.shape_ref(), " does not fit into input ", x.shape_ref(), " with padding ",
+                Shape(c.padding, dims), " and dilation ", options.dilation});
+    y.push_back((space - 1) / c.stride[i] + 1);
+  }
+  return y;
+}
+
+[[gnu::noinline]] TERN_INLINE void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight, const Array& y) {
+  double products = double(x.dims[0]) * double(weight.dims[0]) * double(weight.dims[1]);
+  for (int i = 0; i < c.dims; ++i) {
+    Index inside = 0;  // pairs of a position and a tap that lies on the input
+    for (Index tap = 0; tap < weight.dims[2 + i]; ++tap) {
+      const Index from = tap * c.dilation[i] - c.padding[i], s = c.stride[i];
+      const Index first = from < 0 ? (-from + s - 1) / s : 0, room = x.dims[2 + i] - 1 - from;
+      if (room >= 0) inside += std::max<Index>(0, std::min(room / s, y.dims[2 + i] - 1) - first + 1);
+    }
+    products *= double(inside);
+  }
+  device_events.flops += 2 * products;
+}
+
+}  // namespace tern::detail

@@ -1,0 +1,40 @@
+// What copy.hpp declares and is no template.
+#pragma once
+#include "copy.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline]] TERN_INLINE TensorImpl* contiguous(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+  if (x->contiguous) return Unchanged()(x);
+  return recorded(op, copied(device, x), x, Unchanged());
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+  if (x->ndim < 3) fail(op.name, {"channels_last wants at least 3 dimensions, not ", x->shape_ref()});
+  Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
+  set_channels_last_strides(*y.impl);
+  device.copy(*y.impl, *x);
+  return recorded(op, y.take(), x, Unchanged());
+}
+
+[[gnu::noinline]] TERN_INLINE TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+  const Array* const in[] = {x};
+  Owned y(new_map_output(op.name, x->dtype, in, 1, device.allocate));
+  device.copy(*y.impl, *x);
+  return recorded(op, y.take(), x, Unchanged());
+}
+
+[[gnu::noinline]] TERN_INLINE void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
+                                             const GradOps* ops) {
+  check_writable(op.name, target);
+  const Shape to = target->shape();
+  if (!(broadcast_shapes(op.name, to, source->shape_ref()) == to))
+    fail(op.name, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
+  // By way of a copy, which has a history of its own and may lie where the target does; the engine sums its gradient.
+  const Owned values(device.allocate(source->dtype, to, target->ordinal));
+  device.copy(*values.impl, *source);
+  recorded(op, values.impl, source, Unchanged());
+  assign(op, target, values.impl, device, ops);
+}
+
+}  // namespace tern::detail

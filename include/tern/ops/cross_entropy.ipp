@@ -1,0 +1,25 @@
+// What cross_entropy.hpp declares and is no template.
+#pragma once
+#include "cross_entropy.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline]] TERN_INLINE void check_classes(const char* op, const Array& x, const Array* weight) {
+  if (x.ndim == 0) fail(op, {"the input must have a dimension of classes"});
+  const Index classes = x.dims[x.ndim > 1];
+  if (classes == 0) fail(op, {"an input of shape ", x.shape_ref(), " has no classes"});
+  if (weight && !(weight->ndim == 1 && weight->dims[0] == classes))
+    fail(op, {"weight must be of shape [", classes, "], not ", weight->shape_ref()});
+}
+
+[[gnu::noinline]] TERN_INLINE Shape check_target(const char* op, const Array& x, const Array& target) {
+  Shape shape;
+  for (int i = 0; i < x.ndim; ++i)
+    if (i != (x.ndim > 1)) shape.push_back(x.dims[i]);
+  if (!(shape == target.shape()))
+    fail(op, {"the target of an input of shape ", x.shape_ref(), " must be of shape ", shape, ", not ",
+              target.shape_ref()});
+  return shape;
+}
+
+}  // namespace tern::detail

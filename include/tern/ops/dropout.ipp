@@ -1,0 +1,20 @@
+// What dropout.hpp declares and is no template.
+#pragma once
+#include "dropout.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_dropout(const char* op, const Array* x, double p, int least_dims) {
+  if (!x) fail(op, {"a tensor is undefined"});
+  if (!(p >= 0 && p <= 1)) fail(op, {"the probability must be in [0, 1], not ", p});
+  if (x->ndim < least_dims)
+    fail(op, {"an input of at least ", least_dims, " dimensions is needed, not ", x->shape_ref()});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape channels_shape(ShapeRef x, int single) {
+  Shape shape(x.d, x.n);
+  for (int i = x.n == single ? 1 : 2; i < x.n; ++i) shape[i] = 1;
+  return shape;
+}
+
+}  // namespace tern::detail

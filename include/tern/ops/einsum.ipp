@@ -1,0 +1,42 @@
+// What einsum.hpp declares and is no template.
+#pragma once
+#include "einsum.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::cold]] TERN_INLINE EinsumEquation::EinsumEquation(const std::string& equation) {
+  for (std::size_t i = 0; i < equation.size(); ++i) {
+    std::string& part = has_output ? output : inputs.back();
+    const char c = equation[i];
+    if (c == ' ') continue;
+    if (c == ',' && !has_output) {
+      inputs.emplace_back();
+    } else if (c == '-' && !has_output && equation.compare(i, 2, "->") == 0) {
+      has_output = true;
+      ++i;
+    } else if (equation.compare(i, 3, "...") == 0 && !has_label(part, '.')) {
+      part += '.';
+      i += 2;
+    } else if (std::isalpha(static_cast<unsigned char>(c))) {
+      part += c;
+    } else {
+      fail("einsum", {"'", equation.substr(i).c_str(), "' in ", equation.c_str(), " is no subscript"});
+    }
+  }
+}
+
+[[gnu::cold]] TERN_INLINE std::string spread_ellipsis(const std::string& subscript, int dims) {
+  std::string out;
+  const int others = int(subscript.size()) - has_label(subscript, '.'), left = dims - others;
+  if (left < 0 || (left > 0 && !has_label(subscript, '.')))
+    fail("einsum", {"subscript ", subscript.c_str(), " does not fit ", dims, " dimensions"});
+  for (const char c : subscript) {
+    if (c != '.')
+      out += c;
+    else
+      for (int k = left; k > 0; --k) out += char(k);
+  }
+  return out;
+}
+
+}  // namespace tern::detail

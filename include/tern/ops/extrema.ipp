@@ -1,0 +1,12 @@
+// What extrema.hpp declares and is no template.
+#pragma once
+#include "extrema.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline]] TERN_INLINE void check_not_empty(const char* op, ShapeRef shape, unsigned mask) {
+  for (int i = 0; i < shape.n; ++i)
+    if (mask >> i & 1 && shape.d[i] == 0) fail(op, {"dimension ", i, " of ", shape, " is empty"});
+}
+
+}  // namespace tern::detail

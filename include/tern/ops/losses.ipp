@@ -1,0 +1,12 @@
+// What losses.hpp declares and is no template.
+#pragma once
+#include "losses.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline]] TERN_INLINE Index loss_count(const char* op, Reduction reduction, ShapeRef x, ShapeRef target) {
+  const Shape shape = broadcast_shapes(op, x, target);
+  return reduction == Reduction::mean ? shape.numel() : 1;
+}
+
+}  // namespace tern::detail

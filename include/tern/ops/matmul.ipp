@@ -1,0 +1,38 @@
+// What matmul.hpp declares and is no template.
+#pragma once
+#include "matmul.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+TERN_INLINE TensorImpl* transposed(const TensorImpl* a) {
+  TensorImpl* const p = new_detached(a);
+  std::swap(p->dims[0], p->dims[1]);
+  std::swap(p->strides[0], p->strides[1]);
+  update_contiguous(*p);
+  return p;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, const DeviceOps& device) {
+  const NoGradGuard off;
+  Shape shape = batch;
+  shape.push_back(x->dims[x->ndim - 2]);
+  shape.push_back(x->dims[x->ndim - 1]);
+  Owned whole(expanded(x, shape));
+  Index stride;
+  return backend::one_batch_stride(*whole.impl, stride) ? whole.take() : copied(device, whole.impl);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_dims(const char* op, const Array& a, int a_dims, const Array& b, int b_dims) {
+  if (a.ndim != a_dims || b.ndim != b_dims)
+    fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_linear(const Array& x, const Array& weight, const Array* bias) {
+  const int n = weight.ndim;
+  if (n < 1 || n > 2 || x.ndim == 0 || x.dims[x.ndim - 1] != weight.dims[n - 1])
+    fail("linear", {"input ", x.shape(), " does not fit weight ", weight.shape()});
+  if (bias && !(bias->shape() == Shape(weight.dims, n - 1)))
+    fail("linear", {"bias ", bias->shape(), " does not fit weight ", weight.shape()});
+}
+
+}  // namespace tern::detail

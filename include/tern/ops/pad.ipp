@@ -1,0 +1,25 @@
+// What pad.hpp declares and is no template.
+#pragma once
+#include "pad.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape padded_shape(const Array& x, const Shape& padding) {
+  if (padding.n % 2 != 0 || padding.n > 2 * x.ndim)
+    fail("pad", {"two sizes for each of at most ", Index(x.ndim), " dimensions are needed, not ", padding});
+  Shape to = x.shape();
+  for (int i = 0; i < padding.n; i += 2) {
+    Index& size = to[to.n - 1 - i / 2];
+    size += padding[i] + padding[i + 1];
+    if (size < 0) fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
+  }
+  return to;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_border(PadMode mode, Index n, Index left, Index right) {
+  const Index most = mode == PadMode::reflect ? n - 1 : mode == PadMode::circular ? n : left > right ? left : right;
+  if (n == 0 || left > most || right > most)
+    fail("pad", {"a border of ", left > right ? left : right, " cannot be made of a dimension of size ", n});
+}
+
+}  // namespace tern::detail

@@ -1,0 +1,26 @@
+// What reduce.hpp declares and is no template.
+#pragma once
+#include "reduce.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline]] TERN_INLINE Reduced::Reduced(const char* op, const Array* const* in, int n, const Dims& dim) : shape(in[0]->shape()) {
+  for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
+  mask = dim_mask(op, dim, shape.n);
+}
+
+TERN_INLINE Index reduced_count(ShapeRef shape, unsigned mask) {
+  Index count = 1;
+  for (int i = 0; i < shape.n; ++i)
+    if (mask >> i & 1) count *= shape.d[i];
+  return count;
+}
+
+TERN_INLINE Dims masked_dims(unsigned mask) {
+  Dims dims;
+  for (int i = 0; i < max_dims; ++i)
+    if (mask >> i & 1) dims.push_back(i);
+  return dims;
+}
+
+}  // namespace tern::detail

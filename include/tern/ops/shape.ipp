@@ -1,0 +1,34 @@
+// What shape.hpp declares and is no template.
+#pragma once
+#include "shape.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline]] TERN_INLINE TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2) {
+  Region region;  // its place in a row-major tensor of a's shape
+  Array dense = *a;
+  set_contiguous_strides(dense);
+  const Index row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
+  const Index rows = a->dims[dim1] - row, columns = a->dims[dim2] - column, length = rows < columns ? rows : columns;
+  TensorImpl* const v = new_alias(a);
+  v->ndim = std::uint8_t(a->ndim - 1);
+  int k = 0;
+  for (int i = 0; i < a->ndim; ++i)
+    if (i != dim1 && i != dim2)
+      v->dims[k] = a->dims[i], v->strides[k] = a->strides[i], region.strides[k++] = dense.strides[i];
+  v->dims[k] = length > 0 ? length : 0;
+  v->strides[k] = a->strides[dim1] + a->strides[dim2];
+  region.strides[k] = dense.strides[dim1] + dense.strides[dim2];
+  v->numel = v->shape().numel();
+  if (v->numel) v->data += (row * a->strides[dim1] + column * a->strides[dim2]) * size_of(a->dtype);
+  attach_view(v, a);
+  region.base_ndim = a->ndim, region.ndim = v->ndim;
+  for (int i = 0; i < a->ndim; ++i) region.base_dims[i] = dense.dims[i], region.base_strides[i] = dense.strides[i];
+  for (int i = 0; i < v->ndim; ++i) region.dims[i] = v->dims[i];
+  region.offset = v->numel ? (row * dense.strides[dim1] + column * dense.strides[dim2]) * size_of(a->dtype) : 0;
+  region.op = RegionOp::put;
+  if (const Node* const node = recording(a)) region.ops = node->ops;
+  return recorded(op, v, a, region);
+}
+
+}  // namespace tern::detail

@@ -1,0 +1,189 @@
+// What views.hpp declares and is no template.
+#pragma once
+#include "views.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
+  update_contiguous(*view);
+  if (tape.grad_mode) {
+    view->base = of->base ? of->base : of;
+    view->base->refs.increase();
+    view->view_version = view->owner->version;
+  }
+  return view;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* permuted(TensorImpl* a, const Dims& order) {
+  TensorImpl* const v = new_alias(a);
+  v->ndim = a->ndim;
+  for (int i = 0; i < a->ndim; ++i) v->dims[i] = a->dims[order[i]], v->strides[i] = a->strides[order[i]];
+  return attach_view(v, a);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* sliced(TensorImpl* a, int dim, Index start, Index count, Index step) {
+  TensorImpl* const v = new_detached(a);
+  v->data += start * a->strides[dim] * size_of(a->dtype);
+  v->dims[dim] = count;
+  v->strides[dim] *= step;
+  v->numel = v->shape().numel();
+  return attach_view(v, a);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* without_dim(TensorImpl* a, int dim, Index position) {
+  TensorImpl* const v = new_alias(a);
+  v->data += position * a->strides[dim] * size_of(a->dtype);
+  v->ndim = std::uint8_t(a->ndim - 1);
+  for (int i = 0, k = 0; i < a->ndim; ++i) {
+    if (i == dim) continue;
+    v->dims[k] = a->dims[i];
+    v->strides[k++] = a->strides[i];
+  }
+  v->numel = v->shape().numel();
+  return attach_view(v, a);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* expanded(TensorImpl* a, const Shape& to) {
+  Shape shape = to;
+  if (to.n < a->ndim) fail("expand", {"cannot expand ", a->shape_ref(), " to fewer dimensions ", to});
+  TensorImpl view_shape{};
+  for (int i = to.n; i-- > 0;) {
+    const int j = i - (to.n - a->ndim);
+    const Index size = j < 0 ? 1 : a->dims[j];
+    if (to[i] == -1 && j >= 0) shape[i] = size;
+    if (shape[i] != size && (size != 1 || shape[i] < 0)) fail("expand", {"cannot expand ", a->shape_ref(), " to ", to});
+    view_shape.strides[i] = j < 0 || (size == 1 && shape[i] != 1) ? 0 : a->strides[j];
+  }
+  TensorImpl* const v = new_alias(a);
+  v->ndim = std::uint8_t(to.n);
+  for (int i = 0; i < to.n; ++i) v->dims[i] = shape[i], v->strides[i] = view_shape.strides[i];
+  v->numel = shape.numel();
+  return attach_view(v, a);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape inferred_shape(const char* op, const Array& a, const Shape& to) {
+  Shape shape = to;
+  Index known = 1;
+  int unknown = -1;
+  for (int i = 0; i < to.n; ++i) {
+    if (to[i] == -1 && unknown < 0) unknown = i;
+    else if (to[i] < 0) fail(op, {"invalid shape ", to});
+    else known *= to[i];
+  }
+  if (unknown >= 0) {
+    if (known == 0 || a.numel % known != 0) fail(op, {"shape ", to, " does not fit the elements of ", a.shape_ref()});
+    shape[unknown] = a.numel / known;
+  }
+  if (shape.numel() != a.numel) fail(op, {"shape ", to, " does not fit the elements of ", a.shape_ref()});
+  return shape;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool view_strides(const Array& a, const Shape& shape, Index* strides) {
+  if (a.contiguous || a.numel == 0) {
+    Index stride = 1;
+    for (int i = shape.n; i-- > 0;) {
+      strides[i] = stride;
+      stride *= shape[i] > 0 ? shape[i] : 1;
+    }
+    return true;
+  }
+  // From the right: runs of a that are one stretch of memory are cut into whole dimensions of the new shape.
+  int k = shape.n - 1;
+  Index run = 1, run_stride = a.ndim ? a.strides[a.ndim - 1] : 1, taken = 1;
+  for (int i = a.ndim; i-- > 0;) {
+    if (run == 1) run_stride = a.strides[i];
+    run *= a.dims[i];
+    const bool run_ends = i == 0 || (a.dims[i - 1] != 1 && a.strides[i - 1] != run * run_stride);
+    if (!run_ends) continue;
+    while (k >= 0 && (taken < run || shape[k] == 1)) {
+      strides[k] = taken * run_stride;
+      taken *= shape[k--];
+    }
+    if (taken != run) return false;
+    run = taken = 1;
+  }
+  return k == -1;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* viewed(TensorImpl* a, const Shape& shape) {
+  Index strides[max_dims];
+  if (!view_strides(*a, shape, strides)) return nullptr;
+  TensorImpl* const v = new_alias(a);
+  v->ndim = std::uint8_t(shape.n);
+  for (int i = 0; i < shape.n; ++i) v->dims[i] = shape[i], v->strides[i] = strides[i];
+  return attach_view(v, a);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape flattened_shape(ShapeRef from, Index start, Index end) {
+  const int a = wrap_dim("flatten", start, from.n), b = wrap_dim("flatten", end, from.n);
+  if (a > b) fail("flatten", {"start dimension ", start, " comes after end dimension ", end});
+  Shape to(from.d, a);
+  to.push_back(1);
+  for (int i = a; i < from.n; ++i) {
+    if (i <= b) to[a] *= from.d[i];
+    else to.push_back(from.d[i]);
+  }
+  return to;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape unsqueezed_shape(ShapeRef from, Index dim) {
+  const int at = wrap_dim("unsqueeze", dim, from.n + 1);
+  Shape to(from.d, at);
+  to.push_back(1);
+  for (int i = at; i < from.n; ++i) to.push_back(from.d[i]);
+  return to;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* permute(const OpName& op, TensorImpl* x, const Dims& order) {
+  Dims inverse = order;
+  for (int i = 0; i < order.n; ++i) inverse[int(order[i])] = i;
+  return recorded(op, permuted(x, order), x, PermuteGradient{inverse});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* transpose(const OpName& op, TensorImpl* x, Index dim0, Index dim1) {
+  const int a = wrap_dim(op.name, dim0, x->ndim), b = wrap_dim(op.name, dim1, x->ndim);
+  Dims order;
+  for (int i = 0; i < x->ndim; ++i) order.push_back(i == a ? b : i == b ? a : i);
+  return permute(op, x, order);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* slice(const OpName& op, TensorImpl* x, Index dim, Slice range) {
+  if (x->ndim == 0) fail(op.name, {"a 0-d tensor has no dimension to slice"});
+  const int d = wrap_dim(op.name, dim, x->ndim);
+  if (range.step <= 0) fail(op.name, {"the step must be positive, not ", range.step});
+  const Index size = x->dims[d];
+  const auto clip = [size](Index at) {
+    if (at < 0) at += size;
+    return at < 0 ? Index(0) : at > size ? size : at;
+  };
+  const Index start = clip(range.start), stop = range.stop == Slice::open ? size : clip(range.stop);
+  const Index count = stop > start ? (stop - start + range.step - 1) / range.step : 0;
+  TensorImpl* const y = sliced(x, d, start, count, range.step);
+  return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, start, range.step)) : y;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* select(const OpName& op, TensorImpl* x, Index dim, Index position) {
+  if (x->ndim == 0) fail(op.name, {"a 0-d tensor has no dimension to select from"});
+  const int d = wrap_dim(op.name, dim, x->ndim);
+  const Index size = x->dims[d], at = position < 0 ? position + size : position;
+  if (at < 0 || at >= size) fail(op.name, {"position ", position, " is outside a dimension of size ", size});
+  TensorImpl* const y = without_dim(x, d, at);
+  return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, at, 0)) : y;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* expand(const OpName& op, TensorImpl* x, const Shape& to) {
+  return recorded(op, expanded(x, to), x, Unchanged());
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* view(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
+  TensorImpl* const y = viewed(x, inferred_shape(op.name, *x, to));
+  return y ? recorded(op, y, x, ReshapeGradient{x->shape(), &device}) : nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
+  if (TensorImpl* const y = view(op, x, to, device)) return y;
+  const Owned dense(contiguous({"contiguous", op.here}, x, device));
+  return view(op, dense.impl, to, device);
+}
+
+}  // namespace tern::detail

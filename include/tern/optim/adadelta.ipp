@@ -1,0 +1,14 @@
+// What adadelta.hpp declares and is no template.
+#pragma once
+#include "adadelta.hpp"
+
+namespace tern::inline TERN_BUILD::optim {
+
+TERN_INLINE void Adadelta::check(const AdadeltaOptions& o) {
+  detail::check(name, "rho", o.rho);
+  if (o.rho > 1) fail(name, {"rho must be at most 1, not ", o.rho});
+  detail::check(name, "eps", o.eps);
+  detail::check(name, "weight_decay", o.weight_decay);
+}
+
+}  // namespace tern::optim

@@ -1,0 +1,69 @@
+// What moving_average.hpp declares and is no template.
+#pragma once
+#include "moving_average.hpp"
+
+namespace tern::inline TERN_BUILD::optim {
+
+[[gnu::noinline]] TERN_INLINE void ExponentialMovingAverage::update(Here here) {
+  const Site at(here);
+  if (entries_[0].kept.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
+  if (updates_ == 0 && tern::detail::capture) fail(name, {"the first update copies: do one before capturing"});
+  for (const Entry& e : entries_) e.ops->blend(e.average, e.parameter, updates_ == 0 ? 1 : 1 - decay_);
+  ++updates_;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::apply(Here here) {
+  const Site at(here);
+  if (entries_[0].kept.defined()) fail(name, {"apply() twice without restore()"});
+  if (updates_ == 0) fail(name, {"apply() before the first update()"});
+  for (Entry& e : entries_) {
+    e.kept = e.ops->zeros(e.parameter);
+    e.ops->blend(e.kept, e.parameter, 1);
+    e.ops->put(e.parameter, e.average);
+    tern::detail::bump_version(e.parameter.impl());
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::restore(Here here) {
+  const Site at(here);
+  if (!entries_[0].kept.defined()) fail(name, {"restore() without apply()"});
+  for (Entry& e : entries_) {
+    e.ops->put(e.parameter, e.kept);
+    tern::detail::bump_version(e.parameter.impl());
+    e.kept = {};
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict ExponentialMovingAverage::averages() const {
+  StateDict dict;
+  for (const Entry& e : entries_) tern::detail::append(dict, {e.name}, e.average);
+  return dict;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict ExponentialMovingAverage::state_dict() const {
+  StateDict dict = averages();
+  const Tensor<Cpu, Index> updates = empty<Cpu, Index>({});
+  *updates.data() = updates_;
+  tern::detail::append(dict, {"n_averaged"}, updates);
+  return dict;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::load_state_dict(const StateDict& dict) {
+  detail::StateReader reader("load_state_dict", dict);
+  std::vector<const AnyTensor*> found;
+  for (const Entry& e : entries_) {
+    found.push_back(reader.find({e.name}, e.parameter));
+    if (!found.back()) fail("load_state_dict", {"the average ", e.name, " is missing"});
+  }
+  const Index updates = reader.number<Index>({"n_averaged"});
+  reader.expect_end();
+  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].ops->overwrite(entries_[i].average, *found[i]);
+  updates_ = updates;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::add(const NamedTensor& p, const Ops* ops) {
+  if (!is_dense(*p.tensor.impl())) fail(name, {"parameter ", p.name, " has gaps in memory"});
+  entries_.push_back({p.name, p.tensor, ops->zeros(p.tensor), {}, ops});
+}
+
+}  // namespace tern::optim

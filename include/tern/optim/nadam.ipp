@@ -1,0 +1,23 @@
+// What nadam.hpp declares and is no template.
+#pragma once
+#include "nadam.hpp"
+
+namespace tern::inline TERN_BUILD::optim {
+
+TERN_INLINE void NAdam::check(const NAdamOptions& o) {
+  detail::check(name, "betas.first", o.betas.first, 1);
+  detail::check(name, "betas.second", o.betas.second, 1);
+  detail::check(name, "eps", o.eps);
+  detail::check(name, "weight_decay", o.weight_decay);
+  detail::check(name, "momentum_decay", o.momentum_decay);
+}
+
+TERN_INLINE double NAdam::mu_product(const NAdamOptions& o, const Slot& slot) {
+  if (products_.size() <= slot.group) products_.resize(slot.group + 1);
+  Product& product = products_[slot.group];
+  if (slot.steps < product.steps) product = {};
+  while (product.steps < slot.steps) product.value *= mu(o, ++product.steps);
+  return product.value;
+}
+
+}  // namespace tern::optim

@@ -1,0 +1,175 @@
+// What optimizer.hpp declares and is no template.
+#pragma once
+#include "optimizer.hpp"
+
+namespace tern::inline TERN_BUILD::optim::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check(const char* name, const char* option, double value, double limit) {
+  if (!(value >= 0)) fail(name, {option, " must not be negative: ", value});
+  if (!(value < limit)) fail(name, {option, " must be less than ", limit, ", not ", value});
+}
+
+}  // namespace tern::optim::detail
+
+namespace tern::inline TERN_BUILD::optim {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Optimizer::~Optimizer() { forget_graphs(); }
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::set_momentum(double momentum) {
+  for (std::size_t group = 0; group < group_count(); ++group) {
+    double* const own = checked_rates(group).momentum;
+    if (own) *own = momentum;
+    else refuse_momentum(momentum);
+  }
+}
+
+[[gnu::noinline]] TERN_INLINE double Optimizer::initial_lr(std::size_t group) {
+  const double now = lr(group);
+  double& initial = initial_lr_[group];
+  if (initial < 0) initial = now;
+  return initial;
+}
+
+TERN_INLINE void Optimizer::step(Here here) {
+  const Site at(here);
+  const NoGradGuard off;
+  for (Slot& slot : slots_) {
+    const Node* const node = slot.parameter.impl()->node;
+    if (!node || !node->gradient) continue;
+    if (tern::detail::capture) [[unlikely]] capture_step(slot);
+    else step(slot);
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict Optimizer::state_dict() const {
+  StateDict dict;
+  for (std::size_t group = 0; group < group_count(); ++group) {
+    tern::detail::append(dict, {prefix(group), "lr"}, number(lr(group)));
+    tern::detail::append(dict, {prefix(group), "momentum"}, number(momentum(group)));
+  }
+  for (const Slot& slot : slots_) {
+    tern::detail::append(dict, {slot.name, ".step"}, number(slot.steps));
+    if (slot.master.defined()) tern::detail::append(dict, {slot.name, ".master"}, slot.master);
+    for (std::size_t i = 0; i < slot.state.size(); ++i)
+      tern::detail::append(dict, {slot.name, ".", state_names_.begin()[i]}, slot.state[i]);
+  }
+  return dict;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::load_state_dict(const StateDict& dict) {
+  std::vector<Slot> slots(slots_.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const Slot& slot = slots_[i];
+    set(slots[i], slot.name, slot.group, slot.parameter, slot.ops);
+  }
+  restore("load_state_dict", std::move(slots), dict);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Optimizer::Optimizer(const char* name, std::initializer_list<const char*> state_names)
+    : name_(name), state_names_(state_names) {}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::add(const detail::ParameterList& list) {
+  if (list.parameters.empty()) fail(name_, {"there are no parameters"});
+  for (const Slot& other : slots_)
+    for (const NamedTensor& p : list.parameters)
+      if (other.parameter.impl() == p.tensor.impl())
+        fail(name_, {"parameter ", p.name, " is in another group, as ", other.name});
+  const std::size_t groups = group_count(), before = slots_.size();
+  std::vector<Slot> slots(before + list.parameters.size());
+  fill(&slots[before], groups, list);
+  std::vector<double> rates(groups + 1, -1);
+  for (std::size_t i = 0; i < groups; ++i) rates[i] = initial_lr_[i];
+  for (std::size_t i = 0; i < before; ++i) slots[i] = std::move(slots_[i]);
+  forget_graphs();
+  slots_.swap(slots);
+  initial_lr_.swap(rates);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::follow(const detail::ParameterList* lists, std::size_t groups) {
+  if (groups != group_count()) fail("to", {Index(groups), " lists of parameters for ", Index(group_count()), " groups"});
+  std::size_t count = 0;
+  for (std::size_t group = 0; group < groups; ++group) count += lists[group].parameters.size();
+  std::vector<Slot> slots(count);
+  Slot* next = slots.data();
+  for (std::size_t group = 0; group < groups; ++group) next = fill(next, group, lists[group]);
+  restore("to", std::move(slots), state_dict());
+}
+
+TERN_INLINE void Optimizer::step(Slot& slot) {
+  ++slot.steps;
+  try {
+    slot.ops->update(*this, slot);
+  } catch (...) {
+    --slot.steps;
+    throw;
+  }
+  tern::detail::bump_version(slot.parameter.impl());
+  slot.version = slot.parameter.impl()->owner->version;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::capture_step(Slot& slot) {
+  step(slot);
+  --slot.steps;
+  const auto again = [](void* self, Index i) {
+    auto& optimizer = *static_cast<Optimizer*>(self);
+    optimizer.step(optimizer.slots_[std::size_t(i)]);
+  };
+  tern::detail::capture->repeat(this, again, &slot - slots_.data());
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::forget_graphs() const {
+  if (tern::detail::CapturedGraphs* const graphs = tern::detail::captured_graphs) graphs->forget(this);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::refuse_group(std::size_t group) const {
+  fail(name_, {"there is no group ", Index(group), " among ", Index(group_count())});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Optimizer::prefix(std::size_t group) {
+  return group ? text({"group", Index(group), "/"}) : std::string();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::set(Slot& slot, const std::string& name, std::size_t group,
+                                                           const AnyTensor& parameter, const SlotOps* ops) {
+  slot.name = name;
+  slot.group = group;
+  slot.parameter = parameter;
+  slot.ops = ops;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Slot* Optimizer::fill(Slot* slot, std::size_t group, const detail::ParameterList& list) {
+  for (const NamedTensor& p : list.parameters) set(*slot++, prefix(group) + p.name, group, p.tensor, list.ops_for(p.tensor));
+  return slot;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::restore(const char* op, std::vector<Slot> slots, const StateDict& dict) {
+  detail::StateReader reader(op, dict);
+  for (Slot& slot : slots) {
+    slot.steps = reader.number<Index>({slot.name, ".step"});
+    const AnyTensor* const master = reader.find({slot.name, ".master"}, slot.parameter);
+    if (master && size_of(slot.parameter.dtype()) == 2) slot.master = detail::state_from(slot, *master);
+    slot.version = slot.parameter.impl()->owner->version;
+    for (const char* const name : state_names_) {
+      const AnyTensor* const state = reader.find({slot.name, ".", name}, slot.parameter);
+      if (!state) break;
+      detail::add_state(slot, detail::state_from(slot, *state));
+    }
+  }
+  std::vector<double> numbers(2 * group_count(), 0);
+  for (std::size_t group = 0; group < group_count(); ++group) {
+    double* const own = &numbers[2 * group];
+    own[0] = reader.number<double>({prefix(group), "lr"});
+    own[1] = reader.number<double>({prefix(group), "momentum"});
+    if (!rates(group).momentum) refuse_momentum(own[1]);
+  }
+  reader.expect_end();
+  forget_graphs();
+  slots_ = std::move(slots);
+  for (std::size_t group = 0; group < group_count(); ++group) {
+    const Rates own = rates(group);
+    *own.lr = numbers[2 * group];
+    if (own.momentum) *own.momentum = numbers[2 * group + 1];
+  }
+}
+
+}  // namespace tern::optim

@@ -1,0 +1,14 @@
+// What radam.hpp declares and is no template.
+#pragma once
+#include "radam.hpp"
+
+namespace tern::inline TERN_BUILD::optim {
+
+TERN_INLINE void RAdam::check(const RAdamOptions& o) {
+  detail::check(name, "betas.first", o.betas.first, 1);
+  detail::check(name, "betas.second", o.betas.second, 1);
+  detail::check(name, "eps", o.eps);
+  detail::check(name, "weight_decay", o.weight_decay);
+}
+
+}  // namespace tern::optim

@@ -1,0 +1,85 @@
+// What schedules.hpp declares and is no template.
+#pragma once
+#include "schedules.hpp"
+
+namespace tern::inline TERN_BUILD::optim {
+
+TERN_INLINE void MultiStepLR::apply() {
+  double passed = 0;
+  for (const Index milestone : options_.milestones) passed += milestone <= epoch_;
+  const double factor = std::pow(options_.gamma, passed);
+  set_rates([=](double base) { return base * factor; });
+}
+
+TERN_INLINE LinearLR::LinearLR(Optimizer& optimizer, LinearLROptions options) : LRScheduler(optimizer), options_(options) {
+  if (!(options.start_factor > 0 && options.start_factor <= 1))
+    fail("LinearLR", {"start_factor must be in (0, 1], not ", options.start_factor});
+  if (!(options.end_factor >= 0 && options.end_factor <= 1))
+    fail("LinearLR", {"end_factor must be in [0, 1], not ", options.end_factor});
+  if (options.total_iters < 1) fail("LinearLR", {"total_iters must be positive, not ", options.total_iters});
+  apply();
+}
+
+TERN_INLINE void CosineAnnealingWarmRestarts::apply() {
+  Index since = epoch_, period = options_.T_0;
+  if (options_.T_mult == 1) since %= period;
+  for (; since >= period; period *= options_.T_mult) since -= period;
+  const double phase = M_PI * double(since) / double(period);
+  set_rates([&](double base) { return options_.eta_min + (base - options_.eta_min) * (1 + std::cos(phase)) / 2; });
+}
+
+TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones)
+    : LRScheduler(optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
+  if (schedules_.empty() || milestones_.size() + 1 != schedules_.size())
+    fail("SequentialLR", {Index(milestones_.size()), " milestones for ", Index(schedules_.size()), " schedules"});
+  for (std::size_t i = 1; i < milestones_.size(); ++i)
+    if (milestones_[i] <= milestones_[i - 1])
+      fail("SequentialLR", {"milestones must rise: ", milestones_[i - 1], ", ", milestones_[i]});
+  apply();
+}
+
+TERN_INLINE void ReduceLROnPlateau::step(double measure) {
+  if (is_better(measure)) best_ = measure, bad_steps_ = 0;
+  else ++bad_steps_;
+  if (cooling_ > 0) --cooling_, bad_steps_ = 0;
+  if (bad_steps_ <= options_.patience) return;
+  for (std::size_t group = 0; group < optimizer_.group_count(); ++group) {
+    const double lr = std::max(optimizer_.lr(group) * options_.factor, options_.min_lr);
+    if (optimizer_.lr(group) - lr > options_.eps) optimizer_.set_lr(lr, group);
+  }
+  cooling_ = options_.cooldown;
+  bad_steps_ = 0;
+}
+
+TERN_INLINE bool ReduceLROnPlateau::is_better(double measure) const {
+  const ReduceLROnPlateauOptions& o = options_;
+  const double sign = o.mode == PlateauMode::min ? -1 : 1;
+  const double limit = o.relative_threshold ? best_ * (1 + sign * o.threshold) : best_ + sign * o.threshold;
+  return o.mode == PlateauMode::min ? measure < limit : measure > limit;
+}
+
+TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options) : LRScheduler(optimizer), options_(options) {
+  if (options.total_steps < 1) fail("OneCycleLR", {"total_steps must be positive, not ", options.total_steps});
+  if (!(options.pct_start >= 0 && options.pct_start <= 1))
+    fail("OneCycleLR", {"pct_start must be in [0, 1], not ", options.pct_start});
+  apply();
+}
+
+TERN_INLINE void OneCycleLR::apply() {
+  const OneCycleLROptions& o = options_;
+  if (epoch_ > o.total_steps) fail("OneCycleLR", {"stepped ", epoch_, " times, total_steps is ", o.total_steps});
+  const double start = o.max_lr / o.div_factor, least = start / o.final_div_factor, m = o.base_momentum, M = o.max_momentum;
+  const double up = o.pct_start * double(o.total_steps) - 1, last = double(o.total_steps) - 1;
+  const Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
+  const Phase two[] = {three[0], {last, o.max_lr, least, m, M}};
+  const Phase* phase = o.three_phase ? three : two;
+  // A loop of total_steps ends with a step of the schedule: the rate stays where it is, for nothing to use.
+  const double step = epoch_ < o.total_steps ? double(epoch_) : last;
+  double begin = 0;
+  for (; step > phase->end && phase->end < last; ++phase) begin = phase->end;
+  const double part = phase->end > begin ? (step - begin) / (phase->end - begin) : 1;
+  optimizer_.set_lr(between(phase->lr_from, phase->lr_to, part));
+  if (o.cycle_momentum) optimizer_.set_momentum(between(phase->momentum_from, phase->momentum_to, part));
+}
+
+}  // namespace tern::optim

@@ -1,0 +1,23 @@
+// What slot.hpp declares and is no template.
+#pragma once
+#include "slot.hpp"
+
+namespace tern::inline TERN_BUILD::optim::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor state_from(const Slot& slot, const AnyTensor& value) {
+  const AnyTensor state = slot.ops->zeros(slot.parameter);
+  slot.ops->overwrite(state, value);
+  return state;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool wants_numbers(const Slot& slot, std::size_t states) {
+  const bool is_new = size_of(slot.parameter.dtype()) == 2 &&
+                      (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
+  if (slot.state.size() < states || is_new)
+    fail("step", {"an optimiser makes what it remembers in its first step: run one before capturing"});
+  return tern::detail::capture->is_replay();
+}
+
+}  // namespace tern::optim::detail

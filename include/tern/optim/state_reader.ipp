@@ -1,0 +1,39 @@
+// What state_reader.hpp declares and is no template.
+#pragma once
+#include "state_reader.hpp"
+
+namespace tern::inline TERN_BUILD::optim::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE StateReader::StateReader(const char* op, const StateDict& dict) : op_(op), dict_(dict), used_(dict.size()) {}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* StateReader::find(std::initializer_list<Piece> pieces, const AnyTensor& parameter) {
+  const std::string name = text(pieces);
+  const AnyTensor* const x = find(name);
+  if (x && !(x->shape() == parameter.shape()))
+    fail(op_, {"the optimiser's ", name, " has shape ", x->shape(), ", the parameter ", parameter.shape()});
+  return x;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void StateReader::expect_end() const {
+  for (std::size_t i = 0; i < dict_.size(); ++i)
+    if (!used_[i]) fail(op_, {"nothing in this optimiser is called ", dict_[i].name});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* StateReader::find(const std::string& name) {
+  for (std::size_t i = 0; i < dict_.size(); ++i) {
+    if (dict_[i].name != name) continue;
+    used_[i] = true;
+    return &dict_[i].tensor;
+  }
+  return nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor& StateReader::find_number(std::initializer_list<Piece> pieces) {
+  const std::string name = text(pieces);
+  const AnyTensor* const x = find(name);
+  if (!x) fail(op_, {"the optimiser's ", name, " is missing"});
+  if (x->numel() != 1) fail(op_, {"the optimiser's ", name, " is no number, but of shape ", x->shape()});
+  return *x;
+}
+
+}  // namespace tern::optim::detail

@@ -1,0 +1,199 @@
+// What machine.hpp declares and is no template.
+#pragma once
+#include "machine.hpp"
+
+namespace tern::inline TERN_BUILD::profile::measuring {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE double seconds_of(bool on_device, void (*run)(const void* f, int times), const void* f, int times) {
+  if (!on_device) {
+    const double start = now();
+    run(f, times);
+    return now() - start;
+  }
+  const cuda::Stream stream = cuda::detail::bind(cuda::current_device()).compute;
+  const TimedEvent begin, end;
+  TERN_CUDA(cuEventRecord, begin.event, stream);
+  run(f, times);
+  TERN_CUDA(cuEventRecord, end.event, stream);
+  TERN_CUDA(cuEventSynchronize, end.event);
+  float milliseconds = 0;
+  TERN_CUDA(cuEventElapsedTime, &milliseconds, begin.event, end.event);
+  return 1e-3 * double(milliseconds);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE double least_seconds(bool on_device, void (*run)(const void* f, int times), const void* f) {
+  run(f, 1);
+  const double start = now();
+  double least = seconds_of(on_device, run, f, 1);
+  const int times = least < 25e-6 ? 20 : least < 500e-6 ? int(500e-6 / least) : 1;
+  for (int tries = 0; tries < 4 || (tries < 50 && now() - start < 50e-3); ++tries) {
+    const double seconds = seconds_of(on_device, run, f, times) / times;
+    if (seconds < least) least = seconds;
+  }
+  return least > 1e-12 ? least : 1e-12;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Times time_matmul(Index m, Index n, Index k, int parts) {
+  const NoGradGuard off;
+  Times times;
+  const Tensor<Cpu> a = ones<Cpu>({m, k}), b = ones<Cpu>({k, n});
+  if (parts & on_cpu) times.cpu = least_seconds(false, [&] { tern::matmul(a, b); });
+  if (!(parts & (on_cuda | with_copies))) return times;
+  const int device = cuda::current_device();
+  const Tensor<Cuda> x = a.cuda(device), y = b.cuda(device);
+  if (parts & on_cuda) times.cuda = least_seconds(true, [&] { tern::matmul(x, y); });
+  if (parts & with_copies)
+    times.copied = least_seconds(true, [&] { tern::matmul(a.cuda(device), b.cuda(device)).cpu(); });
+  return times;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Times time_sum(Index n, int parts) {
+  const NoGradGuard off;
+  Times times;
+  const Tensor<Cpu> a = ones<Cpu>({n}), b = ones<Cpu>({n});
+  if (parts & on_cpu) times.cpu = least_seconds(false, [&] { a + b; });
+  if (!(parts & (on_cuda | with_copies))) return times;
+  const int device = cuda::current_device();
+  const Tensor<Cuda> x = a.cuda(device), y = b.cuda(device);
+  if (parts & on_cuda) times.cuda = least_seconds(true, [&] { x + y; });
+  if (parts & with_copies) times.copied = least_seconds(true, [&] { (a.cuda(device) + b.cuda(device)).cpu(); });
+  return times;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE double time_copy(Index bytes, bool to_host, bool pinned) {
+  const int device = cuda::current_device();
+  const Tensor<Cpu, std::uint8_t> pageable = zeros<Cpu, std::uint8_t>({bytes}),
+                                  host = pinned ? pageable.pin_memory() : pageable;
+  const Tensor<Cuda, std::uint8_t> there = host.cuda(device);
+  if (to_host)
+    return pinned ? least_seconds(true, [&] { there.cpu_async().wait(); }) : least_seconds(true, [&] { there.cpu(); });
+  return pinned ? least_seconds(true, [&] { host.cuda_async(device).wait(); })
+                : least_seconds(true, [&] { host.cuda(device); });
+}
+
+}  // namespace tern::profile::measuring
+
+namespace tern::inline TERN_BUILD::profile {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void measure(Machine& machine, const Effort& effort) {
+  const auto operations = [](double n) { return 2 * n * n * n; };
+  const auto itself = [](double n) { return n; };
+  const auto matmul = [](Index n, int part) { return measuring::time_matmul(n, n, n, part); };
+  machine.cpu_matmul = measuring::measured_curve(effort.matmul, effort.longest, operations,
+                                                 [&](Index n) { return matmul(n, measuring::on_cpu).cpu; });
+  machine.cpu_elementwise = measuring::measured_curve(effort.elementwise, effort.longest, itself, [](Index n) {
+    return measuring::time_sum(n, measuring::on_cpu).cpu;
+  });
+  if (!machine.why_not.empty()) return;
+  machine.cuda_matmul = measuring::measured_curve(effort.matmul, effort.longest, operations,
+                                                  [&](Index n) { return matmul(n, measuring::on_cuda).cuda; });
+  machine.cuda_elementwise = measuring::measured_curve(effort.elementwise, effort.longest, itself, [](Index n) {
+    return measuring::time_sum(n, measuring::on_cuda).cuda;
+  });
+  for (const bool to_host : {false, true})
+    for (const bool pinned : {false, true})
+      machine.copies[to_host][pinned] = measuring::measured_curve(
+          effort.copies, effort.longest, itself, [=](Index n) { return measuring::time_copy(n, to_host, pinned); });
+}
+
+}  // namespace tern::profile
+
+namespace tern::inline TERN_BUILD::profile::measuring {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string cpu_name() {
+  std::string name = "CPU";
+  if (std::FILE* const file = std::fopen("/proc/cpuinfo", "r")) {
+    char line[256], text[192];
+    while (std::fgets(line, sizeof line, file))
+      if (std::sscanf(line, "model name : %191[^\n]", text) == 1) {
+        name = text;
+        break;
+      }
+    std::fclose(file);
+  }
+  return name;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Curve*> curves_of(Machine& machine) {
+  std::vector<Curve*> curves{&machine.cpu_matmul, &machine.cpu_elementwise, &machine.cuda_matmul,
+                             &machine.cuda_elementwise};
+  for (auto& way : machine.copies)
+    for (Curve& curve : way) curves.push_back(&curve);
+  return curves;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string curves_text(Machine& machine) {
+  std::string out;
+  char number[64];
+  for (const Curve* const curve : curves_of(machine)) {
+    out += tern::text({Index(curve->points.size())});
+    for (const Curve::Point& point : curve->points) {
+      std::snprintf(number, sizeof number, " %.17g %.17g", point.size, point.seconds);
+      out += number;
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool read_curves(Machine& machine, const char* text) {
+  const auto number = [&text](double least) {
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    const bool is_one = end != text && value >= least && value < HUGE_VAL;
+    text = end;
+    return is_one ? value : -1;
+  };
+  for (Curve* const curve : curves_of(machine)) {
+    const double count = number(0);
+    if (!(count >= 0 && count <= 100)) return false;
+    curve->points.clear();
+    for (int i = 0; i < int(count); ++i) {
+      const double size = number(1), seconds = number(1e-12);
+      if (size < 0 || seconds < 0 || (i && size <= curve->points.back().size)) return false;
+      curve->points.push_back({size, seconds});
+    }
+  }
+  const bool complete = machine.why_not.empty() == !machine.cuda_matmul.points.empty();
+  return complete && !machine.cpu_matmul.points.empty() && std::string(text) == "\n";
+}
+
+}  // namespace tern::profile::measuring
+
+namespace tern::inline TERN_BUILD::profile {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Machine machine(bool remeasure, const Effort& effort, Here here) {
+  const Site user(here);
+  Machine machine;
+  machine.cpu = tern::text({measuring::cpu_name(), ", ", num_threads(), num_threads() == 1 ? " thread, " : " threads, ",
+                            build_info().instruction_set});
+  machine.why_not = cuda::why_not();
+  std::string key = tern::text({"tern placement 1\n", machine.cpu, "\n"});
+  if (machine.why_not.empty()) {
+    const cuda::DeviceInfo device = cuda::device_info(cuda::current_device());
+    machine.cuda = device.name;
+    key += tern::text({device.name, ", driver for CUDA ", device.driver_version, "\n"});
+  }
+  std::string folder;
+  if (const char* const cache = std::getenv("XDG_CACHE_HOME"))
+    folder = cache;
+  else if (const char* const home = std::getenv("HOME"))
+    folder = std::string(home) + "/.cache";
+  char name[40];
+  std::snprintf(name, sizeof name, "/tern/placement-%016llx",
+                static_cast<unsigned long long>(cuda::detail::hash_text(key)));
+  const std::string path = folder + name;
+  if (!remeasure && !folder.empty()) {
+    const std::string kept = cuda::detail::read_file(path);
+    if (kept.starts_with(key) && measuring::read_curves(machine, kept.c_str() + key.size())) return machine;
+  }
+  measure(machine, effort);
+  if (!folder.empty()) try {
+      io::make_folders(folder + "/tern");
+      io::write_file_atomically(path, key + measuring::curves_text(machine));
+    } catch (const Error&) {  // without a place to keep them they are measured again
+    }
+  return machine;
+}
+
+}  // namespace tern::profile

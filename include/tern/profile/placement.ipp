@@ -1,0 +1,189 @@
+// What placement.hpp declares and is no template.
+#pragma once
+#include "placement.hpp"
+
+namespace tern::inline TERN_BUILD::profile {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index Where::uses() const {
+  const Times& times = is_measured ? measured : predicted;
+  const double gain = times.cpu - times.cuda - each;
+  if (!why_not.empty() || !(gain > 0)) return 0;
+  const double uses = std::ceil(once / gain * (1 - 1e-6));  // the rounding of a driver's float adds no use
+  return uses < 1 ? 1 : uses < 1e18 ? Index(uses) : 0;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Where::text() const {
+  char row[128];
+  std::snprintf(row, sizeof row, "  %-22s %14s%s\n", "", "predicted", is_measured ? "       measured" : "");
+  std::string out = what + "\n" + row;
+  const struct {
+    const char* name;
+    double Times::*seconds;
+  } sides[] = {{"CPU", &Times::cpu},
+               {"GPU, data there", &Times::cuda},
+               {is_step ? "GPU, batch copied" : "GPU, copied each time", &Times::copied}};
+  for (const auto& side : sides) {
+    std::snprintf(row, sizeof row, "  %-22s %11.4f ms", side.name, 1e3 * predicted.*side.seconds);
+    out += row;
+    if (is_measured) {
+      std::snprintf(row, sizeof row, " %11.4f ms", 1e3 * measured.*side.seconds);
+      out += row;
+    }
+    out += "\n";
+    if (!why_not.empty()) return out += "  no GPU: " + why_not + "\n";
+  }
+  const Index many = uses();
+  if (is_step) {
+    std::snprintf(row, sizeof row, "  the parameters there and back: %.4f ms\n", 1e3 * once);
+    out += row;
+    return out += many ? tern::text({"  the GPU is faster from ", many, many == 1 ? " step on\n" : " steps on\n"})
+                       : std::string("  the CPU is faster, however many steps\n");
+  }
+  std::snprintf(row, sizeof row, "  copies: %.4f ms to the device, %.4f ms to the host\n", 1e3 * to_device,
+                1e3 * to_host);
+  ((out += row) += "  copied each time: the GPU is faster ") += from + "\n";
+  return out +=
+         many ? tern::text({"  copied once: the GPU is faster from ", many, many == 1 ? " use on\n" : " uses on\n"})
+              : std::string("  copied once: the CPU is faster, however often the data are used\n");
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Where Placement::matmul(Index m, Index n, Index k, Ask ask, Here here) const {
+  if (m < 1 || n < 1 || k < 1) fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
+  const Site user(here);
+  const double sizes[] = {double(m), double(n), double(k)};
+  Where where = answer(tern::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
+  if (where.grow < HUGE_VAL) {
+    const Index large[] = {scaled(sizes[0], where.grow), scaled(sizes[1], where.grow), scaled(sizes[2], where.grow)};
+    where.from = tern::text({"from [", large[0], ", ", large[2], "] x [", large[2], ", ", large[1], "] on"});
+  }
+  if (ask.measured) where.measured = measuring::time_matmul(m, n, k, parts());
+  where.is_measured = ask.measured;
+  return where;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Where Placement::elementwise(Index n, Ask ask, Here here) const {
+  if (n < 1) fail("placement", {"sizes must be at least 1: ", n});
+  const Site user(here);
+  const double size = double(n);
+  Where where = answer(tern::text({"a + b of ", n, " elements"}), &size, 1);
+  if (where.grow < HUGE_VAL) where.from = tern::text({"from ", scaled(size, where.grow), " elements on"});
+  if (ask.measured) where.measured = measuring::time_sum(n, parts());
+  where.is_measured = ask.measured;
+  return where;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Placement::text() const {
+  std::string out = "CPU: " + cpu + "\nGPU: " + (why_not.empty() ? cuda : "none: " + why_not) + "\n";
+  add_rows(out, true, cpu_matmul, cuda_matmul);
+  add_rows(out, false, cpu_elementwise, cuda_elementwise);
+  if (!why_not.empty()) return out;
+  out += "copy, bytes       to device     pinned    to host     pinned  GB/s\n";
+  for (const Curve::Point& point : copies[0][0].points) {
+    char row[128];
+    const auto rate = [&](Work way, bool pinned) { return 1e-9 * point.size / copy(point.size, way, pinned); };
+    std::snprintf(row, sizeof row, "%-16.0f %10.2f %10.2f %10.2f %10.2f\n", point.size, rate(Work::to_device, false),
+                  rate(Work::to_device, true), rate(Work::to_host, false), rate(Work::to_host, true));
+    out += row;
+  }
+  return out;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE measuring::Predicted Placement::predict(const double* sizes, int count, double factor) const {
+  const auto longer = [](double a, double b) { return a > b ? a : b; };
+  measuring::Predicted p;
+  if (count == 1) {
+    const double n = factor * sizes[0];
+    p = {{cpu_elementwise.at(n), cuda_elementwise.at(n)},
+         2 * copy(4 * n, Work::to_device),
+         copy(4 * n, Work::to_host)};
+  } else {
+    const double m = factor * sizes[0], n = factor * sizes[1], k = factor * sizes[2],
+                 touched = (m * k + k * n + m * n) / 3;
+    p.times.cpu = longer(cpu_matmul.at(2 * m * n * k), cpu_elementwise.at(touched));
+    p.times.cuda = longer(cuda_matmul.at(2 * m * n * k), cuda_elementwise.at(touched));
+    p.to_device = copy(4 * m * k, Work::to_device) + copy(4 * k * n, Work::to_device);
+    p.to_host = copy(4 * m * n, Work::to_host);
+  }
+  p.times.copied = p.to_device + p.times.cuda + p.to_host;
+  return p;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Where Placement::answer(const std::string& what, const double* sizes, int count) const {
+  Where where;
+  where.what = what;
+  where.why_not = why_not;
+  const measuring::Predicted now = predict(sizes, count, 1);
+  where.predicted = now.times;
+  if (!why_not.empty()) return where;
+  where.to_device = now.to_device, where.to_host = now.to_host, where.once = now.to_device + now.to_host;
+  // Down from four times the largest size that was measured, as far as copying pays; then by halves to where it
+  // begins to.
+  const auto pays = [&](double factor) {
+    const Times times = predict(sizes, count, factor).times;
+    return times.copied < times.cpu;
+  };
+  const double largest =
+      4 * (count == 1 ? cuda_elementwise.points.back().size / sizes[0]
+                      : std::cbrt(cuda_matmul.points.back().size / (2 * sizes[0] * sizes[1] * sizes[2])));
+  double most = largest, least = most;
+  while (least > 1e-9 * largest && pays(least)) most = least, least /= 1.25;
+  if (least == most) {
+    where.from = "at no size of this shape that was tried";
+    return where;
+  }
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (least + most) / 2;
+    (pays(middle) ? most : least) = middle;
+  }
+  where.grow = most;
+  return where;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Where Placement::step_of(double flops, double products, double parameter_bytes, double batch_bytes) const {
+  Where where;
+  char what[128];
+  std::snprintf(what, sizeof what, "a step: %.1f MFLOP in %.0f products, parameters of %.1f kB, a batch of %.1f kB",
+                1e-6 * flops, products, 1e-3 * parameter_bytes, 1e-3 * batch_bytes);
+  where.what = what;
+  where.is_step = true;
+  where.why_not = why_not;
+  if (products > 0) {
+    where.predicted.cpu = products * cpu_matmul.at(flops / products);
+    where.predicted.cuda = products * cuda_matmul.at(flops / products);
+  }
+  if (!why_not.empty()) return where;
+  where.to_device = where.each = copy(batch_bytes, Work::to_device);
+  where.once = copy(parameter_bytes, Work::to_device) + copy(parameter_bytes, Work::to_host);
+  where.predicted.copied = where.predicted.cuda + where.each;
+  return where;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Placement::add_rows(std::string& out, bool product, const Curve& on_cpu, const Curve& on_cuda) {
+  char row[128];
+  const char* const unit = product ? "GFLOP/s" : "GB/s";
+  std::snprintf(row, sizeof row, "%-16s %10s %10s %10s %10s\n", product ? "matmul, n x n" : "a + b, elements",
+                "CPU ms", unit, "GPU ms", unit);
+  out += row;
+  for (std::size_t i = 0; i < on_cpu.points.size() || i < on_cuda.points.size(); ++i) {
+    const double size = (i < on_cpu.points.size() ? on_cpu : on_cuda).points[i].size;
+    std::snprintf(row, sizeof row, "%-16.0f", product ? std::cbrt(size / 2) : size);
+    out += row;
+    for (const Curve* const curve : {&on_cpu, &on_cuda}) {
+      if (i >= curve->points.size()) {
+        std::snprintf(row, sizeof row, " %10s %10s", "-", "-");
+      } else {
+        const double seconds = curve->points[i].seconds;
+        std::snprintf(row, sizeof row, " %10.4f %10.1f", 1e3 * seconds,
+                      1e-9 * (product ? size : 12 * size) / seconds);
+      }
+      out += row;
+    }
+    out += "\n";
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Placement placement(PlacementOptions options, Here here) {
+  return {machine(options.remeasure, {}, here)};
+}
+
+}  // namespace tern::profile

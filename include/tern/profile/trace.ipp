@@ -1,0 +1,63 @@
+// What trace.hpp declares and is no template.
+#pragma once
+#include "trace.hpp"
+
+namespace tern::inline TERN_BUILD::ledger {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string trace() {
+  const auto page = cuda::detail::timeline().read();
+  std::string out =
+      "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, "
+      "\"args\": {\"name\": \"host\"}}";
+  char row[256];
+  int devices = 0;
+  std::vector<double> ends(2 * std::size_t(cuda::device_count()));  // of what came last on each stream
+  for (const auto& entry : page.entries) {
+    for (; devices <= entry.ordinal; ++devices) {
+      constexpr const char* lanes[] = {"compute", "copies beside it"};
+      std::snprintf(row, sizeof row,
+                    ",\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": %d, \"args\": {\"name\": \"cuda:%d\"}}",
+                    devices + 1, devices);
+      out += row;
+      for (int lane = 0; lane < 2; ++lane) {
+        std::snprintf(
+            row, sizeof row,
+            ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"args\": {\"name\": \"%s\"}}",
+            devices + 1, lane, lanes[lane]);
+        out += row;
+      }
+    }
+    const bool wait = entry.work == Work::wait,
+               beside = !wait && entry.stream == cuda::detail::bind(entry.ordinal).copy;
+    // What follows at once on a stream may begin some ns too early by the driver's floats; viewers take that for
+    // nesting.
+    double start = entry.start, end = entry.start + entry.seconds;
+    if (!wait) {
+      double& last = ends[2 * std::size_t(entry.ordinal) + beside];
+      if (start < last && start > last - 1e-7) start = last;
+      if (end < start) end = start;
+      last = end;
+    }
+    (out += ",\n{\"name\": ") += io::json_quoted(entry.name);
+    std::snprintf(
+        row, sizeof row,
+        ", \"cat\": \"%s\", \"ph\": \"X\", \"ts\": %.3f, \"dur\": %.3f, \"pid\": %d, \"tid\": %d, \"args\": {",
+        detail::name_of(entry.work), 1e6 * start, 1e6 * (end - start), wait ? 0 : entry.ordinal + 1,
+        wait ? entry.thread : int(beside));
+    out += row;
+    if (entry.bytes) {
+      std::snprintf(row, sizeof row, "\"bytes\": %llu, \"GB/s\": %.3f, \"pinned\": %s, ",
+                    (unsigned long long)entry.bytes, entry.seconds > 0 ? 1e-9 * double(entry.bytes) / entry.seconds : 0,
+                    entry.pinned ? "true" : "false");
+      out += row;
+    }
+    ((out += "\"line\": ") += io::json_quoted(detail::name_of(entry.site))) += "}}";
+  }
+  return out += "\n]}\n";
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void write_trace(const std::string& path) {
+  io::write_file_atomically(path, trace());
+}
+
+}  // namespace tern::ledger

@@ -1,0 +1,37 @@
+// What any_tensor.hpp declares and is no template.
+#pragma once
+#include "any_tensor.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline]] TERN_INLINE TensorImpl* copy_on_host(const TensorImpl* x) {
+  TensorImpl* const y = new_impl(x->dtype, x->shape_ref());
+  backend::run<Cpu>(backend::Copy{*y, *x});
+  return y;
+}
+
+}  // namespace tern::detail
+
+namespace tern::inline TERN_BUILD {
+
+TERN_INLINE AnyTensor AnyTensor::detach() const {
+  AnyTensor x;
+  x.impl_ = detail::new_detached(&checked("detach"));
+  x.device_ = device_;
+  return x;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void AnyTensor::refuse(const char* device, DType dtype) const {
+  fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
+              impl_ ? name_of(impl_->dtype) : "", ", not ", device, ", ", name_of(dtype)});
+}
+
+}  // namespace tern
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor) {
+  dict.push_back({text(name), tensor});
+}
+
+}  // namespace tern::detail

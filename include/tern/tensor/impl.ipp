@@ -1,0 +1,124 @@
+// What impl.hpp declares and is no template.
+#pragma once
+#include "impl.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+TERN_INLINE constinit thread_local bool inference_mode = false;
+
+TERN_INLINE TensorImpl* new_header(int size_class) {
+  auto* p = static_cast<TensorImpl*>(memory::allocate(size_class));
+  new (&p->refs) RefCount;
+  new (&p->block) RefCount;
+  p->version = 0;
+  p->owner = p;
+  p->base = nullptr;
+  p->node = nullptr;
+  p->storage = nullptr;
+  p->deleter = nullptr;
+  p->header_class = std::uint8_t(size_class);
+  p->inference = inference_mode;
+  p->pinned = false;
+  p->ordinal = 0;
+  return p;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_shape(ShapeRef shape, DType dtype) {
+  for (int i = 0; i < shape.n; ++i)
+    if (shape.d[i] < 0) fail("empty", {"negative size in ", shape});
+  fail("empty", {"out of memory: ", shape, " of ", name_of(dtype), " does not fit in memory"});
+}
+
+TERN_INLINE Index checked_numel(ShapeRef shape, DType dtype) {
+  Index numel = 1;
+  bool wrong = false;
+  for (int i = 0; i < shape.n; ++i)
+    wrong = wrong || shape.d[i] < 0 || __builtin_mul_overflow(numel, shape.d[i], &numel);
+  if (wrong || numel > (Index(1) << 41) / size_of(dtype)) [[unlikely]] refuse_shape(shape, dtype);
+  return numel;
+}
+
+[[gnu::noinline]] TERN_INLINE TensorImpl* new_impl(DType dtype, ShapeRef shape) {
+  const Index numel = checked_numel(shape, dtype);
+  const std::size_t bytes = std::size_t(numel) * std::size_t(size_of(dtype));
+  TensorImpl* p;
+  if (bytes <= inline_bytes) {
+    p = new_header(memory::class_of(sizeof(TensorImpl) + bytes));
+    p->data = reinterpret_cast<char*>(p) + sizeof(TensorImpl);
+  } else {
+    const int storage_class = memory::class_of(bytes);
+    void* storage = memory::allocate(storage_class);
+    p = new_header(memory::class_of(sizeof(TensorImpl)));
+    p->storage = storage;
+    p->storage_class = std::uint8_t(storage_class);
+    p->data = static_cast<char*>(storage);
+  }
+  p->dtype = dtype;
+  p->numel = numel;
+  p->ndim = std::uint8_t(shape.n);
+  for (int i = 0; i < shape.n; ++i) p->dims[i] = shape.d[i];
+  set_contiguous_strides(*p);
+  return p;
+}
+
+[[gnu::noinline]] TERN_INLINE TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context) {
+  const Index numel = checked_numel(shape, dtype);
+  TensorImpl* p = new_header(memory::class_of(sizeof(TensorImpl)));
+  p->dtype = dtype;
+  p->numel = numel;
+  p->ndim = std::uint8_t(shape.n);
+  for (int i = 0; i < shape.n; ++i) p->dims[i] = shape.d[i];
+  set_contiguous_strides(*p);
+  p->data = static_cast<char*>(data);
+  p->storage = data;
+  p->deleter = deleter;
+  p->deleter_context = context;
+  return p;
+}
+
+[[gnu::noinline]] TERN_INLINE void destroy(TensorImpl* p) {
+  if (p->node) release_node(p->node);
+  if (p->base) release(p->base);
+  TensorImpl* const owner = p->owner;
+  if (owner != p) memory::deallocate(p, p->header_class);
+  if (!owner->block.decrease()) return;
+  if (owner->deleter) owner->deleter(owner->storage, owner->deleter_context);
+  else if (owner->storage) memory::deallocate(owner->storage, owner->storage_class);
+  memory::deallocate(owner, owner->header_class);
+}
+
+[[gnu::noinline]] TERN_INLINE void release(TensorImpl* p) {
+  if (p && p->refs.decrease()) destroy(p);
+}
+
+TERN_INLINE TensorImpl* new_alias(const TensorImpl* a) {
+  TensorImpl* p = new_header(memory::class_of(sizeof(TensorImpl)));
+  p->data = a->data;
+  p->numel = a->numel;
+  p->dtype = a->dtype;
+  p->ordinal = a->ordinal;
+  p->owner = a->owner;
+  p->inference = a->inference;
+  p->pinned = a->pinned;
+  a->owner->block.increase();
+  return p;
+}
+
+[[gnu::noinline]] TERN_INLINE TensorImpl* new_detached(const TensorImpl* a) {
+  TensorImpl* p = new_alias(a);
+  p->ndim = a->ndim;
+  p->contiguous = a->contiguous;
+  for (int i = 0; i < a->ndim; ++i) {
+    p->dims[i] = a->dims[i];
+    p->strides[i] = a->strides[i];
+  }
+  return p;
+}
+
+[[gnu::noinline]] TERN_INLINE TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {
+  Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
+  device.copy(*y.impl, *x);
+  return y.take();
+}
+
+}  // namespace tern::detail

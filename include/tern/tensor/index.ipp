@@ -1,0 +1,18 @@
+// What index.hpp declares and is no template.
+#pragma once
+#include "index.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline]] TERN_INLINE Index element_offset(const Array& a, const Shape& index) {
+  if (index.n != a.ndim) fail("element", {"index ", index, " does not name every dimension of ", a.shape_ref()});
+  Index offset = 0;
+  for (int i = 0; i < index.n; ++i) {
+    const Index at = index.d[i] < 0 ? index.d[i] + a.dims[i] : index.d[i];
+    if (at < 0 || at >= a.dims[i]) fail("element", {"index ", index, " is outside ", a.shape_ref()});
+    offset += at * a.strides[i];
+  }
+  return offset;
+}
+
+}  // namespace tern::detail

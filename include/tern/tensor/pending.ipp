@@ -1,0 +1,13 @@
+// What pending.hpp declares and is no template.
+#pragma once
+#include "pending.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE CopyInFlight::~CopyInFlight() {
+  copy.reset();  // what the device does later, the releases too, comes after the copy
+  release(host);
+  release(device);
+}
+
+}  // namespace tern::detail

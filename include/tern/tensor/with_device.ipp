@@ -1,0 +1,16 @@
+// What with_device.hpp declares and is no template.
+#pragma once
+#include "with_device.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE int cuda_ordinal(const std::string& name) {
+  char* end = nullptr;
+  const long ordinal = name.starts_with("cuda:") ? std::strtol(name.c_str() + 5, &end, 10) : 0;
+  if (name != "cuda" && (!end || end == name.c_str() + 5 || *end || ordinal < 0 || ordinal > 255))
+    fail("with_device", {"there is no device '", name, "'; there are cpu, cuda, cuda:1, … and auto"});
+  if (!cuda::is_available()) fail("with_device", {"'", name, "' was asked for, but ", cuda::why_not()});
+  return int(ordinal);
+}
+
+}  // namespace tern::detail
