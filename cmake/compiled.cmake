@@ -16,10 +16,12 @@ function(tern_add_kernels set architecture)
   set(name tern_kernels_${set})
   add_library(${name} OBJECT include/tern/tern.cpp)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-                                           POSITION_INDEPENDENT_CODE $<TARGET_PROPERTY:compiled,POSITION_INDEPENDENT_CODE>)
+                                           POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PRIVATE tern)
   target_compile_definitions(${name} PRIVATE TERN_KERNEL_SET=${set})
-  target_compile_options(${name} PRIVATE -march=${architecture} $<TARGET_PROPERTY:compiled,COMPILE_OPTIONS>)
+  # A unique symbol of g++ cannot be hidden.
+  target_compile_options(${name} PRIVATE -march=${architecture} $<TARGET_PROPERTY:compiled,COMPILE_OPTIONS>
+                                         $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
   add_custom_command(OUTPUT ${object} VERBATIM COMMAND_EXPAND_LISTS
     COMMAND ${CMAKE_LINKER} -r --force-group-allocation $<TARGET_OBJECTS:${name}> -o ${object}.all
