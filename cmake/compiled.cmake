@@ -11,6 +11,11 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   target_compile_options(compiled PRIVATE -O2)
 endif()
 
+# GNU's, also beside clang: LLVM's linker cannot dissolve the groups that let one object's function stand in for another's.
+find_program(TERN_LINKER NAMES ld.bfd ld)
+find_program(TERN_OBJCOPY NAMES objcopy)
+mark_as_advanced(TERN_LINKER TERN_OBJCOPY)
+
 # The kernels for one instruction set. The linker sees only what backend/cpu/dispatch.hpp chooses from.
 function(tern_add_kernels set architecture)
   set(name tern_kernels_${set})
@@ -24,8 +29,8 @@ function(tern_add_kernels set architecture)
                                          $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
   add_custom_command(OUTPUT ${object} VERBATIM COMMAND_EXPAND_LISTS
-    COMMAND ${CMAKE_LINKER} -r --force-group-allocation $<TARGET_OBJECTS:${name}> -o ${object}.all
-    COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=*KernelFor*" ${object}.all ${object}
+    COMMAND ${TERN_LINKER} -r --force-group-allocation $<TARGET_OBJECTS:${name}> -o ${object}.all
+    COMMAND ${TERN_OBJCOPY} --wildcard "--keep-global-symbol=*KernelFor*" ${object}.all ${object}
     DEPENDS ${name} $<TARGET_OBJECTS:${name}>)
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   target_sources(compiled PRIVATE ${object})

@@ -19,7 +19,7 @@ struct On {};
 template <class... T>
 struct Types {};
 
-/// How the compiled library calls a kernel; the CPU chooses between several (cpu/dispatch.hpp).
+/// How the compiled library and its programs call a kernel; for the CPU it chooses between several (cpu/dispatch.hpp).
 template <class D, class... T, class Op>
 void launch(On<D> device, Types<T...> types, const Op& op) {
   kernel(device, types, op);
@@ -28,7 +28,7 @@ void launch(On<D> device, Types<T...> types, const Op& op) {
 /// Computes an op on its arrays' device, of kind D.
 template <class D, class... T, class Op>
 void run(const Op& op) {
-#if defined(TERN_COMPILING) || defined(TERN_KERNEL_SET)
+#if defined(TERN_COMPILING) || defined(TERN_COMPILED)
   launch(On<D>{}, Types<T...>{}, op);
 #else
   kernel(On<D>{}, Types<T...>{}, op);

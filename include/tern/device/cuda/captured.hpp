@@ -30,7 +30,7 @@ struct WordChunk {
 };
 
 /// What a graph is replayed from.
-struct Captured {
+struct TERN_API Captured {
   int ordinal = 0;
   PrivatePool* pool = nullptr;
   ExecutableGraph executable = nullptr;

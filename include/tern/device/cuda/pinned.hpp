@@ -20,7 +20,7 @@ struct PinnedUse {
 };
 
 /// A page-locked block of a size class of the host allocator's. Never destroyed once it has been used.
-struct PinnedBlock final : PinnedMemory {
+struct TERN_API PinnedBlock final : PinnedMemory {
   int size_class = 0;
   std::atomic<PinnedUse*> uses{nullptr};  // by each device that has used it: an event is of one device only
   PinnedBlock* next = nullptr;

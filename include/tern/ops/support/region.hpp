@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::detail {
 enum class RegionOp : std::uint8_t { take, put, clear };
 
 /// A view's place in its base, and what is done with it.
-struct Region {
+struct TERN_API Region {
   const GradOps* ops;  // of the base's device and element type
   RegionOp op;
   std::uint8_t base_ndim, ndim;

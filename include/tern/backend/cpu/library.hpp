@@ -1,0 +1,46 @@
+// The kernels that programs leave to the compiled library: those of float, and those that ask for no type.
+#pragma once
+#include "../attention.hpp"
+#include "../batch_norm.hpp"
+#include "../convolution.hpp"
+#include "../copy.hpp"
+#include "../cross_entropy.hpp"
+#include "../gather.hpp"
+#include "../layer_norm.hpp"
+#include "../map.hpp"
+#include "../matmul.hpp"
+#include "../pooling.hpp"
+#include "../random.hpp"
+#include "../reduce.hpp"
+#include "../refuse.hpp"
+#include "../rows.hpp"
+#include "../scan.hpp"
+#include "../softmax.hpp"
+#include "../sort.hpp"
+#include "dispatch.hpp"
+
+/// f(op, element type) for each.
+#define TERN_LIBRARY_KERNELS(f)                                                                                     \
+  f(Copy) f(Fill<float>) f(Fill<std::uint8_t>) f(CheckRange) f(IndexSelect) f(Gather) f(RowNumbers) f(CopyRows)     \
+  f(CountTrue) f(TruePositions) f(RefuseIf)                                                                         \
+  f(MatMul, float) f(Convolution, float) f(ConvolutionDataGradient, float) f(ConvolutionWeightGradient, float)      \
+  f(MaxPool, float) f(MaxPoolGradient, float) f(AveragePool, float) f(AveragePoolGradient, float)                   \
+  f(BatchNorm, float) f(BatchNormInference, float) f(BatchNormGradient, float)                                      \
+  f(LayerNorm, float) f(LayerNormGradient, float) f(Softmax, float) f(SoftmaxGradient, float)                       \
+  f(CrossEntropy, float) f(CrossEntropyGradient, float) f(Attention, float) f(AttentionGradient, float)             \
+  f(Uniform, float) f(Normal, float) f(Dropout, float) f(Scan, float) f(Sort, float) f(ArgExtreme, float)           \
+  f(IndexAdd, float) f(ScatterAdd, float) f(AddRows, float) f(EmbeddingBag, float) f(EmbeddingBagGradient, float)
+
+namespace tern::inline TERN_BUILD::backend {
+
+#if defined(TERN_KERNEL_SET)
+#define TERN_LIBRARY_KERNEL(...) template struct KernelFor<cpu::InstructionSet::TERN_KERNEL_SET, __VA_ARGS__>;
+#elif defined(TERN_COMPILING)
+#define TERN_LIBRARY_KERNEL(...) template struct LibraryKernel<__VA_ARGS__>;
+#else
+#define TERN_LIBRARY_KERNEL(...) template <> inline constexpr bool in_library<__VA_ARGS__> = true;
+#endif
+TERN_LIBRARY_KERNELS(TERN_LIBRARY_KERNEL)
+#undef TERN_LIBRARY_KERNEL
+
+}  // namespace tern::backend

@@ -1,0 +1,56 @@
+// What async_copy.hpp declares and is no template.
+#pragma once
+#include "async_copy.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE CopyUnderWay::~CopyUnderWay() {
+  if (!recorded_) return;
+  const DeviceState& state = bind_for_release(ordinal_);
+  const Status status = driver().functions.cuStreamWaitEvent(state.compute, done_.event, 0);
+  if (!status) return;
+  note_failure("cuStreamWaitEvent", status);
+  driver().functions.cuEventSynchronize(done_.event);
+}
+
+[[gnu::noinline]] TERN_INLINE bool CopyUnderWay::is_done() const {
+  bind(ordinal_);
+  const Status status = driver().functions.cuEventQuery(done_.event);
+  if (status && status != status_not_ready) refuse("cuEventQuery", status);
+  return status == 0;
+}
+
+[[gnu::noinline]] TERN_INLINE void CopyUnderWay::wait_on_device() {
+  const DeviceState& state = bind(ordinal_);
+  TERN_CUDA(cuStreamWaitEvent, state.compute, done_.event, 0);
+  recorded_ = false;
+}
+
+[[gnu::noinline]] TERN_INLINE void CopyUnderWay::wait_on_host() {
+  block_.wait_idle();
+  check_failure(*bind(ordinal_).failure);
+  recorded_ = false;
+}
+
+[[gnu::noinline]] TERN_INLINE std::unique_ptr<AsyncCopy> start_from_host(int ordinal, void* to, PinnedBlock& block, const void* from,
+                                                                         std::size_t bytes) {
+  const DeviceState& state = bind(ordinal);
+  auto copy = std::make_unique<CopyUnderWay>(ordinal, block);
+  const ScopedEvent allocated;
+  TERN_CUDA(cuEventRecord, allocated.event, state.compute);
+  TERN_CUDA(cuStreamWaitEvent, state.copy, allocated.event, 0);
+  start_to_device(ordinal, state.copy, to, from, bytes);
+  copy->record(state.copy);
+  return copy;
+}
+
+[[gnu::noinline]] TERN_INLINE std::unique_ptr<AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to, const void* from,
+                                                                       std::size_t bytes) {
+  const DeviceState& state = bind(ordinal);
+  auto copy = std::make_unique<CopyUnderWay>(ordinal, block);
+  start_to_host(ordinal, state.compute, to, from, bytes, true);
+  copy->record(state.compute);
+  return copy;
+}
+
+}  // namespace tern::cuda::detail
