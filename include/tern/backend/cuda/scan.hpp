@@ -3,13 +3,25 @@
 // algorithms, 1986). Else each thread has a row. Sums of floats are made in double, as on the CPU.
 #pragma once
 #include "../scan.hpp"
-#include "codegen/row_blocks.hpp"
+#include "../../core/rows_along.hpp"
+#include "codegen/parameters.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// s becomes gate s + value. Words: how many in a row, rows, out, in, gates or null, the kind, reverse.
+TERN_KERNEL_STRUCT(ScanParameters,
+  Index n;                   // elements of a row
+  Index rows;
+  Index inner;               // how far apart the elements of a row are
+  Pointer<T0> out;
+  Pointer<const T0> in;
+  Pointer<const T0> gates;   // or null
+  Index kind;
+  Index reverse;
+);
+
+// s becomes gate s + value.
 inline constexpr const char* scan_text = R"CUDA(
 enum { sum, product, recurrence };
 template <class T> struct Accumulated { typedef T type; };
@@ -27,20 +39,18 @@ inline __device__ Step step_of(const T0* gates, const T0* in, Index i) {
 }
 )CUDA";
 
-inline constexpr Kernel scan_rows_kernel{"scan_rows",
-                                         R"CUDA(
-extern "C" __global__ void scan_rows(const Words<7> p) {
+inline constexpr KernelOf<ScanParameters> scan_rows_kernel{"scan_rows", R"CUDA(
+extern "C" __global__ void scan_rows(const ScanParameters p) {
   __shared__ Step partial[256];
-  const Index n = p.index(0), row = blockIdx.x * n;
-  const int kind = int(p.word[5]), t = threadIdx.x;
-  const T0 *const gates = p.pointer<T0>(4), *const in = p.pointer<T0>(3);
+  const Index n = p.n, row = blockIdx.x * n;
+  const int kind = int(p.kind), t = threadIdx.x;
   Step carried = nothing(kind);
   #pragma unroll 1
   for (Index base = 0; base < n; base += 1024) {
     Step mine[4], total = nothing(kind);
     for (int k = 0; k < 4; ++k) {
       const Index i = base + 4 * t + k;
-      if (i < n) total = then(kind, total, step_of(gates, in, row + (p.word[6] ? n - 1 - i : i)));
+      if (i < n) total = then(kind, total, step_of(p.gates, p.in, row + (p.reverse ? n - 1 - i : i)));
       mine[k] = total;
     }
     partial[t] = total;
@@ -55,52 +65,48 @@ extern "C" __global__ void scan_rows(const Words<7> p) {
     const Step before = t ? then(kind, carried, partial[t - 1]) : carried;
     for (int k = 0; k < 4; ++k) {
       const Index i = base + 4 * t + k;
-      if (i < n)
-        p.pointer<T0>(2)[row + (p.word[6] ? n - 1 - i : i)] = Element<T0>::of(then(kind, before, mine[k]).value);
+      if (i < n) p.out[row + (p.reverse ? n - 1 - i : i)] = Element<T0>::of(then(kind, before, mine[k]).value);
     }
     carried = then(kind, carried, partial[255]);
     __syncthreads();
   }
 }
-)CUDA",
-                                         {scan_text}};
+)CUDA", {scan_text}};
 
-// Word 7: how far apart the elements of a row are.
-inline constexpr Kernel scan_columns_kernel{"scan_columns",
-                                            R"CUDA(
-extern "C" __global__ void scan_columns(const Words<8> p) {
-  const Index n = p.index(0), inner = p.index(7);
-  const int kind = int(p.word[5]);
-  const T0 *const gates = p.pointer<T0>(4), *const in = p.pointer<T0>(3);
+inline constexpr KernelOf<ScanParameters> scan_columns_kernel{"scan_columns", R"CUDA(
+extern "C" __global__ void scan_columns(const ScanParameters p) {
+  const Index n = p.n, inner = p.inner;
+  const int kind = int(p.kind);
   #pragma unroll 1
-  for (Index row = first_thread(); row < p.index(1); row += all_threads()) {
+  for (Index row = first_thread(); row < p.rows; row += all_threads()) {
     Step s = nothing(kind);
     #pragma unroll 1
     for (Index k = 0; k < n; ++k) {
-      const Index i = row / inner * n * inner + (p.word[6] ? n - 1 - k : k) * inner + row % inner;
-      s = then(kind, s, step_of(gates, in, i));
-      p.pointer<T0>(2)[i] = Element<T0>::of(s.value);
+      const Index i = row / inner * n * inner + (p.reverse ? n - 1 - k : k) * inner + row % inner;
+      s = then(kind, s, step_of(p.gates, p.in, i));
+      p.out[i] = Element<T0>::of(s.value);
     }
   }
 }
-)CUDA",
-                                            {scan_text}};
+)CUDA", {scan_text}};
 
 [[gnu::noinline]] inline void run_scan(const Scan& op) {
   const Array* const arrays[] = {&op.in, op.gates};
   const int ordinal = common_ordinal(op.out, arrays, op.gates ? 2 : 1);
   if (op.in.numel == 0) return;
   const RowsAlong rows(op.in, op.dim);
-  Words words;
-  words.add(rows.n);
-  words.add(rows.rows());
-  for (const Array* const array : {&op.out, &op.in}) words.add(array->data);
-  words.add(op.gates ? op.gates->data : nullptr);
-  for (const Index word : {Index(op.kind), Index(op.reverse), rows.inner}) words.add(word);
+  const ScanParameters parameters{.n = rows.n,
+                                  .rows = rows.rows(),
+                                  .inner = rows.inner,
+                                  .out = op.out.data,
+                                  .in = op.in.data,
+                                  .gates = data_of(op.gates),
+                                  .kind = Index(op.kind),
+                                  .reverse = op.reverse};
   if (rows.inner == 1)
-    launch_typed(ordinal, scan_rows_kernel, {op.in.dtype}, {rows.outer}, words);
+    launch_typed(ordinal, scan_rows_kernel, {op.in.dtype}, {rows.outer}, parameters);
   else
-    launch_typed(ordinal, scan_columns_kernel, {op.in.dtype}, grid_for(rows.rows()), words);
+    launch_typed(ordinal, scan_columns_kernel, {op.in.dtype}, grid_for(rows.rows()), parameters);
 }
 
 }  // namespace cuda_kernels

@@ -9,9 +9,18 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// The half of each element's key, larger for larger elements; what stands behind a row's end comes last. Words: rows,
-// n, n padded, keys, in, order so far or null, upper half, descending.
-inline constexpr Kernel sort_keys_kernel{"sort_keys", R"CUDA(
+// The half of each element's key, larger for larger elements; what stands behind a row's end comes last.
+TERN_KERNEL_STRUCT(SortKeysParameters,
+  Index rows;
+  Index n;
+  Index padded;                 // n of the keys
+  Pointer<uint64> keys;
+  Pointer<const T0> in;
+  Pointer<const Index> before;  // the order so far, or null
+  Index upper;                  // which half
+  Index descending;
+);
+inline constexpr KernelOf<SortKeysParameters> sort_keys_kernel{"sort_keys", R"CUDA(
 inline __device__ uint64 key_of(float x) {
   const uint32 bits = bits_of(x + 0.0f);
   return x != x ? ~0u : bits >> 31 ? ~bits : bits | 0x80000000u;
@@ -26,63 +35,89 @@ inline __device__ uint64 key_of(int64 x) { return uint64(x) ^ uint64(1) << 63; }
 inline __device__ uint64 key_of(int32 x) { return uint32(x) ^ 0x80000000u; }
 inline __device__ uint64 key_of(uint8 x) { return x; }
 inline __device__ uint64 key_of(bool x) { return x; }
-extern "C" __global__ void sort_keys(const Words<8> p) {
-  const Index n = p.index(1), padded = p.index(2);
+extern "C" __global__ void sort_keys(const SortKeysParameters p) {
+  const Index n = p.n, padded = p.padded;
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0) * padded; i += all_threads()) {
+  for (Index i = first_thread(); i < p.rows * padded; i += all_threads()) {
     const Index row = i / padded, place = i % padded;
     uint64 packed = ~uint64(0);
     if (place < n) {
-      const Index at = p.word[5] ? p.pointer<Index>(5)[row * n + place] : place;
-      uint64 key = key_of(wide(p.pointer<T0>(4)[row * n + at]));
-      if (p.word[7]) key = ~key;
-      packed = (p.word[6] ? key >> 32 : key & 0xffffffffu) << 32 | uint64(place);
+      const Index at = p.before ? p.before[row * n + place] : place;
+      uint64 key = key_of(wide(p.in[row * n + at]));
+      if (p.descending) key = ~key;
+      packed = (p.upper ? key >> 32 : key & 0xffffffffu) << 32 | uint64(place);
     }
-    p.pointer<uint64>(3)[i] = packed;
+    p.keys[i] = packed;
   }
 }
 )CUDA"};
 
-// The order that sorted keys stand for. Words: rows, n, n padded, keys, order before or null, order.
-inline constexpr Kernel sort_order_kernel{"sort_order", R"CUDA(
-extern "C" __global__ void sort_order(const Words<6> p) {
-  const Index n = p.index(1);
+// The order that sorted keys stand for.
+TERN_KERNEL_STRUCT(SortOrderParameters,
+  Index rows;
+  Index n;
+  Index padded;
+  Pointer<const uint64> keys;
+  Pointer<const Index> before;  // or null
+  Pointer<Index> order;
+);
+inline constexpr KernelOf<SortOrderParameters> sort_order_kernel{"sort_order", R"CUDA(
+extern "C" __global__ void sort_order(const SortOrderParameters p) {
+  const Index n = p.n;
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0) * n; i += all_threads()) {
-    const Index row = i / n, place = Index(p.pointer<uint64>(3)[row * p.index(2) + i % n] & 0xffffffffu);
-    p.pointer<Index>(5)[i] = p.word[4] ? p.pointer<Index>(4)[row * n + place] : place;
+  for (Index i = first_thread(); i < p.rows * n; i += all_threads()) {
+    const Index row = i / n, place = Index(p.keys[row * p.padded + i % n] & 0xffffffffu);
+    p.order[i] = p.before ? p.before[row * n + place] : place;
   }
 }
 )CUDA"};
 
-// The first k of each row. Words: rows, n, k, order, in, values, positions.
-inline constexpr Kernel take_sorted_kernel{"take_sorted", R"CUDA(
-extern "C" __global__ void take_sorted(const Words<7> p) {
-  const Index n = p.index(1), k = p.index(2);
+// The first k of each row.
+TERN_KERNEL_STRUCT(TakeSortedParameters,
+  Index rows;
+  Index n;
+  Index k;
+  Pointer<const Index> order;
+  Pointer<const T0> in;
+  Pointer<T0> values;
+  Pointer<Index> positions;
+);
+inline constexpr KernelOf<TakeSortedParameters> take_sorted_kernel{"take_sorted", R"CUDA(
+extern "C" __global__ void take_sorted(const TakeSortedParameters p) {
+  const Index n = p.n, k = p.k;
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0) * k; i += all_threads()) {
-    const Index at = p.pointer<Index>(3)[i / k * n + i % k];
-    p.pointer<T0>(5)[i] = p.pointer<T0>(4)[i / k * n + at];
-    p.pointer<Index>(6)[i] = at;
+  for (Index i = first_thread(); i < p.rows * k; i += all_threads()) {
+    const Index at = p.order[i / k * n + i % k];
+    p.values[i] = p.in[i / k * n + at];
+    p.positions[i] = at;
   }
 }
 )CUDA"};
 
-// Words: values, how many in a row, n, out, sorted, whether it has a row for each, values, right.
-inline constexpr Kernel searchsorted_kernel{"searchsorted", R"CUDA(
-extern "C" __global__ void searchsorted(const Words<8> p) {
+TERN_KERNEL_STRUCT(SearchSortedParameters,
+  Index count;
+  Index row_values;             // how many values there are for a row
+  Index n;
+  Pointer<Index> out;
+  Pointer<const T0> sorted;
+  Index row_stride;             // n, or 0: one row for all values
+  Pointer<const T0> values;
+  Index right;
+);
+inline constexpr KernelOf<SearchSortedParameters> searchsorted_kernel{"searchsorted", R"CUDA(
+extern "C" __global__ void searchsorted(const SearchSortedParameters p) {
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {
-    const T0* const row = p.pointer<T0>(4) + (p.word[5] ? i / p.index(1) * p.index(2) : 0);
-    const C0 v = C0(wide(p.pointer<T0>(6)[i]));
-    Index low = 0, high = p.index(2);
+  for (Index i = first_thread(); i < p.count; i += all_threads()) {
+    const T0* const row = p.sorted + (p.row_stride ? i / p.row_values * p.row_stride : 0);
+    const C0 v = C0(wide(p.values[i]));
+    Index low = 0, high = p.n;
     while (low < high) {
       const Index middle = low + (high - low) / 2;
       const C0 x = C0(wide(row[middle]));
-      if (p.word[7] ? !(x > v) : !(x >= v)) low = middle + 1;
+      if (p.right ? !(x > v) : !(x >= v)) low = middle + 1;
       else high = middle;
     }
-    p.pointer<Index>(3)[i] = low;
+    p.out[i] = low;
   }
 }
 )CUDA"};
@@ -107,19 +142,19 @@ class SortedRows {
  private:
   void sort_by(const Array& in, const char* before, bool upper, bool descending) {
     ++passes_;
-    Words words;
     // The keys behind the last row's are sorted too, and never read.
-    for (const Index word : {rows_, n_, padded_}) words.add(word);
-    for (const char* pointer : {static_cast<const char*>(keys_.data()), static_cast<const char*>(in.data), before})
-      words.add(pointer);
-    for (const Index word : {Index(upper), Index(descending)}) words.add(word);
-    launch_typed(ordinal_, sort_keys_kernel, {in.dtype}, grid_for(rows_ * padded_), words);
-    sort_stretches(ordinal_, static_cast<char*>(keys_.data()), count_, padded_);
-    Words taking;
-    for (const Index word : {rows_, n_, padded_}) taking.add(word);
-    for (const char* pointer : {static_cast<const char*>(keys_.data()), before, static_cast<const char*>(order())})
-      taking.add(pointer);
-    launch_typed(ordinal_, sort_order_kernel, {}, grid_for(rows_ * n_), taking);
+    launch_typed(ordinal_, sort_keys_kernel, {in.dtype}, grid_for(rows_ * padded_),
+                 {.rows = rows_,
+                  .n = n_,
+                  .padded = padded_,
+                  .keys = keys_.data(),
+                  .in = in.data,
+                  .before = before,
+                  .upper = upper,
+                  .descending = descending});
+    sort_stretches(ordinal_, keys_.data(), count_, padded_);
+    launch_typed(ordinal_, sort_order_kernel, {}, grid_for(rows_ * n_),
+                 {.rows = rows_, .n = n_, .padded = padded_, .keys = keys_.data(), .before = before, .order = order()});
   }
 
   int ordinal_, passes_ = 0;
@@ -133,12 +168,14 @@ class SortedRows {
   const int ordinal = common_ordinal(values, arrays, 2);
   if (values.numel == 0) return;
   const SortedRows sorted(ordinal, in, op.descending);
-  Words words;
-  for (const Index word : {in.dims[0], in.dims[1], values.dims[1]}) words.add(word);
-  for (const char* pointer : {static_cast<const char*>(sorted.order()), static_cast<const char*>(in.data),
-                              static_cast<const char*>(values.data), static_cast<const char*>(positions.data)})
-    words.add(pointer);
-  launch_typed(ordinal, take_sorted_kernel, {in.dtype}, grid_for(values.numel), words);
+  launch_typed(ordinal, take_sorted_kernel, {in.dtype}, grid_for(values.numel),
+               {.rows = in.dims[0],
+                .n = in.dims[1],
+                .k = values.dims[1],
+                .order = sorted.order(),
+                .in = in.data,
+                .values = values.data,
+                .positions = positions.data});
 }
 
 [[gnu::noinline]] inline void run_search_sorted(const SearchSorted& op) {
@@ -146,14 +183,16 @@ class SortedRows {
   const Array* const arrays[] = {&sorted, &values};
   const int ordinal = common_ordinal(op.out, arrays, 2);
   if (values.numel == 0) return;
-  Words words;
-  for (const Index word : {values.numel, values.dims[1], sorted.dims[sorted.ndim - 1]}) words.add(word);
-  words.add(op.out.data);
-  words.add(sorted.data);
-  words.add(Index(sorted.ndim > 1));
-  words.add(values.data);
-  words.add(Index(op.right));
-  launch_typed(ordinal, searchsorted_kernel, {values.dtype}, grid_for(values.numel), words);
+  const Index n = sorted.dims[sorted.ndim - 1];
+  launch_typed(ordinal, searchsorted_kernel, {values.dtype}, grid_for(values.numel),
+               {.count = values.numel,
+                .row_values = values.dims[1],
+                .n = n,
+                .out = op.out.data,
+                .sorted = sorted.data,
+                .row_stride = sorted.ndim > 1 ? n : 0,
+                .values = values.data,
+                .right = op.right});
 }
 
 }  // namespace cuda_kernels
