@@ -15,36 +15,9 @@ using cuda::detail::ConvolutionForm;
 using cuda::detail::ConvolutionPass;
 
 /// Sizes as cuDNN counts them: of one dimension of space it makes two, the first of size 1.
-inline void set_sizes(int* sizes, const Array& a) {
-  if (a.numel > 0x7fffffff) [[unlikely]]
-    fail("convolution", {"cuDNN counts fewer than 2^31 elements; ", a.shape_ref(), " has more"});
-  for (int i = 2; i < 5; ++i) sizes[i] = 1;
-  for (int i = 0; i < a.ndim; ++i) sizes[i + (a.ndim == 3 && i == 2)] = int(a.dims[i]);
-}
+TERN_API void set_sizes(int* sizes, const Array& a);
 
-[[gnu::noinline]] inline ConvolutionForm form_of(ConvolutionPass pass, const ConvParams& c, const Array& x,
-                                                 const Array& weight, const Array& y) {
-  using namespace tern::cuda;
-  constexpr CudnnType types[] = {cudnn_float, cudnn_double, cudnn_bfloat16, cudnn_half};
-  ConvolutionForm form{};
-  form.pass = pass;
-  form.type = types[int(x.dtype)];
-  form.format = form.type == cudnn_double ? cudnn_nchw : cudnn_nhwc;
-  form.tf32 = form.type == cudnn_float && cuda::detail::convolution_tf32_allowed;
-  form.dims = std::max<int>(x.ndim, 4);
-  form.groups = int(c.groups);
-  set_sizes(form.x, x);
-  set_sizes(form.w, weight);
-  set_sizes(form.y, y);
-  for (int i = 0; i < 3; ++i) form.stride[i] = form.dilation[i] = 1;
-  for (int i = 0; i < c.dims; ++i) {
-    const int at = i + (c.dims == 1);
-    form.stride[at] = int(c.stride[i]);
-    form.padding[at] = int(c.padding[i]);
-    form.dilation[at] = int(c.dilation[i]);
-  }
-  return form;
-}
+TERN_API ConvolutionForm form_of(ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight, const Array& y);
 
 /// Room for an array's elements in row-major order.
 struct RowMajor {
@@ -57,31 +30,11 @@ struct RowMajor {
 };
 
 /// One pass. bias and addend, which a fused form has: null otherwise.
-[[gnu::noinline]] inline void run_convolution(const ConvolutionForm& form, const Array& x, const Array& weight,
-                                              const Array& y, const Array* bias, const Array* addend) {
-  const Array* const arrays[] = {&weight, &y, bias ? bias : &y, addend ? addend : &y};
-  const int ordinal = common_ordinal(x, arrays, 4);
-  const char *const at_bias = bias ? bias->data : nullptr, *const at_addend = addend ? addend->data : nullptr;
-  if (form.type != cuda::cudnn_double)
-    return cuda::detail::run_convolution(ordinal, form, {x.data, weight.data, y.data, at_bias, at_addend});
-  const Array* const ours[] = {&y, &x, &weight};  // in the order of the passes that write them
-  const RowMajor theirs[] = {RowMajor(y), RowMajor(x), RowMajor(weight)};
-  const int written = int(form.pass);
-  for (int i = 0; i < 3; ++i)
-    if (i != written) run<Cuda>(Copy{theirs[i].array, *ours[i]});
-  cuda::detail::run_convolution(
-      ordinal, form, {theirs[1].array.data, theirs[2].array.data, theirs[0].array.data, nullptr, nullptr});
-  run<Cuda>(Copy{*ours[written], theirs[written].array});
-}
+TERN_API void run_convolution(const ConvolutionForm& form, const Array& x, const Array& weight, const Array& y, const Array* bias,
+                              const Array* addend);
 
 /// A number for each channel, as an array that broadcasts to `to`.
-inline Array per_channel(const Array& numbers, const Array& to) {
-  Array a = numbers;
-  a.ndim = std::uint8_t(to.ndim - 1);
-  for (int i = 0; i < a.ndim; ++i) a.dims[i] = a.strides[i] = 1;
-  a.dims[0] = numbers.numel;
-  return a;
-}
+TERN_API Array per_channel(const Array& numbers, const Array& to);
 
 /// y += x, broadcast.
 template <class T>
@@ -131,3 +84,7 @@ void kernel(On<Cuda>, Types<T>, const ConvolutionWeightGradient& op) {
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "convolution.ipp"
+#endif

@@ -91,24 +91,9 @@ extern "C" __global__ void dropout(const Words<7> p) {
 )CUDA", {philox_text}};
 
 /// The words that all of them begin with.
-inline Words random_words(RandomState state, const Array& out) {
-  Words words;
-  words.add(out.numel);
-  words.add(Index(state.seed));
-  words.add(Index(state.stream));
-  words.add(out.data);
-  return words;
-}
+TERN_API Words random_words(RandomState state, const Array& out);
 
-[[gnu::noinline]] inline void run_random(const Kernel& kernel, const Array& out, const Words& words) {
-  if (!out.numel) return;
-  if (auto* const capture = cuda::detail::capture) [[unlikely]] {
-    const std::uint64_t key = typed_key(kernel, {out.dtype});
-    return capture->launch({out.ordinal, key, kernel.name, grid_for(out.numel), words.data(), words.size(),
-                            cuda::detail::random_words}, typed_source(kernel, {out.dtype}));
-  }
-  launch_typed(out.ordinal, kernel, {out.dtype}, grid_for(out.numel), words);
-}
+TERN_API void run_random(const Kernel& kernel, const Array& out, const Words& words);
 
 }  // namespace cuda_kernels
 
@@ -151,3 +136,7 @@ void kernel(On<Cuda>, Types<T>, const Dropout& op) {
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "random.ipp"
+#endif

@@ -16,13 +16,11 @@ extern "C" __global__ void refuse_if(const Words<4> p) {
 
 }  // namespace cuda_kernels
 
-[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const RefuseIf& op) {
-  using namespace cuda_kernels;
-  Words words;
-  words.add_report(op.found.ordinal, op.op, op.what);
-  words.add(op.found.data);
-  launch_typed(op.found.ordinal, refuse_if_kernel, {}, {1, 1}, words);
-}
+TERN_API void kernel(On<Cuda>, Types<>, const RefuseIf& op);
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "refuse.ipp"
+#endif

@@ -188,51 +188,15 @@ inline Array lead_of(const Rows& rows) {
   lead.ndim = std::uint8_t(rows.lead);
   return lead;
 }
-inline Array row_of(const Rows& rows) {
-  Array row = rows.array;
-  row.ndim = std::uint8_t(row.ndim - rows.lead);
-  for (int i = 0; i < row.ndim; ++i) {
-    row.dims[i] = row.dims[i + rows.lead];
-    row.strides[i] = row.strides[i + rows.lead];
-  }
-  return row;
-}
+TERN_API Array row_of(const Rows& rows);
 
-[[gnu::noinline]] inline RowLoops row_loops(const Rows& out, const Rows& in) {
-  const auto over = [](const Array& shaped, std::initializer_list<const Array*> arrays) {
-    return LoopNest(shaped.shape(), arrays.begin(), int(arrays.size()));
-  };
-  const Array out_lead = lead_of(out), in_lead = lead_of(in), to = row_of(out), from = row_of(in);
-  return {.to = array_loops(over(out_lead, {&out_lead})),
-          .from = array_loops(over(in_lead, {&in_lead})),
-          .row = copy_loops(over(to, {&to, &from}))};
-}
+TERN_API RowLoops row_loops(const Rows& out, const Rows& in);
 
 /// out row += factor in row for the sorted keys; the source's number, or where `from` is given from[number], is the row
 /// read.
-[[gnu::noinline]] inline void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys,
-                                              const char* from, const char* factors) {
-  const Index width = row_of(out).shape().numel();
-  launch_typed(ordinal, add_rows_kernel, {out.array.dtype, in.array.dtype}, grid_for(keys.count() * width),
-               {.count = keys.count(),
-                .width = width,
-                .out = out.array.data,
-                .in = in.array.data,
-                .keys = keys.data(),
-                .shift = keys.shift(),
-                .from = from,
-                .factors = factors,
-                .loops = row_loops(out, in)});
-}
+TERN_API void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from, const char* factors);
 
-[[gnu::noinline]] inline void run_add_rows(const AddRows& op) {
-  const Rows &out = op.out, &in = op.in;
-  const Array* const arrays[] = {&in.array};
-  const int ordinal = common_ordinal(out.array, arrays, 1);
-  if (op.moves.count == 0 || out.array.numel == 0) return;
-  const SortedKeys keys(ordinal, op.moves.count, data_of(op.moves.to), data_of(op.moves.from), lead_of(out).shape().numel());
-  add_sorted_rows(ordinal, out, in, keys, data_of(op.moves.from), nullptr);
-}
+TERN_API void run_add_rows(const AddRows& op);
 
 /// A mask's elements as parts, one for a block.
 struct MaskParts {
@@ -247,77 +211,21 @@ struct MaskParts {
 
 }  // namespace cuda_kernels
 
-[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const RowNumbers& op) {
-  const Array& out = op.out;
-  const int ordinal = out.ordinal;
-  if (out.numel == 0) return;
-  cuda_kernels::RowNumbersParameters parameters{.out = out.data,
-                                                .count = out.numel,
-                                                .dims = out.ndim,
-                                                .size = {},
-                                                .report = {ordinal, op.op, BadElement::index},
-                                                .terms = op.count,
-                                                .term = {}};
-  for (int i = 0; i < out.ndim; ++i) parameters.size[i] = out.dims[i];
-  for (int k = 0; k < op.count; ++k) {
-    const RowIndex& term = op.indices[k];
-    cuda_kernels::common_ordinal(out, &term.index, 1);
-    if (term.size == 0) refuse_element(op.op, BadElement::index, 0, 0);
-    parameters.term[k] = {.index = term.index->data, .size = term.size, .step = term.step, .from_end = term.from_end, .stride = {}};
-    for (int i = 0; i < out.ndim; ++i) parameters.term[k].stride[i] = broadcast_stride(*term.index, i, out.ndim);
-  }
-  cuda_kernels::launch_typed(ordinal, cuda_kernels::row_numbers_kernel, {}, cuda_kernels::grid_for(out.numel), parameters);
-}
+TERN_API void kernel(On<Cuda>, Types<>, const RowNumbers& op);
 
-[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const CopyRows& op) {
-  const Rows &out = op.out, &in = op.in;
-  const RowMoves& moves = op.moves;
-  const Array* const arrays[] = {&in.array};
-  const int ordinal = cuda_kernels::common_ordinal(out.array, arrays, 1);
-  if (moves.count == 0 || out.array.numel == 0) return;
-  const Index rows = cuda_kernels::lead_of(out).shape().numel(), width = cuda_kernels::row_of(out).shape().numel();
-  const cuda::detail::Scratch last(ordinal, moves.to ? std::size_t(8 * rows) : 0);
-  if (moves.to) {
-    cuda::detail::start_filling(ordinal, last.data(), 0xff, std::size_t(8 * rows));
-    cuda_kernels::launch_typed(ordinal, cuda_kernels::last_moves_kernel, {}, cuda_kernels::grid_for(moves.count),
-                               {.moves = moves.count, .to = moves.to->data, .last = last.data()});
-  }
-  cuda_kernels::launch_typed(ordinal, cuda_kernels::copy_rows_kernel, {cuda_kernels::carrier(size_of(out.array.dtype))},
-                             cuda_kernels::grid_for(moves.count * width),
-                             {.moves = moves.count,
-                              .width = width,
-                              .out = out.array.data,
-                              .in = in.array.data,
-                              .to = cuda_kernels::data_of(moves.to),
-                              .from = cuda_kernels::data_of(moves.from),
-                              .last = last.data(),
-                              .loops = cuda_kernels::row_loops(out, in)});
-}
+TERN_API void kernel(On<Cuda>, Types<>, const CopyRows& op);
 
 template <class T> void kernel(On<Cuda>, Types<T>, const AddRows& op) {
   cuda_kernels::run_add_rows(op);
 }
 
-[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const CountTrue& op) {
-  const Array& mask = op.mask;
-  const cuda_kernels::MaskParts parts(mask.numel);
-  op.count = 0;
-  if (parts.count == 0) return;
-  const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
-  parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
-  Index part[cuda_kernels::MaskParts::most];
-  cuda::detail::copy_to_host(mask.ordinal, part, counts.data(), std::size_t(8 * parts.count));
-  for (Index i = 0; i < parts.count; ++i) op.count += part[i];
-}
+TERN_API void kernel(On<Cuda>, Types<>, const CountTrue& op);
 
-[[gnu::noinline]] inline void kernel(On<Cuda>, Types<>, const TruePositions& op) {
-  const Array& mask = op.mask;
-  const cuda_kernels::MaskParts parts(mask.numel);
-  if (parts.count == 0) return;
-  const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
-  parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
-  parts.launch(cuda_kernels::true_positions_kernel, mask, counts.data(), op.out.data);
-}
+TERN_API void kernel(On<Cuda>, Types<>, const TruePositions& op);
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "rows.ipp"
+#endif

@@ -90,24 +90,7 @@ extern "C" __global__ void scan_columns(const ScanParameters p) {
 }
 )CUDA", {scan_text}};
 
-[[gnu::noinline]] inline void run_scan(const Scan& op) {
-  const Array* const arrays[] = {&op.in, op.gates};
-  const int ordinal = common_ordinal(op.out, arrays, op.gates ? 2 : 1);
-  if (op.in.numel == 0) return;
-  const RowsAlong rows(op.in, op.dim);
-  const ScanParameters parameters{.n = rows.n,
-                                  .rows = rows.rows(),
-                                  .inner = rows.inner,
-                                  .out = op.out.data,
-                                  .in = op.in.data,
-                                  .gates = data_of(op.gates),
-                                  .kind = Index(op.kind),
-                                  .reverse = op.reverse};
-  if (rows.inner == 1)
-    launch_typed(ordinal, scan_rows_kernel, {op.in.dtype}, {rows.outer}, parameters);
-  else
-    launch_typed(ordinal, scan_columns_kernel, {op.in.dtype}, grid_for(rows.rows()), parameters);
-}
+TERN_API void run_scan(const Scan& op);
 
 }  // namespace cuda_kernels
 
@@ -118,3 +101,7 @@ void kernel(On<Cuda>, Types<T>, const Scan& op) {
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "scan.ipp"
+#endif

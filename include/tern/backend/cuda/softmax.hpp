@@ -76,20 +76,7 @@ extern "C" __global__ void softmax_gradient(const Words<9> p) {
 )CUDA", {row_text}};
 
 /// second: y's gradient, for the gradient.
-[[gnu::noinline]] inline void run_softmax(const Kernel& kernel, bool log, const Array& out, const Array& in,
-                                          const Array* second, int dim) {
-  const Array* const arrays[] = {&in, second};
-  const int ordinal = common_ordinal(out, arrays, second ? 2 : 1);
-  const RowsAlong rows(out, dim);
-  if (out.numel == 0) return;
-  const RowBlocks blocks(rows);
-  Words words = blocks.words();
-  for (const Index word : {rows.n, rows.inner, Index(log)}) words.add(word);
-  words.add(out.data);
-  words.add(in.data);
-  if (second) words.add(second->data);
-  blocks.launch(ordinal, kernel, {out.dtype}, words);
-}
+TERN_API void run_softmax(const Kernel& kernel, bool log, const Array& out, const Array& in, const Array* second, int dim);
 
 }  // namespace cuda_kernels
 
@@ -105,3 +92,7 @@ void kernel(On<Cuda>, Types<T>, const SoftmaxGradient& op) {
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "softmax.ipp"
+#endif

@@ -123,7 +123,7 @@ extern "C" __global__ void searchsorted(const SearchSortedParameters p) {
 )CUDA"};
 
 /// The order of each row's elements.
-class SortedRows {
+class TERN_API SortedRows {
  public:
   SortedRows(int ordinal, const Array& in, bool descending)
       : ordinal_(ordinal),
@@ -140,60 +140,16 @@ class SortedRows {
   char* order() const { return static_cast<char*>(orders_.data()) + 8 * rows_ * n_ * (passes_ - 1); }
 
  private:
-  void sort_by(const Array& in, const char* before, bool upper, bool descending) {
-    ++passes_;
-    // The keys behind the last row's are sorted too, and never read.
-    launch_typed(ordinal_, sort_keys_kernel, {in.dtype}, grid_for(rows_ * padded_),
-                 {.rows = rows_,
-                  .n = n_,
-                  .padded = padded_,
-                  .keys = keys_.data(),
-                  .in = in.data,
-                  .before = before,
-                  .upper = upper,
-                  .descending = descending});
-    sort_stretches(ordinal_, keys_.data(), count_, padded_);
-    launch_typed(ordinal_, sort_order_kernel, {}, grid_for(rows_ * n_),
-                 {.rows = rows_, .n = n_, .padded = padded_, .keys = keys_.data(), .before = before, .order = order()});
-  }
+  void sort_by(const Array& in, const char* before, bool upper, bool descending);
 
   int ordinal_, passes_ = 0;
   Index rows_, n_, padded_, count_;
   cuda::detail::Scratch keys_, orders_;
 };
 
-[[gnu::noinline]] inline void run_sort(const Sort& op) {
-  const Array &values = op.values, &positions = op.positions, &in = op.in;
-  const Array* const arrays[] = {&positions, &in};
-  const int ordinal = common_ordinal(values, arrays, 2);
-  if (values.numel == 0) return;
-  const SortedRows sorted(ordinal, in, op.descending);
-  launch_typed(ordinal, take_sorted_kernel, {in.dtype}, grid_for(values.numel),
-               {.rows = in.dims[0],
-                .n = in.dims[1],
-                .k = values.dims[1],
-                .order = sorted.order(),
-                .in = in.data,
-                .values = values.data,
-                .positions = positions.data});
-}
+TERN_API void run_sort(const Sort& op);
 
-[[gnu::noinline]] inline void run_search_sorted(const SearchSorted& op) {
-  const Array &sorted = op.sorted, &values = op.values;
-  const Array* const arrays[] = {&sorted, &values};
-  const int ordinal = common_ordinal(op.out, arrays, 2);
-  if (values.numel == 0) return;
-  const Index n = sorted.dims[sorted.ndim - 1];
-  launch_typed(ordinal, searchsorted_kernel, {values.dtype}, grid_for(values.numel),
-               {.count = values.numel,
-                .row_values = values.dims[1],
-                .n = n,
-                .out = op.out.data,
-                .sorted = sorted.data,
-                .row_stride = sorted.ndim > 1 ? n : 0,
-                .values = values.data,
-                .right = op.right});
-}
+TERN_API void run_search_sorted(const SearchSorted& op);
 
 }  // namespace cuda_kernels
 
@@ -209,3 +165,7 @@ void kernel(On<Cuda>, Types<T>, const SearchSorted& op) {
 
 }  // namespace backend
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "sort.ipp"
+#endif

@@ -49,18 +49,13 @@ struct CopyOffsets {
 };
 )CUDA";
 
-[[gnu::noinline]] inline ArrayLoops array_loops(const LoopNest& nest) {
-  ArrayLoops loops{.depth = nest.depth(), .size = {}, .stride = {}};
-  for (int d = 0; d < nest.depth(); ++d) loops.size[d] = nest.size(d), loops.stride[d] = nest.stride(d, 0);
-  return loops;
-}
+TERN_API ArrayLoops array_loops(const LoopNest& nest);
 /// Operand 0 is written, operand 1 is read.
-[[gnu::noinline]] inline CopyLoops copy_loops(const LoopNest& nest) {
-  CopyLoops loops{.depth = nest.depth(), .size = {}, .to = {}, .from = {}};
-  for (int d = 0; d < nest.depth(); ++d)
-    loops.size[d] = nest.size(d), loops.to[d] = nest.stride(d, 0), loops.from[d] = nest.stride(d, 1);
-  return loops;
-}
+TERN_API CopyLoops copy_loops(const LoopNest& nest);
 
 }  // namespace backend::cuda_kernels
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "loops.ipp"
+#endif

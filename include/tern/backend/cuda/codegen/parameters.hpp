@@ -46,10 +46,8 @@ struct KernelOf : Kernel {
   }
 };
 
-[[gnu::noinline]] inline void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
-                                          const std::uint64_t* parameters) {
-  cuda::launch(ordinal, typed_key(kernel, types), kernel.name, grid, parameters, [&] { return typed_source(kernel, types); });
-}
+TERN_API void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
+                          const std::uint64_t* parameters);
 
 /// Launches a kernel for those element types.
 template <class P>
@@ -61,3 +59,7 @@ void launch_typed(int ordinal, const KernelOf<P>& kernel, std::initializer_list<
 
 }  // namespace backend::cuda_kernels
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "parameters.ipp"
+#endif

@@ -39,7 +39,7 @@ struct Row {
 )CUDA";
 
 /// `rows` rows of n elements; adjacent: the elements of neighbouring rows lie side by side, not those of one row.
-struct RowBlocks {
+struct TERN_API RowBlocks {
   Index rows, along;
   bool adjacent;
 
@@ -49,13 +49,7 @@ struct RowBlocks {
     if (adjacent && along > 256 / across) along = 256 / across;
   }
   explicit RowBlocks(const RowsAlong& r) : RowBlocks(r.rows(), r.n, r.inner > 1) {}
-  Words words() const {
-    Words words;
-    words.add(rows);
-    words.add(along);
-    words.add(Index(adjacent));
-    return words;
-  }
+  Words words() const;
   /// Nothing is launched for no rows.
   void launch(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, const Words& words) const {
     const Index across = 256 / along;
@@ -65,3 +59,7 @@ struct RowBlocks {
 
 }  // namespace backend::cuda_kernels
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "row_blocks.ipp"
+#endif

@@ -92,18 +92,7 @@ extern "C" __global__ void sort_step(const SortStepParameters p) {
 )CUDA"};
 
 /// Sorts each stretch of that many keys, a power of two. The number of keys is a multiple of 2048.
-[[gnu::noinline]] inline void sort_stretches(int ordinal, char* keys, Index count, Index stretch) {
-  const auto chunks = [&](Index first, Index last) {
-    launch_typed(ordinal, sort_chunks_kernel, {}, {count / 2048}, {.keys = keys, .first = first, .last = last, .stretch = stretch});
-  };
-  chunks(2, std::min<Index>(stretch, 2048));
-  for (Index span = 4096; span <= stretch; span *= 2) {
-    for (Index step = span / 2; step > 1024; step /= 2)
-      launch_typed(ordinal, sort_step_kernel, {}, grid_for(count / 2),
-                   {.keys = keys, .pairs = count / 2, .span = span, .step = step, .stretch = stretch});
-    chunks(span, span);
-  }
-}
+TERN_API void sort_stretches(int ordinal, char* keys, Index count, Index stretch);
 
 /// The smallest power of two that is not smaller than n.
 constexpr Index padded_to_power(Index n) {
@@ -114,23 +103,9 @@ constexpr Index padded_to_power(Index n) {
 
 /// The sources of each row: `to` has the row of each source, null stands for 0, 1, 2 …; a source whose row is not in
 /// [0, rows) or is left_out, or that is itself negative, goes nowhere.
-class SortedKeys {
+class TERN_API SortedKeys {
  public:
-  SortedKeys(int ordinal, Index sources, const char* to, const char* from, Index rows, Index left_out = -1)
-      : count_(sources), shift_(bits(sources)), memory_(ordinal, std::size_t(8 * padded(sources, to))) {
-    if (rows >> (63 - shift_)) fail("cuda", {sources, " numbers of ", rows, " rows are too many to be sorted"});
-    const Index keys = padded(sources, to);
-    launch_typed(ordinal, make_keys_kernel, {}, grid_for(keys),
-                 {.sources = sources,
-                  .count = keys,
-                  .shift = shift_,
-                  .keys = memory_.data(),
-                  .to = to,
-                  .from = from,
-                  .rows = rows,
-                  .left_out = left_out});
-    if (to) sort_stretches(ordinal, memory_.data(), keys, keys);
-  }
+  SortedKeys(int ordinal, Index sources, const char* to, const char* from, Index rows, Index left_out = -1);
   Index count() const { return count_; }
   Index shift() const { return shift_; }
   const char* data() const { return memory_.data(); }
@@ -152,3 +127,7 @@ class SortedKeys {
 
 }  // namespace backend::cuda_kernels
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "sorted_keys.ipp"
+#endif

@@ -92,53 +92,13 @@ class Words {
 
 /// A program's steps as statements; its inputs are called v0, v1 …, its numbers are the words of p from numbers_at on. Steps that do
 /// the same to the same are written once: step i is called v<same[i]>.
-[[gnu::noinline, gnu::cold]] inline std::string steps_text(const expr::Program& program, const char* type, int numbers_at,
-                                                           std::vector<int>& same) {
-  std::string out;
-  const auto argument = [&](const expr::Program::Step& step, int k) {
-    return step.arguments[k] < 0 ? -1 : same[std::size_t(step.arguments[k])];
-  };
-  for (int i = 0; i < program.size(); ++i) {
-    const expr::Program::Step& step = program[i];
-    same.push_back(i);
-    if (!step.function) {
-      if (step.arguments[0] == expr::Program::is_number)
-        out += text({"  const ", type, " v", i, " = number<", type, ">(p.word[", numbers_at++, "]);\n"});
-      continue;
-    }
-    for (int j = 0; j < i; ++j) {
-      const expr::Program::Step& earlier = program[j];
-      if (earlier.function == step.function && argument(earlier, 0) == argument(step, 0) &&
-          argument(earlier, 1) == argument(step, 1) && argument(earlier, 2) == argument(step, 2)) {
-        same.back() = same[std::size_t(j)];
-        break;
-      }
-    }
-    if (same.back() != i) continue;
-    out += text({"  const ", step.is_mask ? "bool" : type, " v", i, " = ", step.function, "("});
-    for (int k = 0; k < 3 && argument(step, k) >= 0; ++k) out += text({k ? ", v" : "v", argument(step, k)});
-    out += ");\n";
-  }
-  return out;
-}
+TERN_API std::string steps_text(const expr::Program& program, const char* type, int numbers_at, std::vector<int>& same);
 
 /// The lambda as a function `name(p, in0, in1, …)`.
-[[gnu::noinline, gnu::cold]] inline std::string function_text(const Traced& f, const char* name, int numbers_at) {
-  const char* const type = type_name(f.type);
-  std::string out = text({"template <class P> inline __device__ ", f.is_mask ? "bool" : type, " ", name, "(const P& p"});
-  for (int k = 0; k < f.inputs; ++k) out += text({", ", type, " v", k});
-  std::vector<int> same;
-  out += ") {\n" + steps_text(f.program, type, numbers_at, same);
-  return out + text({"  return v", same[std::size_t(f.result)], ";\n}\n"});
-}
+TERN_API std::string function_text(const Traced& f, const char* name, int numbers_at);
 
 /// The device that all arrays are on. Error if they are on two.
-inline int common_ordinal(const Array& out, const Array* const* in, int n) {
-  for (int k = 0; k < n; ++k)
-    if (in[k]->ordinal != out.ordinal) [[unlikely]]
-      fail("cuda", {"operands on cuda:", int(in[k]->ordinal), " and cuda:", int(out.ordinal), ": move one with .to(Cuda{ordinal})"});
-  return out.ordinal;
-}
+TERN_API int common_ordinal(const Array& out, const Array* const* in, int n);
 
 /// Null for no array.
 inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
@@ -166,3 +126,7 @@ inline cuda::Grid grid_for(Index n) {
 
 }  // namespace backend::cuda_kernels
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "source.ipp"
+#endif

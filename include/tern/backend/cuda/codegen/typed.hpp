@@ -12,17 +12,7 @@ struct Kernel {
   const char* uses[5] = {};  // what it shares with others, which comes before it
 };
 
-[[gnu::noinline, gnu::cold]] inline std::string typed_source(const Kernel& kernel, std::initializer_list<DType> types) {
-  std::string out = text({prelude, "namespace tern {\n"});
-  int k = 0;
-  for (const DType type : types) {
-    out += text({"typedef ", type_name(type), " T", k, ";\ntypedef Compute<T", k, ">::type C", k, ";\n"});
-    ++k;
-  }
-  for (const char* const shared : kernel.uses)
-    if (shared) out += shared;
-  return out + kernel.text + "}\n";
-}
+TERN_API std::string typed_source(const Kernel& kernel, std::initializer_list<DType> types);
 
 /// The type that stands for elements which are only moved: the same for all of that many bytes.
 constexpr DType carrier(int bytes) {
@@ -43,3 +33,7 @@ inline void launch_typed(int ordinal, const Kernel& kernel, std::initializer_lis
 
 }  // namespace backend::cuda_kernels
 }  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "typed.ipp"
+#endif

@@ -1,0 +1,12 @@
+// What parameters.hpp declares and is no template.
+#pragma once
+#include "parameters.hpp"
+
+namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+
+[[gnu::noinline]] TERN_INLINE void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
+                                               const std::uint64_t* parameters) {
+  cuda::launch(ordinal, typed_key(kernel, types), kernel.name, grid, parameters, [&] { return typed_source(kernel, types); });
+}
+
+}  // namespace tern::backend::cuda_kernels

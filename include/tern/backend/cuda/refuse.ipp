@@ -1,0 +1,15 @@
+// What refuse.hpp declares and is no template.
+#pragma once
+#include "refuse.hpp"
+
+namespace tern::inline TERN_BUILD::backend {
+
+[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const RefuseIf& op) {
+  using namespace cuda_kernels;
+  Words words;
+  words.add_report(op.found.ordinal, op.op, op.what);
+  words.add(op.found.data);
+  launch_typed(op.found.ordinal, refuse_if_kernel, {}, {1, 1}, words);
+}
+
+}  // namespace tern::backend

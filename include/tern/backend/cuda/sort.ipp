@@ -1,0 +1,57 @@
+// What sort.hpp declares and is no template.
+#pragma once
+#include "sort.hpp"
+
+namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+
+TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool upper, bool descending) {
+  ++passes_;
+  // The keys behind the last row's are sorted too, and never read.
+  launch_typed(ordinal_, sort_keys_kernel, {in.dtype}, grid_for(rows_ * padded_),
+               {.rows = rows_,
+                .n = n_,
+                .padded = padded_,
+                .keys = keys_.data(),
+                .in = in.data,
+                .before = before,
+                .upper = upper,
+                .descending = descending});
+  sort_stretches(ordinal_, keys_.data(), count_, padded_);
+  launch_typed(ordinal_, sort_order_kernel, {}, grid_for(rows_ * n_),
+               {.rows = rows_, .n = n_, .padded = padded_, .keys = keys_.data(), .before = before, .order = order()});
+}
+
+[[gnu::noinline]] TERN_INLINE void run_sort(const Sort& op) {
+  const Array &values = op.values, &positions = op.positions, &in = op.in;
+  const Array* const arrays[] = {&positions, &in};
+  const int ordinal = common_ordinal(values, arrays, 2);
+  if (values.numel == 0) return;
+  const SortedRows sorted(ordinal, in, op.descending);
+  launch_typed(ordinal, take_sorted_kernel, {in.dtype}, grid_for(values.numel),
+               {.rows = in.dims[0],
+                .n = in.dims[1],
+                .k = values.dims[1],
+                .order = sorted.order(),
+                .in = in.data,
+                .values = values.data,
+                .positions = positions.data});
+}
+
+[[gnu::noinline]] TERN_INLINE void run_search_sorted(const SearchSorted& op) {
+  const Array &sorted = op.sorted, &values = op.values;
+  const Array* const arrays[] = {&sorted, &values};
+  const int ordinal = common_ordinal(op.out, arrays, 2);
+  if (values.numel == 0) return;
+  const Index n = sorted.dims[sorted.ndim - 1];
+  launch_typed(ordinal, searchsorted_kernel, {values.dtype}, grid_for(values.numel),
+               {.count = values.numel,
+                .row_values = values.dims[1],
+                .n = n,
+                .out = op.out.data,
+                .sorted = sorted.data,
+                .row_stride = sorted.ndim > 1 ? n : 0,
+                .values = values.data,
+                .right = op.right});
+}
+
+}  // namespace tern::backend::cuda_kernels
