@@ -16,7 +16,7 @@ struct KernelFor {
 
 /// A kernel that every program leaves to the library, which calls the best it has.
 template <class Op, class... T>
-struct TERN_API LibraryKernel {
+struct LibraryKernel {
   static void run(const Op& op);
 };
 template <class Op, class... T>
