@@ -89,6 +89,13 @@ class RemoteWork {
   RemoteWork& operator=(const RemoteWork&) = delete;
 };
 
+/// Every op, as Naive computes it.
+template <class... T, class Op>
+void kernel(tern::backend::On<Remote>, tern::backend::Types<T...> types, const Op& op) {
+  const RemoteWork open_memory(tern::Work::kernel);
+  kernel(tern::backend::On<Naive>{}, types, op);
+}
+
 }  // namespace tern_test
 
 namespace tern::inline TERN_BUILD {
@@ -127,14 +134,4 @@ struct DeviceTraits<tern_test::Remote> {
   }
 };
 
-namespace backend {
-
-/// Every op, as Naive computes it.
-template <class... T, class Op>
-void kernel(On<tern_test::Remote>, Types<T...> types, const Op& op) {
-  const tern_test::RemoteWork open_memory(Work::kernel);
-  kernel(On<tern_test::Naive>{}, types, op);
-}
-
-}  // namespace backend
 }  // namespace tern
