@@ -11,10 +11,16 @@ namespace {
 
 constexpr int threads = 4, rounds = 200;
 
-template <class F>
+/// Runs f(number of the thread) in each thread, which makes new tensors where the calling one does.
+template <class D, class F>
 void in_threads(const F& f) {
+  const D place = tern::detail::current_device<D>();
   std::vector<std::thread> team;
-  for (int t = 0; t < threads; ++t) team.emplace_back([&f, t] { f(t); });
+  for (int t = 0; t < threads; ++t)
+    team.emplace_back([&f, place, t] {
+      const DeviceGuard guard(place);
+      f(t);
+    });
   for (std::thread& thread : team) thread.join();
 }
 
@@ -24,7 +30,7 @@ TEMPLATE_TEST_CASE("backwards of several threads into shared parameters lose not
                    TERN_TEST_DEVICES) {
   using D = TestType;
   const auto w = ones<D, double>({5, 3}).requires_grad_(), b = ones<D, double>({3}).requires_grad_();
-  in_threads([&](int t) {
+  in_threads<D>([&](int t) {
     for (int i = 0; i < rounds; ++i) sum(matmul(full<D, double>({2, 5}, t + 1), w) + b).backward();
   });
   check_close(values_of(w.grad()), std::vector<double>(15, rounds * 2 * (1 + 2 + 3 + 4)));
@@ -38,7 +44,7 @@ TEMPLATE_TEST_CASE("several threads run one network", "[autograd][threads]", TER
   const auto x = spread_tensor<D>({4, 8});
   const auto expected = values_of(run(x));
   std::vector<int> wrong(threads);
-  in_threads([&](int t) {
+  in_threads<D>([&](int t) {
     for (int i = 0; i < rounds; ++i) {
       const NoGradGuard off;
       const auto y = values_of(run(x));
@@ -53,7 +59,7 @@ TEMPLATE_TEST_CASE("modes are each thread's own", "[autograd][threads]", TERN_TE
   const auto x = ones<D, double>({2}).requires_grad_();
   const NoGradGuard off;
   bool recorded[threads] = {};
-  in_threads([&](int t) { recorded[t] = (x * 2).requires_grad(); });
+  in_threads<D>([&](int t) { recorded[t] = (x * 2).requires_grad(); });
   for (bool r : recorded) CHECK(r);
   CHECK_FALSE((x * 2).requires_grad());
 }
@@ -63,7 +69,7 @@ TEMPLATE_TEST_CASE("graphs made in one thread are used and freed in another", "[
   using D = TestType;
   const auto x = spread_tensor<D>({16}).requires_grad_();
   std::vector<Tensor<D, double>> losses(threads);
-  in_threads([&](int t) { losses[std::size_t(t)] = sum(tanh(x) * exp(x)); });
+  in_threads<D>([&](int t) { losses[std::size_t(t)] = sum(tanh(x) * exp(x)); });
   for (const auto& loss : losses) loss.backward();
   const auto total = values_of(x.grad());
   x.set_grad({});
@@ -81,7 +87,7 @@ TEMPLATE_TEST_CASE("passes of several threads through one graph are right or ref
       for (int t = 0; t < threads; ++t) losses.push_back(sum(shared * (t + 1)));
       double expected = 0;
       std::vector<std::string> said(threads);
-      in_threads([&](int t) { said[std::size_t(t)] = error_of([&] { losses[std::size_t(t)].backward({}, kept); }); });
+      in_threads<D>([&](int t) { said[std::size_t(t)] = error_of([&] { losses[std::size_t(t)].backward({}, kept); }); });
       int passed = 0;
       for (int t = 0; t < threads; ++t) {
         const std::string& error = said[std::size_t(t)];
@@ -112,7 +118,7 @@ TEMPLATE_TEST_CASE("a listener's memory takes what several threads add", "[autog
   const auto bucket = zeros<D, double>({20});
   Counter counter({w});
   counter.accumulate_into(0, bucket.narrow(0, 5, 15).view({5, 3}));
-  in_threads([&](int t) {
+  in_threads<D>([&](int t) {
     for (int i = 0; i < rounds; ++i) sum(matmul(full<D, double>({2, 5}, t + 1), w)).backward();
   });
   CHECK(counter.calls == threads * rounds);

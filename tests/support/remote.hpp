@@ -38,6 +38,7 @@ class RemoteMemory {
       return block;
     }
     const std::size_t bytes = tern::memory::class_bytes(size_class);
+    if (bytes >= large) used_ = (used_ + page - 1) / page * page;
     if (bytes > most - used_) tern::fail("remote memory", {"out of memory: ", tern::Index(bytes), " bytes were asked for"});
     if (open_ > 0) protect(PROT_READ | PROT_WRITE, used_ + bytes);
     return first_ + std::exchange(used_, used_ + bytes);
@@ -45,6 +46,8 @@ class RemoteMemory {
   void deallocate(void* block, int size_class) {
     const std::lock_guard lock(mutex_);
     free_[size_class].push_back(block);
+    const std::size_t bytes = tern::memory::class_bytes(size_class);
+    if (bytes >= large) madvise(block, bytes, MADV_DONTNEED);  // opening costs time for each page that is there
   }
   void open() {
     const std::lock_guard lock(mutex_);
@@ -56,7 +59,7 @@ class RemoteMemory {
   }
 
  private:
-  static constexpr std::size_t most = std::size_t(1) << 34;
+  static constexpr std::size_t most = std::size_t(1) << 34, large = std::size_t(1) << 16, page = 4096;
 
   RemoteMemory() {
     void* const all = mmap(nullptr, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -64,7 +67,6 @@ class RemoteMemory {
     first_ = static_cast<char*>(all);
   }
   void protect(int access, std::size_t bytes) {
-    constexpr std::size_t page = 4096;
     if (bytes && mprotect(first_, (bytes + page - 1) / page * page, access) != 0)
       tern::fail("remote memory", {"its protection cannot be changed"});
   }
@@ -88,6 +90,13 @@ class RemoteWork {
   RemoteWork(const RemoteWork&) = delete;
   RemoteWork& operator=(const RemoteWork&) = delete;
 };
+
+/// Every op, as Naive computes it.
+template <class... T, class Op>
+void kernel(tern::backend::On<Remote>, tern::backend::Types<T...> types, const Op& op) {
+  const RemoteWork open_memory(tern::Work::kernel);
+  kernel(tern::backend::On<Naive>{}, types, op);
+}
 
 }  // namespace tern_test
 
@@ -127,14 +136,4 @@ struct DeviceTraits<tern_test::Remote> {
   }
 };
 
-namespace backend {
-
-/// Every op, as Naive computes it.
-template <class... T, class Op>
-void kernel(On<tern_test::Remote>, Types<T...> types, const Op& op) {
-  const tern_test::RemoteWork open_memory(Work::kernel);
-  kernel(On<tern_test::Naive>{}, types, op);
-}
-
-}  // namespace backend
 }  // namespace tern

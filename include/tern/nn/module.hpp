@@ -113,7 +113,8 @@ template <class Source, class D, class T>
 class Rebuild {
  public:
   using Converted = std::vector<std::pair<const TensorImpl*, AnyTensor>>;
-  Rebuild(const Source& from, D device, Converted& done) : source(from), device_(device), done_(done) {}
+  /// device: null leaves each tensor on its own.
+  Rebuild(const Source& from, const D* device, Converted& done) : source(from), device_(device), done_(done) {}
 
   const Source& source;
 
@@ -142,7 +143,8 @@ class Rebuild {
     Tensor<D, U> y = tied<U>(x.impl());
     if (!y.defined()) {
       const NoGradGuard off;
-      y = to_device(to_type(x.detach(), Type<U>{}), device_);
+      const D place = device_ ? *device_ : tern::detail::device_at<D>(x.impl()->ordinal);
+      y = to_device(to_type(x.detach(), Type<U>{}), place);
       if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
       done_.emplace_back(x.impl(), y);
     }
@@ -158,7 +160,7 @@ class Rebuild {
     return {};
   }
 
-  D device_;
+  const D* device_;
   Converted& done_;
 };
 
@@ -217,9 +219,10 @@ void set_training(M& module, bool on) {
   detail::each_module(module, [on](auto& m) { static_cast<ModuleBase&>(m).training_ = on; });
 }
 
-/// A copy of the module on another device with another floating-point type; tied tensors stay tied.
-template <class T2, IsModule M, class D2>
-auto converted(const M& module, D2 device) {
+/// A copy of the module with another floating-point type, on a device of kind D2: the one given, or where its tensors are. Tied
+/// tensors stay tied.
+template <class T2, class D2, IsModule M>
+auto converted(const M& module, const D2* device = nullptr) {
   detail::check_listed(module);
   typename Rebuild<M, D2, T2>::Converted done;
   return detail::rebind_t<M, D2, T2>(Rebuild<M, D2, T2>(module, device, done));
@@ -245,14 +248,14 @@ auto converted(const M& module, D2 device) {
     ::tern::nn::requires_grad_(*this, on);                                                                             \
     return *this;                                                                                                      \
   }                                                                                                                    \
-  auto clone() const { return ::tern::nn::converted<typename Self::value_type>(*this, typename Self::device_type{}); }           \
+  auto clone() const { return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this); }           \
   template <::tern::Device D_>                                                                                         \
   auto to(D_ device) const {                                                                                           \
-    return ::tern::nn::converted<typename Self::value_type>(*this, device);                                                 \
+    return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                           \
   }                                                                                                                    \
   template <::tern::Element U_>                                                                                        \
   auto to(::tern::Type<U_>) const {                                                                                    \
-    return ::tern::nn::converted<U_>(*this, typename Self::device_type{});                                                  \
+    return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                               \
   }                                                                                                                    \
   template <class X_>                                                                                                  \
   auto operator()(const X_& x, ::tern::Here here = {}) {                                                               \
