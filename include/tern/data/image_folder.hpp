@@ -124,6 +124,5 @@ class TERN_API ImageFolder {
 
 }  // namespace tern::data
 
-#ifndef TERN_COMPILED
+// Not in the compiled library: programs that read no pictures need neither libjpeg nor libpng.
 #include "image_folder.ipp"
-#endif
