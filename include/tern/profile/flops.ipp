@@ -5,17 +5,15 @@
 namespace tern::inline TERN_BUILD::profile {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE double peak_flops() {
-  // Enough chains to hide the latency of four cycles at two instructions a cycle, few enough for 16 registers.
-  constexpr int chains = 12, lanes = expr::Packet<float>::size;
-  constexpr Index rounds = 1 << 15;
   std::vector<double> best(std::size_t(num_threads()), 0);
   // Each thread takes its own time, while the others are at it too: that one comes late to a busy machine does not count.
   parallel_for(num_threads(), 1, [&](Index thread, Index) {
     const double begin = now();
     for (double start = begin; start - begin < 0.03; start = now()) {
-      detail::multiply_add_chains(rounds, std::make_integer_sequence<int, chains>{});
+      Index flops;
+      backend::run<Cpu>(backend::MultiplyAdds{1 << 15, flops});
       double& rate = best[std::size_t(thread)];
-      rate = std::max(rate, 2.0 * lanes * chains * double(rounds) / (now() - start));
+      rate = std::max(rate, double(flops) / (now() - start));
     }
   });
   double sum = 0;

@@ -25,6 +25,7 @@
 #include "matmul/matmul.hpp"
 #include "matmul/matmul_sums.hpp"
 #include "matmul/small_matmul.hpp"
+#include "multiply_adds.hpp"
 #include "onednn/onednn.hpp"
 #include "onednn/onednn_convolution.hpp"
 #include "pooling.hpp"

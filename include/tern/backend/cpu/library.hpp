@@ -9,6 +9,7 @@
 #include "../layer_norm.hpp"
 #include "../map.hpp"
 #include "../matmul.hpp"
+#include "../multiply_adds.hpp"
 #include "../pooling.hpp"
 #include "../random.hpp"
 #include "../reduce.hpp"
@@ -22,7 +23,7 @@
 /// f(op, element type) for each.
 #define TERN_LIBRARY_KERNELS(f)                                                                                     \
   f(Copy) f(Fill<float>) f(Fill<std::uint8_t>) f(CheckRange) f(IndexSelect) f(Gather) f(RowNumbers) f(CopyRows)     \
-  f(CountTrue) f(TruePositions) f(RefuseIf)                                                                         \
+  f(CountTrue) f(TruePositions) f(RefuseIf) f(MultiplyAdds)                                                         \
   f(MatMul, float) f(Convolution, float) f(ConvolutionDataGradient, float) f(ConvolutionWeightGradient, float)      \
   f(MaxPool, float) f(MaxPoolGradient, float) f(AveragePool, float) f(AveragePoolGradient, float)                   \
   f(BatchNorm, float) f(BatchNormInference, float) f(BatchNormGradient, float)                                      \
