@@ -2,6 +2,9 @@
 # BUILD_SHARED_LIBS. A program that links it runs at full speed whatever its own options: on x86-64 the kernels exist for AVX2 and
 # AVX-512 too, and the best are chosen when the program starts.
 add_library(compiled include/tern/tern.cpp)
+if(NOT TERN_INSTALL)
+  set_target_properties(compiled PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 add_library(tern::compiled ALIAS compiled)
 set_target_properties(compiled PROPERTIES OUTPUT_NAME tern VERSION ${tern_version} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
                                           CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

@@ -1,17 +1,19 @@
-# Installs the headers and what find_package(tern) reads.
+# Installs the headers, the library and what find_package(tern) reads.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/tern)
 
 install(DIRECTORY include/tern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS tern native compiled EXPORT tern)
+install(TARGETS tern native EXPORT tern)
+install(TARGETS compiled EXPORT ternCompiled)
+install(EXPORT ternCompiled NAMESPACE tern:: FILE ternCompiledTargets.cmake DESTINATION ${package_dir})
 if(TARGET images)
   install(TARGETS images EXPORT tern)
 endif()
 install(EXPORT tern NAMESPACE tern:: FILE ternTargets.cmake DESTINATION ${package_dir})
 # Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
-                                 COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+                                 COMPATIBILITY SameMinorVersion)
 install(FILES cmake/ternConfig.cmake cmake/dependencies.cmake cmake/FindDNNL.cmake cmake/FindEigen3Headers.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
         DESTINATION ${package_dir})

@@ -1,2 +1,10 @@
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ternTargets.cmake)
+# The library, where it was built: find_package(tern COMPONENTS compiled).
+include(${CMAKE_CURRENT_LIST_DIR}/ternCompiledTargets.cmake OPTIONAL RESULT_VARIABLE tern_compiled_FOUND)
+foreach(component IN LISTS tern_FIND_COMPONENTS)
+  if(NOT tern_${component}_FOUND AND tern_FIND_REQUIRED_${component})
+    set(tern_FOUND FALSE)
+    set(tern_NOT_FOUND_MESSAGE "tern was installed without its component '${component}'")
+  endif()
+endforeach()
