@@ -38,25 +38,15 @@ class TERN_API Random {
   /// In [0, 1).
   float uniform() { return unit_float(word()); }
   /// In [low, high).
-  float uniform(float low, float high) { return low + (high - low) * uniform(); }
+  float uniform(float low, float high);
   /// In [0, 1), of 53 bits.
-  double uniform_double() {
-    const std::uint32_t high = word();
-    return unit_double(high, word());
-  }
+  double uniform_double();
   /// True so often.
   bool chance(double p) { return uniform_double() < p; }
   /// One of 0, …, n - 1.
-  Index below(Index n) {
-    __extension__ typedef unsigned __int128 Wide;
-    const std::uint64_t high = word();
-    return Index(Wide(high << 32 | word()) * Wide(n) >> 64);
-  }
+  Index below(Index n);
   /// Of mean 0 and variance 1 (Box, Muller: "A note on the generation of random normal deviates", 1958).
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(1 - uniform_double()));
-    return radius * std::cos(6.283185307179586 * uniform_double());
-  }
+  double normal();
 
  private:
   // Streams that no operation on tensors draws from, nor a loader's shuffle.

@@ -12,4 +12,22 @@ TERN_INLINE std::uint32_t Random::word() {
   return words_.word[--left_];
 }
 
+TERN_INLINE float Random::uniform(float low, float high) { return low + (high - low) * uniform(); }
+
+TERN_INLINE double Random::uniform_double() {
+  const std::uint32_t high = word();
+  return unit_double(high, word());
+}
+
+TERN_INLINE Index Random::below(Index n) {
+  __extension__ typedef unsigned __int128 Wide;
+  const std::uint64_t high = word();
+  return Index(Wide(high << 32 | word()) * Wide(n) >> 64);
+}
+
+TERN_INLINE double Random::normal() {
+  const double radius = std::sqrt(-2 * std::log(1 - uniform_double()));
+  return radius * std::cos(6.283185307179586 * uniform_double());
+}
+
 }  // namespace tern::data
