@@ -62,12 +62,6 @@ inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict
 
 }  // namespace detail
 
-
-
-
-
-
-
 }  // namespace tern::data
 
 #ifndef TERN_COMPILED

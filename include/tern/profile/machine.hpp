@@ -70,7 +70,6 @@ double least_seconds(bool on_device, const F& f) {
       &f);
 }
 
-
 enum Part : int { on_cpu = 1, on_cuda = 2, with_copies = 4 };
 
 TERN_API Times time_matmul(Index m, Index n, Index k, int parts);
@@ -97,10 +96,8 @@ Curve measured_curve(const Sizes& sizes, double longest, const X& x, const Secon
 
 }  // namespace measuring
 
-
 /// Measures the CPU, and the GPU if there is one.
 TERN_API void measure(Machine& machine, const Effort& effort = {});
-
 
 namespace measuring {
 

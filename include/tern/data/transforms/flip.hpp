@@ -19,7 +19,6 @@ TERN_API void reverse_row(float* row, Index n);
 
 TERN_API void flip_rows(Image& image);
 
-
 /// Error unless p is a probability.
 TERN_API void check_probability(const char* op, double p);
 

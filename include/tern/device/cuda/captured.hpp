@@ -75,8 +75,6 @@ class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::Ca
   std::vector<DeviceBlock> blocks_;
 };
 
-
-
 /// The source of a kernel that reads its words from memory: its parameter is where they are.
 TERN_API std::string live_source(std::string source);
 

@@ -61,12 +61,8 @@ inline bool is_idle(const PinnedBlock& block) {
   return true;
 }
 
-
-
 /// A block that no copy uses, for any device.
 TERN_API PinnedBlock* acquire_pinned(int ordinal, std::size_t bytes);
-
-
 
 /// Copies pageable host memory to the device, in order with the stream's work. The driver may read the source of such a copy when it
 /// likes, so the bytes are taken first, through a few pinned blocks; the source is free when this returns.

@@ -32,8 +32,6 @@ TERN_API Array region_array(const Array& whole, const Region& r);
 /// A new tensor with the base's sizes and strides.
 TERN_API TensorImpl* new_base(DType dtype, const Region& r, int ordinal);
 
-
-
 /// The node of a view whose base was written since, made anew from its base's.
 TERN_API void record_view(TensorImpl* view);
 
