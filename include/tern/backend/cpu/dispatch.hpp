@@ -22,7 +22,13 @@ struct LibraryKernel {
 template <class Op, class... T>
 inline constexpr bool in_library = false;
 
+// A weak reference takes no object out of a static library. These take each set's.
+void KernelForLinker_avx2();
+void KernelForLinker_avx512();
+
 #if defined(TERN_KERNEL_SET)
+
+void TERN_JOIN(KernelForLinker, TERN_KERNEL_SET)() {}
 
 // Used: g++ would rather make a clone that only this object's calls know.
 template <cpu::InstructionSet set, class Op, class... T>
@@ -36,6 +42,10 @@ void launch(On<Cpu>, Types<T...>, const Op& op) {
 }
 
 #elif defined(TERN_COMPILING)
+
+#if defined(TERN_KERNEL_SETS)
+[[gnu::used]] static void (*const kernel_sets[])() = {&KernelForLinker_avx2, &KernelForLinker_avx512};
+#endif
 
 template <class... T, class Op>
 void launch(On<Cpu> device, Types<T...> types, const Op& op) {
