@@ -10,6 +10,7 @@
 #include "../io/file.hpp"
 #include "../ops/arithmetic.hpp"
 #include "../ops/matmul.hpp"
+#include "../ops/support/grad_ops.hpp"
 #include "../ops/transfer.hpp"
 #include "../tensor/creation.hpp"
 #include "curve.hpp"
