@@ -36,6 +36,14 @@
 #define TERN_INLINE inline
 #endif
 
+// Stands before a virtual function that a .ipp defines. Were it not inline in its class, every file that includes the header would
+// have the class's virtual functions, and all that they call: it is the ABI's key function.
+#if defined(TERN_COMPILED) || defined(TERN_COMPILING)
+#define TERN_KEY
+#else
+#define TERN_KEY inline
+#endif
+
 // What a program and its shared objects have in common, also where they hide their own symbols.
 #define TERN_API __attribute__((visibility("default")))
 

@@ -1,7 +1,5 @@
 // Sums of products over named dimensions.
 #pragma once
-#include <algorithm>
-#include <cctype>
 #include <string>
 
 #include "matmul.hpp"
@@ -32,6 +30,9 @@ struct TERN_API EinsumEquation {
 
 /// The subscript's ellipsis as labels of the dimensions that the letters leave.
 TERN_API std::string spread_ellipsis(const std::string& subscript, int dims);
+
+/// The labels of the output, given those of all inputs. Error if two are the same, or one is of no input.
+TERN_API std::string output_labels(const EinsumEquation& subscripts, const std::string& all, const std::string& equation);
 
 /// Of a label that names several dimensions their diagonal.
 template <class D, class T>
@@ -117,27 +118,14 @@ Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>
     fail("einsum",
          {Index(subscripts.inputs.size()), " subscripts for ", Index(tensors.size()), " tensors: ", equation.c_str()});
   std::vector<detail::Labelled<D, T>> parts;
-  std::string all, ellipsis;
+  std::string all;
   for (std::size_t k = 0; k < tensors.size(); ++k) {
     const int dims = tensors[k].checked("einsum")->ndim;
     parts.push_back({tensors[k], detail::spread_ellipsis(subscripts.inputs[k], dims)});
     all += parts[k].labels;
-    for (const char label : parts[k].labels)
-      if (!std::isalpha(label) && !detail::has_label(ellipsis, label)) ellipsis.insert(ellipsis.begin(), label);
     parts[k] = detail::with_distinct_labels(parts[k], here);
   }
-  std::sort(ellipsis.rbegin(), ellipsis.rend());
-  std::string output;
-  if (subscripts.has_output) {
-    for (const char c : subscripts.output) output += c == '.' ? ellipsis : std::string(1, c);
-    for (const char c : output)
-      if (!detail::has_label(all, c) || std::count(output.begin(), output.end(), c) > 1)
-        fail("einsum", {"the output's subscripts must be different ones of the inputs': ", equation.c_str()});
-  } else {
-    output = ellipsis;
-    for (char c = 'A'; c <= 'z'; ++c)
-      if (std::isalpha(c) && std::count(all.begin(), all.end(), c) == 1) output += c;
-  }
+  const std::string output = detail::output_labels(subscripts, all, equation);
   detail::Labelled<D, T> result = parts[0];
   for (std::size_t k = 1; k < parts.size(); ++k) {
     std::string kept = output;

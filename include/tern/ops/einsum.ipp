@@ -1,5 +1,7 @@
 // What einsum.hpp declares and is no template.
 #pragma once
+#include <cctype>
+
 #include "einsum.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
@@ -37,6 +39,27 @@ namespace tern::inline TERN_BUILD::detail {
       for (int k = left; k > 0; --k) out += char(k);
   }
   return out;
+}
+
+TERN_INLINE std::string output_labels(const EinsumEquation& subscripts, const std::string& all, const std::string& equation) {
+  std::string ellipsis, output;
+  for (char c = char(max_dims); c > 0; --c)
+    if (has_label(all, c)) ellipsis += c;
+  if (!subscripts.has_output) {
+    output = ellipsis;
+    for (char c = 'A'; c <= 'z'; ++c)
+      if (std::isalpha(c) && all.find(c) != std::string::npos && all.find(c) == all.rfind(c)) output += c;
+    return output;
+  }
+  for (const char c : subscripts.output)
+    if (c == '.')
+      output += ellipsis;
+    else
+      output += c;
+  for (const char c : output)
+    if (!has_label(all, c) || output.find(c) != output.rfind(c))
+      fail("einsum", {"the output's subscripts must be different ones of the inputs': ", equation.c_str()});
+  return output;
 }
 
 }  // namespace tern::detail

@@ -25,7 +25,7 @@ struct ParameterList {
 /// The base of SGD, Adam, …
 class TERN_API Optimizer {
  public:
-  virtual ~Optimizer();
+  [[gnu::cold]] TERN_KEY virtual ~Optimizer();
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 

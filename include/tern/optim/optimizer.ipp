@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::optim::detail {
 
 namespace tern::inline TERN_BUILD::optim {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Optimizer::~Optimizer() { forget_graphs(); }
+TERN_INLINE Optimizer::~Optimizer() { forget_graphs(); }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::set_momentum(double momentum) {
   for (std::size_t group = 0; group < group_count(); ++group) {

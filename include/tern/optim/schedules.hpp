@@ -93,7 +93,7 @@ class TERN_API MultiStepLR : public LRScheduler {
   }
 
  private:
-  void apply() override;
+  TERN_KEY void apply() override;
   MultiStepLROptions options_;
 };
 
@@ -165,7 +165,7 @@ class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
   }
 
  private:
-  void apply() override;
+  TERN_KEY void apply() override;
   CosineAnnealingWarmRestartsOptions options_;
 };
 
@@ -245,7 +245,7 @@ class TERN_API OneCycleLR : public LRScheduler {
     double lr_from, lr_to, momentum_from, momentum_to;
   };
 
-  void apply() override;
+  TERN_KEY void apply() override;
 
   double between(double from, double to, double part) const {
     if (options_.anneal_strategy == AnnealStrategy::linear) return from + (to - from) * part;

@@ -18,10 +18,10 @@ class TERN_API CopyUnderWay final : public AsyncCopy {
     recorded_ = true;
   }
 
-  ~CopyUnderWay() override;
-  bool is_done() const override;
-  void wait_on_device() override;
-  void wait_on_host() override;
+  [[gnu::cold]] TERN_KEY ~CopyUnderWay() override;
+  TERN_KEY bool is_done() const override;
+  TERN_KEY void wait_on_device() override;
+  TERN_KEY void wait_on_host() override;
 
  private:
   int ordinal_;

@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE CopyUnderWay::~CopyUnderWay() {
+TERN_INLINE CopyUnderWay::~CopyUnderWay() {
   if (!recorded_) return;
   const DeviceState& state = bind_for_release(ordinal_);
   const Status status = driver().functions.cuStreamWaitEvent(state.compute, done_.event, 0);
@@ -13,20 +13,20 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   driver().functions.cuEventSynchronize(done_.event);
 }
 
-[[gnu::noinline]] TERN_INLINE bool CopyUnderWay::is_done() const {
+TERN_INLINE bool CopyUnderWay::is_done() const {
   bind(ordinal_);
   const Status status = driver().functions.cuEventQuery(done_.event);
   if (status && status != status_not_ready) refuse("cuEventQuery", status);
   return status == 0;
 }
 
-[[gnu::noinline]] TERN_INLINE void CopyUnderWay::wait_on_device() {
+TERN_INLINE void CopyUnderWay::wait_on_device() {
   const DeviceState& state = bind(ordinal_);
   TERN_CUDA(cuStreamWaitEvent, state.compute, done_.event, 0);
   recorded_ = false;
 }
 
-[[gnu::noinline]] TERN_INLINE void CopyUnderWay::wait_on_host() {
+TERN_INLINE void CopyUnderWay::wait_on_host() {
   block_.wait_idle();
   check_failure(*bind(ordinal_).failure);
   recorded_ = false;

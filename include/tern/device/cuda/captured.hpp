@@ -58,7 +58,7 @@ class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::Ca
   /// From here on nothing that exists is freed before the graph.
   void hold(Captured& graph);
   void remove(Captured& graph);
-  void give_back(DeviceBlock block) override;
+  TERN_KEY void give_back(DeviceBlock block) override;
   void repeat(Captured& graph, const Repeated& repeated) {
     const std::lock_guard lock(mutex_);
     graph.repeated.push_back(repeated);
@@ -100,8 +100,8 @@ class TERN_API Capturing final : public Capture {
   }
   DeviceBlock allocate(std::size_t bytes) override { return captured_.pool->allocate(bytes); }
 
-  void launch(const LiveLaunch& launch, const std::string& source) override;
-  void repeat(void* object, void (*again)(void* object, Index item), Index item) override;
+  TERN_KEY void launch(const LiveLaunch& launch, const std::string& source) override;
+  TERN_KEY void repeat(void* object, void (*again)(void* object, Index item), Index item) override;
   bool is_replay() const override { return false; }
 
  private:

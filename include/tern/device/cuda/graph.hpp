@@ -21,7 +21,7 @@ class TERN_API Refill final : public Capture {
   }
   DeviceState& bind(int ordinal) override { return *system().devices[std::size_t(ordinal)]; }
   DeviceBlock allocate(std::size_t) override { fail("replay", {"an optimiser's step needs memory"}); }
-  void launch(const LiveLaunch& launch, const std::string&) override;
+  TERN_KEY void launch(const LiveLaunch& launch, const std::string&) override;
   void repeat(void*, void (*)(void*, Index), Index) override {}
   bool is_replay() const override { return true; }
 

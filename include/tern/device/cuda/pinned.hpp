@@ -25,8 +25,8 @@ struct TERN_API PinnedBlock final : PinnedMemory {
   std::atomic<PinnedUse*> uses{nullptr};  // by each device that has used it: an event is of one device only
   PinnedBlock* next = nullptr;
 
-  void wait_idle() override;
-  void give_back() override;
+  [[gnu::cold]] TERN_KEY void wait_idle() override;
+  TERN_KEY void give_back() override;
 };
 
 /// Blocks in the order in which they were given back, so that the first ones are the likeliest to be idle.

@@ -23,7 +23,7 @@ TERN_INLINE bool is_idle(PinnedUse& use) {
   return !status;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void PinnedBlock::wait_idle() {
+TERN_INLINE void PinnedBlock::wait_idle() {
   for (PinnedUse* use = uses; use; use = use->next) {
     if (is_idle(*use)) continue;
     const DeviceState& state = bind(use->ordinal);

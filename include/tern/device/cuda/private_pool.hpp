@@ -20,7 +20,7 @@ class TERN_API PrivatePool final : public MemoryOwner {
     const std::lock_guard lock(mutex_);
     return add(bytes);
   }
-  void give_back(DeviceBlock block) override;
+  TERN_KEY void give_back(DeviceBlock block) override;
   /// The graph is gone; the memory goes with the last tensor in it.
   void let_go();
 
