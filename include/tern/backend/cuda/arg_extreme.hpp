@@ -2,14 +2,23 @@
 #pragma once
 #include "../../core/loop_nest.hpp"
 #include "../reduce.hpp"
+#include "codegen/loops.hpp"
 #include "codegen/row_blocks.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// Words from 3 on: n, stride along dim, largest, out, in, how many other dimensions, and the size and stride of each.
-inline constexpr Kernel arg_extreme_kernel{"arg_extreme", R"CUDA(
+TERN_KERNEL_STRUCT(ArgExtremeParameters,
+  RowLayout rows;
+  Index n;
+  Index stride;        // along the dimension
+  Index largest;
+  Pointer<Index> out;
+  Pointer<const T0> in;
+  ArrayLoops others;   // over the other dimensions
+);
+inline constexpr KernelOf<ArgExtremeParameters> arg_extreme_kernel{"arg_extreme", R"CUDA(
 struct Extreme { C0 value; Index at; bool largest; };   // at < 0: of nothing
 inline __device__ Extreme operator+(Extreme a, Extreme b) {
   if (a.at < 0 || b.at < 0) return a.at < 0 ? b : a;
@@ -18,23 +27,19 @@ inline __device__ Extreme operator+(Extreme a, Extreme b) {
   if (a.value == b.value) return a_first ? a : b;
   return (a.value > b.value) == a.largest ? a : b;
 }
-extern "C" __global__ void arg_extreme(const Words<25> p) {
+extern "C" __global__ void arg_extreme(const ArgExtremeParameters p) {
   __shared__ Extreme partial[256];
-  const Row row(p);
-  Index rest = row.exists ? row.which : 0, offset = 0;
-  #pragma unroll 1
-  for (int d = int(p.word[8]); d-- > 0; rest /= p.index(9 + 2 * d))
-    offset += rest % p.index(9 + 2 * d) * p.index(10 + 2 * d);
-  const T0* const x = p.pointer<T0>(7) + offset;
-  const bool largest = p.word[5];
+  const Row row(p.rows);
+  const T0* const x = p.in + offset_at(p.others, row.exists ? row.which : 0);
+  const bool largest = p.largest;
   Extreme found{C0(0), -1, largest};
   #pragma unroll 2
-  for (Index i = row.at; row.exists && i < p.index(3); i += row.along)
-    found = found + Extreme{C0(wide(x[i * p.index(4)])), i, largest};
+  for (Index i = row.at; row.exists && i < p.n; i += row.along)
+    found = found + Extreme{C0(wide(x[i * p.stride])), i, largest};
   found = row.total(partial, found);
-  if (row.exists && row.at == 0) p.pointer<Index>(6)[row.which] = found.at;
+  if (row.exists && row.at == 0) p.out[row.which] = found.at;
 }
-)CUDA", {row_text}};
+)CUDA", {RowLayout::source, row_text, ArrayLoops::source, CopyLoops::source, loops_text}};
 
 TERN_API void run_arg_extreme(bool largest, const Array& out, const Array& in, int dim);
 

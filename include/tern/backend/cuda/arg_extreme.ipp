@@ -12,16 +12,14 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
     if (i != dim) others.append(in.dims[i], &in.strides[i]);
   const int dims = others.depth();
   const RowBlocks rows(out.numel, in.dims[dim], dims && others.stride(dims - 1, 0) == 1);
-  Words words = rows.words();
-  for (const Index word : {in.dims[dim], in.strides[dim], Index(largest)}) words.add(word);
-  words.add(out.data);
-  words.add(in.data);
-  words.add(Index(dims));
-  for (int d = 0; d < dims; ++d) {
-    words.add(others.size(d));
-    words.add(others.stride(d, 0));
-  }
-  rows.launch(ordinal, arg_extreme_kernel, {in.dtype}, words);
+  rows.launch(ordinal, arg_extreme_kernel, in.dtype,
+              {.rows = rows.layout,
+               .n = in.dims[dim],
+               .stride = in.strides[dim],
+               .largest = largest,
+               .out = out.data,
+               .in = in.data,
+               .others = array_loops(others)});
 }
 
 }  // namespace tern::backend::cuda_kernels

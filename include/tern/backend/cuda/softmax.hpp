@@ -30,64 +30,80 @@ inline __device__ ExpSum operator+(ExpSum a, ExpSum b) {
 }
 )CUDA";
 
-// Words from 3 on: n, inner, log, out, in, in of the gradient.
-
-inline constexpr Kernel softmax_kernel{"softmax", R"CUDA(
-extern "C" __global__ void softmax(const Words<8> p) {
+TERN_KERNEL_STRUCT(SoftmaxParameters,
+  RowLayout rows;
+  Index n;
+  Index inner;
+  Index log;
+  Pointer<T0> y;
+  Pointer<const T0> x;
+);
+inline constexpr KernelOf<SoftmaxParameters> softmax_kernel{"softmax", R"CUDA(
+extern "C" __global__ void softmax(const SoftmaxParameters p) {
   __shared__ ExpSum partial[256];
-  const Row row(p);
-  const Index inner = p.index(4), start = row.which / inner * p.index(3) * inner + row.which % inner;
-  const Index n = row.exists ? p.index(3) : 0;
-  const T0* const x = p.pointer<T0>(7) + start;
-  T0* const y = p.pointer<T0>(6) + start;
+  const Row row(p.rows);
+  const Index inner = p.inner, start = row.which / inner * p.n * inner + row.which % inner;
+  const Index n = row.exists ? p.n : 0;
+  const T0* const x = p.x + start;
+  T0* const y = p.y + start;
   ExpSum all = ExpSum::none();
   #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along) all.add(C0(wide(x[i * inner])));
   all = row.total(partial, all);
-  const C0 shift = p.word[5] ? all.log_sum() : all.largest, scale = C0(1) / all.sum;
+  const C0 shift = p.log ? all.log_sum() : all.largest, scale = C0(1) / all.sum;
 #pragma unroll 1  // NVRTC's own unrolling costs a sixth of the compilation
   #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along) {
     const C0 d = C0(wide(x[i * inner])) - shift;
-    y[i * inner] = Element<T0>::of(p.word[5] ? d : exp(d) * scale);
+    y[i * inner] = Element<T0>::of(p.log ? d : exp(d) * scale);
   }
 }
-)CUDA", {row_text, exp_sum_text}};
+)CUDA", {RowLayout::source, row_text, exp_sum_text}};
 
-inline constexpr Kernel softmax_gradient_kernel{"softmax_gradient", R"CUDA(
-extern "C" __global__ void softmax_gradient(const Words<9> p) {
+TERN_KERNEL_STRUCT(SoftmaxGradientParameters,
+  RowLayout rows;
+  Index n;
+  Index inner;
+  Index log;
+  Pointer<T0> dx;
+  Pointer<const T0> y;
+  Pointer<const T0> g;
+);
+inline constexpr KernelOf<SoftmaxGradientParameters> softmax_gradient_kernel{"softmax_gradient", R"CUDA(
+extern "C" __global__ void softmax_gradient(const SoftmaxGradientParameters p) {
   __shared__ C0 partial[256];
-  const Row row(p);
-  const Index inner = p.index(4), start = row.which / inner * p.index(3) * inner + row.which % inner;
-  const Index n = row.exists ? p.index(3) : 0;
-  const T0 *const y = p.pointer<T0>(7) + start, *const g = p.pointer<T0>(8) + start;
-  T0* const dx = p.pointer<T0>(6) + start;
+  const Row row(p.rows);
+  const Index inner = p.inner, start = row.which / inner * p.n * inner + row.which % inner;
+  const Index n = row.exists ? p.n : 0;
+  const T0 *const y = p.y + start, *const g = p.g + start;
+  T0* const dx = p.dx + start;
   C0 sum = 0;
   #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along)
-    sum += p.word[5] ? C0(wide(g[i * inner])) : C0(wide(g[i * inner])) * C0(wide(y[i * inner]));
+    sum += p.log ? C0(wide(g[i * inner])) : C0(wide(g[i * inner])) * C0(wide(y[i * inner]));
   sum = row.total(partial, sum);
   #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along) {
     const C0 v = C0(wide(y[i * inner])), h = C0(wide(g[i * inner]));
-    dx[i * inner] = Element<T0>::of(p.word[5] ? h - exp(v) * sum : v * (h - sum));
+    dx[i * inner] = Element<T0>::of(p.log ? h - exp(v) * sum : v * (h - sum));
   }
 }
-)CUDA", {row_text}};
+)CUDA", {RowLayout::source, row_text}};
 
-/// second: y's gradient, for the gradient.
-TERN_API void run_softmax(const Kernel& kernel, bool log, const Array& out, const Array& in, const Array* second, int dim);
+TERN_API void run_softmax(const Softmax& op);
+
+TERN_API void run_softmax_gradient(const SoftmaxGradient& op);
 
 }  // namespace cuda_kernels
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Softmax& op) {
-  cuda_kernels::run_softmax(cuda_kernels::softmax_kernel, op.log, op.y, op.x, nullptr, op.dim);
+  cuda_kernels::run_softmax(op);
 }
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const SoftmaxGradient& op) {
-  cuda_kernels::run_softmax(cuda_kernels::softmax_gradient_kernel, op.log, op.dx, op.y, &op.g, op.dim);
+  cuda_kernels::run_softmax_gradient(op);
 }
 
 }  // namespace backend

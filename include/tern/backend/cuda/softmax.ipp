@@ -4,19 +4,30 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_softmax(const Kernel& kernel, bool log, const Array& out, const Array& in, const Array* second,
-                                               int dim) {
-  const Array* const arrays[] = {&in, second};
-  const int ordinal = common_ordinal(out, arrays, second ? 2 : 1);
-  const RowsAlong rows(out, dim);
-  if (out.numel == 0) return;
+[[gnu::noinline]] TERN_INLINE void run_softmax(const Softmax& op) {
+  const Array* const arrays[] = {&op.x};
+  const int ordinal = common_ordinal(op.y, arrays, 1);
+  const RowsAlong rows(op.y, op.dim);
+  if (op.y.numel == 0) return;
   const RowBlocks blocks(rows);
-  Words words = blocks.words();
-  for (const Index word : {rows.n, rows.inner, Index(log)}) words.add(word);
-  words.add(out.data);
-  words.add(in.data);
-  if (second) words.add(second->data);
-  blocks.launch(ordinal, kernel, {out.dtype}, words);
+  blocks.launch(ordinal, softmax_kernel, op.y.dtype,
+                {.rows = blocks.layout, .n = rows.n, .inner = rows.inner, .log = op.log, .y = op.y.data, .x = op.x.data});
+}
+
+[[gnu::noinline]] TERN_INLINE void run_softmax_gradient(const SoftmaxGradient& op) {
+  const Array* const arrays[] = {&op.y, &op.g};
+  const int ordinal = common_ordinal(op.dx, arrays, 2);
+  const RowsAlong rows(op.dx, op.dim);
+  if (op.dx.numel == 0) return;
+  const RowBlocks blocks(rows);
+  blocks.launch(ordinal, softmax_gradient_kernel, op.dx.dtype,
+                {.rows = blocks.layout,
+                 .n = rows.n,
+                 .inner = rows.inner,
+                 .log = op.log,
+                 .dx = op.dx.data,
+                 .y = op.y.data,
+                 .g = op.g.data});
 }
 
 }  // namespace tern::backend::cuda_kernels

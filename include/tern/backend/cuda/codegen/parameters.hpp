@@ -5,8 +5,8 @@
 namespace tern::inline TERN_BUILD {
 namespace backend::cuda_kernels {
 
-/// A struct of the host, whose `source` declares the same one in a kernel. Its fields are of type Index, Pointer and ElementReport,
-/// arrays of these, and other such structs.
+/// A struct of the host, whose `source` declares the same one in a kernel. Its fields are of type Index, uint64, double, Pointer,
+/// Number and ElementReport, arrays of these, and other such structs.
 #define TERN_KERNEL_STRUCT(Name, ...)                                                   \
   struct Name {                                                                         \
     __VA_ARGS__                                                                         \
@@ -18,6 +18,7 @@ struct T0;
 struct T1;
 struct C0;
 using uint64 = std::uint64_t;
+using int32 = std::int32_t;
 
 /// A T* of the device's, or null.
 template <class T>
@@ -25,6 +26,15 @@ struct Pointer {
   const void* address = nullptr;
   Pointer() = default;
   Pointer(const void* to) : address(to) {}
+};
+
+/// A number of type T, which the kernel's source may name only; any that fits eight bytes.
+template <class T>
+struct Number {
+  std::uint64_t bits = 0;
+  template <class U>
+    requires std::is_arithmetic_v<U>
+  Number(U value) { std::memcpy(&bits, &value, sizeof value); }
 };
 
 /// Where a kernel notes what is wrong with elements, and what the host then says. op is a string literal.

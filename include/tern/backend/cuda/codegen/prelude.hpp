@@ -236,6 +236,10 @@ struct Failure { uint64 op, what; Index number, size, position; };
 // The fields that a struct of parameters may have beside Index.
 enum { max_dims = 8 };
 template <class T> using Pointer = T*;
+template <class T> struct Number {
+  uint64 bits;
+  __device__ operator T() const { return number<T>(bits); }
+};
 struct ElementReport {
   Failure* failure;
   uint64 op, what;

@@ -2,24 +2,31 @@
 // as fit. How depends on the sizes alone, and so does the order of every sum.
 #pragma once
 #include "../../../core/rows_along.hpp"
-#include "typed.hpp"
+#include "parameters.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend::cuda_kernels {
 
-// For a kernel whose first three words are those of RowBlocks. V has operator+.
+/// How rows are shared out to threads.
+TERN_KERNEL_STRUCT(RowLayout,
+  Index count;
+  Index along;     // threads of a row
+  Index adjacent;  // whether neighbouring threads have neighbouring rows
+);
+
+// V has operator+.
 inline constexpr const char* row_text = R"CUDA(
 struct Row {
   Index which;
   bool exists;               // false for threads behind the last row, which must reach the barriers too
   int at, along;             // this thread's first element, and how many there are until its next
   int apart;                 // between neighbours of one row, in threads
-  template <class P> __device__ explicit Row(const P& p) : along(int(p.word[1])) {
+  __device__ explicit Row(const RowLayout& rows) : along(int(rows.along)) {
     const int t = threadIdx.x, across = 256 / along;
-    apart = p.word[2] ? across : 1;
-    at = p.word[2] ? t / across : t % along;
-    which = blockIdx.x * Index(across) + (p.word[2] ? t % across : t / along);
-    exists = which < p.index(0);
+    apart = rows.adjacent ? across : 1;
+    at = rows.adjacent ? t / across : t % along;
+    which = blockIdx.x * Index(across) + (rows.adjacent ? t % across : t / along);
+    exists = which < rows.count;
   }
   // The sum over the row's threads. All threads of the block call it.
   template <class V> __device__ V total(V* partial, V mine) const {
@@ -40,20 +47,15 @@ struct Row {
 
 /// `rows` rows of n elements; adjacent: the elements of neighbouring rows lie side by side, not those of one row.
 struct TERN_API RowBlocks {
-  Index rows, along;
-  bool adjacent;
+  RowLayout layout;
 
-  RowBlocks(Index row_count, Index n, bool rows_adjacent) : rows(row_count), adjacent(rows_adjacent) {
-    const Index across = adjacent && rows < 32 ? power_of_two_below(rows) : 32;
-    along = power_of_two_below(n);
-    if (adjacent && along > 256 / across) along = 256 / across;
-  }
+  RowBlocks(Index rows, Index n, bool adjacent);
   explicit RowBlocks(const RowsAlong& r) : RowBlocks(r.rows(), r.n, r.inner > 1) {}
-  Words words() const;
   /// Nothing is launched for no rows.
-  void launch(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, const Words& words) const {
-    const Index across = 256 / along;
-    if (rows) launch_typed(ordinal, kernel, types, {(rows + across - 1) / across}, words);
+  template <class P>
+  void launch(int ordinal, const KernelOf<P>& kernel, DType type, const std::type_identity_t<P>& parameters) const {
+    const Index across = 256 / layout.along;
+    if (layout.count) launch_typed(ordinal, kernel, {type}, {(layout.count + across - 1) / across}, parameters);
   }
 };
 

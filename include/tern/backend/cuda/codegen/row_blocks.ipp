@@ -4,12 +4,10 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-TERN_INLINE Words RowBlocks::words() const {
-  Words words;
-  words.add(rows);
-  words.add(along);
-  words.add(Index(adjacent));
-  return words;
+TERN_INLINE RowBlocks::RowBlocks(Index rows, Index n, bool adjacent)
+    : layout{.count = rows, .along = power_of_two_below(n), .adjacent = adjacent} {
+  const Index across = adjacent && rows < 32 ? power_of_two_below(rows) : 32;
+  if (adjacent && layout.along > 256 / across) layout.along = 256 / across;
 }
 
 }  // namespace tern::backend::cuda_kernels
