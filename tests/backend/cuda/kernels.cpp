@@ -101,9 +101,10 @@ TEST_CASE("kernels of two types compile") {
     check_compiles(kernels::add_rows_kernel, {type, type});
     check_compiles(kernels::range_kernel, {type, is_floating(type) ? DType::float64 : type});
   }
+  const kernels::Kernel* const pooling[] = {&kernels::max_pool_kernel, &kernels::max_pool_gradient_kernel, &kernels::average_pool_kernel,
+                                            &kernels::average_pool_gradient_kernel};
   for (const DType type : floating)
-    for (const kernels::Kernel* kernel : {&kernels::max_pool_kernel, &kernels::max_pool_gradient_kernel,
-                                          &kernels::average_pool_kernel, &kernels::average_pool_gradient_kernel})
+    for (const kernels::Kernel* kernel : pooling)
       for (const DType places : {DType::int32, DType::int64}) check_compiles(*kernel, {type, places});
 }
 
@@ -114,7 +115,9 @@ TEST_CASE("kernels on numbers compile") {
 
 TEST_CASE("kernels that a graph replays with new words compile") {
   if (!has_compiler()) SKIP_TEST("needs NVRTC");
-  for (const kernels::Kernel* kernel : {&kernels::uniform_kernel, &kernels::normal_kernel, &kernels::integers_kernel, &kernels::dropout_kernel})
+  const kernels::Kernel* const drawn[] = {&kernels::uniform_kernel, &kernels::normal_kernel, &kernels::integers_kernel,
+                                          &kernels::dropout_kernel};
+  for (const kernels::Kernel* kernel : drawn)
     check_compiles(cuda::detail::live_source(kernels::typed_source(*kernel, {DType::float32})), kernel->name);
   const auto rule = []<class V>(V& p, V g, V& m) {
     m = V(0.9) * m + g;

@@ -4,16 +4,16 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-TERN_INLINE ChannelBlocks::ChannelBlocks(Index row_count, Index channel_count) : rows(row_count), channels(channel_count) {
-  across = std::min<Index>(32, power_of_two_below(2 * channels - 1));
-  tiles = (channels + across - 1) / across;
-  part = std::max<Index>(64, (rows * tiles + 1023) / 1024);
+TERN_INLINE ChannelBlocks::ChannelBlocks(Index rows, Index channels) {
+  const Index across = std::min<Index>(32, power_of_two_below(2 * channels - 1)), tiles = (channels + across - 1) / across;
+  const Index part = std::max<Index>(64, (rows * tiles + 1023) / 1024);
+  layout = {.rows = rows, .channels = channels, .part = part, .tiles = tiles, .across = across};
   parts = (rows + part - 1) / part;
 }
 
 TERN_INLINE ChannelBlocks ChannelBlocks::over_parts() const {
   ChannelBlocks b = *this;
-  b.rows = b.part = parts;
+  b.layout.rows = b.layout.part = parts;
   b.parts = 1;
   return b;
 }
@@ -25,22 +25,19 @@ TERN_INLINE ChannelBlocks ChannelBlocks::over_parts() const {
   const int ordinal = common_ordinal(op.x, arrays, 4);
   const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1]);
   const cuda::detail::Scratch moments(ordinal, blocks.sums_bytes(op.mean));
-  Words words = blocks.words();
-  words.add(op.x.data);
-  words.add(moments.data());
-  blocks.launch(ordinal, batch_norm_parts_kernel, op.x.dtype, words);
+  blocks.launch(ordinal, batch_norm_parts_kernel, op.x.dtype, {.layout = blocks.layout, .x = op.x.data, .moments = moments.data()});
   const ChannelBlocks merge = blocks.over_parts();
-  Words merged = merge.words();
-  merged.add(blocks.rows);
-  merged.add(blocks.part);
-  merged.add(moments.data());
-  merged.add(op.mean.data);
-  merged.add(op.scale.data);
-  merged.add(data_of(op.running_mean));
-  merged.add(data_of(op.running_var));
-  merged.add_number(op.eps);
-  merged.add_number(op.momentum);
-  merge.launch(ordinal, batch_norm_statistics_kernel, op.x.dtype, merged);
+  merge.launch(ordinal, batch_norm_statistics_kernel, op.x.dtype,
+               {.layout = merge.layout,
+                .rows = blocks.layout.rows,
+                .part = blocks.layout.part,
+                .moments = moments.data(),
+                .mean = op.mean.data,
+                .scale = op.scale.data,
+                .running_mean = data_of(op.running_mean),
+                .running_var = data_of(op.running_var),
+                .eps = op.eps,
+                .momentum = op.momentum});
 }
 
 [[gnu::noinline]] TERN_INLINE void run_batch_norm(const BatchNorm& op) {
@@ -56,30 +53,21 @@ TERN_INLINE ChannelBlocks ChannelBlocks::over_parts() const {
   const DType type = op.x.dtype;
   const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1]), merge = blocks.over_parts();
   const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean)), shares(ordinal, merge.sums_bytes(op.mean));
-  const auto common = [&] {
-    Words words = blocks.words();
-    for (const Array* array : {&op.mean, &op.scale, &op.weight, &op.bias, &op.g, &op.x}) words.add(array->data);
-    words.add(data_of(op.y));
-    words.add(Index(op.relu));
-    return words;
-  };
-  Words words = common();
-  words.add(data_of(op.dresidual));
-  words.add(sums.data());
-  blocks.launch(ordinal, batch_norm_gradient_parts_kernel, type, words);
-  Words merged = merge.words();
-  merged.add(blocks.rows);
-  merged.add(sums.data());
-  merged.add(op.scale.data);
-  merged.add(data_of(op.dweight));
-  merged.add(data_of(op.dbias));
-  merged.add(shares.data());
-  merge.launch(ordinal, batch_norm_gradient_sums_kernel, type, merged);
+  const NormalFactors factors{.mean = op.mean.data, .scale = op.scale.data, .weight = op.weight.data, .bias = op.bias.data};
+  const PassedGradient in{.g = op.g.data, .x = op.x.data, .y = data_of(op.y), .relu = op.relu};
+  blocks.launch(ordinal, batch_norm_gradient_parts_kernel, type,
+                {.layout = blocks.layout, .factors = factors, .in = in, .dresidual = data_of(op.dresidual), .sums = sums.data()});
+  merge.launch(ordinal, batch_norm_gradient_sums_kernel, type,
+               {.layout = merge.layout,
+                .rows = blocks.layout.rows,
+                .sums = sums.data(),
+                .scale = op.scale.data,
+                .dweight = data_of(op.dweight),
+                .dbias = data_of(op.dbias),
+                .shares = shares.data()});
   if (!op.dx) return;
-  Words last = common();
-  last.add(op.dx->data);
-  last.add(shares.data());
-  blocks.launch(ordinal, batch_norm_gradient_kernel, type, last);
+  blocks.launch(ordinal, batch_norm_gradient_kernel, type,
+                {.layout = blocks.layout, .factors = factors, .in = in, .dx = op.dx->data, .shares = shares.data()});
 }
 
 }  // namespace tern::backend::cuda_kernels

@@ -97,9 +97,9 @@ TERN_KERNEL_STRUCT(LayerNormPartsParameters,
 inline constexpr KernelOf<LayerNormPartsParameters> layer_norm_parts_kernel{"layer_norm_parts", R"CUDA(
 extern "C" __global__ void layer_norm_parts(const LayerNormPartsParameters p) {
   __shared__ C0 partial[2][8][32];
-  const Index n = p.n, part = blockIdx.x / p.tiles, column = blockIdx.x % p.tiles * 32 + threadIdx.x % 32;
-  const Index last = (part + 1) * p.part < p.rows ? (part + 1) * p.part : p.rows;
   const int line = threadIdx.x / 32, x = threadIdx.x % 32;
+  const Index n = p.n, part = blockIdx.x / p.tiles, column = blockIdx.x % p.tiles * 32 + x;
+  const Index last = (part + 1) * p.part < p.rows ? (part + 1) * p.part : p.rows;
   C0 weight = 0, bias = 0;
   #pragma unroll 1
   for (Index row = part * p.part + line; row < last && column < n; row += 8) {

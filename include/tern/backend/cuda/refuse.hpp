@@ -1,16 +1,19 @@
 // An op's check of elements: one thread reports what a kernel before it has found.
 #pragma once
 #include "../refuse.hpp"
-#include "codegen/typed.hpp"
+#include "codegen/parameters.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// Words: the report's three, whether there is something to report.
-inline constexpr Kernel refuse_if_kernel{"refuse_if", R"CUDA(
-extern "C" __global__ void refuse_if(const Words<4> p) {
-  if (*p.pointer<bool>(3)) report(p, 0, 0, 0);
+TERN_KERNEL_STRUCT(RefuseIfParameters,
+  ElementReport report;
+  Pointer<const bool> found;  // whether there is something to report
+);
+inline constexpr KernelOf<RefuseIfParameters> refuse_if_kernel{"refuse_if", R"CUDA(
+extern "C" __global__ void refuse_if(const RefuseIfParameters p) {
+  if (*p.found) p.report.note(0, 0);
 }
 )CUDA"};
 

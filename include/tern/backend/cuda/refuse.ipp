@@ -6,10 +6,8 @@ namespace tern::inline TERN_BUILD::backend {
 
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const RefuseIf& op) {
   using namespace cuda_kernels;
-  Words words;
-  words.add_report(op.found.ordinal, op.op, op.what);
-  words.add(op.found.data);
-  launch_typed(op.found.ordinal, refuse_if_kernel, {}, {1, 1}, words);
+  launch_typed(op.found.ordinal, refuse_if_kernel, {}, {1, 1},
+               {.report = {op.found.ordinal, op.op, op.what}, .found = op.found.data});
 }
 
 }  // namespace tern::backend

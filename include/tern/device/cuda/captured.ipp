@@ -48,10 +48,10 @@ TERN_INLINE Captured::~Captured() {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string live_source(std::string source) {
-  const std::size_t begin = source.rfind("(const Words<"), end = source.find("> p) {", begin);
-  if (begin == source.npos || end == source.npos) fail("cuda", {"a kernel whose words are not its parameter cannot be captured\n", source});
-  const std::string type = source.substr(begin + 1, end - begin);  // const Words<n>
-  return source.replace(begin, end + 6 - begin, "(" + type + "* live) {\n  " + type + "& p = *live;\n");
+  const std::size_t begin = source.find("(const ", source.rfind("__global__")), end = source.find(" p) {", begin);
+  if (begin == source.npos || end == source.npos) fail("cuda", {"a kernel whose only parameter is not p cannot be captured\n", source});
+  const std::string type = source.substr(begin + 1, end - begin - 1);  // const Parameters
+  return source.replace(begin, end + 5 - begin, "(" + type + "* live) {\n  " + type + "& p = *live;\n");
 }
 
 TERN_INLINE Capturing::Capturing(Captured& captured, int ordinal) : captured_(captured), state_(detail::bind(ordinal)) {
