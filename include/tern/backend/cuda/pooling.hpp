@@ -182,6 +182,16 @@ extern "C" __global__ void average_pool_gradient(const AveragePoolGradientParame
 }
 )CUDA", {PoolLayout::source, pooling_text}};
 
+/// Of images x, and y, which windows over them make.
+TERN_API PoolLayout pool_layout(const PoolParams& p, const Array& x, const Array& y);
+
+/// Launches a kernel that writes `written` and reads `read`.
+template <class P>
+void launch_pooling(const KernelOf<P>& kernel, const Array& written, const Array& read, const std::type_identity_t<P>& parameters) {
+  const bool wide = std::max(written.numel, read.numel) > Index(1) << 30;
+  launch_typed(written.ordinal, kernel, {written.dtype, wide ? DType::int64 : DType::int32}, grid_for(written.numel), parameters);
+}
+
 TERN_API void run_max_pool(const MaxPool& op);
 
 TERN_API void run_max_pool_gradient(const MaxPoolGradient& op);

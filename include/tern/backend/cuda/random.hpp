@@ -64,12 +64,13 @@ TERN_KERNEL_STRUCT(NormalParameters,
 inline constexpr KernelOf<NormalParameters> normal_kernel{"normal", R"CUDA(
 extern "C" __global__ void normal(const NormalParameters p) {
   const C0 mean = C0(p.mean), std = C0(p.std);
+  const Index count = p.to.count;
   #pragma unroll 1
-  for (Index pair = 2 * first_thread(); pair < p.to.count; pair += 2 * all_threads()) {
+  for (Index pair = 2 * first_thread(); pair < count; pair += 2 * all_threads()) {
     const C0 radius = sqrt(C0(-2) * log(C0(1) - unit(p.to, pair, C0())));
     const C0 angle = C0(6.283185307179586) * unit(p.to, pair + 1, C0());
     p.to.out[pair] = Element<T0>::of(mean + std * radius * cos(angle));
-    if (pair + 1 < p.to.count) p.to.out[pair + 1] = Element<T0>::of(mean + std * radius * sin(angle));
+    if (pair + 1 < count) p.to.out[pair + 1] = Element<T0>::of(mean + std * radius * sin(angle));
   }
 }
 )CUDA", {RandomElements::source, philox_text}};
