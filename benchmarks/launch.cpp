@@ -138,7 +138,7 @@ std::string source_of_add() {
   const Array* const in[] = {&x, &x};
   const kernels::Traced add(
       Type<float>{}, [](auto a, auto b) { return a + b; }, std::make_index_sequence<2>{});
-  return kernels::dense_map_source(add, DType::float32, in, 7);
+  return kernels::dense_map_source(add, DType::float32, in, kernels::dense_map_parameters(add, x, in, LoopNest(3), 0));
 }
 
 /// From what an op is to its kernel's image, by NVRTC, which is loaded.

@@ -29,7 +29,7 @@ TEST_CASE("a lambda's steps become statements, each value once", "[expr]") {
     return product + again;
   };
   CHECK(text_of(f) ==
-        "template <class P> inline __device__ float f(const P& p, float v0, float v1) {\n"
+        "inline __device__ float f(const Parameters& p, float v0, float v1) {\n"
         "  const float v2 = exp(v0);\n"
         "  const float v3 = multiply(v2, v1);\n"
         "  const float v5 = add(v3, v2);\n"
@@ -45,10 +45,10 @@ TEST_CASE("numbers are parameters, in the order of the steps", "[expr]") {
     };
   };
   CHECK(text_of(f(7)) ==
-        "template <class P> inline __device__ float f(const P& p, float v0, float v1) {\n"
-        "  const float v2 = number<float>(p.word[3]);\n"
+        "inline __device__ float f(const Parameters& p, float v0, float v1) {\n"
+        "  const float v2 = number<float>(p.numbers[3]);\n"
         "  const float v3 = multiply(v0, v2);\n"
-        "  const float v4 = number<float>(p.word[4]);\n"
+        "  const float v4 = number<float>(p.numbers[4]);\n"
         "  const bool v5 = greater(v3, v4);\n"
         "  const float v6 = where(v5, v3, v1);\n"
         "  return v6;\n"

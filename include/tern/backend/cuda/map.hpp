@@ -2,20 +2,24 @@
 #pragma once
 #include "../../core/loop_nest.hpp"
 #include "../map.hpp"
+#include "codegen/parameter_list.hpp"
 #include "codegen/source.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-/// `typedef`s of the operands' types and the lambda, in namespace tern.
-TERN_API std::string map_head(const Traced& f, int numbers_at);
+/// The parameters and the lambda, in namespace tern.
+TERN_API std::string map_head(const Traced& f, const ParameterList& parameters);
 
-/// out[i] = f(in0[i], …) for operands that are all dense in one order, or one element.
-TERN_API std::string dense_map_source(const Traced& f, DType out, const Array* const* in, int words);
+/// out[i] = f(in0[i], …) for operands that are all dense in one order, or one element. The first `quads` groups of four elements are
+/// read and written at once.
+TERN_API ParameterList dense_map_parameters(const Traced& f, const Array& out, const Array* const* in, const LoopNest& loops, Index quads);
+TERN_API std::string dense_map_source(const Traced& f, DType out, const Array* const* in, const ParameterList& parameters);
 
 /// The same for any strides.
-TERN_API std::string strided_map_source(const Traced& f, DType out, const Array* const* in, int dims, int words);
+TERN_API ParameterList strided_map_parameters(const Traced& f, const Array& out, const Array* const* in, const LoopNest& loops);
+TERN_API std::string strided_map_source(const Traced& f, DType out, const Array* const* in, int dims, const ParameterList& parameters);
 
 TERN_API void run_map(const Traced& f, const Array& out, const Array* const* in);
 

@@ -5,6 +5,7 @@
 #include "../../core/loop_nest.hpp"
 #include "../../device/cuda/memory.hpp"
 #include "../reduce.hpp"
+#include "codegen/parameter_list.hpp"
 #include "codegen/source.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -19,21 +20,13 @@ struct TracedReduce {
   std::uint64_t identity;  // the number's bits
 };
 
-/// Which words of the parameters are what.
-struct ReduceWords {
-  enum { outputs, count, parts, part, across, along, outputs_first, out, identity, arrays };
-  int inputs, kept, reduced;
-  int kept_sizes() const { return arrays + inputs; }
-  int kept_strides() const { return kept_sizes() + kept; }
-  int reduced_sizes() const { return kept_strides() + kept * inputs; }
-  int reduced_strides() const { return reduced_sizes() + reduced; }
-  int f_numbers() const { return reduced_strides() + reduced * inputs; }
-};
+/// Statements that add to at0, at1, … what position `rest` means in `dims` dimensions, whose sizes and strides are p.<which>_size and
+/// p.<which>_stride.
+TERN_API std::string offsets_text(int dims, const char* which, int arrays);
 
-/// Statements that add to at0, at1, … what position `rest` means in `dims` dimensions.
-TERN_API std::string offsets_text(int dims, int sizes, int strides, int arrays);
-
-TERN_API std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, const ReduceWords& w, int words);
+/// The dimensions that are kept, and those that are reduced.
+TERN_API std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, int kept, int reduced,
+                                   const ParameterList& parameters);
 
 TERN_API void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const Shape& shape, unsigned mask);
 

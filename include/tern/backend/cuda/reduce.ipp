@@ -4,57 +4,57 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string offsets_text(int dims, int sizes, int strides, int arrays) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string offsets_text(int dims, const char* which, int arrays) {
   std::string out;
   for (int d = dims; d-- > 0;) {
-    out += d ? text({"      { const Index j = rest % p.index(", sizes + d, "); rest /= p.index(", sizes + d, ");"})
+    out += d ? text({"      { const Index j = rest % p.", which, "_size[", d, "]; rest /= p.", which, "_size[", d, "];"})
              : std::string("      { const Index j = rest;");
-    for (int k = 0; k < arrays; ++k) out += text({" at", k, " += j * p.index(", strides + d * arrays + k, ");"});
+    for (int k = 0; k < arrays; ++k) out += text({" at", k, " += j * p.", which, "_stride[", d * arrays + k, "];"});
     out += " }\n";
   }
   return out;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in,
-                                                                   const ReduceWords& w, int words) {
+                                                                   int kept, int reduced, const ParameterList& parameters) {
   const char* const type = type_name(r.type);
-  const int combine_numbers = w.f_numbers() + r.f.program.number_count();
+  const int inputs = r.f.inputs, combine_numbers = r.f.program.number_count();
   const int finish_numbers = combine_numbers + r.combine.program.number_count();
   std::string zero, copy, call;
-  for (int k = 0; k < w.inputs; ++k) {
+  for (int k = 0; k < inputs; ++k) {
     zero += text({k ? ", base" : "    Index base", k, " = 0"});
     copy += text({k ? ", at" : "      Index at", k, " = base", k});
-    call += text({", Element<", type, ">::of(wide(p.template pointer<", type_name(in[k]->dtype), ">(", ReduceWords::arrays + k, ")[at", k, "]))"});
+    call += text({", Element<", type, ">::of(wide(((const ", type_name(in[k]->dtype), "*)p.in[", k, "])[at", k, "]))"});
   }
-  std::string base = offsets_text(w.kept, w.kept_sizes(), w.kept_strides(), w.inputs);
+  std::string base = offsets_text(kept, "kept", inputs);
   for (std::size_t i = 0; (i = base.find(" at", i)) != std::string::npos; i += 5) base.replace(i, 3, " base");
-  return text({prelude, "namespace tern {\n"}) + function_text(r.f, "f", w.f_numbers()) +
-         function_text(r.combine, "combine", combine_numbers) + function_text(r.finish, "finish", finish_numbers) +
-         text({"typedef ", type, " C;\ntypedef ", type_name(out), " Out;\n",
-               "extern \"C\" __global__ void reduce(const Words<", words, "> p) {\n"}) +
-         R"CUDA(  __shared__ C partial[256];
-  const Index outputs = p.index(0), count = p.index(1), parts = p.index(2), part = p.index(3);
-  const int across = int(p.index(4)), along = int(p.index(5)), t = threadIdx.x;
-  const int a = p.word[6] ? t % across : t / along, b = p.word[6] ? t / across : t % along;
+  return text({prelude, "namespace tern {\ntypedef ", type, " C;\ntypedef ", type_name(out), " Out;\n"}) + parameters.declaration() +
+         function_text(r.f, "f", 0) + function_text(r.combine, "combine", combine_numbers) +
+         function_text(r.finish, "finish", finish_numbers) + R"CUDA(
+extern "C" __global__ void reduce(const Parameters p) {
+  __shared__ C partial[256];
+  const Index outputs = p.outputs, count = p.count, parts = p.parts, part = p.part;
+  const int across = int(p.across), along = int(p.along), t = threadIdx.x;
+  const int a = p.outputs_first ? t % across : t / along, b = p.outputs_first ? t / across : t % along;
   const Index o = blockIdx.x / parts * across + a, first = blockIdx.x % parts * part;
   const Index last = first + part < count ? first + part : count;
-  C sum = number<C>(p.word[8]);
+  C sum = p.identity;
   if (o < outputs) {
     Index rest = o;
-)CUDA" + (w.inputs ? zero + ";\n" : "") + base +
-         "    for (Index i = first + b; i < last; i += along) {\n      rest = i;\n" + (w.inputs ? copy + ";\n" : "") +
-         offsets_text(w.reduced, w.reduced_sizes(), w.reduced_strides(), w.inputs) + "      sum = combine(p, sum, C(f(p" + call + R"CUDA()));
+)CUDA" + (inputs ? zero + ";\n" : "") + base +
+         "    for (Index i = first + b; i < last; i += along) {\n      rest = i;\n" + (inputs ? copy + ";\n" : "") +
+         offsets_text(reduced, "reduced", inputs) + "      sum = combine(p, sum, C(f(p" + call + R"CUDA()));
     }
   }
   partial[t] = sum;
   __syncthreads();
-  const int apart = p.word[6] ? across : 1;
+  const int apart = p.outputs_first ? across : 1;
   #pragma unroll 1
   for (int half = along / 2; half; half /= 2) {
     if (b < half) partial[t] = combine(p, partial[t], partial[t + half * apart]);
     __syncthreads();
   }
-  if (b == 0 && o < outputs) p.template pointer<Out>(7)[o * parts + blockIdx.x % parts] = Element<Out>::of(finish(p, partial[t]));
+  if (b == 0 && o < outputs) p.out[o * parts + blockIdx.x % parts] = Element<Out>::of(finish(p, partial[t]));
 }
 }
 )CUDA";
@@ -93,25 +93,35 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   const cuda::detail::Scratch memory(ordinal, cut ? std::size_t(partial.numel) * std::size_t(size_of(whole.type)) : 0);
   partial.data = memory.data();
 
-  const ReduceWords layout{inputs, outer.depth(), inner.depth()};
   const Array& to = cut ? partial : out;
   const TracedReduce r{whole.f, whole.combine, cut ? whole.keep : whole.finish, whole.keep, whole.type, whole.identity};
-  Words words;
-  for (const Index number : {outputs, count, parts, part, across, along, Index(outputs_first)}) words.add(number);
-  words.add(to.data);
-  words.add_number(r.identity);
-  for (int k = 0; k < inputs; ++k) words.add(in[k]->data);
-  for (const LoopNest* loops : {&outer, &inner}) {
-    for (int d = 0; d < loops->depth(); ++d) words.add(loops->size(d));
-    for (int d = 0; d < loops->depth(); ++d)
-      for (int k = 0; k < inputs; ++k) words.add(loops->stride(d, k));
-  }
-  for (const Traced* f : {&r.f, &r.combine, &r.finish}) words.add_numbers(f->program);
+  ParameterList parameters;
+  parameters.add("Index outputs", outputs);
+  parameters.add("Index count", count);
+  parameters.add("Index parts", parts);
+  parameters.add("Index part", part);
+  parameters.add("Index across", across);
+  parameters.add("Index along", along);
+  parameters.add("Index outputs_first", outputs_first);
+  parameters.add("Out* out", to.data);
+  parameters.add("Number<C> identity", Index(r.identity));
+  parameters.begin_array("const void* in");
+  for (int k = 0; k < inputs; ++k) parameters.add(in[k]->data);
+  const auto add_loops = [&](const LoopNest& loops, const char* sizes, const char* strides) {
+    parameters.begin_array(sizes);
+    for (int d = 0; d < loops.depth(); ++d) parameters.add(loops.size(d));
+    parameters.begin_array(strides);
+    for (int d = 0; d < loops.depth(); ++d)
+      for (int k = 0; k < inputs; ++k) parameters.add(loops.stride(d, k));
+  };
+  add_loops(outer, "Index kept_size", "Index kept_stride");
+  add_loops(inner, "Index reduced_size", "Index reduced_stride");
+  parameters.add_numbers({&r.f.program, &r.combine.program, &r.finish.program});
   std::uint64_t key = mix(mix(mix(r.f.hash(), r.combine.hash()), r.finish.hash()), std::uint64_t(to.dtype) << 16 ^ std::uint64_t(outer.depth() << 8 ^ inner.depth()));
   for (int k = 0; k < inputs; ++k) key = mix(key, std::uint64_t(in[k]->dtype));
   const Index blocks = (outputs + across - 1) / across * parts;
-  cuda::launch(ordinal, key, "reduce", {blocks}, words.data(),
-                     [&] { return reduce_source(r, to.dtype, in, layout, words.size()); });
+  cuda::launch(ordinal, key, "reduce", {blocks}, parameters.data(),
+               [&] { return reduce_source(r, to.dtype, in, outer.depth(), inner.depth(), parameters); });
   if (!cut) return;
   const Array* const again[] = {&partial};
   run_reduce({r.keep, r.combine, whole.finish, r.keep, r.type, r.identity}, out, again, {outputs, parts}, 2);

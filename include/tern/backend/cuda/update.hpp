@@ -28,8 +28,10 @@ struct TracedUpdate {
   }
 };
 
-/// Which arrays the lambda may write.
-TERN_API std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written, int words);
+TERN_API ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays);
+
+/// written: which arrays the lambda may write.
+TERN_API std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written, const ParameterList& parameters);
 
 TERN_API void run_update(const TracedUpdate& f, const Array* const* arrays, unsigned written);
 

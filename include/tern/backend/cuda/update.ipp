@@ -4,20 +4,32 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written, int words) {
+[[gnu::noinline]] TERN_INLINE ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays) {
+  ParameterList parameters;
+  parameters.add("Index count", arrays[0]->numel);
+  parameters.begin_array("void* arrays");
+  for (int k = 0; k < f.arrays; ++k) parameters.add(arrays[k]->data);
+  parameters.add_numbers({&f.program});
+  return parameters;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
+                                                                   const ParameterList& parameters) {
   const char* const type = type_name(f.type);
-  std::string out = text({prelude, "namespace tern {\nextern \"C\" __global__ void update(const Words<", words,
-                          "> p) {\n  for (Index i = first_thread(); i < p.index(0); i += all_threads()) {\n"});
+  std::string out = text({prelude, "namespace tern {\n"}) + parameters.declaration() + R"CUDA(
+extern "C" __global__ void update(const Parameters p) {
+  for (Index i = first_thread(); i < p.count; i += all_threads()) {
+)CUDA";
   for (int k = 0; k < f.arrays; ++k) {
     const char* const element = type_name(arrays[k]->dtype);
-    out += text({"  const ", type, " v", k, " = Element<", type, ">::of(wide(p.pointer<", element, ">(", 1 + k, ")[i]));\n"});
+    out += text({"  const ", type, " v", k, " = Element<", type, ">::of(wide(((const ", element, "*)p.arrays[", k, "])[i]));\n"});
   }
   std::vector<int> same;
-  out += steps_text(f.program, type, 1 + f.arrays, same);
+  out += steps_text(f.program, type, 0, same);
   for (int k = 0; k < f.arrays; ++k) {
     const char* const element = type_name(arrays[k]->dtype);
     if (written >> k & 1)
-      out += text({"  p.pointer<", element, ">(", 1 + k, ")[i] = Element<", element, ">::of(v", same[std::size_t(f.results[k])], ");\n"});
+      out += text({"  ((", element, "*)p.arrays[", k, "])[i] = Element<", element, ">::of(v", same[std::size_t(f.results[k])], ");\n"});
   }
   return out + "  }\n}\n}\n";
 }
@@ -26,20 +38,17 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   const int ordinal = common_ordinal(*arrays[0], arrays, f.arrays);
   const Index n = arrays[0]->numel;
   if (n == 0) return;
-  Words words;
   std::uint64_t key = mix(f.program.hash(), written);
-  words.add(n);
-  for (int k = 0; k < f.arrays; ++k) {
-    words.add(arrays[k]->data);
-    key = mix(key, std::uint64_t(f.results[k]) << 8 | std::uint64_t(arrays[k]->dtype));
-  }
-  words.add_numbers(f.program);
+  for (int k = 0; k < f.arrays; ++k) key = mix(key, std::uint64_t(f.results[k]) << 8 | std::uint64_t(arrays[k]->dtype));
   key = mix(key, std::uint64_t(f.type));
-  const auto source = [&] { return update_source(f, arrays, written, words.size()); };
-  if (auto* const capture = cuda::detail::capture) [[unlikely]]
-    return capture->launch({ordinal, key, "update", grid_for(n), words.data(), words.size(), 1 + f.arrays},
+  const ParameterList parameters = update_parameters(f, arrays);
+  const auto source = [&] { return update_source(f, arrays, written, parameters); };
+  if (auto* const capture = cuda::detail::capture) [[unlikely]] {
+    const int numbers_at = parameters.size() - f.program.number_count();
+    return capture->launch({ordinal, key, "update", grid_for(n), parameters.data(), parameters.size(), numbers_at},
                            capture->is_replay() ? std::string() : source());
-  cuda::launch(ordinal, key, "update", grid_for(n), words.data(), source);
+  }
+  cuda::launch(ordinal, key, "update", grid_for(n), parameters.data(), source);
 }
 
 }  // namespace tern::backend::cuda_kernels

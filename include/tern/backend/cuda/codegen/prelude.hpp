@@ -223,13 +223,6 @@ template <class T> __noinline__ __device__ T erfinv(T x) { return T(erfinv_of(x)
 
 // ---- parameters ----
 
-// The one parameter of a kernel: n words.
-template <int n> struct Words {
-  uint64 word[n];
-  __device__ Index index(int i) const { return Index(word[i]); }
-  template <class T> __device__ T* pointer(int i) const { return (T*)word[i]; }
-};
-
 // What the host throws when it next waits for the device; the first failure stays.
 struct Failure { uint64 op, what; Index number, size, position; };
 
@@ -251,10 +244,6 @@ struct ElementReport {
     failure->position = position;
   }
 };
-// The report in the words from `at` on.
-template <class P> inline __device__ void report(const P& p, int at, Index number, Index size, Index position = 0) {
-  ElementReport{p.template pointer<Failure>(at), p.word[at + 1], p.word[at + 2]}.note(number, size, position);
-}
 
 inline __device__ Index first_thread() { return blockIdx.x * Index(blockDim.x) + threadIdx.x; }
 inline __device__ Index all_threads() { return gridDim.x * Index(blockDim.x); }

@@ -1,4 +1,4 @@
-// Source code of kernels from traced lambdas, and the words that are a kernel's parameters.
+// Source code of kernels from traced lambdas.
 #pragma once
 #include <string>
 
@@ -52,50 +52,12 @@ struct Traced {
   std::uint64_t hash() const { return program.hash() * 31 + std::uint64_t(int(type) << 16 ^ result << 1 ^ int(is_mask)); }
 };
 
-/// A kernel's parameters, in order.
-class Words {
- public:
-  /// A kernel written by hand may take more words than it is given, up to this many: zeros.
-  static constexpr int zeroed = 128;
-
-  Words() { std::memset(words_, 0, zeroed * sizeof(std::uint64_t)); }
-  void add(Index value) { add_word(std::uint64_t(value)); }
-  void add(const void* pointer) { add_word(reinterpret_cast<std::uintptr_t>(pointer)); }
-  /// A number, which the kernel reads as number<T>.
-  template <class T> void add_number(T number) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, &number, sizeof number);
-    add_word(word);
-  }
-  void add_numbers(const expr::Program& program) {
-    for (int i = 0; i < program.number_count(); ++i) add_word(program.numbers()[i]);
-  }
-  /// The report, three words: where a kernel notes what is wrong with elements, and what the host then says.
-  void add_report(int ordinal, const char* op, BadElement what) {
-    add(cuda::detail::bind(ordinal).failure);
-    add(static_cast<const void*>(op));
-    add(Index(what));
-  }
-  int size() const { return size_; }
-  const std::uint64_t* data() const { return words_; }
-
- private:
-  static constexpr int most = 500;  // a kernel takes 4 KB of parameters
-  void add_word(std::uint64_t word) {
-    if (size_ == most) fail("cuda", {"a kernel of more than ", most, " parameters"});
-    words_[size_++] = word;
-  }
-
-  int size_ = 0;
-  std::uint64_t words_[most];
-};
-
-/// A program's steps as statements; its inputs are called v0, v1 …, its numbers are the words of p from numbers_at on. Steps that do
-/// the same to the same are written once: step i is called v<same[i]>.
-TERN_API std::string steps_text(const expr::Program& program, const char* type, int numbers_at, std::vector<int>& same);
+/// A program's steps as statements; its inputs are called v0, v1 …, its numbers are p.numbers from `first_number` on. Steps
+/// that do the same to the same are written once: step i is called v<same[i]>.
+TERN_API std::string steps_text(const expr::Program& program, const char* type, int first_number, std::vector<int>& same);
 
 /// The lambda as a function `name(p, in0, in1, …)`.
-TERN_API std::string function_text(const Traced& f, const char* name, int numbers_at);
+TERN_API std::string function_text(const Traced& f, const char* name, int first_number);
 
 /// The device that all arrays are on. Error if they are on two.
 TERN_API int common_ordinal(const Array& out, const Array* const* in, int n);

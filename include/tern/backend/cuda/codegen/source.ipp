@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string steps_text(const expr::Program& program, const char* type, int numbers_at,
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string steps_text(const expr::Program& program, const char* type, int first_number,
                                                                 std::vector<int>& same) {
   std::string out;
   const auto argument = [&](const expr::Program::Step& step, int k) {
@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
     same.push_back(i);
     if (!step.function) {
       if (step.arguments[0] == expr::Program::is_number)
-        out += text({"  const ", type, " v", i, " = number<", type, ">(p.word[", numbers_at++, "]);\n"});
+        out += text({"  const ", type, " v", i, " = number<", type, ">(p.numbers[", first_number++, "]);\n"});
       continue;
     }
     for (int j = 0; j < i; ++j) {
@@ -34,12 +34,12 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string function_text(const Traced& f, const char* name, int numbers_at) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string function_text(const Traced& f, const char* name, int first_number) {
   const char* const type = type_name(f.type);
-  std::string out = text({"template <class P> inline __device__ ", f.is_mask ? "bool" : type, " ", name, "(const P& p"});
+  std::string out = text({"inline __device__ ", f.is_mask ? "bool" : type, " ", name, "(const Parameters& p"});
   for (int k = 0; k < f.inputs; ++k) out += text({", ", type, " v", k});
   std::vector<int> same;
-  out += ") {\n" + steps_text(f.program, type, numbers_at, same);
+  out += ") {\n" + steps_text(f.program, type, first_number, same);
   return out + text({"  return v", same[std::size_t(f.result)], ";\n}\n"});
 }
 

@@ -26,11 +26,6 @@ inline std::uint64_t typed_key(const Kernel& kernel, std::initializer_list<DType
   return key;
 }
 
-/// Launches a kernel for those element types.
-inline void launch_typed(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid, const Words& words) {
-  cuda::launch(ordinal, typed_key(kernel, types), kernel.name, grid, words.data(), [&] { return typed_source(kernel, types); });
-}
-
 }  // namespace backend::cuda_kernels
 }  // namespace tern
 

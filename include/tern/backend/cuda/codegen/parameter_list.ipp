@@ -1,0 +1,23 @@
+// What parameter_list.hpp declares and is no template.
+#pragma once
+#include "parameter_list.hpp"
+
+namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+
+TERN_INLINE void ParameterList::add_numbers(std::initializer_list<const expr::Program*> programs) {
+  begin_array("uint64 numbers");
+  for (const expr::Program* program : programs)
+    for (int i = 0; i < program->number_count(); ++i) add_word(program->numbers()[i]);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string ParameterList::declaration() const {
+  std::string out = "struct Parameters {\n";
+  for (int i = 0; i < field_count_; ++i) {
+    const int count = (i + 1 < field_count_ ? fields_[i + 1].first : size_) - fields_[i].first;
+    if (!fields_[i].is_array) out += text({"  ", fields_[i].declaration, ";\n"});
+    else if (count) out += text({"  ", fields_[i].declaration, "[", count, "];\n"});
+  }
+  return out + "};\n";
+}
+
+}  // namespace tern::backend::cuda_kernels
