@@ -47,13 +47,13 @@ class TERN_API Backward {
   struct Running : HeldNode {
     ~Running() { node->owner.store(0, std::memory_order_release); }
   };
-  struct Captured {
+  struct CapturedGradient {
     Node* node;
     TensorImpl* gradient;
   };
 
-  Captured* find(const Node* node) {
-    for (Captured& c : captured_)
+  CapturedGradient* find(const Node* node) {
+    for (CapturedGradient& c : captured_)
       if (c.node == node) return &c;
     return nullptr;
   }
@@ -103,7 +103,7 @@ class TERN_API Backward {
   bool capturing_ = false;
   const std::uint32_t number_ = new_pass_number();
   ReadyQueue ready_;
-  std::vector<Captured> captured_;
+  std::vector<CapturedGradient> captured_;
   PendingLeaves pending_;
 };
 

@@ -9,7 +9,7 @@ TERN_INLINE Backward::~Backward() {
     const Running rest{{ready_.pop()}};
     release(std::exchange(rest.node->gradient, nullptr));
   }
-  for (Captured& c : captured_) release(c.gradient);
+  for (CapturedGradient& c : captured_) release(c.gradient);
 }
 
 [[gnu::noinline]] TERN_INLINE void Backward::run() {
@@ -47,7 +47,7 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::deliver_to_watched(Node* leaf, TensorImpl* g, Edge* rest, Edge* end) {
   Owned gradient(g);
   if (capturing_) {
-    if (Captured* const c = find(leaf)) add_to(c->gradient, gradient.take(), leaf->ops);
+    if (CapturedGradient* const c = find(leaf)) add_to(c->gradient, gradient.take(), leaf->ops);
     return;
   }
   if (!pending_.counted()) count(leaf, rest, end);
@@ -55,29 +55,29 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::count(Node* leaf, Edge* rest, Edge* end) {
-  struct Walk {
+  struct Visited {
     std::vector<Node*> nodes;
-    ~Walk() {
+    ~Visited() {
       for (Node* node : nodes)
         if (!node->queued) node->owner.store(0, std::memory_order_release);
     }
-  } walk;
+  } visited;
   for (Node* const node : ready_) {
     own(node);
-    walk.nodes.push_back(node);
+    visited.nodes.push_back(node);
   }
   const auto visit = [&](Node* node) {
     if (!node) return;
     if (!node->leaf) {
-      if (own(node)) walk.nodes.push_back(node);
+      if (own(node)) visited.nodes.push_back(node);
     } else if (node->extra) {
       pending_.count(node);
     }
   };
   pending_.count(leaf);
   for (Edge* edge = rest; edge != end; ++edge) visit(edge->next);
-  for (std::size_t i = 0; i < walk.nodes.size(); ++i)
-    for (int k = 0; k < walk.nodes[i]->edge_count; ++k) visit(walk.nodes[i]->edges()[k].next);
+  for (std::size_t i = 0; i < visited.nodes.size(); ++i)
+    for (int k = 0; k < visited.nodes[i]->edge_count; ++k) visit(visited.nodes[i]->edges()[k].next);
   pending_.start();
 }
 
@@ -100,7 +100,7 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::show(Node* node, TensorImpl*& gradient) {
-  if (Captured* const c = capturing_ ? find(node) : nullptr) {
+  if (CapturedGradient* const c = capturing_ ? find(node) : nullptr) {
     retain(gradient);
     add_to(c->gradient, gradient, node->ops);
   }

@@ -68,7 +68,7 @@ class TERN_API PendingLeaves {
   void finish(bool differentiable);
 
  private:
-  struct Pending {
+  struct Leaf {
     Node* leaf = nullptr;
     TensorImpl* gradient = nullptr;  // of this pass, where hooks are to see it before it is accumulated
     std::uint32_t edges = 0;         // still to come
@@ -81,19 +81,19 @@ class TERN_API PendingLeaves {
     else accumulate_grad(leaf, g, differentiable);
   }
 
-  static void finish(Pending& p, bool differentiable);
+  static void finish(Leaf& p, bool differentiable);
 
   /// The leaf's place in the table, which is hashed and never full.
-  Pending& place_of(const Node* leaf);
+  Leaf& place_of(const Node* leaf);
 
   void grow() {
-    const auto old = std::exchange(table_, std::vector<Pending>(table_.empty() ? 16 : 2 * table_.size()));
-    for (const Pending& p : old)
+    const auto old = std::exchange(table_, std::vector<Leaf>(table_.empty() ? 16 : 2 * table_.size()));
+    for (const Leaf& p : old)
       if (p.leaf) place_of(p.leaf) = p;
   }
 
-  std::vector<Pending> table_;
-  std::vector<Pending*> complete_;
+  std::vector<Leaf> table_;
+  std::vector<Leaf*> complete_;
   std::size_t used_ = 0;
 };
 

@@ -95,9 +95,9 @@ inline constexpr bool is_plain_closure = std::is_trivially_copyable_v<F> && std:
 }  // namespace detail
 
 /// Which of several inputs want their gradient from a joint gradient function.
-class Needs {
+class NeedsInputGrad {
  public:
-  explicit Needs(unsigned bits) : bits_(bits) {}
+  explicit NeedsInputGrad(unsigned bits) : bits_(bits) {}
   bool operator[](int i) const { return bits_ >> i & 1; }
 
  private:
@@ -135,7 +135,7 @@ struct EdgeThunk<Out, std::tuple<In...>, F, std::index_sequence<I...>, S...> {
     } else {
       unsigned wanted = 0;
       for (unsigned k = 0; k < sizeof...(In); ++k) wanted |= unsigned(inputs[k] != nullptr) << k;
-      std::tuple<In...> gradients = call_gradient(*f, shape, g.tensor, Borrowed<S>(saved[I].impl).tensor..., Needs(wanted));
+      std::tuple<In...> gradients = call_gradient(*f, shape, g.tensor, Borrowed<S>(saved[I].impl).tensor..., NeedsInputGrad(wanted));
       [&]<std::size_t... K>(std::index_sequence<K...>) {
         ((inputs[K] = std::move(std::get<K>(gradients)).release()), ...);
       }(std::index_sequence_for<In...>{});

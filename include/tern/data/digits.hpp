@@ -36,9 +36,9 @@ inline constexpr Stroke strokes[] = {
 };
 
 /// One image's hand: how it slants, where it stands, how thick its pen is. Numbers of a seed and the image's position.
-class TERN_API Hand {
+class TERN_API Handwriting {
  public:
-  Hand(std::uint64_t seed, Index image);
+  Handwriting(std::uint64_t seed, Index image);
 
   void draw(int digit, std::uint8_t* image);
 

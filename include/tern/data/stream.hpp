@@ -16,35 +16,35 @@ concept IterableDataset = !Dataset<S> && requires(S& set, decltype(set.begin()) 
 namespace detail {
 
 /// Lets threads in by their numbers: 0, 1, 2 …
-class Turns {
+class TicketLock {
  public:
-  Turns() {}
-  ~Turns() {
+  TicketLock() {}
+  ~TicketLock() {
     pthread_cond_destroy(&over_);
     pthread_mutex_destroy(&mutex_);
   }
-  Turns(const Turns&) = delete;
-  Turns& operator=(const Turns&) = delete;
+  TicketLock(const TicketLock&) = delete;
+  TicketLock& operator=(const TicketLock&) = delete;
 
   /// While alive, it is this number's turn.
-  class Turn {
+  class Guard {
    public:
-    Turn(Turns& turns, Index number) : turns_(turns) {
-      pthread_mutex_lock(&turns_.mutex_);
-      while (turns_.next_ != number) pthread_cond_wait(&turns_.over_, &turns_.mutex_);
-      pthread_mutex_unlock(&turns_.mutex_);
+    Guard(TicketLock& lock, Index number) : lock_(lock) {
+      pthread_mutex_lock(&lock_.mutex_);
+      while (lock_.next_ != number) pthread_cond_wait(&lock_.over_, &lock_.mutex_);
+      pthread_mutex_unlock(&lock_.mutex_);
     }
-    ~Turn() {
-      pthread_mutex_lock(&turns_.mutex_);
-      ++turns_.next_;
-      pthread_cond_broadcast(&turns_.over_);
-      pthread_mutex_unlock(&turns_.mutex_);
+    ~Guard() {
+      pthread_mutex_lock(&lock_.mutex_);
+      ++lock_.next_;
+      pthread_cond_broadcast(&lock_.over_);
+      pthread_mutex_unlock(&lock_.mutex_);
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
 
    private:
-    Turns& turns_;
+    TicketLock& lock_;
   };
 
  private:
@@ -74,26 +74,26 @@ class StreamLoader {
   /// How long loops over this loader have waited for their batches so far.
   double seconds_waited() const { return seconds_waited_; }
 
-  /// One pass over the data set. Must not outlive the loader.
-  class Pass {
+  /// One pass over the data set. It must not outlive the loader.
+  class Epoch {
    public:
-    explicit Pass(StreamLoader& loader)
+    explicit Epoch(StreamLoader& loader)
         : loader_(loader),
           at_(loader.set_.begin()),
           end_(loader.set_.end()),
           slots_(std::size_t(loader.options_.workers ? loader.options_.prefetch : 1)),
-          prefetcher_(&Pass::make, this, INT64_MAX, loader.options_.workers ? 1 : 0, Index(slots_.size())) {
+          prefetcher_(&Epoch::make, this, INT64_MAX, loader.options_.workers ? 1 : 0, Index(slots_.size())) {
       take();
     }
 
     Batch& operator*() { return *batch_; }
     void operator++() { take(); }
-    friend bool operator==(const Pass& pass, std::default_sentinel_t) { return !pass.batch_; }
+    friend bool operator==(const Epoch& epoch, std::default_sentinel_t) { return !epoch.batch_; }
 
    private:
-    static void make(void* pass, Index number, Index slot) {
-      auto& self = *static_cast<Pass*>(pass);
-      const detail::Turns::Turn turn(self.turns_, number);
+    static void make(void* epoch, Index number, Index slot) {
+      auto& self = *static_cast<Epoch*>(epoch);
+      const detail::TicketLock::Guard guard(self.lock_, number);
       if (self.ended_) return;
       self.ended_ = true;  // should reading throw
       const LoaderOptions& options = self.loader_.options_;
@@ -120,11 +120,11 @@ class StreamLoader {
     bool ended_ = false;
     std::optional<Batch> batch_;
     std::vector<std::optional<Moving>> slots_;
-    detail::Turns turns_;
+    detail::TicketLock lock_;
     detail::Prefetcher prefetcher_;  // the last member: its end stops the worker, which writes to the others
   };
 
-  Pass begin() { return Pass(*this); }
+  Epoch begin() { return Epoch(*this); }
   std::default_sentinel_t end() const { return {}; }
 
  private:

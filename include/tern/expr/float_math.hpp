@@ -107,10 +107,10 @@ struct LogParts {
   Floats f;
 };
 inline LogParts log_parts(Floats x) {
-  using Words = vector_t<std::uint32_t, Floats::size>;  // unsigned, since they wrap around for a negative x
-  const auto bits = reinterpret_cast<Words>(x.v);
-  const auto k = reinterpret_cast<FloatBits>(bits - reinterpret_cast<Words>(Floats(0.707106781f).v)) >> 23;
-  const Words mantissa = bits - (reinterpret_cast<Words>(k) << 23);
+  using UInts = vector_t<std::uint32_t, Floats::size>;  // unsigned, since they wrap around for a negative x
+  const auto bits = reinterpret_cast<UInts>(x.v);
+  const auto k = reinterpret_cast<FloatBits>(bits - reinterpret_cast<UInts>(Floats(0.707106781f).v)) >> 23;
+  const UInts mantissa = bits - (reinterpret_cast<UInts>(k) << 23);
   return {k, Floats(reinterpret_cast<Floats::Native>(mantissa)) - 1};
 }
 

@@ -1,4 +1,4 @@
-// Writing JSON (RFC 8259): receipts and reports.
+// Writing JSON (RFC 8259): reports of a training.
 #pragma once
 #include <cmath>
 #include <cstdio>

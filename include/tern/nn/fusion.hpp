@@ -41,7 +41,7 @@ template <int dims, class D, class T>
 inline constexpr bool is_conv<ConvNd<dims, D, T>> = true;
 
 /// Folds a normalisation into the convolution before it; not one that keeps no statistics.
-struct Fold {
+struct FuseConvBn {
   template <class Conv, class Norm>
   void operator()(Conv& conv, Norm& norm) const {
     if (!conv.weight.defined() || !norm.running_mean.defined()) return;
@@ -53,18 +53,18 @@ struct Fold {
 
 template <class M>
 void fold_pairs(M& module) {
-  constexpr Fold fold;
-  if constexpr (requires { module.conv_bn_pairs(fold); }) {
-    module.conv_bn_pairs(fold);
+  constexpr FuseConvBn fuse;
+  if constexpr (requires { module.conv_bn_pairs(fuse); }) {
+    module.conv_bn_pairs(fuse);
   } else {
-    static_assert(!requires { &M::conv_bn_pairs; } && !requires { &M::template conv_bn_pairs<Fold>; },
+    static_assert(!requires { &M::conv_bn_pairs; } && !requires { &M::template conv_bn_pairs<FuseConvBn>; },
                   "conv_bn_pairs must be: template <class V> void conv_bn_pairs(V&& visit)");
   }
 }
 template <class... L>
 void fold_pairs(Sequential<L...>& module) {
   const auto fold = []<class A, class B>(A& a, B& b) {
-    if constexpr (is_conv<A> && requires { b.folded; }) Fold()(a, b);
+    if constexpr (is_conv<A> && requires { b.folded; }) FuseConvBn()(a, b);
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     (fold(std::get<i>(module.layers), std::get<i + 1>(module.layers)), ...);

@@ -60,26 +60,26 @@ struct Union<Set<A...>, Set<B, Rest...>> {
 };
 
 template <class X>
-struct PlacesOf {
+struct TensorTypesOf {
   using type = Set<>;
 };
 template <class D, class T>
-struct PlacesOf<Parameter<D, T>> {
-  using type = Set<Place<D, T>>;
+struct TensorTypesOf<Parameter<D, T>> {
+  using type = Set<TensorType<D, T>>;
 };
 template <class X>
-struct PlacesOf<std::vector<X>> : PlacesOf<X> {};
+struct TensorTypesOf<std::vector<X>> : TensorTypesOf<X> {};
 template <IsModule X>
-struct PlacesOf<X> {
-  using type = typename X::Places;
+struct TensorTypesOf<X> {
+  using type = typename X::TensorTypes;
 };
 template <class... X>
-struct PlacesOfAll {
+struct TensorTypesOfAll {
   using type = Set<>;
 };
 template <class First, class... Rest>
-struct PlacesOfAll<First, Rest...> {
-  using type = typename Union<typename PlacesOf<First>::type, typename PlacesOfAll<Rest...>::type>::type;
+struct TensorTypesOfAll<First, Rest...> {
+  using type = typename Union<typename TensorTypesOf<First>::type, typename TensorTypesOfAll<Rest...>::type>::type;
 };
 
 }  // namespace detail
@@ -208,7 +208,7 @@ void each_module(X& x, const F& f) {
 /// The learned tensors with their names. A tied one comes once.
 template <IsModule M>
 auto parameters(const M& module) {
-  typename M::Places::Parameters list;
+  typename M::TensorTypes::Parameters list;
   detail::list_parameters(module, list);
   return list;
 }
@@ -235,7 +235,7 @@ auto converted(const M& module, const D2* device = nullptr) {
 /// std::vector<AnyTensor> and the output is a Tensor<D, T>. What a hook returns replaces the inputs, the output, or the gradients of
 /// inputs. The module must stay where it is until the backward pass; to() and clone() leave hooks behind.
 #define TERN_MODULE_METHODS(Self, ...)                                                                                       \
-  using Places = typename ::tern::nn::detail::PlacesOfAll<__VA_ARGS__>::type;                                          \
+  using TensorTypes = typename ::tern::nn::detail::TensorTypesOfAll<__VA_ARGS__>::type;                                          \
   auto parameters() const { return ::tern::nn::parameters(*this); }                                                    \
   ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                       \
   void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                      \

@@ -59,7 +59,7 @@ struct AttentionState {
   using X = Tensor<D, T>;
   const X &query, &key, &value, &result, &log_sums;
 
-  std::tuple<X, X, X> gradient(const X& g, Needs needs, double scale, bool is_causal) const {
+  std::tuple<X, X, X> gradient(const X& g, NeedsInputGrad needs, double scale, bool is_causal) const {
     const auto wanted = [](bool needed, const X& x) { return needed ? empty<D, T>(x.shape(), x.device()) : X(); };
     const X dq = wanted(needs[0], query), dk = wanted(needs[1], key), dv = wanted(needs[2], value);
     backend::run<D, T>(backend::AttentionGradient{dq.impl(), dk.impl(), dv.impl(), *dense(g).impl(), *result.impl(),
@@ -68,7 +68,7 @@ struct AttentionState {
     return {dq, dk, dv};
   }
   /// The same as tensor operations.
-  std::tuple<X, X, X> differentiable_gradient(const X& g, Needs needs, double scale, bool is_causal) const {
+  std::tuple<X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs, double scale, bool is_causal) const {
     const X weights = attention_weights(query, key, X(), scale, is_causal, {});
     const X slope = matmul(g, value.mT());
     const X ds = weights * (slope - sum(weights * slope, -1, true)) * scale;
@@ -90,7 +90,7 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   record({"scaled_dot_product_attention", here}, y,
          wrt(inputs(query, key, value), saved(query, key, value, y, log_sums),
              [scale, is_causal](const auto& g, const auto& q, const auto& k, const auto& v, const auto& output, const auto& sums,
-                                Needs needs) {
+                                NeedsInputGrad needs) {
                const AttentionState<D, T> state{q, k, v, output, sums};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs, scale, is_causal)
                                              : state.gradient(g, needs, scale, is_causal);

@@ -48,7 +48,7 @@ struct BatchNormState {
   bool relu, added;  // relu followed, and a residual before it
 
   /// g may be overwritten where nobody else sees it.
-  Gradients gradient(const X& given, Needs needs) const {
+  Gradients gradient(const X& given, NeedsInputGrad needs) const {
     const bool alone = sole_owner(given.impl());  // before there is another handle
     const X g = channel_rows(given);
     const bool own = alone || g.impl() != given.impl();
@@ -63,7 +63,7 @@ struct BatchNormState {
   }
 
   /// The same as tensor operations, and the only form for given statistics.
-  Gradients differentiable_gradient(const X& given, Needs needs, double eps, bool training) const {
+  Gradients differentiable_gradient(const X& given, NeedsInputGrad needs, double eps, bool training) const {
     const Shape channels = beside_channels(x.dim(), x.size(1));
     const Dims dims = not_channels(x.dim());
     const X g = relu ? where(gt(y.detach(), 0), given, zeros_like(given)) : given;
@@ -127,7 +127,7 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
          wrt(inputs(x, w, c, residual), saved(x, w, c, relu ? y : x, mean, scale),
              [eps, relu, added = residual.defined(), training](
                  const auto& g, const auto& input, const auto& factor, const auto& offset, const auto& output, const auto& centre,
-                 const auto& spread, Needs needs) {
+                 const auto& spread, NeedsInputGrad needs) {
                const BatchNormState<D, T> state{input, factor, offset, output, centre, spread, relu, added};
                if (training && !GradMode::is_enabled()) return state.gradient(g, needs);
                return state.differentiable_gradient(g, needs, eps, training);

@@ -98,7 +98,7 @@ Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D
     backend::run<D, T>(backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(), bias.impl()});
   }
   record(op, y, wrt(x, saved(w), [c](ShapeRef shape, const auto& g, const auto& kept) { return data_gradient(shape, g, kept, c); }),
-         wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& kept, Needs needs) {
+         wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& kept, NeedsInputGrad needs) {
            using X = Tensor<D, T>;
            const Dims others = all_but_channels(g.dim());
            if (!needs[0]) return std::tuple(X(), sum(g, others));

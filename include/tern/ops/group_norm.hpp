@@ -26,7 +26,7 @@ Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Te
   record(op, y,
          wrt(inputs(x, weight, bias), saved(x, weight, centre, scale),
              [dims, eps](const Tensor<D, T>& g, const auto& input, const auto& w, const auto& m, const auto& s,
-                         Needs needs) {
+                         NeedsInputGrad needs) {
                const bool again = GradMode::is_enabled();
                const auto centred = sub(input, again ? mean(input, dims, true) : m);
                const auto factor = again ? rsqrt(add(mean(square(centred), dims, true), eps)) : s;

@@ -17,7 +17,7 @@ struct LayerNormState {
   const X &x, &weight;
   const Tensor<D, compute_t<T>>&mean, &scale;
 
-  std::tuple<X, X, X> gradient(const X& g, Needs needs) const {
+  std::tuple<X, X, X> gradient(const X& g, NeedsInputGrad needs) const {
     const X dx = needs[0] ? empty<D, T>(x.shape(), x.device()) : X(), dweight = needs[1] ? empty<D, T>(weight.shape(), x.device()) : X(),
             dbias = needs[2] ? empty<D, T>(weight.shape(), x.device()) : X();
     backend::run<D, T>(backend::LayerNormGradient{dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(),
@@ -25,7 +25,7 @@ struct LayerNormState {
     return {dx, dweight, dbias};
   }
   /// The same as tensor operations.
-  std::tuple<X, X, X> differentiable_gradient(const X& g, Needs needs, double eps) const {
+  std::tuple<X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs, double eps) const {
     Dims dims;
     for (int i = 0; i < weight.dim(); ++i) dims.push_back(i - weight.dim());
     const X centred = x - tern::mean(x, dims, true);
@@ -57,7 +57,7 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
   record({"layer_norm", here}, y,
          wrt(inputs(x, w, b), saved(x, w, mean, scale),
              [eps](const auto& g, const auto& input, const auto& factor, const auto& centre, const auto& spread,
-                   Needs needs) {
+                   NeedsInputGrad needs) {
                const detail::LayerNormState<D, T> state{input, factor, centre, spread};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs, eps) : state.gradient(g, needs);
              }));

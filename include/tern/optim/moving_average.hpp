@@ -83,7 +83,7 @@ class TERN_API ExponentialMovingAverage {
   template <class... P>
   static const Ops* ops_for(const AnyTensor& parameter) {
     const Ops* ops = nullptr;
-    [[maybe_unused]] const auto look = [&]<class D, class T>(Place<D, T>) {
+    [[maybe_unused]] const auto look = [&]<class D, class T>(TensorType<D, T>) {
       if (parameter.is<D, T>()) ops = &For<D, T>::ops;
     };
     (look(P{}), ...);

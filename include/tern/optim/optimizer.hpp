@@ -84,13 +84,13 @@ class TERN_API Optimizer {
   void follow(const detail::ParameterList* lists, std::size_t groups);
 
   /// What Rule does with a parameter that is at one of the places: Rule::update<D, T>(optimizer, slot) is one step of it.
-  template <class Rule, class... Places>
+  template <class Rule, class... TensorTypes>
   static const SlotOps* ops_for(const AnyTensor& parameter) {
     const SlotOps* ops = nullptr;
-    [[maybe_unused]] const auto look = [&]<class D, class T>(Place<D, T>) {
+    [[maybe_unused]] const auto look = [&]<class D, class T>(TensorType<D, T>) {
       if (parameter.is<D, T>()) ops = &slot_ops<Rule, D, T>;
     };
-    (look(Places{}), ...);
+    (look(TensorTypes{}), ...);
     return ops;
   }
 

@@ -6,13 +6,13 @@ namespace tern::inline TERN_BUILD {
 
 /// A device and an element type that parameters of a network have.
 template <class D, class T>
-struct Place {
+struct TensorType {
   using device_type = D;
   using value_type = T;
 };
 
 /// A network's parameters, and (as a type) on which places they are.
-template <class... Places>
+template <class... TensorTypes>
 struct Parameters : std::vector<NamedTensor> {
   /// Those for which f(parameter) is true, for a group of their own.
   template <class F>

@@ -25,7 +25,7 @@ TERN_API void append(StateDict& to, const char* prefix, const StateDict& dict);
 TERN_API StateDict extract(const StateDict& from, const std::string& prefix);
 
 /// What a training keeps beside its network and optimiser, as the file's tensor `training`.
-struct Numbers {
+struct TrainingState {
   Index epoch, batch;   // Position
   Index seed, stream;   // of the random numbers
   Index schedule;       // how often it was stepped

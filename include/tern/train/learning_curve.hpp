@@ -4,14 +4,14 @@
 #include <cstdio>
 #include <string>
 
-#include "receipt.hpp"
+#include "report.hpp"
 
 namespace tern::inline TERN_BUILD::train {
 
 namespace detail {
 
 /// One value of every epoch as a line; values from low (bottom) to high (top, y = top) over a height of 200.
-TERN_API std::string curve(const Report& report, double Receipt::*value, double low, double high, double top, const char* colour);
+TERN_API std::string curve(const Report& report, double EpochReport::*value, double low, double high, double top, const char* colour);
 
 /// The frame of a plot with five labelled lines from low to high.
 TERN_API std::string frame(const char* title, double low, double high, double top);

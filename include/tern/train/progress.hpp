@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::train {
 /// left.
 TERN_API std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds);
 
-/// On a terminal the line of an epoch, redrawn in place; elsewhere nothing: the receipts are plain lines.
+/// On a terminal the line of an epoch, redrawn in place; elsewhere nothing: the epoch reports are plain lines.
 class TERN_API Progress {
  public:
   Progress(Index total, Index epoch) : total_(total), epoch_(epoch), start_(now()), shows_(isatty(STDOUT_FILENO)) {}

@@ -9,7 +9,7 @@
 #include "learning_curve.hpp"
 #include "options.hpp"
 #include "progress.hpp"
-#include "receipt.hpp"
+#include "report.hpp"
 
 namespace tern::inline TERN_BUILD::train {
 
@@ -22,7 +22,7 @@ class TERN_API Session {
   const Report& report() const { return report_; }
 
   /// Prints the receipt of an epoch and keeps it for the report; writes the epoch's trace.
-  void finish(Index epoch, const Receipt& receipt);
+  void finish(Index epoch, const EpochReport& report);
 
  private:
   std::string path_, svg_, trace_;  // the files of the report, its drawing, and the time line
@@ -36,26 +36,26 @@ class TERN_API EpochTimer {
  public:
   EpochTimer(Index epoch, Index samples);
 
-  void input_done() { lap(receipt_.input_s); }
-  void forward_done() { lap(receipt_.forward_s); }
-  void backward_done() { lap(receipt_.backward_s); }
+  void input_done() { lap(epoch_.input_s); }
+  void forward_done() { lap(epoch_.forward_s); }
+  void backward_done() { lap(epoch_.backward_s); }
   /// The end of a step on so many samples; loss() is asked for only when it is shown.
   template <class Loss>
   void step_done(Index samples, const Loss& loss) {
-    lap(receipt_.optimizer_s);
-    receipt_.samples += samples;
-    if (progress_.due()) progress_.draw(receipt_.samples, loss());
+    lap(epoch_.optimizer_s);
+    epoch_.samples += samples;
+    if (progress_.due()) progress_.draw(epoch_.samples, loss());
   }
 
   /// The receipt so far: all but the loss and the accuracies. Before it, ask for a number that the epoch's last step gives: work
   /// that a device has still to do when this is called is not counted.
-  Receipt finish();
+  EpochReport finish();
 
  private:
   void lap(double& phase);
 
   Progress progress_;
-  Receipt receipt_;
+  EpochReport epoch_;
   double start_, last_, flops_, transfer_, wait_;
 };
 

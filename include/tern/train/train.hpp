@@ -1,4 +1,4 @@
-// What trainers are made with: options, progress, receipts, checkpoints.
+// What trainers are made with: options, progress, epoch reports, checkpoints.
 #pragma once
 #include "checkpoint.hpp"
 #include "session.hpp"

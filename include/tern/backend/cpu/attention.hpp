@@ -34,7 +34,7 @@ struct MatrixGradient {
 /// The blocks of one matrix of a batch. R and C are a tile's rows and columns.
 template <class T>
 struct AttentionKernel {
-  static constexpr Index R = matmul_detail::Blocks<T>::rows, C = matmul_detail::Blocks<T>::columns;
+  static constexpr Index R = matmul_detail::BlockSizes<T>::rows, C = matmul_detail::BlockSizes<T>::columns;
   using V = expr::packet_t<T>;
 
   AttentionSizes sizes;
@@ -194,7 +194,7 @@ void kernel(On<Cpu>, Types<T>, const Attention& op) {
   const T *const q = op.q.as<T>(), *const k = op.k.as<T>(), *const v = op.v.as<T>();
   const Index chunks = (s.queries + query_chunk - 1) / query_chunk, columns = kernel.transposed_size(s.keys, s.size);
   parallel_for(s.batch * chunks, 1, [&](Index first, Index last) {
-    const Scratch<T> scratch(columns + s.keys * kernel.width +
+    const Workspace<T> scratch(columns + s.keys * kernel.width +
                              query_block * (kernel.size + kernel.width + key_block));
     T *const values = scratch.get() + columns, *const work = values + s.keys * kernel.width;
     for (Index task = first; task < last; ++task) {
@@ -219,7 +219,7 @@ void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
   const Index size = kernel.size, width = kernel.width, room = s.keys + Kernel::R;  // the last tile goes beyond the keys
   const Index k_columns = kernel.transposed_size(s.keys, s.size), v_columns = kernel.transposed_size(s.keys, s.width);
   parallel_for(s.batch, 1, [&](Index first, Index last) {
-    const Scratch<T> scratch(k_columns + v_columns + room * (2 * size + width) +
+    const Workspace<T> scratch(k_columns + v_columns + room * (2 * size + width) +
                              query_block * (2 * size + width + 2 * key_block));
     T *const v_transposed = scratch.get() + k_columns, *const keys = v_transposed + v_columns,
              *const k_sums = keys + room * size, *const v_sums = k_sums + room * size,

@@ -2,7 +2,7 @@
 #pragma once
 #include "../batch_norm.hpp"
 #include "loops/channels.hpp"
-#include "loops/scratch.hpp"
+#include "loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -170,8 +170,8 @@ void kernel(On<Cpu>, Types<T>, const BatchNorm& op) {
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
   const NormRows r(op.x);
-  const Scratch<C> moments(2 * r.channels * r.chunks);
-  const Scratch<double> merged(2 * r.channels);
+  const Workspace<C> moments(2 * r.channels * r.chunks);
+  const Workspace<double> merged(2 * r.channels);
   r.each([&](Index chunk, Index start, Index rows) {
     C* const to = moments.get() + 2 * chunk * r.channels;
     chunk_moments<V>(to, to + r.channels, op.x.as<const T>() + start, rows, r.channels);
@@ -187,7 +187,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNorm& op) {
     old_mean = C((1 - op.momentum) * double(old_mean) + op.momentum * m);
     old_var = C((1 - op.momentum) * double(old_var) + op.momentum * variance * unbiased);
   }
-  const Scratch<C> room(2 * r.channels);
+  const Workspace<C> room(2 * r.channels);
   const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const T>(),
                                    op.bias.as<const T>());
   normalise<T>(r, normal, op.y, op.x, op.residual, op.relu);
@@ -198,7 +198,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNormInference& op) {
   using namespace cpu_kernels;
   using C = compute_t<T>;
   const NormRows r(op.x);
-  const Scratch<C> scale(r.channels), room(2 * r.channels);
+  const Workspace<C> scale(r.channels), room(2 * r.channels);
   for (Index c = 0; c < r.channels; ++c) scale.get()[c] = C(1 / std::sqrt(double(op.variance.as<C>()[c]) + op.eps));
   const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), static_cast<const C*>(scale.get()),
                                    op.weight.as<const T>(), op.bias.as<const T>());
@@ -212,7 +212,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
   using V = expr::packet_t<T>;
   const NormRows r(op.x);
   const Index channels = r.channels;
-  const Scratch<C> room(4 * channels), sums(2 * channels * r.chunks);
+  const Workspace<C> room(4 * channels), sums(2 * channels * r.chunks);
   const auto normal = norm_factors(channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const T>(),
                                    op.bias.as<const T>());
   const T *const from = op.x.as<const T>(), *const result = op.y ? op.y->as<const T>() : nullptr, *const g = op.g.as<const T>();

@@ -123,7 +123,7 @@ void kernel(On<Cpu>, Types<T>, const CrossEntropy& op) {
   using C = compute_t<T>;
   const Index count = op.target.numel;
   const Reduction reduction = op.options.reduction;
-  const Scratch<C> scratch(2 * count);
+  const Workspace<C> scratch(2 * count);
   C *const losses = scratch.get(), *const weights = losses + count;
   const T* const in[] = {op.x.as<T>()};
   const CrossEntropyForward<T> rows{CrossEntropyRows<T>(op), losses, weights, op.log_sum.as<C>()};

@@ -90,7 +90,7 @@ void kernel(On<Cpu>, Types<T>, const LayerNormGradient& op) {
   const T* const weight = op.weight.as<T>();
   const Index n = op.weight.numel, rows = op.mean.numel, chunks = (rows + layer_norm_rows - 1) / layer_norm_rows;
   // Sums over rows: for each chunk of them those of dweight and dbias, then the chunks'.
-  const Scratch<C> scratch(2 * n * chunks);
+  const Workspace<C> scratch(2 * n * chunks);
   parallel_for(chunks, parallel_grain / (n * layer_norm_rows + 1) + 1, [&](Index first, Index last) {
     for (Index chunk = first; chunk < last; ++chunk) {
       C* const sums = scratch.get() + 2 * n * chunk;

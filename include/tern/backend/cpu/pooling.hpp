@@ -3,7 +3,7 @@
 #pragma once
 #include "../pooling.hpp"
 #include "loops/channels.hpp"
-#include "loops/scratch.hpp"
+#include "loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -29,7 +29,7 @@ class TERN_API PoolRanges {
   const PoolRange* along(int d) const { return along_[d]; }
 
  private:
-  Scratch<PoolRange> ranges_;
+  Workspace<PoolRange> ranges_;
   const PoolRange* along_[3];
 };
 
@@ -65,15 +65,15 @@ inline Index first_in_window(const Images& image, const PoolRange& z, const Pool
 
 /// The places of V's lanes in an image, as numbers that comparisons of V select; int32 in memory.
 template <class V>
-struct Places {
+struct LaneIndices {
   using Bits = typename V::Bits;
   using Stored = expr::vector_t<std::int32_t, V::size>;
-  using Place = std::conditional_t<sizeof(typename V::value_type) == 4, std::int32_t, std::int64_t>;
+  using Number = std::conditional_t<sizeof(typename V::value_type) == 4, std::int32_t, std::int64_t>;
 
   static constexpr bool masks = has_lane_masks<float> && sizeof(Stored) == 64;
   using Bytes = char[sizeof(Stored)];
 
-  static Bits all(Index place) { return Bits{} + Place(place); }
+  static Bits all(Index place) { return Bits{} + Number(place); }
   [[gnu::always_inline]] static Bits load(const std::int32_t* p, int lanes) {
     Stored v{};
     if (lanes == V::size)
@@ -100,7 +100,7 @@ struct Places {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
   using V = expr::packet_t<T>;
-  using Places = cpu_kernels::Places<V>;
+  using Indices = cpu_kernels::LaneIndices<V>;
   using Range = cpu_kernels::PoolRange;
   const Images in(op.x), out(op.y);
   const cpu_kernels::PoolRanges windows(op.params, in, out, out, &cpu_kernels::pool_window);
@@ -119,7 +119,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
             V best[n];
             typename V::Bits where_best[n];
 #pragma GCC unroll 4
-            for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), where_best[k] = Places::all(first);
+            for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), where_best[k] = Indices::all(first);
             cpu_kernels::each_in_window(
                 in, deep, high, wide, [&](Index here) __attribute__((always_inline)) {
 #pragma GCC unroll 4
@@ -127,13 +127,13 @@ void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
                     const V v = cpu_kernels::load_lanes<V>(from + here * channels + c + k * V::size, lanes, 0);
                     const auto better = (v > best[k]) | (v != v);
                     best[k] = where(better, v, best[k]);
-                    where_best[k] = better.bits ? Places::all(here) : where_best[k];
+                    where_best[k] = better.bits ? Indices::all(here) : where_best[k];
                   }
                 });
 #pragma GCC unroll 4
             for (int k = 0; k < n; ++k) {
               cpu_kernels::store_lanes(to + o + k * V::size, lanes, best[k]);
-              if (chosen) Places::store(chosen + o + k * V::size, lanes, where_best[k]);
+              if (chosen) Indices::store(chosen + o + k * V::size, lanes, where_best[k]);
             }
           }
         });
@@ -143,7 +143,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
   using V = expr::packet_t<T>;
-  using Places = cpu_kernels::Places<V>;
+  using Indices = cpu_kernels::LaneIndices<V>;
   using Range = cpu_kernels::PoolRange;
   const Images in(op.dx), out(op.dy);
   const cpu_kernels::PoolRanges holders(op.params, in, out, in, &cpu_kernels::pool_holders);
@@ -159,7 +159,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
           constexpr int n = decltype(packets)::value;
           const auto add_plane = [&](const T* g, const std::int32_t* at_g, bool first) __attribute__((always_inline)) {
             for (Index i = 0; i < in.size[2]; ++i) {
-              const auto here = Places::all(place + i);
+              const auto here = Indices::all(place + i);
               T* const sums = to + i * channels + c;
               V sum[n];
 #pragma GCC unroll 4
@@ -169,7 +169,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
 #pragma GCC unroll 4
                   for (int k = 0; k < n; ++k) {
                     const V v = cpu_kernels::load_lanes<V>(g + o + k * V::size, lanes, 0);
-                    sum[k].v += Places::load(at_g + o + k * V::size, lanes) == here ? v.v : V(0).v;
+                    sum[k].v += Indices::load(at_g + o + k * V::size, lanes) == here ? v.v : V(0).v;
                   }
 #pragma GCC unroll 4
               for (int k = 0; k < n; ++k) cpu_kernels::store_lanes(sums + k * V::size, lanes, sum[k]);

@@ -31,8 +31,8 @@ TERN_API PhiloxHalves lower_product(PhiloxHalves a, PhiloxHalves b);
 /// The lower halves of a's lanes, then of b's.
 template <std::size_t... i>
 [[gnu::always_inline]] inline auto lower_halves(PhiloxHalves a, PhiloxHalves b, std::index_sequence<i...>) {
-  using Words = expr::vector_t<std::uint32_t, expr::packet_bytes / 4>;
-  return __builtin_shufflevector(reinterpret_cast<Words>(a), reinterpret_cast<Words>(b), int(2 * i)...);
+  using UInts = expr::vector_t<std::uint32_t, expr::packet_bytes / 4>;
+  return __builtin_shufflevector(reinterpret_cast<UInts>(a), reinterpret_cast<UInts>(b), int(2 * i)...);
 }
 
 /// The words of blocks first … first + philox_lanes - 1 of a stream: words[w] holds the w-th of each.
@@ -117,7 +117,7 @@ void kernel(On<Cpu>, Types<T>, const Dropout& op) {
   using namespace cpu_kernels;
   using V = expr::packet_t<T>;
   using Flags = expr::Packet<float>;
-  using Words = expr::vector_t<std::uint32_t, Flags::size>;
+  using UInts = expr::vector_t<std::uint32_t, Flags::size>;
   constexpr int lanes = philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
   const auto keep = std::int32_t((1 - op.p) * 65536 + 0.5);
   const V scale(op.p < 1 ? 1 / (1 - op.p) : 0);
@@ -128,7 +128,7 @@ void kernel(On<Cpu>, Types<T>, const Dropout& op) {
       float kept[n];
       philox_rows(op.state, std::uint64_t(b * lanes), words);
       for (int i = 0; i < 4 * lanes; i += Flags::size) {
-        Words word;
+        UInts word;
         __builtin_memcpy(&word, reinterpret_cast<const std::uint32_t*>(words) + i, sizeof word);
         const Flags::Mask low{reinterpret_cast<Flags::Bits>(word & 0xffffu) < keep},
             high{reinterpret_cast<Flags::Bits>(word >> 16) < keep};

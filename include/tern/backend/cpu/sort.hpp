@@ -7,7 +7,7 @@
 
 #include "../sort.hpp"
 #include "loops/map.hpp"
-#include "loops/scratch.hpp"
+#include "loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -75,7 +75,7 @@ void kernel(On<Cpu>, Types<T>, const Sort& op) {
   const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1];
   if (n > Index(~std::uint32_t(0))) fail("sort", {n, " elements are too many to be sorted"});
   parallel_for(k ? rows : 0, parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
-    const Scratch<Key> memory(2 * n);
+    const Workspace<Key> memory(2 * n);
     Key* const keys = memory.get();
     for (Index row = first; row < last; ++row) {
       const T* const x = in.as<T>() + row * n;

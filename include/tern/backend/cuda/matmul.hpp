@@ -11,9 +11,9 @@ namespace backend {
 namespace cuda_kernels {
 
 /// A factor's matrices as cuBLASLt takes them, rows of adjacent elements or columns; copied if they lie otherwise.
-class TERN_API Factor {
+class TERN_API CublasOperand {
  public:
-  Factor(const Array& a, Index batch);
+  CublasOperand(const Array& a, Index batch);
   const void* data() const { return array_.data; }
   bool transposed() const { return !by_rows(); }
   /// From one row to the next, or from one column.

@@ -19,15 +19,15 @@ struct WorkItem {
 };
 
 /// Where a listener noted a piece of work.
-struct Place {
+struct TimelinePosition {
   int page;
   std::size_t index;
 };
 
 /// Is told, right before and right after the calls that queue a piece of work.
 struct Listener {
-  Place (*begin)(const WorkItem& item);
-  void (*end)(Place place);
+  TimelinePosition (*begin)(const WorkItem& item);
+  void (*end)(TimelinePosition position);
 };
 /// Null: nobody listens.
 extern TERN_API constinit std::atomic<const Listener*> listener;
@@ -45,7 +45,7 @@ class TERN_API Span {
 
   Work work_;
   const Listener* listener_;
-  Place place_;
+  TimelinePosition position_;
   double start_ = 0;
 };
 

@@ -22,12 +22,12 @@ TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
   tern::detail::DeviceEvents& events = tern::detail::device_events;
   if (work_ != Work::kernel && --events.open == 0) events.host_seconds[int(work_)] += now() - start_;
   if (listener_) [[unlikely]]
-    listener_->end(place_);
+    listener_->end(position_);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Span::tell(WorkItem item) {
   if (const Here* const site = tern::detail::outermost_site) item.site = *site;
-  place_ = listener_->begin(item);
+  position_ = listener_->begin(item);
 }
 
 }  // namespace tern::cuda::detail

@@ -21,8 +21,8 @@ class TERN_API Timeline {
   /// Forgets what was listed.
   void turn_page();
 
-  Place begin(const WorkItem& item);
-  void end(Place place);
+  TimelinePosition begin(const WorkItem& item);
+  void end(TimelinePosition position);
 
   /// What has ended, in the order in which it was begun, and the seconds from the first piece of work until the page
   /// was read.
@@ -87,7 +87,7 @@ inline Timeline& timeline() {
   return instance;
 }
 inline constexpr Listener timeline_listener{[](const WorkItem& item) { return timeline().begin(item); },
-                                            [](Place place) { timeline().end(place); }};
+                                            [](TimelinePosition position) { timeline().end(position); }};
 
 }  // namespace tern::cuda::detail
 

@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   for (int i = 0; i < devices_; ++i) clocks_[i].forget();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Place Timeline::begin(const WorkItem& item) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE TimelinePosition Timeline::begin(const WorkItem& item) {
   TimelineEntry entry{item, thread_number()};
   const std::lock_guard lock(mutex_);
   // A long page needs no more events than this, and no host is further ahead of its device.
@@ -28,10 +28,10 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return {page_, entries_.size() - 1};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::end(Place place) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::end(TimelinePosition position) {
   const std::lock_guard lock(mutex_);
-  if (place.page != page_) return;
-  TimelineEntry& entry = entries_[place.index];
+  if (position.page != page_) return;
+  TimelineEntry& entry = entries_[position.index];
   entry.ended = true;
   // Its error is the next call's to report; how long the work took is not known.
   if (const Status status = driver().functions.cuEventRecord(entry.end, entry.stream)) {

@@ -18,7 +18,7 @@ TERN_API detail::onednn::Key convolution_key(const ConvolutionCall& a, int threa
 /// True where oneDNN's older kernels are the faster ones, as measured on the first layers of known networks: forward, with
 /// input channels that do not fill a packet, along short lines.
 inline bool is_for_jit(const ConvolutionCall& a) {
-  return a.pass == Pass::forward && a.x.dtype == DType::float32 && a.params.dims == 2 && a.params.groups == 1 &&
+  return a.pass == ConvolutionPass::forward && a.x.dtype == DType::float32 && a.params.dims == 2 && a.params.groups == 1 &&
          a.x.dims[1] < 16 && a.params.stride[0] == 1 && a.params.stride[1] == 1 && a.y.dims[3] <= 64;
 }
 
@@ -30,7 +30,7 @@ class TERN_API WeightsInOrder {
  public:
   WeightsInOrder(const detail::onednn::Key& key, const detail::onednn::Primitive& primitive, const ConvolutionCall& a)
       : array_(a.weight),
-        written_(a.pass == Pass::weight_gradient),
+        written_(a.pass == ConvolutionPass::weight_gradient),
         reorder_(key_of(key), [&] { return make(key_of(key), primitive, a); }),
         copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(inner(primitive, a))) : 0) {
     if (reorder_->usable() && !written_) reorder_->run({array_.data, copy_.get()});
@@ -55,7 +55,7 @@ class TERN_API WeightsInOrder {
   const Array& array_;
   bool written_;
   detail::onednn::Leased reorder_;
-  Scratch<char> copy_;
+  Workspace<char> copy_;
 };
 
 /// Multiplications up to which one thread is the fastest.
@@ -124,7 +124,7 @@ class AsFloat {
   const Array& array() const { return array_; }
 
  private:
-  Scratch<float> data_;
+  Workspace<float> data_;
   Array array_;
 };
 
@@ -133,10 +133,10 @@ template <class T>
 [[gnu::noinline]] void run_winograd(const ConvolutionCall& a, float* weight) {
   const Index in = a.x.dims[1], out = a.y.dims[1], top = a.params.padding[0], left = a.params.padding[1];
   T *const x = a.x.as<T>(), *const y = a.y.as<T>();
-  if (a.pass == Pass::weight_gradient)
+  if (a.pass == ConvolutionPass::weight_gradient)
     return winograd::convolve_weight_gradient<T>({a.x, a.y, top, left}, weight, x, y);
-  const Scratch<float> points(winograd::points * winograd::plane(in, out));
-  if (a.pass == Pass::data_gradient) {
+  const Workspace<float> points(winograd::points * winograd::plane(in, out));
+  if (a.pass == ConvolutionPass::data_gradient) {
     winograd::turned_weights_to_points(in, out, weight, points.get());
     return winograd::convolve<T>({a.y, a.x, 2 - top, 2 - left}, x, y, points.get(), {});
   }
@@ -168,7 +168,7 @@ void sum_channels(const Array& dbias, const Array& dy) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Convolution& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(Pass::forward, op.params, op.x, op.weight, op.y, op.bias, op.residual, op.relu);
+  const ConvolutionCall call(ConvolutionPass::forward, op.params, op.x, op.weight, op.y, op.bias, op.residual, op.relu);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
     if (run_convolution(call)) return;
   if constexpr (is_half_v<T>) {
@@ -188,7 +188,7 @@ void kernel(On<Cpu>, Types<T>, const Convolution& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const ConvolutionDataGradient& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(Pass::data_gradient, op.params, op.dx, op.weight, op.dy);
+  const ConvolutionCall call(ConvolutionPass::data_gradient, op.params, op.dx, op.weight, op.dy);
   if constexpr (is_half_v<T>) {
     if (std::is_same_v<T, bfloat16> && !op.bias && run_convolution(call)) return;
     const AsFloat<T> dx(op.dx), dy(op.dy), weight(op.weight), bias(op.bias ? *op.bias : Array{});
@@ -206,7 +206,7 @@ void kernel(On<Cpu>, Types<T>, const ConvolutionDataGradient& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const ConvolutionWeightGradient& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(Pass::weight_gradient, op.params, op.x, op.dweight, op.dy);
+  const ConvolutionCall call(ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy);
   if (op.dbias) sum_channels<T>(*op.dbias, op.dy);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
     if (run_convolution(call)) return;

@@ -9,19 +9,19 @@ namespace backend {
 namespace cpu_kernels {
 
 /// Which of the three convolutions between input, weights and output is computed.
-enum class Pass { forward, data_gradient, weight_gradient };
+enum class ConvolutionPass { forward, data_gradient, weight_gradient };
 
 /// A convolution: of x, weight and y the pass writes one. bias and residual may be null. Of the dimensions that it lacks, sizes
 /// and steps are 1.
 struct TERN_API ConvolutionCall {
-  Pass pass;
+  ConvolutionPass pass;
   ConvParams params;
   const Array &x, &weight, &y;
   const Array *bias, *residual;
   bool relu;
   Index in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
 
-  ConvolutionCall(Pass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
+  ConvolutionCall(ConvolutionPass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
                   const Array* shift = nullptr, const Array* added = nullptr, bool cut = false);
   Index images() const { return x.dims[0]; }
   Index channels() const { return x.dims[1]; }

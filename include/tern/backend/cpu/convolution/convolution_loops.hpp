@@ -3,7 +3,7 @@
 #pragma once
 #include "convolution_call.hpp"
 #include "../matmul/matmul.hpp"
-#include "../loops/scratch.hpp"
+#include "../loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -67,7 +67,7 @@ class WindowRows {
 
  private:
   const ConvolutionCall& a_;
-  Scratch<T> copy_;
+  Workspace<T> copy_;
 };
 
 /// The adjoint: adds the rows to where the windows lie.
@@ -121,7 +121,7 @@ template <class T>
     });
   std::fill_n(dx, a.images() * a.in_pixels() * channels, T(0));
   parallel_for(a.images(), 1, [&](Index begin, Index end) {
-    const Scratch<T> rows(std::min(rows_at_once(a), pixels) * depth);
+    const Workspace<T> rows(std::min(rows_at_once(a), pixels) * depth);
     for (Index image = begin; image < end; ++image)
       each_run(a, image * pixels, pixels, [&](Index group, Index first, Index count) {
         product(group, first, count, rows.get(), depth);

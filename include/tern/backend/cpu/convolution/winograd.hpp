@@ -13,7 +13,7 @@
 #include "../../../expr/memory.hpp"
 #include "../loops/copy.hpp"
 #include "../matmul/matmul_sums.hpp"
-#include "../loops/scratch.hpp"
+#include "../loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -38,7 +38,7 @@ inline constexpr bool fast = false;
 inline constexpr float alpha = 0.625, beta = 1.5, alpha2 = alpha * alpha, beta2 = beta * beta;
 
 /// Bᵀ, of a window of the input. Like the other four, one matrix times packets.
-struct Window {
+struct InputTransform {
   static constexpr int from = 6, to = 6;
   [[gnu::always_inline]] static void apply(const V* x, V* p) {
     const V even_a = x[4] - beta2 * x[2], odd_a = alpha * (x[3] - beta2 * x[1]);
@@ -57,7 +57,7 @@ inline constexpr float at_0 = 1 / (alpha2 * beta2), at_alpha = 1 / (2 * alpha2 *
                        at_beta = 1 / (2 * beta2 * (beta2 - alpha2));
 
 /// G, of weights.
-struct Weights {
+struct WeightTransform {
   static constexpr int from = 3, to = 6;
   [[gnu::always_inline]] static void apply(const V* w, V* p) {
     const V even_a = at_alpha * w[0] + at_alpha * alpha2 * w[2], odd_a = at_alpha * alpha * w[1];
@@ -72,7 +72,7 @@ struct Weights {
 };
 
 /// Gᵀ, to the weights' gradient.
-struct WeightsGradient {
+struct WeightGradientTransform {
   static constexpr int from = 6, to = 3;
   [[gnu::always_inline]] static void apply(const V* p, V* w) {
     const V near = at_alpha * (p[1] + p[2]), far = at_beta * (p[3] + p[4]);
@@ -83,7 +83,7 @@ struct WeightsGradient {
 };
 
 /// Aᵀ, to a tile of results.
-struct Result {
+struct OutputTransform {
   static constexpr int from = 6, to = 4;
   [[gnu::always_inline]] static void apply(const V* p, V* y) {
     const V even_a = p[1] + p[2], odd_a = alpha * (p[1] - p[2]), even_b = p[3] + p[4], odd_b = beta * (p[3] - p[4]);
@@ -95,7 +95,7 @@ struct Result {
 };
 
 /// A, of a tile of the results' gradient.
-struct ResultGradient {
+struct OutputGradientTransform {
   static constexpr int from = 4, to = 6;
   [[gnu::always_inline]] static void apply(const V* y, V* p) {
     const V even_a = y[0] + alpha2 * y[2], odd_a = alpha * (y[1] + alpha2 * y[3]);
@@ -132,10 +132,10 @@ template <class M, class Load, class Store>
 }
 
 /// The sizes of a convolution and of its tiles. Channels are whole packets.
-struct Shape {
+struct TiledConvolution {
   Index images, in, out, size[2], out_size[2], padding[2], tiles[2];
 
-  Shape(const Array& x, const Array& y, Index top, Index left)
+  TiledConvolution(const Array& x, const Array& y, Index top, Index left)
       : images(x.dims[0]), in(x.dims[1]), out(y.dims[1]), padding{top, left} {
     for (int i = 0; i < 2; ++i) size[i] = x.dims[2 + i], out_size[i] = y.dims[2 + i], tiles[i] = (out_size[i] + 3) / 4;
   }
@@ -148,10 +148,10 @@ inline Index plane(Index rows_of_it, Index columns) { return rows_of_it * column
 
 /// Where the square of Size x Size pixels lies that belongs to a tile: a row of zeros for what is outside the image.
 template <int Size, class T>
-struct Square {
+struct TilePixels {
   const T* pixel[Size][Size];
 
-  Square(const T* images, Index channels, const Index (&size)[2], const Index (&tiles)[2], Index tile, Index top,
+  TilePixels(const T* images, Index channels, const Index (&size)[2], const Index (&tiles)[2], Index tile, Index top,
          Index left, const T* zeros) {
     const Index image = tile / (tiles[0] * tiles[1]);
     top = tile / tiles[1] % tiles[0] * 4 - top, left = tile % tiles[1] * 4 - left;
@@ -167,7 +167,7 @@ struct Square {
 /// A tile's points, to row `tile` of 36 matrices [count, channels]; with strips these have their columns in strips, one
 /// behind the other. The pixels of tiles to come, in no order that a processor foresees, are fetched meanwhile.
 template <class M, class T>
-[[gnu::noinline]] void to_points(const Square<M::from, T>& square, Index channels, Index tile, Index count, bool strips,
+[[gnu::noinline]] void to_points(const TilePixels<M::from, T>& square, Index channels, Index tile, Index count, bool strips,
                                  float* to) {
   const Index next = plane(count, channels), ahead = std::max<Index>(4 * channels, 16 * V::size);
   for (Index c = 0; c < channels; c += V::size) {
@@ -219,7 +219,7 @@ TERN_API void weights_to_points(Index in, Index out, const float* w, float* to);
 TERN_API void turned_weights_to_points(Index in, Index out, const float* w, float* to);
 
 /// How many tiles are computed at once: as many as keep their points in a core's cache, and leave each thread some.
-TERN_API Index tiles_at_once(const Shape& s);
+TERN_API Index tiles_at_once(const TiledConvolution& s);
 
 /// What a convolution adds to its results; null: nothing. With relu what is below 0 then becomes 0.
 template <class T>
@@ -230,7 +230,7 @@ struct Added {
 
 /// A tile's results, from its row of 36 matrices [count, out].
 template <class T>
-[[gnu::noinline]] void to_results(const Shape& s, Index tile, const float* row, Index next, const Added<T>& added, T* y) {
+[[gnu::noinline]] void to_results(const TiledConvolution& s, Index tile, const float* row, Index next, const Added<T>& added, T* y) {
   const Index image = tile / (s.tiles[0] * s.tiles[1]);
   const Index top = tile / s.tiles[1] % s.tiles[0] * 4, left = tile % s.tiles[1] * 4;
   const Index first = ((image * s.out_size[0] + top) * s.out_size[1] + left) * s.out;
@@ -238,7 +238,7 @@ template <class T>
   const V least(added.relu ? 0 : -__builtin_inff());
   for (Index k = 0; k < s.out; k += V::size) {
     const V shift = added.bias ? expr::load_as<V>(added.bias + k) : V(0);
-    on_both_sides<Result>(
+    on_both_sides<OutputTransform>(
         [&](int i, int j) __attribute__((always_inline)) { return V::load(row + (6 * i + j) * next + k); },
         [&](int i, int j, V v) __attribute__((always_inline)) {
           if (i >= down || j >= across) return;
@@ -252,18 +252,18 @@ template <class T>
 
 /// y from x and the points of weights.
 template <class T>
-[[gnu::noinline]] void convolve(const Shape& s, T* y, const T* x, const float* weights, const Added<T>& added) {
+[[gnu::noinline]] void convolve(const TiledConvolution& s, T* y, const T* x, const float* weights, const Added<T>& added) {
   const Index all = s.count(), at_once = tiles_at_once(s);
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out), next_weights = plane(s.in, s.out);
   parallel_for(all, at_once, [&](Index begin, Index end) {
-    const Scratch<float> scratch(points * (next_in + next_out));
+    const Workspace<float> scratch(points * (next_in + next_out));
     float *const from = scratch.get(), *const to = from + points * next_in;
-    const Scratch<T> zeros(s.in);
+    const Workspace<T> zeros(s.in);
     std::fill_n(zeros.get(), s.in, T(0));
     for (; begin < end; begin += at_once) {
       const Index count = std::min(at_once, end - begin), whole = (count + rows - 1) / rows * rows;
       for (Index t = 0; t < whole; ++t)  // rows beyond the last tile repeat it
-        to_points<Window, T>({x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1],
+        to_points<InputTransform, T>({x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1],
                               zeros.get()},
                              s.in, t, at_once, false, from);
       for (int p = 0; p < points; ++p)
@@ -279,21 +279,21 @@ inline constexpr Index tiles_summed_at_once = 128;
 
 /// Sums [out, in] at each point over the tiles from `first` to `last` of x and y's gradient.
 template <class T>
-[[gnu::noinline]] void sum_tiles(const Shape& s, Index first, Index last, const T* x, const T* dy, float* sums) {
+[[gnu::noinline]] void sum_tiles(const TiledConvolution& s, Index first, Index last, const T* x, const T* dy, float* sums) {
   const Index blocks = (last - first + tiles_summed_at_once - 1) / tiles_summed_at_once;
   const Index at_once = (last - first + blocks - 1) / blocks;
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out);
-  const Scratch<float> scratch(points * (next_in + next_out));
+  const Workspace<float> scratch(points * (next_in + next_out));
   float *const windows = scratch.get(), *const slopes = windows + points * next_in;
-  const Scratch<T> zeros(std::max(s.in, s.out));
+  const Workspace<T> zeros(std::max(s.in, s.out));
   std::fill_n(zeros.get(), std::max(s.in, s.out), T(0));
   for (Index at = first; at < last; at += at_once) {
     const Index count = std::min(at_once, last - at);
     parallel_for(count, 4, [&](Index begin, Index end) {
       for (Index t = begin; t < end; ++t) {
-        to_points<Window, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in, t,
+        to_points<InputTransform, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in, t,
                              count, true, windows);
-        to_points<ResultGradient, T>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros.get()}, s.out, t, count,
+        to_points<OutputGradientTransform, T>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros.get()}, s.out, t, count,
                                      false, slopes);
       }
     });
@@ -309,7 +309,7 @@ template <class T>
 
 /// In how many parts tiles are summed up, each by one thread, as what another core has written is slow to come: a power
 /// of two, so that threads get the same. One part, by all threads together, where few tiles are or sums are large.
-inline Index parts_of_sums(const Shape& s) {
+inline Index parts_of_sums(const TiledConvolution& s) {
   const Index fit = (Index(1) << 24) / Index(sizeof(float) * points * s.in * s.out);
   const Index most = std::min({Index(32), fit, s.count() / (2 * tiles_summed_at_once)});
   return fit < 4 || most < 2 ? 1 : Index(std::bit_floor(std::uint64_t(most)));
@@ -317,9 +317,9 @@ inline Index parts_of_sums(const Shape& s) {
 
 /// dw [out, 3, 3, in] from x and y's gradient.
 template <class T>
-[[gnu::noinline]] void convolve_weight_gradient(const Shape& s, float* dw, const T* x, const T* dy) {
+[[gnu::noinline]] void convolve_weight_gradient(const TiledConvolution& s, float* dw, const T* x, const T* dy) {
   const Index all = s.count(), parts = parts_of_sums(s), next = plane(s.out, s.in), next_part = points * next;
-  const Scratch<float> sums(parts * next_part);
+  const Workspace<float> sums(parts * next_part);
   parallel_for(parts, 1, [&](Index begin, Index end) {
     for (Index part = begin; part < end; ++part)
       sum_tiles(s, all * part / parts, all * (part + 1) / parts, x, dy, sums.get() + part * next_part);
@@ -327,7 +327,7 @@ template <class T>
   parallel_for(s.out, std::max<Index>(1, 4096 / s.in), [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k)
       for (Index c = 0; c < s.in; c += V::size)
-        on_both_sides<WeightsGradient>(
+        on_both_sides<WeightGradientTransform>(
             [&](int i, int j) __attribute__((always_inline)) {
               const float* const at = sums.get() + (6 * i + j) * next + k * s.in + c;
               V sum = V::load(at);

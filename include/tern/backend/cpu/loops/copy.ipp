@@ -5,10 +5,10 @@
 namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 
 TERN_INLINE void stream_run(char* to, const char* from, Index n) {
-  using Words = expr::vector_t<std::int32_t, expr::packet_bytes / 4>;
+  using Vector = expr::vector_t<std::int32_t, expr::packet_bytes / 4>;
   Index at = 0;
-  for (; at + Index(sizeof(Words)) <= n; at += sizeof(Words)) {
-    Words words;
+  for (; at + Index(sizeof(Vector)) <= n; at += sizeof(Vector)) {
+    Vector words;
     std::memcpy(&words, from + at, sizeof words);
     stream(to + at, words);
   }

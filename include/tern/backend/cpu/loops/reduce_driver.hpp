@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "map.hpp"
-#include "scratch.hpp"
+#include "workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend::cpu_kernels {

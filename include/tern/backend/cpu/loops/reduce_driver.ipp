@@ -72,7 +72,7 @@ TERN_INLINE void Reducer::run() const {
     });
     return;
   }
-  const Scratch<char> scratch(segments_ * blocks_ * bytes);
+  const Workspace<char> scratch(segments_ * blocks_ * bytes);
   char* const acc = scratch.get();
   parallel_for(segments_ * blocks_, grain, [=, this](Index first, Index last) {
     for (Index item = first; item < last; ++item) reduce(acc + item * bytes, item % blocks_, item / blocks_);

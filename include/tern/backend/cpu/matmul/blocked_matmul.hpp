@@ -5,7 +5,7 @@
 #pragma once
 #include "../../../core/parallel.hpp"
 #include "matmul_sums.hpp"
-#include "../loops/scratch.hpp"
+#include "../loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -14,7 +14,7 @@ namespace matmul_detail {
 /// Sizes of blocks: rows x columns of sums live in registers; tile_rows x tile_columns are one task, which takes depth
 /// products at a time, so that its two blocks stay in the second-level cache.
 template <class T>
-struct Blocks {
+struct BlockSizes {
   static constexpr int rows = registers == 32 ? 12 : 6, columns = 2 * lanes<T>;
   static constexpr Index tile_rows = 96, tile_columns = columns * (192 / columns > 0 ? 192 / columns : 1), depth = 256;
 };
@@ -35,11 +35,11 @@ void pack(Index depth, Index width, Index strip, const T* from, Index down, Inde
 /// c[i …, j …): one tile of one matrix.
 template <class T>
 [[gnu::noinline]] void blocked_tile(const MatrixProduct<T>& p, Index i, Index j) {
-  using B = Blocks<T>;
+  using B = BlockSizes<T>;
   using S = sum_t<T>;
   constexpr Index a_size = B::tile_rows * B::depth, b_size = B::tile_columns * B::depth;
   constexpr Index c_size = B::tile_rows * B::tile_columns, block = B::rows * B::columns;
-  const Scratch<S> scratch(a_size + b_size + c_size);
+  const Workspace<S> scratch(a_size + b_size + c_size);
   S *a = scratch.get(), *b = a + a_size, *sums = b + b_size;
 
   const Index rows = std::min(B::tile_rows, p.m() - i), columns = std::min(B::tile_columns, p.n() - j);
@@ -63,7 +63,7 @@ template <class T>
 /// One matrix of a batch. The tiles are split by shape alone, so the result does not depend on the number of threads.
 template <class T>
 void blocked_matmul(const MatrixProduct<T>& p) {
-  using B = Blocks<T>;
+  using B = BlockSizes<T>;
   const Index across = (p.n() + B::tile_columns - 1) / B::tile_columns;
   const Index down = (p.m() + B::tile_rows - 1) / B::tile_rows;
   parallel_for(across * down, 1, [&](Index begin, Index end) {

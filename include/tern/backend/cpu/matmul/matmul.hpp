@@ -33,7 +33,7 @@ int useful_threads(const MatrixProduct<T>& p) {
 
 /// A factor as oneDNN takes it: where a dimension of size 1 may have any stride, the one that makes it dense.
 template <class T>
-Factor<T> plain(Factor<T> f) {
+StridedMatrix<T> plain(StridedMatrix<T> f) {
   if (f.columns == 1) f.column = 1;
   if (f.rows == 1) f.row = f.column == 1 ? f.columns : 1;
   return f;
@@ -41,17 +41,17 @@ Factor<T> plain(Factor<T> f) {
 
 /// A factor's copy as float, without gaps, along whichever of its strides is the smaller.
 struct DenseCopy {
-  Scratch<float> data;
-  Factor<float> factor;
+  Workspace<float> data;
+  StridedMatrix<float> matrix;
 
   template <class T>
-  [[gnu::noinline, gnu::cold]] explicit DenseCopy(const Factor<T>& f) : data(f.rows * f.columns) {
+  [[gnu::noinline, gnu::cold]] explicit DenseCopy(const StridedMatrix<T>& f) : data(f.rows * f.columns) {
     const bool transposed = f.row < f.column;
     const Index lines = transposed ? f.columns : f.rows, length = transposed ? f.rows : f.columns;
     const Index down = transposed ? f.column : f.row, along = transposed ? f.row : f.column;
     const T* const from = f.data;
     float* const to = data.get();
-    factor = {to, f.rows, f.columns, transposed ? 1 : length, transposed ? length : 1};
+    matrix = {to, f.rows, f.columns, transposed ? 1 : length, transposed ? length : 1};
     parallel_for(lines, std::max<Index>(1, 16384 / length), [=](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)
         for (Index j = 0; j < length; ++j) to[i * length + j] = from[i * down + j * along];
@@ -75,8 +75,8 @@ template <class T>
 
 /// A new oneDNN primitive for one matrix of p.
 template <class T>
-[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatrixProduct<T>& p, const Factor<T>& a,
-                                                  const Factor<T>& b) {
+[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatrixProduct<T>& p, const StridedMatrix<T>& a,
+                                                  const StridedMatrix<T>& b) {
   using namespace detail::onednn;
   constexpr DType type = dtype_of<T>;
   const MemoryDesc a_desc(type, {p.m(), p.k()}, {a.row, a.column}), b_desc(type, {p.k(), p.n()}, {b.row, b.column});
@@ -93,7 +93,7 @@ template <class T>
 
 /// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it.
 template <class T>
-bool run_primitive(const MatrixProduct<T>& p, const Factor<T>& a, const Factor<T>& b) {
+bool run_primitive(const MatrixProduct<T>& p, const StridedMatrix<T>& a, const StridedMatrix<T>& b) {
   using namespace detail::onednn;
   const ThreadLease lease(useful_threads(p));
   const Key key('m', int(dtype_of<T>), p.m(), p.n(), p.k(), a.row, a.column, b.row, b.column, p.c_row, p.bias != nullptr,
@@ -105,23 +105,23 @@ bool run_primitive(const MatrixProduct<T>& p, const Factor<T>& a, const Factor<T
   return true;
 }
 
-void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b);
+void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b);
 
 TERN_API void one_matmul(const MatrixProduct<float>& p);
 
-TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b);
+TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b);
 
 /// The 16-bit types, where oneDNN has nothing for them by way of float.
 template <class T>
   requires is_half_v<T>
 void one_matmul(const MatrixProduct<T>& p) {
   if (is_small(p)) return small_matmul(p);
-  const Factor<T> a = plain(p.a), b = plain(p.b);
+  const StridedMatrix<T> a = plain(p.a), b = plain(p.b);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (a.dense() && b.dense() && run_primitive(p, a, b)) return;
   const DenseCopy x(a), y(b);
-  const Scratch<float> sums(p.m() * p.n());
-  one_matmul(MatrixProduct<float>{.a = x.factor, .b = y.factor, .c = sums.get(), .c_row = p.n()});
+  const Workspace<float> sums(p.m() * p.n());
+  one_matmul(MatrixProduct<float>{.a = x.matrix, .b = y.matrix, .c = sums.get(), .c_row = p.n()});
   finish(p, p.m(), p.n(), static_cast<const float*>(sums.get()), p.n());
 }
 
@@ -155,7 +155,7 @@ void multiply(MatrixProduct<T> p) {
 }
 
 template <class T>
-Factor<T> factor(const Array& a) {
+StridedMatrix<T> strided_matrix(const Array& a) {
   const int last = a.ndim - 1;
   return {a.as<const T>(), a.dims[last - 1], a.dims[last], a.strides[last - 1], a.strides[last], batch_stride(a)};
 }
@@ -166,8 +166,8 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const MatMul& op) {
   using namespace matmul_detail;
   multiply(MatrixProduct<T>{.matrices = batch_size(op),
-                      .a = factor<T>(op.a),
-                      .b = factor<T>(op.b),
+                      .a = strided_matrix<T>(op.a),
+                      .b = strided_matrix<T>(op.b),
                       .c = op.c.as<T>(),
                       .c_row = op.c.strides[op.c.ndim - 2],
                       .c_batch = batch_stride(op.c),

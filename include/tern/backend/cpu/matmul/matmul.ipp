@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD::backend::matmul_detail {
 
 TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   if (is_small(p)) return small_matmul(p);
-  const Factor<float> a = plain(p.a), b = plain(p.b);
+  const StridedMatrix<float> a = plain(p.a), b = plain(p.b);
   if (!a.dense() || !b.dense()) return one_matmul_of_copies(p, a, b);
   // Of oneDNN's two ways the primitive is faster by up to 1.6 where b is transposed, as in x Wᵀ; dnnl_sgemm by up to 5
   // for a few rows or columns, and elsewhere a little.
@@ -22,10 +22,10 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   if (p.bias) add_bias(p.c, p.m(), p.n(), p.c_row, p.bias);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b) {
   const bool copy_a = !a.dense();
   const DenseCopy copy(copy_a ? a : b);
-  (copy_a ? p.a : p.b) = copy.factor;
+  (copy_a ? p.a : p.b) = copy.matrix;
   one_matmul(p);
 }
 

@@ -86,7 +86,7 @@ template <class T, int R, int U, bool add>
 
 /// A factor of a product: a matrix of any strides, and the step to the batch's next.
 template <class T>
-struct Factor {
+struct StridedMatrix {
   const T* data = nullptr;
   Index rows = 0, columns = 0, row = 0, column = 1, batch = 0;
 
@@ -100,7 +100,7 @@ struct Factor {
 template <class T>
 struct MatrixProduct {
   Index matrices = 1;
-  Factor<T> a = {}, b = {};
+  StridedMatrix<T> a = {}, b = {};
   T* c = nullptr;
   Index c_row = 0, c_batch = 0;
   const T* bias = nullptr;  // or null

@@ -11,15 +11,15 @@ namespace tern::inline TERN_BUILD {
 namespace detail::onednn {
 
 using backend::ConvParams;
-using backend::cpu_kernels::Pass;
+using backend::cpu_kernels::ConvolutionPass;
 
 /// By what numbers a pass's primitive knows its operands.
 struct ConvolutionArguments {
   int x, weight, y;
-  explicit ConvolutionArguments(Pass pass)
-      : x(pass == Pass::data_gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC),
-        weight(pass == Pass::weight_gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS),
-        y(pass == Pass::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST) {}
+  explicit ConvolutionArguments(ConvolutionPass pass)
+      : x(pass == ConvolutionPass::data_gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC),
+        weight(pass == ConvolutionPass::weight_gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS),
+        y(pass == ConvolutionPass::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST) {}
 };
 
 /// True if a descriptor's kernel has a name that begins so: jit:avx512_core, brgconv:avx512_core.
@@ -31,7 +31,7 @@ inline bool is_kernel(const_dnnl_primitive_desc_t desc, std::string_view begin) 
 
 /// The descriptor of a convolution, or null if oneDNN has none for these types and sizes. bias may be null; hint is that of the
 /// forward pass, null for itself. With jit it is oneDNN's older kernel of that name, if there is one behind the first.
-TERN_API dnnl_primitive_desc_t convolution_desc(Pass pass, const ConvParams& params, Desc x, Desc weight, Desc bias, Desc y,
+TERN_API dnnl_primitive_desc_t convolution_desc(ConvolutionPass pass, const ConvParams& params, Desc x, Desc weight, Desc bias, Desc y,
                                                 const Attributes& attributes, dnnl_primitive_desc_t hint, bool jit);
 
 /// True if both describe the same memory.
