@@ -1,4 +1,4 @@
-// What a graph is replayed from, and how a thread captures it.
+// What a graph needs for its replay, and how a thread captures it.
 #pragma once
 #include "../../core/random.hpp"
 #include "handle_pool.hpp"
@@ -7,7 +7,7 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// A step of an optimiser's parameter, which every replay repeats. Its launch is the one of that number.
+/// An optimiser's step for one parameter, which every replay repeats. `launch` is the number of its launch.
 struct Repeated {
   void* object;
   void (*again)(void* object, Index item);
@@ -15,21 +15,21 @@ struct Repeated {
   std::size_t launch;
 };
 
-/// A captured launch whose words are read from memory.
+/// A captured launch that reads its words from memory.
 struct ReplayedLaunch {
   std::uint64_t key;
-  std::size_t chunk, first;  // where its words are
-  int count, numbers_at;      // as in LiveLaunch; 0: its words stay
+  std::size_t chunk, first;  // the position of its words
+  int count, numbers_at;      // as in LiveLaunch; count 0: its words do not change
 };
 
-/// Words of launches, and where the device reads them. One copy sends them all.
+/// The words of some launches, and the device memory that the kernels read them from. One copy sends them all.
 struct WordChunk {
   static constexpr std::size_t most = 8192;
   DeviceBlock device;
   std::vector<std::uint64_t> words;
 };
 
-/// What a graph is replayed from.
+/// Everything that a replay needs.
 struct TERN_API Captured {
   int ordinal = 0;
   PrivatePool* pool = nullptr;
@@ -37,10 +37,10 @@ struct TERN_API Captured {
   std::vector<WordChunk> chunks;
   std::vector<ReplayedLaunch> launches;
   std::vector<Repeated> repeated;
-  RandomState random{};        // when the capture began
-  std::uint64_t draws = 0;     // of the random sequence
-  std::uint64_t age = 0;       // memory that is older may be used by the graph
-  bool forgotten = false;      // an object of `repeated` is gone
+  RandomState random{};        // at the beginning of the capture
+  std::uint64_t draws = 0;     // streams of random numbers that the graph takes
+  std::uint64_t age = 0;       // the graph may use memory of a smaller age
+  bool forgotten = false;      // true if an object of `repeated` is gone
 
   Captured() {}
   Captured(const Captured&) = delete;
@@ -48,14 +48,14 @@ struct TERN_API Captured {
   ~Captured();
 };
 
-/// The graphs that exist, and the memory that was freed although one of them may use it.
+/// The graphs that exist, and memory that was freed while one of them may still use it.
 class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::CapturedGraphs {
  public:
   static GraphRegistry& instance() {
     static GraphRegistry& registry = *new GraphRegistry;
     return registry;
   }
-  /// From here on nothing that exists is freed before the graph.
+  /// Keeps all memory that exists now until the graph is gone.
   void hold(Captured& graph);
   void remove(Captured& graph);
   TERN_KEY void give_back(DeviceBlock block) override;
@@ -75,22 +75,22 @@ class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::Ca
   std::vector<DeviceBlock> blocks_;
 };
 
-/// The source of a kernel that reads its words from memory: its parameter is where they are.
+/// The source of a kernel that reads its words from memory. Its only parameter is their address.
 TERN_API std::string live_source(std::string source);
 
-/// A capture under way on this thread.
+/// A capture on this thread.
 class TERN_API Capturing final : public Capture {
  public:
   Capturing(Captured& captured, int ordinal);
   ~Capturing() {
     if (capture == this) end(nullptr);
     TERN_CUDA_RELEASE(cuStreamDestroy_v2, state_.compute);
-    set_random_state(captured_.random);  // nothing has been drawn yet
+    set_random_state(captured_.random);  // the capture has drawn nothing yet
   }
   Capturing(const Capturing&) = delete;
   Capturing& operator=(const Capturing&) = delete;
 
-  /// Makes the graph of what was captured.
+  /// Makes the graph from the captured work.
   void finish();
 
   DeviceState& bind(int ordinal) override {
@@ -105,11 +105,11 @@ class TERN_API Capturing final : public Capture {
   bool is_replay() const override { return false; }
 
  private:
-  /// The thread captures no more.
+  /// Ends the thread's capture.
   Status end(CapturedGraph* graph);
 
   Captured& captured_;
-  DeviceState state_;  // as this thread sees the device
+  DeviceState state_;  // the device as this thread sees it
 };
 
 }  // namespace tern::cuda::detail

@@ -100,7 +100,7 @@ TERN_INLINE void Capturing::launch(const LiveLaunch& launch, const std::string& 
   DevicePointer at = chunks.back().device.memory + words.size() * sizeof(std::uint64_t);
   words.insert(words.end(), launch.words, launch.words + count);
 
-  constexpr std::uint64_t live = 0x6C697665;  // the kernel that reads its words from memory
+  constexpr std::uint64_t live = 0x6C697665;  // the hash of a kernel that reads its words from memory differs from the plain kernel's
   Function function = kernels(launch.ordinal).find(launch.key ^ live);
   if (!function) function = load_kernel(state_, launch.ordinal, launch.key ^ live, launch.name, live_source(source));
   void* parameters[] = {&at};

@@ -57,7 +57,7 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
   state.failure = make_failure();
   for (Stream* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
   TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
-  std::uint64_t keep = ~std::uint64_t(0);  // freed memory is kept for reuse until empty_cache()
+  std::uint64_t keep = ~std::uint64_t(0);  // the pool keeps freed memory until empty_cache()
   TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
   opening.complete = true;
 }
@@ -74,7 +74,7 @@ TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   if (bound_ordinal == ordinal) return state;
   bound_ordinal = -1;
   if (const Status status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
-  else if (!capture) bound_ordinal = ordinal;  // a thread that captures is bound to no device, so that bind() asks the capture
+  else if (!capture) bound_ordinal = ordinal;  // a thread that captures stays without a current device, so that bind() asks the capture
   return state;
 }
 

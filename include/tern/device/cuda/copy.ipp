@@ -44,7 +44,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   }
   record_or_wait(done.event, target.compute);
   if (const Status status = driver().functions.cuStreamWaitEvent(source.compute, done.event, 0)) {
-    driver().functions.cuStreamSynchronize(target.compute);  // else the source might be freed during the copy
+    driver().functions.cuStreamSynchronize(target.compute);  // otherwise the source could be freed during the copy
     refuse("cuStreamWaitEvent", status);
   }
 }

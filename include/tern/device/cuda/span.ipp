@@ -12,7 +12,7 @@ TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
   ++events.count[int(work)];
   events.bytes[int(work)] += std::int64_t(bytes);
   if (listener_ && capture) [[unlikely]]
-    listener_ = nullptr;  // what is captured does not run now
+    listener_ = nullptr;  // captured work does not run now
   if (listener_) [[unlikely]]
     tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
   if (work != Work::kernel && events.open++ == 0) start_ = now();
