@@ -5,7 +5,7 @@
 namespace tern::inline TERN_BUILD::detail {
 
 TERN_INLINE Backward::~Backward() {
-  while (!ready_.empty()) {  // an op threw
+  while (!ready_.empty()) {  // not empty if an op threw
     const Running rest{{ready_.pop()}};
     release(std::exchange(rest.node->gradient, nullptr));
   }
@@ -105,7 +105,7 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
     add_to(c->gradient, gradient, node->ops);
   }
   if (!node->extra) return;
-  while (Recompute* const recompute = node->extra->recompute)  // more than once where one checkpoint is in another
+  while (Recompute* const recompute = node->extra->recompute)  // more than once if a checkpoint is inside another
     recompute->fill(recompute);
   gradient = run_hooks(node->extra->before, std::exchange(gradient, nullptr));
   if (!node->extra->retain_gradient) return;
@@ -128,19 +128,19 @@ TERN_INLINE void Backward::run_node(Node* node) {
   TensorImpl* results[256];
   for (int i = 0; i < node->edge_count;) {
     Edge& edge = node->edges()[i];
-    int group = i + 1;  // the edges that this function serves
+    int group = i + 1;  // the edges whose gradients this function computes
     while (group < node->edge_count && !node->edges()[group].fn) ++group;
     for (int k = 0; k < node->joint_count; ++k) results[k] = nullptr;
-    for (int k = i; k < group; ++k) results[node->edges()[k].slot] = gradient.impl;  // any non-null: wanted
+    for (int k = i; k < group; ++k) results[node->edges()[k].slot] = gradient.impl;  // any non-null pointer says that the gradient is needed
     call(node, edge, gradient.impl, results);
-    struct ReleaseRest {  // what pass_on did not take, when it throws
+    struct ReleaseRest {  // if pass_on throws, releases what it did not take
       TensorImpl** results;
       int count;
       ~ReleaseRest() {
         for (int k = 0; k < count; ++k) release(results[k]);
       }
     } rest{results, node->joint_count};
-    if (group == node->edge_count) release(gradient.take());  // so that a passed-on one is adopted
+    if (group == node->edge_count) release(gradient.take());  // so that a result that is this gradient has one owner and is adopted
     for (int k = i; k < group; ++k) pass_on(node, node->edges()[k], results);
     i = group;
   }

@@ -77,7 +77,7 @@ TERN_INLINE void PendingLeaves::start() {
 TERN_INLINE void PendingLeaves::arrive(Node* leaf, TensorImpl* g, bool differentiable) {
   Owned held(g);
   Leaf& p = place_of(leaf);
-  if (!p.leaf) {  // it has hooks since the edges were counted
+  if (!p.leaf) {  // its hooks were added after the edges were counted
     if (g) add(leaf, held.take(), differentiable);
     return;
   }
