@@ -30,7 +30,7 @@ namespace tern::inline TERN_BUILD::detail {
   const Shape to = target->shape();
   if (!(broadcast_shapes(op.name, to, source->shape_ref()) == to))
     fail(op.name, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
-  // By way of a copy, which has a history of its own and may lie where the target does; the engine sums its gradient.
+  // Copies first: the copy has a history of its own, and source may alias target. The engine sums the copy's gradient.
   const Owned values(device.allocate(source->dtype, to, target->ordinal));
   device.copy(*values.impl, *source);
   recorded(op, values.impl, source, Unchanged());

@@ -1,4 +1,4 @@
-// Layer normalisation (Ba, Kiros, Hinton: Layer Normalization, 2016).
+// Layer normalisation (Ba, Kiros, Hinton: "Layer normalization", 2016).
 #pragma once
 #include "../backend/layer_norm.hpp"
 #include "power.hpp"
@@ -7,10 +7,10 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// Error unless the shape is the end of x's, and a is of that shape.
+/// Error unless x's shape ends in the given shape and a has that shape.
 TERN_API void check_normalized(const char* op, const Array& x, const Shape& normalized, const Array& a);
 
-/// What layer_norm saves.
+/// The tensors that layer_norm saves.
 template <class D, class T>
 struct LayerNormState {
   using X = Tensor<D, T>;
@@ -24,7 +24,7 @@ struct LayerNormState {
                                                   *scale.impl(), *dense(x).impl(), *dense(weight).impl()});
     return {dx, dweight, dbias};
   }
-  /// The same as tensor operations.
+  /// The same as differentiable tensor operations.
   std::tuple<X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs, double eps) const {
     Dims dims;
     for (int i = 0; i < weight.dim(); ++i) dims.push_back(i - weight.dim());
@@ -38,8 +38,8 @@ struct LayerNormState {
 
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + eps) · weight + bias, over the last dimensions of x, which are normalized_shape. weight
-/// and bias are of that shape; undefined they are ones and zeros.
+/// (x - mean) / sqrt(variance + eps) · weight + bias, over the last dimensions of x, whose shape is normalized_shape.
+/// weight and bias have that shape; undefined they are ones and zeros.
 template <Device D, Floating T>
 Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
                         const std::type_identity_t<Tensor<D, T>>& weight = {},

@@ -37,7 +37,7 @@ Tensor<D, T> pixel_unshuffle(const Tensor<D, T>& x, Index downscale_factor, Here
   return detail::in_order_of(x, reshape(movedim(parts, {n - 2, n}, {n, n + 1}, here), to, here), here);
 }
 
-/// [N, C, ..] with channel g C / groups + i at place i groups + g.
+/// [N, C, ..] with channel g C / groups + i moved to position i groups + g.
 template <Device D, Element T>
 Tensor<D, T> channel_shuffle(const Tensor<D, T>& x, Index groups, Here here = {}) {
   const ErrorName name("channel_shuffle");
