@@ -36,4 +36,4 @@
 #include "softmax.hpp"
 #include "sort.hpp"
 
-#include "library.hpp"  // makes instances of the kernels above
+#include "library.hpp"  // instantiates the kernels above

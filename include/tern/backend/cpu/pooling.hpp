@@ -1,5 +1,5 @@
-// Pooling over packets of channels. An element's gradient is gathered from the windows that hold it: it is written
-// once, by one thread.
+// Pooling over packets of channels. An element's gradient is gathered from the windows that contain it, so one thread
+// writes it, once.
 #pragma once
 #include "../pooling.hpp"
 #include "loops/channels.hpp"
@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// Places first, first + step … below last of one dimension, and that dimension's part of 1 / divisor.
+/// The positions first, first + step … below last in one dimension, and that dimension's factor of 1 / divisor.
 struct PoolRange {
   Index first, last, step;
   double share;
@@ -18,10 +18,10 @@ struct PoolRange {
 /// Window o of `out` along dimension d.
 TERN_API PoolRange pool_window(const PoolParams& p, int d, Index o, Index in, Index out);
 
-/// The windows along dimension d that can hold element i.
+/// The windows along dimension d that can contain element i.
 TERN_API PoolRange pool_holders(const PoolParams& p, int d, Index i, Index in, Index out);
 
-/// The windows of every place along each dimension, or what holds each element, worked out once.
+/// For every position along each dimension, its window or the windows that contain it, calculated once.
 class TERN_API PoolRanges {
  public:
   using Range = PoolRange (*)(const PoolParams&, int d, Index i, Index in, Index out);
@@ -33,7 +33,7 @@ class TERN_API PoolRanges {
   const PoolRange* along_[3];
 };
 
-/// f(image, first place, ranges of the first two dimensions) for every line of places of `over`.
+/// Calls f(image, first position, ranges of the first two dimensions) for every line of positions of `over`.
 template <class F>
 void each_pool_line(const Images& over, const PoolRanges& ranges, Index work, const F& f) {
   const Index height = over.size[1], width = over.size[2], lines = over.size[0] * height;
@@ -46,7 +46,7 @@ void each_pool_line(const Images& over, const PoolRanges& ranges, Index work, co
                });
 }
 
-/// f(place) for each place of a window in an image of that size.
+/// Calls f(position) for each position of a window in an image.
 template <class F>
 [[gnu::always_inline]] inline void each_in_window(const Images& image, const PoolRange& z, const PoolRange& y,
                                                   const PoolRange& x, const F& f) {
@@ -57,13 +57,14 @@ template <class F>
     }
 }
 
-/// The first place of a window; -1 if the image has none.
+/// The first position of a window; -1 if it lies outside the image.
 inline Index first_in_window(const Images& image, const PoolRange& z, const PoolRange& y, const PoolRange& x) {
   if (z.first >= z.last || y.first >= y.last || x.first >= x.last) return -1;
   return (z.first * image.size[1] + y.first) * image.size[2] + x.first;
 }
 
-/// The places of V's lanes in an image, as numbers that comparisons of V select; int32 in memory.
+/// Positions in an image, one for each lane of V, as integers that V's comparisons can select. In memory they are
+/// int32.
 template <class V>
 struct LaneIndices {
   using Bits = typename V::Bits;
@@ -185,7 +186,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
   });
 }
 
-/// Lines are added up first, then their sums.
+/// Adds up each line first, then the sums of the lines.
 template <class T>
 void kernel(On<Cpu>, Types<T>, const AveragePool& op) {
   using V = expr::packet_t<T>;

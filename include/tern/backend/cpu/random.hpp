@@ -1,4 +1,4 @@
-// Random numbers by counter: each thread makes its own part of one sequence.
+// Counter-based random numbers. Each thread makes its own part of one sequence.
 #pragma once
 #include <cmath>
 #include <utility>
@@ -20,12 +20,11 @@ namespace cpu_kernels {
 inline constexpr int philox_lanes = 16;
 typedef std::uint32_t PhiloxWords __attribute__((vector_size(4 * philox_lanes)));
 
-/// Words in the lower halves of 64-bit lanes, where the upper ones are not read: so a product's upper word is a shift
-/// away, and its lower one is the product itself.
+/// Words in the lower halves of 64-bit lanes. The upper halves are not read, so the upper word of a product is one
+/// shift away, and the lower word is the product itself.
 using PhiloxHalves = expr::vector_t<std::uint64_t, expr::packet_bytes / 8>;
 
-/// The products of the lower halves. Compilers see in a b only the product of all 64 bits, which takes three times as
-/// long.
+/// The products of the lower halves. Compilers make of a * b the full 64-bit product, which takes three times as long.
 TERN_API PhiloxHalves lower_product(PhiloxHalves a, PhiloxHalves b);
 
 /// The lower halves of a's lanes, then of b's.
@@ -35,14 +34,14 @@ template <std::size_t... i>
   return __builtin_shufflevector(reinterpret_cast<UInts>(a), reinterpret_cast<UInts>(b), int(2 * i)...);
 }
 
-/// The words of blocks first … first + philox_lanes - 1 of a stream: words[w] holds the w-th of each.
+/// The words of blocks first … first + philox_lanes - 1 of a stream. words[w] holds word w of each block.
 TERN_API void philox_rows(RandomState state, std::uint64_t first, PhiloxWords (&words)[4]);
 
-/// The same block after block: out[block][word].
+/// The same, one block after the other: out[block][word].
 TERN_API void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t (*out)[4]);
 
-/// Calls f(first element, count, words) for runs of 4 · philox_lanes / words_each elements; words_each words belong to
-/// an element.
+/// Calls f(first element, count, words) for runs of 4 · philox_lanes / words_each elements. Each element uses
+/// words_each words.
 template <class F>
 void random_runs(RandomState state, Index n, int words_each, const F& f) {
   constexpr Index grain = 1 << 14;

@@ -1,11 +1,11 @@
-// Convolution with windows of 3 x 3 by Winograd's F(4x4, 3x3): a tile of 4 x 4 results takes 36 products for each pair
-// of channels instead of 144 (Lavin, Gray: "Fast algorithms for convolutional neural networks", 2016). Tiles and
-// weights are multiplied from both sides by small matrices, between which lie 36 matrix products:
+// 3 x 3 convolution by Winograd's F(4x4, 3x3). A tile of 4 x 4 outputs takes 36 products for each pair of channels
+// instead of 144 (Lavin, Gray: "Fast algorithms for convolutional neural networks", 2016). Tiles and weights are
+// transformed by small matrices on both sides. Between the transforms there are 36 matrix products:
 //
 //   y = Aᵀ [(G w Gᵀ) ⊙ (Bᵀ x B)] A and dw = Gᵀ [(A dy Aᵀ) ⊙ (Bᵀ x B)] G
 //
-// dx is the convolution of dy with w turned around, its channels exchanged. Activations stay channels-last. They may be
-// bfloat16; what lies between is float, so that the results are those of the same numbers as float, rounded.
+// dx is the convolution of dy with w rotated by 180 degrees and its channels exchanged. Activations stay channels-last.
+// They may be bfloat16; the calculation is in float and rounds once, at the end.
 #pragma once
 #include <bit>
 
@@ -22,22 +22,22 @@ namespace winograd {
 
 using V = expr::packet_t<float>;
 inline constexpr int points = 36;
-/// A product's tile, whose sums stay in registers: channels and, at once, windows.
+/// The register tile of a product: `strip` channels by `rows` Winograd tiles.
 inline constexpr Index strip = 2 * V::size;
 inline constexpr int rows = matmul_detail::registers == 32 ? 8 : 4;
 
-/// Whether this is compiled for instructions that make it worth while.
+/// True if this was compiled for instructions with which the algorithm is fast.
 #if defined(__FMA__)
 inline constexpr bool fast = true;
 #else
 inline constexpr bool fast = false;
 #endif
 
-/// Along one side the polynomials of tile and weights are multiplied at 0, ±alpha, ±beta and infinity. These halve
-/// the errors that 1 and 2 make, whose powers lie further apart.
+/// In each dimension, the polynomials of tile and weights are multiplied at 0, ±alpha, ±beta and infinity. Compared
+/// with 1 and 2, whose powers lie further apart, these points halve the errors.
 inline constexpr float alpha = 0.625, beta = 1.5, alpha2 = alpha * alpha, beta2 = beta * beta;
 
-/// Bᵀ, of a window of the input. Like the other four, one matrix times packets.
+/// Bᵀ, for a tile of the input. Like the other four, it multiplies one matrix by packets.
 struct InputTransform {
   static constexpr int from = 6, to = 6;
   [[gnu::always_inline]] static void apply(const V* x, V* p) {
@@ -52,11 +52,11 @@ struct InputTransform {
   }
 };
 
-/// What a product at each point is divided by: the differences from the other points.
+/// The divisor of the product at each point: the product of the differences from the other points.
 inline constexpr float at_0 = 1 / (alpha2 * beta2), at_alpha = 1 / (2 * alpha2 * (alpha2 - beta2)),
                        at_beta = 1 / (2 * beta2 * (beta2 - alpha2));
 
-/// G, of weights.
+/// G, for weights.
 struct WeightTransform {
   static constexpr int from = 3, to = 6;
   [[gnu::always_inline]] static void apply(const V* w, V* p) {
@@ -71,7 +71,7 @@ struct WeightTransform {
   }
 };
 
-/// Gᵀ, to the weights' gradient.
+/// Gᵀ, for the weights' gradient.
 struct WeightGradientTransform {
   static constexpr int from = 6, to = 3;
   [[gnu::always_inline]] static void apply(const V* p, V* w) {
@@ -82,7 +82,7 @@ struct WeightGradientTransform {
   }
 };
 
-/// Aᵀ, to a tile of results.
+/// Aᵀ, for a tile of the output.
 struct OutputTransform {
   static constexpr int from = 6, to = 4;
   [[gnu::always_inline]] static void apply(const V* p, V* y) {
@@ -94,7 +94,7 @@ struct OutputTransform {
   }
 };
 
-/// A, of a tile of the results' gradient.
+/// A, for a tile of the output's gradient.
 struct OutputGradientTransform {
   static constexpr int from = 4, to = 6;
   [[gnu::always_inline]] static void apply(const V* y, V* p) {
@@ -109,7 +109,7 @@ struct OutputGradientTransform {
   }
 };
 
-/// M x Mᵀ for one of these matrices: calls store(i, j, packet) with what it makes of load(i, j).
+/// M x Mᵀ for one of these matrices M. load(i, j) gives x; store(i, j, packet) takes the result.
 template <class M, class Load, class Store>
 [[gnu::always_inline]] inline void on_both_sides(const Load& load, const Store& store) {
   V half[M::from][M::to];
@@ -142,11 +142,11 @@ struct TiledConvolution {
   Index count() const { return images * tiles[0] * tiles[1]; }
 };
 
-/// From one point's matrix to the next: a packet more than it has, or else all 36 would share the cache's few places
-/// for addresses a power of two apart.
+/// The distance between the matrices of two points. It is a packet longer than a matrix; otherwise all 36 could have
+/// addresses a power of two apart, which share few cache lines.
 inline Index plane(Index rows_of_it, Index columns) { return rows_of_it * columns + V::size; }
 
-/// Where the square of Size x Size pixels lies that belongs to a tile: a row of zeros for what is outside the image.
+/// Pointers to the Size x Size pixels of a tile. Pixels outside the image point to a row of zeros.
 template <int Size, class T>
 struct TilePixels {
   const T* pixel[Size][Size];
@@ -164,8 +164,9 @@ struct TilePixels {
   }
 };
 
-/// A tile's points, to row `tile` of 36 matrices [count, channels]; with strips these have their columns in strips, one
-/// behind the other. The pixels of tiles to come, in no order that a processor foresees, are fetched meanwhile.
+/// Writes a tile's points to row `tile` of 36 matrices [count, channels]. With strips, the columns of these matrices
+/// are stored in strips, one after the other. Meanwhile it prefetches the pixels of later tiles, whose order the
+/// processor cannot predict.
 template <class M, class T>
 [[gnu::noinline]] void to_points(const TilePixels<M::from, T>& square, Index channels, Index tile, Index count, bool strips,
                                  float* to) {
@@ -181,12 +182,12 @@ template <class M, class T>
   }
 }
 
-/// How many products are summed up one by one; these sums are summed up again. The transform of a result cancels out
-/// most of its terms, so that the error of a longer sum would show.
+/// How many products are added one after the other; these sums are then added. The output transform cancels most of its
+/// terms, so the rounding error of a longer sum would show.
 inline constexpr Index sums_at_once = 32;
 
-/// c = a b, or += with add: a [count, depth] with count a multiple of `rows`, b [depth, columns] in strips, of which
-/// the next one is fetched meanwhile.
+/// c = a b, or with add c += a b. a is [count, depth], where count is a multiple of `rows`; b is [depth, columns] in
+/// strips. Meanwhile it prefetches the next strip.
 template <bool add>
 [[gnu::noinline]] inline void multiply(Index count, Index columns, Index depth, const float* a, Index a_row,
                                        Index a_col, const float* b, float* c, Index c_row) {
@@ -215,20 +216,20 @@ template <bool add>
 /// w [out, 3, 3, in] as 36 matrices [in, out] in strips.
 TERN_API void weights_to_points(Index in, Index out, const float* w, float* to);
 
-/// w [out, 3, 3, in] turned around, as 36 matrices [out, in] in strips.
+/// w [out, 3, 3, in] rotated by 180 degrees, as 36 matrices [out, in] in strips.
 TERN_API void turned_weights_to_points(Index in, Index out, const float* w, float* to);
 
-/// How many tiles are computed at once: as many as keep their points in a core's cache, and leave each thread some.
+/// How many tiles are computed at once: few enough that their points stay in a core's cache and each thread gets some.
 TERN_API Index tiles_at_once(const TiledConvolution& s);
 
-/// What a convolution adds to its results; null: nothing. With relu what is below 0 then becomes 0.
+/// What a convolution adds to its output; null: nothing. With relu, negative results then become 0.
 template <class T>
 struct Added {
   const T *bias, *residual;
   bool relu;
 };
 
-/// A tile's results, from its row of 36 matrices [count, out].
+/// A tile of the output, from its row of 36 matrices [count, out].
 template <class T>
 [[gnu::noinline]] void to_results(const TiledConvolution& s, Index tile, const float* row, Index next, const Added<T>& added, T* y) {
   const Index image = tile / (s.tiles[0] * s.tiles[1]);
@@ -250,7 +251,7 @@ template <class T>
   }
 }
 
-/// y from x and the points of weights.
+/// y from x and the transformed weights.
 template <class T>
 [[gnu::noinline]] void convolve(const TiledConvolution& s, T* y, const T* x, const float* weights, const Added<T>& added) {
   const Index all = s.count(), at_once = tiles_at_once(s);
@@ -262,7 +263,7 @@ template <class T>
     std::fill_n(zeros.get(), s.in, T(0));
     for (; begin < end; begin += at_once) {
       const Index count = std::min(at_once, end - begin), whole = (count + rows - 1) / rows * rows;
-      for (Index t = 0; t < whole; ++t)  // rows beyond the last tile repeat it
+      for (Index t = 0; t < whole; ++t)  // rows after the last tile repeat it
         to_points<InputTransform, T>({x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1],
                               zeros.get()},
                              s.in, t, at_once, false, from);
@@ -274,10 +275,10 @@ template <class T>
   });
 }
 
-/// How many tiles of the gradients one product sums up.
+/// How many tiles one product of the weight gradient sums over.
 inline constexpr Index tiles_summed_at_once = 128;
 
-/// Sums [out, in] at each point over the tiles from `first` to `last` of x and y's gradient.
+/// The sums [out, in] at each point over the tiles from `first` to `last` of x and y's gradient.
 template <class T>
 [[gnu::noinline]] void sum_tiles(const TiledConvolution& s, Index first, Index last, const T* x, const T* dy, float* sums) {
   const Index blocks = (last - first + tiles_summed_at_once - 1) / tiles_summed_at_once;
@@ -307,8 +308,9 @@ template <class T>
   }
 }
 
-/// In how many parts tiles are summed up, each by one thread, as what another core has written is slow to come: a power
-/// of two, so that threads get the same. One part, by all threads together, where few tiles are or sums are large.
+/// Into how many parts the tiles are split. Each part is summed by one thread, because data that another core has
+/// written is slow to read. It is a power of two, so that threads get equal shares. With few tiles or large sums it is
+/// one part, which all threads share.
 inline Index parts_of_sums(const TiledConvolution& s) {
   const Index fit = (Index(1) << 24) / Index(sizeof(float) * points * s.in * s.out);
   const Index most = std::min({Index(32), fit, s.count() / (2 * tiles_summed_at_once)});

@@ -73,7 +73,7 @@ namespace tern::inline TERN_BUILD::backend {
   CopyLoops loops(out, in, bytes, bytes);
   const int c = loops.depth() - 1;
   const auto from = [&loops](int i) { return loops.stride(i, CopyLoops::from); };
-  // The dimension of which a block has several: the longest, or where the source is walked in shorter steps.
+  // The dimension of a block's rows: the longest one, or the one with the smaller stride in the source.
   int rows = 0;
   for (int i = 1; i < c; ++i)
     if (loops.size(i) > loops.size(rows)) rows = i;
@@ -97,7 +97,7 @@ namespace tern::inline TERN_BUILD::backend {
   const cpu_kernels::CopyLoop loop = dense && from(c) == 0                            ? &cpu_kernels::copy_splat
                              : dense && across && from(c - 1) == bytes ? transposed[size]
                                                                             : cpu_kernels::strided_loops[size];
-  // A block spans few pages on either side, and whole cache lines.
+  // A block spans few pages on either side, and consists of whole cache lines.
   cpu_kernels::run_blocks(loops, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
 }
 

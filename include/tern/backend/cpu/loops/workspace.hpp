@@ -1,4 +1,4 @@
-// Working memory of a kernel.
+// Temporary memory of a kernel.
 #pragma once
 #include "../../../core/config.hpp"
 #include "../../../device/memory.hpp"
@@ -6,7 +6,7 @@
 namespace tern::inline TERN_BUILD {
 namespace backend {
 
-/// Room for n elements, aligned to 64 bytes and not initialised, from the caching allocator.
+/// Memory for n elements from the caching allocator, aligned to 64 bytes and not initialised.
 template <class T>
 class Workspace {
  public:

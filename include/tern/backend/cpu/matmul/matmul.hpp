@@ -1,5 +1,5 @@
-// The matrix product on the CPU. float: plain loops where small, else oneDNN; bfloat16: oneDNN where the processor has
-// AVX-512, else, and half, by way of float; double and integers: loops of our own.
+// The matrix product on the CPU. float: plain loops if small, else oneDNN. bfloat16: oneDNN if the processor has
+// AVX-512, else converted to float. half: converted to float. double and integers: our own loops.
 #pragma once
 #include "../../matmul.hpp"
 #include "../../../core/parallel.hpp"
@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
-/// Multiplications up to which one thread is the fastest.
+/// Up to so many multiplications, one thread is the fastest.
 inline constexpr Index serial_work = 65536;
 
 template <class T>
@@ -20,7 +20,7 @@ Index work(const MatrixProduct<T>& p) {
   return p.m() * p.n() * p.k();
 }
 
-/// True where plain loops are the fastest.
+/// True if plain loops are the fastest.
 template <class T>
 bool is_small(const MatrixProduct<T>& p) {
   return work(p) <= (p.n() < lanes<T> ? 2048 : 4096) || p.m() * p.n() == 1;
@@ -31,7 +31,8 @@ int useful_threads(const MatrixProduct<T>& p) {
   return work(p) <= serial_work ? 1 : num_threads();
 }
 
-/// A factor as oneDNN takes it: where a dimension of size 1 may have any stride, the one that makes it dense.
+/// A matrix in the form that oneDNN takes. The stride of a dimension of size 1 is arbitrary, so it is chosen to make
+/// the matrix dense.
 template <class T>
 StridedMatrix<T> plain(StridedMatrix<T> f) {
   if (f.columns == 1) f.column = 1;
@@ -39,7 +40,7 @@ StridedMatrix<T> plain(StridedMatrix<T> f) {
   return f;
 }
 
-/// A factor's copy as float, without gaps, along whichever of its strides is the smaller.
+/// A matrix converted to float, dense along the smaller of its strides.
 struct DenseCopy {
   Workspace<float> data;
   StridedMatrix<float> matrix;
@@ -59,7 +60,7 @@ struct DenseCopy {
   }
 };
 
-/// c = sums, + c if accumulating, + bias, where sums holds rows of a result (c itself, it may be).
+/// c = sums, + c if accumulating, + bias. sums holds rows of a result; it may be c itself.
 template <class T, class S>
 void finish(const MatrixProduct<T>& p, Index rows, Index columns, const S* sums, Index sums_row) {
   parallel_for(rows, std::max<Index>(1, 16384 / columns), [&](Index begin, Index end) {
@@ -91,7 +92,7 @@ template <class T>
                         {DNNL_ARG_BIAS, bias}});
 }
 
-/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it.
+/// Runs p, one matrix of the batch, as a oneDNN primitive. False if oneDNN has none for it.
 template <class T>
 bool run_primitive(const MatrixProduct<T>& p, const StridedMatrix<T>& a, const StridedMatrix<T>& b) {
   using namespace detail::onednn;
@@ -111,7 +112,7 @@ TERN_API void one_matmul(const MatrixProduct<float>& p);
 
 TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b);
 
-/// The 16-bit types, where oneDNN has nothing for them by way of float.
+/// The 16-bit types. If oneDNN has no product for them, they are converted to float.
 template <class T>
   requires is_half_v<T>
 void one_matmul(const MatrixProduct<T>& p) {
@@ -135,7 +136,7 @@ void one_matmul(const MatrixProduct<T>& p) {
 template <class T>
 void multiply(MatrixProduct<T> p) {
   if (p.m() == 0 || p.n() == 0) return;
-  if (p.b.batch == 0 && p.a.batch == p.m() * p.a.row && p.c_batch == p.m() * p.c_row) {  // one tall product
+  if (p.b.batch == 0 && p.a.batch == p.m() * p.a.row && p.c_batch == p.m() * p.c_row) {  // as one tall product
     p.a.rows *= p.matrices;
     p.matrices = 1;
   }
@@ -148,7 +149,7 @@ void multiply(MatrixProduct<T> p) {
       one_matmul(one);
     }
   };
-  // Small matrices are shared out among the threads; large ones are done in turn, each by all threads.
+  // Small matrices are shared among the threads. Large ones are computed one after the other, each by all threads.
   const Index each = work(p) + 1;
   if (each > 16 * serial_work) some(0, p.matrices);
   else parallel_for(p.matrices, std::max<Index>(1, serial_work / each), some);

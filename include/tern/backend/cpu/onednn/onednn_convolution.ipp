@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::detail::onednn {
   dnnl_dims_t stride, padding, dilation;
   for (int i = 0; i < params.dims; ++i) {
     stride[i] = params.stride[i], padding[i] = params.padding[i];
-    dilation[i] = params.dilation[i] - 1;  // oneDNN counts the elements that are left out
+    dilation[i] = params.dilation[i] - 1;  // oneDNN counts the elements in between
   }
   constexpr dnnl_alg_kind_t algorithm = dnnl_convolution_direct;
   dnnl_primitive_desc_t desc = nullptr, other = nullptr;
