@@ -1,4 +1,4 @@
-// What engine.hpp declares and is no template.
+// The functions of engine.hpp that are not templates.
 #pragma once
 #include "engine.hpp"
 

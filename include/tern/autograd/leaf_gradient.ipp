@@ -1,4 +1,4 @@
-// What leaf_gradient.hpp declares and is no template.
+// The functions of leaf_gradient.hpp that are not templates.
 #pragma once
 #include "leaf_gradient.hpp"
 

@@ -1,4 +1,4 @@
-// What record.hpp declares and is no template.
+// The functions of record.hpp that are not templates.
 #pragma once
 #include "record.hpp"
 

@@ -1,4 +1,4 @@
-// What digits.hpp declares and is no template.
+// The functions of digits.hpp that are not templates.
 #pragma once
 #include "digits.hpp"
 

@@ -1,11 +1,11 @@
-// Iterable data sets: samples that come one after the other, nobody knows how many.
+// Iterable data sets: samples that come one after the other, in unknown number.
 #pragma once
 #include "collate.hpp"
 #include "loader.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
-/// A range of samples, std::tuples of tensors and numbers, that starts over at begin(). One thread at a time reads it.
+/// A range of samples, std::tuples of tensors and numbers. begin() starts it over. Only one thread at a time reads it.
 template <class S>
 concept IterableDataset = !Dataset<S> && requires(S& set, decltype(set.begin()) at) {
   *at;
@@ -15,7 +15,7 @@ concept IterableDataset = !Dataset<S> && requires(S& set, decltype(set.begin()) 
 
 namespace detail {
 
-/// Lets threads in by their numbers: 0, 1, 2 …
+/// Admits threads in the order of their numbers: 0, 1, 2 …
 class TicketLock {
  public:
   TicketLock() {}
@@ -26,7 +26,7 @@ class TicketLock {
   TicketLock(const TicketLock&) = delete;
   TicketLock& operator=(const TicketLock&) = delete;
 
-  /// While alive, it is this number's turn.
+  /// Waits for the turn of a number, and ends the turn on destruction.
   class Guard {
    public:
     Guard(TicketLock& lock, Index number) : lock_(lock) {
@@ -55,7 +55,7 @@ class TicketLock {
 
 }  // namespace detail
 
-/// The batches of an iterable data set; one thread reads ahead, unless workers is 0.
+/// The batches of an iterable data set. One thread reads ahead, unless workers is 0.
 template <Device D, class Set, class Collate>
 class StreamLoader {
  public:
@@ -71,7 +71,7 @@ class StreamLoader {
     if (options_.shuffle) fail("loader", {"an iterable data set comes in its own order; shuffle is for others"});
   }
 
-  /// How long loops over this loader have waited for their batches so far.
+  /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
   /// One pass over the data set. It must not outlive the loader.
@@ -95,7 +95,7 @@ class StreamLoader {
       auto& self = *static_cast<Epoch*>(epoch);
       const detail::TicketLock::Guard guard(self.lock_, number);
       if (self.ended_) return;
-      self.ended_ = true;  // should reading throw
+      self.ended_ = true;  // stays true if reading throws
       const LoaderOptions& options = self.loader_.options_;
       std::vector<Sample> samples;
       for (; Index(samples.size()) < options.batch_size && self.at_ != self.end_; ++self.at_)
@@ -121,7 +121,7 @@ class StreamLoader {
     std::optional<Batch> batch_;
     std::vector<std::optional<Moving>> slots_;
     detail::TicketLock lock_;
-    detail::Prefetcher prefetcher_;  // the last member: its end stops the worker, which writes to the others
+    detail::Prefetcher prefetcher_;  // the last member, because its destructor stops the worker, which writes to the others
   };
 
   Epoch begin() { return Epoch(*this); }
@@ -131,12 +131,12 @@ class StreamLoader {
   Set set_;
   LoaderOptions options_;
   Collate collate_;
-  D device_ = tern::detail::current_device<D>();  // of the thread that made the loader
+  D device_ = tern::detail::current_device<D>();  // the current device of the thread that made the loader
   double seconds_waited_ = 0;
 };
 
-/// Batches of batch_size samples in the order in which they come, the last one of those left. A variable must live as
-/// long as the loader; a temporary is kept.
+/// Batches of batch_size samples in the order of the range; the last one may be smaller. A variable must outlive the
+/// loader; a temporary is moved into it.
 template <Device D, class Set, class Collate = detail::DefaultCollate>
   requires IterableDataset<std::remove_reference_t<Set>>
 StreamLoader<D, Set, Collate> loader(Set&& set, const LoaderOptions& options = {}, const Collate& collate = {}) {

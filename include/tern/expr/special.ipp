@@ -1,4 +1,4 @@
-// What special.hpp declares and is no template.
+// The functions of special.hpp that are not templates.
 #pragma once
 #include "special.hpp"
 

@@ -1,4 +1,4 @@
-// What dlpack.hpp declares and is no template.
+// The functions of dlpack.hpp that are not templates.
 #pragma once
 #include "dlpack.hpp"
 
@@ -44,7 +44,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   impl->ordinal = std::uint8_t(on_cuda ? t.device.device_id : 0);
   for (int i = 0; t.strides && i < t.ndim; ++i) impl->strides[i] = t.strides[i];
   update_contiguous(*impl);
-  if (on_cuda) return Tensor<Cuda>(impl);  // whatever the type: AnyTensor takes it from the impl
+  if (on_cuda) return Tensor<Cuda>(impl);  // AnyTensor takes the type from the impl
   return Tensor<Cpu>(impl);
 }
 

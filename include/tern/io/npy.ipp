@@ -1,4 +1,4 @@
-// What npy.hpp declares and is no template.
+// The functions of npy.hpp that are not templates.
 #pragma once
 #include "npy.hpp"
 
@@ -21,7 +21,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   else if (shape.n == 1)
     head.pop_back();
   head += "), }";
-  const std::size_t whole = (10 + head.size() + 1 + 63) / 64 * 64;  // the elements are aligned to 64 bytes
+  const std::size_t whole = (10 + head.size() + 1 + 63) / 64 * 64;  // aligns the elements to 64 bytes
   head.resize(whole - 11, ' ');
   const std::size_t length = head.size() + 1;
   const char start[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, char(length & 255), char(length >> 8)};
@@ -85,7 +85,7 @@ TERN_INLINE void NpyHeader::parse() {
   if (header.fortran_order)
     for (int i = 0; i < in_memory.n; ++i) in_memory[i] = header.shape[in_memory.n - 1 - i];
   TensorImpl* const impl = tern::detail::new_impl(header.dtype, in_memory);
-  const Tensor<Cpu> owner(impl);  // whatever the type: AnyTensor takes it from the impl
+  const Tensor<Cpu> owner(impl);  // AnyTensor takes the type from the impl
   const char* const data = bytes + header.data_at;
   for (Index i = 0; header.dtype == DType::boolean && i < size - header.data_at; ++i)
     if (data[i] & ~1) fail("npy", {"'", name, "': a boolean is the byte ", int(static_cast<unsigned char>(data[i]))});

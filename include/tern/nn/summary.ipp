@@ -1,4 +1,4 @@
-// What summary.hpp declares and is no template.
+// The functions of summary.hpp that are not templates.
 #pragma once
 #include "summary.hpp"
 

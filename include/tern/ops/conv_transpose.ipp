@@ -1,4 +1,4 @@
-// What conv_transpose.hpp declares and is no template.
+// The functions of conv_transpose.hpp that are not templates.
 #pragma once
 #include "conv_transpose.hpp"
 

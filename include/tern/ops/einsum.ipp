@@ -1,4 +1,4 @@
-// What einsum.hpp declares and is no template.
+// The functions of einsum.hpp that are not templates.
 #pragma once
 #include <cctype>
 

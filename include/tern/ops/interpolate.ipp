@@ -1,4 +1,4 @@
-// What interpolate.hpp declares and is no template.
+// The functions of interpolate.hpp that are not templates.
 #pragma once
 #include "interpolate.hpp"
 

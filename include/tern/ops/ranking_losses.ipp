@@ -1,4 +1,4 @@
-// What ranking_losses.hpp declares and is no template.
+// The functions of ranking_losses.hpp that are not templates.
 #pragma once
 #include "ranking_losses.hpp"
 

@@ -1,4 +1,4 @@
-// What views.hpp declares and is no template.
+// The functions of views.hpp that are not templates.
 #pragma once
 #include "views.hpp"
 

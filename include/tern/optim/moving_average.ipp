@@ -1,4 +1,4 @@
-// What moving_average.hpp declares and is no template.
+// The functions of moving_average.hpp that are not templates.
 #pragma once
 #include "moving_average.hpp"
 

@@ -1,4 +1,4 @@
-// What schedules.hpp declares and is no template.
+// The functions of schedules.hpp that are not templates.
 #pragma once
 #include "schedules.hpp"
 

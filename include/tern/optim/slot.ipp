@@ -1,4 +1,4 @@
-// What slot.hpp declares and is no template.
+// The functions of slot.hpp that are not templates.
 #pragma once
 #include "slot.hpp"
 

@@ -1,4 +1,4 @@
-// What state_reader.hpp declares and is no template.
+// The functions of state_reader.hpp that are not templates.
 #pragma once
 #include "state_reader.hpp"
 

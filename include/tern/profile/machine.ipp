@@ -1,4 +1,4 @@
-// What machine.hpp declares and is no template.
+// The functions of machine.hpp that are not templates.
 #pragma once
 #include "machine.hpp"
 
@@ -191,7 +191,7 @@ namespace tern::inline TERN_BUILD::profile {
   if (!folder.empty()) try {
       io::make_folders(folder + "/tern");
       io::write_file_atomically(path, key + measuring::curves_text(machine));
-    } catch (const Error&) {  // without a place to keep them they are measured again
+    } catch (const Error&) {  // if they cannot be stored, the next call measures again
     }
   return machine;
 }

@@ -1,4 +1,4 @@
-// What placement.hpp declares and is no template.
+// The functions of placement.hpp that are not templates.
 #pragma once
 #include "placement.hpp"
 
@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD::profile {
   const Times& times = is_measured ? measured : predicted;
   const double gain = times.cpu - times.cuda - each;
   if (!why_not.empty() || !(gain > 0)) return 0;
-  const double uses = std::ceil(once / gain * (1 - 1e-6));  // the rounding of a driver's float adds no use
+  const double uses = std::ceil(once / gain * (1 - 1e-6));  // so that the rounding of the driver's floats adds no use
   return uses < 1 ? 1 : uses < 1e18 ? Index(uses) : 0;
 }
 
@@ -116,8 +116,8 @@ namespace tern::inline TERN_BUILD::profile {
   where.predicted = now.times;
   if (!why_not.empty()) return where;
   where.to_device = now.to_device, where.to_host = now.to_host, where.once = now.to_device + now.to_host;
-  // Down from four times the largest size that was measured, as far as copying pays; then by halves to where it
-  // begins to.
+  // It goes down from four times the largest measured size as long as copying pays, then bisects for the size from
+  // which on it pays.
   const auto pays = [&](double factor) {
     const Times times = predict(sizes, count, factor).times;
     return times.copied < times.cpu;

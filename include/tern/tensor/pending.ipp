@@ -1,4 +1,4 @@
-// What pending.hpp declares and is no template.
+// The functions of pending.hpp that are not templates.
 #pragma once
 #include "pending.hpp"
 

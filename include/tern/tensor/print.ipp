@@ -1,4 +1,4 @@
-// What print.hpp declares and is no template.
+// The functions of print.hpp that are not templates.
 #pragma once
 #include "print.hpp"
 

@@ -1,4 +1,4 @@
-// What checkpoint.hpp declares and is no template.
+// The functions of checkpoint.hpp that are not templates.
 #pragma once
 #include "checkpoint.hpp"
 

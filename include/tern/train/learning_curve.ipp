@@ -1,4 +1,4 @@
-// What learning_curve.hpp declares and is no template.
+// The functions of learning_curve.hpp that are not templates.
 #pragma once
 #include "learning_curve.hpp"
 

@@ -1,4 +1,4 @@
-// What options.hpp declares and is no template.
+// The functions of options.hpp that are not templates.
 #pragma once
 #include "options.hpp"
 

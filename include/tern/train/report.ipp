@@ -1,4 +1,4 @@
-// What report.hpp declares and is no template.
+// The functions of report.hpp that are not templates.
 #pragma once
 #include "report.hpp"
 

@@ -1,4 +1,4 @@
-// What session.hpp declares and is no template.
+// The functions of session.hpp that are not templates.
 #pragma once
 #include "session.hpp"
 

@@ -1,4 +1,4 @@
-// What instruction_set.hpp declares and is no template.
+// The functions of instruction_set.hpp that are not templates.
 #pragma once
 #include <cstdlib>
 #include <string>

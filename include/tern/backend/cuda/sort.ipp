@@ -1,4 +1,4 @@
-// What sort.hpp declares and is no template.
+// The functions of sort.hpp that are not templates.
 #pragma once
 #include "sort.hpp"
 

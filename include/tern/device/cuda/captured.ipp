@@ -1,4 +1,4 @@
-// What captured.hpp declares and is no template.
+// The functions of captured.hpp that are not templates.
 #pragma once
 #include "captured.hpp"
 

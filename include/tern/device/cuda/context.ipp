@@ -1,4 +1,4 @@
-// What context.hpp declares and is no template.
+// The functions of context.hpp that are not templates.
 #pragma once
 #include "context.hpp"
 

@@ -1,4 +1,4 @@
-// What cublaslt.hpp declares and is no template.
+// The functions of cublaslt.hpp that are not templates.
 #pragma once
 #include "cublaslt.hpp"
 

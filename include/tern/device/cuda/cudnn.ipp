@@ -1,4 +1,4 @@
-// What cudnn.hpp declares and is no template.
+// The functions of cudnn.hpp that are not templates.
 #pragma once
 #include "cudnn.hpp"
 

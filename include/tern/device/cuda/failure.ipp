@@ -1,4 +1,4 @@
-// What failure.hpp declares and is no template.
+// The functions of failure.hpp that are not templates.
 #pragma once
 #include "failure.hpp"
 

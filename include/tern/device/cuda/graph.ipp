@@ -1,4 +1,4 @@
-// What graph.hpp declares and is no template.
+// The functions of graph.hpp that are not templates.
 #pragma once
 #include "graph.hpp"
 

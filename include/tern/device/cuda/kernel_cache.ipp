@@ -1,4 +1,4 @@
-// What kernel_cache.hpp declares and is no template.
+// The functions of kernel_cache.hpp that are not templates.
 #pragma once
 #include "kernel_cache.hpp"
 

@@ -1,4 +1,4 @@
-// What span.hpp declares and is no template.
+// The functions of span.hpp that are not templates.
 #pragma once
 #include "span.hpp"
 

@@ -1,4 +1,4 @@
-// What timeline.hpp declares and is no template.
+// The functions of timeline.hpp that are not templates.
 #pragma once
 #include "timeline.hpp"
 

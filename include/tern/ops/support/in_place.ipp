@@ -1,4 +1,4 @@
-// What in_place.hpp declares and is no template.
+// The functions of in_place.hpp that are not templates.
 #pragma once
 #include "in_place.hpp"
 

@@ -1,4 +1,4 @@
-// What region.hpp declares and is no template.
+// The functions of region.hpp that are not templates.
 #pragma once
 #include "region.hpp"
 

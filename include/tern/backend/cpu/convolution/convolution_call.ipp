@@ -1,4 +1,4 @@
-// What convolution_call.hpp declares and is no template.
+// The functions of convolution_call.hpp that are not templates.
 #pragma once
 #include "convolution_call.hpp"
 

@@ -1,4 +1,4 @@
-// What winograd.hpp declares and is no template.
+// The functions of winograd.hpp that are not templates.
 #pragma once
 #include "winograd.hpp"
 

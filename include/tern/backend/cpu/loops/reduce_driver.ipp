@@ -1,4 +1,4 @@
-// What reduce_driver.hpp declares and is no template.
+// The functions of reduce_driver.hpp that are not templates.
 #pragma once
 #include "reduce_driver.hpp"
 

@@ -1,4 +1,4 @@
-// What onednn.hpp declares and is no template.
+// The functions of onednn.hpp that are not templates.
 #pragma once
 #include "onednn.hpp"
 

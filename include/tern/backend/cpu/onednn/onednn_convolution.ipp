@@ -1,4 +1,4 @@
-// What onednn_convolution.hpp declares and is no template.
+// The functions of onednn_convolution.hpp that are not templates.
 #pragma once
 #include "onednn_convolution.hpp"
 
