@@ -27,7 +27,7 @@ TERN_INLINE bool Backward::own(Node* node) {
   std::uint32_t owner = 0;
   if (node->owner.compare_exchange_strong(owner, number_, std::memory_order_acquire, std::memory_order_relaxed)) return true;
   if (owner != number_)
-    fail(node->name, {"two backward passes, of two threads or one in a hook of the other, came to it at once; a graph serves one at "
+    fail(node->name, {"two backward passes, in two threads or one in a hook of the other, reached it at once; a graph serves one at "
                       "a time"});
   return false;
 }

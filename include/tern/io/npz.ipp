@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD::io::detail {
     : bytes_(bytes), size_(std::uint64_t(size)), path_(path) {
   std::uint64_t end = size_ < 22 ? 0 : size_ - 22;
   while (end > 0 && number(end, 4) != 0x06054b50) --end;
-  if (size_ < 22 || number(end, 4) != 0x06054b50) refuse("it is no zip archive");
+  if (size_ < 22 || number(end, 4) != 0x06054b50) refuse("it is not a zip archive");
   std::uint64_t count = number(end + 10, 2), at = number(end + 16, 4);
   if (at == 0xffffffff || count == 0xffff) {  // a larger archive has another end record before this one
     const std::uint64_t wide = end >= 20 ? number(end - 20 + 8, 8) : size_;
@@ -22,7 +22,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   if (number(entry.at, 4) != 0x04034b50) refuse("an entry's header is corrupt");
   const std::uint64_t data = entry.at + 30 + number(entry.at + 26, 2) + number(entry.at + 28, 2);
   if (data > size_ || entry.packed > size_ - data) refuse("an entry is truncated");
-  if (entry.method != 0 && entry.method != 8) refuse("an entry is packed in a way that is not known");
+  if (entry.method != 0 && entry.method != 8) refuse("an entry has an unknown compression method");
   if (entry.method == 0 && entry.packed != entry.size) refuse("an entry's size is corrupt");
   if (entry.size > 1100 * entry.packed + 64)
     refuse("an entry claims more than it can hold");  // deflate's limit is 1032

@@ -67,7 +67,7 @@ template <class M, class... X>
     };
     return Y(hooks.call(hooks, &module, inputs, int(sizeof...(X)), forward));
   } else {
-    fail(M::type_name(), {"hooks are for modules that are given tensors and return one"});
+    fail(M::type_name(), {"hooks need a module that takes tensors and returns one"});
     return module.forward(x...);
   }
 }
@@ -115,7 +115,7 @@ TensorImpl* see_input_gradient(void* closure, TensorImpl* gradient) {
   call.output = {};
   if (!gradient || inputs[0].impl() == gradient) return nullptr;
   if (!inputs[0].defined() || inputs[0].dtype() != gradient->dtype || !(inputs[0].shape() == gradient->shape()))
-    fail("register_full_backward_hook", {"what replaces the gradient must have its type and shape, ", gradient->shape()});
+    fail("register_full_backward_hook", {"the replacement must have the gradient's type and shape, ", gradient->shape()});
   tern::detail::retain(inputs[0].impl());
   return inputs[0].impl();
 }
@@ -163,14 +163,14 @@ TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInput* given, int
   for (int i = 0; i < count; ++i) {
     if (inputs[std::size_t(i)].defined() != (given[i].impl != nullptr) ||
         (given[i].impl && inputs[std::size_t(i)].dtype() != given[i].impl->dtype))
-      fail(M::type_name(), {"a hook replaced input ", i, " by one of another type"});
+      fail(M::type_name(), {"a hook replaced input ", i, " by a tensor of another type"});
     plain.push_back(inputs[std::size_t(i)].impl());
   }
 
   tern::detail::Owned result(forward(module, plain.data()));
   AnyTensor output = shared_handle<typename M::device_type>(result.impl);
   run_hooks(hooks.first, HookKind::forward, module, inputs, output);
-  if (output.dtype() != result.impl->dtype) fail(M::type_name(), {"a hook replaced the output by one of another type"});
+  if (output.dtype() != result.impl->dtype) fail(M::type_name(), {"a hook replaced the output by a tensor of another type"});
   if (call && tern::detail::recording(output.impl())) return watched(output.impl(), call, &see_output_gradient<>);
   tern::detail::retain(output.impl());
   return output.impl();

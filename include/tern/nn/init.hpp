@@ -61,7 +61,7 @@ const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, double mean = 0, double
   const NoGradGuard off;
   x.checked("trunc_normal_");
   if (!(std > 0) || !(low < high))
-    fail("trunc_normal_", {"no normal numbers of deviation ", std, " between ", low, " and ", high});
+    fail("trunc_normal_", {"no normal numbers with standard deviation ", std, " between ", low, " and ", high});
   const auto bound = [&](double v) { return std::erf((v - mean) / (std * std::sqrt(2))); };
   Tensor<D, double> u = tern::uniform_(empty<D, double>(x.shape(), x.device()), bound(low), bound(high));
   return copy_(x, to_type(clamp(add(mul(erfinv(u), std * std::sqrt(2)), mean), low, high), Type<T>{}));

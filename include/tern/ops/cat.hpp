@@ -13,7 +13,7 @@ Shape cat_shape(const char* op, const std::vector<Tensor<D, T>>& tensors, int di
     const Shape other = tensors[k].shape();
     bool fits = other.n == shape.n;
     for (int i = 0; fits && i < shape.n; ++i) fits = i == dim || other[i] == shape[i];
-    if (!fits) fail(op, {"shapes ", tensors[0].shape(), " and ", other, " differ in another dimension than ", dim});
+    if (!fits) fail(op, {"shapes ", tensors[0].shape(), " and ", other, " differ in a dimension other than ", dim});
     shape[dim] += other[dim];
   }
   return shape;

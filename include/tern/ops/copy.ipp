@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device) {
-  if (x->ndim < 3) fail(op.name, {"channels_last wants at least 3 dimensions, not ", x->shape_ref()});
+  if (x->ndim < 3) fail(op.name, {"channels_last needs at least 3 dimensions, not ", x->shape_ref()});
   Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
   set_channels_last_strides(*y.impl);
   device.copy(*y.impl, *x);

@@ -14,7 +14,7 @@ Tensor<D, T> pixel_shuffle(const Tensor<D, T>& x, Index upscale_factor, Here her
   const Index r = upscale_factor;
   if (n < 3) fail("pixel_shuffle", {"at least 3 dimensions are needed, not ", x.shape()});
   if (r <= 0 || x.size(-3) % (r * r) != 0)
-    fail("pixel_shuffle", {x.size(-3), " channels are no multiple of the square of ", r});
+    fail("pixel_shuffle", {x.size(-3), " channels are not a multiple of the square of ", r});
   const Tensor<D, T> parts = unflatten(x, -3, {x.size(-3) / (r * r), r, r}, here);  // .. C i j H W
   Shape to = x.shape();
   to[n - 3] /= r * r, to[n - 2] *= r, to[n - 1] *= r;

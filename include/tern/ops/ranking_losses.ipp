@@ -5,7 +5,7 @@
 namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline]] TERN_INLINE void check_same_dims(const char* op, const Array& a, const Array& b) {
-  if (a.ndim != b.ndim) fail(op, {"tensors of as many dimensions are needed: ", a.shape(), " and ", b.shape()});
+  if (a.ndim != b.ndim) fail(op, {"tensors with the same number of dimensions are needed: ", a.shape(), " and ", b.shape()});
 }
 
 }  // namespace tern::detail

@@ -32,7 +32,7 @@ namespace tern::inline TERN_BUILD::optim::detail {
   const std::string name = text(pieces);
   const AnyTensor* const x = find(name);
   if (!x) fail(op_, {"the optimiser's ", name, " is missing"});
-  if (x->numel() != 1) fail(op_, {"the optimiser's ", name, " is no number, but of shape ", x->shape()});
+  if (x->numel() != 1) fail(op_, {"the optimiser's ", name, " is not a number, but has shape ", x->shape()});
   return *x;
 }
 

@@ -96,7 +96,7 @@ Pending<Tensor<D2, T>> copy_async(const char* op, const Tensor<D, T>& x, D2 devi
 /// Starts copying a dense tensor of a device to pinned host memory, in order with the device's other work.
 template <AsyncDevice D>
 [[gnu::noinline]] std::unique_ptr<CopyInFlight> start_copy_to_host(const char* op, TensorImpl* device) {
-  refuse_capture(op, "its memory is of one use; copies to the host belong behind replay()");
+  refuse_capture(op, "its memory is used only once; copy to the host after replay()");
   const std::size_t bytes = std::size_t(device->numel) * std::size_t(size_of(device->dtype));
   auto pending = std::make_unique<CopyInFlight>();
   retain(device);

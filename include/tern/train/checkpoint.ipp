@@ -41,7 +41,7 @@ namespace tern::inline TERN_BUILD::train {
   for (const NamedTensor& entry : all)
     if (entry.name == "training") training = entry.tensor.impl();
   if (!training || training->dtype != DType::int64 || !(training->shape() == Shape{5}))
-    fail("load_checkpoint", {"'", path, "' is no checkpoint of a training"});
+    fail("load_checkpoint", {"'", path, "' is not a checkpoint of a training"});
   detail::TrainingState state;
   std::memcpy(&state, training->data, sizeof state);
   nn::load_state_dict(model, detail::extract(all, "model."));

@@ -94,7 +94,7 @@ class TERN_API Capturing final : public Capture {
   void finish();
 
   DeviceState& bind(int ordinal) override {
-    if (ordinal != captured_.ordinal) fail("capture", {"a graph is of one device, cuda:", captured_.ordinal, ", not of cuda:", ordinal, " too"});
+    if (ordinal != captured_.ordinal) fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", not of cuda:", ordinal, " too"});
     TERN_CUDA(cuCtxSetCurrent, state_.context);
     return state_;
   }

@@ -74,7 +74,7 @@ TERN_INLINE Capturing::Capturing(Captured& captured, int ordinal) : captured_(ca
 TERN_INLINE void Capturing::finish() {
   const RandomState random = random_state();
   if (random.seed != captured_.random.seed || random.stream < captured_.random.stream)
-    fail("capture", {"the random sequence was set anew; manual_seed() belongs before the capture"});
+    fail("capture", {"the random state was set; call manual_seed() before the capture"});
   captured_.draws = random.stream - captured_.random.stream;
   struct Nodes {
     CapturedGraph handle = nullptr;

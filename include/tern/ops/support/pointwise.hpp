@@ -20,7 +20,7 @@ struct SecondDerivative {
   Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
     const Tensor<D, T> y = map<T>("derivative", expr::AnyPartial<F>{f, k}, g, x...);
     record({"derivative", {}}, y, wrt(x, [](const Tensor<D, T>&) -> Tensor<D, T> {
-             fail("backward", {"the third derivative of a derived gradient was asked for; only two are derived"});
+             fail("backward", {"the third derivative of a derived gradient is not available; only two are derived"});
            })...);
     return y;
   }
