@@ -36,7 +36,7 @@ class CapturedGraphs {
 extern TERN_API constinit std::atomic<CapturedGraphs*> captured_graphs;
 
 /// Reasons that the errors of refuse_capture give.
-inline constexpr const char* host_waits = "the host waits for the device; call item(), cpu() and printing after replay()";
+inline constexpr const char* host_waits = "the host waits for the device; use item(), cpu() and printing after replay()";
 inline constexpr const char* host_is_read =
     "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before";
 

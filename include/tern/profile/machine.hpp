@@ -37,8 +37,8 @@ struct Times {
 struct Sizes {
   double first, factor, last;
 };
-/// How thoroughly to measure.
-struct Effort {
+/// The sizes and the time limit of the measurements.
+struct MeasureOptions {
   Sizes matmul{32, 2, 4096}, elementwise{1 << 10, 8, 1 << 25}, copies{1 << 10, 8, 1 << 28};
   double longest = 0.2;  // seconds for one size; after a longer measurement, no larger size is tried
 };
@@ -98,7 +98,7 @@ Curve measured_curve(const Sizes& sizes, double longest, const X& x, const Secon
 }  // namespace measuring
 
 /// Measures the CPU, and the GPU if there is one.
-TERN_API void measure(Machine& machine, const Effort& effort = {});
+TERN_API void measure(Machine& machine, const MeasureOptions& options = {});
 
 namespace measuring {
 
@@ -119,7 +119,7 @@ TERN_API bool read_curves(Machine& machine, const char* text);
 /// This machine's curves. They are measured if there is no measurement for this processor, number of threads, GPU and
 /// driver, or if `remeasure`. They are stored in tern/ in the user's cache folder (XDG_CACHE_HOME, else ~/.cache). If
 /// there is no such folder, the next call measures again.
-TERN_API Machine machine(bool remeasure = false, const Effort& effort = {}, Here here = {});
+TERN_API Machine machine(bool remeasure = false, const MeasureOptions& options = {}, Here here = {});
 
 }  // namespace tern::profile
 

@@ -8,12 +8,12 @@
 namespace tern::inline TERN_BUILD::profile {
 
 /// The options of a question: with `measured`, the work is also run on both sides.
-struct Ask {
+struct PredictOptions {
   bool measured = false;
 };
 
 /// The answer to a question.
-struct TERN_API Where {
+struct TERN_API Prediction {
   std::string what, why_not;  // why_not: the reason why there is no GPU; empty if there is one
   Times predicted, measured;
   bool is_measured = false, is_step = false;
@@ -34,7 +34,7 @@ struct TERN_API Where {
 namespace measuring {
 
 /// The predicted times of a piece of work, and of the copies that it includes.
-struct Predicted {
+struct PredictedTimes {
   Times times;
   double to_device = 0, to_host = 0;
 };
@@ -71,17 +71,17 @@ struct TERN_API Placement : Machine {
 
   /// [m, k] times [k, n]. The prediction is the time of the square product with as many operations, but at least that
   /// of an a + b that touches as much memory.
-  Where matmul(Index m, Index n, Index k, Ask ask = {}, Here here = {}) const;
+  Prediction matmul(Index m, Index n, Index k, PredictOptions options = {}, Here here = {}) const;
 
   /// a + b with n elements each.
-  Where elementwise(Index n, Ask ask = {}, Here here = {}) const;
+  Prediction elementwise(Index n, PredictOptions options = {}, Here here = {}) const;
 
   /// model(batch).sum() and its backward pass, for a model and a batch on the CPU. The prediction counts only the
   /// matrix products of the step, each with their mean size, so a real step takes longer. A use is one step: each step
   /// copies the batch to the device; all steps share the copies of the parameters to the device and back. It runs on
   /// copies of the model and restores the random state. Error if the step has nothing to predict by.
   template <class Model, class Batch>
-  Where step(const Model& model, const Batch& batch, Ask ask = {}, Here here = {}) const {
+  Prediction step(const Model& model, const Batch& batch, PredictOptions options = {}, Here here = {}) const {
     const Site user(here);
     const measuring::RandomGuard random;
     const auto run = [](auto& net, const auto& x) {
@@ -91,21 +91,21 @@ struct TERN_API Placement : Machine {
     auto net = model.clone();
     const measuring::CountedProducts products;
     run(net, batch);
-    if (products.count() == 0 && !ask.measured)
+    if (products.count() == 0 && !options.measured)
       fail("placement", {"the step has no matrix products to be predicted by: ask for it to be measured"});
     double parameter_bytes = 0;
     for (const auto& parameter : net.parameters()) parameter_bytes += bytes_of(*parameter.tensor.impl());
-    Where where = step_of(products.flops(), products.count(), parameter_bytes, bytes_of(*batch.impl()));
-    if (!ask.measured) return where;
-    where.is_measured = true;
-    where.measured.cpu = measuring::least_seconds(false, [&] { run(net, batch); });
-    if (!why_not.empty()) return where;
+    Prediction prediction = step_of(products.flops(), products.count(), parameter_bytes, bytes_of(*batch.impl()));
+    if (!options.measured) return prediction;
+    prediction.is_measured = true;
+    prediction.measured.cpu = measuring::least_seconds(false, [&] { run(net, batch); });
+    if (!why_not.empty()) return prediction;
     const int device = cuda::current_device();
     auto net_there = model.to(Cuda{device});
     const auto there = batch.cuda(device);
-    where.measured.cuda = measuring::least_seconds(true, [&] { run(net_there, there); });
-    where.measured.copied = measuring::least_seconds(true, [&] { run(net_there, batch.cuda(device)); });
-    return where;
+    prediction.measured.cuda = measuring::least_seconds(true, [&] { run(net_there, there); });
+    prediction.measured.copied = measuring::least_seconds(true, [&] { run(net_there, batch.cuda(device)); });
+    return prediction;
   }
 
   /// The curves as a table.
@@ -117,11 +117,11 @@ struct TERN_API Placement : Machine {
   int parts() const { return measuring::on_cpu | (why_not.empty() ? measuring::on_cuda | measuring::with_copies : 0); }
 
   /// A product, with three sizes, or a sum, with one.
-  measuring::Predicted predict(const double* sizes, int count, double factor) const;
+  measuring::PredictedTimes predict(const double* sizes, int count, double factor) const;
 
-  Where answer(const std::string& what, const double* sizes, int count) const;
+  Prediction answer(const std::string& what, const double* sizes, int count) const;
 
-  Where step_of(double flops, double products, double parameter_bytes, double batch_bytes) const;
+  Prediction step_of(double flops, double products, double parameter_bytes, double batch_bytes) const;
 
   /// Seconds and rates at the sizes of both curves: operations for products of n x n, bytes for sums of n.
   static void add_rows(std::string& out, bool product, const Curve& on_cpu, const Curve& on_cuda);

@@ -30,7 +30,7 @@ struct WordChunk {
 };
 
 /// Everything that a replay needs.
-struct TERN_API Captured {
+struct TERN_API CapturedWork {
   int ordinal = 0;
   PrivatePool* pool = nullptr;
   ExecutableGraph executable = nullptr;
@@ -42,10 +42,10 @@ struct TERN_API Captured {
   std::uint64_t age = 0;       // the graph may use memory of a smaller age
   bool forgotten = false;      // true if an object of `repeated` is gone
 
-  Captured() {}
-  Captured(const Captured&) = delete;
-  Captured& operator=(const Captured&) = delete;
-  ~Captured();
+  CapturedWork() {}
+  CapturedWork(const CapturedWork&) = delete;
+  CapturedWork& operator=(const CapturedWork&) = delete;
+  ~CapturedWork();
 };
 
 /// The graphs that exist, and memory that was freed while one of them may still use it.
@@ -56,22 +56,22 @@ class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::Ca
     return registry;
   }
   /// Keeps all memory that exists now until the graph is gone.
-  void hold(Captured& graph);
-  void remove(Captured& graph);
+  void hold(CapturedWork& graph);
+  void remove(CapturedWork& graph);
   TERN_KEY void give_back(DeviceBlock block) override;
-  void repeat(Captured& graph, const Repeated& repeated) {
+  void repeat(CapturedWork& graph, const Repeated& repeated) {
     const std::lock_guard lock(mutex_);
     graph.repeated.push_back(repeated);
   }
   void forget(const void* object) override {
     const std::lock_guard lock(mutex_);
-    for (Captured* graph : graphs_)
+    for (CapturedWork* graph : graphs_)
       for (const Repeated& repeated : graph->repeated) graph->forgotten = graph->forgotten || repeated.object == object;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<Captured*> graphs_;
+  std::vector<CapturedWork*> graphs_;
   std::vector<DeviceBlock> blocks_;
 };
 
@@ -79,16 +79,16 @@ class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::Ca
 TERN_API std::string live_source(std::string source);
 
 /// A capture on this thread.
-class TERN_API Capturing final : public Capture {
+class TERN_API StreamCapture final : public Capture {
  public:
-  Capturing(Captured& captured, int ordinal);
-  ~Capturing() {
+  StreamCapture(CapturedWork& captured, int ordinal);
+  ~StreamCapture() {
     if (capture == this) end(nullptr);
     TERN_CUDA_RELEASE(cuStreamDestroy_v2, state_.compute);
     set_random_state(captured_.random);  // the capture has drawn nothing yet
   }
-  Capturing(const Capturing&) = delete;
-  Capturing& operator=(const Capturing&) = delete;
+  StreamCapture(const StreamCapture&) = delete;
+  StreamCapture& operator=(const StreamCapture&) = delete;
 
   /// Makes the graph from the captured work.
   void finish();
@@ -108,7 +108,7 @@ class TERN_API Capturing final : public Capture {
   /// Ends the thread's capture.
   Status end(CapturedGraph* graph);
 
-  Captured& captured_;
+  CapturedWork& captured_;
   DeviceState state_;  // the device as this thread sees it
 };
 

@@ -55,11 +55,11 @@ extern TERN_API constinit thread_local int current_ordinal;
 extern TERN_API constinit thread_local int bound_ordinal;  // the device whose context is current in this thread
 
 /// Releases what opening a device has made so far, unless opening succeeds.
-struct TERN_API Opening {
+struct TERN_API OpenGuard {
   DeviceState& state;
   int device;
   bool complete = false;
-  ~Opening();
+  ~OpenGuard();
 };
 
 TERN_API void open_device(DeviceState& state, int ordinal);

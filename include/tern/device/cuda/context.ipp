@@ -34,7 +34,7 @@ TERN_INLINE constinit thread_local int current_ordinal = 0;
 
 TERN_INLINE constinit thread_local int bound_ordinal = -1;
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Opening::~Opening() {
+[[gnu::noinline, gnu::cold]] TERN_INLINE OpenGuard::~OpenGuard() {
   if (complete || !state.context) return;
   for (const Stream stream : {state.compute, state.copy})
     if (stream) TERN_CUDA_RELEASE(cuStreamDestroy_v2, stream);
@@ -48,7 +48,7 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
   bound_ordinal = -1;
   int device;
   TERN_CUDA(cuDeviceGet, &device, ordinal);
-  Opening opening{state, device};
+  OpenGuard opening{state, device};
   TERN_CUDA(cuDeviceGetAttribute, &state.major, compute_capability_major, device);
   TERN_CUDA(cuDeviceGetAttribute, &state.minor, compute_capability_minor, device);
   TERN_CUDA(cuDeviceGetAttribute, &state.multiprocessors, multiprocessor_count, device);

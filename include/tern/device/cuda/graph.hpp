@@ -12,7 +12,7 @@ namespace detail {
 /// Collects an optimiser's numbers for the next replay; launches nothing.
 class TERN_API Refill final : public Capture {
  public:
-  explicit Refill(Captured& captured) : captured_(captured) { set_capture(this); }
+  explicit Refill(CapturedWork& captured) : captured_(captured) { set_capture(this); }
   ~Refill() { set_capture(nullptr); }
 
   void step(const Repeated& repeated) {
@@ -26,7 +26,7 @@ class TERN_API Refill final : public Capture {
   bool is_replay() const override { return true; }
 
  private:
-  Captured& captured_;
+  CapturedWork& captured_;
   const ReplayedLaunch* current_ = nullptr;
 };
 
@@ -51,9 +51,9 @@ class TERN_API Graph {
   void capture(F&& step, Here here = {}) {
     const Site at(here);
     captured_.reset();
-    auto captured = std::make_unique<detail::Captured>();
+    auto captured = std::make_unique<detail::CapturedWork>();
     {
-      detail::Capturing capturing(*captured, current_device());
+      detail::StreamCapture capturing(*captured, current_device());
       step();
       capturing.finish();
     }
@@ -65,7 +65,7 @@ class TERN_API Graph {
   void replay(Here here = {});
 
  private:
-  std::unique_ptr<detail::Captured> captured_;
+  std::unique_ptr<detail::CapturedWork> captured_;
 };
 
 }  // namespace tern::cuda

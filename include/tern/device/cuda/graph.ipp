@@ -19,7 +19,7 @@ namespace tern::inline TERN_BUILD::cuda {
   const Site at(here);
   detail::refuse_capture("replay", "a graph cannot be part of another graph");
   if (!captured_) fail("replay", {"nothing has been captured"});
-  detail::Captured& graph = *captured_;
+  detail::CapturedWork& graph = *captured_;
   if (graph.forgotten) fail("replay", {"an optimiser of the captured step is gone, or has loaded a state: capture again"});
   const detail::DeviceState& state = detail::bind(graph.ordinal);
   {
