@@ -1,4 +1,4 @@
-# tern::compiled: what is no template, and the instances that most programs use, compiled once; static, or shared with
+# tern::compiled: all functions that are not templates, and the instances that most programs use, compiled once; static, or shared with
 # BUILD_SHARED_LIBS. A program that links it runs at full speed whatever its own options: on x86-64 the kernels exist for AVX2 and
 # AVX-512 too, and the best are chosen when the program starts.
 add_library(compiled include/tern/tern.cpp)

@@ -137,12 +137,12 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
     done.batch = batch;
     if (session.interrupted() && batch < batches.size()) break;
     const double loss = loss_sum.item(), hits = right.item();  // waits for what the device has still to do of the epoch
-    auto receipt = timer.finish();
-    receipt.loss = loss / double(receipt.samples);
-    receipt.accuracy = hits / double(receipt.samples);
-    receipt.test_accuracy = accuracy<D, T>(net, test);
+    auto report = timer.finish();
+    report.loss = loss / double(report.samples);
+    report.accuracy = hits / double(report.samples);
+    report.test_accuracy = accuracy<D, T>(net, test);
     const double held = accuracy<D, T>(net, validation);
-    session.finish(done.epoch + 1, receipt);
+    session.finish(done.epoch + 1, report);
     const bool is_best = held > best;
     best = std::max(best, held);
     std::printf("         held out %.2f%%%s\n", 100 * held, is_best ? ", the best so far" : "");

@@ -115,7 +115,7 @@ int main(int argc, char** argv) try {
       o.pictures.push_back(name);
       continue;
     }
-    if (++i == argc) throw std::runtime_error("classify: " + name + " wants a value; see --help");
+    if (++i == argc) throw std::runtime_error("classify: " + name + " needs a value; see --help");
     if (name == "--weights")
       o.weights = argv[i];
     else if (name == "--model")

@@ -221,7 +221,7 @@ double number(const char* option, const char* value) {
   char* end = nullptr;
   const double result = std::strtod(value, &end);
   if (end == value || *end || !(result >= 0))
-    throw std::runtime_error(std::string("image_models: ") + option + " wants a number, not '" + value + "'");
+    throw std::runtime_error(std::string("image_models: ") + option + " needs a number, not '" + value + "'");
   return result;
 }
 
@@ -242,7 +242,7 @@ int main(int argc, char** argv) try {
   for (int i = 1; i < argc; i += 2) {
     const char* const name = argv[i];
     if (!std::strcmp(name, "--help") || !std::strcmp(name, "-h")) return std::fputs(help, stdout), 0;
-    if (i + 1 == argc) throw std::runtime_error(std::string("image_models: ") + name + " wants a value; see --help");
+    if (i + 1 == argc) throw std::runtime_error(std::string("image_models: ") + name + " needs a value; see --help");
     const char* const value = argv[i + 1];
     const auto is = [&](const char* option) { return !std::strcmp(name, option); };
     if (is("--model"))

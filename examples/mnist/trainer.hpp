@@ -101,11 +101,11 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
     done.batch = batch;
     if (session.interrupted() && batch < batches.size()) break;
     const double loss = loss_sum.item(), hits = right.item();  // waits for what the device has still to do of the epoch
-    auto receipt = timer.finish();
-    receipt.loss = loss / double(receipt.samples);
-    receipt.accuracy = hits / double(receipt.samples);
-    receipt.test_accuracy = accuracy<D, T>(net, mnist.test);
-    session.finish(done.epoch + 1, receipt);
+    auto report = timer.finish();
+    report.loss = loss / double(report.samples);
+    report.accuracy = hits / double(report.samples);
+    report.test_accuracy = accuracy<D, T>(net, mnist.test);
+    session.finish(done.epoch + 1, report);
     schedule.step();
     if (!options.save.empty()) train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule);
   }

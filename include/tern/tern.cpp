@@ -1,9 +1,10 @@
-// All of tern that is no template, and the instances of templates that most programs use, to be compiled once. A program whose files
-// are compiled with -DTERN_COMPILED leaves these to it, and compiles in a third of the time. The options must be the same for all.
+// The compiled library: all functions of tern that are not templates, and the instances of templates that most programs
+// use. A program whose files are compiled with -DTERN_COMPILED uses these, and compiles in a third of the time. All
+// files must be compiled with the same options.
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -c include/tern/tern.cpp
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED program.cpp tern.o -ldnnl -lz
 //
-// With TERN_KERNEL_SET it gives the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
+// With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
 #undef TERN_COMPILED
 #ifdef TERN_KERNEL_SET
 #define TERN_COMPILED

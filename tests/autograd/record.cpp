@@ -21,7 +21,7 @@ template <class D>
 Tensor<D, double> product(const Tensor<D, double>& a, const Tensor<D, double>& b, std::string* calls) {
   using X = Tensor<D, double>;
   const auto c = a.detach() * b.detach();
-  record({"product", {}}, c, wrt(inputs(a, b), saved(a, b), [calls](const X& g, const X& x, const X& y, Needs needs) {
+  record({"product", {}}, c, wrt(inputs(a, b), saved(a, b), [calls](const X& g, const X& x, const X& y, NeedsInputGrad needs) {
            if (calls) *calls += std::string(needs[0] ? "a" : "") + (needs[1] ? "b" : "") + ";";
            return std::tuple{needs[0] ? g * y : X(), needs[1] ? g * x : X()};
          }));
@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("a gradient function may take the sizes of its input", "[auto
   const auto c = a.detach() * b.detach();
   record({"product", {}}, c,
          wrt(a, saved(b), [&](ShapeRef shape, const X& g, const X& y) { return seen.push_back({shape.d, shape.n}), g * y; }),
-         wrt(inputs(none, b), saved(a), [&](ShapeRef shape, const X& g, const X& x, Needs) {
+         wrt(inputs(none, b), saved(a), [&](ShapeRef shape, const X& g, const X& x, NeedsInputGrad) {
            seen.push_back({shape.d, shape.n});
            return std::tuple{X(), g * x};
          }));

@@ -8,7 +8,7 @@ using namespace tern;
 using namespace tern_test;
 using backend::ConvParams;
 using backend::cpu_kernels::ConvolutionCall;
-using backend::cpu_kernels::Pass;
+using backend::cpu_kernels::ConvolutionPass;
 
 namespace {
 
@@ -69,7 +69,7 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
   const bool has_bfloat16 = [] {
     const Array x = sizes(DType::bfloat16, {1, 16, 8, 8}), w = sizes(DType::bfloat16, {16, 16, 1, 1});
     const ConvParams c;
-    const ConvolutionCall call{Pass::forward, c, x, w, x};
+    const ConvolutionCall call{ConvolutionPass::forward, c, x, w, x};
     const std::unique_ptr<detail::onednn::Primitive> made(
         backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
     return made->usable();
@@ -81,7 +81,7 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
       const Array x = sizes(type, {2, l.in, l.size, l.size}), y = sizes(type, {2, l.out, out, out}),
                   w = sizes(type, {l.out, l.in / l.groups, l.kernel, l.kernel});
       const ConvParams c{.stride = {l.stride, l.stride}, .padding = {l.padding, l.padding}, .groups = l.groups};
-      for (const Pass pass : {Pass::forward, Pass::data_gradient, Pass::weight_gradient}) {
+      for (const ConvolutionPass pass : {ConvolutionPass::forward, ConvolutionPass::data_gradient, ConvolutionPass::weight_gradient}) {
         INFO(l.network << " " << l.in << " x " << l.size << " -> " << l.out << ", " << name_of(type) << ", pass "
                        << int(pass));
         const ConvolutionCall call{pass, c, x, w, y};
@@ -99,7 +99,7 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
     const Array x = sizes(type, {n, in, size, size}), y = sizes(type, {n, out, to, to}),
                 w = sizes(type, {out, in / groups, 3, 3});
     const ConvParams c{.stride = {stride, stride}, .padding = {1, 1}, .groups = groups};
-    return backend::cpu_kernels::is_for_winograd({Pass::forward, c, x, w, y});
+    return backend::cpu_kernels::is_for_winograd({ConvolutionPass::forward, c, x, w, y});
   };
   if (!backend::cpu_kernels::winograd::fast) SKIP_TEST("compiled for a processor without fused multiply-adds");
   CHECK(is_winograd(8, 64, 56, 64));
@@ -121,7 +121,7 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
 }
 
 TEST_CASE("oneDNN's older kernels are taken where they were measured to be faster", "[backend]") {
-  const auto is_jit = [](Pass pass, Index n, Index in, Index size, Index out, Index kernel, Index stride = 1) {
+  const auto is_jit = [](ConvolutionPass pass, Index n, Index in, Index size, Index out, Index kernel, Index stride = 1) {
     const Index to = (size + 2 * (kernel / 2) - kernel) / stride + 1;
     const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
                 w = sizes(DType::float32, {out, in, kernel, kernel});
@@ -133,41 +133,41 @@ TEST_CASE("oneDNN's older kernels are taken where they were measured to be faste
     CHECK(made->usable());
     return jit;
   };
-  CHECK(is_jit(Pass::forward, 64, 1, 28, 10, 5));
-  CHECK(is_jit(Pass::forward, 128, 3, 32, 64, 3));
-  CHECK_FALSE(is_jit(Pass::data_gradient, 128, 3, 32, 64, 3));
-  CHECK_FALSE(is_jit(Pass::forward, 128, 16, 32, 16, 3));
-  CHECK_FALSE(is_jit(Pass::forward, 8, 3, 224, 64, 7, 2));
-  CHECK_FALSE(is_jit(Pass::forward, 8, 3, 224, 64, 3));
+  CHECK(is_jit(ConvolutionPass::forward, 64, 1, 28, 10, 5));
+  CHECK(is_jit(ConvolutionPass::forward, 128, 3, 32, 64, 3));
+  CHECK_FALSE(is_jit(ConvolutionPass::data_gradient, 128, 3, 32, 64, 3));
+  CHECK_FALSE(is_jit(ConvolutionPass::forward, 128, 16, 32, 16, 3));
+  CHECK_FALSE(is_jit(ConvolutionPass::forward, 8, 3, 224, 64, 7, 2));
+  CHECK_FALSE(is_jit(ConvolutionPass::forward, 8, 3, 224, 64, 3));
 }
 
 TEST_CASE("convolutions are matrix products where that was measured to be faster", "[backend]") {
-  const auto is_product = [](Pass pass, Index n, Index in, Index size, Index out, Index stride = 1, Index kernel = 1) {
+  const auto is_product = [](ConvolutionPass pass, Index n, Index in, Index size, Index out, Index stride = 1, Index kernel = 1) {
     const Index to = (size - 1) / stride + 1;
     const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
                 w = sizes(DType::float32, {out, in, kernel, kernel});
     const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     return backend::cpu_kernels::is_for_loops({pass, c, x, w, y});
   };
-  CHECK(is_product(Pass::forward, 8, 2048, 7, 512));
-  CHECK_FALSE(is_product(Pass::forward, 8, 1024, 14, 256));
-  CHECK(is_product(Pass::forward, 8, 32, 112, 192));
-  CHECK(is_product(Pass::data_gradient, 8, 64, 56, 256));
-  CHECK(is_product(Pass::weight_gradient, 8, 64, 56, 256));
-  CHECK_FALSE(is_product(Pass::weight_gradient, 128, 16, 32, 32));
-  CHECK_FALSE(is_product(Pass::data_gradient, 8, 256, 56, 512, 2));
-  CHECK(is_product(Pass::weight_gradient, 8, 128, 56, 128, 2, 3));
-  CHECK_FALSE(is_product(Pass::weight_gradient, 8, 3, 224, 64, 2, 7));
-  CHECK_FALSE(is_product(Pass::weight_gradient, 8, 512, 14, 512, 1, 3));
-  CHECK(is_product(Pass::forward, 8, 1024, 14, 2048, 2));
-  CHECK_FALSE(is_product(Pass::forward, 8, 256, 56, 512, 2));
+  CHECK(is_product(ConvolutionPass::forward, 8, 2048, 7, 512));
+  CHECK_FALSE(is_product(ConvolutionPass::forward, 8, 1024, 14, 256));
+  CHECK(is_product(ConvolutionPass::forward, 8, 32, 112, 192));
+  CHECK(is_product(ConvolutionPass::data_gradient, 8, 64, 56, 256));
+  CHECK(is_product(ConvolutionPass::weight_gradient, 8, 64, 56, 256));
+  CHECK_FALSE(is_product(ConvolutionPass::weight_gradient, 128, 16, 32, 32));
+  CHECK_FALSE(is_product(ConvolutionPass::data_gradient, 8, 256, 56, 512, 2));
+  CHECK(is_product(ConvolutionPass::weight_gradient, 8, 128, 56, 128, 2, 3));
+  CHECK_FALSE(is_product(ConvolutionPass::weight_gradient, 8, 3, 224, 64, 2, 7));
+  CHECK_FALSE(is_product(ConvolutionPass::weight_gradient, 8, 512, 14, 512, 1, 3));
+  CHECK(is_product(ConvolutionPass::forward, 8, 1024, 14, 2048, 2));
+  CHECK_FALSE(is_product(ConvolutionPass::forward, 8, 256, 56, 512, 2));
 }
 
 TEST_CASE("as many images are computed at once as lie in the cache", "[backend]") {
   const auto at_once = [](Index images, Index size, bool ends) {
     const Array a = sizes(DType::float32, {images, 64, size, size}), w = sizes(DType::float32, {64, 64, 3, 3});
     const ConvParams c{.padding = {1, 1}};
-    ConvolutionCall call{Pass::forward, c, a, w, a};
+    ConvolutionCall call{ConvolutionPass::forward, c, a, w, a};
     call.relu = ends;
     return backend::cpu_kernels::images_at_once(call);
   };
@@ -183,7 +183,7 @@ TEST_CASE("oneDNN takes activations as they are", "[backend]") {
   const auto x = ones<Cpu>({2, 16, 6, 6}).contiguous(channels_last),
              w = ones<Cpu>({16, 16, 3, 3}).contiguous(channels_last);
   const ConvParams c{.padding = {1, 1}};
-  const ConvolutionCall call{Pass::forward, c, *x.impl(), *w.impl(), *x.impl()};
+  const ConvolutionCall call{ConvolutionPass::forward, c, *x.impl(), *w.impl(), *x.impl()};
   const auto key = backend::cpu_kernels::convolution_key(call, 1);
   const std::unique_ptr<detail::onednn::Primitive> made(backend::cpu_kernels::make_convolution(key, call));
   const auto outside = backend::cpu_kernels::convolution_operand(*x.impl(), 1, false);

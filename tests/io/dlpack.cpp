@@ -182,12 +182,12 @@ TEST_CASE("what no tensor can be is refused, and stays its owner's", "[io]") {
   CHECK(refusal([](Given& g) { g.dl_tensor.ndim = 9; }) == "from_dlpack: a tensor has up to 8 dimensions, not 9");
   CHECK(refusal([](Given& g) {
           g.dl_tensor.dtype = {5, 64, 1};
-        }) == "from_dlpack: elements of code 5, 64 bits and 1 lanes are of no type of a tensor");
+        }) == "from_dlpack: elements of code 5, 64 bits and 1 lanes are no element type of a tensor");
   CHECK(refusal([](Given& g) { g.dl_tensor.dtype.lanes = 4; }) ==
-        "from_dlpack: elements of code 2, 32 bits and 4 lanes are of no type of a tensor");
+        "from_dlpack: elements of code 2, 32 bits and 4 lanes are no element type of a tensor");
   CHECK(refusal([](Given& g) { g.dl_tensor.shape[1] = -2; }) == "from_dlpack: negative size in [2, -2]");
   CHECK(refusal([](Given& g) { g.dl_tensor.strides[0] = -2; }) ==
-        "from_dlpack: negative stride in [-2, 1]; a tensor goes forwards, copy it first");
+        "from_dlpack: negative stride in [-2, 1]; a tensor's strides are not negative, copy it first");
   CHECK(refusal([](Given& g) { g.dl_tensor.data = nullptr; }) ==
         "from_dlpack: a null pointer does not hold shape [2, 2]");
   CHECK(refusal([](Given& g) { g.dl_tensor.byte_offset = 2; }) ==

@@ -137,11 +137,11 @@ TEMPLATE_TEST_CASE("hooks refuse what they cannot do", "", TERN_TEST_DEVICES) {
   CHECK(values_of(product(x, x.detach())) == values_of(x.detach() * x.detach()));
   Twice<D> twice;
   twice.register_forward_hook([](auto&, const Inputs&, const auto&) {});
-  CHECK_THAT(error_of([&] { twice(x); }), ContainsSubstring("Twice: hooks are for modules that are given tensors and return one"));
+  CHECK_THAT(error_of([&] { twice(x); }), ContainsSubstring("Twice: hooks need a module that takes tensors and returns one"));
   Net<D> net;
   net.hidden.register_forward_pre_hook([](auto&, const Inputs&) { return Inputs(); });
   CHECK_THAT(error_of([&] { net(spread_tensor<D>({5, 3})); }), ContainsSubstring("Linear: a hook gave 0 inputs for 1"));
   nn::Linear<D, double> layer(3, 4);
   layer.register_forward_pre_hook([](auto&, const Inputs&) { return Inputs{zeros<D, float>({5, 3})}; });
-  CHECK_THAT(error_of([&] { layer(spread_tensor<D>({5, 3})); }), ContainsSubstring("replaced input 0 by one of another type"));
+  CHECK_THAT(error_of([&] { layer(spread_tensor<D>({5, 3})); }), ContainsSubstring("replaced input 0 by a tensor of another type"));
 }

@@ -115,10 +115,10 @@ TEMPLATE_TEST_CASE("tensors that do not fit together are refused", "[cat][refusa
   const auto a = spread_tensor<TestType>({2, 3}), b = spread_tensor<TestType>({2, 4});
   CHECK(error_of([&] {
           cat(std::vector{a, b});
-        }) == "cat: shapes [2, 3] and [2, 4] differ in another dimension than 0");
+        }) == "cat: shapes [2, 3] and [2, 4] differ in a dimension other than 0");
   CHECK(error_of([&] {
           cat(std::vector{a, a.select(0, 0)});
-        }) == "cat: shapes [2, 3] and [3] differ in another dimension than 0");
+        }) == "cat: shapes [2, 3] and [3] differ in a dimension other than 0");
   CHECK(error_of([&] { cat(std::vector{a, a}, 2); }) != "");
   CHECK(error_of([&] { cat(std::vector<X>()); }) == "cat: at least one tensor is needed");
   CHECK(error_of([&] { cat(std::vector{a, X()}); }) != "");

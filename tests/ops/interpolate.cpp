@@ -60,10 +60,10 @@ TEMPLATE_TEST_CASE("interpolate refuses sizes and modes that do not fit", "[ops]
   CHECK(error_of([&] { interpolate(x, {.size = 2, .scale_factor = 2}); }) == which);
   CHECK(error_of([&] { interpolate(x, {.size = {2, 2, 2}}); }) == which);
   CHECK(error_of([&] { interpolate(x, {.size = 2, .mode = Mode::linear}); }) ==
-        "interpolate: this mode wants 1 dimensions behind [N, C]: [1, 2, 3, 4]");
+        "interpolate: this mode needs 1 dimensions after [N, C]: [1, 2, 3, 4]");
   CHECK(error_of([&] { interpolate(x, {.size = 2, .align_corners = true}); }) ==
         "interpolate: align_corners has no meaning for nearest and area");
   CHECK(error_of([&] { interpolate(x, {.scale_factor = 0.1}); }) == "interpolate: sizes must be positive: 3 to 0");
   CHECK(error_of([&] { interpolate(x.select(0, 0).select(0, 0), {.size = 2}); }) ==
-        "interpolate: 1 to 3 dimensions behind [N, C] are needed, not [3, 4]");
+        "interpolate: 1 to 3 dimensions after [N, C] are needed, not [3, 4]");
 }

@@ -78,12 +78,12 @@ TEMPLATE_TEST_CASE("gradients of losses that compare", "[ops][gradcheck]", TERN_
 TEMPLATE_TEST_CASE("losses that compare refuse what does not fit", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType, double>({2, 3}), y = zeros<TestType, double>({2}), z = zeros<TestType, double>({2, 2});
   CHECK(error_of([&] { margin_ranking_loss(x, x, y); }) ==
-        "margin_ranking_loss: tensors of as many dimensions are needed: [2, 3] and [2]");
+        "margin_ranking_loss: tensors with the same number of dimensions are needed: [2, 3] and [2]");
   CHECK(error_of([&] { hinge_embedding_loss(x, y); }) ==
         "hinge_embedding_loss: shapes do not broadcast: [2, 3] and [2]");
   CHECK(error_of([&] { soft_margin_loss(x, y); }) == "soft_margin_loss: shapes do not broadcast: [2, 3] and [2]");
   CHECK(error_of([&] { triplet_margin_loss(x, x, y); }) ==
-        "triplet_margin_loss: tensors of as many dimensions are needed: [2, 3] and [2]");
+        "triplet_margin_loss: tensors with the same number of dimensions are needed: [2, 3] and [2]");
   CHECK(error_of([&] { kl_div(x, z); }) == "kl_div: shapes do not broadcast: [2, 3] and [2, 2]");
   CHECK(error_of([&] { poisson_nll_loss(x, z); }) == "poisson_nll_loss: shapes do not broadcast: [2, 3] and [2, 2]");
 }

@@ -75,5 +75,5 @@ TEMPLATE_TEST_CASE("shape ops refuse what does not fit", "[ops]", TERN_TEST_DEVI
   CHECK(error_of([&] { roll(x, {1, 2}, 0); }) == "roll: as many shifts as dimensions are needed: [1, 2] for [0]");
   const std::vector<Tensor<TestType, double>> none, different{x, zeros<TestType, double>({3, 2})};
   CHECK(error_of([&] { hstack(none); }) == "hstack: at least one tensor is needed");
-  CHECK(error_of([&] { vstack(different); }) == "vstack: shapes [2, 3] and [3, 2] differ in another dimension than 0");
+  CHECK(error_of([&] { vstack(different); }) == "vstack: shapes [2, 3] and [3, 2] differ in a dimension other than 0");
 }

@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("load_state_dict() takes rate and momentum too, and refuses w
   CHECK(sgd.momentum() == 0.9);
   StateDict odd = dict;
   odd[2].tensor = zeros<Cpu, Index>({2});
-  CHECK_THAT(refusal(fresh, odd), ContainsSubstring("the optimiser's weight.step is no number, but of shape [2]"));
+  CHECK_THAT(refusal(fresh, odd), ContainsSubstring("the optimiser's weight.step is not a number, but has shape [2]"));
 }
 
 TEMPLATE_TEST_CASE("an optimiser needs parameters", "", TERN_TEST_DEVICES) {

@@ -41,7 +41,7 @@ TEST_CASE("a machine's curves are measured once and kept by what they belong to"
   const TemporaryFolder folder;
   const std::string before = std::getenv("XDG_CACHE_HOME") ? std::getenv("XDG_CACHE_HOME") : "";
   setenv("XDG_CACHE_HOME", (folder / "cache").c_str(), 1);
-  const profile::Effort little{.matmul = {8, 2, 16}, .elementwise = {16, 2, 32}, .copies = {16, 2, 32}, .longest = 1e9};
+  const profile::MeasureOptions little{.matmul = {8, 2, 16}, .elementwise = {16, 2, 32}, .copies = {16, 2, 32}, .longest = 1e9};
   const profile::Machine first = profile::machine(false, little);
   CHECK(first.cpu_matmul.points.size() == 2);
   const profile::Machine kept = profile::machine(false, little);

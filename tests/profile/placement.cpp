@@ -45,14 +45,14 @@ struct Net : nn::Module<D, T> {
 TEST_CASE("placement: products are predicted by their operations and by what they touch, copies by their bytes") {
   const Placement place = round_machine();
   // 2 * 200^3 = 16e6 operations; 160,000 bytes of each matrix.
-  const profile::Where where = place.matmul(200, 200, 200);
-  CHECK(where.predicted.cpu == Approx(160e-6));
-  CHECK(where.predicted.cuda == Approx(1.6e-6));
-  CHECK(where.to_device == Approx(32e-6));
-  CHECK(where.to_host == Approx(32e-6));
-  CHECK(where.predicted.copied == Approx(65.6e-6));
+  const profile::Prediction prediction = place.matmul(200, 200, 200);
+  CHECK(prediction.predicted.cpu == Approx(160e-6));
+  CHECK(prediction.predicted.cuda == Approx(1.6e-6));
+  CHECK(prediction.to_device == Approx(32e-6));
+  CHECK(prediction.to_host == Approx(32e-6));
+  CHECK(prediction.predicted.copied == Approx(65.6e-6));
   // A vector's product reads its matrix: 4000^2 elements, a third of what so many sums touch.
-  const profile::Where thin = place.matmul(1, 4000, 4000);
+  const profile::Prediction thin = place.matmul(1, 4000, 4000);
   CHECK(thin.predicted.cpu == Approx((4000. * 4000 + 8000) / 3 * 1e-9));
   CHECK(thin.predicted.cuda == Approx((4000. * 4000 + 8000) / 3 * 1e-11));
   CHECK(place.copy(1e6, Work::to_device) == Approx(1e-4));
@@ -64,20 +64,20 @@ TEST_CASE("placement: from what size and from how many uses on") {
   const Placement place = round_machine();
   // n x n: 2n^3 / 1e11 on the CPU; 2n^3 / 1e13, 8n^2 / 1e10 and 4n^2 / 5e9 on the GPU: equal where n = 1.6e-9
   // / 1.98e-11 = 80.8. The CPU's sums, n^2 / 1e9, are slower than its product below n = 50 only.
-  profile::Where where = place.matmul(200, 200, 200);
-  CHECK(where.grow == Approx(1.6e-9 / 1.98e-11 / 200));
-  CHECK(where.from == "from [81, 81] x [81, 81] on");
-  CHECK(place.matmul(20, 20, 20).from == where.from);
-  CHECK(where.uses() == 1);  // 64 us of copies, 158.4 us won by each use
-  where = place.matmul(50, 50, 50);
-  CHECK(where.uses() == 2);  // 4 us; 2.475 us
+  profile::Prediction prediction = place.matmul(200, 200, 200);
+  CHECK(prediction.grow == Approx(1.6e-9 / 1.98e-11 / 200));
+  CHECK(prediction.from == "from [81, 81] x [81, 81] on");
+  CHECK(place.matmul(20, 20, 20).from == prediction.from);
+  CHECK(prediction.uses() == 1);  // 64 us of copies, 158.4 us won by each use
+  prediction = place.matmul(50, 50, 50);
+  CHECK(prediction.uses() == 2);  // 4 us; 2.475 us
   // A sum reads 8 bytes an element over a wire that brings 10 in a nanosecond, and the CPU does it in that time.
-  where = place.elementwise(1000);
-  CHECK(where.predicted.cpu == Approx(1e-6));
-  CHECK(where.predicted.copied == Approx(0.8e-6 + 0.01e-6 + 0.8e-6));
-  CHECK(where.grow == HUGE_VAL);
-  CHECK(where.from == "at no size of this shape that was tried");
-  CHECK(where.uses() == 2);  // 1.6 us; 0.99 us
+  prediction = place.elementwise(1000);
+  CHECK(prediction.predicted.cpu == Approx(1e-6));
+  CHECK(prediction.predicted.copied == Approx(0.8e-6 + 0.01e-6 + 0.8e-6));
+  CHECK(prediction.grow == HUGE_VAL);
+  CHECK(prediction.from == "at no size of this shape that was tried");
+  CHECK(prediction.uses() == 2);  // 1.6 us; 0.99 us
   Placement slow = place;
   slow.cuda_elementwise = place.cpu_elementwise;
   CHECK(slow.elementwise(1000).uses() == 0);
@@ -96,11 +96,11 @@ TEST_CASE("placement: an answer as text") {
         "  copied once: the GPU is faster from 2 uses on\n");
   Placement alone = place;
   alone.why_not = "there is none";
-  const profile::Where where = alone.matmul(50, 50, 50, {.measured = true});
-  CHECK(where.measured.cpu > 0);
-  CHECK(where.measured.cuda == 0);
-  CHECK(where.uses() == 0);
-  CHECK_THAT(where.text(), ContainsSubstring("predicted       measured\n  CPU                         0.0025 ms") &&
+  const profile::Prediction prediction = alone.matmul(50, 50, 50, {.measured = true});
+  CHECK(prediction.measured.cpu > 0);
+  CHECK(prediction.measured.cuda == 0);
+  CHECK(prediction.uses() == 0);
+  CHECK_THAT(prediction.text(), ContainsSubstring("predicted       measured\n  CPU                         0.0025 ms") &&
                                ContainsSubstring(" ms\n  no GPU: there is none\n") && !ContainsSubstring("copied"));
 }
 
@@ -112,21 +112,21 @@ TEST_CASE("placement: a step is predicted by its products, and run on both sides
   const Net<Cpu> net;
   const auto batch = ones<Cpu>({50, 20});
   const RandomState before = random_state();
-  profile::Where where = place.step(net, batch);
+  profile::Prediction prediction = place.step(net, batch);
   // Two products forward, two and one (the batch needs no gradient) backward.
   const double flops = 2. * 50 * (2 * 20 * 30 + 3 * 30 * 10), parameters = 4 * (20 * 30 + 30 + 30 * 10 + 10);
-  CHECK(where.predicted.cpu == Approx(flops / 1e11));
-  CHECK(where.predicted.cuda == Approx(flops / 1e13));
-  CHECK(where.each == Approx(4e3 / 1e10));
-  CHECK(where.once == Approx(parameters * 3e-10));
-  CHECK(where.uses() == Index(std::ceil(where.once / (flops / 1e11 - flops / 1e13 - 4e3 / 1e10))));
-  CHECK_THAT(where.text(),
+  CHECK(prediction.predicted.cpu == Approx(flops / 1e11));
+  CHECK(prediction.predicted.cuda == Approx(flops / 1e13));
+  CHECK(prediction.each == Approx(4e3 / 1e10));
+  CHECK(prediction.once == Approx(parameters * 3e-10));
+  CHECK(prediction.uses() == Index(std::ceil(prediction.once / (flops / 1e11 - flops / 1e13 - 4e3 / 1e10))));
+  CHECK_THAT(prediction.text(),
              ContainsSubstring("a step: 0.2 MFLOP in 5 products, parameters of 3.8 kB, a batch of 4.0 kB\n") &&
                  ContainsSubstring("the GPU is faster from 1 step on\n"));
-  where = place.step(net, batch, {.measured = true});
-  CHECK(where.measured.cpu > 0);
-  CHECK(where.measured.cuda > 5e-6);  // five products, each 1 us before it starts
-  CHECK(where.measured.copied - where.measured.cuda == Approx(1e-6).epsilon(1e-4));  // 600 ns and 4,000 bytes at 10
+  prediction = place.step(net, batch, {.measured = true});
+  CHECK(prediction.measured.cpu > 0);
+  CHECK(prediction.measured.cuda > 5e-6);  // five products, each 1 us before it starts
+  CHECK(prediction.measured.copied - prediction.measured.cuda == Approx(1e-6).epsilon(1e-4));  // 600 ns and 4,000 bytes at 10
   CHECK(random_state().stream == before.stream);
   for (const auto& parameter : net.parameters()) CHECK(!parameter.tensor.template as<Cpu>().grad().defined());
 }
@@ -152,10 +152,10 @@ TEST_CASE("placement: an answer that is measured has the device's times", "[cuda
   NEED_EMULATOR();
   const EmulatedTime time;
   const Placement place = round_machine();
-  const profile::Where where = place.matmul(128, 128, 128, {.measured = true});
-  CHECK(where.measured.cuda == exactly(5195e-9));
-  CHECK(where.measured.copied == exactly(2 * (600 + 6554) * 1e-9 + 5195e-9 + (600 + 32768) * 1e-9));
-  CHECK(where.measured.cpu > 0);
+  const profile::Prediction prediction = place.matmul(128, 128, 128, {.measured = true});
+  CHECK(prediction.measured.cuda == exactly(5195e-9));
+  CHECK(prediction.measured.copied == exactly(2 * (600 + 6554) * 1e-9 + 5195e-9 + (600 + 32768) * 1e-9));
+  CHECK(prediction.measured.cpu > 0);
   CHECK(place.elementwise(8192, {.measured = true}).measured.cuda == exactly(1984e-9));
 }
 

@@ -91,6 +91,6 @@ TEST_CASE("in a new process: operands on another device", "[.]") {
   CHECK(y.device().ordinal == 0);
   (bags(second, x) + y.sum().cuda(1)).sum().backward();
   CHECK(lies_there(x.grad()));
-  const Parameters<Place<Cuda, float>> parameters{{{"x", x}}};
+  const Parameters<TensorType<Cuda, float>> parameters{{{"x", x}}};
   CHECK(lies_there(optim::clip_grad_norm_(parameters, 1)));
 }

@@ -201,7 +201,7 @@ TEMPLATE_TEST_CASE("a checkpoint of another model or optimiser is refused, and t
   CHECK_THAT(error_of([&] { train::load_checkpoint(path, net, sgd); }), ContainsSubstring("nothing in this optimiser is called"));
   io::save_safetensors(folder / "weights", Net<Cpu>().state_dict());
   CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "weights", net, sgd); }),
-             ContainsSubstring("load_checkpoint: '") && ContainsSubstring("weights' is no checkpoint of a training"));
+             ContainsSubstring("load_checkpoint: '") && ContainsSubstring("weights' is not a checkpoint of a training"));
   CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "nowhere", net, sgd); }), ContainsSubstring("nowhere"));
 }
 

@@ -77,19 +77,19 @@ TEST_CASE("options: the help names every one") {
 TEST_CASE("options: what cannot be is an Error that names it") {
   CHECK(refusal({"--epoch", "2"}) == "options: unknown option '--epoch'");
   CHECK(refusal({"mnist"}) == "options: unknown option 'mnist'");
-  CHECK(refusal({"--epochs"}) == "options: --epochs wants a value");
-  CHECK(refusal({"--save", "--json", "x"}) == "options: --save wants a value");
-  CHECK(refusal({"--epochs", "two"}) == "options: --epochs wants a whole number, not 'two'");
-  CHECK(refusal({"--epochs", "2.5"}) == "options: --epochs wants a whole number, not '2.5'");
-  CHECK(refusal({"--epochs", ""}) == "options: --epochs wants a whole number, not ''");
-  CHECK(refusal({"--epochs", "2x"}) == "options: --epochs wants a whole number, not '2x'");
+  CHECK(refusal({"--epochs"}) == "options: --epochs needs a value");
+  CHECK(refusal({"--save", "--json", "x"}) == "options: --save needs a value");
+  CHECK(refusal({"--epochs", "two"}) == "options: --epochs needs an integer, not 'two'");
+  CHECK(refusal({"--epochs", "2.5"}) == "options: --epochs needs an integer, not '2.5'");
+  CHECK(refusal({"--epochs", ""}) == "options: --epochs needs an integer, not ''");
+  CHECK(refusal({"--epochs", "2x"}) == "options: --epochs needs an integer, not '2x'");
   CHECK(refusal({"--epochs", "0"}) == "options: --epochs must be at least 1, not 0");
   CHECK(refusal({"--batch-size", "-1"}) == "options: --batch-size must be at least 1, not -1");
-  CHECK(refusal({"--seed", "99999999999999999999"}) == "options: --seed wants a whole number, not '99999999999999999999'");
+  CHECK(refusal({"--seed", "99999999999999999999"}) == "options: --seed needs an integer, not '99999999999999999999'");
   CHECK(refusal({"--threads", "1000000"}) == "options: --threads must be at most 1024, not 1000000");
-  CHECK(refusal({"--lr", "fast"}) == "options: --lr wants a number, not 'fast'");
-  CHECK(refusal({"--lr", "nan"}) == "options: --lr wants a number, not 'nan'");
-  CHECK(refusal({"--lr", "inf"}) == "options: --lr wants a number, not 'inf'");
+  CHECK(refusal({"--lr", "fast"}) == "options: --lr needs a number, not 'fast'");
+  CHECK(refusal({"--lr", "nan"}) == "options: --lr needs a number, not 'nan'");
+  CHECK(refusal({"--lr", "inf"}) == "options: --lr needs a number, not 'inf'");
   CHECK(refusal({"--lr", "-0.1"}) == "options: --lr must not be negative: -0.1");
   CHECK(refusal({"--price", "-1"}) == "options: --price must not be negative: -1");
 }

@@ -27,7 +27,7 @@ void wait(double seconds) {
 
 }  // namespace
 
-TEST_CASE("a session prints each epoch's receipt and keeps the report's file up to date") {
+TEST_CASE("a session prints each epoch's report and keeps the report's file up to date") {
   const TemporaryFolder folder;
   train::Options options;
   options.model = "mlp";
@@ -95,16 +95,16 @@ TEST_CASE("an epoch's time is split by phase") {
   wait(0.01);
   timer.input_done();
   timer.step_done(40, [] { return 0.0; });
-  const train::Receipt receipt = timer.finish();
+  const train::EpochReport report = timer.finish();
   const double passed = now() - start;
-  CHECK(receipt.samples == 100);
-  CHECK(receipt.input_s >= 0.03);
-  CHECK(receipt.forward_s >= 0.01);
-  CHECK(receipt.backward_s >= 0.03);
-  CHECK(receipt.optimizer_s >= 0);
-  CHECK(receipt.seconds <= passed);
-  const double phases = receipt.input_s + receipt.forward_s + receipt.backward_s + receipt.optimizer_s;
-  CHECK(phases <= receipt.seconds);
+  CHECK(report.samples == 100);
+  CHECK(report.input_s >= 0.03);
+  CHECK(report.forward_s >= 0.01);
+  CHECK(report.backward_s >= 0.03);
+  CHECK(report.optimizer_s >= 0);
+  CHECK(report.seconds <= passed);
+  const double phases = report.input_s + report.forward_s + report.backward_s + report.optimizer_s;
+  CHECK(phases <= report.seconds);
 }
 
 TEST_CASE("an epoch's operations are its own, and the loss is asked for only where it is shown") {

@@ -7,12 +7,12 @@ namespace tern::inline TERN_BUILD {
 
 namespace detail {
 
-/// The gradient to start from: the given one, or ones.
+/// The gradient that a pass starts from: the given one, or ones.
 TERN_API TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImpl* gradient);
 
 TERN_API void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph, const Here& here);
 
-/// Makes a tensor a leaf that requires a gradient, or (off) one that does not.
+/// Makes a tensor a leaf that requires a gradient; with on = false, one that does not.
 TERN_API void require_grad(TensorImpl* p, bool on, const GradOps* ops);
 
 /// Wraps f as a hook; f takes a Tensor<D, T> and returns nothing or a replacement.
@@ -99,14 +99,15 @@ void Tensor<D, T>::backward(const Tensor& gradient, bool retain_graph, bool crea
   detail::backward(checked("backward"), gradient.impl(), retain_graph, create_graph, here);
 }
 
-/// What grad() takes beside outputs and inputs.
+/// The options of grad().
 struct GradOptions {
   bool retain_graph = false;
   bool create_graph = false;
   bool allow_unused = false;  // an input that no output depends on gets an undefined gradient instead of an Error
 };
 
-/// d(sum of outputs · gradients)/d(inputs), without touching any leaf's grad(). An undefined gradient stands for ones.
+/// d(sum of outputs · gradients)/d(inputs). It leaves every leaf's grad() as it is. An undefined gradient stands for
+/// ones.
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const std::vector<Tensor<D, T>>& inputs,
                                const std::vector<Tensor<D, T>>& gradients = {}, GradOptions options = {}, Here here = {}) {

@@ -1,4 +1,4 @@
-// What backward.hpp declares and is no template.
+// The functions of backward.hpp that are not templates.
 #pragma once
 #include "backward.hpp"
 

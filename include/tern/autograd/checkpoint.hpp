@@ -1,8 +1,10 @@
-// Activation checkpointing: memory for time (Chen, Xu, Zhang, Guestrin: "Training deep nets with sublinear memory cost", 2016).
+// Activation checkpointing, which saves memory and costs time (Chen, Xu, Zhang, Guestrin: "Training deep nets with
+// sublinear memory cost", 2016).
 //
-// The function is put on the tape as always; then its ops let go of the tensors that they saved. When the backward pass comes to the
-// first of them, the function is called again, and what its second graph saved is moved into the first one, node by node. So hooks,
-// grad(), create_graph and parameters that the function uses work as without a checkpoint.
+// The function is recorded on the tape as usual. Then its ops release their saved tensors. When the backward pass
+// reaches the first of these ops, the function is called again. The tensors that the second graph saved move to the
+// first graph, node by node. So hooks, grad(), create_graph and parameters that the function uses work as without a
+// checkpoint.
 #pragma once
 #include <tuple>
 #include <utility>
@@ -16,15 +18,15 @@ namespace detail {
 
 using Impls = std::vector<TensorImpl*>;
 
-/// What is needed to call the function again, and its ops. Owned by those together.
+/// What calling the function again needs, and the function's ops. The ops own it together.
 struct Segment : Recompute {
   void (*run)(Segment* segment, Impls& outputs);  // new references
   void (*destroy)(Segment* segment);
-  Impls inputs;                        // borrowed: the function's arguments hold them
+  Impls inputs;                        // borrowed: the arguments of the function hold them
   std::vector<std::uint32_t> versions;  // of the inputs
   RandomState random;
-  std::uint64_t newest = 0;  // the largest sequence number: a backward pass may run in another thread
-  std::vector<Node*> nodes;  // by number; null once gone
+  std::uint64_t newest = 0;  // the largest sequence number; a member, since the backward pass may run in another thread
+  std::vector<Node*> nodes;  // indexed by the op's number; null once the op is gone
   std::size_t alive = 0;
 };
 
@@ -39,7 +41,7 @@ void add_impls(Impls& impls, const X& x) {
   }
 }
 
-/// Ops recorded from here on have larger sequence numbers than the one returned, and all that the inputs come from smaller ones.
+/// Returns a sequence number. Ops recorded from now on have larger ones; the ops that the inputs come from do not.
 template <class = void>
 std::uint64_t begin_segment(const Impls& inputs) {
   for (TensorImpl* const x : inputs)
@@ -47,13 +49,13 @@ std::uint64_t begin_segment(const Impls& inputs) {
   return tape.sequence;
 }
 
-/// The ops that the outputs come from, of those recorded since; in an order that follows from the graph alone.
+/// The ops that the outputs come from and that were recorded after `since`. Their order depends only on the graph.
 template <class = void>
 std::vector<Node*> nodes_since(std::uint64_t first, const Impls& outputs) {
   std::vector<Node*> nodes;
   const auto visit = [&](Node* node) {
     if (!node || node->leaf || node->sequence <= first || node->queued) return;
-    node->queued = true;  // noted already
+    node->queued = true;  // already in the list
     nodes.push_back(node);
   };
   for (TensorImpl* const y : outputs) visit(y->node);
@@ -63,7 +65,7 @@ std::vector<Node*> nodes_since(std::uint64_t first, const Impls& outputs) {
   return nodes;
 }
 
-/// f(saved) for all that an op saved.
+/// Calls f(saved) for every tensor that an op saved.
 template <class F>
 void each_saved(Node* node, const F& f) {
   for (int k = 0; k < node->edge_count; ++k) {
@@ -79,7 +81,8 @@ void forget_node(Recompute* self, std::uint32_t place) {
   if (--segment->alive == 0) segment->destroy(segment);
 }
 
-/// Makes the ops the segment's, without what they saved. An inner segment, of a checkpoint in a checkpoint, gives its ops up.
+/// Makes the ops members of the segment and releases their saved tensors. Ops of an inner segment, from a checkpoint
+/// inside a checkpoint, change over to this one.
 template <class = void>
 void empty_nodes(Segment* segment, std::vector<Node*> nodes) {
   segment->alive = nodes.size();
@@ -95,8 +98,8 @@ void empty_nodes(Segment* segment, std::vector<Node*> nodes) {
   }
 }
 
-/// A tensor of the second graph becomes one of the first, whose op it is the output of. A node of the second one has its number for a
-/// sequence number.
+/// Replaces the node of a tensor of the second graph by the same op's node in the first graph. The sequence number of a
+/// node in the second graph is its position.
 template <class = void>
 void move_to_first_graph(TensorImpl* x, const std::vector<Node*>& second, const std::vector<Node*>& first) {
   Node* const node = x ? x->node : nullptr;
@@ -108,7 +111,7 @@ void move_to_first_graph(TensorImpl* x, const std::vector<Node*>& second, const 
   release_node(node);
 }
 
-/// Moves what the second graph's ops saved into the first one's.
+/// Moves the tensors that the ops of the second graph saved to those of the first.
 template <class = void>
 void refill(Segment* segment, const std::vector<Node*>& second) {
   const std::vector<Node*>& first = segment->nodes;
@@ -136,7 +139,7 @@ void refill(Segment* segment, const std::vector<Node*>& second) {
     NodeExtra& extra = *first[i]->extra;
     extra.recompute = nullptr;
     if (!second[i]->extra || !second[i]->extra->recompute) continue;
-    extra.recompute = std::exchange(second[i]->extra->recompute, nullptr);  // of an inner segment
+    extra.recompute = std::exchange(second[i]->extra->recompute, nullptr);  // non-null in an inner segment
     extra.place = second[i]->extra->place;
     auto* const inner = static_cast<Segment*>(extra.recompute);
     inner->nodes[extra.place] = first[i];
@@ -144,7 +147,7 @@ void refill(Segment* segment, const std::vector<Node*>& second) {
   }
 }
 
-/// Calls the function again, with the random numbers that it had.
+/// Calls the function again, with the same random numbers.
 template <class = void>
 void fill_segment(Recompute* self) {
   auto* const segment = static_cast<Segment*>(self);
@@ -194,9 +197,9 @@ struct SegmentOf : Segment {
 
 }  // namespace detail
 
-/// f(x...), a tensor or several, without keeping what its backward pass needs: f is called again when that pass comes to it, with the
-/// same random numbers. The gradients are bit for bit those of f(x...). f must do the same both times, and what it refers to must live
-/// until then: torch.utils.checkpoint.checkpoint(f, *x).
+/// f(x...), a tensor or several. The tensors that its backward pass needs are not kept; the backward pass calls f again
+/// with the same random numbers. The gradients are bit for bit those of f(x...). f must do the same both times, and
+/// everything that it refers to must live until then: torch.utils.checkpoint.checkpoint(f, *x).
 template <class F, class... X>
 auto checkpoint(const F& f, const X&... x) {
   if (!GradMode::is_enabled()) return f(x...);

@@ -1,4 +1,5 @@
-// The backward pass: nodes in order of decreasing sequence number, which is a topological order without a counting pass.
+// The backward pass. It runs nodes in order of decreasing sequence number, which is a topological order, so no counting
+// pass is necessary.
 #pragma once
 #include <utility>
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// One run of the engine. An op that others can reach is the pass's from its first gradient until it has run: a second pass, of another
-/// thread or inside a hook, that comes to it meanwhile is refused.
+/// One backward pass. A pass owns an op from the op's first gradient until the op has run. If another pass, in another
+/// thread or in a hook, reaches the op in that time, it fails.
 class TERN_API Backward {
  public:
   Backward(bool keep_graph, bool create_graph) : keep_(keep_graph), create_graph_(create_graph) {}
@@ -17,15 +18,15 @@ class TERN_API Backward {
   Backward& operator=(const Backward&) = delete;
   ~Backward();
 
-  /// Collect the gradient of this node instead of adding it to leaves; call before run.
+  /// Collects the gradient of this node instead of adding it to leaves. Call it before run.
   void capture(Node* node) {
     capturing_ = true;
     captured_.push_back({node, nullptr});
   }
-  /// What was collected for the i-th captured node, or null.
+  /// The gradient collected for the i-th captured node, or null.
   TensorImpl* take_captured(int i) { return std::exchange(captured_[std::size_t(i)].gradient, nullptr); }
 
-  /// Puts gradient g (taken) in at a node.
+  /// Starts at a node with gradient g (taken).
   void start(Node* root, TensorImpl* g) {
     root->refs.increase();
     HeldNode held{root};
@@ -43,47 +44,47 @@ class TERN_API Backward {
     }
     Node* take() { return std::exchange(node, nullptr); }
   };
-  /// The node whose turn it is.
+  /// The node that is running.
   struct Running : HeldNode {
     ~Running() { node->owner.store(0, std::memory_order_release); }
   };
-  struct Captured {
+  struct CapturedGradient {
     Node* node;
     TensorImpl* gradient;
   };
 
-  Captured* find(const Node* node) {
-    for (Captured& c : captured_)
+  CapturedGradient* find(const Node* node) {
+    for (CapturedGradient& c : captured_)
       if (c.node == node) return &c;
     return nullptr;
   }
 
   void add_to(TensorImpl*& sum, TensorImpl* g, const GradOps* ops) { detail::add_to(sum, g, ops, create_graph_); }
 
-  /// Makes an op this pass's. False: it was before.
+  /// Makes this pass the op's owner. False if it was already.
   bool own(Node* node);
 
-  /// Hands gradient g (taken) to a node, which is taken where it is queued. The running node's edges from `rest` to `end` are still to
-  /// be passed on.
+  /// Gives gradient g (taken) to a node. The reference to the node is taken if the node is queued. The running node has
+  /// still to pass on its edges from `rest` to `end`.
   void deliver(HeldNode& held, TensorImpl* g, Edge* rest, Edge* end);
 
-  /// The gradient g (taken) of a leaf while leaves are captured, or of one with hooks or a listener.
+  /// Takes gradient g of a leaf that has hooks or a listener, or of any leaf while gradients are captured.
   void deliver_to_watched(Node* leaf, TensorImpl* g, Edge* rest, Edge* end);
 
-  /// Counts the edges to leaves with hooks or a listener, the one that is being passed on among them: at the first gradient that comes
-  /// to such a leaf, so a pass without them counts nothing.
+  /// Counts the edges to leaves with hooks or a listener, including the edge that is being passed on. The first
+  /// gradient that reaches such a leaf triggers it, so a pass without such leaves counts nothing.
   void count(Node* leaf, Edge* rest, Edge* end);
 
-  /// An edge without a gradient: it counts where edges are counted.
+  /// An edge brings no gradient. This matters only if edges are counted.
   void arrive_without(HeldNode& held) {
     if (pending_.counted()) [[unlikely]] skip(held);
   }
   void skip(HeldNode& held);
 
-  /// An op that no gradient came to.
+  /// The node received no gradient; its edges bring none either.
   void pass_by(Node* node);
 
-  /// A node's complete gradient, which hooks may replace, to whoever asked to see it.
+  /// Shows a node's complete gradient to its hooks, which may replace it, and to grad(), which may have asked for it.
   void show(Node* node, TensorImpl*& gradient);
 
   void run_node(Node* node);
@@ -94,7 +95,7 @@ class TERN_API Backward {
 
   void call(Node* node, Edge& edge, TensorImpl* gradient, TensorImpl** results);
 
-  /// The op's own output is part of its graph again, through an alias of this call only.
+  /// Makes the op's own output part of its graph again, by an alias that lives for this call only.
   void call_differentiable(Node* node, Edge& edge, Saved* saved, TensorImpl* gradient, TensorImpl** results);
 
   void pass_on(Node* node, Edge& edge, TensorImpl** results);
@@ -103,7 +104,7 @@ class TERN_API Backward {
   bool capturing_ = false;
   const std::uint32_t number_ = new_pass_number();
   ReadyQueue ready_;
-  std::vector<Captured> captured_;
+  std::vector<CapturedGradient> captured_;
   PendingLeaves pending_;
 };
 

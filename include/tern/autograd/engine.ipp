@@ -1,15 +1,15 @@
-// What engine.hpp declares and is no template.
+// The functions of engine.hpp that are not templates.
 #pragma once
 #include "engine.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
 
 TERN_INLINE Backward::~Backward() {
-  while (!ready_.empty()) {  // an op threw
+  while (!ready_.empty()) {  // not empty if an op threw
     const Running rest{{ready_.pop()}};
     release(std::exchange(rest.node->gradient, nullptr));
   }
-  for (Captured& c : captured_) release(c.gradient);
+  for (CapturedGradient& c : captured_) release(c.gradient);
 }
 
 [[gnu::noinline]] TERN_INLINE void Backward::run() {
@@ -27,7 +27,7 @@ TERN_INLINE bool Backward::own(Node* node) {
   std::uint32_t owner = 0;
   if (node->owner.compare_exchange_strong(owner, number_, std::memory_order_acquire, std::memory_order_relaxed)) return true;
   if (owner != number_)
-    fail(node->name, {"two backward passes, of two threads or one in a hook of the other, came to it at once; a graph serves one at "
+    fail(node->name, {"two backward passes, in two threads or one in a hook of the other, reached it at once; a graph serves one at "
                       "a time"});
   return false;
 }
@@ -47,7 +47,7 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::deliver_to_watched(Node* leaf, TensorImpl* g, Edge* rest, Edge* end) {
   Owned gradient(g);
   if (capturing_) {
-    if (Captured* const c = find(leaf)) add_to(c->gradient, gradient.take(), leaf->ops);
+    if (CapturedGradient* const c = find(leaf)) add_to(c->gradient, gradient.take(), leaf->ops);
     return;
   }
   if (!pending_.counted()) count(leaf, rest, end);
@@ -55,29 +55,29 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::count(Node* leaf, Edge* rest, Edge* end) {
-  struct Walk {
+  struct Visited {
     std::vector<Node*> nodes;
-    ~Walk() {
+    ~Visited() {
       for (Node* node : nodes)
         if (!node->queued) node->owner.store(0, std::memory_order_release);
     }
-  } walk;
+  } visited;
   for (Node* const node : ready_) {
     own(node);
-    walk.nodes.push_back(node);
+    visited.nodes.push_back(node);
   }
   const auto visit = [&](Node* node) {
     if (!node) return;
     if (!node->leaf) {
-      if (own(node)) walk.nodes.push_back(node);
+      if (own(node)) visited.nodes.push_back(node);
     } else if (node->extra) {
       pending_.count(node);
     }
   };
   pending_.count(leaf);
   for (Edge* edge = rest; edge != end; ++edge) visit(edge->next);
-  for (std::size_t i = 0; i < walk.nodes.size(); ++i)
-    for (int k = 0; k < walk.nodes[i]->edge_count; ++k) visit(walk.nodes[i]->edges()[k].next);
+  for (std::size_t i = 0; i < visited.nodes.size(); ++i)
+    for (int k = 0; k < visited.nodes[i]->edge_count; ++k) visit(visited.nodes[i]->edges()[k].next);
   pending_.start();
 }
 
@@ -100,12 +100,12 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::show(Node* node, TensorImpl*& gradient) {
-  if (Captured* const c = capturing_ ? find(node) : nullptr) {
+  if (CapturedGradient* const c = capturing_ ? find(node) : nullptr) {
     retain(gradient);
     add_to(c->gradient, gradient, node->ops);
   }
   if (!node->extra) return;
-  while (Recompute* const recompute = node->extra->recompute)  // more than once where one checkpoint is in another
+  while (Recompute* const recompute = node->extra->recompute)  // more than once if a checkpoint is inside another
     recompute->fill(recompute);
   gradient = run_hooks(node->extra->before, std::exchange(gradient, nullptr));
   if (!node->extra->retain_gradient) return;
@@ -128,19 +128,19 @@ TERN_INLINE void Backward::run_node(Node* node) {
   TensorImpl* results[256];
   for (int i = 0; i < node->edge_count;) {
     Edge& edge = node->edges()[i];
-    int group = i + 1;  // the edges that this function serves
+    int group = i + 1;  // the edges whose gradients this function computes
     while (group < node->edge_count && !node->edges()[group].fn) ++group;
     for (int k = 0; k < node->joint_count; ++k) results[k] = nullptr;
-    for (int k = i; k < group; ++k) results[node->edges()[k].slot] = gradient.impl;  // any non-null: wanted
+    for (int k = i; k < group; ++k) results[node->edges()[k].slot] = gradient.impl;  // any non-null pointer says that the gradient is needed
     call(node, edge, gradient.impl, results);
-    struct ReleaseRest {  // what pass_on did not take, when it throws
+    struct ReleaseRest {  // if pass_on throws, releases what it did not take
       TensorImpl** results;
       int count;
       ~ReleaseRest() {
         for (int k = 0; k < count; ++k) release(results[k]);
       }
     } rest{results, node->joint_count};
-    if (group == node->edge_count) release(gradient.take());  // so that a passed-on one is adopted
+    if (group == node->edge_count) release(gradient.take());  // so that a result that is this gradient has one owner and is adopted
     for (int k = i; k < group; ++k) pass_on(node, node->edges()[k], results);
     i = group;
   }

@@ -1,5 +1,5 @@
-// Who wants to know when gradients of leaves are complete, in the middle of the backward pass: what exchanges gradients between
-// processes while the rest of the pass computes.
+// Tells a listener during the backward pass when the gradients of its leaves are complete. So processes can exchange
+// gradients while the rest of the pass computes.
 #pragma once
 #include <utility>
 #include <vector>
@@ -13,12 +13,13 @@ namespace detail {
 class PendingLeaves;
 }
 
-/// Told of its leaves by every backward() that brings a gradient to any of them, in the thread that called backward(). grad() tells
-/// nothing. A pass that fails tells nothing more; the next one starts with on_start() again. Make and destroy it while no pass runs.
+/// Hears of its leaves in every backward() that reaches any of them, in the thread that called backward(). grad()
+/// reports nothing. A pass that fails reports nothing more; the next pass starts with on_start() again. Construct and
+/// destroy it only while no pass runs.
 class TERN_API GradListener {
  public:
-  /// Listens to these leaves, which are called by their places in this list from here on. Error where one is no leaf that requires a
-  /// gradient, or has a listener already.
+  /// Listens to these leaves. Their positions in this list identify them. Error if one is not a leaf that requires a
+  /// gradient, or already has a listener.
   explicit GradListener(std::vector<AnyTensor> leaves) : leaves_(std::move(leaves)) {
     listened_.reserve(leaves_.size());
     for (std::size_t i = 0; i < leaves_.size(); ++i) listened_.emplace_back(this, std::uint32_t(i), leaves_[i]);
@@ -29,21 +30,21 @@ class TERN_API GradListener {
 
   const std::vector<AnyTensor>& leaves() const { return leaves_; }
 
-  /// backward() accumulates the leaf's gradient in this memory, a part of a larger tensor, say, and makes it the leaf's grad(); an
-  /// undefined tensor ends that. With create_graph a gradient has a graph, and memory of its own. Error where memory has another
-  /// device, element type or shape than the leaf.
+  /// Makes backward() accumulate the leaf's gradient in this memory, for example a part of a larger tensor. The memory
+  /// becomes the leaf's grad(). An undefined tensor ends that. With create_graph, the gradient has a graph and lies in
+  /// memory of its own. Error if the memory's device, element type or shape differs from the leaf's.
   void accumulate_into(std::size_t leaf, const AnyTensor& memory);
 
-  /// The pass has begun, and reaches all leaves but these. Before any on_ready of the pass.
+  /// The pass has begun. It reaches all leaves but these. Called before any on_ready of the pass.
   virtual void on_start(const std::vector<std::size_t>& unused) { (void)unused; }
-  /// The leaf's grad() holds all that this pass adds to it, and the leaf's own hooks have run. Once for each leaf that is reached,
-  /// also where the functions on the way give no gradient.
+  /// The leaf's grad() is complete for this pass, and the leaf's own hooks have run. Called once for each leaf that the
+  /// pass reaches, even if no gradient arrives there.
   virtual void on_ready(std::size_t leaf) = 0;
 
  private:
   friend class detail::PendingLeaves;
 
-  /// A leaf's node, which has a listener while this lives.
+  /// Marks a leaf's node as having this listener, while this lives.
   struct Listened {
     Node* node = nullptr;
 

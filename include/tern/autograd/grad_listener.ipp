@@ -1,4 +1,4 @@
-// What grad_listener.hpp declares and is no template.
+// The functions of grad_listener.hpp that are not templates.
 #pragma once
 #include "grad_listener.hpp"
 

@@ -1,4 +1,5 @@
-// What a leaf's gradient needs: accumulation, also by several threads, and for hooks and listeners the count of what is still to come.
+// The accumulation of a leaf's gradient, possibly by several threads. For hooks and listeners, also the number of edges
+// that have not arrived yet.
 #pragma once
 #include <utility>
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// While alive, no other thread adds to the leaf's gradient: several may share parameters. Who waits sleeps, since a kernel runs
-/// meanwhile.
+/// While alive, no other thread adds to the leaf's gradient; threads may share parameters. A waiting thread sleeps,
+/// because a kernel runs meanwhile.
 class TERN_API GradLock {
  public:
   explicit GradLock(Node* leaf) : state_(leaf->owner) {
@@ -35,16 +36,17 @@ inline void add_to(TensorImpl*& sum, TensorImpl* g, const GradOps* ops, bool dif
   else sum = g;
 }
 
-/// leaf.grad += g (taken). A gradient that nobody else sees is adopted.
+/// leaf.grad += g (taken). If g has no other owner, it becomes the grad itself.
 TERN_API void accumulate_grad(Node* leaf, TensorImpl* g, bool differentiable);
 
-/// The same in memory that the leaf's listener gave.
+/// The same, in the memory that the leaf's listener gave.
 TERN_API void accumulate_grad_in(TensorImpl* memory, Node* leaf, TensorImpl* g);
 
-/// The gradient (taken) after the hooks have seen it.
+/// Returns gradient g (taken) after the hooks, which may replace it.
 TERN_API TensorImpl* run_hooks(Hook* hook, TensorImpl* g);
 
-/// The leaves with hooks or a listener that one pass reaches, and how many edges to each are still to come.
+/// The leaves with hooks or a listener that one pass reaches, and for each the number of edges that have not arrived
+/// yet.
 class TERN_API PendingLeaves {
  public:
   PendingLeaves() {}
@@ -55,24 +57,25 @@ class TERN_API PendingLeaves {
   bool counted() const { return !table_.empty(); }
   bool any_complete() const { return !complete_.empty(); }
 
-  /// Notes one more edge to a leaf.
+  /// Counts one more edge to a leaf.
   void count(Node* leaf);
 
-  /// Tells listeners which leaves the pass does not reach; all edges are counted.
+  /// All edges are counted. Tells the listeners which leaves the pass does not reach.
   void start();
 
-  /// An edge brings g (taken), or no gradient.
+  /// An edge brings g (taken), or null for no gradient.
   void arrive(Node* leaf, TensorImpl* g, bool differentiable);
 
-  /// Runs the hooks of the leaves that are complete, and tells their listeners; between two ops, so a hook may run a pass of its own.
+  /// Runs the hooks of complete leaves and tells their listeners. Called between two ops, so that a hook may run a
+  /// backward pass of its own.
   void finish(bool differentiable);
 
  private:
-  struct Pending {
+  struct Leaf {
     Node* leaf = nullptr;
-    TensorImpl* gradient = nullptr;  // of this pass, where hooks are to see it before it is accumulated
-    std::uint32_t edges = 0;         // still to come
-    bool reached = false;            // by a gradient
+    TensorImpl* gradient = nullptr;  // of this pass, if hooks see it before it is accumulated
+    std::uint32_t edges = 0;         // not yet arrived
+    bool reached = false;            // true if a gradient arrived
   };
 
   static void add(Node* leaf, TensorImpl* g, bool differentiable) {
@@ -81,19 +84,19 @@ class TERN_API PendingLeaves {
     else accumulate_grad(leaf, g, differentiable);
   }
 
-  static void finish(Pending& p, bool differentiable);
+  static void finish(Leaf& p, bool differentiable);
 
-  /// The leaf's place in the table, which is hashed and never full.
-  Pending& place_of(const Node* leaf);
+  /// The leaf's entry in the hash table, which is never full.
+  Leaf& place_of(const Node* leaf);
 
   void grow() {
-    const auto old = std::exchange(table_, std::vector<Pending>(table_.empty() ? 16 : 2 * table_.size()));
-    for (const Pending& p : old)
+    const auto old = std::exchange(table_, std::vector<Leaf>(table_.empty() ? 16 : 2 * table_.size()));
+    for (const Leaf& p : old)
       if (p.leaf) place_of(p.leaf) = p;
   }
 
-  std::vector<Pending> table_;
-  std::vector<Pending*> complete_;
+  std::vector<Leaf> table_;
+  std::vector<Leaf*> complete_;
   std::size_t used_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What leaf_gradient.hpp declares and is no template.
+// The functions of leaf_gradient.hpp that are not templates.
 #pragma once
 #include "leaf_gradient.hpp"
 
@@ -40,7 +40,7 @@ TERN_INLINE void accumulate_grad(Node* leaf, TensorImpl* g, bool differentiable)
 }
 
 TERN_INLINE PendingLeaves::~PendingLeaves() {
-  for (Pending& p : table_) {
+  for (Leaf& p : table_) {
     release(p.gradient);
     if (p.leaf) release_node(p.leaf);
   }
@@ -48,7 +48,7 @@ TERN_INLINE PendingLeaves::~PendingLeaves() {
 
 TERN_INLINE void PendingLeaves::count(Node* leaf) {
   if (2 * (used_ + 1) > table_.size()) grow();
-  Pending& p = place_of(leaf);
+  Leaf& p = place_of(leaf);
   if (!p.leaf) {
     p.leaf = leaf;
     leaf->refs.increase();
@@ -76,8 +76,8 @@ TERN_INLINE void PendingLeaves::start() {
 
 TERN_INLINE void PendingLeaves::arrive(Node* leaf, TensorImpl* g, bool differentiable) {
   Owned held(g);
-  Pending& p = place_of(leaf);
-  if (!p.leaf) {  // it has hooks since the edges were counted
+  Leaf& p = place_of(leaf);
+  if (!p.leaf) {  // its hooks were added after the edges were counted
     if (g) add(leaf, held.take(), differentiable);
     return;
   }
@@ -94,7 +94,7 @@ TERN_INLINE void PendingLeaves::arrive(Node* leaf, TensorImpl* g, bool different
   complete_.clear();
 }
 
-TERN_INLINE void PendingLeaves::finish(Pending& p, bool differentiable) {
+TERN_INLINE void PendingLeaves::finish(Leaf& p, bool differentiable) {
   NodeExtra& extra = *p.leaf->extra;
   if (p.gradient) add(p.leaf, run_hooks(extra.before, std::exchange(p.gradient, nullptr)), differentiable);
   if (p.reached)
@@ -102,7 +102,7 @@ TERN_INLINE void PendingLeaves::finish(Pending& p, bool differentiable) {
   if (extra.listener) extra.listener->on_ready(extra.place);
 }
 
-TERN_INLINE PendingLeaves::Pending& PendingLeaves::place_of(const Node* leaf) {
+TERN_INLINE PendingLeaves::Leaf& PendingLeaves::place_of(const Node* leaf) {
   const std::size_t mask = table_.size() - 1;
   std::size_t at = (reinterpret_cast<std::uintptr_t>(leaf) >> 6) * 0x9E3779B97F4A7C15u >> 32 & mask;
   while (table_[at].leaf && table_[at].leaf != leaf) at = (at + 1) & mask;

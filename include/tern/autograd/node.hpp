@@ -1,45 +1,46 @@
-// The tape's records: a node for each recorded op or leaf, with an edge for each input that needs a gradient.
+// The records of the tape: one node for each recorded op or leaf, with one edge for each input that needs a gradient.
 #pragma once
 #include "../core/here.hpp"
 #include "../tensor/impl.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// What the engine needs to know of arithmetic: one constant table for each device and element type.
+/// The arithmetic that the engine needs. One constant table for each device and element type.
 struct GradOps {
   void (*accumulate)(TensorImpl*& sum, TensorImpl* g, bool differentiable);  // sum += g; takes g
-  void (*add_in_place)(TensorImpl* sum, TensorImpl* g);                      // sum += g where sum lies; takes g
+  void (*add_in_place)(TensorImpl* sum, TensorImpl* g);                      // sum += g in sum's own memory; takes g
   TensorImpl* (*sum_to)(TensorImpl* g, ShapeRef shape);                      // takes g
   void (*fill)(double value, const Array& out);
   bool (*has_nan)(const TensorImpl* g);
-  void (*record_view)(TensorImpl* view);                                     // writes a view's node anew from its base
+  void (*record_view)(TensorImpl* view);                                     // writes the node of a view anew, from its base
   const detail::DeviceOps* device;
 };
 
-/// The way from a node to one input. fn(stored, gradient of the output, gradients of the inputs, this input's sizes) computes this
-/// edge's gradient and those of the `joint` edges after it. With gradient null it destroys what is stored, or moves it in from *inputs.
+/// The function of an edge. fn(stored, gradient of the output, gradients of the inputs, this input's sizes) computes
+/// the gradient of this edge and of the `joint` edges after it. If gradient is null, it destroys what is stored, or
+/// moves it in from *inputs.
 using EdgeFunction = void (*)(void* stored, TensorImpl* gradient, TensorImpl** inputs, ShapeRef shape);
 
 struct Edge {
   Node* next;            // the input's node, held
-  EdgeFunction fn;       // null where the edge before computes this one's gradient too
-  std::uint16_t stored;  // offsets from the node: saved tensors then closure,
-  std::uint16_t dims;    //   and the input's sizes
+  EdgeFunction fn;       // null if an earlier edge computes this one's gradient too
+  std::uint16_t stored;  // offset from the node: saved tensors, then the closure
+  std::uint16_t dims;    // offset from the node: the input's sizes
   std::uint8_t ndim;
-  std::uint8_t slot;     // which of fn's results is this input's
+  std::uint8_t slot;     // index of this input among fn's results
   std::uint8_t saved_count;
   bool has_destructor;
 };
 
 namespace detail {
-inline constexpr int max_saved = 9;  // by one gradient function: the derivative of a fused op of eight tensors saves these and its g
+inline constexpr int max_saved = 9;  // tensors of one gradient function; the derivative of a fused op of eight tensors saves these and its gradient
 }
 
-/// A tensor kept for the backward pass, and the version it was kept at.
+/// A tensor saved for the backward pass, and its version at that time.
 struct Saved {
   TensorImpl* impl;
   std::uint32_t version;
-  bool is_output;  // an alias of the op's own output: on the tape it would keep its own graph alive
+  bool is_output;  // an alias of the op's own output; the output itself would keep its own graph alive
 };
 
 struct NodeExtra;
@@ -47,22 +48,22 @@ struct NodeExtra;
 struct Node {
   detail::RefCount refs;
   std::uint8_t edge_count = 0;
-  std::uint8_t size_class : 7 = 0;     // never written once others can see the node
-  bool leaf : 1 = false;               // neither
-  std::uint8_t joint_count = 0;        // results of the widest edge function
-  bool freed : 1 = false;              // written by the pass that has the node
-  bool queued : 1 = false;             // likewise: an op in the ready queue
-  std::atomic<std::uint32_t> owner = 0;  // an op: the number of the pass that has it; a leaf: the state of its GradLock
+  std::uint8_t size_class : 7 = 0;     // constant once other threads can see the node
+  bool leaf : 1 = false;               // constant likewise
+  std::uint8_t joint_count = 0;        // the largest number of results of one edge function
+  bool freed : 1 = false;              // written by the pass that owns the node
+  bool queued : 1 = false;             // likewise: true while an op is in the ready queue
+  std::atomic<std::uint32_t> owner = 0;  // an op: the number of the pass that owns it; a leaf: the state of its GradLock
   std::uint32_t line = 0;
-  std::uint64_t sequence = 0;          // larger than that of every input
+  std::uint64_t sequence = 0;          // larger than the sequence number of every input
   const char* name = nullptr;
   const char* file = nullptr;
-  const GradOps* ops = nullptr;        // of the output's device and type
+  const GradOps* ops = nullptr;        // for the output's device and type
   union {
-    TensorImpl* gradient = nullptr;    // a leaf: the user's grad(); an op: what has arrived in this backward
-    Node* next_dead;                   // while it is being destroyed
+    TensorImpl* gradient = nullptr;    // a leaf: the user's grad(); an op: the sum that has arrived in this pass
+    Node* next_dead;                   // used while the node is being destroyed
   };
-  NodeExtra* extra = nullptr;          // hooks, a listener and a kept gradient: rare
+  NodeExtra* extra = nullptr;          // hooks, a listener, a retained gradient: rare
 
   Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
   char* at(std::uint32_t offset) { return reinterpret_cast<char*>(this) + offset; }
@@ -70,7 +71,7 @@ struct Node {
 };
 static_assert(sizeof(Node) == 64, "a leaf is one block of the smallest size");
 
-/// A function on a gradient, type-erased: call(closure, gradient) returns a replacement, or null to keep it.
+/// A hook on a gradient, type-erased. call(closure, gradient) returns a replacement, or null to keep the gradient.
 struct Hook {
   TensorImpl* (*call)(void* closure, TensorImpl* tensor);
   void (*destroy)(void* closure);
@@ -78,19 +79,19 @@ struct Hook {
   Hook* next;
 };
 
-/// Makes the saved tensors of the ops inside a checkpoint() again.
+/// Recomputes the saved tensors of the ops inside a checkpoint().
 struct Recompute {
-  void (*fill)(Recompute* self);                        // all of them, when the first is needed
-  void (*forget)(Recompute* self, std::uint32_t place);  // the op of that number is gone, or has what it saved
+  void (*fill)(Recompute* self);                        // fills them all in, when the first is needed
+  void (*forget)(Recompute* self, std::uint32_t place);  // the op of that number is gone, or has its saved tensors
 };
 
 class GradListener;
 
 struct NodeExtra {
-  Recompute* recompute = nullptr;     // of an op that does without what it saved until then
+  Recompute* recompute = nullptr;     // of an op inside a checkpoint(), while its saved tensors are released
   GradListener* listener = nullptr;   // of a leaf
-  std::uint32_t place = 0;            // the node's number in either
-  TensorImpl* memory = nullptr;       // of a leaf: where its gradient is accumulated
+  std::uint32_t place = 0;            // the node's number in recompute or listener
+  TensorImpl* memory = nullptr;       // of a leaf: the memory in which its gradient is accumulated
   Hook* before = nullptr;             // run on a complete gradient
   Hook* after_accumulate = nullptr;   // of a leaf
   bool retain_gradient = false;       // of an op
@@ -99,26 +100,26 @@ struct NodeExtra {
 
 namespace detail {
 
-/// This thread's state of the tape.
+/// The tape's state in this thread.
 struct TapeState {
   bool grad_mode = true;
   bool anomaly_mode = false;
   bool destroying = false;
   std::uint64_t sequence = 0;
   Node* dead = nullptr;
-  std::uint32_t pass = 1023;  // the number of this thread's last backward pass, or the last that it took
+  std::uint32_t pass = 1023;  // the number of this thread's last pass
 };
 extern TERN_API constinit thread_local TapeState tape;
 
-extern TERN_API constinit std::atomic<std::uint32_t> pass_numbers;  // threads take them by 1024
+extern TERN_API constinit std::atomic<std::uint32_t> pass_numbers;  // the next free block of 1024 numbers
 
-/// A number for a backward pass, never 0, that no other running one has.
+/// A number for a backward pass. It is not 0, and no other running pass has it.
 inline std::uint32_t new_pass_number() {
   if (++tape.pass % 1024 == 0) tape.pass = pass_numbers.fetch_add(1024, std::memory_order_relaxed) + 1;
   return tape.pass;
 }
 
-/// Destroys what an edge stores, once.
+/// Destroys what an edge stores. Calling it again does nothing.
 TERN_API void clear_edge(Node* node, Edge& edge);
 
 TERN_API void destroy_hooks(Hook* hook);
@@ -132,7 +133,7 @@ inline NodeExtra& extra_of(Node* node) {
 
 TERN_API void destroy_dead_nodes();
 
-/// Through a list, never by recursion: a chain of a million nodes must not overflow the stack.
+/// Releases through a list instead of by recursion, so that a chain of a million nodes does not overflow the stack.
 TERN_API void release_node(Node* node);
 
 TERN_API Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes);
@@ -145,7 +146,7 @@ inline Node* new_leaf(const GradOps* ops) {
 
 }  // namespace detail
 
-/// While alive, this thread records nothing. Results require no gradient.
+/// While alive, this thread records nothing. Results do not require a gradient.
 class NoGradGuard {
  public:
   NoGradGuard() : before_(detail::tape.grad_mode) { detail::tape.grad_mode = false; }
@@ -157,7 +158,7 @@ class NoGradGuard {
   bool before_;
 };
 
-/// While alive, this thread records or does not, as said; for a region inside a NoGradGuard.
+/// While alive, this thread records or does not, as the argument says. It can turn recording on inside a NoGradGuard.
 class GradMode {
  public:
   explicit GradMode(bool on) : before_(detail::tape.grad_mode) { detail::tape.grad_mode = on; }
@@ -170,7 +171,7 @@ class GradMode {
   bool before_;
 };
 
-/// Like NoGradGuard, and for good: tensors made in it can never be saved for a backward pass.
+/// Like NoGradGuard, but tensors made in it can never be saved for a backward pass.
 class InferenceMode {
  public:
   InferenceMode() : grad_(false), before_(detail::inference_mode) { detail::inference_mode = true; }
@@ -183,7 +184,8 @@ class InferenceMode {
   bool before_;
 };
 
-/// While alive, a backward pass of this thread that produces the first NaN fails, naming the op and the line of its forward call.
+/// While alive, a backward pass of this thread fails at the first NaN. The Error names the op and the line of its
+/// forward call.
 class AnomalyMode {
  public:
   AnomalyMode() : before_(detail::tape.anomaly_mode) { detail::tape.anomaly_mode = true; }

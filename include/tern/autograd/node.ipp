@@ -1,4 +1,4 @@
-// What node.hpp declares and is no template.
+// The functions of node.hpp that are not templates.
 #pragma once
 #include "node.hpp"
 

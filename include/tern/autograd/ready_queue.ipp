@@ -1,4 +1,4 @@
-// What ready_queue.hpp declares and is no template.
+// The functions of ready_queue.hpp that are not templates.
 #pragma once
 #include "ready_queue.hpp"
 

@@ -1,5 +1,5 @@
-// record(op, output, wrt(input, saved(tensors...), gradient)...): puts an op on the tape. One lambda for each input; neither it nor
-// what it saves is kept where that input needs no gradient.
+// record(op, output, wrt(input, saved(tensors...), gradient)...) puts an op on the tape, with one gradient lambda for
+// each input. If an input does not need a gradient, its lambda and the saved tensors are not kept.
 #pragma once
 #include <cstring>
 #include <tuple>
@@ -12,13 +12,13 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// The op's name and the user's line, for the tape.
+/// An op's name and the user's line.
 struct OpName {
   const char* name;
   Here here;
 };
 
-/// The gradient functions of a device and element type; defined beside the ops that it is made of.
+/// The GradOps of a device and element type. Defined beside the ops that they use.
 template <class D, class T>
 struct GradOpsFor;
 
@@ -26,51 +26,52 @@ namespace detail {
 
 inline constexpr int max_edges = 255;  // of one node
 
-/// What an edge will be, before it is known whether it is needed.
+/// A possible edge. Whether it is needed is not known yet.
 struct EdgePlan {
   TensorImpl* const* inputs;
   EdgeFunction fn;
   void* closure;
   TensorImpl* const* saved;
   std::uint8_t input_count, saved_count;
-  bool plain;                   // the closure may be copied as bytes
+  bool plain;                   // a copy of the closure's bytes is a copy of the closure
   std::uint16_t closure_bytes;
 };
 
-/// The node of a tensor that needs a gradient, else null. A view whose base was written since gets its node anew.
+/// The node of a tensor that needs a gradient, else null. If the base of a view was written after the view was made,
+/// the view gets a new node.
 TERN_API Node* grad_node(TensorImpl* p);
 
-/// The node of a tensor if an op on it is to be put on the tape, else null.
+/// The node of a tensor if an op on it must be recorded, else null.
 inline Node* recording(TensorImpl* p) { return tape.grad_mode ? grad_node(p) : nullptr; }
 
 constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
 
-/// Keeps `tensor` for the backward pass of `output`'s op.
+/// Saves `tensor` for the backward pass of `output`'s op.
 TERN_API Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op);
 
 TERN_API void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans, int count);
 
-/// A gradient function that needs no types, f(gradient) a new reference, as the tape calls it.
+/// An edge function for a gradient function that needs no types: f(gradient) returns a new reference.
 template <class F>
 void run_plain_edge(void* stored, TensorImpl* gradient, TensorImpl** inputs, ShapeRef) {
   inputs[0] = (*static_cast<const F*>(stored))(gradient);
 }
 
-/// The edge to an input whose gradient is f(gradient); f is kept by copying its bytes.
+/// The edge to an input whose gradient is f(gradient). f is copied as bytes.
 template <class F>
 EdgePlan plain_edge(TensorImpl* const& input, F& f) {
   static_assert(std::is_trivially_copyable_v<F>);
   return {&input, &run_plain_edge<F>, &f, nullptr, 1, 0, true, std::uint16_t(sizeof(F))};
 }
 
-/// Puts y, made of x alone, on the tape where that is asked for; y is taken and returned.
+/// Records y, which was computed from x alone, if necessary. Takes y and returns it.
 TERN_API TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan);
 template <class F>
 TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, F f) {
   return recorded(op, y, x, plain_edge(x, f));
 }
 
-/// The gradient of an op that leaves the elements as they are.
+/// The gradient function of an op that leaves the elements unchanged.
 struct Unchanged {
   TensorImpl* operator()(TensorImpl* g) const {
     retain(g);
@@ -81,7 +82,7 @@ struct Unchanged {
 /// The same for record.
 inline constexpr auto unchanged = [](const auto& g) { return g; };
 
-/// A typed handle over an impl that it does not own.
+/// A typed handle of an impl. It does not own a reference.
 template <class X>
 union Borrowed {
   X tensor;
@@ -94,10 +95,10 @@ inline constexpr bool is_plain_closure = std::is_trivially_copyable_v<F> && std:
 
 }  // namespace detail
 
-/// Which of several inputs want their gradient from a joint gradient function.
-class Needs {
+/// Which inputs of a joint gradient function need their gradient.
+class NeedsInputGrad {
  public:
-  explicit Needs(unsigned bits) : bits_(bits) {}
+  explicit NeedsInputGrad(unsigned bits) : bits_(bits) {}
   bool operator[](int i) const { return bits_ >> i & 1; }
 
  private:
@@ -106,14 +107,14 @@ class Needs {
 
 namespace detail {
 
-/// f(x...), or f(shape, x...) where f takes the sizes of the input whose gradient it computes.
+/// f(x...). If f takes a ShapeRef first, f(shape, x...), where shape is that of the input whose gradient it computes.
 template <class F, class... X>
 decltype(auto) call_gradient(F& f, ShapeRef shape, const X&... x) {
   if constexpr (std::is_invocable_v<F&, ShapeRef, const X&...>) return f(shape, x...);
   else return f(x...);
 }
 
-/// Calls a stored closure with the gradient and the saved tensors, as types.
+/// Calls a stored closure with the gradient and the saved tensors as typed tensors.
 template <class Out, class Inputs, class F, class Sequence, class... S>
 struct EdgeThunk;
 
@@ -135,7 +136,7 @@ struct EdgeThunk<Out, std::tuple<In...>, F, std::index_sequence<I...>, S...> {
     } else {
       unsigned wanted = 0;
       for (unsigned k = 0; k < sizeof...(In); ++k) wanted |= unsigned(inputs[k] != nullptr) << k;
-      std::tuple<In...> gradients = call_gradient(*f, shape, g.tensor, Borrowed<S>(saved[I].impl).tensor..., Needs(wanted));
+      std::tuple<In...> gradients = call_gradient(*f, shape, g.tensor, Borrowed<S>(saved[I].impl).tensor..., NeedsInputGrad(wanted));
       [&]<std::size_t... K>(std::index_sequence<K...>) {
         ((inputs[K] = std::move(std::get<K>(gradients)).release()), ...);
       }(std::index_sequence_for<In...>{});
@@ -153,7 +154,7 @@ struct InputList {
   TensorImpl* impl[sizeof...(X)];
 };
 
-/// One edge, or a joint group of edges, to be.
+/// A description of one edge, or of a joint group of edges.
 template <class F, class Inputs, class SavedTypes>
 struct Wrt;
 
@@ -169,7 +170,8 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
     return false;
   }
 
-  /// The same with a lambda without captures as a plain function pointer: ops of one signature then share their code.
+  /// The same, with a lambda without captures as a plain function pointer. Ops of the same signature then share their
+  /// code.
   template <class Out>
   decltype(auto) shared() {
     using X = std::tuple_element_t<0, std::tuple<In...>>;
@@ -198,38 +200,39 @@ template <class D, class T, class... W>
 
 }  // namespace detail
 
-/// The tensors that a gradient function needs; modified before the backward pass, they make it an Error.
+/// The tensors that a gradient function needs. Modifying one in place before the backward pass makes that pass an
+/// Error.
 template <class... S>
 detail::SavedList<S...> saved(const S&... tensors) {
   static_assert(sizeof...(S) <= detail::max_saved);
   return {{tensors.impl()..., nullptr}};
 }
 
-/// Several inputs whose gradients one function computes together.
+/// Several inputs whose gradients are computed together.
 template <class... X>
 detail::InputList<X...> inputs(const X&... tensors) {
   return {{tensors.impl()...}};
 }
 
-// Every f may take a ShapeRef before the gradient: the sizes of the input, or of the first of several that needs a gradient.
+// Each f may take a ShapeRef before the gradient: the sizes of the input, or of the first input that needs a gradient.
 
-/// f(gradient) is the gradient of input x, which may be undefined: then there is none.
+/// f(gradient) is the gradient of input x. If it is undefined, there is none.
 template <class D, class T, class F>
 auto wrt(const Tensor<D, T>& x, F f) {
   return detail::Wrt<F, detail::InputList<Tensor<D, T>>, detail::SavedList<>>{{{x.impl()}}, {}, std::move(f)};
 }
-/// f(gradient, saved...) is the gradient of input x. Its shape may be larger by broadcasting: it is summed to x's.
+/// f(gradient, saved...) is the gradient of input x. If x was broadcast, the result is summed to x's shape.
 template <class D, class T, class F, class... S>
 auto wrt(const Tensor<D, T>& x, const detail::SavedList<S...>& kept, F f) {
   return detail::Wrt<F, detail::InputList<Tensor<D, T>>, detail::SavedList<S...>>{{{x.impl()}}, kept, std::move(f)};
 }
-/// f(gradient, saved..., needs) is a tuple of the gradients of several inputs, undefined where not needed.
+/// f(gradient, saved..., needs) is a tuple of the gradients of several inputs. Those that are not needed are undefined.
 template <class F, class... X, class... S>
 auto wrt(const detail::InputList<X...>& xs, const detail::SavedList<S...>& kept, F f) {
   return detail::Wrt<F, detail::InputList<X...>, detail::SavedList<S...>>{xs, kept, std::move(f)};
 }
 
-/// Notes on the tape how output's gradient becomes its inputs' gradients; nothing where none of them needs one.
+/// Records the gradients of output's op. Does nothing if no input needs one.
 template <class D, class T, class... W>
 void record(const OpName& op, const Tensor<D, T>& output, W... edges) {
   if constexpr (is_floating_v<T>) {
@@ -238,7 +241,7 @@ void record(const OpName& op, const Tensor<D, T>& output, W... edges) {
   }
 }
 
-/// record for a list of inputs of one kind; at most detail::max_edges of them.
+/// record for a list of inputs of one type, at most detail::max_edges of them.
 template <class D, class T, class W>
 void record_each(const OpName& op, const Tensor<D, T>& output, std::vector<W> edges) {
   if constexpr (is_floating_v<T>) {
@@ -249,7 +252,7 @@ void record_each(const OpName& op, const Tensor<D, T>& output, std::vector<W> ed
   }
 }
 
-/// True if an op on these tensors would be put on the tape.
+/// True if an op on these tensors would be recorded.
 template <class... X>
 bool records(const X&... tensors) {
   return detail::tape.grad_mode && (... || (detail::grad_node(tensors.impl()) != nullptr));

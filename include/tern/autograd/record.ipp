@@ -1,4 +1,4 @@
-// What record.hpp declares and is no template.
+// The functions of record.hpp that are not templates.
 #pragma once
 #include "record.hpp"
 
@@ -18,7 +18,8 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
   if (is_output) {
     tensor = new_detached(output);
   } else if (tensor->base) {
-    // A view holds its base, and a base written later holds this graph: keep the view's history without its base.
+    // A view holds its base. If the base is written later, it holds this graph, which would be a cycle. So save the
+    // view's history without its base.
     TensorImpl* const view = tensor;
     tensor = new_detached(view);
     if (view->node) {
@@ -47,7 +48,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
   }
   if (edges == 0) return;
   Node* const node = new_node(op.name, site(op.here), ops, bytes);
-  struct Guard {  // save() may refuse
+  struct Guard {  // save() may throw
     Node* node;
     ~Guard() {
       if (node) release_node(node);

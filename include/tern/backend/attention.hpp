@@ -1,5 +1,6 @@
-// The contract: attention whose scores never reach memory. All arrays are dense and of one floating type: queries [.., queries, size],
-// keys [.., keys, size], values [.., keys, width]. No size is 0. A device may do without it: the op is then products and a softmax.
+// The contract: attention whose scores are not stored in memory. All arrays are dense and of one floating type: queries
+// [.., queries, size], keys [.., keys, size], values [.., keys, width]. No size is 0. A device need not implement it;
+// then the op is two matrix products and a softmax.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
@@ -9,15 +10,16 @@ namespace tern::inline TERN_BUILD::backend {
 /// run<D, T>: out = softmax(Q Kᵀ scale) V for each matrix of the batch.
 struct Attention {
   const Array& out;
-  const Array& log_sums;  // of each query, the logarithm of its sum of exponentials
+  const Array& log_sums;  // the logarithm of the sum of exponentials, for each query
   const Array& q;
   const Array& k;
   const Array& v;
   double scale;
-  bool causal;            // query i sees the keys 0 … i
+  bool causal;            // query i sees keys 0 … i
 };
 
-/// run<D, T>: the gradients from out's gradient g; log_sums gives the weights again. Each of the three may be null.
+/// run<D, T>: the gradients from out's gradient g. log_sums serves to calculate the weights again. Each of the three
+/// gradients may be null.
 struct AttentionGradient {
   const Array* dq;
   const Array* dk;
@@ -32,7 +34,7 @@ struct AttentionGradient {
   bool causal;
 };
 
-/// What the arrays' shapes say.
+/// The sizes that the arrays' shapes give.
 struct AttentionSizes {
   Index batch, queries, keys, size, width;
 

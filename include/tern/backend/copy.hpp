@@ -5,7 +5,7 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// out[i] = in[i]: the same element type, in broadcast to out's shape, any strides on both sides.
+/// out[i] = in[i]. Both have the same element type and any strides; in is broadcast to out's shape.
 struct Copy {
   const Array& out;
   const Array& in;

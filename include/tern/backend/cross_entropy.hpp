@@ -1,6 +1,7 @@
-// The contract: cross entropy with class indices. All arrays are dense; x and dx have the classes in dimension 1, and the rows along it
-// are the samples. A target out of range is an Error that names it. Cuda, which waits for no kernel, gives such a row the loss NaN, and
-// the weight and gradient 0, and throws the Error where the host next waits for the device.
+// The contract: cross entropy with class indices. All arrays are dense. x and dx have the classes in dimension 1; the
+// rows along it are the samples. A target out of range is an Error that names it. Cuda waits for no kernel: it gives
+// such a row the loss NaN, the weight 0 and the gradient 0, and throws the Error when the host next waits for the
+// device.
 #pragma once
 #include "../core/array.hpp"
 #include "../core/reduction.hpp"
@@ -12,22 +13,22 @@ namespace tern::inline TERN_BUILD::backend {
 /// loss = (1 - s) w[t] (l - x[t]) + s / C · sum over c of w[c] (l - x[c]), and 0 where t is ignore_index.
 struct CrossEntropy {
   struct Options {
-    const char* op;        // for the Error
+    const char* op;        // the Error's op
     Index ignore_index;
     double smoothing;
     Reduction reduction;
-    bool normalised;       // x is log-probabilities: l is 0
+    bool normalised;       // x holds log-probabilities, so l is 0
   };
   const Array& y;          // the losses, their sum, or their sum over total
-  const Array& log_sum;    // l of each row, of compute_t<T>
-  const Array& total;      // for a mean the sum of w[t], else 1; one number of compute_t<T>
+  const Array& log_sum;    // l of each row, of type compute_t<T>
+  const Array& total;      // one number of type compute_t<T>: the sum of w[t] for a mean, else 1
   const Array& x;
   const Array& target;     // int64
-  const Array* weight;     // of each class; null: ones
+  const Array* weight;     // for each class; null: ones
   Options options;
 };
 
-/// run<D, T>: dx from y's gradient g and what CrossEntropy has left in log_sum and total.
+/// run<D, T>: dx from y's gradient g and the arrays log_sum and total of CrossEntropy.
 struct CrossEntropyGradient {
   const Array& dx;
   const Array& g;

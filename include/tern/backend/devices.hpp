@@ -1,4 +1,4 @@
-// The kernels of every device there is: a new device adds its line.
+// The kernels of all devices. A new device adds its line here.
 #pragma once
 #include "cpu/kernels.hpp"
 #include "cuda/kernels.hpp"

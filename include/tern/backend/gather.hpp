@@ -1,7 +1,8 @@
-// The contract: reading and adding by number. Tables, rows and numbers are dense. Numbers are in range but where an op checks them.
+// The contract: reading and adding by index. Tables, rows and indices are dense. Indices are in range, unless an op
+// says that it checks them.
 //
-// The CPU refuses a number out of range at once. CUDA does not wait: such a number reads row 0, or adds to no row, and is an Error
-// where the host next waits for the device.
+// The CPU throws at once if an index is out of range. CUDA does not wait: such an index reads row 0, or adds to no row,
+// and the Error is thrown when the host next waits for the device.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
@@ -13,14 +14,15 @@ enum class BagMode : unsigned char { sum, mean, max };
 
 namespace backend {
 
-/// run<D>: Error naming op, which is a string literal, and the number where one of index is outside [0, size).
+/// run<D>: Error if an element of index is outside [0, size). It names the op, which must be a string literal, and the
+/// element.
 struct CheckRange {
   const char* op;
   const Array& index;
   Index size;
 };
 
-/// run<D>: out[i, :] = x[index[i], :], of any element type.
+/// run<D>: out[i, :] = x[index[i], :], for any element type.
 struct IndexSelect {
   const Array& out;
   const Array& x;
@@ -34,8 +36,8 @@ struct IndexAdd {
   const Array& x;
 };
 
-/// run<D>: out[.., i, ..] = x[.., index[.., i, ..], ..] along dim, of any element type. Checks the numbers; after an Error out holds
-/// anything.
+/// run<D>: out[.., i, ..] = x[.., index[.., i, ..], ..] along dim, for any element type. Checks the indices. After an
+/// Error, out's content is undefined.
 struct Gather {
   const Array& out;
   const Array& x;
@@ -43,8 +45,8 @@ struct Gather {
   const Array& index;
 };
 
-/// run<D, T>: out[.., index[.., i, ..], ..] += x[.., i, ..] along dim, in the order of i. Checks the numbers; after an Error out
-/// holds anything.
+/// run<D, T>: out[.., index[.., i, ..], ..] += x[.., i, ..] along dim, in the order of i. Checks the indices. After an
+/// Error, out's content is undefined.
 struct ScatterAdd {
   const Array& out;
   int dim;
@@ -52,24 +54,24 @@ struct ScatterAdd {
   const Array& x;
 };
 
-/// How the rows of bags are reduced. Bag i has the numbers at starts[i] to starts[i + 1].
+/// How bags are reduced. Bag i has the indices from starts[i] to starts[i + 1] - 1.
 struct Bags {
   BagMode mode = BagMode::mean;
-  Index padding_idx = -1;  // rows of this number are left out; -1: none
+  Index padding_idx = -1;  // this row is skipped; -1: none
 };
 
-/// run<D, T>: out[i, :] = the sum, mean or maximum of weights[k] table[index[k], :] over the numbers k of bag i.
+/// run<D, T>: out[i, :] = the sum, mean or maximum of weights[k] table[index[k], :] over the entries k of bag i.
 struct EmbeddingBag {
   Bags bags;
   const Array& out;
   const Array& table;
   const Array& index;
   const Array& starts;
-  const Array* weights;  // of a sum; null: 1
-  const Array* chosen;   // of a maximum, int64: the row that each element of out is from; unchanged where a bag is empty
+  const Array* weights;  // for a sum; null: ones
+  const Array* chosen;   // for a maximum, int64: the row of each element of out; unchanged if a bag is empty
 };
 
-/// run<D, T>: adds the gradient by the table to out, from g, the gradient of a sum or mean of bags.
+/// run<D, T>: adds the table's gradient to out. g is the gradient of a sum or mean of bags.
 struct EmbeddingBagGradient {
   Bags bags;
   const Array& out;

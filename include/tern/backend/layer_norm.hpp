@@ -1,11 +1,13 @@
-// The contract: layer normalisation. All arrays are dense: x, y, dx and g are rows of as many elements as weight has, of type T.
+// The contract: layer normalisation. All arrays are dense. x, y, dx and g consist of rows that have as many elements as
+// weight, of type T.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// run<D, T>: for each row its mean, scale = 1 / sqrt(variance + eps), both of compute_t<T>, and y = (x - mean) scale weight + bias.
+/// run<D, T>: for each row its mean and scale = 1 / sqrt(variance + eps), both of type compute_t<T>, and y = (x - mean)
+/// scale weight + bias.
 struct LayerNorm {
   const Array& y;
   const Array& mean;
@@ -16,7 +18,7 @@ struct LayerNorm {
   double eps;
 };
 
-/// run<D, T>: the gradients from y's gradient g. Each of the three may be null.
+/// run<D, T>: the gradients from y's gradient g. Each of the three gradients may be null.
 struct LayerNormGradient {
   const Array* dx;
   const Array* dweight;

@@ -1,12 +1,12 @@
-// The contract: elementwise kernels. f is called with whatever the device computes with: packets on the CPU, symbols where source code is
-// generated.
+// The contract: elementwise kernels. A device calls f with its own operands: the CPU with packets, a device that
+// generates source code with symbols.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// run<D, Out, In...>: out[i] = f(in[0][i], in[1][i], …), inputs broadcast to out's shape.
+/// run<D, Out, In...>: out[i] = f(in[0][i], in[1][i], …). The inputs are broadcast to out's shape.
 template <class F>
 struct Map {
   const F& f;

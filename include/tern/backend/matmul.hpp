@@ -5,9 +5,10 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// run<D, T>: c = a b, + bias if given, + c if accumulating, for each matrix of a batch: a is [.., m, k], b [.., k, n], c [.., m, n] and
-/// bias [n]. A factor has c's batch dimensions, or none, where the whole batch shares it. One stride leads through a batch (one_batch_stride).
-/// The columns of c and the elements of bias are adjacent; other strides may be any, 0 too. c overlaps neither factor. Integers wrap around.
+/// run<D, T>: c = a b, + bias if given, + c if accumulating, for each matrix of a batch. a is [.., m, k], b [.., k, n],
+/// c [.., m, n] and bias [n]. a and b have c's batch dimensions, or none if the whole batch shares the matrix. One
+/// stride steps through a batch (one_batch_stride). The columns of c and the elements of bias are adjacent; other
+/// strides are arbitrary, 0 included. c overlaps neither a nor b. Integers wrap around.
 struct MatMul {
   const Array& c;
   const Array& a;
@@ -16,17 +17,18 @@ struct MatMul {
   bool accumulate = false;
 };
 
-/// The step from one matrix of a batch to the next, if all batch dimensions (those before the last two) can be walked with one.
+/// The stride from one matrix of a batch to the next. False if the batch dimensions (those before the last two) need
+/// more than one stride.
 TERN_API bool one_batch_stride(const Array& a, Index& stride);
 
-/// That step, of an operand.
+/// That stride, for an operand.
 inline Index batch_stride(const Array& a) {
   Index stride;
   one_batch_stride(a, stride);
   return stride;
 }
 
-/// How many products an op is.
+/// How many matrix products the op is.
 inline Index batch_size(const MatMul& op) {
   Index count = 1;
   for (int i = 0; i < op.c.ndim - 2; ++i) count *= op.c.dims[i];

@@ -1,4 +1,4 @@
-// What matmul.hpp declares and is no template.
+// The functions of matmul.hpp that are not templates.
 #pragma once
 #include "matmul.hpp"
 
@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD::backend {
 
 TERN_INLINE bool one_batch_stride(const Array& a, Index& stride) {
   stride = 0;
-  Index count = 1;  // matrices in the dimensions passed so far, the innermost first
+  Index count = 1;  // matrices in the dimensions visited so far, from the innermost
   for (int i = a.ndim - 2; i-- > 0;) {
     if (a.dims[i] == 1) continue;
     if (count == 1) stride = a.strides[i];

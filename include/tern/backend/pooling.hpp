@@ -1,29 +1,30 @@
-// The contract: windows that move over one, two or three dimensions, and the largest element or the average of each.
+// The contract: the largest element or the average of windows that move over one, two or three dimensions.
 //
-// x and dx are [N, C, in…], y, dy and at [N, C, out…]: all channels-last without gaps (core/array.hpp). at holds int32: the chosen
-// element's place, counted in row-major order over the dimensions of the image. Along each dimension window o of `out` is, before it is
-// cut off at the image's borders,
+// x and dx are [N, C, in…], y, dy and at [N, C, out…]. All are channels-last without gaps (core/array.hpp). at holds
+// int32: the position of the chosen element, in row-major order over the dimensions of the image. Along each dimension,
+// window o of `out` covers these positions, as far as they lie inside the image:
 //
 //   o stride - padding + (0 … kernel - 1) dilation
 //   floor(o in / out) … ceil((o + 1) in / out) - 1       if adaptive
 //
-// The divisor of an average is the params' if that is not 0; else how many elements the window has, those in the padding
-// counted if count_include_pad, but not what lies behind it. An average has no dilation. A window that lies outside of
-// the image has the maximum -infinity, at -1, and the average 0. No size is 0.
+// An average is divided by the params' divisor. If that is 0, it is divided by the window's number of elements, which
+// with count_include_pad includes padding, but nothing beyond the padding. An average has no dilation. A window that
+// lies entirely outside the image has the maximum -infinity, at position -1, and the average 0. No size is 0.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// How a pooling's window moves over three dimensions; where there are fewer, they are the last.
+/// A pooling's parameters for three dimensions. If there are fewer, they are the last ones.
 struct PoolParams {
   Index kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};
   bool adaptive = false, count_include_pad = true;
   Index divisor = 0;
 };
 
-/// run<D, T>: y = the largest elements of x's windows, the last NaN where there is one, and their places unless at is null.
+/// run<D, T>: y = the largest element of each window of x; NaN if it has one, and then the last NaN counts. Also the
+/// positions, unless at is null.
 struct MaxPool {
   const PoolParams& params;
   const Array& y;
@@ -31,7 +32,7 @@ struct MaxPool {
   const Array& x;
 };
 
-/// run<D, T>: dx = for each element the sum of dy of the windows that chose it.
+/// run<D, T>: dx = for each element the sum of dy over the windows that chose it.
 struct MaxPoolGradient {
   const PoolParams& params;
   const Array& dx;
@@ -39,14 +40,14 @@ struct MaxPoolGradient {
   const Array& at;
 };
 
-/// run<D, T>: y = the sums of x's windows over their divisors.
+/// run<D, T>: y = the sum of each window of x, divided by its divisor.
 struct AveragePool {
   const PoolParams& params;
   const Array& y;
   const Array& x;
 };
 
-/// run<D, T>: dx = for each element the sum of dy over the divisors of the windows that hold it.
+/// run<D, T>: dx = for each element the sum of dy / divisor over the windows that contain it.
 struct AveragePoolGradient {
   const PoolParams& params;
   const Array& dx;

@@ -7,7 +7,7 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-// How two numbers become one; V is whatever the device computes with.
+// How two numbers are combined. V is the device's operand type.
 
 struct Sum {
   template <class V> static V combine(V a, V b) { return a + b; }
@@ -37,10 +37,10 @@ struct Minimum {
   }
 };
 
-/// run<D, C, Out, In...>: out = finish(how of f(in[0][i], in[1][i], …) over the dimensions in mask). Inputs are broadcast to shape and
-/// computed with as C, how is one of the above, out is dense with the other dimensions in their order. Nothing to reduce gives
-/// finish(identity). Sums of float lose no more than 1e-6 of the sum of magnitudes, whatever the count. The order of additions
-/// depends on shapes and strides alone.
+/// run<D, C, Out, In...>: out = finish(R over the dimensions in mask of f(in[0][i], in[1][i], …)). The inputs are
+/// broadcast to shape and converted to C. R is one of the structs above. out is dense and has the other dimensions in
+/// their order. An empty reduction gives finish(identity). A sum of floats has an error of at most 1e-6 of the sum of
+/// magnitudes, for any number of elements. The order of additions depends only on shapes and strides.
 template <class R, class F, class G>
 struct Reduce {
   [[no_unique_address]] R how;
@@ -54,7 +54,8 @@ struct Reduce {
 template <class R, class F, class G>
 Reduce(R, const F&, const G&, const Array&, const Array* const*, const Shape&, unsigned) -> Reduce<R, F, G>;
 
-/// run<D, T>: out (int64, dense) = first position of the largest or smallest element along dim, of the first NaN where there is one.
+/// run<D, T>: out (int64, dense) = the first position of the largest or smallest element along dim; if there is a NaN,
+/// the first NaN's.
 struct ArgExtreme {
   const Array& out;
   const Array& in;

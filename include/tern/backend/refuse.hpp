@@ -1,4 +1,4 @@
-// The contract: the end of an op's check of elements.
+// The contract: reports the result of an op's check of its elements.
 #pragma once
 #include "../core/array.hpp"
 #include "../core/element_error.hpp"
@@ -6,9 +6,9 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// Error if the one element of found, a bool, is true. On Cuda it comes where the host next waits for the device.
+/// Error if the only element of found, a bool, is true. On Cuda it is thrown when the host next waits for the device.
 struct RefuseIf {
-  const char* op;  // a string that lives on
+  const char* op;  // must outlive the kernel
   BadElement what;
   const Array& found;
 };

@@ -1,6 +1,6 @@
-// The contract: rows of arrays, chosen by number. The first `lead` dimensions of an array number its rows in row-major order; what is
-// left is a row. No sum depends on the number of threads: what goes to one row is added in order. Arrays of row numbers, and masks,
-// are dense.
+// The contract: rows of arrays, chosen by index. The first `lead` dimensions of an array number its rows in row-major
+// order; the other dimensions make a row. No sum depends on the number of threads, because additions to one row happen
+// in order. Arrays of row numbers and masks are dense.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
@@ -12,7 +12,7 @@ struct Rows {
   int lead;
 };
 
-/// Which row goes where: row numbers (int64), null for 0, 1, 2 … A negative to[i] moves nothing.
+/// From which row to which row: row numbers (int64); null stands for 0, 1, 2 … If to[i] is negative, nothing is moved.
 struct RowMoves {
   Index count;
   const Array* to = nullptr;
@@ -33,15 +33,16 @@ struct AddRows {
   RowMoves moves;
 };
 
-/// One index of several that together name a row: it counts positions of a dimension, each `step` rows apart.
+/// One of several indices that together number a row. It counts positions of a dimension, which are `step` rows apart.
 struct RowIndex {
   const Array* index;     // int64, broadcast to the result's shape
   Index size, step;
-  bool from_end = false;  // negative ones count from the end
+  bool from_end = false;  // negative indices count from the end
 };
 
-/// run<D>: out[i] = sum over k < count of step_k index_k[i]: row numbers from indices. Error naming op, a string literal, on an
-/// index outside its dimension. On CUDA such an index stands for 0, and the Error comes where the host next waits for the device.
+/// run<D>: out[i] = sum over k < count of step_k index_k[i], the row numbers from indices. Error that names op, a
+/// string literal, if an index is outside its dimension. CUDA takes such an index for 0, and throws the Error when the
+/// host next waits for the device.
 struct RowNumbers {
   const char* op;
   const Array& out;

@@ -5,18 +5,19 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// run<D, T>: for each i along dim, from the last on if reverse, where s is what was found before, at first 0, for a product 1,
+/// run<D, T>: for each i along dim in ascending order, or descending if reverse. s is the previous result, initially 0,
+/// for a product 1.
 ///
 ///   sum          out[i] = s + in[i]
 ///   product      out[i] = s in[i]
 ///   recurrence   out[i] = gates[i] s + in[i]
 ///
-/// All arrays are dense. How sums are grouped depends on the sizes alone.
+/// All arrays are dense. The order of additions depends only on the sizes.
 struct Scan {
   enum Kind : unsigned char { sum, product, recurrence };
   const Array& out;
   const Array& in;
-  const Array* gates;  // of a recurrence, else null
+  const Array* gates;  // for a recurrence, else null
   int dim;
   Kind kind;
   bool reverse;

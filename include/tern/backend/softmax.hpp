@@ -1,4 +1,5 @@
-// The contract: softmax. All arrays are dense, of one shape and type T. A row with infinity, with NaN, or all of -infinity gives NaN.
+// The contract: softmax. All arrays are dense, of one shape and type T. A row gives NaN if it contains infinity or NaN,
+// or only -infinity.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"

@@ -1,12 +1,12 @@
-// The contract: in-place updates of several arrays in one pass. Optimisers are made of this.
+// The contract: in-place updates of several arrays in one pass. Optimisers use it.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// run<D, T...>: f(x0[i], x1[i], …) with references to the elements of contiguous arrays of one shape. An array whose T is const is read
-/// only: f gets a value.
+/// run<D, T...>: calls f(x0[i], x1[i], …) with references to the elements of contiguous arrays of one shape. An array
+/// with const T is only read: f gets its elements by value.
 template <class F>
 struct Update {
   const F& f;

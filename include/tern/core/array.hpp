@@ -1,11 +1,11 @@
-// What a backend kernel sees of a tensor: a pointer with a shape.
+// What a backend's kernel sees of a tensor: a pointer with a shape.
 #pragma once
 #include "dtype.hpp"
 #include "shape.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// A strided block of elements that does not own its memory. Strides count elements.
+/// A strided block of elements. It does not own its memory. Strides count elements.
 struct Array {
   char* data;
   Index numel;
@@ -29,26 +29,28 @@ TERN_API bool same_shape(const Array& a, const Array& b);
 /// Row-major strides for the array's sizes.
 TERN_API void set_contiguous_strides(Array& a);
 
-/// The order of the dimensions in memory: row-major, or with dimension 1 (the channels of [N, C, ...]) innermost.
+/// The order of the dimensions in memory: row-major, or channels-last, which puts dimension 1 (the channels of [N, C,
+/// ...]) innermost.
 enum class MemoryFormat : unsigned char { contiguous, channels_last };
 inline constexpr MemoryFormat contiguous_format = MemoryFormat::contiguous, channels_last = MemoryFormat::channels_last;
 
-/// True if the elements lie in channels-last order without gaps; dimensions of size 1 are ignored.
+/// True if the elements lie in channels-last order without gaps. Dimensions of size 1 are ignored.
 TERN_API bool is_channels_last(const Array& a);
 
 /// Recomputes `contiguous` from sizes and strides.
 TERN_API void update_contiguous(Array& a);
 
-/// Channels-last strides for the array's sizes, of which there are at least 2.
+/// Channels-last strides for the array's sizes. The array has at least 2 dimensions.
 TERN_API void set_channels_last_strides(Array& a);
 
-/// True if the elements fill one gapless run of memory, in whatever order of dimensions.
+/// True if the elements fill one run of memory without gaps, in any order of the dimensions.
 TERN_API bool is_dense(const Array& a);
 
-/// True if each element of one lies where the same of the other, of its shape, does.
+/// True if two arrays of one shape have the same strides, so that equal indices have equal offsets. Dimensions of size
+/// 1 are ignored.
 TERN_API bool same_order(const Array& a, const Array& b);
 
-/// True if two index tuples may name the same element (an expanded dimension, say).
+/// True if two indices may name the same element, as in an expanded dimension.
 inline bool may_overlap_itself(const Array& a) {
   for (int i = 0; i < a.ndim; ++i)
     if (a.dims[i] > 1 && a.strides[i] == 0) return a.numel > 0;

@@ -1,4 +1,4 @@
-// What array.hpp declares and is no template.
+// The functions of array.hpp that are not templates.
 #pragma once
 #include "array.hpp"
 

@@ -1,9 +1,10 @@
-// What the compiler was told to build for. All of tern stands in an inline namespace named after it, tern::avx2_fma_openmp say: objects
-// compiled with other options have other names, so they do not link with each other's functions and one does not run the other's
-// instructions. A mix is an undefined reference that names both.
+// The options that this object was compiled with. All of tern stands in an inline namespace named after them,
+// tern::avx2_fma_openmp for example. Objects compiled with other options have other names, so none of them calls
+// another's functions and runs instructions that its processor may lack. Where they are mixed, the linker reports an
+// undefined reference that names both.
 #pragma once
 
-#if defined(TERN_KERNEL_SET)  // kernels of the compiled library for a newer processor: all but their instructions is the library's
+#if defined(TERN_KERNEL_SET)  // a kernel set of the compiled library is built for a newer processor, but has the library's name
 #define TERN_ISA sse2
 #elif defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)
 #define TERN_ISA avx512_vnni
@@ -27,32 +28,33 @@
 #define TERN_ISA generic
 #endif
 
-// The library is one text in two forms. X.hpp declares, and holds the templates; X.ipp beside it defines what is no template. By
-// default X.hpp includes it, and all of it is inline. With TERN_COMPILED it does not: tern.cpp, compiled once, has these definitions,
-// and the instances of templates that most programs use.
+// The library comes in two forms. X.hpp holds declarations and templates; X.ipp defines the functions that are not
+// templates. By default X.hpp includes X.ipp, and every function is inline. With TERN_COMPILED it does not: tern.cpp,
+// which is compiled once, holds these definitions and the instances of templates that most programs use.
 #if defined(TERN_COMPILING)
 #define TERN_INLINE
 #else
 #define TERN_INLINE inline
 #endif
 
-// Stands before a virtual function that a .ipp defines. Were it not inline in its class, every file that includes the header would
-// have the class's virtual functions, and all that they call: it is the ABI's key function.
+// Stands before a virtual function that a .ipp defines. In a header-only program the first such function of a class (the
+// ABI's key function) is inline. Otherwise every file that includes the header would compile the class's virtual functions
+// and all that they call.
 #if defined(TERN_COMPILED) || defined(TERN_COMPILING)
 #define TERN_KEY
 #else
 #define TERN_KEY inline
 #endif
 
-// What a program and its shared objects have in common, also where they hide their own symbols.
+// A symbol that a program and its shared objects share, even if they hide their own symbols.
 #define TERN_API __attribute__((visibility("default")))
 
-// Kernels of the CPU are compiled in tern.cpp once for each instruction set (backend/cpu/dispatch.hpp).
+// tern.cpp compiles the CPU's kernels once for each instruction set (backend/cpu/dispatch.hpp).
 #if defined(TERN_COMPILED) && !defined(TERN_KERNEL_SET)
 #define TERN_NO_KERNELS
 #endif
 
-// An instance of a function template, or of a class template, that tern.cpp has.
+// An instance of a function template or class template that tern.cpp holds.
 #if defined(TERN_COMPILING) || defined(TERN_KERNEL_SET)
 #define TERN_INSTANCE(...) template TERN_API __VA_ARGS__;
 #define TERN_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;

@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD {
 
 enum class DType : std::uint8_t { float32, float64, bfloat16, float16, int64, int32, uint8, boolean };
 
-/// What is known of an element type without its C++ type.
+/// The properties of an element type, for code that does not have its C++ type.
 struct DTypeInfo {
   const char* name;  // PyTorch's
   const char* cpp_name;
@@ -17,7 +17,7 @@ struct DTypeInfo {
   bool floating;     // float32, float64, bfloat16 or float16
 };
 
-/// In the order of DType.
+/// Indexed by DType.
 inline constexpr DTypeInfo dtype_infos[] = {
     {"float32", "float", 4, true},
     {"float64", "double", 8, true},
@@ -64,15 +64,15 @@ concept Element = requires { DTypeOf<T>::value; };
 template <class T>
 concept Floating = Element<T> && is_floating_v<T>;
 
-/// What arithmetic on T is done in: float for the 16-bit types, else T itself.
+/// The type that arithmetic on T is done in: float for the 16-bit types, else T itself.
 template <class T>
 using compute_t = std::conditional_t<is_half_v<T>, float, T>;
 
-/// What a number argument of an operation on T is taken as.
+/// The type of a scalar argument of an operation on T.
 template <class T>
 using scalar_t = std::conditional_t<is_floating_v<T>, double, T>;
 
-/// What elements of T are summed to: int64 for integers and bool, else T itself.
+/// The type that elements of T are summed in: int64 for integers and bool, else T itself.
 template <class T>
 using sum_t = std::conditional_t<is_floating_v<T>, T, std::int64_t>;
 

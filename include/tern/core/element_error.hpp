@@ -1,4 +1,4 @@
-// What a kernel finds wrong with elements, in the same words whichever device it runs on.
+// Errors about elements that a kernel refuses. Every device reports them in the same words.
 #pragma once
 #include "error.hpp"
 
@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD {
 
 enum class BadElement : Index { index, target, probability };
 
-/// Throws the Error of an op: an index or a target is `number`, not below `size`. found: what the message ends with.
+/// Throws the op's Error: an index or a target, `number`, is not below `size`. The message ends with `found`.
 [[noreturn]] TERN_API void refuse_element(const char* op, BadElement what, Index number, Index size, Index position = 0,
                                           const char* found = "");
 

@@ -1,4 +1,4 @@
-// What element_error.hpp declares and is no template.
+// The functions of element_error.hpp that are not templates.
 #pragma once
 #include "element_error.hpp"
 

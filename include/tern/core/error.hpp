@@ -1,4 +1,4 @@
-// The one exception type, and how its messages are put together.
+// The library's exception type, and how its messages are built.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -12,10 +12,10 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// Sizes, strides and positions.
+/// The type of sizes, strides and positions.
 using Index = std::int64_t;
 
-/// Everything the library throws. The message names the op, the rule and the values.
+/// Every exception of the library. The message names the op, the rule and the values.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -28,7 +28,7 @@ struct ShapeRef {
 
 struct Shape;
 
-/// One part of a message; built without a template, converted to text only when an Error is made.
+/// One part of a message. Building it needs no template; it becomes text only when an Error is made.
 class TERN_API Piece {
  public:
   Piece(const char* text) : kind_(Kind::text), text_(text) {}
@@ -52,8 +52,8 @@ class TERN_API Piece {
 };
 
 namespace detail {
-/// "op: " (nothing if null) and the pieces, for the caller to free. Not a std::string's work: in C++20 every file
-/// compiles the parts of std::string anew.
+/// "op: " (nothing if op is null) and the pieces, as memory that the caller frees. It is not a std::string, because in
+/// C++20 every file that uses one compiles parts of it anew.
 TERN_API char* joined(const char* op, std::initializer_list<Piece> pieces);
 }  // namespace detail
 
@@ -64,8 +64,8 @@ namespace detail {
 extern TERN_API constinit thread_local const char* outermost_op;
 }
 
-/// While alive, Errors of this thread name the outermost such op: what an op made of others refuses is refused in the
-/// name that the user called.
+/// While alive, Errors of this thread name the outermost such op. So an op that is made of other ops fails in the name
+/// that the user called.
 class ErrorName {
  public:
   explicit ErrorName(const char* op) : outer_(detail::outermost_op) {

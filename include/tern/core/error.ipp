@@ -1,4 +1,4 @@
-// What error.hpp declares and is no template.
+// The functions of error.hpp that are not templates.
 #pragma once
 #include "error.hpp"
 

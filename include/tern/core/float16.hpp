@@ -1,4 +1,4 @@
-// The two 16-bit floating-point types: storage only, arithmetic is done in float.
+// The two 16-bit floating-point types. They only store numbers; arithmetic is done in float.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -16,7 +16,7 @@ constexpr std::uint16_t bfloat16_bits(float value) {
   return std::uint16_t((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 }
 
-/// float to IEEE binary16, rounding to nearest even; beyond 65519 infinity.
+/// float to IEEE binary16, rounding to nearest even. A number above 65519 becomes infinity.
 constexpr std::uint16_t half_bits(float value) {
   const auto u = std::bit_cast<std::uint32_t>(value);
   const auto sign = std::uint16_t(u >> 16 & 0x8000u);
@@ -24,7 +24,7 @@ constexpr std::uint16_t half_bits(float value) {
   if (magnitude > 0x7f800000u) return std::uint16_t(sign | 0x7e00u);
   if (magnitude >= 0x477ff000u) return std::uint16_t(sign | 0x7c00u);
   if (magnitude < 0x38800000u) {
-    // Subnormal or zero: adding 0.5 leaves the mantissa, rounded by the addition, in the low bits.
+    // Subnormal or zero: adding 0.5 moves the mantissa into the low bits and rounds it.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return std::uint16_t(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
   }

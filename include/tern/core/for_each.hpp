@@ -1,4 +1,5 @@
-// TERN_FOR_EACH(macro, a, b, …): macro(a) macro(b) …, for up to 256 arguments. __VA_OPT__ ends the recursion, deferred rescans drive it.
+// TERN_FOR_EACH(macro, a, b, …) expands to macro(a) macro(b) …, for up to 256 arguments. __VA_OPT__ ends the recursion;
+// repeated scans by the preprocessor drive it.
 #pragma once
 
 #define TERN_PARENTHESES ()

@@ -1,4 +1,4 @@
-// Where in the user's program an operation was called.
+// The place in the user's program where an operation was called.
 #pragma once
 #include <cstdint>
 
@@ -6,9 +6,9 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// A source line. As a default argument it is the caller's; std::source_location is missing in clang 14's library.
+/// A source line. As a default argument it is the caller's line. clang 14's library has no std::source_location.
 class Here {
-  struct Default {};  // in front, so that no text or number converts to a line
+  struct Default {};  // the first parameter, so that no text or number converts to a Here
 
  public:
   const char* file;
@@ -22,8 +22,8 @@ namespace detail {
 extern TERN_API constinit thread_local const Here* outermost_site;
 }
 
-/// While alive, calls of this thread count as made at the outermost such line: what a layer or an optimiser does inside
-/// is accounted to the user's line that called it.
+/// While alive, operations of this thread count as called at the outermost such line. So what a layer or an optimiser
+/// does is accounted to the user's line that called it.
 class Site {
  public:
   explicit Site(const Here& here) : outer_(detail::outermost_site) {

@@ -1,4 +1,4 @@
-// What here.hpp declares and is no template.
+// The functions of here.hpp that are not templates.
 #pragma once
 #include "here.hpp"
 

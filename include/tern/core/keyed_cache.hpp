@@ -1,4 +1,4 @@
-// Objects that are costly to make and that one thread at a time may use, found by what they were made for.
+// Objects that are costly to make and that only one thread at a time may use, found by key.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +21,11 @@ std::uint64_t hash_fields(const T& fields) {
   return hash_words(&fields, sizeof(T) / sizeof(std::uint64_t));
 }
 
-/// The objects that nobody uses at present. Whoever needs one takes it out and puts it back, so two threads never use the same
-/// one, and one made in this thread may next be used in that. Its size is bounded: an object lies in one of 128 sets, which its
-/// hash chooses, and a set of 8 destroys the one that was used longest ago when another comes.
+/// The objects that no thread is using. A thread takes an object out and puts it back, so two threads never use the
+/// same one at once. The cache is bounded: the hash of the key chooses one of 128 sets, and a set holds at most 8
+/// objects; a ninth one displaces the least recently used.
 ///
-/// A Value tells its key(); a Key has hash() and ==. Keys with the same hash stay apart.
+/// A Value has key(); a Key has hash() and ==. Different keys with the same hash are told apart.
 template <class Value, class Key>
 class KeyedCache {
  public:
@@ -39,7 +39,7 @@ class KeyedCache {
   KeyedCache(const KeyedCache&) = delete;
   KeyedCache& operator=(const KeyedCache&) = delete;
 
-  /// An object for this key, or null. The caller owns it.
+  /// An object for this key, or null. The caller then owns it.
   [[gnu::noinline]] Value* take(const Key& key, std::uint64_t hash) {
     const std::lock_guard lock(mutex_);
     Entry* const set = entries_[hash % sets];
@@ -53,7 +53,7 @@ class KeyedCache {
     return nullptr;
   }
 
-  /// The cache owns it again. hash is its key's.
+  /// Returns ownership to the cache. hash is that of the value's key.
   [[gnu::noinline]] void put(Value* value, std::uint64_t hash) {
     Value* oldest = nullptr;
     {
@@ -77,16 +77,16 @@ class KeyedCache {
   };
 
   std::mutex mutex_;
-  Entry entries_[sets][ways];  // of each set the one that was used last stands last
+  Entry entries_[sets][ways];  // in each set, the most recently used comes last
 };
 
-/// An object of a cache that its maker uses alone while alive.
+/// Exclusive use of an object of a cache, for as long as this lives.
 template <class Value, class Key>
 class Lease {
  public:
-  /// For this key; null where the cache has none.
+  /// The object for this key; null if the cache has none.
   Lease(KeyedCache<Value, Key>& cache, const Key& key) : cache_(cache), hash_(key.hash()), value_(cache.take(key, hash_)) {}
-  /// For this key: from the cache, or from make(), which returns a new one.
+  /// The object for this key, from the cache or from make(), which returns a new one.
   template <class Make>
   Lease(KeyedCache<Value, Key>& cache, const Key& key, const Make& make) : Lease(cache, key) {
     if (!value_) value_ = make();

@@ -1,4 +1,4 @@
-// What keyed_cache.hpp declares and is no template.
+// The functions of keyed_cache.hpp that are not templates.
 #pragma once
 #include "keyed_cache.hpp"
 

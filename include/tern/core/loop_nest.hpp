@@ -1,24 +1,26 @@
-// Nested loops as data: how several operands are walked together, whatever their strides.
+// Nested loops as data. They walk several operands together, whatever their strides.
 #pragma once
 #include "array.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// An array's stride along dimension i of the n dimensions that it is broadcast to: 0 where it is stretched.
+/// An array's stride along dimension i of the n dimensions that it is broadcast to. 0 along a dimension that
+/// broadcasting stretches.
 inline Index broadcast_stride(const Array& a, int i, int n) {
   const int j = i - (n - a.ndim);
   return j < 0 || a.dims[j] == 1 ? 0 : a.strides[j];
 }
 
-/// Loops around each other, the outermost first, with a stride for each operand; in elements or bytes, as the caller likes. A
-/// position numbers the iterations in their order.
+/// Nested loops, the outermost first, with one stride for each operand. Strides count elements or bytes, as the caller
+/// chooses. A position is the number of an iteration.
 class TERN_API LoopNest {
  public:
   static constexpr int max_operands = 12;
 
   explicit LoopNest(int operands) : operands_(operands) {}
 
-  /// Over a shape that the arrays are broadcast to, in elements: no loop for a dimension of size 1, neighbours merged.
+  /// The loops over a shape that the arrays are broadcast to, with strides in elements. A dimension of size 1 gets no
+  /// loop; neighbouring dimensions are merged where the strides allow it.
   LoopNest(const Shape& shape, const Array* const* arrays, int count);
 
   int depth() const { return depth_; }
@@ -27,30 +29,30 @@ class TERN_API LoopNest {
   Index stride(int i, int operand) const { return stride_[i][operand]; }
   const Index* strides(int i) const { return stride_[i]; }
 
-  /// A loop inside the others, as it is.
+  /// Adds an innermost loop.
   void add(Index size, const Index* strides);
-  /// A loop inside the others; false, and nothing done, where the innermost one cannot stand for the two.
+  /// Merges a loop into the innermost one. Returns false, and changes nothing, if one loop cannot replace the two.
   bool extend(Index size, const Index* strides);
-  /// A loop inside the others: none where it is of size 1, merged with the innermost one where every operand allows it.
+  /// Adds an innermost loop, merged with the present one if every operand allows it. A loop of size 1 is left out.
   void append(Index size, const Index* strides) {
     if (size != 1 && !extend(size, strides)) add(size, strides);
   }
-  /// Takes the innermost loop away: its size, and its strides.
+  /// Removes the innermost loop. Returns its size and stores its strides.
   Index remove(Index* strides);
-  /// Adds loops of size 1 around the others until there are that many.
+  /// Adds outer loops of size 1 until the nest has `depth` loops.
   void deepen(int depth);
-  /// Moves a loop inward, to a place in the order; those between move outward by one.
+  /// Moves a loop inward from one index to another. The loops between move outward by one.
   void move_inward(int from, int to);
 
-  /// Adds the offsets of a position, of the outermost `loops` loops.
+  /// Adds each operand's offset at a position of the `loops` outermost loops.
   void add_offsets(Index position, int loops, Index* to) const;
-  /// An operand's offset at a position. There is a loop at least.
+  /// An operand's offset at a position. The nest has at least one loop.
   Index offset(Index position, int operand) const {
     Index sum = 0;
     for (int i = depth_; --i > 0; position /= size_[i]) sum += position % size_[i] * stride_[i][operand];
     return sum + position * stride_[0][operand];
   }
-  /// True if an operand is walked in steps of one element from start to end, or of none.
+  /// True if the loops walk the operand from start to end in steps of one element, or stay at one element.
   bool is_flat(int operand) const { return depth_ == 0 || (depth_ == 1 && stride_[0][operand] <= 1); }
 
  private:
@@ -66,13 +68,13 @@ class TERN_API LoopNest {
   Index size_[max_dims], stride_[max_dims][max_operands];
 };
 
-/// Walks through the positions of a nest's outermost loops one by one, with the offset of each operand.
+/// Walks through the positions of a nest's outermost loops in order and keeps each operand's offset.
 class TERN_API Odometer {
  public:
   /// Starts at a position of the outermost `loops` loops.
   Odometer(const LoopNest& nest, int loops, Index position);
   Index operator[](int operand) const { return offset_[operand]; }
-  /// To the next position; from the last one to the first.
+  /// Goes to the next position; from the last position, to the first.
   void step();
 
  private:

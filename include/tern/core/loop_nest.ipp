@@ -1,4 +1,4 @@
-// What loop_nest.hpp declares and is no template.
+// The functions of loop_nest.hpp that are not templates.
 #pragma once
 #include "loop_nest.hpp"
 

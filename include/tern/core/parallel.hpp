@@ -1,4 +1,4 @@
-// Threads. OpenMP is the one pool, the same that oneDNN runs in; without -fopenmp all work stays on the calling thread.
+// Threads. They all come from OpenMP, which oneDNN uses too. Without -fopenmp all work runs on the calling thread.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -23,17 +23,17 @@ inline int openmp_threads() { return 1; }
 inline void set_openmp_threads(int) {}
 #endif
 
-/// OpenMP's own limit is each thread's; this one is the process's.
+/// The limit of the process. OpenMP has a limit for each thread only.
 inline std::atomic<int>& thread_limit() {
   static std::atomic<int> limit{openmp_threads()};
   return limit;
 }
 extern TERN_API constinit std::atomic<int> threads_in_use;
-extern TERN_API constinit thread_local int leased_threads;  // of the lease this thread holds; 0: none
+extern TERN_API constinit thread_local int leased_threads;  // how many threads this thread's lease holds; 0: it has no lease
 
 }  // namespace detail
 
-/// How many threads an operation may use, calling thread included. At first what OpenMP says (OMP_NUM_THREADS).
+/// How many threads an operation may use, the calling thread included. Initially OpenMP's number (OMP_NUM_THREADS).
 inline int num_threads() { return detail::thread_limit(); }
 
 /// Sets num_threads() for the whole process. Error if n < 1.
@@ -42,9 +42,9 @@ inline void set_num_threads(int n) {
   detail::thread_limit() = n;
 }
 
-/// While alive, this thread may start teams of count() threads, and oneDNN, when called, does. Callers that come at the
-/// same time share num_threads(): one who comes when all are taken gets itself. Within a parallel region count() is 1,
-/// within another lease at most what that one has.
+/// While alive, this thread and a oneDNN call that it makes may use count() threads. Leases that exist at the same time
+/// share num_threads(); one that finds none left has count() 1. Within a parallel region count() is 1. Within another
+/// lease it is at most that lease's count().
 class TERN_API ThreadLease {
  public:
   explicit ThreadLease(int wanted);
@@ -60,21 +60,21 @@ class TERN_API ThreadLease {
   int outer_, openmp_, count_, taken_ = 0;
 };
 
-/// While alive, everything this thread calls stays on it: for the workers of a loader.
+/// While alive, everything that this thread calls runs on this thread. Workers of a loader use it.
 class SerialRegion {
   ThreadLease lease_{1};
 };
 
 namespace detail {
 
-/// parallel_for without its template: a team for body(f, begin, end).
+/// The part of parallel_for that is not a template: runs body(f, begin, end) on a team of threads.
 TERN_API void run_chunks(Index n, Index grain, void (*body)(const void*, Index, Index), const void* f);
 
 }  // namespace detail
 
-/// Calls f(begin, end) for the chunks [0, grain), [grain, 2 grain) … of [0, n), on several threads if there is more than
-/// one. The chunks do not depend on the number of threads, so neither do sums kept per chunk. An exception in f reaches
-/// the caller (one of them, when chunks throw several).
+/// Calls f(begin, end) for the chunks [0, grain), [grain, 2 grain) … of [0, n), on several threads if there is more
+/// than one chunk. The chunks do not depend on the number of threads, so sums kept for each chunk do not either. An
+/// exception in f reaches the caller. If several chunks throw, one of the exceptions does.
 template <class F>
 void parallel_for(Index n, Index grain, const F& f) {
   if (n > grain)

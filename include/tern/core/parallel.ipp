@@ -1,4 +1,4 @@
-// What parallel.hpp declares and is no template.
+// The functions of parallel.hpp that are not templates.
 #pragma once
 #include "parallel.hpp"
 

@@ -1,5 +1,5 @@
-// Counter-based random numbers: the n-th number of a seed can be had without the ones before it, so the same seed gives the
-// same numbers whatever the device or the number of threads.
+// Counter-based random numbers. The n-th number of a seed can be calculated without those before it, so a seed gives
+// the same numbers on every device and with any number of threads.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -37,7 +37,7 @@ constexpr double unit_double(std::uint32_t high, std::uint32_t low) {
   return double((std::uint64_t(high) << 32 | low) >> 11) * 0x1p-53;
 }
 
-/// Where the program's random sequence stands: each random operation takes one stream of numbers.
+/// The state of the program's random numbers. Each random operation takes one stream.
 struct RandomState {
   std::uint64_t seed;
   std::uint64_t stream;
@@ -47,7 +47,7 @@ namespace detail {
 extern TERN_API constinit std::atomic<std::uint64_t> random_seed, random_stream;
 }
 
-/// Starts the random sequence over from a seed.
+/// Seeds the random numbers and starts at stream 0.
 inline void manual_seed(std::uint64_t seed) {
   detail::random_seed = seed;
   detail::random_stream = 0;

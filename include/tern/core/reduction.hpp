@@ -1,4 +1,4 @@
-// What a loss gives of its samples.
+// How a loss reduces the values of its samples.
 #pragma once
 #include "config.hpp"
 

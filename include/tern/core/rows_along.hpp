@@ -1,10 +1,11 @@
-// A dense array as the rows along one of its dimensions.
+// A dense array as rows along one of its dimensions.
 #pragma once
 #include "array.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// [outer, n, inner]: row r starts at (r / inner) n inner + r mod inner, and its elements are `inner` apart.
+/// The array as [outer, n, inner]. Row r starts at (r / inner) n inner + r mod inner, and its elements are `inner`
+/// apart.
 struct RowsAlong {
   Index outer = 1, n = 1, inner = 1;
   RowsAlong(const Array& a, int dim) {

@@ -15,7 +15,7 @@ struct Shape {
   int n = 0;
   Index d[max_dims];
 
-  Shape() { d[0] = 0; }  // g++ warns where a pointer to it is handed on with nothing set
+  Shape() { d[0] = 0; }  // g++ warns if a pointer to uninitialised sizes is passed on
   Shape(Index single) : n(1) { d[0] = single; }
   Shape(int single) : Shape(Index(single)) {}
   Shape(std::initializer_list<Index> list) : Shape(list.begin(), int(list.size())) {}
@@ -56,19 +56,20 @@ struct Shape {
 
 inline Piece::Piece(const Shape& shape) : Piece(ShapeRef(shape)) {}
 
-/// The same struct where its entries number dimensions.
+/// A Shape whose entries are numbers of dimensions.
 using Dims = Shape;
 
-/// dim in [-n, n) as a number in [0, n); a 0-d tensor accepts -1 and 0. Error otherwise.
+/// Wraps dim in [-n, n) to [0, n). A 0-d tensor accepts -1 and 0. Error if dim is out of range.
 TERN_API int wrap_dim(const char* op, Index dim, int n);
 
-/// The set of dimensions as a bit mask; an empty list means all. Error on a dimension out of range or named twice.
+/// The set of dimensions as a bit mask; an empty list means all. Error if a dimension is out of range or named twice.
 TERN_API unsigned dim_mask(const char* op, const Dims& dims, int n);
 
-/// The shape that a and b broadcast to: aligned at the last dimension, a size of 1 stretches. Error if they do not.
+/// The shape that a and b broadcast to. They are aligned at the last dimension; a size of 1 stretches. Error if they do
+/// not broadcast.
 TERN_API Shape broadcast_shapes(const char* op, ShapeRef a, ShapeRef b);
 
-/// shape with the masked dimensions removed, or of size 1 where keepdim.
+/// shape without the masked dimensions; with keepdim they stay, with size 1.
 TERN_API Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim);
 
 }  // namespace tern

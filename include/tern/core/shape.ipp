@@ -1,4 +1,4 @@
-// What shape.hpp declares and is no template.
+// The functions of shape.hpp that are not templates.
 #pragma once
 #include "shape.hpp"
 

@@ -1,4 +1,4 @@
-// Images kept as bytes, a label for each: what data sets of small images are.
+// Images stored as bytes, with a label each: the common part of data sets of small images.
 #pragma once
 #include "dataset.hpp"
 #include "image.hpp"
@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::data {
 
 namespace detail {
 
-/// out[i] = in[i] * scale + shift. The inner loop's length is known, so that g++ -O2 makes vectors of it.
+/// out[i] = in[i] * scale + shift. The inner loop has a constant length, so that g++ -O2 vectorises it.
 TERN_API void normalise_bytes(const std::uint8_t* __restrict in, float* __restrict out, Index n, float scale, float shift);
 
 }  // namespace detail
@@ -15,7 +15,7 @@ TERN_API void normalise_bytes(const std::uint8_t* __restrict in, float* __restri
 /// Images of one size and their labels.
 class TERN_API ByteImages {
  public:
-  /// images: [N, C, H, W]; labels: [N]; mean and std: of each channel, up to 4.
+  /// images: [N, C, H, W]; labels: [N]; mean and std: one for each channel, up to 4.
   ByteImages(const char* name, const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, std::span<const float> mean,
              std::span<const float> std);
 
@@ -36,7 +36,7 @@ class TERN_API ByteImages {
 
  private:
   const std::uint8_t* bytes(Index sample) const { return images_.data() + sample * images_.stride(0); }
-  /// Asks for an image: they come in random order from more memory than a cache holds.
+  /// Prefetches an image. Images come in random order from more memory than a cache holds.
   void prefetch(Index sample) const {
     const std::uint8_t* const first = bytes(sample);
     for (Index i = 0; i < images_.stride(0); i += 64) __builtin_prefetch(first + i);

@@ -1,4 +1,4 @@
-// What byte_images.hpp declares and is no template.
+// The functions of byte_images.hpp that are not templates.
 #pragma once
 #include "byte_images.hpp"
 

@@ -1,4 +1,4 @@
-// What cifar.hpp declares and is no template.
+// The functions of cifar.hpp that are not templates.
 #pragma once
 #include "cifar.hpp"
 
@@ -17,7 +17,7 @@ namespace tern::inline TERN_BUILD::data::detail {
       if (got == 0) break;
       if (got < bytes)
         fail(record.name, {"'", path, "': is truncated: record ", count, " has ", got, " of ", bytes, " bytes"});
-    } catch (const Error&) {  // corrupt compressed data too: nothing can be read behind it
+    } catch (const Error&) {  // or the compressed data are corrupt: nothing after this can be read
       if (!record.skip_bad) throw;
       ++skipped;
       break;

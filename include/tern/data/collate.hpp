@@ -1,4 +1,4 @@
-// Batches made of samples: the default, and a function of the user's.
+// Batches made from samples, by default or by a function of the user's.
 #pragma once
 #include <type_traits>
 #include <vector>
@@ -9,15 +9,15 @@ namespace tern::inline TERN_BUILD::data {
 
 namespace detail {
 
-/// The samples' shape behind their number. Error where they differ.
+/// The shape of n stacked samples. Error if their shapes differ.
 TERN_API Shape stacked_shape(const Array& first, const Array& x, Index n, Index i);
 
-/// What numbers of a sample become: int64 of integers, else themselves.
+/// The element type for a sample's number: int64 for integers, else its own type.
 template <class Number>
 using number_element =
     std::conditional_t<std::is_integral_v<Number> && (sizeof(Number) > 1 || !Element<Number>), Index, Number>;
 
-/// [n, …] of n tensors, or [n] of n numbers.
+/// n tensors as [n, …], or n numbers as [n].
 template <class T, class PartOf>
 Tensor<Cpu, T> stack_parts(Index n, const PartOf& part_of, const Tensor<Cpu, T>*) {
   Tensor<Cpu, T> out;
@@ -40,7 +40,7 @@ auto stack_parts(Index n, const PartOf& part_of, const Number*) {
 
 }  // namespace detail
 
-/// A batch of samples that are std::tuples of tensors and numbers: tensors of one shape become [n, …], numbers [n].
+/// A batch of samples that are std::tuples of tensors and numbers. Tensors of one shape become [n, …], numbers [n].
 template <class... Part>
 auto default_collate(const std::vector<std::tuple<Part...>>& samples) {
   return [&]<std::size_t... k>(std::index_sequence<k...>) {
@@ -59,14 +59,14 @@ struct DefaultCollate {
 };
 }  // namespace detail
 
-/// Samples by number: size() and set[i], of any type. Several threads ask at once.
+/// Samples by index: size() and set[i], which may be of any type. Several threads call it at once.
 template <class S>
 concept SampleSet = requires(const S& set, Index i) {
   { set.size() } -> std::convertible_to<Index>;
   set[i];
 };
 
-/// A data set whose batches are made of samples by a function.
+/// A data set that makes batches of samples by a function.
 template <class Set, class Collate>
 class Collated {
  public:
@@ -86,8 +86,9 @@ class Collated {
   Collate collate_;
 };
 
-/// Batches of the set's samples: collate(std::vector of samples) is a std::tuple of tensors. A std::vector is such a
-/// set, and so is any type with size() and operator[]. A variable must live as long as the result; a temporary is kept.
+/// Batches of the set's samples. collate(std::vector of samples) returns a std::tuple of tensors. The set is a
+/// std::vector, or any type with size() and operator[]. A variable must outlive the result; a temporary is moved into
+/// it.
 template <class Set, class Collate = detail::DefaultCollate>
   requires SampleSet<std::remove_cvref_t<Set>>
 Collated<Set, Collate> collated(Set&& set, const Collate& collate = {}) {

@@ -1,4 +1,4 @@
-// What collate.hpp declares and is no template.
+// The functions of collate.hpp that are not templates.
 #pragma once
 #include "collate.hpp"
 

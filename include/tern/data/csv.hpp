@@ -1,4 +1,4 @@
-// Tables in text files: CSV (RFC 4180), and with another delimiter TSV and the like.
+// Tables in text files: CSV (RFC 4180), and TSV and the like with another delimiter.
 #pragma once
 #include <algorithm>
 #include <charconv>
@@ -16,19 +16,19 @@ namespace tern::inline TERN_BUILD::data {
 struct CsvOptions {
   bool header = true;    ///< the first line names the columns
   char delimiter = ',';  ///< between fields
-  char quote = '"';      ///< around fields that hold a delimiter, a quote (doubled) or a line's end; 0: none is special
+  char quote = '"';      ///< encloses fields that contain a delimiter, a quote (doubled) or a line break; 0: no quoting
 };
 
-/// A table of text, whose columns are read as what they are.
+/// A table of text. Each column is read as the type that the caller asks for.
 class TERN_API Csv {
  public:
-  /// Reads a file, plain or gzip. Empty lines are passed over. Error, naming file, line and column, where a quote is
-  /// not closed or a line has another number of fields than the first.
+  /// Reads a file, plain or gzip. Empty lines are skipped. Error that names file, line and column if a quote is not
+  /// closed, or a line has another number of fields than the first.
   static Csv load(const std::string& path, const CsvOptions& options = {});
 
-  /// Rows, without the header.
+  /// The number of rows, without the header.
   Index size() const { return Index(lines_.size()); }
-  /// The columns' names; "0", "1" … where there is no header.
+  /// The columns' names; "0", "1" … if there is no header.
   const std::vector<std::string>& columns() const { return columns_; }
 
   std::string_view field(Index row, Index column) const {
@@ -39,12 +39,12 @@ class TERN_API Csv {
   /// A column as text.
   std::vector<std::string> text(const std::string& name) const;
 
-  /// A column of numbers, [N]. Error, naming line and column, where a field is none that T can hold.
+  /// A column of numbers, [N]. Error that names line and column if a field is not a number that T can hold.
   template <Element T = float>
   Tensor<Cpu, T> column(const std::string& name) const {
     return numbers<T>({position(name)}, {size()});
   }
-  /// Columns of numbers side by side, [N, k].
+  /// Columns of numbers as a matrix, [N, k].
   template <Element T = float>
   Tensor<Cpu, T> columns(const std::vector<std::string>& names) const {
     std::vector<Index> chosen;
@@ -52,7 +52,8 @@ class TERN_API Csv {
     return numbers<T>(chosen, {size(), Index(names.size())});
   }
 
-  /// A column of names as labels: [N] of positions in the list of the different names, which is sorted.
+  /// A column of names as labels [N]. Each label is a position in the sorted list of distinct names, which is also
+  /// returned.
   std::pair<Tensor<Cpu, Index>, std::vector<std::string>> categories( const std::string& name) const;
 
  private:
@@ -62,7 +63,7 @@ class TERN_API Csv {
 
   Index position(const std::string& name) const;
 
-  /// One line after the other: text from quotes is moved together in place.
+  /// Parses line by line. The text of quoted fields is compacted in place.
   void parse(std::string&& content, const CsvOptions& options);
 
   std::size_t parse_line(std::size_t at, Index& line, const CsvOptions& options, std::vector<Range>& row);
@@ -100,13 +101,13 @@ class TERN_API Csv {
     if (!good)
       refuse(lines_[std::size_t(row)], column, {"'", std::string(field(row, column)), "' is not ", what});
   }
-  /// Without spaces at the ends, and without a plus sign, which from_chars does not know.
+  /// Removes spaces at both ends, and a plus sign, which from_chars does not accept.
   static std::string_view trimmed(std::string_view field);
 
   std::string path_, content_;
   std::vector<std::string> columns_;
   std::vector<Range> fields_;  // row by row
-  std::vector<Index> lines_;   // where each row begins
+  std::vector<Index> lines_;   // the line of each row's beginning
 };
 
 }  // namespace tern::data

@@ -1,4 +1,4 @@
-// What csv.hpp declares and is no template.
+// The functions of csv.hpp that are not templates.
 #pragma once
 #include "csv.hpp"
 
@@ -45,7 +45,7 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::parse(std::string&& content, const CsvOptions& options) {
   content_ = std::move(content);
-  std::size_t at = content_.starts_with("\xef\xbb\xbf") ? 3 : 0;  // the byte-order mark that some programs write
+  std::size_t at = content_.starts_with("\xef\xbb\xbf") ? 3 : 0;  // skips a byte-order mark
   Index line = 1;
   bool named = false;
   std::vector<Range> row;

@@ -1,4 +1,4 @@
-// Data sets: what a loader can make batches of.
+// Data sets, from which a loader makes batches.
 #pragma once
 #include <concepts>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// A number of samples, and batches of chosen ones as a std::tuple of tensors in host memory, whose first dimension
+/// size() is the number of samples. batch(samples) is a std::tuple of tensors in host memory, whose first dimension
 /// counts samples. Several threads call batch() at once.
 template <class S>
 concept Dataset = requires(const S& set, std::span<const Index> samples) {
@@ -17,7 +17,7 @@ concept Dataset = requires(const S& set, std::span<const Index> samples) {
   std::tuple_size<decltype(set.batch(samples))>::value;
 };
 
-/// The samples' batch; a set that draws random numbers takes the key's.
+/// The batch of these samples. If the set draws random numbers, they come from the key.
 template <class S>
 auto batch_of(const S& set, std::span<const Index> samples, const RandomKey& key) {
   if constexpr (requires { set.batch(samples, key); }) return set.batch(samples, key);
@@ -28,7 +28,7 @@ using BatchOf = decltype(std::declval<const S&>().batch(std::span<const Index>()
 
 namespace detail {
 
-/// x, or a copy of it in row-major order.
+/// x if it is row-major, else a row-major copy.
 template <class T>
 Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
   if (x.checked("TensorDataset")->contiguous) return x;
@@ -37,12 +37,12 @@ Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
   return y;
 }
 
-/// Copies the named rows of x, which is row-major, to the rows of out.
+/// Copies the given rows of x, which is row-major, to the rows of out.
 TERN_API void gather_rows(const Array& out, const Array& x, std::span<const Index> rows);
 
 }  // namespace detail
 
-/// Samples held in tensors of equal first size: sample i is (x[i], y[i], …).
+/// Samples stored in tensors of equal first size. Sample i is (x[i], y[i], …).
 template <class... T>
 class TensorDataset {
  public:

@@ -1,4 +1,4 @@
-// What dataset.hpp declares and is no template.
+// The functions of dataset.hpp that are not templates.
 #pragma once
 #include "dataset.hpp"
 

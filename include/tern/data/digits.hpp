@@ -1,4 +1,4 @@
-// Digits drawn by the program: what a trainer learns from where there is no MNIST.
+// Digits that the program draws, for training where MNIST is not available.
 #pragma once
 #include <cmath>
 
@@ -14,7 +14,8 @@ struct Point {
   float x, y;
 };
 
-/// A stroke of a digit in a square of side 1, y downwards: a line if the angles are equal, else an arc of an ellipse.
+/// A stroke of a digit in a square of side 1, with y downwards. It is a line if the angles are equal, else an arc of an
+/// ellipse.
 struct Stroke {
   int digit;
   Point from, to;            // a line's ends; an arc's centre and radii
@@ -35,10 +36,11 @@ inline constexpr Stroke strokes[] = {
     {9, {.48f, .31f}, {.25f, .21f}, 0, 360},   {9, {.33f, .31f}, {.40f, .60f}, 0, 80},
 };
 
-/// One image's hand: how it slants, where it stands, how thick its pen is. Numbers of a seed and the image's position.
-class TERN_API Hand {
+/// The handwriting of one image: its slant, position and pen width. The numbers follow from a seed and the image's
+/// number.
+class TERN_API Handwriting {
  public:
-  Hand(std::uint64_t seed, Index image);
+  Handwriting(std::uint64_t seed, Index image);
 
   void draw(int digit, std::uint8_t* image);
 
@@ -46,12 +48,12 @@ class TERN_API Hand {
   RandomWords next();
   float between(float low, float high);
 
-  /// Where a point of the square lies among the pixels.
+  /// The position of a point of the square in pixels.
   Point place(Point p) const;
 
   void draw_stroke(const Stroke& stroke, float* ink) const;
 
-  /// Full ink within the pen's radius of the line from a to b, none one pixel further out.
+  /// Draws full ink within the pen's radius of the line from a to b, and none more than one pixel beyond it.
   void draw_line(Point a, Point b, float* ink) const;
 
   std::uint64_t seed_, image_, count_ = 0;
@@ -61,7 +63,7 @@ class TERN_API Hand {
 
 }  // namespace detail
 
-/// So many digits, each drawn with its own slant, size, place, pen and noise; the same ones for the same seed.
+/// `count` digits, each with its own slant, size, position, pen and noise. The same seed gives the same digits.
 TERN_API Mnist generated_digits(Index count, std::uint64_t seed, const MnistOptions& options = {});
 
 }  // namespace tern::data

@@ -1,4 +1,4 @@
-// What download.hpp declares and is no template.
+// The functions of download.hpp that are not templates.
 #pragma once
 #include "download.hpp"
 

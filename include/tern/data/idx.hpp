@@ -1,13 +1,13 @@
-// The idx format of MNIST and its relatives: two zero bytes, the element type, the number of dimensions, the sizes as
-// big-endian 32-bit numbers, the elements. Described at http://yann.lecun.com/exdb/mnist/.
+// The idx format of MNIST and similar data sets: two zero bytes, the element type, the number of dimensions, the sizes
+// as big-endian 32-bit numbers, the elements. Described at http://yann.lecun.com/exdb/mnist/.
 #pragma once
 #include "../io/gzip.hpp"
 #include "../tensor/map.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
-/// Reads an idx file of unsigned bytes, plain or gzip. It must have the sizes of `expected`, where -1 stands for any
-/// size up to max_size. Error, naming the file, on anything else.
+/// Reads an idx file of unsigned bytes, plain or gzip. It must have the sizes `expected`, where -1 stands for any size
+/// up to max_size. Error that names the file on anything else.
 TERN_API Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const Shape& expected, Index max_size = 1'000'000);
 
 }  // namespace tern::data

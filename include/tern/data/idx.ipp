@@ -1,4 +1,4 @@
-// What idx.hpp declares and is no template.
+// The functions of idx.hpp that are not templates.
 #pragma once
 #include "idx.hpp"
 

@@ -1,4 +1,4 @@
-// An image on its way from a data set into a batch, and the random numbers that it is transformed by.
+// An image between data set and batch, and the random numbers of its transforms.
 #pragma once
 #include <concepts>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// Rows and columns; one number is a square's.
+/// Height and width. One number means a square.
 struct ImageSize {
   Index height, width;
   ImageSize(Index side) : height(side), width(side) {}
@@ -15,8 +15,8 @@ struct ImageSize {
   ImageSize(Index rows, Index columns) : height(rows), width(columns) {}
 };
 
-/// [channels, height, width] of floats, row-major, in the memory of the thread that makes the batch or in the batch's
-/// own. Data sets give 0 for black and 1 for full light.
+/// [channels, height, width] of floats, row-major. The memory belongs to the thread that makes the batch, or to the
+/// batch. Data sets give 0 for black and 1 for white.
 class TERN_API Image {
  public:
   Index channels() const { return channels_; }
@@ -25,10 +25,10 @@ class TERN_API Image {
   Index numel() const { return channels_ * height_ * width_; }
   float* data() const { return pixels_; }
 
-  /// Room for the image that takes this one's place, which can be read until the next call.
+  /// Memory for the image that replaces this one. The old one can be read until the next call.
   float* replace(Index channels, Index height, Index width);
 
-  /// Begins another image, whose last replacement, if it has so many elements, is written to target.
+  /// Begins another image. Its last replacement is written to target, if it has target_size elements.
   void start(float* target, Index target_size, int replacements) {
     target_ = target;
     target_size_ = target_size;
@@ -45,7 +45,7 @@ class TERN_API Image {
   int replacements_left_ = 0;
 };
 
-/// A data set of labelled images: read() writes sample i to an image, of whatever size.
+/// A data set of labelled images. read() writes sample i to an image of any size.
 template <class S>
 concept ImageDataset = requires(const S& set, Index i, Image& image) {
   set.read(i, image);

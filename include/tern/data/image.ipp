@@ -1,4 +1,4 @@
-// What image.hpp declares and is no template.
+// The functions of image.hpp that are not templates.
 #pragma once
 #include "image.hpp"
 

@@ -1,5 +1,5 @@
-// Image folders: pictures in JPEG and PNG files, a folder for each class. This header is outside of tern.hpp; it needs
-// libjpeg and libpng (-ljpeg -lpng, or CMake's tern::images).
+// Image folders: JPEG and PNG files, with one folder for each class. tern.hpp does not include this header, because it
+// needs libjpeg and libpng (-ljpeg -lpng, or CMake's tern::images).
 #pragma once
 #include <dirent.h>
 #include <strings.h>
@@ -27,10 +27,11 @@ inline constexpr Index most_image_bytes = Index(1) << 30, most_image_pixels = In
 
 TERN_API void check_image_size(const std::string& path, Index height, Index width);
 
-/// A row of red, green and blue bytes, `step` apart, to a row of each plane, as numbers in [0, 1].
+/// Splits a row of red, green and blue bytes, `step` apart, into a row of each plane, as numbers in [0, 1].
 TERN_API void spread_row(const unsigned char* in, float* out, Index width, Index plane, int step);
 
-/// One JPEG image. libjpeg leaves at an error by a jump, so each call of it is a function of its own without objects.
+/// A JPEG image. libjpeg reports an error by a longjmp, so each call of it is in a function of its own that has no
+/// objects to destroy.
 class TERN_API JpegReader {
  public:
   explicit JpegReader(const std::string& path) : path_(path), bytes_(io::read_file(path, most_image_bytes)) {}
@@ -61,7 +62,7 @@ class TERN_API JpegReader {
   char message_[JMSG_LENGTH_MAX] = "";
 };
 
-/// Reads a PNG image. Transparency is left out, as by PIL's convert("RGB").
+/// Reads a PNG image. Transparency is ignored, as in PIL's convert("RGB").
 TERN_API void read_png(const std::string& path, Image& image);
 
 inline bool ends_with(const std::string& name, const char* ending) {
@@ -78,24 +79,25 @@ inline bool is_folder(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/// The names in a folder, sorted, without hidden ones.
+/// The names in a folder, sorted, without hidden files.
 TERN_API std::vector<std::string> names_in(const std::string& folder);
 
-/// Appends the images in a folder and in the folders within.
+/// Appends the images in a folder and in its subfolders.
 TERN_API void find_images(const std::string& folder, std::vector<std::string>& paths);
 
 }  // namespace detail
 
-/// Reads a JPEG or PNG file (by its name's ending) as [3, H, W] of numbers in [0, 1]. Error, naming the file, where it
-/// is damaged.
+/// Reads a JPEG or PNG file (by its extension) as [3, H, W] of numbers in [0, 1]. Error that names the file if it is
+/// damaged.
 TERN_API void read_image(const std::string& path, Image& image);
 
 struct ImageFolderOptions {
-  bool skip_bad = false;  ///< leave out damaged images; load() then reads each once to find them
+  bool skip_bad = false;  ///< leave out damaged images; load() then reads each image once
 };
 
-/// The images in the folders of a folder, a class each, both sorted by name. They are read when a batch needs them;
-/// where they differ in size, `transformed(folder, Resize(256), CenterCrop(224))` makes them one.
+/// The images in the subfolders of a folder. Each subfolder is a class; subfolders and images are sorted by name. An
+/// image is read when a batch needs it. If sizes differ, `transformed(folder, Resize(256), CenterCrop(224))` makes them
+/// equal.
 class TERN_API ImageFolder {
  public:
   static ImageFolder load(const std::string& folder, const ImageFolderOptions& options = {});
@@ -109,7 +111,7 @@ class TERN_API ImageFolder {
 
   void read(Index sample, Image& image) const { read_image(path(sample), image); }
 
-  /// [n, 3, H, W] in [0, 1] and [n] labels. Error where images differ in size.
+  /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.
   std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
 
  private:
@@ -124,5 +126,5 @@ class TERN_API ImageFolder {
 
 }  // namespace tern::data
 
-// Not in the compiled library: programs that read no pictures need neither libjpeg nor libpng.
+// Not in the compiled library, so that programs that read no images need neither libjpeg nor libpng.
 #include "image_folder.ipp"

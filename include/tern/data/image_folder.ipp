@@ -1,4 +1,4 @@
-// What image_folder.hpp declares and is no template.
+// The functions of image_folder.hpp that are not templates.
 #pragma once
 #include "image_folder.hpp"
 
@@ -40,7 +40,7 @@ TERN_INLINE bool JpegReader::start() {
     note(jpeg);
     std::longjmp(static_cast<JpegReader*>(jpeg->client_data)->out_, 1);
   };
-  errors_.emit_message = [](j_common_ptr jpeg, int level) {  // a warning: the data are corrupt or end too early
+  errors_.emit_message = [](j_common_ptr jpeg, int level) {  // a warning means that the data are corrupt or end too early
     if (level < 0) note(jpeg);
   };
   if (setjmp(out_)) return false;

@@ -1,4 +1,4 @@
-// loader<D>(set, options): the batches of a data set, made ahead by worker threads.
+// loader<D>(set, options): the batches of a data set, made ahead of time by worker threads.
 #pragma once
 #include <iterator>
 #include <optional>
@@ -13,11 +13,11 @@ namespace tern::inline TERN_BUILD::data {
 
 struct LoaderOptions {
   Index batch_size = 1;
-  bool shuffle = false;                      ///< a new order each epoch
-  bool drop_last = false;                    ///< leave out a last batch that is not full
+  bool shuffle = false;                      ///< a new order in each epoch
+  bool drop_last = false;                    ///< leave out the last batch if it is not full
   int workers = 2;                           ///< threads that make batches; 0: the calling thread makes them
   int prefetch = 2;                          ///< batches made ahead by each worker
-  std::uint64_t seed = random_state().seed;  ///< of orders and transforms: the same whatever the workers
+  std::uint64_t seed = random_state().seed;  ///< of orders and transforms; results do not depend on the workers
 };
 
 namespace detail {
@@ -28,13 +28,13 @@ inline std::size_t slot_count(const LoaderOptions& options) {
   return options.workers ? std::size_t(options.workers) * std::size_t(options.prefetch) : 1;
 }
 
-/// Error unless a sampler named samples that there are.
+/// Error if a sampler named a sample that does not exist.
 TERN_API void check_order(const std::vector<Index>& order, Index size);
 
-/// The samples in the order of an epoch: a permutation that seed and epoch determine (Fisher-Yates).
+/// The order of an epoch's samples: a permutation determined by seed and epoch (Fisher-Yates).
 TERN_API std::vector<Index> epoch_order(Index size, const LoaderOptions& options, Index epoch);
 
-/// The batch on its way to a device: workers start the copies, so that what trains does not wait for them.
+/// A batch on its way to a device. Workers start the copies, so that the training thread does not wait for them.
 template <Device D, class... T>
 auto start_moving(std::tuple<Tensor<Cpu, T>...> batch, [[maybe_unused]] D device) {
   if constexpr (std::is_same_v<D, Cpu>) return batch;
@@ -46,7 +46,7 @@ auto start_moving(std::tuple<Tensor<Cpu, T>...> batch, [[maybe_unused]] D device
         },
         batch);
 }
-/// The batch once it is there, as far as the device's later work can tell.
+/// The batch after its copies. Work that the device does later sees the data.
 template <Device D, class Batch>
 auto finish_moving(Batch&& batch) {
   if constexpr (AsyncDevice<D>) return std::apply([](auto&... x) { return std::tuple(x.wait()...); }, batch);
@@ -55,17 +55,17 @@ auto finish_moving(Batch&& batch) {
 
 }  // namespace detail
 
-/// What says which samples an epoch takes, in which order: the same for the same seed and epoch.
+/// Chooses the samples of an epoch and their order. Both depend only on seed and epoch.
 template <class S>
 concept Sampler = requires(const S& sampler, std::uint64_t seed, Index epoch) {
   { sampler.size() } -> std::convertible_to<Index>;
   { sampler.order(seed, epoch) } -> std::convertible_to<std::vector<Index>>;
 };
 
-/// All samples once, in the order that LoaderOptions say.
+/// All samples once, in the order given by LoaderOptions.
 struct ByOptions {};
 
-/// The batches of a data set: `for (auto& [x, y] : loader)` is one epoch. The loader never writes to a batch again.
+/// The batches of a data set. `for (auto& [x, y] : loader)` is one epoch. The loader does not write to a batch again.
 template <Device D, class Set, class Samples = ByOptions>
 class Loader {
  public:
@@ -79,17 +79,17 @@ class Loader {
       fail("loader", {"a sampler and shuffle exclude each other"});
   }
 
-  /// Batches in an epoch.
+  /// The number of batches in an epoch.
   Index size() const {
     const Index n = sample_count(), b = options_.batch_size;
     return options_.drop_last ? n / b : (n + b - 1) / b;
   }
-  /// Makes the next epoch this one; they count from 0. A training that resumes sees the orders it would have seen.
+  /// Sets the number of the next epoch; the first is 0. A resumed training then gets the same orders.
   void set_epoch(Index epoch) { epoch_ = epoch; }
-  /// How long loops over this loader have waited for their batches so far.
+  /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
-  /// An epoch under way. Its end, early or not, stops the workers. Must not outlive the loader.
+  /// An epoch in progress. Its destruction, early or not, stops the workers. It must not outlive the loader.
   class Epoch {
    public:
     explicit Epoch(Loader& loader)
@@ -135,7 +135,7 @@ class Loader {
     Index remaining_;
     Batch batch_;
     std::vector<std::optional<Moving>> slots_;
-    detail::Prefetcher prefetcher_;  // the last member: its end stops the workers, which write to the others
+    detail::Prefetcher prefetcher_;  // the last member, because its destructor stops the workers, which write to the others
   };
 
   Epoch begin() { return Epoch(*this); }
@@ -158,20 +158,20 @@ class Loader {
   Set set_;
   LoaderOptions options_;
   [[no_unique_address]] Samples samples_;
-  D device_ = tern::detail::current_device<D>();  // of the thread that made the loader
+  D device_ = tern::detail::current_device<D>();  // the current device of the thread that made the loader
   Index epoch_ = 0;
   double seconds_waited_ = 0;
 };
 
-/// Batches of the set's samples on device D. A set that is a variable must live as long as the loader; a temporary is
-/// kept.
+/// Batches of the set's samples on device D. A set that is a variable must outlive the loader; a temporary is moved
+/// into it.
 template <Device D, class Set>
   requires Dataset<std::remove_cvref_t<Set>>
 Loader<D, Set> loader(Set&& set, const LoaderOptions& options = {}) {
   return Loader<D, Set>(std::forward<Set>(set), options);
 }
 
-/// The same, the samples chosen by a sampler (samplers.hpp).
+/// The same, with samples chosen by a sampler (samplers.hpp).
 template <Device D, class Set, Sampler S>
   requires Dataset<std::remove_cvref_t<Set>>
 Loader<D, Set, S> loader(Set&& set, const LoaderOptions& options, const S& sampler) {

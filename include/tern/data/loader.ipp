@@ -1,4 +1,4 @@
-// What loader.hpp declares and is no template.
+// The functions of loader.hpp that are not templates.
 #pragma once
 #include "loader.hpp"
 
@@ -19,10 +19,11 @@ namespace tern::inline TERN_BUILD::data::detail {
   std::vector<Index> order(static_cast<std::size_t>(size));
   for (Index i = 0; i < size; ++i) order[std::size_t(i)] = i;
   if (!options.shuffle) return order;
-  constexpr std::uint64_t shuffles = std::uint64_t(1) << 63;  // streams that no operation on tensors draws from
+  constexpr std::uint64_t shuffles = std::uint64_t(1) << 63;  // tensor operations do not draw from these streams
   for (Index i = size; i-- > 1;) {
     const RandomWords random = philox(options.seed, shuffles | std::uint64_t(epoch), std::uint64_t(i));
-    // The upper half of word * (i + 1): with 64 random bits, no choice is more than i in 2^64 likelier than another.
+    // Uses the upper half of word * (i + 1). With 64 random bits, the probabilities of two choices differ by at most i
+    // in 2^64.
     __extension__ typedef unsigned __int128 Wide;
     const Wide word = std::uint64_t(random.word[0]) << 32 | random.word[1];
     std::swap(order[std::size_t(i)], order[std::size_t(word * Wide(i + 1) >> 64)]);

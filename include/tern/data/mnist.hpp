@@ -1,4 +1,4 @@
-// MNIST and the data sets in its format: Fashion-MNIST, which has the same file names, and EMNIST.
+// MNIST and data sets in its format: Fashion-MNIST, which has the same file names, and EMNIST.
 #pragma once
 #include "dataset.hpp"
 #include "idx.hpp"
@@ -9,19 +9,19 @@ namespace tern::inline TERN_BUILD::data {
 
 struct MnistOptions {
   bool train = true;        ///< the training images, or the test images
-  std::string emnist = "";  ///< "balanced", "byclass", "bymerge", "digits", "letters" or "mnist"; empty: not EMNIST
+  std::string emnist = "";  ///< "balanced", "byclass", "bymerge", "digits", "letters" or "mnist" for EMNIST; empty for MNIST
   float mean = 0, std = 1;  ///< of the pixels; MNIST's are 0.1307 and 0.3081
 };
 
-/// Grey images of 28 x 28 pixels, kept as bytes, and a label for each.
+/// Grey images of 28 x 28 pixels, stored as bytes, with a label each.
 class TERN_API Mnist {
  public:
   /// images: [N, 28, 28], 0 = background, 255 = ink; labels: [N].
   Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1);
 
-  /// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte, or t10k-… for the test images, each plain or .gz, from
-  /// a folder; for EMNIST emnist-letters-train-images-idx3-ubyte and so on, whose images are stored transposed and are
-  /// turned upright. Error, naming the file and what is wrong with it, if it is missing or damaged.
+  /// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte from a folder, or t10k-… for the test images, each plain
+  /// or .gz. For EMNIST it reads emnist-letters-train-images-idx3-ubyte and so on; their images are stored transposed,
+  /// and are transposed back. Error that names the file and the fault if it is missing or damaged.
   static Mnist load(const std::string& folder, const MnistOptions& options = {});
 
   Index size() const { return labels_.numel(); }
@@ -44,7 +44,7 @@ class TERN_API Mnist {
 
 namespace detail {
 
-/// What the names of a data set's files begin with.
+/// The prefix of a data set's file names.
 TERN_API std::string mnist_prefix(const MnistOptions& options);
 
 TERN_API int largest_label(const std::string& emnist);
@@ -52,8 +52,8 @@ TERN_API int largest_label(const std::string& emnist);
 /// Swaps rows and columns of each image.
 TERN_API void transpose_images(const Tensor<Cpu, std::uint8_t>& images);
 
-/// out[i] = in[i] * scale + shift for an image. Asks for the next image at the same time: images come in random order
-/// from more memory than a cache holds, and without this a batch takes twice as long.
+/// out[i] = in[i] * scale + shift for an image. Meanwhile it prefetches the next image. Images come in random order
+/// from more memory than a cache holds; without the prefetch a batch takes twice as long.
 inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict out, float scale, float shift,
                             const std::uint8_t* next) {
   for (int i = 0; i < 784; i += 64) __builtin_prefetch(next + i);

@@ -1,4 +1,4 @@
-// What mnist.hpp declares and is no template.
+// The functions of mnist.hpp that are not templates.
 #pragma once
 #include "mnist.hpp"
 

@@ -1,4 +1,4 @@
-// Where MNIST comes from: a folder, a download, or, where there is neither, the program's own drawing.
+// Where MNIST comes from: a folder, a download, or, if neither is available, digits that the program draws.
 #pragma once
 #include <unistd.h>
 
@@ -15,17 +15,17 @@ namespace tern::inline TERN_BUILD::data {
 TERN_API std::vector<std::string> mnist_mirrors();
 
 struct MnistSourceOptions {
-  std::string folder = "";  ///< where the files are; empty: TERN_DATA/mnist, else the user's cache folder
+  std::string folder = "";  ///< the folder with the files; empty: TERN_DATA/mnist, else the user's cache folder
   float mean = 0, std = 1;  ///< of the pixels
   std::vector<std::string> mirrors = mnist_mirrors();
-  int timeout = 120;        ///< seconds for the download of one file
+  int timeout = 120;        ///< for the download of one file, in seconds
 };
 
-/// Training and test images, and what they are.
+/// Training and test images, and their origin.
 struct MnistSource {
   Mnist train, test;
-  std::string source;  ///< "mnist"; "generated": drawn by the program; "files": other data in a folder's MNIST files
-  std::string folder;  ///< where the files are; empty where the images are generated
+  std::string source;  ///< "mnist"; "generated": drawn by the program; "files": other data in files with MNIST's names
+  std::string folder;  ///< the folder with the files; empty for generated images
   std::string reason;  ///< why the images are generated
 };
 
@@ -47,24 +47,24 @@ TERN_API bool has_file(const std::string& folder, const MnistFile& file);
 
 TERN_API bool has_mnist_files(const std::string& folder);
 
-/// The labels are MNIST's: enough to tell other data in files of the same names, at no cost.
+/// True if the labels are MNIST's. This is a cheap test for other data in files with the same names.
 TERN_API bool has_mnist_labels(const std::string& folder);
 
-/// XDG_CACHE_HOME/tern/mnist or ~/.cache/tern/mnist; empty where the environment names neither.
+/// XDG_CACHE_HOME/tern/mnist or ~/.cache/tern/mnist; empty if neither variable is set.
 TERN_API std::string mnist_cache();
 
-/// Fetches one file from the first mirror that has it. It gets its name only once its content is known to be right.
-/// Returns what went wrong; empty: nothing.
+/// Downloads one file from the first mirror that has it. The file gets its name only after its content was verified.
+/// Returns what went wrong; empty on success.
 TERN_API std::string fetch_mnist_file(const MnistFile& file, const std::string& folder, const MnistSourceOptions& options);
 
-/// Fetches the files that the folder lacks. Returns what went wrong; empty: they are all there.
+/// Downloads the files that the folder lacks. Returns what went wrong; empty if all files are there.
 TERN_API std::string fetch_mnist(const std::string& folder, const MnistSourceOptions& options);
 
 }  // namespace detail
 
-/// MNIST from options.folder, where it must be; else from TERN_DATA/mnist or the user's cache folder; else downloaded
-/// into the latter, once, and compared with the known SHA-256 of its content; else digits that the program draws, and
-/// `source` says so. Error where files are there but damaged.
+/// MNIST from the first of these sources: options.folder, if it is given; TERN_DATA/mnist or the user's cache folder; a
+/// download into the latter, verified by its SHA-256; digits that the program draws. `source` tells which. Error if
+/// files exist but are damaged, or if options.folder is given and lacks them.
 TERN_API MnistSource mnist_source(const MnistSourceOptions& options = {});
 
 }  // namespace tern::data

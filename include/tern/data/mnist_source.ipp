@@ -1,4 +1,4 @@
-// What mnist_source.hpp declares and is no template.
+// The functions of mnist_source.hpp that are not templates.
 #pragma once
 #include "mnist_source.hpp"
 

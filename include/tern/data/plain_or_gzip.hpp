@@ -1,13 +1,13 @@
-// A data set's file is where it is, or is there compressed.
+// Finds a data set's file, plain or compressed.
 #pragma once
 #include "../io/file.hpp"
 
 namespace tern::inline TERN_BUILD::data::detail {
 
-/// folder/name or folder/name.gz, whichever there is; empty if there is neither.
+/// folder/name or folder/name.gz, whichever exists; empty if neither does.
 TERN_API std::string find_plain_or_gzip(const std::string& folder, const std::string& name);
 
-/// The same. Error in the data set's name if there is neither.
+/// The same. Error, in the data set's name, if neither exists.
 TERN_API std::string plain_or_gzip(const char* set, const std::string& folder, const std::string& name);
 
 }  // namespace tern::data::detail

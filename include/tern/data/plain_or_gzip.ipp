@@ -1,4 +1,4 @@
-// What plain_or_gzip.hpp declares and is no template.
+// The functions of plain_or_gzip.hpp that are not templates.
 #pragma once
 #include "plain_or_gzip.hpp"
 

@@ -1,5 +1,5 @@
-// Work done ahead by threads: what the loader stands on, and the only part of it that knows threads. Plain POSIX
-// threads, because <thread> and <condition_variable> together cost a trainer a tenth of a second to compile.
+// Work done ahead of time by threads, for the loaders. It uses POSIX threads, because <thread> and <condition_variable>
+// together would add a tenth of a second to a trainer's compilation.
 #pragma once
 #include <pthread.h>
 
@@ -15,21 +15,21 @@ namespace tern::inline TERN_BUILD::data::detail {
 /// Threads that make items 0, 1, … count - 1, each in one of a few slots, and one consumer that takes them in order.
 class TERN_API Prefetcher {
  public:
-  /// Makes an item and leaves it in a slot. Threads call it, at most one for a slot.
+  /// Makes an item in a slot. Threads call it; no two at once use the same slot.
   using Make = void (*)(void* context, Index item, Index slot);
 
-  /// Without workers every item is made by next().
+  /// Without workers, next() makes every item.
   Prefetcher(Make make, void* context, Index count, int workers, Index slots);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// Waits for the next item and returns its slot, which is the caller's until release(). Throws what making it threw.
-  /// An item that no worker has begun is made here, which takes less time than to wake one.
+  /// Waits for the next item and returns its slot, which belongs to the caller until release(). Throws what making the
+  /// item threw. If no worker has begun the item, the caller makes it, which is faster than waking a worker.
   Index next(double& seconds_waited);
 
-  /// Gives the slot of the last item back. A sleeping worker is woken only when half of the slots are free: then it has
-  /// several items to make, and short ones do not cost a switch of threads each.
+  /// Releases the slot of the last item. A sleeping worker is woken only when half of the slots are free. Then it has
+  /// several items to make, so that short items do not cost a context switch each.
   void release() {
     const Lock lock(mutex_);
     ++taken_;
@@ -51,7 +51,7 @@ class TERN_API Prefetcher {
   };
 
   static void* enter(void* self) {
-    const SerialRegion serial;  // the pool of threads belongs to what trains
+    const SerialRegion serial;  // the thread pool belongs to the training thread
     static_cast<Prefetcher*>(self)->work();
     return nullptr;
   }
@@ -67,7 +67,7 @@ class TERN_API Prefetcher {
   std::vector<pthread_t> threads_;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t made_ = PTHREAD_COND_INITIALIZER;  // the item that the consumer waits for is ready
-  pthread_cond_t room_ = PTHREAD_COND_INITIALIZER;  // slots are free, or it is time to stop
+  pthread_cond_t room_ = PTHREAD_COND_INITIALIZER;  // slots are free, or the workers must stop
   Index begun_ = 0, taken_ = 0;                     // items, from the front
   int started_ = 0;                                 // workers
   int sleeping_ = 0;                                // workers that wait for room

@@ -1,4 +1,4 @@
-// What prefetch.hpp declares and is no template.
+// The functions of prefetch.hpp that are not templates.
 #pragma once
 #include "prefetch.hpp"
 

@@ -1,4 +1,4 @@
-// The random numbers of a sample: the same ones in the same epoch of the same seed, whichever thread asks.
+// The random numbers of a sample. They depend on seed and epoch, not on the thread.
 #pragma once
 #include <cmath>
 
@@ -7,15 +7,15 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// Which random numbers a batch is made with.
+/// Identifies the random numbers of a batch.
 struct RandomKey {
   std::uint64_t seed;
   Index epoch;
-  Index place = 0;  ///< of the batch's first sample in the epoch: a sample that comes twice is drawn for twice
-  int level = 0;    ///< of data sets that draw and are made of others that do: the outermost is 0
+  Index place = 0;  ///< position of the batch's first sample in the epoch, so that a sample that occurs twice gets different numbers
+  int level = 0;    ///< nesting depth of data sets that draw random numbers; the outermost is 0
 
   RandomKey inner() const { return {seed, epoch, place, level + 1}; }
-  /// Of a batch that belongs to no epoch: the program's next numbers.
+  /// For a batch that belongs to no epoch: the program's next random numbers.
   static RandomKey next() {
     const RandomState state = next_random();
     return {state.seed, Index(state.stream)};
@@ -25,31 +25,31 @@ struct RandomKey {
 /// A sequence of random numbers (Philox).
 class TERN_API Random {
  public:
-  /// The numbers of sample `sample`, which is the i-th of the key's batch.
+  /// The numbers of sample `sample`, the i-th of the key's batch.
   Random(const RandomKey& key, Index i, Index sample)
       : seed_(key.seed),
         stream_(samples | (std::uint64_t(key.epoch) & 0xffffff) << 38 | (std::uint64_t(key.place + i) & 0x3fffffffff)),
         counter_(std::uint64_t(sample) << 24 | std::uint64_t(key.level & 15) << 20) {}
 
-  /// The numbers of an epoch's order.
+  /// The numbers for an epoch's order.
   Random(std::uint64_t seed, Index epoch) : seed_(seed), stream_(orders | std::uint64_t(epoch)), counter_(0) {}
 
   std::uint32_t word();
-  /// In [0, 1).
+  /// A number in [0, 1).
   float uniform() { return unit_float(word()); }
-  /// In [low, high).
+  /// A number in [low, high).
   float uniform(float low, float high);
-  /// In [0, 1), of 53 bits.
+  /// A number in [0, 1) with 53 random bits.
   double uniform_double();
-  /// True so often.
+  /// True with probability p.
   bool chance(double p) { return uniform_double() < p; }
   /// One of 0, …, n - 1.
   Index below(Index n);
-  /// Of mean 0 and variance 1 (Box, Muller: "A note on the generation of random normal deviates", 1958).
+  /// A number with mean 0 and variance 1 (Box, Muller: "A note on the generation of random normal deviates", 1958).
   double normal();
 
  private:
-  // Streams that no operation on tensors draws from, nor a loader's shuffle.
+  // Neither tensor operations nor a loader's shuffle draw from these streams.
   static constexpr std::uint64_t samples = std::uint64_t(1) << 62, orders = std::uint64_t(3) << 62;
   std::uint64_t seed_, stream_, counter_;
   RandomWords words_{};

@@ -1,4 +1,4 @@
-// What random_key.hpp declares and is no template.
+// The functions of random_key.hpp that are not templates.
 #pragma once
 #include "random_key.hpp"
 

@@ -1,4 +1,4 @@
-// Samplers: which samples an epoch takes, and in which order. loader<D>(set, options, sampler) follows one.
+// Samplers choose the samples of an epoch and their order. loader<D>(set, options, sampler) uses one.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ TERN_API void shuffle(std::vector<Index>& order, Random& random);
 
 }  // namespace detail
 
-/// All samples, one after the other.
+/// All samples in order.
 class SequentialSampler {
  public:
   explicit SequentialSampler(Index size) : size_(size) {}
@@ -31,10 +31,10 @@ class SequentialSampler {
 
 struct RandomSamplerOptions {
   bool replacement = false;  ///< a sample may come again before all have come
-  Index num_samples = -1;    ///< drawn in an epoch; -1: as many as there are
+  Index num_samples = -1;    ///< samples of an epoch; -1: as many as there are
 };
 
-/// Samples drawn evenly.
+/// Samples drawn uniformly.
 class TERN_API RandomSampler {
  public:
   explicit RandomSampler(Index size, const RandomSamplerOptions& options = {})
@@ -49,8 +49,9 @@ class TERN_API RandomSampler {
   bool replacement_;
 };
 
-/// Samples drawn with probabilities in proportion to their weights. Without replacement each draw is from those left
-/// (by the smallest of exponential variables: Efraimidis, Spirakis: "Weighted random sampling with a reservoir", 2006).
+/// Samples drawn with probabilities proportional to their weights. Without replacement, each draw is from the remaining
+/// samples (implemented by the smallest of exponential variables: Efraimidis, Spirakis: "Weighted random sampling with
+/// a reservoir", 2006).
 class TERN_API WeightedRandomSampler {
  public:
   WeightedRandomSampler(const std::vector<double>& weights, Index num_samples, bool replacement = true);
@@ -63,9 +64,9 @@ class TERN_API WeightedRandomSampler {
   bool replacement_;
 };
 
-/// Batches of samples of like lengths, so that little is padded: of each `pool` batches drawn at random the samples are
-/// sorted by length, cut into batches, and these come in random order. The loader's batch_size must be the same; a last
-/// batch that is not full comes last.
+/// Batches of samples with similar lengths, so that little padding is needed. It takes the samples of `pool` random
+/// batches, sorts them by length, cuts them into batches and shuffles these. The loader's batch_size must be the same.
+/// A last batch that is not full comes last.
 class TERN_API LengthSampler {
  public:
   LengthSampler(const std::vector<Index>& lengths, Index batch_size, Index pool = 100)

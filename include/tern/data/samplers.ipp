@@ -1,4 +1,4 @@
-// What samplers.hpp declares and is no template.
+// The functions of samplers.hpp that are not templates.
 #pragma once
 #include "samplers.hpp"
 
@@ -59,7 +59,7 @@ namespace tern::inline TERN_BUILD::data {
     for (Index i = 0; i < count_; ++i) {
       double place;
       do place = random.uniform_double() * sums_.back();
-      while (place >= sums_.back());  // rounded up
+      while (place >= sums_.back());  // again if rounding put it at the end
       order.push_back(std::upper_bound(sums_.begin(), sums_.end(), place) - sums_.begin());
     }
     return order;

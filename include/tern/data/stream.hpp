@@ -1,11 +1,11 @@
-// Iterable data sets: samples that come one after the other, nobody knows how many.
+// Iterable data sets: samples that come one after the other, in unknown number.
 #pragma once
 #include "collate.hpp"
 #include "loader.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
-/// A range of samples, std::tuples of tensors and numbers, that starts over at begin(). One thread at a time reads it.
+/// A range of samples, std::tuples of tensors and numbers. begin() starts it over. Only one thread at a time reads it.
 template <class S>
 concept IterableDataset = !Dataset<S> && requires(S& set, decltype(set.begin()) at) {
   *at;
@@ -15,36 +15,36 @@ concept IterableDataset = !Dataset<S> && requires(S& set, decltype(set.begin()) 
 
 namespace detail {
 
-/// Lets threads in by their numbers: 0, 1, 2 …
-class Turns {
+/// Admits threads in the order of their numbers: 0, 1, 2 …
+class TicketLock {
  public:
-  Turns() {}
-  ~Turns() {
+  TicketLock() {}
+  ~TicketLock() {
     pthread_cond_destroy(&over_);
     pthread_mutex_destroy(&mutex_);
   }
-  Turns(const Turns&) = delete;
-  Turns& operator=(const Turns&) = delete;
+  TicketLock(const TicketLock&) = delete;
+  TicketLock& operator=(const TicketLock&) = delete;
 
-  /// While alive, it is this number's turn.
-  class Turn {
+  /// Waits for the turn of a number, and ends the turn on destruction.
+  class Guard {
    public:
-    Turn(Turns& turns, Index number) : turns_(turns) {
-      pthread_mutex_lock(&turns_.mutex_);
-      while (turns_.next_ != number) pthread_cond_wait(&turns_.over_, &turns_.mutex_);
-      pthread_mutex_unlock(&turns_.mutex_);
+    Guard(TicketLock& lock, Index number) : lock_(lock) {
+      pthread_mutex_lock(&lock_.mutex_);
+      while (lock_.next_ != number) pthread_cond_wait(&lock_.over_, &lock_.mutex_);
+      pthread_mutex_unlock(&lock_.mutex_);
     }
-    ~Turn() {
-      pthread_mutex_lock(&turns_.mutex_);
-      ++turns_.next_;
-      pthread_cond_broadcast(&turns_.over_);
-      pthread_mutex_unlock(&turns_.mutex_);
+    ~Guard() {
+      pthread_mutex_lock(&lock_.mutex_);
+      ++lock_.next_;
+      pthread_cond_broadcast(&lock_.over_);
+      pthread_mutex_unlock(&lock_.mutex_);
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
 
    private:
-    Turns& turns_;
+    TicketLock& lock_;
   };
 
  private:
@@ -55,7 +55,7 @@ class Turns {
 
 }  // namespace detail
 
-/// The batches of an iterable data set; one thread reads ahead, unless workers is 0.
+/// The batches of an iterable data set. One thread reads ahead, unless workers is 0.
 template <Device D, class Set, class Collate>
 class StreamLoader {
  public:
@@ -71,31 +71,31 @@ class StreamLoader {
     if (options_.shuffle) fail("loader", {"an iterable data set comes in its own order; shuffle is for others"});
   }
 
-  /// How long loops over this loader have waited for their batches so far.
+  /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
-  /// One pass over the data set. Must not outlive the loader.
-  class Pass {
+  /// One pass over the data set. It must not outlive the loader.
+  class Epoch {
    public:
-    explicit Pass(StreamLoader& loader)
+    explicit Epoch(StreamLoader& loader)
         : loader_(loader),
           at_(loader.set_.begin()),
           end_(loader.set_.end()),
           slots_(std::size_t(loader.options_.workers ? loader.options_.prefetch : 1)),
-          prefetcher_(&Pass::make, this, INT64_MAX, loader.options_.workers ? 1 : 0, Index(slots_.size())) {
+          prefetcher_(&Epoch::make, this, INT64_MAX, loader.options_.workers ? 1 : 0, Index(slots_.size())) {
       take();
     }
 
     Batch& operator*() { return *batch_; }
     void operator++() { take(); }
-    friend bool operator==(const Pass& pass, std::default_sentinel_t) { return !pass.batch_; }
+    friend bool operator==(const Epoch& epoch, std::default_sentinel_t) { return !epoch.batch_; }
 
    private:
-    static void make(void* pass, Index number, Index slot) {
-      auto& self = *static_cast<Pass*>(pass);
-      const detail::Turns::Turn turn(self.turns_, number);
+    static void make(void* epoch, Index number, Index slot) {
+      auto& self = *static_cast<Epoch*>(epoch);
+      const detail::TicketLock::Guard guard(self.lock_, number);
       if (self.ended_) return;
-      self.ended_ = true;  // should reading throw
+      self.ended_ = true;  // stays true if reading throws
       const LoaderOptions& options = self.loader_.options_;
       std::vector<Sample> samples;
       for (; Index(samples.size()) < options.batch_size && self.at_ != self.end_; ++self.at_)
@@ -120,23 +120,23 @@ class StreamLoader {
     bool ended_ = false;
     std::optional<Batch> batch_;
     std::vector<std::optional<Moving>> slots_;
-    detail::Turns turns_;
-    detail::Prefetcher prefetcher_;  // the last member: its end stops the worker, which writes to the others
+    detail::TicketLock lock_;
+    detail::Prefetcher prefetcher_;  // the last member, because its destructor stops the worker, which writes to the others
   };
 
-  Pass begin() { return Pass(*this); }
+  Epoch begin() { return Epoch(*this); }
   std::default_sentinel_t end() const { return {}; }
 
  private:
   Set set_;
   LoaderOptions options_;
   Collate collate_;
-  D device_ = tern::detail::current_device<D>();  // of the thread that made the loader
+  D device_ = tern::detail::current_device<D>();  // the current device of the thread that made the loader
   double seconds_waited_ = 0;
 };
 
-/// Batches of batch_size samples in the order in which they come, the last one of those left. A variable must live as
-/// long as the loader; a temporary is kept.
+/// Batches of batch_size samples in the order of the range; the last one may be smaller. A variable must outlive the
+/// loader; a temporary is moved into it.
 template <Device D, class Set, class Collate = detail::DefaultCollate>
   requires IterableDataset<std::remove_reference_t<Set>>
 StreamLoader<D, Set, Collate> loader(Set&& set, const LoaderOptions& options = {}, const Collate& collate = {}) {

@@ -1,4 +1,4 @@
-// Parts of data sets, and several as one.
+// Parts of data sets, and data sets joined into one.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// The samples of a data set that are named. A set that is a variable must live as long as this; a temporary is kept.
+/// The given samples of a data set. A set that is a variable must outlive this; a temporary is moved into it.
 template <class Set>
 class Subset {
  public:
@@ -52,13 +52,13 @@ Subset(Set&&, const std::vector<Index>&) -> Subset<Set>;
 
 namespace detail {
 
-/// Numbers of samples from numbers or from fractions that sum to 1; what rounding leaves over goes to the first parts.
+/// Converts lengths, given as numbers or as fractions that sum to 1, to numbers. The first parts get what rounding
+/// leaves.
 TERN_API std::vector<Index> split_lengths(const std::vector<double>& lengths, Index size);
 
 }  // namespace detail
 
-/// Parts of so many samples, or of such fractions, drawn at random: `random_split(set, {0.9, 0.1})`. The set must live
-/// as long as the parts.
+/// Random parts with these lengths or fractions: `random_split(set, {0.9, 0.1})`. The set must outlive the parts.
 template <class Set, class Number>
   requires Dataset<Set>
 std::vector<Subset<const Set&>> random_split(const Set& set, std::initializer_list<Number> lengths,
@@ -77,7 +77,7 @@ std::vector<Subset<const Set&>> random_split(const Set& set, std::initializer_li
 
 namespace detail {
 
-/// Copies the rows of x to the named rows of out, which is made when the first part is known.
+/// Copies the rows of x to the given rows of out. The first call makes out.
 TERN_API void scatter_rows(const Array& out, const Array& x, std::span<const Index> rows);
 
 template <class T>
@@ -93,7 +93,7 @@ void scatter_into(Tensor<Cpu, T>& out, const Tensor<Cpu, T>& part, std::span<con
 
 }  // namespace detail
 
-/// Data sets of batches of one type, one after the other. Variables must live as long as this; temporaries are kept.
+/// Data sets with batches of one type, one after the other. Variables must outlive this; temporaries are moved into it.
 template <class... Set>
 class ConcatDataset {
  public:
@@ -109,7 +109,7 @@ class ConcatDataset {
   Batch batch(std::span<const Index> samples, const RandomKey& key) const {
     Batch out;
     Index first = 0;
-    RandomKey part = key;  // each part draws numbers of its own
+    RandomKey part = key;  // each part draws its own numbers
     std::apply([&](const auto&... set) { (add(out, set, first, samples, part), ...); }, sets_);
     return out;
   }

@@ -1,4 +1,4 @@
-// What subset.hpp declares and is no template.
+// The functions of subset.hpp that are not templates.
 #pragma once
 #include "subset.hpp"
 

@@ -8,10 +8,10 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// A file's lines by their numbers, without their ends; collated(lines, f) makes batches of them.
+/// The lines of a file by number, without line breaks. collated(lines, f) makes batches of them.
 class TERN_API TextLines {
  public:
-  /// Reads a file, plain or gzip. What follows the last line's end is a line if it is not empty.
+  /// Reads a file, plain or gzip. Text after the last line break is a line if it is not empty.
   static TextLines load(const std::string& path);
 
   Index size() const { return Index(begin_.size()); }

@@ -1,4 +1,4 @@
-// What text_lines.hpp declares and is no template.
+// The functions of text_lines.hpp that are not templates.
 #pragma once
 #include "text_lines.hpp"
 

@@ -1,4 +1,4 @@
-// Data sets whose images are transformed as they are read, by the thread that makes the batch.
+// Data sets whose images are transformed when they are read, in the thread that makes the batch.
 #pragma once
 #include <cstring>
 
@@ -9,14 +9,14 @@ namespace tern::inline TERN_BUILD::data {
 
 namespace transforms {
 
-/// How many times a transform replaces the image; one that does not say changes it in place.
+/// How often a transform replaces the image. The default is 0: it changes the image in place.
 template <class T>
 inline constexpr int replacements_of = 0;
 template <class T>
   requires requires { T::replacements; }
 inline constexpr int replacements_of<T> = T::replacements;
 
-/// One transform after the other.
+/// Applies transforms one after the other.
 template <class... T>
 class Compose {
  public:
@@ -34,13 +34,13 @@ class Compose {
 
 }  // namespace transforms
 
-/// What changes an image: a function of the image and of the sample's own random numbers.
+/// A transform of an image: a function of the image and of the sample's own random numbers.
 template <class T>
 concept ImageTransform = requires(const T& transform, Image& image, Random& random) {
   transform(image, random);
 };
 
-/// What makes a batch of another: a function of the batch and of random numbers of its own.
+/// A transform of a batch: a function of the batch and of the batch's own random numbers.
 template <class T, class Batch>
 concept BatchTransform = requires(const T& transform, const Batch& batch, Random& random) {
   transform(batch, random);
@@ -48,12 +48,12 @@ concept BatchTransform = requires(const T& transform, const Batch& batch, Random
 
 namespace detail {
 
-/// The batch of which each image is to take its place.
+/// A batch to which each image is written directly.
 class TERN_API ImageBatch {
  public:
   explicit ImageBatch(Index n) : n_(n) {}
 
-  /// Where image i goes; null as long as nobody knows how large the images are.
+  /// The memory of image i; null until the size of the images is known.
   float* place(Index i) const { return x_.defined() ? x_.data() + i * elements_ : nullptr; }
   Index elements() const { return elements_; }
 
@@ -66,13 +66,13 @@ class TERN_API ImageBatch {
   Tensor<Cpu> x_;
 };
 
-/// Puts image i of [n, C, H, W] into `image`: a copy, since the tensor may be the data set's own.
+/// Copies image i of [n, C, H, W] to `image`. It is a copy, because the tensor may belong to the data set.
 TERN_API void read_image(Image& image, const Tensor<Cpu>& x, Index i);
 
 }  // namespace detail
 
-/// A data set with its images transformed. What they are made with is the sample's own: it depends on seed, epoch and
-/// sample, not on who makes the batch. batch() without a key draws anew each time.
+/// A data set with transformed images. Their random numbers belong to the sample: they depend on seed, epoch and
+/// sample, not on the thread. batch() without a key draws new ones each time.
 template <class Set, class Transform>
 class Transformed {
  public:
@@ -85,7 +85,7 @@ class Transformed {
     const Index n = Index(samples.size());
     Image image;
     detail::ImageBatch images(n);
-    constexpr int replacements = transforms::replacements_of<Transform> + 1;  // reading is one
+    constexpr int replacements = transforms::replacements_of<Transform> + 1;  // plus one for reading
     if constexpr (ImageDataset<std::remove_cvref_t<Set>>) {
       const Tensor<Cpu, Index> labels = empty<Cpu, Index>({n});
       for (Index i = 0; i < n; ++i) {
@@ -121,7 +121,7 @@ class Transformed {
   Transform transform_;
 };
 
-/// A data set whose batches are transformed as a whole, after its images are.
+/// A data set that transforms its batches as a whole, after their images.
 template <class Set, class Transform>
 class BatchTransformed {
  public:
@@ -140,15 +140,15 @@ class BatchTransformed {
   Transform transform_;
 };
 
-/// The data set, its images passed through these transforms in turn. A set that is a variable must live as long as the
-/// result; a temporary is kept. The images are float: [channels, height, width].
+/// The data set, with its images passed through these transforms in order. A set that is a variable must outlive the
+/// result; a temporary is moved into it. The images are float: [channels, height, width].
 template <class Set, ImageTransform... T>
   requires(Dataset<std::remove_cvref_t<Set>> && sizeof...(T) > 0)
 auto transformed(Set&& set, const T&... transform) {
   return Transformed<Set, transforms::Compose<T...>>(std::forward<Set>(set), transforms::Compose<T...>(transform...));
 }
 
-/// The data set, its batches passed through a transform such as transforms::MixUp.
+/// The data set, with its batches passed through a transform such as transforms::MixUp.
 template <class Set, class T>
   requires(Dataset<std::remove_cvref_t<Set>> && BatchTransform<T, BatchOf<std::remove_cvref_t<Set>>>)
 auto transformed(Set&& set, const T& transform) {

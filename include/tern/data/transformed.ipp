@@ -1,4 +1,4 @@
-// What transformed.hpp declares and is no template.
+// The functions of transformed.hpp that are not templates.
 #pragma once
 #include "transformed.hpp"
 

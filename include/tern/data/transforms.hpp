@@ -1,4 +1,4 @@
-// What training images are passed through.
+// Transforms of training images.
 #pragma once
 #include "transformed.hpp"
 #include "transforms/colour.hpp"

@@ -1,4 +1,4 @@
-// Copies between host and device that go on while the host does something else, as code sees them that knows no device.
+// Copies between host and device that run while the host goes on, for code that knows no device type.
 #pragma once
 #include "../core/config.hpp"
 
@@ -8,24 +8,24 @@ namespace tern::inline TERN_BUILD {
 struct PinnedMemory {
   void* memory = nullptr;
 
-  /// The host waits until no copy uses the memory.
+  /// Waits until no copy uses the memory.
   virtual void wait_idle() = 0;
-  /// The last owner is gone. A copy may still use the memory.
+  /// Called when the last owner is gone. A copy may still use the memory.
   virtual void give_back() = 0;
 
  protected:
   ~PinnedMemory() = default;
 };
 
-/// A copy under way. What the device does after its destruction comes after the copy.
+/// A copy in flight. Work that the device starts after its destruction runs after the copy.
 class AsyncCopy {
  public:
   virtual ~AsyncCopy() = default;
-  /// True if neither wait would have to wait.
+  /// True if neither wait would block.
   virtual bool is_done() const = 0;
-  /// What the device does from here on comes after the copy; the host goes on.
+  /// Makes later work of the device wait for the copy. The host goes on.
   virtual void wait_on_device() = 0;
-  /// The host waits for the copy.
+  /// Blocks the host until the copy is done.
   virtual void wait_on_host() = 0;
 };
 

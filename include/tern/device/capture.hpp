@@ -1,5 +1,5 @@
-// What the library asks of a thread that captures a device's work in a graph, whichever device it is: does it, and what of an
-// optimiser's step is wanted then. The device's own class answers.
+// What the library asks a thread that captures a device's work in a graph. The device's own class answers, so this
+// header names no device.
 #pragma once
 #include <atomic>
 
@@ -8,39 +8,40 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// A capture under way on a thread, or the numbers of a replay being worked out.
+/// A capture on this thread, or the calculation of the numbers for a replay.
 class Capture {
  public:
-  /// The last launch is that of an item of an object, an optimiser: again(object, item) launches it with new numbers.
+  /// Says that the last launch belongs to one item of an object (an optimiser). Before each replay, again(object, item)
+  /// launches it with new numbers.
   virtual void repeat(void* object, void (*again)(void* object, Index item), Index item) = 0;
-  /// True if nothing runs or is captured, and launches only tell their numbers.
+  /// True if launches only deliver their numbers: nothing runs, and nothing is captured.
   virtual bool is_replay() const = 0;
 
  protected:
   ~Capture() = default;
 };
-/// Null: the thread does not capture.
+/// Null if the thread does not capture.
 extern TERN_API constinit thread_local Capture* capture;
 
-/// The graphs that exist.
+/// All graphs.
 class CapturedGraphs {
  public:
-  /// An object that a graph repeats, an optimiser, is gone or has other parameters.
+  /// Says that an object that a graph repeats (an optimiser) is gone or has other parameters.
   virtual void forget(const void* object) = 0;
 
  protected:
   ~CapturedGraphs() = default;
 };
-/// Null while there has been no graph.
+/// Null until the first graph is made.
 extern TERN_API constinit std::atomic<CapturedGraphs*> captured_graphs;
 
-/// The rules that refusals give.
-inline constexpr const char* host_waits = "the host waits for the device; item(), cpu() and printing belong behind replay()";
+/// Reasons that the errors of refuse_capture give.
+inline constexpr const char* host_waits = "the host waits for the device; use item(), cpu() and printing after replay()";
 inline constexpr const char* host_is_read =
     "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before";
 
 [[noreturn]] TERN_API void refuse_captured(const char* op, const char* rule);
-/// Error naming the op, if the thread captures.
+/// Throws an Error that names the op if the thread captures.
 inline void refuse_capture(const char* op, const char* rule) {
   if (capture) [[unlikely]] refuse_captured(op, rule);
 }

@@ -1,4 +1,4 @@
-// What capture.hpp declares and is no template.
+// The functions of capture.hpp that are not templates.
 #pragma once
 #include "capture.hpp"
 

@@ -1,4 +1,4 @@
-// The devices a tensor can live on, as types, and what the library must know of one besides its kernels.
+// The devices that a tensor can live on, as types, and what the library needs of each besides kernels.
 #pragma once
 #include <utility>
 
@@ -7,28 +7,28 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// What a device D is to the layers above. Each has
+/// What the layers above need of a device D. Each device has
 ///
 ///   name                 as users call it: "cpu"
-///   host_accessible      true: its tensors are host memory, and nothing else is asked of it
+///   host_accessible      true if its tensors are host memory; then it needs nothing else
 ///
-/// One whose memory the host cannot read is numbered, D{1} is the second of its kind, and has
+/// If the host cannot read its memory, devices of the kind are numbered (D{1} is the second one), and it has
 ///
 ///   open(ordinal)                                            Error if there is no device of that number
-///   current_ordinal()                                        int&: the device that this thread makes new tensors on
-///   allocate(ordinal, bytes)                                 DeviceMemory, for work that is started from here on
-///   copy_from_host(ordinal, to, from, bytes)                 when it returns, the host may write to `from`
-///   copy_to_host(ordinal, to, from, bytes)                   when it returns, the host may read `to`
+///   current_ordinal()                                        int&: the device on which this thread makes new tensors
+///   allocate(ordinal, bytes)                                 DeviceMemory, for work that is started after this call
+///   copy_from_host(ordinal, to, from, bytes)                 on return, the host may write to `from`
+///   copy_to_host(ordinal, to, from, bytes)                   on return, the host may read `to`
 ///   copy_to_peer(to_ordinal, to, from_ordinal, from, bytes)  in order with the work of both
 ///
-/// One that copies while the host goes on has a type Async with
+/// If it can copy while the host goes on, it has a type Async with
 ///
 ///   acquire_pinned(ordinal, bytes)                           PinnedMemory*
 ///   copy_from_pinned(ordinal, to, pinned, from, bytes)       as copy_from_host, but `from` lies in the block and is read later
 ///   start_from_host(ordinal, to, pinned, from, bytes)        unique_ptr<AsyncCopy>, beside the device's other work
 ///   start_to_host(ordinal, pinned, to, from, bytes)          unique_ptr<AsyncCopy>, in order with the device's other work
 ///
-/// One whose work can be captured in a graph tells of it in capture.hpp.
+/// If its work can be captured in a graph, it implements the interface of capture.hpp.
 template <class D>
 struct DeviceTraits;
 
@@ -44,16 +44,16 @@ struct DeviceTraits<Cpu> {
 template <class D>
 concept Device = requires { DeviceTraits<D>::name; };
 
-/// Elements can be read and written by host code.
+/// Host code can read and write its elements.
 template <class D>
 concept HostDevice = Device<D> && DeviceTraits<D>::host_accessible;
 
-/// Copies between the host and the device can go on while the host does.
+/// It can copy to and from the host while the host goes on.
 template <class D>
 concept AsyncDevice = Device<D> && requires { typename DeviceTraits<D>::Async; };
 
 namespace detail {
-/// The device of a kind with that number.
+/// The device of kind D with that number.
 template <Device D>
 D device_at(int ordinal) {
   if constexpr (HostDevice<D>) return D{};
@@ -64,7 +64,7 @@ int ordinal_of(const D& device) {
   if constexpr (HostDevice<D>) return 0;
   else return device.ordinal;
 }
-/// The device that this thread makes new tensors on.
+/// The device on which this thread makes new tensors.
 template <Device D>
 D current_device() {
   if constexpr (HostDevice<D>) return D{};
@@ -72,7 +72,7 @@ D current_device() {
 }
 }  // namespace detail
 
-/// While alive, this thread makes new tensors on another device of its kind. Error if there is no such device.
+/// While alive, this thread makes new tensors on another device of its kind. Error if that device does not exist.
 template <Device D>
 class DeviceGuard {
  public:
@@ -95,7 +95,7 @@ class DeviceGuard {
 namespace cpu {
 /// Bytes of host memory held by tensors.
 inline MemoryStats memory_stats() { return memory::stats(); }
-/// Gives cached blocks that no tensor uses back to the system.
+/// Returns cached blocks that no tensor uses to the system.
 inline void empty_cache() { memory::release_cached(); }
 }  // namespace cpu
 

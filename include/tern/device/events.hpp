@@ -1,4 +1,5 @@
-// What devices report of their work; profile/ reads it. Below the backends, so that they can write here without knowing who listens.
+// Counters of the devices' work, which profile/ reads. They lie below the backends, so the backends need not know who
+// reads them.
 #pragma once
 #include <cstddef>
 
@@ -6,7 +7,7 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// What a device is kept busy with, or keeps the host waiting for.
+/// The kinds of work of a device, and the host's waits for it.
 enum class Work : std::uint8_t { kernel, to_device, to_host, wait };
 
 namespace detail {
@@ -14,10 +15,10 @@ namespace detail {
 /// This thread's totals.
 struct DeviceEvents {
   double flops = 0;              // of matrix products
-  std::int64_t products = 0;     // so many
-  std::int64_t count[4] = {};    // of each kind of work
+  std::int64_t products = 0;     // matrix products
+  std::int64_t count[4] = {};    // by kind of work
   std::int64_t bytes[4] = {};
-  double host_seconds[4] = {};   // that the thread spent in the call: for copies and waits that are not part of another
+  double host_seconds[4] = {};   // of the thread in the call, by kind; only copies and waits that are not part of another
   int open = 0;                  // copies and waits that have begun and not ended
 };
 extern TERN_API constinit thread_local DeviceEvents device_events;

@@ -1,4 +1,4 @@
-// What events.hpp declares and is no template.
+// The functions of events.hpp that are not templates.
 #pragma once
 #include "events.hpp"
 

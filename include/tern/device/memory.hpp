@@ -1,5 +1,6 @@
-// Host memory: a caching, 64-byte-aligned allocator. Fresh pages cost more than many kernels, so freed blocks are kept by size
-// class: small ones in lists of the thread, large ones in one pool. The caller remembers the class, so blocks carry no header.
+// Host memory from a caching allocator with 64-byte alignment. Fresh pages cost more time than many kernels, so freed
+// blocks are kept by size class: small ones in lists of each thread, large ones in one pool. The caller remembers the
+// size class, so blocks have no header.
 #pragma once
 #include <atomic>
 #include <bit>
@@ -10,7 +11,7 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// Bytes of a device's memory: in use now, the most in use so far, and kept for reuse.
+/// Bytes of a device's memory: in use now, the peak of that, and cached for reuse.
 struct MemoryStats {
   Index current;
   Index peak;
@@ -20,7 +21,7 @@ struct MemoryStats {
 /// Frees memory that did not come from the host allocator.
 using Deleter = void (*)(void* memory, void* context);
 
-/// Memory of a device, and how it is given back.
+/// Device memory with its deleter.
 struct DeviceMemory {
   void* data;
   Deleter deleter;
@@ -29,13 +30,13 @@ struct DeviceMemory {
 
 namespace memory {
 
-// Classes 0..15 hold 64..1024 bytes by 64; then four to each power of two.
+// Classes 0..15 hold 64..1024 bytes in steps of 64; above, each power of two has four classes.
 inline constexpr int linear_classes = 16;
 inline constexpr int local_classes = linear_classes + 4 * 6;  // up to 64 KB: kept in the thread's own lists
 inline constexpr int class_count = linear_classes + 4 * 32;   // up to 4 TB
 inline constexpr std::size_t slab_bytes = std::size_t(1) << 20;
 
-/// The smallest class that holds so many bytes.
+/// The smallest class that holds that many bytes.
 TERN_API int class_of(std::size_t bytes);
 constexpr std::size_t class_bytes(int c) {
   if (c < linear_classes) return std::size_t(c + 1) << 6;
@@ -44,11 +45,11 @@ constexpr std::size_t class_bytes(int c) {
 }
 
 struct FreeBlock {
-  FreeBlock* next;   // in its list
-  FreeBlock* batch;  // the next list, in the pool
+  FreeBlock* next;   // the next block of its list
+  FreeBlock* batch;  // the next list in the pool
 };
 
-/// What a thread keeps. Trivially destructible and constant-initialised, so that access needs no guard.
+/// A thread's lists. Trivially destructible and constant-initialised, so that access needs no guard.
 struct LocalLists {
   struct List {
     FreeBlock* head;
@@ -63,40 +64,42 @@ extern TERN_API constinit thread_local LocalLists local;
 struct Pool {
   std::mutex mutex;
   FreeBlock* batches[class_count] = {};
-  Index small_reserved = 0;  // slabs and small blocks, whether handed out or kept by a thread
+  Index small_reserved = 0;  // bytes of slabs and small blocks, handed out or kept by a thread
   Index large_in_use = 0, large_cached = 0, peak = 0;
 };
-/// Never destroyed: tensors may outlive main's statics.
+/// Never destroyed, because tensors may outlive main's statics.
 TERN_API Pool& pool();
 
-/// Blocks of a class that a thread may keep before half of them go to the pool.
+/// How many blocks of a class a thread may keep. Then half of them go to the pool.
 constexpr std::uint32_t local_limit(int c) {
   const std::size_t count = 2 * 65536 / class_bytes(c);
   return count < 8 ? 8 : std::uint32_t(count);
 }
 
-/// Gives a finished thread's lists to the pool.
+/// Returns a finished thread's lists to the pool.
 struct TERN_API ThreadEnd {
   ~ThreadEnd();
 };
 
-/// Before this thread keeps its first block.
+/// Call it before this thread keeps its first block.
 TERN_API void register_thread();
 
-/// Returns all large blocks that nobody uses to the system.
+/// Returns all large blocks that are not in use to the system.
 TERN_API void release_cached();
 
 TERN_API MemoryStats stats();
 
-/// Makes what is in use now the peak, from which on a larger one is looked for.
+/// Resets the peak to the memory that is in use now.
 TERN_API void reset_peak();
 
-/// Memory from the system; once more after giving back what is cached; Error if there is none.
+/// Memory from the system. If there is none, it releases the cached blocks and tries once more. Error if that fails
+/// too.
 TERN_API void* from_system(std::size_t alignment, std::size_t bytes);
 
 TERN_API void* allocate_slow(int c);
 
-/// Half of a thread's full list goes to the pool: what a loader's thread allocates and the trainer frees stays bounded.
+/// Moves half of a thread's full list to the pool. This bounds the memory that a loader's thread allocates and the
+/// training thread frees.
 TERN_API void spill(int c);
 
 TERN_API void deallocate_large(void* memory, int c);

@@ -1,4 +1,4 @@
-// What memory.hpp declares and is no template.
+// The functions of memory.hpp that are not templates.
 #pragma once
 #include "memory.hpp"
 
@@ -165,7 +165,7 @@ TERN_INLINE ThreadEnd::~ThreadEnd() {
   auto* block = static_cast<FreeBlock*>(memory);
   block->next = list.head;
   list.head = block;
-  if (!block->next && !local.registered) [[unlikely]] register_thread();  // it frees what others allocated
+  if (!block->next && !local.registered) [[unlikely]] register_thread();  // it frees blocks that other threads allocated
   if (++list.length > local_limit(c)) [[unlikely]] spill(c);
 }
 

@@ -1,5 +1,5 @@
-// Dual numbers: a value and its derivative. Calling an op's lambda with them gives the op's gradient; duals of duals
-// give second derivatives. At kinks the conventions are PyTorch's.
+// Dual numbers: a value and its derivative. An op's lambda called with duals gives the op's gradient; called with duals
+// of duals, the second derivative. At kinks the conventions are PyTorch's.
 #pragma once
 #include <concepts>
 #include <utility>
@@ -9,8 +9,8 @@
 namespace tern::inline TERN_BUILD {
 namespace expr {
 
-/// A derivative. That it is zero because nothing depends on the input is known apart from its value, so that 0 times an
-/// infinite factor is 0, as in reverse mode; after inlining the compiler knows it too and drops the terms.
+/// A derivative. A flag says that it is zero because nothing depends on the input, so that 0 times an infinite factor
+/// is 0, as in reverse mode. After inlining the compiler knows the flag too and drops the terms.
 template <class V> struct Tangent {
   V d;
   bool zero;
@@ -28,7 +28,7 @@ template <class V> struct Tangent {
   }
 };
 
-/// V is a packet, lanes, a dual, or any type with their functions.
+/// V is a packet, lanes, a dual, or another type that has their functions.
 template <class V> struct Dual : Assignable<Dual<V>> {
   using Mask = typename V::Mask;
   V v;
@@ -63,10 +63,11 @@ template <class V> struct Dual : Assignable<Dual<V>> {
   friend Mask isfinite(Dual a) { return isfinite(a.v); }
 
   friend Dual where(Mask m, Dual a, Dual b) { return {where(m, a.v, b.v), where(m, a.d, b.d)}; }
-  /// Equal arguments share the derivative.
+  /// Where the arguments are equal, each gets half of the derivative.
   friend Dual min(Dual a, Dual b) { return {min(a.v, b.v), chosen(a.v<b.v, a.v> b.v, a, b)}; }
   friend Dual max(Dual a, Dual b) { return {max(a.v, b.v), chosen(a.v > b.v, a.v < b.v, a, b)}; }
-  /// At a limit that is a number the derivative is 0; one that is not shares it. Where the limits are equal, x is one.
+  /// At a limit given as a number the derivative is 0. At a limit given as a dual, x and the limit share it. If the two
+  /// limits are equal, x counts as one of them.
   friend Dual clamp(Dual x, double low, double high) {
     return {clamp(x.v, V(low), V(high)), where((x.v > low) & (x.v < high), x.d, Tangent<V>())};
   }
@@ -79,7 +80,7 @@ template <class V> struct Dual : Assignable<Dual<V>> {
   }
   friend Dual copysign(Dual a, Dual b) { return {copysign(a.v, b.v), a.d * (sign(a.v) * copysign(V(1), b.v))}; }
 
-  // Piecewise constant.
+  // Piecewise constant functions.
   friend Dual sign(Dual a) { return sign(a.v); }
   friend Dual floor(Dual a) { return floor(a.v); }
   friend Dual ceil(Dual a) { return ceil(a.v); }
@@ -152,7 +153,8 @@ template <class V> struct Dual : Assignable<Dual<V>> {
   friend Dual digamma(Dual a) { return {digamma(a.v), a.d * polygamma(1, a.v)}; }
   friend Dual polygamma(int n, Dual a) { return {polygamma(n, a.v), a.d * polygamma(n + 1, a.v)}; }
 
-  /// By the base 0 where the exponent is 0; by the exponent 0 where the base is 0 and the power finite.
+  /// The derivative by the base is 0 where the exponent is 0. The derivative by the exponent is 0 where the base is 0
+  /// and the power is finite.
   friend Dual pow(Dual a, Dual b) {
     const V p = pow(a.v, b.v);
     return {p, a.d * where(b.v == 0, V(0), b.v * pow(a.v, b.v - 1)) +
@@ -174,8 +176,8 @@ template <class V> struct Dual : Assignable<Dual<V>> {
   }
 };
 
-/// The K-th partial derivative of f, times g: what backward calls with the incoming gradient and f's arguments.
-/// Partial<J, Partial<K, F>> is the derivative of that by its J-th argument, g being the 0th.
+/// The K-th partial derivative of f, times g. The backward pass calls it with the incoming gradient and f's arguments.
+/// Partial<J, Partial<K, F>> is the derivative of Partial<K, F> by its J-th argument, where g is the 0th.
 template <int K, class F> struct Partial {
   F f;
 
@@ -191,7 +193,8 @@ template <int K, class F> struct Partial {
   }
 };
 
-/// The k-th partial derivative of f, times g, with k not part of the type: slower, but one kernel serves all arguments.
+/// The k-th partial derivative of f, times g. k is no part of the type: that is slower, but one kernel serves all
+/// arguments.
 template <class F> struct AnyPartial {
   F f;
   int k;

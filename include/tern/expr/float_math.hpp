@@ -1,6 +1,6 @@
-// Elementary functions of packets of floats, without branches or tables. The polynomials are minimax fits of the
-// remainder named beside them, in relative error, on the interval that the reduction leaves; tests/expr/math.cpp bounds
-// the ulps.
+// Elementary functions of packets of floats, without branches or tables. Each polynomial is a minimax fit, in relative
+// error, of the remainder named beside it, on the interval that the range reduction leaves. tests/expr/math.cpp bounds
+// the error in ulps.
 #pragma once
 #include <limits>
 
@@ -12,8 +12,8 @@ namespace expr {
 /// |x|.
 template <class T> Packet<T> abs(Packet<T> x) { return copysign(x, 1); }
 
-/// Rounded to the nearest integer, halves to even. Above 2^23 (2^52) every number is an integer, and adding that
-/// rounds.
+/// Rounds to the nearest integer, halves to even. Above 2^23 (2^52 for double) every number is an integer, so adding
+/// that constant rounds.
 template <class T> Packet<T> round(Packet<T> x) {
   const Packet<T> a = abs(x), integers = T(1) / std::numeric_limits<T>::epsilon();
   return copysign(where(a < integers, (a + integers) - integers, a), x);
@@ -25,8 +25,8 @@ template <class T> Packet<T> floor(Packet<T> x) {
 template <class T> Packet<T> ceil(Packet<T> x) { return -floor(-x); }
 template <class T> Packet<T> trunc(Packet<T> x) { return copysign(floor(abs(x)), x); }
 
-/// Inline assembler, since a loop over std::sqrt would be kept scalar by its error report, and the intrinsic needs a
-/// header that costs more to compile than this whole layer.
+/// Inline assembler. The compiler would keep a loop over std::sqrt scalar because std::sqrt sets errno, and the
+/// intrinsic needs a header that takes longer to compile than this whole layer.
 template <class T> Packet<T> sqrt(Packet<T> x) {
 #if defined(__AVX__)
   if constexpr (sizeof(T) == 4)
@@ -51,9 +51,9 @@ using FloatBits = Floats::Bits;
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;  // n times the first is exact for |n| < 2^15
+inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;  // n ln2_high is exact for |n| < 2^15
 
-/// Adding it rounds a number below 2^22 to an integer, which is then in the low bits of the sum.
+/// Adding it rounds a number below 2^22 to an integer and puts that integer in the low bits of the sum.
 inline constexpr float round_shift = 0x1.8p23f;
 
 /// c + c1 x + c2 x^2 + ...
@@ -67,21 +67,21 @@ template <class... Rest> [[gnu::always_inline]] inline Floats polynomial(Floats 
 /// 2^n for n in [-126, 127].
 inline Floats power_of_two(FloatBits n) { return Floats::from_bits((n + 127) << 23); }
 
-/// An x of which e^x is 0. Intel's vscalefps takes 70 ns for a result below the normal numbers, but not from 2^-513
-/// down: so far out it must be, or a softmax of masked elements (-infinity) is thirty times slower than others.
+/// An x whose e^x is 0. Intel's vscalefps takes 70 ns for a subnormal result, but is fast for results of 2^-513 and
+/// below. With an x nearer to 0, a softmax of masked elements (-infinity) would take thirty times as long.
 #if defined(__AVX512F__)
 inline constexpr float exp_is_zero = -400;
 #else
 inline constexpr float exp_is_zero = -104;
 #endif
 
-/// x 2^n for whole n in [-252, 254], rounded once. With AVX-512 for any n.
+/// x 2^n for integers n in [-252, 254], rounded once. With AVX-512, for any n.
 inline Floats scale(Floats x, Floats n) {
 #if defined(__AVX512F__)
   asm("vscalefps %2, %1, %0" : "=v"(x.v) : "v"(x.v), "v"(n.v));
   return x;
 #else
-  const auto k = __builtin_convertvector(n.v, FloatBits), half = k >> 1;  // 2^k itself may be subnormal or infinite
+  const auto k = __builtin_convertvector(n.v, FloatBits), half = k >> 1;  // two factors, because 2^k itself may be subnormal or infinite
   return x * power_of_two(half) * power_of_two(k - half);
 #endif
 }
@@ -96,7 +96,7 @@ struct ExpParts {
   const Floats r = multiply_add(n, -ln2_low, multiply_add(n, -ln2_high, x));
   return {n, r, polynomial(r, 0.49999997f, 0.166665435f, 0.0416672006f, 0.00836652052f, 0.00138825213f)};
 }
-/// e^r 2^n for the n given.
+/// e^r 2^n for the given n.
 [[gnu::always_inline]] inline Floats exp_of(const ExpParts& parts, Floats n) {
   return scale(multiply_add(parts.r, multiply_add(parts.r, parts.p, 1), 1), n);
 }
@@ -107,14 +107,14 @@ struct LogParts {
   Floats f;
 };
 inline LogParts log_parts(Floats x) {
-  using Words = vector_t<std::uint32_t, Floats::size>;  // unsigned, since they wrap around for a negative x
-  const auto bits = reinterpret_cast<Words>(x.v);
-  const auto k = reinterpret_cast<FloatBits>(bits - reinterpret_cast<Words>(Floats(0.707106781f).v)) >> 23;
-  const Words mantissa = bits - (reinterpret_cast<Words>(k) << 23);
+  using UInts = vector_t<std::uint32_t, Floats::size>;  // unsigned, since they wrap around for a negative x
+  const auto bits = reinterpret_cast<UInts>(x.v);
+  const auto k = reinterpret_cast<FloatBits>(bits - reinterpret_cast<UInts>(Floats(0.707106781f).v)) >> 23;
+  const UInts mantissa = bits - (reinterpret_cast<UInts>(k) << 23);
   return {k, Floats(reinterpret_cast<Floats::Native>(mantissa)) - 1};
 }
 
-/// log(1 + f) - f, for f as above.
+/// log(1 + f) - f, for f as in LogParts.
 [[gnu::always_inline]] inline Floats log1p_minus(Floats f) {
   // (log(1 + f) - f + f^2 / 2) / f^3
   const Floats p = polynomial(f, 0.333333313f, -0.250008225f, 0.200012475f, -0.166233122f, 0.14201352f, -0.131603062f,
@@ -123,12 +123,12 @@ inline LogParts log_parts(Floats x) {
   return multiply_add(square * f, p, -0.5f * square);
 }
 
-/// The logarithm's values outside (0, inf): -inf, NaN, or x itself.
+/// The logarithm for every x. Outside (0, inf) it is -inf, NaN or x itself; elsewhere `inside`.
 inline Floats log_limits(Floats x, Floats inside) {
   return where(x <= 0, where(x == 0, -infinity, not_a_number), where(x < infinity, inside, x));
 }
 
-/// The parts of a positive x, subnormal ones too, with k as a float.
+/// The LogParts of any positive x, subnormal ones included, with k as a float.
 struct AnyLogParts {
   Floats k, f;
 };
@@ -139,7 +139,7 @@ inline AnyLogParts any_log_parts(Floats x) {
   return {where(subnormal, k - 24, k), parts.f};
 }
 
-/// x = n pi/2 + r with |r| <= pi/4, and sin r and cos r. Exact enough for |x| <= sin_limit.
+/// x = n pi/2 + r with |r| <= pi/4, and sin r and cos r. Accurate for |x| <= sin_limit.
 struct SinParts {
   FloatBits n;
   Floats sin_r, cos_r;
@@ -147,7 +147,7 @@ struct SinParts {
 inline constexpr float sin_limit = 8192;
 [[gnu::always_inline]] inline SinParts sin_parts(Floats x) {
   const Floats shifted = multiply_add(x, 0.636619772f, round_shift), n = shifted - round_shift;
-  // pi/2 in three parts of 9 bits, whose products with n are exact, and the rest.
+  // pi/2 as three parts of 9 bits, whose products with n are exact, and a remainder.
   Floats r = multiply_add(n, -0x1.92p+0f, x);
   r = multiply_add(n, -0x1.fbp-12f, r);
   r = multiply_add(n, -0x1.51p-22f, r);
@@ -178,7 +178,7 @@ inline Floats sin_of(const SinParts& parts) {
 }  // namespace detail
 
 inline Packet<float> exp(Packet<float> x) {
-  // Beyond these the result is 0 or infinite anyway; a NaN stays.
+  // Beyond these limits the result is 0 or infinity. A NaN stays.
   const auto parts = detail::exp_parts(smaller(89, larger(detail::exp_is_zero, x)));
   return detail::exp_of(parts, parts.n);
 }
@@ -191,7 +191,7 @@ inline Packet<float> exp2(Packet<float> x) {
 
 inline Packet<float> expm1(Packet<float> x) {
   const auto parts = detail::exp_parts(smaller(89, larger(-18, x)));
-  const Packet<float> m = parts.expm1_r(), half = detail::scale(0.5f, parts.n);  // 2^n may be infinite
+  const Packet<float> m = parts.expm1_r(), half = detail::scale(0.5f, parts.n);  // half, because 2^n may be infinite
   return where(abs(x) < 1e-10f, x, 2 * multiply_add(half, m, half - 0.5f));
 }
 
@@ -314,7 +314,7 @@ inline Packet<float> erf(Packet<float> x) {
   // erf(x) / x - 1, in x^2
   const Packet<float> p =
       detail::polynomial(z, 0.128379151f, -0.376124978f, 0.112818435f, -0.0267673489f, 0.00499403803f, -0.00059945049f);
-  // log(1 - erf(x)), beyond
+  // log(1 - erf(x)) for larger x
   const Packet<float> q = detail::polynomial(a, -0.000198483249f, -1.12766409f, -0.637201548f, -0.10391479f,
                                              0.0222188924f, -0.00304122455f, 0.000195736488f);
   return copysign(where(a < 0.921875f, multiply_add(a, p, a), 1 - exp(q)), x);

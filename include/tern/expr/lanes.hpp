@@ -1,5 +1,5 @@
-// Lanes: N values of any element type, worked on by plain loops. What packets are to float and double, they are to
-// integers and bool; Lanes<T, 1> is the naive scalar.
+// Lanes: N values of any element type, calculated by plain loops. They are for integers and bool what packets are for
+// float and double. Lanes<T, 1> is a scalar.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -13,7 +13,7 @@ namespace expr {
 template <class T, int N>
 struct Lanes;
 
-/// What a comparison of lanes gives: for each lane true or false.
+/// The result of comparing lanes: true or false for each lane.
 template <class T, int N>
 struct LanesMask {
   static constexpr int size = N;
@@ -46,7 +46,7 @@ struct LanesMask {
   }
 };
 
-/// Integer arithmetic wraps around. bool: + is or, * is and, - is exclusive or.
+/// Integer arithmetic wraps around. For bool, + is or, * is and, - is exclusive or.
 template <class T, int N>
 struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
   using value_type = T;
@@ -56,7 +56,7 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
   T v[N];
 
   Lanes() = default;
-  /// The number in every lane.
+  /// The same number in every lane.
   template <class Number>
     requires std::is_arithmetic_v<Number>
   Lanes(Number number) {
@@ -77,19 +77,19 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
   friend Lanes operator*(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) * Wrapping(y)); }); }
   friend Lanes operator-(Lanes a) {
     if constexpr (is_integer) return Lanes(0) - a;
-    else return each(a, a, [](T x, T) { return -x; });   // not 0 - x, which loses the sign of 0
+    else return each(a, a, [](T x, T) { return -x; });   // 0 - x would lose the sign of 0
   }
   friend Lanes operator+(Lanes a) { return a; }
-  /// Integers: rounded towards zero; 0 where b is 0.
+  /// Integers round towards zero; x / 0 is 0.
   friend Lanes operator/(Lanes a, Lanes b) {
     return each(a, b, [](T x, T y) {
       if constexpr (!is_integer) return x / y;
       else if (y == 0) return T(0);
-      else if (is_minus_one(y)) return T(Wrapping(0) - Wrapping(x));   // the smallest integer over -1 would trap
+      else if (is_minus_one(y)) return T(Wrapping(0) - Wrapping(x));   // the smallest integer divided by -1 would trap
       else return T(x / y);
     });
   }
-  /// The remainder of a / b, with the sign of a; 0 where b is 0.
+  /// The remainder of a / b, with the sign of a. 0 where b is 0.
   friend Lanes operator%(Lanes a, Lanes b)
     requires is_integer
   {
@@ -110,15 +110,15 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
   {
     return each(a, b, [](T x, T y) { return T(x ^ y); });
   }
-  /// All bits inverted; not, for bool.
+  /// Inverts all bits; logical not for bool.
   friend Lanes operator~(Lanes a)
     requires is_integer
   {
     if constexpr (std::is_same_v<T, bool>) return each(a, a, [](T x, T) { return !x; });
     else return each(a, a, [](T x, T) { return T(~x); });
   }
-  /// Shifts by a negative number or by more than all bits give what shifting bit by bit would: 0, or -1 for a >> b with
-  /// a negative a.
+  /// A shift by a negative number, or by as many bits as T has or more, gives 0, or -1 for a >> b with negative a. That
+  /// is the result of shifting one bit at a time.
   friend Lanes operator<<(Lanes a, Lanes b)
     requires is_integer
   {
@@ -139,10 +139,10 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
 
   /// a b + c.
   friend Lanes multiply_add(Lanes a, Lanes b, Lanes c) { return a * b + c; }
-  /// The smaller and the larger; NaN if either is.
+  /// The smaller, and the larger. NaN if either is NaN.
   friend Lanes min(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return x < y || x != x ? x : y; }); }
   friend Lanes max(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return x > y || x != x ? x : y; }); }
-  /// x brought into [low, high]; NaN stays NaN.
+  /// x limited to [low, high]. NaN stays NaN.
   friend Lanes clamp(Lanes x, Lanes low, Lanes high) { return min(max(x, low), high); }
   /// The magnitude of a with the sign of b.
   friend Lanes copysign(Lanes a, Lanes b)
@@ -152,7 +152,7 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
   }
 
  private:
-  // What to calculate in: unsigned, so that overflow wraps; T itself where it cannot overflow.
+  // The type to calculate in: unsigned, so that overflow wraps; T itself if it cannot overflow.
   template <bool wide>
   static auto wrapping() {
     if constexpr (wide) return std::make_unsigned_t<T>();
@@ -189,7 +189,7 @@ struct PacketOf<double> {
   using type = Packet<double>;
 };
 
-/// What an elementwise loop over elements of type T calculates with.
+/// The type that an elementwise loop over elements of type T calculates with.
 template <Element T>
 using packet_t = typename PacketOf<compute_t<T>>::type;
 

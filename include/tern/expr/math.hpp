@@ -1,4 +1,4 @@
-// Functions of packets and lanes. A lambda calls them by their plain names, found through their arguments.
+// Functions of packets and lanes. A lambda calls them by their plain names, which argument-dependent lookup finds.
 #pragma once
 #include "float_math.hpp"
 #include "lanes.hpp"
@@ -7,14 +7,14 @@
 namespace tern::inline TERN_BUILD {
 namespace expr {
 
-/// A packet or lanes: numbers, not masks.
+/// A packet or lanes; not a mask.
 template <class V>
 concept Numbers = requires {
   typename V::value_type;
   V::size;
 };
 
-// From the C library, lane by lane, where a packet has nothing faster.
+// Functions of the C library, called for each lane. A packet has faster versions of some.
 
 template <Numbers V> V exp(V x) { return lanewise([](auto a) { return std::exp(a); }, x); }
 template <Numbers V> V exp2(V x) { return lanewise([](auto a) { return std::exp2(a); }, x); }
@@ -41,7 +41,7 @@ template <Numbers V> V erfc(V x) { return lanewise([](auto a) { return std::erfc
 template <Numbers V> V floor(V x) { return lanewise([](auto a) { return std::floor(a); }, x); }
 template <Numbers V> V ceil(V x) { return lanewise([](auto a) { return std::ceil(a); }, x); }
 template <Numbers V> V trunc(V x) { return lanewise([](auto a) { return std::trunc(a); }, x); }
-/// To the nearest integer, halves to even.
+/// Rounds to the nearest integer, halves to even.
 template <Numbers V> V round(V x) { return lanewise([](auto a) { return std::nearbyint(a); }, x); }
 
 /// log |gamma(x)|, its derivative digamma, and digamma's n-th derivative.
@@ -51,12 +51,12 @@ template <Numbers V> V polygamma(int n, V x) { return lanewise([n](double a) { r
 /// The inverse of erf.
 template <Numbers V> V erfinv(V x) { return lanewise([](double a) { return special::erfinv(a); }, x); }
 
-// From the others.
+// Functions made of other functions.
 
 /// |x|.
 template <Numbers V>
 V abs(V x) {
-  if constexpr (std::is_floating_point_v<typename V::value_type>) return copysign(x, 1);   // -0 too
+  if constexpr (std::is_floating_point_v<typename V::value_type>) return copysign(x, 1);   // clears the sign of -0 too
   else return where(x < 0, -x, x);
 }
 /// -1, 0 or 1; 0 for NaN.
@@ -67,7 +67,7 @@ template <Numbers V> V square(V x) { return x * x; }
 template <Numbers V> V reciprocal(V x) { return 1 / x; }
 /// 1 / sqrt(x).
 template <Numbers V> V rsqrt(V x) { return 1 / sqrt(x); }
-/// The part after the point, with the sign of x.
+/// The fractional part, with the sign of x.
 template <Numbers V> V frac(V x) { return x - trunc(x); }
 /// 1 / (1 + e^-x).
 template <Numbers V> V sigmoid(V x) { return 1 / (1 + exp(-x)); }

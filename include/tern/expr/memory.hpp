@@ -1,4 +1,4 @@
-// From memory to packets and back, with the conversion between the element type and what is calculated in.
+// Loads packets from memory and stores them, with conversion between the element type and the type to calculate in.
 #pragma once
 #include "lanes.hpp"
 
@@ -7,46 +7,46 @@ namespace expr {
 
 namespace detail {
 
-template <int N> using Words = vector_t<std::uint32_t, N>;
+template <int N> using UInts = vector_t<std::uint32_t, N>;
 
-/// The bits of N bfloat16 numbers, as those of floats.
+/// N bfloat16 numbers, given as bits, as floats.
 template <int N> vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, bfloat16) {
-  return reinterpret_cast<vector_t<float, N>>(__builtin_convertvector(bits, Words<N>) << 16);
+  return reinterpret_cast<vector_t<float, N>>(__builtin_convertvector(bits, UInts<N>) << 16);
 }
 
-/// The bits of N floats, rounded to nearest even; a NaN stays a NaN.
+/// The bits of N floats as bfloat16, rounded to nearest even. A NaN stays a NaN.
 template <int N> vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, bfloat16) {
-  const auto u = reinterpret_cast<Words<N>>(value);
-  const Words<N> rounded = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+  const auto u = reinterpret_cast<UInts<N>>(value);
+  const UInts<N> rounded = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
   return __builtin_convertvector(value == value ? rounded : (u >> 16 | 0x40u), vector_t<std::uint16_t, N>);
 }
 
-/// The same for half: the exponent is moved by a multiplication, which also normalises subnormal numbers.
+/// The same for half. A multiplication moves the exponent, which also normalises subnormal numbers.
 template <int N> vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, half) {
-  const auto h = __builtin_convertvector(bits, Words<N>);
-  const Words<N> magnitude = h & 0x7fffu;
-  const auto finite = reinterpret_cast<Words<N>>(reinterpret_cast<vector_t<float, N>>(magnitude << 13) * 0x1p112f);
-  const Words<N> infinite = magnitude << 13 | 0x7f800000u;
+  const auto h = __builtin_convertvector(bits, UInts<N>);
+  const UInts<N> magnitude = h & 0x7fffu;
+  const auto finite = reinterpret_cast<UInts<N>>(reinterpret_cast<vector_t<float, N>>(magnitude << 13) * 0x1p112f);
+  const UInts<N> infinite = magnitude << 13 | 0x7f800000u;
   return reinterpret_cast<vector_t<float, N>>((magnitude >= 0x7c00u ? infinite : finite) | (h & 0x8000u) << 16);
 }
 
 template <int N> vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, half) {
-  const auto u = reinterpret_cast<Words<N>>(value);
-  const Words<N> magnitude = u & 0x7fffffffu;
-  const Words<N> normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
-  // Subnormal or zero: adding 0.5 leaves the mantissa, rounded by the addition, in the low bits.
-  const Words<N> subnormal =
-      reinterpret_cast<Words<N>>(reinterpret_cast<vector_t<float, N>>(magnitude) + 0.5f) - 0x3f000000u;
-  Words<N> bits = magnitude < 0x38800000u ? subnormal : normal;
-  bits = magnitude >= 0x477ff000u ? Words<N>{} + 0x7c00u : bits;
-  bits = magnitude > 0x7f800000u ? Words<N>{} + 0x7e00u : bits;
+  const auto u = reinterpret_cast<UInts<N>>(value);
+  const UInts<N> magnitude = u & 0x7fffffffu;
+  const UInts<N> normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
+  // Subnormal or zero: adding 0.5 moves the mantissa into the low bits and rounds it.
+  const UInts<N> subnormal =
+      reinterpret_cast<UInts<N>>(reinterpret_cast<vector_t<float, N>>(magnitude) + 0.5f) - 0x3f000000u;
+  UInts<N> bits = magnitude < 0x38800000u ? subnormal : normal;
+  bits = magnitude >= 0x477ff000u ? UInts<N>{} + 0x7c00u : bits;
+  bits = magnitude > 0x7f800000u ? UInts<N>{} + 0x7e00u : bits;
   return __builtin_convertvector(bits | (u >> 16 & 0x8000u), vector_t<std::uint16_t, N>);
 }
 
-/// What U is in memory to the compiler's vectors, which know no bool.
+/// The type that stands for U in the compiler's vectors, which have no bool.
 template <class U> using stored_t = std::conditional_t<std::is_same_v<U, bool>, std::uint8_t, U>;
 
-/// A number becomes U. A real one becomes a uint8 by way of a wider integer: -1.0 is 255, not undefined.
+/// A number as U. A floating-point number becomes a uint8 through a wider integer, so -1.0 is 255 and not undefined.
 template <class U, class T> U to_element(T x) {
   if constexpr (std::is_floating_point_v<T> && std::is_same_v<U, std::uint8_t>)
     return U(std::int32_t(x));
@@ -61,7 +61,7 @@ concept MaskType = !requires {
 
 }  // namespace detail
 
-/// V::size elements from p on, converted to V's numbers.
+/// V::size elements from p, converted to V's numbers.
 template <class V, class U> V load_as(const U* p) {
   using T = typename V::value_type;
   if constexpr (std::is_same_v<U, T>) {
@@ -81,8 +81,8 @@ template <class V, class U> V load_as(const U* p) {
   }
 }
 
-/// The lanes of v to p, converted to U: rounded to nearest even for 16-bit types, towards zero for integers; bool is
-/// v != 0. A mask is stored as 0 and 1.
+/// Stores the lanes of v at p, converted to U: rounded to nearest even for 16-bit types, towards zero for integers, and
+/// v != 0 for bool. A mask is stored as 0 and 1.
 template <class U, class V> void store_as(U* p, const V& v) {
   if constexpr (detail::MaskType<V>) {
     if constexpr (std::is_same_v<U, bool>) {

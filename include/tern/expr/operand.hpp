@@ -1,4 +1,4 @@
-// What packets, lanes and duals share.
+// Helpers that packets, lanes and duals share.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace tern::inline TERN_BUILD {
 namespace expr {
 
-/// f of each lane of x (and y), one lane after the other.
+/// f for each lane of x (and y), one lane after the other.
 template <class F, class V> V lanewise(F f, V x) {
   typename V::value_type a[V::size];
   x.store(a);
@@ -24,7 +24,7 @@ template <class F, class V> V lanewise(F f, V x, V y) {
   return V::load(a);
 }
 
-/// x^n modulo the integers' range; for a negative n the power rounded towards zero.
+/// x^n modulo 2^bits. For negative n, the power rounded towards zero.
 template <class T> T integer_power(T x, T n) {
   if (n < 0) return x == 1 || (x == T(-1) && n % 2 == 0) ? 1 : x == T(-1) ? T(-1) : 0;
   std::uint64_t power = 1, factor = std::uint64_t(x);
@@ -33,7 +33,7 @@ template <class T> T integer_power(T x, T n) {
   return T(power);
 }
 
-/// x += y and its like, for a type that has x + y.
+/// x += y and the like, for a type that has x + y.
 template <class V> struct Assignable {
   friend V& operator+=(V& a, V b) { return a = a + b; }
   friend V& operator-=(V& a, V b) { return a = a - b; }
@@ -41,7 +41,7 @@ template <class V> struct Assignable {
   friend V& operator/=(V& a, V b) { return a = a / b; }
 };
 
-/// The functions of two numbers that are calculated lane by lane. Friends, so that a literal converts: pow(x, 2).
+/// Functions of two numbers, calculated lane by lane. They are friends so that a literal converts: pow(x, 2).
 template <class V> struct TwoArgumentFunctions {
   friend V pow(V a, V b) {
     if constexpr (std::is_integral_v<typename V::value_type>)

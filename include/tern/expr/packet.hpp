@@ -1,5 +1,6 @@
-// Packets: as many floats or doubles as one vector register holds. They are the compilers' own vector types, so their
-// arithmetic needs neither intrinsics nor a header of them (<immintrin.h> alone costs 0.3 s, Eigen/Core 1.2 s a file).
+// Packets: as many floats or doubles as one vector register holds. They use the compilers' own vector types, so their
+// arithmetic needs no intrinsics and no header for them. <immintrin.h> alone would add 0.3 s to each file, Eigen/Core
+// 1.2 s.
 #pragma once
 #include <cstdint>
 
@@ -16,13 +17,13 @@ inline constexpr int packet_bytes = 32;
 inline constexpr int packet_bytes = 16;
 #endif
 
-/// N values of type T as one value of the compiler's, in a register where they fit.
+/// N values of type T as the compiler's vector type, in a register if they fit.
 template <class T, int N> struct Vector { typedef T type __attribute__((vector_size(N * sizeof(T)))); };
 template <class T, int N> using vector_t = typename Vector<T, N>::type;
 
 template <class T> struct Packet;
 
-/// What a comparison of packets gives: for each lane true or false.
+/// The result of comparing packets: true or false for each lane.
 template <class T> struct PacketMask {
   static constexpr int size = packet_bytes / int(sizeof(T));
   using Bits = vector_t<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>, size>;
@@ -58,10 +59,10 @@ template <class T> struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<P
 
   Packet() = default;
   Packet(Native native) : v(native) {}
-  /// The number in every lane.
+  /// The same number in every lane.
   template <class Number>
   requires std::is_arithmetic_v<Number> Packet(Number number)
-      : v(T(number) - Native{}) {}  // subtracting zero keeps the sign of -0
+      : v(T(number) - Native{}) {}  // subtracting zero, unlike adding it, keeps the sign of -0
 
   static Packet load(const T* p) {
     Native n;
@@ -85,9 +86,9 @@ template <class T> struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<P
   friend Mask operator==(Packet a, Packet b) { return {a.v == b.v}; }
   friend Mask operator!=(Packet a, Packet b) { return {a.v != b.v}; }
 
-  /// a b + c, in one rounding where the machine has it and the compiler contracts.
+  /// a b + c. Rounded once if the machine has the instruction and the compiler contracts.
   friend Packet multiply_add(Packet a, Packet b, Packet c) { return a.v * b.v + c.v; }
-  /// a > b ? a : b and a < b ? a : b, so b where either is NaN. x86 has an instruction for it that compilers choose for
+  /// a > b ? a : b and a < b ? a : b, so b if either is NaN. x86 has an instruction for each, but compilers use it for
   /// scalars only.
   friend Packet larger(Packet a, Packet b) {
 #if defined(__AVX__)
@@ -107,10 +108,10 @@ template <class T> struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<P
     return a.v < b.v ? a.v : b.v;
 #endif
   }
-  /// The smaller and the larger; NaN if either is.
+  /// The smaller, and the larger. NaN if either is NaN.
   friend Packet min(Packet a, Packet b) { return ((a.v < b.v) | (a.v != a.v)) ? a.v : b.v; }
   friend Packet max(Packet a, Packet b) { return ((a.v > b.v) | (a.v != a.v)) ? a.v : b.v; }
-  /// x brought into [low, high]; NaN stays NaN.
+  /// x limited to [low, high]. NaN stays NaN.
   friend Packet clamp(Packet x, Packet low, Packet high) { return min(max(x, low), high); }
   /// The magnitude of a with the sign of b.
   friend Packet copysign(Packet a, Packet b) {

@@ -13,7 +13,7 @@ inline constexpr double pi = 3.14159265358979323846;
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// log |gamma(x)|. std::lgamma writes a global variable, which threads would race for.
+/// log |gamma(x)|. std::lgamma is no alternative, because it writes a global variable and is not thread-safe.
 inline double lgamma(double x) {
   int sign;
   return ::lgamma_r(x, &sign);

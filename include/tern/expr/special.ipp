@@ -1,4 +1,4 @@
-// What special.hpp declares and is no template.
+// The functions of special.hpp that are not templates.
 #pragma once
 #include "special.hpp"
 
@@ -44,7 +44,7 @@ namespace tern::inline TERN_BUILD::expr::special {
   } else if (x == floor) {
     sum = infinity;
   } else {
-    // With x = f - m, the terms below f are those of zeta(n + 1, 1 - f) up to the m-th, with alternating sign.
+    // With x = f - m, the first m terms are those of zeta(n + 1, 1 - f), with alternating sign.
     const double f = x - floor;
     const double below = zeta(n + 1, 1 - f) - zeta(n + 1, 1 - x);
     sum = zeta(n + 1, f) + (n % 2 ? below : -below);
@@ -59,7 +59,7 @@ namespace tern::inline TERN_BUILD::expr::special {
   double y = std::sqrt(std::sqrt(half * half - log / 0.147) - half);
   for (int i = 0; i < 3; ++i) {
     const double error = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
-    const double step = error * std::exp(y * y) * 0.88622692545275801365;  // over the derivative, 2/sqrt(pi) exp(-y^2)
+    const double step = error * std::exp(y * y) * 0.88622692545275801365;  // divided by the derivative, 2/sqrt(pi) exp(-y^2)
     y -= step / (1 + y * step);
   }
   return std::copysign(y, x);

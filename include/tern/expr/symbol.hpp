@@ -1,6 +1,6 @@
-// Symbols: calling an op's lambda with them writes down what it does, so that the same lambda that is the CPU's loop, and with duals
-// of symbols its gradient, becomes the source of a kernel. Numbers, captured or literal, become parameters of the kernel: another
-// learning rate is the same kernel.
+// Symbols: an op's lambda that is called with them writes down what it calculates. So the lambda that is the CPU's loop
+// becomes the source of a GPU kernel, and with duals of symbols the kernel of its gradient. Its numbers, captured or
+// literal, become parameters of the kernel: another learning rate needs no new kernel.
 #pragma once
 #include <cstring>
 
@@ -11,7 +11,7 @@
 namespace tern::inline TERN_BUILD {
 namespace expr {
 
-/// What a lambda does, step by step. Steps are numbered; a step's arguments are numbers of earlier ones.
+/// The calculation of a lambda, step by step. An argument of a step is the number of an earlier step.
 class TERN_API Program {
  public:
   static constexpr int max_steps = 500, max_numbers = 128;
@@ -19,13 +19,13 @@ class TERN_API Program {
   static constexpr std::int16_t none = -1, is_number = -2;
 
   struct Step {
-    const char* function;  // of the kernels' prelude; null: an input, or a number if the first argument says so
+    const char* function;  // a function of the kernels' prelude; null: an input, or a number if the first argument says so
     bool is_mask;
     std::int16_t arguments[3];
   };
 
   int input() { return add({nullptr, false, {none, none, none}}); }
-  /// A number of type T, which takes eight bytes among the parameters.
+  /// A number of type T. It takes eight bytes among the parameters.
   template <class T> int number(T value) {
     if (number_count_ == max_numbers) fail("fuse", {"an expression of more than ", max_numbers, " numbers"});
     numbers_[number_count_] = 0;
@@ -40,10 +40,10 @@ class TERN_API Program {
   const Step& operator[](int i) const { return steps_[i]; }
   const std::uint64_t* numbers() const { return numbers_; }
   int number_count() const { return number_count_; }
-  /// Equal for programs of equal steps, whatever the numbers.
+  /// Equal for programs with equal steps, whatever their numbers.
   std::uint64_t hash() const { return hash_; }
 
-  /// The program that this thread's symbols write to.
+  /// The program that symbols of this thread write to.
   static inline constinit thread_local Program* current = nullptr;
 
  private:
@@ -57,7 +57,7 @@ class TERN_API Program {
 
 template <class T> struct Symbol;
 
-/// What a comparison of symbols gives.
+/// The result of comparing symbols.
 template <class T> struct SymbolMask {
   int id;
 
@@ -83,7 +83,7 @@ template <class T> struct SymbolMask {
 #define TERN_SYMBOL_TEST(name, f) \
   friend Mask name(Symbol a, Symbol b) { return {Program::current->call(f, true, a.id, b.id)}; }
 
-/// A number of type T that is known when the kernel runs.
+/// A value of type T that becomes known when the kernel runs.
 template <class T> struct Symbol : Assignable<Symbol<T>> {
   using value_type = T;
   using Mask = SymbolMask<T>;
@@ -91,7 +91,7 @@ template <class T> struct Symbol : Assignable<Symbol<T>> {
   int id;
 
   Symbol() = default;
-  /// A number, which becomes a parameter.
+  /// A number; it becomes a parameter.
   template <class Number>
     requires std::is_arithmetic_v<Number>
   Symbol(Number number) : id(Program::current->number(T(number))) {}

@@ -1,4 +1,4 @@
-// What symbol.hpp declares and is no template.
+// The functions of symbol.hpp that are not templates.
 #pragma once
 #include "symbol.hpp"
 

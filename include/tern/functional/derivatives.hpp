@@ -1,5 +1,6 @@
-// Products with Jacobians and Hessians, and these matrices whole: torch.autograd.functional. f is a function of one tensor, or of a
-// std::vector of tensors; then v is a vector too, and so is the answer. Each comes with f's own value where PyTorch's does.
+// Products with Jacobians and Hessians, and the whole matrices: torch.autograd.functional. f is a function of one
+// tensor or of a std::vector of tensors. For a vector, v and the result are vectors too. Where PyTorch's function also
+// returns f's value, this one does.
 #pragma once
 #include <utility>
 #include <vector>
@@ -11,9 +12,9 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// What the functions below take last.
+/// The options of the functions below.
 struct DerivativeOptions {
-  bool create_graph = false;  // so that the answer can be differentiated again
+  bool create_graph = false;  // makes the result differentiable
 };
 
 namespace detail {
@@ -21,20 +22,21 @@ namespace detail {
 template <class D, class T>
 using Tensors = std::vector<Tensor<D, T>>;
 
-/// The inputs as f is to see them: leaves of a graph of their own, or (linked) on the graph that they are in already.
+/// The inputs that f is called with: leaves of a new graph, or, if linked, tensors on the graph that they already
+/// belong to.
 template <class D, class T>
 Tensors<D, T> watched_inputs(const char* op, const Tensors<D, T>& inputs, bool linked) {
   if (inputs.empty()) fail(op, {"there are no inputs"});
   Tensors<D, T> leaves;
   for (const Tensor<D, T>& x : inputs) {
     x.checked(op);
-    if (linked && x.requires_grad()) leaves.push_back(view(x, x.shape()));  // so that an input given twice is two
+    if (linked && x.requires_grad()) leaves.push_back(view(x, x.shape()));  // a view each, so that an input given twice counts as two
     else leaves.push_back(x.detach().requires_grad_());
   }
   return leaves;
 }
 
-/// grad() for outputs that may not depend on every input: zeros there.
+/// grad() for outputs that may not depend on every input. The missing gradients are zeros.
 template <class D, class T>
 Tensors<D, T> grad_or_zeros(const Tensor<D, T>& y, const Tensors<D, T>& inputs, const Tensor<D, T>& v, bool create_graph) {
   Tensors<D, T> gradients(inputs.size());
@@ -110,7 +112,7 @@ std::pair<Tensor<D, T>, Tensors<D, T>> hessian_product(const char* op, const F& 
   return {finished(y, options.create_graph), finished(products, options.create_graph)};
 }
 
-/// f of one tensor as a function of a list.
+/// Turns f of one tensor into a function of a list.
 template <class F>
 auto of_first(const F& f) {
   return [&f](const auto& list) { return f(list[0]); };
@@ -131,7 +133,8 @@ std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vjp(const F& f, const std::ve
   return {detail::finished(y, options.create_graph), detail::finished(products, options.create_graph)};
 }
 
-/// {f(x), J v}: the derivative of f at x in the direction v. The gradient of a gradient: vᵀ J is linear in its v.
+/// {f(x), J v}: the derivative of f at x in the direction v. Calculated as a gradient of a gradient, because vᵀ J is
+/// linear in v.
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const std::vector<Tensor<D, T>>& inputs, const std::vector<Tensor<D, T>>& v,
                                           DerivativeOptions options = {}, Here here = {}) {
@@ -146,14 +149,14 @@ std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const std::vector<Tensor<D
   return {detail::finished(y, options.create_graph), detail::finished(derivative, options.create_graph)};
 }
 
-/// {f(x), H v} for f of one number.
+/// {f(x), H v}, where f has one number as its result.
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> hvp(const F& f, const std::vector<Tensor<D, T>>& inputs,
                                                        const std::vector<Tensor<D, T>>& v, DerivativeOptions options = {}, Here here = {}) {
   return detail::hessian_product("hvp", f, inputs, v, options, here);
 }
 
-/// {f(x), vᵀ H}, which is {f(x), H v}: a Hessian is symmetric.
+/// {f(x), vᵀ H}, which equals {f(x), H v}, because a Hessian is symmetric.
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vhp(const F& f, const std::vector<Tensor<D, T>>& inputs,
                                                        const std::vector<Tensor<D, T>>& v, DerivativeOptions options = {}, Here here = {}) {
@@ -169,7 +172,7 @@ std::vector<Tensor<D, T>> jacobian(const F& f, const std::vector<Tensor<D, T>>& 
   return detail::finished(detail::jacobian_of<D, T>(f(x), x, options.create_graph), options.create_graph);
 }
 
-/// ∂²f/∂x∂z for each pair of inputs, of shape [x's shape..., z's shape...], for f of one number.
+/// ∂²f/∂x∂z for each pair of inputs, of shape [x's shape..., z's shape...]. f has one number as its result.
 template <Device D, Element T, class F>
 std::vector<std::vector<Tensor<D, T>>> hessian(const F& f, const std::vector<Tensor<D, T>>& inputs, DerivativeOptions options = {},
                                                Here here = {}) {

@@ -1,5 +1,5 @@
-// Gradients held against finite differences, for those who write an op. In double, on small inputs: every element of
-// every input is moved to both sides.
+// Compares gradients with finite differences, for authors of ops. It uses double and small inputs, and moves every
+// element of every input to both sides.
 #pragma once
 #include <tuple>
 
@@ -8,7 +8,8 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// What gradcheck allows: |analytic - numerical| <= atol + rtol |numerical|, numerical from steps of eps to both sides.
+/// The tolerance of gradcheck: |analytic - numerical| <= atol + rtol |numerical|. The numerical derivative takes steps
+/// of eps to both sides.
 struct GradcheckOptions {
   double eps = 1e-6;
   double atol = 1e-5;
@@ -20,7 +21,7 @@ namespace detail {
 template <class D>
 using DoubleTensors = std::vector<Tensor<D, double>>;
 
-/// The element at a row-major position, as a 0-d view off the tape.
+/// The element at a row-major position, as a 0-d view that is not recorded.
 template <class D>
 Tensor<D, double> element(const Tensor<D, double>& x, Index position) {
   Tensor<D, double> view = x.detach();
@@ -32,7 +33,7 @@ Tensor<D, double> element(const Tensor<D, double>& x, Index position) {
   return view;
 }
 
-/// One row of the Jacobian after the other: the gradient of each element of y.
+/// The Jacobian row by row: the gradient of each element of y.
 template <class D>
 std::vector<DoubleTensors<D>> analytic_jacobian(const Tensor<D, double>& y, const DoubleTensors<D>& inputs) {
   std::vector<DoubleTensors<D>> rows;
@@ -81,13 +82,13 @@ bool check_gradients(const char* op, const F& f, const DoubleTensors<D>& inputs,
   return true;
 }
 
-/// f of several tensors as a function of a list.
+/// Turns f of several tensors into a function of a list.
 template <class D, class F, std::size_t... I>
 auto of_list(const F& f, std::index_sequence<I...>) {
   return [&f](const DoubleTensors<D>& x) { return f(x[I]...); };
 }
 
-/// Numbers in [0.5, 1.5), all different, in the shape and on the device of another tensor.
+/// Distinct numbers in [0.5, 1.5), in the shape and on the device of another tensor.
 template <class D>
 Tensor<D, double> varied_like(const Tensor<D, double>& like) {
   const Tensor<D, double> x = empty<D, double>(like.shape(), like.device());
@@ -97,8 +98,8 @@ Tensor<D, double> varied_like(const Tensor<D, double>& like) {
 
 }  // namespace detail
 
-/// True if the gradients of f at the inputs that require one are those of finite differences; else an Error that names
-/// input, element and both values. f takes a list of tensors and returns a tensor.
+/// True if the gradients of f at the inputs that require one agree with finite differences. Otherwise an Error that
+/// names input, element and both values. f takes a list of tensors and returns a tensor.
 template <Device D, class F>
   requires std::is_invocable_v<const F&, const std::vector<Tensor<D, double>>&>
 bool gradcheck(const F& f, const std::vector<Tensor<D, double>>& inputs, GradcheckOptions options = {}) {
@@ -112,7 +113,7 @@ bool gradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, Gr
   return gradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options);
 }
 
-/// gradcheck of the gradients themselves: that f can be differentiated twice.
+/// gradcheck of the gradients themselves. It tests that f can be differentiated twice.
 template <Device D, class F>
   requires std::is_invocable_v<const F&, const std::vector<Tensor<D, double>>&>
 bool gradgradcheck(const F& f, std::vector<Tensor<D, double>> inputs, GradcheckOptions options = {}) {

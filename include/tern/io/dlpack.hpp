@@ -1,5 +1,5 @@
-// DLPack: tensors shared with other libraries in one process, without a copy (https://dmlc.github.io/dlpack). Versions
-// 1.x and the structure without a version that came before it, as NumPy, PyTorch, JAX and others exchange them.
+// DLPack shares tensors with other libraries in one process, without a copy (https://dmlc.github.io/dlpack). It
+// supports versions 1.x and the older structure without a version, as NumPy, PyTorch, JAX and others exchange them.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace tern::inline TERN_BUILD::io {
 
-/// DLPack's structures, laid out as its header declares them; pointers to the ones may be cast to the others.
+/// DLPack's structures, with the layout of its own header. Pointers may be cast between the two.
 namespace dlpack {
 
 enum DLDeviceType : std::int32_t { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3 };
@@ -37,13 +37,13 @@ struct DLTensor {
   std::int64_t* strides;  // in elements; null: row-major
   std::uint64_t byte_offset;
 };
-/// What a Python capsule called "dltensor" holds.
+/// The content of a Python capsule named "dltensor".
 struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;
   void (*deleter)(DLManagedTensor*);
 };
-/// What a Python capsule called "dltensor_versioned" holds.
+/// The content of a Python capsule named "dltensor_versioned".
 struct DLManagedTensorVersioned {
   DLPackVersion version;
   void* manager_ctx;
@@ -58,11 +58,11 @@ static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24 && sizeo
 
 namespace detail {
 
-/// DLPack's code of each DType; its bits are those of an element.
+/// DLPack's code of each DType. Its bits are those of an element.
 inline constexpr std::uint8_t dlpack_codes[dtype_count] = {dlpack::kDLFloat, dlpack::kDLFloat, dlpack::kDLBfloat, dlpack::kDLFloat,
                                                            dlpack::kDLInt,   dlpack::kDLInt,   dlpack::kDLUInt,   dlpack::kDLBool};
 
-/// What a tensor given away lives in until its receiver is done with it.
+/// Owns an exported tensor until its receiver releases it.
 template <class Managed>
 struct DlpackExport {
   Managed managed;
@@ -85,14 +85,14 @@ struct DlpackExport {
   }
 };
 
-/// Error unless x can be given away.
+/// Error unless x can be exported.
 TERN_API void check_export(const AnyTensor& x);
 
-/// The element type. Error unless it is one of ours.
+/// The element type. Error unless the library has it.
 TERN_API DType dlpack_dtype(const dlpack::DLDataType& type);
 
-/// A tensor over what t describes; release(managed) runs when nobody uses it any more. Error, before anything is taken
-/// over, where t is nothing that a tensor can be.
+/// A tensor over what t describes. release(managed) runs when its last user is gone. If no tensor can be like t, it
+/// throws an Error before it takes ownership.
 TERN_API AnyTensor import_dlpack(const dlpack::DLTensor& t, Deleter release, void* managed);
 
 /// The same for either structure.
@@ -109,16 +109,16 @@ AnyTensor take_dlpack(Managed* managed) {
 
 }  // namespace detail
 
-/// The tensor as DLPack 1.1 hands it on: the same elements, which live until the receiver calls the deleter. On a CUDA
-/// device they are what the work queued so far makes of them: synchronise before another stream reads. Error where the
-/// tensor requires a gradient.
+/// The tensor in DLPack 1.1's form. The elements are shared, and live until the receiver calls the deleter. On a CUDA
+/// device, queued work may still write them, so synchronise before another stream reads. Error if the tensor requires a
+/// gradient.
 TERN_API dlpack::DLManagedTensorVersioned* to_dlpack(const AnyTensor& x);
 
-/// The same for receivers from before version 1.
+/// The same, for receivers older than version 1.
 TERN_API dlpack::DLManagedTensor* to_dlpack_unversioned(const AnyTensor& x);
 
-/// A tensor over another library's elements; its deleter runs when nobody uses them any more. On an Error, for elements
-/// that no tensor can hold or that are read-only, nothing was taken over, and the caller still owns `given`.
+/// A tensor over another library's elements. The deleter runs when its last user is gone. Error if no tensor can hold
+/// the elements, or if they are read-only. After an Error, the caller still owns `given`.
 TERN_API AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given);
 TERN_API AnyTensor from_dlpack(dlpack::DLManagedTensor* given);
 

@@ -1,4 +1,4 @@
-// What dlpack.hpp declares and is no template.
+// The functions of dlpack.hpp that are not templates.
 #pragma once
 #include "dlpack.hpp"
 
@@ -17,7 +17,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   for (int i = 0; i < dtype_count; ++i)
     if (dlpack_codes[i] == type.code && 8 * size_of(DType(i)) == type.bits && type.lanes == 1) return DType(i);
   fail("from_dlpack", {"elements of code ", int(type.code), ", ", int(type.bits), " bits and ", int(type.lanes),
-                       " lanes are of no type of a tensor"});
+                       " lanes are no element type of a tensor"});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor import_dlpack(const dlpack::DLTensor& t, Deleter release, void* managed) {
@@ -38,13 +38,13 @@ namespace tern::inline TERN_BUILD::io::detail {
     fail("from_dlpack", {"the elements are not aligned to the ", size_of(dtype), " bytes of ", name_of(dtype)});
   for (int i = 0; t.strides && i < t.ndim; ++i)
     if (t.strides[i] < 0 && shape[i] > 1)
-      fail("from_dlpack", {"negative stride in ", Shape(t.strides, t.ndim), "; a tensor goes forwards, copy it first"});
+      fail("from_dlpack", {"negative stride in ", Shape(t.strides, t.ndim), "; a tensor's strides are not negative, copy it first"});
 
   TensorImpl* const impl = tern::detail::new_external(dtype, shape, data, release, managed);
   impl->ordinal = std::uint8_t(on_cuda ? t.device.device_id : 0);
   for (int i = 0; t.strides && i < t.ndim; ++i) impl->strides[i] = t.strides[i];
   update_contiguous(*impl);
-  if (on_cuda) return Tensor<Cuda>(impl);  // whatever the type: AnyTensor takes it from the impl
+  if (on_cuda) return Tensor<Cuda>(impl);  // AnyTensor takes the type from the impl
   return Tensor<Cpu>(impl);
 }
 

@@ -16,10 +16,10 @@
 
 namespace tern::inline TERN_BUILD::io {
 
-/// Error("op: 'path': action: what errno says").
+/// Throws Error("op: 'path': action: errno's text").
 [[noreturn]] TERN_API void fail_errno(const char* op, const std::string& path, const char* action);
 
-/// An open file; closed at the end of its life.
+/// An open file. The destructor closes it.
 class TERN_API File {
  public:
   /// Opens a regular file for reading.
@@ -32,7 +32,7 @@ class TERN_API File {
   File& operator=(const File&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Bytes in the file when it was opened for reading.
+  /// The file's size when it was opened for reading.
   Index size() const { return size_; }
   int descriptor() const { return descriptor_; }
 
@@ -41,7 +41,7 @@ class TERN_API File {
 
   void write(const void* data, Index n);
 
-  /// Brings what was written to the disk and closes the file: the last chance to learn that it did not fit.
+  /// Writes everything to the disk and closes the file. It is the last chance to learn that the disk is full.
   void sync_and_close();
 
  private:
@@ -52,16 +52,16 @@ class TERN_API File {
 
 TERN_API bool exists(const std::string& path);
 
-/// The folder that holds path: what stands before its last slash.
+/// The folder of path: everything before its last slash.
 TERN_API std::string folder_of(const std::string& path);
 
-/// Makes the folder and those above it, where they are missing.
+/// Makes the folder and its parents, if they are missing.
 TERN_API void make_folders(const std::string& path);
 
-/// The bytes of a file. Error where there are more than max_bytes.
+/// The bytes of a file. Error if there are more than max_bytes.
 TERN_API std::string read_file(const std::string& path, Index max_bytes);
 
-/// A file's bytes in memory, read from the disk as they are touched. Writing to them does not change the file.
+/// A file's bytes in memory. They are read from the disk at first access. Writing to them does not change the file.
 class TERN_API MappedFile {
  public:
   explicit MappedFile(const std::string& path);
@@ -79,8 +79,8 @@ class TERN_API MappedFile {
   Index size_ = 0;
 };
 
-/// A file that takes the place of path, whole, at commit(): whatever goes wrong before, a full disk or the end of the
-/// process, path holds what it held.
+/// A file that replaces path, as a whole, at commit(). If anything goes wrong before, such as a full disk or the end of
+/// the process, path stays unchanged.
 class TERN_API AtomicFile {
  public:
   [[gnu::cold]] explicit AtomicFile(const std::string& path)
@@ -107,7 +107,7 @@ class TERN_API AtomicFile {
   bool committed_ = false;
 };
 
-/// Replaces the file by these bytes, atomically.
+/// Replaces the file's content atomically.
 inline void write_file_atomically(const std::string& path, const std::string& content) {
   AtomicFile file(path);
   file.write(content.data(), Index(content.size()));

@@ -1,4 +1,4 @@
-// What file.hpp declares and is no template.
+// The functions of file.hpp that are not templates.
 #pragma once
 #include "file.hpp"
 
@@ -83,7 +83,8 @@ TERN_INLINE MappedFile::MappedFile(const std::string& path) {
   file_.sync_and_close();
   if (std::rename(file_.path().c_str(), path_.c_str()) != 0) fail_errno("file", path_, "cannot be replaced");
   committed_ = true;
-  // The new name reaches the disk with its folder. Where the file system cannot do that, it is whole all the same.
+  // Syncing the folder brings the new name to the disk. If the file system does not support that, the file is still
+  // whole.
   File folder(folder_of(path_), O_RDONLY | O_DIRECTORY);
   static_cast<void>(::fsync(folder.descriptor()));
 }

@@ -6,7 +6,7 @@
 
 namespace tern::inline TERN_BUILD::io {
 
-/// Reads a file from front to back, uncompressing it where it is gzip. A name that ends in .gz must be.
+/// Reads a file from front to back, and decompresses it if it is gzip. A file whose name ends in .gz must be gzip.
 class TERN_API GzipReader {
  public:
   explicit GzipReader(const std::string& path);
@@ -18,13 +18,13 @@ class TERN_API GzipReader {
 
   const std::string& path() const { return file_.path(); }
 
-  /// Reads up to n bytes of content; fewer only at its end. Error where the file is corrupt or ends too early.
+  /// Reads up to n bytes of content; fewer only at the end. Error if the file is corrupt or truncated.
   Index read_some(void* out, Index n);
 
-  /// Reads n bytes of content. Error where there are fewer.
+  /// Reads n bytes of content. Error if there are fewer.
   void read(void* out, Index n);
 
-  /// Error where there is more content; the checksum of what was read has been compared then.
+  /// Error if there is more content. It also compares the checksum.
   void expect_end();
 
  private:
@@ -37,7 +37,7 @@ class TERN_API GzipReader {
     return stream_.avail_in != 0;
   }
 
-  /// Some bytes of content, at least one before its end.
+  /// Some bytes of content, at least one unless it is at the end.
   Index next(unsigned char* out, Index n);
 
   void copy_some();
@@ -51,7 +51,7 @@ class TERN_API GzipReader {
   unsigned char buffer_[1 << 16];
 };
 
-/// The content of a file, plain or gzip. Error where it is more than max_bytes.
+/// The content of a file, plain or gzip. Error if it has more than max_bytes.
 TERN_API std::string read_gzip(const std::string& path, Index max_bytes);
 
 }  // namespace tern::io

@@ -1,4 +1,4 @@
-// What gzip.hpp declares and is no template.
+// The functions of gzip.hpp that are not templates.
 #pragma once
 #include "gzip.hpp"
 
@@ -59,7 +59,7 @@ TERN_INLINE void GzipReader::copy_some() {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void GzipReader::inflate_some() {
-  if (member_ended_) {  // a gzip file may be several, one after the other
+  if (member_ended_) {  // a gzip file may have several members
     inflateReset(&stream_);
     member_ended_ = false;
     first_member_ = false;

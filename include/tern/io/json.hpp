@@ -1,4 +1,4 @@
-// Writing JSON (RFC 8259): receipts and reports.
+// Writes JSON (RFC 8259), for the reports of a training.
 #pragma once
 #include <cmath>
 #include <cstdio>
@@ -10,10 +10,10 @@
 
 namespace tern::inline TERN_BUILD::io {
 
-/// The text as a JSON string, quotes included. Bytes beyond ASCII are passed on: they are expected to be UTF-8.
+/// The text as a JSON string, with quotes. Bytes beyond ASCII are copied; they must be UTF-8.
 TERN_API std::string json_quoted(const std::string& text);
 
-/// The shortest decimal that reads back as the same double; null for what JSON cannot say (infinities, NaN).
+/// The shortest decimal that reads back as the same double; null for infinities and NaN, which JSON lacks.
 TERN_API std::string json_number(double value);
 
 /// Builds a document from front to back: json.object(); json.member("loss", 0.5); json.end();

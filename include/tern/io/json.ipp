@@ -1,4 +1,4 @@
-// What json.hpp declares and is no template.
+// The functions of json.hpp that are not templates.
 #pragma once
 #include "json.hpp"
 

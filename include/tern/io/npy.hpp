@@ -1,4 +1,4 @@
-// Arrays as numpy keeps them: .npy files (numpy.lib.format, versions 1 to 3), one array each.
+// Arrays in numpy's .npy files (numpy.lib.format, versions 1 to 3), which hold one array each.
 #pragma once
 #include <cstring>
 
@@ -11,16 +11,16 @@ namespace tern::inline TERN_BUILD::io {
 
 namespace detail {
 
-/// numpy's descr of each DType; null: it has none.
+/// numpy's descr of each DType; null if numpy has no such type.
 inline constexpr const char* npy_descr[dtype_count] = {"<f4", "<f8", nullptr, "<f2", "<i8", "<i4", "|u1", "|b1"};
 
-/// A dense copy in host memory, off the tape. Error naming the op where it is somewhere else.
+/// A dense copy in host memory, not recorded. Error that names the op if the tensor is on a device.
 TERN_API AnyTensor dense_on_host(const char* op, const AnyTensor& x);
 
-/// What stands before the elements.
+/// The bytes before the elements.
 TERN_API std::string npy_head(const char* op, DType dtype, const Shape& shape);
 
-/// Reads the one dictionary that a header is.
+/// Reads a header, which is one dictionary.
 class TERN_API NpyHeader {
  public:
   DType dtype{};
@@ -33,23 +33,23 @@ class TERN_API NpyHeader {
  private:
   [[noreturn, gnu::cold]] void refuse(const char* why) const { fail("npy", {"'", name_, "': ", why}); }
 
-  /// The text behind the key and its colon.
+  /// The text after the key and its colon.
   const char* value_of(const char* key) const;
   void parse();
 
   std::string name_, head_;
 };
 
-/// The array in these bytes, copied; `name` is what an Error calls them.
+/// The array in these bytes, copied. Errors call it `name`.
 TERN_API AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name);
 
 }  // namespace detail
 
-/// Writes a tensor in host memory as numpy.save does. The file appears whole or not at all.
+/// Writes a tensor in host memory as numpy.save does. The file appears complete or not at all.
 TERN_API void save_npy(const std::string& path, const AnyTensor& tensor);
 
-/// The array of a .npy file, row-major. Error, naming the file and what is wrong, where it is no whole file of one of
-/// the element types.
+/// The array of a .npy file, row-major. Error that names the file and the fault if the file is not complete and valid,
+/// or has another element type.
 TERN_API AnyTensor load_npy(const std::string& path);
 
 }  // namespace tern::io

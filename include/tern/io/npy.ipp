@@ -1,4 +1,4 @@
-// What npy.hpp declares and is no template.
+// The functions of npy.hpp that are not templates.
 #pragma once
 #include "npy.hpp"
 
@@ -21,7 +21,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   else if (shape.n == 1)
     head.pop_back();
   head += "), }";
-  const std::size_t whole = (10 + head.size() + 1 + 63) / 64 * 64;  // the elements are aligned to 64 bytes
+  const std::size_t whole = (10 + head.size() + 1 + 63) / 64 * 64;  // aligns the elements to 64 bytes
   head.resize(whole - 11, ' ');
   const std::size_t length = head.size() + 1;
   const char start[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, char(length & 255), char(length >> 8)};
@@ -29,10 +29,10 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE NpyHeader::NpyHeader(const char* bytes, Index size, const std::string& name) : name_(name) {
-  if (size < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0) refuse("it is no .npy file");
+  if (size < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0) refuse("it is not a .npy file");
   const auto byte = [&](Index i) { return Index(static_cast<unsigned char>(bytes[i])); };
   const bool is_long = byte(6) > 1;
-  if (byte(6) < 1 || byte(6) > 3 || (is_long && size < 12)) refuse("it is of a version that is not known");
+  if (byte(6) < 1 || byte(6) > 3 || (is_long && size < 12)) refuse("its version is unknown");
   Index length = byte(8) | byte(9) << 8;
   if (is_long) length |= byte(10) << 16 | byte(11) << 24;
   data_at = (is_long ? 12 : 10) + length;
@@ -44,14 +44,14 @@ namespace tern::inline TERN_BUILD::io::detail {
     if (__builtin_mul_overflow(elements, n, &elements)) refuse("its shape has too many elements");
   Index wanted = 0;
   if (__builtin_mul_overflow(elements, Index(size_of(dtype)), &wanted) || wanted != size - data_at)
-    refuse("its elements do not take the bytes that it has");
+    refuse("its size does not match its shape and type");
 }
 
 TERN_INLINE const char* NpyHeader::value_of(const char* key) const {
   std::size_t at = head_.find(text({"'", key, "'"}));
   if (at == head_.npos) refuse("its header lacks a key");
   at = head_.find(':', at);
-  if (at == head_.npos) refuse("its header is no dictionary");
+  if (at == head_.npos) refuse("its header is not a dictionary");
   at = head_.find_first_not_of(' ', at + 1);
   return head_.c_str() + (at == head_.npos ? head_.size() : at);
 }
@@ -63,13 +63,13 @@ TERN_INLINE void NpyHeader::parse() {
   };
   int type = 0;
   while (type < dtype_count && !is(npy_descr[type])) ++type;
-  if (type == dtype_count) refuse("its elements are of a type that is not offered");
+  if (type == dtype_count) refuse("its element type is not supported");
   dtype = DType(type);
   const char* const order = value_of("fortran_order");
   fortran_order = std::strncmp(order, "True", 4) == 0;
-  if (!fortran_order && std::strncmp(order, "False", 5) != 0) refuse("its header is no dictionary");
+  if (!fortran_order && std::strncmp(order, "False", 5) != 0) refuse("its header is not a dictionary");
   const char* p = value_of("shape");
-  if (*p++ != '(') refuse("its shape is no tuple");
+  if (*p++ != '(') refuse("its shape is not a tuple");
   while (*p != ')') {
     char* end = nullptr;
     const long long n = std::strtoll(p, &end, 10);
@@ -85,7 +85,7 @@ TERN_INLINE void NpyHeader::parse() {
   if (header.fortran_order)
     for (int i = 0; i < in_memory.n; ++i) in_memory[i] = header.shape[in_memory.n - 1 - i];
   TensorImpl* const impl = tern::detail::new_impl(header.dtype, in_memory);
-  const Tensor<Cpu> owner(impl);  // whatever the type: AnyTensor takes it from the impl
+  const Tensor<Cpu> owner(impl);  // AnyTensor takes the type from the impl
   const char* const data = bytes + header.data_at;
   for (Index i = 0; header.dtype == DType::boolean && i < size - header.data_at; ++i)
     if (data[i] & ~1) fail("npy", {"'", name, "': a boolean is the byte ", int(static_cast<unsigned char>(data[i]))});

@@ -1,4 +1,4 @@
-// Several arrays in one file, as numpy.savez keeps them: a zip archive (PKWARE's APPNOTE) of .npy files.
+// Several arrays in one file, in numpy.savez's format: a zip archive (PKWARE's APPNOTE) of .npy files.
 #pragma once
 #include <zlib.h>
 
@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD::io {
 
 namespace detail {
 
-/// Numbers of an archive, the lowest byte first.
+/// Appends a number, lowest byte first.
 inline void put_number(std::string& out, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out += char(value >> (8 * i) & 255);
 }
@@ -25,14 +25,14 @@ class TERN_API ZipReader {
   ZipReader(const char* bytes, Index size, const std::string& path);
   const std::vector<ZipEntry>& entries() const { return entries_; }
 
-  /// An entry's bytes, unpacked; their checksum is compared.
+  /// An entry's decompressed bytes. The checksum is verified.
   std::string read(const ZipEntry& entry) const;
   static std::uint64_t checksum(const char* data, std::size_t n);
 
  private:
   [[noreturn, gnu::cold]] void refuse(const char* why) const { fail("npz", {"'", path_, "': ", why}); }
   std::uint64_t number(std::uint64_t at, int count) const;
-  /// Returns where the next one is.
+  /// Returns the position of the next entry.
   std::uint64_t add_entry(std::uint64_t at);
   void inflate_into(std::string& content, const char* from, std::uint64_t packed) const;
 
@@ -44,11 +44,11 @@ class TERN_API ZipReader {
 
 }  // namespace detail
 
-/// Writes tensors in host memory as numpy.savez does. The file appears whole or not at all. Error where it would be 4
-/// GiB or more: save_safetensors has no such limit.
+/// Writes tensors in host memory as numpy.savez does. The file appears complete or not at all. Error if it would have 4
+/// GiB or more; save_safetensors has no such limit.
 TERN_API void save_npz(const std::string& path, const StateDict& tensors);
 
-/// The arrays of a .npz file by their names, packed or not. Error, naming the file and what is wrong.
+/// The arrays of a .npz file by name, compressed or not. Error that names the file and the fault.
 TERN_API StateDict load_npz(const std::string& path);
 
 }  // namespace tern::io

@@ -1,4 +1,4 @@
-// What npz.hpp declares and is no template.
+// The functions of npz.hpp that are not templates.
 #pragma once
 #include "npz.hpp"
 
@@ -8,9 +8,9 @@ namespace tern::inline TERN_BUILD::io::detail {
     : bytes_(bytes), size_(std::uint64_t(size)), path_(path) {
   std::uint64_t end = size_ < 22 ? 0 : size_ - 22;
   while (end > 0 && number(end, 4) != 0x06054b50) --end;
-  if (size_ < 22 || number(end, 4) != 0x06054b50) refuse("it is no zip archive");
+  if (size_ < 22 || number(end, 4) != 0x06054b50) refuse("it is not a zip archive");
   std::uint64_t count = number(end + 10, 2), at = number(end + 16, 4);
-  if (at == 0xffffffff || count == 0xffff) {  // a larger archive's end stands before
+  if (at == 0xffffffff || count == 0xffff) {  // a larger archive has another end record before this one
     const std::uint64_t wide = end >= 20 ? number(end - 20 + 8, 8) : size_;
     if (number(wide, 4) != 0x06064b50) refuse("its end is corrupt");
     count = number(wide + 32, 8), at = number(wide + 48, 8);
@@ -22,7 +22,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   if (number(entry.at, 4) != 0x04034b50) refuse("an entry's header is corrupt");
   const std::uint64_t data = entry.at + 30 + number(entry.at + 26, 2) + number(entry.at + 28, 2);
   if (data > size_ || entry.packed > size_ - data) refuse("an entry is truncated");
-  if (entry.method != 0 && entry.method != 8) refuse("an entry is packed in a way that is not known");
+  if (entry.method != 0 && entry.method != 8) refuse("an entry has an unknown compression method");
   if (entry.method == 0 && entry.packed != entry.size) refuse("an entry's size is corrupt");
   if (entry.size > 1100 * entry.packed + 64)
     refuse("an entry claims more than it can hold");  // deflate's limit is 1032
@@ -57,7 +57,7 @@ TERN_INLINE std::uint64_t ZipReader::add_entry(std::uint64_t at) {
   const std::uint64_t next = at + 46 + name + extra + comment;
   if (next > size_) refuse("its directory is truncated");
   entry.name.assign(bytes_ + at + 46, name);
-  // Numbers that do not fit stand in a field of their own, in this order.
+  // Numbers that do not fit are in a field of their own, in this order.
   for (std::uint64_t field = at + 46 + name, end = field + extra; field + 4 <= end;
        field += 4 + number(field + 2, 2)) {
     if (number(field, 2) != 1) continue;
@@ -103,11 +103,11 @@ namespace tern::inline TERN_BUILD::io {
     std::string content = detail::npy_head("save_npz", dense.dtype(), dense.shape());
     content.append(dense.impl()->data, std::size_t(dense.numel() * size_of(dense.dtype())));
     const std::string name = named.name + ".npy";
-    std::string common;                         // what an entry's own header and the directory both hold
+    std::string common;                         // the part that an entry's own header and the directory share
     detail::put_number(common, 20, 2);          // the version needed to read it
     detail::put_number(common, 1 << 11, 2);     // the name is UTF-8
-    detail::put_number(common, 0, 2);           // stored as it is
-    detail::put_number(common, 0x00210000, 4);  // 1980-01-01, the first date there is
+    detail::put_number(common, 0, 2);           // stored without compression
+    detail::put_number(common, 0x00210000, 4);  // 1980-01-01, the earliest date of the format
     detail::put_number(common, detail::ZipReader::checksum(content.data(), content.size()), 4);
     detail::put_number(common, content.size(), 4);
     detail::put_number(common, content.size(), 4);

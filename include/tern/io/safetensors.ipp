@@ -1,4 +1,4 @@
-// What safetensors.hpp declares and is no template.
+// The functions of safetensors.hpp that are not templates.
 #pragma once
 #include "safetensors.hpp"
 
@@ -14,7 +14,7 @@ namespace tern::inline TERN_BUILD::io::detail {
     impl = tern::detail::new_impl(entry.dtype, entry.shape);
     std::memcpy(impl->data, bytes, std::size_t(entry.end - entry.begin));
   }
-  return Tensor<Cpu>(impl);  // whatever the type: AnyTensor takes it from the impl
+  return Tensor<Cpu>(impl);  // AnyTensor takes the type from the impl
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_booleans(const char* data, const SafetensorsHeader& header, const std::string& path) {

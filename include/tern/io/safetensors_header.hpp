@@ -1,6 +1,6 @@
-// The header of a safetensors file: JSON that lists each tensor's name, type, shape and bytes. The format is described at
-// https://github.com/huggingface/safetensors#format. Trainers compile this for their checkpoints: hence qsort, and no
-// containers but vectors.
+// The header of a safetensors file: JSON that lists each tensor's name, type, shape and bytes. The format is described
+// at https://github.com/huggingface/safetensors#format. Trainers compile this for their checkpoints. To compile fast it
+// uses qsort, and no containers but vectors.
 #pragma once
 #include <cstdlib>
 #include <string>
@@ -13,16 +13,16 @@
 
 namespace tern::inline TERN_BUILD::io {
 
-/// A tensor in a file; its bytes are [begin, end) of what follows the header.
+/// A tensor in a file. Its bytes are [begin, end) of the data after the header.
 struct SafetensorsEntry {
   std::string name;
   DType dtype;
   Shape shape;
-  const void* data;  ///< where it is to be written from: its elements, row-major without gaps
+  const void* data;  ///< for writing: its elements, row-major without gaps
   Index begin, end;
 };
 
-/// What a file says of itself beside its tensors: names and texts.
+/// A file's metadata: pairs of names and texts.
 using SafetensorsMetadata = std::vector<std::pair<std::string, std::string>>;
 
 struct SafetensorsHeader {
@@ -30,7 +30,7 @@ struct SafetensorsHeader {
   SafetensorsMetadata metadata;
 };
 
-/// As Python's reader has it.
+/// Python's reader has the same limit.
 inline constexpr Index max_safetensors_header = 100'000'000;
 
 /// The format's name of an element type.
@@ -41,7 +41,7 @@ constexpr const char* safetensors_name(DType type) {
 
 namespace detail {
 
-/// Reads the header's JSON and nothing else: an object of tensors, and the object __metadata__ of strings.
+/// Reads the header's JSON only: an object of tensors, and the object __metadata__ of strings.
 class TERN_API SafetensorsParser {
  public:
   SafetensorsParser(const char* text, Index length, const std::string& path)
@@ -60,14 +60,14 @@ class TERN_API SafetensorsParser {
   bool accept(char c);
   void expect(char c);
 
-  /// Walks through { "name": value, … }: stands before the next value, or, where this is false, behind the object.
+  /// Walks through { "name": value, … }. If true, the next value follows; if false, the object is over.
   bool next_member(bool& first, std::string& name);
 
   unsigned hex4();
 
   void append_escape(std::string& out);
 
-  /// A character of UTF-8 beyond ASCII.
+  /// Appends a UTF-8 character beyond ASCII.
   void append_multibyte(std::string& out);
 
   std::string string();
@@ -87,35 +87,36 @@ class TERN_API SafetensorsParser {
   const std::string& path_;
 };
 
-/// The entries' addresses, so ordered that compare(&a, &b) < 0 where a stands before b.
+/// The entries' addresses, sorted so that compare(&a, &b) < 0 if a comes before b.
 TERN_API std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries, int (*compare)(const void*, const void*));
 inline const SafetensorsEntry& entry_at(const void* pointer) {
   return **static_cast<const SafetensorsEntry* const*>(pointer);
 }
 
-/// Bytes of so many elements. False where they are more than an Index counts.
+/// The bytes of the entry's elements. False if an Index cannot hold the number.
 TERN_API bool count_bytes(const SafetensorsEntry& entry, Index& bytes);
 
-/// What is wrong with a tensor's place in the file, after the tensors before it filled so many bytes; empty: nothing.
+/// What is wrong with a tensor's position in the file, after earlier tensors have filled `filled` bytes; empty if
+/// nothing is.
 TERN_API std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes);
 
-/// Each tensor has the bytes that its shape and type need, and together they fill the data without a gap.
+/// Error unless each tensor has the bytes that its shape and type need, and together they fill the data without a gap.
 TERN_API void check_layout(const SafetensorsHeader& header, Index data_bytes, const std::string& path);
 
 }  // namespace detail
 
-/// Reads and checks what stands before the data: 8 bytes, the length of the header, and the header. `bytes` is the
-/// whole file; returns where the data begin.
+/// Reads and checks everything before the data: 8 bytes, the length of the header, and the header. `bytes` is the whole
+/// file. Returns the position of the data.
 TERN_API Index parse_safetensors(const char* bytes, Index size, const std::string& path, SafetensorsHeader& header);
 
-/// A header as it stands in a file, and the order in which the data of its tensors follow.
+/// The bytes of a header, and the order of the tensors' data after it.
 struct SafetensorsLayout {
   std::string head;
   std::vector<const SafetensorsEntry*> order;
 };
 
-/// Lays a file out as Python's writer does, the larger element types first, so that each tensor is aligned to its
-/// elements. Error where a name occurs twice or is not UTF-8.
+/// Lays out a file as Python's writer does: larger element types first, so that each tensor is aligned. Error if a name
+/// occurs twice or is not UTF-8.
 TERN_API SafetensorsLayout layout_safetensors(const std::vector<SafetensorsEntry>& tensors, const SafetensorsMetadata& metadata,
                                               const std::string& path);
 

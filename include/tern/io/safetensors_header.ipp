@@ -1,4 +1,4 @@
-// What safetensors_header.hpp declares and is no template.
+// The functions of safetensors_header.hpp that are not templates.
 #pragma once
 #include "safetensors_header.hpp"
 
@@ -298,7 +298,7 @@ namespace tern::inline TERN_BUILD::io {
 
   for (int i = 0; i < 8; ++i) layout.head += char(json.size() >> (8 * i) & 0xff);
   layout.head += json;
-  SafetensorsHeader unused;  // what a reader would refuse is not written
+  SafetensorsHeader unused;  // so that nothing is written that a reader would refuse
   parse_safetensors(layout.head.data(), Index(layout.head.size()) + filled, path, unused);
   return layout;
 }

@@ -9,12 +9,12 @@
 
 namespace tern::inline TERN_BUILD::io {
 
-/// The hash of a sequence of bytes, given in any number of pieces.
+/// The hash of a sequence of bytes, which may come in several pieces.
 class TERN_API Sha256 {
  public:
   void update(const void* data, std::size_t n);
 
-  /// The hash as 64 hexadecimal digits; ends the sequence.
+  /// The hash as 64 hexadecimal digits. Ends the sequence.
   std::string hex();
 
  private:

@@ -1,4 +1,4 @@
-// What sha256.hpp declares and is no template.
+// The functions of sha256.hpp that are not templates.
 #pragma once
 #include "sha256.hpp"
 

@@ -9,7 +9,7 @@ struct AlexNetOptions {
   double dropout = 0.5;
 };
 
-/// For images of 3 x 224 x 224; parameters as in torchvision.
+/// For images of 3 x 224 x 224. Parameters have torchvision's names.
 template <Device D, Element T = float>
 ConvNet<D, T> alexnet(AlexNetOptions options = {}) {
   ConvStack<D, T> features(3);

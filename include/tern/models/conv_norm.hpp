@@ -1,11 +1,11 @@
-// A convolution without bias and the normalisation of its channels: what most networks for images are made of.
+// A convolution without bias, followed by batch normalisation: the building block of most networks for images.
 #pragma once
 #include "../nn/fusion.hpp"
 #include "../nn/init.hpp"
 
 namespace tern::inline TERN_BUILD::models {
 
-/// A convolution without bias whose weights start normal, scaled by its outputs (He et al., 2015).
+/// A convolution without bias. Its weights start normal, scaled by fan_out (He et al., 2015).
 template <Device D, Element T>
 nn::Conv2d<D, T> conv(Index in, Index out, Dims kernel, nn::ConvLayerOptions options = {}) {
   options.bias = false;
@@ -14,7 +14,7 @@ nn::Conv2d<D, T> conv(Index in, Index out, Dims kernel, nn::ConvLayerOptions opt
   return layer;
 }
 
-/// relu(norm(conv(x))), as torchvision's Inception networks name it.
+/// relu(norm(conv(x))), with the names of torchvision's Inception networks.
 template <Device D, Element T = float>
 struct ConvNorm : nn::Module<D, T> {
   nn::Conv2d<D, T> conv;

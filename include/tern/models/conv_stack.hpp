@@ -1,5 +1,5 @@
-// What AlexNet and VGG are made of: a stack of convolutions with relu and max-pooling between them, and dense layers
-// with dropout. The layers go by their places among all steps, as in a Sequential of PyTorch's.
+// The parts of AlexNet and VGG: a stack of convolutions with relu and max pooling, and dense layers with dropout. A
+// layer's name is its position among all steps, as in PyTorch's Sequential.
 #pragma once
 #include "../nn/convolution.hpp"
 #include "../nn/linear.hpp"
@@ -9,12 +9,12 @@
 
 namespace tern::inline TERN_BUILD::models {
 
-/// Convolutions, each with relu; behind some of them max-pooling in steps of 2.
+/// Convolutions, each with relu. Some are followed by max pooling with stride 2.
 template <Device D, Element T = float>
 struct ConvStack : nn::Module<D, T> {
   std::vector<nn::Conv2d<D, T>> convs;
-  Index pooled = 0;  // bit i: behind convolution i
-  Index window = 2;  // of the pooling
+  Index pooled = 0;  // bit i: pooling after convolution i
+  Index window = 2;  // the pooling's kernel_size
 
   explicit ConvStack(Index pooling_window) : window(pooling_window) {}
   void add(nn::Conv2d<D, T> conv, bool pooling) {
@@ -41,11 +41,11 @@ struct ConvStack : nn::Module<D, T> {
   }
 };
 
-/// Dense layers with relu between them, and dropout in front of (or behind) each but the last.
+/// Dense layers with relu in between. All but the last have dropout before (or after) them.
 template <Device D, Element T = float>
 struct DenseStack : nn::Module<D, T> {
   std::vector<nn::Linear<D, T>> layers;
-  double p = 0.5;  // of dropout
+  double p = 0.5;  // of the dropout
   bool dropout_first = false;
 
   DenseStack(std::initializer_list<Index> sizes, double dropout, bool first) : p(dropout), dropout_first(first) {
@@ -71,7 +71,7 @@ struct DenseStack : nn::Module<D, T> {
   }
 };
 
-/// A ConvStack, its average in a grid of a fixed size, and a DenseStack over that.
+/// A ConvStack, adaptive average pooling to a fixed size, and a DenseStack.
 template <Device D, Element T = float>
 struct ConvNet : nn::Module<D, T> {
   ConvStack<D, T> features;
@@ -82,7 +82,7 @@ struct ConvNet : nn::Module<D, T> {
       : features(std::move(stack)), grid(grid_size), classifier(std::move(dense)) {}
   TERN_FIELDS(ConvNet, features, grid, classifier)
 
-  /// images [N, 3, height, width] to scores [N, classes].
+  /// Images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
     return classifier(adaptive_avg_pool2d(features(images), grid).flatten(1));
   }

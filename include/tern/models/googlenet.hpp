@@ -1,4 +1,4 @@
-// GoogLeNet (Szegedy and others: "Going deeper with convolutions", 2014) with batch normalisation, without its
+// GoogLeNet (Szegedy and others: "Going deeper with convolutions", 2014) with batch normalisation, and without its
 // auxiliary heads.
 #pragma once
 #include "../nn/dropout.hpp"
@@ -10,10 +10,10 @@ namespace tern::inline TERN_BUILD::models {
 struct GoogLeNetOptions {
   Index num_classes = 1000;
   double dropout = 0.2;
-  bool transform_input = false;  // of images normalised with ImageNet's statistics; torchvision's own weights want it
+  bool transform_input = false;  // for images normalised with ImageNet's statistics; torchvision's weights need it
 };
 
-/// For images of 3 x 224 x 224; parameters as in torchvision.
+/// For images of 3 x 224 x 224. Parameters have torchvision's names.
 template <Device D, Element T = float>
 struct GoogLeNet : nn::Module<D, T> {
   using Block = InceptionBlock<D, T>;
@@ -32,7 +32,7 @@ struct GoogLeNet : nn::Module<D, T> {
   TERN_FIELDS(GoogLeNet, conv1, conv2, conv3, inception3a, inception3b, inception4a, inception4b, inception4c,
               inception4d, inception4e, inception5a, inception5b, dropout, fc, transform_input)
 
-  /// images [N, 3, height, width] to scores [N, classes].
+  /// Images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
     Tensor<D, T> x = pool(conv3(conv2(pool(conv1(transform_input ? renormalised(images) : images)))));
     x = pool(inception3b(inception3a(x)));
@@ -43,7 +43,7 @@ struct GoogLeNet : nn::Module<D, T> {
 
  private:
   static Tensor<D, T> pool(const Tensor<D, T>& x) { return max_pool2d(x, 3, {.stride = 2, .ceil_mode = true}); }
-  /// Convolutions of 1 x 1 and of 3 x 3 twice, and one behind a maximum; before the larger ones, one of 1 x 1.
+  /// Four branches: a 1 x 1 convolution; twice a 1 x 1 and a 3 x 3 convolution; a maximum and a 1 x 1 convolution.
   static Block block(Index in, Index ones, Index before_threes, Index threes, Index before_others, Index others,
                      Index pooled) {
     return Block(in, {{"branch1", From::input, ones},

@@ -1,4 +1,4 @@
-// What GoogLeNet and Inception-v3 are made of: blocks of several branches side by side, whose results are concatenated.
+// The parts of GoogLeNet and Inception-v3: blocks of several branches, whose results are concatenated.
 #pragma once
 #include "../ops/cat.hpp"
 #include "../ops/pooling.hpp"
@@ -6,8 +6,8 @@
 
 namespace tern::inline TERN_BUILD::models {
 
-/// Images whose channels were normalised with the means and deviations of ImageNet's, normalised with 0.5 and 0.5
-/// instead: the weights that torchvision publishes for these networks were trained with such.
+/// Images normalised with ImageNet's means and standard deviations, converted to a normalisation with 0.5 and 0.5. The
+/// weights that torchvision publishes for these networks were trained with the latter.
 template <class D, class T>
 Tensor<D, T> renormalised(const Tensor<D, T>& images) {
   const auto channel = [&](Index c, double mean, double deviation) {
@@ -16,23 +16,23 @@ Tensor<D, T> renormalised(const Tensor<D, T>& images) {
   return cat<D, T>({channel(0, 0.485, 0.229), channel(1, 0.456, 0.224), channel(2, 0.406, 0.225)}, 1);
 }
 
-/// What a step of a block starts from: the block's input, or its average or maximum over 3 x 3, or a step before it.
+/// The input of a step of a block: the block's input, its average or maximum over 3 x 3, or an earlier step.
 enum class From : unsigned char { input, average, maximum, previous, second_last };
 
-/// A step of a block: a convolution of `channels` outputs, or without them only what it starts from. A step that no
-/// other starts from is a part of the block's result.
+/// A step of a block: a convolution with `channels` outputs, or without channels its input unchanged. A step that is no
+/// other step's input is a part of the block's result.
 struct Step {
-  const char* name;  // of its layer
+  const char* name;  // the layer's name
   From from;
   Index channels;
   Shape kernel = 1;  // {height, width}
-  Index stride = 1;  // 1: the image keeps its size; 2: no padding
+  Index stride = 1;  // 1: the image keeps its size; 2: without padding
 };
 
 template <Device D, Element T = float>
 struct InceptionBlock : nn::Module<D, T> {
   std::vector<Step> steps;
-  std::vector<ConvNorm<D, T>> layers;  // those of the steps that have channels
+  std::vector<ConvNorm<D, T>> layers;  // one for each step that has channels
 
   InceptionBlock(Index in, std::vector<Step> plan) : steps(std::move(plan)) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -52,7 +52,7 @@ struct InceptionBlock : nn::Module<D, T> {
   }
   TERN_NAMED_FIELDS(InceptionBlock, steps, layers)
 
-  /// Channels of the result where the block's input has `in`.
+  /// The channels of the result for a block with `in` input channels.
   Index channels(Index in) const {
     Index sum = 0;
     for (std::size_t i = 0; i < steps.size(); ++i)
@@ -67,7 +67,7 @@ struct InceptionBlock : nn::Module<D, T> {
       const Step& step = steps[i];
       Tensor<D, T> y = x;
       if (step.from == From::average) y = avg_pool2d(x, 3, {.stride = 1, .padding = 1});
-      if (step.from == From::maximum)  // a step that is nothing else makes the image smaller
+      if (step.from == From::maximum)  // a step without a convolution makes the image smaller
         y = max_pool2d(x, 3, {.stride = step.channels ? 1 : 2, .padding = step.channels ? 1 : 0});
       if (step.from == From::previous) y = results[i - 1];
       if (step.from == From::second_last) y = results[i - 2];
@@ -83,7 +83,7 @@ struct InceptionBlock : nn::Module<D, T> {
     if (steps[i].from == From::second_last) return steps[i - 2].channels;
     return in;
   }
-  /// Whether no other step starts from step i.
+  /// True if no other step takes step i as its input.
   bool ends(std::size_t i) const {
     return !(i + 1 < steps.size() && steps[i + 1].from == From::previous) &&
            !(i + 2 < steps.size() && steps[i + 2].from == From::second_last);

@@ -10,12 +10,12 @@ namespace tern::inline TERN_BUILD::models {
 struct InceptionV3Options {
   Index num_classes = 1000;
   double dropout = 0.5;
-  bool transform_input = false;  // of images normalised with ImageNet's statistics; torchvision's own weights want it
+  bool transform_input = false;  // for images normalised with ImageNet's statistics; torchvision's weights need it
 };
 
 namespace detail {
 
-// The five kinds of block, as torchvision names their layers.
+// The five kinds of block, with torchvision's names of layers.
 TERN_API std::vector<Step> inception_a(Index pooled);
 TERN_API std::vector<Step> inception_b();
 TERN_API std::vector<Step> inception_c(Index narrow);
@@ -24,7 +24,7 @@ TERN_API std::vector<Step> inception_e();
 
 }  // namespace detail
 
-/// For images of 3 x 299 x 299; parameters as in torchvision.
+/// For images of 3 x 299 x 299. Parameters have torchvision's names.
 template <Device D, Element T = float>
 struct InceptionV3 : nn::Module<D, T> {
   using Block = InceptionBlock<D, T>;
@@ -48,7 +48,7 @@ struct InceptionV3 : nn::Module<D, T> {
               Mixed_5c, Mixed_5d, Mixed_6a, Mixed_6b, Mixed_6c, Mixed_6d, Mixed_6e, Mixed_7a, Mixed_7b, Mixed_7c,
               dropout, fc, transform_input)
 
-  /// images [N, 3, height, width] to scores [N, classes].
+  /// Images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
     Tensor<D, T> x = transform_input ? renormalised(images) : images;
     x = max_pool2d(Conv2d_2b_3x3(Conv2d_2a_3x3(Conv2d_1a_3x3(x))), 3, {.stride = 2});

@@ -1,4 +1,4 @@
-// What inception_v3.hpp declares and is no template.
+// The functions of inception_v3.hpp that are not templates.
 #pragma once
 #include "inception_v3.hpp"
 

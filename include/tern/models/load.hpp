@@ -1,13 +1,13 @@
-// Weights that others have trained.
+// Loads weights that others have trained.
 #pragma once
 #include "../io/safetensors.hpp"
 #include "../nn/module.hpp"
 
 namespace tern::inline TERN_BUILD::models {
 
-/// Loads a safetensors file with the names of torchvision's (of Xception timm's) models. Weights of auxiliary heads,
-/// which the models here lack, are passed over. Error, and nothing changed, if a name is missing or unexpected, or a
-/// shape differs.
+/// Loads a safetensors file with the names of torchvision's models (for Xception, timm's). Weights of auxiliary heads,
+/// which the models here lack, are skipped. Error, and nothing changed, if a name is missing or unexpected, or a shape
+/// differs.
 TERN_API void load_weights(const nn::AnyModule& model, const std::string& path);
 
 }  // namespace tern::models

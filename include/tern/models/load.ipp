@@ -1,4 +1,4 @@
-// What load.hpp declares and is no template.
+// The functions of load.hpp that are not templates.
 #pragma once
 #include "load.hpp"
 

@@ -8,8 +8,8 @@
 
 namespace tern::inline TERN_BUILD::models {
 
-/// A convolution with relu6; or an inverted residual: one of 1 x 1 to more channels, a 3 x 3 one of each channel alone,
-/// and one of 1 x 1 back to few, without relu6, added to x where the sizes allow it.
+/// A convolution with relu6, or an inverted residual: a 1 x 1 convolution to more channels, a depthwise 3 x 3 one, and
+/// a 1 x 1 one back to few channels, without relu6. Its result is added to x if the sizes are equal.
 template <Device D, Element T = float>
 struct MobileBlock : nn::Module<D, T> {
   std::vector<nn::Conv2d<D, T>> convs;
@@ -25,7 +25,7 @@ struct MobileBlock : nn::Module<D, T> {
     add(conv<D, T>(wide, wide, 3, {.stride = stride, .padding = 1, .groups = wide}), wide);
     add(conv<D, T>(wide, out, 1), out);
   }
-  /// As torchvision has them: "0", "1" of the plain one, else "conv.0.0", "conv.0.1", …, "conv.2", "conv.3".
+  /// torchvision's names: "0", "1" for the plain convolution, else "conv.0.0", "conv.0.1", …, "conv.2", "conv.3".
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     const std::size_t last = self.convs.size() - 1;
@@ -64,7 +64,7 @@ struct MobileNetV2Options {
   double dropout = 0.2;
 };
 
-/// For images of 3 x 224 x 224; parameters as in torchvision.
+/// For images of 3 x 224 x 224. Parameters have torchvision's names.
 template <Device D, Element T = float>
 struct MobileNetV2 : nn::Module<D, T> {
   std::vector<MobileBlock<D, T>> features;
@@ -101,7 +101,7 @@ struct MobileNetV2 : nn::Module<D, T> {
   }
   TERN_NAMED_FIELDS(MobileNetV2, features, dropout, classifier)
 
-  /// images [N, 3, height, width] to scores [N, classes].
+  /// Images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
     Tensor<D, T> x = images;
     for (MobileBlock<D, T>& block : features) x = block(x);

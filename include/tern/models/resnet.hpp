@@ -1,5 +1,5 @@
-// Residual networks (He and others: "Deep residual learning for image recognition", 2015), those with bottlenecks in
-// torchvision's form, which strides in the 3 x 3 convolution.
+// Residual networks (He and others: "Deep residual learning for image recognition", 2015). Bottlenecks have
+// torchvision's form, with the stride in the 3 x 3 convolution.
 #pragma once
 #include "../nn/linear.hpp"
 #include "../ops/pooling.hpp"
@@ -7,11 +7,11 @@
 
 namespace tern::inline TERN_BUILD::models {
 
-/// relu(f(x) + x): f of two 3 x 3 convolutions, or of a 3 x 3 one between two of 1 x 1. Where sizes differ, x goes
-/// through a convolution of 1 x 1.
+/// relu(f(x) + x). f has two 3 x 3 convolutions, or a 3 x 3 one between two 1 x 1 ones. If sizes differ, x passes
+/// through a 1 x 1 convolution.
 template <Device D, Element T = float>
 struct ResidualBlock : nn::Module<D, T> {
-  nn::Conv2d<D, T> conv1, conv2, conv3, downsample;  // the last two may be missing
+  nn::Conv2d<D, T> conv1, conv2, conv3, downsample;  // the last two may be undefined
   nn::BatchNorm2d<D, T> bn1, bn2, bn3, downsample_bn;
 
   ResidualBlock(Index in, Index width, Index out, Index stride, bool bottleneck) : bn1(width), bn2(width) {
@@ -47,19 +47,19 @@ struct ResidualBlock : nn::Module<D, T> {
   }
 };
 
-/// A convolution, four rows of blocks (three for small images), their average, and a dense layer.
+/// A convolution, four stages of blocks (three for small images), global average pooling, and a dense layer.
 template <Device D, Element T = float>
 struct ResNet : nn::Module<D, T> {
   nn::Conv2d<D, T> conv1;
   nn::BatchNorm2d<D, T> bn1;
-  bool pooled = true;  // behind the first convolution
+  bool pooled = true;  // max pooling after the first convolution
   std::vector<ResidualBlock<D, T>> layer1, layer2, layer3, layer4;
   nn::Linear<D, T> fc;
 
   struct Plan {
-    std::initializer_list<int> blocks;  // in each row
-    Index width = 64;                   // of the first row; the next ones have twice as many channels each
-    bool bottleneck = false;            // blocks of three convolutions and four times as many outputs
+    std::initializer_list<int> blocks;  // in each stage
+    Index width = 64;                   // of the first stage; each later one has twice as many channels
+    bool bottleneck = false;            // blocks of three convolutions, with four times as many outputs
     bool small_images = false;
   };
   ResNet(const Plan& plan, Index num_classes) : bn1(plan.width), pooled(!plan.small_images) {
@@ -82,7 +82,7 @@ struct ResNet : nn::Module<D, T> {
     visit(conv1, bn1);
   }
 
-  /// images [N, 3, height, width] to scores [N, classes].
+  /// Images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
     Tensor<D, T> x = nn::conv_bn_relu(conv1, bn1, images);
     if (pooled) x = max_pool2d(x, 3, {.stride = 2, .padding = 1});
@@ -96,7 +96,7 @@ struct ResNetOptions {
   Index num_classes = 1000;
 };
 
-/// For images of 3 x 224 x 224; parameters as in torchvision.
+/// For images of 3 x 224 x 224. Parameters have torchvision's names.
 template <Device D, Element T = float>
 ResNet<D, T> resnet18(ResNetOptions options = {}) {
   return ResNet<D, T>({.blocks = {2, 2, 2, 2}}, options.num_classes);
@@ -106,7 +106,7 @@ ResNet<D, T> resnet50(ResNetOptions options = {}) {
   return ResNet<D, T>({.blocks = {3, 4, 6, 3}, .bottleneck = true}, options.num_classes);
 }
 
-/// The small one for CIFAR, images of 3 x 32 x 32, with convolutions of 1 x 1 where sizes differ.
+/// The small one for CIFAR, with images of 3 x 32 x 32, and 1 x 1 convolutions where sizes differ.
 template <Device D, Element T = float>
 ResNet<D, T> resnet20(Index num_classes = 10) {
   return ResNet<D, T>({.blocks = {3, 3, 3}, .width = 16, .small_images = true}, num_classes);

@@ -10,7 +10,7 @@ struct VggOptions {
   double dropout = 0.5;
 };
 
-/// 13 convolutions and 3 dense layers, for images of 3 x 224 x 224; parameters as in torchvision.
+/// 13 convolutions and 3 dense layers, for images of 3 x 224 x 224. Parameters have torchvision's names.
 template <Device D, Element T = float>
 ConvNet<D, T> vgg16(VggOptions options = {}) {
   ConvStack<D, T> features(2);

@@ -7,7 +7,7 @@
 
 namespace tern::inline TERN_BUILD::models {
 
-/// A 3 x 3 convolution of each channel alone, then one of 1 x 1.
+/// A depthwise 3 x 3 convolution, then a 1 x 1 one.
 template <Device D, Element T = float>
 struct SeparableConv : nn::Module<D, T> {
   nn::Conv2d<D, T> conv1, pointwise;
@@ -19,8 +19,8 @@ struct SeparableConv : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) { return pointwise(conv1(x)); }
 };
 
-/// f(x) + x: f of two or three separable convolutions with relu before each, the first block's without the first relu;
-/// where sizes differ f ends with a maximum in steps of 2, and x goes through a convolution of 1 x 1.
+/// f(x) + x. f has two or three separable convolutions with relu before each; the first block lacks the first relu. If
+/// sizes differ, f ends with max pooling with stride 2, and x passes through a 1 x 1 convolution.
 template <Device D, Element T = float>
 struct XceptionBlock : nn::Module<D, T> {
   nn::Conv2d<D, T> skip;
@@ -29,7 +29,7 @@ struct XceptionBlock : nn::Module<D, T> {
   std::vector<nn::BatchNorm2d<D, T>> norms;
   bool starts_with_relu = true;
 
-  /// Channels of the input and behind each convolution.
+  /// The channels of the input and after each convolution.
   XceptionBlock(std::initializer_list<Index> channels, bool relu_first) : starts_with_relu(relu_first) {
     const Index in = *channels.begin(), out = *(channels.end() - 1);
     if (in != out) {
@@ -41,7 +41,7 @@ struct XceptionBlock : nn::Module<D, T> {
       norms.emplace_back(c[1]);
     }
   }
-  /// As timm has them: rep lists relu, convolution and normalisation in turn.
+  /// timm's names: `rep` counts relu, convolution and normalisation in turn.
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     visit("skip", self.skip), visit("skipbn", self.skipbn);
@@ -71,7 +71,7 @@ struct XceptionOptions {
   Index num_classes = 1000;
 };
 
-/// For images of 3 x 299 x 299; parameters as in timm's legacy_xception.
+/// For images of 3 x 299 x 299. Parameters have the names of timm's legacy_xception.
 template <Device D, Element T = float>
 struct Xception : nn::Module<D, T> {
   nn::Conv2d<D, T> conv1 = conv<D, T>(3, 32, 3, {.stride = 2}), conv2 = conv<D, T>(32, 64, 3);
@@ -102,7 +102,7 @@ struct Xception : nn::Module<D, T> {
     visit(conv1, bn1), visit(conv2, bn2), visit(conv3.pointwise, bn3), visit(conv4.pointwise, bn4);
   }
 
-  /// images [N, 3, height, width] to scores [N, classes].
+  /// Images [N, 3, height, width] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) {
     Tensor<D, T> x = nn::conv_bn_relu(conv2, bn2, nn::conv_bn_relu(conv1, bn1, images));
     for (XceptionBlock<D, T>& block : blocks) x = block(x);

@@ -1,4 +1,4 @@
-// Activations and reshapes as modules, for Sequential. They keep nothing.
+// Activations and reshapes as modules, for Sequential. They have no tensors, except PReLU.
 #pragma once
 #include "../ops/activations.hpp"
 #include "../ops/softmax.hpp"
@@ -6,7 +6,7 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// A module of one pointwise function, as PyTorch names it.
+/// A module of one pointwise function, with PyTorch's name.
 #define TERN_ACTIVATION_MODULE(Name, function)                               \
   template <Device D, Element T = float>                                     \
   struct Name : Module<D, T> {                                               \
@@ -29,7 +29,7 @@ TERN_ACTIVATION_MODULE(Tanh, tanh)
 TERN_ACTIVATION_MODULE(Sigmoid, sigmoid)
 #undef TERN_ACTIVATION_MODULE
 
-/// max(0, x) + weight min(0, x), one weight or one for each position of dimension 1; they start as 0.25.
+/// max(0, x) + weight min(0, x), with one weight, or one for each channel (dimension 1). Initial value: 0.25.
 template <Device D, Element T = float>
 struct PReLU : Module<D, T> {
   Parameter<D, T> weight = full<D, T>({1}, 0.25);
@@ -42,7 +42,7 @@ struct PReLU : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return prelu(x, weight); }
 };
 
-/// a σ(b) of the two halves a and b of a dimension.
+/// a σ(b), where a and b are the halves of a dimension.
 template <Device D, Element T = float>
 struct GLU : Module<D, T> {
   Index dim = -1;
@@ -69,7 +69,7 @@ struct LogSoftmax : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return log_softmax(x, dim); }
 };
 
-/// The dimensions start_dim … end_dim as one.
+/// Merges dimensions start_dim … end_dim into one.
 template <Device D, Element T = float>
 struct Flatten : Module<D, T> {
   Index start_dim = 1, end_dim = -1;

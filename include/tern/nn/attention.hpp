@@ -1,4 +1,4 @@
-// Attention with several heads (Vaswani et al.: "Attention is all you need", 2017).
+// Multi-head attention (Vaswani et al.: "Attention is all you need", 2017).
 #pragma once
 #include <cmath>
 
@@ -9,14 +9,15 @@
 namespace tern::inline TERN_BUILD::nn {
 
 struct MultiheadAttentionOptions {
-  double dropout = 0;  // of the weights, in training
+  double dropout = 0;  // dropout of the attention weights in training
   bool bias = true;
   bool batch_first = false;
 };
 
-/// Queries, keys and values are mapped, cut into heads, attended to in each head, joined and mapped again. Inputs are
-/// [length, batch, embed_dim], or [batch, length, embed_dim] with batch_first, or without a batch. The three maps are
-/// rows of one weight, which starts uniform in ±√(6 / (4 embed_dim)) (Glorot, Bengio, 2010); biases start as zeros.
+/// Queries, keys and values are projected and split into heads. Each head applies attention; the results are
+/// concatenated and projected again. Inputs are [length, batch, embed_dim]; with batch_first, [batch, length,
+/// embed_dim]; or have no batch. One weight holds the three input projections. It starts uniform in ±√(6 / (4
+/// embed_dim)) (Glorot, Bengio, 2010); biases start as zeros.
 template <Device D, Element T = float>
 struct MultiheadAttention : Module<D, T> {
   Index embed_dim = 0, num_heads = 0;
@@ -41,8 +42,8 @@ struct MultiheadAttention : Module<D, T> {
   }
   TERN_FIELDS(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
 
-  /// A boolean mask [queries, keys] is true where a query does not see a key (PyTorch's attn_mask), one of numbers is
-  /// added.
+  /// As in PyTorch's attn_mask, a boolean mask [queries, keys] is true where a query does not see a key; a mask of
+  /// numbers is added.
   template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                        const Tensor<D, Mask>& mask = {}, bool is_causal = false) const {
@@ -61,7 +62,7 @@ struct MultiheadAttention : Module<D, T> {
   }
 
  private:
-  /// The part-th map of x as [batch, heads, length, embed_dim / heads].
+  /// Projection `part` of x, as [batch, heads, length, embed_dim / heads].
   Tensor<D, T> heads_of(const Tensor<D, T>& x, Index part) const {
     if (x.checked("MultiheadAttention")->ndim < 2 || x.dim() > 3 || x.size(-1) != embed_dim)
       fail("MultiheadAttention", {"an input of shape ", x.shape(), " for an embedding of ", embed_dim});

@@ -8,14 +8,14 @@ namespace tern::inline TERN_BUILD::nn {
 
 struct BatchNormOptions {
   double eps = 1e-5;
-  std::optional<double> momentum = 0.1;  // without one, running statistics are averages over all batches so far
-  bool affine = true;                    // weight and bias
-  bool track_running_stats = true;       // else evaluation normalises by its own batch, too
+  std::optional<double> momentum = 0.1;  // without a value, running statistics average over all batches so far
+  bool affine = true;                    // has weight and bias
+  bool track_running_stats = true;       // if false, evaluation too normalises by the batch's own statistics
 };
 
 namespace detail {
 
-/// The statistics that a layer's next call uses.
+/// The statistics for a layer's next call.
 template <class D, class T>
 struct BatchNormCall {
   Tensor<D, compute_t<T>> mean, var;
@@ -32,17 +32,17 @@ struct BatchNormCall {
   }
 };
 
-/// Error unless x has one of two numbers of dimensions.
+/// Error unless x has `least` to `most` dimensions.
 TERN_API void check_batch_norm_input(const char* layer, const Array* x, int least, int most);
 
 }  // namespace detail
 
 /// For each channel of [N, C], [N, C, L] (1d), [N, C, H, W] (2d), [N, C, D, H, W] (3d): (x - mean) / sqrt(var + eps)
-/// weight + bias (Ioffe, Szegedy: Batch normalization, 2015), in training with the batch's mean and variance, which
-/// running_mean and running_var follow; in evaluation with those. weight starts as ones, bias as zeros. relu(x) is relu
-/// of the result and add_relu(x, residual) relu of the result + residual, each in the same passes over memory. Without
-/// a momentum the host waits for the device in training. One that is folded into the convolution before it
-/// (fuse_for_inference) has no tensors and leaves x as it is.
+/// weight + bias (Ioffe, Szegedy: "Batch normalization", 2015). Training takes the batch's mean and variance, and
+/// updates running_mean and running_var. Evaluation takes running_mean and running_var. weight starts as ones, bias as
+/// zeros. relu(x) applies relu to the result, and add_relu(x, residual) to the result + residual, without further
+/// passes over memory. Without a momentum, the host waits for the device in training. A layer that fuse_for_inference
+/// has folded into a convolution has no tensors and returns x.
 #define TERN_BATCH_NORM(Name, least, most)                                                                       \
   template <Device D, Element T = float>                                                                         \
   struct Name : Module<D, T> {                                                                                   \

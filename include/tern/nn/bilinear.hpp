@@ -8,8 +8,8 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// y_o = x1ᵀ W_o x2 + b_o, x1 [.., in1_features], x2 [.., in2_features], W [out, in1, in2]. W and b start uniform in
-/// ±1/√in1_features.
+/// y_o = x1ᵀ W_o x2 + b_o, with x1 [.., in1_features], x2 [.., in2_features] and W [out, in1, in2]. W and b start
+/// uniform in ±1/√in1_features.
 template <Device D, Element T = float>
 struct Bilinear : Module<D, T> {
   Index in1_features = 0, in2_features = 0, out_features = 0;

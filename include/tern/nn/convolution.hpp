@@ -8,7 +8,7 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// As ConvOptions, and whether there is a bias.
+/// ConvOptions, and whether there is a bias.
 struct ConvLayerOptions {
   Dims stride = 1;
   ConvPadding padding = 0;
@@ -17,7 +17,7 @@ struct ConvLayerOptions {
   bool bias = true;
 };
 
-/// As ConvTransposeOptions, and whether there is a bias.
+/// ConvTransposeOptions, and whether there is a bias.
 struct ConvTransposeLayerOptions {
   Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
   Index groups = 1;
@@ -29,14 +29,14 @@ namespace detail {
 inline constexpr const char* conv_names[] = {"Conv1d", "Conv2d", "Conv3d"};
 inline constexpr const char* conv_transpose_names[] = {"ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"};
 
-/// The sizes of a layer's weight, [first, second / groups, kernel…], where the input's channels are the second (of a
-/// transposed layer the first) number. Error unless they are positive and the groups divide the channels.
+/// The sizes of a layer's weight, [first, second / groups, kernel…]. `second` is the number of input channels; in a
+/// transposed layer `first` is. Error unless all are positive and the groups divide the channels.
 TERN_API Shape filter_shape(const char* layer, int dims, Index first, Index second, Dims kernel, Index groups);
 
-/// The bound that PyTorch's convolutions draw weight and bias from: 1 / √(elements that an output is the sum of).
+/// The bound from which PyTorch's convolutions draw weight and bias: 1 / √(number of terms of an output).
 inline double filter_bound(const Shape& weight) { return 1 / std::sqrt(double(weight.numel() / weight[0])); }
 
-/// A weight uniform in ± the bound, in the memory order that convolutions work in.
+/// A weight uniform in ± the bound, in the memory order of convolutions.
 template <Device D, Element T>
 Tensor<D, T> new_filter(const Shape& shape) {
   const double bound = filter_bound(shape);
@@ -89,8 +89,9 @@ struct ConvNd : Module<D, T> {
 template <Device D, Element T = float>
 using Conv1d = ConvNd<1, D, T>;
 
-/// The same with conv2d and weight [out_channels, in_channels / groups, height, width]. relu(x) is relu of the result
-/// and add_relu(x, residual) relu of the result + residual; where no gradient is recorded, in one pass over memory.
+/// The same with conv2d and weight [out_channels, in_channels / groups, height, width]. relu(x) applies relu to the
+/// result, and add_relu(x, residual) to the result + residual. If no gradient is recorded, they are one pass over
+/// memory.
 template <Device D, Element T = float>
 using Conv2d = ConvNd<2, D, T>;
 

@@ -1,4 +1,4 @@
-// What convolution.hpp declares and is no template.
+// The functions of convolution.hpp that are not templates.
 #pragma once
 #include "convolution.hpp"
 

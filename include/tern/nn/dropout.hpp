@@ -5,8 +5,8 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// In training each element (Dropout, AlphaDropout) or each channel of [N, C, ...] (Dropout1d to 3d,
-/// FeatureAlphaDropout) falls with probability p, as the function has it; in evaluation x itself.
+/// In training, drops each element (Dropout, AlphaDropout) or each channel of [N, C, ...] (Dropout1d to 3d,
+/// FeatureAlphaDropout) with probability p, as the function of that name. In evaluation, x itself.
 #define TERN_DROPOUT(Name, function)                                                                  \
   template <Device D, Element T = float>                                                              \
   struct Name : Module<D, T> {                                                                        \

@@ -1,4 +1,4 @@
-// Embedding and EmbeddingBag: rows of a table, chosen by number.
+// Embedding and EmbeddingBag: rows of a table, looked up by number.
 #pragma once
 #include "../ops/embedding.hpp"
 #include "../ops/random.hpp"
@@ -7,10 +7,10 @@
 namespace tern::inline TERN_BUILD::nn {
 
 struct EmbeddingOptions {
-  Index padding_idx = -1;  // a row that starts as zeros and is never trained; -1: none
+  Index padding_idx = -1;  // this row starts as zeros and is not trained; -1: none
 };
 
-/// y[..., :] = W[x[...], :]: x holds row numbers, W is [num_embeddings, embedding_dim] and starts normal(0, 1).
+/// y[..., :] = W[x[...], :], where x holds row numbers. W is [num_embeddings, embedding_dim] and starts normal(0, 1).
 template <Device D, Element T = float>
 struct Embedding : Module<D, T> {
   Index num_embeddings = 0, embedding_dim = 0, padding_idx = -1;
@@ -30,8 +30,9 @@ struct Embedding : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, Index>& x) const { return embedding(x, weight, padding_idx); }
 };
 
-/// The sum, mean or maximum of rows of W for each bag of numbers: x is [bags, length], or a vector with the bags' offsets; y is
-/// [bags, embedding_dim]. W is [num_embeddings, embedding_dim] and starts normal(0, 1), with zeros in row padding_idx.
+/// The sum, mean or maximum of rows of W for each bag. x is [bags, length], or a vector with offsets that say where
+/// each bag starts. y is [bags, embedding_dim]. W is [num_embeddings, embedding_dim] and starts normal(0, 1), with
+/// zeros in row padding_idx.
 template <Device D, Element T = float>
 struct EmbeddingBag : Module<D, T> {
   Index num_embeddings = 0, embedding_dim = 0;

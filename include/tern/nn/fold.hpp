@@ -5,7 +5,7 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// [N, C, H, W] as [N, C kh kw, L], a column for each window.
+/// [N, C, H, W] to [N, C kh kw, L], with one column for each window.
 template <Device D, Element T = float>
 struct Unfold : Module<D, T> {
   Shape kernel_size = 1;
@@ -15,7 +15,7 @@ struct Unfold : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return unfold(x, kernel_size, options); }
 };
 
-/// [N, C kh kw, L] as [N, C, H, W] of output_size {H, W}, overlapping windows added.
+/// [N, C kh kw, L] to [N, C, H, W] of output_size {H, W}. Overlapping windows are added.
 template <Device D, Element T = float>
 struct Fold : Module<D, T> {
   Shape output_size = {1, 1}, kernel_size = 1;

@@ -1,5 +1,5 @@
-// A convolution and the batch normalisation behind it as one layer, for networks that are only evaluated: of a pair,
-// and of all pairs of a network.
+// Folds a batch normalisation into the convolution before it, for networks in evaluation: for one pair, or for all
+// pairs of a network.
 #pragma once
 #include "../ops/power.hpp"
 #include "batch_norm.hpp"
@@ -8,9 +8,9 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// A layer that does what norm(conv(x)) does in evaluation: with s = norm.weight / √(running_var + eps), its weight is
-/// conv.weight s and its bias (conv.bias − running_mean) s + norm.bias. Error if the normalisation keeps no statistics,
-/// or is of another number of channels.
+/// A layer that computes norm(conv(x)) in evaluation. With s = norm.weight / √(running_var + eps), its weight is
+/// conv.weight s and its bias (conv.bias − running_mean) s + norm.bias. Error if the normalisation has no running
+/// statistics, or another number of channels.
 template <IsModule Conv, IsModule Norm>
 Conv fuse_conv_bn_eval(const Conv& conv, const Norm& norm) {
   using T = typename Conv::value_type;
@@ -40,8 +40,8 @@ inline constexpr bool is_conv = false;
 template <int dims, class D, class T>
 inline constexpr bool is_conv<ConvNd<dims, D, T>> = true;
 
-/// Folds a normalisation into the convolution before it; not one that keeps no statistics.
-struct Fold {
+/// Folds a normalisation with running statistics into the convolution before it.
+struct FuseConvBn {
   template <class Conv, class Norm>
   void operator()(Conv& conv, Norm& norm) const {
     if (!conv.weight.defined() || !norm.running_mean.defined()) return;
@@ -53,18 +53,18 @@ struct Fold {
 
 template <class M>
 void fold_pairs(M& module) {
-  constexpr Fold fold;
-  if constexpr (requires { module.conv_bn_pairs(fold); }) {
-    module.conv_bn_pairs(fold);
+  constexpr FuseConvBn fuse;
+  if constexpr (requires { module.conv_bn_pairs(fuse); }) {
+    module.conv_bn_pairs(fuse);
   } else {
-    static_assert(!requires { &M::conv_bn_pairs; } && !requires { &M::template conv_bn_pairs<Fold>; },
+    static_assert(!requires { &M::conv_bn_pairs; } && !requires { &M::template conv_bn_pairs<FuseConvBn>; },
                   "conv_bn_pairs must be: template <class V> void conv_bn_pairs(V&& visit)");
   }
 }
 template <class... L>
 void fold_pairs(Sequential<L...>& module) {
   const auto fold = []<class A, class B>(A& a, B& b) {
-    if constexpr (is_conv<A> && requires { b.folded; }) Fold()(a, b);
+    if constexpr (is_conv<A> && requires { b.folded; }) FuseConvBn()(a, b);
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     (fold(std::get<i>(module.layers), std::get<i + 1>(module.layers)), ...);
@@ -73,14 +73,14 @@ void fold_pairs(Sequential<L...>& module) {
 
 }  // namespace detail
 
-/// A copy of the network for evaluation alone, in which each batch normalisation behind a convolution is folded into
-/// that (fuse_conv_bn_eval), and nothing requires a gradient. Pairs are neighbours in a Sequential, and what a module
-/// with a member function
+/// A copy of the network for evaluation. Each batch normalisation after a convolution is folded into the convolution
+/// (fuse_conv_bn_eval), and nothing requires a gradient. In a Sequential, pairs are neighbours. Another module names
+/// its pairs in a member function
 ///
 ///   template <class V>
 ///   void conv_bn_pairs(V&& visit) { visit(conv1, bn1), visit(conv2, bn2); }
 ///
-/// says that its forward() computes as bn(conv(x)), the convolution's result going nowhere else.
+/// For each pair, its forward() must compute bn(conv(x)) and use the convolution's result for nothing else.
 template <IsModule M>
 M fuse_for_inference(const M& net) {
   M fused = net.clone();
@@ -90,13 +90,13 @@ M fuse_for_inference(const M& net) {
   return fused;
 }
 
-/// norm.relu(conv(x)); where norm is folded into conv, in the convolution's pass over memory.
+/// norm.relu(conv(x)). If norm is folded into conv, the convolution applies relu in its own pass over memory.
 template <class Conv, class Norm, class X>
 X conv_bn_relu(Conv& conv, Norm& norm, const X& x, Here here = {}) {
   return norm.folded ? conv.relu(x, here) : norm.relu(conv(x, here), here);
 }
 
-/// norm.add_relu(conv(x), residual) likewise.
+/// norm.add_relu(conv(x), residual), in the same way.
 template <class Conv, class Norm, class X>
 X conv_bn_add_relu(Conv& conv, Norm& norm, const X& x, const X& residual, Here here = {}) {
   return norm.folded ? conv.add_relu(x, residual, here) : norm.add_relu(conv(x, here), residual, here);

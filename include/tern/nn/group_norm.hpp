@@ -35,8 +35,8 @@ struct InstanceNormOptions {
   bool affine = false, track_running_stats = false;
 };
 
-/// instance_norm of [N, C, L] (1d), [N, C, H, W] (2d), [N, C, D, H, W] (3d), or of one sample without N; with the
-/// sample's own statistics unless running ones are tracked and the layer is in evaluation.
+/// instance_norm of [N, C, L] (1d), [N, C, H, W] (2d), [N, C, D, H, W] (3d), or of one sample without N. It uses the
+/// sample's own statistics, or in evaluation the running ones if they are tracked.
 #define TERN_INSTANCE_NORM(Name, dims)                                                                                 \
   template <Device D, Element T = float>                                                                               \
   struct Name : Module<D, T> {                                                                                         \

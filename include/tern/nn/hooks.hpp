@@ -1,5 +1,5 @@
-// Functions that run when a module is called, and when its gradient passes. Here is what a call without hooks compiles, a look at one
-// pointer, and what registering one does; a program that registers none compiles no more of it.
+// Functions that run when a module is called, and when its gradient passes. Without hooks, a call costs one look at a
+// pointer. Only programs that register hooks compile the rest of this file.
 #pragma once
 #include <utility>
 
@@ -13,8 +13,8 @@ namespace detail {
 
 enum class HookKind { forward_pre, forward, full_backward };
 
-/// A registered function, as one that knows no types: run(f, module, inputs, output) may replace inputs or output. Held by its module,
-/// its handle, and the graphs that will call it.
+/// A registered function, type-erased: run(f, module, inputs, output) may replace the inputs or the output. Its module,
+/// its handle, and the graphs that will call it hold references to it.
 struct HookEntry {
   tern::detail::RefCount refs;
   HookKind kind;
@@ -34,24 +34,24 @@ inline void release_hook(HookEntry* entry) {
 /// An input of a hooked call.
 struct HookedInput {
   TensorImpl* impl;
-  AnyTensor (*typed)(TensorImpl* impl);  // shared
+  AnyTensor (*typed)(TensorImpl* impl);  // returns a shared handle
 };
 template <class D>
 AnyTensor shared_handle(TensorImpl* impl) {
   tern::detail::retain(impl);
-  return AnyTensor(Tensor<D>(impl));  // of an AnyTensor's type only the device counts
+  return AnyTensor(Tensor<D>(impl));  // only the device of an AnyTensor's type matters
 }
 
 using HookedForward = TensorImpl* (*)(void* module, TensorImpl* const* inputs);
 
-/// What a module holds that has hooks.
+/// The hooks of a module.
 struct Hooks {
   HookEntry* first = nullptr;
   TensorImpl* (*call)(Hooks& hooks, void* module, const HookedInput* inputs, int count, HookedForward forward);
   void (*destroy)(Hooks* hooks);
 };
 
-/// A module's forward with its hooks.
+/// Calls a module's forward with its hooks.
 template <class M, class... X>
 [[gnu::noinline, gnu::cold]] auto call_hooked(Hooks& hooks, M& module, const X&... x) {
   using Y = decltype(module.forward(x...));
@@ -67,19 +67,19 @@ template <class M, class... X>
     };
     return Y(hooks.call(hooks, &module, inputs, int(sizeof...(X)), forward));
   } else {
-    fail(M::type_name(), {"hooks are for modules that are given tensors and return one"});
+    fail(M::type_name(), {"hooks need a module that takes tensors and returns one"});
     return module.forward(x...);
   }
 }
 
-/// One call whose gradient is to pass the hooks: alive until it has.
+/// A call whose gradient will pass backward hooks. It lives until then.
 struct BackwardCall {
   tern::detail::RefCount refs;
   std::vector<HookEntry*> entries;
   void* module;
   AnyTensor (*output_handle)(TensorImpl* impl);
-  AnyTensor (*input_handle)(TensorImpl* impl) = nullptr;  // of the one that needs a gradient
-  AnyTensor output{};                                     // its gradient
+  AnyTensor (*input_handle)(TensorImpl* impl) = nullptr;  // for the input that needs a gradient
+  AnyTensor output{};                                     // the output's gradient
 };
 
 template <class = void>
@@ -90,14 +90,14 @@ void release_call(void* closure) {
   delete call;
 }
 
-/// Runs the hooks of a kind.
+/// Runs all hooks of a kind.
 template <class = void>
 void run_hooks(HookEntry* first, HookKind kind, void* module, std::vector<AnyTensor>& inputs, AnyTensor& output) {
   for (HookEntry* e = first; e; e = e->next)
     if (e->kind == kind && !e->removed) e->run(e->f, module, inputs, output);
 }
 
-/// x as another node of the tape, which `call` sees the gradient of.
+/// x with a new node on the tape. `call` sees the gradient that passes the node.
 template <class = void>
 TensorImpl* watched(TensorImpl* x, BackwardCall* call, TensorImpl* (*on_gradient)(void* call, TensorImpl* gradient)) {
   TensorImpl* const y = tern::detail::recorded({"hook", {}}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
@@ -115,7 +115,7 @@ TensorImpl* see_input_gradient(void* closure, TensorImpl* gradient) {
   call.output = {};
   if (!gradient || inputs[0].impl() == gradient) return nullptr;
   if (!inputs[0].defined() || inputs[0].dtype() != gradient->dtype || !(inputs[0].shape() == gradient->shape()))
-    fail("register_full_backward_hook", {"what replaces the gradient must have its type and shape, ", gradient->shape()});
+    fail("register_full_backward_hook", {"the replacement must have the gradient's type and shape, ", gradient->shape()});
   tern::detail::retain(inputs[0].impl());
   return inputs[0].impl();
 }
@@ -127,7 +127,7 @@ TensorImpl* see_output_gradient(void* closure, TensorImpl* gradient) {
   return nullptr;
 }
 
-/// The hooked call of a module of type M.
+/// A call, with hooks, of a module of type M.
 template <class M>
 TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInput* given, int count, HookedForward forward) {
   std::vector<AnyTensor> inputs;
@@ -163,20 +163,21 @@ TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInput* given, int
   for (int i = 0; i < count; ++i) {
     if (inputs[std::size_t(i)].defined() != (given[i].impl != nullptr) ||
         (given[i].impl && inputs[std::size_t(i)].dtype() != given[i].impl->dtype))
-      fail(M::type_name(), {"a hook replaced input ", i, " by one of another type"});
+      fail(M::type_name(), {"a hook replaced input ", i, " by a tensor of another type"});
     plain.push_back(inputs[std::size_t(i)].impl());
   }
 
   tern::detail::Owned result(forward(module, plain.data()));
   AnyTensor output = shared_handle<typename M::device_type>(result.impl);
   run_hooks(hooks.first, HookKind::forward, module, inputs, output);
-  if (output.dtype() != result.impl->dtype) fail(M::type_name(), {"a hook replaced the output by one of another type"});
+  if (output.dtype() != result.impl->dtype) fail(M::type_name(), {"a hook replaced the output by a tensor of another type"});
   if (call && tern::detail::recording(output.impl())) return watched(output.impl(), call, &see_output_gradient<>);
   tern::detail::retain(output.impl());
   return output.impl();
 }
 
-/// f(module, inputs, output) as a hook of a kind; what it returns, if anything, replaces inputs (or the only one), or the output.
+/// f(module, inputs, output) as a hook of a kind. If it returns a value, that replaces the inputs (or the only input),
+/// or the output.
 template <HookKind kind, class M, class F>
 void run_hook(void* closure, void* m, std::vector<AnyTensor>& inputs, AnyTensor& output) {
   using Output = Tensor<typename M::device_type, typename M::value_type>;
@@ -201,10 +202,10 @@ void run_hook(void* closure, void* m, std::vector<AnyTensor>& inputs, AnyTensor&
 
 }  // namespace detail
 
-/// Takes a hook off again.
+/// Removes a hook.
 class HookHandle {
  public:
-  /// Takes over a reference.
+  /// Takes ownership of a reference.
   explicit HookHandle(detail::HookEntry* entry) : entry_(entry) {}
   HookHandle(HookHandle&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
   HookHandle& operator=(HookHandle&& other) noexcept {
@@ -213,7 +214,7 @@ class HookHandle {
   }
   ~HookHandle() { detail::release_hook(entry_); }
 
-  /// From the next call on, the hook does not run.
+  /// Stops the hook from the next call on.
   void remove() { entry_->removed = true; }
 
  private:
@@ -222,7 +223,7 @@ class HookHandle {
 
 namespace detail {
 
-/// Appends a hook to a module's list, which is made with the first.
+/// Appends a hook to a module's list. The first hook creates the list.
 template <HookKind kind, class M, class F>
 HookHandle add_hook(Hooks*& hooks, const M*, F f) {
   if (!hooks) {

@@ -1,5 +1,5 @@
-// How parameters start: nn::init::xavier_uniform_(layer.weight) and others. They write to the tensor in place, off the
-// tape.
+// Initialisation of parameters: nn::init::xavier_uniform_(layer.weight) and others. They write the tensor in place and
+// are not recorded.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ enum class FanMode { fan_in, fan_out };
 
 namespace detail {
 
-/// Inputs and outputs of each unit: of [out, in, …] in and out times the sizes that are left.
+/// fan_in and fan_out: in and out of a weight [out, in, …], each multiplied by the remaining sizes.
 TERN_API std::pair<double, double> fans(const char* op, const Array& x);
 
 }  // namespace detail
@@ -44,7 +44,7 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
   return tern::normal_(x, mean, std);
 }
 
-/// The matrix with ones on its diagonal.
+/// The identity matrix.
 template <Device D, Floating T>
 const Tensor<D, T>& eye_(const Tensor<D, T>& x) {
   const NoGradGuard off;
@@ -54,15 +54,14 @@ const Tensor<D, T>& eye_(const Tensor<D, T>& x) {
   return x;
 }
 
-/// Normal, but values outside [low, high] are drawn anew: x = mean + std √2 erf⁻¹(u), u uniform between the bounds'
-/// erf.
+/// Normal, but limited to [low, high]: x = mean + std √2 erf⁻¹(u), where u is uniform between the bounds' erf values.
 template <Device D, Floating T>
 const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, double low = -2,
                                   double high = 2) {
   const NoGradGuard off;
   x.checked("trunc_normal_");
   if (!(std > 0) || !(low < high))
-    fail("trunc_normal_", {"no normal numbers of deviation ", std, " between ", low, " and ", high});
+    fail("trunc_normal_", {"no normal numbers with standard deviation ", std, " between ", low, " and ", high});
   const auto bound = [&](double v) { return std::erf((v - mean) / (std * std::sqrt(2))); };
   Tensor<D, double> u = tern::uniform_(empty<D, double>(x.shape(), x.device()), bound(low), bound(high));
   return copy_(x, to_type(clamp(add(mul(erfinv(u), std * std::sqrt(2)), mean), low, high), Type<T>{}));
@@ -76,15 +75,15 @@ const Tensor<D, T>& xavier_uniform_(const Tensor<D, T>& x, double gain = 1) {
   const double bound = gain * std::sqrt(6 / (in + out));
   return init::uniform_(x, -bound, bound);
 }
-/// Normal with deviation gain √(2 / (fan_in + fan_out)).
+/// Normal with standard deviation gain √(2 / (fan_in + fan_out)).
 template <Device D, Floating T>
 const Tensor<D, T>& xavier_normal_(const Tensor<D, T>& x, double gain = 1) {
   const auto [in, out] = detail::fans("xavier_normal_", *x.checked("xavier_normal_"));
   return init::normal_(x, 0, gain * std::sqrt(2 / (in + out)));
 }
 
-/// How the options of kaiming_uniform_ and kaiming_normal_ are used: deviation gain / √fan, gain √(2 / (1 + a²)) for a
-/// leaky relu of slope a; a = 0 is relu, a = √5 what PyTorch's linear layers start with.
+/// The options of kaiming_uniform_ and kaiming_normal_. The standard deviation is gain / √fan, with gain √(2 / (1 +
+/// a²)) for a leaky relu of slope a. a = 0 is relu; a = √5 is what PyTorch's linear layers start with.
 struct KaimingOptions {
   double a = 0;
   FanMode mode = FanMode::fan_in;
@@ -96,21 +95,21 @@ double kaiming_deviation(const char* op, const Tensor<D, T>& x, const KaimingOpt
   return std::sqrt(2 / (1 + options.a * options.a) / (options.mode == FanMode::fan_in ? in : out));
 }
 }  // namespace detail
-/// Uniform in ±√3 times that deviation (He et al.: "Delving deep into rectifiers", 2015).
+/// Uniform in ±√3 times that standard deviation (He et al.: "Delving deep into rectifiers", 2015).
 template <Device D, Floating T>
 const Tensor<D, T>& kaiming_uniform_(const Tensor<D, T>& x, KaimingOptions options = {}) {
   const double bound = std::sqrt(3) * detail::kaiming_deviation("kaiming_uniform_", x, options);
   return init::uniform_(x, -bound, bound);
 }
-/// Normal with that deviation.
+/// Normal with that standard deviation.
 template <Device D, Floating T>
 const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, KaimingOptions options = {}) {
   return init::normal_(x, 0, detail::kaiming_deviation("kaiming_normal_", x, options));
 }
 
-/// Rows that are orthonormal, columns where there are more rows, times gain; [out, in, …] as a matrix of `out` rows
-/// (Saxe et al.: "Exact solutions to the nonlinear dynamics of learning in deep linear neural networks", 2014). By Gram
-/// and Schmidt, twice, on normal numbers.
+/// A matrix with orthonormal rows (or columns, if there are more rows than columns), times gain. [out, in, …] counts as
+/// a matrix with `out` rows (Saxe et al.: "Exact solutions to the nonlinear dynamics of learning in deep linear neural
+/// networks", 2014). It applies Gram-Schmidt twice to normal random numbers.
 template <Device D, Floating T>
 const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, double gain = 1) {
   const NoGradGuard off;

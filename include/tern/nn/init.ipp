@@ -1,4 +1,4 @@
-// What init.hpp declares and is no template.
+// The functions of init.hpp that are not templates.
 #pragma once
 #include "init.hpp"
 

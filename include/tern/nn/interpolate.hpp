@@ -1,4 +1,4 @@
-// Upsample: images of another size.
+// Upsample: resizes images.
 #pragma once
 #include "../ops/interpolate.hpp"
 #include "module.hpp"

@@ -10,8 +10,8 @@ struct LayerNormOptions {
   bool elementwise_affine = true;
 };
 
-/// (x - mean) / √(var + eps) · weight + bias over the last dimensions, those of normalized_shape (Ba, Kiros, Hinton: "Layer
-/// normalization", 2016). weight starts as ones, bias as zeros.
+/// (x - mean) / √(var + eps) · weight + bias over the last dimensions, whose shape is normalized_shape (Ba, Kiros,
+/// Hinton: "Layer normalization", 2016). weight starts as ones, bias as zeros.
 template <Device D, Element T = float>
 struct LayerNorm : Module<D, T> {
   Shape normalized_shape;

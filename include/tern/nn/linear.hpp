@@ -12,7 +12,7 @@ struct LinearOptions {
   bool bias = true;
 };
 
-/// y = x Wᵀ + b, x [.., in_features], W [out_features, in_features]. W and b start uniform in ±1/√in_features.
+/// y = x Wᵀ + b, with x [.., in_features] and W [out_features, in_features]. W and b start uniform in ±1/√in_features.
 template <Device D, Element T = float>
 struct Linear : Module<D, T> {
   Index in_features = 0, out_features = 0;

@@ -5,7 +5,7 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// x / (k + alpha a)^beta, a the average of x^2 over `size` neighbouring channels of [N, C, ...].
+/// x / (k + alpha a)^beta, where a is the average of x^2 over `size` neighbouring channels of [N, C, ...].
 template <Device D, Element T = float>
 struct LocalResponseNorm : Module<D, T> {
   Index size = 1;

@@ -1,4 +1,4 @@
-// Losses as modules. They keep their options; what they compute stands with the functions.
+// Losses as modules. They store the options; ops/ documents the functions.
 #pragma once
 #include "../ops/binary_cross_entropy.hpp"
 #include "../ops/cross_entropy.hpp"
@@ -8,7 +8,7 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// A module of one loss: forward(inputs…) is function(inputs…, options).
+/// A module of one loss: forward(inputs…) calls function(inputs…, options).
 #define TERN_LOSS_MODULE(Name, Options, function)                         \
   template <Device D, Element T = float>                                  \
   struct Name : Module<D, T> {                                            \
@@ -33,7 +33,7 @@ TERN_LOSS_MODULE(KLDivLoss, KlDivOptions, kl_div)
 TERN_LOSS_MODULE(PoissonNLLLoss, PoissonNllLossOptions, poisson_nll_loss)
 #undef TERN_LOSS_MODULE
 
-// The losses with weights: those go where the module goes, but are not learned.
+// Losses with weights. The weights are buffers: they move with the module and are not learned.
 
 /// cross_entropy of logits and classes, or probabilities of classes.
 template <Device D, Element T = float>

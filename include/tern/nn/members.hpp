@@ -1,5 +1,5 @@
-// A module without its class: a walk over its tensors and over the modules below it. What is made from such a walk is compiled once,
-// and a class of modules costs little more than the list of its members.
+// A module, type-erased: a walk over its tensors and over the modules below it. Functions that use such a walk are
+// compiled once, so another class of modules costs little compile time beyond the list of its members.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -39,33 +39,33 @@ inline constexpr bool is_vector = false;
 template <class X>
 inline constexpr bool is_vector<std::vector<X>> = true;
 
-/// A module, a tensor, or a list of such; all other members are plain values.
+/// A module, a tensor, or a list of these. All other members are plain values.
 template <class X>
 inline constexpr bool has_tensors = IsModule<X> || is_tensor<X>;
 template <class X>
 inline constexpr bool has_tensors<std::vector<X>> = has_tensors<X>;
 
-/// A module or a tensor that a walk comes to.
+/// A module or a tensor that a walk visits.
 struct Member {
-  const std::string& path;  // the names that lead to it: layers.0.weight
-  int depth;                // how many modules it is in
-  // Of a module:
-  const char* type = nullptr;  // null: it is a tensor
+  const std::string& path;  // the names that lead to it, such as layers.0.weight
+  int depth;                // how many modules it is inside
+  // For a module:
+  const char* type = nullptr;  // null for a tensor
   Extent extent{};
   tern::detail::Lists* lists = nullptr;
-  // Of a tensor, which is defined:
+  // For a tensor, which is defined:
   AnyTensor tensor{};
-  const GradOps* grad_ops = nullptr;  // of a parameter; null: it is a buffer
+  const GradOps* grad_ops = nullptr;  // of a parameter; null for a buffer
   void (*overwrite)(const AnyTensor& to, const AnyTensor& from) = nullptr;
 };
 
-/// One pass over a module and all that is below it.
+/// A walk over a module and everything below it.
 class TERN_API Walk {
  public:
   using Visit = void (*)(const void* context, const Member&);
   Walk(Visit visit, const void* context) : visit_(visit), context_(context) {}
 
-  /// What a module's fields() calls.
+  /// A module's fields() calls it for each member.
   template <class X>
   void operator()(const char* name, const X& x) {
     if constexpr (has_tensors<X>) enter(name, x);
@@ -120,7 +120,7 @@ class TERN_API Walk {
 
 }  // namespace detail
 
-/// Any module, which must live as long as this. Every module converts to it.
+/// Any module, type-erased. Every module converts to it. The module must outlive it.
 class TERN_API AnyModule {
  public:
   template <IsModule M>

@@ -1,4 +1,4 @@
-// What members.hpp declares and is no template.
+// The functions of members.hpp that are not templates.
 #pragma once
 #include "members.hpp"
 

@@ -1,5 +1,5 @@
-// Module: a layer or a network. TERN_FIELDS lists a module's members once; from that come parameters(), state_dict(), to(), clone(),
-// train() and the printed summary.
+// Module: a layer or a network. TERN_FIELDS lists a module's members once. parameters(), state_dict(), to(), clone(),
+// train() and the summary use that list.
 #pragma once
 #include <utility>
 
@@ -15,7 +15,7 @@ namespace nn {
 
 namespace detail {
 
-/// The type that a module, a tensor or a plain value becomes on another device, with another element type.
+/// The type of a module, a tensor or a plain value after a move to another device or element type.
 template <class X, class D, class T>
 struct Rebind {
   using type = X;
@@ -43,7 +43,7 @@ struct Rebind<std::vector<X>, D, T> {
 template <class X, class D, class T>
 using rebind_t = typename Rebind<X, D, T>::type;
 
-/// Sets of places, as types.
+/// Sets of tensor types.
 template <class... P>
 struct Set {
   using Parameters = tern::Parameters<P...>;
@@ -60,31 +60,31 @@ struct Union<Set<A...>, Set<B, Rest...>> {
 };
 
 template <class X>
-struct PlacesOf {
+struct TensorTypesOf {
   using type = Set<>;
 };
 template <class D, class T>
-struct PlacesOf<Parameter<D, T>> {
-  using type = Set<Place<D, T>>;
+struct TensorTypesOf<Parameter<D, T>> {
+  using type = Set<TensorType<D, T>>;
 };
 template <class X>
-struct PlacesOf<std::vector<X>> : PlacesOf<X> {};
+struct TensorTypesOf<std::vector<X>> : TensorTypesOf<X> {};
 template <IsModule X>
-struct PlacesOf<X> {
-  using type = typename X::Places;
+struct TensorTypesOf<X> {
+  using type = typename X::TensorTypes;
 };
 template <class... X>
-struct PlacesOfAll {
+struct TensorTypesOfAll {
   using type = Set<>;
 };
 template <class First, class... Rest>
-struct PlacesOfAll<First, Rest...> {
-  using type = typename Union<typename PlacesOf<First>::type, typename PlacesOfAll<Rest...>::type>::type;
+struct TensorTypesOfAll<First, Rest...> {
+  using type = typename Union<typename TensorTypesOf<First>::type, typename TensorTypesOfAll<Rest...>::type>::type;
 };
 
 }  // namespace detail
 
-/// What every module is, whatever its device.
+/// The base of all modules, without device and element type.
 class TERN_API ModuleBase : public detail::Registered {
  public:
   ModuleBase() {}
@@ -93,11 +93,11 @@ class TERN_API ModuleBase : public detail::Registered {
   ModuleBase& operator=(ModuleBase&& other) noexcept;
   ~ModuleBase();
 
-  /// Whether layers that behave otherwise in training (dropout) do so.
+  /// True in training mode, in which some layers (such as dropout) behave differently.
   bool is_training() const { return training_; }
 
  protected:
-  detail::Hooks* hooks_ = nullptr;  // null: there are none
+  detail::Hooks* hooks_ = nullptr;  // null if there are none
 
  private:
   template <class M>
@@ -108,12 +108,13 @@ class TERN_API ModuleBase : public detail::Registered {
 template <class M>
 void set_training(M& module, bool on);
 
-/// What a copied or moved module is made from: converts each listed member, and one that occurs twice (tied weights) once.
+/// The source from which a copied or moved module is built. It converts each listed member. A member that occurs twice
+/// (tied weights) is converted once.
 template <class Source, class D, class T>
 class Rebuild {
  public:
   using Converted = std::vector<std::pair<const TensorImpl*, AnyTensor>>;
-  /// device: null leaves each tensor on its own.
+  /// With device null, each tensor stays on its own device.
   Rebuild(const Source& from, const D* device, Converted& done) : source(from), device_(device), done_(done) {}
 
   const Source& source;
@@ -172,18 +173,19 @@ struct Module : ModuleBase {
   using value_type = T;
 };
 
-/// A learned tensor: a member of a module, a leaf that requires a gradient.
+/// A learned tensor: a module's member, and a leaf that requires a gradient.
 template <class D, class T>
 class Parameter : public Tensor<D, T>, public detail::Registered {
  public:
   Parameter() = default;
-  /// Takes the tensor over; an undefined one stays so (a layer without bias).
+  /// Takes ownership of the tensor. An undefined one stays undefined (a layer without bias).
   Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
     if (this->defined()) this->requires_grad_();
   }
 };
 
-/// A tensor of a module that is not learned, such as running statistics. Its elements are of compute_t<T>: those of a 16-bit network are floats.
+/// A module's tensor that is not learned, such as running statistics. Its elements are of type compute_t<T>, so those
+/// of a 16-bit network are floats.
 template <class D, class T>
 class Buffer : public Tensor<D, compute_t<T>> {
  public:
@@ -205,22 +207,22 @@ void each_module(X& x, const F& f) {
 
 }  // namespace detail
 
-/// The learned tensors with their names. A tied one comes once.
+/// The learned tensors with their names. A tied one is listed once.
 template <IsModule M>
 auto parameters(const M& module) {
-  typename M::Places::Parameters list;
+  typename M::TensorTypes::Parameters list;
   detail::list_parameters(module, list);
   return list;
 }
 
-/// Puts the module and all below it into training or evaluation mode.
+/// Sets the training or evaluation mode of the module and all modules below it.
 template <class M>
 void set_training(M& module, bool on) {
   detail::each_module(module, [on](auto& m) { static_cast<ModuleBase&>(m).training_ = on; });
 }
 
-/// A copy of the module with another floating-point type, on a device of kind D2: the one given, or where its tensors are. Tied
-/// tensors stay tied.
+/// A copy of the module with another floating-point type, on a device of kind D2: on the given device, or where its
+/// tensors are. Tied tensors stay tied.
 template <class T2, class D2, IsModule M>
 auto converted(const M& module, const D2* device = nullptr) {
   detail::check_listed(module);
@@ -230,12 +232,13 @@ auto converted(const M& module, const D2* device = nullptr) {
 
 }  // namespace nn
 
-/// What every module offers, given the types of its members. Hooks are functions of the module itself: f(module, inputs) before a call,
-/// f(module, inputs, output) after it, f(module, gradients of inputs, gradient of output) in the backward pass, where the inputs are a
-/// std::vector<AnyTensor> and the output is a Tensor<D, T>. What a hook returns replaces the inputs, the output, or the gradients of
-/// inputs. The module must stay where it is until the backward pass; to() and clone() leave hooks behind.
+/// The methods of every module, given the types of its members. Hooks are functions of the module itself: f(module,
+/// inputs) before a call; f(module, inputs, output) after it; f(module, gradients of inputs, gradient of output) in the
+/// backward pass. The inputs are a std::vector<AnyTensor>, and the output is a Tensor<D, T>. A hook's return value
+/// replaces the inputs, the output, or the gradients of the inputs. The module must not move until the backward pass.
+/// to() and clone() do not copy hooks.
 #define TERN_MODULE_METHODS(Self, ...)                                                                                       \
-  using Places = typename ::tern::nn::detail::PlacesOfAll<__VA_ARGS__>::type;                                          \
+  using TensorTypes = typename ::tern::nn::detail::TensorTypesOfAll<__VA_ARGS__>::type;                                          \
   auto parameters() const { return ::tern::nn::parameters(*this); }                                                    \
   ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                       \
   void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                      \
@@ -292,7 +295,7 @@ auto converted(const M& module, const D2* device = nullptr) {
 #define TERN_FIELD_REBUILD_(name) , name(from(from.source.name))
 #define TERN_FIELD_TYPE_(name) , decltype(name)
 
-/// What TERN_FIELDS gives a class besides fields().
+/// The methods that TERN_FIELDS defines besides fields().
 #define TERN_REBUILT_MODULE_(Self, name, ...)                                                                          \
   template <int = 0>                                                                                                   \
   Self() {}                                                                                                            \
@@ -304,13 +307,14 @@ auto converted(const M& module, const D2* device = nullptr) {
   static constexpr const char* type_name() { return name; }                                                            \
   TERN_MODULE_METHODS(Self, void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
 
-/// Stands at the end of a module's class: its name and its members, layers, parameters and plain values alike, in the order of their
-/// declaration. A member layer or parameter that is not listed is an Error at parameters(), never silently untrained; only elements of
-/// an unlisted std::vector cannot be told from other objects. The class gets a default constructor, which one of its own (to tie
-/// weights, say) replaces: as a template, it yields to that.
+/// Put it at the end of a module's class. It takes the class's name, then all members in the order of their
+/// declaration: layers, parameters and plain values. If a layer or parameter is not listed, parameters() throws an
+/// Error, so it is never silently left untrained. The exception is elements of an unlisted std::vector, which cannot be
+/// told from other objects. The class gets a default constructor. It is a template, so a default constructor of the
+/// class's own (to tie weights, for example) replaces it.
 #define TERN_FIELDS(Self, ...) TERN_FIELDS_AS(Self, #Self, __VA_ARGS__)
 
-/// The same for a class template that has another name for each of its arguments.
+/// The same for a class template whose name depends on its arguments.
 #define TERN_FIELDS_AS(Self, name, ...)                                                                                \
  public:                                                                                                               \
   template <class V_>                                                                                                  \
@@ -323,8 +327,8 @@ auto converted(const M& module, const D2* device = nullptr) {
   }                                                                                                                    \
   TERN_REBUILT_MODULE_(Self, name, __VA_ARGS__)
 
-/// The same for a class whose layers go by other names than its members, positions in a list of PyTorch's, say: it has
-/// `static void name_fields(self, visit)`, which calls visit(name, member) for each layer and parameter.
+/// The same for a class whose layers have other names than its members, such as positions in a list of PyTorch's. It
+/// has `static void name_fields(self, visit)`, which calls visit(name, member) for each layer and parameter.
 #define TERN_NAMED_FIELDS(Self, ...)                                                                                   \
  public:                                                                                                               \
   template <class V_>                                                                                                  \

@@ -1,4 +1,4 @@
-// What module.hpp declares and is no template.
+// The functions of module.hpp that are not templates.
 #pragma once
 #include "module.hpp"
 

@@ -1,4 +1,4 @@
-// Borders around images: ConstantPad, ZeroPad, ReflectionPad, ReplicationPad and CircularPad over 1, 2 or 3 dimensions.
+// Padding of images: ConstantPad, ZeroPad, ReflectionPad, ReplicationPad and CircularPad for 1, 2 or 3 dimensions.
 #pragma once
 #include "../ops/pad.hpp"
 #include "module.hpp"
@@ -6,7 +6,7 @@
 namespace tern::inline TERN_BUILD::nn {
 namespace detail {
 
-/// {left, right, top, bottom, front, back} from these or from one number for all sides.
+/// {left, right, top, bottom, front, back} from such a list, or from one number for all sides.
 TERN_API Shape padding_of(const char* layer, int dims, const Shape& padding);
 
 }  // namespace detail

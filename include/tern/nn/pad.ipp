@@ -1,4 +1,4 @@
-// What pad.hpp declares and is no template.
+// The functions of pad.hpp that are not templates.
 #pragma once
 #include "pad.hpp"
 

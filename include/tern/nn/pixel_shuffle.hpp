@@ -5,7 +5,7 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// [.., C r², H, W] as [.., C, H r, W r].
+/// [.., C r², H, W] to [.., C, H r, W r].
 template <Device D, Element T = float>
 struct PixelShuffle : Module<D, T> {
   Index upscale_factor = 1;
@@ -14,7 +14,7 @@ struct PixelShuffle : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return pixel_shuffle(x, upscale_factor); }
 };
 
-/// [.., C, H r, W r] as [.., C r², H, W].
+/// [.., C, H r, W r] to [.., C r², H, W].
 template <Device D, Element T = float>
 struct PixelUnshuffle : Module<D, T> {
   Index downscale_factor = 1;
@@ -23,7 +23,7 @@ struct PixelUnshuffle : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return pixel_unshuffle(x, downscale_factor); }
 };
 
-/// The channels of `groups` groups in turn.
+/// Interleaves the channels of `groups` groups.
 template <Device D, Element T = float>
 struct ChannelShuffle : Module<D, T> {
   Index groups = 1;

@@ -5,8 +5,8 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-// MaxPool, AvgPool and AdaptiveAvgPool, AdaptiveMaxPool of images of n = 1, 2 or 3 dimensions: max_poolnd(x,
-// kernel_size, options) and so on, as ops/pooling.hpp has them.
+// MaxPool, AvgPool, AdaptiveAvgPool and AdaptiveMaxPool for images of n = 1, 2 or 3 dimensions. They call max_poolnd(x,
+// kernel_size, options) and so on; see ops/pooling.hpp.
 #define TERN_POOLING_LAYER(Name, function, Options)                                                 \
   template <Device D, Element T = float>                                                            \
   struct Name : Module<D, T> {                                                                      \

@@ -1,4 +1,4 @@
-// Where every live module and parameter is, so that a member that its module does not list can be found.
+// The addresses of all live modules and parameters, to find a member that its module does not list.
 #pragma once
 #include <mutex>
 
@@ -6,7 +6,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// A stretch of memory: an object.
+/// The memory of an object.
 struct Extent {
   const void* begin;
   std::size_t bytes;
@@ -16,10 +16,10 @@ struct Extent {
   }
 };
 
-/// True if a module lists a member that contains the address.
+/// True if a listed member of the module contains the address.
 using Lists = bool(const void* module, const void* address);
 
-/// A base of everything that a module must list: knows all its live instances.
+/// A base of all members that a module must list. It knows all its live instances.
 class TERN_API Registered {
  public:
   Registered() noexcept { enter(); }
@@ -27,11 +27,11 @@ class TERN_API Registered {
   Registered& operator=(const Registered&) noexcept { return *this; }
   ~Registered();
 
-  /// An instance in `module`, other than the module itself, that it does not list; null if there is none.
+  /// An instance inside `module`, other than the module itself, that is not listed. Null if there is none.
   static const Registered* find_unlisted(const Extent& module, Lists* lists);
 
  private:
-  // Never destroyed: modules may be static.
+  // Never destroyed, because modules may be static.
   static std::mutex& mutex() {
     static std::mutex* const instance = new std::mutex;
     return *instance;
@@ -46,7 +46,7 @@ class TERN_API Registered {
   Registered* next_ = nullptr;
 };
 
-/// Error if a registered object is a member of the module but not listed.
+/// Error if a registered object is a member of the module and not listed.
 TERN_API void check_members(const char* type, const Extent& module, Lists* lists);
 
 }  // namespace tern::detail

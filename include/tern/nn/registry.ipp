@@ -1,4 +1,4 @@
-// What registry.hpp declares and is no template.
+// The functions of registry.hpp that are not templates.
 #pragma once
 #include "registry.hpp"
 

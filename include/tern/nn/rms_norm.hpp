@@ -6,12 +6,12 @@
 namespace tern::inline TERN_BUILD::nn {
 
 struct RMSNormOptions {
-  std::optional<double> eps{};  // the element type's machine epsilon by default
+  std::optional<double> eps{};  // default: the element type's machine epsilon
   bool elementwise_affine = true;
 };
 
-/// x / √(mean of x² + eps) · weight over the last dimensions, those of normalized_shape (Zhang, Sennrich: "Root mean
-/// square layer normalization", 2019). weight starts as ones.
+/// x / √(mean of x² + eps) · weight over the last dimensions, whose shape is normalized_shape (Zhang, Sennrich: "Root
+/// mean square layer normalization", 2019). weight starts as ones.
 template <Device D, Element T = float>
 struct RMSNorm : Module<D, T> {
   Shape normalized_shape;

@@ -6,7 +6,7 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// f(g(x)) of its modules, first to last. Their names are 0, 1, …
+/// Applies its modules, first to last. Their names are 0, 1, …
 template <IsModule... L>
 struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::device_type,
                            typename std::tuple_element_t<0, std::tuple<L...>>::value_type> {

@@ -1,4 +1,4 @@
-// What is made of all tensors of a module: parameters, state dicts, and what is done with them.
+// Operations on all tensors of a module: parameters and state dicts.
 #pragma once
 #include <vector>
 
@@ -9,26 +9,27 @@ namespace tern::inline TERN_BUILD::nn {
 
 namespace detail {
 
-/// Error if a layer or parameter is a member of the module, or of one below it, but not listed.
+/// Error if a layer or parameter is a member of the module, or of a module below it, and not listed.
 TERN_API void check_listed(const AnyModule& module);
 
 TERN_API void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list);
 
-/// The entry of that name for a tensor of the module; null if there is none. Error if it does not fit.
+/// The entry for a tensor of the module, by name. Null if there is none. Error if it does not fit.
 TERN_API const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<char>& used);
 
 TERN_API void list(std::string& names, const char* heading, const std::string& name);
 
 }  // namespace detail
 
-/// Every tensor by its name: parameters and buffers.
+/// All tensors by name: parameters and buffers.
 TERN_API StateDict state_dict(const AnyModule& module);
 
-/// Copies the named tensors into the module's, whatever floating-point type they have. Error, and nothing changed, if a shape
-/// differs or, where strict, a name is missing or unexpected.
+/// Copies the named tensors into the module's, converting between floating-point types. Error, and nothing changed, if
+/// a shape differs, or, with strict, if a name is missing or unexpected.
 TERN_API void load_state_dict(const AnyModule& module, const StateDict& dict, bool strict = true);
 
-/// Makes all parameters such that require a gradient, or (off) freezes them: no gradient is computed for them, no optimiser moves them.
+/// Makes all parameters require a gradient; with off, freezes them, so that they get no gradient and no optimiser
+/// changes them.
 TERN_API void requires_grad_(const AnyModule& module, bool on);
 
 /// Drops the gradients of all parameters.

@@ -1,4 +1,4 @@
-// What state_dict.hpp declares and is no template.
+// The functions of state_dict.hpp that are not templates.
 #pragma once
 #include "state_dict.hpp"
 

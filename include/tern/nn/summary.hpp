@@ -4,7 +4,8 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// One line a module: its name, its type, its tensors and their shapes; last the number of parameters.
+/// One line for each module: its name, its type, its tensors and their shapes. The last line has the number of
+/// parameters.
 TERN_API std::string summary(const AnyModule& module);
 
 }  // namespace tern::nn

@@ -1,4 +1,4 @@
-// What summary.hpp declares and is no template.
+// The functions of summary.hpp that are not templates.
 #pragma once
 #include "summary.hpp"
 
@@ -6,10 +6,10 @@ namespace tern::inline TERN_BUILD::nn {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string summary(const AnyModule& module) {
   struct Line {
-    std::size_t path, end;  // the length of the module's path; where in the text its line ends
+    std::size_t path, end;  // the length of the module's path, and the end of its line in the text
   };
   std::string out;
-  std::vector<Line> lines;  // of the modules that the walk is in
+  std::vector<Line> lines;  // one for each module that the walk is inside
   module.each([&](const detail::Member& m) {
     const std::size_t depth = std::size_t(m.depth), outer = depth ? lines[depth - 1].path : 0;
     const std::string name = m.path.substr(outer ? outer + 1 : 0);
@@ -19,7 +19,7 @@ namespace tern::inline TERN_BUILD::nn {
       lines.push_back({m.path.size(), out.size()});
       out += '\n';
     } else {
-      // It stands on its module's line, even where other modules were listed before it.
+      // A tensor is written on its module's line, even if other modules were listed in between.
       const std::string tensor = text({"  ", name, " ", m.tensor.shape()});
       out.insert(lines[depth - 1].end, tensor);
       lines[depth - 1].end += tensor.size();

@@ -1,4 +1,4 @@
-// One layer of a transformer's encoder.
+// A layer of a transformer's encoder.
 #pragma once
 #include "../ops/activations.hpp"
 #include "../ops/dropout.hpp"
@@ -15,12 +15,12 @@ struct TransformerEncoderLayerOptions {
   TransformerActivation activation = TransformerActivation::relu;
   double layer_norm_eps = 1e-5;
   bool batch_first = false;
-  bool norm_first = false;  // each part is normalised before it, not after the sum
+  bool norm_first = false;  // normalise before each part instead of after its sum
   bool bias = true;
 };
 
-/// x ← norm1(x + attention(x)), then x ← norm2(x + linear2(f(linear1(x)))); with norm_first x ← x +
-/// attention(norm1(x)), then x ← x + linear2(f(linear1(norm2(x)))). Dropout after each part and after f.
+/// x ← norm1(x + attention(x)), then x ← norm2(x + linear2(f(linear1(x)))). With norm_first: x ← x +
+/// attention(norm1(x)), then x ← x + linear2(f(linear1(norm2(x)))). Dropout follows each part and f.
 template <Device D, Element T = float>
 struct TransformerEncoderLayer : Module<D, T> {
   MultiheadAttention<D, T> self_attn;
@@ -43,7 +43,7 @@ struct TransformerEncoderLayer : Module<D, T> {
   }
   TERN_FIELDS(TransformerEncoderLayer, self_attn, linear1, linear2, norm1, norm2, dropout, activation, norm_first)
 
-  /// The mask is MultiheadAttention's.
+  /// The mask has the form of MultiheadAttention's.
   template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Mask>& mask = {}, bool is_causal = false) const {
     const auto attended = [&](const Tensor<D, T>& v) { return dropped(self_attn.forward(v, v, v, mask, is_causal)); };

@@ -1,5 +1,4 @@
-// Activation functions. Parameters and defaults are those of torch.nn.functional, and so are the gradients at kinks and
-// for NaN.
+// Activation functions. Parameters, defaults, and the gradients at kinks and for NaN are those of torch.nn.functional.
 #pragma once
 #include <cstring>
 
@@ -13,7 +12,7 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 inline constexpr auto relu_expression = [](auto x) { return where(x < 0, 0, x); };
 
-/// tanh(log(1 + e^x)), which is 1 to the last bit for x > 20.
+/// tanh(log(1 + e^x)). For x > 20 it is exactly 1 in floating point.
 inline constexpr auto tanh_softplus = [](auto x) {
   const auto e = exp(where(x > 20, 20, x));
   const auto n = e * (e + 2);
@@ -23,7 +22,7 @@ inline constexpr auto tanh_softplus = [](auto x) {
 inline constexpr auto softplus_expression = [](auto x) { return max(x, 0) + log1p(exp(-abs(x))); };
 }  // namespace detail
 
-/// max(x, 0). The gradient at 0 is 0, and a NaN stays one.
+/// max(x, 0). The gradient at 0 is 0. A NaN stays a NaN.
 template <Device D, Element T>
 Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) {
   const auto y = detail::map<T>("relu", detail::relu_expression, x);
@@ -51,14 +50,14 @@ TERN_UNARY_BY_HAND(relu6, where(x < 0, 0, where(x > 6, 6, x)), x, where(x <= 0, 
 TERN_UNARY_BY_HAND(hardsigmoid, clamp(x + 3, 0, 6) / 6, x, where(x > -3, where(x < 3, g / 6, 0), 0))
 /// x relu6(x + 3) / 6.
 TERN_UNARY_BY_HAND(hardswish, x * clamp(x + 3, 0, 6) / 6, x, where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g)))
-/// elu with the constants that keep mean 0 and variance 1 (Klambauer, Unterthiner, Mayr, Hochreiter: "Self-normalizing
-/// neural networks", 2017).
+/// elu with the constants that keep a mean of 0 and a variance of 1 (Klambauer, Unterthiner, Mayr, Hochreiter:
+/// "Self-normalizing neural networks", 2017).
 TERN_UNARY_BY_HAND(selu, where(x > 0, 1.0507009873554804934 * x, 1.7580993408473768599 * expm1(x)), x,
                    where(x <= 0, 1.7580993408473768599 * g * exp(x), 1.0507009873554804934 * g))
 
 namespace detail {
 
-// The functions with parameters, for the op and its in-place form.
+// The functions with parameters. The ops and their in-place forms share them.
 inline auto leaky_relu_of(double slope) {
   return [slope](auto x) { return where(x > 0, x, slope * x); };
 }
@@ -78,7 +77,7 @@ inline auto threshold_of(double limit, double value) {
 
 }  // namespace detail
 
-/// x where positive, else negative_slope x.
+/// x if x > 0, else negative_slope x.
 template <Device D, Floating T>
 Tensor<D, T> leaky_relu(const Tensor<D, T>& x, double negative_slope = 0.01, Here here = {}) {
   return detail::unary({"leaky_relu", here}, x, detail::leaky_relu_of(negative_slope),
@@ -90,7 +89,7 @@ const Tensor<D, T>& leaky_relu_(const Tensor<D, T>& x, double negative_slope = 0
                             [&] { return leaky_relu(x, negative_slope, here); }, x);
 }
 
-/// x where positive, else alpha (e^x - 1).
+/// x if x > 0, else alpha (e^x - 1).
 template <Device D, Floating T>
 Tensor<D, T> elu(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
   return detail::unary({"elu", here}, x, detail::elu_of(alpha),
@@ -101,7 +100,7 @@ const Tensor<D, T>& elu_(const Tensor<D, T>& x, double alpha = 1, Here here = {}
   return detail::pointwise_({"elu_", here}, detail::elu_of(alpha), [&] { return elu(x, alpha, here); }, x);
 }
 
-/// x where positive, else alpha (e^(x / alpha) - 1). Error for alpha = 0.
+/// x if x > 0, else alpha (e^(x / alpha) - 1). Error for alpha = 0.
 template <Device D, Floating T>
 Tensor<D, T> celu(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
   if (alpha == 0) fail("celu", {"alpha must not be 0"});
@@ -114,7 +113,7 @@ const Tensor<D, T>& celu_(const Tensor<D, T>& x, double alpha = 1, Here here = {
   return detail::pointwise_({"celu_", here}, detail::celu_of(alpha), [&] { return celu(x, alpha, here); }, x);
 }
 
-/// x brought into [min_val, max_val]. Error if min_val > max_val.
+/// x limited to [min_val, max_val]. Error if min_val > max_val.
 template <Device D, Floating T>
 Tensor<D, T> hardtanh(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
   return detail::unary(
@@ -127,7 +126,7 @@ const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double
                             [&] { return hardtanh(x, min_val, max_val, here); }, x);
 }
 
-/// x where above the threshold, else value.
+/// x if x is above the threshold, else value.
 template <Device D, Floating T>
 Tensor<D, T> threshold(const Tensor<D, T>& x, double threshold, double value, Here here = {}) {
   return detail::unary({"threshold", here}, x, detail::threshold_of(threshold, value),
@@ -139,7 +138,7 @@ const Tensor<D, T>& threshold_(const Tensor<D, T>& x, double threshold, double v
                             [&] { return tern::threshold(x, threshold, value, here); }, x);
 }
 
-/// log(1 + e^(beta x)) / beta, and x itself where beta x is above the threshold.
+/// log(1 + e^(beta x)) / beta; x itself if beta x is above the threshold.
 template <Device D, Floating T>
 Tensor<D, T> softplus(const Tensor<D, T>& x, double beta = 1, double threshold = 20, Here here = {}) {
   const auto f = [beta, threshold](auto v) {
@@ -150,7 +149,7 @@ Tensor<D, T> softplus(const Tensor<D, T>& x, double beta = 1, double threshold =
   });
 }
 
-/// x moved towards 0 by lambda, and 0 where it is nearer. Error for lambda < 0.
+/// x moved towards 0 by lambda; 0 if |x| <= lambda. Error for lambda < 0.
 template <Device D, Floating T>
 Tensor<D, T> softshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = {}) {
   if (!(lambda >= 0)) fail("softshrink", {"lambda must not be negative, but it is ", lambda});
@@ -158,7 +157,7 @@ Tensor<D, T> softshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = 
   return detail::unary({"softshrink", here}, x, f, [lambda](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
 }
 
-/// x, but 0 where |x| <= lambda.
+/// x; 0 if |x| <= lambda.
 template <Device D, Floating T>
 Tensor<D, T> hardshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = {}) {
   const auto f = [lambda](auto v) { return where(abs(v) <= lambda, 0, v); };
@@ -167,7 +166,7 @@ Tensor<D, T> hardshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = 
 
 namespace detail {
 
-/// x Phi(x), Phi the normal distribution's cumulative function.
+/// x Phi(x), where Phi is the cumulative distribution function of the normal distribution.
 template <class D, class T>
 Tensor<D, T> gelu_erf(const OpName& op, const Tensor<D, T>& x) {
   return unary(op, x, [](auto v) { return 0.5 * v * (1 + erf(0.70710678118654752440 * v)); }, [](auto g, auto v) {
@@ -176,7 +175,8 @@ Tensor<D, T> gelu_erf(const OpName& op, const Tensor<D, T>& x) {
   });
 }
 
-/// x / (1 + e^-u) with u = 2 sqrt(2/pi) (x + 0.044715 x^3): the tanh of the usual form is 2 sigmoid - 1.
+/// x / (1 + e^-u) with u = 2 sqrt(2/pi) (x + 0.044715 x^3). It equals the usual form, because tanh(u / 2) = 2
+/// sigmoid(u) - 1.
 template <class D, class T>
 Tensor<D, T> gelu_tanh(const OpName& op, const Tensor<D, T>& x) {
   const auto f = [](auto v) { return v / (1 + exp(v * (-1.59576912160573071176 - 0.07135481627159942 * (v * v)))); };
@@ -188,8 +188,8 @@ Tensor<D, T> gelu_tanh(const OpName& op, const Tensor<D, T>& x) {
 
 }  // namespace detail
 
-/// x times the probability that a normal deviate is below x; approximate is "none", or "tanh" for a cheaper formula
-/// (Hendrycks, Gimpel: "Gaussian error linear units", 2016).
+/// x times the probability that a standard normal variable is below x. approximate is "none", or "tanh" for a cheaper
+/// formula (Hendrycks, Gimpel: "Gaussian error linear units", 2016).
 template <Device D, Floating T>
 Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", Here here = {}) {
   if (!std::strcmp(approximate, "tanh")) return detail::gelu_tanh({"gelu", here}, x);
@@ -200,7 +200,7 @@ Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", Here 
 TERN_INSTANCE(Tensor<Cpu> gelu(const Tensor<Cpu>&, const char*, Here))
 TERN_INSTANCE(Tensor<Cuda> gelu(const Tensor<Cuda>&, const char*, Here))
 
-/// x where positive, else weight x. The weight is one number, or one for each position of dimension 1.
+/// x if x > 0, else weight x. The weight has one element, or one for each channel (dimension 1).
 template <Device D, Floating T>
 Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, Here here = {}) {
   const Index channels = x.checked("prelu")->ndim > 1 ? x.size(1) : 1, count = weight.checked("prelu")->numel;
@@ -217,7 +217,7 @@ Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, Here here 
 }
 TERN_SAME_PLACE(prelu)
 
-/// a sigmoid(b), where a and b are the halves of x along a dimension. Error if its size is odd.
+/// a sigmoid(b), where a and b are the halves of x along a dimension. Error if the dimension's size is odd.
 template <Device D, Floating T>
 Tensor<D, T> glu(const Tensor<D, T>& x, Index dim = -1, Here here = {}) {
   if (x.checked("glu")->ndim == 0) fail("glu", {"a 0-d tensor has no dimension to halve"});

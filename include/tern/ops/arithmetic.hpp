@@ -1,4 +1,4 @@
-// + - * / and negation. Tensors broadcast; a number stands for a tensor of that value.
+// + - * / and negation. Tensors broadcast. A number acts as a tensor of that value.
 #pragma once
 #include "support/pointwise.hpp"
 
@@ -11,7 +11,7 @@ inline constexpr auto sub_expression = [](auto a, auto b) { return a - b; };
 inline constexpr auto mul_expression = [](auto a, auto b) { return a * b; };
 inline constexpr auto div_expression = [](auto a, auto b) { return a / b; };
 
-// A number is a kernel's parameter, not part of its code.
+// The number is a kernel's parameter, not part of its code.
 template <class S>
 auto add_number(S s) {
   return [s](auto x) { return x + decltype(x)(s); };
@@ -126,7 +126,7 @@ Tensor<D, T> mul(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Her
 TERN_INSTANCE(Tensor<Cpu> mul(const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cuda> mul(const Tensor<Cuda>&, double, Here))
 
-/// a / b. Integers are divided without remainder, towards zero, and by 0 give 0.
+/// a / b. Integer division rounds towards zero; by 0 it gives 0.
 template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>("div", detail::div_expression, a, b);

@@ -1,4 +1,4 @@
-// Attention by scaled products (Vaswani et al.: Attention is all you need, 2017).
+// Scaled dot-product attention (Vaswani et al.: "Attention is all you need", 2017).
 #pragma once
 #include <cmath>
 
@@ -14,14 +14,14 @@ namespace tern::inline TERN_BUILD {
 
 struct AttentionOptions {
   double dropout_p = 0;
-  bool is_causal = false;         // query i sees the keys 0 … i
-  std::optional<double> scale{};  // 1 / √(size of a query) by default
-  bool enable_gqa = false;        // fewer heads of keys than of queries: each serves a group of neighbours
+  bool is_causal = false;         // query i sees keys 0 … i
+  std::optional<double> scale{};  // by default 1 / √(size of a query)
+  bool enable_gqa = false;        // allows fewer key heads than query heads; each key head serves a group of consecutive query heads
 };
 
 namespace detail {
 
-/// softmax(Q Kᵀ scale + mask), all of one type but a boolean mask.
+/// softmax(Q Kᵀ scale + mask). All have one type, but a mask may be boolean.
 template <class D, class T, class Mask>
 Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, Mask>& mask,
                                double scale, bool is_causal, Here here) {
@@ -35,13 +35,14 @@ Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& ke
   }
   if (hidden.defined()) scores = masked_fill(scores, hidden, -std::numeric_limits<double>::infinity(), here);
   const Tensor<D, T> weights = softmax(scores, -1, here);
-  // No NaN where all is hidden.
+  // Without this, a query whose keys are all hidden would give NaN.
   return hidden.defined() && mask.defined() ? masked_fill(weights, hidden, 0, here) : weights;
 }
 
-/// Whether the device's kernel, whose scores are never in memory, takes these (batches are equal, none is empty) and
-/// pays: it copies keys and values to a better order, which few queries do not repay, and multiplies queries and keys
-/// once more in the backward pass, which costs more than scores do that stay in the cache; unless half are skipped.
+/// True if the device's fused kernel, which does not store the scores, can run (equal batches, none empty) and is
+/// faster. The kernel copies keys and values into a better order, which pays only for many queries. In the backward
+/// pass it multiplies queries and keys again, which costs more than reading scores that stay in the cache; with
+/// is_causal it skips half of that work.
 template <class D, class T>
 bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                            bool is_causal) {
@@ -53,13 +54,13 @@ bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, c
          (is_causal || query.numel() / query.size(-1) * key.size(-2) >= 1 << 21);
 }
 
-/// What fused attention saves.
+/// The tensors that fused attention saves.
 template <class D, class T>
 struct AttentionState {
   using X = Tensor<D, T>;
   const X &query, &key, &value, &result, &log_sums;
 
-  std::tuple<X, X, X> gradient(const X& g, Needs needs, double scale, bool is_causal) const {
+  std::tuple<X, X, X> gradient(const X& g, NeedsInputGrad needs, double scale, bool is_causal) const {
     const auto wanted = [](bool needed, const X& x) { return needed ? empty<D, T>(x.shape(), x.device()) : X(); };
     const X dq = wanted(needs[0], query), dk = wanted(needs[1], key), dv = wanted(needs[2], value);
     backend::run<D, T>(backend::AttentionGradient{dq.impl(), dk.impl(), dv.impl(), *dense(g).impl(), *result.impl(),
@@ -67,8 +68,8 @@ struct AttentionState {
                                                   *dense(value).impl(), scale, is_causal});
     return {dq, dk, dv};
   }
-  /// The same as tensor operations.
-  std::tuple<X, X, X> differentiable_gradient(const X& g, Needs needs, double scale, bool is_causal) const {
+  /// The same as differentiable tensor operations.
+  std::tuple<X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs, double scale, bool is_causal) const {
     const X weights = attention_weights(query, key, X(), scale, is_causal, {});
     const X slope = matmul(g, value.mT());
     const X ds = weights * (slope - sum(weights * slope, -1, true)) * scale;
@@ -77,7 +78,7 @@ struct AttentionState {
   }
 };
 
-/// softmax(Q Kᵀ scale) V by the device's kernel.
+/// softmax(Q Kᵀ scale) V by the device's fused kernel.
 template <class D, class T>
 Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                              double scale, bool is_causal, Here here) {
@@ -90,7 +91,7 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   record({"scaled_dot_product_attention", here}, y,
          wrt(inputs(query, key, value), saved(query, key, value, y, log_sums),
              [scale, is_causal](const auto& g, const auto& q, const auto& k, const auto& v, const auto& output, const auto& sums,
-                                Needs needs) {
+                                NeedsInputGrad needs) {
                const AttentionState<D, T> state{q, k, v, output, sums};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs, scale, is_causal)
                                              : state.gradient(g, needs, scale, is_causal);
@@ -98,7 +99,7 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   return y;
 }
 
-/// softmax(Q Kᵀ scale + mask) V, all of one type but a boolean mask.
+/// softmax(Q Kᵀ scale + mask) V. All have one type, but a mask may be boolean.
 template <class D, class T, class Mask>
 Tensor<D, T> attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                        const Tensor<D, Mask>& mask, const AttentionOptions& options, Here here) {
@@ -114,7 +115,7 @@ Tensor<D, T> attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const
 }  // namespace detail
 
 /// softmax(Q Kᵀ scale + mask) V over the last two dimensions: queries [.., m, e], keys [.., n, e], values [.., n, v]. A
-/// boolean mask [.., m, n] is true where a query sees a key, one of numbers is added; a query that sees none gives
+/// boolean mask [.., m, n] is true where a query sees a key; a mask of numbers is added. A query that sees no key gives
 /// zeros.
 template <Device D, Floating T, class Mask = T>
 Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
@@ -137,7 +138,7 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
   const auto attend = [&](const auto& q, const auto& keys, const auto& values, const auto& m) {
     return detail::attention(q, keys, values, m, options, here);
   };
-  if (!mask.defined())  // of no type that would be converted
+  if (!mask.defined())  // a boolean mask is not converted
     return detail::rounded_once(
         [&](const auto& q, const auto& keys, const auto& values) { return attend(q, keys, values, Tensor<D, bool>()); },
         query, k, v);

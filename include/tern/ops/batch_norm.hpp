@@ -1,4 +1,4 @@
-// Batch normalisation (Ioffe, Szegedy: Batch normalization, 2015), alone or with what follows it in residual networks.
+// Batch normalisation (Ioffe, Szegedy: "Batch normalization", 2015), alone or fused with relu and a residual.
 #pragma once
 #include "../backend/batch_norm.hpp"
 #include "power.hpp"
@@ -9,35 +9,35 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// Error unless x is [N, C, ...] and what belongs to its channels, where it is given, has C elements.
+/// Error unless x is [N, C, ...] and each of the given arrays has C elements.
 TERN_API void check_channels(const char* op, const Array& x, std::initializer_list<const Array*> each);
 
-/// Error unless the statistics are there that a call needs.
+/// Error unless the statistics that the call needs are given.
 TERN_API void check_statistics(const char* op, const Array& x, const Array* residual, const Array* running_mean, const Array* running_var,
                                bool training);
 
-/// The dimensions of an array of channels that is broadcast beside [N, C, ...].
+/// The shape in which an array of C elements broadcasts with [N, C, ...].
 TERN_API Shape beside_channels(int ndim, Index channels);
-/// What normalisation is of no elements: x weight + bias, so that gradients find their way.
+/// Normalisation for x without elements: x weight + bias, so that gradients still reach every input.
 template <class D, class T>
 Tensor<D, T> scaled_and_shifted(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight,
                                 const Tensor<D, T>& bias) {
   const Shape beside = beside_channels(x.dim(), x.size(1));
   return add(mul(x, view(weight, beside), op.here), view(bias, beside), 1, op.here);
 }
-/// All dimensions of [N, C, ...] but C.
+/// All dimensions of [N, C, ...] except C.
 inline Dims not_channels(int ndim) {
   Dims dims = 0;
   for (int i = 2; i < ndim; ++i) dims.push_back(i);
   return dims;
 }
-/// x off the tape with the channels innermost.
+/// x, not on the tape, in channels-last order.
 template <class D, class T>
 Tensor<D, T> channel_rows(const Tensor<D, T>& x) {
   return x.dim() == 2 ? dense(x) : channels_innermost(x);
 }
 
-/// What batch_norm saves. Without training, mean and scale are those of the running statistics.
+/// The tensors that batch_norm saves. Without training, mean and scale come from the running statistics.
 template <class D, class T>
 struct BatchNormState {
   using X = Tensor<D, T>;
@@ -45,11 +45,11 @@ struct BatchNormState {
   using Gradients = std::tuple<X, X, X, X>;
   const X &x, &weight, &bias, &y;
   const S &mean, &scale;
-  bool relu, added;  // relu followed, and a residual before it
+  bool relu, added;  // whether relu follows, and whether a residual is added before it
 
-  /// g may be overwritten where nobody else sees it.
-  Gradients gradient(const X& given, Needs needs) const {
-    const bool alone = sole_owner(given.impl());  // before there is another handle
+  /// It may overwrite g if nobody else sees g.
+  Gradients gradient(const X& given, NeedsInputGrad needs) const {
+    const bool alone = sole_owner(given.impl());  // checked before there is another handle
     const X g = channel_rows(given);
     const bool own = alone || g.impl() != given.impl();
     const auto room = [&](int i, const X& like) { return needs[i] ? empty<D, T>(like.shape(), x.device()) : X(); };
@@ -62,8 +62,8 @@ struct BatchNormState {
     return {dx, dweight, dbias, dresidual};
   }
 
-  /// The same as tensor operations, and the only form for given statistics.
-  Gradients differentiable_gradient(const X& given, Needs needs, double eps, bool training) const {
+  /// The same as differentiable tensor operations. For given statistics it is the only form.
+  Gradients differentiable_gradient(const X& given, NeedsInputGrad needs, double eps, bool training) const {
     const Shape channels = beside_channels(x.dim(), x.size(1));
     const Dims dims = not_channels(x.dim());
     const X g = relu ? where(gt(y.detach(), 0), given, zeros_like(given)) : given;
@@ -118,7 +118,7 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
     backend::run<D, T>(backend::BatchNormInference{*y.impl(), *rows.impl(), *dense(running_mean).impl(), *dense(running_var).impl(),
                                                    *dense(w).impl(), *dense(c).impl(), added.impl(), eps, relu});
     if (records(x, w)) {
-      // Copies: training may go on before the gradient is asked for.
+      // Copies, because training may change the statistics before the backward pass.
       mean = clone(running_mean.detach());
       scale = rsqrt(add(running_var.detach(), eps));
     }
@@ -127,7 +127,7 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
          wrt(inputs(x, w, c, residual), saved(x, w, c, relu ? y : x, mean, scale),
              [eps, relu, added = residual.defined(), training](
                  const auto& g, const auto& input, const auto& factor, const auto& offset, const auto& output, const auto& centre,
-                 const auto& spread, Needs needs) {
+                 const auto& spread, NeedsInputGrad needs) {
                const BatchNormState<D, T> state{input, factor, offset, output, centre, spread, relu, added};
                if (training && !GradMode::is_enabled()) return state.gradient(g, needs);
                return state.differentiable_gradient(g, needs, eps, training);
@@ -137,10 +137,10 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
 
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + eps) weight + bias for each channel of x, [N, C, ...]. In training mean and variance
-/// are x's, and running = (1 - momentum) running + momentum (mean, unbiased variance); else they are running_mean and
-/// running_var. All four have C elements; undefined, weight and bias are ones and zeros, and no running statistics are
-/// kept.
+/// (x - mean) / sqrt(variance + eps) weight + bias for each channel of x, [N, C, ...]. In training, mean and variance
+/// are those of x, and running = (1 - momentum) running + momentum (mean, unbiased variance). Otherwise they are
+/// running_mean and running_var. All four tensors have C elements. An undefined weight is ones, an undefined bias
+/// zeros; undefined running statistics are not updated.
 template <Device D, Floating T>
 Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                         const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
@@ -150,7 +150,7 @@ Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor
   return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training, momentum, eps, false);
 }
 
-/// relu(batch_norm(x, ...)) in the same passes over memory.
+/// relu(batch_norm(x, ...)) in as many passes over memory as batch_norm alone.
 template <Device D, Floating T>
 Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
@@ -160,8 +160,8 @@ Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<T
   return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training, momentum, eps, true);
 }
 
-/// relu(batch_norm(x, ...) + residual), the end of a residual block, in the same passes over memory. residual has x's
-/// shape.
+/// relu(batch_norm(x, ...) + residual), the end of a residual block, in as many passes over memory as batch_norm alone.
+/// residual has x's shape.
 template <Device D, Floating T>
 Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, T>>& residual,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,

@@ -1,4 +1,4 @@
-// Cross entropy of independent yes-no questions.
+// Binary cross entropy.
 #pragma once
 #include "../backend/refuse.hpp"
 #include "exponential.hpp"
@@ -6,18 +6,18 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// What binary_cross_entropy takes besides input and target.
+/// The options of binary_cross_entropy.
 template <Device D, Floating T>
 struct BinaryCrossEntropyOptions {
-  Tensor<D, T> weight = {};  // of each element, broadcast to the input; undefined: ones
+  Tensor<D, T> weight = {};  // for each element, broadcast to the input; undefined: ones
   Reduction reduction = Reduction::mean;
 };
 
-/// What binary_cross_entropy_with_logits takes besides input and target.
+/// The options of binary_cross_entropy_with_logits.
 template <Device D, Floating T>
 struct BinaryCrossEntropyWithLogitsOptions {
-  Tensor<D, T> weight = {};      // of each element, broadcast to the input; undefined: ones
-  Tensor<D, T> pos_weight = {};  // of the part for target 1, broadcast to the input; undefined: ones
+  Tensor<D, T> weight = {};      // for each element, broadcast to the input; undefined: ones
+  Tensor<D, T> pos_weight = {};  // weight of the term for target 1, broadcast to the input; undefined: ones
   Reduction reduction = Reduction::mean;
 };
 
@@ -37,8 +37,9 @@ Tensor<D, T> weight_or_one(const char* op, const Tensor<D, T>& x, const Tensor<D
 
 }  // namespace detail
 
-/// -weight (target log(x) + (1 - target) log(1 - x)), or its mean or sum; the logarithms are at least -100. Error on x
-/// outside [0, 1], on Cuda where the host next waits for the device. No gradient for the weight.
+/// -weight (target log(x) + (1 - target) log(1 - x)), or its mean or sum. The logarithms are limited to -100 or more.
+/// Error if x is outside [0, 1]; on Cuda it is thrown when the host next waits for the device. The weight gets no
+/// gradient.
 template <Device D, Floating T>
 Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
                                   const BinaryCrossEntropyOptions<D, std::type_identity_t<T>>& options = {},
@@ -71,8 +72,8 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
   return y;
 }
 
-/// binary_cross_entropy of sigmoid(x), without overflow: weight ((1 - target) x + p log(1 + e^-x)) with
-/// p = 1 + (pos_weight - 1) target, or its mean or sum. No gradient for the weights.
+/// binary_cross_entropy of sigmoid(x), calculated without overflow: weight ((1 - target) x + p log(1 + e^-x)) with p =
+/// 1 + (pos_weight - 1) target, or its mean or sum. The weights get no gradient.
 template <Device D, Floating T>
 Tensor<D, T> binary_cross_entropy_with_logits(
     const Tensor<D, T>& x, const Tensor<D, T>& target,

@@ -1,4 +1,4 @@
-// What binary_cross_entropy.hpp declares and is no template.
+// The functions of binary_cross_entropy.hpp that are not templates.
 #pragma once
 #include "binary_cross_entropy.hpp"
 

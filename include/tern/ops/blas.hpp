@@ -1,4 +1,4 @@
-// Products of matrices that are scaled and added to something, and products over chosen dimensions.
+// Matrix products that are scaled and added to a tensor, and products over chosen dimensions.
 #pragma once
 #include "matmul.hpp"
 #include "support/pointwise.hpp"
@@ -10,7 +10,8 @@ namespace tern::inline TERN_BUILD {
 
 namespace detail {
 
-/// beta x + alpha product(a, b), x stretched to the product's shape. With beta = 0 x does not count, not even as NaN.
+/// beta x + alpha product(a, b), with x broadcast to the product's shape. With beta = 0, x is ignored even if it has
+/// NaNs.
 template <class F, class D, class T>
 Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>& x, const Tensor<D, T>& a,
                          const Tensor<D, T>& b, double beta, double alpha) {
@@ -66,15 +67,15 @@ Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
       {"baddbmm", here}, [&](const auto& l, const auto& r) { return bmm(l, r, here); }, x, a, b, beta, alpha);
 }
 
-/// a[i] b[j], of vectors.
+/// a[i] b[j], for vectors.
 template <Device D, Element T>
 Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   detail::check_dims("outer", *a.checked("outer"), 1, *b.checked("outer"), 1);
   return mul(unsqueeze(a, 1, here), b, here);
 }
 
-/// The sum of products over the dimensions a_dims of a and b_dims of b, pair by pair; the other dimensions of a, then
-/// those of b, remain.
+/// The sum of products over the dimensions a_dims of a and b_dims of b, in pairs. The result has the other dimensions
+/// of a, then those of b.
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims, Dims b_dims, Here here = {}) {
   const int m = a.checked("tensordot")->ndim, n = b.checked("tensordot")->ndim;
@@ -100,7 +101,7 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims
   return view(mm(left, reshape(permute(b, b_order, here), {inner, columns}, here), here), to, here);
 }
 
-/// The same over the last `dims` dimensions of a and the first of b.
+/// tensordot over the last `dims` dimensions of a and the first of b.
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims = 2, Here here = {}) {
   if (dims < 0 || dims > a.checked("tensordot")->ndim || dims > b.checked("tensordot")->ndim)

@@ -5,7 +5,7 @@
 namespace tern::inline TERN_BUILD {
 
 namespace detail {
-// From the nearer end, so that the weights 0 and 1 give the ends exactly.
+// Calculated from the nearer end, so that the weights 0 and 1 give the ends exactly.
 inline constexpr auto lerp_expression = [](auto a, auto b, auto w) {
   return where(abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w));
 };

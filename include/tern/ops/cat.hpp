@@ -1,11 +1,11 @@
-// cat and stack: tensors end to end, or side by side.
+// cat and stack: tensors joined along a dimension, or along a new one.
 #pragma once
 #include "views.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// The shape of the tensors laid end to end along dim.
+/// The shape of the tensors joined along dim.
 template <class D, class T>
 Shape cat_shape(const char* op, const std::vector<Tensor<D, T>>& tensors, int dim) {
   Shape shape = tensors[0].shape();
@@ -13,13 +13,13 @@ Shape cat_shape(const char* op, const std::vector<Tensor<D, T>>& tensors, int di
     const Shape other = tensors[k].shape();
     bool fits = other.n == shape.n;
     for (int i = 0; fits && i < shape.n; ++i) fits = i == dim || other[i] == shape[i];
-    if (!fits) fail(op, {"shapes ", tensors[0].shape(), " and ", other, " differ in another dimension than ", dim});
+    if (!fits) fail(op, {"shapes ", tensors[0].shape(), " and ", other, " differ in a dimension other than ", dim});
     shape[dim] += other[dim];
   }
   return shape;
 }
 
-/// The positions start … start + size - 1 of a dimension.
+/// The positions start … start + size - 1 of a dimension, as a view.
 TERN_API Array part_of(const Array& whole, int dim, Index start, Index size);
 
 template <class D, class T>
@@ -31,8 +31,8 @@ bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
 
 }  // namespace detail
 
-/// The tensors end to end along dim; their other sizes are the same. As in PyTorch, a tensor of shape [0] is passed
-/// over. The result is channels-last where the first of them is.
+/// The tensors joined along dim. Their other sizes must be equal. As in PyTorch, a tensor of shape [0] is skipped. The
+/// result is channels-last if the first tensor is.
 template <Device D, Element T>
 Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
   if (tensors.empty()) fail("cat", {"at least one tensor is needed"});
@@ -47,7 +47,7 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
   empty_part[d] = 0;
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors) parts.push_back(is_nothing(x) ? view(x, empty_part, here) : x);
-  if (parts.size() > detail::max_edges && detail::any_recorded(parts)) {  // more than a node has edges: in groups
+  if (parts.size() > detail::max_edges && detail::any_recorded(parts)) {  // more than one node has edges for: join them in groups
     std::vector<Tensor<D, T>> groups;
     for (auto first = parts.begin(); first != parts.end();) {
       const auto last = parts.end() - first > detail::max_edges ? first + detail::max_edges : parts.end();
@@ -74,7 +74,7 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
   return y;
 }
 
-/// Tensors of one shape side by side along a new dimension.
+/// Tensors of one shape joined along a new dimension.
 template <Device D, Element T>
 Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
   if (tensors.empty()) fail("stack", {"at least one tensor is needed"});

@@ -1,4 +1,4 @@
-// What cat.hpp declares and is no template.
+// The functions of cat.hpp that are not templates.
 #pragma once
 #include "cat.hpp"
 

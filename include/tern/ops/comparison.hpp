@@ -1,18 +1,18 @@
-// Comparisons, predicates and logic: results are Tensor<D, bool>, off the tape. Bitwise operators are beside them.
+// Comparisons, predicates and logic. Their results are Tensor<D, bool> and not recorded. Also the bitwise operators.
 #pragma once
 #include "copy.hpp"
 
 namespace tern::inline TERN_BUILD {
 
 namespace detail {
-/// x becomes 1 where the result of a comparison is true, else 0.
+/// Writes 1 into x where the result of a comparison is true, else 0.
 template <class D, class T>
 const Tensor<D, T>& assign_truth(const Tensor<D, T>& x, const Tensor<D, bool>& truth, Here here) {
   return copy_(x, to_type(truth, Type<T>{}, here), here);
 }
 }  // namespace detail
 
-/// Defines name_(a, b): the result of name as ones and zeros in a. It has no gradient.
+/// Defines name_(a, b): writes the result of name into a as ones and zeros. It has no gradient.
 #define TERN_TRUTH_IN_PLACE(name)                                                                                \
   template <Device D, Element T>                                                                                 \
   const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                    \
@@ -20,7 +20,8 @@ const Tensor<D, T>& assign_truth(const Tensor<D, T>& x, const Tensor<D, bool>& t
     return detail::assign_truth(a, name(a, b), here);                                                            \
   }
 
-/// Defines name(a, b), name(x, number) and their forms in place. A comparison with NaN is false, but ne is true.
+/// Defines name(a, b), name(x, number) and their in-place forms. A comparison with NaN is false, except ne, which is
+/// true.
 #define TERN_COMPARISON(name, symbol)                                                                            \
   template <Device D, Element T>                                                                                 \
   Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                \
@@ -46,7 +47,7 @@ TERN_COMPARISON(gt, >)
 TERN_COMPARISON(ge, >=)
 #undef TERN_COMPARISON
 
-/// Defines name(x), which is true where the expression in x is. An integer is finite.
+/// Defines name(x), which is true where the expression in x is true. Integers are finite.
 #define TERN_PREDICATE(name, expression)                                       \
   template <Device D, Element T>                                               \
   Tensor<D, bool> name(const Tensor<D, T>& x, Here = {}) {                     \
@@ -58,14 +59,14 @@ TERN_PREDICATE(isfinite, v - v == 0)
 TERN_PREDICATE(logical_not, v == 0)
 #undef TERN_PREDICATE
 
-/// x becomes 1 where it is 0, else 0. It has no gradient.
+/// Writes 1 into x where it is 0, else 0. It has no gradient.
 template <Device D, Element T>
 const Tensor<D, T>& logical_not_(const Tensor<D, T>& x, Here here = {}) {
   const ErrorName op("logical_not_");
   return detail::assign_truth(x, logical_not(x), here);
 }
 
-/// Defines name(a, b) and name_(a, b) on truth values: what is not 0 is true, NaN too.
+/// Defines name(a, b) and name_(a, b) on truth values. Everything but 0 is true, NaN included.
 #define TERN_LOGICAL(name, symbol)                                                                               \
   template <Device D, Element T>                                                                                 \
   Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                \
@@ -99,14 +100,14 @@ TERN_BITWISE(bitwise_left_shift, <<)
 TERN_BITWISE(bitwise_right_shift, >>)
 #undef TERN_BITWISE
 
-/// Every bit inverted; not, for bool.
+/// Inverts every bit; logical not for bool.
 template <Device D, Element T>
   requires std::is_integral_v<T>
 Tensor<D, T> bitwise_not(const Tensor<D, T>& x, Here = {}) {
   return detail::map<T>("bitwise_not", [](auto v) { return ~v; }, x);
 }
 
-/// |a - b| <= atol + rtol |b|, or a == b; with equal_nan, NaN is close to NaN. Error for a negative tolerance.
+/// |a - b| <= atol + rtol |b|, or a == b. With equal_nan, NaN is close to NaN. Error for a negative tolerance.
 template <Device D, Floating T>
 Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rtol = 1e-5, double atol = 1e-8,
                         bool equal_nan = false, Here = {}) {

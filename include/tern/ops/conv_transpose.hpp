@@ -1,12 +1,12 @@
-// Transposed convolution: the adjoint of a convolution, its data gradient used forward.
+// Transposed convolution: the adjoint of a convolution. It is the convolution's data gradient as a forward op.
 #pragma once
 #include "convolution.hpp"
 #include "pad.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// As ConvOptions: stride and padding are those of the convolution whose adjoint it is. Of the sizes that this one maps
-/// to the input's, output_padding chooses a larger one.
+/// Like ConvOptions. stride and padding belong to the convolution whose adjoint this is. That convolution maps several
+/// output sizes to the input's size; output_padding chooses one that is larger by so much.
 struct ConvTransposeOptions {
   Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
   Index groups = 1;
@@ -14,12 +14,12 @@ struct ConvTransposeOptions {
 
 namespace detail {
 
-/// Sets c to the convolution that maps the output to the input, for x [N, C, in…] with weight [C, K / groups, kernel…] and bias [K] or
-/// null, and returns the output's sizes. Error unless they fit.
+/// Sets c to the convolution that maps the output to the input, for x [N, C, in…] with weight [C, K / groups, kernel…]
+/// and bias [K] or null. Returns the output's sizes. Error unless they fit.
 TERN_API Shape plan_conv_transpose(const char* op, int dims, const Array& x, const Array& weight, const Array* bias,
                                    const ConvTransposeOptions& options, backend::ConvParams& c);
 
-/// By how many zeros the input must end later for that output padding, as pad takes them.
+/// The zeros to add at the end of the input for that output padding, in pad's form.
 TERN_API Dims transpose_padding(const Dims& output_padding, const backend::ConvParams& c);
 
 /// conv_transpose1d, 2d and 3d: x with or without a batch.
@@ -43,9 +43,9 @@ Tensor<D, T> conv_transpose(const OpName& op, int dims, const Tensor<D, T>& x, c
 
 }  // namespace detail
 
-/// Adds weight [C, K / groups, kernel], times each element of x [N, C, in] or [C, in], to where a convolution's window
-/// stands, and bias [K], which may be undefined: y is [N, K, out] with
-/// out = (in − 1) stride − 2 padding + dilation (kernel − 1) + output_padding + 1.
+/// For each element of x [N, C, in] or [C, in], adds weight [C, K / groups, kernel] times the element at the window of
+/// the convolution. Then adds bias [K], which may be undefined. y is [N, K, out] with out = (in − 1) stride − 2 padding
+/// + dilation (kernel − 1) + output_padding + 1.
 template <Device D, Floating T>
 Tensor<D, T> conv_transpose1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const std::type_identity_t<Tensor<D, T>>& bias = {},

@@ -1,4 +1,4 @@
-// What conv_transpose.hpp declares and is no template.
+// The functions of conv_transpose.hpp that are not templates.
 #pragma once
 #include "conv_transpose.hpp"
 
@@ -36,7 +36,7 @@ namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Dims transpose_padding(const Dims& output_padding, const backend::ConvParams& c) {
   Dims zeros;
-  for (int i = c.dims; i-- > 0;) {  // the last dimension comes first
+  for (int i = c.dims; i-- > 0;) {  // pad takes the last dimension first
     zeros.push_back(0);
     zeros.push_back(output_padding[output_padding.n == 1 ? 0 : i] / c.stride[i]);
   }

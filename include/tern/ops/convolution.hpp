@@ -14,7 +14,7 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// Zeros on both sides of each dimension: how many, "valid" for none, or "same" for as many as keep the sizes at
+/// Zeros on both sides of each dimension: a number, "valid" for none, or "same" for as many as keep the sizes with
 /// stride 1.
 struct TERN_API ConvPadding {
   Dims sizes = 0;
@@ -26,8 +26,8 @@ struct TERN_API ConvPadding {
   ConvPadding(const char* name);
 };
 
-/// How a convolution's window moves: one number for all dimensions, or one for each. The channels are split into
-/// `groups` that are convolved each for itself.
+/// The parameters of a convolution. stride, padding and dilation are one number for all dimensions, or one for each.
+/// The channels are split into `groups`, and each group is convolved separately.
 struct ConvOptions {
   Dims stride = 1;
   ConvPadding padding = 0;
@@ -37,17 +37,17 @@ struct ConvOptions {
 
 namespace detail {
 
-/// One number for each of n dimensions, from as many or from one.
+/// One number for each of n dimensions, from a list of n or of one.
 TERN_API void each_dim(const char* op, const char* what, const Dims& given, Index least, int n, Index* out);
 
 TERN_API void check_operands(const char* op, int dims, const Array& x, const Array& weight);
 
-/// Sets c to a convolution of x [N, C, in…] with weight [K, C / groups, kernel…] and bias [K] or null, and returns its result's sizes.
-/// Error unless they fit. Where "same" needs an odd number of zeros, both sides get the larger half.
+/// Sets c to a convolution of x [N, C, in…] with weight [K, C / groups, kernel…] and bias [K] or null. Returns the
+/// result's sizes. Error unless they fit. If "same" needs an odd number of zeros, both sides get the larger half.
 TERN_API Shape plan_convolution(const char* op, int dims, const Array& x, const Array& weight, const Array* bias,
                                 const ConvOptions& options, backend::ConvParams& c);
 
-/// Counts a convolution's multiplications and additions, those with padding left out.
+/// Counts a convolution's multiplications and additions, without those on padding.
 TERN_API void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight, const Array& y);
 
 template <class D, class T>
@@ -57,20 +57,20 @@ template <class D, class T>
 Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const backend::ConvParams& c,
                                          const Shape& w);
 
-/// The data gradient of an input of these sizes.
+/// The data gradient for an input of these sizes.
 template <class D, class T>
 Tensor<D, T> data_gradient(ShapeRef x, const Tensor<D, T>& g, const Tensor<D, T>& w, const backend::ConvParams& c) {
   return convolution_data_gradient({"convolution_data_gradient", {}}, g, w, Tensor<D, T>(), c, {x.d, x.n});
 }
 
-/// Dimensions that a bias is summed over.
+/// The dimensions that the bias's gradient sums over.
 inline Dims all_but_channels(int ndim) {
   Dims dims = 0;
   for (int i = 2; i < ndim; ++i) dims.push_back(i);
   return dims;
 }
 
-/// w's and the bias's gradient together, off the tape.
+/// The gradients of w and the bias together, not recorded.
 template <class D, class T>
 std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>& x, const Tensor<D, T>& g,
                                                              const backend::ConvParams& c, const Shape& w, bool bias) {
@@ -87,7 +87,7 @@ std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>&
   return {dw, db};
 }
 
-/// y = x * w + b of the sizes given; b may be undefined.
+/// y = x * w + b, of the given sizes. b may be undefined.
 template <class D, class T>
 Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& w, const Tensor<D, T>& b,
                          const backend::ConvParams& c, const Shape& sizes) {
@@ -98,7 +98,7 @@ Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D
     backend::run<D, T>(backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(), bias.impl()});
   }
   record(op, y, wrt(x, saved(w), [c](ShapeRef shape, const auto& g, const auto& kept) { return data_gradient(shape, g, kept, c); }),
-         wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& kept, Needs needs) {
+         wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& kept, NeedsInputGrad needs) {
            using X = Tensor<D, T>;
            const Dims others = all_but_channels(g.dim());
            if (!needs[0]) return std::tuple(X(), sum(g, others));
@@ -109,7 +109,7 @@ Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D
   return y;
 }
 
-/// dx = g *ᵀ w + b, where x has the sizes given; b may be undefined.
+/// dx = g *ᵀ w + b, where x has the given sizes. b may be undefined.
 template <class D, class T>
 Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
                                        const Tensor<D, T>& b, const backend::ConvParams& c, const Shape& x) {
@@ -133,7 +133,7 @@ Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, 
   return dx;
 }
 
-/// dw = x ⋆ g, where w has the sizes given.
+/// dw = x ⋆ g, where w has the given sizes.
 template <class D, class T>
 Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const backend::ConvParams& c,
                                          const Shape& w) {
@@ -156,13 +156,13 @@ Tensor<D, T> conv(const OpName& op, int dims, const Tensor<D, T>& x, const Tenso
   const Shape sizes = plan_convolution(op.name, dims, *batch.impl(), *weight.checked(op.name), bias.impl(), options, c);
   Tensor<D, T> y = convolution(op, contiguous(batch, channels_last, op.here),
                                contiguous(weight, channels_last, op.here), bias, c, sizes);
-  for (int i = 0; i < dims; ++i)  // one position too many where "same" had to add a zero
+  for (int i = 0; i < dims; ++i)  // "same" with an odd number of zeros makes one position too many
     if (options.padding.same && c.dilation[i] * (weight.size(2 + i) - 1) % 2) y = narrow(y, 2 + i, 1, sizes[2 + i] - 1);
   return single ? squeeze(y, 0) : y;
 }
 
-/// relu(conv(x, weight, bias) + residual), residual of the result's shape or undefined; in the convolution's own pass
-/// over memory where nothing is recorded.
+/// relu(conv(x, weight, bias) + residual). residual has the result's shape, or is undefined. If nothing is recorded,
+/// this takes no further pass over memory.
 template <class D, class T>
 Tensor<D, T> conv_relu(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& residual,
                        const Tensor<D, T>& weight, const Tensor<D, T>& bias, const ConvOptions& options) {
@@ -190,9 +190,9 @@ Tensor<D, T> conv_relu(const OpName& op, int dims, const Tensor<D, T>& x, const 
 
 }  // namespace detail
 
-/// Slides weight [K, C / groups, kernel] along x [N, C, in] or [C, in], and adds bias [K], which may be undefined: y is
-/// [N, K, out] with out = ⌊(in + 2 padding − dilation (kernel − 1) − 1) / stride⌋ + 1. Channels are innermost in memory
-/// (channels_last); what comes in another order is copied first.
+/// Slides weight [K, C / groups, kernel] along x [N, C, in] or [C, in] and adds bias [K], which may be undefined. y is
+/// [N, K, out] with out = ⌊(in + 2 padding − dilation (kernel − 1) − 1) / stride⌋ + 1. In memory the order is
+/// channels-last; an input in another order is copied first.
 template <Device D, Floating T>
 Tensor<D, T> conv1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
@@ -208,7 +208,7 @@ Tensor<D, T> conv2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
   return detail::conv({"conv2d", here}, 2, x, weight, bias, options);
 }
 
-/// relu(conv2d(x, weight, bias)); where no gradient is recorded, in the same pass over memory.
+/// relu(conv2d(x, weight, bias)). If no gradient is recorded, it is one pass over memory.
 template <Device D, Floating T>
 Tensor<D, T> conv2d_relu(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                          const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
@@ -216,8 +216,8 @@ Tensor<D, T> conv2d_relu(const Tensor<D, T>& x, const Tensor<D, T>& weight,
   return detail::conv_relu({"conv2d_relu", here}, 2, x, {}, weight, bias, options);
 }
 
-/// relu(conv2d(x, weight, bias) + residual) likewise: the end of a residual block whose normalisation is folded into
-/// its weights. residual has the result's shape.
+/// relu(conv2d(x, weight, bias) + residual), the end of a residual block whose normalisation is folded into its
+/// weights. If no gradient is recorded, it is one pass over memory. residual has the result's shape.
 template <Device D, Floating T>
 Tensor<D, T> conv2d_add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, const Tensor<D, T>& weight,
                              const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
@@ -226,7 +226,7 @@ Tensor<D, T> conv2d_add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual
   return detail::conv_relu({"conv2d_add_relu", here}, 2, x, residual, weight, bias, options);
 }
 
-/// The same as conv1d for volumes, [N, C, depth, height, width].
+/// conv1d for volumes, [N, C, depth, height, width].
 template <Device D, Floating T>
 Tensor<D, T> conv3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},

@@ -1,4 +1,4 @@
-// What convolution.hpp declares and is no template.
+// The functions of convolution.hpp that are not templates.
 #pragma once
 #include "convolution.hpp"
 
@@ -59,7 +59,7 @@ namespace tern::inline TERN_BUILD::detail {
 [[gnu::noinline]] TERN_INLINE void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight, const Array& y) {
   double products = double(x.dims[0]) * double(weight.dims[0]) * double(weight.dims[1]);
   for (int i = 0; i < c.dims; ++i) {
-    Index inside = 0;  // pairs of a position and a tap that lies on the input
+    Index inside = 0;  // pairs of an output position and a tap inside the input
     for (Index tap = 0; tap < weight.dims[2 + i]; ++tap) {
       const Index from = tap * c.dilation[i] - c.padding[i], s = c.stride[i];
       const Index first = from < 0 ? (-from + s - 1) / s : 0, room = x.dims[2 + i] - 1 - from;

@@ -1,4 +1,4 @@
-// clone, contiguous, copy_, fill_, to: new elements, or old ones overwritten.
+// clone, contiguous, copy_, fill_, to: copies, conversions and overwriting.
 #pragma once
 #include "arithmetic.hpp"
 
@@ -6,19 +6,19 @@ namespace tern::inline TERN_BUILD {
 
 namespace detail {
 
-/// x itself where it is row-major without gaps, else a copy that is, on the tape.
+/// x itself if it is row-major without gaps, else a row-major copy, recorded.
 TERN_API TensorImpl* contiguous(const OpName& op, TensorImpl* x, const DeviceOps& device);
 
 /// The same for channels-last order.
 TERN_API TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device);
 
-/// A copy in x's memory order, on the tape.
+/// A copy in x's memory order, recorded.
 TERN_API TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device);
 
 /// target = source, broadcast. ops is null for types without gradients.
 TERN_API void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device, const GradOps* ops);
 
-/// A copy in row-major order, off the tape.
+/// A copy in row-major order, not recorded.
 template <class D, class T>
 Tensor<D, T> dense_copy(const Tensor<D, T>& x) {
   return Tensor<D, T>(copied(device_ops<D>, x.impl()));
@@ -32,7 +32,7 @@ Tensor<D, T> clone(const Tensor<D, T>& x, Here here = {}) {
   return Tensor<D, T>(detail::clone({"clone", here}, x.checked("clone"), detail::device_ops<D>));
 }
 
-/// x itself where its elements lie in row-major order without gaps, else a copy that does.
+/// x itself if its elements lie in row-major order without gaps, else a copy in that order.
 template <Device D, Element T>
 Tensor<D, T> contiguous(const Tensor<D, T>& x, Here here = {}) {
   return Tensor<D, T>(detail::contiguous({"contiguous", here}, x.checked("contiguous"), detail::device_ops<D>));
@@ -47,15 +47,15 @@ Tensor<D, T> contiguous(const Tensor<D, T>& x, MemoryFormat format, Here here = 
 }
 
 namespace detail {
-/// x off the tape, dense.
+/// x as a dense tensor that is not on the tape.
 template <class D, class T> Tensor<D, T> dense(const Tensor<D, T>& x) {
   return x.impl()->contiguous ? x : contiguous(x.detach());
 }
-/// x off the tape, in channels-last order without gaps.
+/// x in channels-last order without gaps, not on the tape.
 template <class D, class T> Tensor<D, T> channels_innermost(const Tensor<D, T>& x) {
   return is_channels_last(*x.impl()) ? x : contiguous(x.detach(), channels_last);
 }
-/// y in channels-last order where x is and not row-major too, else in row-major order.
+/// y in x's order: channels-last if x is channels-last and not also row-major, else row-major.
 template <class D, class T> Tensor<D, T> in_order_of(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here) {
   const bool last = !x.impl()->contiguous && is_channels_last(*x.impl());
   return contiguous(y, last ? channels_last : contiguous_format, here);
@@ -71,7 +71,7 @@ const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source
 }
 TERN_SAME_PLACE(copy_)
 
-/// Every element becomes value.
+/// Sets every element to value.
 template <Device D, Element T>
 const Tensor<D, T>& fill_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> value, Here here = {}) {
   detail::check_writable("fill_", x.checked("fill_"));
@@ -81,7 +81,7 @@ const Tensor<D, T>& fill_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T
   return x;
 }
 
-/// The elements as another type.
+/// The elements converted to another type.
 template <Device D, Element T, Element U>
 Tensor<D, U> to_type(const Tensor<D, T>& x, Type<U> type, Here here = {}) {
   if constexpr (std::is_same_v<T, U>) {

@@ -1,4 +1,4 @@
-// What copy.hpp declares and is no template.
+// The functions of copy.hpp that are not templates.
 #pragma once
 #include "copy.hpp"
 
@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device) {
-  if (x->ndim < 3) fail(op.name, {"channels_last wants at least 3 dimensions, not ", x->shape_ref()});
+  if (x->ndim < 3) fail(op.name, {"channels_last needs at least 3 dimensions, not ", x->shape_ref()});
   Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
   set_channels_last_strides(*y.impl);
   device.copy(*y.impl, *x);
@@ -30,7 +30,7 @@ namespace tern::inline TERN_BUILD::detail {
   const Shape to = target->shape();
   if (!(broadcast_shapes(op.name, to, source->shape_ref()) == to))
     fail(op.name, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
-  // By way of a copy, which has a history of its own and may lie where the target does; the engine sums its gradient.
+  // Copies first: the copy has a history of its own, and source may alias target. The engine sums the copy's gradient.
   const Owned values(device.allocate(source->dtype, to, target->ordinal));
   device.copy(*values.impl, *source);
   recorded(op, values.impl, source, Unchanged());

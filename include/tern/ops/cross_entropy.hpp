@@ -5,29 +5,29 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// What nll_loss takes besides input and target.
+/// The options of nll_loss.
 template <Device D, Floating T>
 struct NllLossOptions {
-  Tensor<D, T> weight = {};               // of each class, [C]; undefined: ones
-  Index ignore_index = -100;              // samples with this target do not count
-  Reduction reduction = Reduction::mean;  // mean: divided by the sum of the targets' weights
+  Tensor<D, T> weight = {};               // for each class, [C]; undefined: ones
+  Index ignore_index = -100;              // samples with this target are ignored
+  Reduction reduction = Reduction::mean;  // mean divides by the sum of the targets' weights
 };
 
-/// What cross_entropy takes besides input and target.
+/// The options of cross_entropy.
 template <Device D, Floating T>
 struct CrossEntropyOptions {
   Tensor<D, T> weight = {};
   Index ignore_index = -100;
   Reduction reduction = Reduction::mean;
-  double label_smoothing = 0;  // part of each target that is spread over all classes, in [0, 1]
+  double label_smoothing = 0;  // the part of each target that is spread over all classes, in [0, 1]
 };
 
 namespace detail {
 
-/// Error unless x is [N, C, d...] or [C] and weight, if there is one, [C].
+/// Error unless x is [N, C, d...] or [C], and weight, if given, is [C].
 TERN_API void check_classes(const char* op, const Array& x, const Array* weight);
 
-/// x's shape without its classes. Error unless it is target's.
+/// x's shape without the dimension of classes. Error unless target has this shape.
 TERN_API Shape check_target(const char* op, const Array& x, const Array& target);
 
 inline void check_smoothing(double smoothing) {
@@ -35,7 +35,7 @@ inline void check_smoothing(double smoothing) {
     fail("cross_entropy", {"label_smoothing must lie in [0, 1], not ", smoothing});
 }
 
-/// What the tape keeps of a cross entropy; a weight of no elements stands for none.
+/// The tensors that cross_entropy saves. A weight without elements stands for none.
 template <class D, class T>
 struct CrossEntropyState {
   const backend::CrossEntropy::Options& options;
@@ -52,14 +52,15 @@ struct CrossEntropyState {
                                                      *dense(x).impl(), *target.impl(), weights(), as});
     return dx;
   }
-  /// The gradient as tensor operations: the loss is linear in the log-probabilities, and they are log_softmax(x).
+  /// The gradient as tensor operations: the loss is linear in the log-probabilities, which are log_softmax(x).
   Tensor<D, T> differentiable_gradient(const Tensor<D, T>& g) const {
     backend::CrossEntropy::Options linear = options;
     linear.normalised = true;
     const Tensor<D, T> slope = gradient(linear, ones<D, T>(g.shape(), g.device()));
     const Tensor<D, T> h = slope * (g.dim() == 0 ? g : unsqueeze(g, 1));
     if (options.normalised) return h;
-    // softmax(x) of ops that a training program has compiled in any case; log_sum, off the tape, only keeps e in range.
+    // softmax(x) from ops that every training program compiles anyway. log_sum, which is not recorded, only keeps e in
+    // range.
     const Tensor<D, T> e = exp(x - unsqueeze(to_type(log_sum, Type<T>{}), 1));
     return h - e * (sum(h, 1, true) / sum(e, 1, true));
   }
@@ -95,7 +96,7 @@ TERN_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, backend::CrossEntr
 
 }  // namespace detail
 
-/// -weight[t] x[t] for each sample, x log-probabilities and t the sample's class in `target`.
+/// -weight[t] x[t] for each sample, where x holds log-probabilities and t is the sample's class in `target`.
 template <Device D, Floating T>
 Tensor<D, T> nll_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
                       const NllLossOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
@@ -103,7 +104,7 @@ Tensor<D, T> nll_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
                                      options.weight);
 }
 
-/// -weight[t] log(softmax(x)[t]) for each sample, t its class in `target`. Error on a class out of range.
+/// -weight[t] log(softmax(x)[t]) for each sample, where t is its class in `target`. Error if a class is out of range.
 template <Device D, Floating T>
 Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Index>& target,
                            const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
@@ -113,8 +114,8 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Index>& target
       options.weight);
 }
 
-/// -(sum over classes of weight · target · log(softmax(x))) for each sample, the target being probabilities in x's
-/// shape.
+/// -(sum over classes of weight · target · log(softmax(x))) for each sample, where target holds probabilities and has
+/// x's shape.
 template <Device D, Floating T>
 Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
                            const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {

@@ -7,7 +7,7 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// One element of fill, then all of x but the last along dim; reverse: all but the first, then fill.
+/// fill, then all elements of x along dim but the last. With reverse: all but the first, then fill.
 template <class D, class T>
 Tensor<D, T> shifted(const Tensor<D, T>& x, int dim, bool reverse, double fill) {
   Shape edge = x.shape();
@@ -26,7 +26,7 @@ Tensor<D, T> scanned(backend::Scan::Kind kind, const Tensor<D, T>& x, const Tens
   return y;
 }
 
-/// s_i = gate_i s_{i-1} + x_i along dim, s_i = gate_i s_{i+1} + x_i if reverse.
+/// s_i = gate_i s_{i-1} + x_i along dim. With reverse: s_i = gate_i s_{i+1} + x_i.
 template <class D, class T>
 Tensor<D, T> recurrence(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& gates, int dim, bool reverse) {
   const Tensor<D, T> s = scanned(backend::Scan::recurrence, x, gates, dim, reverse);
@@ -50,7 +50,7 @@ Tensor<D, T> running_sum(const OpName& op, const Tensor<D, T>& x, int dim, bool 
 
 }  // namespace detail
 
-/// y_i = x_0 + … + x_i along dim; of integers and booleans as int64.
+/// y_i = x_0 + … + x_i along dim. Integers and booleans are summed as int64.
 template <Device D, Element T>
 Tensor<D, sum_t<T>> cumsum(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const ErrorName name("cumsum");
@@ -59,7 +59,7 @@ Tensor<D, sum_t<T>> cumsum(const Tensor<D, T>& x, Index dim, Here here = {}) {
   return detail::running_sum({"cumsum", here}, to_type(x, Type<sum_t<T>>{}, here), d, false);
 }
 
-/// y_i = x_0 ⋯ x_i along dim; of integers and booleans as int64.
+/// y_i = x_0 ⋯ x_i along dim. Integers and booleans are multiplied as int64.
 template <Device D, Element T>
 Tensor<D, sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const ErrorName name("cumprod");
@@ -67,7 +67,7 @@ Tensor<D, sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here = {}) {
   if (x.dim() == 0) return reshape(cumprod(view(x, 1, here), 0, here), {}, here);
   const Tensor<D, sum_t<T>> factors = to_type(x, Type<sum_t<T>>{}, here);
   const Tensor<D, sum_t<T>> y = detail::scanned(backend::Scan::product, factors, {}, d, false);
-  // With s_k = g_k + x_{k+1} s_{k+1}, dx_k = y_{k-1} s_k: right where there are zeros too.
+  // With s_k = g_k + x_{k+1} s_{k+1}, dx_k = y_{k-1} s_k. This is correct also where x is 0.
   record({"cumprod", here}, y, wrt(factors, saved(factors, y), [d](const auto& g, const auto& in, const auto& out) {
            const auto s = detail::recurrence({"recurrence", {}}, g, detail::shifted(in, d, true, 1), d, true);
            return mul(detail::shifted(out, d, false, 1), s);

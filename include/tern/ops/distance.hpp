@@ -1,4 +1,4 @@
-// Norms with PyTorch's other names, and distances made of them.
+// Norms under PyTorch's other names, and distances made of them.
 #pragma once
 #include "blas.hpp"
 #include "norm.hpp"
@@ -16,8 +16,8 @@ Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, Dims dim = {}, b
   return tern::norm(x, ord, dim, keepdim, here);
 }
 
-/// A norm of the matrices in the two dimensions dim: ord = 1 and -1 are the largest and smallest sum of |x| over a
-/// column, inf and -inf over a row.
+/// A norm of the matrices in the two dimensions dim. For ord = 1 and -1 it is the largest and the smallest sum of |x|
+/// over a column, for inf and -inf over a row.
 template <Device D, Floating T>
 Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1}, bool keepdim = false, Here here = {}) {
   const ErrorName name("matrix_norm");
@@ -48,7 +48,7 @@ Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, d
   return detail::rounded_once(distance, x1, x2);
 }
 
-/// x / max(norm(x), eps), the norm being over dim.
+/// x / max(norm(x), eps), with the norm over dim.
 template <Device D, Floating T>
 Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, Dims dim = 1, double eps = 1e-12, Here here = {}) {
   const ErrorName name("normalize");
@@ -56,7 +56,7 @@ Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, Dims dim = 1, double
       [&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
 }
 
-/// The cosine of the angle between x1 and x2 along dim: their inner product over their norms, each at least eps.
+/// The cosine of the angle between x1 and x2 along dim: the inner product divided by the norms, each at least eps.
 template <Device D, Floating T>
 Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, Index dim = 1, double eps = 1e-8,
                                Here here = {}) {

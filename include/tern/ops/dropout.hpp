@@ -1,6 +1,6 @@
 // Dropout (Srivastava and others: "Dropout: a simple way to prevent neural networks from overfitting", 2014) of
-// elements and of channels. Which elements fall follows from seed, stream and position in memory, so the backward pass
-// works it out again: as fast as reading a mask, and nothing is kept.
+// elements and of channels. The mask follows from seed, stream and position in memory, so the backward pass calculates
+// it again. That is as fast as reading a mask, and no mask is stored.
 #pragma once
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// Linear in x, so its gradient is the same op, and the gradient of that; all in one order in memory.
+/// Linear in x, so its gradient is the same op, and so is the gradient of that. All of them use one order in memory.
 template <class D, class T>
 Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, RandomState state, MemoryFormat order) {
   const Tensor<D, T> from = contiguous(x.detach(), order);
@@ -28,7 +28,7 @@ TERN_INSTANCE(Tensor<Cuda> dropout_by(const OpName&, const Tensor<Cuda>&, double
 
 TERN_API void check_dropout(const char* op, const Array* x, double p, int least_dims);
 
-/// The shape of one number for each channel of each sample of [N, C, ...], or of one sample [C, ...], which has
+/// The shape with one number for each channel of each sample: for [N, C, ...], or for one sample [C, ...], which has
 /// `single` dimensions.
 TERN_API Shape channels_shape(ShapeRef x, int single);
 
@@ -46,7 +46,7 @@ Tensor<D, T> channel_dropout(const OpName& op, const Tensor<D, T>& x, double p, 
   return mul(x, dropout_mask(channels_shape(x.impl()->shape_ref(), single), p, x), op.here);
 }
 
-/// What falls becomes what SELU gives far below 0; the whole is scaled and shifted so that mean 0 and variance 1 stay.
+/// Dropped elements get the limit of SELU at -infinity. Scaling and shifting then keep a mean of 0 and a variance of 1.
 template <class D, class T>
 Tensor<D, T> alpha_dropout(const OpName& op, const Tensor<D, T>& x, double p, const Shape& shape) {
   const double low = -1.7580993408473766, scale = p < 1 ? 1 / std::sqrt((low * low * p + 1) * (1 - p)) : 0;
@@ -57,8 +57,8 @@ Tensor<D, T> alpha_dropout(const OpName& op, const Tensor<D, T>& x, double p, co
 
 }  // namespace detail
 
-/// In training each element is zero with probability p, taken in steps of 1/65536, and the others are scaled by 1 / (1
-/// - p); else x itself.
+/// In training, sets each element to zero with probability p, rounded to a multiple of 1/65536, and scales the others
+/// by 1 / (1 - p). Otherwise x itself.
 template <Device D, Element T>
 Tensor<D, T> dropout(const Tensor<D, T>& x, double p = 0.5, bool training = true, Here here = {}) {
   static_assert(is_floating_v<T>);
@@ -68,31 +68,32 @@ Tensor<D, T> dropout(const Tensor<D, T>& x, double p = 0.5, bool training = true
   return detail::dropout_by({"dropout", here}, x, p, next_random(), last ? channels_last : contiguous_format);
 }
 
-/// The same of whole channels of [N, C, L], or of one sample [C, L] (Tompson and others: Efficient object localization
-/// using convolutional networks, 2015).
+/// Drops whole channels of [N, C, L], or of one sample [C, L] (Tompson and others: "Efficient object localization using
+/// convolutional networks", 2015).
 template <Device D, Floating T>
 Tensor<D, T> dropout1d(const Tensor<D, T>& x, double p = 0.5, bool training = true, Here here = {}) {
   return detail::channel_dropout({"dropout1d", here}, x, p, training, 2);
 }
-/// Of [N, C, H, W], or [N, C, L].
+/// Drops whole channels of [N, C, H, W], or of [N, C, L].
 template <Device D, Floating T>
 Tensor<D, T> dropout2d(const Tensor<D, T>& x, double p = 0.5, bool training = true, Here here = {}) {
   return detail::channel_dropout({"dropout2d", here}, x, p, training, 0);
 }
-/// Of [N, C, D, H, W], or of one sample [C, D, H, W].
+/// Drops whole channels of [N, C, D, H, W], or of one sample [C, D, H, W].
 template <Device D, Floating T>
 Tensor<D, T> dropout3d(const Tensor<D, T>& x, double p = 0.5, bool training = true, Here here = {}) {
   return detail::channel_dropout({"dropout3d", here}, x, p, training, 4);
 }
 
-/// In training each element becomes -1.758, SELU's limit, with probability p; then all are scaled and shifted so that a
-/// mean of 0 and a variance of 1 stay (Klambauer and others: Self-normalizing neural networks, 2017). Else x itself.
+/// In training, sets each element to -1.758, SELU's limit, with probability p. Then it scales and shifts all elements,
+/// so that a mean of 0 and a variance of 1 stay (Klambauer and others: "Self-normalizing neural networks", 2017).
+/// Otherwise x itself.
 template <Device D, Floating T>
 Tensor<D, T> alpha_dropout(const Tensor<D, T>& x, double p = 0.5, bool training = false, Here here = {}) {
   detail::check_dropout("alpha_dropout", x.impl(), p, 0);
   return training && p > 0 ? detail::alpha_dropout({"alpha_dropout", here}, x, p, x.shape()) : x;
 }
-/// The same of whole channels of [N, C, ...].
+/// alpha_dropout of whole channels of [N, C, ...].
 template <Device D, Floating T>
 Tensor<D, T> feature_alpha_dropout(const Tensor<D, T>& x, double p = 0.5, bool training = false, Here here = {}) {
   detail::check_dropout("feature_alpha_dropout", x.impl(), p, 2);

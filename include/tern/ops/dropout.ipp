@@ -1,4 +1,4 @@
-// What dropout.hpp declares and is no template.
+// The functions of dropout.hpp that are not templates.
 #pragma once
 #include "dropout.hpp"
 

@@ -10,7 +10,8 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// A tensor and the label of each of its dimensions: a letter, or 1, 2 … for those of an ellipsis, the last being 1.
+/// A tensor and a label for each of its dimensions: a letter, or for the dimensions of an ellipsis 1, 2 …, the last
+/// being 1.
 template <class D, class T>
 struct Labelled {
   Tensor<D, T> tensor;
@@ -19,22 +20,22 @@ struct Labelled {
 
 inline bool has_label(const std::string& labels, char label) { return labels.find(label) != std::string::npos; }
 
-/// The subscripts before and behind the arrow. Error on what is no subscript.
+/// The subscripts before and after the arrow. Error on anything else.
 struct TERN_API EinsumEquation {
-  std::vector<std::string> inputs{""};  // an ellipsis is a dot
+  std::vector<std::string> inputs{""};  // an ellipsis is stored as a dot
   std::string output;
   bool has_output = false;
 
   explicit EinsumEquation(const std::string& equation);
 };
 
-/// The subscript's ellipsis as labels of the dimensions that the letters leave.
+/// The subscript with its ellipsis replaced by labels for the dimensions that the letters leave.
 TERN_API std::string spread_ellipsis(const std::string& subscript, int dims);
 
-/// The labels of the output, given those of all inputs. Error if two are the same, or one is of no input.
+/// The labels of the output, given those of all inputs. Error if one occurs twice, or in no input.
 TERN_API std::string output_labels(const EinsumEquation& subscripts, const std::string& all, const std::string& equation);
 
-/// Of a label that names several dimensions their diagonal.
+/// Takes the diagonal of dimensions that share a label.
 template <class D, class T>
 Labelled<D, T> with_distinct_labels(Labelled<D, T> x, Here here) {
   for (std::size_t i = 0; i < x.labels.size(); ++i)
@@ -48,7 +49,7 @@ Labelled<D, T> with_distinct_labels(Labelled<D, T> x, Here here) {
   return x;
 }
 
-/// Without the labels that are not in `kept`: those dimensions are summed.
+/// Sums over the dimensions whose labels are not in `kept`.
 template <class D, class T>
 Labelled<D, T> summed_to(Labelled<D, T> x, const std::string& kept, Here here) {
   Dims dims;
@@ -63,7 +64,7 @@ Labelled<D, T> summed_to(Labelled<D, T> x, const std::string& kept, Here here) {
   return {sum(x.tensor, dims, false, here), labels};
 }
 
-/// The dimensions in the order of `labels`, which may name more: those are of size 1.
+/// Permutes the dimensions into the order of `labels`. A label without a dimension gets one of size 1.
 template <class D, class T>
 Tensor<D, T> ordered_as(const Labelled<D, T>& x, const std::string& labels, Here here) {
   Dims order;
@@ -76,7 +77,7 @@ Tensor<D, T> ordered_as(const Labelled<D, T>& x, const std::string& labels, Here
   return reshape(permute(x.tensor, order, here), to, here);
 }
 
-/// The product of two tensors, summed over the labels of both that are not in `kept`: a batch of matrix products.
+/// The product of two tensors, summed over the labels of both that are not in `kept`. A batch of matrix products.
 template <class D, class T>
 Labelled<D, T> contracted(Labelled<D, T> a, Labelled<D, T> b, const std::string& kept, Here here) {
   a = summed_to(a, kept + b.labels, here);
@@ -108,8 +109,9 @@ Labelled<D, T> contracted(Labelled<D, T> a, Labelled<D, T> b, const std::string&
 
 }  // namespace detail
 
-/// The sum of products that an equation such as "bij,bjk->bik" names, over the subscripts that are not behind the
-/// arrow; without an arrow those that occur once stay, in alphabetical order. Two tensors at a time, from the left.
+/// The sum of products that an equation such as "bij,jk->bik" describes. It sums over the subscripts that do not stand
+/// after the arrow. Without an arrow, the subscripts that occur once stay, in alphabetical order. Tensors are combined
+/// two at a time, from the left.
 template <Device D, Element T>
 Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
   const ErrorName name("einsum");
@@ -135,7 +137,7 @@ Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>
   return detail::ordered_as(detail::summed_to(result, output, here), output, here);
 }
 
-/// y_o = x1ᵀ W_o x2 + b_o: x1 [.., m], x2 [.., n], weight [out, m, n], bias [out] or undefined.
+/// y_o = x1ᵀ W_o x2 + b_o, with x1 [.., m], x2 [.., n], weight [out, m, n] and bias [out] or undefined.
 template <Device D, Floating T>
 Tensor<D, T> bilinear(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& weight,
                       const Tensor<D, T>& bias = {}, Here here = {}) {

@@ -1,4 +1,4 @@
-// What einsum.hpp declares and is no template.
+// The functions of einsum.hpp that are not templates.
 #pragma once
 #include <cctype>
 
@@ -22,7 +22,7 @@ namespace tern::inline TERN_BUILD::detail {
     } else if (std::isalpha(static_cast<unsigned char>(c))) {
       part += c;
     } else {
-      fail("einsum", {"'", equation.substr(i).c_str(), "' in ", equation.c_str(), " is no subscript"});
+      fail("einsum", {"'", equation.substr(i).c_str(), "' in ", equation.c_str(), " is not a subscript"});
     }
   }
 }
@@ -58,7 +58,7 @@ TERN_INLINE std::string output_labels(const EinsumEquation& subscripts, const st
       output += c;
   for (const char c : output)
     if (!has_label(all, c) || output.find(c) != output.rfind(c))
-      fail("einsum", {"the output's subscripts must be different ones of the inputs': ", equation.c_str()});
+      fail("einsum", {"the output's subscripts must be distinct and occur in the inputs: ", equation.c_str()});
   return output;
 }
 

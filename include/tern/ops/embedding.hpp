@@ -1,4 +1,4 @@
-// Rows of a table by number, one by one or reduced in bags.
+// Rows of a table, looked up by number: one by one, or reduced in bags.
 #pragma once
 #include "../tensor/creation.hpp"
 #include "gather.hpp"
@@ -7,7 +7,7 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// y[..., :] = weight[x[...], :]. The row padding_idx gets no gradient; -1: there is none.
+/// y[..., :] = weight[x[...], :]. Row padding_idx gets no gradient; with -1 there is no such row.
 template <Device D, Element T>
 Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, Index padding_idx = -1, Here here = {}) {
   if (weight.checked("embedding")->ndim != 2) fail("embedding", {"the table must be a matrix, not ", weight.shape()});
@@ -17,7 +17,7 @@ Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, In
   Shape to = x.checked("embedding")->shape();
   to.push_back(weight.size(1));
   Tensor<D, T> table = weight;
-  if (padding_idx >= 0 && records(weight)) {  // the same values, the row in question off the tape
+  if (padding_idx >= 0 && records(weight)) {  // the same values, with the padding row detached
     const Tensor<D, bool> trained = ones<D, bool>({rows, 1}, weight.device());
     trained.select(0, padding_idx).fill_(false);
     table = where(trained, weight, weight.detach());
@@ -27,7 +27,7 @@ Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, In
 
 struct EmbeddingBagOptions {
   BagMode mode = BagMode::mean;
-  Index padding_idx = -1;            // rows of this number count for nothing; -1: there are none
+  Index padding_idx = -1;            // rows of this number are skipped; -1: none
   bool include_last_offset = false;  // the last offset is the end of the last bag
 };
 
@@ -37,7 +37,8 @@ template <class D, class T>
 Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, T>& weight,
                           const Tensor<D, Index>& numbers, const Tensor<D, Index>& starts, const Tensor<D, T>& scale);
 
-/// The gradient of reduced_bags (not for max) by its table; linear in g, so its own gradient is reduced_bags again.
+/// The gradient of reduced_bags (sum and mean) by its table. It is linear in g, so its own gradient is reduced_bags
+/// again.
 template <class D, class T>
 Tensor<D, T> bags_gradient(backend::Bags bags, Index rows, const Tensor<D, T>& g, const Tensor<D, Index>& numbers,
                            const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
@@ -75,7 +76,7 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
   backend::run<D, T>(backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *numbers.impl(), *starts.impl(), scale.impl(), chosen.impl()});
   if (max) {
     record(op, y, wrt(weight, saved(chosen), [rows, columns](const Tensor<D, T>& g, const auto& at) {
-             // An empty bag chose none: its gradient goes to a row behind the last.
+             // An empty bag has no maximum. Its gradient goes to an extra row at the end, which is cut off.
              return narrow(scatter_add(zeros<D, T>({rows + 1, columns}, g.device()), 0, at, g), 0, 0, rows);
            }));
   } else if (scale.defined()) {
@@ -93,13 +94,13 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
   return y;
 }
 
-/// Where each bag starts, and where the last one ends, for numbers of a shape: from offsets, or for bags of one length.
+/// The start of each bag, and the end of the last one, for x of this shape: from offsets, or for bags of equal length.
 TERN_API Tensor<Cpu, Index> bag_starts(const Shape& x, const Tensor<Cpu, Index>& offsets, bool include_last);
 
 }  // namespace detail
 
-/// The sum, mean or maximum of rows of the table for each bag of numbers. x is [bags, length], or a vector with the
-/// bags' offsets. per_sample_weights, shaped like x, scale the rows of a sum.
+/// The sum, mean or maximum of rows of the table for each bag of numbers. x is [bags, length], or a vector with offsets
+/// that say where each bag starts. per_sample_weights, in x's shape, scale the rows of a sum.
 template <Device D, Element T>
 Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, const Tensor<D, Index>& offsets,
                            EmbeddingBagOptions options = {}, const Tensor<D, T>& per_sample_weights = {},
@@ -110,7 +111,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const Index rows = weight.size(0);
   Index padding = options.padding_idx;
   if (padding < -1 || padding >= rows) fail("embedding_bag", {"padding_idx ", padding, " is not one of ", rows, " rows"});
-  // Offsets on a device are checked on the host, which waits for them.
+  // The host checks offsets. If they are on a device, it waits for them.
   const Tensor<Cpu, Index> given = offsets.defined() ? to_device(offsets, Cpu{}) : Tensor<Cpu, Index>();
   const Tensor<D, Index> starts = to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), x.device());
   const Tensor<D, Index> numbers = reshape(x, {-1}, here).contiguous(here);
@@ -125,7 +126,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   if (!records(per_sample_weights))
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts,
                                 reshape(per_sample_weights, {-1}).contiguous());
-  // Weights that are learned: scaled rows are summed as a table of their own, so that both get their gradient.
+  // The weights need a gradient: sum scaled rows as a table of their own, so that table and weights both get theirs.
   const Type<compute_t<T>> wide;
   const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), wide, here);
   const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), wide, here), here);

@@ -1,4 +1,4 @@
-// What embedding.hpp declares and is no template.
+// The functions of embedding.hpp that are not templates.
 #pragma once
 #include "embedding.hpp"
 

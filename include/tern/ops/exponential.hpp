@@ -1,4 +1,4 @@
-// Exponentials, logarithms and what is made of them.
+// Exponentials, logarithms and functions made of them.
 #pragma once
 #include "comparison.hpp"
 #include "where.hpp"
@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD {
 TERN_UNARY_BY_HAND(exp, exp(x), y, g * y)
 /// 2^x.
 TERN_UNARY_BY_HAND(exp2, exp2(x), y, 0.69314718055994530942 * g * y)
-/// e^x - 1, exact for small x.
+/// e^x - 1, accurate for small x.
 TERN_UNARY_BY_HAND(expm1, expm1(x), y, g * (y + 1))
 /// The natural logarithm.
 TERN_UNARY_BY_HAND(log, log(x), x, g / x)
@@ -17,7 +17,7 @@ TERN_UNARY_BY_HAND(log, log(x), x, g / x)
 TERN_UNARY_BY_HAND(log2, log2(x), x, g / (0.69314718055994530942 * x))
 /// The logarithm to base 10.
 TERN_UNARY_BY_HAND(log10, log10(x), x, g / (2.30258509299404568402 * x))
-/// log(1 + x), exact for small x.
+/// log(1 + x), accurate for small x.
 TERN_UNARY_BY_HAND(log1p, log1p(x), x, g / (x + 1))
 /// 1 / (1 + e^-x).
 TERN_UNARY_BY_HAND(sigmoid, sigmoid(x), y, g * (1 - y) * y)
@@ -25,13 +25,13 @@ TERN_UNARY_BY_HAND(sigmoid, sigmoid(x), y, g * (1 - y) * y)
 /// log(x / (1 - x)), the inverse of sigmoid; NaN outside [0, 1].
 TERN_UNARY_BY_HAND(logit, log(x / (1 - x)), x, g / (x * (1 - x)))
 
-/// logit(x) with x brought into [eps, 1 - eps] first.
+/// logit(x), with x limited to [eps, 1 - eps].
 template <Device D, Floating T>
 Tensor<D, T> logit(const Tensor<D, T>& x, double eps, Here here = {}) {
   return logit(clamp(x, eps, 1 - eps, here), here);
 }
 
-/// log(e^a + e^b), without overflow.
+/// log(e^a + e^b), calculated without overflow.
 template <Device D, Floating T>
 Tensor<D, T> logaddexp(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto f = [](auto x, auto y) {
@@ -52,7 +52,7 @@ inline constexpr auto xlogy_expression = [](auto a, auto b) {
 };
 }
 
-/// x log(y), and 0 where x is 0 and y not NaN.
+/// x log(y); 0 where x is 0 and y is not NaN.
 template <Device D, Floating T>
 Tensor<D, T> xlogy(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
   const auto z = detail::map<T>("xlogy", detail::xlogy_expression, x, y);

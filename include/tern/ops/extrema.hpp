@@ -1,4 +1,4 @@
-// The largest and smallest elements, and where they are.
+// The largest and the smallest elements, and their positions.
 #pragma once
 #include "reduce.hpp"
 #include "where.hpp"
@@ -6,10 +6,10 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// Error if there is nothing to choose from.
+/// Error if a dimension to choose from is empty.
 TERN_API void check_not_empty(const char* op, ShapeRef shape, unsigned mask);
 
-/// The extreme of f(x) over dim. Its gradient is rule(g, x, extreme, number of elements that attain it).
+/// The extreme of f(x) over dim. Its gradient is rule(g, x, extreme, number of elements equal to it).
 template <class R, class F, class Rule, class D, class T>
 Tensor<D, T> extreme(const OpName& op, const F& f, const Rule& rule, const Tensor<D, T>& x, const Dims& dim,
                      bool keepdim) {
@@ -27,7 +27,7 @@ Tensor<D, T> extreme(const OpName& op, const F& f, const Rule& rule, const Tenso
   return y;
 }
 
-/// Those that attain it share the gradient evenly; where none does, the extreme being NaN, all get NaN.
+/// Elements equal to the extreme share the gradient evenly. If there are none, because the extreme is NaN, all get NaN.
 inline constexpr auto share_evenly = [](auto g, auto x, auto y, auto ties) {
   const auto share = g / ties;
   return where(x == y, share, 0 * share);
@@ -54,35 +54,35 @@ Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x
 
 }  // namespace detail
 
-/// The largest element over dim, NaN where there is one; equal ones share the gradient. Error on an empty dimension.
+/// The largest element over dim; NaN if there is one. Equal elements share the gradient. Error on an empty dimension.
 template <Device D, Element T>
 Tensor<D, T> amax(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   return detail::extreme<backend::Maximum>({"amax", here}, detail::identity, detail::share_evenly, x, dim, keepdim);
 }
 
-/// The smallest element over dim, NaN where there is one; equal ones share the gradient. Error on an empty dimension.
+/// The smallest element over dim; NaN if there is one. Equal elements share the gradient. Error on an empty dimension.
 template <Device D, Element T>
 Tensor<D, T> amin(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   return detail::extreme<backend::Minimum>({"amin", here}, detail::identity, detail::share_evenly, x, dim, keepdim);
 }
 
-/// The position along dim of the largest element, the first of equal ones; that of the first NaN where there is one.
+/// The position of the largest element along dim. Of equal elements, the first counts; a NaN counts as the largest.
 template <Device D, Element T>
 Tensor<D, Index> argmax(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here = {}) {
   return detail::arg_extreme("argmax", true, x, dim, keepdim);
 }
-/// The same among all elements, counted in row-major order.
+/// The position of the largest of all elements, in row-major order.
 template <Device D, Element T>
 Tensor<D, Index> argmax(const Tensor<D, T>& x, Here = {}) {
   return detail::arg_extreme("argmax", true, x);
 }
 
-/// The position along dim of the smallest element, the first of equal ones; that of the first NaN where there is one.
+/// The position of the smallest element along dim. Of equal elements, the first counts; a NaN counts as the smallest.
 template <Device D, Element T>
 Tensor<D, Index> argmin(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here = {}) {
   return detail::arg_extreme("argmin", false, x, dim, keepdim);
 }
-/// The same among all elements, counted in row-major order.
+/// The position of the smallest of all elements, in row-major order.
 template <Device D, Element T>
 Tensor<D, Index> argmin(const Tensor<D, T>& x, Here = {}) {
   return detail::arg_extreme("argmin", false, x);

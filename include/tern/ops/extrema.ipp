@@ -1,4 +1,4 @@
-// What extrema.hpp declares and is no template.
+// The functions of extrema.hpp that are not templates.
 #pragma once
 #include "extrema.hpp"
 

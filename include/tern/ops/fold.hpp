@@ -1,30 +1,30 @@
-// unfold, the windows of images as columns, and its adjoint fold, the sum of overlapping windows.
+// unfold, which turns the windows of images into columns, and its adjoint fold, which sums overlapping windows.
 #pragma once
 #include "pad.hpp"
 #include "shape.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// How a window moves over an image, in each direction: {vertical, horizontal}, or one number for both.
+/// The parameters of a sliding window: {vertical, horizontal}, or one number for both.
 struct UnfoldOptions {
   Shape dilation = 1, padding = 0, stride = 1;
 };
 
 namespace detail {
 
-/// One direction of a moving window.
+/// A sliding window along one dimension.
 struct Window {
   Index kernel, dilation, padding, stride, count;
 };
 
-/// The two directions for an image of this height and width.
+/// The two dimensions' windows for an image of this height and width.
 struct Windows {
   Window d[2];
   Shape border() const { return {d[1].padding, d[1].padding, d[0].padding, d[0].padding}; }
 };
 TERN_API Windows windows_over(const char* op, const Index* image, const Shape& kernel, const UnfoldOptions& o);
 
-/// Where element k of window i lies in the padded image, [kernel count].
+/// The position of element k of window i in the padded image, [kernel count].
 template <class D, class T>
 Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
   return reshape(add(unsqueeze(range_beside(x, 0, w.dilation, w.kernel), 1), range_beside(x, 0, w.stride, w.count)),
@@ -33,8 +33,8 @@ Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
 
 }  // namespace detail
 
-/// The windows of images [N, C, H, W] as columns [N, C kh kw, L], L windows from left to right and top to bottom;
-/// likewise without N.
+/// The windows of images [N, C, H, W] as columns [N, C kh kw, L]. The L windows go from left to right and top to
+/// bottom. N may be missing.
 template <Device D, Element T>
 Tensor<D, T> unfold(const Tensor<D, T>& x, const Shape& kernel_size, const UnfoldOptions& options, Here here = {}) {
   const ErrorName name("unfold");
@@ -51,8 +51,8 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, const Shape& kernel_size, const Unfol
                  {x.size(0), x.size(1) * down.kernel * across.kernel, down.count * across.count}, here);
 }
 
-/// Images [N, C, H, W] of output_size {H, W} from columns [N, C kh kw, L] as unfold makes them: each pixel is the sum
-/// of its copies; likewise without N.
+/// Images [N, C, H, W] of output_size {H, W} from columns [N, C kh kw, L], as unfold makes them. Each pixel is the sum
+/// of its copies. N may be missing.
 template <Device D, Element T>
 Tensor<D, T> fold(const Tensor<D, T>& x, const Shape& output_size, const Shape& kernel_size,
                   const UnfoldOptions& options = {}, Here here = {}) {

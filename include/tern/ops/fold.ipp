@@ -1,4 +1,4 @@
-// What fold.hpp declares and is no template.
+// The functions of fold.hpp that are not templates.
 #pragma once
 #include "fold.hpp"
 

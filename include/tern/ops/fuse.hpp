@@ -11,7 +11,7 @@ inline constexpr bool is_tensor_v = false;
 template <class D, class T>
 inline constexpr bool is_tensor_v<Tensor<D, T>> = true;
 
-/// f with numbers in some places of its arguments. They are the kernel's parameters, not part of its code.
+/// f with some arguments replaced by numbers. The numbers are the kernel's parameters, not part of its code.
 template <class F, bool... is_tensor>
 struct Bound {
   static constexpr int arguments = sizeof...(is_tensor);
@@ -49,25 +49,25 @@ struct Divided {
   }
 };
 
-/// What fuse returns: the expression as an op of its own.
+/// The result of fuse: the expression as an op.
 template <class F>
 class Fused {
  public:
   Fused(F f, Here here) : f_(std::move(f)), here_(here) {}
 
-  /// The expression at each element of the tensors, which are broadcast.
+  /// The expression for each element of the tensors, which are broadcast.
   template <class... A>
   auto operator()(const A&... arguments) const {
     return std::apply([&](const auto&... x) { return pointwise({"fuse", here_}, bind(arguments...), x...); },
                       tensors(arguments...));
   }
-  /// The sum of that, without the elements being stored.
+  /// The sum of the expression. The elements are not stored.
   template <class... A>
   auto sum(const A&... arguments) const {
     const auto f = bind(arguments...);
     return std::apply([&](const auto&... x) { return reduced(f, identity, f, x...); }, tensors(arguments...));
   }
-  /// The mean of that.
+  /// The mean of the expression.
   template <class... A>
   auto mean(const A&... arguments) const {
     const auto f = bind(arguments...);
@@ -102,7 +102,7 @@ class Fused {
   auto bind(const A&... arguments) const {
     return Bound<F, is_tensor_v<A>...>{f_, {number(arguments)...}};
   }
-  /// finish(sum of f), the gradients derived from `derive`.
+  /// finish(sum of f). Its gradients are derived from `derive`.
   template <class B, class Finish, class Derive, class D, class T, class... X>
   Tensor<D, T> reduced(const B& f, const Finish& finish, const Derive& derive, const Tensor<D, T>& x,
                        const X&... rest) const {
@@ -118,14 +118,14 @@ class Fused {
 
 }  // namespace detail
 
-/// A function of tensors and numbers from an expression in their elements:
+/// A function of tensors and numbers, made from an expression in their elements:
 ///
 ///     auto swish = fuse([](auto x, auto beta) { return x / (1 + exp(-beta * x)); });
 ///     auto y = swish(x, 1.5f);
 ///
-/// Called with tensors of one device and type, which are broadcast, and numbers, it is one pass over memory; the
-/// gradients are derived from it, each again one pass, and so are their derivatives. A number has no gradient. The tape
-/// names the line of the fuse.
+/// Its tensors have one device and type, and are broadcast. A call is one pass over memory. Its gradients are derived
+/// from it and are one pass each, and so are their derivatives. A number has no gradient. The tape records the line of
+/// the fuse.
 template <class F>
 detail::Fused<F> fuse(F expression, Here here = {}) {
   return {std::move(expression), here};

@@ -1,4 +1,4 @@
-// Reading by number and its adjoint, adding by number: index_select and index_add, gather and scatter_add.
+// Reading by index and its adjoint, adding by index: index_select and index_add, gather and scatter_add.
 #pragma once
 #include "../backend/gather.hpp"
 #include "copy.hpp"
@@ -27,7 +27,7 @@ Tensor<D, T> take_rows(const OpName& op, const Tensor<D, T>& x, const Tensor<D, 
   return y;
 }
 
-/// A tensor of `rows` rows, zeros, with x[i, ...] added to row index[i].
+/// `rows` rows of zeros, with x[i, ...] added to row index[i].
 template <class D, class T>
 Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, Here here) {
   if constexpr (is_half_v<T>) {
@@ -49,7 +49,7 @@ inline void check_index_vector(const char* op, const Array& index) {
   if (index.ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
 }
 
-/// Error unless index has the dimensions of x and, but along dim, sizes that are not larger.
+/// Error unless index has as many dimensions as x and its sizes, except along dim, are not larger than x's.
 TERN_API void check_gather(const char* op, const Array& x, int dim, const Array& index, bool along_dim);
 
 }  // namespace detail
@@ -64,7 +64,7 @@ Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Inde
   return transpose(detail::take_rows({"index_select", here}, transpose(x, 0, d, here), index), 0, d, here);
 }
 
-/// x with source's position i of dimension dim added to position index[i], times alpha.
+/// x with alpha times source's position i of dimension dim added to position index[i].
 template <Device D, Element T>
 Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
                        scalar_t<std::type_identity_t<T>> alpha = 1, Here here = {}) {
@@ -88,8 +88,8 @@ template <Device D, Element T>
 Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
                          Here here = {});
 
-/// out[.., i, ..] = x[.., index[.., i, ..], ..], i along dim. index has x's dimensions; its other sizes are at most
-/// x's.
+/// out[.., i, ..] = x[.., index[.., i, ..], ..], with i along dim. index has as many dimensions as x; its other sizes
+/// are at most x's.
 template <Device D, Element T>
 Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
   const int d = wrap_dim("gather", dim, x.checked("gather")->ndim);
@@ -112,7 +112,7 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index
   const int d = wrap_dim("scatter_add", dim, x.checked("scatter_add")->ndim);
   detail::check_gather("scatter_add", *x.impl(), d, *index.checked("scatter_add"), false);
   detail::check_gather("scatter_add", *source.checked("scatter_add"), d, *index.impl(), true);
-  // The source's part that index covers, one element for each number.
+  // The part of source that index covers, one element for each number of index.
   Tensor<D, T> part = source;
   for (int i = 0; i < index.dim() && i < part.dim(); ++i)
     if (part.size(i) != index.size(i)) part = narrow(part, i, 0, index.size(i), here);

@@ -1,4 +1,4 @@
-// What gather.hpp declares and is no template.
+// The functions of gather.hpp that are not templates.
 #pragma once
 #include "gather.hpp"
 

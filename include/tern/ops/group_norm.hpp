@@ -1,5 +1,5 @@
-// Normalisation of each sample by itself: over groups of channels (Wu, He: Group normalization, 2018), or over each
-// channel (Ulyanov, Vedaldi, Lempitsky: Instance normalization, 2016).
+// Normalisation of each sample separately: over groups of channels (Wu, He: "Group normalization", 2018), or over each
+// channel (Ulyanov, Vedaldi, Lempitsky: "Instance normalization", 2016).
 #pragma once
 #include "batch_norm.hpp"
 #include "blend.hpp"
@@ -9,7 +9,7 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// (x - mean) / sqrt(variance + eps) weight + bias over the dimensions from 2 on of [N, groups, channels, ...]; weight
+/// (x - mean) / sqrt(variance + eps) weight + bias over the dimensions from 2 on of [N, groups, channels, ...]. weight
 /// and bias are [groups, channels, 1 ...].
 template <class D, class T>
 Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight,
@@ -26,7 +26,7 @@ Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Te
   record(op, y,
          wrt(inputs(x, weight, bias), saved(x, weight, centre, scale),
              [dims, eps](const Tensor<D, T>& g, const auto& input, const auto& w, const auto& m, const auto& s,
-                         Needs needs) {
+                         NeedsInputGrad needs) {
                const bool again = GradMode::is_enabled();
                const auto centred = sub(input, again ? mean(input, dims, true) : m);
                const auto factor = again ? rsqrt(add(mean(square(centred), dims, true), eps)) : s;
@@ -40,7 +40,7 @@ Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Te
   return y;
 }
 
-/// The same of [N, C, ...] in groups.
+/// The same for [N, C, ...], whose channels are split into groups.
 template <class D, class T>
 Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, const Tensor<D, T>& weight,
                         const Tensor<D, T>& bias, double eps) {
@@ -65,8 +65,8 @@ Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, c
 
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + eps) weight + bias, mean and variance those of each of num_groups equal groups of
-/// channels of each sample of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros.
+/// (x - mean) / sqrt(variance + eps) weight + bias. mean and variance are those of each of num_groups equal groups of
+/// channels, in each sample of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros.
 template <Device D, Floating T>
 Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const std::type_identity_t<Tensor<D, T>>& weight = {},
                         const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
@@ -81,9 +81,9 @@ Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const std::type
   return detail::group_norm({op, here}, x, num_groups, weight, bias, eps);
 }
 
-/// (x - mean) / sqrt(variance + eps) weight + bias, mean and variance those of each channel of each sample of x, [N, C,
-/// ...]; without use_input_stats they are running_mean and running_var. Running statistics that are given follow the
-/// samples' average: running = (1 - momentum) running + momentum (mean, unbiased variance).
+/// (x - mean) / sqrt(variance + eps) weight + bias. mean and variance are those of each channel in each sample of x,
+/// [N, C, ...]; without use_input_stats they are running_mean and running_var. Given running statistics are updated
+/// with the average over the samples: running = (1 - momentum) running + momentum (mean, unbiased variance).
 template <Device D, Floating T>
 Tensor<D, T> instance_norm(const Tensor<D, T>& x,
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean = {},

@@ -1,6 +1,7 @@
 // x.index({Slice(1, 5), None, Ellipsis, 3, positions, mask}), writing through such an index, and masks. Numbers,
-// slices, None and Ellipsis give views; tensors of positions and masks copy, broadcast against each other, and their
-// dimensions stand where the first of them stood, or in front where something stood between them (PyTorch's rules).
+// slices, None and Ellipsis give views. Tensors of positions and masks give copies; they are broadcast against each
+// other. As in PyTorch, their dimensions take the place of the first such tensor, or come first if other entries lie
+// between such tensors.
 #pragma once
 #include <concepts>
 
@@ -10,7 +11,7 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// What one entry of an index can be.
+/// One entry of an index.
 template <class D>
 struct TensorIndex {
   enum class Kind { position, slice, none, ellipsis, positions, mask, whole_mask } kind;
@@ -19,7 +20,7 @@ struct TensorIndex {
   Tensor<D, Index> positions{};
   Tensor<D, bool> mask{};
 
-  /// One position of a dimension, which is removed; true and false are masks without dimensions.
+  /// One position of a dimension; the dimension is removed. true and false are masks without dimensions.
   template <std::integral I>
   TensorIndex(I i) : kind(Kind::position), position(Index(i)) {
     if constexpr (std::is_same_v<I, bool>) kind = Kind::whole_mask;
@@ -29,10 +30,10 @@ struct TensorIndex {
   TensorIndex(EllipsisType) : kind(Kind::ellipsis) {}
   /// Positions of a dimension; negative ones count from the end.
   TensorIndex(const Tensor<D, Index>& at) : kind(Kind::positions), positions(at) { at.checked("index"); }
-  /// The places of as many dimensions as the mask has where it is true.
+  /// The positions where the mask is true, in as many dimensions as the mask has.
   TensorIndex(const Tensor<D, bool>& where) : kind(Kind::mask), mask(where) { where.checked("index"); }
 
-  /// How many dimensions it stands for.
+  /// How many dimensions of x the entry covers.
   int dims() const {
     if (kind == Kind::mask) return mask.dim();
     return kind == Kind::none || kind == Kind::ellipsis || kind == Kind::whole_mask ? 0 : 1;
@@ -47,7 +48,7 @@ namespace detail {
 template <class D, class T>
 Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape);
 
-/// y[i..., r...] = x[at[i...], r...], where `at` numbers the first `lead` dimensions of x together.
+/// y[i..., r...] = x[at[i...], r...], where `at` numbers the positions in the first `lead` dimensions of x.
 template <class D, class T>
 Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at) {
   const Shape from = x.shape();
@@ -60,7 +61,7 @@ Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Te
   return y;
 }
 
-/// The adjoint of take_at: zeros in shape, with x[i..., r...] added at [at[i...], r...].
+/// The adjoint of take_at: zeros of a shape, with x[i..., r...] added at [at[i...], r...].
 template <class D, class T>
 Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape) {
   const Tensor<D, compute_t<T>> sums = zeros<D, compute_t<T>>(shape, x.device());
@@ -72,7 +73,7 @@ Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
   return y;
 }
 
-/// x with [at[i...], r...] set to values[i..., r...]; of several values for one place the last counts.
+/// x with [at[i...], r...] set to values[i..., r...]. If a position gets several values, the last one counts.
 template <class D, class T>
 Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
                     const Tensor<D, T>& values) {
@@ -101,7 +102,7 @@ Tensor<D, Index> positions_of(const Tensor<D, bool>& mask) {
   return at;
 }
 
-/// An index taken apart: a view by its numbers and slices, and what its tensors choose from that view.
+/// An index in two parts: a view by its numbers and slices, and what its tensors choose from that view.
 template <class D, class T>
 class Indexed {
  public:
@@ -137,16 +138,16 @@ class Indexed {
     number_rows(op);
   }
 
-  /// Without tensors the view is the result.
+  /// Without tensors in the index, the view is the result.
   bool has_tensors() const { return chosen_count_ > 0; }
   const Tensor<D, T>& view() const { return view_; }
 
-  /// The view with the chosen dimensions, lead() of them, in front, and the rows at() that are chosen of it.
+  /// The view with the lead() chosen dimensions first. at() has the numbers of the chosen rows.
   Tensor<D, T> rows(Here here) const { return permuted_ ? permute(view_, order_, here) : view_; }
   int lead() const { return lead_; }
   const Tensor<D, Index>& at() const { return at_; }
 
-  /// take_at's result with its dimensions where they belong, and the way back.
+  /// Moves the dimensions of take_at's result to their final places. as_rows does the reverse.
   Tensor<D, T> placed(const Tensor<D, T>& y, Here here) const {
     if (before_ == 0) return y;
     const int n = at_.dim();
@@ -154,7 +155,7 @@ class Indexed {
     for (int i = 0; i < y.dim(); ++i) dims.push_back(i < before_ ? n + i : i < before_ + n ? i - before_ : i);
     return permute(y, dims, here);
   }
-  /// Values that broadcast to the placed result, as rows.
+  /// Values, broadcast to the shape of the placed result, as rows.
   Tensor<D, T> as_rows(const char* op, const Tensor<D, T>& values, Here here) const {
     const int n = at_.dim();
     Shape shape;
@@ -177,9 +178,9 @@ class Indexed {
 
  private:
   struct Chosen {
-    int dim, dims;            // the dimensions it stands for
+    int dim, dims;            // the dimensions that it covers
     Tensor<D, Index> index;
-    bool shaped;              // it brings dimensions to the result: a 0-d tensor acts like a number
+    bool shaped;              // it adds dimensions to the result; a 0-d tensor acts like a number
   };
 
   void choose(int dim, int dims, const Tensor<D, Index>& index, bool shaped) {
@@ -187,7 +188,7 @@ class Indexed {
     chosen_[chosen_count_++] = {dim, dims, index, shaped};
   }
 
-  /// The number of dimensions that the mask covers in the view.
+  /// Adds a mask. Returns the number of dimensions that it covers in the view.
   int choose_by_mask(const char* op, int dim, const Tensor<D, bool>& mask, Here here) {
     if (mask.dim() == 0) {
       view_ = unsqueeze(view_, dim, here);
@@ -284,7 +285,7 @@ const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* en
 
 }  // namespace detail
 
-/// The elements that the index names. Error on a position outside its dimension, naming both.
+/// The elements that the index names. Error that names position and dimension if a position is outside its dimension.
 template <Device D, Element T>
 Tensor<D, T> index(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
                    Here here = {}) {
@@ -295,8 +296,8 @@ Tensor<D, T> index(const Tensor<D, T>& x, const IndexList<D>& indices, Here here
   return detail::index_by(x, indices.data(), indices.size(), here);
 }
 
-/// The elements that the index names become the values, which are broadcast; with accumulate they are added, as often
-/// as a position is named.
+/// Sets the elements that the index names to the values, which are broadcast. With accumulate the values are added, as
+/// often as a position is named.
 template <Device D, Element T>
 const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
                                std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
@@ -315,7 +316,7 @@ const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
   return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value, x.device()), accumulate, here);
 }
 
-/// x with the elements that the index names replaced, or added to; x itself stays.
+/// A copy of x with the elements that the index names replaced or added to.
 template <Device D, Element T>
 Tensor<D, T> index_put(const Tensor<D, T>& x, const IndexList<D>& indices, const Tensor<D, T>& values,
                        bool accumulate = false, Here here = {}) {
@@ -331,7 +332,7 @@ auto fill_where(S value) {
 }
 }  // namespace detail
 
-/// value where the mask is true, x elsewhere; the two are broadcast.
+/// value where the mask is true, x elsewhere. x and the mask are broadcast.
 template <Device D, Element T>
 Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, scalar_t<std::type_identity_t<T>> value,
                          Here here = {}) {
@@ -360,7 +361,7 @@ const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& m
       {"masked_fill_", here}, detail::fill_where(value), [&] { return masked_fill(x, mask, value, here); }, x, mask);
 }
 
-/// The elements where the mask is true, as a vector; the two are broadcast.
+/// The elements where the mask is true, as a vector. x and the mask are broadcast.
 template <Device D, Element T>
 Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, Here here = {}) {
   const Shape shape = broadcast_shapes("masked_select", x.checked("masked_select")->shape_ref(),

@@ -1,6 +1,6 @@
-// interpolate: images of another size. Every method is linear along one dimension at a time: position j of the result
-// is a weighted sum of a few neighbours of its source, so that a dimension is a table, and the result sums of bags of
-// its rows.
+// interpolate: images in another size. Each method is linear along one dimension at a time: position j of the result is
+// a weighted sum of a few neighbours of its source position. So along a dimension x is a table, and the result is an
+// embedding_bag of its rows.
 #pragma once
 #include "cat.hpp"
 #include "embedding.hpp"
@@ -27,20 +27,20 @@ struct ScaleFactors {
 };
 
 struct InterpolateOptions {
-  Shape size{};                 // of the result, one number for all dimensions or one for each
-  ScaleFactors scale_factor{};  // or these, of which one must be given
+  Shape size{};                 // the result's size: one number for all dimensions, or one for each
+  ScaleFactors scale_factor{};  // the alternative to size; exactly one of the two must be given
   InterpolateMode mode = InterpolateMode::nearest;
-  bool align_corners = false;           // the centres of the corner pixels stay in place, instead of their outer edges
-  bool recompute_scale_factor = false;  // sources are found by the sizes, not by scale_factor
+  bool align_corners = false;           // keep the centres of the corner pixels in place instead of their outer edges
+  bool recompute_scale_factor = false;  // calculate source positions from the sizes instead of scale_factor
 };
 
 namespace detail {
 
-/// One dimension's way from size `in` to size `out`.
+/// Resizing of one dimension from size `in` to size `out`.
 struct Resampling {
   Index in, out;
-  double factor;  // out / in as given; 0: by the sizes
-  /// The distance of neighbours' sources.
+  double factor;  // out / in as given; 0: from the sizes
+  /// The distance between the source positions of neighbours.
   double step(bool align_corners) const {
     if (align_corners) return out > 1 ? double(in - 1) / double(out - 1) : 0;
     return factor > 0 ? 1 / factor : double(in) / double(out);
@@ -49,7 +49,7 @@ struct Resampling {
 
 TERN_API void check_interpolate(const Array& x, const InterpolateOptions& o, Resampling* each);
 
-/// The nearest source of every position, found in float as PyTorch finds it.
+/// The nearest source position of every position. It is calculated in float, as PyTorch does.
 template <class D, class T>
 Tensor<D, Index> nearest_positions(const Tensor<D, T>& x, const Resampling& r, double offset) {
   const float step = r.factor > 0 ? float(1 / r.factor) : float(r.in) / float(r.out);
@@ -57,14 +57,14 @@ Tensor<D, Index> nearest_positions(const Tensor<D, T>& x, const Resampling& r, d
   return clamp_max(to_type(floor(mul(j, double(step))), Type<Index>{}), r.in - 1);
 }
 
-/// The positions [out, taps] that each position of the result is made of, and their weights.
+/// For each position of the result, the source positions [out, taps] and their weights.
 template <class D, class T>
 struct Taps {
   Tensor<D, Index> at;
   Tensor<D, T> weight;
 };
 
-/// Two neighbours by nearness, or four by Keys' cubic with a = -3/4 ("Cubic convolution interpolation for digital image
+/// Two neighbours for linear; four for Keys' cubic with a = -3/4 ("Cubic convolution interpolation for digital image
 /// processing", 1981).
 template <class D, class T>
 Taps<D, T> linear_or_cubic_taps(const Tensor<D, T>& x, const Resampling& r, bool cubic, bool align_corners) {
@@ -81,8 +81,8 @@ Taps<D, T> linear_or_cubic_taps(const Tensor<D, T>& x, const Resampling& r, bool
   return {clamp(at, Index(0), r.in - 1), cubic ? fuse(keys)(distance) : rsub(distance, 1)};
 }
 
-/// All positions that touch [j in / out, (j + 1) in / out), with equal weights. Where there are fewer than taps, the
-/// last one comes several times for a part of its weight: a weight of 0 would make NaN of an infinity.
+/// All positions that touch [j in / out, (j + 1) in / out), with equal weights. If there are fewer than taps, the last
+/// one is repeated and its weight divided; a weight of 0 would make NaN of an infinity.
 template <class D, class T>
 Taps<D, T> area_taps(const Tensor<D, T>& x, const Resampling& r) {
   const Tensor<D, Index> start = unsqueeze(floor_divide(range_beside(x, 0, r.in, r.out), r.out), 1);
@@ -108,7 +108,7 @@ Tensor<D, T> resampled(const Tensor<D, T>& x, int d, const Taps<D, T>& taps, Her
 
 }  // namespace detail
 
-/// x [N, C, ..] with other sizes of the dimensions behind [N, C].
+/// x [N, C, ..] resized in the dimensions after C.
 template <Device D, Floating T>
 Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& options, Here here = {}) {
   using enum InterpolateMode;

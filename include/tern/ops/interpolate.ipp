@@ -1,4 +1,4 @@
-// What interpolate.hpp declares and is no template.
+// The functions of interpolate.hpp that are not templates.
 #pragma once
 #include "interpolate.hpp"
 
@@ -7,13 +7,13 @@ namespace tern::inline TERN_BUILD::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_interpolate(const Array& x, const InterpolateOptions& o, Resampling* each) {
   using enum InterpolateMode;
   const int dims = x.ndim - 2;
-  if (dims < 1 || dims > 3) fail("interpolate", {"1 to 3 dimensions behind [N, C] are needed, not ", x.shape()});
+  if (dims < 1 || dims > 3) fail("interpolate", {"1 to 3 dimensions after [N, C] are needed, not ", x.shape()});
   const int wanted = o.mode == linear                          ? 1
                      : o.mode == bilinear || o.mode == bicubic ? 2
                      : o.mode == trilinear                     ? 3
                                                                : dims;
   if (dims != wanted)
-    fail("interpolate", {"this mode wants ", Index(wanted), " dimensions behind [N, C]: ", x.shape()});
+    fail("interpolate", {"this mode needs ", Index(wanted), " dimensions after [N, C]: ", x.shape()});
   if (o.align_corners && (o.mode == nearest || o.mode == nearest_exact || o.mode == area))
     fail("interpolate", {"align_corners has no meaning for nearest and area"});
   const int given = o.size.n + o.scale_factor.n;

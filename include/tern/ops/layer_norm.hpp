@@ -1,4 +1,4 @@
-// Layer normalisation (Ba, Kiros, Hinton: Layer Normalization, 2016).
+// Layer normalisation (Ba, Kiros, Hinton: "Layer normalization", 2016).
 #pragma once
 #include "../backend/layer_norm.hpp"
 #include "power.hpp"
@@ -7,25 +7,25 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// Error unless the shape is the end of x's, and a is of that shape.
+/// Error unless x's shape ends in the given shape and a has that shape.
 TERN_API void check_normalized(const char* op, const Array& x, const Shape& normalized, const Array& a);
 
-/// What layer_norm saves.
+/// The tensors that layer_norm saves.
 template <class D, class T>
 struct LayerNormState {
   using X = Tensor<D, T>;
   const X &x, &weight;
   const Tensor<D, compute_t<T>>&mean, &scale;
 
-  std::tuple<X, X, X> gradient(const X& g, Needs needs) const {
+  std::tuple<X, X, X> gradient(const X& g, NeedsInputGrad needs) const {
     const X dx = needs[0] ? empty<D, T>(x.shape(), x.device()) : X(), dweight = needs[1] ? empty<D, T>(weight.shape(), x.device()) : X(),
             dbias = needs[2] ? empty<D, T>(weight.shape(), x.device()) : X();
     backend::run<D, T>(backend::LayerNormGradient{dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(),
                                                   *scale.impl(), *dense(x).impl(), *dense(weight).impl()});
     return {dx, dweight, dbias};
   }
-  /// The same as tensor operations.
-  std::tuple<X, X, X> differentiable_gradient(const X& g, Needs needs, double eps) const {
+  /// The same as differentiable tensor operations.
+  std::tuple<X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs, double eps) const {
     Dims dims;
     for (int i = 0; i < weight.dim(); ++i) dims.push_back(i - weight.dim());
     const X centred = x - tern::mean(x, dims, true);
@@ -38,8 +38,8 @@ struct LayerNormState {
 
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + eps) · weight + bias, over the last dimensions of x, which are normalized_shape. weight
-/// and bias are of that shape; undefined they are ones and zeros.
+/// (x - mean) / sqrt(variance + eps) · weight + bias, over the last dimensions of x, whose shape is normalized_shape.
+/// weight and bias have that shape; undefined they are ones and zeros.
 template <Device D, Floating T>
 Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
                         const std::type_identity_t<Tensor<D, T>>& weight = {},
@@ -57,7 +57,7 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
   record({"layer_norm", here}, y,
          wrt(inputs(x, w, b), saved(x, w, mean, scale),
              [eps](const auto& g, const auto& input, const auto& factor, const auto& centre, const auto& spread,
-                   Needs needs) {
+                   NeedsInputGrad needs) {
                const detail::LayerNormState<D, T> state{input, factor, centre, spread};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs, eps) : state.gradient(g, needs);
              }));

@@ -1,13 +1,13 @@
-// Local response normalisation (Krizhevsky, Sutskever, Hinton: ImageNet classification with deep convolutional neural
-// networks, 2012).
+// Local response normalisation (Krizhevsky, Sutskever, Hinton: "ImageNet classification with deep convolutional neural
+// networks", 2012).
 #pragma once
 #include "pooling.hpp"
 #include "shape.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// x / (k + alpha a)^beta, a being the average of x^2 over `size` neighbouring channels of x, [N, C, ...], from size /
-/// 2 before; beyond the first and the last there are zeros.
+/// x / (k + alpha a)^beta. a is the average of x^2 over `size` neighbouring channels of x, [N, C, ...], the first of
+/// them size / 2 before the channel. Channels before the first and after the last count as zeros.
 template <Device D, Floating T>
 Tensor<D, T> local_response_norm(const Tensor<D, T>& x, Index size, double alpha = 1e-4, double beta = 0.75,
                                  double k = 1, Here here = {}) {

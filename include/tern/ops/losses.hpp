@@ -1,4 +1,4 @@
-// Losses of an input and a target that are compared element by element: mse, l1, huber, smooth l1.
+// Losses that compare input and target element by element: mse, l1, huber, smooth l1.
 #pragma once
 #include "../core/reduction.hpp"
 #include "reduce.hpp"
@@ -7,22 +7,22 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// What mse_loss and l1_loss take besides input and target.
+/// The options of mse_loss and l1_loss.
 struct LossOptions {
   Reduction reduction = Reduction::mean;
 };
 struct HuberLossOptions {
-  double delta = 1;  // where the parabola goes over into lines; positive
+  double delta = 1;  // |x - target| at which the parabola becomes a line; positive
   Reduction reduction = Reduction::mean;
 };
 struct SmoothL1LossOptions {
-  double beta = 1;  // the same; 0 is l1_loss
+  double beta = 1;  // the same; with 0 the loss is l1_loss
   Reduction reduction = Reduction::mean;
 };
 
 namespace detail {
 
-/// f(x...) for each element, or its mean or sum in the same pass. Off the tape.
+/// f(x...) for each element, or its mean or sum in the same pass. Not recorded.
 template <class F, class D, class T, class... X>
 Tensor<D, T> reduced_loss(const char* op, Reduction reduction, const F& f, Index count, const Tensor<D, T>& x,
                           const X&... rest) {
@@ -30,10 +30,10 @@ Tensor<D, T> reduced_loss(const char* op, Reduction reduction, const F& f, Index
   return reduce<backend::Sum, T, T>(op, f, divide_by(count), {}, false, x, rest...);
 }
 
-/// How many elements a mean is over; 1 without one.
+/// The number of elements that a mean divides by; 1 for the other reductions.
 TERN_API Index loss_count(const char* op, Reduction reduction, ShapeRef x, ShapeRef target);
 
-/// The loss f(x - target), f's derivative times g being slope(g, x - target).
+/// The loss f(x - target). slope(g, x - target) is f's derivative times g.
 template <class F, class S, class D, class T>
 Tensor<D, T> loss_of_difference(const OpName& op, Reduction reduction, const F& f, const S& slope,
                                 const Tensor<D, T>& x, const Tensor<D, T>& target) {

@@ -1,4 +1,4 @@
-// What losses.hpp declares and is no template.
+// The functions of losses.hpp that are not templates.
 #pragma once
 #include "losses.hpp"
 

@@ -1,5 +1,5 @@
-// Matrix products: matmul with PyTorch's rules for vectors and batches, its strict forms mm, bmm, mv and dot, and
-// linear.
+// Matrix products: matmul with PyTorch's rules for vectors and batches; mm, bmm, mv and dot, which accept one form
+// each; linear.
 #pragma once
 #include "../backend/matmul.hpp"
 #include "../device/events.hpp"
@@ -8,10 +8,11 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// A matrix's header with rows and columns swapped, off the tape.
+/// A view of a matrix with rows and columns swapped, not recorded.
 TERN_API TensorImpl* transposed(const TensorImpl* a);
 
-/// A batch of matrices broadcast to these batch dimensions, off the tape; a copy where no single stride leads through them.
+/// A batch of matrices broadcast to these batch dimensions, not recorded. It is a copy if no single stride steps
+/// through them.
 TERN_API TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, const DeviceOps& device);
 
 /// The batch dimensions of a product.
@@ -19,7 +20,7 @@ inline Shape batch_of_product(const char* op, const Array& a, const Array& b) {
   return broadcast_shapes(op, {a.dims, a.ndim - 2}, {b.dims, b.ndim - 2});
 }
 
-/// [.., m, k] times [.., k, n], batch dimensions broadcast; row bias [n] added if given. Off the tape.
+/// [.., m, k] times [.., k, n] with broadcast batch dimensions, plus a row `bias` [n] if given. Not recorded.
 template <class D, class T>
 Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& b, const Array* bias = nullptr) {
   TensorImpl *const left = a.impl(), *const right = b.impl();
@@ -43,8 +44,8 @@ TERN_API void check_dims(const char* op, const Array& a, int a_dims, const Array
 template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b);
 
-/// a b as the gradient of an input of these sizes: where it will be summed over a batch that was broadcast, 16-bit types are rounded
-/// once, after it.
+/// a b as the gradient of an input of these sizes. If the engine will sum it over a broadcast batch, 16-bit types are
+/// rounded once, after the sum.
 template <class D, class T>
 Tensor<D, T> gradient_product(ShapeRef shape, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   if constexpr (is_half_v<T>) {
@@ -55,7 +56,7 @@ Tensor<D, T> gradient_product(ShapeRef shape, const Tensor<D, T>& a, const Tenso
   return recorded_product({"matmul", {}}, a, b);
 }
 
-/// The product of matrices or of batches of them, on the tape.
+/// The product of matrices, or of batches of matrices, recorded.
 template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const Tensor<D, T> c = product(op.name, a, b);
@@ -98,8 +99,8 @@ Tensor<D, T> dot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   return matmul(a, b, here);
 }
 
-/// Vectors, matrices and batches: a vector on the left is a row, on the right a column, and that dimension is dropped
-/// from the result; dimensions before the last two are batches and broadcast.
+/// The product of vectors, matrices or batches. A vector on the left is a row, on the right a column; its extra
+/// dimension is removed from the result. Dimensions before the last two are batches, and broadcast.
 template <Device D, Element T>
 Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const int m = a.checked("matmul")->ndim, n = b.checked("matmul")->ndim;
@@ -122,7 +123,7 @@ namespace detail {
 /// Checks the operands of linear. bias may be null.
 TERN_API void check_linear(const Array& x, const Array& weight, const Array* bias);
 
-/// linear where x is not a matrix, or the weight a vector.
+/// linear for an x that is not a matrix, or a weight that is a vector.
 template <Device D, Element T>
 [[gnu::noinline, gnu::cold]] Tensor<D, T> linear_of_rows(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                                                          const Tensor<D, T>& bias, Here here) {
@@ -137,8 +138,8 @@ template <Device D, Element T>
 }
 }  // namespace detail
 
-/// x Wᵀ + b: x is [.., in], W [out, in], b [out] or undefined. A weight of one dimension, [in], is one row without that
-/// of the output; its bias is 0-d.
+/// x Wᵀ + b, with x [.., in], W [out, in] and b [out] or undefined. W may be [in] and b 0-d; the result then has no
+/// output dimension.
 template <Device D, Element T>
 Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias = {}, Here here = {}) {
   detail::check_linear(*x.checked("linear"), *weight.checked("linear"), bias.impl());

@@ -1,4 +1,4 @@
-// What matmul.hpp declares and is no template.
+// The functions of matmul.hpp that are not templates.
 #pragma once
 #include "matmul.hpp"
 

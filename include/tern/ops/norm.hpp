@@ -17,8 +17,8 @@ inline constexpr auto norm2_rule = [](auto g, auto x, auto y) { return where(y =
 
 }  // namespace detail
 
-/// (sum over dim of |x|^p)^(1/p); p = 0 counts what is not zero, p = inf and -inf are the largest and smallest |x|.
-/// Where the norm is 0 the gradient is 0.
+/// (sum over dim of |x|^p)^(1/p). p = 0 counts the elements that are not zero; p = inf and -inf give the largest and
+/// the smallest |x|. Where the norm is 0, the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using namespace detail;

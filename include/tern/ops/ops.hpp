@@ -1,4 +1,4 @@
-// Everything differentiable.
+// All differentiable ops.
 #pragma once
 #include "activations.hpp"
 #include "arithmetic.hpp"

@@ -1,4 +1,4 @@
-// pad: a border around x, of one value or of x's own elements.
+// pad: adds a border to x, of one value or of x's own elements.
 #pragma once
 #include "cat.hpp"
 #include "gather.hpp"
@@ -7,8 +7,8 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// What stands in a border: a value; the elements mirrored at the edge, without the edge itself; those at the edge;
-/// those of the other side.
+/// The content of a border: one value; the elements mirrored at the edge, without the edge element; the edge element;
+/// the elements of the opposite side.
 enum class PadMode : unsigned char { constant, reflect, replicate, circular };
 
 namespace detail {
@@ -16,14 +16,14 @@ namespace detail {
 /// x's shape with padding = {left, right of the last dimension, left, right of the one before, …}.
 TERN_API Shape padded_shape(const Array& x, const Shape& padding);
 
-/// The positive (or the negative) sizes alone.
+/// Only the positive (or only the negative) sizes; 0 for the others.
 inline Shape clipped(Shape padding, bool positive) {
   for (Index& size : padding)
     if ((size > 0) != positive) size = 0;
   return padding;
 }
 
-/// Linear in x: its gradient is the gradient's part without the border, which is padding by the opposite sizes.
+/// Linear in x. Its gradient is padding by the opposite sizes, which removes the border.
 template <class D, class T>
 Tensor<D, T> pad_with(const OpName& op, const Tensor<D, T>& x, const Shape& padding, scalar_t<T> value) {
   const Shape shape = padded_shape(*x.impl(), padding);
@@ -47,7 +47,7 @@ Tensor<D, T> pad_with(const OpName& op, const Tensor<D, T>& x, const Shape& padd
   return y;
 }
 
-/// The positions of a dimension of n elements that stand at -left, 1 - left, …, n + right - 1.
+/// The source positions, in a dimension of n elements, of the positions -left, 1 - left, …, n + right - 1.
 template <class D, class T>
 Tensor<D, Index> padded_positions(const Tensor<D, T>& x, PadMode mode, Index n, Index left, Index right) {
   const Tensor<D, Index> at = range_beside(x, -left, 1, left + n + right);
@@ -60,15 +60,15 @@ TERN_API void check_border(PadMode mode, Index n, Index left, Index right);
 
 }  // namespace detail
 
-/// x with a border: padding = {left, right of the last dimension, left, right of the one before, …}. Negative sizes cut
-/// off.
+/// x with a border: padding = {left, right of the last dimension, left, right of the one before, …}. Negative sizes
+/// remove elements.
 template <Device D, Element T>
 Tensor<D, T> pad(const Tensor<D, T>& x, const Shape& padding, PadMode mode = PadMode::constant,
                  scalar_t<std::type_identity_t<T>> value = 0, Here here = {}) {
   const ErrorName name("pad");
   detail::padded_shape(*x.checked("pad"), padding);
   if (mode == PadMode::constant) return detail::pad_with({"pad", here}, x, padding, value);
-  if (mode == PadMode::circular && !(detail::clipped(padding, true) == padding))  // what is cut off does not come back
+  if (mode == PadMode::circular && !(detail::clipped(padding, true) == padding))  // removed elements do not appear in the border
     return pad(pad(x, detail::clipped(padding, false), PadMode::constant, 0, here), detail::clipped(padding, true),
                mode, 0, here);
   Tensor<D, T> y = x;

@@ -14,7 +14,7 @@ Tensor<D, T> pixel_shuffle(const Tensor<D, T>& x, Index upscale_factor, Here her
   const Index r = upscale_factor;
   if (n < 3) fail("pixel_shuffle", {"at least 3 dimensions are needed, not ", x.shape()});
   if (r <= 0 || x.size(-3) % (r * r) != 0)
-    fail("pixel_shuffle", {x.size(-3), " channels are no multiple of the square of ", r});
+    fail("pixel_shuffle", {x.size(-3), " channels are not a multiple of the square of ", r});
   const Tensor<D, T> parts = unflatten(x, -3, {x.size(-3) / (r * r), r, r}, here);  // .. C i j H W
   Shape to = x.shape();
   to[n - 3] /= r * r, to[n - 2] *= r, to[n - 1] *= r;
@@ -37,7 +37,7 @@ Tensor<D, T> pixel_unshuffle(const Tensor<D, T>& x, Index downscale_factor, Here
   return detail::in_order_of(x, reshape(movedim(parts, {n - 2, n}, {n, n + 1}, here), to, here), here);
 }
 
-/// [N, C, ..] with channel g C / groups + i at place i groups + g.
+/// [N, C, ..] with channel g C / groups + i moved to position i groups + g.
 template <Device D, Element T>
 Tensor<D, T> channel_shuffle(const Tensor<D, T>& x, Index groups, Here here = {}) {
   const ErrorName name("channel_shuffle");

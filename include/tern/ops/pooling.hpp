@@ -1,6 +1,6 @@
-// Pooling: windows that move over the last one, two or three dimensions of [N, C, ...], or of one [C, ...], and the
-// largest element, the average or the p-norm of each. Sizes, steps and paddings are lists with an entry for each
-// dimension, or one number for all; a stride that is not given is the window's size. Results are channels-last.
+// Pooling: the largest element, the average or the p-norm of windows that move over the last one, two or three
+// dimensions of [N, C, ...] or [C, ...]. kernel_size, stride and padding are lists with an entry for each dimension, or
+// one number for all. The default stride is the window's size. Results are channels-last.
 #pragma once
 #include <limits>
 #include <optional>
@@ -15,14 +15,14 @@ namespace tern::inline TERN_BUILD {
 
 struct MaxPoolOptions {
   Dims stride{}, padding = 0, dilation = 1;
-  bool ceil_mode = false;  // windows may reach over the end
+  bool ceil_mode = false;  // windows may reach beyond the end
 };
 
 struct AvgPoolOptions {
   Dims stride{}, padding = 0;
-  bool ceil_mode = false;                      // windows may reach over the end
-  bool count_include_pad = true;               // the padding's zeros count as elements
-  std::optional<Index> divisor_override = {};  // instead of the number of elements
+  bool ceil_mode = false;                      // windows may reach beyond the end
+  bool count_include_pad = true;               // the padding's zeros count in the divisor
+  std::optional<Index> divisor_override = {};  // replaces the number of elements
 };
 
 struct LpPoolOptions {
@@ -30,21 +30,21 @@ struct LpPoolOptions {
   bool ceil_mode = false;
 };
 
-/// In the place of an output size: the input's.
+/// As an output size: the input's size.
 inline constexpr Index same_size = std::numeric_limits<Index>::min();
 
 namespace detail {
 
-/// How a pooling's window moves, and the result's shape.
+/// A pooling's parameters, and the result's shape.
 struct PoolPlan {
   backend::PoolParams params;
   Shape in, out;
 };
 
-/// A size, step or padding for each of `dims` dimensions, at the end of three. Error if one is below `least`.
+/// Sets a size, stride or padding for each of `dims` dimensions, the last ones of three. Error if one is below `least`.
 TERN_API void set_pool_sizes(const char* op, const char* what, const Dims& given, int dims, Index least, Index* to);
 
-/// Error unless x is [N, C, ...] or [C, ...] with `dims` dimensions behind C, of which only N may be 0.
+/// Error unless x is [N, C, ...] or [C, ...] with `dims` dimensions after C. Only N may be 0.
 TERN_API PoolPlan new_pool_plan(const char* op, int dims, const Array& x);
 
 struct PoolSizes {
@@ -57,7 +57,7 @@ TERN_API PoolPlan plan_pooling(const char* op, int dims, const Array& x, const P
 
 TERN_API PoolPlan plan_adaptive_pooling(const char* op, int dims, const Array& x, const Dims& size);
 
-/// The elements of x, of the plan's shape `in`, at the places that a pooling chose.
+/// The elements of x, of the plan's shape `in`, at the positions that a pooling chose.
 template <class D, class T>
 Tensor<D, T> at_places(const Tensor<D, T>& x, const Tensor<D, std::int32_t>& at) {
   return reshape(gather(flatten(x, 2), 2, to_type(flatten(at, 2), Type<Index>{})), at.shape());
@@ -73,7 +73,7 @@ Tensor<D, T> max_pool_gradient(const Tensor<D, T>& g, const Tensor<D, std::int32
   return dx;
 }
 
-/// at: where the places of what was chosen go, if anybody wants them.
+/// at: receives the chosen positions, if not null.
 template <class D, class T>
 Tensor<D, T> max_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan, Tensor<D, std::int32_t>* at) {
   if (Shape(plan.in.begin() + 2, plan.in.n - 2).numel() > std::numeric_limits<std::int32_t>::max())
@@ -103,7 +103,7 @@ Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) 
   return dx;
 }
 
-/// Linear in x, and average_pool_gradient is its adjoint.
+/// Linear in x. Its adjoint is average_pool_gradient.
 template <class D, class T>
 Tensor<D, T> average_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan) {
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
@@ -112,7 +112,7 @@ Tensor<D, T> average_pool(const OpName& op, const Tensor<D, T>& x, const PoolPla
   return y;
 }
 
-/// f(x) of a batch; one image without a batch becomes one of itself.
+/// f(x) for a batch. An image without a batch is passed as a batch of one.
 template <class D, class T, class F>
 Tensor<D, T> as_batch(const Tensor<D, T>& x, const PoolPlan& plan, Here here, const F& f) {
   if (x.dim() == plan.in.n) return f(x);
@@ -159,15 +159,15 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
 // For images of n = 1, 2 and 3 dimensions:
 //
 //   max_poolnd(x, kernel_size, options)
-//       The largest element of each window, NaN where it has one. Its gradient goes to the first of equal ones.
+//       The largest element of each window; NaN if it has one. The first of equal elements gets the gradient.
 //   avg_poolnd(x, kernel_size, options)
-//       The sum of each window over the number of its elements.
+//       The sum of each window divided by the number of its elements.
 //   lp_poolnd(x, norm_type, kernel_size, options)
 //       (sum of x^p)^(1/p) of each window.
 //   adaptive_max_poolnd(x, output_size), adaptive_avg_poolnd(x, output_size)
-//       The same of the windows floor(o in / out) ... ceil((o + 1) in / out) - 1; an output size may be same_size.
+//       The same for windows floor(o in / out) ... ceil((o + 1) in / out) - 1. An output size may be same_size.
 //   max_poolnd_with_indices, adaptive_max_poolnd_with_indices
-//       {values, indices}: the places too, counted in row-major order over an image.
+//       {values, indices}: also the positions, in row-major order over an image.
 #define TERN_POOLING(n)                                                                                             \
   template <Device D, Floating T>                                                                                   \
   Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const MaxPoolOptions& options = {},   \

@@ -1,4 +1,4 @@
-// What pooling.hpp declares and is no template.
+// The functions of pooling.hpp that are not templates.
 #pragma once
 #include "pooling.hpp"
 
@@ -49,7 +49,7 @@ namespace tern::inline TERN_BUILD::detail {
     if (huge || (room < 0 && !(sizes.ceil_mode && room > -stride)))
       fail(op, {"a window of ", sizes.kernel, " does not fit into ", x.shape_ref(), " with padding ", sizes.padding});
     Index out = room < 0 ? 1 : room / stride + (sizes.ceil_mode && room % stride ? 1 : 0) + 1;
-    if (sizes.ceil_mode && (out - 1) * stride >= in + padding) --out;  // a window must begin within the image or before
+    if (sizes.ceil_mode && (out - 1) * stride >= in + padding) --out;  // a window must begin in the image or in the padding before it
     plan.out[2 + i] = out;
   }
   return plan;

@@ -17,7 +17,7 @@ inline constexpr auto square_expression = [](auto x) { return square(x); };
 
 inline constexpr auto pow_expression = [](auto x, auto y) { return pow(x, y); };
 
-/// x^exponent: products and roots where these are exact.
+/// x^exponent; as a product or a root where that is exact.
 template <class V>
 V power(V x, double exponent) {
   if (exponent == 1) return x;
@@ -41,7 +41,7 @@ Tensor<D, T> square(const Tensor<D, T>& x, Here here = {}) {
 }
 TERN_UNARY_IN_PLACE(square, Element)
 
-/// x^exponent. An integer to a negative exponent is an Error.
+/// x^exponent. Error for an integer to a negative exponent.
 template <Device D, Element T>
 Tensor<D, T> pow(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> exponent, Here here = {}) {
   if constexpr (is_floating_v<T>) {
@@ -62,7 +62,7 @@ Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
            return where(exponent == 0, 0, g * exponent * pow(base, exponent - 1));
          }}),
          wrt(y, saved(x, y), detail::Gradient{[](auto g, auto base, auto exponent) {
-           const auto power = pow(base, exponent);  // not the result: 16-bit types have rounded it
+           const auto power = pow(base, exponent);  // calculated anew, because a 16-bit result was rounded
            return where(base == 0, where(exponent >= 0, 0, g * power * log(base)), g * power * log(base));
          }}));
   return z;
@@ -72,7 +72,7 @@ Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
 template <Device D, Floating T>
 Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
   const auto y = detail::map<T>("pow", [base](auto v) { return pow(decltype(v)(base), v); }, x);
-  const double log_base = base == 0 ? 0 : std::log(base);  // 0^x is flat for x > 0
+  const double log_base = base == 0 ? 0 : std::log(base);  // for x > 0, the derivative of 0^x is 0
   record({"pow", here}, y,
          wrt(x, saved(y), detail::Gradient{[log_base](auto g, auto power) { return log_base * g * power; }}));
   return y;

@@ -6,8 +6,8 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// Row i is the product of all rows of x but the i-th. A tree of multiplications rather than a quotient: right at
-/// zeros, and so are its derivatives.
+/// Row i is the product of all rows of x except row i. A tree of multiplications instead of a quotient is correct where
+/// x is 0, and so are its derivatives.
 template <class D, class T>
 Tensor<D, T> products_of_others(const Tensor<D, T>& x) {
   const Index n = x.size(0), half = n / 2;
@@ -18,8 +18,8 @@ Tensor<D, T> products_of_others(const Tensor<D, T>& x) {
   return cat(std::vector{mul(of_pair, b), mul(of_pair, a), narrow(others, 0, half, n % 2)}, 0);
 }
 
-/// The same over several dimensions: for each element the product of those that a reduction over mask multiplies it
-/// with.
+/// The same for a reduction over several dimensions: for each element, the product of the other elements that the
+/// reduction multiplies it with.
 template <class D, class T>
 Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
   Dims order, back;
@@ -37,7 +37,7 @@ Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
 
 }  // namespace detail
 
-/// The product over dim; 1 where there is no element. Integers and bool are multiplied as int64.
+/// The product over dim; 1 if there is no element. Integers and bool are multiplied as int64.
 template <Device D, Element T>
 Tensor<D, sum_t<T>> prod(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using U = sum_t<T>;

@@ -1,5 +1,5 @@
-// Random tensors. Each call takes the next stream of the program's sequence: after manual_seed the same calls give the
-// same numbers.
+// Random tensors. Each call takes the next stream of the program's random numbers, so the same calls after manual_seed
+// give the same numbers.
 #pragma once
 #include "../backend/random.hpp"
 #include "transfer.hpp"
@@ -33,7 +33,7 @@ Tensor<D, T> randn(const Shape& shape, D device = detail::current_device<D>()) {
   return x;
 }
 
-/// Whole numbers in [low, high), all equally likely.
+/// Integers in [low, high), all equally likely.
 template <Device D, Element T = Index>
 Tensor<D, T> randint(Index low, Index high, const Shape& shape, D device = detail::current_device<D>()) {
   if (low >= high) fail("randint", {"the range is empty: ", low, " to ", high});
@@ -45,7 +45,7 @@ Tensor<D, T> randint(Index low, Index high, const Shape& shape, D device = detai
   return x;
 }
 
-/// Whole numbers in [0, high).
+/// Integers in [0, high).
 template <Device D, Element T = Index>
 Tensor<D, T> randint(Index high, const Shape& shape, D device = detail::current_device<D>()) {
   return randint<D, T>(0, high, shape, device);
@@ -57,7 +57,8 @@ TERN_API Tensor<Cpu, Index> random_permutation(Index n);
 
 }  // namespace detail
 
-/// The numbers 0 … n - 1 in random order (Fisher, Yates). One follows from the other, so the host draws them for every device.
+/// The numbers 0 … n - 1 in random order (Fisher, Yates). The algorithm is sequential, so the host draws them for every
+/// device.
 template <Device D>
 Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>()) {
   return to_device(detail::random_permutation(n), device);
@@ -80,7 +81,7 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
   return copy_(x, values, here);
 }
 
-/// 1 with the probability that p holds for each element, else 0.
+/// 1 with the probability that p gives for each element, else 0.
 template <Device D, Element T>
 Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
   const ErrorName name("bernoulli");
@@ -88,7 +89,7 @@ Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
                         uniform<D, T>(p.shape(), 0, 1, p.device()), p);
 }
 
-/// Fills x with ones, each with probability p, and zeros.
+/// Sets each element of x to 1 with probability p, else to 0.
 template <Device D, Element T>
 const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, Here here = {}) {
   if (!(p >= 0 && p <= 1)) fail("bernoulli_", {"the probability must be in [0, 1], not ", p});

@@ -1,4 +1,4 @@
-// Losses that compare: distances with a margin, scores with labels of 1 and -1, and distributions with each other.
+// Losses that compare distances with a margin, scores with labels of 1 and -1, and distributions with each other.
 #pragma once
 #include "distance.hpp"
 #include "losses.hpp"
@@ -15,25 +15,25 @@ struct HingeEmbeddingLossOptions {
 };
 struct TripletMarginLossOptions {
   double margin = 1;
-  double p = 2;       // of the norm
+  double p = 2;       // the p of the norm
   double eps = 1e-6;  // added to each difference
-  bool swap = false;  // the negative's distance is the smaller of those to anchor and positive
+  bool swap = false;  // use the smaller of the negative's distances to anchor and positive
   Reduction reduction = Reduction::mean;
 };
 struct KlDivOptions {
   Reduction reduction = Reduction::mean;
-  bool log_target = false;  // the target holds logarithms too
+  bool log_target = false;  // the target holds logarithms, too
 };
 struct PoissonNllLossOptions {
   bool log_input = true;  // x is the logarithm of the rate
-  bool full = false;      // with Stirling's approximation of log(target!)
+  bool full = false;      // add Stirling's approximation of log(target!)
   double eps = 1e-8;      // added to x before its logarithm
   Reduction reduction = Reduction::mean;
 };
 
 namespace detail {
 
-/// f(x...) for each element, or its mean or sum in one pass; gradients derived from f.
+/// f(x...) for each element, or its mean or sum in one pass. The gradients are derived from f.
 template <class F, class D, class T, class... X>
 Tensor<D, T> derived_loss(const OpName& op, Reduction reduction, const F& f, const Tensor<D, T>& x, const X&... rest) {
   Shape shape = x.checked(op.name)->shape();
@@ -48,7 +48,7 @@ inline constexpr auto positive_part = [](auto v) { return where(v >= 0, v, 0); }
 
 }  // namespace detail
 
-/// max(margin - target (x1 - x2), 0), target 1 where x1 should be the larger, -1 where x2 should.
+/// max(margin - target (x1 - x2), 0). target is 1 where x1 should be larger, -1 where x2 should.
 template <Device D, Floating T>
 Tensor<D, T> margin_ranking_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target,
                                  MarginLossOptions options = {}, Here here = {}) {
@@ -61,7 +61,7 @@ Tensor<D, T> margin_ranking_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2,
   return detail::derived_loss(op, options.reduction, f, x1, x2, target);
 }
 
-/// x where target is 1, max(margin - x, 0) where it is -1. No gradient for the target.
+/// x where target is 1, max(margin - x, 0) where it is -1. The target gets no gradient.
 template <Device D, Floating T>
 Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& target,
                                   HingeEmbeddingLossOptions options = {}, Here here = {}) {
@@ -72,7 +72,7 @@ Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& tar
   return detail::derived_loss({"hinge_embedding_loss", here}, options.reduction, f, x, target.detach());
 }
 
-/// log(1 + e^(-target x)), target 1 or -1.
+/// log(1 + e^(-target x)). target is 1 or -1.
 template <Device D, Floating T>
 Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {},
                               Here here = {}) {
@@ -83,7 +83,7 @@ Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target,
   return detail::derived_loss({"soft_margin_loss", here}, options.reduction, f, x, target);
 }
 
-/// max(d(anchor, positive) - d(anchor, negative) + margin, 0), d being pairwise_distance.
+/// max(d(anchor, positive) - d(anchor, negative) + margin, 0), where d is pairwise_distance.
 template <Device D, Floating T>
 Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>& positive, const Tensor<D, T>& negative,
                                  TripletMarginLossOptions options = {}, Here here = {}) {
@@ -103,7 +103,7 @@ Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>&
   return detail::rounded_once(loss, anchor, positive, negative);
 }
 
-/// target (log(target) - x), x being log-probabilities; 0 where target is 0.
+/// target (log(target) - x), where x holds log-probabilities; 0 where target is 0.
 template <Device D, Floating T>
 Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOptions options = {}, Here here = {}) {
   const OpName op{"kl_div", here};
@@ -114,8 +114,8 @@ Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOpti
       op, options.reduction, [](auto v, auto t) { return where(t == 0, 0, t * log(t)) - t * v; }, x, target);
 }
 
-/// rate - target log(rate), the negative logarithm of the Poisson distribution but for a constant; x is log(rate), or
-/// the rate.
+/// rate - target log(rate), which is the negative log-likelihood of the Poisson distribution up to a constant. x is
+/// log(rate), or the rate.
 template <Device D, Floating T>
 Tensor<D, T> poisson_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, PoissonNllLossOptions options = {},
                               Here here = {}) {

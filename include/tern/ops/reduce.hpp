@@ -1,5 +1,5 @@
-// Reductions over dimensions: sum, mean, any, all. Here as in the other reductions `dim` lists dimensions, negative
-// ones counted from the last, an empty list standing for all of them; keepdim leaves them as dimensions of size 1.
+// Reductions over dimensions: sum, mean, any, all. In every reduction, `dim` lists dimensions. Negative ones count from
+// the last; an empty list means all. keepdim keeps them with size 1.
 #pragma once
 #include "../backend/reduce.hpp"
 #include "../device/capture.hpp"
@@ -9,7 +9,7 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// What is reduced: the inputs' common shape, and the set of dimensions.
+/// The inputs' common shape, and the set of dimensions that a reduction removes.
 struct TERN_API Reduced {
   Shape shape;
   unsigned mask;
@@ -17,7 +17,7 @@ struct TERN_API Reduced {
   Reduced(const char* op, const Array* const* in, int n, const Dims& dim);
 };
 
-/// A new tensor: finish(R over dim of f(x...)), inputs broadcast and calculated with as C. Off the tape.
+/// A new tensor finish(R over dim of f(x...)), with inputs broadcast and converted to C. Not recorded.
 template <class R, class C, class Out, class F, class G, class D, class... T>
 Tensor<D, Out> reduce(const char* op, const F& f, const G& finish, const Dims& dim, bool keepdim,
                       const Tensor<D, T>&... x) {
@@ -41,13 +41,13 @@ TERN_API Index reduced_count(ShapeRef shape, unsigned mask);
 /// The dimensions in a set.
 TERN_API Dims masked_dims(unsigned mask);
 
-/// A reduction's result, or its gradient, with the reduced dimensions back as dimensions of size 1.
+/// A reduction's result, or its gradient, with the reduced dimensions added back with size 1.
 template <class D, class T>
 Tensor<D, T> with_dims(const Tensor<D, T>& y, const Shape& shape, unsigned mask) {
   return y.dim() == shape.n ? y : reshape(y, reduced_shape(shape, mask, true));
 }
 
-/// The gradient of a sum: that of the result, stretched to the shape before the reduction.
+/// The gradient of a sum: the result's gradient, expanded to the shape before the reduction.
 struct SumGradient {
   Shape shape;
   unsigned mask;
@@ -58,7 +58,7 @@ struct SumGradient {
     return expand({"sum", {}}, kept.impl, shape);
   }
 };
-/// The gradient of a mapped sum by its k-th input, from that of f.
+/// The gradient of a mapped sum by its k-th input, made from f's gradient.
 template <int k, class F>
 struct MappedSumDerivative {
   F f;
@@ -79,7 +79,7 @@ void record_map_sum(const OpName& op, const F& f, const Tensor<D, T>& y, const S
   record(op, y, wrt(x, saved(x...), MappedSumDerivative<int(K), F>{f, shape, mask, count})...);
 }
 
-/// The sum over dim of f(x...) / count in one pass; the gradient is derived from f.
+/// The sum over dim of f(x...) / count in one pass. The gradient is derived from f.
 template <class F, class D, class T, class... X>
 Tensor<D, T> map_sum(const OpName& op, const F& f, const Dims& dim, bool keepdim, Index count, const Tensor<D, T>& x,
                      const X&... rest) {
@@ -94,7 +94,7 @@ Tensor<D, T> map_sum(const OpName& op, const F& f, const Dims& dim, bool keepdim
 
 }  // namespace detail
 
-/// The sum over dim. Integers and bool are summed to int64.
+/// The sum over dim. Integers and bool are summed as int64.
 template <Device D, Element T>
 Tensor<D, sum_t<T>> sum(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using Out = sum_t<T>;
@@ -118,13 +118,13 @@ Tensor<D, bool> all(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, 
   return detail::reduce<backend::Minimum, T, bool>("all", detail::is_nonzero, detail::is_positive, dim, keepdim, x);
 }
 
-/// The mean over dim; NaN where there is no element.
+/// The mean over dim; NaN if there is no element.
 template <Device D, Floating T>
 Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   const Shape shape = x.checked("mean")->shape();
   const unsigned mask = dim_mask("mean", dim, shape.n);
   const Index count = detail::reduced_count(shape, mask);
-  // Divided before rounding: in 16 bits the sum itself may overflow.
+  // Divides before rounding, because in 16 bits the sum itself may overflow.
   const auto y =
       detail::reduce<backend::Sum, T, T>("mean", detail::identity, detail::divide_by(count), dim, keepdim, x);
   record({"mean", here}, y, wrt(x, [shape, mask, count](const Tensor<D, T>& g) {

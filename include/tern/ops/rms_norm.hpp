@@ -8,8 +8,8 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// x / sqrt(mean of x^2 + eps) · weight, over the last dimensions of x, which are normalized_shape. The weight is of
-/// that shape; undefined it is ones. eps is the machine epsilon of T if not given.
+/// x / sqrt(mean of x^2 + eps) · weight, over the last dimensions of x, whose shape is normalized_shape. The weight has
+/// that shape; undefined it is ones. eps is T's machine epsilon by default.
 template <Device D, Floating T>
 Tensor<D, T> rms_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
                       const std::type_identity_t<Tensor<D, T>>& weight = {}, std::optional<double> eps = {},

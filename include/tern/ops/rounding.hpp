@@ -1,4 +1,4 @@
-// Sign, rounding, and division with a whole quotient.
+// Sign, rounding, and division with an integer quotient.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -52,7 +52,7 @@ Tensor<D, T> round(const Tensor<D, T>& x, Here here = {}) {
 }
 TERN_UNARY_IN_PLACE(round, Floating)
 
-/// The nearest number with so many decimals; negative: the nearest multiple of 10, 100, …
+/// The nearest number with that many decimals. With a negative number: the nearest multiple of 10, 100, …
 template <Device D, Floating T>
 Tensor<D, T> round(const Tensor<D, T>& x, int decimals, Here here = {}) {
   const double scale = std::pow(10., std::abs(decimals));
@@ -60,14 +60,14 @@ Tensor<D, T> round(const Tensor<D, T>& x, int decimals, Here here = {}) {
   return detail::step({"round", here}, x, [scale](auto v) { return round(v / scale) * scale; });
 }
 
-/// x without the part after the point.
+/// x without its fractional part.
 template <Device D, Floating T>
 Tensor<D, T> trunc(const Tensor<D, T>& x, Here here = {}) {
   return detail::step({"trunc", here}, x, detail::trunc_expression);
 }
 TERN_UNARY_IN_PLACE(trunc, Floating)
 
-/// The part after the point, with the sign of x.
+/// The fractional part, with the sign of x.
 template <Device D, Floating T>
 Tensor<D, T> frac(const Tensor<D, T>& x, Here here = {}) {
   const Tensor<D, T> y = detail::map<T>("frac", detail::frac_expression, x);
@@ -103,7 +103,7 @@ inline constexpr auto trunc_divide_expression = [](auto a, auto b) {
 
 }  // namespace detail
 
-/// The remainder of a / b with the sign of a. Integers by 0 give 0.
+/// The remainder of a / b with the sign of a. For integers, 0 if b is 0.
 template <Device D, Element T>
 Tensor<D, T> fmod(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto r = detail::map<T>("fmod", detail::fmod_expression, a, b);
@@ -118,7 +118,7 @@ Tensor<D, T> fmod(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, He
   return r;
 }
 
-/// The remainder of a / b with the sign of b, as Python's %. Integers by 0 give 0.
+/// The remainder of a / b with the sign of b, as Python's %. For integers, 0 if b is 0.
 template <Device D, Element T>
 Tensor<D, T> remainder(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto r = detail::map<T>("remainder", detail::remainder_expression, a, b);
@@ -144,7 +144,7 @@ Tensor<D, T> step(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b
 }
 }  // namespace detail
 
-/// a / b rounded down. Integers by 0 give 0.
+/// a / b rounded down. For integers, 0 if b is 0.
 template <Device D, Element T>
 Tensor<D, T> floor_divide(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   return detail::step({"floor_divide", here}, a, b, detail::floor_divide_expression);

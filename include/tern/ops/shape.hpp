@@ -1,4 +1,4 @@
-// Shapes changed by views and joins of other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, rot90,
+// Changes of shape made of views and other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, rot90,
 // unfold, roll, meshgrid, hstack, vstack.
 #pragma once
 #include "../tensor/creation.hpp"
@@ -7,14 +7,14 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// x stretched to a shape, as expand does.
+/// x expanded to a shape, as expand does.
 template <Device D, Element T>
 Tensor<D, T> broadcast_to(const Tensor<D, T>& x, Shape to, Here here = {}) {
   const ErrorName name("broadcast_to");
   return expand(x, to, here);
 }
 
-/// Dimension dim becomes several, whose product is its size; one of them may be -1.
+/// Splits dimension dim into several, whose product is its size. One of them may be -1.
 template <Device D, Element T>
 Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, Shape sizes, Here here = {}) {
   const int d = wrap_dim("unflatten", dim, x.checked("unflatten")->ndim);
@@ -30,7 +30,7 @@ Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, Shape sizes, Here here 
   return view(x, to, here);
 }
 
-/// The dimensions `source` moved to the places `destination`; the others keep their order.
+/// Moves the dimensions `source` to the positions `destination`. The others keep their order.
 template <Device D, Element T>
 Tensor<D, T> movedim(const Tensor<D, T>& x, Dims source, Dims destination, Here here = {}) {
   const int n = x.checked("movedim")->ndim;
@@ -54,7 +54,7 @@ Tensor<D, T> movedim(const Tensor<D, T>& x, Dims source, Dims destination, Here 
 
 namespace detail {
 
-/// The diagonal of two dimensions as the last dimension of a view.
+/// The diagonal of two dimensions, as the last dimension of a view.
 TERN_API TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2);
 
 }  // namespace detail
@@ -67,8 +67,7 @@ Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, I
   return Tensor<D, T>(detail::diagonal_view({"diagonal", here}, x.impl(), offset, a, b));
 }
 
-/// x laid side by side with itself, repeats[i] times along dimension i; more repeats than dimensions make new ones in
-/// front.
+/// x repeated repeats[i] times along dimension i. More repeats than dimensions add dimensions in front.
 template <Device D, Element T>
 Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
   const int added = repeats.n - x.checked("repeat")->ndim;
@@ -87,7 +86,7 @@ Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
   return clone(y, here);
 }
 
-/// repeat, where dimensions without a number are taken once.
+/// repeat, where dimensions without a number are repeated once.
 template <Device D, Element T>
 Tensor<D, T> tile(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
   const ErrorName name("tile");
@@ -97,7 +96,7 @@ Tensor<D, T> tile(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
   return repeat(x, all, here);
 }
 
-/// The order of positions reversed along dims.
+/// Reverses the order of the positions along dims.
 template <Device D, Element T>
 Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
   const unsigned mask = dims.empty() ? 0 : dim_mask("flip", dims, x.checked("flip")->ndim);
@@ -107,7 +106,7 @@ Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
   return y;
 }
 
-/// The plane of two dimensions turned k times by 90 degrees from the first towards the second.
+/// Rotates the plane of two dimensions k times by 90 degrees, from the first towards the second.
 template <Device D, Element T>
 Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, Dims dims = {0, 1}, Here here = {}) {
   const ErrorName name("rot90");
@@ -123,8 +122,8 @@ Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, Dims dims = {0, 1}, Here 
   }
 }
 
-/// The windows [i step, i step + size) of dimension dim, i as that dimension and the window's elements as a new last
-/// one; a copy.
+/// The windows [i step, i step + size) of dimension dim. i stays in that dimension; the window's elements are a new
+/// last dimension. A copy.
 template <Device D, Element T>
 Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, Here here = {}) {
   const ErrorName name("unfold");
@@ -140,7 +139,7 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, He
   return movedim(y, d + 1, -1, here);
 }
 
-/// Position i of dimension dims[k] moves to i + shifts[k], around the end. Without dims the elements are one row.
+/// Position i of dimension dims[k] moves to i + shifts[k], cyclically. Without dims, the elements count as one row.
 template <Device D, Element T>
 Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here = {}) {
   const ErrorName name("roll");
@@ -158,8 +157,8 @@ Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here 
   return y;
 }
 
-/// Tensor k stretched over a grid with a dimension for each of them: it varies along dimension k. indexing "xy" swaps
-/// the first two dimensions of every grid.
+/// Each tensor k expanded to a grid with one dimension for each tensor. It varies along dimension k. indexing "xy"
+/// swaps the first two dimensions of every grid.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, const char* indexing = "ij",
                                    Here here = {}) {
@@ -182,7 +181,7 @@ std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, con
   return grids;
 }
 
-/// The tensors side by side along dimension 1, vectors and numbers along dimension 0.
+/// Joins the tensors along dimension 1; vectors and numbers along dimension 0.
 template <Device D, Element T>
 Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
   const ErrorName name("hstack");
@@ -192,7 +191,7 @@ Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
   return cat(parts, parts[0].dim() == 1 ? 0 : 1, here);
 }
 
-/// The tensors one below the other along dimension 0; a vector is a row.
+/// Joins the tensors along dimension 0. A vector is a row.
 template <Device D, Element T>
 Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
   const ErrorName name("vstack");

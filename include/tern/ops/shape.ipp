@@ -1,11 +1,11 @@
-// What shape.hpp declares and is no template.
+// The functions of shape.hpp that are not templates.
 #pragma once
 #include "shape.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline]] TERN_INLINE TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2) {
-  Region region;  // its place in a row-major tensor of a's shape
+  Region region;  // its position in a row-major tensor of a's shape
   Array dense = *a;
   set_contiguous_strides(dense);
   const Index row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;

@@ -33,7 +33,7 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
 
 }  // namespace detail
 
-/// e^x / (sum over dim of e^x). A row of -infinity only gives NaN.
+/// e^x / (sum over dim of e^x). A row with only -infinity gives NaN.
 template <Device D, Floating T>
 Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const int at = wrap_dim("softmax", dim, x.checked("softmax")->ndim);

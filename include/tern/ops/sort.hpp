@@ -1,12 +1,12 @@
-// Order: sort, argsort, msort, topk, kthvalue, searchsorted, bucketize. NaN counts as the largest; equal elements keep
-// their order.
+// Sorting: sort, argsort, msort, topk, kthvalue, searchsorted, bucketize. NaN counts as the largest. Equal elements
+// keep their order.
 #pragma once
 #include "../backend/sort.hpp"
 #include "gather.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// Elements of a tensor and their positions along a dimension of it.
+/// Elements of a tensor, and their positions along a dimension.
 template <class D, class T>
 struct ValuesAndIndices {
   Tensor<D, T> values;
@@ -15,7 +15,7 @@ struct ValuesAndIndices {
 
 namespace detail {
 
-/// The first k elements along dim in their order.
+/// The first k elements along dim in sorted order.
 template <class D, class T>
 ValuesAndIndices<D, T> first_sorted(const OpName& op, const Tensor<D, T>& x, int dim, Index k, bool descending) {
   if (x.dim() == 0) {
@@ -56,7 +56,7 @@ Tensor<D, Index> search(const Tensor<D, T>& sorted, const Tensor<D, T>& values, 
 
 }  // namespace detail
 
-/// The elements in ascending order along dim, and where they stood.
+/// The elements in ascending order along dim, and their positions before.
 template <Device D, Element T>
 ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
   const ErrorName name("sort");
@@ -64,7 +64,7 @@ ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descendi
   return detail::first_sorted({"sort", here}, x, d, x.dim() ? x.size(d) : 1, descending);
 }
 
-/// Where the elements in ascending order along dim stood.
+/// The positions of the elements in ascending order along dim.
 template <Device D, Element T>
 Tensor<D, Index> argsort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
   const ErrorName name("argsort");
@@ -72,14 +72,14 @@ Tensor<D, Index> argsort(const Tensor<D, T>& x, Index dim = -1, bool descending 
   return sort(x.detach(), dim, descending, here).indices;
 }
 
-/// The rows' elements in ascending order along the first dimension.
+/// The elements in ascending order along the first dimension.
 template <Device D, Element T>
 Tensor<D, T> msort(const Tensor<D, T>& x, Here here = {}) {
   const ErrorName name("msort");
   return sort(x, 0, false, here).values;
 }
 
-/// The k largest elements along dim, or smallest, in order, and where they stood.
+/// The k largest (or smallest) elements along dim in order, and their positions.
 template <Device D, Element T>
 ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool largest = true, Here here = {}) {
   const ErrorName name("topk");
@@ -89,7 +89,7 @@ ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool
   return detail::first_sorted({"topk", here}, x, d, k, largest);
 }
 
-/// The k-th smallest element along dim, k = 1, 2 …, and where it stood.
+/// The k-th smallest element along dim, k = 1, 2 …, and its position.
 template <Device D, Element T>
 ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, bool keepdim = false, Here here = {}) {
   const ErrorName name("kthvalue");
@@ -102,8 +102,8 @@ ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, 
   return {last(first.values), last(first.indices)};
 }
 
-/// Where each of the values belongs in a sorted vector, or in the row of `sorted` that stands where the value's row
-/// does: the number of elements smaller than it; of those not larger, if right.
+/// The position at which each value belongs in a sorted vector, or in the row of `sorted` at the value's own row. It is
+/// the number of elements smaller than the value; with right, the number of elements not larger.
 template <Device D, Element T>
 Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& values, bool right = false) {
   const Array &rows = *sorted.checked("searchsorted"), &in = *values.checked("searchsorted");
@@ -118,7 +118,7 @@ Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, scalar_t<std::type_ide
   return searchsorted(sorted, full<D, T>({}, value, sorted.device()), right);
 }
 
-/// The number of boundaries, a sorted vector, that are smaller than each element; of those not larger, if right.
+/// For each element, the number of boundaries (a sorted vector) smaller than it; with right, of those not larger.
 template <Device D, Element T>
 Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries, bool right = false) {
   if (boundaries.checked("bucketize")->ndim != 1)

@@ -1,4 +1,4 @@
-// The error function and the gamma function's family.
+// The error function, and the gamma function with its derivatives.
 #pragma once
 #include "exponential.hpp"
 
@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD {
 
 /// 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x.
 TERN_UNARY_BY_HAND(erf, erf(x), x, 1.12837916709551257390 * g * exp(-x * x))
-/// 1 - erf(x), exact for large x.
+/// 1 - erf(x), accurate for large x.
 TERN_UNARY_BY_HAND(erfc, erfc(x), x, -1.12837916709551257390 * g * exp(-x * x))
 /// The inverse of erf.
 TERN_UNARY_BY_HAND(erfinv, erfinv(x), y, 0.88622692545275801365 * g * exp(y * y))

@@ -6,7 +6,7 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// finish(sum over dim of (x - mean)^2 / (n - correction)); the mean is kept in the precision that is calculated in.
+/// finish(sum over dim of (x - mean)^2 / (n - correction)). The mean keeps the precision of the calculation.
 template <class G, class D, class T>
 Tensor<D, T> variance(const char* op, const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim,
                       const G& finish) {
@@ -30,7 +30,7 @@ Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask
 
 }  // namespace detail
 
-/// sum over dim of (x - mean)^2 / (n - correction), n the number of elements.
+/// sum over dim of (x - mean)^2 / (n - correction), where n is the number of elements.
 template <Device D, Floating T>
 Tensor<D, T> var(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) {
   const Tensor<D, T> y = detail::variance("var", x, dim, correction, keepdim, detail::identity);
@@ -43,7 +43,7 @@ Tensor<D, T> var(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bo
   return y;
 }
 
-/// The square root of var(x), whose defaults it shares (tensor/methods.hpp). Where it is 0 the gradient is 0.
+/// The square root of var(x), with the same defaults (tensor/methods.hpp). Where it is 0, the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdim, Here here) {
   const Tensor<D, T> y = detail::variance("std", x, dim, correction, keepdim, [](auto v) { return sqrt(v); });
@@ -57,7 +57,7 @@ Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdi
   return y;
 }
 
-/// log(sum over dim of e^x), without overflow.
+/// log(sum over dim of e^x), calculated without overflow.
 template <Device D, Floating T>
 Tensor<D, T> logsumexp(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using C = compute_t<T>;

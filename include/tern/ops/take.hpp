@@ -1,4 +1,4 @@
-// Taking and putting by number, made of gather, index and index_put: take, take_along_dim, index_fill, scatter,
+// Reading and writing by index, made of gather, index and index_put: take, take_along_dim, index_fill, scatter,
 // repeat_interleave, nonzero, one_hot.
 #pragma once
 #include "cumulative.hpp"
@@ -11,7 +11,7 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// The elements at these positions of the flattened x, in index's shape.
+/// The elements at these positions of the flattened x, in the shape of index.
 template <Device D, Element T>
 Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, Here here = {}) {
   const ErrorName name("take");
@@ -19,8 +19,8 @@ Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, Here her
   return tern::index(reshape(x, -1, here), {index}, here);
 }
 
-/// out[.., i, ..] = x[.., index[.., i, ..], ..], i along dim, where a negative index counts from the end; the other
-/// dimensions are broadcast. Without dim, of the flattened x and index.
+/// out[.., i, ..] = x[.., index[.., i, ..], ..], with i along dim. A negative index counts from the end; the other
+/// dimensions are broadcast. Without dim, x and index are flattened.
 template <Device D, Element T>
 Tensor<D, T> take_along_dim(const Tensor<D, T>& x, const Tensor<D, Index>& index, std::optional<Index> dim = {},
                             Here here = {}) {
@@ -43,7 +43,7 @@ Tensor<D, T> take_along_dim(const Tensor<D, T>& x, const Tensor<D, Index>& index
 
 namespace detail {
 
-/// True at the positions `index` (a vector) of dim, of a shape that broadcasts to x's.
+/// True at the positions `index` (a vector) of dim, in a shape that broadcasts to x's.
 template <class D, class T>
 Tensor<D, bool> mask_of_positions(const char* op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index) {
   const int d = wrap_dim(op, dim, x.checked(op)->ndim);
@@ -71,8 +71,8 @@ Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>
   return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
 }
 
-/// x with source[.., i, ..] at position index[.., i, ..] of dim. Which of several sources for one place counts is not
-/// said.
+/// x with source[.., i, ..] at position index[.., i, ..] of dim. If several sources go to one position, any of them may
+/// stay.
 template <Device D, Element T>
 Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
                      Here here = {}) {
@@ -101,7 +101,7 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& i
   return scatter(x, dim, index, expand(full<D, T>({}, value, x.device()), index.checked("scatter")->shape()), here);
 }
 
-/// Every position of dim `repeats` times; without dim, of the flattened x.
+/// Every position of dim repeated `repeats` times. Without dim, x is flattened.
 template <Device D, Element T>
 Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::optional<Index> dim = {}, Here here = {}) {
   const ErrorName name("repeat_interleave");
@@ -115,7 +115,7 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::option
   const Tensor<D, T> y = movedim(expand(unsqueeze(x, -1, here), wide, here), -1, d + 1, here);
   return reshape(y, to, here);
 }
-/// Position i of dim repeats[i] times. The host waits for the sum of repeats.
+/// Position i of dim repeated repeats[i] times. The host waits for the sum of repeats.
 template <Device D, Element T>
 Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& repeats, std::optional<Index> dim = {},
                                Here here = {}) {
@@ -133,8 +133,8 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& re
   return index_select(x, d, searchsorted(ends, detail::range_beside(x, 0, 1, total), true), here);
 }
 
-/// The positions of the elements that are not zero: a row for each, with a column for each dimension. The host waits
-/// for their number.
+/// The positions of the elements that are not zero: one row for each element, one column for each dimension. The host
+/// waits for their number.
 template <Device D, Element T>
 Tensor<D, Index> nonzero(const Tensor<D, T>& x, Here here = {}) {
   const ErrorName name("nonzero");
@@ -147,8 +147,8 @@ Tensor<D, Index> nonzero(const Tensor<D, T>& x, Here here = {}) {
   return at;
 }
 
-/// 1 at the place that each number names in a new last dimension of num_classes, 0 elsewhere. By default one more than
-/// the largest number, for which the host waits.
+/// 1 at the position that each number names in a new last dimension of num_classes, 0 elsewhere. By default num_classes
+/// is the largest number plus one, for which the host waits.
 template <Device D>
 Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Here here = {}) {
   const ErrorName name("one_hot");

@@ -8,7 +8,7 @@
 namespace tern::inline TERN_BUILD {
 
 namespace detail {
-/// to = from, as transfer() does; from pinned memory without staging.
+/// to = from, as transfer() does. A copy from pinned memory needs no staging.
 template <Device To, Device From>
 void send(const TensorImpl* to, const TensorImpl* from) {
   if constexpr (AsyncDevice<To>) {
@@ -21,7 +21,7 @@ void send(const TensorImpl* to, const TensorImpl* from) {
 }
 }  // namespace detail
 
-/// x on a device, in x's memory order; x itself where it is there already.
+/// x on a device, in x's memory order; x itself if it is there already.
 template <Device D, Element T, Device D2>
 Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
   [[maybe_unused]] const int from = x.checked("to")->ordinal;
@@ -44,14 +44,15 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
   }
 }
 
-/// Starts copying x to a CUDA device, beside what the device is doing. x may be overwritten or freed at once: it is staged if it is
-/// not pinned, held and guarded if it is. Off the tape.
+/// Starts copying x to a CUDA device, beside the device's other work. x may be overwritten or freed at once: if it is
+/// not pinned, it is copied to pinned memory first; if it is, writing it waits for the copy. Not recorded.
 template <HostDevice D, Element T>
 Pending<Tensor<Cuda, T>> cuda_async(const Tensor<D, T>& x, int ordinal = cuda::current_device(), Here here = {}) {
   return detail::copy_async("cuda_async", x, Cuda{ordinal}, here);
 }
 
-/// Starts copying x to pinned host memory, in order with what the device is doing: later work may overwrite x. Off the tape.
+/// Starts copying x to pinned host memory, in order with the device's other work, so later work may overwrite x. Not
+/// recorded.
 template <AsyncDevice D, Element T>
 Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, Here here = {}) {
   x.checked("cpu_async");
@@ -59,7 +60,8 @@ Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, Here here = {}) {
   return Pending<Tensor<Cpu, T>>(detail::start_copy_to_host<D>("cpu_async", detail::dense(x.detach()).impl()));
 }
 
-/// x in page-locked memory, from and to which copies are faster; x itself if it is there. Off the tape. Error without a CUDA device.
+/// x in page-locked memory, from and to which copies are faster; x itself if it is there already. Not recorded. Error
+/// without a CUDA device.
 template <std::same_as<Cpu> D, Element T>
 Tensor<D, T> pin_memory(const Tensor<D, T>& x, Here = {}) {
   if (x.checked("pin_memory")->pinned) return x;

@@ -1,4 +1,4 @@
-// Matrices by their diagonals: tril, triu, diag.
+// Triangles and diagonals of matrices: tril, triu, diag.
 #pragma once
 #include "comparison.hpp"
 #include "indexing.hpp"
@@ -7,7 +7,7 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// x with zeros where rule(row - column, diagonal) holds.
+/// x with zeros where rule(row - column, diagonal) is true.
 template <class Rule, class D, class T>
 Tensor<D, T> zeros_where(const OpName& op, const Tensor<D, T>& x, Index diagonal, const Rule& rule) {
   if (x.checked(op.name)->ndim < 2) fail(op.name, {"at least two dimensions are needed, not ", x.shape()});
@@ -31,7 +31,7 @@ Tensor<D, T> triu(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
   return detail::zeros_where({"triu", here}, x, diagonal, [](const auto& i, const auto& j) { return gt(i, j); });
 }
 
-/// Of a matrix its diagonal, of a vector the matrix with that diagonal.
+/// For a matrix its diagonal; for a vector the matrix with that diagonal.
 template <Device D, Element T>
 Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
   const ErrorName name("diag");

@@ -39,7 +39,7 @@ const Tensor<D, T>& atan2_(const Tensor<D, T>& y, const Tensor<D, T>& x, Here he
 TERN_SAME_PLACE(atan2)
 TERN_SAME_PLACE(atan2_)
 
-/// sqrt(a^2 + b^2), without overflow.
+/// sqrt(a^2 + b^2), calculated without overflow.
 template <Device D, Floating T>
 Tensor<D, T> hypot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>("hypot", detail::hypot_expression, a, b);

@@ -1,4 +1,5 @@
-// Views: another shape over the same elements, nothing copied. What a view writes its base sees, and the tape with it.
+// Views: the same elements in another shape, without a copy. The base sees what is written through a view, and so does
+// the tape.
 #pragma once
 #include "copy.hpp"
 #include "support/region.hpp"
@@ -6,35 +7,35 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// Ties a view to the tensor whose elements it shares, so that writing either rewrites the history of both.
+/// Links a view to the tensor whose elements it shares, so that writing either rewrites the history of both.
 TERN_API TensorImpl* attach_view(TensorImpl* view, TensorImpl* of);
 
-/// Size and stride of every dimension, dimension i of the result being dimension order[i] of a.
+/// a with its dimensions reordered: dimension i of the result is dimension order[i] of a.
 TERN_API TensorImpl* permuted(TensorImpl* a, const Dims& order);
 
-/// The positions start, start + step, … (count of them) of a dimension.
+/// The positions start, start + step, … (`count` of them) of a dimension.
 TERN_API TensorImpl* sliced(TensorImpl* a, int dim, Index start, Index count, Index step);
 
 TERN_API TensorImpl* without_dim(TensorImpl* a, int dim, Index position);
 
 TERN_API TensorImpl* expanded(TensorImpl* a, const Shape& to);
 
-/// `to` with a -1 replaced by what makes the number of elements right. Error if that cannot be.
+/// `to` with a -1 replaced so that the number of elements is right. Error if that is impossible.
 TERN_API Shape inferred_shape(const char* op, const Array& a, const Shape& to);
 
-/// Strides for a's elements in the new shape, if they can be had without a copy.
+/// Strides for a's elements in the new shape. False if a copy would be necessary.
 TERN_API bool view_strides(const Array& a, const Shape& shape, Index* strides);
 
 /// Null if the elements must be copied.
 TERN_API TensorImpl* viewed(TensorImpl* a, const Shape& shape);
 
-/// The dimensions start … end as one.
+/// The shape with dimensions start … end merged into one.
 TERN_API Shape flattened_shape(ShapeRef from, Index start, Index end);
 
-/// A new dimension of size 1 at dim.
+/// The shape with a new dimension of size 1 at dim.
 TERN_API Shape unsqueezed_shape(ShapeRef from, Index dim);
 
-// ---- on the tape ----
+// ---- recorded ----
 
 TensorImpl* permute(const OpName& op, TensorImpl* x, const Dims& order);
 TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device);
@@ -43,7 +44,7 @@ struct PermuteGradient {
   Dims inverse;
   TensorImpl* operator()(TensorImpl* g) const { return permute({"permute", {}}, g, inverse); }
 };
-/// order: numbers in [0, ndim), each once.
+/// order has each number in [0, ndim) once.
 TERN_API TensorImpl* permute(const OpName& op, TensorImpl* x, const Dims& order);
 
 TERN_API TensorImpl* transpose(const OpName& op, TensorImpl* x, Index dim0, Index dim1);
@@ -60,7 +61,7 @@ struct ReshapeGradient {
   const DeviceOps* device;
   TensorImpl* operator()(TensorImpl* g) const { return reshape({"reshape", {}}, g, shape, *device); }
 };
-/// Null where strides do not allow it without a copy.
+/// Null if the strides make a copy necessary.
 TERN_API TensorImpl* view(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device);
 TERN_API TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device);
 
@@ -76,7 +77,7 @@ Tensor<D, T> permute(const Tensor<D, T>& x, Dims dims, Here here = {}) {
   return Tensor<D, T>(detail::permute({"permute", here}, x.impl(), dims));
 }
 
-/// Two dimensions swapped.
+/// Swaps two dimensions.
 template <Device D, Element T>
 Tensor<D, T> transpose(const Tensor<D, T>& x, Index dim0, Index dim1, Here here = {}) {
   return Tensor<D, T>(detail::transpose({"transpose", here}, x.checked("transpose"), dim0, dim1));
@@ -105,19 +106,19 @@ Tensor<D, T> narrow(const Tensor<D, T>& x, Index dim, Index start, Index length,
   return slice(x, dim, {start, start + length}, here);
 }
 
-/// One position of a dimension, which is removed.
+/// One position of a dimension; the dimension is removed.
 template <Device D, Element T>
 Tensor<D, T> select(const Tensor<D, T>& x, Index dim, Index position, Here here = {}) {
   return Tensor<D, T>(detail::select({"select", here}, x.checked("select"), dim, position));
 }
 
-/// x stretched along dimensions of size 1, and new ones in front; -1 keeps a size.
+/// x expanded along dimensions of size 1, and along new dimensions in front. -1 keeps a size.
 template <Device D, Element T>
 Tensor<D, T> expand(const Tensor<D, T>& x, Shape to, Here here = {}) {
   return Tensor<D, T>(detail::expand({"expand", here}, x.checked("expand"), to));
 }
 
-/// The elements in another shape, never copied; one size may be -1. Error where strides do not allow it.
+/// The elements in another shape, never copied. One size may be -1. Error if the strides do not allow it.
 template <Device D, Element T>
 Tensor<D, T> view(const Tensor<D, T>& x, Shape to, Here here = {}) {
   TensorImpl* const y = detail::view({"view", here}, x.checked("view"), to, detail::device_ops<D>);
@@ -127,20 +128,20 @@ Tensor<D, T> view(const Tensor<D, T>& x, Shape to, Here here = {}) {
   return Tensor<D, T>(y);
 }
 
-/// The elements in another shape; copied only where strides demand it.
+/// The elements in another shape, copied only if the strides make it necessary.
 template <Device D, Element T>
 Tensor<D, T> reshape(const Tensor<D, T>& x, Shape to, Here here = {}) {
   return Tensor<D, T>(detail::reshape({"reshape", here}, x.checked("reshape"), to, detail::device_ops<D>));
 }
 
-/// The dimensions start … end become one.
+/// Merges dimensions start … end into one.
 template <Device D, Element T>
 Tensor<D, T> flatten(const Tensor<D, T>& x, Index start = 0, Index end = -1, Here here = {}) {
   const Shape to = detail::flattened_shape(x.checked("flatten")->shape_ref(), start, end);
   return to == x.shape() ? x : reshape(x, to, here);
 }
 
-/// Without the named dimensions that are of size 1; without names, all of them.
+/// Removes the named dimensions that have size 1; without names, all of size 1.
 template <Device D, Element T>
 Tensor<D, T> squeeze(const Tensor<D, T>& x, Dims dims = {}, Here here = {}) {
   const unsigned mask = dim_mask("squeeze", dims, x.checked("squeeze")->ndim);
@@ -150,7 +151,7 @@ Tensor<D, T> squeeze(const Tensor<D, T>& x, Dims dims = {}, Here here = {}) {
   return view(x, to, here);
 }
 
-/// With a new dimension of size 1 at dim.
+/// Adds a dimension of size 1 at dim.
 template <Device D, Element T>
 Tensor<D, T> unsqueeze(const Tensor<D, T>& x, Index dim, Here here = {}) {
   return view(x, detail::unsqueezed_shape(x.checked("unsqueeze")->shape_ref(), dim), here);
@@ -182,7 +183,7 @@ std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, Index size, Index dim = 0
   return split(x, sizes, dim, here);
 }
 
-/// At most so many pieces of equal size; the last may be smaller.
+/// At most `chunks` pieces of equal size along a dimension; the last may be smaller.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> chunk(const Tensor<D, T>& x, Index chunks, Index dim = 0, Here here = {}) {
   if (chunks <= 0) fail("chunk", {"the number of pieces must be positive, not ", chunks});
@@ -191,7 +192,7 @@ std::vector<Tensor<D, T>> chunk(const Tensor<D, T>& x, Index chunks, Index dim =
   return split(x, (size + chunks - 1) / chunks, dim, here);
 }
 
-/// All positions of a dimension, each without it.
+/// Each position of a dimension as a tensor without that dimension.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> unbind(const Tensor<D, T>& x, Index dim = 0, Here here = {}) {
   const ErrorName name("unbind");

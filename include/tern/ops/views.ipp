@@ -1,4 +1,4 @@
-// What views.hpp declares and is no template.
+// The functions of views.hpp that are not templates.
 #pragma once
 #include "views.hpp"
 
@@ -87,7 +87,8 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
     }
     return true;
   }
-  // From the right: runs of a that are one stretch of memory are cut into whole dimensions of the new shape.
+  // From the right: each run of a's dimensions that is one stretch of memory is split into whole dimensions of the new
+  // shape.
   int k = shape.n - 1;
   Index run = 1, run_stride = a.ndim ? a.strides[a.ndim - 1] : 1, taken = 1;
   for (int i = a.ndim; i-- > 0;) {

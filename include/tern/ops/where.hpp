@@ -1,4 +1,4 @@
-// Choosing between values: where, maximum, minimum, clamp.
+// Choice between values: where, maximum, minimum, clamp.
 #pragma once
 #include <limits>
 #include <optional>
@@ -11,7 +11,7 @@ namespace detail {
 inline constexpr auto where_expression = [](auto condition, auto a, auto b) { return where(condition != 0, a, b); };
 }
 
-/// a where the condition is true, b elsewhere; the three are broadcast.
+/// a where the condition is true, b elsewhere. The three are broadcast.
 template <Device D, Element T>
 Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto y = detail::map<T>("where", detail::where_expression, condition, a, b);
@@ -20,7 +20,7 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, cons
   return y;
 }
 
-/// The same with a number on one side.
+/// The same, with a number in place of a or b.
 template <Device D, Element T>
 Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, scalar_t<std::type_identity_t<T>> b,
                    Here here = {}) {
@@ -38,7 +38,7 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, scalar_t<std::type_identity
   return y;
 }
 
-/// The same with two numbers, whose type is the result's.
+/// The same with two numbers. Their type is the result's.
 template <Device D, Element T>
 Tensor<D, T> where(const Tensor<D, bool>& condition, T a, T b, Here here = {}) {
   return where(condition, full<D, T>({}, a, condition.device()), b, here);
@@ -55,7 +55,7 @@ Refusal<Tensor<D0, bool>, Tensor<D1, T>> where(const Tensor<D0, bool>&, const Te
 
 namespace detail {
 
-// What g leaves to the first of two where the larger or smaller of them was taken; equal numbers share it.
+// The first operand's part of g if the larger or the smaller of two was taken. Equal numbers share g.
 inline constexpr Gradient larger_gradient{
     [](auto g, auto x, auto y) { return where(x < y, 0, where(x == y, 0.5 * g, g)); }};
 inline constexpr Gradient smaller_gradient{
@@ -76,14 +76,14 @@ Tensor<D, T> smaller(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>
 
 }  // namespace detail
 
-/// The larger of the two, NaN if either is. Equal numbers share the gradient.
+/// The larger of the two; NaN if either is NaN. Equal numbers share the gradient.
 template <Device D, Element T>
 Tensor<D, T> maximum(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   return detail::larger({"maximum", here}, a, b);
 }
 TERN_SAME_PLACE(maximum)
 
-/// The smaller of the two, NaN if either is. Equal numbers share the gradient.
+/// The smaller of the two; NaN if either is NaN. Equal numbers share the gradient.
 template <Device D, Element T>
 Tensor<D, T> minimum(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   return detail::smaller({"minimum", here}, a, b);
@@ -92,7 +92,7 @@ TERN_SAME_PLACE(minimum)
 
 namespace detail {
 
-/// The bounds of clamp, wide open where none is given.
+/// The bounds of clamp; a missing one is infinite.
 template <class T>
 struct Bounds {
   scalar_t<T> min, max;
@@ -110,7 +110,7 @@ struct Bounds {
 
 }  // namespace detail
 
-/// x brought into [min, max], either of which may be missing; max where min > max. The gradient is 0 at a bound.
+/// x limited to [min, max]. Either bound may be missing. max if min > max. The gradient at a bound is 0.
 template <Device D, Element T>
 Tensor<D, T> clamp(const Tensor<D, T>& x, std::optional<scalar_t<std::type_identity_t<T>>> min,
                    std::optional<scalar_t<std::type_identity_t<T>>> max = {}, Here here = {}) {
@@ -158,14 +158,14 @@ const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, scalar_t<std::type_identit
   return clamp_(x, {}, max, here);
 }
 
-/// x brought between two tensors, either of which may be undefined. At a bound x and it share the gradient.
+/// x limited by two tensors, of which one may be undefined. Where x equals a bound, the two share the gradient.
 template <Device D, Element T>
 Tensor<D, T> clamp(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<D, T>& max = {}, Here here = {}) {
   if (!min.defined() && !max.defined()) fail("clamp", {"at least one of min and max must be given"});
   if (!max.defined()) return detail::larger({"clamp", here}, x, min);
   if (!min.defined()) return detail::smaller({"clamp", here}, x, max);
   const auto y = detail::map<T>("clamp", [](auto v, auto low, auto high) { return clamp(v, low, high); }, x, min, max);
-  // Where the bounds are equal and x is there too, it is x that was taken.
+  // Where both bounds equal x, x gets the gradient.
   record({"clamp", here}, y,
          wrt(x, saved(x, min, max), detail::Gradient{[](auto g, auto v, auto low, auto high) {
            return where((v < low) | (v > high), 0, where((v == low) ^ (v == high), 0.5 * g, g));

@@ -1,4 +1,4 @@
-// What adadelta.hpp declares and is no template.
+// The functions of adadelta.hpp that are not templates.
 #pragma once
 #include "adadelta.hpp"
 

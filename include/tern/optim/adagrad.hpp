@@ -12,7 +12,7 @@ struct AdagradOptions {
   double eps = 1e-10;
 };
 
-/// s ← s + g²;  p ← p - lr / (1 + (t - 1) lr_decay) g / (√s + eps) in step t = 1, 2 … s starts from
+/// s ← s + g²;  p ← p - lr / (1 + (t - 1) lr_decay) g / (√s + eps) in step t = 1, 2 … s starts as
 /// initial_accumulator_value. weight_decay adds weight_decay p to g.
 class TERN_API Adagrad : public Grouped<Adagrad, AdagradOptions> {
  public:

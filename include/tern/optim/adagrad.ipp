@@ -1,4 +1,4 @@
-// What adagrad.hpp declares and is no template.
+// The functions of adagrad.hpp that are not templates.
 #pragma once
 #include "adagrad.hpp"
 

@@ -30,7 +30,7 @@ inline constexpr std::initializer_list<const char*> adam_states{"exp_avg", "exp_
 
 TERN_API void check_adam(const char* name, const AdamOptions& o);
 
-/// One step of Adam or (decoupled) of AdamW.
+/// One step of Adam, or with decoupled of AdamW.
 template <class D, class T>
 void adam_step(Slot& slot, const AdamOptions& o, bool decoupled) {
   const double t = double(slot.steps), lr = o.lr;
@@ -59,9 +59,9 @@ void adam_step(Slot& slot, const AdamOptions& o, bool decoupled) {
 
 }  // namespace detail
 
-/// m ← β₁ m + (1 - β₁) g;  v ← β₂ v + (1 - β₂) g²;  p ← p - lr m̂ / (√v̂ + eps), m̂ = m / (1 - β₁ᵗ), v̂ = v / (1 - β₂ᵗ).
-/// weight_decay adds weight_decay p to g; amsgrad takes the largest v so far for v (Reddi, Kale, Kumar: "On the convergence of Adam and
-/// beyond", 2018).
+/// m ← β₁ m + (1 - β₁) g;  v ← β₂ v + (1 - β₂) g²;  p ← p - lr m̂ / (√v̂ + eps), m̂ = m / (1 - β₁ᵗ), v̂ = v / (1 -
+/// β₂ᵗ). weight_decay adds weight_decay p to g. amsgrad uses the largest v so far as v (Reddi, Kale, Kumar: "On the
+/// convergence of Adam and beyond", 2018).
 class Adam : public Grouped<Adam, AdamOptions> {
  public:
   using Grouped::Grouped;
@@ -79,7 +79,7 @@ class Adam : public Grouped<Adam, AdamOptions> {
   }
 };
 
-/// Adam with the weights shrunk by 1 - lr weight_decay each step instead of a term in the gradient.
+/// Adam, but weight_decay multiplies the weights by 1 - lr weight_decay in each step and adds nothing to the gradient.
 class AdamW : public Grouped<AdamW, AdamWOptions> {
  public:
   using Grouped::Grouped;

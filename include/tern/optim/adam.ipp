@@ -1,4 +1,4 @@
-// What adam.hpp declares and is no template.
+// The functions of adam.hpp that are not templates.
 #pragma once
 #include "adam.hpp"
 

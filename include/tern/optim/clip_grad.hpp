@@ -11,25 +11,25 @@ namespace tern::inline TERN_BUILD::optim {
 
 namespace detail {
 
-/// f(gradient) for every parameter that has one.
+/// Calls f(gradient) for every parameter that has one.
 template <class... D, class... T, class F>
-void each_gradient(const Parameters<Place<D, T>...>& parameters, const F& f) {
+void each_gradient(const Parameters<TensorType<D, T>...>& parameters, const F& f) {
   for (const NamedTensor& p : parameters) {
     if (!p.tensor.impl()->node || !p.tensor.impl()->node->gradient) continue;
     ((p.tensor.template is<D, T>() ? f(p.tensor.template as<D, T>().grad()) : void()), ...);
   }
 }
 
-/// The device of the first parameter that is on one of kind Kind; the thread's if none is.
+/// The device of the first parameter on a device of kind Kind; without such a parameter, the thread's.
 template <class Kind, class... D, class... T>
-Kind first_device(const Parameters<Place<D, T>...>& parameters) {
+Kind first_device(const Parameters<TensorType<D, T>...>& parameters) {
   for (const NamedTensor& p : parameters)
     if (((std::is_same_v<D, Kind> && p.tensor.template is<D, T>()) || ...))
       return tern::detail::device_at<Kind>(p.tensor.impl()->ordinal);
   return tern::detail::current_device<Kind>();
 }
 
-/// The sum of |x|^p; for infinite p the largest |x|.
+/// The sum of |x|^p; for infinite p, the largest |x|.
 template <class D, class T>
 Tensor<D, double> power_sum(const Tensor<D, T>& x, double p) {
   using S = compute_t<T>;
@@ -43,10 +43,11 @@ Tensor<D, double> power_sum(const Tensor<D, T>& x, double p) {
 
 }  // namespace detail
 
-/// Scales all gradients by max_norm / (norm + 1e-6) where their joint norm_type-norm is larger than max_norm. Returns the norm before,
-/// of no dimensions, on the first parameters' device: nothing waits for it. A norm that is infinite or NaN makes the gradients so.
-template <class First, class... Rest, class... Places>
-Tensor<First, double> clip_grad_norm_(const Parameters<Place<First, Rest...>, Places...>& parameters, double max_norm,
+/// Scales all gradients by max_norm / (norm + 1e-6) if their joint norm_type-norm exceeds max_norm. Returns the norm
+/// before, as a 0-d tensor on the first parameters' device, so nothing waits for it. If the norm is infinite or NaN,
+/// the gradients become NaN or infinite too.
+template <class First, class... Rest, class... TensorTypes>
+Tensor<First, double> clip_grad_norm_(const Parameters<TensorType<First, Rest...>, TensorTypes...>& parameters, double max_norm,
                                       double norm_type = 2, Here here = {}) {
   if (!(norm_type > 0)) fail("clip_grad_norm_", {"norm_type must be positive, not ", norm_type});
   const Site at(here);
@@ -68,7 +69,7 @@ Tensor<First, double> clip_grad_norm_(const Parameters<Place<First, Rest...>, Pl
 
 /// Clamps every element of all gradients to [-clip_value, clip_value].
 template <class... D, class... T>
-void clip_grad_value_(const Parameters<Place<D, T>...>& parameters, double clip_value, Here here = {}) {
+void clip_grad_value_(const Parameters<TensorType<D, T>...>& parameters, double clip_value, Here here = {}) {
   if (!(clip_value >= 0)) fail("clip_grad_value_", {"clip_value must not be negative: ", clip_value});
   const Site at(here);
   const NoGradGuard off;

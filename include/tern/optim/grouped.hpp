@@ -1,16 +1,17 @@
-// Groups of parameters, each with options of its own: what a rule's options add to Optimizer.
+// Groups of parameters, each with its own options. They are the part of an optimiser that depends on the options' type.
 #pragma once
 #include "optimizer.hpp"
 
 namespace tern::inline TERN_BUILD::optim {
 
-/// The optimiser whose rule is Rule:
+/// The optimiser with the update rule Rule:
 ///
 ///     optim::SGD sgd(net.parameters(), {.lr = 0.1});
 ///     optim::SGD sgd({{net.body.parameters(), {.lr = 1e-4}}, {net.head.parameters(), {.lr = 1e-2}}});
 ///
-/// Rule has a name, the names of its states in the order in which update_each hands them over, check(options), which refuses wrong
-/// ones, and update<D, T>(optimizer, slot), one step of one parameter. Options has lr, and momentum or betas where there is such.
+/// Rule has a name; the names of its states, in the order of update_each's arguments; check(options), which throws if
+/// an option is wrong; and update<D, T>(optimizer, slot), one step for one parameter. Options has lr, and momentum or
+/// betas if the rule has them.
 template <class Rule, class Options>
 class Grouped : public Optimizer {
  public:
@@ -21,7 +22,7 @@ class Grouped : public Optimizer {
     std::vector<NamedTensor> parameters;
     const SlotOps* (*ops_for)(const AnyTensor& parameter);
   };
-  /// PyTorch's {'params': …, 'lr': …}. What is not said has the rule's default.
+  /// PyTorch's {'params': …, 'lr': …}. Options that are not given have the rule's defaults.
   struct Group {
     template <class... P>
     Group(const Parameters<P...>& parameters, Options o = {}) : list(parameters), options(o) {}
@@ -38,20 +39,21 @@ class Grouped : public Optimizer {
     for (const Group& group : groups) add_param_group(group);
   }
 
-  /// Error if one of the parameters is in another group. Graphs that were captured with this optimiser must be captured again.
+  /// Adds a group. Error if one of its parameters is in another group. Graphs that were captured with this optimiser
+  /// must be captured again.
   void add_param_group(const Group& group) { add({group.list.parameters, group.list.ops_for}, group.options); }
-  /// The options of each group, to be changed between steps.
+  /// The options of each group. They may be changed between steps.
   std::vector<Options>& param_groups() { return options_; }
 
-  /// Goes on with the parameters of a network that was made by to() or clone(); what is remembered is converted. Error if their
-  /// names differ.
+  /// Changes over to the parameters of a network that to() or clone() made from the present one. The state is
+  /// converted. Error if the names differ.
   template <class Net>
   void to(const Net& net) {
     const auto parameters = net.parameters();
     const detail::ParameterList list = all_of(parameters);
     follow(&list, 1);
   }
-  /// The same for several groups: a list for each of them.
+  /// The same for several groups, with one list for each.
   [[gnu::noinline, gnu::cold]] void to(std::initializer_list<List> lists) {
     std::vector<detail::ParameterList> plain;
     for (const List& list : lists) plain.push_back({list.parameters, list.ops_for});
@@ -91,7 +93,7 @@ class Grouped : public Optimizer {
 
 }  // namespace tern::optim
 
-/// The steps of a rule that most programs take.
+/// The steps of a rule that most programs use.
 #define TERN_RULE(Rule)                                                 \
   TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, Slot&))       \
   TERN_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, Slot&))

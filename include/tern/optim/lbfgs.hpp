@@ -27,8 +27,8 @@ struct LBFGSOptions {
   LineSearch line_search_fn = LineSearch::none;
 };
 
-/// Newton's steps by what the last history_size changes of the gradient say of the curvature; for small problems whose loss is always
-/// of all data. step(closure) takes up to max_iter of them:
+/// Quasi-Newton steps. The curvature is estimated from the last history_size changes of the gradient. For small
+/// problems whose loss covers all data. step(closure) makes up to max_iter iterations:
 ///
 ///     optim::LBFGS lbfgs(net.parameters(), {.line_search_fn = optim::LineSearch::strong_wolfe});
 ///     lbfgs.step([&] {
@@ -38,13 +38,13 @@ struct LBFGSOptions {
 ///       return loss;
 ///     });
 ///
-/// The parameters are of one device and type. The host waits for the loss and a few dot products in each iteration.
+/// All parameters have one device and type. In each iteration the host waits for the loss and a few dot products.
 template <Device D, Element T>
 class LBFGS {
   using Vector = Tensor<D, T>;
 
  public:
-  LBFGS(const Parameters<Place<D, T>>& parameters, LBFGSOptions options = {}) : options_(options) {
+  LBFGS(const Parameters<TensorType<D, T>>& parameters, LBFGSOptions options = {}) : options_(options) {
     if (parameters.empty()) fail(name, {"there are no parameters"});
     if (!(options.lr >= 0)) fail(name, {"lr must not be negative: ", options.lr});
     if (options.max_iter < 1) fail(name, {"max_iter must be positive, not ", options.max_iter});
@@ -57,11 +57,11 @@ class LBFGS {
 
   double lr() const { return options_.lr; }
   void set_lr(double lr) { options_.lr = lr; }
-  /// How often a loss was asked for, and how many iterations there were, in all steps together.
+  /// The number of evaluations of the loss, and of iterations, in all steps together.
   Index evaluations() const { return evaluations_; }
   Index iterations() const { return iterations_; }
 
-  /// The rate, the last step and the history of changes: to continue bit for bit.
+  /// The learning rate, the last step and the history, which are enough to continue bit for bit.
   StateDict state_dict() const {
     StateDict dict;
     const auto add = [&](std::initializer_list<Piece> entry, const AnyTensor& x) { tern::detail::append(dict, entry, x); };
@@ -78,7 +78,8 @@ class LBFGS {
     return dict;
   }
 
-  /// Takes up where state_dict() was made. Error, and nothing changed, if it is of other parameters or another optimiser.
+  /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters or another
+  /// optimiser.
   void load_state_dict(const StateDict& dict) {
     detail::StateReader reader("load_state_dict", dict);
     const Vector all = gathered();
@@ -102,13 +103,14 @@ class LBFGS {
     direction_ = direction, before_ = before, history_ = std::move(history);
   }
 
-  /// Drops all gradients.
+  /// Resets all gradients to undefined.
   void zero_grad() {
     for (const Vector& p : parameters_)
       if (Node* const node = p.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
   }
 
-  /// closure() drops the gradients, computes them anew and returns the loss, a tensor or a number. Returns its first loss.
+  /// closure() resets the gradients, computes them again and returns the loss, a tensor or a number. step() returns its
+  /// first loss.
   template <class F>
   double step(const F& closure, Here here = {}) {
     const Site at(here);
@@ -157,7 +159,7 @@ class LBFGS {
  private:
   static constexpr const char* name = "LBFGS";
 
-  /// A step s that was taken, by how much y the gradient changed on it, and 1 / y·s.
+  /// A step s, the change y of the gradient along it, and 1 / y·s.
   struct Change {
     Vector s, y;
     double rho;
@@ -172,7 +174,7 @@ class LBFGS {
     else return double(loss);
   }
 
-  /// The gradients of all parameters as one vector; zeros where there is none.
+  /// The gradients of all parameters as one vector. A missing gradient counts as zeros.
   Vector gathered() const {
     std::vector<Vector> parts;
     for (const Vector& p : parameters_) {
@@ -197,7 +199,7 @@ class LBFGS {
     }
   }
 
-  /// Takes the last step into the history, and the direction -H g from it by the two-loop recursion.
+  /// Adds the last step to the history and computes the direction -H g by the two-loop recursion.
   void turn(const Vector& gradient) {
     if (before_.defined()) {
       const Vector y = gradient - before_, s = direction_ * scalar_t<T>(step_);
@@ -225,7 +227,7 @@ class LBFGS {
   LBFGSOptions options_;
   std::vector<Vector> parameters_;
   std::vector<Change> history_;
-  Vector direction_, before_;  // before_: the gradient where the direction was taken
+  Vector direction_, before_;  // before_: the gradient at which the direction was computed
   double step_ = 0, scale_ = 1;
   Index evaluations_ = 0, iterations_ = 0;
 };

@@ -1,5 +1,5 @@
-// A line search for the strong Wolfe conditions (Nocedal, Wright: "Numerical optimization", 2006, algorithms 3.5 and 3.6), which takes
-// the steps that PyTorch's LBFGS takes. Not a template but for what a gradient is.
+// A line search for the strong Wolfe conditions (Nocedal, Wright: "Numerical optimization", 2006, algorithms 3.5 and
+// 3.6). It takes the same steps as PyTorch's LBFGS. Only the type of the gradient is a template parameter.
 #pragma once
 #include <cmath>
 #include <utility>
@@ -8,19 +8,20 @@
 
 namespace tern::inline TERN_BUILD::optim::detail {
 
-/// f and its slope at step length t of a line; G is the gradient there.
+/// f, its slope and its gradient G at step length t on a line.
 template <class G>
 struct LinePoint {
   double t, f, slope;
   G gradient;
 };
 
-/// The minimum, within [least, most], of the cubic through two points with their slopes.
+/// The minimum, within [least, most], of the cubic through two points with given slopes.
 TERN_API double cubic_minimum(double t1, double f1, double slope1, double t2, double f2, double slope2, double least, double most);
 
-/// From `start`, at t = 0, the point whose f has fallen enough for its distance (1e-4 of what the slope promises) and whose slope is at
-/// most 0.9 of the first one's; the best one seen after so many evaluations, or where the bracket is shorter than `tolerance` in units of
-/// the direction's largest element. evaluate(t) gives a point.
+/// Searches from `start`, at t = 0. The result is a point where f has fallen by at least 1e-4 of what the first slope
+/// promises for the distance, and where the slope is at most 0.9 of the first one. If there is none after `evaluations`
+/// evaluations, or the bracket is shorter than `tolerance` in units of the direction's largest element, it is the best
+/// point so far. evaluate(t) gives a point.
 template <class G, class F>
 LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, Index evaluations, double tolerance, const F& evaluate) {
   using Point = LinePoint<G>;
@@ -30,7 +31,7 @@ LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, I
     return cubic_minimum(a.t, a.f, a.slope, b.t, b.f, b.slope, least, most);
   };
 
-  // Steps grow until a minimum lies between two points.
+  // Steps grow until two points bracket a minimum.
   Point before = start, now = evaluate(t);
   Index taken = 0;
   for (;; ++taken) {
@@ -43,7 +44,7 @@ LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, I
     now = evaluate(next);
   }
 
-  // The bracket shrinks around the minimum; `low` is its better end.
+  // The bracket shrinks around the minimum. `low` is its better end.
   Point low = before, high = now;
   if (high.f < low.f) std::swap(low, high);
   bool was_near_end = false;

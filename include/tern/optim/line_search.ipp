@@ -1,4 +1,4 @@
-// What line_search.hpp declares and is no template.
+// The functions of line_search.hpp that are not templates.
 #pragma once
 #include "line_search.hpp"
 

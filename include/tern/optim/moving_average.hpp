@@ -1,5 +1,5 @@
-// The exponential moving average of weights (Polyak, Juditsky: "Acceleration of stochastic approximation by averaging", 1992, with
-// weights that fall off).
+// The exponential moving average of weights (Polyak, Juditsky: "Acceleration of stochastic approximation by averaging",
+// 1992, here with exponentially decaying weights).
 #pragma once
 #include "../backend/update.hpp"
 #include "../device/capture.hpp"
@@ -13,14 +13,15 @@ struct ExponentialMovingAverageOptions {
   double decay = 0.999;
 };
 
-/// a ← decay a + (1 - decay) p for each parameter, in one pass over it; the first update copies. The average of a 16-bit parameter is in
-/// float. PyTorch's AveragedModel with get_ema_multi_avg_fn(decay), on the network itself:
+/// a ← decay a + (1 - decay) p for each parameter, in one pass over it. The first update copies. The average of a
+/// 16-bit parameter is in float. It is PyTorch's AveragedModel with get_ema_multi_avg_fn(decay), but works on the
+/// network itself:
 ///
 ///     optim::ExponentialMovingAverage ema(net.parameters(), {.decay = 0.999});
 ///     …  optimizer.step();  ema.update();  …
 ///     ema.apply();    // the network's weights are the averages
 ///     evaluate(net);
-///     ema.restore();  // and as they were
+///     ema.restore();  // the weights are back
 class TERN_API ExponentialMovingAverage {
  public:
   template <class... P>
@@ -31,24 +32,25 @@ class TERN_API ExponentialMovingAverage {
     if (entries_.empty()) fail(name, {"there are no parameters"});
   }
 
-  /// Takes the weights into the averages.
+  /// Updates the averages with the weights.
   void update(Here here = {});
-  /// Puts the averages into the parameters and keeps the weights for restore().
+  /// Writes the averages to the parameters and keeps the weights for restore().
   void apply(Here here = {});
-  /// Gives the parameters the weights back that they had at apply().
+  /// Restores the weights that the parameters had before apply().
   void restore(Here here = {});
 
-  /// The averages by the names of their parameters, as load_state_dict(…, false) of another network takes them.
+  /// The averages under the names of their parameters. Another network reads them with load_state_dict(…, false).
   StateDict averages() const;
-  /// The averages and how many updates there were: to continue bit for bit.
+  /// The averages and the number of updates, which are enough to continue bit for bit.
   StateDict state_dict() const;
-  /// Takes up where state_dict() was made. Error if it is of other parameters.
+  /// Restores what state_dict() returned. Error if it belongs to other parameters.
   void load_state_dict(const StateDict& dict);
 
  private:
   static constexpr const char* name = "ExponentialMovingAverage";
 
-  /// For a parameter of one device and element type; an average has the type in which a step is accumulated.
+  /// The operations for a parameter of one device and element type. An average has the type in which a step is
+  /// accumulated.
   struct Ops {
     AnyTensor (*zeros)(const AnyTensor& parameter);
     void (*blend)(const AnyTensor& average, const AnyTensor& parameter, double weight);
@@ -83,7 +85,7 @@ class TERN_API ExponentialMovingAverage {
   template <class... P>
   static const Ops* ops_for(const AnyTensor& parameter) {
     const Ops* ops = nullptr;
-    [[maybe_unused]] const auto look = [&]<class D, class T>(Place<D, T>) {
+    [[maybe_unused]] const auto look = [&]<class D, class T>(TensorType<D, T>) {
       if (parameter.is<D, T>()) ops = &For<D, T>::ops;
     };
     (look(P{}), ...);

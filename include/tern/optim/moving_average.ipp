@@ -1,4 +1,4 @@
-// What moving_average.hpp declares and is no template.
+// The functions of moving_average.hpp that are not templates.
 #pragma once
 #include "moving_average.hpp"
 
@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::optim {
 [[gnu::noinline]] TERN_INLINE void ExponentialMovingAverage::update(Here here) {
   const Site at(here);
   if (entries_[0].kept.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
-  if (updates_ == 0 && tern::detail::capture) fail(name, {"the first update copies: do one before capturing"});
+  if (updates_ == 0 && tern::detail::capture) fail(name, {"the first update copies the weights: run one before the capture"});
   for (const Entry& e : entries_) e.ops->blend(e.average, e.parameter, updates_ == 0 ? 1 : 1 - decay_);
   ++updates_;
 }

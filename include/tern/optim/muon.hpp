@@ -9,10 +9,10 @@
 
 namespace tern::inline TERN_BUILD::optim {
 
-/// What a rate is multiplied by for a matrix of A rows and B columns.
+/// The factor of the learning rate for a matrix of A rows and B columns.
 enum class AdjustLR {
   original,            // √max(1, A / B)
-  match_rms_adamw,     // 0.2 √max(A, B): AdamW's rates fit (Liu and others: "Muon is scalable for LLM training", 2025)
+  match_rms_adamw,     // 0.2 √max(A, B): AdamW's learning rates fit (Liu and others: "Muon is scalable for LLM training", 2025)
   spectral_unclamped,  // √(A / B)
 };
 
@@ -29,7 +29,8 @@ struct MuonOptions {
 
 namespace detail {
 
-/// Nearly the orthogonal matrix next to G: X ← a X + (b X Xᵀ + c (X Xᵀ)²) X, from X = G / max(‖G‖, eps).
+/// An approximation of the orthogonal matrix nearest to G: X ← a X + (b X Xᵀ + c (X Xᵀ)²) X, starting from X = G /
+/// max(‖G‖, eps).
 template <class D, class T>
 Tensor<D, T> orthogonalised(const Tensor<D, T>& gradient, const MuonOptions& o) {
   const double a = o.ns_coefficients[0], b = o.ns_coefficients[1], c = o.ns_coefficients[2];
@@ -45,9 +46,10 @@ Tensor<D, T> orthogonalised(const Tensor<D, T>& gradient, const MuonOptions& o) 
 
 }  // namespace detail
 
-/// b ← momentum b + (1 - momentum) g;  G = nesterov ? (1 - momentum) g + momentum b : b;  p ← (1 - lr weight_decay) p - lr r X, where
-/// X is G made nearly orthogonal and r is adjust_lr_fn's. For matrices only; the other parameters are another optimiser's. The iteration
-/// is done in the gradient's type (16-bit ones: in float), PyTorch's in bfloat16. A cuda::Graph keeps the momentum it was captured with.
+/// b ← momentum b + (1 - momentum) g;  G = nesterov ? (1 - momentum) g + momentum b : b;  p ← (1 - lr weight_decay) p -
+/// lr r X. X is the orthogonalised G, and r the factor of adjust_lr_fn. Only for matrices; give the other parameters to
+/// another optimiser. The iteration runs in the gradient's type (in float for 16-bit types), PyTorch's in bfloat16. A
+/// cuda::Graph keeps the momentum of its capture.
 class TERN_API Muon : public Grouped<Muon, MuonOptions> {
  public:
   using Grouped::Grouped;

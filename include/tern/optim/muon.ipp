@@ -1,4 +1,4 @@
-// What muon.hpp declares and is no template.
+// The functions of muon.hpp that are not templates.
 #pragma once
 #include "muon.hpp"
 

@@ -10,11 +10,11 @@ struct NAdamOptions {
   double eps = 1e-8;
   double weight_decay = 0;
   double momentum_decay = 4e-3;
-  bool decoupled_weight_decay = false;  // as AdamW: the weights shrink, the gradient has no term
+  bool decoupled_weight_decay = false;  // as in AdamW: multiplies the weights instead of adding to the gradient
 };
 
-/// Adam whose first moment looks a step ahead: with μ_t = β1 (1 - 0.96^(t momentum_decay) / 2) and M_t = μ_1 ⋯ μ_t,
-/// p ← p - lr ((1 - μ_t) / (1 - M_t) g + μ_{t+1} / (1 - M_{t+1}) m) / (√(v / (1 - β2ᵗ)) + eps).
+/// Adam with Nesterov momentum. With μ_t = β1 (1 - 0.96^(t momentum_decay) / 2) and M_t = μ_1 ⋯ μ_t, p ← p - lr ((1 -
+/// μ_t) / (1 - M_t) g + μ_{t+1} / (1 - M_{t+1}) m) / (√(v / (1 - β2ᵗ)) + eps).
 class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
  public:
   using Grouped::Grouped;
@@ -29,7 +29,7 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
   static double mu(const NAdamOptions& o, Index t) {
     return o.betas.first * (1 - 0.5 * std::pow(0.96, double(t) * o.momentum_decay));
   }
-  /// μ_1 ⋯ μ_t of a group; that of the last call is kept, as all its parameters ask for the same.
+  /// μ_1 ⋯ μ_t of a group. The last result is cached, because all parameters of the group ask for the same one.
   double mu_product(const NAdamOptions& o, const Slot& slot);
 
   template <class D, class T>

@@ -1,4 +1,4 @@
-// What nadam.hpp declares and is no template.
+// The functions of nadam.hpp that are not templates.
 #pragma once
 #include "nadam.hpp"
 

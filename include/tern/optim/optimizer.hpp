@@ -1,5 +1,6 @@
-// What all optimisers share: the list of parameters with their state, and the rates of their groups. No template: which update
-// function a parameter of a device and type needs is looked up once, when it is added. grouped.hpp adds what depends on the options.
+// The common part of all optimisers: the list of parameters with their state, and the learning rates of their groups.
+// It is not a template: the update function for a parameter's device and type is looked up once, when the parameter is
+// added. grouped.hpp adds what depends on the options.
 #pragma once
 #include <cmath>
 
@@ -14,7 +15,7 @@ namespace detail {
 /// Error if an option is negative, or not below the limit.
 TERN_API void check(const char* name, const char* option, double value, double limit = HUGE_VAL);
 
-/// Parameters, which somebody else holds, and where to find what is done with one of them.
+/// Parameters, which something else owns, and a function that finds the operations for one of them.
 struct ParameterList {
   const std::vector<NamedTensor>& parameters;
   const SlotOps* (*ops_for)(const AnyTensor& parameter);
@@ -29,24 +30,24 @@ class TERN_API Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// How many groups of parameters there are: one, but for add_param_group().
+  /// The number of parameter groups: one, unless add_param_group() adds more.
   std::size_t group_count() const { return initial_lr_.size(); }
   double lr(std::size_t group = 0) const { return *const_cast<Optimizer*>(this)->checked_rates(group).lr; }
-  /// The rate of one group, or of all of them.
+  /// Sets the learning rate of one group, or of all groups.
   void set_lr(double lr, std::size_t group) { *checked_rates(group).lr = lr; }
   void set_lr(double lr) {
     for (std::size_t group = 0; group < group_count(); ++group) set_lr(lr, group);
   }
-  /// Momentum, or what stands for it (Adam: the first beta); schedules may cycle it. 0 where there is none.
+  /// Momentum, or its counterpart (Adam: the first beta). Schedules may cycle it. 0 if there is none.
   double momentum(std::size_t group = 0) const {
     const double* const momentum = const_cast<Optimizer*>(this)->checked_rates(group).momentum;
     return momentum ? *momentum : 0;
   }
   void set_momentum(double momentum);
-  /// The rate of a group that schedules start from: what it was when the first of them was made.
+  /// The learning rate of a group that schedules start from: its value when the first schedule was made.
   double initial_lr(std::size_t group = 0);
 
-  /// Drops all gradients.
+  /// Resets all gradients to undefined.
   void zero_grad() {
     for (Slot& slot : slots_) {
       if (Node* const node = slot.parameter.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
@@ -58,48 +59,50 @@ class TERN_API Optimizer {
 
   const std::vector<Slot>& slots() const { return slots_; }
 
-  /// Everything the optimiser remembers, by parameter and by PyTorch's names, and its rates: to continue bit for bit. What belongs to
-  /// group i > 0 begins with groupi/.
+  /// All state of the optimiser, by parameter and with PyTorch's names, and its learning rates: enough to continue bit
+  /// for bit. Names of group i > 0 begin with groupi/.
   StateDict state_dict() const;
 
-  /// Takes up where state_dict() was made. Error, and nothing changed, if it is of other parameters or another optimiser.
+  /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters or another
+  /// optimiser.
   void load_state_dict(const StateDict& dict);
 
  protected:
-  /// The options of a group that schedules move; momentum is null where there is none.
+  /// The options of a group that schedules change. momentum is null if there is none.
   struct Rates {
     double* lr;
     double* momentum;
   };
 
-  /// The states in the order in which update_each hands them over.
+  /// The states, in the order of update_each's arguments.
   Optimizer(const char* name, std::initializer_list<const char*> state_names);
 
   virtual Rates rates(std::size_t group) = 0;
 
-  /// Takes one more group. Error if it is empty, or has a parameter that another group has.
+  /// Adds a group. Error if it is empty, or has a parameter that is in another group.
   void add(const detail::ParameterList& list);
 
-  /// The parameters of the same names in place of the present ones, a list for each group; what is remembered goes with them, converted.
+  /// Replaces the parameters by those of the same names, with one list for each group. Their state is converted.
   void follow(const detail::ParameterList* lists, std::size_t groups);
 
-  /// What Rule does with a parameter that is at one of the places: Rule::update<D, T>(optimizer, slot) is one step of it.
-  template <class Rule, class... Places>
+  /// The operations of Rule for a parameter of one of the tensor types. Rule::update<D, T>(optimizer, slot) is one step
+  /// for it.
+  template <class Rule, class... TensorTypes>
   static const SlotOps* ops_for(const AnyTensor& parameter) {
     const SlotOps* ops = nullptr;
-    [[maybe_unused]] const auto look = [&]<class D, class T>(Place<D, T>) {
+    [[maybe_unused]] const auto look = [&]<class D, class T>(TensorType<D, T>) {
       if (parameter.is<D, T>()) ops = &slot_ops<Rule, D, T>;
     };
-    (look(Places{}), ...);
+    (look(TensorTypes{}), ...);
     return ops;
   }
 
  private:
   void step(Slot& slot);
 
-  /// What is captured is no step yet; each replay is one.
+  /// Registers the step with the capture. The capture itself is no step; each replay is one.
   void capture_step(Slot& slot);
-  /// Graphs that step this optimiser are not replayed any more.
+  /// Makes graphs that contain this optimiser's steps refuse to be replayed.
   void forget_graphs() const;
 
   template <class D, class T>
@@ -121,13 +124,13 @@ class TERN_API Optimizer {
     if (momentum != 0) fail(name_, {"there is no momentum to set to ", momentum});
   }
 
-  /// What the names of a group's entries in a state dict begin with. No name of a parameter has a slash.
+  /// The prefix of a group's entries in a state dict. No parameter's name contains a slash.
   static std::string prefix(std::size_t group);
 
-  /// Makes the slot that of a parameter of which nothing is remembered yet.
+  /// Sets up a slot for a parameter without state.
   static void set(Slot& slot, const std::string& name, std::size_t group, const AnyTensor& parameter, const SlotOps* ops);
 
-  /// Makes the slots from here on those of a group. Returns where the next group begins.
+  /// Sets up a group's slots from here on. Returns the start of the next group.
   static Slot* fill(Slot* slot, std::size_t group, const detail::ParameterList& list);
 
   template <class N>
@@ -142,7 +145,7 @@ class TERN_API Optimizer {
   const char* name_;
   std::initializer_list<const char*> state_names_;
   std::vector<Slot> slots_;
-  std::vector<double> initial_lr_;  // of each group; negative: no schedule has asked yet
+  std::vector<double> initial_lr_;  // for each group; negative until a schedule asks
 };
 
 }  // namespace tern::optim

@@ -1,4 +1,4 @@
-// What optimizer.hpp declares and is no template.
+// The functions of optimizer.hpp that are not templates.
 #pragma once
 #include "optimizer.hpp"
 

@@ -9,12 +9,12 @@ struct RAdamOptions {
   std::pair<double, double> betas{0.9, 0.999};
   double eps = 1e-8;
   double weight_decay = 0;
-  bool decoupled_weight_decay = false;  // as AdamW: the weights shrink, the gradient has no term
+  bool decoupled_weight_decay = false;  // as in AdamW: multiplies the weights instead of adding to the gradient
 };
 
-/// Adam whose step is √v's only from when there is enough in v to trust it, and is then rectified:
-/// with ρ∞ = 2 / (1 - β2) - 1 and ρ = ρ∞ - 2 t β2ᵗ / (1 - β2ᵗ), p ← p - lr m̂ r √(1 - β2ᵗ) / (√v + eps) where ρ > 5,
-/// r² = (ρ - 4)(ρ - 2) ρ∞ / ((ρ∞ - 4)(ρ∞ - 2) ρ), else p ← p - lr m̂.
+/// Adam that divides by √v only after enough steps to estimate v, and then rectifies the step. With ρ∞ = 2 / (1 - β2) -
+/// 1 and ρ = ρ∞ - 2 t β2ᵗ / (1 - β2ᵗ): p ← p - lr m̂ r √(1 - β2ᵗ) / (√v + eps) if ρ > 5, where r² = (ρ - 4)(ρ - 2) ρ∞ /
+/// ((ρ∞ - 4)(ρ∞ - 2) ρ); else p ← p - lr m̂.
 class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
  public:
   using Grouped::Grouped;

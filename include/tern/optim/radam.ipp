@@ -1,4 +1,4 @@
-// What radam.hpp declares and is no template.
+// The functions of radam.hpp that are not templates.
 #pragma once
 #include "radam.hpp"
 

@@ -13,8 +13,8 @@ struct RMSpropOptions {
   bool centered = false;
 };
 
-/// v ← α v + (1 - α) g²;  p ← p - lr g / (√v + eps). Centred: v less the square of a running mean of g. With momentum:
-/// b ← momentum b + g / (√v + eps);  p ← p - lr b. weight_decay adds weight_decay p to g.
+/// v ← α v + (1 - α) g²;  p ← p - lr g / (√v + eps). Centered: uses v minus the square of a running mean of g. With
+/// momentum: b ← momentum b + g / (√v + eps);  p ← p - lr b. weight_decay adds weight_decay p to g.
 class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
  public:
   using Grouped::Grouped;

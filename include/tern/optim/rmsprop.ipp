@@ -1,4 +1,4 @@
-// What rmsprop.hpp declares and is no template.
+// The functions of rmsprop.hpp that are not templates.
 #pragma once
 #include "rmsprop.hpp"
 

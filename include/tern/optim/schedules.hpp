@@ -1,5 +1,5 @@
-// Learning-rate schedules: step() after each epoch (OneCycleLR: after each batch) sets the optimiser's rate, that of each group of
-// parameters from its own initial one.
+// Learning-rate schedules. step() after each epoch (for OneCycleLR after each batch) sets the optimiser's learning
+// rate. Each parameter group starts from its own initial rate.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace tern::inline TERN_BUILD::optim {
 
-/// The base: a schedule is a function of how often it was stepped.
+/// The base class. A schedule is a function of the number of its steps.
 class LRScheduler {
  public:
   virtual ~LRScheduler() {}
@@ -17,7 +17,7 @@ class LRScheduler {
 
   void step() { set_epoch(epoch_ + 1); }
   Index epoch() const { return epoch_; }
-  /// As if stepped so often: for a resumed training.
+  /// Continues as after that many steps, for a resumed training.
   void set_epoch(Index epoch) {
     epoch_ = epoch;
     apply();
@@ -28,7 +28,7 @@ class LRScheduler {
     for (std::size_t group = 0; group < optimizer.group_count(); ++group) optimizer.initial_lr(group);
   }
   virtual void apply() = 0;
-  /// Sets the rate of each group to f(its initial rate).
+  /// Sets the learning rate of each group to f(its initial rate).
   template <class F>
   void set_rates(const F& f) {
     for (std::size_t group = 0; group < optimizer_.group_count(); ++group)
@@ -84,7 +84,7 @@ struct MultiStepLROptions {
   double gamma = 0.1;
 };
 
-/// lr = base γ^(number of milestones that are not behind the epoch).
+/// lr = base γ^(number of milestones that the epoch has reached).
 class TERN_API MultiStepLR : public LRScheduler {
  public:
   MultiStepLR(Optimizer& optimizer, MultiStepLROptions options)
@@ -120,7 +120,7 @@ struct LinearLROptions {
   Index total_iters = 5;
 };
 
-/// lr = base times a factor that goes from start_factor to end_factor in total_iters epochs, and stays there: a warm-up.
+/// lr = base times a factor that goes from start_factor to end_factor in total_iters epochs and then stays: a warm-up.
 class TERN_API LinearLR : public LRScheduler {
  public:
   LinearLR(Optimizer& optimizer, LinearLROptions options = {});
@@ -154,8 +154,8 @@ struct CosineAnnealingWarmRestartsOptions {
   double eta_min = 0;
 };
 
-/// lr = eta_min + (base - eta_min) (1 + cos(π t / T)) / 2, t epochs after the last restart; the first period T is T_0, each
-/// other T_mult times the one before (Loshchilov, Hutter: "SGDR", 2017).
+/// lr = eta_min + (base - eta_min) (1 + cos(π t / T)) / 2, t epochs after the last restart. The first period T is T_0;
+/// each later one is T_mult times as long as the one before (Loshchilov, Hutter: "SGDR", 2017).
 class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
  public:
   CosineAnnealingWarmRestarts(Optimizer& optimizer, CosineAnnealingWarmRestartsOptions options)
@@ -169,8 +169,8 @@ class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
   CosineAnnealingWarmRestartsOptions options_;
 };
 
-/// The first schedule until the first milestone, then the next one, which counts from there, and so on. They are made for the
-/// same optimiser and must outlive this one.
+/// Runs the first schedule until the first milestone, then the next one, which starts at its own epoch 0, and so on.
+/// All schedules belong to the same optimiser and must outlive this one.
 class TERN_API SequentialLR : public LRScheduler {
  public:
   SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones);
@@ -192,14 +192,14 @@ struct ReduceLROnPlateauOptions {
   double factor = 0.1;
   Index patience = 10;
   double threshold = 1e-4;
-  bool relative_threshold = true;  // threshold_mode "rel", else "abs"
+  bool relative_threshold = true;  // threshold_mode "rel"; false: "abs"
   Index cooldown = 0;
   double min_lr = 0;
   double eps = 1e-8;
 };
 
-/// lr ← max(factor lr, min_lr) when a measure has not become better by the threshold for more than `patience` steps, and not in
-/// the `cooldown` steps after that; changes of at most eps are not made.
+/// lr ← max(factor lr, min_lr) when a metric has not improved by the threshold for more than `patience` steps. Then it
+/// ignores the metric for `cooldown` steps. Changes of at most eps are skipped.
 class TERN_API ReduceLROnPlateau {
  public:
   ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {})
@@ -232,16 +232,16 @@ struct OneCycleLROptions {
   bool three_phase = false;
 };
 
-/// The rate rises from max_lr / div_factor to max_lr in the first pct_start of the steps and falls to max_lr / div_factor /
-/// final_div_factor in the rest; with three_phase it first falls back to where it rose from, in as many steps. The momentum runs the
-/// other way (Smith, Topin: "Super-convergence", 2018).
+/// The learning rate rises from max_lr / div_factor to max_lr in the first pct_start of the steps, and falls to max_lr
+/// / div_factor / final_div_factor in the rest. With three_phase it first falls back to its start, in as many steps as
+/// it rose. The momentum moves in the opposite direction (Smith, Topin: "Super-convergence", 2018).
 class TERN_API OneCycleLR : public LRScheduler {
  public:
   OneCycleLR(Optimizer& optimizer, OneCycleLROptions options);
 
  private:
   struct Phase {
-    double end;  // its last step
+    double end;  // the phase's last step
     double lr_from, lr_to, momentum_from, momentum_to;
   };
 

@@ -1,4 +1,4 @@
-// What schedules.hpp declares and is no template.
+// The functions of schedules.hpp that are not templates.
 #pragma once
 #include "schedules.hpp"
 
@@ -73,7 +73,8 @@ TERN_INLINE void OneCycleLR::apply() {
   const Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
   const Phase two[] = {three[0], {last, o.max_lr, least, m, M}};
   const Phase* phase = o.three_phase ? three : two;
-  // A loop of total_steps ends with a step of the schedule: the rate stays where it is, for nothing to use.
+  // A training loop of total_steps ends with a step of the schedule. It keeps the learning rate, which nothing uses any
+  // more.
   const double step = epoch_ < o.total_steps ? double(epoch_) : last;
   double begin = 0;
   for (; step > phase->end && phase->end < last; ++phase) begin = phase->end;

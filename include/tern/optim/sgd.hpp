@@ -13,8 +13,8 @@ struct SGDOptions {
   bool maximize = false;
 };
 
-/// g ← g + weight_decay p;  b ← momentum b + (1 - dampening) g (at first b ← g);  p ← p - lr (nesterov ? g + momentum b : b).
-/// maximize starts from -g.
+/// g ← g + weight_decay p;  b ← momentum b + (1 - dampening) g (in the first step b ← g);  p ← p - lr (nesterov ? g +
+/// momentum b : b). maximize uses -g.
 class TERN_API SGD : public Grouped<SGD, SGDOptions> {
  public:
   using Grouped::Grouped;

@@ -1,4 +1,4 @@
-// What sgd.hpp declares and is no template.
+// The functions of sgd.hpp that are not templates.
 #pragma once
 #include "sgd.hpp"
 

@@ -1,5 +1,5 @@
-// One parameter as an optimiser sees it, and the fused pass that a rule makes over it: the parameter, its gradient and what is
-// remembered of it are read and written once.
+// A parameter with its optimiser state, and the fused pass of a rule. The pass reads and writes the parameter, its
+// gradient and its states once.
 #pragma once
 #include "../backend/update.hpp"
 #include "../device/capture.hpp"
@@ -11,14 +11,14 @@ namespace tern::inline TERN_BUILD::optim {
 class Optimizer;
 struct Slot;
 
-/// What an optimiser does with a parameter of one device and element type.
+/// An optimiser's operations for a parameter of one device and element type.
 struct SlotOps {
   void (*update)(Optimizer& optimizer, Slot& slot);               // one step
-  AnyTensor (*zeros)(const AnyTensor& parameter);                 // a state
-  void (*overwrite)(const AnyTensor& to, const AnyTensor& from);  // a state by a tensor of any device and floating-point type
+  AnyTensor (*zeros)(const AnyTensor& parameter);                 // a new state
+  void (*overwrite)(const AnyTensor& to, const AnyTensor& from);  // overwrites a state with a tensor of any device and floating-point type
 };
 
-/// One parameter, and what an optimiser remembers of it. 16-bit parameters have a float copy, which the steps accumulate in.
+/// A parameter and its state. A 16-bit parameter has a float copy, in which the steps accumulate.
 struct Slot {
   std::string name;
   std::size_t group = 0;
@@ -26,21 +26,21 @@ struct Slot {
   const SlotOps* ops = nullptr;
   Index steps = 0;
   AnyTensor master;
-  std::uint32_t version = 0;  // of the parameter when master was last the same number: somebody else may write to it
+  std::uint32_t version = 0;  // the parameter's version when it last equalled master; later versions were written by others
   std::vector<AnyTensor> state;
 };
 
 namespace detail {
 
-/// The value as a state of its own.
+/// The value as a state with memory of its own.
 TERN_API AnyTensor state_from(const Slot& slot, const AnyTensor& value);
 
 TERN_API void add_state(Slot& slot, const AnyTensor& state);
 
-/// While a graph is captured or replayed: true if nothing but the step's numbers is wanted. Error in the first step.
+/// During a capture or replay: true if only the step's numbers are wanted. Error in the first step.
 TERN_API bool wants_numbers(const Slot& slot, std::size_t states);
 
-/// x, or a copy of it, in the memory order of a parameter of its shape.
+/// x in the memory order of a parameter of its shape; a copy if necessary.
 template <class D, class T>
 [[gnu::noinline]] Tensor<D, T> in_order_of(const Array& parameter, const Tensor<D, T>& x) {
   if (same_order(*x.impl(), parameter)) return x;
@@ -50,7 +50,8 @@ template <class D, class T>
   return y;
 }
 
-/// Makes what the slot lacks for a step with so many states. Returns its gradient in the parameter's memory order.
+/// Allocates what the slot lacks for a step with that many states. Returns its gradient in the parameter's memory
+/// order.
 template <class D, class T>
 [[gnu::noinline]] Tensor<D, T> prepare(Slot& slot, std::size_t states) {
   TensorImpl* const p = slot.parameter.impl();
@@ -88,14 +89,16 @@ void update_with(Slot& slot, const Tensor<D, G>& gradient, const F& f, std::inde
 
 }  // namespace detail
 
-/// f(p, g, states…) with references to the elements of the parameter (or its float copy) and its states, in one pass.
+/// Calls f(p, g, states…) with references to the elements of the parameter (or its float copy) and its states, in one
+/// pass.
 template <class D, class T, int states, class F>
 void update_each(Slot& slot, const F& f) {
   detail::update_with<D, T>(slot, detail::prepare<D, T>(slot, states), f, std::make_index_sequence<states>{});
 }
 
-/// f(p, d) with references to the elements of the parameter (or its float copy), d = direction(gradient) of the type that steps are
-/// accumulated in. A replay of a captured step takes f's numbers only: what is calculated by direction() is in the graph.
+/// Calls f(p, d) with references to the elements of the parameter (or its float copy), where d = direction(gradient)
+/// has the type that steps accumulate in. A replay of a captured step collects only f's numbers, because the
+/// calculation of direction() is in the graph.
 template <class D, class T, class Direction, class F>
 void update_by(Slot& slot, std::size_t states, const Direction& direction, const F& f) {
   const Tensor<D, T> gradient = detail::prepare<D, T>(slot, states);

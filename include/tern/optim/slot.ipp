@@ -1,4 +1,4 @@
-// What slot.hpp declares and is no template.
+// The functions of slot.hpp that are not templates.
 #pragma once
 #include "slot.hpp"
 
@@ -16,7 +16,7 @@ namespace tern::inline TERN_BUILD::optim::detail {
   const bool is_new = size_of(slot.parameter.dtype()) == 2 &&
                       (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
   if (slot.state.size() < states || is_new)
-    fail("step", {"an optimiser makes what it remembers in its first step: run one before capturing"});
+    fail("step", {"an optimiser allocates its state in its first step: run one before the capture"});
   return tern::detail::capture->is_replay();
 }
 

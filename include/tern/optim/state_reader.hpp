@@ -1,4 +1,4 @@
-// A state dict while an optimiser takes it up.
+// Reads a state dict for an optimiser.
 #pragma once
 #include <vector>
 
@@ -6,13 +6,13 @@
 
 namespace tern::inline TERN_BUILD::optim::detail {
 
-/// Finds entries by their names and notes which ones were asked for.
+/// Finds entries by name and remembers which ones were found.
 class TERN_API StateReader {
  public:
-  /// `op` is what errors begin with.
+  /// Errors begin with `op`.
   StateReader(const char* op, const StateDict& dict);
 
-  /// The entry whose name is that of the pieces, of the parameter's shape; null if there is none.
+  /// The entry whose name the pieces form, with the parameter's shape. Null if there is none.
   const AnyTensor* find(std::initializer_list<Piece> pieces, const AnyTensor& parameter);
 
   /// The number of that name.
@@ -21,7 +21,7 @@ class TERN_API StateReader {
     return *find_number(pieces).as<Cpu, N>().data();
   }
 
-  /// Error if there are entries that nothing asked for.
+  /// Error if there are entries that were never looked up.
   void expect_end() const;
 
  private:

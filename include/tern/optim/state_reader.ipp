@@ -1,4 +1,4 @@
-// What state_reader.hpp declares and is no template.
+// The functions of state_reader.hpp that are not templates.
 #pragma once
 #include "state_reader.hpp"
 
@@ -32,7 +32,7 @@ namespace tern::inline TERN_BUILD::optim::detail {
   const std::string name = text(pieces);
   const AnyTensor* const x = find(name);
   if (!x) fail(op_, {"the optimiser's ", name, " is missing"});
-  if (x->numel() != 1) fail(op_, {"the optimiser's ", name, " is no number, but of shape ", x->shape()});
+  if (x->numel() != 1) fail(op_, {"the optimiser's ", name, " is not a number, but has shape ", x->shape()});
   return *x;
 }
 

@@ -1,4 +1,4 @@
-// How long something takes by its size, from a few measurements.
+// The time of an operation as a function of its size, from a few measurements.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -14,8 +14,8 @@ struct TERN_API Curve {
   };
   std::vector<Point> points;
 
-  /// Between two points a straight line in the logarithms of both; below the first what the first took; beyond the last
-  /// in proportion to the size. Infinite without points.
+  /// Between two points it interpolates linearly in the logarithms of both. Below the first point it is constant;
+  /// beyond the last it is proportional to the size. Infinite without points.
   double at(double size) const;
 };
 

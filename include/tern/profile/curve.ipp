@@ -1,4 +1,4 @@
-// What curve.hpp declares and is no template.
+// The functions of curve.hpp that are not templates.
 #pragma once
 #include "curve.hpp"
 

@@ -1,4 +1,4 @@
-// How much arithmetic was done, and how fast this machine could do it.
+// Counts floating-point operations, and measures this machine's peak.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -14,16 +14,16 @@ namespace tern::inline TERN_BUILD::profile {
 /// Floating-point operations of the matrix products that this thread has started.
 inline double flops() { return detail::device_events.flops; }
 
-/// Seconds that this thread has spent starting copies between host and device, and waiting for a device; a copy that it waits for to be
-/// done counts as waiting.
+/// Seconds that this thread has spent starting copies between host and device, and waiting for a device. Waiting for a
+/// copy counts as waiting.
 inline double transfer_seconds() {
   const auto& seconds = detail::device_events.host_seconds;
   return seconds[int(Work::to_device)] + seconds[int(Work::to_host)];
 }
 inline double wait_seconds() { return detail::device_events.host_seconds[int(Work::wait)]; }
 
-/// Fused multiply-adds of floats a second on all threads, in operations (two each): the peak that products are held against.
-/// Measured, in about 30 ms.
+/// The peak of fused multiply-adds of floats on all threads, in operations a second (two for each). The measurement
+/// takes about 30 ms.
 TERN_API double peak_flops();
 
 }  // namespace tern::profile

@@ -1,4 +1,4 @@
-// What flops.hpp declares and is no template.
+// The functions of flops.hpp that are not templates.
 #pragma once
 #include "flops.hpp"
 
@@ -6,7 +6,8 @@ namespace tern::inline TERN_BUILD::profile {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE double peak_flops() {
   std::vector<double> best(std::size_t(num_threads()), 0);
-  // Each thread takes its own time, while the others are at it too: that one comes late to a busy machine does not count.
+  // Each thread measures its own time while the others compute too, so that a thread that starts late on a busy machine
+  // does not distort the result.
   parallel_for(num_threads(), 1, [&](Index thread, Index) {
     const double begin = now();
     for (double start = begin; start - begin < 0.03; start = now()) {

@@ -1,4 +1,4 @@
-// The ledger: every copy between host and device and every wait of the host, by the user's source line.
+// The ledger lists every copy between host and device and every wait of the host, by the user's source line.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -11,31 +11,31 @@
 
 namespace tern::inline TERN_BUILD::ledger {
 
-/// Starts a new page: forgets what was listed, and lists from here on.
+/// Starts a new page: clears the list and begins listing.
 TERN_API void start();
-/// Stops listing, and forgets.
+/// Stops listing and clears the list.
 TERN_API void stop();
 
-/// One line of the ledger: all work of one kind that one line of the user's program caused.
+/// One line of the ledger: all work of one kind that one line of the user's program has caused.
 struct Line {
   Work work;
   std::string site;  // file:line
   bool pinned;
   Index count = 0, bytes = 0;
   double seconds = 0;
-  double overlapped = 0;  // of these, those during which the device computed
+  double overlapped = 0;  // the part of these seconds during which the device computed
   double share = 0;       // seconds as a fraction of the page's
 
   /// 10^9 bytes a second; 0 for a wait.
   double gigabytes_per_second() const { return seconds > 0 ? 1e-9 * double(bytes) / seconds : 0; }
 };
 
-/// A page of the ledger.
+/// The content of the ledger.
 struct Page {
-  std::vector<Line> lines;  // copies and waits, most seconds first
+  std::vector<Line> lines;  // copies and waits; those with the most seconds come first
   double seconds = 0;       // from the first piece of work until the page was read
   Index kernels = 0;
-  double computing = 0;  // seconds during which a kernel ran on some device, each device's added
+  double computing = 0;  // seconds during which a kernel ran, added up over the devices
 };
 
 namespace detail {
@@ -49,7 +49,7 @@ inline std::string name_of(const Here& site) {
   return site.line ? text({site.file, ":", Index(site.line)}) : std::string("(no line)");
 }
 
-/// When a device computed: sorted, disjoint spans, each with the seconds computed before it.
+/// The time spans in which a device computed: sorted and disjoint, each with the seconds computed before it.
 class TERN_API Computing {
  public:
   struct Span {
@@ -58,42 +58,42 @@ class TERN_API Computing {
 
   Computing(const std::vector<cuda::detail::TimelineEntry>& entries, int ordinal);
 
-  /// The seconds computed until then.
+  /// The seconds computed until `time`.
   double until(double time) const;
   double total() const { return count_ ? until(spans_[count_ - 1].end) : 0; }
 
  private:
   std::vector<Span> spans_;
-  std::size_t count_ = 0;  // of them, once those that touch are one
+  std::size_t count_ = 0;  // number of spans, after touching ones were merged
 };
 
 }  // namespace detail
 
-/// What was listed so far. Waits for the devices.
+/// The page so far. Waits for the devices.
 TERN_API Page page();
 
-/// The copies and waits so far, most seconds first. Waits for the devices.
+/// The copies and waits so far; those with the most seconds come first. Waits for the devices.
 inline std::vector<Line> lines() { return page().lines; }
 
 /// The page as a table.
 TERN_API std::string report();
 
-/// The page as JSON: {"lines": [...], "totals": {...}}, each line of the ledger an object on a line of text, with the
-/// members of Line.
+/// The page as JSON: {"lines": [...], "totals": {...}}. Each line of the ledger is an object with Line's members, on
+/// its own line of text.
 TERN_API std::string json();
 
-/// What a scope may cause on the calling thread.
+/// The copies and waits that a scope may cause on the calling thread.
 struct Transfers {
   Index h2d = 0, d2h = 0, waits = 0;
 };
 
-/// This thread's copies and waits so far.
+/// The copies and waits of this thread so far.
 inline Transfers transfers() {
   const auto& count = tern::detail::device_events.count;
   return {count[int(Work::to_device)], count[int(Work::to_host)], count[int(Work::wait)]};
 }
 
-/// Runs f. Error if it copies or waits otherwise than expected.
+/// Runs f. Error if its copies or waits differ from the expected ones.
 template <class F>
 void expect_transfers(const Transfers& expected, F&& f) {
   const Transfers before = transfers();

@@ -1,4 +1,4 @@
-// What ledger.hpp declares and is no template.
+// The functions of ledger.hpp that are not templates.
 #pragma once
 #include "ledger.hpp"
 
@@ -23,7 +23,7 @@ namespace tern::inline TERN_BUILD::ledger::detail {
     if (entry.work == Work::kernel && entry.ordinal == ordinal)
       spans_.push_back({entry.start, entry.start + entry.seconds, 0});
   if (spans_.empty()) return;
-  // qsort, because std::sort is four times the machine code.
+  // qsort, because std::sort would be four times as much machine code.
   std::qsort(spans_.data(), spans_.size(), sizeof(Span), [](const void* a, const void* b) {
     const double x = static_cast<const Span*>(a)->begin, y = static_cast<const Span*>(b)->begin;
     return int(x > y) - int(x < y);

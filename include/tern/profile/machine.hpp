@@ -1,5 +1,5 @@
-// How fast this machine is: products, pointwise work and copies, measured at a few sizes once and kept in the user's
-// cache folder.
+// The speed of this machine: matrix products, elementwise work and copies. They are measured once, at a few sizes, and
+// stored in the user's cache folder.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -17,35 +17,35 @@
 
 namespace tern::inline TERN_BUILD::profile {
 
-/// The CPU with all threads and the current CUDA device, in float.
+/// The CPU with all threads and the current CUDA device, with float elements.
 struct Machine {
   std::string cpu, cuda;                    // names
   std::string why_not;                      // why there is no GPU; empty if there is one
   Curve cpu_matmul, cuda_matmul;            // seconds of a square product, by its operations
-  Curve cpu_elementwise, cuda_elementwise;  // of a + b, by their elements
-  Curve copies[2][2];                       // [to the host][pinned], by bytes
+  Curve cpu_elementwise, cuda_elementwise;  // seconds of a + b, by its elements
+  Curve copies[2][2];                       // seconds, [to the host][pinned], by bytes
 };
 
-/// Seconds that a piece of work takes.
+/// The seconds of a piece of work.
 struct Times {
   double cpu = 0;
-  double cuda = 0;    // with its operands there, and its result left there
-  double copied = 0;  // with its operands copied there from pageable memory, and its result back
+  double cuda = 0;    // with its operands on the device, where its result stays
+  double copied = 0;  // including copies of its operands from pageable memory, and of its result back
 };
 
-/// Sizes to measure at: each is the one before times the factor.
+/// The sizes to measure at. Each is the one before times `factor`.
 struct Sizes {
   double first, factor, last;
 };
-/// How much to measure.
-struct Effort {
+/// The sizes and the time limit of the measurements.
+struct MeasureOptions {
   Sizes matmul{32, 2, 4096}, elementwise{1 << 10, 8, 1 << 25}, copies{1 << 10, 8, 1 << 28};
-  double longest = 0.2;  // seconds for one size: where one took longer, no larger one is tried
+  double longest = 0.2;  // seconds for one size; after a longer measurement, no larger size is tried
 };
 
 namespace measuring {
 
-/// An event that has a time.
+/// An event that records its time.
 struct TimedEvent {
   cuda::Event event = nullptr;
   TimedEvent() { TERN_CUDA(cuEventCreate, &event, 0); }
@@ -54,12 +54,12 @@ struct TimedEvent {
   TimedEvent& operator=(const TimedEvent&) = delete;
 };
 
-/// Seconds of `times` runs of f: the device's, from before the first one's work until after the last one's, or the
+/// The seconds of `times` runs of f: the device's, from before the first run's work until after the last one's, or the
 /// host's.
 TERN_API double seconds_of(bool on_device, void (*run)(const void* f, int times), const void* f, int times);
 
-/// The same for one run, the least of several tries: at least four, and as many as fit into 50 ms. The first, which
-/// compiles kernels, does not count.
+/// The same for one run, the minimum of several tries: at least four, and as many as fit into 50 ms. The first run,
+/// which compiles kernels, is ignored.
 TERN_API double least_seconds(bool on_device, void (*run)(const void* f, int times), const void* f);
 template <class F>
 double least_seconds(bool on_device, const F& f) {
@@ -77,11 +77,11 @@ TERN_API Times time_matmul(Index m, Index n, Index k, int parts);
 
 TERN_API Times time_sum(Index n, int parts);
 
-/// Seconds of a copy of so many bytes.
+/// The seconds of a copy of that many bytes.
 TERN_API double time_copy(Index bytes, bool to_host, bool pinned);
 
-/// `seconds` at each size; x of a size: what the curve goes by. A size that took longer than a larger one was
-/// disturbed, and gets the larger one's.
+/// Measures seconds(size) at each size. x(size) is the curve's argument. A size that took longer than a larger one was
+/// disturbed, and gets the larger one's time.
 template <class X, class Seconds>
 Curve measured_curve(const Sizes& sizes, double longest, const X& x, const Seconds& seconds) {
   Curve curve;
@@ -98,28 +98,28 @@ Curve measured_curve(const Sizes& sizes, double longest, const X& x, const Secon
 }  // namespace measuring
 
 /// Measures the CPU, and the GPU if there is one.
-TERN_API void measure(Machine& machine, const Effort& effort = {});
+TERN_API void measure(Machine& machine, const MeasureOptions& options = {});
 
 namespace measuring {
 
-/// The CPU's name for itself.
+/// The CPU's own name.
 TERN_API std::string cpu_name();
 
-/// All curves of a machine in the order of its file.
+/// All curves of a machine, in the order of its file.
 TERN_API std::vector<Curve*> curves_of(Machine& machine);
 
-/// Each curve on a line: the number of its points, then sizes and seconds.
+/// One line for each curve: the number of its points, then sizes and seconds.
 TERN_API std::string curves_text(Machine& machine);
 
-/// False where the text is not a machine's.
+/// False if the text does not hold a machine's curves.
 TERN_API bool read_curves(Machine& machine, const char* text);
 
 }  // namespace measuring
 
-/// This machine's curves: measured if they never were on this processor, with as many threads, this card and driver, or
-/// if `remeasure`. They are kept in tern/ of the user's cache folder (XDG_CACHE_HOME, else ~/.cache); where there is
-/// none, the next call measures again.
-TERN_API Machine machine(bool remeasure = false, const Effort& effort = {}, Here here = {});
+/// This machine's curves. They are measured if there is no measurement for this processor, number of threads, GPU and
+/// driver, or if `remeasure`. They are stored in tern/ in the user's cache folder (XDG_CACHE_HOME, else ~/.cache). If
+/// there is no such folder, the next call measures again.
+TERN_API Machine machine(bool remeasure = false, const MeasureOptions& options = {}, Here here = {});
 
 }  // namespace tern::profile
 

@@ -1,4 +1,4 @@
-// What machine.hpp declares and is no template.
+// The functions of machine.hpp that are not templates.
 #pragma once
 #include "machine.hpp"
 
@@ -75,25 +75,25 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 
 namespace tern::inline TERN_BUILD::profile {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void measure(Machine& machine, const Effort& effort) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void measure(Machine& machine, const MeasureOptions& options) {
   const auto operations = [](double n) { return 2 * n * n * n; };
   const auto itself = [](double n) { return n; };
   const auto matmul = [](Index n, int part) { return measuring::time_matmul(n, n, n, part); };
-  machine.cpu_matmul = measuring::measured_curve(effort.matmul, effort.longest, operations,
+  machine.cpu_matmul = measuring::measured_curve(options.matmul, options.longest, operations,
                                                  [&](Index n) { return matmul(n, measuring::on_cpu).cpu; });
-  machine.cpu_elementwise = measuring::measured_curve(effort.elementwise, effort.longest, itself, [](Index n) {
+  machine.cpu_elementwise = measuring::measured_curve(options.elementwise, options.longest, itself, [](Index n) {
     return measuring::time_sum(n, measuring::on_cpu).cpu;
   });
   if (!machine.why_not.empty()) return;
-  machine.cuda_matmul = measuring::measured_curve(effort.matmul, effort.longest, operations,
+  machine.cuda_matmul = measuring::measured_curve(options.matmul, options.longest, operations,
                                                   [&](Index n) { return matmul(n, measuring::on_cuda).cuda; });
-  machine.cuda_elementwise = measuring::measured_curve(effort.elementwise, effort.longest, itself, [](Index n) {
+  machine.cuda_elementwise = measuring::measured_curve(options.elementwise, options.longest, itself, [](Index n) {
     return measuring::time_sum(n, measuring::on_cuda).cuda;
   });
   for (const bool to_host : {false, true})
     for (const bool pinned : {false, true})
       machine.copies[to_host][pinned] = measuring::measured_curve(
-          effort.copies, effort.longest, itself, [=](Index n) { return measuring::time_copy(n, to_host, pinned); });
+          options.copies, options.longest, itself, [=](Index n) { return measuring::time_copy(n, to_host, pinned); });
 }
 
 }  // namespace tern::profile
@@ -162,7 +162,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 
 namespace tern::inline TERN_BUILD::profile {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Machine machine(bool remeasure, const Effort& effort, Here here) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Machine machine(bool remeasure, const MeasureOptions& options, Here here) {
   const Site user(here);
   Machine machine;
   machine.cpu = tern::text({measuring::cpu_name(), ", ", num_threads(), num_threads() == 1 ? " thread, " : " threads, ",
@@ -187,11 +187,11 @@ namespace tern::inline TERN_BUILD::profile {
     const std::string kept = cuda::detail::read_file(path);
     if (kept.starts_with(key) && measuring::read_curves(machine, kept.c_str() + key.size())) return machine;
   }
-  measure(machine, effort);
+  measure(machine, options);
   if (!folder.empty()) try {
       io::make_folders(folder + "/tern");
       io::write_file_atomically(path, key + measuring::curves_text(machine));
-    } catch (const Error&) {  // without a place to keep them they are measured again
+    } catch (const Error&) {  // if they cannot be stored, the next call measures again
     }
   return machine;
 }

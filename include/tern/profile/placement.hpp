@@ -1,5 +1,5 @@
-// On which side a piece of work is faster, from what size or how many uses on: predicted from this machine's curves.
-// Not part of tern.hpp.
+// Predicts from this machine's curves whether the CPU or the GPU is faster for a piece of work, and from which size or
+// number of uses on. Not part of tern.hpp.
 #pragma once
 #include "../autograd/backward.hpp"
 #include "../core/random.hpp"
@@ -7,23 +7,24 @@
 
 namespace tern::inline TERN_BUILD::profile {
 
-/// Whether a question is also answered by running what it is about, on both sides.
-struct Ask {
+/// The options of a question: with `measured`, the work is also run on both sides.
+struct PredictOptions {
   bool measured = false;
 };
 
 /// The answer to a question.
-struct TERN_API Where {
-  std::string what, why_not;  // why_not: why there is no GPU; empty if there is one
+struct TERN_API Prediction {
+  std::string what, why_not;  // why_not: the reason why there is no GPU; empty if there is one
   Times predicted, measured;
   bool is_measured = false, is_step = false;
-  double to_device = 0, to_host = 0;  // predicted seconds of the copies of `copied`
-  double once = 0, each = 0;  // of the copies that uses of data left there share, and of those that each use repeats
+  double to_device = 0, to_host = 0;  // predicted seconds of the copies in `copied`
+  double once = 0, each = 0;  // seconds of copies that all uses share, and of those that each use repeats
   double grow =
       HUGE_VAL;      // the factor of its sizes from which on copying each time pays; infinite: none that was tried
-  std::string from;  // the sizes with that factor
+  std::string from;  // the sizes multiplied by that factor
 
-  /// From how many uses of what is copied once the GPU is faster, by what was measured if it was; 0: never.
+  /// The number of uses from which on the GPU is faster, if data are copied once. It goes by measured times if there
+  /// are any. 0: never.
   Index uses() const;
 
   /// The answer as a few lines.
@@ -32,13 +33,13 @@ struct TERN_API Where {
 
 namespace measuring {
 
-/// The times of a piece of work, and of the copies in them.
-struct Predicted {
+/// The predicted times of a piece of work, and of the copies that it includes.
+struct PredictedTimes {
   Times times;
   double to_device = 0, to_host = 0;
 };
 
-/// This thread's matrix products from here on.
+/// Counts this thread's matrix products from now on.
 class CountedProducts {
  public:
   double flops() const { return tern::detail::device_events.flops - flops_; }
@@ -49,7 +50,7 @@ class CountedProducts {
   std::int64_t count_ = tern::detail::device_events.products;
 };
 
-/// The random sequence goes on at the end of the scope where it stood.
+/// Restores the state of the random numbers at the end of the scope.
 struct RandomGuard {
   const RandomState before = random_state();
   RandomGuard() {}
@@ -60,26 +61,27 @@ struct RandomGuard {
 
 }  // namespace measuring
 
-/// A machine's curves, and what they predict.
+/// A machine's curves, and predictions from them.
 struct TERN_API Placement : Machine {
-  /// Seconds of a copy, Work::to_device or Work::to_host, from or to pinned or pageable memory. Infinite without a GPU.
+  /// The seconds of a copy, Work::to_device or Work::to_host, from or to pinned or pageable memory. Infinite without a
+  /// GPU.
   double copy(double bytes, Work way, bool pinned = false) const {
     return copies[way == Work::to_host][pinned].at(bytes);
   }
 
-  /// [m, k] times [k, n]. Predicted by the square product of as many operations, but never faster than a + b that
-  /// touches as much memory.
-  Where matmul(Index m, Index n, Index k, Ask ask = {}, Here here = {}) const;
+  /// [m, k] times [k, n]. The prediction is the time of the square product with as many operations, but at least that
+  /// of an a + b that touches as much memory.
+  Prediction matmul(Index m, Index n, Index k, PredictOptions options = {}, Here here = {}) const;
 
-  /// a + b of n elements each.
-  Where elementwise(Index n, Ask ask = {}, Here here = {}) const;
+  /// a + b with n elements each.
+  Prediction elementwise(Index n, PredictOptions options = {}, Here here = {}) const;
 
-  /// model(batch).sum() and its backward pass, for a model and a batch on the CPU. Predicted by the matrix products of
-  /// such a step, each as one of their mean size, and by nothing else: a step takes longer. A use is a step: each
-  /// copies the batch to the device, and all of them share the copies of the parameters there and back. Runs on copies
-  /// of the model; the random sequence stays where it was. Error if there is nothing to predict by.
+  /// model(batch).sum() and its backward pass, for a model and a batch on the CPU. The prediction counts only the
+  /// matrix products of the step, each with their mean size, so a real step takes longer. A use is one step: each step
+  /// copies the batch to the device; all steps share the copies of the parameters to the device and back. It runs on
+  /// copies of the model and restores the random state. Error if the step has nothing to predict by.
   template <class Model, class Batch>
-  Where step(const Model& model, const Batch& batch, Ask ask = {}, Here here = {}) const {
+  Prediction step(const Model& model, const Batch& batch, PredictOptions options = {}, Here here = {}) const {
     const Site user(here);
     const measuring::RandomGuard random;
     const auto run = [](auto& net, const auto& x) {
@@ -89,21 +91,21 @@ struct TERN_API Placement : Machine {
     auto net = model.clone();
     const measuring::CountedProducts products;
     run(net, batch);
-    if (products.count() == 0 && !ask.measured)
+    if (products.count() == 0 && !options.measured)
       fail("placement", {"the step has no matrix products to be predicted by: ask for it to be measured"});
     double parameter_bytes = 0;
     for (const auto& parameter : net.parameters()) parameter_bytes += bytes_of(*parameter.tensor.impl());
-    Where where = step_of(products.flops(), products.count(), parameter_bytes, bytes_of(*batch.impl()));
-    if (!ask.measured) return where;
-    where.is_measured = true;
-    where.measured.cpu = measuring::least_seconds(false, [&] { run(net, batch); });
-    if (!why_not.empty()) return where;
+    Prediction prediction = step_of(products.flops(), products.count(), parameter_bytes, bytes_of(*batch.impl()));
+    if (!options.measured) return prediction;
+    prediction.is_measured = true;
+    prediction.measured.cpu = measuring::least_seconds(false, [&] { run(net, batch); });
+    if (!why_not.empty()) return prediction;
     const int device = cuda::current_device();
     auto net_there = model.to(Cuda{device});
     const auto there = batch.cuda(device);
-    where.measured.cuda = measuring::least_seconds(true, [&] { run(net_there, there); });
-    where.measured.copied = measuring::least_seconds(true, [&] { run(net_there, batch.cuda(device)); });
-    return where;
+    prediction.measured.cuda = measuring::least_seconds(true, [&] { run(net_there, there); });
+    prediction.measured.copied = measuring::least_seconds(true, [&] { run(net_there, batch.cuda(device)); });
+    return prediction;
   }
 
   /// The curves as a table.
@@ -114,23 +116,23 @@ struct TERN_API Placement : Machine {
   static Index scaled(double size, double factor) { return Index(std::ceil(size * factor * (1 - 1e-9))); }
   int parts() const { return measuring::on_cpu | (why_not.empty() ? measuring::on_cuda | measuring::with_copies : 0); }
 
-  /// A product of three sizes, or a sum of one.
-  measuring::Predicted predict(const double* sizes, int count, double factor) const;
+  /// A product, with three sizes, or a sum, with one.
+  measuring::PredictedTimes predict(const double* sizes, int count, double factor) const;
 
-  Where answer(const std::string& what, const double* sizes, int count) const;
+  Prediction answer(const std::string& what, const double* sizes, int count) const;
 
-  Where step_of(double flops, double products, double parameter_bytes, double batch_bytes) const;
+  Prediction step_of(double flops, double products, double parameter_bytes, double batch_bytes) const;
 
-  /// Seconds and rates at the sizes of both curves: of products of n x n, operations; of sums of n, bytes.
+  /// Seconds and rates at the sizes of both curves: operations for products of n x n, bytes for sums of n.
   static void add_rows(std::string& out, bool product, const Curve& on_cpu, const Curve& on_cuda);
 };
 
-/// How to come by the curves.
+/// How to get the curves.
 struct PlacementOptions {
-  bool remeasure = false;  // though they are kept from an earlier run
+  bool remeasure = false;  // even if there is a stored measurement
 };
 
-/// This machine's placement report. The first call on a machine measures it, in a few seconds, and keeps what it found
+/// This machine's placement report. The first call on a machine measures it for a few seconds and stores the result
 /// (machine()).
 TERN_API Placement placement(PlacementOptions options = {}, Here here = {});
 

@@ -1,18 +1,18 @@
-// What placement.hpp declares and is no template.
+// The functions of placement.hpp that are not templates.
 #pragma once
 #include "placement.hpp"
 
 namespace tern::inline TERN_BUILD::profile {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index Where::uses() const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index Prediction::uses() const {
   const Times& times = is_measured ? measured : predicted;
   const double gain = times.cpu - times.cuda - each;
   if (!why_not.empty() || !(gain > 0)) return 0;
-  const double uses = std::ceil(once / gain * (1 - 1e-6));  // the rounding of a driver's float adds no use
+  const double uses = std::ceil(once / gain * (1 - 1e-6));  // so that the rounding of the driver's floats adds no use
   return uses < 1 ? 1 : uses < 1e18 ? Index(uses) : 0;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Where::text() const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Prediction::text() const {
   char row[128];
   std::snprintf(row, sizeof row, "  %-22s %14s%s\n", "", "predicted", is_measured ? "       measured" : "");
   std::string out = what + "\n" + row;
@@ -47,29 +47,29 @@ namespace tern::inline TERN_BUILD::profile {
               : std::string("  copied once: the CPU is faster, however often the data are used\n");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Where Placement::matmul(Index m, Index n, Index k, Ask ask, Here here) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions options, Here here) const {
   if (m < 1 || n < 1 || k < 1) fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
   const Site user(here);
   const double sizes[] = {double(m), double(n), double(k)};
-  Where where = answer(tern::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
-  if (where.grow < HUGE_VAL) {
-    const Index large[] = {scaled(sizes[0], where.grow), scaled(sizes[1], where.grow), scaled(sizes[2], where.grow)};
-    where.from = tern::text({"from [", large[0], ", ", large[2], "] x [", large[2], ", ", large[1], "] on"});
+  Prediction prediction = answer(tern::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
+  if (prediction.grow < HUGE_VAL) {
+    const Index large[] = {scaled(sizes[0], prediction.grow), scaled(sizes[1], prediction.grow), scaled(sizes[2], prediction.grow)};
+    prediction.from = tern::text({"from [", large[0], ", ", large[2], "] x [", large[2], ", ", large[1], "] on"});
   }
-  if (ask.measured) where.measured = measuring::time_matmul(m, n, k, parts());
-  where.is_measured = ask.measured;
-  return where;
+  if (options.measured) prediction.measured = measuring::time_matmul(m, n, k, parts());
+  prediction.is_measured = options.measured;
+  return prediction;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Where Placement::elementwise(Index n, Ask ask, Here here) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::elementwise(Index n, PredictOptions options, Here here) const {
   if (n < 1) fail("placement", {"sizes must be at least 1: ", n});
   const Site user(here);
   const double size = double(n);
-  Where where = answer(tern::text({"a + b of ", n, " elements"}), &size, 1);
-  if (where.grow < HUGE_VAL) where.from = tern::text({"from ", scaled(size, where.grow), " elements on"});
-  if (ask.measured) where.measured = measuring::time_sum(n, parts());
-  where.is_measured = ask.measured;
-  return where;
+  Prediction prediction = answer(tern::text({"a + b of ", n, " elements"}), &size, 1);
+  if (prediction.grow < HUGE_VAL) prediction.from = tern::text({"from ", scaled(size, prediction.grow), " elements on"});
+  if (options.measured) prediction.measured = measuring::time_sum(n, parts());
+  prediction.is_measured = options.measured;
+  return prediction;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string Placement::text() const {
@@ -88,9 +88,9 @@ namespace tern::inline TERN_BUILD::profile {
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE measuring::Predicted Placement::predict(const double* sizes, int count, double factor) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE measuring::PredictedTimes Placement::predict(const double* sizes, int count, double factor) const {
   const auto longer = [](double a, double b) { return a > b ? a : b; };
-  measuring::Predicted p;
+  measuring::PredictedTimes p;
   if (count == 1) {
     const double n = factor * sizes[0];
     p = {{cpu_elementwise.at(n), cuda_elementwise.at(n)},
@@ -108,16 +108,16 @@ namespace tern::inline TERN_BUILD::profile {
   return p;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Where Placement::answer(const std::string& what, const double* sizes, int count) const {
-  Where where;
-  where.what = what;
-  where.why_not = why_not;
-  const measuring::Predicted now = predict(sizes, count, 1);
-  where.predicted = now.times;
-  if (!why_not.empty()) return where;
-  where.to_device = now.to_device, where.to_host = now.to_host, where.once = now.to_device + now.to_host;
-  // Down from four times the largest size that was measured, as far as copying pays; then by halves to where it
-  // begins to.
+[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::answer(const std::string& what, const double* sizes, int count) const {
+  Prediction prediction;
+  prediction.what = what;
+  prediction.why_not = why_not;
+  const measuring::PredictedTimes now = predict(sizes, count, 1);
+  prediction.predicted = now.times;
+  if (!why_not.empty()) return prediction;
+  prediction.to_device = now.to_device, prediction.to_host = now.to_host, prediction.once = now.to_device + now.to_host;
+  // It goes down from four times the largest measured size as long as copying pays, then bisects for the size from
+  // which on it pays.
   const auto pays = [&](double factor) {
     const Times times = predict(sizes, count, factor).times;
     return times.copied < times.cpu;
@@ -128,34 +128,34 @@ namespace tern::inline TERN_BUILD::profile {
   double most = largest, least = most;
   while (least > 1e-9 * largest && pays(least)) most = least, least /= 1.25;
   if (least == most) {
-    where.from = "at no size of this shape that was tried";
-    return where;
+    prediction.from = "at no size of this shape that was tried";
+    return prediction;
   }
   for (int i = 0; i < 60; ++i) {
     const double middle = (least + most) / 2;
     (pays(middle) ? most : least) = middle;
   }
-  where.grow = most;
-  return where;
+  prediction.grow = most;
+  return prediction;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Where Placement::step_of(double flops, double products, double parameter_bytes, double batch_bytes) const {
-  Where where;
+[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::step_of(double flops, double products, double parameter_bytes, double batch_bytes) const {
+  Prediction prediction;
   char what[128];
   std::snprintf(what, sizeof what, "a step: %.1f MFLOP in %.0f products, parameters of %.1f kB, a batch of %.1f kB",
                 1e-6 * flops, products, 1e-3 * parameter_bytes, 1e-3 * batch_bytes);
-  where.what = what;
-  where.is_step = true;
-  where.why_not = why_not;
+  prediction.what = what;
+  prediction.is_step = true;
+  prediction.why_not = why_not;
   if (products > 0) {
-    where.predicted.cpu = products * cpu_matmul.at(flops / products);
-    where.predicted.cuda = products * cuda_matmul.at(flops / products);
+    prediction.predicted.cpu = products * cpu_matmul.at(flops / products);
+    prediction.predicted.cuda = products * cuda_matmul.at(flops / products);
   }
-  if (!why_not.empty()) return where;
-  where.to_device = where.each = copy(batch_bytes, Work::to_device);
-  where.once = copy(parameter_bytes, Work::to_device) + copy(parameter_bytes, Work::to_host);
-  where.predicted.copied = where.predicted.cuda + where.each;
-  return where;
+  if (!why_not.empty()) return prediction;
+  prediction.to_device = prediction.each = copy(batch_bytes, Work::to_device);
+  prediction.once = copy(parameter_bytes, Work::to_device) + copy(parameter_bytes, Work::to_host);
+  prediction.predicted.copied = prediction.predicted.cuda + prediction.each;
+  return prediction;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Placement::add_rows(std::string& out, bool product, const Curve& on_cpu, const Curve& on_cuda) {

@@ -1,12 +1,13 @@
-// The ledger's page as a file for chrome://tracing and ui.perfetto.dev: kernels, copies and waits on one time line.
+// Writes the ledger's page to a file for chrome://tracing and ui.perfetto.dev: kernels, copies and waits on one time
+// line.
 #pragma once
 #include "../io/file.hpp"
 #include "ledger.hpp"
 
 namespace tern::inline TERN_BUILD::ledger {
 
-/// The page in the Trace Event Format (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): a
-/// process for the host, whose threads wait, and one for each device, whose streams compute and copy. Times in
+/// The page in the Trace Event Format (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU). The
+/// host is a process whose threads wait; each device is a process whose streams compute and copy. Times are in
 /// microseconds. Waits for the devices.
 TERN_API std::string trace();
 

@@ -1,4 +1,4 @@
-// What trace.hpp declares and is no template.
+// The functions of trace.hpp that are not templates.
 #pragma once
 #include "trace.hpp"
 
@@ -11,7 +11,7 @@ namespace tern::inline TERN_BUILD::ledger {
       "\"args\": {\"name\": \"host\"}}";
   char row[256];
   int devices = 0;
-  std::vector<double> ends(2 * std::size_t(cuda::device_count()));  // of what came last on each stream
+  std::vector<double> ends(2 * std::size_t(cuda::device_count()));  // of the last work on each stream
   for (const auto& entry : page.entries) {
     for (; devices <= entry.ordinal; ++devices) {
       constexpr const char* lanes[] = {"compute", "copies beside it"};
@@ -29,8 +29,8 @@ namespace tern::inline TERN_BUILD::ledger {
     }
     const bool wait = entry.work == Work::wait,
                beside = !wait && entry.stream == cuda::detail::bind(entry.ordinal).copy;
-    // What follows at once on a stream may begin some ns too early by the driver's floats; viewers take that for
-    // nesting.
+    // Work that follows at once on a stream may seem to begin some ns early, because the driver's times are floats.
+    // Viewers would take that for nesting.
     double start = entry.start, end = entry.start + entry.seconds;
     if (!wait) {
       double& last = ends[2 * std::size_t(entry.ordinal) + beside];

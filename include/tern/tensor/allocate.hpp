@@ -1,11 +1,11 @@
-// Where a device's new tensors come from.
+// Allocation of a device's tensors.
 #pragma once
 #include "../device/device.hpp"
 #include "impl.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// A new dense tensor on the device, elements not initialised.
+/// A new dense tensor on the device. Its elements are not initialised.
 template <HostDevice D>
 TensorImpl* allocate(DType dtype, ShapeRef shape, int) {
   return new_impl(dtype, shape);

@@ -1,4 +1,4 @@
-// AnyTensor: a tensor whose device and element type are known at run time only, for containers of mixed tensors.
+// AnyTensor: a tensor whose device and element type are known only at run time, for containers of mixed tensors.
 #pragma once
 #include <string>
 #include <utility>
@@ -11,10 +11,10 @@ namespace tern::inline TERN_BUILD {
 
 namespace detail {
 
-/// A dense copy in host memory of elements that the host can read.
+/// A dense copy in host memory, for elements that the host can read.
 TERN_API TensorImpl* copy_on_host(const TensorImpl* x);
 
-/// A dense copy in host memory of elements on a device.
+/// A dense copy in host memory, for elements on a device.
 template <Device D>
 [[gnu::noinline]] TensorImpl* copy_from_device(const TensorImpl* x) {
   Owned y(new_impl(x->dtype, x->shape_ref()));
@@ -32,7 +32,7 @@ constexpr auto to_host_of() {
   else return &copy_from_device<D>;
 }
 
-/// A device as a run-time value: the address is what counts.
+/// A device as a run-time value. The address identifies it.
 struct DeviceTag {
   const char* name;
   TensorImpl* (*to_host)(const TensorImpl* x);
@@ -42,7 +42,7 @@ inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>()};
 
 }  // namespace detail
 
-/// A shared handle, like Tensor; the same elements.
+/// A shared handle of the same elements, like Tensor.
 class TERN_API AnyTensor {
   TensorImpl* impl_ = nullptr;
   const detail::DeviceTag* device_ = nullptr;
@@ -72,13 +72,13 @@ class TERN_API AnyTensor {
     return device_->name;
   }
 
-  /// The same in host memory: itself where it is there already, else a dense copy.
+  /// The tensor in host memory: itself if it is there already, else a dense copy.
   AnyTensor cpu() const {
     checked("cpu");
     return device_ == &detail::device_tag<Cpu> ? *this : Tensor<Cpu>(device_->to_host(impl_));
   }
 
-  /// The same elements off the tape.
+  /// The same elements, not on the tape.
   AnyTensor detach() const;
 
   /// True if this is a Tensor<D, T>.
@@ -86,7 +86,7 @@ class TERN_API AnyTensor {
   bool is() const {
     return impl_ && device_ == &detail::device_tag<D> && impl_->dtype == dtype_of<T>;
   }
-  /// The typed handle. Error naming both if this is a tensor of another device or type.
+  /// The typed handle. Error that names both types if this tensor has another device or element type.
   template <Device D, Element T = float>
   Tensor<D, T> as() const {
     if (!is<D, T>()) refuse(DeviceTraits<D>::name, dtype_of<T>);
@@ -102,17 +102,17 @@ class TERN_API AnyTensor {
   }
 };
 
-/// A tensor with a name: a parameter in its network, an entry of a file.
+/// A tensor with a name, such as a parameter of a network or an entry of a file.
 struct NamedTensor {
   std::string name;
   AnyTensor tensor;
 };
 
-/// Names and tensors of everything that a module or an optimiser learns or keeps.
+/// The names and tensors of all that a module or an optimiser learns or keeps.
 using StateDict = std::vector<NamedTensor>;
 
 namespace detail {
-/// Appends an entry whose name is put together from pieces.
+/// Appends an entry. The pieces form its name.
 TERN_API void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor);
 }  // namespace detail
 

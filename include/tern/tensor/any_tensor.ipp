@@ -1,4 +1,4 @@
-// What any_tensor.hpp declares and is no template.
+// The functions of any_tensor.hpp that are not templates.
 #pragma once
 #include "any_tensor.hpp"
 

@@ -1,4 +1,4 @@
-// What convert.hpp declares and is no template.
+// The functions of convert.hpp that are not templates.
 #pragma once
 #include "convert.hpp"
 

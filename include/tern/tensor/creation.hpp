@@ -8,7 +8,7 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// The values in row-major order as a tensor of a shape.
+/// A tensor of a shape with these values, in row-major order.
 template <Device D, Element T>
 Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D device = detail::current_device<D>()) {
   if (shape.numel() != Index(values.size()))
@@ -22,7 +22,7 @@ Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D dev
   }
 }
 
-/// A list, a list of lists, or one of those: tensor<Cpu>({{1, 2}, {3, 4}}).
+/// A tensor of a list, a list of lists, or a list of those: tensor<Cpu>({{1, 2}, {3, 4}}).
 template <Device D, Element T = float>
 Tensor<D, T> tensor(std::initializer_list<std::type_identity_t<T>> values) {
   return from_vector<D, T>(std::vector<T>(values), Index(values.size()));
@@ -58,8 +58,8 @@ Tensor<D, T> scalar_tensor(std::type_identity_t<T> value) {
   return full<D, T>({}, static_cast<scalar_t<T>>(value));
 }
 
-/// A tensor over memory of the caller's, row-major; deleter(data, context) runs when nobody uses it any more, if there
-/// is one.
+/// A tensor over memory of the caller, row-major. If there is a deleter, deleter(data, context) runs when the last user
+/// is gone.
 template <HostDevice D, Element T>
 Tensor<D, T> from_blob(T* data, const Shape& shape, Deleter deleter = nullptr, void* context = nullptr) {
   if (!data && shape.numel() != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
@@ -68,14 +68,14 @@ Tensor<D, T> from_blob(T* data, const Shape& shape, Deleter deleter = nullptr, v
 }
 
 namespace detail {
-/// What arange makes of its arguments unless told: int64 of integers, else float.
+/// The element type that arange chooses by default: int64 for integers, else float.
 template <class T, class Number>
 using range_element =
     std::conditional_t<!std::is_void_v<T>, T, std::conditional_t<std::is_integral_v<Number>, Index, float>>;
 }  // namespace detail
 
 namespace detail {
-/// start, start + step, … (count of them) where x lies.
+/// start, start + step, …, `count` numbers, on x's device.
 template <class D, class T>
 Tensor<D, Index> range_beside(const Tensor<D, T>& x, Index start, Index step, Index count) {
   const Tensor<D, Index> range = empty<D, Index>(count, x.device());
@@ -84,7 +84,7 @@ Tensor<D, Index> range_beside(const Tensor<D, T>& x, Index start, Index step, In
 }
 }  // namespace detail
 
-/// start, start + step, … up to but not including end: arange<D>(0, 10, 2) of int64, arange<D>(0, 1, 0.25) of float.
+/// start, start + step, … below end: arange<D>(0, 10, 2) has type int64, arange<D>(0, 1, 0.25) has type float.
 template <Device D, class T = void, class A, class B, class C = int>
 auto arange(A start, B end, C step = 1) {
   using Number = std::common_type_t<A, B, C>;
@@ -107,14 +107,14 @@ auto arange(A end) {
   return arange<D, T>(A(0), end);
 }
 
-/// `steps` numbers from start to end, both included, equally far apart.
+/// `steps` numbers from start to end, both included, with equal distances.
 template <Device D, Element T = float>
   requires is_floating_v<T>
 Tensor<D, T> linspace(double start, double end, Index steps) {
   if (steps < 0) fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);
   backend::run<D>(backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
-  if (steps > 1) {   // the last exactly
+  if (steps > 1) {   // the last number is exactly `end`
     Array last = *x.impl();
     last.data += (steps - 1) * Index(sizeof(T));
     last.numel = last.dims[0] = 1;

@@ -1,4 +1,4 @@
-// The untyped core of a tensor: one block of memory with its shape, reference counts and place on the tape.
+// The untyped core of a tensor: a block of memory with its shape, reference counts and node on the tape.
 #pragma once
 #include <atomic>
 #include <new>
@@ -13,7 +13,7 @@ struct TensorImpl;
 
 namespace detail {
 
-/// Atomic, but the last owner need not lock the bus to find out that it is the last.
+/// An atomic count. The last owner finds out that it is the last without a locked instruction.
 class RefCount {
  public:
   void increase() { count_.fetch_add(1, std::memory_order_relaxed); }
@@ -27,47 +27,48 @@ class RefCount {
   std::atomic<std::uint32_t> count_{1};
 };
 
-/// Defined by the tape: gives up one reference to a node. Weak: without the tape there are no nodes, and it is not missed.
+/// Gives up one reference to a node. The tape defines it. It is weak, because a program without the tape has no nodes
+/// and does not need it.
 [[gnu::weak]] void release_node(Node*);
 
 }  // namespace detail
 
-/// Small tensors keep their elements behind the header, in the same block.
+/// A small tensor stores its elements in the same block, behind the header.
 inline constexpr std::size_t inline_bytes = 768;
 
 struct alignas(64) TensorImpl : Array {
   detail::RefCount refs;       // handles
-  detail::RefCount block;      // of an owner: one for all handles together, one for each view; a view never holds a graph
-  std::uint32_t version;       // of an owner: how often its elements were written since it was made
-  std::uint32_t view_version;  // of a view: the version at which its node was right
+  detail::RefCount block;      // of an owner: one for all handles together, one for each view. A view never holds a graph
+  std::uint32_t version;       // of an owner: how often its elements were written
+  std::uint32_t view_version;  // of a view: the version that its node belongs to
   TensorImpl* owner;           // itself, or the impl whose block holds the elements
-  TensorImpl* base;            // of a differentiable view: the tensor that it is a view of, held
-  Node* node;                  // its place on the tape, held; null if no gradient is asked for
-  void* storage;               // an owner's elements, where they do not follow the header
-  Deleter deleter;             // null: storage is the host allocator's, of class storage_class
+  TensorImpl* base;            // of a differentiable view: the tensor that it views, held
+  Node* node;                  // its node on the tape, held; null if it needs no gradient
+  void* storage;               // an owner's elements, if they are not behind the header
+  Deleter deleter;             // null: storage comes from the host allocator, with class storage_class
   void* deleter_context;
   std::uint8_t header_class, storage_class;
   bool inference;              // made in inference mode: cannot be saved for backward
-  bool pinned;                 // in page-locked host memory, which a copy may still be using
+  bool pinned;                 // in page-locked host memory, which a copy may still use
 };
 
 namespace detail {
 
-/// Set by InferenceMode: what this thread makes can never be saved for a backward pass.
+/// Set by InferenceMode. Tensors that this thread makes while it is set can never be saved for a backward pass.
 extern TERN_API constinit thread_local bool inference_mode;
 
-/// A header with nothing but the fields of ownership set.
+/// A header of which only the ownership fields are set.
 TERN_API TensorImpl* new_header(int size_class);
 
 [[noreturn]] TERN_API void refuse_shape(ShapeRef shape, DType dtype);
 
-/// The product of the sizes. Error on a negative size, or on more bytes than there can be.
+/// The product of the sizes. Error if a size is negative, or if the bytes exceed the address space.
 TERN_API Index checked_numel(ShapeRef shape, DType dtype);
 
-/// A new dense tensor in host memory, elements not initialised, strides row-major.
+/// A new dense tensor in host memory with row-major strides. Its elements are not initialised.
 TERN_API TensorImpl* new_impl(DType dtype, ShapeRef shape);
 
-/// A tensor over memory that is not the library's; deleter(storage, context) runs with its last owner.
+/// A tensor over foreign memory. deleter(storage, context) runs when its last owner is gone.
 TERN_API TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context);
 
 inline void retain(TensorImpl* p) {
@@ -80,19 +81,19 @@ TERN_API void destroy(TensorImpl* p);
 
 TERN_API void release(TensorImpl* p);
 
-/// A header over a's elements, off the tape; the caller sets sizes and strides.
+/// A header over a's elements, not on the tape. The caller sets sizes and strides.
 TERN_API TensorImpl* new_alias(const TensorImpl* a);
 
-/// The same elements with the same sizes and strides, off the tape; the version counter is shared.
+/// The same elements with the same sizes and strides, not on the tape. The version counter is shared.
 TERN_API TensorImpl* new_detached(const TensorImpl* a);
 
-/// Notes that p's elements were written.
+/// Counts a write to p's elements.
 inline void bump_version(TensorImpl* p) { ++p->owner->version; }
 
-/// Makes a tensor on the device of that number.
+/// Makes a tensor on the device with that number.
 using Allocate = TensorImpl* (*)(DType, ShapeRef, int ordinal);
 
-/// What code that knows no types asks of a tensor's device.
+/// Operations of a device, for code that does not know the tensor's type.
 struct DeviceOps {
   Allocate allocate;                                   // dense, elements not initialised
   void (*copy)(const Array& out, const Array& in);     // in broadcast to out's shape
@@ -112,10 +113,10 @@ struct Owned {
   }
 };
 
-/// A dense copy in row-major order, off the tape.
+/// A dense copy in row-major order, not on the tape.
 TERN_API TensorImpl* copied(const DeviceOps& device, const TensorImpl* x);
 
-/// Nobody else can see these elements.
+/// True if nothing else can see these elements.
 inline bool sole_owner(const TensorImpl* p) { return p->owner == p && p->refs.unique() && p->block.unique(); }
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// What impl.hpp declares and is no template.
+// The functions of impl.hpp that are not templates.
 #pragma once
 #include "impl.hpp"
 

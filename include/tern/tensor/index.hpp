@@ -1,4 +1,4 @@
-// Positions in a tensor, and what x.index({...}) accepts.
+// Positions in a tensor, and the index types of x.index({...}).
 #pragma once
 #include "../device/device.hpp"
 
@@ -17,13 +17,13 @@ struct Slice {
 /// A new dimension of size 1.
 struct NoneType {};
 inline constexpr NoneType None{};
-/// As many full slices as are missing.
+/// Stands for as many full slices as are missing.
 struct EllipsisType {};
 inline constexpr EllipsisType Ellipsis{};
 
 namespace detail {
 
-/// The element's position relative to the first. Error unless index names every dimension and lies inside.
+/// The offset of the element from the first one. Error unless the index names every dimension and lies inside.
 TERN_API Index element_offset(const Array& a, const Shape& index);
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// What index.hpp declares and is no template.
+// The functions of index.hpp that are not templates.
 #pragma once
 #include "index.hpp"
 

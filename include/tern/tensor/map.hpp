@@ -15,13 +15,14 @@ void copy_array(const Array& out, const Array& in) {
 template <Device D>
 inline constexpr DeviceOps device_ops{&allocate<D>, &copy_array<D>};
 
-/// A new dense tensor in the memory order of another of its shape, if that is dense.
+/// Gives a new dense tensor the memory order of `like`, which has the same shape, if `like` is dense.
 TERN_API TensorImpl* take_order(TensorImpl* out, const Array& like);
 
-/// The inputs broadcast, in the memory order of the first that has the result's shape. Error naming op if one is undefined.
+/// A new tensor of the inputs' broadcast shape, in the memory order of the first input that has this shape. Error that
+/// names op if an input is undefined.
 TERN_API TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n, Allocate allocate);
 
-/// A new tensor of element type Out: f at each element of the inputs, broadcast. Off the tape.
+/// A new tensor of element type Out: f for each element of the inputs, broadcast. Not recorded.
 template <class Out, class F, class D, class... T>
 Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.impl()...};
@@ -33,7 +34,7 @@ Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
 /// Error unless the inputs broadcast to target's shape.
 TERN_API void check_target(const char* op, const Array& target, const Array* const* in, int n);
 
-/// f at each element of the inputs, written into target, whose shape they must broadcast to.
+/// Writes f for each element of the inputs into target. The inputs must broadcast to target's shape.
 template <class F, class D, class Out, class... T>
 void map_into(const char* op, const Tensor<D, Out>& target, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
@@ -51,7 +52,7 @@ Tensor<D, T> empty(const Shape& shape, D device = detail::current_device<D>()) {
   return Tensor<D, T>(detail::allocate<D>(dtype_of<T>, shape, detail::ordinal_of(device)));
 }
 
-/// The same, its dimensions in another order in memory.
+/// The same, with the dimensions in the memory order of a format.
 template <Device D, Element T = float>
 Tensor<D, T> empty(const Shape& shape, MemoryFormat format, D device = detail::current_device<D>()) {
   Tensor<D, T> x = empty<D, T>(shape, device);

@@ -1,5 +1,6 @@
-// The list of Tensor's methods that are ops: `x.name(args)` is `name(x, args)`. The op itself, with its documentation, stands in
-// ops/; a method is compiled only where it is used. Over 400 lines, because the class needs the whole list in one place.
+// The list of Tensor's methods that are ops: `x.name(args)` is `name(x, args)`. The ops and their documentation are in
+// ops/. A method is compiled only if it is used. The file has over 400 lines, because the class needs the whole list in
+// one place.
 #pragma once
 #include <initializer_list>
 #include <optional>
@@ -20,7 +21,8 @@ Tensor<D, T> std(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bo
 
 namespace detail::adl {
 
-// Inside the class the method's name hides the function's; here it does not, and the function is found by its argument.
+// Inside the class, the method's name hides the function's name. Out here it does not, and the argument finds the
+// function.
 #define TERN_ADL(name)                                  \
   struct name##_caller {                                \
     template <class... A>                               \
@@ -30,16 +32,16 @@ namespace detail::adl {
   };                                                    \
   inline constexpr name##_caller call_##name{};
 
-// Pointwise, one argument; each has an in-place form.
+// Elementwise with one argument. Each has an in-place form.
 #define TERN_UNARY_METHODS(X)                                                                                          \
   X(abs) X(neg) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(rsqrt) X(reciprocal) X(square)      \
   X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(erf)    \
   X(erfc) X(erfinv) X(lgamma) X(digamma) X(sign) X(floor) X(ceil) X(round) X(trunc) X(frac) X(relu) X(logit)
-// Pointwise, a second tensor or a number; each has an in-place form.
+// Elementwise with a second tensor or a number. Each has an in-place form.
 #define TERN_BINARY_METHODS(X) X(mul) X(div) X(pow) X(fmod) X(remainder) X(floor_divide)
-// Pointwise, a second tensor or a number, to a boolean; each has an in-place form.
+// Elementwise with a second tensor or a number, with a boolean result. Each has an in-place form.
 #define TERN_COMPARISON_METHODS(X) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
-// Pointwise, to a boolean.
+// Elementwise with a boolean result.
 #define TERN_PREDICATE_METHODS(X) X(isnan) X(isinf) X(isfinite) X(logical_not)
 #define TERN_OTHER_METHODS(X)                                                                                          \
   X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \
@@ -68,7 +70,7 @@ TERN_COMPARISON_METHODS(TERN_ADL_IN_PLACE)
 #undef TERN_ADL_IN_PLACE
 #undef TERN_ADL
 
-// An unqualified `std(x)` would name the namespace.
+// An unqualified `std(x)` would name the namespace std.
 struct std_caller {
   template <class D, class T>
   Tensor<D, T> operator()(const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim, Here here) const {
@@ -79,7 +81,7 @@ inline constexpr std_caller call_std{};
 
 }  // namespace detail::adl
 
-// What follows stands inside the class.
+// The following macros are used inside the class.
 #define TERN_CALL(name, ...) detail::adl::call_##name(*this __VA_OPT__(, ) __VA_ARGS__)
 #define TERN_UNARY_METHOD(name)                                                  \
   Tensor name(Here here = {}) const { return TERN_CALL(name, here); }            \
@@ -102,7 +104,7 @@ inline constexpr std_caller call_std{};
   template <class D2, class T2>                                                                                       \
     requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)                                                                 \
   friend Refusal<Tensor, Tensor<D2, T2>> operator symbol(const Tensor&, const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
-// Both operands through At where the result is a comparison: else C++20's reversed candidate is as good a match.
+// A comparison takes both operands as At. Otherwise C++20's reversed candidate would match equally well.
 #define TERN_OPERATOR_(symbol, name, Result, Right, right)                                                          \
   friend Result operator symbol(At<Tensor> a, Right b) { return detail::adl::call_##name(a.tensor, right, a.here); }  \
   friend Result operator symbol(At<Tensor> a, Scalar b) { return detail::adl::call_##name(a.tensor, b, a.here); }     \

@@ -1,20 +1,20 @@
-// The parameters of a network as an optimiser takes them.
+// A network's parameters in the form that an optimiser takes.
 #pragma once
 #include "any_tensor.hpp"
 
 namespace tern::inline TERN_BUILD {
 
-/// A device and an element type that parameters of a network have.
+/// The type of a tensor, without a tensor: its device and element type.
 template <class D, class T>
-struct Place {
+struct TensorType {
   using device_type = D;
   using value_type = T;
 };
 
-/// A network's parameters, and (as a type) on which places they are.
-template <class... Places>
+/// A network's parameters. The type lists the tensor types that occur among them.
+template <class... TensorTypes>
 struct Parameters : std::vector<NamedTensor> {
-  /// Those for which f(parameter) is true, for a group of their own.
+  /// The parameters for which f(parameter) is true, as a group of their own.
   template <class F>
   Parameters where(const F& f) const {
     Parameters some;

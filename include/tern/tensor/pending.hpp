@@ -1,5 +1,5 @@
-// Pending<Tensor<D>>: a tensor that is still being copied to where it is going. A copy under way races with whoever frees or overwrites
-// its source, or reads its result too early; here the type holds the source and hands the result out only by wait().
+// Pending<Tensor<D>>: a tensor whose copy is still in flight. A program must not free or overwrite the source of such a
+// copy, or read its result too early. So this type holds the source, and only wait() gives the result.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -14,7 +14,7 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// A copy between host and device under way.
+/// A copy in flight between host and device.
 struct TERN_API CopyInFlight {
   TensorImpl* host = nullptr;    // pinned, held
   TensorImpl* device = nullptr;  // held
@@ -28,7 +28,7 @@ struct TERN_API CopyInFlight {
 
 }  // namespace detail
 
-/// Move-only. Dropped without a wait(), it lets the copy finish, and frees nothing before.
+/// Move-only. If it is destroyed without wait(), the copy still finishes, and nothing is freed before.
 template <class X>
 class Pending {
   static constexpr bool to_host = HostDevice<typename X::device_type>;
@@ -38,10 +38,10 @@ class Pending {
   Pending(Pending&&) noexcept = default;
   Pending& operator=(Pending&&) noexcept = default;
 
-  /// True if wait() would not have to wait.
+  /// True if wait() would not block.
   bool ready() const { return checked("ready").copy->is_done(); }
 
-  /// The tensor. On a device, whatever is done with it comes after the copy; in host memory, the host waits for the copy.
+  /// The tensor. On a device, later work on it runs after the copy. In host memory, the host waits for the copy.
   X wait(Here here = {}) {
     const Site user(here);
     detail::CopyInFlight& pending = checked("wait");
@@ -64,8 +64,8 @@ class Pending {
 
 namespace detail {
 
-/// Starts copying a tensor in host memory to a device, beside what the device is doing. What is not pinned, or not contiguous, is staged
-/// first.
+/// Starts copying a tensor in host memory to a device, beside the device's other work. If it is not pinned or not
+/// contiguous, it is first copied to pinned memory.
 template <AsyncDevice D>
 [[gnu::noinline]] std::unique_ptr<CopyInFlight> start_copy_to_device(const char* op, int ordinal, TensorImpl* host) {
   refuse_capture(op, host_is_read);
@@ -86,17 +86,17 @@ template <AsyncDevice D>
   return pending;
 }
 
-/// The same for a handle. Off the tape.
+/// The same for a typed tensor. Not recorded.
 template <AsyncDevice D2, HostDevice D, Element T>
 Pending<Tensor<D2, T>> copy_async(const char* op, const Tensor<D, T>& x, D2 device, Here here = {}) {
   const Site user(here);
   return Pending<Tensor<D2, T>>(start_copy_to_device<D2>(op, device.ordinal, x.checked(op)));
 }
 
-/// Starts copying a dense tensor of a device to pinned host memory, in order with what the device is doing.
+/// Starts copying a dense tensor of a device to pinned host memory, in order with the device's other work.
 template <AsyncDevice D>
 [[gnu::noinline]] std::unique_ptr<CopyInFlight> start_copy_to_host(const char* op, TensorImpl* device) {
-  refuse_capture(op, "its memory is of one use; copies to the host belong behind replay()");
+  refuse_capture(op, "its memory is used only once; copy to the host after replay()");
   const std::size_t bytes = std::size_t(device->numel) * std::size_t(size_of(device->dtype));
   auto pending = std::make_unique<CopyInFlight>();
   retain(device);

@@ -1,11 +1,11 @@
-// What pending.hpp declares and is no template.
+// The functions of pending.hpp that are not templates.
 #pragma once
 #include "pending.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE CopyInFlight::~CopyInFlight() {
-  copy.reset();  // what the device does later, the releases too, comes after the copy
+  copy.reset();  // later work of the device, releases included, runs after the copy
   release(host);
   release(device);
 }

@@ -6,7 +6,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// A new dense tensor in pinned host memory for copies from or to a device, elements not initialised.
+/// A new dense tensor in pinned host memory, for copies from or to a device. Its elements are not initialised.
 template <AsyncDevice D>
 [[gnu::noinline, gnu::cold]] TensorImpl* new_pinned(int ordinal, DType dtype, ShapeRef shape) {
   const std::size_t bytes = std::size_t(checked_numel(shape, dtype)) * std::size_t(size_of(dtype));
@@ -19,7 +19,7 @@ template <AsyncDevice D>
 
 inline PinnedMemory& pinned_memory(const TensorImpl* p) { return *static_cast<PinnedMemory*>(p->owner->deleter_context); }
 
-/// Waits until no copy reads or writes p's elements any more.
+/// Waits until no copy uses p's elements.
 TERN_API void finish_copies(const TensorImpl* p);
 
 }  // namespace tern::detail

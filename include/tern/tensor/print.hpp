@@ -1,5 +1,5 @@
-// Tensors as text, in PyTorch's layout: aligned columns, four digits, scientific where the numbers ask for it,
-// summarised beyond 1000 elements; then the type and the shape.
+// Tensors as text, in PyTorch's layout: aligned columns with four digits, or scientific notation if the numbers need
+// it. Above 1000 elements the text is shortened. The type and the shape follow.
 #pragma once
 #include <cmath>
 #include <iosfwd>
@@ -14,13 +14,13 @@ namespace detail {
 /// Text of the elements of an array in host memory.
 class TERN_API ArrayText {
  public:
-  static constexpr Index threshold = 1000, edge = 3;   // more elements than this: only so many at each edge
+  static constexpr Index threshold = 1000, edge = 3;   // above `threshold` elements, only `edge` are shown at each end of a dimension
   static constexpr int precision = 4;
   static constexpr std::size_t line_width = 80;
 
   explicit ArrayText(const Array& a);
 
-  /// Nested brackets; lines after the first begin with so many spaces.
+  /// The elements in nested brackets. Lines after the first begin with `indent` spaces.
   std::string text(std::size_t indent) const {
     if (a_.ndim == 0) return bare(0);
     if (a_.numel == 0) return "[]";
@@ -32,12 +32,12 @@ class TERN_API ArrayText {
 
   double number(Index offset) const;
 
-  /// Zeros, infinities and NaN take the format that the other numbers ask for.
+  /// False for zeros, infinities and NaN, which do not influence the format of the other numbers.
   bool sets_format(Index offset) const {
     return !is_floating() || (std::isfinite(number(offset)) && number(offset) != 0);
   }
 
-  /// Whether all numbers are whole, and whether their range asks for exponents.
+  /// Finds out whether all numbers are integers, and whether their range needs exponents.
   void choose_format();
 
   /// The element without padding.
@@ -48,7 +48,7 @@ class TERN_API ArrayText {
     return (number_text.size() < width_ ? std::string(width_ - number_text.size(), ' ') : "") + number_text;
   }
 
-  /// Calls f(position, true) for the positions of a dimension that are shown, and f(0, false) where some are left out.
+  /// Calls f(position, true) for the shown positions of a dimension, and f(0, false) where some are left out.
   template <class F>
   void for_shown(int dim, const F& f) const {
     const Index size = a_.dims[dim];

@@ -1,4 +1,4 @@
-// What print.hpp declares and is no template.
+// The functions of print.hpp that are not templates.
 #pragma once
 #include "print.hpp"
 
@@ -81,7 +81,7 @@ TERN_INLINE std::string ArrayText::row(Index offset, std::size_t indent) const {
   const std::string suffixes[] = {type + text({a.shape_ref()}), requires_grad ? "requires_grad=True" : ""};
   for (const std::string& suffix : suffixes) {
     if (suffix.empty()) continue;
-    const std::size_t line = out.size() - (out.rfind('\n') + 1);   // rfind gives -1 where there is no line before
+    const std::size_t line = out.size() - (out.rfind('\n') + 1);   // if there is no line break, rfind returns -1
     out += line + suffix.size() + 3 > ArrayText::line_width ? ",\n" + std::string(prefix.size(), ' ') : ", ";
     out += suffix;
   }

@@ -1,5 +1,5 @@
-// Tensor<D, T>: a one-pointer handle whose type says where its elements live. This file states the interface; what an op
-// computes stands with the op, what a gradient is with the tape.
+// Tensor<D, T>: a handle of one pointer. Its type says where the elements live. This file has the interface; the ops'
+// meaning is documented in ops/, gradients in autograd/.
 #pragma once
 #include "../backend/devices.hpp"
 #include "../core/here.hpp"
@@ -12,19 +12,19 @@
 
 namespace tern::inline TERN_BUILD {
 
-// The return types of refused overloads: their names are what the compiler says first.
+// The return types of refused overloads. The compiler prints their names first.
 template <class A, class B>
 struct error_operands_on_different_devices_move_one_with_cuda_or_cpu {};
 template <class A, class B>
 struct error_operands_of_different_element_types_convert_one_with_to {};
-/// What a deleted overload for tensors of types A and B returns.
+/// The return type of a deleted overload for tensors of types A and B.
 template <class A, class B>
 using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typename B::device_type>,
                                    error_operands_of_different_element_types_convert_one_with_to<A, B>,
                                    error_operands_on_different_devices_move_one_with_cuda_or_cpu<A, B>>;
 
-// What ends a refused overload. g++ names a deleted function's return type in the error's first line; clang does not,
-// but has an attribute for such messages.
+// The attribute at the end of a refused overload. g++ prints a deleted function's return type in the first line of the
+// error. clang does not, but has an attribute for such messages.
 #if defined(__clang__)
 #define TERN_REFUSED(D1, D2)                                                                                           \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") __attribute__((                \
@@ -35,14 +35,15 @@ using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typen
 #define TERN_REFUSED(D1, D2) = delete
 #endif
 
-/// Refuses f(x, y, …) on two devices or two element types, with a message that says what to do.
+/// Refuses f(x, y, …) for two devices or two element types, with a message that tells the remedy.
 #define TERN_SAME_PLACE(f)                                                    \
   template <class D1, class T1, class D2, class T2, class... Rest>            \
     requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)                 \
   Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...)     \
       TERN_REFUSED(D1, D2);
 
-/// An operand of an operator, with the source line that the operator stands on: operators cannot have default arguments.
+/// An operand of an operator, with the operator's source line. Operators cannot have default arguments, so the line
+/// comes with the operand.
 template <class X>
 struct At {
   const X& tensor;
@@ -50,8 +51,8 @@ struct At {
   At(const X& t, Here h = {}) : tensor(t), here(h) {}
 };
 
-/// A tensor of elements T on device D: a handle, whose copies share the elements and the place on the tape. What PyTorch has as a
-/// method is one here: x.sum(1) is sum(x, 1), x.relu_() is relu_(x); the functions of ops/ say what each does.
+/// A tensor of elements T on device D. It is a handle: copies share the elements and the node on the tape. PyTorch's
+/// methods are methods here: x.sum(1) is sum(x, 1), x.relu_() is relu_(x). ops/ documents the functions.
 template <Device D, Element T>
 class Tensor {
   TensorImpl* impl_ = nullptr;
@@ -82,7 +83,7 @@ class Tensor {
     impl_ = nullptr;
     return impl;
   }
-  /// The impl; Error naming op if this handle is empty.
+  /// The impl. Error that names op if this handle is empty.
   TensorImpl* checked(const char* op) const {
     if (!impl_) [[unlikely]] fail(op, {"a tensor is undefined"});
     return impl_;
@@ -94,7 +95,7 @@ class Tensor {
 
   Shape shape() const { return checked("shape")->shape(); }
   Shape sizes() const { return shape(); }
-  /// The size of dimension i; negative counts from the last.
+  /// The size of dimension i. A negative i counts from the last.
   Index size(Index i) const { return checked("size")->dims[wrap_dim("size", i, impl_->ndim)]; }
   Shape strides() const { return {checked("strides")->strides, impl_->ndim}; }
   Index stride(Index i) const { return checked("stride")->strides[wrap_dim("stride", i, impl_->ndim)]; }
@@ -109,8 +110,8 @@ class Tensor {
     return detail::device_at<D>(checked("device")->ordinal);
   }
 
-  /// The first element's address. Writing through it is not seen by the tape's checks. Of pinned memory that a copy still uses, the
-  /// address is to be had once the copy is done.
+  /// The first element's address. The tape's checks do not see writes through it. If a copy still uses pinned memory,
+  /// this waits for it.
   T* data() const
     requires HostDevice<D>
   {
@@ -119,7 +120,7 @@ class Tensor {
   }
   /// True if the elements are in page-locked host memory.
   bool is_pinned() const { return checked("is_pinned")->pinned; }
-  /// The element at a full index, to read or to write.
+  /// The element at a full index, for reading or writing.
   template <class... I>
   T& operator()(I... index) const
     requires HostDevice<D>
@@ -134,14 +135,14 @@ class Tensor {
   bool requires_grad() const { return impl_ && impl_->node; }
   Tensor& requires_grad_(bool on = true);
   bool is_leaf() const;
-  /// The gradient accumulated so far; undefined if there is none.
+  /// The accumulated gradient; undefined if there is none.
   Tensor grad() const;
   void set_grad(const Tensor& gradient) const;
-  /// Asks that a non-leaf keep its gradient in grad().
+  /// Makes a non-leaf keep its gradient in grad().
   void retain_grad() const;
-  /// d(this)/d(leaves), added to each leaf's grad(). This must have one element unless a gradient is given.
+  /// Adds d(this)/d(leaf) to each leaf's grad(). This tensor must have one element, unless a gradient is given.
   void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false, Here here = {}) const;
-  /// The same elements off the tape; writes to either are seen by both, and by the version check.
+  /// The same elements, not on the tape. Each tensor sees writes to the other, and so does the version check.
   Tensor detach() const { return Tensor(detail::new_detached(checked("detach"))); }
   /// f(gradient) runs when this tensor's gradient is complete; a tensor that it returns replaces the gradient.
   template <class F>
@@ -149,7 +150,7 @@ class Tensor {
   /// f(leaf) runs after a backward has added to this leaf's grad().
   template <class F>
   void register_post_accumulate_grad_hook(F f) const;
-  /// How often the elements were written in place.
+  /// How often the elements were written.
   std::uint32_t version() const { return checked("version")->owner->version; }
 
   TERN_TENSOR_METHODS

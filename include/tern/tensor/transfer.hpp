@@ -6,7 +6,8 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// out = in: dense arrays of one shape, memory order and element type. What the host reads is there when it returns.
+/// out = in, for dense arrays of one shape, memory order and element type. If `To` is the host, the elements are there
+/// on return.
 template <Device To, Device From>
 void transfer(const Array& out, const Array& in) {
   [[maybe_unused]] const std::size_t bytes = std::size_t(in.numel) * std::size_t(size_of(in.dtype));

@@ -1,4 +1,4 @@
-// Choosing a device at run time, once, in main.
+// Chooses a device at run time, usually once, in main.
 #pragma once
 #include <string>
 
@@ -7,12 +7,13 @@
 namespace tern::inline TERN_BUILD {
 
 namespace detail {
-/// The number of the CUDA device called "cuda" or "cuda:1". Error if that is no name of a device, or CUDA cannot be used.
+/// The number of the CUDA device called "cuda" or "cuda:1". Error if there is no device of that name, or CUDA cannot be
+/// used.
 TERN_API int cuda_ordinal(const std::string& name);
 }  // namespace detail
 
-/// Calls f(D{}) for the device that name says: "cpu", "cuda", "cuda:1" …, or "auto" for a GPU where there is one. Everything that f
-/// instantiates is compiled for each kind of device. New tensors of f's thread are made on that device.
+/// Calls f(D{}) for the device called name: "cpu", "cuda", "cuda:1" …, or "auto" for a GPU if there is one. Everything
+/// that f instantiates is compiled for each kind of device. f's thread makes new tensors on that device.
 template <class F>
 auto with_device(const std::string& name, F&& f) {
   if (name == "cpu" || (name == "auto" && !cuda::is_available())) return f(Cpu{});

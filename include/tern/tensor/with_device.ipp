@@ -1,4 +1,4 @@
-// What with_device.hpp declares and is no template.
+// The functions of with_device.hpp that are not templates.
 #pragma once
 #include "with_device.hpp"
 

@@ -1,4 +1,5 @@
-// Checkpoints: everything that a training needs to go on bit for bit, in one safetensors file.
+// Checkpoints: the whole state of a training in one safetensors file. A training that resumes from it continues bit for
+// bit.
 #pragma once
 #include <cstring>
 
@@ -10,34 +11,34 @@
 
 namespace tern::inline TERN_BUILD::train {
 
-/// Where in a training a checkpoint was made.
+/// The position in a training at which a checkpoint was made.
 struct Position {
-  Index epoch = 0;  // epochs that are complete
-  Index batch = 0;  // batches of the next one that are done
+  Index epoch = 0;  // complete epochs
+  Index batch = 0;  // batches of the next epoch that are done
 };
 
 namespace detail {
 
-/// Appends what dict holds to another, in host memory, with a prefix to each name.
+/// Appends dict's entries in host memory, with a prefix to each name.
 TERN_API void append(StateDict& to, const char* prefix, const StateDict& dict);
 
-/// The entries whose names begin with prefix, without it.
+/// The entries whose names begin with prefix, without the prefix.
 TERN_API StateDict extract(const StateDict& from, const std::string& prefix);
 
-/// What a training keeps beside its network and optimiser, as the file's tensor `training`.
-struct Numbers {
-  Index epoch, batch;   // Position
+/// The state of a training besides its network and optimiser. It is the file's tensor `training`.
+struct TrainingState {
+  Index epoch, batch;   // as in Position
   Index seed, stream;   // of the random numbers
-  Index schedule;       // how often it was stepped
+  Index schedule;       // the number of the schedule's steps
 };
 
 }  // namespace detail
 
-/// Writes model, optimiser, schedule, random state and position; the file appears whole or not at all.
+/// Writes model, optimiser, schedule, random state and position. The file appears complete or not at all.
 TERN_API void save_checkpoint(const std::string& path, const nn::AnyModule& model, const optim::Optimizer& optimizer, Position position,
                               const optim::LRScheduler* schedule = nullptr);
 
-/// Takes up where save_checkpoint was called. Error if the file is of another model, or damaged.
+/// Restores what save_checkpoint wrote. Error if the file belongs to another model, or is damaged.
 TERN_API Position load_checkpoint(const std::string& path, const nn::AnyModule& model, optim::Optimizer& optimizer,
                                   optim::LRScheduler* schedule = nullptr);
 

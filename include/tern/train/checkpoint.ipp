@@ -1,4 +1,4 @@
-// What checkpoint.hpp declares and is no template.
+// The functions of checkpoint.hpp that are not templates.
 #pragma once
 #include "checkpoint.hpp"
 
@@ -26,10 +26,10 @@ namespace tern::inline TERN_BUILD::train {
   detail::append(all, "model.", nn::state_dict(model));
   detail::append(all, "optimizer.", optimizer.state_dict());
   const RandomState random = random_state();
-  const detail::Numbers numbers{position.epoch, position.batch, Index(random.seed), Index(random.stream),
+  const detail::TrainingState state{position.epoch, position.batch, Index(random.seed), Index(random.stream),
                                 schedule ? schedule->epoch() : 0};
   const Tensor<Cpu, Index> training = empty<Cpu, Index>({5});
-  std::memcpy(training.data(), &numbers, sizeof numbers);
+  std::memcpy(training.data(), &state, sizeof state);
   tern::detail::append(all, {"training"}, training);
   io::save_safetensors(path, all);
 }
@@ -41,14 +41,14 @@ namespace tern::inline TERN_BUILD::train {
   for (const NamedTensor& entry : all)
     if (entry.name == "training") training = entry.tensor.impl();
   if (!training || training->dtype != DType::int64 || !(training->shape() == Shape{5}))
-    fail("load_checkpoint", {"'", path, "' is no checkpoint of a training"});
-  detail::Numbers numbers;
-  std::memcpy(&numbers, training->data, sizeof numbers);
+    fail("load_checkpoint", {"'", path, "' is not a checkpoint of a training"});
+  detail::TrainingState state;
+  std::memcpy(&state, training->data, sizeof state);
   nn::load_state_dict(model, detail::extract(all, "model."));
   optimizer.load_state_dict(detail::extract(all, "optimizer."));
-  if (schedule) schedule->set_epoch(numbers.schedule);
-  set_random_state({std::uint64_t(numbers.seed), std::uint64_t(numbers.stream)});
-  return {numbers.epoch, numbers.batch};
+  if (schedule) schedule->set_epoch(state.schedule);
+  set_random_state({std::uint64_t(state.seed), std::uint64_t(state.stream)});
+  return {state.epoch, state.batch};
 }
 
 }  // namespace tern::train

@@ -1,24 +1,24 @@
-// A training's report as a drawing.
+// Draws a training's report.
 #pragma once
 #include <cmath>
 #include <cstdio>
 #include <string>
 
-#include "receipt.hpp"
+#include "report.hpp"
 
 namespace tern::inline TERN_BUILD::train {
 
 namespace detail {
 
-/// One value of every epoch as a line; values from low (bottom) to high (top, y = top) over a height of 200.
-TERN_API std::string curve(const Report& report, double Receipt::*value, double low, double high, double top, const char* colour);
+/// One value of every epoch as a line. Values from low (bottom) to high (y = top) cover a height of 200.
+TERN_API std::string curve(const Report& report, double EpochReport::*value, double low, double high, double top, const char* colour);
 
 /// The frame of a plot with five labelled lines from low to high.
 TERN_API std::string frame(const char* title, double low, double high, double top);
 
 }  // namespace detail
 
-/// The loss, and below it the accuracies on training and test data, of every epoch, as SVG.
+/// An SVG of every epoch's loss, with the accuracies on training and test data below.
 TERN_API std::string learning_curve_svg(const Report& report);
 
 }  // namespace tern::train

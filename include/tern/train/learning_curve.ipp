@@ -1,10 +1,10 @@
-// What learning_curve.hpp declares and is no template.
+// The functions of learning_curve.hpp that are not templates.
 #pragma once
 #include "learning_curve.hpp"
 
 namespace tern::inline TERN_BUILD::train::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string curve(const Report& report, double Receipt::*value, double low, double high,
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string curve(const Report& report, double EpochReport::*value, double low, double high,
                                                            double top, const char* colour) {
   std::string points;
   char text[64];
@@ -38,15 +38,15 @@ namespace tern::inline TERN_BUILD::train {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string learning_curve_svg(const Report& report) {
   double highest = 0;
-  for (const Receipt& r : report.epochs)
+  for (const EpochReport& r : report.epochs)
     if (std::isfinite(r.loss) && r.loss > highest) highest = r.loss;
   std::string out =
       text({"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
             "<rect width='700' height='560' fill='white'/>\n"});
-  out += detail::frame("loss", 0, highest, 40) + detail::curve(report, &Receipt::loss, 0, highest, 40, "#0072b2");
+  out += detail::frame("loss", 0, highest, 40) + detail::curve(report, &EpochReport::loss, 0, highest, 40, "#0072b2");
   out += detail::frame("accuracy: training (orange), test (green)", 0, 1, 290);
-  out += detail::curve(report, &Receipt::accuracy, 0, 1, 290, "#d55e00") +
-         detail::curve(report, &Receipt::test_accuracy, 0, 1, 290, "#009e73");
+  out += detail::curve(report, &EpochReport::accuracy, 0, 1, 290, "#d55e00") +
+         detail::curve(report, &EpochReport::test_accuracy, 0, 1, 290, "#009e73");
   return out + text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()), " of ",
                      report.model, " on ", report.data, "</text>\n</svg>\n"});
 }

@@ -18,15 +18,15 @@ struct Options {
   std::string precision = "f32";
   Index epochs = 10;
   Index batch_size = 128;
-  double lr = 0;            // 0: the model's own
+  double lr = 0;            // 0: the model's own default
   Index seed = 1;
-  Index threads = 0;        // 0: as many as there are
+  Index threads = 0;        // 0: OpenMP's number
   std::string data = "";    // the folder with the data set's files
   std::string save = "";    // checkpoint to write
   std::string resume = "";  // checkpoint to go on from
   std::string json = "";    // report to write
-  std::string svg = "";     // learning curve to draw
-  std::string trace = "";   // time line of a GPU's work to write
+  std::string svg = "";     // drawing of the learning curve to write
+  std::string trace = "";   // trace of a GPU's work to write
   double price = 0;         // of the machine, dollars an hour
   Index show = 0;           // mistakes to draw at the end
   bool skip_bad = false;    // leave out damaged records of the data set
@@ -39,7 +39,7 @@ TERN_API double parse_number(const char* name, const char* value);
 
 TERN_API Index parse_index(const char* name, const char* value, Index least, Index most);
 
-/// An option: its name, and the member of its type. One that is a flag has no value.
+/// An option: its name, and the member that it sets. A flag has no value.
 struct Option {
   const char* name;
   std::string Options::*text = nullptr;
@@ -85,10 +85,11 @@ inline constexpr const char* options_help =
     "  --price DOLLARS          of the machine for an hour: adds the cost\n"
     "  --show N                 draw N mistakes at the end\n";
 
-/// Error unless an option's value is one of those that a trainer offers.
+/// Error unless the value is one of the trainer's choices.
 TERN_API void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> offered);
 
-/// The command line over the given defaults. Error naming what is unknown, missing or out of range.
+/// The options of the command line, with these defaults. Error that names an unknown option, or a value that is missing
+/// or out of range.
 TERN_API Options parse_options(int argc, char** argv, Options options = {});
 
 }  // namespace tern::train

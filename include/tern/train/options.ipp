@@ -1,4 +1,4 @@
-// What options.hpp declares and is no template.
+// The functions of options.hpp that are not templates.
 #pragma once
 #include "options.hpp"
 
@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::train::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE double parse_number(const char* name, const char* value) {
   char* end = nullptr;
   const double number = std::strtod(value, &end);
-  if (end == value || *end || !std::isfinite(number)) fail("options", {name, " wants a number, not '", value, "'"});
+  if (end == value || *end || !std::isfinite(number)) fail("options", {name, " needs a number, not '", value, "'"});
   if (number < 0) fail("options", {name, " must not be negative: ", number});
   return number;
 }
@@ -16,7 +16,7 @@ namespace tern::inline TERN_BUILD::train::detail {
   char* end = nullptr;
   errno = 0;
   const Index number = std::strtoll(value, &end, 10);
-  if (end == value || *end || errno) fail("options", {name, " wants a whole number, not '", value, "'"});
+  if (end == value || *end || errno) fail("options", {name, " needs an integer, not '", value, "'"});
   if (number < least) fail("options", {name, " must be at least ", least, ", not ", number});
   if (number > most) fail("options", {name, " must be at most ", most, ", not ", number});
   return number;
@@ -51,7 +51,7 @@ namespace tern::inline TERN_BUILD::train {
       continue;
     }
     const char* const value = ++i < argc ? argv[i] : "--";
-    if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " wants a value"});
+    if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " needs a value"});
     if (option->text) options.*option->text = value;
     else if (option->number) options.*option->number = detail::parse_number(name, value);
     else options.*option->index = detail::parse_index(name, value, option->least, option->most);

@@ -1,4 +1,4 @@
-// A line that shows how far an epoch is; and Ctrl-C, which ends a training in good order.
+// A progress line for the epoch, and Ctrl-C, which ends a training in good order.
 #pragma once
 #include <unistd.h>
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace tern::inline TERN_BUILD::train {
 
-/// `done` of `total` samples of an epoch after so many seconds, as one line: a bar, the share, loss, rate and time
-/// left.
+/// One line for `done` of `total` samples after that many seconds: a bar, the percentage, loss, rate and time left.
 TERN_API std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds);
 
-/// On a terminal the line of an epoch, redrawn in place; elsewhere nothing: the receipts are plain lines.
+/// On a terminal, a progress line that is redrawn in place. Elsewhere it writes nothing, because epoch reports are
+/// plain lines.
 class TERN_API Progress {
  public:
   Progress(Index total, Index epoch) : total_(total), epoch_(epoch), start_(now()), shows_(isatty(STDOUT_FILENO)) {}
@@ -25,10 +25,10 @@ class TERN_API Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// True ten times a second, where there is a terminal.
+  /// True ten times a second on a terminal.
   bool due() const;
 
-  /// So many samples are done.
+  /// Draws the line for that many finished samples.
   void draw(Index done, double loss);
 
  private:
@@ -41,11 +41,11 @@ namespace detail {
 extern TERN_API volatile std::sig_atomic_t interrupts;
 inline void on_interrupt(int) {
   interrupts = interrupts + 1;
-  if (interrupts > 1) std::signal(SIGINT, SIG_DFL);  // the third ends the program at once
+  if (interrupts > 1) std::signal(SIGINT, SIG_DFL);  // the third Ctrl-C ends the program at once
 }
 }  // namespace detail
 
-/// While alive, Ctrl-C only sets a flag, so that the batch under way is finished and saved.
+/// While alive, Ctrl-C only sets a flag, so that the current batch is finished and saved.
 class InterruptGuard {
  public:
   InterruptGuard() : before_(std::signal(SIGINT, &detail::on_interrupt)) { detail::interrupts = 0; }

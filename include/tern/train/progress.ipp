@@ -1,4 +1,4 @@
-// What progress.hpp declares and is no template.
+// The functions of progress.hpp that are not templates.
 #pragma once
 #include "progress.hpp"
 

@@ -1,4 +1,4 @@
-// What session.hpp declares and is no template.
+// The functions of session.hpp that are not templates.
 #pragma once
 #include "session.hpp"
 
@@ -15,15 +15,15 @@ namespace tern::inline TERN_BUILD::train {
   if (!trace_.empty()) ledger::stop();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Session::finish(Index epoch, const Receipt& receipt) {
-  std::fputs(receipt_text(epoch, receipt, peak_, price_).c_str(), stdout);
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Session::finish(Index epoch, const EpochReport& report) {
+  std::fputs(epoch_text(epoch, report, peak_, price_).c_str(), stdout);
   if (!trace_.empty()) {
     ledger::write_trace(trace_);
     ledger::start();
   }
   std::fflush(stdout);
-  report_.test_accuracy = receipt.test_accuracy;
-  report_.epochs.push_back(receipt);
+  report_.test_accuracy = report.test_accuracy;
+  report_.epochs.push_back(report);
   if (!path_.empty()) io::write_file_atomically(path_, report_json(report_));
   if (!svg_.empty()) io::write_file_atomically(svg_, learning_curve_svg(report_));
 }
@@ -34,12 +34,12 @@ namespace tern::inline TERN_BUILD::train {
   wait_ = profile::wait_seconds();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Receipt EpochTimer::finish() {
-  receipt_.seconds = now() - start_;
-  receipt_.flops = profile::flops() - flops_;
-  receipt_.transfer_s = profile::transfer_seconds() - transfer_;
-  receipt_.wait_s = profile::wait_seconds() - wait_;
-  return receipt_;
+[[gnu::noinline, gnu::cold]] TERN_INLINE EpochReport EpochTimer::finish() {
+  epoch_.seconds = now() - start_;
+  epoch_.flops = profile::flops() - flops_;
+  epoch_.transfer_s = profile::transfer_seconds() - transfer_;
+  epoch_.wait_s = profile::wait_seconds() - wait_;
+  return epoch_;
 }
 
 [[gnu::noinline]] TERN_INLINE void EpochTimer::lap(double& phase) {

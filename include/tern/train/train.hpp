@@ -1,4 +1,4 @@
-// What trainers are made with: options, progress, receipts, checkpoints.
+// The parts of a trainer: options, progress, epoch reports, checkpoints.
 #pragma once
 #include "checkpoint.hpp"
 #include "session.hpp"

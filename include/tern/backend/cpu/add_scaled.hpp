@@ -1,4 +1,4 @@
-// Sums of rows.
+// Scaled additions to rows.
 #pragma once
 #include "../../core/error.hpp"
 #include "../../expr/math.hpp"
@@ -7,7 +7,7 @@
 namespace tern::inline TERN_BUILD {
 namespace backend::cpu_kernels {
 
-/// y += scale x, n numbers, calculated in compute_t<T>; y may be of that type, or of T.
+/// y += scale x for n numbers, calculated in compute_t<T>. y is of that type or of T.
 template <class Out, class T>
 void add_scaled(Out* y, const T* x, Index n, compute_t<T> scale) {
   using V = expr::packet_t<T>;

@@ -1,6 +1,6 @@
-// Attention by blocks of queries and keys, whose scores stay in the cache. A block's softmax is corrected when a later
-// one has a larger score, and the gradient makes the weights anew instead of reading them (Dao, Fu, Ermon, Rudra, Ré:
-// "FlashAttention: fast and memory-efficient exact attention with IO-awareness", 2022).
+// Attention by blocks of queries and keys, whose scores stay in the cache. When a later block has a larger score, the
+// softmax of the earlier ones is rescaled. The backward pass calculates the weights again instead of reading them (Dao,
+// Fu, Ermon, Rudra, Ré: "FlashAttention: fast and memory-efficient exact attention with IO-awareness", 2022).
 #pragma once
 #include "../attention.hpp"
 #include "matmul/matmul.hpp"
@@ -13,36 +13,36 @@ namespace cpu_kernels {
 
 using matmul_detail::multiply_tile;
 
-/// How many queries and keys make a block: both are whole numbers of any type's tiles, along either side. The queries
-/// of a task share the transposed keys.
+/// The number of queries and of keys in a block. Both are multiples of every type's tile, in rows and in columns. The
+/// queries of one task share the transposed keys.
 inline constexpr Index query_block = 96, key_block = 384, query_chunk = 10 * query_block;
 
-/// n elements, and zeros up to `room`.
+/// n elements, then zeros up to `room`.
 template <class T>
 void copy_padded(T* to, const T* from, Index n, Index room, T factor = 1) {
   for (Index i = 0; i < n; ++i) to[i] = factor * from[i];
   std::fill(to + n, to + room, T(0));
 }
 
-/// What the gradient of one matrix of a batch needs, besides a block's working memory.
+/// Everything that the gradient of one matrix of a batch needs, except a block's working memory.
 template <class T>
 struct MatrixGradient {
   const T *q, *k_columns, *v_columns, *k, *g, *out, *log_sums;
-  T *dq, *dk, *dv;  // dq as it is returned; the others in whole tiles; each may be null
+  T *dq, *dk, *dv;  // dq in its final layout, the others padded to whole tiles; each may be null
 };
 
-/// The blocks of one matrix of a batch. R and C are a tile's rows and columns.
+/// The block operations for one matrix of a batch. A tile has R rows and C columns.
 template <class T>
 struct AttentionKernel {
-  static constexpr Index R = matmul_detail::Blocks<T>::rows, C = matmul_detail::Blocks<T>::columns;
+  static constexpr Index R = matmul_detail::BlockSizes<T>::rows, C = matmul_detail::BlockSizes<T>::columns;
   using V = expr::packet_t<T>;
 
   AttentionSizes sizes;
   double scale;
   bool causal;
-  Index size, width;  // of rows in working memory, whole strips
+  Index size, width;  // of rows in working memory, padded to whole strips
 
-  /// Of Attention or its gradient.
+  /// For Attention or its gradient.
   template <class Op>
   explicit AttentionKernel(const Op& op)
       : sizes(op.q, op.k, op.v),
@@ -51,7 +51,7 @@ struct AttentionKernel {
         size((sizes.size + C - 1) / C * C),
         width((sizes.width + C - 1) / C * C) {}
 
-  /// Scores [rows, keys] of rows [.., length] with transposed columns (see transposed()).
+  /// Scores [rows, keys] of rows [.., length] and transposed columns (see transposed()).
   [[gnu::noinline]] static void scores(Index rows, Index keys, Index length, const T* a, Index a_row, const T* columns,
                                        T* to) {
     for (Index j = 0; j < keys; j += C)
@@ -59,14 +59,14 @@ struct AttentionKernel {
         multiply_tile<T, R, 2, false>(length, a + i * a_row, a_row, 1, columns + j * length, C, to + i * key_block + j,
                                  key_block);
   }
-  /// to [rows, columns] += weights [rows, keys] b [keys, columns].
+  /// Adds weights [rows, keys] b [keys, columns] to `to` [rows, columns].
   [[gnu::noinline]] static void weigh(Index rows, Index columns, Index keys, const T* weights, const T* b, T* to) {
     for (Index j = 0; j < columns; j += C)
       for (Index i = 0; i < rows; i += R)
         multiply_tile<T, R, 2, true>(keys, weights + i * key_block, key_block, 1, b + j, columns, to + i * columns + j,
                                 columns);
   }
-  /// to [keys, columns] += weightsᵀ [keys, rows] b [rows, columns].
+  /// Adds weightsᵀ [keys, rows] b [rows, columns] to `to` [keys, columns].
   [[gnu::noinline]] static void weigh_transposed(Index rows, Index columns, Index keys, const T* weights, const T* b,
                                                  T* to) {
     for (Index j = 0; j < columns; j += C)
@@ -74,7 +74,7 @@ struct AttentionKernel {
         multiply_tile<T, R, 2, true>(rows, weights + i, 1, key_block, b + j, columns, to + i * columns + j, columns);
   }
 
-  /// Room for the transpose of [keys, length], in strips of C keys, the last filled up with zeros.
+  /// The size of the transpose of [keys, length], in strips of C keys. The last strip is padded with zeros.
   static Index transposed_size(Index keys, Index length) { return (keys + C - 1) / C * C * length; }
   [[gnu::noinline]] static void transposed(Index keys, Index length, const T* from, T* to) {
     for (Index j = 0; j < keys; j += C, from += C * length, to += C * length) {
@@ -84,20 +84,20 @@ struct AttentionKernel {
                                         {length, there, C * bytes, bytes, bytes, length * bytes, int(bytes)});
     }
   }
-  /// A block of rows, times a factor, with zeros up to whole tiles.
+  /// A block of rows, scaled and padded with zeros to whole tiles.
   static void padded_rows(Index rows, Index length, Index room, const T* from, T factor, T* to) {
     for (Index i = 0; i < rows; ++i) copy_padded(to + i * room, from + i * length, length, room, factor);
     std::fill(to + rows * room, to + (rows + R - 1) / R * R * room, T(0));
   }
 
-  /// How many of the keys from `key` on query i sees.
+  /// How many of the keys from `key` on are visible to query i.
   Index visible(Index i, Index key, Index keys) const {
     return causal ? std::clamp<Index>(i + 1 - key, 0, keys) : keys;
   }
-  /// Where the keys that a block of queries sees end, rounded up to whole blocks of queries.
+  /// The end of the keys that a block of queries sees, rounded up to whole blocks of queries.
   Index end_of_keys(Index query) const { return causal ? std::min(sizes.keys, query + query_block) : sizes.keys; }
 
-  /// The block of queries from `query` on of one matrix.
+  /// The forward pass of the block of queries from `query` on, for one matrix.
   void forward(Index query, const T* q, const T* columns, const T* v, T* out, T* log_sums, T* work) const {
     const Index rows = std::min(query_block, sizes.queries - query);
     T *const queries = work, *const weights = queries + query_block * size,
@@ -121,14 +121,14 @@ struct AttentionKernel {
     }
   }
 
-  /// A query's scores become e^(score - largest); what was summed up with a smaller largest is corrected.
+  /// Replaces a query's scores by e^(score - largest). Sums made with a smaller maximum are rescaled.
   [[gnu::noinline]] void soften(T* x, Index seen, Index keys, T& largest, T& total, T* sums) const {
     std::fill(x + seen, x + keys, T(0));
     if (seen == 0) return;
     const auto strip = Strip<V>::along_row(seen);
     const T before = largest;
     largest = std::max(largest, strip_maximum(strip, static_cast<const T*>(x)).v[0]);
-    // Where all scores are -infinity, so far, nothing is subtracted.
+    // If all scores so far are -infinity, nothing is subtracted.
     const T shift = largest == -std::numeric_limits<T>::infinity() ? T(0) : largest;
     const T factor = exp(V(before) - V(shift)).v[0];
     total = total * factor + strip_exp_sum(strip, static_cast<const T*>(x), V(shift), x).v[0];
@@ -136,7 +136,8 @@ struct AttentionKernel {
       for (Index i = 0; i < width; ++i) sums[i] *= factor;
   }
 
-  /// The scores of a query become its weights; the products of its gradient with the values, the scores' gradient.
+  /// Replaces a query's scores by its weights, and the products of its gradient with the values by the gradient of the
+  /// scores.
   [[gnu::noinline]] static void slopes(T* x, T* products, Index seen, Index keys, T log_sum, T mean) {
     std::fill(x + seen, x + keys, T(0));
     std::fill(products + seen, products + keys, T(0));
@@ -147,8 +148,8 @@ struct AttentionKernel {
     });
   }
 
-  /// The part of the gradient that the block of queries from `query` on has: with weights P and the mean m = Σ g out of
-  /// a query, dV = Pᵀ G, dS = P (G Vᵀ - m), dQ = dS K scale and dK = dSᵀ Q scale.
+  /// The part of the gradient from the block of queries from `query` on. With weights P and each query's mean m = Σ g
+  /// out: dV = Pᵀ G, dS = P (G Vᵀ - m), dQ = dS K scale and dK = dSᵀ Q scale.
   void backward(Index query, const MatrixGradient<T>& p, T* work) const {
     const Index rows = std::min(query_block, sizes.queries - query);
     T *const queries = work, *const g = queries + query_block * size, *const sums = g + query_block * width,
@@ -176,7 +177,7 @@ struct AttentionKernel {
   }
 };
 
-/// Rows of `length` in working memory of `room`: themselves where no zeros are needed.
+/// Rows of `length`, padded to `room` in working memory. If no padding is needed, the rows themselves.
 template <class T>
 const T* rows_with_room(const T* from, Index rows, Index length, Index room, T* to) {
   if (length == room) return from;
@@ -194,7 +195,7 @@ void kernel(On<Cpu>, Types<T>, const Attention& op) {
   const T *const q = op.q.as<T>(), *const k = op.k.as<T>(), *const v = op.v.as<T>();
   const Index chunks = (s.queries + query_chunk - 1) / query_chunk, columns = kernel.transposed_size(s.keys, s.size);
   parallel_for(s.batch * chunks, 1, [&](Index first, Index last) {
-    const Scratch<T> scratch(columns + s.keys * kernel.width +
+    const Workspace<T> scratch(columns + s.keys * kernel.width +
                              query_block * (kernel.size + kernel.width + key_block));
     T *const values = scratch.get() + columns, *const work = values + s.keys * kernel.width;
     for (Index task = first; task < last; ++task) {
@@ -208,7 +209,7 @@ void kernel(On<Cpu>, Types<T>, const Attention& op) {
   });
 }
 
-/// A matrix of the batch is one task: all queries add to the same dk and dv.
+/// One matrix of the batch is one task, because all its queries add to the same dk and dv.
 template <class T>
 void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
   using namespace cpu_kernels;
@@ -216,10 +217,10 @@ void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
   const Kernel kernel(op);
   const AttentionSizes& s = kernel.sizes;
   const T *const k = op.k.as<T>(), *const v = op.v.as<T>();
-  const Index size = kernel.size, width = kernel.width, room = s.keys + Kernel::R;  // the last tile goes beyond the keys
+  const Index size = kernel.size, width = kernel.width, room = s.keys + Kernel::R;  // the last tile reaches beyond the keys
   const Index k_columns = kernel.transposed_size(s.keys, s.size), v_columns = kernel.transposed_size(s.keys, s.width);
   parallel_for(s.batch, 1, [&](Index first, Index last) {
-    const Scratch<T> scratch(k_columns + v_columns + room * (2 * size + width) +
+    const Workspace<T> scratch(k_columns + v_columns + room * (2 * size + width) +
                              query_block * (2 * size + width + 2 * key_block));
     T *const v_transposed = scratch.get() + k_columns, *const keys = v_transposed + v_columns,
              *const k_sums = keys + room * size, *const v_sums = k_sums + room * size,

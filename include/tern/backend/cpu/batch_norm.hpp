@@ -1,8 +1,8 @@
-// Batch normalisation. Statistics and sums are made of chunks of rows, each in one sweep over it.
+// Batch normalisation. Statistics and sums are calculated by chunks of rows, each in one pass.
 #pragma once
 #include "../batch_norm.hpp"
 #include "loops/channels.hpp"
-#include "loops/scratch.hpp"
+#include "loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -18,7 +18,7 @@ struct NormRows {
         chunks((rows + chunk - 1) / chunk) {}
   Index size(Index i) const { return std::min(chunk, rows - i * chunk); }
 
-  /// f(number of the chunk, its first element, its rows) for each chunk, on all threads.
+  /// Calls f(chunk number, first element, rows) for each chunk, on all threads.
   template <class F>
   void each(const F& f) const {
     parallel_for(chunks, 1, [&](Index first, Index last) {
@@ -27,13 +27,13 @@ struct NormRows {
   }
 };
 
-/// What x becomes but for the residual and relu: (x - mean) factor + bias.
+/// The normalisation of x without residual and relu: (x - mean) factor + bias.
 template <class C>
 struct NormFactors {
   const C *mean, *factor, *bias;
 };
 
-/// The factors of a run of channels.
+/// The factors for a run of channels.
 template <class V, int n>
 struct RunFactors {
   ChannelRun<V, n> mean, factor, bias;
@@ -43,7 +43,8 @@ struct RunFactors {
   [[gnu::always_inline]] V operator()(V x, int k) const { return multiply_add(x - mean[k], factor[k], bias[k]); }
 };
 
-/// The factors of each channel, mean being x's and scale 1 / sqrt(variance + eps), in room for twice as many numbers.
+/// The factors of each channel, where mean is x's and scale is 1 / sqrt(variance + eps). room holds 2 · channels
+/// numbers.
 template <class T, class C>
 NormFactors<C> norm_factors(Index channels, C* room, const C* mean, const C* scale, const T* weight, const T* bias) {
   for (Index c = 0; c < channels; ++c) {
@@ -53,8 +54,8 @@ NormFactors<C> norm_factors(Index channels, C* room, const C* mean, const C* sca
   return {mean, room, room + channels};
 }
 
-/// f(row, u) for each of a chunk's rows, for runs of n packets: u = 0 … 4 / n - 1 for rows that do not wait for each
-/// other.
+/// Calls f(row, u) for the rows of a chunk. With runs of n packets, it takes 4 / n rows together, u = 0 … 4 / n - 1, so
+/// that their calculations are independent.
 template <int n, class F>
 [[gnu::always_inline]] inline void each_row(Index first, Index rows, const F& f) {
   Index i = first;
@@ -79,7 +80,7 @@ struct PairOfSums {
   }
 };
 
-/// What f(row, sums to add to) adds up in a chunk's rows.
+/// The sums that f(row, sums to add to) makes over a chunk's rows.
 template <class V, int n, class F>
 [[gnu::always_inline]] inline PairOfSums<V, n> sum_rows(Index first, Index rows, const F& f) {
   PairOfSums<V, n> sums[4 / n];
@@ -90,7 +91,8 @@ template <class V, int n, class F>
   return sums[0];
 }
 
-/// A chunk's means, and its sums of squares about them; of differences from its first row, so that no digits are lost.
+/// A chunk's means, and its sums of squares about them. They are calculated from differences from the first row, to
+/// avoid cancellation.
 template <class V, class T, class C>
 void chunk_moments(C* mean, C* squares, const T* x, Index rows, Index channels) {
   each_channel_run<V>(
@@ -115,8 +117,8 @@ void chunk_moments(C* mean, C* squares, const T* x, Index rows, Index channels) 
       });
 }
 
-/// mean and variance of each channel from those of the chunks (Chan, Golub, LeVeque: Updating formulae and a pairwise
-/// algorithm for computing sample variances, 1979).
+/// The mean and variance of each channel from those of the chunks (Chan, Golub, LeVeque: "Updating formulae and a
+/// pairwise algorithm for computing sample variances", 1979).
 template <class C>
 void merge_moments(const NormRows& r, const C* chunks, double* mean, double* variance) {
   parallel_for(r.channels, parallel_grain / r.chunks + 1, [&](Index first, Index last) {
@@ -137,7 +139,7 @@ void merge_moments(const NormRows& r, const C* chunks, double* mean, double* var
   });
 }
 
-/// y = (x - mean) factor + bias + residual, and no less than 0 with relu.
+/// y = (x - mean) factor + bias + residual; with relu at least 0.
 template <class T, class C>
 void normalise(const NormRows& r, const NormFactors<C>& normal, const Array& y, const Array& x, const Array* residual,
                bool relu) {
@@ -170,8 +172,8 @@ void kernel(On<Cpu>, Types<T>, const BatchNorm& op) {
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
   const NormRows r(op.x);
-  const Scratch<C> moments(2 * r.channels * r.chunks);
-  const Scratch<double> merged(2 * r.channels);
+  const Workspace<C> moments(2 * r.channels * r.chunks);
+  const Workspace<double> merged(2 * r.channels);
   r.each([&](Index chunk, Index start, Index rows) {
     C* const to = moments.get() + 2 * chunk * r.channels;
     chunk_moments<V>(to, to + r.channels, op.x.as<const T>() + start, rows, r.channels);
@@ -187,7 +189,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNorm& op) {
     old_mean = C((1 - op.momentum) * double(old_mean) + op.momentum * m);
     old_var = C((1 - op.momentum) * double(old_var) + op.momentum * variance * unbiased);
   }
-  const Scratch<C> room(2 * r.channels);
+  const Workspace<C> room(2 * r.channels);
   const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const T>(),
                                    op.bias.as<const T>());
   normalise<T>(r, normal, op.y, op.x, op.residual, op.relu);
@@ -198,7 +200,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNormInference& op) {
   using namespace cpu_kernels;
   using C = compute_t<T>;
   const NormRows r(op.x);
-  const Scratch<C> scale(r.channels), room(2 * r.channels);
+  const Workspace<C> scale(r.channels), room(2 * r.channels);
   for (Index c = 0; c < r.channels; ++c) scale.get()[c] = C(1 / std::sqrt(double(op.variance.as<C>()[c]) + op.eps));
   const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), static_cast<const C*>(scale.get()),
                                    op.weight.as<const T>(), op.bias.as<const T>());
@@ -212,7 +214,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
   using V = expr::packet_t<T>;
   const NormRows r(op.x);
   const Index channels = r.channels;
-  const Scratch<C> room(4 * channels), sums(2 * channels * r.chunks);
+  const Workspace<C> room(4 * channels), sums(2 * channels * r.chunks);
   const auto normal = norm_factors(channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const T>(),
                                    op.bias.as<const T>());
   const T *const from = op.x.as<const T>(), *const result = op.y ? op.y->as<const T>() : nullptr, *const g = op.g.as<const T>();

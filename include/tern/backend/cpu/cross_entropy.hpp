@@ -1,4 +1,4 @@
-// Cross entropy: log-softmax and the choice of the target's element in one kernel.
+// Cross entropy: log-softmax and the choice of the target's element in one pass.
 #pragma once
 #include "../cross_entropy.hpp"
 #include "../../core/element_error.hpp"
@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// What the rows of a cross entropy share.
+/// Data that the rows of a cross entropy share.
 template <class T> struct CrossEntropyRows {
   using C = compute_t<T>;
   using V = expr::packet_t<T>;
@@ -17,10 +17,10 @@ template <class T> struct CrossEntropyRows {
   Index classes;
   const Index* target;
   const T* weight;  // null: ones
-  C keep, spread;   // what the target's class has of its loss, and what each class has
+  C keep, spread;   // the parts of a row's loss that belong to the target's class, and to each class
   C weight_sum;
 
-  /// Of CrossEntropy or its gradient.
+  /// For CrossEntropy or its gradient.
   template <class Op>
   explicit CrossEntropyRows(const Op& op)
       : options(op.options),
@@ -33,12 +33,12 @@ template <class T> struct CrossEntropyRows {
     for (Index c = 0; c < classes; ++c) weight_sum += weight_of(c);
   }
   C weight_of(Index c) const { return weight ? C(weight[c]) : C(1); }
-  /// The weights of the classes in a packet of a strip.
+  /// The classes' weights for a packet of a strip.
   V weights_at(const Strip<V>& s, Index at, int lanes) const {
     if (!weight) return V(1);
     return s.horizontal ? load_lanes<V>(weight + at, lanes, 0) : V(C(weight[at / s.step]));
   }
-  /// The row's target, or -1 where it is to be ignored.
+  /// The row's target, or -1 if it is ignored.
   Index target_of(Index row) const {
     const Index t = target[row];
     if (t == options.ignore_index) return -1;
@@ -89,7 +89,7 @@ template <class T> struct CrossEntropyBackward : CrossEntropyRows<T> {
 
   template <class E> void operator()(const Strip<V>& s, const E* const* in, E* dx, Index row) const {
     const E* const x = in[0];
-    // dx[c] = a e^(x[c] - l) - h w[c] s / C, less h (1 - s) w[t] at the target
+    // dx[c] = a e^(x[c] - l) - h w[c] s / C; at the target also - h (1 - s) w[t].
     C a[V::size] = {}, h[V::size] = {}, l[V::size] = {};
     for (Index lane = 0; lane < s.rows(); ++lane) {
       const Index t = this->target_of(row + lane);
@@ -108,7 +108,7 @@ template <class T> struct CrossEntropyBackward : CrossEntropyRows<T> {
     for (Index lane = 0; lane < s.rows(); ++lane) {
       const Index t = this->target_of(row + lane);
       if (t < 0) continue;
-      const Index i = s.element(t, lane);  // anew from x: in 16 bits what is there has lost the difference
+      const Index i = s.element(t, lane);  // calculated again from x, because dx may have been rounded to 16 bits
       const C part = a[lane] == 0 ? C(0) : a[lane] * std::exp(C(x[i]) - l[lane]);
       dx[i] = E(part - h[lane] * this->weight_of(t) * (this->keep + this->spread));
     }
@@ -123,7 +123,7 @@ void kernel(On<Cpu>, Types<T>, const CrossEntropy& op) {
   using C = compute_t<T>;
   const Index count = op.target.numel;
   const Reduction reduction = op.options.reduction;
-  const Scratch<C> scratch(2 * count);
+  const Workspace<C> scratch(2 * count);
   C *const losses = scratch.get(), *const weights = losses + count;
   const T* const in[] = {op.x.as<T>()};
   const CrossEntropyForward<T> rows{CrossEntropyRows<T>(op), losses, weights, op.log_sum.as<C>()};

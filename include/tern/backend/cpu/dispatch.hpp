@@ -1,6 +1,7 @@
-// How the compiled library, which is built for any processor, runs at full speed, and what programs leave to it. Its kernels exist once
-// more for AVX2 and for AVX-512: tern.cpp is compiled again for each with TERN_KERNEL_SET, and of that object only KernelFor's functions
-// are visible to the linker (cmake/compiled.cmake), so nothing else of it can stand in for code that must run on any processor.
+// The compiled library is built for any processor and still runs at full speed. It holds each kernel once more for AVX2
+// and for AVX-512: tern.cpp is compiled again for each, with TERN_KERNEL_SET. In those objects the linker sees only
+// KernelFor's functions (cmake/compiled.cmake), so none of their other code can replace code that must run on any
+// processor.
 #pragma once
 #include "../../device/device.hpp"
 #include "../run.hpp"
@@ -8,13 +9,13 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// A kernel compiled for an instruction set. Weak: one that the library does not have is null.
+/// A kernel compiled for an instruction set. It is a weak symbol: null if the library does not have it.
 template <cpu::InstructionSet set, class Op, class... T>
 struct KernelFor {
   [[gnu::weak, gnu::noinline]] static void run(const Op& op);
 };
 
-/// A kernel that every program leaves to the library, which calls the best it has.
+/// A kernel of the library. Programs do not compile it; the library chooses its best version.
 template <class Op, class... T>
 struct LibraryKernel {
   static void run(const Op& op);
@@ -22,7 +23,7 @@ struct LibraryKernel {
 template <class Op, class... T>
 inline constexpr bool in_library = false;
 
-// A weak reference takes no object out of a static library. These take each set's.
+// A weak reference does not pull an object out of a static library. These functions pull in each set's object.
 void KernelForLinker_avx2();
 void KernelForLinker_avx512();
 
@@ -30,7 +31,7 @@ void KernelForLinker_avx512();
 
 void TERN_JOIN(KernelForLinker, TERN_KERNEL_SET)() {}
 
-// Used: g++ would rather make a clone that only this object's calls know.
+// Marked as used. Otherwise g++ makes a clone that only this object's calls know.
 template <cpu::InstructionSet set, class Op, class... T>
 [[gnu::used]] void KernelFor<set, Op, T...>::run(const Op& op) {
   kernel(On<Cpu>{}, Types<T...>{}, op);
@@ -54,7 +55,7 @@ void launch(On<Cpu> device, Types<T...> types, const Op& op) {
   void (*run)(const Op&) = nullptr;
   if (set == cpu::InstructionSet::avx512) run = &KernelFor<cpu::InstructionSet::avx512, Op, T...>::run;
   if (set == cpu::InstructionSet::avx2) run = &KernelFor<cpu::InstructionSet::avx2, Op, T...>::run;
-  asm("" : "+r"(run));  // compilers take a function's address for non-null, also a weak one's
+  asm("" : "+r"(run));  // compilers take a function's address for non-null, even that of a weak symbol
   if (run) return run(op);
 #endif
   kernel(device, types, op);

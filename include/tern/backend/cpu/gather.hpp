@@ -1,5 +1,5 @@
-// Rows by number. Sums are made in the order of the numbers, whatever the number of threads: each thread owns rows of
-// the output.
+// Rows by index. Sums are calculated in the order of the indices, for any number of threads: each thread owns some rows
+// of the output.
 #pragma once
 #include <atomic>
 
@@ -13,14 +13,14 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// Splits the rows of a table among threads that each walk through all n numbers.
+/// Splits the rows of a table among threads. Each thread walks through all n indices.
 template <class F>
 void for_owned_rows(Index rows, Index n, Index columns, const F& f) {
   const Index parts = n * columns < 4 * parallel_grain ? 1 : num_threads();
   parallel_for(rows, rows / parts + 1, f);
 }
 
-/// The array as outer x size x inner, dimension dim in the middle.
+/// The array as outer x size x inner, where dimension dim is in the middle.
 struct Middle {
   Index outer = 1, size, inner = 1;
   Middle(const Array& a, int dim) : size(a.ndim ? a.dims[dim] : 1) {
@@ -29,17 +29,18 @@ struct Middle {
   }
 };
 
-/// How many of n numbers are outside [0, size): counted without a branch, which is several numbers at a time.
+/// How many of n indices are outside [0, size). Counting without a branch lets the compiler use vector instructions.
 TERN_API Index count_outside(const Index* p, Index n, Index size);
 
-/// A line of numbers along the last dimension of an index.
+/// A line of indices along the last dimension of the index array.
 struct IndexLine {
-  Index start, along, by_number;  // number j stands for position start + j along + numbers[j] by_number
+  Index start, along, by_number;  // index j stands for position start + j along + numbers[j] by_number
   const Index* numbers;
-  Index place, count;  // where the line begins in the index
+  Index place, count;  // the line's beginning in the index array
 };
 
-/// f(position, place) for each number of a line. What f writes could be the line: copied, it stays in registers.
+/// Calls f(position, place) for each index of a line. The line is copied to locals, which stay in registers; for all
+/// the compiler knows, f could write to it.
 template <class F>
 [[gnu::always_inline]] inline void for_line(const IndexLine& line, F f) {
   const auto [start, along, by_number, numbers, place, count] = line;
@@ -49,11 +50,11 @@ template <class F>
     for (Index j = 0; j < count; ++j) f(start + j * along + numbers[j] * by_number, place + j);
 }
 
-/// Calls f(position in a, position in index) for each element of index, whose sizes but that of dim are at most a's:
-/// the position in a is the one with the number read from index along dim. Elements that differ in the first `apart`
-/// dimensions are shared among the threads; the others are called in their order. A line is checked while it is brought
-/// into the cache, and so is the row that it takes from where it takes most of it: taken out of order, the row would be
-/// waited for. False if a number was outside; then not all were called.
+/// Calls f(position in a, position in index) for each element of index. Sizes of index other than dim's are at most
+/// a's. The position in a is the one with the index read along dim. Elements that differ in the first `apart`
+/// dimensions are shared among the threads; the others are called in order. A line is checked while it is brought into
+/// the cache. If it takes most of a row of a, that row is brought into the cache too, because reading it out of order
+/// would be slow. False if an index was out of range; then not all elements were called.
 template <class F>
 bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F& f) {
   if (index.numel == 0) return true;
@@ -66,7 +67,7 @@ bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F
   const Index* const numbers = index.as<Index>();
   std::atomic<bool> inside = true;
   parallel_for(parts, parallel_grain / each + 1, [&](Index first, Index end) {
-    Index checked = first * each;  // short lines, several at a time
+    Index checked = first * each;  // takes several short lines at a time
     for (Index k = checked; k < end * each; k += length) {
       Index start = 0, rest = k / length;
       for (int i = last; i-- > 0; rest /= index.dims[i])
@@ -107,7 +108,8 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const ScatterAdd& op) {
   using C = compute_t<T>;
   const Array& out = op.out;
-  // Those before dim are added to different elements. x may be larger than index: its own position is counted along.
+  // Elements that differ before dim are added to different elements. x may be larger than index; its position is
+  // counted separately.
   if (!cpu_kernels::for_indexed(out, op.dim, op.index, op.dim, [sums = out.as<T>(), terms = op.x.as<T>()](Index to, Index from) {
         sums[to] = T(C(sums[to]) + C(terms[from]));
       }))

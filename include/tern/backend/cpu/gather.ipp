@@ -1,4 +1,4 @@
-// What gather.hpp declares and is no template.
+// The functions of gather.hpp that are not templates.
 #pragma once
 #include "gather.hpp"
 
@@ -26,7 +26,8 @@ namespace tern::inline TERN_BUILD::backend {
   const Array &out = op.out, &x = op.x, &index = op.index;
   const Index bytes = x.numel / (x.dims[0] ? x.dims[0] : 1) * size_of(x.dtype);
   const Index* const numbers = index.as<Index>();
-  // The processor foresees rows one behind the other, but not these: the first lines of one are fetched while others are copied.
+  // The processor predicts rows that follow each other, but not these. So the first cache lines of a row are prefetched
+  // while others are copied.
   constexpr Index ahead = 8, most = 1024;
   const bool streamed = cpu_kernels::can_stream_to(out) && bytes % expr::packet_bytes == 0;
   parallel_for(index.numel, 2 * cpu_kernels::parallel_grain / (bytes + 1) + 1, [&](Index first, Index last) {

@@ -1,4 +1,4 @@
-// What instruction_set.hpp declares and is no template.
+// The functions of instruction_set.hpp that are not templates.
 #pragma once
 #include <cstdlib>
 #include <string>
@@ -31,7 +31,7 @@ TERN_INLINE InstructionSet chosen_instruction_set() {
     if (i > int(best)) fail("TERN_CPU", {"this processor has ", names[int(best)], ", not ", wanted});
     return InstructionSet(i);
   }
-  fail("TERN_CPU", {"it is baseline, avx2 or avx512, not '", wanted, "'"});
+  fail("TERN_CPU", {"it must be baseline, avx2 or avx512, not '", wanted, "'"});
 }
 
 }  // namespace detail

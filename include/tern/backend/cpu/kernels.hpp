@@ -18,7 +18,7 @@
 #include "loops/range.hpp"
 #include "loops/reduce.hpp"
 #include "loops/reduce_driver.hpp"
-#include "loops/scratch.hpp"
+#include "loops/workspace.hpp"
 #include "loops/strip.hpp"
 #include "loops/update.hpp"
 #include "matmul/blocked_matmul.hpp"
@@ -36,4 +36,4 @@
 #include "softmax.hpp"
 #include "sort.hpp"
 
-#include "library.hpp"  // makes instances of the kernels above
+#include "library.hpp"  // instantiates the kernels above

@@ -1,4 +1,4 @@
-// Layer normalisation, a row at a time while it is in the cache.
+// Layer normalisation, one row at a time while it is in the cache.
 #pragma once
 #include "../layer_norm.hpp"
 #include "loops/strip.hpp"
@@ -7,9 +7,9 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-inline constexpr Index layer_norm_rows = 32;  // added up together for the gradients of weight and bias
+inline constexpr Index layer_norm_rows = 32;  // rows that are added up together for the gradients of weight and bias
 
-/// Meanwhile the next row, n elements on, is brought into the cache.
+/// Meanwhile it prefetches the next row, which begins n elements later.
 template <class V, class T>
 void layer_norm_row(const Strip<V>& s, T* y, const T* x, const T* weight, const T* bias, Index n, double eps,
                     typename V::value_type& mean, typename V::value_type& scale) {
@@ -37,7 +37,7 @@ void layer_norm_row(const Strip<V>& s, T* y, const T* x, const T* weight, const 
   });
 }
 
-/// dx of a row, and the row's part of dweight and dbias added to sums.
+/// Calculates dx of a row, and adds the row's part of dweight and dbias to sums.
 template <class V, class T>
 void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* dweight, typename V::value_type* dbias,
                              const T* g, const T* x, const T* weight, Index n, typename V::value_type mean,
@@ -89,8 +89,8 @@ void kernel(On<Cpu>, Types<T>, const LayerNormGradient& op) {
   using C = compute_t<T>;
   const T* const weight = op.weight.as<T>();
   const Index n = op.weight.numel, rows = op.mean.numel, chunks = (rows + layer_norm_rows - 1) / layer_norm_rows;
-  // Sums over rows: for each chunk of them those of dweight and dbias, then the chunks'.
-  const Scratch<C> scratch(2 * n * chunks);
+  // Sums over rows: for each chunk dweight and dbias, then the sums of the chunks.
+  const Workspace<C> scratch(2 * n * chunks);
   parallel_for(chunks, parallel_grain / (n * layer_norm_rows + 1) + 1, [&](Index first, Index last) {
     for (Index chunk = first; chunk < last; ++chunk) {
       C* const sums = scratch.get() + 2 * n * chunk;

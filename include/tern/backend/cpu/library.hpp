@@ -1,4 +1,4 @@
-// The kernels that programs leave to the compiled library: those of float, and those that ask for no type.
+// The kernels that programs leave to the compiled library: those for float, and those without an element type.
 #pragma once
 #include "../attention.hpp"
 #include "../batch_norm.hpp"

@@ -1,4 +1,4 @@
-// Multiply-adds that nothing but the processor limits.
+// Multiply-adds that only the processor's arithmetic limits.
 #pragma once
 #include <utility>
 
@@ -9,7 +9,8 @@
 namespace tern::inline TERN_BUILD::backend {
 namespace cpu_kernels {
 
-/// Runs independent chains of multiply-adds, one for each k. Constant indices keep them in registers at any level of optimisation.
+/// Runs independent chains of multiply-adds, one for each k. Constant indices keep them in registers at every
+/// optimisation level.
 #if !defined(__clang__)
 // g++ contracts a product and a sum into one instruction only from -O2 on.
 #define TERN_CONTRACTED [[gnu::noinline, gnu::optimize("O2")]]
@@ -20,7 +21,7 @@ template <int... k>
 TERN_CONTRACTED void multiply_add_chains(Index rounds, std::integer_sequence<int, k...>) {
   using V = expr::Packet<float>::Native;
   V a = V{} + 0.5f, b = V{} + 1.f, sum[] = {V{} + float(k)...};
-  // Out of the compiler's sight: else equal chains would become one, and sums constants.
+  // Hides the values from the compiler. Otherwise it would merge equal chains and make constants of sums.
   asm volatile("" : "+m"(a), "+m"(b));
   (..., [](V& s) { asm volatile("" : "+m"(s)); }(sum[k]));
   const V factor = a, term = b;
@@ -32,7 +33,7 @@ TERN_CONTRACTED void multiply_add_chains(Index rounds, std::integer_sequence<int
 }  // namespace cpu_kernels
 
 inline void kernel(On<Cpu>, Types<>, const MultiplyAdds& op) {
-  // Enough chains to hide the latency of four cycles at two instructions a cycle, few enough for 16 registers.
+  // Enough chains to hide a latency of four cycles at two instructions a cycle, and few enough for 16 registers.
   constexpr int chains = 12;
   cpu_kernels::multiply_add_chains(op.rounds, std::make_integer_sequence<int, chains>{});
   op.flops = 2 * expr::Packet<float>::size * chains * op.rounds;

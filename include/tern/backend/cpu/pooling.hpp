@@ -1,15 +1,15 @@
-// Pooling over packets of channels. An element's gradient is gathered from the windows that hold it: it is written
-// once, by one thread.
+// Pooling over packets of channels. An element's gradient is gathered from the windows that contain it, so one thread
+// writes it, once.
 #pragma once
 #include "../pooling.hpp"
 #include "loops/channels.hpp"
-#include "loops/scratch.hpp"
+#include "loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// Places first, first + step … below last of one dimension, and that dimension's part of 1 / divisor.
+/// The positions first, first + step … below last in one dimension, and that dimension's factor of 1 / divisor.
 struct PoolRange {
   Index first, last, step;
   double share;
@@ -18,10 +18,10 @@ struct PoolRange {
 /// Window o of `out` along dimension d.
 TERN_API PoolRange pool_window(const PoolParams& p, int d, Index o, Index in, Index out);
 
-/// The windows along dimension d that can hold element i.
+/// The windows along dimension d that can contain element i.
 TERN_API PoolRange pool_holders(const PoolParams& p, int d, Index i, Index in, Index out);
 
-/// The windows of every place along each dimension, or what holds each element, worked out once.
+/// For every position along each dimension, its window or the windows that contain it, calculated once.
 class TERN_API PoolRanges {
  public:
   using Range = PoolRange (*)(const PoolParams&, int d, Index i, Index in, Index out);
@@ -29,11 +29,11 @@ class TERN_API PoolRanges {
   const PoolRange* along(int d) const { return along_[d]; }
 
  private:
-  Scratch<PoolRange> ranges_;
+  Workspace<PoolRange> ranges_;
   const PoolRange* along_[3];
 };
 
-/// f(image, first place, ranges of the first two dimensions) for every line of places of `over`.
+/// Calls f(image, first position, ranges of the first two dimensions) for every line of positions of `over`.
 template <class F>
 void each_pool_line(const Images& over, const PoolRanges& ranges, Index work, const F& f) {
   const Index height = over.size[1], width = over.size[2], lines = over.size[0] * height;
@@ -46,7 +46,7 @@ void each_pool_line(const Images& over, const PoolRanges& ranges, Index work, co
                });
 }
 
-/// f(place) for each place of a window in an image of that size.
+/// Calls f(position) for each position of a window in an image.
 template <class F>
 [[gnu::always_inline]] inline void each_in_window(const Images& image, const PoolRange& z, const PoolRange& y,
                                                   const PoolRange& x, const F& f) {
@@ -57,23 +57,24 @@ template <class F>
     }
 }
 
-/// The first place of a window; -1 if the image has none.
+/// The first position of a window; -1 if it lies outside the image.
 inline Index first_in_window(const Images& image, const PoolRange& z, const PoolRange& y, const PoolRange& x) {
   if (z.first >= z.last || y.first >= y.last || x.first >= x.last) return -1;
   return (z.first * image.size[1] + y.first) * image.size[2] + x.first;
 }
 
-/// The places of V's lanes in an image, as numbers that comparisons of V select; int32 in memory.
+/// Positions in an image, one for each lane of V, as integers that V's comparisons can select. In memory they are
+/// int32.
 template <class V>
-struct Places {
+struct LaneIndices {
   using Bits = typename V::Bits;
   using Stored = expr::vector_t<std::int32_t, V::size>;
-  using Place = std::conditional_t<sizeof(typename V::value_type) == 4, std::int32_t, std::int64_t>;
+  using Number = std::conditional_t<sizeof(typename V::value_type) == 4, std::int32_t, std::int64_t>;
 
   static constexpr bool masks = has_lane_masks<float> && sizeof(Stored) == 64;
   using Bytes = char[sizeof(Stored)];
 
-  static Bits all(Index place) { return Bits{} + Place(place); }
+  static Bits all(Index place) { return Bits{} + Number(place); }
   [[gnu::always_inline]] static Bits load(const std::int32_t* p, int lanes) {
     Stored v{};
     if (lanes == V::size)
@@ -100,7 +101,7 @@ struct Places {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
   using V = expr::packet_t<T>;
-  using Places = cpu_kernels::Places<V>;
+  using Indices = cpu_kernels::LaneIndices<V>;
   using Range = cpu_kernels::PoolRange;
   const Images in(op.x), out(op.y);
   const cpu_kernels::PoolRanges windows(op.params, in, out, out, &cpu_kernels::pool_window);
@@ -119,7 +120,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
             V best[n];
             typename V::Bits where_best[n];
 #pragma GCC unroll 4
-            for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), where_best[k] = Places::all(first);
+            for (int k = 0; k < n; ++k) best[k] = -__builtin_inf(), where_best[k] = Indices::all(first);
             cpu_kernels::each_in_window(
                 in, deep, high, wide, [&](Index here) __attribute__((always_inline)) {
 #pragma GCC unroll 4
@@ -127,13 +128,13 @@ void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
                     const V v = cpu_kernels::load_lanes<V>(from + here * channels + c + k * V::size, lanes, 0);
                     const auto better = (v > best[k]) | (v != v);
                     best[k] = where(better, v, best[k]);
-                    where_best[k] = better.bits ? Places::all(here) : where_best[k];
+                    where_best[k] = better.bits ? Indices::all(here) : where_best[k];
                   }
                 });
 #pragma GCC unroll 4
             for (int k = 0; k < n; ++k) {
               cpu_kernels::store_lanes(to + o + k * V::size, lanes, best[k]);
-              if (chosen) Places::store(chosen + o + k * V::size, lanes, where_best[k]);
+              if (chosen) Indices::store(chosen + o + k * V::size, lanes, where_best[k]);
             }
           }
         });
@@ -143,7 +144,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
   using V = expr::packet_t<T>;
-  using Places = cpu_kernels::Places<V>;
+  using Indices = cpu_kernels::LaneIndices<V>;
   using Range = cpu_kernels::PoolRange;
   const Images in(op.dx), out(op.dy);
   const cpu_kernels::PoolRanges holders(op.params, in, out, in, &cpu_kernels::pool_holders);
@@ -159,7 +160,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
           constexpr int n = decltype(packets)::value;
           const auto add_plane = [&](const T* g, const std::int32_t* at_g, bool first) __attribute__((always_inline)) {
             for (Index i = 0; i < in.size[2]; ++i) {
-              const auto here = Places::all(place + i);
+              const auto here = Indices::all(place + i);
               T* const sums = to + i * channels + c;
               V sum[n];
 #pragma GCC unroll 4
@@ -169,7 +170,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
 #pragma GCC unroll 4
                   for (int k = 0; k < n; ++k) {
                     const V v = cpu_kernels::load_lanes<V>(g + o + k * V::size, lanes, 0);
-                    sum[k].v += Places::load(at_g + o + k * V::size, lanes) == here ? v.v : V(0).v;
+                    sum[k].v += Indices::load(at_g + o + k * V::size, lanes) == here ? v.v : V(0).v;
                   }
 #pragma GCC unroll 4
               for (int k = 0; k < n; ++k) cpu_kernels::store_lanes(sums + k * V::size, lanes, sum[k]);
@@ -185,7 +186,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
   });
 }
 
-/// Lines are added up first, then their sums.
+/// Adds up each line first, then the sums of the lines.
 template <class T>
 void kernel(On<Cpu>, Types<T>, const AveragePool& op) {
   using V = expr::packet_t<T>;

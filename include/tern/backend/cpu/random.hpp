@@ -1,4 +1,4 @@
-// Random numbers by counter: each thread makes its own part of one sequence.
+// Counter-based random numbers. Each thread makes its own part of one sequence.
 #pragma once
 #include <cmath>
 #include <utility>
@@ -20,29 +20,28 @@ namespace cpu_kernels {
 inline constexpr int philox_lanes = 16;
 typedef std::uint32_t PhiloxWords __attribute__((vector_size(4 * philox_lanes)));
 
-/// Words in the lower halves of 64-bit lanes, where the upper ones are not read: so a product's upper word is a shift
-/// away, and its lower one is the product itself.
+/// Words in the lower halves of 64-bit lanes. The upper halves are not read, so the upper word of a product is one
+/// shift away, and the lower word is the product itself.
 using PhiloxHalves = expr::vector_t<std::uint64_t, expr::packet_bytes / 8>;
 
-/// The products of the lower halves. Compilers see in a b only the product of all 64 bits, which takes three times as
-/// long.
+/// The products of the lower halves. Compilers make of a * b the full 64-bit product, which takes three times as long.
 TERN_API PhiloxHalves lower_product(PhiloxHalves a, PhiloxHalves b);
 
 /// The lower halves of a's lanes, then of b's.
 template <std::size_t... i>
 [[gnu::always_inline]] inline auto lower_halves(PhiloxHalves a, PhiloxHalves b, std::index_sequence<i...>) {
-  using Words = expr::vector_t<std::uint32_t, expr::packet_bytes / 4>;
-  return __builtin_shufflevector(reinterpret_cast<Words>(a), reinterpret_cast<Words>(b), int(2 * i)...);
+  using UInts = expr::vector_t<std::uint32_t, expr::packet_bytes / 4>;
+  return __builtin_shufflevector(reinterpret_cast<UInts>(a), reinterpret_cast<UInts>(b), int(2 * i)...);
 }
 
-/// The words of blocks first … first + philox_lanes - 1 of a stream: words[w] holds the w-th of each.
+/// The words of blocks first … first + philox_lanes - 1 of a stream. words[w] holds word w of each block.
 TERN_API void philox_rows(RandomState state, std::uint64_t first, PhiloxWords (&words)[4]);
 
-/// The same block after block: out[block][word].
+/// The same, one block after the other: out[block][word].
 TERN_API void philox_blocks(RandomState state, std::uint64_t first, std::uint32_t (*out)[4]);
 
-/// Calls f(first element, count, words) for runs of 4 · philox_lanes / words_each elements; words_each words belong to
-/// an element.
+/// Calls f(first element, count, words) for runs of 4 · philox_lanes / words_each elements. Each element uses
+/// words_each words.
 template <class F>
 void random_runs(RandomState state, Index n, int words_each, const F& f) {
   constexpr Index grain = 1 << 14;
@@ -117,7 +116,7 @@ void kernel(On<Cpu>, Types<T>, const Dropout& op) {
   using namespace cpu_kernels;
   using V = expr::packet_t<T>;
   using Flags = expr::Packet<float>;
-  using Words = expr::vector_t<std::uint32_t, Flags::size>;
+  using UInts = expr::vector_t<std::uint32_t, Flags::size>;
   constexpr int lanes = philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
   const auto keep = std::int32_t((1 - op.p) * 65536 + 0.5);
   const V scale(op.p < 1 ? 1 / (1 - op.p) : 0);
@@ -128,7 +127,7 @@ void kernel(On<Cpu>, Types<T>, const Dropout& op) {
       float kept[n];
       philox_rows(op.state, std::uint64_t(b * lanes), words);
       for (int i = 0; i < 4 * lanes; i += Flags::size) {
-        Words word;
+        UInts word;
         __builtin_memcpy(&word, reinterpret_cast<const std::uint32_t*>(words) + i, sizeof word);
         const Flags::Mask low{reinterpret_cast<Flags::Bits>(word & 0xffffu) < keep},
             high{reinterpret_cast<Flags::Bits>(word >> 16) < keep};

@@ -1,4 +1,4 @@
-// An op's check of elements.
+// Reports the result of an op's check of its elements.
 #pragma once
 #include "../refuse.hpp"
 #include "../../device/device.hpp"

@@ -1,4 +1,4 @@
-// Rows chosen by number. Threads share out the rows that are written, so that each is written by one, in order.
+// Rows chosen by index. The written rows are divided among the threads, so that one thread writes each row, in order.
 #pragma once
 #include "../../core/element_error.hpp"
 #include "../../core/loop_nest.hpp"
@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// Where the rows of an array begin, in bytes.
+/// The offsets of an array's rows, in bytes.
 class TERN_API RowOffsets {
  public:
   RowOffsets(const Rows& rows, int bytes);
@@ -22,12 +22,12 @@ class TERN_API RowOffsets {
 
 TERN_API Array row_of(const Rows& rows);
 
-/// How rows of one array are walked along with rows of another.
+/// How to walk along rows of one array together with rows of another.
 struct RowWalk {
   CopyLoops loops;
   RowOffsets to, from;
-  Index n, to_step, from_step;   // the innermost run, and its steps in bytes
-  bool one_run;                  // which is the whole row
+  Index n, to_step, from_step;   // the innermost run, and its strides in bytes
+  bool one_run;                  // true if the run is the whole row
 
   RowWalk(const Rows& out, const Rows& in, int out_bytes, int in_bytes)
       : loops(row_of(out), row_of(in), out_bytes, in_bytes), to(out, out_bytes), from(in, in_bytes) {
@@ -52,7 +52,7 @@ struct RowWalk {
   }
 };
 
-/// Calls f(row written, row read) for the moves; two of them on one row written are made by the same thread, in order.
+/// Calls f(row written, row read) for the moves. One thread makes all moves to one row, in order.
 template <class F>
 void for_moves(const RowMoves& moves, Index row_bytes, const F& f) {
   const Index* const from = moves.from ? moves.from->as<Index>() : nullptr;
@@ -65,7 +65,7 @@ void for_moves(const RowMoves& moves, Index row_bytes, const F& f) {
   }
   const Index* const to = moves.to->as<Index>();
   const Index parts = std::min<Index>(num_threads(), (moves.count + grain - 1) / grain);
-  const Index together = 256 / (row_bytes + 1) + 1;  // neighbours, so that threads do not share a cache line
+  const Index together = 256 / (row_bytes + 1) + 1;  // neighbouring rows go to one thread, so that threads do not share a cache line
   parallel_for(parts, 1, [&](Index first, Index last) {
     for (Index i = 0; i < moves.count; ++i) {
       if (to[i] < 0) continue;

@@ -1,5 +1,5 @@
-// Recurrences along a dimension: one after the other, for up to 64 neighbours at a time; running sums of rows a packet
-// at a time. Sums of floating-point numbers are made in double.
+// Recurrences along a dimension. They go element by element, for up to 64 neighbours at a time; running sums of rows go
+// packet by packet. Floating-point sums are calculated in double.
 #pragma once
 #include "../scan.hpp"
 #include "../../core/rows_along.hpp"
@@ -12,7 +12,7 @@ namespace cpu_kernels {
 template <class T>
 using scan_t = std::conditional_t<is_floating_v<T>, double, T>;
 
-/// next(s, x, gate) along dim, from `start` on.
+/// Applies next(s, x, gate) along dim, beginning with `start`.
 template <class T, class Next>
 void scan_each(const Scan& op, scan_t<T> start, const Next& next) {
   constexpr Index width = 64;
@@ -52,8 +52,8 @@ template <bool reverse, int step = 1, std::size_t... lane>
   else return x;
 }
 
-/// The running sums of n neighbours, from the last on if reverse. What one packet waits for of the one before is a
-/// single addition; that a packet is summed by itself first cannot overflow where float is summed in double.
+/// The running sums of n neighbours, from the last one on if reverse. A packet is first summed by itself, so it waits
+/// for the previous packet only for one addition. That cannot overflow, because float is summed in double.
 template <bool reverse, class T>
 void sum_row(T* y, const T* x, Index n) {
   constexpr int width = Doubles::size;

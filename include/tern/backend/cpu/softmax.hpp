@@ -1,5 +1,5 @@
-// Softmax in three passes over a row that stays in the cache: the largest, the sum of exponentials, the result. The
-// next row is fetched meanwhile.
+// Softmax in three passes over a row that stays in the cache: the maximum, the sum of exponentials, the result.
+// Meanwhile it prefetches the next row.
 #pragma once
 #include "../softmax.hpp"
 #include "loops/strip.hpp"
@@ -8,13 +8,13 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// The largest of a strip, for each row; NaN is passed over.
+/// The maximum of a strip, for each row. NaNs are ignored.
 template <class V, class T> V strip_maximum(const Strip<V>& s, const T* x) {
   using C = typename V::value_type;
   const C low = -std::numeric_limits<C>::infinity();
   V a(low), b = a, c = a, d = a;
   Index i = 0;
-  for (; i + 4 <= s.whole; i += 4) {  // four at a time: one comparison would wait for the last
+  for (; i + 4 <= s.whole; i += 4) {  // four at a time, because a single comparison would wait for the last one
     const T* const p = x + i * s.step;
     a = larger(expr::load_as<V>(p), a);
     b = larger(expr::load_as<V>(p + s.step), b);
@@ -25,7 +25,7 @@ template <class V, class T> V strip_maximum(const Strip<V>& s, const T* x) {
   return s.template total<Maximum>(larger(larger(a, b), larger(c, d)));
 }
 
-/// e^(x - largest) to y, where y is given, and its sum.
+/// Writes e^(x - largest) to y, if y is given, and returns its sum.
 template <class V, class T> V strip_exp_sum(const Strip<V>& s, const T* x, V largest, typename V::value_type* y) {
   using C = typename V::value_type;
   const auto term = [&](Index at, int lanes) __attribute__((always_inline)) {
@@ -34,7 +34,7 @@ template <class V, class T> V strip_exp_sum(const Strip<V>& s, const T* x, V lar
     __builtin_prefetch(x + at + s.count * s.step);
     return e;
   };
-  constexpr Index block = 64;  // added up in blocks, as in any sum; an exponential takes longer than an addition
+  constexpr Index block = 64;  // added up in blocks, as every sum is; an exponential takes longer than an addition
   V sum(0);
   Index i = 0;
   while (i < s.whole) {
@@ -63,7 +63,7 @@ struct SoftmaxRow {
         __builtin_prefetch(y + at + s.count * s.step, 1);
         store_lanes(y + at, lanes, load_lanes<V>(y + at, lanes, 0) * scale);
       });
-    } else {  // a 16-bit result has no room for what is yet to be scaled
+    } else {  // a 16-bit y cannot hold numbers that are not scaled yet
       const V scale = 1 / strip_exp_sum<V>(s, x, largest, nullptr);
       s.each([&](Index at, int lanes) __attribute__((always_inline)) {
         store_lanes(y + at, lanes, exp(load_lanes<V>(x + at, lanes, 0) - largest) * scale);

@@ -1,13 +1,13 @@
-// Order on the CPU: elements become unsigned keys of the same order, and a key and its position are sorted together:
-// few by comparison, many by their digits (radix sort, least significant first). The first k of many are selected
-// before.
+// Sorting on the CPU. Elements become unsigned keys of the same order, and each key is sorted together with its
+// position: few keys by comparison, many by radix sort, least significant digit first. If only the first k of many are
+// needed, they are selected before.
 #pragma once
 #include <algorithm>
 #include <bit>
 
 #include "../sort.hpp"
 #include "loops/map.hpp"
-#include "loops/scratch.hpp"
+#include "loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -16,7 +16,7 @@ namespace cpu_kernels {
 template <class T>
 using SortKey = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// An unsigned number in x's order; 0 and -0 are one.
+/// An unsigned number that orders like x. 0 and -0 give the same one.
 template <class T>
 SortKey<T> sort_key(T x) {
   using Key = SortKey<T>;
@@ -37,7 +37,7 @@ struct Keyed {
   friend bool operator<(const Keyed& a, const Keyed& b) { return a.key < b.key || (a.key == b.key && a.at < b.at); }
 };
 
-/// By eight bits at a time. A digit that all keys share costs its count only.
+/// Radix sort with digits of eight bits. A digit that all keys share is only counted.
 template <class Key>
 void radix_sort(Keyed<Key>* from, Keyed<Key>* spare, Index n) {
   Keyed<Key>* const result = from;
@@ -52,11 +52,11 @@ void radix_sort(Keyed<Key>* from, Keyed<Key>* spare, Index n) {
   if (from != result) std::copy_n(from, n, result);
 }
 
-/// Puts the first k in order.
+/// Sorts the first k.
 template <class Key>
 void sort_keys(Keyed<Key>* keys, Keyed<Key>* spare, Index n, Index k) {
-  constexpr Index few = 1024;  // where both ways took the same time
-  if (64 * k <= n) return std::partial_sort(keys, keys + k, keys + n);  // hardly any is among the first: one comparison
+  constexpr Index few = 1024;  // at this size, both algorithms took the same time
+  if (64 * k <= n) return std::partial_sort(keys, keys + k, keys + n);  // almost every key is excluded by one comparison
   if (k < n) std::nth_element(keys, keys + k, keys + n);
   if (k < few)
     std::sort(keys, keys + k);
@@ -75,7 +75,7 @@ void kernel(On<Cpu>, Types<T>, const Sort& op) {
   const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1];
   if (n > Index(~std::uint32_t(0))) fail("sort", {n, " elements are too many to be sorted"});
   parallel_for(k ? rows : 0, parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
-    const Scratch<Key> memory(2 * n);
+    const Workspace<Key> memory(2 * n);
     Key* const keys = memory.get();
     for (Index row = first; row < last; ++row) {
       const T* const x = in.as<T>() + row * n;

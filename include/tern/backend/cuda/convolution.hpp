@@ -1,4 +1,4 @@
-// Convolution by cuDNN, in channels-last order. It has no such kernels for doubles, which are brought to row-major
+// Convolution by cuDNN, in channels-last order. For doubles cuDNN has no such kernels, so they are copied to row-major
 // order and back.
 #pragma once
 #include "../convolution.hpp"
@@ -14,12 +14,12 @@ namespace cuda_kernels {
 using cuda::detail::ConvolutionForm;
 using cuda::detail::ConvolutionPass;
 
-/// Sizes as cuDNN counts them: of one dimension of space it makes two, the first of size 1.
+/// Sizes in cuDNN's form. One spatial dimension becomes two, the first of size 1.
 TERN_API void set_sizes(int* sizes, const Array& a);
 
 TERN_API ConvolutionForm form_of(ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight, const Array& y);
 
-/// Room for an array's elements in row-major order.
+/// Memory for an array's elements in row-major order.
 struct RowMajor {
   cuda::detail::Scratch room;
   Array array;
@@ -29,11 +29,11 @@ struct RowMajor {
   }
 };
 
-/// One pass. bias and addend, which a fused form has: null otherwise.
+/// Runs one pass. A fused form has bias and addend; otherwise they are null.
 TERN_API void run_convolution(const ConvolutionForm& form, const Array& x, const Array& weight, const Array& y, const Array* bias,
                               const Array* addend);
 
-/// A number for each channel, as an array that broadcasts to `to`.
+/// One number for each channel, as an array that broadcasts to `to`.
 TERN_API Array per_channel(const Array& numbers, const Array& to);
 
 /// y += x, broadcast.
@@ -65,7 +65,8 @@ void kernel(On<Cuda>, Types<T>, const ConvolutionDataGradient& op) {
   using namespace cuda_kernels;
   const Array& dx = op.dx;
   const ConvolutionForm form = form_of(ConvolutionPass::data, op.params, dx, op.weight, op.dy);
-  // The sum of both is rounded once: cuDNN adds to what is there, but in row-major order for doubles.
+  // cuDNN adds to the previous content, so the sum is rounded once. Doubles are the exception, because of their
+  // row-major copy.
   const bool adds = op.bias && !std::is_same_v<T, double>;
   if (adds) run<Cuda>(Copy{dx, per_channel(*op.bias, dx)});
   run_convolution(form, dx, op.weight, op.dy, nullptr, adds ? &dx : nullptr);

@@ -1,4 +1,4 @@
-// Copies between any strides: bits of 1, 2, 4 or 8 bytes, whatever the type.
+// Copies between any strides, as elements of 1, 2, 4 or 8 bytes, whatever the type.
 #pragma once
 #include "../../device/cuda/copy.hpp"
 #include "../copy.hpp"
@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// By position, for any strides.
+// Copies one element for each position, for any strides.
 TERN_KERNEL_STRUCT(StridedCopyParameters,
   Index count;
   Pointer<T0> out;
@@ -31,8 +31,8 @@ extern "C" __global__ void strided_copy(const StridedCopyParameters p) {
 }
 )CUDA", {ArrayLoops::source, CopyLoops::source, loops_text}};
 
-// Rows on one side, columns on the other, by tiles of 32 x 32 that are turned in shared memory: both sides are read and written in
-// runs. A column's stride in out and a row's in in are 1.
+// Transposes by tiles of 32 x 32 in shared memory, so that both sides are accessed in runs. A column's stride in out
+// and a row's stride in in are 1.
 TERN_KERNEL_STRUCT(TransposeParameters,
   Pointer<T0> out;
   Pointer<const T0> in;

@@ -1,4 +1,4 @@
-// What copy.hpp declares and is no template.
+// The functions of copy.hpp that are not templates.
 #pragma once
 #include "copy.hpp"
 

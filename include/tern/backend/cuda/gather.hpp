@@ -1,4 +1,4 @@
-// Rows by number. A number out of range reads row 0 and adds to none.
+// Rows by index. An index out of range reads row 0 and adds to no row.
 #pragma once
 #include "../gather.hpp"
 #include "rows.hpp"
@@ -25,7 +25,7 @@ extern "C" __global__ void check_range(const CheckRangeParameters p) {
 
 TERN_KERNEL_STRUCT(IndexSelectParameters,
   Index count;
-  Index width;             // pieces of T0 that a row has
+  Index width;             // pieces of T0 in a row
   Index rows;
   Pointer<T0> out;
   Pointer<const T0> x;
@@ -42,9 +42,9 @@ extern "C" __global__ void index_select(const IndexSelectParameters p) {
 }
 )CUDA"};
 
-// Where numbers along a dimension of an array point to.
+// The positions that indices along a dimension of an array stand for.
 TERN_KERNEL_STRUCT(IndexedArray,
-  Index count;                  // of numbers
+  Index count;                  // how many indices
   Index dims;
   Pointer<const Index> index;
   Index dim;
@@ -91,7 +91,7 @@ extern "C" __global__ void scatter_positions(const ScatterPositionsParameters p)
 }
 )CUDA", {IndexedArray::source, indexed_text}};
 
-// A thread for each column of each bag.
+// One thread for each column of each bag.
 TERN_KERNEL_STRUCT(EmbeddingBagParameters,
   Index bags;
   Index columns;
@@ -133,7 +133,7 @@ extern "C" __global__ void embedding_bag(const EmbeddingBagParameters p) {
 }
 )CUDA"};
 
-// The bag of each number, and by what its row of the gradient is multiplied.
+// The bag of each index, and the factor of its row of the gradient.
 TERN_KERNEL_STRUCT(BagFactorsParameters,
   Index bags;
   Pointer<const Index> index;

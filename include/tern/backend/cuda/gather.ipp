@@ -1,4 +1,4 @@
-// What gather.hpp declares and is no template.
+// The functions of gather.hpp that are not templates.
 #pragma once
 #include "gather.hpp"
 
@@ -26,7 +26,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   const cuda::detail::Scratch positions(ordinal, std::size_t(8 * index.numel));
   launch_typed(ordinal, scatter_positions_kernel, {}, grid_for(index.numel),
                {.to = indexed_array(out, op.dim, index), .positions = positions.data()});
-  // Rows of one element.
+  // Each element is a row.
   Array to = out, from = x;
   to.ndim = from.ndim = 1;
   to.dims[0] = out.numel, from.dims[0] = index.numel;
@@ -62,7 +62,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   if (n == 0 || out.numel == 0) return;
   const cuda::detail::Scratch bags(ordinal, std::size_t(16 * n));
   char* const factors = bags.data() + 8 * n;
-  cuda::detail::start_filling(ordinal, bags.data(), 0xff, std::size_t(8 * n));  // a number that no bag has: -1
+  cuda::detail::start_filling(ordinal, bags.data(), 0xff, std::size_t(8 * n));  // -1, which no bag has
   if (g.dims[0])
     launch_typed(ordinal, bag_factors_kernel, {g.dtype}, grid_for(g.dims[0]),
                  {.bags = g.dims[0],
@@ -96,7 +96,7 @@ namespace tern::inline TERN_BUILD::backend {
   const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
   if (out.numel == 0) return;
   const Index bytes = x.numel / x.dims[0] * size_of(x.dtype);
-  // The widest pieces that rows divide into.
+  // The widest pieces that divide the rows.
   const std::uintptr_t places =
       reinterpret_cast<std::uintptr_t>(out.data) | reinterpret_cast<std::uintptr_t>(x.data) | std::uintptr_t(bytes);
   const int piece = places % 8 == 0 ? 8 : places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;

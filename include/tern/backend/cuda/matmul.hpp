@@ -1,5 +1,5 @@
-// Matrix products by cuBLASLt, which counts columns first: c = a b is computed as its transpose, cᵀ = bᵀ aᵀ. Integers have a kernel
-// of our own.
+// Matrix products by cuBLASLt. Its matrices are column-major, so c = a b is computed as its transpose, cᵀ = bᵀ aᵀ.
+// Integers have a kernel of our own.
 #pragma once
 #include "../matmul.hpp"
 #include "../../device/cuda/cublaslt.hpp"
@@ -10,19 +10,20 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-/// A factor's matrices as cuBLASLt takes them, rows of adjacent elements or columns; copied if they lie otherwise.
-class TERN_API Factor {
+/// An operand's matrices in a form that cuBLASLt takes, with adjacent elements in rows or in columns. Copied if they
+/// are in neither form.
+class TERN_API CublasOperand {
  public:
-  Factor(const Array& a, Index batch);
+  CublasOperand(const Array& a, Index batch);
   const void* data() const { return array_.data; }
   bool transposed() const { return !by_rows(); }
-  /// From one row to the next, or from one column.
+  /// The leading dimension: the distance between rows, or between columns.
   Index leading() const { return by_rows() ? std::max(row(), columns()) : std::max(column(), rows()); }
-  /// From one matrix to the next; 0 if it is the only one.
+  /// The stride between matrices; 0 if there is only one.
   Index stride() const { return array_.dims[0] > 1 ? array_.strides[0] : 0; }
 
  private:
-  /// A batch of one dimension; of one matrix where all are the same.
+  /// The operand with a single batch dimension. Its size is 1 if all matrices are the same.
   static Array matrices(const Array& a, Index batch);
   Index rows() const { return array_.dims[1]; }
   Index columns() const { return array_.dims[2]; }
@@ -35,7 +36,7 @@ class TERN_API Factor {
   cuda::detail::Scratch room_;
 };
 
-/// A product in any floating type.
+/// A product of any floating-point type.
 TERN_API void run_matmul(const MatMul& op, const Array* bias);
 
 }  // namespace cuda_kernels
@@ -45,7 +46,7 @@ template <class T>
 void kernel(On<Cuda>, Types<T>, const MatMul& op) {
   if (op.c.numel == 0) return;
   const bool empty_sum = op.a.dims[op.a.ndim - 1] == 0;
-  // cuBLASLt adds no bias to a product of doubles, and knows no product of nothing.
+  // cuBLASLt adds no bias to products of doubles, and takes no products without terms.
   const bool adds_bias = !empty_sum && !std::is_same_v<T, double>;
   if (!empty_sum) cuda_kernels::run_matmul(op, adds_bias ? op.bias : nullptr);
   else if (!op.accumulate) run<Cuda>(Fill<T>{op.c, 0});

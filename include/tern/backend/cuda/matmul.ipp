@@ -1,10 +1,10 @@
-// What matmul.hpp declares and is no template.
+// The functions of matmul.hpp that are not templates.
 #pragma once
 #include "matmul.hpp"
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-TERN_INLINE Factor::Factor(const Array& a, Index batch) : array_(matrices(a, batch)), room_(a.ordinal, by_rows() || by_columns() ? 0 : bytes_of(array_)) {
+TERN_INLINE CublasOperand::CublasOperand(const Array& a, Index batch) : array_(matrices(a, batch)), room_(a.ordinal, by_rows() || by_columns() ? 0 : bytes_of(array_)) {
   if (!room_.data()) return;
   Array copy = array_;
   copy.data = room_.data();
@@ -13,7 +13,7 @@ TERN_INLINE Factor::Factor(const Array& a, Index batch) : array_(matrices(a, bat
   array_ = copy;
 }
 
-TERN_INLINE Array Factor::matrices(const Array& a, Index batch) {
+TERN_INLINE Array CublasOperand::matrices(const Array& a, Index batch) {
   Array all = a;
   all.ndim = 3;
   all.strides[0] = batch_stride(a);
@@ -31,18 +31,18 @@ TERN_INLINE Array Factor::matrices(const Array& a, Index batch) {
   const Array* const operands[] = {&op.a, &op.b, bias ? bias : &c};
   const int ordinal = common_ordinal(c, operands, 3);
   const Index batch = batch_size(op), m = c.dims[c.ndim - 2], n = c.dims[c.ndim - 1], k = op.a.dims[op.a.ndim - 1];
-  const Factor a(op.a, batch), b(op.b, batch);
+  const CublasOperand a(op.a, batch), b(op.b, batch);
   const char* const at_bias = bias ? bias->data : nullptr;
   std::uintptr_t addresses = 16;
   for (const void* address : {a.data(), b.data(), static_cast<const void*>(c.data), static_cast<const void*>(at_bias)})
     addresses |= reinterpret_cast<std::uintptr_t>(address);
   const bool tf32 = c.dtype == DType::float32 && cuda::detail::tf32_allowed;
-  const cuda::detail::Product product{
+  const cuda::detail::MatmulForm form{
       types[int(c.dtype)], c.dtype == DType::float64 ? compute_64f : tf32 ? compute_32f_fast_tf32 : compute_32f,
       b.transposed(), a.transposed(), bias != nullptr, op.accumulate, std::int32_t(addresses & -addresses),
       n, m, k, batch, b.leading(), a.leading(), std::max(c.strides[c.ndim - 2], n),
       b.stride(), a.stride(), batch_stride(c)};
-  cuda::detail::run_product(ordinal, product, b.data(), a.data(), c.data, at_bias);
+  cuda::detail::run_matmul(ordinal, form, b.data(), a.data(), c.data, at_bias);
 }
 
 }  // namespace tern::backend::cuda_kernels

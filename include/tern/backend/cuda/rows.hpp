@@ -1,6 +1,6 @@
-// Rows chosen by number. Rows that are written more than once get the last source, or the sum of all in their order,
-// whatever the scheduling: sums sort the numbers (O(n log² n)) and a thread adds up an element's sources one after the
-// other, so a row that many sources share takes as long as they are many.
+// Rows chosen by index. A row that is written more than once gets the last source, or the sum of all sources in their
+// order, whatever the scheduling. For sums the row numbers are sorted (O(n log² n)), and one thread adds up an
+// element's sources one after the other. So the time grows with the number of sources that share a row.
 #pragma once
 #include "../../device/cuda/copy.hpp"
 #include "../rows.hpp"
@@ -11,7 +11,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// Two arrays of rows, and one row of both.
+// Two arrays of rows, and one row of each.
 TERN_KERNEL_STRUCT(RowLoops,
   ArrayLoops to;
   ArrayLoops from;
@@ -25,7 +25,7 @@ TERN_KERNEL_STRUCT(CopyRowsParameters,
   Pointer<const T0> in;
   Pointer<const Index> to;    // null: 0, 1, 2 …
   Pointer<const Index> from;
-  Pointer<const Index> last;  // the last move to each row; null where to is
+  Pointer<const Index> last;  // the last move to each row; null if to is null
   RowLoops loops;
 );
 inline constexpr KernelOf<CopyRowsParameters> copy_rows_kernel{"copy_rows", R"CUDA(
@@ -45,7 +45,7 @@ extern "C" __global__ void copy_rows(const CopyRowsParameters p) {
 TERN_KERNEL_STRUCT(LastMovesParameters,
   Index moves;
   Pointer<const Index> to;
-  Pointer<Index> last;        // of each row
+  Pointer<Index> last;        // for each row
 );
 inline constexpr KernelOf<LastMovesParameters> last_moves_kernel{"last_moves", R"CUDA(
 extern "C" __global__ void last_moves(const LastMovesParameters p) {
@@ -55,7 +55,7 @@ extern "C" __global__ void last_moves(const LastMovesParameters p) {
 }
 )CUDA"};
 
-// The first key of a row adds up its run.
+// The thread of a row's first key adds up all keys of the row.
 TERN_KERNEL_STRUCT(AddRowsParameters,
   Index count;                // of keys
   Index width;                // elements of a row
@@ -128,12 +128,12 @@ extern "C" __global__ void row_numbers(const RowNumbersParameters p) {
 }
 )CUDA", {RowNumbersTerm::source}};
 
-// The elements of a mask in parts, a block for each.
+// A mask's elements in parts, with one block for each part.
 TERN_KERNEL_STRUCT(MaskParameters,
   Index count;
-  Index part;              // elements
+  Index part;              // elements of a part
   Pointer<const bool> mask;
-  Pointer<Index> counts;   // of each part
+  Pointer<Index> counts;   // for each part
   Pointer<Index> out;
 );
 inline constexpr KernelOf<MaskParameters> count_parts_kernel{"count_parts", R"CUDA(
@@ -154,7 +154,7 @@ extern "C" __global__ void count_parts(const MaskParameters p) {
 }
 )CUDA"};
 
-// A part starts where the counts before it end, and takes 256 elements at a time.
+// A part's output starts after the counts of the parts before it. A part takes 256 elements at a time.
 inline constexpr KernelOf<MaskParameters> true_positions_kernel{"true_positions", R"CUDA(
 extern "C" __global__ void true_positions(const MaskParameters p) {
   __shared__ Index before[256];
@@ -182,7 +182,7 @@ extern "C" __global__ void true_positions(const MaskParameters p) {
 }
 )CUDA"};
 
-/// The dimensions of an array that number its rows, and those of a row.
+/// The dimensions of an array that number its rows, and those that make a row.
 inline Array lead_of(const Rows& rows) {
   Array lead = rows.array;
   lead.ndim = std::uint8_t(rows.lead);
@@ -192,13 +192,13 @@ TERN_API Array row_of(const Rows& rows);
 
 TERN_API RowLoops row_loops(const Rows& out, const Rows& in);
 
-/// out row += factor in row for the sorted keys; the source's number, or where `from` is given from[number], is the row
-/// read.
+/// out row += factor · in row, for the sorted keys. The row that is read is the source's number, or from[number] if
+/// `from` is given.
 TERN_API void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from, const char* factors);
 
 TERN_API void run_add_rows(const AddRows& op);
 
-/// A mask's elements as parts, one for a block.
+/// A mask's elements in parts, with one block for each part.
 struct MaskParts {
   static constexpr Index most = 1024;
   Index part, count;

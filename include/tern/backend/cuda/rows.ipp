@@ -1,4 +1,4 @@
-// What rows.hpp declares and is no template.
+// The functions of rows.hpp that are not templates.
 #pragma once
 #include "rows.hpp"
 

@@ -1,6 +1,6 @@
-// Recurrences along a dimension. Where the elements of a row lie side by side a block shares the row: each thread
-// composes the steps of four neighbours, and a scan over the threads composes those (Hillis and Steele: Data parallel
-// algorithms, 1986). Else each thread has a row. Sums of floats are made in double, as on the CPU.
+// Recurrences along a dimension. If the elements of a row are adjacent, a block shares the row: each thread combines
+// the steps of four neighbours, and a scan over the threads combines those (Hillis, Steele: "Data parallel algorithms",
+// 1986). Otherwise each thread has a row. Sums of floats are calculated in double, as on the CPU.
 #pragma once
 #include "../scan.hpp"
 #include "../../core/rows_along.hpp"
@@ -13,7 +13,7 @@ namespace cuda_kernels {
 TERN_KERNEL_STRUCT(ScanParameters,
   Index n;                   // elements of a row
   Index rows;
-  Index inner;               // how far apart the elements of a row are
+  Index inner;               // the distance between elements of a row
   Pointer<T0> out;
   Pointer<const T0> in;
   Pointer<const T0> gates;   // or null
@@ -21,7 +21,7 @@ TERN_KERNEL_STRUCT(ScanParameters,
   Index reverse;
 );
 
-// s becomes gate s + value.
+// A step replaces s by gate s + value.
 inline constexpr const char* scan_text = R"CUDA(
 enum { sum, product, recurrence };
 template <class T> struct Accumulated { typedef T type; };

@@ -1,4 +1,4 @@
-// What scan.hpp declares and is no template.
+// The functions of scan.hpp that are not templates.
 #pragma once
 #include "scan.hpp"
 

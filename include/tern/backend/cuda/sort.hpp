@@ -1,5 +1,5 @@
-// Order on a GPU: half of an element's key, 32 bits, and its position are one 64-bit number, so that the network of
-// sorted_keys.hpp, which is not stable by itself, keeps the order of equal ones. Elements of 64 bits are sorted by
+// Sorting on a GPU. 32 bits of an element's key and its position form one 64-bit number. So the sorting network of
+// sorted_keys.hpp, which is not stable by itself, keeps the order of equal elements. Elements of 64 bits are sorted by
 // their lower halves first, then by their upper ones.
 #pragma once
 #include "../sort.hpp"
@@ -9,15 +9,15 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// The half of each element's key, larger for larger elements; what stands behind a row's end comes last.
+// A half of each element's key. Larger elements have larger keys; entries after a row's end come last.
 TERN_KERNEL_STRUCT(SortKeysParameters,
   Index rows;
   Index n;
-  Index padded;                 // n of the keys
+  Index padded;                 // the length of a row of keys
   Pointer<uint64> keys;
   Pointer<const T0> in;
   Pointer<const Index> before;  // the order so far, or null
-  Index upper;                  // which half
+  Index upper;                  // which half of the key
   Index descending;
 );
 inline constexpr KernelOf<SortKeysParameters> sort_keys_kernel{"sort_keys", R"CUDA(
@@ -52,7 +52,7 @@ extern "C" __global__ void sort_keys(const SortKeysParameters p) {
 }
 )CUDA"};
 
-// The order that sorted keys stand for.
+// The order that the sorted keys stand for.
 TERN_KERNEL_STRUCT(SortOrderParameters,
   Index rows;
   Index n;
@@ -72,7 +72,7 @@ extern "C" __global__ void sort_order(const SortOrderParameters p) {
 }
 )CUDA"};
 
-// The first k of each row.
+// The first k elements of each row.
 TERN_KERNEL_STRUCT(TakeSortedParameters,
   Index rows;
   Index n;
@@ -96,7 +96,7 @@ extern "C" __global__ void take_sorted(const TakeSortedParameters p) {
 
 TERN_KERNEL_STRUCT(SearchSortedParameters,
   Index count;
-  Index row_values;             // how many values there are for a row
+  Index row_values;             // values of a row
   Index n;
   Pointer<Index> out;
   Pointer<const T0> sorted;

@@ -1,4 +1,4 @@
-// What sort.hpp declares and is no template.
+// The functions of sort.hpp that are not templates.
 #pragma once
 #include "sort.hpp"
 
@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
 TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool upper, bool descending) {
   ++passes_;
-  // The keys behind the last row's are sorted too, and never read.
+  // The keys after the last row's are sorted too, but never read.
   launch_typed(ordinal_, sort_keys_kernel, {in.dtype}, grid_for(rows_ * padded_),
                {.rows = rows_,
                 .n = n_,

@@ -1,4 +1,4 @@
-// What changes an image's values and not their places.
+// Transforms of an image's values that leave positions unchanged.
 #pragma once
 #include <cmath>
 #include <initializer_list>
@@ -11,16 +11,16 @@ namespace tern::inline TERN_BUILD::data::transforms {
 
 struct ColorJitterOptions {
   float brightness = 0;  ///< the factor is drawn from [1 - brightness, 1 + brightness], at least 0
-  float contrast = 0;    ///< so is that of the difference to the image's mean grey
-  float saturation = 0;  ///< and that of the difference to each pixel's grey
-  float hue = 0;         ///< the hue is turned by a part of the circle drawn from [-hue, hue], at most 0.5
+  float contrast = 0;    ///< likewise for the difference from the image's mean grey
+  float saturation = 0;  ///< likewise for the difference from each pixel's grey
+  float hue = 0;         ///< the hue is rotated by a part of the circle drawn from [-hue, hue]; at most 0.5
 };
 
 namespace detail {
 
 using Values = expr::Packet<float>;
 
-/// f on packets of the n values at each of the `planes` addresses, which f changes; the last packet is filled up.
+/// Calls f on packets of the n values at each of the `planes` addresses; f changes them. The last packet is padded.
 template <int planes, class F>
 void over_planes(float* (&plane)[planes], Index n, const F& f) {
   Values values[planes];
@@ -44,7 +44,7 @@ void over_planes(float* (&plane)[planes], Index n, const F& f) {
   }
 }
 
-/// f on all values; on the three planes of a colour image.
+/// Calls f on all values; for a colour image on its three planes.
 template <class F>
 void over_values(Image& image, const F& f) {
   float* values[] = {image.data()};
@@ -57,9 +57,9 @@ void over_pixels(Image& image, const F& f) {
   over_planes(planes, n, f);
 }
 
-/// factor * a + (1 - factor) * b, kept in [0, 1].
+/// factor * a + (1 - factor) * b, limited to [0, 1].
 inline Values blend(Values a, Values b, Values factor) { return clamp(factor * a + (1 - factor) * b, 0, 1); }
-/// The brightness that the eye sees (Rec. 601).
+/// The perceived brightness (Rec. 601).
 inline Values grey(const Values (&rgb)[3]) { return 0.2989f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2]; }
 
 TERN_API void adjust_brightness(Image& image, float factor);
@@ -68,13 +68,13 @@ TERN_API void adjust_contrast(Image& image, float factor);
 
 TERN_API void adjust_saturation(Image& image, float factor);
 
-/// Through hue, saturation and value, hue in sixths of the circle from red (Smith: "Color gamut transform pairs",
-/// 1978).
+/// Calculated by hue, saturation and value, with the hue in sixths of the circle from red (Smith: "Color gamut
+/// transform pairs", 1978).
 TERN_API void adjust_hue(Image& image, float part);
 
 }  // namespace detail
 
-/// (x - mean) / std of each channel.
+/// (x - mean) / std for each channel.
 class TERN_API Normalize {
  public:
   Normalize(std::initializer_list<float> mean, std::initializer_list<float> std);
@@ -86,8 +86,8 @@ class TERN_API Normalize {
   float scale_[4], shift_[4];
 };
 
-/// Brightness, contrast, saturation and hue changed by factors drawn evenly, in an order drawn as well. The image must
-/// hold values in [0, 1]: it comes before Normalize. Grey images have no saturation and no hue.
+/// Changes brightness, contrast, saturation and hue by random factors, in random order. The image must have values in
+/// [0, 1], so it comes before Normalize. Grey images have no saturation and no hue.
 class TERN_API ColorJitter {
  public:
   explicit ColorJitter(const ColorJitterOptions& options);

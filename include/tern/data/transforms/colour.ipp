@@ -1,4 +1,4 @@
-// What colour.hpp declares and is no template.
+// The functions of colour.hpp that are not templates.
 #pragma once
 #include "colour.hpp"
 
@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::data::transforms::detail {
 }
 
 [[gnu::noinline]] TERN_INLINE void adjust_contrast(Image& image, float factor) {
-  Values sums = 0;  // what the last packet is filled up with adds nothing
+  Values sums = 0;  // the padding of the last packet adds nothing
   if (image.channels() == 3)
     over_pixels(image, [&sums](Values(&rgb)[3]) { sums = sums + grey(rgb); });
   else
@@ -36,7 +36,7 @@ namespace tern::inline TERN_BUILD::data::transforms::detail {
     const Values unit = where(chroma == Values(0), Values(1), chroma);
     Values hue = where(high == r, (g - b) / unit, where(high == g, 2 + (b - r) / unit, 4 + (r - g) / unit));
     hue = hue + 6 * part;
-    hue = where(hue < Values(0), hue + 6, hue);  // chroma 0: any hue will do
+    hue = where(hue < Values(0), hue + 6, hue);  // with chroma 0, the hue is arbitrary
     constexpr float corner[] = {5, 3, 1};
     for (int c = 0; c < 3; ++c) {
       Values k = hue + corner[c];

@@ -1,4 +1,4 @@
-// Windows of an image.
+// Crops of an image.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::data::transforms {
 
 struct RandomCropOptions {
   Index padding = 0;  ///< on each side, before the crop
-  float fill = 0;     ///< what is padded with
+  float fill = 0;     ///< the value of the padding
 };
 
 namespace detail {
@@ -18,12 +18,12 @@ namespace detail {
 /// Error unless both sizes are positive.
 TERN_API void check_size(const char* op, ImageSize size);
 
-/// Puts the window whose upper left corner is (top, left), outside of the image perhaps, in the image's place.
+/// Replaces the image by the window whose upper left corner is (top, left). The window may reach outside the image.
 TERN_API void crop(Image& image, Index top, Index left, ImageSize size, float fill);
 
 }  // namespace detail
 
-/// A window at a place drawn evenly, of the image padded on all sides.
+/// A window at a random position of the image, which is first padded on all sides.
 class TERN_API RandomCrop {
  public:
   static constexpr int replacements = 1;
@@ -40,7 +40,7 @@ class TERN_API RandomCrop {
   RandomCropOptions options_;
 };
 
-/// The window in the middle; an image that is smaller is padded with zeros.
+/// The window in the middle. A smaller image is padded with zeros.
 class CenterCrop {
  public:
   static constexpr int replacements = 1;
@@ -52,7 +52,8 @@ class CenterCrop {
   }
 
  private:
-  /// Half, a half rounded to even; what an image lacks is padded more at its end.
+  /// Half of the spare pixels, rounded to even. If pixels are missing instead, the end gets the larger half of the
+  /// padding.
   static Index offset(Index spare) { return spare < 0 ? -(-spare / 2) : Index(std::nearbyint(double(spare) / 2)); }
 
   ImageSize size_;

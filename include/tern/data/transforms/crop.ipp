@@ -1,4 +1,4 @@
-// What crop.hpp declares and is no template.
+// The functions of crop.hpp that are not templates.
 #pragma once
 #include "crop.hpp"
 

@@ -8,11 +8,11 @@ namespace tern::inline TERN_BUILD::data::transforms {
 
 struct CutoutOptions {
   int holes = 1;
-  float fill = 0;  ///< what stands in a hole; before Normalize that is black, behind it the mean
+  float fill = 0;  ///< the value in a hole; before Normalize 0 is black, after it the mean
 };
 
-/// Squares of `length` whose centres are drawn evenly; what of them lies outside of the image is lost.
-/// (DeVries, Taylor: "Improved regularization of convolutional neural networks with cutout", 2017.)
+/// Cuts out squares of side `length` with random centres, as far as they lie inside the image (DeVries, Taylor:
+/// "Improved regularization of convolutional neural networks with cutout", 2017).
 class TERN_API Cutout {
  public:
   explicit Cutout(Index length, const CutoutOptions& options = {}) : length_(length), options_(options) {

@@ -1,4 +1,4 @@
-// What cutout.hpp declares and is no template.
+// The functions of cutout.hpp that are not templates.
 #pragma once
 #include "cutout.hpp"
 

@@ -11,10 +11,10 @@ namespace detail {
 
 using RowPart = expr::vector_t<float, 4>;
 
-/// The values in the other order.
+/// The values in reverse order.
 TERN_API RowPart reversed(RowPart x);
 
-/// Turns a row of pixels round: parts from both ends, what is left in the middle one by one.
+/// Reverses a row of pixels: parts from both ends, then the rest in the middle one by one.
 TERN_API void reverse_row(float* row, Index n);
 
 TERN_API void flip_rows(Image& image);
@@ -24,7 +24,7 @@ TERN_API void check_probability(const char* op, double p);
 
 }  // namespace detail
 
-/// Left becomes right, with probability p.
+/// Mirrors left and right with probability p.
 class RandomHorizontalFlip {
  public:
   explicit RandomHorizontalFlip(double p = 0.5) : p_(p) { detail::check_probability("RandomHorizontalFlip", p); }
@@ -37,7 +37,7 @@ class RandomHorizontalFlip {
   double p_;
 };
 
-/// Above becomes below, with probability p.
+/// Mirrors top and bottom with probability p.
 class TERN_API RandomVerticalFlip {
  public:
   explicit RandomVerticalFlip(double p = 0.5) : p_(p) { detail::check_probability("RandomVerticalFlip", p); }

@@ -1,4 +1,4 @@
-// What flip.hpp declares and is no template.
+// The functions of flip.hpp that are not templates.
 #pragma once
 #include "flip.hpp"
 

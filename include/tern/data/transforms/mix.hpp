@@ -1,4 +1,4 @@
-// Batches whose samples are mixed with each other, labels included.
+// Transforms that mix the samples of a batch, labels included.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,29 +9,29 @@
 namespace tern::inline TERN_BUILD::data::transforms {
 
 struct MixUpOptions {
-  double alpha = 1;       ///< the share is drawn from Beta(alpha, alpha)
-  Index num_classes = 0;  ///< of the labels, which become shares of classes
+  double alpha = 1;       ///< λ is drawn from Beta(alpha, alpha)
+  Index num_classes = 0;  ///< number of classes; labels become probabilities of classes
 };
 using CutMixOptions = MixUpOptions;
 
 namespace detail {
 
-/// From the gamma distribution of shape a and scale 1 (Marsaglia, Tsang: "A simple method for generating gamma
-/// variables", 2000).
+/// A number from the gamma distribution with shape a and scale 1 (Marsaglia, Tsang: "A simple method for generating
+/// gamma variables", 2000).
 TERN_API double draw_gamma(Random& random, double a);
 
-/// From Beta(a, a).
+/// A number from Beta(a, a).
 TERN_API double draw_beta(Random& random, double a);
 
 TERN_API void check_mix(const char* op, const MixUpOptions& options);
 
-/// [n, classes]: `share` of each label's class, the rest of that of the sample before.
+/// [n, classes]: `share` for each label's own class, the rest for the class of the sample before.
 TERN_API Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>& labels, Index classes, float share);
 
 }  // namespace detail
 
-/// x' = λ x + (1 - λ) x of the sample before, labels [n] of classes likewise as [n, num_classes]; λ from Beta(α, α),
-/// one for each batch. (Zhang et al.: "mixup: beyond empirical risk minimization", 2017.)
+/// x' = λ x + (1 - λ) x of the sample before. The labels [n] are mixed likewise, as [n, num_classes]. λ is drawn from
+/// Beta(α, α), once for each batch (Zhang et al.: "mixup: beyond empirical risk minimization", 2017).
 class TERN_API MixUp {
  public:
   explicit MixUp(const MixUpOptions& options) : options_(options) { detail::check_mix("MixUp", options); }
@@ -44,8 +44,8 @@ class TERN_API MixUp {
   MixUpOptions options_;
 };
 
-/// A rectangle of each image is that of the sample before, and the labels have shares by area; its area is 1 - λ of the
-/// image, λ from Beta(α, α), its centre drawn evenly. (Yun et al.: "CutMix", 2019.)
+/// Replaces a rectangle of each image by that of the sample before, and mixes the labels by area. The rectangle's area
+/// is 1 - λ of the image, with λ from Beta(α, α). Its centre is random (Yun et al.: "CutMix", 2019).
 class TERN_API CutMix {
  public:
   explicit CutMix(const CutMixOptions& options) : options_(options) { detail::check_mix("CutMix", options); }

@@ -1,4 +1,4 @@
-// What mix.hpp declares and is no template.
+// The functions of mix.hpp that are not templates.
 #pragma once
 #include "mix.hpp"
 
@@ -52,7 +52,7 @@ namespace tern::inline TERN_BUILD::data::transforms {
 }
 
 TERN_INLINE void MixUp::mix(float* __restrict out, const float* __restrict a, const float* __restrict b, Index n, float share) {
-  constexpr int block = 16;  // a known length: g++ -O2 makes vectors of it
+  constexpr int block = 16;  // a constant length, so that g++ -O2 vectorises the loop
   Index i = 0;
   for (; i + block <= n; i += block)
     for (int k = 0; k < block; ++k) out[i + k] = share * a[i + k] + (1 - share) * b[i + k];
@@ -65,7 +65,7 @@ TERN_INLINE void MixUp::mix(float* __restrict out, const float* __restrict a, co
   if (x.dim() != 4) fail("CutMix", {"images must be [N, C, H, W], not ", x.shape()});
   const Index n = x.size(0), channels = x.size(1), height = x.size(2), width = x.size(3);
   const double side =
-      0.5 * std::sqrt(1 - detail::draw_beta(random, options_.alpha));  // half of the rectangle's, in parts
+      0.5 * std::sqrt(1 - detail::draw_beta(random, options_.alpha));  // half of the rectangle's side, as a fraction of the image's
   const Index row = random.below(height), column = random.below(width);
   const Index half_height = Index(side * double(height)), half_width = Index(side * double(width));
   const Index top = std::max<Index>(row - half_height, 0), bottom = std::min(row + half_height, height);

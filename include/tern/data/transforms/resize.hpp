@@ -1,5 +1,5 @@
-// Images of another size: bilinear, and where they become smaller, averaged over what each pixel stands for, as PIL
-// does and torchvision with antialias = true.
+// Resizes images: bilinear, and averaged over each pixel's area when they become smaller. PIL does the same, and
+// torchvision with antialias = true.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,13 +11,13 @@
 namespace tern::inline TERN_BUILD::data::transforms {
 
 struct RandomResizedCropOptions {
-  double scale[2] = {0.08, 1};         ///< of the window's area to the image's
-  double ratio[2] = {3. / 4, 4. / 3};  ///< of the window's width to its height
+  double scale[2] = {0.08, 1};         ///< the window's area as a fraction of the image's
+  double ratio[2] = {3. / 4, 4. / 3};  ///< the window's width / height
 };
 
 namespace detail {
 
-/// The weights of one dimension: output i is a sum over inputs first[i] … of `taps` weights.
+/// The weights for one dimension. Output i is a weighted sum of `taps` inputs from first[i] on.
 struct TERN_API ResizeWeights {
   Index taps;
   std::vector<Index> first;
@@ -29,12 +29,12 @@ struct TERN_API ResizeWeights {
 /// sum += weight * row.
 TERN_API void add_row(float* __restrict sum, const float* __restrict row, Index n, float weight);
 
-/// Resizes rows to `height` of them, then columns.
+/// Resizes to `height` rows, then the columns.
 TERN_API void resize(Image& image, ImageSize size);
 
 }  // namespace detail
 
-/// The image in another size: one number is that of its shorter side, and the other keeps the proportions.
+/// Resizes the image. With one number, the shorter side gets that size, and the proportions stay.
 class TERN_API Resize {
  public:
   static constexpr int replacements = 2;
@@ -51,8 +51,8 @@ class TERN_API Resize {
   bool keeps_proportions_;
 };
 
-/// A window of a size and proportions drawn at random, resized (the "inception crop": Szegedy et al., "Going deeper
-/// with convolutions", 2014).
+/// A window with random size and proportions, resized (the "inception crop": Szegedy et al., "Going deeper with
+/// convolutions", 2014).
 class TERN_API RandomResizedCrop {
  public:
   static constexpr int replacements = 3;
@@ -68,7 +68,7 @@ class TERN_API RandomResizedCrop {
 
  private:
   static void check_range(const char* name, const double (&range)[2]);
-  /// The largest window in the middle whose proportions are allowed.
+  /// Crops the largest window in the middle that has allowed proportions.
   void crop_middle(Image& image) const;
 
   ImageSize size_;

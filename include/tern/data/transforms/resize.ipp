@@ -1,4 +1,4 @@
-// What resize.hpp declares and is no template.
+// The functions of resize.hpp that are not templates.
 #pragma once
 #include "resize.hpp"
 
@@ -28,7 +28,7 @@ namespace tern::inline TERN_BUILD::data::transforms::detail {
 }
 
 TERN_INLINE void add_row(float* __restrict sum, const float* __restrict row, Index n, float weight) {
-  constexpr int block = 16;  // a known length: g++ -O2 makes vectors of it
+  constexpr int block = 16;  // a constant length, so that g++ -O2 vectorises the loop
   Index i = 0;
   for (; i + block <= n; i += block)
     for (int k = 0; k < block; ++k) sum[i + k] += weight * row[i + k];

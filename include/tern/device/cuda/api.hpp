@@ -1,7 +1,8 @@
-// The C functions of CUDA's driver, of NVRTC, cuBLASLt and cuDNN that the library calls, declared here so that a program needs none
-// of NVIDIA's headers to compile. tests/device/cuda/api.cpp holds every line against those headers.
+// The C functions of CUDA's driver, NVRTC, cuBLASLt and cuDNN that the library calls. They are declared here so that a
+// program compiles without NVIDIA's headers. tests/device/cuda/api.cpp compares every line with those headers.
 //
-// Sources: CUDA Driver API, NVRTC and cuBLAS documentation, versions 12 and 13; cuDNN's, versions 8.9 and 9.
+// Sources: the documentation of the CUDA Driver API, NVRTC and cuBLAS, versions 12 and 13; of cuDNN, versions 8.9 and
+// 9.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -175,7 +176,7 @@ enum CudnnActivationMode : int { cudnn_relu = 1, cudnn_identity = 5 };
 enum CudnnNan : int { cudnn_propagate_nan = 1 };
 inline constexpr int cudnn_deterministic = 1, cudnn_implicit_precomp_gemm = 1;
 
-/// What a choice or a search says of an algorithm, of any of the three passes.
+/// What cuDNN's choice or search says of an algorithm, for each of the three passes.
 struct CudnnAlgorithm {
   int algorithm, status;
   float milliseconds;
@@ -259,7 +260,7 @@ struct CudnnAlgorithm {
 
 #define TERN_CUDA_POINTER(name, result, arguments) result(*name) arguments = nullptr;
 
-/// Pointers to a library's functions, by their own names.
+/// Pointers to a library's functions, named as the library names them.
 struct DriverFunctions {
   TERN_CUDA_DRIVER_FUNCTIONS(TERN_CUDA_POINTER)
 };

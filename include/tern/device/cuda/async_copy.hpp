@@ -1,4 +1,4 @@
-// Copies between pinned memory and a device that go on while the host does.
+// Copies between pinned memory and a device that run while the host goes on.
 #pragma once
 #include <memory>
 
@@ -9,9 +9,9 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 /// A copy that was started on a stream.
 class TERN_API CopyUnderWay final : public AsyncCopy {
  public:
-  /// To be made before the copy is started: it may fail.
+  /// Construct it before the copy is started, since construction can fail.
   CopyUnderWay(int ordinal, PinnedBlock& block) : ordinal_(ordinal), block_(block), use_(use_of(block, ordinal)) {}
-  /// What was started on the stream up to here is the copy.
+  /// Marks the end of the copy: the work that was started on the stream so far.
   void record(Stream stream) {
     record_or_wait(done_.event, stream);
     mark_in_flight(use_, stream);
@@ -31,10 +31,11 @@ class TERN_API CopyUnderWay final : public AsyncCopy {
   bool recorded_ = false;  // and nobody has waited for it
 };
 
-/// Starts a copy on the stream for copies: beside the device's work, but after the allocation of what it writes.
+/// Starts a copy on the stream for copies. It runs beside the device's other work, but after the allocation of its
+/// target.
 TERN_API std::unique_ptr<AsyncCopy> start_from_host(int ordinal, void* to, PinnedBlock& block, const void* from, std::size_t bytes);
 
-/// Starts a copy in order with the device's work.
+/// Starts a copy in the order of the device's work.
 TERN_API std::unique_ptr<AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to, const void* from, std::size_t bytes);
 
 }  // namespace tern::cuda::detail

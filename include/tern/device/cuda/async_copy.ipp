@@ -1,4 +1,4 @@
-// What async_copy.hpp declares and is no template.
+// The functions of async_copy.hpp that are not templates.
 #pragma once
 #include "async_copy.hpp"
 

@@ -1,4 +1,4 @@
-// What a graph is replayed from, and how a thread captures it.
+// What a graph needs for its replay, and how a thread captures it.
 #pragma once
 #include "../../core/random.hpp"
 #include "handle_pool.hpp"
@@ -7,7 +7,7 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// A step of an optimiser's parameter, which every replay repeats. Its launch is the one of that number.
+/// An optimiser's step for one parameter, which every replay repeats. `launch` is the number of its launch.
 struct Repeated {
   void* object;
   void (*again)(void* object, Index item);
@@ -15,86 +15,86 @@ struct Repeated {
   std::size_t launch;
 };
 
-/// A captured launch whose words are read from memory.
+/// A captured launch that reads its words from memory.
 struct ReplayedLaunch {
   std::uint64_t key;
-  std::size_t chunk, first;  // where its words are
-  int count, numbers_at;      // as in LiveLaunch; 0: its words stay
+  std::size_t chunk, first;  // the position of its words
+  int count, numbers_at;      // as in LiveLaunch; count 0: its words do not change
 };
 
-/// Words of launches, and where the device reads them. One copy sends them all.
+/// The words of some launches, and the device memory that the kernels read them from. One copy sends them all.
 struct WordChunk {
   static constexpr std::size_t most = 8192;
   DeviceBlock device;
   std::vector<std::uint64_t> words;
 };
 
-/// What a graph is replayed from.
-struct TERN_API Captured {
+/// Everything that a replay needs.
+struct TERN_API CapturedWork {
   int ordinal = 0;
   PrivatePool* pool = nullptr;
   ExecutableGraph executable = nullptr;
   std::vector<WordChunk> chunks;
   std::vector<ReplayedLaunch> launches;
   std::vector<Repeated> repeated;
-  RandomState random{};        // when the capture began
-  std::uint64_t draws = 0;     // of the random sequence
-  std::uint64_t age = 0;       // memory that is older may be used by the graph
-  bool forgotten = false;      // an object of `repeated` is gone
+  RandomState random{};        // at the beginning of the capture
+  std::uint64_t draws = 0;     // streams of random numbers that the graph takes
+  std::uint64_t age = 0;       // the graph may use memory of a smaller age
+  bool forgotten = false;      // true if an object of `repeated` is gone
 
-  Captured() {}
-  Captured(const Captured&) = delete;
-  Captured& operator=(const Captured&) = delete;
-  ~Captured();
+  CapturedWork() {}
+  CapturedWork(const CapturedWork&) = delete;
+  CapturedWork& operator=(const CapturedWork&) = delete;
+  ~CapturedWork();
 };
 
-/// The graphs that exist, and the memory that was freed although one of them may use it.
+/// The graphs that exist, and memory that was freed while one of them may still use it.
 class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::CapturedGraphs {
  public:
   static GraphRegistry& instance() {
     static GraphRegistry& registry = *new GraphRegistry;
     return registry;
   }
-  /// From here on nothing that exists is freed before the graph.
-  void hold(Captured& graph);
-  void remove(Captured& graph);
+  /// Keeps all memory that exists now until the graph is gone.
+  void hold(CapturedWork& graph);
+  void remove(CapturedWork& graph);
   TERN_KEY void give_back(DeviceBlock block) override;
-  void repeat(Captured& graph, const Repeated& repeated) {
+  void repeat(CapturedWork& graph, const Repeated& repeated) {
     const std::lock_guard lock(mutex_);
     graph.repeated.push_back(repeated);
   }
   void forget(const void* object) override {
     const std::lock_guard lock(mutex_);
-    for (Captured* graph : graphs_)
+    for (CapturedWork* graph : graphs_)
       for (const Repeated& repeated : graph->repeated) graph->forgotten = graph->forgotten || repeated.object == object;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<Captured*> graphs_;
+  std::vector<CapturedWork*> graphs_;
   std::vector<DeviceBlock> blocks_;
 };
 
-/// The source of a kernel that reads its words from memory: its parameter is where they are.
+/// The source of a kernel that reads its words from memory. Its only parameter is their address.
 TERN_API std::string live_source(std::string source);
 
-/// A capture under way on this thread.
-class TERN_API Capturing final : public Capture {
+/// A capture on this thread.
+class TERN_API StreamCapture final : public Capture {
  public:
-  Capturing(Captured& captured, int ordinal);
-  ~Capturing() {
+  StreamCapture(CapturedWork& captured, int ordinal);
+  ~StreamCapture() {
     if (capture == this) end(nullptr);
     TERN_CUDA_RELEASE(cuStreamDestroy_v2, state_.compute);
-    set_random_state(captured_.random);  // nothing has been drawn yet
+    set_random_state(captured_.random);  // the capture has drawn nothing yet
   }
-  Capturing(const Capturing&) = delete;
-  Capturing& operator=(const Capturing&) = delete;
+  StreamCapture(const StreamCapture&) = delete;
+  StreamCapture& operator=(const StreamCapture&) = delete;
 
-  /// Makes the graph of what was captured.
+  /// Makes the graph from the captured work.
   void finish();
 
   DeviceState& bind(int ordinal) override {
-    if (ordinal != captured_.ordinal) fail("capture", {"a graph is of one device, cuda:", captured_.ordinal, ", not of cuda:", ordinal, " too"});
+    if (ordinal != captured_.ordinal) fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", not of cuda:", ordinal, " too"});
     TERN_CUDA(cuCtxSetCurrent, state_.context);
     return state_;
   }
@@ -105,11 +105,11 @@ class TERN_API Capturing final : public Capture {
   bool is_replay() const override { return false; }
 
  private:
-  /// The thread captures no more.
+  /// Ends the thread's capture.
   Status end(CapturedGraph* graph);
 
-  Captured& captured_;
-  DeviceState state_;  // as this thread sees the device
+  CapturedWork& captured_;
+  DeviceState state_;  // the device as this thread sees it
 };
 
 }  // namespace tern::cuda::detail

@@ -1,10 +1,10 @@
-// What captured.hpp declares and is no template.
+// The functions of captured.hpp that are not templates.
 #pragma once
 #include "captured.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-TERN_INLINE void GraphRegistry::hold(Captured& graph) {
+TERN_INLINE void GraphRegistry::hold(CapturedWork& graph) {
   const std::lock_guard lock(mutex_);
   if (graph.age == 0) graphs_.push_back(&graph);
   graph.age = ++memory_age;
@@ -13,13 +13,13 @@ TERN_INLINE void GraphRegistry::hold(Captured& graph) {
   held_age = graph.age;
 }
 
-TERN_INLINE void GraphRegistry::remove(Captured& graph) {
+TERN_INLINE void GraphRegistry::remove(CapturedWork& graph) {
   std::vector<DeviceBlock> freed;
   {
     const std::lock_guard lock(mutex_);
     std::erase(graphs_, &graph);
     std::uint64_t age = 0;
-    for (const Captured* other : graphs_) age = std::max(age, other->age);
+    for (const CapturedWork* other : graphs_) age = std::max(age, other->age);
     held_age = age;
     const auto is_held = [&](const DeviceBlock& block) { return block.tag >> 9 < age; };
     const auto first = std::partition(blocks_.begin(), blocks_.end(), is_held);
@@ -40,7 +40,7 @@ TERN_INLINE void GraphRegistry::give_back(DeviceBlock block) {
   deallocate(block);
 }
 
-TERN_INLINE Captured::~Captured() {
+TERN_INLINE CapturedWork::~CapturedWork() {
   if (age) GraphRegistry::instance().remove(*this);
   if (executable) TERN_CUDA_RELEASE(cuGraphExecDestroy, executable);
   for (const WordChunk& chunk : chunks) pool->give_back(chunk.device);
@@ -54,7 +54,7 @@ TERN_INLINE Captured::~Captured() {
   return source.replace(begin, end + 5 - begin, "(" + type + "* live) {\n  " + type + "& p = *live;\n");
 }
 
-TERN_INLINE Capturing::Capturing(Captured& captured, int ordinal) : captured_(captured), state_(detail::bind(ordinal)) {
+TERN_INLINE StreamCapture::StreamCapture(CapturedWork& captured, int ordinal) : captured_(captured), state_(detail::bind(ordinal)) {
   if (capture) fail("capture", {"the thread is capturing already"});
   HandlePool::prepare_all(ordinal);
   captured_.ordinal = ordinal;
@@ -71,10 +71,10 @@ TERN_INLINE Capturing::Capturing(Captured& captured, int ordinal) : captured_(ca
   set_capture(this);
 }
 
-TERN_INLINE void Capturing::finish() {
+TERN_INLINE void StreamCapture::finish() {
   const RandomState random = random_state();
   if (random.seed != captured_.random.seed || random.stream < captured_.random.stream)
-    fail("capture", {"the random sequence was set anew; manual_seed() belongs before the capture"});
+    fail("capture", {"the random state was set; call manual_seed() before the capture"});
   captured_.draws = random.stream - captured_.random.stream;
   struct Nodes {
     CapturedGraph handle = nullptr;
@@ -87,7 +87,7 @@ TERN_INLINE void Capturing::finish() {
   GraphRegistry::instance().hold(captured_);
 }
 
-TERN_INLINE void Capturing::launch(const LiveLaunch& launch, const std::string& source) {
+TERN_INLINE void StreamCapture::launch(const LiveLaunch& launch, const std::string& source) {
   bind(launch.ordinal);
   std::vector<WordChunk>& chunks = captured_.chunks;
   const auto count = std::size_t(launch.count);
@@ -100,7 +100,7 @@ TERN_INLINE void Capturing::launch(const LiveLaunch& launch, const std::string& 
   DevicePointer at = chunks.back().device.memory + words.size() * sizeof(std::uint64_t);
   words.insert(words.end(), launch.words, launch.words + count);
 
-  constexpr std::uint64_t live = 0x6C697665;  // the kernel that reads its words from memory
+  constexpr std::uint64_t live = 0x6C697665;  // the hash of a kernel that reads its words from memory differs from the plain kernel's
   Function function = kernels(launch.ordinal).find(launch.key ^ live);
   if (!function) function = load_kernel(state_, launch.ordinal, launch.key ^ live, launch.name, live_source(source));
   void* parameters[] = {&at};
@@ -108,7 +108,7 @@ TERN_INLINE void Capturing::launch(const LiveLaunch& launch, const std::string& 
             parameters, nullptr);
 }
 
-TERN_INLINE void Capturing::repeat(void* object, void (*again)(void* object, Index item), Index item) {
+TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object, Index item), Index item) {
   std::vector<ReplayedLaunch>& launches = captured_.launches;
   const std::size_t next = captured_.repeated.empty() ? 0 : captured_.repeated.back().launch + 1;
   if (launches.size() <= next || launches.back().numbers_at <= 0)
@@ -116,7 +116,7 @@ TERN_INLINE void Capturing::repeat(void* object, void (*again)(void* object, Ind
   GraphRegistry::instance().repeat(captured_, {object, again, item, launches.size() - 1});
 }
 
-TERN_INLINE Status Capturing::end(CapturedGraph* graph) {
+TERN_INLINE Status StreamCapture::end(CapturedGraph* graph) {
   set_capture(nullptr);
   CapturedGraph unwanted = nullptr;
   const Status status = driver().functions.cuStreamEndCapture(state_.compute, graph ? graph : &unwanted);

@@ -1,4 +1,4 @@
-// What compiler.hpp declares and is no template.
+// The functions of compiler.hpp that are not templates.
 #pragma once
 #include "compiler.hpp"
 

@@ -1,4 +1,4 @@
-// Which CUDA devices there are, what they can do, and the stream that a thread's work on one goes to.
+// The CUDA devices, their properties, and the stream that each thread uses on a device.
 #pragma once
 #include <memory>
 #include <utility>
@@ -9,14 +9,14 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// A CUDA device by its number.
+/// A CUDA device, by number.
 struct Cuda {
   int ordinal = 0;
 };
 
 namespace cuda {
 
-/// What a device is.
+/// A device's properties.
 struct DeviceInfo {
   std::string name;
   int major, minor;         // compute capability
@@ -27,23 +27,23 @@ struct DeviceInfo {
 
 namespace detail {
 
-/// One device, once it is used. Its streams never synchronise with the legacy stream.
+/// An open device. Its streams do not synchronise with the legacy stream.
 struct DeviceState {
   Context context = nullptr;
-  Stream compute = nullptr, copy = nullptr;  // copy: for transfers that overlap with work
+  Stream compute = nullptr, copy = nullptr;  // copy: for transfers that overlap with the other work
   MemoryPool pool = nullptr;
   Failure* failure = nullptr;
   int major = 0, minor = 0, multiprocessors = 0;
 };
 
-/// What is known of the driver. Nothing changes any more once it is usable; until then each look is a new one.
+/// The state of the driver. Once it is usable, nothing in it changes. Until then, each look() tries again.
 struct TERN_API System {
   std::atomic<bool> usable{false};
   int version = 0;
   std::vector<std::unique_ptr<DeviceState>> devices;
   std::vector<std::once_flag> opened;
 
-  /// Why no device can be used; empty if one can.
+  /// Why no device can be used; empty if one can be used.
   std::string look();
 
  private:
@@ -52,19 +52,19 @@ struct TERN_API System {
 TERN_API System& system();
 
 extern TERN_API constinit thread_local int current_ordinal;
-extern TERN_API constinit thread_local int bound_ordinal;  // whose context the driver has for this thread
+extern TERN_API constinit thread_local int bound_ordinal;  // the device whose context is current in this thread
 
-/// Gives back what a device was opened with, if it was not opened to the end.
-struct TERN_API Opening {
+/// Releases what opening a device has made so far, unless opening succeeds.
+struct TERN_API OpenGuard {
   DeviceState& state;
   int device;
   bool complete = false;
-  ~Opening();
+  ~OpenGuard();
 };
 
 TERN_API void open_device(DeviceState& state, int ordinal);
 
-/// An event that ends with its scope.
+/// An event that is destroyed at the end of its scope.
 struct ScopedEvent {
   Event event = nullptr;
   explicit ScopedEvent(unsigned flags = event_disable_timing) { TERN_CUDA(cuEventCreate, &event, flags); }
@@ -76,20 +76,22 @@ struct ScopedEvent {
   ScopedEvent& operator=(const ScopedEvent&) = delete;
 };
 
-/// Records the event behind what the stream was given. Where that fails nobody could wait for that work later, so it is waited for.
+/// Records the event on the stream. If recording fails, it waits for the stream's work, because nothing could wait for
+/// it later.
 TERN_API void record_or_wait(Event event, Stream stream);
 
-/// Binds the context of an open device to this thread; for destructors, which have nobody to throw to.
+/// Makes the context of an open device current in this thread. For destructors, which cannot throw.
 TERN_API DeviceState& bind_for_release(int ordinal);
 
-/// The device, opened, its context bound to this thread. Error if it cannot be used, or if an earlier release has failed.
+/// Opens the device if necessary and makes its context current in this thread. Error if the device cannot be used, or
+/// if an earlier release has failed.
 TERN_API DeviceState& bind(int ordinal);
 
 }  // namespace detail
 
-/// True if there is a device that can be used.
+/// True if at least one device can be used.
 inline bool is_available() { return detail::system().usable || detail::system().look().empty(); }
-/// Why is_available() is false, in a sentence; empty if it is true.
+/// The reason why is_available() is false, as a sentence; empty if it is true.
 inline std::string why_not() { return detail::system().look(); }
 inline int device_count() { return is_available() ? int(detail::system().devices.size()) : 0; }
 /// The device that this thread makes new tensors on.

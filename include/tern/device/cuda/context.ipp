@@ -1,4 +1,4 @@
-// What context.hpp declares and is no template.
+// The functions of context.hpp that are not templates.
 #pragma once
 #include "context.hpp"
 
@@ -34,7 +34,7 @@ TERN_INLINE constinit thread_local int current_ordinal = 0;
 
 TERN_INLINE constinit thread_local int bound_ordinal = -1;
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Opening::~Opening() {
+[[gnu::noinline, gnu::cold]] TERN_INLINE OpenGuard::~OpenGuard() {
   if (complete || !state.context) return;
   for (const Stream stream : {state.compute, state.copy})
     if (stream) TERN_CUDA_RELEASE(cuStreamDestroy_v2, stream);
@@ -48,7 +48,7 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
   bound_ordinal = -1;
   int device;
   TERN_CUDA(cuDeviceGet, &device, ordinal);
-  Opening opening{state, device};
+  OpenGuard opening{state, device};
   TERN_CUDA(cuDeviceGetAttribute, &state.major, compute_capability_major, device);
   TERN_CUDA(cuDeviceGetAttribute, &state.minor, compute_capability_minor, device);
   TERN_CUDA(cuDeviceGetAttribute, &state.multiprocessors, multiprocessor_count, device);
@@ -57,7 +57,7 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
   state.failure = make_failure();
   for (Stream* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
   TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
-  std::uint64_t keep = ~std::uint64_t(0);  // freed memory is kept for reuse until empty_cache()
+  std::uint64_t keep = ~std::uint64_t(0);  // the pool keeps freed memory until empty_cache()
   TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
   opening.complete = true;
 }
@@ -74,7 +74,7 @@ TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   if (bound_ordinal == ordinal) return state;
   bound_ordinal = -1;
   if (const Status status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
-  else if (!capture) bound_ordinal = ordinal;  // a thread that captures is bound to no device, so that bind() asks the capture
+  else if (!capture) bound_ordinal = ordinal;  // a thread that captures stays without a current device, so that bind() asks the capture
   return state;
 }
 

@@ -1,4 +1,4 @@
-// Bytes across the wire.
+// Copies of bytes between host and devices.
 #pragma once
 #include "span.hpp"
 
@@ -12,25 +12,26 @@ TERN_API void start_to_device(int ordinal, Stream stream, void* to, const void* 
 /// Starts a copy of the device's memory to the host.
 TERN_API void start_to_host(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes, bool pinned);
 
-/// Starts a copy between two places of one device.
+/// Starts a copy within one device.
 TERN_API void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes);
 
-/// Starts setting every byte.
+/// Starts setting every byte to a value.
 TERN_API void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes);
 
 /// Starts a copy from one device to another.
 TERN_API void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes);
 
-/// Waits for a device that is bound. A wait that fails is tried again: queued copies may write to memory that the caller gives up.
+/// Waits for a device whose context is current. If the wait fails, it waits once more, because queued copies may write
+/// to memory that the caller releases.
 TERN_API void wait_for(const DeviceState& state);
 
-/// Copies the device's memory to pageable host memory, where it is when this returns. The driver may wait for the copy, and for all work
-/// before it, in the call that starts it; so the host's wait is counted from there.
+/// Copies device memory to pageable host memory and waits. The driver may block already in the call that starts the
+/// copy, so the time of the host's wait is measured from there.
 TERN_API void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes);
 
 }  // namespace detail
 
-/// Waits until everything that was started on a device is done. Error if a kernel met a number that it cannot use.
+/// Waits until all work that was started on the device is done. Error if a kernel met an element that it refuses.
 TERN_API void synchronize(Cuda device = {current_device()}, Here here = {});
 
 }  // namespace tern::cuda

@@ -1,4 +1,4 @@
-// What copy.hpp declares and is no template.
+// The functions of copy.hpp that are not templates.
 #pragma once
 #include "copy.hpp"
 
@@ -30,7 +30,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if (!bytes) return;
-  refuse_capture("to", "a graph is of one device");
+  refuse_capture("to", "a graph has one device");
   const DeviceState& source = bind(from_ordinal);
   const ScopedEvent ready;
   TERN_CUDA(cuEventRecord, ready.event, source.compute);
@@ -44,7 +44,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   }
   record_or_wait(done.event, target.compute);
   if (const Status status = driver().functions.cuStreamWaitEvent(source.compute, done.event, 0)) {
-    driver().functions.cuStreamSynchronize(target.compute);  // else the source might be freed during the copy
+    driver().functions.cuStreamSynchronize(target.compute);  // otherwise the source could be freed during the copy
     refuse("cuStreamWaitEvent", status);
   }
 }
@@ -70,7 +70,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 namespace tern::inline TERN_BUILD::cuda {
 
 [[gnu::noinline]] TERN_INLINE void synchronize(Cuda device, Here here) {
-  detail::refuse_capture("synchronize", "the host waits for the device; synchronize() belongs behind replay()");
+  detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
   const Site user(here);
   const detail::DeviceState& state = detail::bind(device.ordinal);
   const detail::Span span(Work::wait, "wait for the device", device.ordinal, state.compute);

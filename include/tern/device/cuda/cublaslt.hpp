@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::cuda {
 namespace detail {
 extern TERN_API constinit std::atomic<bool> tf32_allowed;
 
-/// Error naming the function and the library's own text for the status.
+/// Error that names the function and quotes the library's own text for the status.
 inline void check_cublaslt(const char* function, int status) {
   if (status) [[unlikely]] fail("cuda", {function, ": ", cublaslt().functions.cublasLtGetStatusString(status)});
 }
@@ -19,7 +19,7 @@ inline void check_cublaslt(const char* function, int status) {
 
 TERN_API void note_cublaslt(const char* function, int status);
 
-/// A handle of one of cuBLASLt's objects, released with its owner.
+/// Owns one of cuBLASLt's objects and destroys it.
 #define TERN_CUBLASLT_OWNED(Name, Handle, destroy)                                        \
   struct Name {                                                                           \
     Handle handle = nullptr;                                                              \
@@ -35,8 +35,8 @@ TERN_CUBLASLT_OWNED(OwnedMatrixLayout, MatrixLayout, cublasLtMatrixLayoutDestroy
 TERN_CUBLASLT_OWNED(OwnedMatmulPreference, MatmulPreference, cublasLtMatmulPreferenceDestroy)
 #undef TERN_CUBLASLT_OWNED
 
-/// A column-major product d = epilogue(op(a) op(b) + beta c), c being d.
-struct Product {
+/// A column-major product d = epilogue(op(a) op(b) + beta c), where c is d.
+struct MatmulForm {
   CudaType type;
   CublasCompute compute;
   bool transpose_a, transpose_b, bias, accumulate;
@@ -44,17 +44,17 @@ struct Product {
   Index m, n, k, batch;
   Index a_leading, b_leading, d_leading, a_stride, b_stride, d_stride;
 
-  bool operator==(const Product&) const = default;
+  bool operator==(const MatmulForm&) const = default;
   std::uint64_t hash() const { return tern::detail::hash_fields(*this); }
 };
 
-/// What a product of one form is run with, by one thread at a time: descriptions, the algorithm that the library's own rules choose,
-/// and how much workspace that needs.
-class TERN_API ProductPlan {
+/// The descriptors of a product, the algorithm that the library's heuristic chooses, and the workspace that it needs.
+/// One thread at a time uses a plan.
+class TERN_API MatmulPlan {
  public:
-  ProductPlan(CublasLt handle, const Product& p);
+  MatmulPlan(CublasLt handle, const MatmulForm& p);
 
-  const Product& key() const { return product_; }
+  const MatmulForm& key() const { return form_; }
 
   void run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias);
 
@@ -64,7 +64,7 @@ class TERN_API ProductPlan {
   }
   void describe(OwnedMatrixLayout& layout, Index rows, Index columns, Index leading, Index stride) const;
 
-  const Product product_;
+  const MatmulForm form_;
   OwnedMatmulDesc desc_;
   OwnedMatrixLayout a_, b_, d_;
   MatmulAlgo algorithm_;
@@ -74,18 +74,19 @@ class TERN_API ProductPlan {
 TERN_API HandlePool& cublaslt_handles();
 
 /// The plans for one device.
-inline tern::detail::KeyedCache<ProductPlan, Product>& product_plans(int ordinal) {
-  using Plans = tern::detail::KeyedCache<ProductPlan, Product>;
+inline tern::detail::KeyedCache<MatmulPlan, MatmulForm>& matmul_plans(int ordinal) {
+  using Plans = tern::detail::KeyedCache<MatmulPlan, MatmulForm>;
   static std::vector<Plans>& all = *new std::vector<Plans>(system().devices.size());
   return all[std::size_t(ordinal)];
 }
 
-/// Runs a product on a device's stream.
-TERN_API void run_product(int ordinal, const Product& p, const void* a, const void* b, void* d, const void* bias);
+/// Runs a product on the device's stream.
+TERN_API void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias);
 
 }  // namespace detail
 
-/// Lets products of float use TF32, which has 10 bits of mantissa: torch.backends.cuda.matmul.allow_tf32. Off at first.
+/// Lets products of float use TF32, which has 10 bits of mantissa: torch.backends.cuda.matmul.allow_tf32. Off by
+/// default.
 inline void allow_tf32_matmul(bool on) { detail::tf32_allowed = on; }
 
 }  // namespace tern::cuda

@@ -1,4 +1,4 @@
-// What cublaslt.hpp declares and is no template.
+// The functions of cublaslt.hpp that are not templates.
 #pragma once
 #include "cublaslt.hpp"
 
@@ -10,7 +10,7 @@ TERN_INLINE constinit std::atomic<bool> tf32_allowed{false};
   if (status) note_failure(function, cublaslt().functions.cublasLtGetStatusString(status), "");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ProductPlan::ProductPlan(CublasLt handle, const Product& p) : product_(p) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE MatmulPlan::MatmulPlan(CublasLt handle, const MatmulForm& p) : form_(p) {
   const CudaType scale = p.type == type_64f ? type_64f : type_32f;
   TERN_CUBLASLT(cublasLtMatmulDescCreate, &desc_.handle, p.compute, scale);
   set(desc_transpose_a, std::int32_t(p.transpose_a));
@@ -38,20 +38,20 @@ TERN_INLINE constinit std::atomic<bool> tf32_allowed{false};
   workspace_bytes_ = best.workspace_bytes;
 }
 
-TERN_INLINE void ProductPlan::run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias) {
+TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias) {
   if (bias) set(desc_bias_pointer, bias);
   const Scratch workspace(ordinal, workspace_bytes_);
-  const float one = 1, beta = product_.accumulate ? 1 : 0;
+  const float one = 1, beta = form_.accumulate ? 1 : 0;
   const double one_double = 1, beta_double = beta;
-  const bool wide = product_.type == type_64f;
+  const bool wide = form_.type == type_64f;
   TERN_CUBLASLT(cublasLtMatmul, handle, desc_.handle, wide ? static_cast<const void*>(&one_double) : &one, a, a_.handle, b,
                 b_.handle, wide ? static_cast<const void*>(&beta_double) : &beta, d, d_.handle, d, d_.handle, &algorithm_,
                 workspace.data(), workspace_bytes_, stream);
 }
 
-TERN_INLINE void ProductPlan::describe(OwnedMatrixLayout& layout, Index rows, Index columns, Index leading, Index stride) const {
-  TERN_CUBLASLT(cublasLtMatrixLayoutCreate, &layout.handle, product_.type, std::uint64_t(rows), std::uint64_t(columns), leading);
-  const auto count = std::int32_t(product_.batch);
+TERN_INLINE void MatmulPlan::describe(OwnedMatrixLayout& layout, Index rows, Index columns, Index leading, Index stride) const {
+  TERN_CUBLASLT(cublasLtMatrixLayoutCreate, &layout.handle, form_.type, std::uint64_t(rows), std::uint64_t(columns), leading);
+  const auto count = std::int32_t(form_.batch);
   if (count > 1) {
     TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, layout.handle, layout_batch_count, &count, sizeof count);
     TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, layout.handle, layout_batch_stride, &stride, sizeof stride);
@@ -71,11 +71,11 @@ TERN_INLINE HandlePool& cublaslt_handles() {
   return pool;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_product(int ordinal, const Product& p, const void* a, const void* b, void* d, const void* bias) {
+[[gnu::noinline]] TERN_INLINE void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias) {
   const DeviceState& state = bind(ordinal);
   const HandleLease lease(cublaslt_handles(), ordinal);
   const auto handle = static_cast<CublasLt>(lease.handle());
-  const tern::detail::Lease plan(product_plans(ordinal), p, [&] { return new ProductPlan(handle, p); });
+  const tern::detail::Lease plan(matmul_plans(ordinal), p, [&] { return new MatmulPlan(handle, p); });
   const Span span(Work::kernel, "matmul", ordinal, state.compute);
   plan->run(handle, ordinal, state.compute, a, b, d, bias);
 }

@@ -1,4 +1,4 @@
-// cuDNN's objects, one layer above its C functions: convolutions, each with the algorithm that was chosen for it.
+// cuDNN's objects, one layer above its C functions: convolutions, each with its chosen algorithm.
 #pragma once
 #include "../../core/keyed_cache.hpp"
 #include "memory.hpp"
@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::cuda {
 namespace detail {
 extern TERN_API constinit std::atomic<bool> convolution_tf32_allowed, convolution_search;
 
-/// Error naming the function and the library's own text for the status.
+/// Error that names the function and quotes the library's own text for the status.
 inline void check_cudnn(const char* function, int status) {
   if (status) [[unlikely]]
     fail("cuda", {function, ": ", cudnn().functions.cudnnGetErrorString(status)});
@@ -20,7 +20,7 @@ inline void check_cudnn(const char* function, int status) {
 
 TERN_API void note_cudnn(const char* function, int status);
 
-/// A descriptor, released with its owner.
+/// Owns a descriptor and destroys it.
 #define TERN_CUDNN_OWNED(Name, Handle, kind)                                                                   \
   struct Name {                                                                                                \
     Handle handle = nullptr;                                                                                   \
@@ -41,12 +41,12 @@ TERN_CUDNN_OWNED(OwnedCudnnActivation, CudnnActivation, Activation)
 /// What a convolution computes: y, or the gradient of x or of the weight.
 enum class ConvolutionPass : int { forward, data, weight };
 
-/// One pass of a convolution as cuDNN is told of it. Sizes: batch and channels, then those of space.
+/// One pass of a convolution as cuDNN describes it. Sizes are batch, channels, then the spatial sizes.
 struct ConvolutionForm {
   ConvolutionPass pass;
   CudnnType type;
   CudnnFormat format;
-  bool fused, relu;  // fused: y = x * w + addend + bias, below 0 as 0 with relu
+  bool fused, relu;  // fused: y = x * w + addend + bias, then with relu max(y, 0)
   bool tf32, search;
   int dims, groups;
   int x[5], w[5], y[5], padding[3], stride[3], dilation[3];
@@ -55,14 +55,14 @@ struct ConvolutionForm {
   std::uint64_t hash() const { return tern::detail::hash_fields(*this); }
 };
 
-/// Where a convolution's elements are; the pass's own is written. A fused one has a bias; no addend is null. The addend of a data
-/// gradient is what is written itself: it is added to what is there.
+/// The addresses of a convolution's elements. The pass writes one of x, weight and y. A fused convolution has a bias;
+/// addend may be null. A data gradient's addend is its own target: the gradient is added to it.
 struct ConvolutionMemory {
   void *x, *w, *y;
   const void *bias, *addend;
 };
 
-/// What a convolution of one form is run with: descriptors, the algorithm, how much workspace that needs.
+/// The descriptors of a convolution, its algorithm, and the workspace that it needs.
 class TERN_API ConvolutionPlan {
  public:
   ConvolutionPlan(Cudnn handle, int ordinal, const ConvolutionForm& f, const ConvolutionMemory& m);
@@ -77,14 +77,16 @@ class TERN_API ConvolutionPlan {
 
   void set_math(CudnnMath math) { TERN_CUDNN(cudnnSetConvolutionMathType, convolution_, math); }
 
-  /// The first of cuDNN's own order, or of what a search found fastest, that gives the same bits in every run.
+  /// Chooses the first deterministic algorithm, in cuDNN's own order or in the order of the times that a search
+  /// measured.
   void choose(Cudnn handle, int ordinal, const ConvolutionMemory& m);
 
   static bool usable(const CudnnAlgorithm& a) {
     return !a.status && a.determinism == cudnn_deterministic && a.workspace_bytes <= most_workspace;
   }
 
-  /// Lets cuDNN run every algorithm, on the memory that the result is written to afterwards. The host waits.
+  /// Times every algorithm of cuDNN. They write to the result's memory, which is written again afterwards. The host
+  /// waits.
   void search(Cudnn handle, int ordinal, const ConvolutionMemory& m, CudnnAlgorithm* all, int& found);
 
   const ConvolutionForm form_;
@@ -98,13 +100,13 @@ class TERN_API ConvolutionPlan {
 
 TERN_API HandlePool& cudnn_handles();
 
-/// A handle for one call, whose work goes to a stream.
+/// A handle for one call. Its work goes to the given stream.
 class CudnnLease {
  public:
   CudnnLease(int ordinal, Stream stream) : lease_(cudnn_handles(), ordinal), ordinal_(ordinal) {
     TERN_CUDNN(cudnnSetStream, handle(), stream);
   }
-  /// An idle handle keeps no stream that ends with its capture.
+  /// Detaches the stream, because it may end with its capture while the handle is idle.
   ~CudnnLease() {
     if (!capture) return;
     const Stream stream = system().devices[std::size_t(ordinal_)]->compute;
@@ -126,16 +128,17 @@ inline tern::detail::KeyedCache<ConvolutionPlan, ConvolutionForm>& convolution_p
   return all[std::size_t(ordinal)];
 }
 
-/// Runs a convolution on a device's stream. What is captured is not searched for, as that waits.
+/// Runs a convolution on the device's stream. A captured convolution is not searched for, because a search waits.
 TERN_API void run_convolution(int ordinal, ConvolutionForm form, const ConvolutionMemory& memory);
 
 }  // namespace detail
 
-/// Lets convolutions of float use TF32, which has 10 bits of mantissa: torch.backends.cudnn.allow_tf32. On at first.
+/// Lets convolutions of float use TF32, which has 10 bits of mantissa: torch.backends.cudnn.allow_tf32. On by default.
 inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed = on; }
 
-/// Lets each convolution's first run time cuDNN's algorithms and keep the fastest, in place of the one that
-/// cuDNN's rules name: torch.backends.cudnn.benchmark. Another run may then give other last bits. Off at first.
+/// Lets the first run of each convolution time cuDNN's algorithms and keep the fastest: torch.backends.cudnn.benchmark.
+/// Otherwise cuDNN's heuristic chooses. With it, the last bits of a result may differ between runs of a program. Off by
+/// default.
 inline void cudnn_benchmark(bool on) { detail::convolution_search = on; }
 
 }  // namespace tern::cuda

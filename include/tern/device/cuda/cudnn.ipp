@@ -1,4 +1,4 @@
-// What cudnn.hpp declares and is no template.
+// The functions of cudnn.hpp that are not templates.
 #pragma once
 #include "cudnn.hpp"
 
@@ -31,7 +31,7 @@ TERN_INLINE constinit std::atomic<bool> convolution_tf32_allowed{true}, convolut
            : f.tf32                ? cudnn_default_math
                                    : cudnn_fma_math);
   if (f.fused)
-    algorithm_ = cudnn_implicit_precomp_gemm;  // the only one that takes a bias without relu
+    algorithm_ = cudnn_implicit_precomp_gemm;  // the only algorithm that takes a bias without relu
   else
     choose(handle, ordinal, m);
   if (f.pass == ConvolutionPass::forward)
@@ -79,7 +79,7 @@ TERN_INLINE void ConvolutionPlan::choose(Cudnn handle, int ordinal, const Convol
   else
     TERN_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7, handle, x_, y_, convolution_, w_, most_algorithms,
                &found, all);
-  // A search would write over what is added to.
+  // A search would overwrite the addend.
   if (form_.search && (form_.fused || !m.addend)) search(handle, ordinal, m, all, found);
   for (int i = 0; i < found; ++i) {
     if (!usable(all[i])) continue;

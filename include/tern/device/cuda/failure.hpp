@@ -1,5 +1,5 @@
-// What a kernel finds wrong with elements that only the device knows, an index out of range say. The kernel goes on
-// with a number that keeps memory safe, and notes the first failure; the host throws it where it next waits for the
+// Errors about elements that only the device knows, such as an index out of range. The kernel replaces the element by
+// one that keeps memory safe, goes on, and records the first failure. The host throws it when it next waits for the
 // device.
 #pragma once
 #include "../../core/element_error.hpp"
@@ -7,19 +7,19 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// In the host's memory, where kernels write it. op is null while nothing has failed.
+/// Lies in the host's memory; kernels write it. op is null until a kernel fails.
 struct Failure {
   const char* op;
   BadElement what;
   Index number, size, position;
 };
 
-/// A device's own, never freed. The device's context must be bound.
+/// The failure record of a device, never freed. The device's context must be current.
 TERN_API Failure* make_failure();
 
 TERN_API void throw_failure(Failure& failure);
 
-/// Error if a kernel that is done has failed. It is thrown once.
+/// Throws an Error, once, if a finished kernel has failed.
 inline void check_failure(Failure& failure) {
   if (std::atomic_ref(failure.op).load(std::memory_order_relaxed)) [[unlikely]]
     throw_failure(failure);

@@ -1,4 +1,4 @@
-// What failure.hpp declares and is no template.
+// The functions of failure.hpp that are not templates.
 #pragma once
 #include "failure.hpp"
 
@@ -14,7 +14,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void throw_failure(Failure& failure) {
   const BadElement what = failure.what;
   const Index number = failure.number, size = failure.size, position = failure.position;
-  if (const char* const op = std::atomic_ref(failure.op).exchange(nullptr))  // else another thread has thrown it
+  if (const char* const op = std::atomic_ref(failure.op).exchange(nullptr))  // otherwise another thread has thrown it
     refuse_element(op, what, number, size, position, "; found by an earlier kernel on the device");
 }
 

@@ -1,4 +1,4 @@
-// Graphs: what a thread starts on a device while it captures is kept, and replayed as one.
+// Graphs: the work that a thread starts on a device during a capture is kept and replayed as one.
 #pragma once
 #include <utility>
 
@@ -9,10 +9,10 @@ namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
 
-/// Takes an optimiser's numbers for the next replay instead of launching.
+/// Collects an optimiser's numbers for the next replay; launches nothing.
 class TERN_API Refill final : public Capture {
  public:
-  explicit Refill(Captured& captured) : captured_(captured) { set_capture(this); }
+  explicit Refill(CapturedWork& captured) : captured_(captured) { set_capture(this); }
   ~Refill() { set_capture(nullptr); }
 
   void step(const Repeated& repeated) {
@@ -26,44 +26,46 @@ class TERN_API Refill final : public Capture {
   bool is_replay() const override { return true; }
 
  private:
-  Captured& captured_;
+  CapturedWork& captured_;
   const ReplayedLaunch* current_ = nullptr;
 };
 
 }  // namespace detail
 
-/// Work of one device, captured once and started any number of times for the price of one call: torch.cuda.CUDAGraph.
+/// Work of one device that is captured once and replayed any number of times for the price of one call:
+/// torch.cuda.CUDAGraph.
 ///
-/// It reads and writes the tensors that it was captured with: overwrite inputs with copy_() before a replay. Each replay draws new random
-/// numbers and is a new step of the optimisers in it, at their present rates. Memory that existed at the capture is not freed before
-/// the graph. What a replay writes is not seen by the tape's checks.
+/// A replay reads and writes the tensors of the capture, so overwrite inputs with copy_() before it. Each replay draws
+/// new random numbers. It takes a new step of the captured optimisers, at their present learning rates. Memory that
+/// existed during the capture is kept until the graph is gone. The tape does not notice what a replay writes.
 class TERN_API Graph {
  public:
   Graph() {}
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// Captures what step() starts on the thread's device; nothing of it runs yet, so the values of tensors that it makes come with the first
-  /// replay. What the graph was before is gone. Error, and no graph, where step() copies from or to the host, waits, or takes an
-  /// optimiser's first step.
+  /// Captures the work that step() starts on the thread's device. None of it runs yet, so tensors that step() makes get
+  /// their values in the first replay. The previous graph of this object is released. Error, and no graph, if step()
+  /// copies from or to the host, waits, or takes an optimiser's first step.
   template <class F>
   void capture(F&& step, Here here = {}) {
     const Site at(here);
     captured_.reset();
-    auto captured = std::make_unique<detail::Captured>();
+    auto captured = std::make_unique<detail::CapturedWork>();
     {
-      detail::Capturing capturing(*captured, current_device());
+      detail::StreamCapture capturing(*captured, current_device());
       step();
       capturing.finish();
     }
     captured_ = std::move(captured);
   }
 
-  /// Starts it all again, in order with the device's other work. Does not wait; sends the numbers that are new in one copy.
+  /// Starts the captured work again, in order with the device's other work. Does not wait. One copy sends the numbers
+  /// that are new.
   void replay(Here here = {});
 
  private:
-  std::unique_ptr<detail::Captured> captured_;
+  std::unique_ptr<detail::CapturedWork> captured_;
 };
 
 }  // namespace tern::cuda

@@ -1,4 +1,4 @@
-// What graph.hpp declares and is no template.
+// The functions of graph.hpp that are not templates.
 #pragma once
 #include "graph.hpp"
 
@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 
 TERN_INLINE void Refill::launch(const LiveLaunch& launch, const std::string&) {
   if (launch.key != current_->key || launch.count != current_->count || launch.numbers_at != current_->numbers_at)
-    fail("replay", {"the optimiser's rule is another one than was captured, momentum where there was none say: capture again"});
+    fail("replay", {"the optimiser's rule has changed since the capture, by a new momentum for example: capture again"});
   const std::size_t first = current_->first + std::size_t(launch.numbers_at);
   std::copy(launch.words + launch.numbers_at, launch.words + launch.count, captured_.chunks[current_->chunk].words.begin() + Index(first));
 }
@@ -17,9 +17,9 @@ namespace tern::inline TERN_BUILD::cuda {
 
 [[gnu::noinline]] TERN_INLINE void Graph::replay(Here here) {
   const Site at(here);
-  detail::refuse_capture("replay", "a graph is no part of another");
+  detail::refuse_capture("replay", "a graph cannot be part of another graph");
   if (!captured_) fail("replay", {"nothing has been captured"});
-  detail::Captured& graph = *captured_;
+  detail::CapturedWork& graph = *captured_;
   if (graph.forgotten) fail("replay", {"an optimiser of the captured step is gone, or has loaded a state: capture again"});
   const detail::DeviceState& state = detail::bind(graph.ordinal);
   {

@@ -1,38 +1,38 @@
-// Handles of CUDA's libraries, which take long to make. A call leases one and gives it back, so there are never more than calls were
-// under way at once, however many threads come and go.
+// A pool of handles of CUDA's libraries, which are slow to make. A call leases a handle and returns it, so there are
+// never more handles than calls at the same time.
 #pragma once
 #include "context.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// A library's handle for one device, linked to the next idle one.
+/// A library's handle for one device, in a list of idle ones.
 struct PooledHandle {
   void* handle;
   int ordinal;
   PooledHandle* next = nullptr;
 };
 
-/// The handles of one library that no call uses at present. A pool is never destroyed: at the process's end the driver may be gone
-/// before it, and takes with it what the handles held.
+/// The idle handles of one library. A pool is never destroyed: at the end of the process the driver may be gone first,
+/// and it releases the handles' resources.
 class TERN_API HandlePool {
  public:
-  using Create = void* (*)();              // for the bound device; throws
-  using Destroy = void (*)(void* handle);  // notes a failure
+  using Create = void* (*)();              // for the current device; throws
+  using Destroy = void (*)(void* handle);  // records a failure
 
   HandlePool(Create create, Destroy destroy);
   HandlePool(const HandlePool&) = delete;
   HandlePool& operator=(const HandlePool&) = delete;
 
-  /// A handle for the device, which is bound.
+  /// A handle for the device, whose context is current.
   PooledHandle* take(int ordinal) {
     PooledHandle* const idle = take_idle(ordinal);
     return idle ? idle : new PooledHandle{create_(), ordinal};
   }
   void put(PooledHandle* handle);
 
-  /// Makes a handle of each library in use for the device, which is bound, unless one is idle.
+  /// Makes a handle of each library in use for the device, whose context is current, unless one is idle.
   static void prepare_all(int ordinal);
-  /// Destroys the idle handles for the device, which is bound.
+  /// Destroys the idle handles for the device, whose context is current.
   static void clear_all(int ordinal);
 
  private:
@@ -47,7 +47,7 @@ class TERN_API HandlePool {
   PooledHandle* idle_ = nullptr;
 };
 
-/// A handle for one call. The device must be bound.
+/// A handle for one call. The device's context must be current.
 class HandleLease {
  public:
   HandleLease(HandlePool& pool, int ordinal) : pool_(pool), leased_(pool.take(ordinal)) {}

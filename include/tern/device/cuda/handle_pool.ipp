@@ -1,4 +1,4 @@
-// What handle_pool.hpp declares and is no template.
+// The functions of handle_pool.hpp that are not templates.
 #pragma once
 #include "handle_pool.hpp"
 

@@ -1,5 +1,6 @@
-// Compiled kernels on disk, keyed by source, chip and compiler. A hit does not load NVRTC: which compiler there is, is noted in a file
-// of its own with the library's size and date, and looked up again when those, or where libraries are looked for, have changed.
+// Compiled kernels on disk, keyed by source, chip and compiler. A hit does not load NVRTC. A file of its own stores the
+// compiler's version, with the library's size and date. The version is determined again if those have changed, or the
+// folders where libraries are looked for.
 #pragma once
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,19 +19,20 @@ inline std::uint64_t hash_text(const std::string& text, std::uint64_t hash = 0xC
   return hash;
 }
 
-/// The folder of cached kernels, made if need be; empty if there is none to be had.
+/// The folder of cached kernels, which is made if necessary; empty if it cannot be made.
 TERN_API std::string kernel_folder();
 
-/// A whole file; empty if it cannot be read.
+/// The content of a file; empty if it cannot be read.
 TERN_API std::string read_file(const std::string& path);
 
-/// Writes a file so that other processes see all of it or none. That it fails costs a compilation later, nothing else.
+/// Writes a file so that other processes see either all of it or nothing. A failure is ignored, as it only costs a
+/// compilation later.
 TERN_API void write_file(const std::string& path, const std::string& bytes);
 
 /// NVRTC's version, as "13.0".
 TERN_API std::string compiler_version(const std::string& folder);
 
-/// The kernel's image for a chip: from the cache, else compiled and put there.
+/// The kernel's binary for a chip, from the cache. If it is not there, it is compiled and stored.
 TERN_API std::string kernel_image(const std::string& source, int major, int minor);
 
 }  // namespace tern::cuda::detail

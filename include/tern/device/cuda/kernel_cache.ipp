@@ -1,4 +1,4 @@
-// What kernel_cache.hpp declares and is no template.
+// The functions of kernel_cache.hpp that are not templates.
 #pragma once
 #include "kernel_cache.hpp"
 
@@ -58,7 +58,7 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
   if (folder.empty()) return compile(source, major, minor);
   static const std::string version = compiler_version(folder);
   const char* const libraries = std::getenv("TERN_CUDA_LIBRARIES");
-  // The whole key stands in the file: a hash that two kernels share is a miss.
+  // The file holds the whole key, so a collision of hashes is a miss.
   const std::string key = text({"tern kernel 1\nNVRTC ", version, " ", libraries ? libraries : "", "\nsm_", 10 * major + minor, "\n",
                                 Index(source.size()), "\n"}) + source;
   const std::uint64_t hash = hash_text(key);

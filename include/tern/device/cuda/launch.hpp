@@ -1,4 +1,4 @@
-// Kernels: found by what they were made from, compiled when they are first used, launched on their device's stream.
+// Kernels are found by key, compiled at first use, and launched on their device's stream.
 #pragma once
 #include "kernel_cache.hpp"
 #include "span.hpp"
@@ -7,10 +7,10 @@ namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
 
-/// The kernels of one device by a 64-bit key: open addressing, never more than half full.
+/// The kernels of one device by a 64-bit key. A hash table with open addressing, never more than half full.
 class TERN_API Kernels {
  public:
-  /// Null if there is none yet.
+  /// Null if there is none.
   Function find(std::uint64_t key) {
     const std::lock_guard lock(mutex_);
     return slots_.empty() ? nullptr : slot(key).function;
@@ -35,13 +35,14 @@ class TERN_API Kernels {
 
 TERN_API Kernels& kernels(int ordinal);
 
-/// Compiles and loads the function of that name. Two threads that come at once both do, and one of the two stays.
+/// Compiles and loads the function of that name. If two threads load the same one at once, one of the two functions is
+/// kept.
 TERN_API Function load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name, const std::string& source);
 
 }  // namespace detail
 
-/// Launches the kernel of that key and name, whose source source() gives where it is not loaded yet, with `words`, one structure of
-/// eight-byte words, as its only parameter.
+/// Launches the kernel of that key and name. If it is not loaded yet, source() returns its source. `words`, a structure
+/// of eight-byte words, is its only parameter.
 template <class Source>
 void launch(int ordinal, std::uint64_t key, const char* name, Grid grid, const std::uint64_t* words, const Source& source) {
   const detail::DeviceState& state = detail::bind(ordinal);

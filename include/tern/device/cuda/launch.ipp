@@ -1,4 +1,4 @@
-// What launch.hpp declares and is no template.
+// The functions of launch.hpp that are not templates.
 #pragma once
 #include "launch.hpp"
 

@@ -1,5 +1,5 @@
-// CUDA's libraries are opened when they are first needed, and found where users have them, so that one binary serves machines with
-// a GPU and without.
+// CUDA's libraries are loaded at first use, from the places where users have them. So one binary runs on machines with
+// and without a GPU.
 #pragma once
 #include <dlfcn.h>
 #include <glob.h>
@@ -12,7 +12,7 @@
 
 namespace tern::inline TERN_BUILD::cuda {
 
-/// A shared library: its handle, or why it could not be opened.
+/// A shared library: its handle, or the reason why it could not be loaded.
 struct Library {
   void* handle = nullptr;
   std::string path, problem;
@@ -20,7 +20,7 @@ struct Library {
 
 namespace detail {
 
-/// Where a library may lie besides the loader's own path; `*` as the shell has it.
+/// Folders, besides the loader's own path, in which a library may lie. `*` matches as in the shell.
 inline std::string library_folders() {
   std::string folders;
   const auto add = [&](const char* variable, const char* below) {
@@ -31,7 +31,7 @@ inline std::string library_folders() {
     add("CUDA_PATH", below);
   }
   folders += "/usr/local/cuda/lib64:";
-  for (const char* below : {"/lib", "/lib/python3*/site-packages/nvidia/*/lib"}) {  // conda's own packages, and pip's wheels
+  for (const char* below : {"/lib", "/lib/python3*/site-packages/nvidia/*/lib"}) {  // conda's packages and pip's wheels
     add("CONDA_PREFIX", below);
     add("VIRTUAL_ENV", below);
   }
@@ -39,7 +39,7 @@ inline std::string library_folders() {
   return folders + "/usr/local/lib/python3*/*-packages/nvidia/*/lib";
 }
 
-/// The files of a pattern, newest names last.
+/// Calls f for the files that match a pattern, later names first.
 template <class F> void each_file(const std::string& pattern, const F& f) {
   glob_t found{};
   if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
@@ -47,7 +47,7 @@ template <class F> void each_file(const std::string& pattern, const F& f) {
   globfree(&found);
 }
 
-/// Opens the file and keeps why it could not be.
+/// Loads the file; on failure stores the reason.
 inline bool try_open(Library& library, const std::string& path) {
   library.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library.handle) library.path = path;
@@ -57,8 +57,8 @@ inline bool try_open(Library& library, const std::string& path) {
 
 }  // namespace detail
 
-/// The first of the names found: in the folder TERN_CUDA_LIBRARIES, on the loader's path, or with anywhere, in a CUDA Toolkit, a conda
-/// environment or pip's wheels.
+/// Loads the first of the names that is found: in the folder TERN_CUDA_LIBRARIES, on the loader's path, or, with
+/// `anywhere`, in a CUDA Toolkit, a conda environment or pip's wheels.
 [[gnu::noinline, gnu::cold]] inline Library open_library(std::initializer_list<const char*> names, bool anywhere) {
   Library library;
   if (const char* folder = std::getenv("TERN_CUDA_LIBRARIES"))
@@ -81,7 +81,7 @@ inline bool try_open(Library& library, const std::string& path) {
 }
 
 namespace detail {
-/// The library's function of that name; where there is none, that is its problem.
+/// The library's function of that name. A missing function becomes the library's problem.
 [[gnu::noinline, gnu::cold]] inline void* find_function(Library& library, const char* name) {
   void* const function = dlsym(library.handle, name);
   if (!function && library.problem.empty()) library.problem = library.path + " has no function " + name;
@@ -92,7 +92,7 @@ namespace detail {
 #define TERN_CUDA_LOAD(name, result, arguments) \
   functions.name = reinterpret_cast<result(*) arguments>(detail::find_function(library, #name));
 
-/// libcuda, which comes with NVIDIA's driver.
+/// libcuda, a part of NVIDIA's driver.
 struct Driver {
   Library library = open_library({"libcuda.so.1"}, false);
   DriverFunctions functions;
@@ -137,7 +137,8 @@ struct CudnnLibrary {
 };
 #undef TERN_CUDA_LOAD
 
-// Never closed: tensors may outlive main's statics. Not inlined: everything calls them.
+// The libraries are never closed, because tensors may outlive main's statics. These functions are not inlined, because
+// they are called from everywhere.
 
 [[gnu::noinline]] inline Driver& driver() {
   static Driver& instance = *new Driver;

@@ -1,4 +1,4 @@
-// What memory.hpp declares and is no template.
+// The functions of memory.hpp that are not templates.
 #pragma once
 #include "memory.hpp"
 

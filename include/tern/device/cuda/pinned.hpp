@@ -1,5 +1,5 @@
-// Host memory that a device reads and writes itself, while the host goes on. Page-locking costs far more than a copy, so blocks are kept,
-// and none is handed out again before the last copy from or to it is done.
+// Host memory that a device reads and writes by itself while the host goes on. Page-locking is far slower than a copy,
+// so blocks are kept. A block is not reused before the last copy from or to it is done.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// Copies of one device from or to a block.
+/// One device's copies from and to a block.
 struct PinnedUse {
   int ordinal;
   ScopedEvent last;  // recorded after each copy
@@ -19,17 +19,17 @@ struct PinnedUse {
   PinnedUse* next = nullptr;
 };
 
-/// A page-locked block of a size class of the host allocator's. Never destroyed once it has been used.
+/// A page-locked block. Its size is a size class of the host allocator. Never destroyed once it has been used.
 struct TERN_API PinnedBlock final : PinnedMemory {
   int size_class = 0;
-  std::atomic<PinnedUse*> uses{nullptr};  // by each device that has used it: an event is of one device only
+  std::atomic<PinnedUse*> uses{nullptr};  // one for each device that has used it, because an event belongs to one device
   PinnedBlock* next = nullptr;
 
   [[gnu::cold]] TERN_KEY void wait_idle() override;
   TERN_KEY void give_back() override;
 };
 
-/// Blocks in the order in which they were given back, so that the first ones are the likeliest to be idle.
+/// Free blocks, the longest free first, because those are the likeliest to be idle.
 struct PinnedQueue {
   PinnedBlock *first = nullptr, *last = nullptr;
 };
@@ -43,10 +43,10 @@ inline PinnedPool& pinned_pool() {
   return instance;
 }
 
-/// The device's use of the block, to be had before a copy is started: it may fail.
+/// The device's entry for the block. Get it before a copy is started, because this can fail.
 TERN_API PinnedUse& use_of(PinnedBlock& block, int ordinal);
 
-/// Notes that what the stream was given up to here uses the block.
+/// Records that the work on the stream so far uses the block.
 inline void mark_in_flight(PinnedUse& use, Stream stream) {
   record_or_wait(use.last.event, stream);
   use.in_flight = true;
@@ -54,21 +54,21 @@ inline void mark_in_flight(PinnedUse& use, Stream stream) {
 
 TERN_API bool is_idle(PinnedUse& use);
 
-/// True if no copy uses the block any more.
+/// True if no copy uses the block.
 inline bool is_idle(const PinnedBlock& block) {
   for (PinnedUse* use = block.uses; use; use = use->next)
     if (!is_idle(*use)) return false;
   return true;
 }
 
-/// A block that no copy uses, for any device.
+/// A block that no copy uses. Any device can use it.
 TERN_API PinnedBlock* acquire_pinned(int ordinal, std::size_t bytes);
 
-/// Copies pageable host memory to the device, in order with the stream's work. The driver may read the source of such a copy when it
-/// likes, so the bytes are taken first, through a few pinned blocks; the source is free when this returns.
+/// Copies pageable host memory to the device, in order with the stream's work. The driver may read the source of such a
+/// copy late, so the bytes are first copied into a few pinned blocks. The source is free when this returns.
 TERN_API void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes);
 
-/// Copies a block's memory to the device, in order with the stream's work; the block is busy until it is done.
+/// Copies a block's memory to the device, in order with the stream's work. The block is busy until the copy is done.
 TERN_API void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block);
 
 }  // namespace tern::cuda::detail

@@ -1,4 +1,4 @@
-// What pinned.hpp declares and is no template.
+// The functions of pinned.hpp that are not templates.
 #pragma once
 #include "pinned.hpp"
 

@@ -1,4 +1,4 @@
-// The memory of one graph.
+// A graph's memory.
 #pragma once
 #include <algorithm>
 
@@ -6,35 +6,37 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// A graph's own memory. What is freed while it captures is used again by what it captures later; what tensors still hold then is theirs as
-/// long as they want.
+/// A graph's own memory. Memory that is freed during the capture is reused later in the capture. A block that a tensor
+/// holds at the end stays with that tensor.
 class TERN_API PrivatePool final : public MemoryOwner {
  public:
-  /// Of the graph that is about to be captured.
+  /// The pool of a graph that is about to be captured.
   explicit PrivatePool(int ordinal) : ordinal_(ordinal), tag_(new_tag(ordinal)) {}
 
-  /// Memory that the device's own stream allocates: not part of the graph, and there before its first replay.
+  /// Memory that the device's own stream allocates. The allocation is not part of the graph, so the memory exists
+  /// before the first replay.
   DeviceBlock allocate(std::size_t bytes);
-  /// Memory that nothing captured before has used: what is written to it before a replay is there all through it.
+  /// Memory that nothing captured so far uses, so bytes that are written before a replay stay unchanged until the
+  /// kernel that reads them.
   DeviceBlock allocate_untouched(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     return add(bytes);
   }
   TERN_KEY void give_back(DeviceBlock block) override;
-  /// The graph is gone; the memory goes with the last tensor in it.
+  /// Called when the graph is gone. The memory is released with the last tensor in it.
   void let_go();
 
  private:
   struct Piece {
     DevicePointer memory;
     std::size_t bytes;
-    bool held;  // by a tensor, or by work that is being captured
+    bool held;  // by a tensor, or by captured work
   };
   DeviceBlock add(std::size_t bytes);
   bool is_held() const {
     return std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& piece) { return piece.held; });
   }
-  /// Graphs that were captured later may use the memory too: then it is theirs.
+  /// Graphs that were captured later may use the memory too. In that case it stays until they are gone.
   void destroy() {
     for (const Piece& piece : pieces_) deallocate({piece.memory, tag_});
     delete this;

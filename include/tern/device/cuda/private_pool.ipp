@@ -1,4 +1,4 @@
-// What private_pool.hpp declares and is no template.
+// The functions of private_pool.hpp that are not templates.
 #pragma once
 #include "private_pool.hpp"
 

@@ -1,5 +1,5 @@
-// Every piece of a device's work passes through a Span. It counts; and where somebody listens, it tells when the work
-// begins and ends.
+// Every piece of a device's work passes through a Span. The Span counts it and, if there is a listener, reports its
+// begin and end.
 #pragma once
 #include "../../core/clock.hpp"
 #include "../events.hpp"
@@ -18,21 +18,21 @@ struct WorkItem {
   std::size_t bytes;
 };
 
-/// Where a listener noted a piece of work.
-struct Place {
+/// The position in a timeline at which a listener has recorded a piece of work.
+struct TimelinePosition {
   int page;
   std::size_t index;
 };
 
-/// Is told, right before and right after the calls that queue a piece of work.
+/// Is called right before and right after the calls that queue a piece of work.
 struct Listener {
-  Place (*begin)(const WorkItem& item);
-  void (*end)(Place place);
+  TimelinePosition (*begin)(const WorkItem& item);
+  void (*end)(TimelinePosition position);
 };
-/// Null: nobody listens.
+/// Null if there is no listener.
 extern TERN_API constinit std::atomic<const Listener*> listener;
 
-/// A piece of work of this thread, from here to the end of the scope, accounted to the user's line.
+/// A piece of this thread's work, from construction to the end of the scope. It is accounted to the user's line.
 class TERN_API Span {
  public:
   Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false);
@@ -45,7 +45,7 @@ class TERN_API Span {
 
   Work work_;
   const Listener* listener_;
-  Place place_;
+  TimelinePosition position_;
   double start_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What span.hpp declares and is no template.
+// The functions of span.hpp that are not templates.
 #pragma once
 #include "span.hpp"
 
@@ -12,7 +12,7 @@ TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
   ++events.count[int(work)];
   events.bytes[int(work)] += std::int64_t(bytes);
   if (listener_ && capture) [[unlikely]]
-    listener_ = nullptr;  // what is captured does not run now
+    listener_ = nullptr;  // captured work does not run now
   if (listener_) [[unlikely]]
     tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
   if (work != Work::kernel && events.open++ == 0) start_ = now();
@@ -22,12 +22,12 @@ TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
   tern::detail::DeviceEvents& events = tern::detail::device_events;
   if (work_ != Work::kernel && --events.open == 0) events.host_seconds[int(work_)] += now() - start_;
   if (listener_) [[unlikely]]
-    listener_->end(place_);
+    listener_->end(position_);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Span::tell(WorkItem item) {
   if (const Here* const site = tern::detail::outermost_site) item.site = *site;
-  place_ = listener_->begin(item);
+  position_ = listener_->begin(item);
 }
 
 }  // namespace tern::cuda::detail

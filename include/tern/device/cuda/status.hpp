@@ -1,5 +1,5 @@
-// What calls into CUDA's libraries return: an Error at once, or, from a release, which has no caller to throw to, an Error from the
-// next call.
+// Checks the status codes of CUDA's libraries. A failure is an Error at once. A failed release has no caller to throw
+// to, so the next call throws.
 #pragma once
 #include <atomic>
 
@@ -18,7 +18,7 @@ struct StatusText {
   }
 };
 
-/// The last failure that nobody has been told of yet. The texts are the libraries' own, which stay.
+/// The last failure that has not been thrown yet. The texts belong to the libraries and stay valid.
 struct LateFailure {
   std::mutex mutex;
   std::atomic<bool> any{false};
@@ -30,24 +30,24 @@ TERN_API void note_failure(const char* function, const char* name, const char* t
 TERN_API void note_failure(const char* function, Status status);
 
 TERN_API void throw_late_failure();
-/// Error if an earlier release has failed. It is thrown once.
+/// Throws an Error, once, if an earlier release has failed.
 inline void check_late_failure() {
   if (late_failure.any.load(std::memory_order_relaxed)) [[unlikely]] throw_late_failure();
 }
 
 }  // namespace detail
 
-/// Error naming the driver's function and its own text for the status.
+/// Error that names the driver's function and quotes its text for the status.
 [[noreturn]] TERN_API void refuse(const char* function, Status status);
 
-/// Calls a function of the driver; Error if it fails.
+/// Calls a function of the driver. Error if it fails.
 #define TERN_CUDA(function, ...)                                                                    \
   do {                                                                                              \
     if (const ::tern::cuda::Status tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \
       ::tern::cuda::refuse(#function, tern_status);                                                 \
   } while (false)
 
-/// Calls a function of the driver that releases something; if it fails, the next call is an Error.
+/// Calls a function of the driver that releases a resource. If it fails, the next call throws.
 #define TERN_CUDA_RELEASE(function, ...)                                                            \
   do {                                                                                              \
     if (const ::tern::cuda::Status tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \

@@ -1,4 +1,4 @@
-// What status.hpp declares and is no template.
+// The functions of status.hpp that are not templates.
 #pragma once
 #include "status.hpp"
 

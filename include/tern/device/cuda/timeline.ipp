@@ -1,4 +1,4 @@
-// What timeline.hpp declares and is no template.
+// The functions of timeline.hpp that are not templates.
 #pragma once
 #include "timeline.hpp"
 
@@ -13,10 +13,10 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   for (int i = 0; i < devices_; ++i) clocks_[i].forget();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Place Timeline::begin(const WorkItem& item) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE TimelinePosition Timeline::begin(const WorkItem& item) {
   TimelineEntry entry{item, thread_number()};
   const std::lock_guard lock(mutex_);
-  // A long page needs no more events than this, and no host is further ahead of its device.
+  // Bounds the number of events. No host gets further ahead of its device than this.
   if (entries_.size() - settled_ >= most_unsettled) settle(settled_ + most_unsettled / 2);
   DeviceClock& clock = clock_of(entry.ordinal);
   if (entry.work == Work::wait) entry.stream = clock.stream;
@@ -28,12 +28,12 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return {page_, entries_.size() - 1};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::end(Place place) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::end(TimelinePosition position) {
   const std::lock_guard lock(mutex_);
-  if (place.page != page_) return;
-  TimelineEntry& entry = entries_[place.index];
+  if (position.page != page_) return;
+  TimelineEntry& entry = entries_[position.index];
   entry.ended = true;
-  // Its error is the next call's to report; how long the work took is not known.
+  // The next call reports the error. The work's duration stays unknown.
   if (const Status status = driver().functions.cuEventRecord(entry.end, entry.stream)) {
     note_failure("cuEventRecord", status);
     give_back(entry);
@@ -109,7 +109,7 @@ TERN_INLINE int Timeline::thread_number() {
     const double from = seconds_between(clock.base, entry.begin);
     entry.start = clock.base_seconds + from;
     entry.seconds = seconds_between(entry.begin, entry.end);
-    // The driver gives times as floats: far from the base they are coarse, so the base follows.
+    // The driver gives times as floats, which are coarse far from the base. So the base moves along.
     if (from > 1) {
       clock.base_seconds += from;
       std::swap(clock.base, entry.begin);

@@ -27,7 +27,7 @@ struct DeviceTraits<Cuda> {
     cuda::detail::copy_to_peer(to_ordinal, to, from_ordinal, from, bytes);
   }
 
-  /// Only CUDA's own blocks are pinned memory.
+  /// Every PinnedMemory that reaches CUDA is a PinnedBlock.
   struct Async {
     static PinnedMemory* acquire_pinned(int ordinal, std::size_t bytes) { return cuda::detail::acquire_pinned(ordinal, bytes); }
     static void copy_from_pinned(int ordinal, void* to, PinnedMemory& pinned, const void* from, std::size_t bytes) {

@@ -1,4 +1,4 @@
-// What the tape's engine needs of arithmetic, for each device and floating-point type.
+// The GradOps of the tape's engine, for each device and floating-point type.
 #pragma once
 #include "../reduce.hpp"
 #include "../views.hpp"
@@ -39,7 +39,8 @@ struct GradOpsFor {
   [[gnu::cold]] static bool has_nan(const TensorImpl* g) {
     const detail::Borrowed<X> x(const_cast<TensorImpl*>(g));
     const NoGradGuard off;
-    // In x's own type: its sum is compiled in any case. Infinities become 1, so that none is subtracted from another.
+    // Calculated in x's own type, because the sum of that type is compiled anyway. Infinities become 1, so that none is
+    // subtracted from another.
     const auto bounded = [](auto v) { return clamp(v, decltype(v)(-1), decltype(v)(1)); };
     const T total = sum(detail::map<T>("has_nan", bounded, x.tensor)).item();
     return total != total;

@@ -1,5 +1,5 @@
-// Operations that write into their first argument. The tape sees the value before and after: the history is rewritten,
-// and that of the base where a view is written.
+// Operations that write into their first argument. The tape sees the value before and after. So the history of the
+// tensor is rewritten, and if it is a view, its base's too.
 #pragma once
 #include "../../autograd/record.hpp"
 #include "../../tensor/map.hpp"
@@ -7,19 +7,19 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// Error where x must not be written: a leaf that the tape needs unchanged, or memory that several indices share. Pinned memory is
-/// waited for.
+/// Error if x must not be written: it is a leaf that the tape needs unchanged, or several indices share memory. Waits
+/// for copies of pinned memory.
 TERN_API void check_writable(const char* op, TensorImpl* x);
 
-/// What y's op saved of the memory of x, which is about to be overwritten, is copied.
+/// Copies the tensors that y's op saved and that share memory with x, because x is about to be overwritten.
 TERN_API void keep_old_values(const TensorImpl* y, const TensorImpl* x, const GradOps& ops);
 
-/// x, just overwritten with y, gets the history of y; where it is a view, its base does.
+/// Gives x, which was just overwritten with y, the history of y. If x is a view, its base gets it.
 TERN_API void rewrite_history(const OpName& op, TensorImpl* x, TensorImpl* y, const GradOps* ops);
 
 /// Writes y, computed from x, into x, and gives x the history of y. ops is null for types without gradients.
 TERN_API void assign(const OpName& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device, const GradOps* ops);
-/// The gradient functions of a type; null if it has none.
+/// The GradOps of a type; null if it has no gradients.
 template <class D, class T>
 constexpr const GradOps* grad_ops_for() {
   if constexpr (is_floating_v<T>) return &GradOpsFor<D, T>::table;

@@ -1,4 +1,4 @@
-// What in_place.hpp declares and is no template.
+// The functions of in_place.hpp that are not templates.
 #pragma once
 #include "in_place.hpp"
 
@@ -53,7 +53,7 @@ namespace tern::inline TERN_BUILD::detail {
   if (records) keep_old_values(y, x, *ops);
   device.copy(*x, *y);
   if (records) rewrite_history(op, x, y, ops);
-  bump_version(x);  // after the base's history is written: a view's own is made anew from it when the versions differ
+  bump_version(x);  // last, because a view whose version differs gets a new node from its base's history
 }
 
 }  // namespace tern::detail

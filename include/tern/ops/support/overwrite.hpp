@@ -1,4 +1,4 @@
-// Elements from a file or another network, written over a tensor's own.
+// Overwrites a tensor with elements from a file or another network.
 #pragma once
 #include "../../tensor/convert.hpp"
 #include "in_place.hpp"
@@ -6,13 +6,13 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// to = from, off the tape: `to` is a Tensor<D, T>, `from` has its shape and any device and floating-point type.
+/// to = from, not recorded. `to` is a Tensor<D, T>; `from` has its shape and any device and floating-point type.
 template <class D, class T>
 [[gnu::noinline, gnu::cold]] void overwrite(const AnyTensor& to, const AnyTensor& from) {
   const NoGradGuard off;
   const Tensor<D, T> x = to.as<D, T>();
   Tensor<D, T> y = to_device(convert_on_host(from, dtype_of<T>).template as<Cpu, T>(), x.device());
-  if (y.impl()->owner == x.impl()->owner) y = clone(y);  // a view of x itself
+  if (y.impl()->owner == x.impl()->owner) y = clone(y);  // y may be a view of x
   check_writable("copy_", x.impl());
   backend::run<D>(backend::Copy{*x.impl(), *y.impl()});
   bump_version(x.impl());

@@ -1,4 +1,4 @@
-// Two statistics of the same elements, and how many of them are not zero.
+// Pairs of statistics of the same elements, and count_nonzero.
 #pragma once
 #include <utility>
 
@@ -31,7 +31,7 @@ std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, Dims dim = 
   return {amin(x, dim, keepdim, here), amax(x, dim, keepdim, here)};
 }
 
-/// How many elements over dim are not zero; NaN is not.
+/// How many elements over dim are not zero. A NaN counts.
 template <Device D, Element T>
 Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, Dims dim = {}, Here = {}) {
   return detail::reduce<backend::Sum, Index, Index>("count_nonzero", detail::identity, detail::identity, dim, false,

@@ -1,5 +1,5 @@
-// How a pointwise op is made of one generic lambda. Called with packets it is the kernel. Its gradient is either
-// derived, by calling it with duals, or a second such lambda, by hand.
+// Makes a pointwise op of one generic lambda. Called with packets, the lambda is the kernel. The gradient is derived by
+// calling it with duals, or is a second such lambda, written by hand.
 #pragma once
 #include "../../autograd/record.hpp"
 #include "../../expr/dual.hpp"
@@ -9,7 +9,8 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// The derivative of a derived gradient f by its k-th argument. Its own derivative would be the third: an Error.
+/// The derivative of a derived gradient f by its k-th argument. A further derivative would be the third, which is an
+/// Error.
 template <class F>
 struct SecondDerivative {
   F f;
@@ -19,7 +20,7 @@ struct SecondDerivative {
   Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
     const Tensor<D, T> y = map<T>("derivative", expr::AnyPartial<F>{f, k}, g, x...);
     record({"derivative", {}}, y, wrt(x, [](const Tensor<D, T>&) -> Tensor<D, T> {
-             fail("backward", {"the third derivative of a derived gradient was asked for; only two are derived"});
+             fail("backward", {"the third derivative of a derived gradient is not available; only two are derived"});
            })...);
     return y;
   }
@@ -30,7 +31,7 @@ void record_second(const F& f, const Tensor<D, T>& y, std::index_sequence<K...>,
   record({"derivative", {}}, y, wrt(x, saved(x...), SecondDerivative<F>{f, int(K)})...);
 }
 
-/// The gradient of f by its k-th argument: f called with duals.
+/// The gradient of f by its k-th argument, from a call with duals.
 template <int k, class F>
 struct Derivative {
   F f;
@@ -44,13 +45,13 @@ struct Derivative {
   }
 };
 
-/// Records the gradients of y, which f(x...) was computed for.
+/// Records the gradients of y, which is f(x...).
 template <class F, class D, class T, class... X, std::size_t... K>
 void record_derived(const OpName& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
   record(op, y, wrt(x, saved(x...), Derivative<int(K), F>{f})...);
 }
 
-/// y = f(x, rest...), gradients derived from f.
+/// y = f(x, rest...), with gradients derived from f.
 template <class F, class D, class T, class... X>
 Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
   const Tensor<D, T> y = map<T>(op.name, f, x, rest...);
@@ -58,11 +59,12 @@ Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, cons
   return y;
 }
 
-/// True if a gradient of shape g will be summed to the shape of the input, which was broadcast.
+/// True if the engine will sum a gradient of shape g to the input's shape, because the input was broadcast.
 TERN_API bool is_summed(ShapeRef g, ShapeRef input);
 
-/// A gradient by hand: one expression in g and what was saved, of packets or of tensors. Plainly it is one pass; where
-/// the gradient is itself to be differentiated, the same expression is made of tensor ops.
+/// A gradient written by hand: one expression in g and the saved tensors, which may be packets or tensors. With packets
+/// it is one pass over memory. If the gradient must itself be differentiable, the same expression is calculated with
+/// tensor ops.
 template <class Rule>
 struct Gradient {
   Rule rule;
@@ -73,10 +75,10 @@ struct Gradient {
     return map<T>("gradient", rule, g, kept...);
   }
 
-  /// The same for an input of these sizes, which the tape will sum the gradient to.
+  /// The same, for an input of these sizes, to which the engine will sum the gradient.
   template <class D, class T, class... X>
   Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const X&... kept) const {
-    if constexpr (is_half_v<T>) {  // a sum is rounded once, after it
+    if constexpr (is_half_v<T>) {  // so that a sum is rounded once, at its end
       if (!GradMode::is_enabled() && is_summed(g.impl()->shape_ref(), input))
         return to_type(sum_to(map<float>("gradient", rule, g, kept...), {input.d, input.n}), Type<T>{});
     }
@@ -90,7 +92,7 @@ struct Gradient {
 
   template <class G, class... X>
   using Function = G (*)(ShapeRef, const G&, const X&...);
-  /// Of a rule without captures, so that the tape need not know the rule's type.
+  /// For a rule without captures. The tape then need not know the rule's type.
   template <class G, class... X>
   operator Function<G, X...>() const
     requires std::is_empty_v<Rule>
@@ -117,13 +119,13 @@ Tensor<D, T> step(const OpName& op, const Tensor<D, T>& x, const F& f) {
   return y;
 }
 
-/// f with a number for its second argument: a kernel's parameter, not part of its code.
+/// f with a number as its second argument. The number is a kernel's parameter, not part of its code.
 template <class F, class S>
 auto with_number(F f, S s) {
   return [f, s](auto x) { return f(x, decltype(x)(s)); };
 }
 
-/// x = f(x, rest...) in one pass where nothing is recorded, else through `out_of_place`.
+/// x = f(x, rest...), in one pass if nothing is recorded, else through `out_of_place`.
 template <class F, class Op, class D, class T, class... X>
 const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_place, const Tensor<D, T>& x,
                                const X&... rest) {
@@ -135,7 +137,7 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
 
 }  // namespace detail
 
-/// Defines name(x) and name_(x) from an expression in x; the gradient is derived from it.
+/// Defines name(x) and name_(x) from an expression in x. The gradient is derived from it.
 #define TERN_UNARY(name, ...)                                                                            \
   namespace detail {                                                                                     \
   inline constexpr auto name##_expression = [](auto x) { return __VA_ARGS__; };                          \
@@ -146,8 +148,8 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
   }                                                                                                      \
   TERN_UNARY_IN_PLACE(name, Floating)
 
-/// Defines name(x) and name_(x) from an expression in x and a gradient, an expression in g and `kept`, which is x or
-/// the result y.
+/// Defines name(x) and name_(x) from an expression in x and a gradient. The gradient is an expression in g and `kept`,
+/// which is x or the result y.
 #define TERN_UNARY_BY_HAND(name, expression, kept, ...)                                                  \
   namespace detail {                                                                                     \
   inline constexpr auto name##_expression = [](auto x) { return expression; };                           \

@@ -1,4 +1,4 @@
-// What pointwise.hpp declares and is no template.
+// The functions of pointwise.hpp that are not templates.
 #pragma once
 #include "pointwise.hpp"
 

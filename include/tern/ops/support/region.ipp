@@ -1,4 +1,4 @@
-// What region.hpp declares and is no template.
+// The functions of region.hpp that are not templates.
 #pragma once
 #include "region.hpp"
 
@@ -48,7 +48,7 @@ TERN_INLINE TensorImpl* new_base(DType dtype, const Region& r, int ordinal) {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* Region::operator()(TensorImpl* x) const {
   const bool shrinks = op == RegionOp::take;
-  bool in_order = shrinks;  // x can be read as it is
+  bool in_order = shrinks;  // x's memory can be used as it is
   for (int i = 0; i < base_ndim; ++i) in_order = in_order && x->strides[i] == base_strides[i];
   Owned whole(in_order ? Unchanged()(x) : new_base(x->dtype, *this, x->ordinal));
   const Array part = region_array(*whole.impl, *this);

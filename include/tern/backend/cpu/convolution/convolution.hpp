@@ -1,5 +1,6 @@
-// Convolution on the CPU. float and bfloat16 by oneDNN or Winograd's way; half, and bfloat16 where oneDNN wants AVX-512
-// for it, by way of float; double, and what oneDNN has only a reference kernel for, as matrix products of our own.
+// Convolution on the CPU. float and bfloat16 use oneDNN or Winograd's algorithm. half is converted to float, and so is
+// bfloat16 if oneDNN lacks AVX-512 for it. double, and convolutions for which oneDNN has only a reference kernel, use
+// our own matrix products.
 #pragma once
 #include "convolution_loops.hpp"
 #include "../onednn/onednn_convolution.hpp"
@@ -10,33 +11,34 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// An array's type and sizes, the groups of weights as a dimension of their own; in channels-last order, or in any.
+/// An array's type and sizes, with the groups of weights as a separate dimension; in channels-last order, or in any
+/// order.
 TERN_API detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order);
 
 TERN_API detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads);
 
-/// True where oneDNN's older kernels are the faster ones, as measured on the first layers of known networks: forward, with
-/// input channels that do not fill a packet, along short lines.
+/// True if oneDNN's older kernels are faster, as measured on the first layers of known networks: in the forward pass,
+/// with input channels that do not fill a packet, and short lines.
 inline bool is_for_jit(const ConvolutionCall& a) {
-  return a.pass == Pass::forward && a.x.dtype == DType::float32 && a.params.dims == 2 && a.params.groups == 1 &&
+  return a.pass == ConvolutionPass::forward && a.x.dtype == DType::float32 && a.params.dims == 2 && a.params.groups == 1 &&
          a.x.dims[1] < 16 && a.params.stride[0] == 1 && a.params.stride[1] == 1 && a.y.dims[3] <= 64;
 }
 
-/// A new primitive. Its weights are in the order that suits it: any other makes oneDNN fall back to slow kernels.
+/// A new primitive. It chooses the order of its weights, because with any other oneDNN falls back to slow kernels.
 TERN_API detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key, const ConvolutionCall& a);
 
-/// Weights in the order that a primitive works in: the array itself, or a copy.
+/// Weights in the order that a primitive needs: the array itself, or a copy.
 class TERN_API WeightsInOrder {
  public:
   WeightsInOrder(const detail::onednn::Key& key, const detail::onednn::Primitive& primitive, const ConvolutionCall& a)
       : array_(a.weight),
-        written_(a.pass == Pass::weight_gradient),
+        written_(a.pass == ConvolutionPass::weight_gradient),
         reorder_(key_of(key), [&] { return make(key_of(key), primitive, a); }),
         copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(inner(primitive, a))) : 0) {
     if (reorder_->usable() && !written_) reorder_->run({array_.data, copy_.get()});
   }
   const void* data() const { return reorder_->usable() ? copy_.get() : array_.data; }
-  /// What was written goes to the array.
+  /// Copies written weights back to the array.
   void finish() const {
     if (reorder_->usable() && written_) reorder_->run({copy_.get(), array_.data});
   }
@@ -55,21 +57,21 @@ class TERN_API WeightsInOrder {
   const Array& array_;
   bool written_;
   detail::onednn::Leased reorder_;
-  Scratch<char> copy_;
+  Workspace<char> copy_;
 };
 
-/// Multiplications up to which one thread is the fastest.
+/// Up to so many multiplications, one thread is the fastest.
 inline constexpr Index serial_convolution = 65536;
 
-/// Some of a batch's images, those from `first` on.
+/// `count` of a batch's images, from `first` on.
 TERN_API Array images_of(const Array& batch, Index first, Index count);
 
-/// How many of a batch's images are computed at once, so many times as often: all of them, but where something is done to
-/// y at last as many as lie in the cache until then.
+/// How many of a batch's images are computed at once. It is all of them, unless y needs a last step; then it is as many
+/// as stay in the cache until that step.
 TERN_API Index images_at_once(const ConvolutionCall& a);
 
-/// What a forward pass does at last to y, some of the call's images: adds the residual, and with relu makes what is below 0 to 0.
-/// oneDNN's relu would turn a NaN into 0.
+/// The last step of a forward pass on y, some of the call's images: adds the residual and applies relu. oneDNN's relu
+/// would turn a NaN into 0.
 template <class T>
 void end_convolution(const ConvolutionCall& a, const Array& y) {
   using V = expr::packet_t<T>;
@@ -86,23 +88,24 @@ void end_convolution(const ConvolutionCall& a, const Array& y) {
   });
 }
 
-/// Runs the call as a oneDNN primitive; false if there is none that is worth running.
+/// Runs the call as a oneDNN primitive. False if oneDNN has no kernel that is fast enough.
 TERN_API bool run_primitive(const ConvolutionCall& a);
 
-/// True where Winograd's way is the faster one. The numbers were fitted to 25 layers of known networks: a product costs
-/// 1.15 of the direct way's, a weight's transform 25 products, an activation's 18. The direct way's products of bfloat16
-/// cost 0.58, for the weights' gradient 0.8, and next to nothing on AMX; weights of bfloat16, by way of float, 40. It
-/// wants this file compiled for the instructions that oneDNN finds out about for itself.
+/// True if Winograd's algorithm is faster. The cost model was fitted to 25 layers of known networks. A product costs
+/// 1.15 of a direct product, the transform of a weight 25 products, that of an activation 18. A direct product of
+/// bfloat16 costs 0.58 (in the weight gradient 0.8), and almost nothing on AMX; the transform of a bfloat16 weight,
+/// which goes through float, costs 40. The algorithm is used only if this file was compiled for the instructions that
+/// oneDNN detects at run time.
 TERN_API bool is_for_winograd(const ConvolutionCall& a);
 
-/// True where windows as rows are the faster way, as measured on layers of known networks. oneDNN's kernels go along a
-/// line of the output, which is too short where an image has few pixels. The gradients of a convolution of single pixels
-/// are matrix products, at which dnnl_sgemm is the faster but for few weights and many pixels; forward it is where the
-/// pixels are so few that reordering the weights counts, or the channels. Of steps larger than 1 oneDNN makes the least
-/// where the weights' gradient is summed up.
+/// True if windows as rows are faster, as measured on layers of known networks. oneDNN's kernels go along a line of the
+/// output, which is too short if an image has few pixels. The gradients of a 1 x 1 convolution are matrix products, at
+/// which dnnl_sgemm is faster, except for few weights and many pixels. In the forward pass it is faster if there are so
+/// few pixels that reordering the weights dominates, or few channels. With strides above 1, oneDNN is slowest in the
+/// weight gradient.
 TERN_API bool is_for_loops(const ConvolutionCall& a);
 
-/// An array of a 16-bit type as one of float.
+/// An array of a 16-bit type, converted to float.
 template <class T>
 class AsFloat {
  public:
@@ -124,19 +127,19 @@ class AsFloat {
   const Array& array() const { return array_; }
 
  private:
-  Scratch<float> data_;
+  Workspace<float> data_;
   Array array_;
 };
 
-/// Runs the call by Winograd's way, with activations of T, and these weights or their gradient.
+/// Runs the call by Winograd's algorithm, with activations of T and these weights or their gradient.
 template <class T>
 [[gnu::noinline]] void run_winograd(const ConvolutionCall& a, float* weight) {
   const Index in = a.x.dims[1], out = a.y.dims[1], top = a.params.padding[0], left = a.params.padding[1];
   T *const x = a.x.as<T>(), *const y = a.y.as<T>();
-  if (a.pass == Pass::weight_gradient)
+  if (a.pass == ConvolutionPass::weight_gradient)
     return winograd::convolve_weight_gradient<T>({a.x, a.y, top, left}, weight, x, y);
-  const Scratch<float> points(winograd::points * winograd::plane(in, out));
-  if (a.pass == Pass::data_gradient) {
+  const Workspace<float> points(winograd::points * winograd::plane(in, out));
+  if (a.pass == ConvolutionPass::data_gradient) {
     winograd::turned_weights_to_points(in, out, weight, points.get());
     return winograd::convolve<T>({a.y, a.x, 2 - top, 2 - left}, x, y, points.get(), {});
   }
@@ -145,13 +148,13 @@ template <class T>
                         {a.bias ? a.bias->as<const T>() : nullptr, a.residual ? a.residual->as<const T>() : nullptr, a.relu});
 }
 
-/// Runs the call by Winograd's way.
+/// Runs the call by Winograd's algorithm.
 TERN_API void run_winograd(const ConvolutionCall& a);
 
-/// Runs the call by Winograd's way or by oneDNN; false if the latter has no kernel that is worth running.
+/// Runs the call by Winograd's algorithm or by oneDNN. False if oneDNN has no kernel that is fast enough.
 TERN_API bool run_convolution(const ConvolutionCall& a);
 
-/// The sum of y's gradient over all but the channels.
+/// The sum of y's gradient over all dimensions but the channels.
 template <class T>
 void sum_channels(const Array& dbias, const Array& dy) {
   Array rows = dy;
@@ -168,7 +171,7 @@ void sum_channels(const Array& dbias, const Array& dy) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Convolution& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(Pass::forward, op.params, op.x, op.weight, op.y, op.bias, op.residual, op.relu);
+  const ConvolutionCall call(ConvolutionPass::forward, op.params, op.x, op.weight, op.y, op.bias, op.residual, op.relu);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
     if (run_convolution(call)) return;
   if constexpr (is_half_v<T>) {
@@ -188,7 +191,7 @@ void kernel(On<Cpu>, Types<T>, const Convolution& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const ConvolutionDataGradient& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(Pass::data_gradient, op.params, op.dx, op.weight, op.dy);
+  const ConvolutionCall call(ConvolutionPass::data_gradient, op.params, op.dx, op.weight, op.dy);
   if constexpr (is_half_v<T>) {
     if (std::is_same_v<T, bfloat16> && !op.bias && run_convolution(call)) return;
     const AsFloat<T> dx(op.dx), dy(op.dy), weight(op.weight), bias(op.bias ? *op.bias : Array{});
@@ -206,7 +209,7 @@ void kernel(On<Cpu>, Types<T>, const ConvolutionDataGradient& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const ConvolutionWeightGradient& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(Pass::weight_gradient, op.params, op.x, op.dweight, op.dy);
+  const ConvolutionCall call(ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy);
   if (op.dbias) sum_channels<T>(*op.dbias, op.dy);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
     if (run_convolution(call)) return;

@@ -1,4 +1,4 @@
-// What convolution.hpp declares and is no template.
+// The functions of convolution.hpp that are not templates.
 #pragma once
 #include "convolution.hpp"
 
@@ -31,12 +31,12 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   const MemoryDesc weight = convolution_operand(a.weight, a.params.groups, true), bias(a.x.dtype, {a.y.dims[1]}, {1});
   const Attributes attributes{PostOps()};
   dnnl_primitive_desc_t hint = nullptr, desc = nullptr;
-  const auto describe = [&](Pass pass, bool jit) {
+  const auto describe = [&](ConvolutionPass pass, bool jit) {
     const Desc b = a.bias ? bias.get() : nullptr;
     return convolution_desc(pass, a.params, x.get(), weight.get(), b, y.get(), attributes, hint, jit);
   };
-  if (a.pass != Pass::forward) hint = describe(Pass::forward, false);
-  if (a.pass == Pass::forward || hint) desc = describe(a.pass, is_for_jit(a));
+  if (a.pass != ConvolutionPass::forward) hint = describe(ConvolutionPass::forward, false);
+  if (a.pass == ConvolutionPass::forward || hint) desc = describe(a.pass, is_for_jit(a));
   if (hint) dnnl_primitive_desc_destroy(hint);
   if (!desc) return new Primitive(key, nullptr, {});
   const ConvolutionArguments numbers(a.pass);
@@ -53,7 +53,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false);
   const detail::onednn::Desc order = inner(primitive, a);
   if (detail::onednn::same(order, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
-  return a.pass == Pass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
+  return a.pass == ConvolutionPass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
                                          : detail::onednn::make_reorder(key, outer.get(), order);
 }
 
@@ -106,10 +106,10 @@ TERN_INLINE bool is_for_winograd(const ConvolutionCall& a) {
   for (int i = 0; i < 2; ++i)
     if (a.weight.dims[2 + i] != 3 || c.stride[i] != 1 || c.dilation[i] != 1 || c.padding[i] > 2) return false;
   if (in % winograd::V::size != 0 || out % winograd::V::size != 0) return false;
-  const double pixels = double(a.y.numel / out), tiles = double(winograd::Shape(a.x, a.y, 0, 0).count());
+  const double pixels = double(a.y.numel / out), tiles = double(winograd::TiledConvolution(a.x, a.y, 0, 0).count());
   const double products = double(in) * double(out), channels = double(in + out);
   if (narrow && detail::onednn::has_amx()) return false;
-  const double direct = !narrow ? 1 : a.pass == Pass::weight_gradient ? 0.8 : 0.58, weights = narrow ? 40 : 25;
+  const double direct = !narrow ? 1 : a.pass == ConvolutionPass::weight_gradient ? 0.8 : 0.58, weights = narrow ? 40 : 25;
   return direct * 9 * pixels * products > 36 * ((1.15 * tiles + weights) * products + 18 * tiles * channels);
 }
 
@@ -117,21 +117,21 @@ TERN_INLINE bool is_for_loops(const ConvolutionCall& a) {
   if (a.params.groups != 1 || a.x.dtype != DType::float32) return false;
   const Index in = a.x.dims[1], out = a.y.dims[1], pixels = a.y.numel / out, weights = a.weight.numel;
   if (a.pointwise()) {
-    if (a.pass == Pass::forward) return pixels <= 1024 || in < 48;
-    return a.pass == Pass::data_gradient || weights >= 2048;
+    if (a.pass == ConvolutionPass::forward) return pixels <= 1024 || in < 48;
+    return a.pass == ConvolutionPass::data_gradient || weights >= 2048;
   }
-  if (a.pass == Pass::data_gradient) return false;
+  if (a.pass == ConvolutionPass::data_gradient) return false;
   if (pixels <= 4 * a.y.dims[0]) return weights > in * out;
   if (a.params.stride[0] == 1) return false;
-  return a.pass == Pass::forward ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
+  return a.pass == ConvolutionPass::forward ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
 }
 
 [[gnu::noinline]] TERN_INLINE void run_winograd(const ConvolutionCall& a) {
   if (a.x.dtype == DType::float32) return run_winograd<float>(a, a.weight.as<float>());
   const AsFloat<bfloat16> weight(a.weight);
-  if (a.pass != Pass::weight_gradient) weight.read(a.weight);
+  if (a.pass != ConvolutionPass::weight_gradient) weight.read(a.weight);
   run_winograd<bfloat16>(a, weight.array().as<float>());
-  if (a.pass == Pass::weight_gradient) weight.write(a.weight);
+  if (a.pass == ConvolutionPass::weight_gradient) weight.write(a.weight);
 }
 
 [[gnu::noinline]] TERN_INLINE bool run_convolution(const ConvolutionCall& a) {

@@ -1,4 +1,4 @@
-// The three passes of a convolution as one: what the CPU's ways to compute it choose by, and work on.
+// The three passes of a convolution as one struct, for the CPU's algorithms and the choice between them.
 #pragma once
 #include <algorithm>
 
@@ -8,20 +8,20 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// Which of the three convolutions between input, weights and output is computed.
-enum class Pass { forward, data_gradient, weight_gradient };
+/// The convolution to compute: the result, or one of the two gradients.
+enum class ConvolutionPass { forward, data_gradient, weight_gradient };
 
-/// A convolution: of x, weight and y the pass writes one. bias and residual may be null. Of the dimensions that it lacks, sizes
-/// and steps are 1.
+/// A convolution. The pass writes one of x, weight and y and reads the others. bias and residual may be null. For
+/// missing dimensions, sizes and strides are 1.
 struct TERN_API ConvolutionCall {
-  Pass pass;
+  ConvolutionPass pass;
   ConvParams params;
   const Array &x, &weight, &y;
   const Array *bias, *residual;
   bool relu;
   Index in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
 
-  ConvolutionCall(Pass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
+  ConvolutionCall(ConvolutionPass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
                   const Array* shift = nullptr, const Array* added = nullptr, bool cut = false);
   Index images() const { return x.dims[0]; }
   Index channels() const { return x.dims[1]; }
@@ -30,15 +30,15 @@ struct TERN_API ConvolutionCall {
   Index out_pixels() const { return out[0] * out[1] * out[2]; }
   Index group_in() const { return channels() / params.groups; }
   Index group_out() const { return out_channels() / params.groups; }
-  /// What one output channel is the sum of.
+  /// The number of products that are summed for an output element.
   Index depth() const { return kernel[0] * kernel[1] * kernel[2] * group_in(); }
-  /// Whether each output pixel's window is the input's pixel in its place.
+  /// True if each window is the pixel at the output's own position.
   bool pointwise() const {
     for (int i = 0; i < 3; ++i)
       if (kernel[i] != 1 || params.stride[i] != 1 || params.padding[i] != 0) return false;
     return true;
   }
-  /// Whether something is done to y behind the bias.
+  /// True if y needs a step after the bias.
   bool ends() const { return relu || residual; }
 };
 

@@ -1,10 +1,10 @@
-// What convolution_call.hpp declares and is no template.
+// The functions of convolution_call.hpp that are not templates.
 #pragma once
 #include "convolution_call.hpp"
 
 namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 
-[[gnu::noinline]] TERN_INLINE ConvolutionCall::ConvolutionCall(Pass p, const ConvParams& how, const Array& input, const Array& weights,
+[[gnu::noinline]] TERN_INLINE ConvolutionCall::ConvolutionCall(ConvolutionPass p, const ConvParams& how, const Array& input, const Array& weights,
                                                              const Array& output, const Array* shift, const Array* added, bool cut)
     : pass(p), params(how), x(input), weight(weights), y(output), bias(shift), residual(added), relu(cut) {
   for (int i = 0; i < params.dims; ++i) in[i] = x.dims[2 + i], out[i] = y.dims[2 + i], kernel[i] = weight.dims[2 + i];

@@ -1,21 +1,21 @@
-// Convolution by matrix products: each output pixel's window becomes a row ("im2col"), the weights are the other
-// factor. For element types that oneDNN has no convolution for, and where its kernel is not worth running.
+// Convolution by matrix products: each output pixel's window becomes a row ("im2col"), and the rows are multiplied by
+// the weights. It serves element types for which oneDNN has no convolution, and sizes for which its kernel is slow.
 #pragma once
 #include "convolution_call.hpp"
 #include "../matmul/matmul.hpp"
-#include "../loops/scratch.hpp"
+#include "../loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// Output pixels whose windows are laid out at once.
+/// How many output pixels' windows are laid out at once.
 inline Index rows_at_once(const ConvolutionCall& a) {
   return a.pointwise() ? a.images() * a.out_pixels() : std::max<Index>(1, (Index(1) << 20) / a.depth());
 }
 
-/// Calls f(pixel) for each tap of an output pixel's window in memory order: which pixel of the batch's input is under
-/// it, or -1.
+/// Calls f(pixel) for each tap of an output pixel's window, in memory order. pixel is the position in the batch's
+/// input, or -1 for padding.
 template <class F>
 void each_tap(const ConvolutionCall& a, Index pixel, const F& f) {
   Index from[3];
@@ -33,7 +33,7 @@ void each_tap(const ConvolutionCall& a, Index pixel, const F& f) {
       }
 }
 
-/// Rows of the windows of `count` output pixels from `first` on, for one group: zeros where they reach over the edge.
+/// The windows of `count` output pixels from `first` on as rows, for one group. Padding is zeros.
 template <class T>
 [[gnu::noinline]] void gather_windows(const ConvolutionCall& a, const T* x, Index first, Index count, T* rows) {
   const Index length = a.group_in(), depth = a.depth(), channels = a.channels();
@@ -51,7 +51,7 @@ template <class T>
   });
 }
 
-/// Windows as rows: those of the last run that was asked for, or x itself where its pixels are the windows.
+/// Windows as rows: those of the last requested run, or x itself if its pixels are the windows.
 template <class T>
 class WindowRows {
  public:
@@ -67,10 +67,10 @@ class WindowRows {
 
  private:
   const ConvolutionCall& a_;
-  Scratch<T> copy_;
+  Workspace<T> copy_;
 };
 
-/// The adjoint: adds the rows to where the windows lie.
+/// The adjoint: adds the rows to the positions of their windows.
 template <class T>
 [[gnu::noinline]] void scatter_windows(const ConvolutionCall& a, const T* rows, Index first, Index count, T* x) {
   const Index length = a.group_in(), channels = a.channels();
@@ -82,7 +82,7 @@ template <class T>
     });
 }
 
-/// Calls f(group, first pixel, count) for all groups and runs of at most rows_at_once() of the pixels from `first` on.
+/// Calls f(group, first pixel, count) for all groups, in runs of at most rows_at_once() pixels from `first` on.
 template <class F>
 void each_run(const ConvolutionCall& a, Index first, Index pixels, const F& f) {
   const Index most = rows_at_once(a);
@@ -90,7 +90,7 @@ void each_run(const ConvolutionCall& a, Index first, Index pixels, const F& f) {
     for (Index at = 0; at < pixels; at += most) f(group, first + at, std::min(most, pixels - at));
 }
 
-/// y = the rows times the weights.
+/// y = rows times weights.
 template <class T>
 [[gnu::noinline]] void convolve(const ConvolutionCall& a) {
   const Index depth = a.depth(), all = a.images() * a.out_pixels(), n = a.group_out();
@@ -104,7 +104,7 @@ template <class T>
   });
 }
 
-/// dx = dy times the weights, row by row, each added to where its window lies. An image is one task.
+/// dx = dy times the weights, row by row, each added to its window's position. An image is one task.
 template <class T>
 [[gnu::noinline]] void convolve_data_gradient(const ConvolutionCall& a) {
   const Index depth = a.depth(), pixels = a.out_pixels(), k = a.group_out(), channels = a.channels();
@@ -121,7 +121,7 @@ template <class T>
     });
   std::fill_n(dx, a.images() * a.in_pixels() * channels, T(0));
   parallel_for(a.images(), 1, [&](Index begin, Index end) {
-    const Scratch<T> rows(std::min(rows_at_once(a), pixels) * depth);
+    const Workspace<T> rows(std::min(rows_at_once(a), pixels) * depth);
     for (Index image = begin; image < end; ++image)
       each_run(a, image * pixels, pixels, [&](Index group, Index first, Index count) {
         product(group, first, count, rows.get(), depth);

@@ -1,11 +1,11 @@
-// Convolution with windows of 3 x 3 by Winograd's F(4x4, 3x3): a tile of 4 x 4 results takes 36 products for each pair
-// of channels instead of 144 (Lavin, Gray: "Fast algorithms for convolutional neural networks", 2016). Tiles and
-// weights are multiplied from both sides by small matrices, between which lie 36 matrix products:
+// 3 x 3 convolution by Winograd's F(4x4, 3x3). A tile of 4 x 4 outputs takes 36 products for each pair of channels
+// instead of 144 (Lavin, Gray: "Fast algorithms for convolutional neural networks", 2016). Tiles and weights are
+// transformed by small matrices on both sides. Between the transforms there are 36 matrix products:
 //
 //   y = Aᵀ [(G w Gᵀ) ⊙ (Bᵀ x B)] A and dw = Gᵀ [(A dy Aᵀ) ⊙ (Bᵀ x B)] G
 //
-// dx is the convolution of dy with w turned around, its channels exchanged. Activations stay channels-last. They may be
-// bfloat16; what lies between is float, so that the results are those of the same numbers as float, rounded.
+// dx is the convolution of dy with w rotated by 180 degrees and its channels exchanged. Activations stay channels-last.
+// They may be bfloat16; the calculation is in float and rounds once, at the end.
 #pragma once
 #include <bit>
 
@@ -13,7 +13,7 @@
 #include "../../../expr/memory.hpp"
 #include "../loops/copy.hpp"
 #include "../matmul/matmul_sums.hpp"
-#include "../loops/scratch.hpp"
+#include "../loops/workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -22,23 +22,23 @@ namespace winograd {
 
 using V = expr::packet_t<float>;
 inline constexpr int points = 36;
-/// A product's tile, whose sums stay in registers: channels and, at once, windows.
+/// The register tile of a product: `strip` channels by `rows` Winograd tiles.
 inline constexpr Index strip = 2 * V::size;
 inline constexpr int rows = matmul_detail::registers == 32 ? 8 : 4;
 
-/// Whether this is compiled for instructions that make it worth while.
+/// True if this was compiled for instructions with which the algorithm is fast.
 #if defined(__FMA__)
 inline constexpr bool fast = true;
 #else
 inline constexpr bool fast = false;
 #endif
 
-/// Along one side the polynomials of tile and weights are multiplied at 0, ±alpha, ±beta and infinity. These halve
-/// the errors that 1 and 2 make, whose powers lie further apart.
+/// In each dimension, the polynomials of tile and weights are multiplied at 0, ±alpha, ±beta and infinity. Compared
+/// with 1 and 2, whose powers lie further apart, these points halve the errors.
 inline constexpr float alpha = 0.625, beta = 1.5, alpha2 = alpha * alpha, beta2 = beta * beta;
 
-/// Bᵀ, of a window of the input. Like the other four, one matrix times packets.
-struct Window {
+/// Bᵀ, for a tile of the input. Like the other four, it multiplies one matrix by packets.
+struct InputTransform {
   static constexpr int from = 6, to = 6;
   [[gnu::always_inline]] static void apply(const V* x, V* p) {
     const V even_a = x[4] - beta2 * x[2], odd_a = alpha * (x[3] - beta2 * x[1]);
@@ -52,12 +52,12 @@ struct Window {
   }
 };
 
-/// What a product at each point is divided by: the differences from the other points.
+/// The divisor of the product at each point: the product of the differences from the other points.
 inline constexpr float at_0 = 1 / (alpha2 * beta2), at_alpha = 1 / (2 * alpha2 * (alpha2 - beta2)),
                        at_beta = 1 / (2 * beta2 * (beta2 - alpha2));
 
-/// G, of weights.
-struct Weights {
+/// G, for weights.
+struct WeightTransform {
   static constexpr int from = 3, to = 6;
   [[gnu::always_inline]] static void apply(const V* w, V* p) {
     const V even_a = at_alpha * w[0] + at_alpha * alpha2 * w[2], odd_a = at_alpha * alpha * w[1];
@@ -71,8 +71,8 @@ struct Weights {
   }
 };
 
-/// Gᵀ, to the weights' gradient.
-struct WeightsGradient {
+/// Gᵀ, for the weights' gradient.
+struct WeightGradientTransform {
   static constexpr int from = 6, to = 3;
   [[gnu::always_inline]] static void apply(const V* p, V* w) {
     const V near = at_alpha * (p[1] + p[2]), far = at_beta * (p[3] + p[4]);
@@ -82,8 +82,8 @@ struct WeightsGradient {
   }
 };
 
-/// Aᵀ, to a tile of results.
-struct Result {
+/// Aᵀ, for a tile of the output.
+struct OutputTransform {
   static constexpr int from = 6, to = 4;
   [[gnu::always_inline]] static void apply(const V* p, V* y) {
     const V even_a = p[1] + p[2], odd_a = alpha * (p[1] - p[2]), even_b = p[3] + p[4], odd_b = beta * (p[3] - p[4]);
@@ -94,8 +94,8 @@ struct Result {
   }
 };
 
-/// A, of a tile of the results' gradient.
-struct ResultGradient {
+/// A, for a tile of the output's gradient.
+struct OutputGradientTransform {
   static constexpr int from = 4, to = 6;
   [[gnu::always_inline]] static void apply(const V* y, V* p) {
     const V even_a = y[0] + alpha2 * y[2], odd_a = alpha * (y[1] + alpha2 * y[3]);
@@ -109,7 +109,7 @@ struct ResultGradient {
   }
 };
 
-/// M x Mᵀ for one of these matrices: calls store(i, j, packet) with what it makes of load(i, j).
+/// M x Mᵀ for one of these matrices M. load(i, j) gives x; store(i, j, packet) takes the result.
 template <class M, class Load, class Store>
 [[gnu::always_inline]] inline void on_both_sides(const Load& load, const Store& store) {
   V half[M::from][M::to];
@@ -132,26 +132,26 @@ template <class M, class Load, class Store>
 }
 
 /// The sizes of a convolution and of its tiles. Channels are whole packets.
-struct Shape {
+struct TiledConvolution {
   Index images, in, out, size[2], out_size[2], padding[2], tiles[2];
 
-  Shape(const Array& x, const Array& y, Index top, Index left)
+  TiledConvolution(const Array& x, const Array& y, Index top, Index left)
       : images(x.dims[0]), in(x.dims[1]), out(y.dims[1]), padding{top, left} {
     for (int i = 0; i < 2; ++i) size[i] = x.dims[2 + i], out_size[i] = y.dims[2 + i], tiles[i] = (out_size[i] + 3) / 4;
   }
   Index count() const { return images * tiles[0] * tiles[1]; }
 };
 
-/// From one point's matrix to the next: a packet more than it has, or else all 36 would share the cache's few places
-/// for addresses a power of two apart.
+/// The distance between the matrices of two points. It is a packet longer than a matrix; otherwise all 36 could have
+/// addresses a power of two apart, which share few cache lines.
 inline Index plane(Index rows_of_it, Index columns) { return rows_of_it * columns + V::size; }
 
-/// Where the square of Size x Size pixels lies that belongs to a tile: a row of zeros for what is outside the image.
+/// Pointers to the Size x Size pixels of a tile. Pixels outside the image point to a row of zeros.
 template <int Size, class T>
-struct Square {
+struct TilePixels {
   const T* pixel[Size][Size];
 
-  Square(const T* images, Index channels, const Index (&size)[2], const Index (&tiles)[2], Index tile, Index top,
+  TilePixels(const T* images, Index channels, const Index (&size)[2], const Index (&tiles)[2], Index tile, Index top,
          Index left, const T* zeros) {
     const Index image = tile / (tiles[0] * tiles[1]);
     top = tile / tiles[1] % tiles[0] * 4 - top, left = tile % tiles[1] * 4 - left;
@@ -164,10 +164,11 @@ struct Square {
   }
 };
 
-/// A tile's points, to row `tile` of 36 matrices [count, channels]; with strips these have their columns in strips, one
-/// behind the other. The pixels of tiles to come, in no order that a processor foresees, are fetched meanwhile.
+/// Writes a tile's points to row `tile` of 36 matrices [count, channels]. With strips, the columns of these matrices
+/// are stored in strips, one after the other. Meanwhile it prefetches the pixels of later tiles, whose order the
+/// processor cannot predict.
 template <class M, class T>
-[[gnu::noinline]] void to_points(const Square<M::from, T>& square, Index channels, Index tile, Index count, bool strips,
+[[gnu::noinline]] void to_points(const TilePixels<M::from, T>& square, Index channels, Index tile, Index count, bool strips,
                                  float* to) {
   const Index next = plane(count, channels), ahead = std::max<Index>(4 * channels, 16 * V::size);
   for (Index c = 0; c < channels; c += V::size) {
@@ -181,12 +182,12 @@ template <class M, class T>
   }
 }
 
-/// How many products are summed up one by one; these sums are summed up again. The transform of a result cancels out
-/// most of its terms, so that the error of a longer sum would show.
+/// How many products are added one after the other; these sums are then added. The output transform cancels most of its
+/// terms, so the rounding error of a longer sum would show.
 inline constexpr Index sums_at_once = 32;
 
-/// c = a b, or += with add: a [count, depth] with count a multiple of `rows`, b [depth, columns] in strips, of which
-/// the next one is fetched meanwhile.
+/// c = a b, or with add c += a b. a is [count, depth], where count is a multiple of `rows`; b is [depth, columns] in
+/// strips. Meanwhile it prefetches the next strip.
 template <bool add>
 [[gnu::noinline]] inline void multiply(Index count, Index columns, Index depth, const float* a, Index a_row,
                                        Index a_col, const float* b, float* c, Index c_row) {
@@ -215,22 +216,22 @@ template <bool add>
 /// w [out, 3, 3, in] as 36 matrices [in, out] in strips.
 TERN_API void weights_to_points(Index in, Index out, const float* w, float* to);
 
-/// w [out, 3, 3, in] turned around, as 36 matrices [out, in] in strips.
+/// w [out, 3, 3, in] rotated by 180 degrees, as 36 matrices [out, in] in strips.
 TERN_API void turned_weights_to_points(Index in, Index out, const float* w, float* to);
 
-/// How many tiles are computed at once: as many as keep their points in a core's cache, and leave each thread some.
-TERN_API Index tiles_at_once(const Shape& s);
+/// How many tiles are computed at once: few enough that their points stay in a core's cache and each thread gets some.
+TERN_API Index tiles_at_once(const TiledConvolution& s);
 
-/// What a convolution adds to its results; null: nothing. With relu what is below 0 then becomes 0.
+/// What a convolution adds to its output; null: nothing. With relu, negative results then become 0.
 template <class T>
 struct Added {
   const T *bias, *residual;
   bool relu;
 };
 
-/// A tile's results, from its row of 36 matrices [count, out].
+/// A tile of the output, from its row of 36 matrices [count, out].
 template <class T>
-[[gnu::noinline]] void to_results(const Shape& s, Index tile, const float* row, Index next, const Added<T>& added, T* y) {
+[[gnu::noinline]] void to_results(const TiledConvolution& s, Index tile, const float* row, Index next, const Added<T>& added, T* y) {
   const Index image = tile / (s.tiles[0] * s.tiles[1]);
   const Index top = tile / s.tiles[1] % s.tiles[0] * 4, left = tile % s.tiles[1] * 4;
   const Index first = ((image * s.out_size[0] + top) * s.out_size[1] + left) * s.out;
@@ -238,7 +239,7 @@ template <class T>
   const V least(added.relu ? 0 : -__builtin_inff());
   for (Index k = 0; k < s.out; k += V::size) {
     const V shift = added.bias ? expr::load_as<V>(added.bias + k) : V(0);
-    on_both_sides<Result>(
+    on_both_sides<OutputTransform>(
         [&](int i, int j) __attribute__((always_inline)) { return V::load(row + (6 * i + j) * next + k); },
         [&](int i, int j, V v) __attribute__((always_inline)) {
           if (i >= down || j >= across) return;
@@ -250,20 +251,20 @@ template <class T>
   }
 }
 
-/// y from x and the points of weights.
+/// y from x and the transformed weights.
 template <class T>
-[[gnu::noinline]] void convolve(const Shape& s, T* y, const T* x, const float* weights, const Added<T>& added) {
+[[gnu::noinline]] void convolve(const TiledConvolution& s, T* y, const T* x, const float* weights, const Added<T>& added) {
   const Index all = s.count(), at_once = tiles_at_once(s);
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out), next_weights = plane(s.in, s.out);
   parallel_for(all, at_once, [&](Index begin, Index end) {
-    const Scratch<float> scratch(points * (next_in + next_out));
+    const Workspace<float> scratch(points * (next_in + next_out));
     float *const from = scratch.get(), *const to = from + points * next_in;
-    const Scratch<T> zeros(s.in);
+    const Workspace<T> zeros(s.in);
     std::fill_n(zeros.get(), s.in, T(0));
     for (; begin < end; begin += at_once) {
       const Index count = std::min(at_once, end - begin), whole = (count + rows - 1) / rows * rows;
-      for (Index t = 0; t < whole; ++t)  // rows beyond the last tile repeat it
-        to_points<Window, T>({x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1],
+      for (Index t = 0; t < whole; ++t)  // rows after the last tile repeat it
+        to_points<InputTransform, T>({x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1],
                               zeros.get()},
                              s.in, t, at_once, false, from);
       for (int p = 0; p < points; ++p)
@@ -274,26 +275,26 @@ template <class T>
   });
 }
 
-/// How many tiles of the gradients one product sums up.
+/// How many tiles one product of the weight gradient sums over.
 inline constexpr Index tiles_summed_at_once = 128;
 
-/// Sums [out, in] at each point over the tiles from `first` to `last` of x and y's gradient.
+/// The sums [out, in] at each point over the tiles from `first` to `last` of x and y's gradient.
 template <class T>
-[[gnu::noinline]] void sum_tiles(const Shape& s, Index first, Index last, const T* x, const T* dy, float* sums) {
+[[gnu::noinline]] void sum_tiles(const TiledConvolution& s, Index first, Index last, const T* x, const T* dy, float* sums) {
   const Index blocks = (last - first + tiles_summed_at_once - 1) / tiles_summed_at_once;
   const Index at_once = (last - first + blocks - 1) / blocks;
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out);
-  const Scratch<float> scratch(points * (next_in + next_out));
+  const Workspace<float> scratch(points * (next_in + next_out));
   float *const windows = scratch.get(), *const slopes = windows + points * next_in;
-  const Scratch<T> zeros(std::max(s.in, s.out));
+  const Workspace<T> zeros(std::max(s.in, s.out));
   std::fill_n(zeros.get(), std::max(s.in, s.out), T(0));
   for (Index at = first; at < last; at += at_once) {
     const Index count = std::min(at_once, last - at);
     parallel_for(count, 4, [&](Index begin, Index end) {
       for (Index t = begin; t < end; ++t) {
-        to_points<Window, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in, t,
+        to_points<InputTransform, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in, t,
                              count, true, windows);
-        to_points<ResultGradient, T>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros.get()}, s.out, t, count,
+        to_points<OutputGradientTransform, T>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros.get()}, s.out, t, count,
                                      false, slopes);
       }
     });
@@ -307,9 +308,10 @@ template <class T>
   }
 }
 
-/// In how many parts tiles are summed up, each by one thread, as what another core has written is slow to come: a power
-/// of two, so that threads get the same. One part, by all threads together, where few tiles are or sums are large.
-inline Index parts_of_sums(const Shape& s) {
+/// Into how many parts the tiles are split. Each part is summed by one thread, because data that another core has
+/// written is slow to read. It is a power of two, so that threads get equal shares. With few tiles or large sums it is
+/// one part, which all threads share.
+inline Index parts_of_sums(const TiledConvolution& s) {
   const Index fit = (Index(1) << 24) / Index(sizeof(float) * points * s.in * s.out);
   const Index most = std::min({Index(32), fit, s.count() / (2 * tiles_summed_at_once)});
   return fit < 4 || most < 2 ? 1 : Index(std::bit_floor(std::uint64_t(most)));
@@ -317,9 +319,9 @@ inline Index parts_of_sums(const Shape& s) {
 
 /// dw [out, 3, 3, in] from x and y's gradient.
 template <class T>
-[[gnu::noinline]] void convolve_weight_gradient(const Shape& s, float* dw, const T* x, const T* dy) {
+[[gnu::noinline]] void convolve_weight_gradient(const TiledConvolution& s, float* dw, const T* x, const T* dy) {
   const Index all = s.count(), parts = parts_of_sums(s), next = plane(s.out, s.in), next_part = points * next;
-  const Scratch<float> sums(parts * next_part);
+  const Workspace<float> sums(parts * next_part);
   parallel_for(parts, 1, [&](Index begin, Index end) {
     for (Index part = begin; part < end; ++part)
       sum_tiles(s, all * part / parts, all * (part + 1) / parts, x, dy, sums.get() + part * next_part);
@@ -327,7 +329,7 @@ template <class T>
   parallel_for(s.out, std::max<Index>(1, 4096 / s.in), [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k)
       for (Index c = 0; c < s.in; c += V::size)
-        on_both_sides<WeightsGradient>(
+        on_both_sides<WeightGradientTransform>(
             [&](int i, int j) __attribute__((always_inline)) {
               const float* const at = sums.get() + (6 * i + j) * next + k * s.in + c;
               V sum = V::load(at);

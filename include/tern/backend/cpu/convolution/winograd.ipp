@@ -1,4 +1,4 @@
-// What winograd.hpp declares and is no template.
+// The functions of winograd.hpp that are not templates.
 #pragma once
 #include "winograd.hpp"
 
@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
   constexpr Index block = 64;
   const Index blocks = (in + block - 1) / block, next = plane(in, out);
   parallel_for((out + strip - 1) / strip * blocks, 1, [&](Index begin, Index end) {
-    const Scratch<float> scratch(9 * block * strip);
+    const Workspace<float> scratch(9 * block * strip);
     for (Index task = begin; task < end; ++task) {
       const Index k = task / blocks * strip, c = task % blocks * block;
       const Index width = std::min(strip, out - k), depth = std::min(block, in - c), bytes = sizeof(float);
@@ -17,7 +17,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
                                   reinterpret_cast<const char*>(w + (k * 9 + tap) * in + c),
                                   {depth, width, width * bytes, bytes, bytes, 9 * in * bytes, int(bytes)});
       for (Index at = 0; at < depth * width; at += V::size)
-        on_both_sides<Weights>(
+        on_both_sides<WeightTransform>(
             [&](int i, int j)
                 __attribute__((always_inline)) { return V::load(scratch.get() + (3 * i + j) * depth * width + at); },
             [&](int i, int j, V v)
@@ -32,7 +32,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
     for (Index k = begin; k < end; ++k)
       for (Index c = 0; c < in; c += V::size) {
         const Index first = c - c % strip, width = std::min(strip, in - first);
-        on_both_sides<Weights>(
+        on_both_sides<WeightTransform>(
             [&](int i, int j) __attribute__((always_inline)) { return V::load(w + (k * 9 + 8 - 3 * i - j) * in + c); },
             [&](int i, int j, V v) __attribute__((always_inline)) {
               v.store(to + (6 * i + j) * next + first * out + k * width + c - first);
@@ -41,7 +41,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
   });
 }
 
-[[gnu::noinline]] TERN_INLINE Index tiles_at_once(const Shape& s) {
+[[gnu::noinline]] TERN_INLINE Index tiles_at_once(const TiledConvolution& s) {
   const Index fit = (Index(1) << 19) / Index(sizeof(float) * points * (s.in + s.out));
   const Index share = (s.count() + num_threads() - 1) / num_threads();
   return (std::max<Index>(1, std::min({std::max<Index>(fit, 32), Index(96), share})) + rows - 1) / rows * rows;

@@ -1,12 +1,12 @@
-// Channels that lie side by side, as kernels of channels-last arrays walk over them.
+// Loops over adjacent channels, for kernels on channels-last arrays.
 #pragma once
 #include "strip.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend::cpu_kernels {
 
-/// f(first channel, lanes, number of packets) for runs of four packets of channels, then for single ones, at last for
-/// one of which only some lanes are channels. What is known of lanes and packets is so from their types.
+/// Calls f(first channel, lanes, number of packets) for runs of four packets of channels, then for single packets, last
+/// for a packet that is only partly filled. The types of lanes and packets carry their values where these are constant.
 template <class V, class F>
 [[gnu::always_inline]] inline void each_channel_run(Index channels, const F& f) {
   const std::integral_constant<int, V::size> all;

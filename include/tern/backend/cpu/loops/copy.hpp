@@ -1,5 +1,5 @@
-// Copies between any strides: bits of 1, 2, 4 or 8 bytes, whatever the type. The dimensions are merged and ordered, and
-// two of them are cut into blocks; the rest is which loop runs inside a block.
+// Copies between any strides, as elements of 1, 2, 4 or 8 bytes, whatever the type. The dimensions are merged and
+// ordered, and two of them are cut into blocks. A loop is chosen to copy a block.
 #pragma once
 #include <bit>
 #include <cstring>
@@ -15,32 +15,33 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// A rectangle of elements: sizes, and strides in bytes, of its rows and columns on both sides.
+/// A rectangle of elements: its size, and the strides in bytes of rows and columns on both sides.
 struct CopyBlock {
   Index rows, columns;
   Index to_row, from_row, to_column, from_column;
-  int bytes;  // of an element
+  int bytes;  // bytes of an element
 };
 using CopyLoop = void (*)(char* to, const char* from, const CopyBlock& block);
 
-/// Columns without gaps on both sides.
+/// Copies columns that have no gaps on either side.
 inline void copy_runs(char* to, const char* from, const CopyBlock& b) {
   for (Index i = 0; i < b.rows; ++i)
     std::memcpy(to + i * b.to_row, from + i * b.from_row, std::size_t(b.columns * b.bytes));
 }
 
-/// From so many bytes on a copy goes past the caches: more than a core's share of them, so that little of it would be
-/// found there, and reading each line before writing it was a third of the traffic. That takes packets that are lines.
+/// From this size on, a copy bypasses the caches. It exceeds a core's share of them, so little of it would be found
+/// there later. Reading each line before writing it would be a third of the memory traffic. Bypassing needs packets as
+/// long as a cache line.
 inline constexpr Index streamed_bytes = Index(8) << 20;
 #if defined(__AVX512F__)
 inline constexpr bool can_stream = true;
 
-/// v to memory aligned to it, past the caches.
+/// Stores v to aligned memory, past the caches.
 template <class V>
 [[gnu::always_inline]] inline void stream(char* to, V v) {
   asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<char(*)[sizeof v]>(to)) : "v"(v));
 }
-/// After the last stream, before other threads are told of it.
+/// Call it after the last streaming store, before other threads may read.
 [[gnu::always_inline]] inline void end_stream() { asm volatile("sfence" ::: "memory"); }
 #else
 inline constexpr bool can_stream = false;
@@ -52,22 +53,22 @@ void stream(char* to, V v) {
 inline void end_stream() {}
 #endif
 
-/// True if an array is worth writing past the caches, and starts at a whole packet.
+/// True if it pays to write the array past the caches, and it starts at a whole packet.
 inline bool can_stream_to(const Array& out) {
   return can_stream && out.numel * size_of(out.dtype) >= streamed_bytes &&
          reinterpret_cast<std::uintptr_t>(out.data) % expr::packet_bytes == 0;
 }
 
-/// n bytes past the caches, to a whole packet; before end_stream.
+/// Copies n bytes past the caches. The destination starts at a whole packet. Call end_stream later.
 TERN_API void stream_run(char* to, const char* from, Index n);
 
-/// copy_runs past the caches; rows start at whole packets in the destination.
+/// copy_runs past the caches. Rows of the destination start at whole packets.
 inline void stream_runs(char* to, const char* from, const CopyBlock& b) {
   for (Index i = 0; i < b.rows; ++i) stream_run(to + i * b.to_row, from + i * b.from_row, b.columns * b.bytes);
   end_stream();
 }
 
-/// Columns of one value.
+/// Fills columns with one value.
 TERN_API void copy_splat(char* to, const char* from, const CopyBlock& b);
 
 template <int bytes>
@@ -77,7 +78,7 @@ void copy_strided(char* to, const char* from, const CopyBlock& b) {
       std::memcpy(to + i * b.to_row + j * b.to_column, from + i * b.from_row + j * b.from_column, bytes);
 }
 
-/// One of the log2(n) steps of transposing n vectors of n elements: rows i and i + step exchange the elements whose
+/// One of the log2(n) steps of transposing n vectors of n elements. Rows i and i + step exchange the elements whose
 /// column and row differ in that bit.
 template <int step, class V, std::size_t... c>
 [[gnu::always_inline]] inline void exchange(V& a, V& b, std::index_sequence<c...>) {
@@ -92,7 +93,7 @@ template <int step, class V, std::size_t... i>
   if constexpr (2 * step < int(sizeof...(i))) transpose_steps<2 * step>(row, all);
 }
 
-/// n x n elements: a row of the source becomes a column of the destination, in registers.
+/// Transposes n x n elements in registers.
 template <class V, bool streamed, std::size_t... i>
 [[gnu::always_inline]] inline void transpose_square(char* to, Index to_row, const char* from, Index from_column,
                                                     std::index_sequence<i...> all) {
@@ -103,7 +104,8 @@ template <class V, bool streamed, std::size_t... i>
   else (std::memcpy(to + Index(i) * to_row, &row[i], sizeof(V)), ...);
 }
 
-/// Rows without gaps in the source, columns without gaps in the destination; streamed, these start at whole packets.
+/// Transposes: rows without gaps in the source, columns without gaps in the destination. If streamed, the columns start
+/// at whole packets.
 template <int bytes, bool streamed>
 void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   using Word = std::conditional_t<bytes == 8, std::int64_t, std::int32_t>;
@@ -123,18 +125,19 @@ void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   if constexpr (streamed) end_stream();
 }
 
-/// A copy's loops, two at least: out's smallest stride innermost. Strides are in bytes, of operand `to` and operand `from`.
+/// The loops of a copy, at least two, with out's smallest stride innermost. Strides are in bytes, for the operands `to`
+/// and `from`.
 struct TERN_API CopyLoops : LoopNest {
   enum { to, from };
 
   CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes);
 };
 
-/// Runs a loop over a copy, cut into blocks of at most so many rows and columns.
+/// Runs a loop over a copy, cut into blocks of at most `rows` rows and `columns` columns.
 TERN_API void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows, Index columns, int bytes);
 
-/// By the logarithm of an element's bytes. A transposition in registers is written for elements of 4 and 8 only: for
-/// smaller ones it is many times the code.
+/// Indexed by the logarithm of the element's bytes. Only elements of 4 and 8 bytes are transposed in registers, because
+/// smaller ones would need many times the code.
 inline constexpr CopyLoop strided_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_strided<4>, &copy_strided<8>};
 template <bool streamed>
 inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<2>, &copy_transposed<4, streamed>,

@@ -1,14 +1,14 @@
-// What copy.hpp declares and is no template.
+// The functions of copy.hpp that are not templates.
 #pragma once
 #include "copy.hpp"
 
 namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 
 TERN_INLINE void stream_run(char* to, const char* from, Index n) {
-  using Words = expr::vector_t<std::int32_t, expr::packet_bytes / 4>;
+  using Vector = expr::vector_t<std::int32_t, expr::packet_bytes / 4>;
   Index at = 0;
-  for (; at + Index(sizeof(Words)) <= n; at += sizeof(Words)) {
-    Words words;
+  for (; at + Index(sizeof(Vector)) <= n; at += sizeof(Vector)) {
+    Vector words;
     std::memcpy(&words, from + at, sizeof words);
     stream(to + at, words);
   }
@@ -73,7 +73,7 @@ namespace tern::inline TERN_BUILD::backend {
   CopyLoops loops(out, in, bytes, bytes);
   const int c = loops.depth() - 1;
   const auto from = [&loops](int i) { return loops.stride(i, CopyLoops::from); };
-  // The dimension of which a block has several: the longest, or where the source is walked in shorter steps.
+  // The dimension of a block's rows: the longest one, or the one with the smaller stride in the source.
   int rows = 0;
   for (int i = 1; i < c; ++i)
     if (loops.size(i) > loops.size(rows)) rows = i;
@@ -97,7 +97,7 @@ namespace tern::inline TERN_BUILD::backend {
   const cpu_kernels::CopyLoop loop = dense && from(c) == 0                            ? &cpu_kernels::copy_splat
                              : dense && across && from(c - 1) == bytes ? transposed[size]
                                                                             : cpu_kernels::strided_loops[size];
-  // A block spans few pages on either side, and whole cache lines.
+  // A block spans few pages on either side, and consists of whole cache lines.
   cpu_kernels::run_blocks(loops, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
 }
 

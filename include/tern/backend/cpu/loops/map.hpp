@@ -1,5 +1,5 @@
-// Elementwise kernels: one lambda, one loop over packets. Broadcasting, strides and tails are not templates, so a kernel is compiled
-// once, for whole packets of contiguous memory.
+// Elementwise kernels: one lambda in one loop over packets. Code for broadcasting, strides and remainders is not a
+// template. So a kernel is compiled only once, for whole packets of contiguous memory.
 #pragma once
 #include <cstring>
 #include <utility>
@@ -14,19 +14,21 @@
 namespace tern::inline TERN_BUILD {
 namespace backend::cpu_kernels {
 
-inline constexpr int max_inputs = 10;  // a fused op of eight tensors, with the gradients of its second derivative
-inline constexpr int max_packet = 16;          // elements in the widest packet
-inline constexpr Index parallel_grain = 16384;  // elements for which another thread pays
+inline constexpr int max_inputs = 10;  // the second derivative of a fused op of eight tensors has two gradients besides
+inline constexpr int max_packet = 16;          // elements of the widest packet
+inline constexpr Index parallel_grain = 16384;  // elements from which another thread pays
 
-/// Computes n elements, a whole number of packets. Input k advances by step[k] bytes a packet; with 0 it is one packet of equal values.
+/// Computes n elements, a whole number of packets. Input k advances by step[k] bytes for each packet. With 0 it is one
+/// packet of equal values.
 using PacketLoop = void (*)(const void* f, char* out, const char* const* in, const int* step, Index n);
 
-/// A kernel as the driver sees it: a constant for each function and types. What a function captures comes beside it.
+/// A kernel as the driver sees it: a constant for each function and its types. The function's captures are passed
+/// separately.
 struct MapKernel {
   PacketLoop loop;
-  int packet;                  // elements a packet
+  int packet;                  // elements of a packet
   int inputs;
-  int out_bytes;               // bytes an element
+  int out_bytes;               // bytes of an element
   int in_bytes[max_inputs];
 };
 
@@ -51,10 +53,11 @@ TERN_API void gather_run(char* to, const char* from, Index stride, int bytes, In
 TERN_API void scatter_run(char* to, const char* from, Index stride, int bytes, Index count);
 inline void splat(char* to, const char* value, int bytes) { gather_run(to, value, 0, bytes, max_packet); }
 
-/// n contiguous elements: whole packets in place, the rest through a buffer.
+/// Computes n contiguous elements: whole packets in place, the rest through a buffer.
 TERN_API void run_dense(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step, Index n);
 
-/// Any strides: merged dimensions, an odometer over all but the innermost, and a tile that strided runs are gathered into.
+/// An elementwise op with any strides. It merges dimensions, walks all but the innermost with an odometer, and gathers
+/// strided runs into a tile.
 class TERN_API StridedMap {
  public:
   StridedMap(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in);
@@ -62,7 +65,7 @@ class TERN_API StridedMap {
   Index rows() const { return rows_; }
   Index row_length() const { return loops_.size(loops_.depth() - 1); }
 
-  /// The rows [first, last) of the innermost dimension.
+  /// Computes rows [first, last) of the innermost dimension.
   void run(Index first, Index last) const {
     Odometer offsets(loops_, loops_.depth() - 1, first);
     for (Index row = first; row < last; ++row, offsets.step()) run_row(offsets);
@@ -75,7 +78,7 @@ class TERN_API StridedMap {
 
   const MapKernel& kernel_;
   const void* f_;
-  LoopNest loops_;  // in bytes, of each input and, last, the output
+  LoopNest loops_;  // in bytes, for each input, then the output
   const char* base_[max_inputs];
   char* out_;
   Index rows_;
@@ -87,10 +90,11 @@ TERN_API void run_parallel(const MapKernel& kernel, const void* f, char* out, co
 
 TERN_API bool same_strides(const Array& a, const Array& b);
 
-/// Chooses between one flat loop and the strided one. The same gapless permutation of dimensions on all sides is one flat run too.
+/// Chooses the flat loop or the strided one. If all operands have the same dense order of dimensions, the flat loop
+/// does.
 TERN_API void run_map(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in);
 
-/// The packets that operands of these types are computed in: the first that is not bool decides.
+/// The packet type for operands of these types. The first type that is not bool decides.
 template <class First, class... Rest>
 struct MapPacket {
   using type = expr::packet_t<First>;

@@ -1,4 +1,4 @@
-// What map.hpp declares and is no template.
+// The functions of map.hpp that are not templates.
 #pragma once
 #include "map.hpp"
 
@@ -36,7 +36,7 @@ TERN_INLINE void run_dense(const MapKernel& kernel, const void* f, char* out, co
     }
     const int bytes = kernel.in_bytes[k];
     const char* const tail = in[k] + whole * bytes;
-    splat(buffer[k], tail, bytes);  // the lanes beyond the end repeat an element: they must hold some valid value
+    splat(buffer[k], tail, bytes);  // lanes after the end repeat an element, because they must hold a valid value
     std::memcpy(buffer[k], tail, std::size_t(rest * bytes));
     p[k] = buffer[k];
   }
@@ -91,7 +91,7 @@ TERN_INLINE void StridedMap::run_row(const Odometer& offsets) const {
 
 [[gnu::noinline]] TERN_INLINE void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
                                                 Index n) {
-  // Whole packets to each thread but the last, so that the result does not depend on how many there are.
+  // All threads but the last get whole packets, so the result does not depend on the number of threads.
   const Index packets = (n + kernel.packet - 1) / kernel.packet;
   parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
     const char* p[max_inputs];

@@ -1,6 +1,6 @@
-// Reductions: a lambda's value at each element, combined over some dimensions. What is compiled for each kernel are two
-// loops over packets, along the innermost dimension and across rows; which runs when, strides and tails are not
-// templates.
+// Reductions: a lambda's value for each element, combined over some dimensions. Each kernel compiles two loops over
+// packets, one along the innermost dimension and one across rows. The choice between them and the code for strides and
+// remainders are not templates.
 #pragma once
 #include "../../reduce.hpp"
 #include "reduce_driver.hpp"
@@ -9,7 +9,8 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// All lanes of a packet combined, in every lane. Halves are combined with halves, so all lanes agree to the last bit.
+/// All lanes of a packet combined; every lane gets the result. Halves are combined with halves, so all lanes agree to
+/// the last bit.
 template <class R, class V, std::size_t... lane, int width = V::size / 2>
 [[gnu::always_inline]] inline V fold_packet(V v, std::index_sequence<lane...> all,
                                             std::integral_constant<int, width> = {}) {
@@ -18,7 +19,7 @@ template <class R, class V, std::size_t... lane, int width = V::size / 2>
   else return v;
 }
 
-/// All lanes combined to one number.
+/// All lanes combined into one number.
 template <class R, class V> typename V::value_type fold_lanes(V v) {
   if constexpr (requires { typename V::Native; }) {
     return fold_packet<R>(v, std::make_index_sequence<V::size>()).v[0];
@@ -60,15 +61,16 @@ struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
     return f(expr::load_as<V>(reinterpret_cast<const In*>(p[I] + offset[I]))...);
   }
 
-  /// The same, with what is read from there soon fetched: by itself the processor does so only to the end of a page, and
-  /// waits at the beginning of each row.
+  /// The same, with a prefetch. The processor's own prefetching ends at a page's end, so it would wait at the beginning
+  /// of each row.
   static V value_fetching(const F& f, const char* const* p, const Index* offset) {
-    constexpr int ahead = 8192;  // bytes; 4096 gain less, 16384 no more
+    constexpr int ahead = 8192;  // in bytes; 4096 gains less, 16384 no more
     (__builtin_prefetch(p[I] + offset[I] + ahead), ...);
     return value(f, p, offset);
   }
 
-  /// Four sums, since additions to one wait for each other, added up in blocks, so that rounding errors stay small.
+  /// Four sums, because successive additions to one sum would wait for each other. They are added up in blocks, so that
+  /// rounding errors stay small.
   static void inner(const void* closure, char* acc, const char* const* in, const int* step, Index n) {
     const F& f = *static_cast<const F*>(closure);
     constexpr Index block = 16;
@@ -101,7 +103,7 @@ struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
     a.store(reinterpret_cast<T*>(acc));
   }
 
-  /// Four rows at a time: the sums are in the cache, but reading and writing them is not free.
+  /// Four rows at a time. The sums are in the cache, but reading and writing them takes time.
   static void outer(const void* closure, char* acc, const char* const* in, const int* step, const Index* row,
                     Index rows, Index n) {
     const F& f = *static_cast<const F*>(closure);

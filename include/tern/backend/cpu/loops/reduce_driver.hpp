@@ -1,43 +1,43 @@
-// What a reduction does around its loops: merged dimensions, the choice between rows reduced along and rows reduced
-// across, pieces for threads and for precision, strides and tails. Compiled once for all kernels.
+// The part of a reduction outside its loops: merging dimensions, choosing between reduction along rows and across rows,
+// splitting for threads and precision, strides and remainders. Compiled once for all kernels.
 #pragma once
 #include <algorithm>
 #include <cstring>
 
 #include "map.hpp"
-#include "scratch.hpp"
+#include "workspace.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend::cpu_kernels {
 
-/// A reduction as the driver sees it: a constant for each function and types. Partial results are arrays of whole
-/// packets; input k advances by step[k] bytes a packet.
+/// A reduction as the driver sees it: a constant for each function and its types. Partial results are arrays of whole
+/// packets. Input k advances by step[k] bytes for each packet.
 struct ReduceKernel {
-  /// Combines n elements of one row into the packet acc. Lanes beyond the end are read, but not used.
+  /// Combines n elements of one row into the packet acc. Lanes after the end are read but not used.
   void (*inner)(const void* f, char* acc, const char* const* in, const int* step, Index n);
-  /// Combines n elements (whole packets) of each of `rows` rows, row[k] bytes apart, into acc.
+  /// Combines n elements (whole packets) of each of `rows` rows into acc. The rows of input k are row[k] bytes apart.
   void (*outer)(const void* f, char* acc, const char* const* in, const int* step, const Index* row, Index rows,
                 Index n);
   void (*reset)(char* acc, Index n);
   void (*merge)(char* acc, const char* other, Index n);
-  /// `count` packets, each to one number, dense.
+  /// Combines each of `count` packets into one number. The numbers are adjacent.
   void (*fold)(char* acc, Index count);
   void (*finish)(const void* g, char* out, const char* acc, Index n);
-  int packet;  // elements a packet
+  int packet;  // elements of a packet
   int inputs;
-  int acc_bytes, out_bytes;  // bytes an element
+  int acc_bytes, out_bytes;  // bytes of an element
   int in_bytes[max_inputs];
 };
 
-/// The dimensions of a reduction in memory order, neighbours of one kind that are evenly spaced merged into one.
-/// Strides are in bytes, of each input and, last, the output.
+/// The dimensions of a reduction in memory order. Neighbouring dimensions of one kind are merged if they are evenly
+/// spaced. Strides are in bytes, for each input, then the output.
 struct TERN_API ReduceLoops : LoopNest {
   bool reduced[max_dims];
 
   ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const Shape& shape, unsigned mask);
 
  private:
-  /// True if a dimension with strides b belongs inside one with strides a: the first input that has both decides.
+  /// True if a dimension with strides b belongs inside one with strides a. The first input that has both decides.
   static bool inside(const Index* a, const Index* b, int inputs) {
     for (int k = 0; k < inputs; ++k)
       if (a[k] && b[k]) return b[k] < a[k];
@@ -45,22 +45,23 @@ struct TERN_API ReduceLoops : LoopNest {
   }
 };
 
-/// One reduction. Its elements are rows: the innermost dimension, which is reduced itself ("along") or kept ("across").
-/// An item of work is a block of results, from a segment of what is reduced to them; both depend on the shape alone.
+/// One reduction. It sees its elements as rows of the innermost dimension, which is reduced ("along") or kept
+/// ("across"). An item of work is a block of results over a segment of the elements that are reduced to them. Both
+/// depend only on the shape.
 class TERN_API Reducer {
  public:
-  /// f and g: what the kernel's functions capture.
+  /// f and g are the captures of the kernel's functions.
   Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in, const Shape& shape,
           unsigned mask);
 
   void run() const;
 
  private:
-  // Elements added up one after the other; more are added as a tree of such sums. The same for rows.
+  // Up to so many elements are added one after the other. Longer sums are trees of such sums. The same for rows.
   static constexpr Index segment = 16384, segment_rows = 128;
-  static constexpr Index short_row = 32;     // shorter rows are not worth a packet: reduced across, gathered
+  static constexpr Index short_row = 32;     // a shorter row does not fill a packet well: gathered, and reduced across
   static constexpr Index group = 64;         // results along rows that are finished together
-  static constexpr Index acc_bytes = 16384;  // of the sums across rows
+  static constexpr Index acc_bytes = 16384;  // bytes of the sums across rows
   static constexpr Index gather_columns = 128, gather_rows = 4;
 
   struct Pointers {
@@ -69,13 +70,13 @@ class TERN_API Reducer {
       for (int k = 0; k < inputs; ++k) in[k] += by[k] * times;
     }
   };
-  /// A block's results, and where they are.
+  /// A block's results, and their positions.
   struct Block {
-    Index kept, count;     // positions of the kept loops: along as many as are results, across one
-    Index begin, columns;  // across: of the row
+    Index kept, count;     // positions of the kept loops: along rows one for each result, across rows 1
+    Index begin, columns;  // across rows: the part of the row
   };
 
-  /// Most reductions are small: a division takes as long as the rest of it.
+  /// Most reductions are small, and a division takes as long as the rest of them.
   static Index pieces(Index n, Index size) { return n <= size ? 1 : (n + size - 1) / size; }
   Index packets(Index n) const { return (n + kernel_.packet - 1) / kernel_.packet * kernel_.packet; }
   int packet_bytes() const { return kernel_.packet * kernel_.acc_bytes; }
@@ -86,17 +87,17 @@ class TERN_API Reducer {
     return {b / chunks_, 1, begin, std::min(chunk_, length_ - begin)};
   }
 
-  /// What a segment has for a block, into acc.
+  /// Reduces segment s of block b into acc.
   void reduce(char* acc, Index b, Index s) const;
 
-  /// Runs a loop over rows, and moves p behind them.
+  /// Runs a loop over rows and advances p past them.
   void call(char* acc, Pointers& p, const Index* row, Index rows, Index n) const;
 
   void reduce_direct(char* acc, Pointers& p, const Index* row, Index rows, Index n) const;
 
   void reduce_gathered(char* acc, Pointers& p, const Index* row, Index rows, Index n) const;
 
-  /// rows x n elements of every input, dense and padded with zeros to whole packets, or one packet of equal values.
+  /// rows x n elements of each input, dense and padded with zeros to whole packets; or one packet of equal values.
   struct Tile {
     alignas(64) char buffer[max_inputs][gather_rows * gather_columns * 8];
     Pointers p;
@@ -106,22 +107,22 @@ class TERN_API Reducer {
 
   void finish(char* acc, Index b) const;
 
-  /// Results to the places of the kept positions from `first` on.
+  /// Writes results to the kept positions from `first` on.
   void scatter(Index first, Index count, const char* result) const;
 
   const ReduceKernel& kernel_;
   const void *f_, *g_;
   char* out_;
   const char* in_[max_inputs];
-  const char* end_[max_inputs];  // of an input's last element: up to there lanes beyond a row's end may be read
-  bool along_;                   // the innermost dimension is reduced
-  bool direct_;                  // every input is dense along it
+  const char* end_[max_inputs];  // an input's end; lanes after a row's end may be read up to here
+  bool along_;                   // true if the innermost dimension is reduced
+  bool direct_;                  // true if every input is dense along the innermost dimension
   Index length_, column_[max_inputs + 1];
   int step_[max_inputs];
-  LoopNest kept_, reduced_;      // around it
-  Index chunk_, chunks_;         // columns of a row in one item
-  Index rows_, segments_;        // reduced rows in one item
-  Index group_, blocks_;         // results in one item, along rows
+  LoopNest kept_, reduced_;      // the loops outside the innermost dimension
+  Index chunk_, chunks_;         // columns of a row in one item, and how many items a row has
+  Index rows_, segments_;        // reduced rows in one item, and how many segments there are
+  Index group_, blocks_;         // results in one item along rows, and how many blocks there are
 };
 
 TERN_API void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in,

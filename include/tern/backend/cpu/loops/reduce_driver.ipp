@@ -1,4 +1,4 @@
-// What reduce_driver.hpp declares and is no template.
+// The functions of reduce_driver.hpp that are not templates.
 #pragma once
 #include "reduce_driver.hpp"
 
@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 
 TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const Shape& shape, unsigned mask) : LoopNest(kernel.inputs + 1) {
   Index by[max_dims][max_inputs + 1], out_stride = kernel.out_bytes;
-  int order[max_dims], used = 0;  // from the innermost on
+  int order[max_dims], used = 0;  // from the innermost outwards
   for (int i = shape.n; i-- > 0;) {
     for (int k = 0; k < kernel.inputs; ++k) by[i][k] = broadcast_stride(*in[k], i, shape.n) * kernel.in_bytes[k];
     by[i][kernel.inputs] = mask >> i & 1 ? 0 : out_stride;
@@ -41,7 +41,7 @@ TERN_INLINE Reducer::Reducer(const ReduceKernel& kernel, const void* f, const vo
     length_ = kept_.remove(column_);
     along_ = false;
   }
-  reduced_.deepen(1);  // a row at least
+  reduced_.deepen(1);  // at least one row
   direct_ = true;
   for (int k = 0; k < kernel.inputs; ++k) {
     in_[k] = in[k]->data;
@@ -72,12 +72,12 @@ TERN_INLINE void Reducer::run() const {
     });
     return;
   }
-  const Scratch<char> scratch(segments_ * blocks_ * bytes);
+  const Workspace<char> scratch(segments_ * blocks_ * bytes);
   char* const acc = scratch.get();
   parallel_for(segments_ * blocks_, grain, [=, this](Index first, Index last) {
     for (Index item = first; item < last; ++item) reduce(acc + item * bytes, item % blocks_, item / blocks_);
   });
-  // Added up as a tree, so that rounding errors grow with the logarithm of their number.
+  // Added up as a tree, so that rounding errors grow only with the logarithm of the number of sums.
   for (Index count = segments_; count > 1;) {
     const Index half = (count + 1) / 2;
     kernel_.merge(acc, acc + half * blocks_ * bytes, (count - half) * blocks_ * block);
@@ -122,7 +122,7 @@ TERN_INLINE void Reducer::run() const {
 }
 
 TERN_INLINE void Reducer::reduce_direct(char* acc, Pointers& p, const Index* row, Index rows, Index n) const {
-  Index safe = rows;  // rows whose last packet reads no further than the tensor goes
+  Index safe = rows;  // the last packet of these rows reads no further than the tensor's end
   if (n % kernel_.packet) {
     for (int k = 0; k < kernel_.inputs; ++k) {
       const Index room = end_[k] - p.in[k] - packets(n) * kernel_.in_bytes[k];
@@ -173,7 +173,7 @@ TERN_INLINE void Reducer::gather(Tile& tile, const Pointers& p, const Index* row
   const Index n = along_ ? at.count : at.columns, stride = column_[kernel_.inputs];
   if (along_) kernel_.fold(acc, n);
   for (Index i = 0; i < n;) {
-    // As many as fit into the buffer, or, where they lie one after the other, all.
+    // As many results as the buffer holds; or all, if their positions are adjacent.
     alignas(64) char result[group * 8];
     Index offset[max_inputs + 1] = {};
     kept_.add_offsets(at.kept, kept_.depth(), offset);

@@ -1,6 +1,6 @@
-// One dimension of a dense tensor, as kernels that normalise over it walk along it: a strip of packets. Along the
-// innermost dimension the lanes of a packet are neighbours on the strip; along another, each lane is a strip of its
-// own. Short rows are transposed to the second form, a packet's worth of rows together.
+// One dimension of a dense tensor as a strip of packets, for kernels that normalise over it. Along the innermost
+// dimension, the lanes of a packet are neighbours in one row. Along another dimension, each lane is a row of its own.
+// Several short rows are transposed to the second form.
 #pragma once
 #include "../../../core/rows_along.hpp"
 #include "reduce.hpp"
@@ -8,34 +8,34 @@
 namespace tern::inline TERN_BUILD {
 namespace backend::cpu_kernels {
 
-/// Packet i starts i * step elements on. The first `whole` packets are full, those up to `count` have `lanes` lanes.
+/// Packet i starts i * step elements later. The first `whole` packets are full; those up to `count` have `lanes` lanes.
 template <class V> struct Strip {
   Index step, whole, count;
   int lanes;
-  bool horizontal;  // the lanes of a packet belong to one row
+  bool horizontal;  // true if the lanes of a packet belong to one row
 
   static Strip along_row(Index n) {
     return {V::size, n / V::size, (n + V::size - 1) / V::size, int(n % V::size), true};
   }
   static Strip across(Index n, Index step, Index lanes, Index whole) { return {step, whole, n, int(lanes), false}; }
 
-  /// Where the i-th element of a lane's row is.
+  /// The offset of the i-th element of a lane's row.
   Index element(Index i, Index lane) const { return horizontal ? i : i * step + lane; }
   /// How many rows there are.
   Index rows() const { return horizontal ? 1 : lanes; }
-  /// f(offset, lanes) for each packet.
+  /// Calls f(offset, lanes) for each packet.
   template <class F> [[gnu::always_inline]] void each(const F& f) const {
     for (Index i = 0; i < whole; ++i) f(i * step, V::size);
     for (Index i = whole; i < count; ++i) f(i * step, lanes);
   }
-  /// What was combined lane by lane, for the whole of each row.
+  /// Combines the lanes' partial results into a result for each row.
   template <class R> V total(V v) const {
     return horizontal ? fold_packet<R>(v, std::make_index_sequence<V::size>()) : v;
   }
 };
 
-/// Packets of which memory has only the first lanes. AVX-512 has masks for that; elsewhere, and for other types than
-/// float, they go through a buffer.
+/// Packets of which only the first lanes are in memory. For float, AVX-512 has masks. Otherwise they go through a
+/// buffer.
 #if defined(__AVX512F__)
 template <class T> inline constexpr bool has_lane_masks = std::is_same_v<T, float>;
 #else
@@ -54,7 +54,7 @@ template <class V, class T> [[gnu::noinline]] void store_buffered(T* p, int lane
   for (int i = 0; i < lanes; ++i) p[i] = values[i];
 }
 
-/// The first lanes from memory, the others as given.
+/// The first lanes from memory, the others with a given value.
 template <class V, class T>
 [[gnu::always_inline]] inline V load_lanes(const T* p, int lanes, typename V::value_type beyond) {
   if (lanes == V::size) return expr::load_as<V>(p);
@@ -75,7 +75,8 @@ template <class V, class T> [[gnu::always_inline]] inline void store_lanes(T* p,
     store_buffered(p, lanes, v);
 }
 
-/// The sum of f(offset, lanes) over a strip, for each row. Four packets at a time, in blocks, as in any sum.
+/// The sum of f(offset, lanes) over a strip, for each row. It takes four packets at a time and adds in blocks, as every
+/// sum does.
 template <class V, class F> [[gnu::always_inline]] inline V strip_sum(const Strip<V>& s, const F& f) {
   constexpr Index block = 64;
   V sum(0);
@@ -96,10 +97,11 @@ template <class V, class F> [[gnu::always_inline]] inline V strip_sum(const Stri
   return s.template total<Sum>(sum);
 }
 
-/// Rows shorter than this are transposed.
+/// Shorter rows are transposed.
 inline constexpr Index short_strip = 48;
 
-/// `rows` short rows of n elements to n packets, a lane for each row; the lanes beyond repeat the first row.
+/// Transposes `rows` short rows of n elements to n packets, with a lane for each row. The lanes left over repeat the
+/// first row.
 template <class V, class T> void transpose_in(typename V::value_type* to, const T* from, Index rows, Index n) {
   for (Index r = 0; r < V::size; ++r)
     for (Index c = 0; c < n; ++c)
@@ -110,8 +112,8 @@ template <class V, class T> void transpose_out(T* to, const typename V::value_ty
     for (Index c = 0; c < n; ++c) to[r * n + c] = T(from[c * V::size + r]);
 }
 
-/// Calls on(strip, inputs, output, row) for every strip of dense tensors of one shape around a dimension, on all
-/// threads. row numbers the strip's first row among all outer x inner. The output may be null.
+/// Calls on(strip, inputs, output, row) for every strip of dense tensors of one shape along a dimension, on all
+/// threads. row is the number of the strip's first row among outer x inner rows. The output may be null.
 template <class V, class T, std::size_t count, class On>
 void for_each_strip(const RowsAlong& shape, const On& on, T* out, const T* const (&in)[count]) {
   using C = typename V::value_type;

@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
-/// Whole packets only, as in map.
+/// Takes whole packets only, as map does.
 template <class V, class F, class Sequence, class... T>
 struct UpdateLoop;
 

@@ -1,5 +1,5 @@
-// The matrix product on the CPU. float: plain loops where small, else oneDNN; bfloat16: oneDNN where the processor has
-// AVX-512, else, and half, by way of float; double and integers: loops of our own.
+// The matrix product on the CPU. float: plain loops if small, else oneDNN. bfloat16: oneDNN if the processor has
+// AVX-512, else converted to float. half: converted to float. double and integers: our own loops.
 #pragma once
 #include "../../matmul.hpp"
 #include "../../../core/parallel.hpp"
@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
-/// Multiplications up to which one thread is the fastest.
+/// Up to so many multiplications, one thread is the fastest.
 inline constexpr Index serial_work = 65536;
 
 template <class T>
@@ -20,7 +20,7 @@ Index work(const MatrixProduct<T>& p) {
   return p.m() * p.n() * p.k();
 }
 
-/// True where plain loops are the fastest.
+/// True if plain loops are the fastest.
 template <class T>
 bool is_small(const MatrixProduct<T>& p) {
   return work(p) <= (p.n() < lanes<T> ? 2048 : 4096) || p.m() * p.n() == 1;
@@ -31,27 +31,28 @@ int useful_threads(const MatrixProduct<T>& p) {
   return work(p) <= serial_work ? 1 : num_threads();
 }
 
-/// A factor as oneDNN takes it: where a dimension of size 1 may have any stride, the one that makes it dense.
+/// A matrix in the form that oneDNN takes. The stride of a dimension of size 1 is arbitrary, so it is chosen to make
+/// the matrix dense.
 template <class T>
-Factor<T> plain(Factor<T> f) {
+StridedMatrix<T> plain(StridedMatrix<T> f) {
   if (f.columns == 1) f.column = 1;
   if (f.rows == 1) f.row = f.column == 1 ? f.columns : 1;
   return f;
 }
 
-/// A factor's copy as float, without gaps, along whichever of its strides is the smaller.
+/// A matrix converted to float, dense along the smaller of its strides.
 struct DenseCopy {
-  Scratch<float> data;
-  Factor<float> factor;
+  Workspace<float> data;
+  StridedMatrix<float> matrix;
 
   template <class T>
-  [[gnu::noinline, gnu::cold]] explicit DenseCopy(const Factor<T>& f) : data(f.rows * f.columns) {
+  [[gnu::noinline, gnu::cold]] explicit DenseCopy(const StridedMatrix<T>& f) : data(f.rows * f.columns) {
     const bool transposed = f.row < f.column;
     const Index lines = transposed ? f.columns : f.rows, length = transposed ? f.rows : f.columns;
     const Index down = transposed ? f.column : f.row, along = transposed ? f.row : f.column;
     const T* const from = f.data;
     float* const to = data.get();
-    factor = {to, f.rows, f.columns, transposed ? 1 : length, transposed ? length : 1};
+    matrix = {to, f.rows, f.columns, transposed ? 1 : length, transposed ? length : 1};
     parallel_for(lines, std::max<Index>(1, 16384 / length), [=](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)
         for (Index j = 0; j < length; ++j) to[i * length + j] = from[i * down + j * along];
@@ -59,7 +60,7 @@ struct DenseCopy {
   }
 };
 
-/// c = sums, + c if accumulating, + bias, where sums holds rows of a result (c itself, it may be).
+/// c = sums, + c if accumulating, + bias. sums holds rows of a result; it may be c itself.
 template <class T, class S>
 void finish(const MatrixProduct<T>& p, Index rows, Index columns, const S* sums, Index sums_row) {
   parallel_for(rows, std::max<Index>(1, 16384 / columns), [&](Index begin, Index end) {
@@ -75,8 +76,8 @@ template <class T>
 
 /// A new oneDNN primitive for one matrix of p.
 template <class T>
-[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatrixProduct<T>& p, const Factor<T>& a,
-                                                  const Factor<T>& b) {
+[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatrixProduct<T>& p, const StridedMatrix<T>& a,
+                                                  const StridedMatrix<T>& b) {
   using namespace detail::onednn;
   constexpr DType type = dtype_of<T>;
   const MemoryDesc a_desc(type, {p.m(), p.k()}, {a.row, a.column}), b_desc(type, {p.k(), p.n()}, {b.row, b.column});
@@ -91,9 +92,9 @@ template <class T>
                         {DNNL_ARG_BIAS, bias}});
 }
 
-/// Runs p as a oneDNN primitive, one matrix of the batch; false if there is none for it.
+/// Runs p, one matrix of the batch, as a oneDNN primitive. False if oneDNN has none for it.
 template <class T>
-bool run_primitive(const MatrixProduct<T>& p, const Factor<T>& a, const Factor<T>& b) {
+bool run_primitive(const MatrixProduct<T>& p, const StridedMatrix<T>& a, const StridedMatrix<T>& b) {
   using namespace detail::onednn;
   const ThreadLease lease(useful_threads(p));
   const Key key('m', int(dtype_of<T>), p.m(), p.n(), p.k(), a.row, a.column, b.row, b.column, p.c_row, p.bias != nullptr,
@@ -105,23 +106,23 @@ bool run_primitive(const MatrixProduct<T>& p, const Factor<T>& a, const Factor<T
   return true;
 }
 
-void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b);
+void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b);
 
 TERN_API void one_matmul(const MatrixProduct<float>& p);
 
-TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b);
+TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b);
 
-/// The 16-bit types, where oneDNN has nothing for them by way of float.
+/// The 16-bit types. If oneDNN has no product for them, they are converted to float.
 template <class T>
   requires is_half_v<T>
 void one_matmul(const MatrixProduct<T>& p) {
   if (is_small(p)) return small_matmul(p);
-  const Factor<T> a = plain(p.a), b = plain(p.b);
+  const StridedMatrix<T> a = plain(p.a), b = plain(p.b);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (a.dense() && b.dense() && run_primitive(p, a, b)) return;
   const DenseCopy x(a), y(b);
-  const Scratch<float> sums(p.m() * p.n());
-  one_matmul(MatrixProduct<float>{.a = x.factor, .b = y.factor, .c = sums.get(), .c_row = p.n()});
+  const Workspace<float> sums(p.m() * p.n());
+  one_matmul(MatrixProduct<float>{.a = x.matrix, .b = y.matrix, .c = sums.get(), .c_row = p.n()});
   finish(p, p.m(), p.n(), static_cast<const float*>(sums.get()), p.n());
 }
 
@@ -135,7 +136,7 @@ void one_matmul(const MatrixProduct<T>& p) {
 template <class T>
 void multiply(MatrixProduct<T> p) {
   if (p.m() == 0 || p.n() == 0) return;
-  if (p.b.batch == 0 && p.a.batch == p.m() * p.a.row && p.c_batch == p.m() * p.c_row) {  // one tall product
+  if (p.b.batch == 0 && p.a.batch == p.m() * p.a.row && p.c_batch == p.m() * p.c_row) {  // as one tall product
     p.a.rows *= p.matrices;
     p.matrices = 1;
   }
@@ -148,14 +149,14 @@ void multiply(MatrixProduct<T> p) {
       one_matmul(one);
     }
   };
-  // Small matrices are shared out among the threads; large ones are done in turn, each by all threads.
+  // Small matrices are shared among the threads. Large ones are computed one after the other, each by all threads.
   const Index each = work(p) + 1;
   if (each > 16 * serial_work) some(0, p.matrices);
   else parallel_for(p.matrices, std::max<Index>(1, serial_work / each), some);
 }
 
 template <class T>
-Factor<T> factor(const Array& a) {
+StridedMatrix<T> strided_matrix(const Array& a) {
   const int last = a.ndim - 1;
   return {a.as<const T>(), a.dims[last - 1], a.dims[last], a.strides[last - 1], a.strides[last], batch_stride(a)};
 }
@@ -166,8 +167,8 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const MatMul& op) {
   using namespace matmul_detail;
   multiply(MatrixProduct<T>{.matrices = batch_size(op),
-                      .a = factor<T>(op.a),
-                      .b = factor<T>(op.b),
+                      .a = strided_matrix<T>(op.a),
+                      .b = strided_matrix<T>(op.b),
                       .c = op.c.as<T>(),
                       .c_row = op.c.strides[op.c.ndim - 2],
                       .c_batch = batch_stride(op.c),

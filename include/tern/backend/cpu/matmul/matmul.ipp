@@ -1,4 +1,4 @@
-// What matmul.hpp declares and is no template.
+// The functions of matmul.hpp that are not templates.
 #pragma once
 #include "matmul.hpp"
 
@@ -6,10 +6,10 @@ namespace tern::inline TERN_BUILD::backend::matmul_detail {
 
 TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   if (is_small(p)) return small_matmul(p);
-  const Factor<float> a = plain(p.a), b = plain(p.b);
+  const StridedMatrix<float> a = plain(p.a), b = plain(p.b);
   if (!a.dense() || !b.dense()) return one_matmul_of_copies(p, a, b);
-  // Of oneDNN's two ways the primitive is faster by up to 1.6 where b is transposed, as in x Wᵀ; dnnl_sgemm by up to 5
-  // for a few rows or columns, and elsewhere a little.
+  // oneDNN offers a primitive and dnnl_sgemm. The primitive is up to 1.6 times as fast if b is transposed, as in x Wᵀ.
+  // dnnl_sgemm is up to 5 times as fast for few rows or columns, and slightly faster otherwise.
   const bool thin = p.m() < 8 || p.n() < 8;
   if (b.transposed() && !thin && run_primitive(p, a, b)) return;
   {
@@ -22,10 +22,10 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   if (p.bias) add_bias(p.c, p.m(), p.n(), p.c_row, p.bias);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void one_matmul_of_copies(MatrixProduct<float> p, const Factor<float>& a, const Factor<float>& b) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b) {
   const bool copy_a = !a.dense();
   const DenseCopy copy(copy_a ? a : b);
-  (copy_a ? p.a : p.b) = copy.factor;
+  (copy_a ? p.a : p.b) = copy.matrix;
   one_matmul(p);
 }
 

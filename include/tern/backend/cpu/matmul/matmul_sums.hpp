@@ -1,4 +1,4 @@
-// What the matrix products on the CPU share: a few adjacent sums in a vector register, and their way to memory.
+// Code that the CPU's matrix products share: adjacent sums in a vector register, and storing them.
 #pragma once
 #include <concepts>
 #include <cstring>
@@ -26,7 +26,7 @@ template <std::integral T>
 struct SumOf<T> {
   using type = std::make_unsigned_t<T>;  // integers wrap around
 };
-/// What products of T are summed in.
+/// The type that products of T are summed in.
 template <class T>
 using sum_t = typename SumOf<T>::type;
 
@@ -38,8 +38,8 @@ template <class S>
 struct LanesOf<S, 1> {
   using type = S;
 };
-/// W adjacent sums. A compiler's vector, not Eigen's packet: it also comes in parts of a register, for the columns left
-/// over.
+/// W adjacent sums. The compiler's vector type is used because it also exists for parts of a register, which the
+/// remaining columns need.
 template <class T, int W>
 using Lanes = typename LanesOf<sum_t<T>, W>::type;
 /// How many sums of products of T fill a register.
@@ -59,8 +59,9 @@ Lanes<T, W> load(const T* from, Index stride = 1) {
   }
 }
 
-/// A tile of c = a b, or += with add: R rows of U registers of sums, which stay there until c is added. *_row elements lie
-/// between rows, a_col between a's columns. Meanwhile it fetches what comes `ahead` of time, ahead_step bytes for each row of b.
+/// A tile of c = a b, or with add c += a b: R rows of U registers of sums, which stay in registers until the end. *_row
+/// is the distance between rows, a_col that between a's columns. Meanwhile it prefetches from `ahead`, ahead_step bytes
+/// for each row of b.
 template <class T, int R, int U, bool add>
 [[gnu::always_inline]] inline void multiply_tile(Index depth, const T* a, Index a_row, Index a_col, const T* b,
                                                  Index b_row, T* c, Index c_row, const char* ahead = nullptr,
@@ -84,23 +85,23 @@ template <class T, int R, int U, bool add>
     }
 }
 
-/// A factor of a product: a matrix of any strides, and the step to the batch's next.
+/// An operand of a product: a matrix with any strides, and the stride to the batch's next matrix.
 template <class T>
-struct Factor {
+struct StridedMatrix {
   const T* data = nullptr;
   Index rows = 0, columns = 0, row = 0, column = 1, batch = 0;
 
   bool transposed() const { return column != 1; }
-  /// Whether one stride is 1, the other at least the size that it steps over, as oneDNN takes it.
+  /// True if one stride is 1 and the other at least the size that it steps over, as oneDNN requires.
   bool dense() const { return column == 1 ? row >= columns : row == 1 && column >= rows; }
   Index leading() const { return transposed() ? column : row; }
 };
 
-/// The contract's product as the CPU multiplies: c's columns are adjacent.
+/// The contract's product in the CPU's form. c's columns are adjacent.
 template <class T>
 struct MatrixProduct {
   Index matrices = 1;
-  Factor<T> a = {}, b = {};
+  StridedMatrix<T> a = {}, b = {};
   T* c = nullptr;
   Index c_row = 0, c_batch = 0;
   const T* bias = nullptr;  // or null

@@ -1,4 +1,4 @@
-// Matrix products so small that packing them, or calling a library, costs more than the product.
+// Matrix products that are so small that packing them or calling a library takes longer than the product.
 #pragma once
 #include <cstring>
 
@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
-/// c[i … i + R, j … j + W): the sums stay in R registers.
+/// c[i … i + R, j … j + W). The sums stay in R registers.
 template <int R, int W, class T>
 void small_tile(const MatrixProduct<T>& p, Index i, Index j) {
   Lanes<T, W> sums[R] = {};
@@ -20,7 +20,7 @@ void small_tile(const MatrixProduct<T>& p, Index i, Index j) {
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r, at += a_row) sums[r] += sum_t<T>(*at) * row;
   }
-  Lanes<T, W> done[R];  // by its number in a loop: the sums themselves stay in registers
+  Lanes<T, W> done[R];  // a separate array is indexed in a loop, so that the sums themselves stay in registers
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) done[r] = sums[r];
   for (int r = 0; r < R; ++r) store<W>(p, i + r, j, done[r]);
@@ -36,7 +36,7 @@ Index small_columns(const MatrixProduct<T>& p, Index j) {
   return j;
 }
 
-/// The sum of the lanes, by halves.
+/// The sum of the lanes, added by halves.
 template <class T, int W>
 sum_t<T> total(Lanes<T, W> x) {
   if constexpr (W == 1) return x;
@@ -61,7 +61,7 @@ sum_t<T> dot(Index k, const T* a, const T* b) {
   return sum;
 }
 
-/// True if both factors are dense along k and there are few products of vectors to do.
+/// True if both operands are dense along k and few vector products are needed.
 template <class T>
 bool is_dots(const MatrixProduct<T>& p) {
   return p.a.column == 1 && p.b.row == 1 && (p.m() < 4 || p.n() < 4);

@@ -1,5 +1,5 @@
-// oneDNN through its C API (dnnl.hpp costs half a second of compile time): errors, memory, primitives.
-// What differs between oneDNN 2.6 and 3.x is here and nowhere else.
+// oneDNN through its C API: errors, memory, primitives. dnnl.hpp would cost half a second of compile time. This file
+// and its .ipp hide the differences between oneDNN 2.6 and 3.x.
 #pragma once
 #include <oneapi/dnnl/dnnl.h>
 
@@ -21,13 +21,13 @@ inline void check(const char* call, dnnl_status_t status) {
   if (status != dnnl_success) refuse(call, status);
 }
 
-/// Comes before any other call of oneDNN's that computes.
+/// Call it before any other call of oneDNN that computes.
 TERN_API void start();
 
-/// The process's engine; never destroyed, since primitives may outlive any order of destruction.
+/// The process's engine. Never destroyed, because primitives may be destroyed later than any static object.
 TERN_API dnnl_engine_t engine();
 
-/// Whether its kernels for bfloat16 multiply on AMX.
+/// True if oneDNN's kernels for bfloat16 use AMX.
 inline bool has_amx() {
   start();
   return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx;
@@ -40,7 +40,7 @@ constexpr dnnl_data_type_t data_type(DType type) {
   return types[int(type)];
 }
 
-/// What oneDNN's functions take a description of memory as.
+/// The type in which oneDNN's functions take a memory descriptor.
 #if DNNL_VERSION_MAJOR >= 3
 using Desc = const_dnnl_memory_desc_t;
 #else
@@ -50,7 +50,7 @@ using Desc = const dnnl_memory_desc_t*;
 /// Type, sizes and strides of an argument.
 class TERN_API MemoryDesc {
  public:
-  /// In whatever order suits the primitive.
+  /// A descriptor that leaves the order to the primitive.
   MemoryDesc(DType type, const Shape& dims);
   MemoryDesc(DType type, const Shape& dims, const Shape& strides);
 #if DNNL_VERSION_MAJOR >= 3
@@ -66,7 +66,7 @@ class TERN_API MemoryDesc {
   dnnl_memory_desc_t desc_;
 };
 
-/// What is fused behind a primitive, in the order of the calls.
+/// The operations fused after a primitive, in the order of the calls.
 class TERN_API PostOps {
  public:
   PostOps();
@@ -74,7 +74,7 @@ class TERN_API PostOps {
   PostOps(const PostOps&) = delete;
   PostOps& operator=(const PostOps&) = delete;
 
-  /// Adds what the destination held before.
+  /// Adds the previous content of the destination.
   void sum();
   const_dnnl_post_ops_t get() const { return ops_; }
 
@@ -82,8 +82,8 @@ class TERN_API PostOps {
   dnnl_post_ops_t ops_;
 };
 
-/// A primitive's attributes: its post-ops, and scratch memory that the caller gives, without which a primitive made in
-/// one thread crashes in another.
+/// The attributes of a primitive: its post-ops, and that the caller provides the scratchpad. Without the latter, a
+/// primitive made in one thread crashes in another.
 class TERN_API Attributes {
  public:
   explicit Attributes(const PostOps& ops);
@@ -96,7 +96,7 @@ class TERN_API Attributes {
   dnnl_primitive_attr_t attributes_;
 };
 
-/// Everything a primitive was made for: its kind, types, sizes, strides and the number of threads.
+/// Everything that a primitive was made for: its kind, types, sizes, strides and number of threads.
 struct Key {
   static constexpr int capacity = 40;
   int n = 0;
@@ -115,17 +115,17 @@ struct Key {
   }
 };
 
-/// A primitive with the memory objects of its arguments, used by one thread at a time. Without an implementation that
-/// is worth running, usable() is false: oneDNN's "ref" kernels are hundreds of times slower than any other way.
+/// A primitive with the memory objects of its arguments, used by one thread at a time. usable() is false if oneDNN has
+/// only a "ref" kernel, because those are hundreds of times slower than any other way.
 class TERN_API Primitive {
  public:
-  /// One argument: its number (DNNL_ARG_…) and what it looks like; null for one that is left out.
+  /// One argument: its number (DNNL_ARG_…) and its memory descriptor, which is null if the argument is left out.
   struct Argument {
     int number;
     Desc desc;
   };
 
-  /// Takes the descriptor over; null if there is none for these arguments.
+  /// Takes ownership of the descriptor, which is null if oneDNN has no primitive for these arguments.
   Primitive(const Key& key, dnnl_primitive_desc_t desc, std::initializer_list<Argument> arguments);
   ~Primitive() { release(); }
   Primitive(const Primitive&) = delete;
@@ -133,7 +133,7 @@ class TERN_API Primitive {
 
   const Key& key() const { return key_; }
   bool usable() const { return primitive_; }
-  /// What an argument looks like.
+  /// The memory descriptor of an argument.
   Desc desc(int number) const;
 
   /// Runs on these pointers, one for each argument, in order.
@@ -168,13 +168,13 @@ class TERN_API Primitive {
   int count_ = 0;
 };
 
-/// The process's primitives; never destroyed, as the engine.
+/// The process's primitives. Never destroyed, like the engine.
 inline KeyedCache<Primitive, Key>& cache() {
   static KeyedCache<Primitive, Key>& made = *new KeyedCache<Primitive, Key>;
   return made;
 }
 
-/// A primitive for this key while alive: from the cache, or from make(), which returns a new one.
+/// Exclusive use of the primitive for a key, from the cache or from make(), which returns a new one.
 struct Leased : Lease<Primitive, Key> {
   template <class Make>
   Leased(const Key& key, const Make& make) : Lease(cache(), key, make) {}

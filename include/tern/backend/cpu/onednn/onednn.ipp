@@ -1,4 +1,4 @@
-// What onednn.hpp declares and is no template.
+// The functions of onednn.hpp that are not templates.
 #pragma once
 #include "onednn.hpp"
 
@@ -14,7 +14,7 @@ namespace tern::inline TERN_BUILD::detail::onednn {
 
 TERN_INLINE void start() {
 #if DNNL_VERSION_MAJOR < 3
-  // Version 2.6's products of bfloat16 on AMX end the program: they clear tiles that nobody configured.
+  // Version 2.6's products of bfloat16 on AMX crash, because they clear tiles that nothing has configured.
   static const dnnl_status_t limited = dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
   static_cast<void>(limited);
 #endif

@@ -1,5 +1,5 @@
-// oneDNN's convolutions through its C API, and the reorders between the order in which a kernel wants its operands and
-// the one they have. What differs between oneDNN 2.6 and 3.x stays here.
+// oneDNN's convolutions through its C API, and reorders between memory orders. This file and its .ipp hide the
+// differences between oneDNN 2.6 and 3.x.
 #pragma once
 #include <string_view>
 #include <utility>
@@ -11,33 +11,34 @@ namespace tern::inline TERN_BUILD {
 namespace detail::onednn {
 
 using backend::ConvParams;
-using backend::cpu_kernels::Pass;
+using backend::cpu_kernels::ConvolutionPass;
 
-/// By what numbers a pass's primitive knows its operands.
+/// The numbers of a pass's operands in oneDNN.
 struct ConvolutionArguments {
   int x, weight, y;
-  explicit ConvolutionArguments(Pass pass)
-      : x(pass == Pass::data_gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC),
-        weight(pass == Pass::weight_gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS),
-        y(pass == Pass::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST) {}
+  explicit ConvolutionArguments(ConvolutionPass pass)
+      : x(pass == ConvolutionPass::data_gradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC),
+        weight(pass == ConvolutionPass::weight_gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS),
+        y(pass == ConvolutionPass::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST) {}
 };
 
-/// True if a descriptor's kernel has a name that begins so: jit:avx512_core, brgconv:avx512_core.
+/// True if the name of a descriptor's kernel begins so: jit:avx512_core, brgconv:avx512_core.
 inline bool is_kernel(const_dnnl_primitive_desc_t desc, std::string_view begin) {
   const char* name = "";
   dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
   return std::string_view(name).starts_with(begin);
 }
 
-/// The descriptor of a convolution, or null if oneDNN has none for these types and sizes. bias may be null; hint is that of the
-/// forward pass, null for itself. With jit it is oneDNN's older kernel of that name, if there is one behind the first.
-TERN_API dnnl_primitive_desc_t convolution_desc(Pass pass, const ConvParams& params, Desc x, Desc weight, Desc bias, Desc y,
+/// The descriptor of a convolution, or null if oneDNN has none for these types and sizes. bias may be null. hint is the
+/// forward pass's descriptor, null for the forward pass itself. jit chooses oneDNN's older kernel of that name, if
+/// there is one after the first.
+TERN_API dnnl_primitive_desc_t convolution_desc(ConvolutionPass pass, const ConvParams& params, Desc x, Desc weight, Desc bias, Desc y,
                                                 const Attributes& attributes, dnnl_primitive_desc_t hint, bool jit);
 
 /// True if both describe the same memory.
 inline bool same(Desc a, Desc b) { return dnnl_memory_desc_equal(a, b); }
 
-/// A primitive that copies from one order to another.
+/// A primitive that copies from one memory order to another.
 TERN_API Primitive* make_reorder(const Key& key, Desc from, Desc to);
 
 }  // namespace detail::onednn

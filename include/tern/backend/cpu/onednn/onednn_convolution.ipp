@@ -1,26 +1,26 @@
-// What onednn_convolution.hpp declares and is no template.
+// The functions of onednn_convolution.hpp that are not templates.
 #pragma once
 #include "onednn_convolution.hpp"
 
 namespace tern::inline TERN_BUILD::detail::onednn {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE dnnl_primitive_desc_t convolution_desc(Pass pass, const ConvParams& params, Desc x, Desc weight,
+[[gnu::noinline, gnu::cold]] TERN_INLINE dnnl_primitive_desc_t convolution_desc(ConvolutionPass pass, const ConvParams& params, Desc x, Desc weight,
                                                                                 Desc bias, Desc y, const Attributes& attributes,
                                                                                 dnnl_primitive_desc_t hint, bool jit) {
   dnnl_dims_t stride, padding, dilation;
   for (int i = 0; i < params.dims; ++i) {
     stride[i] = params.stride[i], padding[i] = params.padding[i];
-    dilation[i] = params.dilation[i] - 1;  // oneDNN counts the elements that are left out
+    dilation[i] = params.dilation[i] - 1;  // oneDNN counts the elements in between
   }
   constexpr dnnl_alg_kind_t algorithm = dnnl_convolution_direct;
   dnnl_primitive_desc_t desc = nullptr, other = nullptr;
   dnnl_status_t status;
 #if DNNL_VERSION_MAJOR >= 3
-  if (pass == Pass::forward)
+  if (pass == ConvolutionPass::forward)
     status = dnnl_convolution_forward_primitive_desc_create(&desc, engine(), dnnl_forward_training, algorithm, x,
                                                             weight, bias, y, stride, dilation, padding,
                                                             padding, attributes.get());
-  else if (pass == Pass::data_gradient)
+  else if (pass == ConvolutionPass::data_gradient)
     status =
         dnnl_convolution_backward_data_primitive_desc_create(&desc, engine(), algorithm, x, weight, y, stride,
                                                              dilation, padding, padding, hint, attributes.get());
@@ -32,10 +32,10 @@ namespace tern::inline TERN_BUILD::detail::onednn {
     while (is_kernel(other, "brgconv") && dnnl_primitive_desc_next_impl(other) == dnnl_success) continue;
 #else
   dnnl_convolution_desc_t c;
-  if (pass == Pass::forward)
+  if (pass == ConvolutionPass::forward)
     status = dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_training, algorithm, x, weight, bias,
                                                         y, stride, dilation, padding, padding);
-  else if (pass == Pass::data_gradient)
+  else if (pass == ConvolutionPass::data_gradient)
     status = dnnl_dilated_convolution_backward_data_desc_init(&c, algorithm, x, weight, y, stride, dilation,
                                                               padding, padding);
   else

@@ -1,10 +1,10 @@
-// What receipt.hpp declares and is no template.
+// The functions of report.hpp that are not templates.
 #pragma once
-#include "receipt.hpp"
+#include "report.hpp"
 
 namespace tern::inline TERN_BUILD::train {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string receipt_text(Index epoch, const Receipt& r, double peak, double price) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price) {
   const double work = r.seconds - r.input_s, rate = work > 0 ? r.flops / work : 0;
   const double share = r.seconds > 0 ? 100 / r.seconds : 0;
   char line[256];
@@ -36,12 +36,12 @@ namespace tern::inline TERN_BUILD::train {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string report_json(const Report& report) {
   constexpr struct {
     const char* name;
-    double Receipt::*value;
+    double EpochReport::*value;
   } members[] = {
-      {"loss", &Receipt::loss},           {"accuracy", &Receipt::accuracy},     {"test_accuracy", &Receipt::test_accuracy},
-      {"seconds", &Receipt::seconds},     {"forward_s", &Receipt::forward_s},   {"backward_s", &Receipt::backward_s},
-      {"optimizer_s", &Receipt::optimizer_s}, {"input_s", &Receipt::input_s}, {"transfer_s", &Receipt::transfer_s},
-      {"wait_s", &Receipt::wait_s},
+      {"loss", &EpochReport::loss},           {"accuracy", &EpochReport::accuracy},     {"test_accuracy", &EpochReport::test_accuracy},
+      {"seconds", &EpochReport::seconds},     {"forward_s", &EpochReport::forward_s},   {"backward_s", &EpochReport::backward_s},
+      {"optimizer_s", &EpochReport::optimizer_s}, {"input_s", &EpochReport::input_s}, {"transfer_s", &EpochReport::transfer_s},
+      {"wait_s", &EpochReport::wait_s},
   };
   io::Json json;
   json.object();
@@ -51,7 +51,7 @@ namespace tern::inline TERN_BUILD::train {
   json.member("threads", report.threads);
   json.member("test_accuracy", report.test_accuracy);
   json.array("epochs");
-  for (const Receipt& r : report.epochs) {
+  for (const EpochReport& r : report.epochs) {
     json.object();
     for (const auto& member : members) json.member(member.name, r.*member.value);
     json.end();

@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tern/train/receipt.hpp>
+#include <tern/train/report.hpp>
 
 using namespace tern;
 
 namespace {
 
-train::Receipt receipt() {
+train::EpochReport epoch_report() {
   return {.loss = 0.25,
           .accuracy = 0.921875,
           .seconds = 4,
@@ -23,32 +23,32 @@ train::Receipt receipt() {
 
 }  // namespace
 
-TEST_CASE("a receipt as text: loss, accuracy, rate, the split of the time, the share of the peak") {
-  CHECK(train::receipt_text(3, receipt(), 200e9, 0) ==
+TEST_CASE("an epoch report as text: loss, accuracy, rate, the split of the time, the share of the peak") {
+  CHECK(train::epoch_text(3, epoch_report(), 200e9, 0) ==
         "epoch 3  loss 0.2500  train 92.19%  test 96.88%  4.00 s  15000 images/s\n"
         "         forward 25%  backward 50%  optimiser 12%  input 6.2%  |  100 GFLOP/s, 50% of this machine's 200\n");
 }
 
-TEST_CASE("a receipt without a peak, of work on another device, tells the rate alone") {
-  const std::string text = train::receipt_text(3, receipt(), 0, 0);
+TEST_CASE("an epoch report without a peak, of work on another device, tells the rate alone") {
+  const std::string text = train::epoch_text(3, epoch_report(), 0, 0);
   CHECK(text.substr(text.find('|')) == "|  100 GFLOP/s\n");
 }
 
-TEST_CASE("a receipt with a price tells the cost") {
+TEST_CASE("an epoch report with a price tells the cost") {
   // $0.90 an hour: 4 s cost $0.001; 60000 images for that are 60 million a dollar.
-  const std::string text = train::receipt_text(1, receipt(), 200e9, 0.9);
+  const std::string text = train::epoch_text(1, epoch_report(), 200e9, 0.9);
   CHECK(text.substr(text.rfind('\n', text.size() - 2) + 1) == "         $0.001000 an epoch, 60000000 images a dollar\n");
 }
 
-TEST_CASE("a receipt of nothing divides by nothing") {
-  const std::string text = train::receipt_text(1, {}, 0, 1);
+TEST_CASE("an epoch report of nothing divides by nothing") {
+  const std::string text = train::epoch_text(1, {}, 0, 1);
   CHECK(text.find("nan") == std::string::npos);
   CHECK(text.find("inf") == std::string::npos);
 }
 
 TEST_CASE("a report as JSON holds what every trainer's does") {
   const train::Report report{.model = "m\"lp", .data = "mnist", .device = "cpu", .threads = 2, .test_accuracy = 0.96875,
-                             .epochs = {receipt(), receipt()}};
+                             .epochs = {epoch_report(), epoch_report()}};
   const auto json = nlohmann::json::parse(train::report_json(report));
   CHECK(json["model"] == "m\"lp");
   CHECK(json["data"] == "mnist");

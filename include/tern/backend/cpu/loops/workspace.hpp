@@ -1,4 +1,4 @@
-// Working memory of a kernel.
+// Temporary memory of a kernel.
 #pragma once
 #include "../../../core/config.hpp"
 #include "../../../device/memory.hpp"
@@ -6,15 +6,15 @@
 namespace tern::inline TERN_BUILD {
 namespace backend {
 
-/// Room for n elements, aligned to 64 bytes and not initialised, from the caching allocator.
+/// Memory for n elements from the caching allocator, aligned to 64 bytes and not initialised.
 template <class T>
-class Scratch {
+class Workspace {
  public:
-  explicit Scratch(Index n)
+  explicit Workspace(Index n)
       : class_(memory::class_of(sizeof(T) * std::size_t(n))), data_(static_cast<T*>(memory::allocate(class_))) {}
-  ~Scratch() { memory::deallocate(data_, class_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  ~Workspace() { memory::deallocate(data_, class_); }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
   T* get() const { return data_; }
 
  private:
