@@ -1,4 +1,4 @@
-// What arg_extreme.hpp declares and is no template.
+// The functions of arg_extreme.hpp that are not templates.
 #pragma once
 #include "arg_extreme.hpp"
 

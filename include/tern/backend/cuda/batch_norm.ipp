@@ -1,4 +1,4 @@
-// What batch_norm.hpp declares and is no template.
+// The functions of batch_norm.hpp that are not templates.
 #pragma once
 #include "batch_norm.hpp"
 

@@ -1,4 +1,4 @@
-// What cross_entropy.hpp declares and is no template.
+// The functions of cross_entropy.hpp that are not templates.
 #pragma once
 #include "cross_entropy.hpp"
 

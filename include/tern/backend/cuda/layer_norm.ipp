@@ -1,4 +1,4 @@
-// What layer_norm.hpp declares and is no template.
+// The functions of layer_norm.hpp that are not templates.
 #pragma once
 #include "layer_norm.hpp"
 

@@ -1,4 +1,4 @@
-// What map.hpp declares and is no template.
+// The functions of map.hpp that are not templates.
 #pragma once
 #include "map.hpp"
 

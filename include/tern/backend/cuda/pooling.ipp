@@ -1,4 +1,4 @@
-// What pooling.hpp declares and is no template.
+// The functions of pooling.hpp that are not templates.
 #pragma once
 #include "pooling.hpp"
 

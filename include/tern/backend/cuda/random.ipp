@@ -1,4 +1,4 @@
-// What random.hpp declares and is no template.
+// The functions of random.hpp that are not templates.
 #pragma once
 #include "random.hpp"
 

@@ -1,4 +1,4 @@
-// What reduce.hpp declares and is no template.
+// The functions of reduce.hpp that are not templates.
 #pragma once
 #include "reduce.hpp"
 

@@ -1,4 +1,4 @@
-// What refuse.hpp declares and is no template.
+// The functions of refuse.hpp that are not templates.
 #pragma once
 #include "refuse.hpp"
 

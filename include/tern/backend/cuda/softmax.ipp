@@ -1,4 +1,4 @@
-// What softmax.hpp declares and is no template.
+// The functions of softmax.hpp that are not templates.
 #pragma once
 #include "softmax.hpp"
 

@@ -1,4 +1,4 @@
-// What update.hpp declares and is no template.
+// The functions of update.hpp that are not templates.
 #pragma once
 #include "update.hpp"
 

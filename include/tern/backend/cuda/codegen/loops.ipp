@@ -1,4 +1,4 @@
-// What loops.hpp declares and is no template.
+// The functions of loops.hpp that are not templates.
 #pragma once
 #include "loops.hpp"
 

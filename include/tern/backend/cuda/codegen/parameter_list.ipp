@@ -1,4 +1,4 @@
-// What parameter_list.hpp declares and is no template.
+// The functions of parameter_list.hpp that are not templates.
 #pragma once
 #include "parameter_list.hpp"
 

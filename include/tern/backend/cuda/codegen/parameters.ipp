@@ -1,4 +1,4 @@
-// What parameters.hpp declares and is no template.
+// The functions of parameters.hpp that are not templates.
 #pragma once
 #include "parameters.hpp"
 

@@ -1,4 +1,4 @@
-// What row_blocks.hpp declares and is no template.
+// The functions of row_blocks.hpp that are not templates.
 #pragma once
 #include "row_blocks.hpp"
 

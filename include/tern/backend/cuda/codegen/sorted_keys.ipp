@@ -1,4 +1,4 @@
-// What sorted_keys.hpp declares and is no template.
+// The functions of sorted_keys.hpp that are not templates.
 #pragma once
 #include "sorted_keys.hpp"
 

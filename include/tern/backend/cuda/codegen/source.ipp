@@ -1,4 +1,4 @@
-// What source.hpp declares and is no template.
+// The functions of source.hpp that are not templates.
 #pragma once
 #include "source.hpp"
 

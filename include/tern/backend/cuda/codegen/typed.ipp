@@ -1,4 +1,4 @@
-// What typed.hpp declares and is no template.
+// The functions of typed.hpp that are not templates.
 #pragma once
 #include "typed.hpp"
 
