@@ -386,10 +386,10 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(to_device, device, here);                                                                          \
   }                                                                                                                     \
   Tensor<Cpu, T> cpu(Here here = {}) const { return TERN_CALL(to_device, Cpu{}, here); }                                \
-  Tensor<Cuda, T> cuda(int ordinal = tern::cuda::current_device(), Here here = {}) const {                             \
+  Tensor<Cuda, T> cuda(int ordinal = cuda::current_device(), Here here = {}) const {                             \
     return TERN_CALL(to_device, Cuda{ordinal}, here);                                                                  \
   }                                                                                                                     \
-  auto cuda_async(int ordinal = tern::cuda::current_device(), Here here = {}) const {                                    \
+  auto cuda_async(int ordinal = cuda::current_device(), Here here = {}) const {                                    \
     return TERN_CALL(cuda_async, ordinal, here);                                                                        \
   }                                                                                                                     \
   auto cpu_async(Here here = {}) const { return TERN_CALL(cpu_async, here); }                                           \

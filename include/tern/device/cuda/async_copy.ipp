@@ -53,4 +53,4 @@ TERN_INLINE void CopyUnderWay::wait_on_host() {
   return copy;
 }
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail

@@ -112,7 +112,7 @@ class TERN_API StreamCapture final : public Capture {
   DeviceState state_;  // the device as this thread sees it
 };
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail
 
 #ifndef TERN_COMPILED
 #include "captured.ipp"

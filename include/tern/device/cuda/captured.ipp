@@ -124,4 +124,4 @@ TERN_INLINE Status StreamCapture::end(CapturedGraph* graph) {
   return status;
 }
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail

@@ -52,4 +52,4 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return image;
 }
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail

@@ -25,7 +25,7 @@ inline void check_failure(Failure& failure) {
     throw_failure(failure);
 }
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail
 
 #ifndef TERN_COMPILED
 #include "failure.ipp"

@@ -61,7 +61,7 @@ class HandleLease {
   PooledHandle* leased_;
 };
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail
 
 #ifndef TERN_COMPILED
 #include "handle_pool.ipp"

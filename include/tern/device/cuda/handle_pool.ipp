@@ -33,4 +33,4 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return nullptr;
 }
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail

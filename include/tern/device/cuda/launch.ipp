@@ -36,4 +36,4 @@ TERN_INLINE void Kernels::insert(std::uint64_t key, Function function) {
   return function;
 }
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail

@@ -95,4 +95,4 @@ TERN_INLINE void PinnedBlock::give_back() {
   mark_in_flight(use, state.compute);
 }
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail

@@ -90,7 +90,7 @@ inline Timeline& timeline() {
 inline constexpr Listener timeline_listener{[](const WorkItem& item) { return timeline().begin(item); },
                                             [](TimelinePosition position) { timeline().end(position); }};
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail
 
 #ifndef TERN_COMPILED
 #include "timeline.ipp"

@@ -118,4 +118,4 @@ TERN_INLINE int Timeline::thread_number() {
   }
 }
 
-}  // namespace tern::cuda::detail
+}  // namespace cuda::detail
