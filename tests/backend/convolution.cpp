@@ -8,7 +8,6 @@ using namespace tern;
 using namespace tern_test;
 using backend::ConvParams;
 using backend::cpu_kernels::ConvolutionCall;
-using backend::cpu_kernels::ConvolutionPass;
 
 namespace {
 

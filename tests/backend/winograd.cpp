@@ -7,7 +7,6 @@
 using namespace tern;
 using namespace tern_test;
 namespace winograd = backend::cpu_kernels::winograd;
-using backend::cpu_kernels::ConvolutionPass;
 
 namespace {
 

@@ -12,7 +12,6 @@ namespace backend {
 namespace cuda_kernels {
 
 using cuda::detail::ConvolutionForm;
-using cuda::detail::ConvolutionPass;
 
 /// Sizes in cuDNN's form. One spatial dimension becomes two, the first of size 1.
 TERN_API void set_sizes(int* sizes, const Array& a);
@@ -64,7 +63,7 @@ template <class T>
 void kernel(On<Cuda>, Types<T>, const ConvolutionDataGradient& op) {
   using namespace cuda_kernels;
   const Array& dx = op.dx;
-  const ConvolutionForm form = form_of(ConvolutionPass::data, op.params, dx, op.weight, op.dy);
+  const ConvolutionForm form = form_of(ConvolutionPass::data_gradient, op.params, dx, op.weight, op.dy);
   // cuDNN adds to the previous content, so the sum is rounded once. Doubles are the exception, because of their
   // row-major copy.
   const bool adds = op.bias && !std::is_same_v<T, double>;
@@ -76,7 +75,7 @@ void kernel(On<Cuda>, Types<T>, const ConvolutionDataGradient& op) {
 template <class T>
 void kernel(On<Cuda>, Types<T>, const ConvolutionWeightGradient& op) {
   using namespace cuda_kernels;
-  run_convolution(form_of(ConvolutionPass::weight, op.params, op.x, op.dweight, op.dy), op.x, op.dweight, op.dy, nullptr, nullptr);
+  run_convolution(form_of(ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy), op.x, op.dweight, op.dy, nullptr, nullptr);
   if (!op.dbias) return;
   const Array* const in[] = {&op.dy};
   const auto same = [](auto v) { return v; };

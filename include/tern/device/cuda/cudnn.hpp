@@ -1,5 +1,6 @@
 // cuDNN's objects, one layer above its C functions: convolutions, each with its chosen algorithm.
 #pragma once
+#include "../../core/convolution_pass.hpp"
 #include "../../core/keyed_cache.hpp"
 #include "memory.hpp"
 #include "span.hpp"
@@ -37,9 +38,6 @@ TERN_CUDNN_OWNED(OwnedCudnnFilter, CudnnFilter, Filter)
 TERN_CUDNN_OWNED(OwnedCudnnConvolution, CudnnConvolution, Convolution)
 TERN_CUDNN_OWNED(OwnedCudnnActivation, CudnnActivation, Activation)
 #undef TERN_CUDNN_OWNED
-
-/// What a convolution computes: y, or the gradient of x or of the weight.
-enum class ConvolutionPass : int { forward, data, weight };
 
 /// One pass of a convolution as cuDNN describes it. Sizes are batch, channels, then the spatial sizes.
 struct ConvolutionForm {

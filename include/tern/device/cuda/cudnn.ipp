@@ -37,7 +37,7 @@ TERN_INLINE constinit std::atomic<bool> convolution_tf32_allowed{true}, convolut
   if (f.pass == ConvolutionPass::forward)
     TERN_CUDNN(cudnnGetConvolutionForwardWorkspaceSize, handle, x_, w_, convolution_, y_, algorithm_,
                &workspace_bytes_);
-  else if (f.pass == ConvolutionPass::data)
+  else if (f.pass == ConvolutionPass::data_gradient)
     TERN_CUDNN(cudnnGetConvolutionBackwardDataWorkspaceSize, handle, w_, y_, convolution_, x_, algorithm_,
                &workspace_bytes_);
   else
@@ -59,7 +59,7 @@ TERN_INLINE void ConvolutionPlan::run(Cudnn handle, int ordinal, const Convoluti
   else if (form_.pass == ConvolutionPass::forward)
     TERN_CUDNN(cudnnConvolutionForward, handle, alpha, x_, m.x, w_, m.w, convolution_, algorithm_, workspace.data(),
                workspace_bytes_, beta, y_, m.y);
-  else if (form_.pass == ConvolutionPass::data)
+  else if (form_.pass == ConvolutionPass::data_gradient)
     TERN_CUDNN(cudnnConvolutionBackwardData, handle, alpha, w_, m.w, y_, m.y, convolution_, algorithm_,
                workspace.data(), workspace_bytes_, m.addend ? alpha : beta, x_, m.x);
   else
@@ -73,7 +73,7 @@ TERN_INLINE void ConvolutionPlan::choose(Cudnn handle, int ordinal, const Convol
   if (form_.pass == ConvolutionPass::forward)
     TERN_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7, handle, x_, w_, convolution_, y_, most_algorithms, &found,
                all);
-  else if (form_.pass == ConvolutionPass::data)
+  else if (form_.pass == ConvolutionPass::data_gradient)
     TERN_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7, handle, w_, y_, convolution_, x_, most_algorithms, &found,
                all);
   else
@@ -97,7 +97,7 @@ TERN_INLINE void ConvolutionPlan::search(Cudnn handle, int ordinal, const Convol
   if (form_.pass == ConvolutionPass::forward)
     TERN_CUDNN(cudnnFindConvolutionForwardAlgorithmEx, handle, x_, m.x, w_, m.w, convolution_, y_, m.y,
                most_algorithms, &found, all, workspace.data(), bytes);
-  else if (form_.pass == ConvolutionPass::data)
+  else if (form_.pass == ConvolutionPass::data_gradient)
     TERN_CUDNN(cudnnFindConvolutionBackwardDataAlgorithmEx, handle, w_, m.w, y_, m.y, convolution_, x_, m.x,
                most_algorithms, &found, all, workspace.data(), bytes);
   else

@@ -2,14 +2,12 @@
 #pragma once
 #include <algorithm>
 
+#include "../../../core/convolution_pass.hpp"
 #include "../../convolution.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
-
-/// The convolution to compute: the result, or one of the two gradients.
-enum class ConvolutionPass { forward, data_gradient, weight_gradient };
 
 /// A convolution. The pass writes one of x, weight and y and reads the others. bias and residual may be null. For
 /// missing dimensions, sizes and strides are 1.

@@ -11,7 +11,6 @@ namespace tern::inline TERN_BUILD {
 namespace detail::onednn {
 
 using backend::ConvParams;
-using backend::cpu_kernels::ConvolutionPass;
 
 /// The numbers of a pass's operands in oneDNN.
 struct ConvolutionArguments {

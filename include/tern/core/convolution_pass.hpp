@@ -1,0 +1,10 @@
+// The three passes of a convolution.
+#pragma once
+#include "config.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// What a convolution computes: its output, the gradient of its input, or the gradient of its weight.
+enum class ConvolutionPass : int { forward, data_gradient, weight_gradient };
+
+}  // namespace tern
