@@ -12,6 +12,8 @@
 TEST_CASE("a macro is applied to each argument in order, none included") {
   CHECK(std::string() TERN_FOR_EACH(TEXT_OF, a) == "a;");
   CHECK(std::string() TERN_FOR_EACH(TEXT_OF, a, b, c) == "a;b;c;");
+  CHECK(std::string() TERN_FOR_EACH(TEXT_OF, a, b, c, d, e, f, g, h) == "a;b;c;d;e;f;g;h;");
+  CHECK(std::string() TERN_FOR_EACH(TEXT_OF, a, b, c, d, e, f, g, h, i, j, k) == "a;b;c;d;e;f;g;h;i;j;k;");
   CHECK(std::string() TERN_FOR_EACH(TEXT_OF) == "");
   CHECK(0 TERN_FOR_EACH(ONE_OF, SIXTY_FOUR, SIXTY_FOUR, SIXTY_FOUR, SIXTY_FOUR) == 256);
 }
