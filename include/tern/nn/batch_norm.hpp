@@ -15,6 +15,8 @@ struct BatchNormOptions {
 
 namespace detail {
 
+inline constexpr const char* batch_norm_names[] = {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d"};
+
 /// The statistics for a layer's next call.
 template <class D, class T>
 struct BatchNormCall {
@@ -43,48 +45,63 @@ TERN_API void check_batch_norm_input(const char* layer, const Array* x, int leas
 /// zeros. relu(x) applies relu to the result, and add_relu(x, residual) to the result + residual, without further
 /// passes over memory. Without a momentum, the host waits for the device in training. A layer that fuse_for_inference
 /// has folded into a convolution has no tensors and returns x.
-#define TERN_BATCH_NORM(Name, least, most)                                                                       \
-  template <Device D, Element T = float>                                                                         \
-  struct Name : Module<D, T> {                                                                                   \
-    BatchNormOptions options;                                                                                    \
-    Parameter<D, T> weight, bias;                                                                                \
-    Buffer<D, T> running_mean, running_var;                                                                   \
-    Tensor<D, Index> num_batches_tracked;                                                                        \
-    bool folded = false;                                                                                         \
-    explicit Name(Index num_features, const BatchNormOptions& how = {}) : options(how) {                         \
-      if (num_features < 0) fail(#Name, {"num_features must not be negative: ", num_features});                  \
-      if (how.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);                       \
-      if (!how.track_running_stats) return;                                                                      \
-      running_mean = zeros<D, compute_t<T>>(num_features);                                                       \
-      running_var = ones<D, compute_t<T>>(num_features);                                                         \
-      num_batches_tracked = zeros<D, Index>({});                                                                 \
-    }                                                                                                            \
-    TERN_FIELDS(Name, options, weight, bias, running_mean, running_var, num_batches_tracked, folded)             \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const {                                                          \
-      detail::check_batch_norm_input(#Name, x.impl(), least, most);                                              \
-      if (folded) return x;                                                                                      \
-      const detail::BatchNormCall<D, T> c(*this);                                                                \
-      return batch_norm(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);                    \
-    }                                                                                                            \
-    Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const {                                             \
-      const Site at(here);                                                                                       \
-      detail::check_batch_norm_input(#Name, x.impl(), least, most);                                              \
-      if (folded) return tern::relu(x, here);                                                                    \
-      const detail::BatchNormCall<D, T> c(*this);                                                                \
-      return batch_norm_relu(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);               \
-    }                                                                                                            \
-    Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {           \
-      const Site at(here);                                                                                       \
-      detail::check_batch_norm_input(#Name, x.impl(), least, most);                                              \
-      if (folded) return tern::relu(add(x, residual, 1, here), here);                                            \
-      const detail::BatchNormCall<D, T> c(*this);                                                                \
-      return batch_norm_add_relu(x, residual, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps); \
-    }                                                                                                            \
-  };
-TERN_BATCH_NORM(BatchNorm1d, 2, 3)
-TERN_BATCH_NORM(BatchNorm2d, 4, 4)
-TERN_BATCH_NORM(BatchNorm3d, 5, 5)
-#undef TERN_BATCH_NORM
+template <int dims, Device D, Element T = float>
+struct BatchNormNd : Module<D, T> {
+  BatchNormOptions options;
+  Parameter<D, T> weight, bias;
+  Buffer<D, T> running_mean, running_var;
+  Tensor<D, Index> num_batches_tracked;
+  bool folded = false;
+
+  explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}) : options(chosen) {
+    if (num_features < 0) fail(BatchNormNd::type_name(), {"num_features must not be negative: ", num_features});
+    if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
+    if (!chosen.track_running_stats) return;
+    running_mean = zeros<D, compute_t<T>>(num_features);
+    running_var = ones<D, compute_t<T>>(num_features);
+    num_batches_tracked = zeros<D, Index>({});
+  }
+  TERN_FIELDS_AS(BatchNormNd, detail::batch_norm_names[dims - 1], options, weight, bias, running_mean, running_var,
+                 num_batches_tracked, folded)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    check_input(x);
+    if (folded) return x;
+    const detail::BatchNormCall<D, T> c(*this);
+    return batch_norm(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);
+  }
+  Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const {
+    const Site at(here);
+    check_input(x);
+    if (folded) return tern::relu(x, here);
+    const detail::BatchNormCall<D, T> c(*this);
+    return batch_norm_relu(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);
+  }
+  Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {
+    const Site at(here);
+    check_input(x);
+    if (folded) return tern::relu(add(x, residual, 1, here), here);
+    const detail::BatchNormCall<D, T> c(*this);
+    return batch_norm_add_relu(x, residual, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);
+  }
+
+ private:
+  void check_input(const Tensor<D, T>& x) const {
+    detail::check_batch_norm_input(BatchNormNd::type_name(), x.impl(), dims == 1 ? 2 : dims + 2, dims + 2);
+  }
+};
+
+/// BatchNormNd of [N, C] or [N, C, L].
+template <Device D, Element T = float>
+using BatchNorm1d = BatchNormNd<1, D, T>;
+
+/// BatchNormNd of [N, C, H, W].
+template <Device D, Element T = float>
+using BatchNorm2d = BatchNormNd<2, D, T>;
+
+/// BatchNormNd of [N, C, D, H, W].
+template <Device D, Element T = float>
+using BatchNorm3d = BatchNormNd<3, D, T>;
 
 }  // namespace tern::nn
 

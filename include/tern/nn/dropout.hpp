@@ -5,24 +5,64 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// In training, drops each element (Dropout, AlphaDropout) or each channel of [N, C, ...] (Dropout1d to 3d,
-/// FeatureAlphaDropout) with probability p, as the function of that name. In evaluation, x itself.
-#define TERN_DROPOUT(Name, function)                                                                  \
-  template <Device D, Element T = float>                                                              \
-  struct Name : Module<D, T> {                                                                        \
-    double p = 0.5;                                                                                   \
-    explicit Name(double probability) : p(probability) {                                              \
-      if (!(p >= 0 && p <= 1)) fail(#Name, {"the probability must be in [0, 1], not ", p});           \
-    }                                                                                                 \
-    TERN_FIELDS(Name, p)                                                                              \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, p, this->is_training()); } \
-  };
-TERN_DROPOUT(Dropout, dropout)
-TERN_DROPOUT(Dropout1d, dropout1d)
-TERN_DROPOUT(Dropout2d, dropout2d)
-TERN_DROPOUT(Dropout3d, dropout3d)
-TERN_DROPOUT(AlphaDropout, alpha_dropout)
-TERN_DROPOUT(FeatureAlphaDropout, feature_alpha_dropout)
-#undef TERN_DROPOUT
+namespace detail {
+
+inline constexpr const char* dropout_names[] = {"Dropout1d", "Dropout2d", "Dropout3d"};
+
+}  // namespace detail
+
+/// In training, drops each element with probability p, as dropout does. In evaluation, x itself.
+template <Device D, Element T = float>
+struct Dropout : Module<D, T> {
+  double p = 0.5;
+  explicit Dropout(double probability) : p(probability) { tern::detail::check_probability("Dropout", p); }
+  TERN_FIELDS(Dropout, p)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return dropout(x, p, this->is_training()); }
+};
+
+/// The same for whole channels: Dropout1d, Dropout2d or Dropout3d.
+template <int dims, Device D, Element T = float>
+struct DropoutNd : Module<D, T> {
+  double p = 0.5;
+  explicit DropoutNd(double probability) : p(probability) { tern::detail::check_probability(DropoutNd::type_name(), p); }
+  TERN_FIELDS_AS(DropoutNd, detail::dropout_names[dims - 1], p)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    if constexpr (dims == 1) return dropout1d(x, p, this->is_training());
+    else if constexpr (dims == 2) return dropout2d(x, p, this->is_training());
+    else return dropout3d(x, p, this->is_training());
+  }
+};
+
+/// DropoutNd of [N, C, L] or [C, L].
+template <Device D, Element T = float>
+using Dropout1d = DropoutNd<1, D, T>;
+
+/// DropoutNd of [N, C, H, W] or [N, C, L].
+template <Device D, Element T = float>
+using Dropout2d = DropoutNd<2, D, T>;
+
+/// DropoutNd of [N, C, D, H, W] or [C, D, H, W].
+template <Device D, Element T = float>
+using Dropout3d = DropoutNd<3, D, T>;
+
+/// In training, sets each element to SELU's limit with probability p, as alpha_dropout does. In evaluation, x itself.
+template <Device D, Element T = float>
+struct AlphaDropout : Module<D, T> {
+  double p = 0.5;
+  explicit AlphaDropout(double probability) : p(probability) { tern::detail::check_probability("AlphaDropout", p); }
+  TERN_FIELDS(AlphaDropout, p)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return alpha_dropout(x, p, this->is_training()); }
+};
+
+/// The same for whole channels of [N, C, ...].
+template <Device D, Element T = float>
+struct FeatureAlphaDropout : Module<D, T> {
+  double p = 0.5;
+  explicit FeatureAlphaDropout(double probability) : p(probability) {
+    tern::detail::check_probability("FeatureAlphaDropout", p);
+  }
+  TERN_FIELDS(FeatureAlphaDropout, p)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return feature_alpha_dropout(x, p, this->is_training()); }
+};
 
 }  // namespace tern::nn

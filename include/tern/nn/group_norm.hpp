@@ -35,34 +35,50 @@ struct InstanceNormOptions {
   bool affine = false, track_running_stats = false;
 };
 
+namespace detail {
+
+inline constexpr const char* instance_norm_names[] = {"InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"};
+
+}  // namespace detail
+
 /// instance_norm of [N, C, L] (1d), [N, C, H, W] (2d), [N, C, D, H, W] (3d), or of one sample without N. It uses the
 /// sample's own statistics, or in evaluation the running ones if they are tracked.
-#define TERN_INSTANCE_NORM(Name, dims)                                                                                 \
-  template <Device D, Element T = float>                                                                               \
-  struct Name : Module<D, T> {                                                                                         \
-    InstanceNormOptions options;                                                                                       \
-    Parameter<D, T> weight, bias;                                                                                      \
-    Buffer<D, T> running_mean, running_var;                                                                         \
-    Tensor<D, Index> num_batches_tracked;                                                                              \
-    explicit Name(Index num_features, const InstanceNormOptions& how = {}) : options(how) {                            \
-      if (how.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);                             \
-      if (!how.track_running_stats) return;                                                                            \
-      running_mean = zeros<D, compute_t<T>>(num_features);                                                             \
-      running_var = ones<D, compute_t<T>>(num_features);                                                               \
-      num_batches_tracked = zeros<D, Index>({});                                                                       \
-    }                                                                                                                  \
-    TERN_FIELDS(Name, options, weight, bias, running_mean, running_var, num_batches_tracked)                           \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const {                                                                \
-      detail::check_batch_norm_input(#Name, x.impl(), dims + 1, dims + 2);                                             \
-      const bool own = this->is_training() || !running_mean.defined(), single = x.dim() == dims + 1;                   \
-      const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight, bias, own, \
-                                           options.momentum, options.eps);                                             \
-      return single ? squeeze(y, 0) : y;                                                                               \
-    }                                                                                                                  \
-  };
-TERN_INSTANCE_NORM(InstanceNorm1d, 1)
-TERN_INSTANCE_NORM(InstanceNorm2d, 2)
-TERN_INSTANCE_NORM(InstanceNorm3d, 3)
-#undef TERN_INSTANCE_NORM
+template <int dims, Device D, Element T = float>
+struct InstanceNormNd : Module<D, T> {
+  InstanceNormOptions options;
+  Parameter<D, T> weight, bias;
+  Buffer<D, T> running_mean, running_var;
+  Tensor<D, Index> num_batches_tracked;
+
+  explicit InstanceNormNd(Index num_features, const InstanceNormOptions& chosen = {}) : options(chosen) {
+    if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
+    if (!chosen.track_running_stats) return;
+    running_mean = zeros<D, compute_t<T>>(num_features);
+    running_var = ones<D, compute_t<T>>(num_features);
+    num_batches_tracked = zeros<D, Index>({});
+  }
+  TERN_FIELDS_AS(InstanceNormNd, detail::instance_norm_names[dims - 1], options, weight, bias, running_mean, running_var,
+                 num_batches_tracked)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    detail::check_batch_norm_input(InstanceNormNd::type_name(), x.impl(), dims + 1, dims + 2);
+    const bool own = this->is_training() || !running_mean.defined(), single = x.dim() == dims + 1;
+    const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight, bias, own,
+                                         options.momentum, options.eps);
+    return single ? squeeze(y, 0) : y;
+  }
+};
+
+/// InstanceNormNd of [N, C, L] or [C, L].
+template <Device D, Element T = float>
+using InstanceNorm1d = InstanceNormNd<1, D, T>;
+
+/// InstanceNormNd of [N, C, H, W] or [C, H, W].
+template <Device D, Element T = float>
+using InstanceNorm2d = InstanceNormNd<2, D, T>;
+
+/// InstanceNormNd of [N, C, D, H, W] or [C, D, H, W].
+template <Device D, Element T = float>
+using InstanceNorm3d = InstanceNormNd<3, D, T>;
 
 }  // namespace tern::nn

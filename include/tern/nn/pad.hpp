@@ -9,45 +9,88 @@ namespace detail {
 /// {left, right, top, bottom, front, back} from such a list, or from one number for all sides.
 TERN_API Shape padding_of(const char* layer, int dims, const Shape& padding);
 
+inline constexpr const char* constant_pad_names[] = {"ConstantPad1d", "ConstantPad2d", "ConstantPad3d"};
+// Indexed by PadMode.
+inline constexpr const char* pad_names[][3] = {{"ZeroPad1d", "ZeroPad2d", "ZeroPad3d"},
+                                               {"ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d"},
+                                               {"ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d"},
+                                               {"CircularPad1d", "CircularPad2d", "CircularPad3d"}};
+
 }  // namespace detail
 
-/// A border of one value.
-#define TERN_CONSTANT_PAD_MODULE(Name, dims)                                                                        \
-  template <Device D, Element T = float>                                                                            \
-  struct Name : Module<D, T> {                                                                                      \
-    Shape padding = detail::padding_of(#Name, dims, 0);                                                             \
-    double value = 0;                                                                                               \
-    Name(const Shape& sizes, double constant) : padding(detail::padding_of(#Name, dims, sizes)), value(constant) {} \
-    TERN_FIELDS(Name, padding, value)                                                                               \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::constant, value); }         \
-  };
-TERN_CONSTANT_PAD_MODULE(ConstantPad1d, 1)
-TERN_CONSTANT_PAD_MODULE(ConstantPad2d, 2)
-TERN_CONSTANT_PAD_MODULE(ConstantPad3d, 3)
-#undef TERN_CONSTANT_PAD_MODULE
+/// Padding by one value over `dims` dimensions: ConstantPad1d, ConstantPad2d or ConstantPad3d.
+template <int dims, Device D, Element T = float>
+struct ConstantPadNd : Module<D, T> {
+  Shape padding = detail::padding_of(ConstantPadNd::type_name(), dims, 0);
+  double value = 0;
+  ConstantPadNd(const Shape& sizes, double constant)
+      : padding(detail::padding_of(ConstantPadNd::type_name(), dims, sizes)), value(constant) {}
+  TERN_FIELDS_AS(ConstantPadNd, detail::constant_pad_names[dims - 1], padding, value)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::constant, value); }
+};
 
-/// A border of zeros or of x's own elements.
-#define TERN_PAD_MODULE(Name, dims, mode)                                                        \
-  template <Device D, Element T = float>                                                         \
-  struct Name : Module<D, T> {                                                                   \
-    Shape padding = detail::padding_of(#Name, dims, 0);                                          \
-    explicit Name(const Shape& sizes) : padding(detail::padding_of(#Name, dims, sizes)) {}       \
-    TERN_FIELDS(Name, padding)                                                                   \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::mode); } \
-  };
-TERN_PAD_MODULE(ZeroPad1d, 1, constant)
-TERN_PAD_MODULE(ZeroPad2d, 2, constant)
-TERN_PAD_MODULE(ZeroPad3d, 3, constant)
-TERN_PAD_MODULE(ReflectionPad1d, 1, reflect)
-TERN_PAD_MODULE(ReflectionPad2d, 2, reflect)
-TERN_PAD_MODULE(ReflectionPad3d, 3, reflect)
-TERN_PAD_MODULE(ReplicationPad1d, 1, replicate)
-TERN_PAD_MODULE(ReplicationPad2d, 2, replicate)
-TERN_PAD_MODULE(ReplicationPad3d, 3, replicate)
-TERN_PAD_MODULE(CircularPad1d, 1, circular)
-TERN_PAD_MODULE(CircularPad2d, 2, circular)
-TERN_PAD_MODULE(CircularPad3d, 3, circular)
-#undef TERN_PAD_MODULE
+/// Pads [.., L] by {left, right} elements.
+template <Device D, Element T = float>
+using ConstantPad1d = ConstantPadNd<1, D, T>;
+
+/// Pads [.., H, W] by {left, right, top, bottom} elements.
+template <Device D, Element T = float>
+using ConstantPad2d = ConstantPadNd<2, D, T>;
+
+/// Pads [.., D, H, W] by {left, right, top, bottom, front, back} elements.
+template <Device D, Element T = float>
+using ConstantPad3d = ConstantPadNd<3, D, T>;
+
+/// Padding by zeros (PadMode::constant) or by x's own elements over `dims` dimensions, by as many elements as in
+/// ConstantPad1d to 3d.
+template <int dims, PadMode mode, Device D, Element T = float>
+struct PadNd : Module<D, T> {
+  Shape padding = detail::padding_of(PadNd::type_name(), dims, 0);
+  explicit PadNd(const Shape& sizes) : padding(detail::padding_of(PadNd::type_name(), dims, sizes)) {}
+  TERN_FIELDS_AS(PadNd, detail::pad_names[int(mode)][dims - 1], padding)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, mode); }
+};
+
+namespace detail {
+
+template <int dims, PadMode mode, Device D0, Element T0, class D, class T>
+struct Rebind<PadNd<dims, mode, D0, T0>, D, T> {
+  using type = PadNd<dims, mode, D, T>;
+};
+
+}  // namespace detail
+
+/// Padding by zeros.
+template <Device D, Element T = float>
+using ZeroPad1d = PadNd<1, PadMode::constant, D, T>;
+template <Device D, Element T = float>
+using ZeroPad2d = PadNd<2, PadMode::constant, D, T>;
+template <Device D, Element T = float>
+using ZeroPad3d = PadNd<3, PadMode::constant, D, T>;
+
+/// Padding by the elements mirrored at the edge, without the edge itself.
+template <Device D, Element T = float>
+using ReflectionPad1d = PadNd<1, PadMode::reflect, D, T>;
+template <Device D, Element T = float>
+using ReflectionPad2d = PadNd<2, PadMode::reflect, D, T>;
+template <Device D, Element T = float>
+using ReflectionPad3d = PadNd<3, PadMode::reflect, D, T>;
+
+/// Padding by the elements at the edge.
+template <Device D, Element T = float>
+using ReplicationPad1d = PadNd<1, PadMode::replicate, D, T>;
+template <Device D, Element T = float>
+using ReplicationPad2d = PadNd<2, PadMode::replicate, D, T>;
+template <Device D, Element T = float>
+using ReplicationPad3d = PadNd<3, PadMode::replicate, D, T>;
+
+/// Padding by the elements of the other side.
+template <Device D, Element T = float>
+using CircularPad1d = PadNd<1, PadMode::circular, D, T>;
+template <Device D, Element T = float>
+using CircularPad2d = PadNd<2, PadMode::circular, D, T>;
+template <Device D, Element T = float>
+using CircularPad3d = PadNd<3, PadMode::circular, D, T>;
 
 }  // namespace tern::nn
 

@@ -1,59 +1,149 @@
-// Pooling layers.
+// MaxPool, AvgPool, AdaptiveMaxPool, AdaptiveAvgPool and LPPool over 1, 2 or 3 dimensions.
 #pragma once
 #include "../ops/pooling.hpp"
 #include "module.hpp"
 
 namespace tern::inline TERN_BUILD::nn {
 
-// MaxPool, AvgPool, AdaptiveAvgPool and AdaptiveMaxPool for images of n = 1, 2 or 3 dimensions. They call max_poolnd(x,
-// kernel_size, options) and so on; see ops/pooling.hpp.
-#define TERN_POOLING_LAYER(Name, function, Options)                                                 \
-  template <Device D, Element T = float>                                                            \
-  struct Name : Module<D, T> {                                                                      \
-    Dims kernel_size;                                                                               \
-    Options options;                                                                                \
-    Name(const Dims& size, const Options& how = {}) : kernel_size(size), options(how) {}            \
-    TERN_FIELDS(Name, kernel_size, options)                                                         \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, kernel_size, options); } \
-  };
-TERN_POOLING_LAYER(MaxPool1d, max_pool1d, MaxPoolOptions)
-TERN_POOLING_LAYER(MaxPool2d, max_pool2d, MaxPoolOptions)
-TERN_POOLING_LAYER(MaxPool3d, max_pool3d, MaxPoolOptions)
-TERN_POOLING_LAYER(AvgPool1d, avg_pool1d, AvgPoolOptions)
-TERN_POOLING_LAYER(AvgPool2d, avg_pool2d, AvgPoolOptions)
-TERN_POOLING_LAYER(AvgPool3d, avg_pool3d, AvgPoolOptions)
-#undef TERN_POOLING_LAYER
+namespace detail {
 
-#define TERN_ADAPTIVE_POOLING_LAYER(Name, function)                                        \
-  template <Device D, Element T = float>                                                   \
-  struct Name : Module<D, T> {                                                             \
-    Dims output_size;                                                                      \
-    explicit Name(const Dims& size) : output_size(size) {}                                 \
-    TERN_FIELDS(Name, output_size)                                                         \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, output_size); } \
-  };
-TERN_ADAPTIVE_POOLING_LAYER(AdaptiveAvgPool1d, adaptive_avg_pool1d)
-TERN_ADAPTIVE_POOLING_LAYER(AdaptiveAvgPool2d, adaptive_avg_pool2d)
-TERN_ADAPTIVE_POOLING_LAYER(AdaptiveAvgPool3d, adaptive_avg_pool3d)
-TERN_ADAPTIVE_POOLING_LAYER(AdaptiveMaxPool1d, adaptive_max_pool1d)
-TERN_ADAPTIVE_POOLING_LAYER(AdaptiveMaxPool2d, adaptive_max_pool2d)
-TERN_ADAPTIVE_POOLING_LAYER(AdaptiveMaxPool3d, adaptive_max_pool3d)
-#undef TERN_ADAPTIVE_POOLING_LAYER
+inline constexpr const char* max_pool_names[] = {"MaxPool1d", "MaxPool2d", "MaxPool3d"};
+inline constexpr const char* avg_pool_names[] = {"AvgPool1d", "AvgPool2d", "AvgPool3d"};
+inline constexpr const char* adaptive_max_pool_names[] = {"AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d"};
+inline constexpr const char* adaptive_avg_pool_names[] = {"AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d"};
+inline constexpr const char* lp_pool_names[] = {"LPPool1d", "LPPool2d", "LPPool3d"};
 
-/// (sum over a window of x^norm_type)^(1/norm_type).
-#define TERN_LP_POOLING_LAYER(Name, function)                                                                          \
-  template <Device D, Element T = float>                                                                               \
-  struct Name : Module<D, T> {                                                                                         \
-    double norm_type = 2;                                                                                              \
-    Dims kernel_size;                                                                                                  \
-    LpPoolOptions options;                                                                                             \
-    Name(double p, const Dims& size, const LpPoolOptions& how = {}) : norm_type(p), kernel_size(size), options(how) {} \
-    TERN_FIELDS(Name, norm_type, kernel_size, options)                                                                 \
-    Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, norm_type, kernel_size, options); }         \
-  };
-TERN_LP_POOLING_LAYER(LPPool1d, lp_pool1d)
-TERN_LP_POOLING_LAYER(LPPool2d, lp_pool2d)
-TERN_LP_POOLING_LAYER(LPPool3d, lp_pool3d)
-#undef TERN_LP_POOLING_LAYER
+}  // namespace detail
+
+/// The largest element of each window of `dims` dimensions: MaxPool1d, MaxPool2d or MaxPool3d.
+template <int dims, Device D, Element T = float>
+struct MaxPoolNd : Module<D, T> {
+  Dims kernel_size;
+  MaxPoolOptions options;
+  MaxPoolNd(const Dims& size, const MaxPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
+  TERN_FIELDS_AS(MaxPoolNd, detail::max_pool_names[dims - 1], kernel_size, options)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    if constexpr (dims == 1) return max_pool1d(x, kernel_size, options);
+    else if constexpr (dims == 2) return max_pool2d(x, kernel_size, options);
+    else return max_pool3d(x, kernel_size, options);
+  }
+};
+
+/// max_pool1d(x, kernel_size, options).
+template <Device D, Element T = float>
+using MaxPool1d = MaxPoolNd<1, D, T>;
+
+/// max_pool2d(x, kernel_size, options).
+template <Device D, Element T = float>
+using MaxPool2d = MaxPoolNd<2, D, T>;
+
+/// max_pool3d(x, kernel_size, options).
+template <Device D, Element T = float>
+using MaxPool3d = MaxPoolNd<3, D, T>;
+
+/// The average of each window of `dims` dimensions: AvgPool1d, AvgPool2d or AvgPool3d.
+template <int dims, Device D, Element T = float>
+struct AvgPoolNd : Module<D, T> {
+  Dims kernel_size;
+  AvgPoolOptions options;
+  AvgPoolNd(const Dims& size, const AvgPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
+  TERN_FIELDS_AS(AvgPoolNd, detail::avg_pool_names[dims - 1], kernel_size, options)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    if constexpr (dims == 1) return avg_pool1d(x, kernel_size, options);
+    else if constexpr (dims == 2) return avg_pool2d(x, kernel_size, options);
+    else return avg_pool3d(x, kernel_size, options);
+  }
+};
+
+/// avg_pool1d(x, kernel_size, options).
+template <Device D, Element T = float>
+using AvgPool1d = AvgPoolNd<1, D, T>;
+
+/// avg_pool2d(x, kernel_size, options).
+template <Device D, Element T = float>
+using AvgPool2d = AvgPoolNd<2, D, T>;
+
+/// avg_pool3d(x, kernel_size, options).
+template <Device D, Element T = float>
+using AvgPool3d = AvgPoolNd<3, D, T>;
+
+/// The largest element of each window, with windows that follow from the output's size: AdaptiveMaxPool1d, AdaptiveMaxPool2d
+/// or AdaptiveMaxPool3d.
+template <int dims, Device D, Element T = float>
+struct AdaptiveMaxPoolNd : Module<D, T> {
+  Dims output_size;
+  explicit AdaptiveMaxPoolNd(const Dims& size) : output_size(size) {}
+  TERN_FIELDS_AS(AdaptiveMaxPoolNd, detail::adaptive_max_pool_names[dims - 1], output_size)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    if constexpr (dims == 1) return adaptive_max_pool1d(x, output_size);
+    else if constexpr (dims == 2) return adaptive_max_pool2d(x, output_size);
+    else return adaptive_max_pool3d(x, output_size);
+  }
+};
+
+/// adaptive_max_pool1d(x, output_size).
+template <Device D, Element T = float>
+using AdaptiveMaxPool1d = AdaptiveMaxPoolNd<1, D, T>;
+
+/// adaptive_max_pool2d(x, output_size).
+template <Device D, Element T = float>
+using AdaptiveMaxPool2d = AdaptiveMaxPoolNd<2, D, T>;
+
+/// adaptive_max_pool3d(x, output_size).
+template <Device D, Element T = float>
+using AdaptiveMaxPool3d = AdaptiveMaxPoolNd<3, D, T>;
+
+/// The average of each window, with windows that follow from the output's size: AdaptiveAvgPool1d, AdaptiveAvgPool2d
+/// or AdaptiveAvgPool3d.
+template <int dims, Device D, Element T = float>
+struct AdaptiveAvgPoolNd : Module<D, T> {
+  Dims output_size;
+  explicit AdaptiveAvgPoolNd(const Dims& size) : output_size(size) {}
+  TERN_FIELDS_AS(AdaptiveAvgPoolNd, detail::adaptive_avg_pool_names[dims - 1], output_size)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    if constexpr (dims == 1) return adaptive_avg_pool1d(x, output_size);
+    else if constexpr (dims == 2) return adaptive_avg_pool2d(x, output_size);
+    else return adaptive_avg_pool3d(x, output_size);
+  }
+};
+
+/// adaptive_avg_pool1d(x, output_size).
+template <Device D, Element T = float>
+using AdaptiveAvgPool1d = AdaptiveAvgPoolNd<1, D, T>;
+
+/// adaptive_avg_pool2d(x, output_size).
+template <Device D, Element T = float>
+using AdaptiveAvgPool2d = AdaptiveAvgPoolNd<2, D, T>;
+
+/// adaptive_avg_pool3d(x, output_size).
+template <Device D, Element T = float>
+using AdaptiveAvgPool3d = AdaptiveAvgPoolNd<3, D, T>;
+
+/// (sum of x^norm_type)^(1/norm_type) of each window of `dims` dimensions: LPPool1d, LPPool2d or LPPool3d.
+template <int dims, Device D, Element T = float>
+struct LPPoolNd : Module<D, T> {
+  double norm_type = 2;
+  Dims kernel_size;
+  LpPoolOptions options;
+  LPPoolNd(double p, const Dims& size, const LpPoolOptions& chosen = {}) : norm_type(p), kernel_size(size), options(chosen) {}
+  TERN_FIELDS_AS(LPPoolNd, detail::lp_pool_names[dims - 1], norm_type, kernel_size, options)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    if constexpr (dims == 1) return lp_pool1d(x, norm_type, kernel_size, options);
+    else if constexpr (dims == 2) return lp_pool2d(x, norm_type, kernel_size, options);
+    else return lp_pool3d(x, norm_type, kernel_size, options);
+  }
+};
+
+/// lp_pool1d(x, norm_type, kernel_size, options).
+template <Device D, Element T = float>
+using LPPool1d = LPPoolNd<1, D, T>;
+
+/// lp_pool2d(x, norm_type, kernel_size, options).
+template <Device D, Element T = float>
+using LPPool2d = LPPoolNd<2, D, T>;
+
+/// lp_pool3d(x, norm_type, kernel_size, options).
+template <Device D, Element T = float>
+using LPPool3d = LPPoolNd<3, D, T>;
 
 }  // namespace tern::nn

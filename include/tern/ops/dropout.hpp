@@ -26,6 +26,8 @@ Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, Rando
 TERN_INSTANCE(Tensor<Cpu> dropout_by(const OpName&, const Tensor<Cpu>&, double, RandomState, MemoryFormat))
 TERN_INSTANCE(Tensor<Cuda> dropout_by(const OpName&, const Tensor<Cuda>&, double, RandomState, MemoryFormat))
 
+/// Error unless p is in [0, 1].
+TERN_API void check_probability(const char* op, double p);
 TERN_API void check_dropout(const char* op, const Array* x, double p, int least_dims);
 
 /// The shape with one number for each channel of each sample: for [N, C, ...], or for one sample [C, ...], which has
