@@ -65,7 +65,7 @@ class TERN_API Walk {
   using Visit = void (*)(const void* context, const Member&);
   Walk(Visit visit, const void* context) : visit_(visit), context_(context) {}
 
-  /// A module's fields() calls it for each member.
+  /// A module's name_fields() calls it for each member.
   template <class X>
   void operator()(const char* name, const X& x) {
     if constexpr (has_tensors<X>) enter(name, x);
@@ -75,7 +75,7 @@ class TERN_API Walk {
   void member(const X& x) {
     if constexpr (IsModule<X>) {
       module(X::type_name(), {&x, sizeof x}, &has_listed<X>);
-      x.fields(*this);
+      X::name_fields(x, *this);
       --depth_;
     } else if constexpr (is_tensor<X>) {
       using D = typename X::device_type;
@@ -107,8 +107,8 @@ class TERN_API Walk {
   template <class M>
   static bool has_listed(const void* module, const void* address) {
     bool found = false;
-    static_cast<const M*>(module)->fields(
-        [&](const char*, const auto& x) { found = found || Extent{&x, sizeof x}.contains(address); });
+    const auto look = [&](const char*, const auto& x) { found = found || Extent{&x, sizeof x}.contains(address); };
+    M::name_fields(*static_cast<const M*>(module), look);
     return found;
   }
 

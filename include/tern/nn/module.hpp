@@ -199,7 +199,8 @@ template <class X, class F>
 void each_module(X& x, const F& f) {
   if constexpr (IsModule<X>) {
     f(x);
-    x.fields([&](const char*, auto& member) { each_module(member, f); });
+    const auto below = [&](const char*, auto& member) { each_module(member, f); };
+    X::name_fields(x, below);
   } else if constexpr (is_vector<std::remove_const_t<X>>) {
     for (auto& element : x) each_module(element, f);
   }
@@ -291,21 +292,9 @@ auto converted(const M& module, const D2* device = nullptr) {
     return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::full_backward>(this->hooks_, this, std::move(f)); \
   }
 
-#define TERN_FIELD_VISIT_(name) visit(#name, name);
+#define TERN_FIELD_VISIT_(name) visit(#name, self.name);
 #define TERN_FIELD_REBUILD_(name) , name(from(from.source.name))
 #define TERN_FIELD_TYPE_(name) , decltype(name)
-
-/// The methods that TERN_FIELDS defines besides fields().
-#define TERN_REBUILT_MODULE_(Self, name, ...)                                                                          \
-  template <int = 0>                                                                                                   \
-  Self() {}                                                                                                            \
-  Self(Self&&) = default;                                                                                              \
-  Self& operator=(Self&&) = default;                                                                                   \
-  template <class From_, class D_, class T_>                                                                           \
-  explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                                        \
-      : ::tern::nn::Module<D_, T_>(from.source.is_training()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}       \
-  static constexpr const char* type_name() { return name; }                                                            \
-  TERN_MODULE_METHODS(Self, void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
 
 /// Put it at the end of a module's class. It takes the class's name, then all members in the order of their
 /// declaration: layers, parameters and plain values. If a layer or parameter is not listed, parameters() throws an
@@ -317,29 +306,28 @@ auto converted(const M& module, const D2* device = nullptr) {
 /// The same for a class template whose name depends on its arguments.
 #define TERN_FIELDS_AS(Self, name, ...)                                                                                \
  public:                                                                                                               \
-  template <class V_>                                                                                                  \
-  void fields([[maybe_unused]] V_&& visit) {                                                                           \
-    TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
-  }                                                                                                                    \
-  template <class V_>                                                                                                  \
-  void fields([[maybe_unused]] V_&& visit) const {                                                                     \
+  template <class M_, class V_>                                                                                        \
+  static void name_fields([[maybe_unused]] M_& self, [[maybe_unused]] V_& visit) {                                     \
     TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
   }                                                                                                                    \
   TERN_REBUILT_MODULE_(Self, name, __VA_ARGS__)
 
 /// The same for a class whose layers have other names than its members, such as positions in a list of PyTorch's. It
 /// has `static void name_fields(self, visit)`, which calls visit(name, member) for each layer and parameter.
-#define TERN_NAMED_FIELDS(Self, ...)                                                                                   \
+#define TERN_NAMED_FIELDS(Self, ...) TERN_REBUILT_MODULE_(Self, #Self, __VA_ARGS__)
+
+/// The methods that these define besides name_fields().
+#define TERN_REBUILT_MODULE_(Self, name, ...)                                                                          \
  public:                                                                                                               \
-  template <class V_>                                                                                                  \
-  void fields(V_&& visit) {                                                                                            \
-    Self::name_fields(*this, visit);                                                                                   \
-  }                                                                                                                    \
-  template <class V_>                                                                                                  \
-  void fields(V_&& visit) const {                                                                                      \
-    Self::name_fields(*this, visit);                                                                                   \
-  }                                                                                                                    \
-  TERN_REBUILT_MODULE_(Self, #Self, __VA_ARGS__)
+  template <int = 0>                                                                                                   \
+  Self() {}                                                                                                            \
+  Self(Self&&) = default;                                                                                              \
+  Self& operator=(Self&&) = default;                                                                                   \
+  template <class From_, class D_, class T_>                                                                           \
+  explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                                        \
+      : ::tern::nn::Module<D_, T_>(from.source.is_training()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}       \
+  static constexpr const char* type_name() { return name; }                                                            \
+  TERN_MODULE_METHODS(Self, void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
 
 }  // namespace tern
 

@@ -21,15 +21,10 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
         layers(std::apply([&](const auto&... layer) { return std::tuple<L...>(from(layer)...); }, from.source.layers)) {}
 
   static constexpr const char* type_name() { return "Sequential"; }
-  template <class V>
-  void fields(V&& visit) {
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
     int i = 0;
-    std::apply([&](auto&... layer) { (visit(std::to_string(i++).c_str(), layer), ...); }, layers);
-  }
-  template <class V>
-  void fields(V&& visit) const {
-    int i = 0;
-    std::apply([&](const auto&... layer) { (visit(std::to_string(i++).c_str(), layer), ...); }, layers);
+    std::apply([&](auto&... layer) { (visit(std::to_string(i++).c_str(), layer), ...); }, self.layers);
   }
   TERN_MODULE_METHODS(Sequential, L...)
 
