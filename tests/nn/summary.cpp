@@ -34,3 +34,27 @@ TEMPLATE_TEST_CASE("summary() shows modules, shapes and the number of parameters
         "    (1): Dropout\n"
         "44 parameters\n");
 }
+
+#define CHECK_NAMES(Name)                                         \
+  CHECK(std::string(nn::Name##1d<D>::type_name()) == #Name "1d"); \
+  CHECK(std::string(nn::Name##2d<D>::type_name()) == #Name "2d"); \
+  CHECK(std::string(nn::Name##3d<D>::type_name()) == #Name "3d");
+
+TEMPLATE_TEST_CASE("layers of 1, 2 and 3 dimensions go by PyTorch's names", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK_NAMES(Conv)
+  CHECK_NAMES(ConvTranspose)
+  CHECK_NAMES(BatchNorm)
+  CHECK_NAMES(InstanceNorm)
+  CHECK_NAMES(MaxPool)
+  CHECK_NAMES(AvgPool)
+  CHECK_NAMES(AdaptiveMaxPool)
+  CHECK_NAMES(AdaptiveAvgPool)
+  CHECK_NAMES(LPPool)
+  CHECK_NAMES(Dropout)
+  CHECK_NAMES(ConstantPad)
+  CHECK_NAMES(ZeroPad)
+  CHECK_NAMES(ReflectionPad)
+  CHECK_NAMES(ReplicationPad)
+  CHECK_NAMES(CircularPad)
+}
