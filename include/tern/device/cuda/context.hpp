@@ -1,6 +1,7 @@
 // The CUDA devices, their properties, and the stream that each thread uses on a device.
 #pragma once
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
