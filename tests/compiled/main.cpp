@@ -1,4 +1,5 @@
-// A program and two shared objects: all three have one random state, one tape, one pool of memory and one type of Error.
+// A program and two shared objects: all three have one random state, one tape, one pool of memory, one number of threads,
+// one table of the driver's functions and one type of Error.
 #include <tern/tern.hpp>
 #include <cstdio>
 
@@ -10,6 +11,8 @@ using namespace tern;
   void name##_backward(const Tensor<Cpu>& loss);   \
   Index name##_memory();                           \
   bool name##_records(const Tensor<Cpu>& x);       \
+  int name##_threads();                            \
+  Index name##_driver();                           \
   bool name##_throws();                            \
   void name##_fails();
 PART(first)
@@ -44,6 +47,11 @@ int main() {
   const auto large = rand<Cpu>({1 << 20});
   const Index after = cpu::memory_stats().current;
   check(after >= before + (4 << 20) && first_memory() == after && second_memory() == after, "one pool of memory");
+
+  set_num_threads(num_threads() + 1);
+  check(first_threads() == num_threads() && second_threads() == num_threads(), "one number of threads");
+  const auto driver = reinterpret_cast<Index>(&cuda::driver());
+  check(first_driver() == driver && second_driver() == driver, "one table of the driver's functions");
 
   check(first_throws() && second_throws(), "an object catches its own Error");
   try {

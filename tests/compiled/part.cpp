@@ -13,6 +13,8 @@ Tensor<Cpu> EXPORTED(scaled)(const Tensor<Cpu>& x) { return x * 3; }
 void EXPORTED(backward)(const Tensor<Cpu>& loss) { loss.backward(); }
 Index EXPORTED(memory)() { return cpu::memory_stats().current; }
 bool EXPORTED(records)(const Tensor<Cpu>& x) { return (x + 1).requires_grad(); }
+int EXPORTED(threads)() { return num_threads(); }
+Index EXPORTED(driver)() { return reinterpret_cast<Index>(&cuda::driver()); }
 bool EXPORTED(throws)() {
   try {
     matmul(rand<Cpu>({2, 3}), rand<Cpu>({2, 3}));

@@ -24,10 +24,7 @@ inline void set_openmp_threads(int) {}
 #endif
 
 /// The limit of the process. OpenMP has a limit for each thread only.
-inline std::atomic<int>& thread_limit() {
-  static std::atomic<int> limit{openmp_threads()};
-  return limit;
-}
+TERN_API std::atomic<int>& thread_limit();
 extern TERN_API constinit std::atomic<int> threads_in_use;
 extern TERN_API constinit thread_local int leased_threads;  // how many threads this thread's lease holds; 0: it has no lease
 

@@ -4,6 +4,11 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
+TERN_INLINE std::atomic<int>& thread_limit() {
+  static std::atomic<int> limit{openmp_threads()};
+  return limit;
+}
+
 TERN_INLINE constinit std::atomic<int> threads_in_use{0};
 
 TERN_INLINE constinit thread_local int leased_threads = 0;

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -97,10 +96,7 @@ class TERN_API AtomicFile {
   void commit();
 
  private:
-  static unsigned next_number() {
-    static std::atomic<unsigned> count{0};
-    return count++;
-  }
+  static unsigned next_number();
 
   std::string path_;
   File file_;

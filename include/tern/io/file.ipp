@@ -1,5 +1,7 @@
 // The functions of file.hpp that are not templates.
 #pragma once
+#include <atomic>
+
 #include "file.hpp"
 
 namespace tern::inline TERN_BUILD::io {
@@ -87,6 +89,11 @@ TERN_INLINE MappedFile::MappedFile(const std::string& path) {
   // whole.
   File folder(folder_of(path_), O_RDONLY | O_DIRECTORY);
   static_cast<void>(::fsync(folder.descriptor()));
+}
+
+TERN_INLINE unsigned AtomicFile::next_number() {
+  static std::atomic<unsigned> count{0};
+  return count++;
 }
 
 }  // namespace tern::io

@@ -51,10 +51,7 @@ struct TERN_API CapturedWork {
 /// The graphs that exist, and memory that was freed while one of them may still use it.
 class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::CapturedGraphs {
  public:
-  static GraphRegistry& instance() {
-    static GraphRegistry& registry = *new GraphRegistry;
-    return registry;
-  }
+  static GraphRegistry& instance();
   /// Keeps all memory that exists now until the graph is gone.
   void hold(CapturedWork& graph);
   void remove(CapturedWork& graph);

@@ -4,6 +4,11 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
+TERN_INLINE GraphRegistry& GraphRegistry::instance() {
+  static GraphRegistry& registry = *new GraphRegistry;
+  return registry;
+}
+
 TERN_INLINE void GraphRegistry::hold(CapturedWork& graph) {
   const std::lock_guard lock(mutex_);
   if (graph.age == 0) graphs_.push_back(&graph);

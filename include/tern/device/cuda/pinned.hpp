@@ -38,10 +38,7 @@ struct PinnedPool {
   std::mutex mutex;
   PinnedQueue free[memory::class_count];
 };
-inline PinnedPool& pinned_pool() {
-  static PinnedPool& instance = *new PinnedPool;
-  return instance;
-}
+TERN_API PinnedPool& pinned_pool();
 
 /// The device's entry for the block. Get it before a copy is started, because this can fail.
 TERN_API PinnedUse& use_of(PinnedBlock& block, int ordinal);

@@ -4,6 +4,11 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
+TERN_INLINE PinnedPool& pinned_pool() {
+  static PinnedPool& instance = *new PinnedPool;
+  return instance;
+}
+
 [[gnu::noinline]] TERN_INLINE PinnedUse& use_of(PinnedBlock& block, int ordinal) {
   PinnedUse* const first = block.uses;
   for (PinnedUse* use = first; use; use = use->next)

@@ -83,10 +83,7 @@ class TERN_API Timeline {
 };
 
 /// The program's timeline. Never destroyed, because work may end after main does.
-inline Timeline& timeline() {
-  static Timeline& instance = *new Timeline;
-  return instance;
-}
+TERN_API Timeline& timeline();
 inline constexpr Listener timeline_listener{[](const WorkItem& item) { return timeline().begin(item); },
                                             [](TimelinePosition position) { timeline().end(position); }};
 

@@ -4,6 +4,11 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
+TERN_INLINE Timeline& timeline() {
+  static Timeline& instance = *new Timeline;
+  return instance;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::turn_page() {
   const std::lock_guard lock(mutex_);
   ++page_;
