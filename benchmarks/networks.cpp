@@ -2,6 +2,7 @@
 #include <tern/models/models.hpp>
 #include <tern/tern.hpp>
 
+#include "mnist_cnn.hpp"
 #include "training_step.hpp"
 
 namespace {
@@ -26,16 +27,6 @@ void classify(benchmark::State& state, Net& net, Optimiser& optimiser, const Ten
   train(state, net, optimiser, x, [&](const auto& scores) { return cross_entropy(scores, labels); });
   count_flop(state, before);
 }
-
-struct MnistCnn : nn::Module<Cpu> {
-  nn::Conv2d<Cpu> conv1{1, 32, 3}, conv2{32, 64, 3};
-  nn::Linear<Cpu> dense{64 * 12 * 12, 128}, out{128, 10};
-  TERN_FIELDS(MnistCnn, conv1, conv2, dense, out)
-  Tensor<Cpu> forward(const Tensor<Cpu>& x) {
-    const auto y = dropout(max_pool2d(relu(conv2(relu(conv1(x)))), 2), 0.25);
-    return out(dropout(relu(dense(y.flatten(1))), 0.5));
-  }
-};
 
 void mnist_cnn(benchmark::State& state) {
   MnistCnn net;

@@ -7,17 +7,9 @@
 #include <cstdio>
 #include <cstring>
 
-using namespace tern;
+#include "../mnist_cnn.hpp"
 
-struct MnistCnn : nn::Module<Cpu> {
-  nn::Conv2d<Cpu> conv1{1, 32, 3}, conv2{32, 64, 3};
-  nn::Linear<Cpu> dense{64 * 12 * 12, 128}, out{128, 10};
-  TERN_FIELDS(MnistCnn, conv1, conv2, dense, out)
-  Tensor<Cpu> forward(const Tensor<Cpu>& x) {
-    const auto y = dropout(max_pool2d(relu(conv2(relu(conv1(x)))), 2), 0.25);
-    return out(dropout(relu(dense(y.flatten(1))), 0.5));
-  }
-};
+using namespace tern;
 
 static const char* wanted = "";
 
