@@ -15,8 +15,6 @@
 #define TERN_TEST_HOST_DEVICES tern::Cpu, tern_test::Naive
 #if defined(TERN_TESTS_ON_CUDA)
 #define TERN_TEST_DEVICES tern::Cuda
-#elif defined(TERN_TESTS_ON_NAIVE)
-#define TERN_TEST_DEVICES tern_test::Naive
 #elif defined(TERN_TESTS_ON_REMOTE)
 #define TERN_TEST_DEVICES tern_test::Remote
 #else
