@@ -18,16 +18,6 @@ struct Block : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) { return x + dropout(out(tanh(in(norm(x))))); }
 };
 
-/// The bytes that tensors of the device hold.
-template <Device D>
-Index bytes_held() {
-  if constexpr (std::is_same_v<D, Cuda>) {
-    cuda::synchronize();  // what was freed is free once the device has come that far
-    return cuda::memory_stats().current;
-  }
-  return cpu::memory_stats().current;
-}
-
 std::vector<double> together(std::vector<double> a, const std::vector<double>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -110,9 +100,9 @@ TEMPLATE_TEST_CASE("checkpointed layers hold less memory at their worst", "", TE
   constexpr Index n = 1 << 15, layers = 16, bytes = n * Index(sizeof(double));
   const auto peak = [&](bool saves) {
     const auto x = spread_tensor<D>({n}, -1, 1).requires_grad_();
-    const Index before = bytes_held<D>();
+    const Index before = memory_in_use();
     Index most = 0;
-    const auto look = [&] { most = std::max(most, bytes_held<D>() - before); };
+    const auto look = [&] { most = std::max(most, memory_in_use() - before); };
     const auto segment = [&](const Tensor<D, double>& v) {
       auto y = v;
       for (int i = 0; i < 4; ++i) {

@@ -12,20 +12,14 @@ using namespace tern_test;
 
 namespace {
 
-/// Bytes held by tensors, on every device.
-Index in_use() {
-  cuda::synchronize();  // what was freed is free once the device has come that far
-  return cpu::memory_stats().current + cuda::memory_stats().current;
-}
-
 // Of large tensors every byte is counted as it is freed; the caches of small blocks are seen only to stop growing.
 constexpr Index large = 1 << 16;
 
 template <class F>
 void leaves_nothing(const F& f) {
-  const Index before = in_use();
+  const Index before = memory_in_use();
   f();
-  CHECK(in_use() - before < Index(large * sizeof(double)));
+  CHECK(memory_in_use() - before < Index(large * sizeof(double)));
 }
 
 void run_on_small_stack(void* (*f)(void*), void* argument) {
@@ -64,10 +58,10 @@ TEST_CASE("a chain of a million ops neither overflows a small stack nor leaks", 
           r.gradient = x.grad().item();
         };
         once(true);
-        r.after_one = in_use();
+        r.after_one = memory_in_use();
         once(false);
         once(true);
-        r.after_three = in_use();
+        r.after_three = memory_in_use();
         return nullptr;
       },
       &result);
@@ -112,10 +106,10 @@ TEMPLATE_TEST_CASE("backward frees what it has used as it goes", "[autograd]", T
   const auto x = spread_tensor<D>({large}, 0.1, 1).requires_grad_();
   Index at_start = 0, at_end = 0;
   const auto bottom = x * 2;
-  bottom.register_hook([&](const Tensor<D, double>&) { at_end = in_use(); });
+  bottom.register_hook([&](const Tensor<D, double>&) { at_end = memory_in_use(); });
   auto y = bottom;
   for (int i = 0; i < 20; ++i) y = exp(y * 0.1);
-  y.register_hook([&](const Tensor<D, double>&) { at_start = in_use(); });
+  y.register_hook([&](const Tensor<D, double>&) { at_start = memory_in_use(); });
   const auto loss = sum(y);
   y = {};
   loss.backward();

@@ -76,16 +76,15 @@ TEMPLATE_TEST_CASE("a tensor is given away and taken back without a copy", "[io]
       x = {};
       CHECK(tern_test::values_of(from_dlpack(given).template as<D>()) == values);
     };
-    const auto bytes = [] { return HostDevice<D> ? cpu::memory_stats().current : cuda::memory_stats().current; };
     exchange();
-    const Index before = bytes();
+    const Index before = tern_test::memory_in_use();
     for (int i = 0; i < 200; ++i) {
       const auto large = zeros<D>({100'000});
       from_dlpack(to_dlpack(large));
       from_dlpack(to_dlpack_unversioned(large));
     }
     exchange();
-    CHECK(bytes() - before < (1 << 20));
+    CHECK(tern_test::memory_in_use() - before < (1 << 20));
   } else {
     CHECK(error_of([] { to_dlpack(ones<D>({2})); }).starts_with("to_dlpack: DLPack has no device '"));
   }

@@ -35,9 +35,11 @@ class RemoteMemory {
     if (!free.empty()) {
       void* const block = free.back();
       free.pop_back();
+      in_use_ += tern::memory::class_bytes(size_class);
       return block;
     }
     const std::size_t bytes = tern::memory::class_bytes(size_class);
+    in_use_ += bytes;
     if (bytes >= large) used_ = (used_ + page - 1) / page * page;
     if (bytes > most - used_) tern::fail("remote memory", {"out of memory: ", tern::Index(bytes), " bytes were asked for"});
     if (open_ > 0) protect(PROT_READ | PROT_WRITE, used_ + bytes);
@@ -47,7 +49,12 @@ class RemoteMemory {
     const std::lock_guard lock(mutex_);
     free_[size_class].push_back(block);
     const std::size_t bytes = tern::memory::class_bytes(size_class);
+    in_use_ -= bytes;
     if (bytes >= large) madvise(block, bytes, MADV_DONTNEED);  // opening costs time for each page that is there
+  }
+  std::size_t in_use() {
+    const std::lock_guard lock(mutex_);
+    return in_use_;
   }
   void open() {
     const std::lock_guard lock(mutex_);
@@ -73,7 +80,7 @@ class RemoteMemory {
 
   std::mutex mutex_;
   char* first_ = nullptr;
-  std::size_t used_ = 0;
+  std::size_t used_ = 0, in_use_ = 0;  // bytes mapped so far; bytes of blocks that are not free
   int open_ = 0;  // kernels and transfers under way
   std::vector<void*> free_[tern::memory::class_count];
 };

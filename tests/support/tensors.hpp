@@ -38,6 +38,12 @@ std::vector<double> values_of(const Tensor<D, T>& x) {
   return values;
 }
 
+/// Bytes held by tensors, on every device.
+inline Index memory_in_use() {
+  cuda::synchronize();  // memory that was freed is free once the device has come that far
+  return cpu::memory_stats().current + cuda::memory_stats().current + Index(RemoteMemory::instance().in_use());
+}
+
 /// Numbers that fill [low, high] unevenly, all different.
 inline std::vector<double> spread_values(Index n, double low = -2, double high = 2) {
   std::vector<double> values;
