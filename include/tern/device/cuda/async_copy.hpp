@@ -38,7 +38,7 @@ TERN_API std::unique_ptr<AsyncCopy> start_from_host(int ordinal, void* to, Pinne
 /// Starts a copy in the order of the device's work.
 TERN_API std::unique_ptr<AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to, const void* from, std::size_t bytes);
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "async_copy.ipp"

@@ -53,4 +53,4 @@ TERN_INLINE void CopyUnderWay::wait_on_host() {
   return copy;
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

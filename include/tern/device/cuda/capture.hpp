@@ -35,7 +35,7 @@ struct LiveLaunch {
   Grid grid;
   const std::uint64_t* words;
   int count;       // of all words
-  int numbers_at;  // index of the first word of an optimiser; or random_words
+  int numbers_at;  // index of the first of an optimiser's numbers, or random_words
 };
 
 class Capture : public tern::detail::Capture {

@@ -12,4 +12,4 @@ TERN_INLINE constinit std::atomic<std::uint64_t> memory_age{1};
 
 TERN_INLINE constinit std::atomic<std::uint64_t> held_age{0};
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

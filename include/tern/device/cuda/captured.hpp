@@ -91,7 +91,7 @@ class TERN_API StreamCapture final : public Capture {
   void finish();
 
   DeviceState& bind(int ordinal) override {
-    if (ordinal != captured_.ordinal) fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", not of cuda:", ordinal, " too"});
+    if (ordinal != captured_.ordinal) fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", and cannot use cuda:", ordinal});
     TERN_CUDA(cuCtxSetCurrent, state_.context);
     return state_;
   }
@@ -109,7 +109,7 @@ class TERN_API StreamCapture final : public Capture {
   DeviceState state_;  // the device as this thread sees it
 };
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "captured.ipp"

@@ -129,4 +129,4 @@ TERN_INLINE Status StreamCapture::end(CapturedGraph* graph) {
   return status;
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

@@ -14,7 +14,7 @@ TERN_API void check_nvrtc(const char* function, int status);
 /// newest architecture that the compiler knows, and the driver translates that. Error with the compiler's log.
 TERN_API std::string compile(const std::string& source, int major, int minor);
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "compiler.ipp"

@@ -52,4 +52,4 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return image;
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

@@ -96,7 +96,7 @@ TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   return state;
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 namespace tern::inline TERN_BUILD::cuda {
 

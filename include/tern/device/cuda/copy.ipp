@@ -65,7 +65,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   wait_for(state);
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 namespace tern::inline TERN_BUILD::cuda {
 

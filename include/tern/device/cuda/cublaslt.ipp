@@ -80,4 +80,4 @@ TERN_INLINE HandlePool& cublaslt_handles() {
   plan->run(handle, ordinal, state.compute, a, b, d, bias);
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

@@ -132,4 +132,4 @@ TERN_INLINE HandlePool& cudnn_handles() {
   run(*tern::detail::Lease(plans, form, [&] { return new ConvolutionPlan(lease.handle(), ordinal, form, memory); }));
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

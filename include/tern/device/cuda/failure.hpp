@@ -25,7 +25,7 @@ inline void check_failure(Failure& failure) {
     throw_failure(failure);
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "failure.ipp"

@@ -18,4 +18,4 @@ namespace tern::inline TERN_BUILD::cuda::detail {
     refuse_element(op, what, number, size, position, "; found by an earlier kernel on the device");
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

@@ -11,7 +11,7 @@ TERN_INLINE void Refill::launch(const LiveLaunch& launch, const std::string&) {
   std::copy(launch.words + launch.numbers_at, launch.words + launch.count, captured_.chunks[current_->chunk].words.begin() + Index(first));
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 namespace tern::inline TERN_BUILD::cuda {
 

@@ -61,7 +61,7 @@ class HandleLease {
   PooledHandle* leased_;
 };
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "handle_pool.ipp"

@@ -33,4 +33,4 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return nullptr;
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

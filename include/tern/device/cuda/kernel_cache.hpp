@@ -35,7 +35,7 @@ TERN_API std::string compiler_version(const std::string& folder);
 /// The kernel's binary for a chip, from the cache. If it is not there, it is compiled and stored.
 TERN_API std::string kernel_image(const std::string& source, int major, int minor);
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "kernel_cache.ipp"

@@ -80,4 +80,4 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
   return image;
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

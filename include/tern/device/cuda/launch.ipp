@@ -36,4 +36,4 @@ TERN_INLINE void Kernels::insert(std::uint64_t key, Function function) {
   return function;
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

@@ -49,4 +49,4 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return {memory, new_tag(ordinal)};
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

@@ -68,7 +68,7 @@ TERN_API void copy_to_device(int ordinal, void* to, const void* from, std::size_
 /// Copies a block's memory to the device, in order with the stream's work. The block is busy until the copy is done.
 TERN_API void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block);
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "pinned.ipp"

@@ -100,4 +100,4 @@ TERN_INLINE void PinnedBlock::give_back() {
   mark_in_flight(use, state.compute);
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

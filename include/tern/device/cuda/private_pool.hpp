@@ -49,7 +49,7 @@ class TERN_API PrivatePool final : public MemoryOwner {
   bool has_graph_ = true;
 };
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "private_pool.ipp"

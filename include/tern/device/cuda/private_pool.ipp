@@ -41,4 +41,4 @@ TERN_INLINE DeviceBlock PrivatePool::add(std::size_t bytes) {
   return {memory, tag_of(this)};
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

@@ -49,7 +49,7 @@ class TERN_API Span {
   double start_ = 0;
 };
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "span.ipp"

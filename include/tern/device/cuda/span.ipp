@@ -30,4 +30,4 @@ TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
   position_ = listener_->begin(item);
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail

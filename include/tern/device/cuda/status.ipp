@@ -24,7 +24,7 @@ TERN_INLINE constinit LateFailure late_failure{};
   fail("cuda", {late_failure.function, ": ", late_failure.name, *text ? " (" : "", text, *text ? ")" : ""});
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 namespace tern::inline TERN_BUILD::cuda {
 

@@ -87,7 +87,7 @@ TERN_API Timeline& timeline();
 inline constexpr Listener timeline_listener{[](const WorkItem& item) { return timeline().begin(item); },
                                             [](TimelinePosition position) { timeline().end(position); }};
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "timeline.ipp"

@@ -123,4 +123,4 @@ TERN_INLINE int Timeline::thread_number() {
   }
 }
 
-}  // namespace cuda::detail
+}  // namespace tern::cuda::detail
