@@ -8,6 +8,7 @@
 
 using namespace tern;
 using tern_test::error_of;
+using tern_test::whole_error_of;
 
 TEST_CASE("an Error names the op, then text, numbers and shapes as they are given") {
   const std::string word = "tensor";
@@ -39,4 +40,36 @@ TEST_CASE("the outermost name stands in an Error, in its thread and as long as i
   });
   CHECK(thrown == "op: no");
   CHECK(refused() == "inner: no");  // the Error has ended the name's life
+}
+
+TEST_CASE("an Error ends with the file and line of the outermost Site, else of the outermost ErrorName, else of the op") {
+  const Here here("/home/me/train.cpp", 31), there("model.cpp", 7), elsewhere("/a/b.cpp", 1);
+  const auto refused = [&](Here of_op) { return whole_error_of([&] { fail({"op", of_op}, {"no"}); }); };
+  CHECK(refused(here) == "op: no (train.cpp:31)");
+  CHECK(refused(there) == "op: no (model.cpp:7)");
+  CHECK(whole_error_of([] { fail("op", {"no"}); }) == "op: no");
+  {
+    const ErrorName unknown("outer");
+    CHECK(refused(here) == "outer: no (train.cpp:31)");
+    const ErrorName inner({"inner", there});
+    CHECK(refused(here) == "outer: no (train.cpp:31)");
+  }
+  const ErrorName outer({"outer", there});
+  CHECK(refused(here) == "outer: no (model.cpp:7)");
+  const Site site(elsewhere);
+  CHECK(refused(here) == "outer: no (b.cpp:1)");
+}
+
+TEST_CASE("a path stands before the message, and the next one in its place") {
+  Error error("op: no (train.cpp:31)");
+  const int layer = 0;
+  CHECK(error.layer() == nullptr);
+  error.set_layer(&layer);
+  CHECK(error.layer() == &layer);
+  error.set_path("fc1");
+  CHECK(std::string(error.what()) == "fc1: op: no (train.cpp:31)");
+  error.set_path("out.fc1");
+  CHECK(std::string(error.what()) == "out.fc1: op: no (train.cpp:31)");
+  const Error copy = error;
+  CHECK(std::string(copy.what()) == error.what());
 }

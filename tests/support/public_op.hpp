@@ -1,6 +1,6 @@
 // What every public function of ops/ must have, as a row of ops/public_ops.cpp: a gradient that is checked, an oracle
-// from outside, and a call that is refused with an Error in its name. tests/public_ops compares the rows with the
-// functions that the headers declare.
+// from outside, and a call that is refused with an Error in its name and with the caller's line. tests/public_ops compares
+// the rows with the functions that the headers declare.
 #pragma once
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
@@ -69,6 +69,14 @@ inline std::string name_in_errors(const std::string& name) {
   return name.substr(name.rfind(':') + 1);
 }
 
+/// True for a function without a Here among its parameters: it makes a tensor, or checks a gradient.
+inline bool knows_no_line(const std::string& name) {
+  for (const char* const each : {"uniform", "rand", "randn", "randint", "randperm", "bernoulli", "rand_like", "randn_like",
+                                 "randint_like", "gradcheck", "gradgradcheck"})
+    if (name == each) return true;
+  return false;
+}
+
 /// Runs a row.
 inline void check_public_op(const PublicOp& op) {
   // No element is where one of the ops has a kink or a jump; some of x are below those of y, some above.
@@ -95,9 +103,10 @@ inline void check_public_op(const PublicOp& op) {
     for (std::size_t i = 0; i < values.size(); ++i)
       CHECK(close(values[i], op.oracle.of_elements(a[i], b[i]), 1e-12, 1e-12));
   }
-  const std::string error = error_of([&] { op.refused(x, y, z); });
+  const std::string error = whole_error_of([&] { op.refused(x, y, z); });
   INFO(error);
   CHECK(error.find(name_in_errors(op.name) + ": ") == 0);
+  CHECK((knows_no_line(op.name) || line_of(error).find(" (public_ops.cpp:") == 0));
 }
 
 }  // namespace tern_test

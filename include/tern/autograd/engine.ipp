@@ -151,8 +151,7 @@ TERN_INLINE void Backward::call(Node* node, Edge& edge, TensorImpl* gradient, Te
   auto* saved = reinterpret_cast<Saved*>(node->at(edge.stored));
   for (int j = 0; j < edge.saved_count; ++j) {
     if (saved[j].version != saved[j].impl->owner->version)
-      fail(node->name, {"a tensor saved for backward was modified in place (line ", Index(node->line), " of ",
-                        node->file ? node->file : "an unknown file", ")"});
+      fail(node->name, {"a tensor saved for backward was modified in place"});
   }
   if (create_graph_) call_differentiable(node, edge, saved, gradient, results);
   else edge.fn(saved, gradient, results, input_shape(node, edge));
@@ -192,10 +191,7 @@ TERN_INLINE void Backward::pass_on(Node* node, Edge& edge, TensorImpl** results)
   HeldNode held{next};
   Owned g(std::exchange(results[edge.slot], nullptr));
   if (!g.impl) return arrive_without(held);
-  if (tape.anomaly_mode && next->ops->has_nan(g.impl)) {
-    fail(node->name, {"its backward gave a NaN; the forward call was at ", node->file ? node->file : "an unknown file", ":",
-                      Index(node->line)});
-  }
+  if (tape.anomaly_mode && next->ops->has_nan(g.impl)) fail(node->name, {"its backward gave a NaN"});
   const ShapeRef shape = input_shape(node, edge);
   bool fits = g.impl->ndim == shape.n;
   for (int k = 0; fits && k < shape.n; ++k) fits = g.impl->dims[k] == shape.d[k];

@@ -12,12 +12,6 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// An op's name and the user's line.
-struct OpName {
-  const char* name;
-  Here here;
-};
-
 /// The GradOps of a device and element type. Defined beside the ops that they use.
 template <class D, class T>
 struct GradOpsFor;

@@ -8,16 +8,38 @@
 #include <stdexcept>
 #include <string>
 
-#include "config.hpp"
+#include "here.hpp"
 
 namespace tern::inline TERN_BUILD {
 
 /// The type of sizes, strides and positions.
 using Index = std::int64_t;
 
-/// Every exception of the library. The message names the op, the rule and the values.
-struct Error : std::runtime_error {
+/// An op's name and the user's line.
+struct OpName {
+  const char* name;
+  Here here;
+  /// Without a line.
+  constexpr OpName(const char* n) : name(n), here(nullptr, 0) {}
+  constexpr OpName(const char* n, Here h) : name(n), here(h) {}
+};
+
+/// Every exception of the library: "path: op: rule and values (file:line)". The path leads to the layer that failed, in
+/// the network that was called; without a layer there is none. The line is the user's, if it is known.
+class TERN_API Error : public std::runtime_error {
+ public:
   using std::runtime_error::runtime_error;
+
+  /// The innermost layer whose call threw this. Null if no layer's call did.
+  const void* layer() const { return layer_; }
+  /// Says that a call of this layer threw this.
+  void set_layer(const void* layer) { layer_ = layer; }
+  /// Puts the layer's path before the message, in place of an earlier path.
+  void set_path(const std::string& path);
+
+ private:
+  const void* layer_ = nullptr;
+  std::size_t path_bytes_ = 0;
 };
 
 /// A view of sizes that does not own them.
@@ -61,26 +83,33 @@ TERN_API char* joined(const char* op, std::initializer_list<Piece> pieces);
 TERN_API std::string text(std::initializer_list<Piece> pieces);
 
 namespace detail {
-extern TERN_API constinit thread_local const char* outermost_op;
+extern TERN_API constinit thread_local const OpName* outermost_op;
 }
 
-/// While alive, Errors of this thread name the outermost such op. So an op that is made of other ops fails in the name
-/// that the user called.
+/// While alive, Errors of this thread name the outermost such op and its line. So an op that is made of other ops fails in
+/// the name that the user called.
 class ErrorName {
  public:
-  explicit ErrorName(const char* op) : outer_(detail::outermost_op) {
-    if (!outer_) detail::outermost_op = op;
+  explicit ErrorName(OpName op) : op_(op), outer_(detail::outermost_op) {
+    if (!outer_) detail::outermost_op = &op_;
   }
   ~ErrorName() { detail::outermost_op = outer_; }
   ErrorName(const ErrorName&) = delete;
   ErrorName& operator=(const ErrorName&) = delete;
 
  private:
-  const char* outer_;
+  OpName op_;
+  const OpName* outer_;
 };
 
-/// Throws Error("op: pieces").
-[[noreturn]] TERN_API void fail(const char* op, std::initializer_list<Piece> pieces);
+namespace detail {
+/// fail() with arguments that fit into registers.
+[[noreturn]] TERN_API void fail_at(const char* op, Here here, std::initializer_list<Piece> pieces);
+}  // namespace detail
+
+/// Throws Error("op: pieces (file:line)"). The line is that of the outermost Site, else of the outermost ErrorName, else
+/// the op's. If none has one, the message ends with the pieces.
+[[noreturn]] inline void fail(OpName op, std::initializer_list<Piece> pieces) { detail::fail_at(op.name, op.here, pieces); }
 
 }  // namespace tern
 

@@ -1,5 +1,7 @@
 // The functions of error.hpp that are not templates.
 #pragma once
+#include <cstring>
+
 #include "error.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -48,17 +50,29 @@ namespace tern::inline TERN_BUILD {
 
 namespace tern::inline TERN_BUILD::detail {
 
-TERN_INLINE constinit thread_local const char* outermost_op = nullptr;
+TERN_INLINE constinit thread_local const OpName* outermost_op = nullptr;
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void fail_at(const char* op, Here here, std::initializer_list<Piece> pieces) {
+  if (outermost_op) op = outermost_op->name;
+  if (outermost_op && outermost_op->here.file) here = outermost_op->here;
+  if (outermost_site) here = *outermost_site;
+  char* const message = joined(op, pieces);
+  const char* const folder = here.file ? std::strrchr(here.file, '/') : nullptr;
+  const char* const name = folder ? folder + 1 : here.file;
+  const Error error(name ? text({static_cast<const char*>(message), " (", name, ":", Index(here.line), ")"}) : message);
+  std::free(message);
+  throw error;
+}
 
 }  // namespace tern::detail
 
 namespace tern::inline TERN_BUILD {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void fail(const char* op, std::initializer_list<Piece> pieces) {
-  char* const message = detail::joined(detail::outermost_op ? detail::outermost_op : op, pieces);
-  const Error error(message);
-  std::free(message);
-  throw error;
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Error::set_path(const std::string& path) {
+  std::string message = path + ": ";
+  message += what() + path_bytes_;
+  static_cast<std::runtime_error&>(*this) = std::runtime_error(message);
+  path_bytes_ = path.size() + 2;
 }
 
 }  // namespace tern

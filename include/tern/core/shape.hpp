@@ -60,14 +60,14 @@ inline Piece::Piece(const Shape& shape) : Piece(ShapeRef(shape)) {}
 using Dims = Shape;
 
 /// Wraps dim in [-n, n) to [0, n). A 0-d tensor accepts -1 and 0. Error if dim is out of range.
-TERN_API int wrap_dim(const char* op, Index dim, int n);
+TERN_API int wrap_dim(const OpName& op, Index dim, int n);
 
 /// The set of dimensions as a bit mask; an empty list means all. Error if a dimension is out of range or named twice.
-TERN_API unsigned dim_mask(const char* op, const Dims& dims, int n);
+TERN_API unsigned dim_mask(const OpName& op, const Dims& dims, int n);
 
 /// The shape that a and b broadcast to. They are aligned at the last dimension; a size of 1 stretches. Error if they do
 /// not broadcast.
-TERN_API Shape broadcast_shapes(const char* op, ShapeRef a, ShapeRef b);
+TERN_API Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b);
 
 /// shape without the masked dimensions; with keepdim they stay, with size 1.
 TERN_API Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim);

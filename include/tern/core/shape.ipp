@@ -4,14 +4,14 @@
 
 namespace tern::inline TERN_BUILD {
 
-TERN_INLINE int wrap_dim(const char* op, Index dim, int n) {
+TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) {
   const int m = n == 0 ? 1 : n;
   if (dim < -m || dim >= m)
     fail(op, {"dimension ", dim, " is out of range [", Index(-m), ", ", Index(m - 1), "]"});
   return int(dim < 0 ? dim + m : dim);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE unsigned dim_mask(const char* op, const Dims& dims, int n) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE unsigned dim_mask(const OpName& op, const Dims& dims, int n) {
   if (dims.empty()) return n == 0 ? 0u : (1u << n) - 1;
   unsigned mask = 0;
   for (Index dim : dims) {
@@ -22,7 +22,7 @@ TERN_INLINE int wrap_dim(const char* op, Index dim, int n) {
   return n == 0 ? 0u : mask;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape broadcast_shapes(const char* op, ShapeRef a, ShapeRef b) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b) {
   const int n = a.n > b.n ? a.n : b.n;
   Shape out;
   out.n = n;

@@ -140,6 +140,14 @@ class TERN_API AnyModule {
   void (*walk_)(const void* module, detail::Walk& walk);
 };
 
+namespace detail {
+
+/// Names the layer whose call threw an Error that now passes the call of `module`. The innermost module that it passes is
+/// the layer; each one outside puts the layer's path before the message.
+TERN_API void name_layer(Error& error, const void* module, const AnyModule& tree);
+
+}  // namespace detail
+
 }  // namespace tern::nn
 
 #ifndef TERN_COMPILED

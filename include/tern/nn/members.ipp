@@ -31,3 +31,16 @@ namespace tern::inline TERN_BUILD::nn {
 }
 
 }  // namespace tern::nn
+
+namespace tern::inline TERN_BUILD::nn::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void name_layer(Error& error, const void* module, const AnyModule& tree) {
+  if (!error.layer()) return error.set_layer(module);
+  std::string path;
+  tree.each([&](const Member& m) {
+    if (m.type && path.empty() && m.extent.begin == error.layer()) path = m.path;
+  });
+  if (!path.empty()) error.set_path(path);
+}
+
+}  // namespace tern::nn::detail

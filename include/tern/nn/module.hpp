@@ -264,20 +264,35 @@ auto converted(const M& module, const D2* device = nullptr) {
   template <class X_>                                                                                                  \
   auto operator()(const X_& x, ::tern::Here here = {}) {                                                               \
     const ::tern::Site at(here);                                                                                       \
-    if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x);                    \
-    return this->forward(x);                                                                                           \
+    try {                                                                                                              \
+      if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x);                  \
+      return this->forward(x);                                                                                         \
+    } catch (::tern::Error& error) {                                                                                   \
+      ::tern::nn::detail::name_layer(error, this, *this);                                                              \
+      throw;                                                                                                           \
+    }                                                                                                                  \
   }                                                                                                                    \
   template <class X_, class Y_>                                                                                        \
   auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) {                                                  \
     const ::tern::Site at(here);                                                                                       \
-    if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y);                 \
-    return this->forward(x, y);                                                                                        \
+    try {                                                                                                              \
+      if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y);               \
+      return this->forward(x, y);                                                                                      \
+    } catch (::tern::Error& error) {                                                                                   \
+      ::tern::nn::detail::name_layer(error, this, *this);                                                              \
+      throw;                                                                                                           \
+    }                                                                                                                  \
   }                                                                                                                    \
   template <class X_, class Y_, class Z_>                                                                              \
   auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) {                                     \
     const ::tern::Site at(here);                                                                                       \
-    if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y, z);              \
-    return this->forward(x, y, z);                                                                                     \
+    try {                                                                                                              \
+      if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y, z);            \
+      return this->forward(x, y, z);                                                                                   \
+    } catch (::tern::Error& error) {                                                                                   \
+      ::tern::nn::detail::name_layer(error, this, *this);                                                              \
+      throw;                                                                                                           \
+    }                                                                                                                  \
   }                                                                                                                    \
   template <class F_>                                                                                                  \
   auto register_forward_pre_hook(F_ f) {                                                                               \

@@ -25,7 +25,7 @@ inline constexpr auto softplus_expression = [](auto x) { return max(x, 0) + log1
 /// max(x, 0). The gradient at 0 is 0. A NaN stays a NaN.
 template <Device D, Element T>
 Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) {
-  const auto y = detail::map<T>("relu", detail::relu_expression, x);
+  const auto y = detail::map<T>({"relu", here}, detail::relu_expression, x);
   record({"relu", here}, y,
          wrt(x, saved(y), detail::Gradient{[](auto g, auto kept) { return where(kept <= 0, 0, g); }}));
   return y;
@@ -67,8 +67,8 @@ inline auto elu_of(double alpha) {
 inline auto celu_of(double alpha) {
   return [alpha](auto x) { return where(x > 0, x, alpha * expm1(x / alpha)); };
 }
-inline auto hardtanh_of(double low, double high) {
-  if (low > high) fail("hardtanh", {"min_val ", low, " is above max_val ", high});
+inline auto hardtanh_of(const OpName& op, double low, double high) {
+  if (low > high) fail(op, {"min_val ", low, " is above max_val ", high});
   return [low, high](auto x) { return where(x < low, low, where(x > high, high, x)); };
 }
 inline auto threshold_of(double limit, double value) {
@@ -103,13 +103,13 @@ const Tensor<D, T>& elu_(const Tensor<D, T>& x, double alpha = 1, Here here = {}
 /// x if x > 0, else alpha (e^(x / alpha) - 1). Error for alpha = 0.
 template <Device D, Floating T>
 Tensor<D, T> celu(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
-  if (alpha == 0) fail("celu", {"alpha must not be 0"});
+  if (alpha == 0) fail({"celu", here}, {"alpha must not be 0"});
   return detail::unary({"celu", here}, x, detail::celu_of(alpha),
                        [alpha](auto g, auto v) { return where(v <= 0, g * exp(v / alpha), g); });
 }
 template <Device D, Floating T>
 const Tensor<D, T>& celu_(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
-  if (alpha == 0) fail("celu_", {"alpha must not be 0"});
+  if (alpha == 0) fail({"celu_", here}, {"alpha must not be 0"});
   return detail::pointwise_({"celu_", here}, detail::celu_of(alpha), [&] { return celu(x, alpha, here); }, x);
 }
 
@@ -117,12 +117,12 @@ const Tensor<D, T>& celu_(const Tensor<D, T>& x, double alpha = 1, Here here = {
 template <Device D, Floating T>
 Tensor<D, T> hardtanh(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
   return detail::unary(
-      {"hardtanh", here}, x, detail::hardtanh_of(min_val, max_val),
+      {"hardtanh", here}, x, detail::hardtanh_of({"hardtanh", here}, min_val, max_val),
       [min_val, max_val](auto g, auto v) { return where(v <= min_val, 0, where(v >= max_val, 0, g)); });
 }
 template <Device D, Floating T>
 const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
-  return detail::pointwise_({"hardtanh_", here}, detail::hardtanh_of(min_val, max_val),
+  return detail::pointwise_({"hardtanh_", here}, detail::hardtanh_of({"hardtanh_", here}, min_val, max_val),
                             [&] { return hardtanh(x, min_val, max_val, here); }, x);
 }
 
@@ -152,7 +152,7 @@ Tensor<D, T> softplus(const Tensor<D, T>& x, double beta = 1, double threshold =
 /// x moved towards 0 by lambda; 0 if |x| <= lambda. Error for lambda < 0.
 template <Device D, Floating T>
 Tensor<D, T> softshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = {}) {
-  if (!(lambda >= 0)) fail("softshrink", {"lambda must not be negative, but it is ", lambda});
+  if (!(lambda >= 0)) fail({"softshrink", here}, {"lambda must not be negative, but it is ", lambda});
   const auto f = [lambda](auto v) { return where(v > lambda, v - lambda, where(v < -lambda, v + lambda, 0 * v)); };
   return detail::unary({"softshrink", here}, x, f, [lambda](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
 }
@@ -194,7 +194,7 @@ template <Device D, Floating T>
 Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", Here here = {}) {
   if (!std::strcmp(approximate, "tanh")) return detail::gelu_tanh({"gelu", here}, x);
   if (std::strcmp(approximate, "none"))
-    fail("gelu", {"approximate is \"none\" or \"tanh\", not \"", approximate, "\""});
+    fail({"gelu", here}, {"approximate is \"none\" or \"tanh\", not \"", approximate, "\""});
   return detail::gelu_erf({"gelu", here}, x);
 }
 TERN_INSTANCE(Tensor<Cpu> gelu(const Tensor<Cpu>&, const char*, Here))
@@ -203,13 +203,13 @@ TERN_INSTANCE(Tensor<Cuda> gelu(const Tensor<Cuda>&, const char*, Here))
 /// x if x > 0, else weight x. The weight has one element, or one for each channel (dimension 1).
 template <Device D, Floating T>
 Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, Here here = {}) {
-  const Index channels = x.checked("prelu")->ndim > 1 ? x.size(1) : 1, count = weight.checked("prelu")->numel;
+  const Index channels = x.checked({"prelu", here})->ndim > 1 ? x.size(1) : 1, count = weight.checked({"prelu", here})->numel;
   if (weight.dim() > 1 || (count != 1 && count != channels))
-    fail("prelu", {"a weight of shape ", weight.impl()->shape_ref(), " for ", channels, " channels"});
+    fail({"prelu", here}, {"a weight of shape ", weight.impl()->shape_ref(), " for ", channels, " channels"});
   Shape to;
   for (int i = 1; count > 1 && i < x.dim(); ++i) to.push_back(i == 1 ? count : 1);
   const Tensor<D, T> w = view(weight, to, here);
-  const auto y = detail::map<T>("prelu", [](auto v, auto slope) { return where(v > 0, v, slope * v); }, x, w);
+  const auto y = detail::map<T>({"prelu", here}, [](auto v, auto slope) { return where(v > 0, v, slope * v); }, x, w);
   record({"prelu", here}, y,
          wrt(x, saved(x, w), detail::Gradient{[](auto g, auto v, auto slope) { return where(v > 0, g, slope * g); }}),
          wrt(w, saved(x), detail::Gradient{[](auto g, auto v) { return where(v > 0, 0, v * g); }}));
@@ -220,9 +220,9 @@ TERN_SAME_PLACE(prelu)
 /// a sigmoid(b), where a and b are the halves of x along a dimension. Error if the dimension's size is odd.
 template <Device D, Floating T>
 Tensor<D, T> glu(const Tensor<D, T>& x, Index dim = -1, Here here = {}) {
-  if (x.checked("glu")->ndim == 0) fail("glu", {"a 0-d tensor has no dimension to halve"});
+  if (x.checked({"glu", here})->ndim == 0) fail({"glu", here}, {"a 0-d tensor has no dimension to halve"});
   const Index size = x.size(dim);
-  if (size % 2) fail("glu", {"the size of dimension ", dim, " must be even: ", x.impl()->shape_ref()});
+  if (size % 2) fail({"glu", here}, {"the size of dimension ", dim, " must be even: ", x.impl()->shape_ref()});
   return mul(narrow(x, dim, 0, size / 2, here), sigmoid(narrow(x, dim, size / 2, size / 2, here), here), here);
 }
 

@@ -36,7 +36,7 @@ Tensor<D, T> mul(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Her
 /// -x.
 template <Device D, Element T>
 Tensor<D, T> neg(const Tensor<D, T>& x, Here here = {}) {
-  const auto y = detail::map<T>("neg", detail::neg_expression, x);
+  const auto y = detail::map<T>({"neg", here}, detail::neg_expression, x);
   record({"neg", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
   return y;
 }
@@ -45,7 +45,7 @@ TERN_UNARY_IN_PLACE(neg, Element)
 /// a + b.
 template <Device D, Element T>
 Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto c = detail::map<T>("add", detail::add_expression, a, b);
+  const auto c = detail::map<T>({"add", here}, detail::add_expression, a, b);
   record({"add", here}, c, wrt(a, detail::unchanged), wrt(b, detail::unchanged));
   return c;
 }
@@ -56,7 +56,7 @@ TERN_INSTANCE(Tensor<Cuda> add(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 template <Device D, Element T>
 Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
                  Here here = {}) {
-  const auto c = detail::map<T>("add", detail::add_scaled(alpha), a, b);
+  const auto c = detail::map<T>({"add", here}, detail::add_scaled(alpha), a, b);
   record({"add", here}, c, wrt(a, detail::unchanged),
          wrt(b, [alpha](const auto& g) { return mul(g, alpha); }));
   return c;
@@ -65,7 +65,7 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::typ
 /// x + s.
 template <Device D, Element T>
 Tensor<D, T> add(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto y = detail::map<T>("add", detail::add_number(s), x);
+  const auto y = detail::map<T>({"add", here}, detail::add_number(s), x);
   record({"add", here}, y, wrt(x, detail::unchanged));
   return y;
 }
@@ -75,7 +75,7 @@ TERN_INSTANCE(Tensor<Cuda> add(const Tensor<Cuda>&, double, Here))
 /// a - b.
 template <Device D, Element T>
 Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto c = detail::map<T>("sub", detail::sub_expression, a, b);
+  const auto c = detail::map<T>({"sub", here}, detail::sub_expression, a, b);
   record({"sub", here}, c, wrt(a, detail::unchanged), wrt(b, [](const auto& g) { return neg(g); }));
   return c;
 }
@@ -86,21 +86,21 @@ TERN_INSTANCE(Tensor<Cuda> sub(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 template <Device D, Element T>
 Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
                  Here here = {}) {
-  const ErrorName name("sub");
+  const ErrorName name({"sub", here});
   return add(a, b, static_cast<scalar_t<T>>(-alpha), here);
 }
 
 /// x - s.
 template <Device D, Element T>
 Tensor<D, T> sub(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const ErrorName name("sub");
+  const ErrorName name({"sub", here});
   return add(x, static_cast<scalar_t<T>>(-s), here);
 }
 
 /// s - x.
 template <Device D, Element T>
 Tensor<D, T> rsub(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto y = detail::map<T>("rsub", [s](auto v) { return decltype(v)(s) - v; }, x);
+  const auto y = detail::map<T>({"rsub", here}, [s](auto v) { return decltype(v)(s) - v; }, x);
   record({"rsub", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
   return y;
 }
@@ -108,7 +108,7 @@ Tensor<D, T> rsub(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, He
 /// a b, element by element.
 template <Device D, Element T>
 Tensor<D, T> mul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto c = detail::map<T>("mul", detail::mul_expression, a, b);
+  const auto c = detail::map<T>({"mul", here}, detail::mul_expression, a, b);
   constexpr detail::Gradient times{detail::mul_expression};
   record({"mul", here}, c, wrt(a, saved(b), times), wrt(b, saved(a), times));
   return c;
@@ -119,7 +119,7 @@ TERN_INSTANCE(Tensor<Cuda> mul(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 /// s x.
 template <Device D, Element T>
 Tensor<D, T> mul(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here) {
-  const auto y = detail::map<T>("mul", detail::mul_number(s), x);
+  const auto y = detail::map<T>({"mul", here}, detail::mul_number(s), x);
   record({"mul", here}, y, wrt(x, [s](const auto& g) { return mul(g, s); }));
   return y;
 }
@@ -129,7 +129,7 @@ TERN_INSTANCE(Tensor<Cuda> mul(const Tensor<Cuda>&, double, Here))
 /// a / b. Integer division rounds towards zero; by 0 it gives 0.
 template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto c = detail::map<T>("div", detail::div_expression, a, b);
+  const auto c = detail::map<T>({"div", here}, detail::div_expression, a, b);
   record({"div", here}, c, wrt(a, saved(b), detail::Gradient{detail::div_expression}),
          wrt(b, saved(b, c),
              detail::Gradient{[](auto g, auto divisor, auto quotient) { return -g * quotient / divisor; }}));
@@ -141,7 +141,7 @@ TERN_INSTANCE(Tensor<Cuda> div(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 /// x / s.
 template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto y = detail::map<T>("div", detail::div_number(s), x);
+  const auto y = detail::map<T>({"div", here}, detail::div_number(s), x);
   record({"div", here}, y, wrt(x, [s](const auto& g) { return div(g, s); }));
   return y;
 }
@@ -149,7 +149,7 @@ Tensor<D, T> div(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Her
 /// s / x.
 template <Device D, Element T>
 Tensor<D, T> rdiv(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto y = detail::map<T>("rdiv", [s](auto v) { return decltype(v)(s) / v; }, x);
+  const auto y = detail::map<T>({"rdiv", here}, [s](auto v) { return decltype(v)(s) / v; }, x);
   record({"rdiv", here}, y, wrt(x, saved(x, y), [](const auto& g, const auto& divisor, const auto& quotient) {
            return neg(div(mul(g, quotient), divisor));
          }));
@@ -177,12 +177,12 @@ const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
 template <Device D, Element T>
 const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
                          Here here = {}) {
-  const ErrorName name("sub_");
+  const ErrorName name({"sub_", here});
   return add_(a, b, static_cast<scalar_t<T>>(-alpha), here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& sub_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const ErrorName name("sub_");
+  const ErrorName name({"sub_", here});
   return add_(x, static_cast<scalar_t<T>>(-s), here);
 }
 template <Device D, Element T>

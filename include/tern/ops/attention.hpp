@@ -121,7 +121,7 @@ template <Device D, Floating T, class Mask = T>
 Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                                           const Tensor<D, Mask>& mask = {}, const AttentionOptions& options = {},
                                           Here here = {}) {
-  const char* const op = "scaled_dot_product_attention";
+  const OpName op{"scaled_dot_product_attention", here};
   const ErrorName name(op);
   if (query.checked(op)->ndim < 2 || key.checked(op)->ndim < 2 || value.checked(op)->ndim < 2)
     fail(op, {"at least two dimensions are needed: ", query.shape(), ", ", key.shape(), ", ", value.shape()});

@@ -10,10 +10,10 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Error unless x is [N, C, ...] and each of the given arrays has C elements.
-TERN_API void check_channels(const char* op, const Array& x, std::initializer_list<const Array*> each);
+TERN_API void check_channels(const OpName& op, const Array& x, std::initializer_list<const Array*> each);
 
 /// Error unless the statistics that the call needs are given.
-TERN_API void check_statistics(const char* op, const Array& x, const Array* residual, const Array* running_mean, const Array* running_var,
+TERN_API void check_statistics(const OpName& op, const Array& x, const Array* residual, const Array* running_mean, const Array* running_var,
                                bool training);
 
 /// The shape in which an array of C elements broadcasts with [N, C, ...].
@@ -85,9 +85,9 @@ template <class D, class T, class S = Tensor<D, compute_t<T>>>
 Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& residual, const S& running_mean,
                         const S& running_var, const Tensor<D, T>& weight, const Tensor<D, T>& bias, bool training,
                         double momentum, double eps, bool relu) {
-  if (x.checked(op.name)->ndim == 1 && x.numel() == 0) return mul(x, 1, op.here);  // as in PyTorch
-  check_channels(op.name, *x.impl(), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
-  check_statistics(op.name, *x.impl(), residual.impl(), running_mean.impl(), running_var.impl(), training);
+  if (x.checked(op)->ndim == 1 && x.numel() == 0) return mul(x, 1, op.here);  // as in PyTorch
+  check_channels(op, *x.impl(), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
+  check_statistics(op, *x.impl(), residual.impl(), running_mean.impl(), running_var.impl(), training);
   const Index channels = x.size(1);
   const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(channels, x.device());
   const Tensor<D, T> c = bias.defined() ? bias : zeros<D, T>(channels, x.device());
@@ -102,7 +102,7 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
     mean = empty<D, compute_t<T>>(channels, x.device());
     scale = empty<D, compute_t<T>>(channels, x.device());
     for (const S* running : {&running_mean, &running_var})
-      if (running->defined()) check_writable(op.name, running->impl());
+      if (running->defined()) check_writable(op, running->impl());
     const S m = running_mean.defined() ? dense(running_mean) : S(),
             v = running_var.defined() ? dense(running_var) : S();
     backend::run<D, T>(backend::BatchNorm{*y.impl(), *mean.impl(), *scale.impl(), m.impl(), v.impl(), *rows.impl(), *dense(w).impl(),
@@ -169,7 +169,7 @@ Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity
                                  const std::type_identity_t<Tensor<D, T>>& weight = {},
                                  const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
                                  double momentum = 0.1, double eps = 1e-5, Here here = {}) {
-  residual.checked("batch_norm_add_relu");
+  residual.checked({"batch_norm_add_relu", here});
   return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias, training, momentum, eps,
                             true);
 }

@@ -23,13 +23,13 @@ struct BinaryCrossEntropyWithLogitsOptions {
 
 namespace detail {
 
-TERN_API void check_binary_target(const char* op, const Array& x, const Array& target);
+TERN_API void check_binary_target(const OpName& op, const Array& x, const Array& target);
 
 /// Error if weight does not broadcast to x.
-TERN_API void check_weight(const char* op, const Array& x, const Array& weight);
+TERN_API void check_weight(const OpName& op, const Array& x, const Array& weight);
 
 template <class D, class T>
-Tensor<D, T> weight_or_one(const char* op, const Tensor<D, T>& x, const Tensor<D, T>& weight) {
+Tensor<D, T> weight_or_one(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight) {
   if (!weight.defined()) return ones<D, T>({}, x.device());
   check_weight(op, *x.impl(), *weight.impl());
   return weight.detach();
@@ -45,20 +45,20 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
                                   const BinaryCrossEntropyOptions<D, std::type_identity_t<T>>& options = {},
                                   Here here = {}) {
   const OpName op{"binary_cross_entropy", here};
-  detail::check_binary_target(op.name, *x.checked(op.name), *target.checked(op.name));
-  const Tensor<D, T> weight = detail::weight_or_one(op.name, x, options.weight);
+  detail::check_binary_target(op, *x.checked(op), *target.checked(op));
+  const Tensor<D, T> weight = detail::weight_or_one(op, x, options.weight);
   const auto outside = [](auto v) {
     return where(abs(v - 0.5) <= 0.5, decltype(v)(0), where(v == v, decltype(v)(1), 0));
   };
   const Tensor<D, bool> found =
-      detail::reduce<backend::Maximum, T, bool>(op.name, outside, detail::is_positive, {}, false, x);
+      detail::reduce<backend::Maximum, T, bool>(op, outside, detail::is_positive, {}, false, x);
   backend::run<D>(backend::RefuseIf{op.name, BadElement::probability, *found.impl()});
   const Index count = options.reduction == Reduction::mean ? x.numel() : 1;
   const double share = 1 / double(count);
   const auto loss = [](auto v, auto t, auto w) {
     return -w * (t * max(log(v), -100) + (1 - t) * max(log1p(-v), -100));
   };
-  const Tensor<D, T> y = detail::reduced_loss(op.name, options.reduction, loss, count, x, target, weight);
+  const Tensor<D, T> y = detail::reduced_loss(op, options.reduction, loss, count, x, target, weight);
   const auto by_input = [share](auto g, auto v, auto t, auto w) {
     const auto spread = v * (1 - v);
     return g * share * w * (v - t) / where(spread < 1e-12, 1e-12, spread);
@@ -79,15 +79,15 @@ Tensor<D, T> binary_cross_entropy_with_logits(
     const Tensor<D, T>& x, const Tensor<D, T>& target,
     const BinaryCrossEntropyWithLogitsOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
   const OpName op{"binary_cross_entropy_with_logits", here};
-  detail::check_binary_target(op.name, *x.checked(op.name), *target.checked(op.name));
-  const Tensor<D, T> weight = detail::weight_or_one(op.name, x, options.weight);
-  const Tensor<D, T> positive = detail::weight_or_one(op.name, x, options.pos_weight);
+  detail::check_binary_target(op, *x.checked(op), *target.checked(op));
+  const Tensor<D, T> weight = detail::weight_or_one(op, x, options.weight);
+  const Tensor<D, T> positive = detail::weight_or_one(op, x, options.pos_weight);
   const Index count = options.reduction == Reduction::mean ? x.numel() : 1;
   const double share = 1 / double(count);
   const auto loss = [](auto v, auto t, auto w, auto q) {
     return w * ((1 - t) * v + (1 + (q - 1) * t) * (log1p(exp(-abs(v))) + max(-v, 0)));
   };
-  const Tensor<D, T> y = detail::reduced_loss(op.name, options.reduction, loss, count, x, target, weight, positive);
+  const Tensor<D, T> y = detail::reduced_loss(op, options.reduction, loss, count, x, target, weight, positive);
   const auto by_input = [share](auto g, auto v, auto t, auto w, auto q) {
     return g * share * w * (1 - t - (1 + (q - 1) * t) * sigmoid(-v));
   };

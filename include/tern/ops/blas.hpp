@@ -15,13 +15,13 @@ namespace detail {
 template <class F, class D, class T>
 Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>& x, const Tensor<D, T>& a,
                          const Tensor<D, T>& b, double beta, double alpha) {
-  x.checked(op.name), a.checked(op.name), b.checked(op.name);
+  x.checked(op), a.checked(op), b.checked(op);
   const auto scaled = [&](const auto& v, const auto& left, const auto& right) {
     const auto p = product(left, right);
     const int added = p.dim() - v.dim();
     bool fits = added >= 0;
     for (int i = 0; fits && i < v.dim(); ++i) fits = v.size(i) == 1 || v.size(i) == p.size(added + i);
-    if (!fits) fail(op.name, {"a tensor of shape ", v.shape(), " does not broadcast to the product's ", p.shape()});
+    if (!fits) fail(op, {"a tensor of shape ", v.shape(), " does not broadcast to the product's ", p.shape()});
     const auto q = alpha == 1 ? p : mul(p, alpha, op.here);
     if (beta == 0) return add(step(op, v, [](auto u) { return decltype(u)(0); }), q, op.here);
     return add(beta == 1 ? v : mul(v, beta, op.here), q, op.here);
@@ -35,7 +35,7 @@ Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>&
 template <Device D, Floating T>
 Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
                    double alpha = 1, Here here = {}) {
-  const ErrorName name("addmm");
+  const ErrorName name({"addmm", here});
   return detail::add_product(
       {"addmm", here}, [&](const auto& l, const auto& r) { return mm(l, r, here); }, x, a, b, beta, alpha);
 }
@@ -44,7 +44,7 @@ Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D,
 template <Device D, Floating T>
 Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& v, double beta = 1,
                    double alpha = 1, Here here = {}) {
-  const ErrorName name("addmv");
+  const ErrorName name({"addmv", here});
   return detail::add_product(
       {"addmv", here}, [&](const auto& l, const auto& r) { return mv(l, r, here); }, x, a, v, beta, alpha);
 }
@@ -53,7 +53,7 @@ Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D,
 template <Device D, Floating T>
 Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
                     double alpha = 1, Here here = {}) {
-  const ErrorName name("addbmm");
+  const ErrorName name({"addbmm", here});
   const auto product = [&](const auto& l, const auto& r) { return sum(bmm(l, r, here), 0, false, here); };
   return detail::add_product({"addbmm", here}, product, x, a, b, beta, alpha);
 }
@@ -62,7 +62,7 @@ Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D
 template <Device D, Floating T>
 Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
                      double alpha = 1, Here here = {}) {
-  const ErrorName name("baddbmm");
+  const ErrorName name({"baddbmm", here});
   return detail::add_product(
       {"baddbmm", here}, [&](const auto& l, const auto& r) { return bmm(l, r, here); }, x, a, b, beta, alpha);
 }
@@ -70,7 +70,7 @@ Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
 /// a[i] b[j], for vectors.
 template <Device D, Element T>
 Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  detail::check_dims("outer", *a.checked("outer"), 1, *b.checked("outer"), 1);
+  detail::check_dims({"outer", here}, *a.checked({"outer", here}), 1, *b.checked({"outer", here}), 1);
   return mul(unsqueeze(a, 1, here), b, here);
 }
 
@@ -78,10 +78,10 @@ Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {})
 /// of a, then those of b.
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims, Dims b_dims, Here here = {}) {
-  const int m = a.checked("tensordot")->ndim, n = b.checked("tensordot")->ndim;
-  if (a_dims.n != b_dims.n) fail("tensordot", {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
-  const unsigned a_mask = a_dims.n ? dim_mask("tensordot", a_dims, m) : 0,
-                 b_mask = b_dims.n ? dim_mask("tensordot", b_dims, n) : 0;
+  const int m = a.checked({"tensordot", here})->ndim, n = b.checked({"tensordot", here})->ndim;
+  if (a_dims.n != b_dims.n) fail({"tensordot", here}, {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
+  const unsigned a_mask = a_dims.n ? dim_mask({"tensordot", here}, a_dims, m) : 0,
+                 b_mask = b_dims.n ? dim_mask({"tensordot", here}, b_dims, n) : 0;
   Dims a_order, b_order = b_dims;
   Shape to;
   Index inner = 1;
@@ -89,7 +89,7 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims
     if (!(a_mask >> i & 1)) a_order.push_back(i), to.push_back(a.size(i));
   for (int k = 0; k < a_dims.n; ++k) {
     if (a.size(a_dims[k]) != b.size(b_dims[k]))
-      fail("tensordot", {"sizes differ over ", a_dims, " and ", b_dims, ": ", a.shape(), ", ", b.shape()});
+      fail({"tensordot", here}, {"sizes differ over ", a_dims, " and ", b_dims, ": ", a.shape(), ", ", b.shape()});
     a_order.push_back(a_dims[k]);
     inner *= a.size(a_dims[k]);
   }
@@ -104,8 +104,8 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims
 /// tensordot over the last `dims` dimensions of a and the first of b.
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims = 2, Here here = {}) {
-  if (dims < 0 || dims > a.checked("tensordot")->ndim || dims > b.checked("tensordot")->ndim)
-    fail("tensordot", {dims, " dimensions of ", a.shape(), " and ", b.shape()});
+  if (dims < 0 || dims > a.checked({"tensordot", here})->ndim || dims > b.checked({"tensordot", here})->ndim)
+    fail({"tensordot", here}, {dims, " dimensions of ", a.shape(), " and ", b.shape()});
   Dims a_dims, b_dims;
   for (Index i = 0; i < dims; ++i) a_dims.push_back(a.dim() - dims + i), b_dims.push_back(i);
   return tensordot(a, b, a_dims, b_dims, here);
@@ -114,7 +114,7 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims 
 /// The sum of a matrix's diagonal.
 template <Device D, Element T>
 Tensor<D, sum_t<T>> trace(const Tensor<D, T>& x, Here here = {}) {
-  if (x.checked("trace")->ndim != 2) fail("trace", {"a matrix is needed, not ", x.shape()});
+  if (x.checked({"trace", here})->ndim != 2) fail({"trace", here}, {"a matrix is needed, not ", x.shape()});
   return sum(diagonal(x, 0, 0, 1, here), {}, false, here);
 }
 

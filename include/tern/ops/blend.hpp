@@ -25,14 +25,14 @@ auto addcdiv_of(S value) {
 /// a + weight (b - a).
 template <Device D, Floating T>
 Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, Here here = {}) {
-  const auto c = detail::map<T>("lerp", detail::lerp_by(weight), a, b);
+  const auto c = detail::map<T>({"lerp", here}, detail::lerp_by(weight), a, b);
   record({"lerp", here}, c, wrt(a, [weight](const auto& g) { return mul(g, 1 - weight); }),
          wrt(b, [weight](const auto& g) { return mul(g, weight); }));
   return c;
 }
 template <Device D, Floating T>
 Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& weight, Here here = {}) {
-  const auto c = detail::map<T>("lerp", detail::lerp_expression, a, b, weight);
+  const auto c = detail::map<T>({"lerp", here}, detail::lerp_expression, a, b, weight);
   record({"lerp", here}, c, wrt(a, saved(weight), detail::Gradient{[](auto g, auto w) { return g * (1 - w); }}),
          wrt(b, saved(weight), detail::Gradient{detail::mul_expression}),
          wrt(weight, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * (y - x); }}));
@@ -54,7 +54,7 @@ TERN_SAME_PLACE(lerp_)
 template <Device D, Element T>
 Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
                      scalar_t<std::type_identity_t<T>> value = 1, Here here = {}) {
-  const auto y = detail::map<T>("addcmul", detail::addcmul_of(value), x, a, b);
+  const auto y = detail::map<T>({"addcmul", here}, detail::addcmul_of(value), x, a, b);
   const detail::Gradient times{[value](auto g, auto other) { return value * g * other; }};
   record({"addcmul", here}, y, wrt(x, [](const auto& g) { return g; }), wrt(a, saved(b), times),
          wrt(b, saved(a), times));
@@ -71,7 +71,7 @@ const Tensor<D, T>& addcmul_(const Tensor<D, T>& x, const Tensor<D, T>& a, const
 template <Device D, Floating T>
 Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
                      Here here = {}) {
-  const auto y = detail::map<T>("addcdiv", detail::addcdiv_of(value), x, a, b);
+  const auto y = detail::map<T>({"addcdiv", here}, detail::addcdiv_of(value), x, a, b);
   record({"addcdiv", here}, y, wrt(x, [](const auto& g) { return g; }),
          wrt(a, saved(b), detail::Gradient{[value](auto g, auto v) { return value * g / v; }}),
          wrt(b, saved(a, b), detail::Gradient{[value](auto g, auto u, auto v) { return -value * g * u / (v * v); }}));

@@ -7,7 +7,7 @@ namespace detail {
 
 /// The shape of the tensors joined along dim.
 template <class D, class T>
-Shape cat_shape(const char* op, const std::vector<Tensor<D, T>>& tensors, int dim) {
+Shape cat_shape(const OpName& op, const std::vector<Tensor<D, T>>& tensors, int dim) {
   Shape shape = tensors[0].shape();
   for (std::size_t k = 1; k < tensors.size(); ++k) {
     const Shape other = tensors[k].shape();
@@ -35,14 +35,14 @@ bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
 /// result is channels-last if the first tensor is.
 template <Device D, Element T>
 Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
-  if (tensors.empty()) fail("cat", {"at least one tensor is needed"});
+  if (tensors.empty()) fail({"cat", here}, {"at least one tensor is needed"});
   const auto is_nothing = [](const Tensor<D, T>& x) { return x.shape() == Shape{0}; };
   const Tensor<D, T>* model = &tensors[0];
   for (const Tensor<D, T>& x : tensors) {
-    if (x.checked("cat")->ndim == 0) fail("cat", {"a 0-d tensor cannot be concatenated; use stack"});
+    if (x.checked({"cat", here})->ndim == 0) fail({"cat", here}, {"a 0-d tensor cannot be concatenated; use stack"});
     if (is_nothing(*model)) model = &x;
   }
-  const int d = wrap_dim("cat", dim, model->dim());
+  const int d = wrap_dim({"cat", here}, dim, model->dim());
   Shape empty_part = model->shape();
   empty_part[d] = 0;
   std::vector<Tensor<D, T>> parts;
@@ -56,7 +56,7 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
     }
     return cat(groups, d, here);
   }
-  const Shape shape = detail::cat_shape("cat", parts, d);
+  const Shape shape = detail::cat_shape({"cat", here}, parts, d);
   const bool last = !parts[0].impl()->contiguous && is_channels_last(*parts[0].impl());
   const Tensor<D, T> y = last ? empty<D, T>(shape, channels_last, parts[0].device()) : empty<D, T>(shape, parts[0].device());
   Index start = 0;
@@ -77,12 +77,12 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
 /// Tensors of one shape joined along a new dimension.
 template <Device D, Element T>
 Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
-  if (tensors.empty()) fail("stack", {"at least one tensor is needed"});
+  if (tensors.empty()) fail({"stack", here}, {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> rows;
-  const int d = wrap_dim("stack", dim, tensors[0].checked("stack")->ndim + 1);
+  const int d = wrap_dim({"stack", here}, dim, tensors[0].checked({"stack", here})->ndim + 1);
   for (const Tensor<D, T>& x : tensors) {
-    if (!same_shape(*tensors[0].impl(), *x.checked("stack")))
-      fail("stack", {"shapes differ: ", tensors[0].shape(), " and ", x.shape()});
+    if (!same_shape(*tensors[0].impl(), *x.checked({"stack", here})))
+      fail({"stack", here}, {"shapes differ: ", tensors[0].shape(), " and ", x.shape()});
     rows.push_back(unsqueeze(x, d, here));
   }
   return cat(rows, d, here);

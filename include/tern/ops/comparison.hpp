@@ -16,7 +16,7 @@ const Tensor<D, T>& assign_truth(const Tensor<D, T>& x, const Tensor<D, bool>& t
 #define TERN_TRUTH_IN_PLACE(name)                                                                                \
   template <Device D, Element T>                                                                                 \
   const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                    \
-    const ErrorName op(#name "_");                                                                               \
+    const ErrorName op({#name "_", here});                                                                       \
     return detail::assign_truth(a, name(a, b), here);                                                            \
   }
 
@@ -24,16 +24,16 @@ const Tensor<D, T>& assign_truth(const Tensor<D, T>& x, const Tensor<D, bool>& t
 /// true.
 #define TERN_COMPARISON(name, symbol)                                                                            \
   template <Device D, Element T>                                                                                 \
-  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                \
-    return detail::map<bool>(#name, [](auto x, auto y) { return x symbol y; }, a, b);                            \
+  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                           \
+    return detail::map<bool>({#name, here}, [](auto x, auto y) { return x symbol y; }, a, b);                    \
   }                                                                                                              \
   template <Device D, Element T>                                                                                 \
-  Tensor<D, bool> name(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here = {}) {                  \
-    return detail::map<bool>(#name, [s](auto v) { return v symbol decltype(v)(s); }, x);                         \
+  Tensor<D, bool> name(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {             \
+    return detail::map<bool>({#name, here}, [s](auto v) { return v symbol decltype(v)(s); }, x);                 \
   }                                                                                                              \
   template <Device D, Element T>                                                                                 \
   const Tensor<D, T>& name##_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {      \
-    const ErrorName op(#name "_");                                                                               \
+    const ErrorName op({#name "_", here});                                                                       \
     return detail::assign_truth(x, name(x, s), here);                                                            \
   }                                                                                                              \
   TERN_SAME_PLACE(name)                                                                                          \
@@ -50,8 +50,8 @@ TERN_COMPARISON(ge, >=)
 /// Defines name(x), which is true where the expression in x is true. Integers are finite.
 #define TERN_PREDICATE(name, expression)                                       \
   template <Device D, Element T>                                               \
-  Tensor<D, bool> name(const Tensor<D, T>& x, Here = {}) {                     \
-    return detail::map<bool>(#name, [](auto v) { return expression; }, x);     \
+  Tensor<D, bool> name(const Tensor<D, T>& x, Here here = {}) {                \
+    return detail::map<bool>({#name, here}, [](auto v) { return expression; }, x); \
   }
 TERN_PREDICATE(isnan, v != v)
 TERN_PREDICATE(isinf, (v == v) & (v - v != v - v))
@@ -62,15 +62,15 @@ TERN_PREDICATE(logical_not, v == 0)
 /// Writes 1 into x where it is 0, else 0. It has no gradient.
 template <Device D, Element T>
 const Tensor<D, T>& logical_not_(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName op("logical_not_");
+  const ErrorName op({"logical_not_", here});
   return detail::assign_truth(x, logical_not(x), here);
 }
 
 /// Defines name(a, b) and name_(a, b) on truth values. Everything but 0 is true, NaN included.
 #define TERN_LOGICAL(name, symbol)                                                                               \
   template <Device D, Element T>                                                                                 \
-  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                \
-    return detail::map<bool>(#name, [](auto x, auto y) { return (x != 0) symbol (y != 0); }, a, b);              \
+  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                           \
+    return detail::map<bool>({#name, here}, [](auto x, auto y) { return (x != 0) symbol (y != 0); }, a, b);      \
   }                                                                                                              \
   TERN_SAME_PLACE(name)                                                                                          \
   TERN_TRUTH_IN_PLACE(name)
@@ -84,13 +84,13 @@ TERN_LOGICAL(logical_xor, ^)
 #define TERN_BITWISE(name, symbol)                                                                               \
   template <Device D, Element T>                                                                                 \
     requires std::is_integral_v<T>                                                                               \
-  Tensor<D, T> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here = {}) {                                   \
-    return detail::map<T>(#name, [](auto x, auto y) { return x symbol y; }, a, b);                               \
+  Tensor<D, T> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                              \
+    return detail::map<T>({#name, here}, [](auto x, auto y) { return x symbol y; }, a, b);                       \
   }                                                                                                              \
   template <Device D, Element T>                                                                                 \
     requires std::is_integral_v<T>                                                                               \
-  Tensor<D, T> name(const Tensor<D, T>& x, std::type_identity_t<T> s, Here = {}) {                               \
-    return detail::map<T>(#name, [s](auto v) { return v symbol decltype(v)(s); }, x);                            \
+  Tensor<D, T> name(const Tensor<D, T>& x, std::type_identity_t<T> s, Here here = {}) {                          \
+    return detail::map<T>({#name, here}, [s](auto v) { return v symbol decltype(v)(s); }, x);                    \
   }                                                                                                              \
   TERN_SAME_PLACE(name)
 TERN_BITWISE(bitwise_and, &)
@@ -103,15 +103,15 @@ TERN_BITWISE(bitwise_right_shift, >>)
 /// Inverts every bit; logical not for bool.
 template <Device D, Element T>
   requires std::is_integral_v<T>
-Tensor<D, T> bitwise_not(const Tensor<D, T>& x, Here = {}) {
-  return detail::map<T>("bitwise_not", [](auto v) { return ~v; }, x);
+Tensor<D, T> bitwise_not(const Tensor<D, T>& x, Here here = {}) {
+  return detail::map<T>({"bitwise_not", here}, [](auto v) { return ~v; }, x);
 }
 
 /// |a - b| <= atol + rtol |b|, or a == b. With equal_nan, NaN is close to NaN. Error for a negative tolerance.
 template <Device D, Floating T>
 Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rtol = 1e-5, double atol = 1e-8,
-                        bool equal_nan = false, Here = {}) {
-  if (rtol < 0 || atol < 0) fail("isclose", {"tolerances must not be negative: rtol ", rtol, ", atol ", atol});
+                        bool equal_nan = false, Here here = {}) {
+  if (rtol < 0 || atol < 0) fail({"isclose", here}, {"tolerances must not be negative: rtol ", rtol, ", atol ", atol});
   const auto f = [rtol, atol, equal_nan](auto x, auto y) {
     using V = decltype(x);
     const auto distance = abs(x - y);
@@ -119,7 +119,7 @@ Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rto
     const auto both_nan = (x != x) & (y != y) & (V(equal_nan) != 0);
     return (x == y) | near | both_nan;
   };
-  return detail::map<bool>("isclose", f, a, b);
+  return detail::map<bool>({"isclose", here}, f, a, b);
 }
 TERN_SAME_PLACE(isclose)
 

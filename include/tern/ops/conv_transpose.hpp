@@ -16,7 +16,7 @@ namespace detail {
 
 /// Sets c to the convolution that maps the output to the input, for x [N, C, in…] with weight [C, K / groups, kernel…]
 /// and bias [K] or null. Returns the output's sizes. Error unless they fit.
-TERN_API Shape plan_conv_transpose(const char* op, int dims, const Array& x, const Array& weight, const Array* bias,
+TERN_API Shape plan_conv_transpose(const OpName& op, int dims, const Array& x, const Array& weight, const Array* bias,
                                    const ConvTransposeOptions& options, backend::ConvParams& c);
 
 /// The zeros to add at the end of the input for that output padding, in pad's form.
@@ -26,10 +26,10 @@ TERN_API Dims transpose_padding(const Dims& output_padding, const backend::ConvP
 template <class D, class T>
 Tensor<D, T> conv_transpose(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& weight,
                             const Tensor<D, T>& bias, const ConvTransposeOptions& options) {
-  const bool single = x.checked(op.name)->ndim == dims + 1;
+  const bool single = x.checked(op)->ndim == dims + 1;
   Tensor<D, T> batch = single ? unsqueeze(x, 0, op.here) : x;
   backend::ConvParams c;
-  const Shape sizes = plan_conv_transpose(op.name, dims, *batch.impl(), *weight.checked(op.name), bias.impl(), options, c);
+  const Shape sizes = plan_conv_transpose(op, dims, *batch.impl(), *weight.checked(op), bias.impl(), options, c);
   const Dims zeros = transpose_padding(options.output_padding, c);
   for (const Index n : zeros)
     if (n > 0) {

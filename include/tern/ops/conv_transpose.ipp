@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape plan_conv_transpose(const char* op, int dims, const Array& x, const Array& weight,
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape plan_conv_transpose(const OpName& op, int dims, const Array& x, const Array& weight,
                                                                    const Array* bias, const ConvTransposeOptions& options,
                                                                    backend::ConvParams& c) {
   c.dims = dims, c.groups = options.groups;

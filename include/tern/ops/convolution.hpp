@@ -38,13 +38,13 @@ struct ConvOptions {
 namespace detail {
 
 /// One number for each of n dimensions, from a list of n or of one.
-TERN_API void each_dim(const char* op, const char* what, const Dims& given, Index least, int n, Index* out);
+TERN_API void each_dim(const OpName& op, const char* what, const Dims& given, Index least, int n, Index* out);
 
-TERN_API void check_operands(const char* op, int dims, const Array& x, const Array& weight);
+TERN_API void check_operands(const OpName& op, int dims, const Array& x, const Array& weight);
 
 /// Sets c to a convolution of x [N, C, in…] with weight [K, C / groups, kernel…] and bias [K] or null. Returns the
 /// result's sizes. Error unless they fit. If "same" needs an odd number of zeros, both sides get the larger half.
-TERN_API Shape plan_convolution(const char* op, int dims, const Array& x, const Array& weight, const Array* bias,
+TERN_API Shape plan_convolution(const OpName& op, int dims, const Array& x, const Array& weight, const Array* bias,
                                 const ConvOptions& options, backend::ConvParams& c);
 
 /// Counts a convolution's multiplications and additions, without those on padding.
@@ -150,10 +150,10 @@ Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, 
 template <class D, class T>
 Tensor<D, T> conv(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& weight,
                   const Tensor<D, T>& bias, const ConvOptions& options) {
-  const bool single = x.checked(op.name)->ndim == dims + 1;
+  const bool single = x.checked(op)->ndim == dims + 1;
   const Tensor<D, T> batch = single ? unsqueeze(x, 0, op.here) : x;
   backend::ConvParams c;
-  const Shape sizes = plan_convolution(op.name, dims, *batch.impl(), *weight.checked(op.name), bias.impl(), options, c);
+  const Shape sizes = plan_convolution(op, dims, *batch.impl(), *weight.checked(op), bias.impl(), options, c);
   Tensor<D, T> y = convolution(op, contiguous(batch, channels_last, op.here),
                                contiguous(weight, channels_last, op.here), bias, c, sizes);
   for (int i = 0; i < dims; ++i)  // "same" with an odd number of zeros makes one position too many
@@ -166,14 +166,14 @@ Tensor<D, T> conv(const OpName& op, int dims, const Tensor<D, T>& x, const Tenso
 template <class D, class T>
 Tensor<D, T> conv_relu(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& residual,
                        const Tensor<D, T>& weight, const Tensor<D, T>& bias, const ConvOptions& options) {
-  x.checked(op.name);
-  weight.checked(op.name);
+  x.checked(op);
+  weight.checked(op);
   const bool batch = x.dim() == dims + 2;
   backend::ConvParams c;
   Shape sizes;
-  if (batch) sizes = plan_convolution(op.name, dims, *x.impl(), *weight.impl(), bias.impl(), options, c);
+  if (batch) sizes = plan_convolution(op, dims, *x.impl(), *weight.impl(), bias.impl(), options, c);
   if (batch && residual.defined() && !options.padding.same && !(residual.shape() == sizes))
-    fail(op.name, {"residual ", residual.shape(), " is not of the result's shape ", sizes});
+    fail(op, {"residual ", residual.shape(), " is not of the result's shape ", sizes});
   if (!batch || options.padding.same || sizes[0] == 0 || records(x, weight) || (bias.defined() && records(bias)) ||
       (residual.defined() && records(residual))) {
     const Tensor<D, T> y = conv(op, dims, x, weight, bias, options);
@@ -222,7 +222,7 @@ template <Device D, Floating T>
 Tensor<D, T> conv2d_add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, const Tensor<D, T>& weight,
                              const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
                              Here here = {}) {
-  residual.checked("conv2d_add_relu");
+  residual.checked({"conv2d_add_relu", here});
   return detail::conv_relu({"conv2d_add_relu", here}, 2, x, residual, weight, bias, options);
 }
 

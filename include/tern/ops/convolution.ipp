@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD {
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void each_dim(const char* op, const char* what, const Dims& given, Index least, int n, Index* out) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void each_dim(const OpName& op, const char* what, const Dims& given, Index least, int n, Index* out) {
   if (given.n != 1 && given.n != n) fail(op, {what, " ", given, " does not name ", Index(n), " dimensions"});
   for (int i = 0; i < n; ++i) {
     out[i] = given[given.n == 1 ? 0 : i];
@@ -21,13 +21,13 @@ namespace tern::inline TERN_BUILD::detail {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_operands(const char* op, int dims, const Array& x, const Array& weight) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_operands(const OpName& op, int dims, const Array& x, const Array& weight) {
   if (weight.ndim != dims + 2 || x.ndim != dims + 2)
     fail(op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
               Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape plan_convolution(const char* op, int dims, const Array& x, const Array& weight,
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape plan_convolution(const OpName& op, int dims, const Array& x, const Array& weight,
                                                                 const Array* bias, const ConvOptions& options, backend::ConvParams& c) {
   c.dims = dims, c.groups = options.groups;
   check_operands(op, dims, x, weight);

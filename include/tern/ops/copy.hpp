@@ -29,20 +29,20 @@ Tensor<D, T> dense_copy(const Tensor<D, T>& x) {
 /// A copy in x's memory order.
 template <Device D, Element T>
 Tensor<D, T> clone(const Tensor<D, T>& x, Here here = {}) {
-  return Tensor<D, T>(detail::clone({"clone", here}, x.checked("clone"), detail::device_ops<D>));
+  return Tensor<D, T>(detail::clone({"clone", here}, x.checked({"clone", here}), detail::device_ops<D>));
 }
 
 /// x itself if its elements lie in row-major order without gaps, else a copy in that order.
 template <Device D, Element T>
 Tensor<D, T> contiguous(const Tensor<D, T>& x, Here here = {}) {
-  return Tensor<D, T>(detail::contiguous({"contiguous", here}, x.checked("contiguous"), detail::device_ops<D>));
+  return Tensor<D, T>(detail::contiguous({"contiguous", here}, x.checked({"contiguous", here}), detail::device_ops<D>));
 }
 
 /// The same for the order of a format.
 template <Device D, Element T>
 Tensor<D, T> contiguous(const Tensor<D, T>& x, MemoryFormat format, Here here = {}) {
   if (format == contiguous_format) return contiguous(x, here);
-  if (is_channels_last(*x.checked("contiguous"))) return x;
+  if (is_channels_last(*x.checked({"contiguous", here}))) return x;
   return Tensor<D, T>(detail::channels_last_copy({"contiguous", here}, x.impl(), detail::device_ops<D>));
 }
 
@@ -65,7 +65,7 @@ template <class D, class T> Tensor<D, T> in_order_of(const Tensor<D, T>& x, cons
 /// target = source, broadcast to target's shape.
 template <Device D, Element T>
 const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source, Here here = {}) {
-  detail::copy_into({"copy_", here}, target.checked("copy_"), source.checked("copy_"), detail::device_ops<D>,
+  detail::copy_into({"copy_", here}, target.checked({"copy_", here}), source.checked({"copy_", here}), detail::device_ops<D>,
                     detail::grad_ops_for<D, T>());
   return target;
 }
@@ -74,7 +74,7 @@ TERN_SAME_PLACE(copy_)
 /// Sets every element to value.
 template <Device D, Element T>
 const Tensor<D, T>& fill_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> value, Here here = {}) {
-  detail::check_writable("fill_", x.checked("fill_"));
+  detail::check_writable({"fill_", here}, x.checked({"fill_", here}));
   if (records(x)) return detail::assign({"fill_", here}, x, full_like(x.detach(), value));
   backend::run<D>(backend::Fill<T>{*x.impl(), value});
   detail::bump_version(x.impl());
@@ -85,10 +85,10 @@ const Tensor<D, T>& fill_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T
 template <Device D, Element T, Element U>
 Tensor<D, U> to_type(const Tensor<D, T>& x, Type<U> type, Here here = {}) {
   if constexpr (std::is_same_v<T, U>) {
-    x.checked("to");
+    x.checked({"to", here});
     return x;
   } else {
-    const Tensor<D, U> y = detail::map<U>("to", [](auto v) { return v; }, x);
+    const Tensor<D, U> y = detail::map<U>({"to", here}, [](auto v) { return v; }, x);
     static_cast<void>(type);
     if constexpr (is_floating_v<T>)
       record({"to", here}, y, wrt(x, [](const Tensor<D, U>& g) { return to_type(g, Type<T>{}); }));

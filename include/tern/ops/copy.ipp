@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device) {
-  if (x->ndim < 3) fail(op.name, {"channels_last needs at least 3 dimensions, not ", x->shape_ref()});
+  if (x->ndim < 3) fail(op, {"channels_last needs at least 3 dimensions, not ", x->shape_ref()});
   Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
   set_channels_last_strides(*y.impl);
   device.copy(*y.impl, *x);
@@ -19,17 +19,17 @@ namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline]] TERN_INLINE TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
   const Array* const in[] = {x};
-  Owned y(new_map_output(op.name, x->dtype, in, 1, device.allocate));
+  Owned y(new_map_output(op, x->dtype, in, 1, device.allocate));
   device.copy(*y.impl, *x);
   return recorded(op, y.take(), x, Unchanged());
 }
 
 [[gnu::noinline]] TERN_INLINE void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
                                              const GradOps* ops) {
-  check_writable(op.name, target);
+  check_writable(op, target);
   const Shape to = target->shape();
-  if (!(broadcast_shapes(op.name, to, source->shape_ref()) == to))
-    fail(op.name, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
+  if (!(broadcast_shapes(op, to, source->shape_ref()) == to))
+    fail(op, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
   // Copies first: the copy has a history of its own, and source may alias target. The engine sums the copy's gradient.
   const Owned values(device.allocate(source->dtype, to, target->ordinal));
   device.copy(*values.impl, *source);

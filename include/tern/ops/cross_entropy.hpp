@@ -25,10 +25,10 @@ struct CrossEntropyOptions {
 namespace detail {
 
 /// Error unless x is [N, C, d...] or [C], and weight, if given, is [C].
-TERN_API void check_classes(const char* op, const Array& x, const Array* weight);
+TERN_API void check_classes(const OpName& op, const Array& x, const Array* weight);
 
 /// x's shape without the dimension of classes. Error unless target has this shape.
-TERN_API Shape check_target(const char* op, const Array& x, const Array& target);
+TERN_API Shape check_target(const OpName& op, const Array& x, const Array& target);
 
 inline void check_smoothing(double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
@@ -69,9 +69,10 @@ struct CrossEntropyState {
 template <class D, class T>
 Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Options options, const Tensor<D, T>& x,
                                  const Tensor<D, Index>& target, const Tensor<D, T>& given_weight) {
+  const ErrorName name(op);
   const Array* const weight_array = given_weight.impl();
-  check_classes(op.name, *x.checked(op.name), weight_array);
-  const Shape rows = check_target(op.name, *x.impl(), *target.checked(op.name));
+  check_classes(op, *x.checked(op), weight_array);
+  const Shape rows = check_target(op, *x.impl(), *target.checked(op));
   if (x.dim() == 1)
     return reshape(class_cross_entropy(op, options, unsqueeze(x, 0), unsqueeze(target, 0), given_weight), Shape{});
   const Tensor<D, T> weight = weight_array ? contiguous(given_weight.detach()) : empty<D, T>({0}, x.device());
@@ -121,9 +122,9 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
                            const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
   using namespace detail;
   check_smoothing(options.label_smoothing);
-  check_classes("cross_entropy", *x.checked("cross_entropy"), options.weight.impl());
-  if (!same_shape(*x.impl(), *target.checked("cross_entropy")))
-    fail("cross_entropy",
+  check_classes({"cross_entropy", here}, *x.checked({"cross_entropy", here}), options.weight.impl());
+  if (!same_shape(*x.impl(), *target.checked({"cross_entropy", here})))
+    fail({"cross_entropy", here},
          {"probabilities must have the input's shape ", x.impl()->shape_ref(), ", not ", target.impl()->shape_ref()});
   const Index dim = x.dim() > 1;
   const Tensor<D, T> log_probability = log_softmax(x, dim, here);

@@ -53,7 +53,7 @@ Tensor<D, T> running_sum(const OpName& op, const Tensor<D, T>& x, int dim, bool 
 /// y_i = x_0 + … + x_i along dim. Integers and booleans are summed as int64.
 template <Device D, Element T>
 Tensor<D, sum_t<T>> cumsum(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const ErrorName name("cumsum");
+  const ErrorName name({"cumsum", here});
   const int d = wrap_dim("cumsum", dim, x.checked("cumsum")->ndim);
   if (x.dim() == 0) return reshape(cumsum(view(x, 1, here), 0, here), {}, here);
   return detail::running_sum({"cumsum", here}, to_type(x, Type<sum_t<T>>{}, here), d, false);
@@ -62,7 +62,7 @@ Tensor<D, sum_t<T>> cumsum(const Tensor<D, T>& x, Index dim, Here here = {}) {
 /// y_i = x_0 ⋯ x_i along dim. Integers and booleans are multiplied as int64.
 template <Device D, Element T>
 Tensor<D, sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const ErrorName name("cumprod");
+  const ErrorName name({"cumprod", here});
   const int d = wrap_dim("cumprod", dim, x.checked("cumprod")->ndim);
   if (x.dim() == 0) return reshape(cumprod(view(x, 1, here), 0, here), {}, here);
   const Tensor<D, sum_t<T>> factors = to_type(x, Type<sum_t<T>>{}, here);

@@ -12,7 +12,7 @@ namespace linalg {
 /// (sum over dim of |x|^ord)^(1/ord), as tern::norm.
 template <Device D, Floating T>
 Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
-  const ErrorName name("vector_norm");
+  const ErrorName name({"vector_norm", here});
   return tern::norm(x, ord, dim, keepdim, here);
 }
 
@@ -20,7 +20,7 @@ Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, Dims dim = {}, b
 /// over a column, for inf and -inf over a row.
 template <Device D, Floating T>
 Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1}, bool keepdim = false, Here here = {}) {
-  const ErrorName name("matrix_norm");
+  const ErrorName name({"matrix_norm", here});
   const int n = x.checked("matrix_norm")->ndim;
   if (n < 2 || dim.n != 2) fail("matrix_norm", {"two dimensions are needed, not ", dim, " of ", x.shape()});
   const bool rows = std::isinf(ord);
@@ -41,7 +41,7 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1},
 template <Device D, Floating T>
 Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, double eps = 1e-6,
                                bool keepdim = false, Here here = {}) {
-  const ErrorName name("pairwise_distance");
+  const ErrorName name({"pairwise_distance", here});
   const auto distance = [&](const auto& a, const auto& b) {
     return norm(add(sub(a, b, here), eps, here), p, -1, keepdim, here);
   };
@@ -51,7 +51,7 @@ Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, d
 /// x / max(norm(x), eps), with the norm over dim.
 template <Device D, Floating T>
 Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, Dims dim = 1, double eps = 1e-12, Here here = {}) {
-  const ErrorName name("normalize");
+  const ErrorName name({"normalize", here});
   return detail::rounded_once(
       [&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
 }
@@ -62,10 +62,10 @@ Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, I
                                Here here = {}) {
   const auto unit = [&](const auto& x) { return div(x, clamp_min(norm(x, 2, dim, true, here), eps, here), here); };
   const auto cosine = [&](const auto& a, const auto& b) {
-    const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
+    const Shape shape = broadcast_shapes({"cosine_similarity", here}, a.shape(), b.shape());
     return sum(mul(unit(expand(a, shape, here)), unit(expand(b, shape, here)), here), dim, false, here);
   };
-  x1.checked("cosine_similarity"), x2.checked("cosine_similarity");
+  x1.checked({"cosine_similarity", here}), x2.checked({"cosine_similarity", here});
   return detail::rounded_once(cosine, x1, x2);
 }
 

@@ -27,8 +27,8 @@ TERN_INSTANCE(Tensor<Cpu> dropout_by(const OpName&, const Tensor<Cpu>&, double, 
 TERN_INSTANCE(Tensor<Cuda> dropout_by(const OpName&, const Tensor<Cuda>&, double, RandomState, MemoryFormat))
 
 /// Error unless p is in [0, 1].
-TERN_API void check_probability(const char* op, double p);
-TERN_API void check_dropout(const char* op, const Array* x, double p, int least_dims);
+TERN_API void check_probability(const OpName& op, double p);
+TERN_API void check_dropout(const OpName& op, const Array* x, double p, int least_dims);
 
 /// The shape with one number for each channel of each sample: for [N, C, ...], or for one sample [C, ...], which has
 /// `single` dimensions.
@@ -43,7 +43,7 @@ Tensor<D, T> dropout_mask(const Shape& shape, double p, const Tensor<D, T>& x) {
 
 template <class D, class T>
 Tensor<D, T> channel_dropout(const OpName& op, const Tensor<D, T>& x, double p, bool training, int single) {
-  check_dropout(op.name, x.impl(), p, 2);
+  check_dropout(op, x.impl(), p, 2);
   if (!training || p == 0) return x;
   return mul(x, dropout_mask(channels_shape(x.impl()->shape_ref(), single), p, x), op.here);
 }
@@ -64,7 +64,7 @@ Tensor<D, T> alpha_dropout(const OpName& op, const Tensor<D, T>& x, double p, co
 template <Device D, Element T>
 Tensor<D, T> dropout(const Tensor<D, T>& x, double p = 0.5, bool training = true, Here here = {}) {
   static_assert(is_floating_v<T>);
-  detail::check_dropout("dropout", x.impl(), p, 0);
+  detail::check_dropout({"dropout", here}, x.impl(), p, 0);
   if (!training || p == 0) return x;
   const bool last = !x.impl()->contiguous && x.dim() > 2 && is_channels_last(*x.impl());
   return detail::dropout_by({"dropout", here}, x, p, next_random(), last ? channels_last : contiguous_format);
@@ -92,13 +92,13 @@ Tensor<D, T> dropout3d(const Tensor<D, T>& x, double p = 0.5, bool training = tr
 /// Otherwise x itself.
 template <Device D, Floating T>
 Tensor<D, T> alpha_dropout(const Tensor<D, T>& x, double p = 0.5, bool training = false, Here here = {}) {
-  detail::check_dropout("alpha_dropout", x.impl(), p, 0);
+  detail::check_dropout({"alpha_dropout", here}, x.impl(), p, 0);
   return training && p > 0 ? detail::alpha_dropout({"alpha_dropout", here}, x, p, x.shape()) : x;
 }
 /// alpha_dropout of whole channels of [N, C, ...].
 template <Device D, Floating T>
 Tensor<D, T> feature_alpha_dropout(const Tensor<D, T>& x, double p = 0.5, bool training = false, Here here = {}) {
-  detail::check_dropout("feature_alpha_dropout", x.impl(), p, 2);
+  detail::check_dropout({"feature_alpha_dropout", here}, x.impl(), p, 2);
   if (!training || p == 0) return x;
   return detail::alpha_dropout({"feature_alpha_dropout", here}, x, p, detail::channels_shape(x.impl()->shape_ref(), 0));
 }

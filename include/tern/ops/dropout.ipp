@@ -4,11 +4,11 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_probability(const char* op, double p) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_probability(const OpName& op, double p) {
   if (!(p >= 0 && p <= 1)) fail(op, {"the probability must be in [0, 1], not ", p});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_dropout(const char* op, const Array* x, double p, int least_dims) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_dropout(const OpName& op, const Array* x, double p, int least_dims) {
   if (!x) fail(op, {"a tensor is undefined"});
   check_probability(op, p);
   if (x->ndim < least_dims)

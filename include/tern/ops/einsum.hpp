@@ -42,7 +42,7 @@ Labelled<D, T> with_distinct_labels(Labelled<D, T> x, Here here) {
     for (std::size_t j = x.labels.find(x.labels[i], i + 1); j != std::string::npos;
          j = x.labels.find(x.labels[i], i + 1)) {
       if (x.tensor.size(int(i)) != x.tensor.size(int(j)))
-        fail("einsum", {"a repeated subscript names sizes ", x.tensor.size(int(i)), " and ", x.tensor.size(int(j))});
+        fail({"einsum", here}, {"a repeated subscript names sizes ", x.tensor.size(int(i)), " and ", x.tensor.size(int(j))});
       x.tensor = movedim(diagonal(x.tensor, 0, Index(i), Index(j), here), -1, Index(i), here);
       x.labels.erase(j, 1);
     }
@@ -93,7 +93,7 @@ Labelled<D, T> contracted(Labelled<D, T> a, Labelled<D, T> b, const std::string&
     for (const char label : labels) {
       const Index m = has_label(a.labels, label) ? size_in(a, label) : 1,
                   n = has_label(b.labels, label) ? size_in(b, label) : 1;
-      if (m != n && m != 1 && n != 1) fail("einsum", {"one subscript names sizes ", m, " and ", n});
+      if (m != n && m != 1 && n != 1) fail({"einsum", here}, {"one subscript names sizes ", m, " and ", n});
       sizes.push_back(m == 1 ? n : m);
     }
     return sizes;
@@ -114,7 +114,7 @@ Labelled<D, T> contracted(Labelled<D, T> a, Labelled<D, T> b, const std::string&
 /// two at a time, from the left.
 template <Device D, Element T>
 Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const ErrorName name("einsum");
+  const ErrorName name({"einsum", here});
   detail::EinsumEquation subscripts(equation);
   if (tensors.empty() || subscripts.inputs.size() != tensors.size())
     fail("einsum",
@@ -141,7 +141,7 @@ Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>
 template <Device D, Floating T>
 Tensor<D, T> bilinear(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& weight,
                       const Tensor<D, T>& bias = {}, Here here = {}) {
-  const ErrorName name("bilinear");
+  const ErrorName name({"bilinear", here});
   if (weight.checked("bilinear")->ndim != 3) fail("bilinear", {"the weight must be [out, m, n], not ", weight.shape()});
   const Index out = weight.size(0), m = weight.size(1), n = weight.size(2);
   Shape to = x1.checked("bilinear")->shape(), other = x2.checked("bilinear")->shape();

@@ -10,11 +10,11 @@ namespace tern::inline TERN_BUILD {
 /// y[..., :] = weight[x[...], :]. Row padding_idx gets no gradient; with -1 there is no such row.
 template <Device D, Element T>
 Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, Index padding_idx = -1, Here here = {}) {
-  if (weight.checked("embedding")->ndim != 2) fail("embedding", {"the table must be a matrix, not ", weight.shape()});
+  if (weight.checked({"embedding", here})->ndim != 2) fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0);
   if (padding_idx < -1 || padding_idx >= rows)
-    fail("embedding", {"padding_idx ", padding_idx, " is not one of ", rows, " rows"});
-  Shape to = x.checked("embedding")->shape();
+    fail({"embedding", here}, {"padding_idx ", padding_idx, " is not one of ", rows, " rows"});
+  Shape to = x.checked({"embedding", here})->shape();
   to.push_back(weight.size(1));
   Tensor<D, T> table = weight;
   if (padding_idx >= 0 && records(weight)) {  // the same values, with the padding row detached
@@ -100,11 +100,13 @@ TERN_API Tensor<Cpu, Index> bag_starts(const Shape& x, const Tensor<Cpu, Index>&
 }  // namespace detail
 
 /// The sum, mean or maximum of rows of the table for each bag of numbers. x is [bags, length], or a vector with offsets
-/// that say where each bag starts. per_sample_weights, in x's shape, scale the rows of a sum.
+/// that say where each bag starts. The host waits for offsets that are on a device. per_sample_weights, in x's shape,
+/// scale the rows of a sum.
 template <Device D, Element T>
 Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, const Tensor<D, Index>& offsets,
                            EmbeddingBagOptions options = {}, const Tensor<D, T>& per_sample_weights = {},
                            Here here = {}) {
+  const ErrorName name({"embedding_bag", here});
   x.checked("embedding_bag");
   if (weight.checked("embedding_bag")->ndim != 2)
     fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});

@@ -38,7 +38,7 @@ Tensor<D, T> logaddexp(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here =
     return where(x == y, x + 0.69314718055994530942,
                  max(x, y) + log1p(exp(-abs(x - y))));  // equal infinities have no difference
   };
-  const auto c = detail::map<T>("logaddexp", f, a, b);
+  const auto c = detail::map<T>({"logaddexp", here}, f, a, b);
   record({"logaddexp", here}, c,
          wrt(a, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * sigmoid(x - y); }}),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return g * sigmoid(y - x); }}));
@@ -55,7 +55,7 @@ inline constexpr auto xlogy_expression = [](auto a, auto b) {
 /// x log(y); 0 where x is 0 and y is not NaN.
 template <Device D, Floating T>
 Tensor<D, T> xlogy(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
-  const auto z = detail::map<T>("xlogy", detail::xlogy_expression, x, y);
+  const auto z = detail::map<T>({"xlogy", here}, detail::xlogy_expression, x, y);
   record({"xlogy", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) {
            return where(a == 0, where(b <= 0, 0, g * log(b)), g * log(b));
          }}),

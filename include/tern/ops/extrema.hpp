@@ -7,16 +7,16 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Error if a dimension to choose from is empty.
-TERN_API void check_not_empty(const char* op, ShapeRef shape, unsigned mask);
+TERN_API void check_not_empty(const OpName& op, ShapeRef shape, unsigned mask);
 
 /// The extreme of f(x) over dim. Its gradient is rule(g, x, extreme, number of elements equal to it).
 template <class R, class F, class Rule, class D, class T>
 Tensor<D, T> extreme(const OpName& op, const F& f, const Rule& rule, const Tensor<D, T>& x, const Dims& dim,
                      bool keepdim) {
-  const Shape shape = x.checked(op.name)->shape();
-  const unsigned mask = dim_mask(op.name, dim, shape.n);
-  check_not_empty(op.name, shape, mask);
-  const Tensor<D, T> y = reduce<R, T, T>(op.name, f, identity, dim, keepdim, x);
+  const Shape shape = x.checked(op)->shape();
+  const unsigned mask = dim_mask(op, dim, shape.n);
+  check_not_empty(op, shape, mask);
+  const Tensor<D, T> y = reduce<R, T, T>(op, f, identity, dim, keepdim, x);
   record(op, y, wrt(x, saved(x, y), [shape, mask, f, rule](const auto& g, const auto& input, const auto& output) {
            const Tensor<D, T> best = with_dims(output, shape, mask);
            const auto attains = [f](auto v, auto b) { return where(f(v) == b, decltype(v)(1), decltype(v)(0)); };
@@ -34,7 +34,7 @@ inline constexpr auto share_evenly = [](auto g, auto x, auto y, auto ties) {
 };
 
 template <class D, class T>
-Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x, Index dim, bool keepdim) {
+Tensor<D, Index> arg_extreme(const OpName& op, bool largest, const Tensor<D, T>& x, Index dim, bool keepdim) {
   Array a = *x.checked(op);
   const int at = wrap_dim(op, dim, a.ndim);
   const unsigned mask = 1u << at;
@@ -46,7 +46,7 @@ Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x
 }
 
 template <class D, class T>
-Tensor<D, Index> arg_extreme(const char* op, bool largest, const Tensor<D, T>& x) {
+Tensor<D, Index> arg_extreme(const OpName& op, bool largest, const Tensor<D, T>& x) {
   x.checked(op);
   const NoGradGuard off;
   return arg_extreme(op, largest, reshape(x, Shape(x.numel())), 0, false);
@@ -68,24 +68,24 @@ Tensor<D, T> amin(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, He
 
 /// The position of the largest element along dim. Of equal elements, the first counts; a NaN counts as the largest.
 template <Device D, Element T>
-Tensor<D, Index> argmax(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here = {}) {
-  return detail::arg_extreme("argmax", true, x, dim, keepdim);
+Tensor<D, Index> argmax(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here here = {}) {
+  return detail::arg_extreme({"argmax", here}, true, x, dim, keepdim);
 }
 /// The position of the largest of all elements, in row-major order.
 template <Device D, Element T>
-Tensor<D, Index> argmax(const Tensor<D, T>& x, Here = {}) {
-  return detail::arg_extreme("argmax", true, x);
+Tensor<D, Index> argmax(const Tensor<D, T>& x, Here here = {}) {
+  return detail::arg_extreme({"argmax", here}, true, x);
 }
 
 /// The position of the smallest element along dim. Of equal elements, the first counts; a NaN counts as the smallest.
 template <Device D, Element T>
-Tensor<D, Index> argmin(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here = {}) {
-  return detail::arg_extreme("argmin", false, x, dim, keepdim);
+Tensor<D, Index> argmin(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here here = {}) {
+  return detail::arg_extreme({"argmin", here}, false, x, dim, keepdim);
 }
 /// The position of the smallest of all elements, in row-major order.
 template <Device D, Element T>
-Tensor<D, Index> argmin(const Tensor<D, T>& x, Here = {}) {
-  return detail::arg_extreme("argmin", false, x);
+Tensor<D, Index> argmin(const Tensor<D, T>& x, Here here = {}) {
+  return detail::arg_extreme({"argmin", here}, false, x);
 }
 
 }  // namespace tern

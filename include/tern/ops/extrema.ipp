@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline]] TERN_INLINE void check_not_empty(const char* op, ShapeRef shape, unsigned mask) {
+[[gnu::noinline]] TERN_INLINE void check_not_empty(const OpName& op, ShapeRef shape, unsigned mask) {
   for (int i = 0; i < shape.n; ++i)
     if (mask >> i & 1 && shape.d[i] == 0) fail(op, {"dimension ", i, " of ", shape, " is empty"});
 }

@@ -22,7 +22,7 @@ struct Windows {
   Window d[2];
   Shape border() const { return {d[1].padding, d[1].padding, d[0].padding, d[0].padding}; }
 };
-TERN_API Windows windows_over(const char* op, const Index* image, const Shape& kernel, const UnfoldOptions& o);
+TERN_API Windows windows_over(const OpName& op, const Index* image, const Shape& kernel, const UnfoldOptions& o);
 
 /// The position of element k of window i in the padded image, [kernel count].
 template <class D, class T>
@@ -37,7 +37,7 @@ Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
 /// bottom. N may be missing.
 template <Device D, Element T>
 Tensor<D, T> unfold(const Tensor<D, T>& x, const Shape& kernel_size, const UnfoldOptions& options, Here here = {}) {
-  const ErrorName name("unfold");
+  const ErrorName name({"unfold", here});
   if (x.checked("unfold")->ndim == 3)
     return squeeze(unfold(unsqueeze(x, 0, here), kernel_size, options, here), 0, here);
   if (x.dim() != 4) fail("unfold", {"images [N, C, H, W] are needed, not ", x.shape()});
@@ -56,7 +56,7 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, const Shape& kernel_size, const Unfol
 template <Device D, Element T>
 Tensor<D, T> fold(const Tensor<D, T>& x, const Shape& output_size, const Shape& kernel_size,
                   const UnfoldOptions& options = {}, Here here = {}) {
-  const ErrorName name("fold");
+  const ErrorName name({"fold", here});
   if (x.checked("fold")->ndim == 2)
     return squeeze(fold(unsqueeze(x, 0, here), output_size, kernel_size, options, here), 0, here);
   if (output_size.n != 2) fail("fold", {"output_size is {height, width}, not ", output_size});

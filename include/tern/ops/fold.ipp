@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Windows windows_over(const char* op, const Index* image, const Shape& kernel,
+[[gnu::noinline, gnu::cold]] TERN_INLINE Windows windows_over(const OpName& op, const Index* image, const Shape& kernel,
                                                               const UnfoldOptions& o) {
   Windows w;
   for (const Shape* s : {&kernel, &o.dilation, &o.padding, &o.stride})

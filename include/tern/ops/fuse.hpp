@@ -74,7 +74,7 @@ class Fused {
     return std::apply(
         [&](const auto&... x) {
           Shape shape;
-          ((shape = broadcast_shapes("fuse", shape, x.checked("fuse")->shape_ref())), ...);
+          ((shape = broadcast_shapes({"fuse", here_}, shape, x.checked({"fuse", here_})->shape_ref())), ...);
           const Index count = shape.numel();
           return reduced(f, divide_by(count), Divided<std::remove_const_t<decltype(f)>>{f, double(count)}, x...);
         },
@@ -107,7 +107,7 @@ class Fused {
   Tensor<D, T> reduced(const B& f, const Finish& finish, const Derive& derive, const Tensor<D, T>& x,
                        const X&... rest) const {
     static_assert((... && std::is_same_v<Tensor<D, T>, X>), "fuse: the tensors must be of one device and element type");
-    const Tensor<D, T> y = reduce<backend::Sum, T, T>("fuse", f, finish, {}, false, x, rest...);
+    const Tensor<D, T> y = reduce<backend::Sum, T, T>({"fuse", here_}, f, finish, {}, false, x, rest...);
     record_derived({"fuse", here_}, derive, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
     return y;
   }

@@ -13,6 +13,7 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
 /// out[i, ...] = x[index[i], ...].
 template <class D, class T>
 Tensor<D, T> take_rows(const OpName& op, const Tensor<D, T>& x, const Tensor<D, Index>& index) {
+  const ErrorName name(op);
   const Tensor<D, T> table = contiguous(x.detach());
   const Tensor<D, Index> numbers = contiguous(index);
   const Index rows = table.size(0);
@@ -45,20 +46,20 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
   }
 }
 
-inline void check_index_vector(const char* op, const Array& index) {
+inline void check_index_vector(const OpName& op, const Array& index) {
   if (index.ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
 }
 
 /// Error unless index has as many dimensions as x and its sizes, except along dim, are not larger than x's.
-TERN_API void check_gather(const char* op, const Array& x, int dim, const Array& index, bool along_dim);
+TERN_API void check_gather(const OpName& op, const Array& x, int dim, const Array& index, bool along_dim);
 
 }  // namespace detail
 
 /// The positions `index` (a vector) of dimension dim.
 template <Device D, Element T>
 Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
-  detail::check_index_vector("index_select", *index.checked("index_select"));
-  const int d = wrap_dim("index_select", dim, x.checked("index_select")->ndim);
+  detail::check_index_vector({"index_select", here}, *index.checked({"index_select", here}));
+  const int d = wrap_dim({"index_select", here}, dim, x.checked({"index_select", here})->ndim);
   if (x.dim() == 0) return index_select(unsqueeze(x, 0, here), 0, index, here).reshape({}, here);
   if (d == 0) return detail::take_rows({"index_select", here}, x, index);
   return transpose(detail::take_rows({"index_select", here}, transpose(x, 0, d, here), index), 0, d, here);
@@ -68,6 +69,7 @@ Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Inde
 template <Device D, Element T>
 Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
                        scalar_t<std::type_identity_t<T>> alpha = 1, Here here = {}) {
+  const ErrorName name({"index_add", here});
   detail::check_index_vector("index_add", *index.checked("index_add"));
   const int d = wrap_dim("index_add", dim, x.checked("index_add")->ndim);
   source.checked("index_add");
@@ -92,6 +94,7 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index
 /// are at most x's.
 template <Device D, Element T>
 Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
+  const ErrorName name({"gather", here});
   const int d = wrap_dim("gather", dim, x.checked("gather")->ndim);
   detail::check_gather("gather", *x.impl(), d, *index.checked("gather"), false);
   const Tensor<D, T> dense = contiguous(x.detach());
@@ -109,6 +112,7 @@ Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& in
 template <Device D, Element T>
 Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
                          Here here) {
+  const ErrorName name({"scatter_add", here});
   const int d = wrap_dim("scatter_add", dim, x.checked("scatter_add")->ndim);
   detail::check_gather("scatter_add", *x.impl(), d, *index.checked("scatter_add"), false);
   detail::check_gather("scatter_add", *source.checked("scatter_add"), d, *index.impl(), true);

@@ -17,12 +17,12 @@ Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Te
   Dims dims;
   for (int i = 2; i < x.dim(); ++i) dims.push_back(i);
   const double count = double(x.numel() / (x.size(0) * x.size(1)));
-  const auto centre = reduce<backend::Sum, T, T>(op.name, identity, divide_by(Index(count)), dims, true, x);
+  const auto centre = reduce<backend::Sum, T, T>(op, identity, divide_by(Index(count)), dims, true, x);
   const auto square_of_distance = [](auto v, auto m) { return (v - m) * (v - m); };
   const auto to_scale = [count, eps](auto v) { return rsqrt(v / count + eps); };
-  const auto scale = reduce<backend::Sum, T, T>(op.name, square_of_distance, to_scale, dims, true, x, centre);
+  const auto scale = reduce<backend::Sum, T, T>(op, square_of_distance, to_scale, dims, true, x, centre);
   const auto formula = [](auto v, auto m, auto s, auto w, auto b) { return (v - m) * s * w + b; };
-  const Tensor<D, T> y = map<T>(op.name, formula, x, centre, scale, weight, bias);
+  const Tensor<D, T> y = map<T>(op, formula, x, centre, scale, weight, bias);
   record(op, y,
          wrt(inputs(x, weight, bias), saved(x, weight, centre, scale),
              [dims, eps](const Tensor<D, T>& g, const auto& input, const auto& w, const auto& m, const auto& s,
@@ -70,7 +70,7 @@ Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, c
 template <Device D, Floating T>
 Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const std::type_identity_t<Tensor<D, T>>& weight = {},
                         const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
-  const char* const op = "group_norm";
+  const OpName op{"group_norm", here};
   detail::check_channels(op, *x.checked(op), {weight.impl(), bias.impl()});
   const Index channels = x.size(1);
   if (num_groups < 1 || channels % num_groups)
@@ -78,7 +78,7 @@ Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const std::type
   if (x.numel() <= (x.size(0) ? num_groups : -1))
     fail(op,
          {"more than one value is needed for each of ", num_groups, " groups, which ", x.shape(), " does not have"});
-  return detail::group_norm({op, here}, x, num_groups, weight, bias, eps);
+  return detail::group_norm(op, x, num_groups, weight, bias, eps);
 }
 
 /// (x - mean) / sqrt(variance + eps) weight + bias. mean and variance are those of each channel in each sample of x,
@@ -91,9 +91,9 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x,
                            const std::type_identity_t<Tensor<D, T>>& weight = {},
                            const std::type_identity_t<Tensor<D, T>>& bias = {}, bool use_input_stats = true,
                            double momentum = 0.1, double eps = 1e-5, Here here = {}) {
-  const char* const op = "instance_norm";
+  const OpName op{"instance_norm", here};
   if (!use_input_stats)
-    return detail::batch_norm({op, here}, x, {}, running_mean, running_var, weight, bias, false, 0, eps, false);
+    return detail::batch_norm(op, x, {}, running_mean, running_var, weight, bias, false, 0, eps, false);
   detail::check_channels(op, *x.checked(op), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
   detail::check_statistics(op, *x.impl(), nullptr, running_mean.impl(), running_var.impl(), true);
   if (x.numel() && x.numel() == x.size(0) * x.size(1))
@@ -104,7 +104,7 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x,
     lerp_(running_mean, mean(mean(values, 2), 0), momentum);
     lerp_(running_var, mean(var(values, 2), 0), momentum);
   }
-  return detail::group_norm({op, here}, x, x.size(1), weight, bias, eps);
+  return detail::group_norm(op, x, x.size(1), weight, bias, eps);
 }
 
 }  // namespace tern

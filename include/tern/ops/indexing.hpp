@@ -30,7 +30,7 @@ struct TensorIndex {
   TensorIndex(EllipsisType) : kind(Kind::ellipsis) {}
   /// Positions of a dimension; negative ones count from the end.
   TensorIndex(const Tensor<D, Index>& at) : kind(Kind::positions), positions(at) { at.checked("index"); }
-  /// The positions where the mask is true, in as many dimensions as the mask has.
+  /// The positions where the mask is true, in as many dimensions as the mask has. The host waits for their number.
   TensorIndex(const Tensor<D, bool>& where) : kind(Kind::mask), mask(where) { where.checked("index"); }
 
   /// How many dimensions of x the entry covers.
@@ -106,7 +106,7 @@ Tensor<D, Index> positions_of(const Tensor<D, bool>& mask) {
 template <class D, class T>
 class Indexed {
  public:
-  Indexed(const char* op, const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here)
+  Indexed(const OpName& op, const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here)
       : view_(x) {
     using Kind = typename TensorIndex<D>::Kind;
     int named = 0, ellipses = 0;
@@ -156,7 +156,7 @@ class Indexed {
     return permute(y, dims, here);
   }
   /// Values, broadcast to the shape of the placed result, as rows.
-  Tensor<D, T> as_rows(const char* op, const Tensor<D, T>& values, Here here) const {
+  Tensor<D, T> as_rows(const OpName& op, const Tensor<D, T>& values, Here here) const {
     const int n = at_.dim();
     Shape shape;
     for (int i = lead_; i < lead_ + before_; ++i) shape.push_back(view_.size(int(order_[i])));
@@ -189,7 +189,7 @@ class Indexed {
   }
 
   /// Adds a mask. Returns the number of dimensions that it covers in the view.
-  int choose_by_mask(const char* op, int dim, const Tensor<D, bool>& mask, Here here) {
+  int choose_by_mask(const OpName& op, int dim, const Tensor<D, bool>& mask, Here here) {
     if (mask.dim() == 0) {
       view_ = unsqueeze(view_, dim, here);
       choose(dim, 1, positions_of(mask), true);
@@ -223,7 +223,7 @@ class Indexed {
     for (int i = 0; i < order_.n; ++i) permuted_ = permuted_ || order_[i] != i;
   }
 
-  void number_rows(const char* op) {
+  void number_rows(const OpName& op) {
     backend::RowIndex terms[max_dims];
     Shape shape;
     for (int k = 0; k < chosen_count_; ++k) {
@@ -235,7 +235,7 @@ class Indexed {
       shape = broadcast_shapes(op, shape, c.index.shape());
     }
     at_ = empty<D, Index>(shape, view_.device());
-    backend::run<D>(backend::RowNumbers{op, *at_.impl(), terms, chosen_count_});
+    backend::run<D>(backend::RowNumbers{op.name, *at_.impl(), terms, chosen_count_});
   }
 
   Tensor<D, T> view_;
@@ -248,7 +248,7 @@ class Indexed {
 
 template <class D, class T>
 Tensor<D, T> index_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here) {
-  const Indexed<D, T> indexed("index", x, entries, count, here);
+  const Indexed<D, T> indexed({"index", here}, x, entries, count, here);
   if (!indexed.has_tensors()) return indexed.view();
   return indexed.placed(take_at({"index", here}, indexed.rows(here), indexed.lead(), indexed.at()), here);
 }
@@ -256,7 +256,7 @@ Tensor<D, T> index_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std:
 template <class D, class T>
 const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count,
                                  const Tensor<D, T>& values, bool accumulate, Here here) {
-  const char* const op = "index_put_";
+  const OpName op{"index_put_", here};
   const ErrorName name(op);
   values.checked(op);
   const Indexed<D, T> indexed(op, x, entries, count, here);
@@ -270,7 +270,7 @@ const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* en
     add_(target, add_at(rows, indexed.lead(), indexed.at(), target.shape()), here);
   } else if (records(target, values)) {
     check_writable(op, target.impl());
-    assign({op, here}, target, put_at({op, here}, target, indexed.lead(), indexed.at(), rows));
+    assign(op, target, put_at(op, target, indexed.lead(), indexed.at(), rows));
   } else {
     check_writable(op, target.impl());
     const bool same_memory = values.impl()->owner == x.impl()->owner;
@@ -320,7 +320,7 @@ const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
 template <Device D, Element T>
 Tensor<D, T> index_put(const Tensor<D, T>& x, const IndexList<D>& indices, const Tensor<D, T>& values,
                        bool accumulate = false, Here here = {}) {
-  const ErrorName name("index_put");
+  const ErrorName name({"index_put", here});
   const Tensor<D, T> y = clone(x, here);
   return index_put_(y, indices, values, accumulate, here);
 }
@@ -336,7 +336,7 @@ auto fill_where(S value) {
 template <Device D, Element T>
 Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, scalar_t<std::type_identity_t<T>> value,
                          Here here = {}) {
-  const Tensor<D, T> y = detail::map<T>("masked_fill", detail::fill_where(value), x, mask);
+  const Tensor<D, T> y = detail::map<T>({"masked_fill", here}, detail::fill_where(value), x, mask);
   record({"masked_fill", here}, y,
          wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }));
   return y;
@@ -345,10 +345,10 @@ Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, sca
 template <Device D, Element T>
 Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value,
                          Here here = {}) {
-  if (value.checked("masked_fill")->ndim != 0)
-    fail("masked_fill", {"the value must be a 0-d tensor, not of shape ", value.shape()});
+  if (value.checked({"masked_fill", here})->ndim != 0)
+    fail({"masked_fill", here}, {"the value must be a 0-d tensor, not of shape ", value.shape()});
   const auto choose = [](auto v, auto m, auto filling) { return where(m != 0, filling, v); };
-  const Tensor<D, T> y = detail::map<T>("masked_fill", choose, x, mask, value);
+  const Tensor<D, T> y = detail::map<T>({"masked_fill", here}, choose, x, mask, value);
   record({"masked_fill", here}, y,
          wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }),
          wrt(value, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, eq(m, false), 0); }));
@@ -361,11 +361,11 @@ const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& m
       {"masked_fill_", here}, detail::fill_where(value), [&] { return masked_fill(x, mask, value, here); }, x, mask);
 }
 
-/// The elements where the mask is true, as a vector. x and the mask are broadcast.
+/// The elements where the mask is true, as a vector. x and the mask are broadcast. The host waits for their number.
 template <Device D, Element T>
 Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, Here here = {}) {
-  const Shape shape = broadcast_shapes("masked_select", x.checked("masked_select")->shape_ref(),
-                                       mask.checked("masked_select")->shape_ref());
+  const Shape shape = broadcast_shapes({"masked_select", here}, x.checked({"masked_select", here})->shape_ref(),
+                                       mask.checked({"masked_select", here})->shape_ref());
   return index(expand(x, shape, here), {expand(mask, shape, here)}, here);
 }
 

@@ -112,7 +112,7 @@ Tensor<D, T> resampled(const Tensor<D, T>& x, int d, const Taps<D, T>& taps, Her
 template <Device D, Floating T>
 Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& options, Here here = {}) {
   using enum InterpolateMode;
-  const ErrorName name("interpolate");
+  const ErrorName name({"interpolate", here});
   detail::Resampling each[3];
   detail::check_interpolate(*x.checked("interpolate"), options, each);
   const bool nearest_pixel = options.mode == nearest || options.mode == nearest_exact;

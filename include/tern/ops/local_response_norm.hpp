@@ -11,7 +11,7 @@ namespace tern::inline TERN_BUILD {
 template <Device D, Floating T>
 Tensor<D, T> local_response_norm(const Tensor<D, T>& x, Index size, double alpha = 1e-4, double beta = 0.75,
                                  double k = 1, Here here = {}) {
-  const char* const op = "local_response_norm";
+  const OpName op{"local_response_norm", here};
   const ErrorName name(op);
   if (x.checked(op)->ndim < 3)
     fail(op, {"an input of shape [N, C, ...] of at least 3 dimensions is needed, not ", x.shape()});

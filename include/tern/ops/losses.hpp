@@ -24,21 +24,21 @@ namespace detail {
 
 /// f(x...) for each element, or its mean or sum in the same pass. Not recorded.
 template <class F, class D, class T, class... X>
-Tensor<D, T> reduced_loss(const char* op, Reduction reduction, const F& f, Index count, const Tensor<D, T>& x,
+Tensor<D, T> reduced_loss(const OpName& op, Reduction reduction, const F& f, Index count, const Tensor<D, T>& x,
                           const X&... rest) {
   if (reduction == Reduction::none) return map<T>(op, f, x, rest...);
   return reduce<backend::Sum, T, T>(op, f, divide_by(count), {}, false, x, rest...);
 }
 
 /// The number of elements that a mean divides by; 1 for the other reductions.
-TERN_API Index loss_count(const char* op, Reduction reduction, ShapeRef x, ShapeRef target);
+TERN_API Index loss_count(const OpName& op, Reduction reduction, ShapeRef x, ShapeRef target);
 
 /// The loss f(x - target). slope(g, x - target) is f's derivative times g.
 template <class F, class S, class D, class T>
 Tensor<D, T> loss_of_difference(const OpName& op, Reduction reduction, const F& f, const S& slope,
                                 const Tensor<D, T>& x, const Tensor<D, T>& target) {
   const Index count =
-      loss_count(op.name, reduction, x.checked(op.name)->shape_ref(), target.checked(op.name)->shape_ref());
+      loss_count(op, reduction, x.checked(op)->shape_ref(), target.checked(op)->shape_ref());
   const double share = 1 / double(count);
   const Tensor<D, T> y = reduced_loss(
       op.name, reduction, [f](auto a, auto b) { return f(a - b); }, count, x, target);
@@ -72,7 +72,7 @@ template <Device D, Floating T>
 Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, HuberLossOptions options = {},
                         Here here = {}) {
   const double delta = options.delta;
-  if (!(delta > 0)) fail("huber_loss", {"delta must be positive, not ", delta});
+  if (!(delta > 0)) fail({"huber_loss", here}, {"delta must be positive, not ", delta});
   return detail::loss_of_difference(
       {"huber_loss", here}, options.reduction,
       [delta](auto d) { return where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)); },
@@ -84,7 +84,7 @@ template <Device D, Floating T>
 Tensor<D, T> smooth_l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, SmoothL1LossOptions options = {},
                             Here here = {}) {
   const double beta = options.beta;
-  if (!(beta >= 0)) fail("smooth_l1_loss", {"beta must not be negative, but is ", beta});
+  if (!(beta >= 0)) fail({"smooth_l1_loss", here}, {"beta must not be negative, but is ", beta});
   return detail::loss_of_difference(
       {"smooth_l1_loss", here}, options.reduction,
       [beta](auto d) { return where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta); },

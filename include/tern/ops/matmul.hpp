@@ -16,13 +16,13 @@ TERN_API TensorImpl* transposed(const TensorImpl* a);
 TERN_API TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, const DeviceOps& device);
 
 /// The batch dimensions of a product.
-inline Shape batch_of_product(const char* op, const Array& a, const Array& b) {
+inline Shape batch_of_product(const OpName& op, const Array& a, const Array& b) {
   return broadcast_shapes(op, {a.dims, a.ndim - 2}, {b.dims, b.ndim - 2});
 }
 
 /// [.., m, k] times [.., k, n] with broadcast batch dimensions, plus a row `bias` [n] if given. Not recorded.
 template <class D, class T>
-Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& b, const Array* bias = nullptr) {
+Tensor<D, T> product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b, const Array* bias = nullptr) {
   TensorImpl *const left = a.impl(), *const right = b.impl();
   const Shape batch = batch_of_product(op, *left, *right);
   const Index k = left->dims[left->ndim - 1];
@@ -39,7 +39,7 @@ Tensor<D, T> product(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& 
   return c;
 }
 
-TERN_API void check_dims(const char* op, const Array& a, int a_dims, const Array& b, int b_dims);
+TERN_API void check_dims(const OpName& op, const Array& a, int a_dims, const Array& b, int b_dims);
 
 template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b);
@@ -59,7 +59,7 @@ Tensor<D, T> gradient_product(ShapeRef shape, const Tensor<D, T>& a, const Tenso
 /// The product of matrices, or of batches of matrices, recorded.
 template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
-  const Tensor<D, T> c = product(op.name, a, b);
+  const Tensor<D, T> c = product(op, a, b);
   // dA = dC Bᵀ and dB = Aᵀ dC.
   record(op, c, wrt(a, saved(b), [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, dc, kept.mT()); }),
          wrt(b, saved(a), [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, kept.mT(), dc); }));
@@ -71,22 +71,22 @@ Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Ten
 /// The product of two matrices, [m, k] x [k, n].
 template <Device D, Element T>
 Tensor<D, T> mm(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  detail::check_dims("mm", *a.checked("mm"), 2, *b.checked("mm"), 2);
+  detail::check_dims({"mm", here}, *a.checked({"mm", here}), 2, *b.checked({"mm", here}), 2);
   return detail::recorded_product({"mm", here}, a, b);
 }
 
 /// The products of the matrices of two batches, [b, m, k] x [b, k, n].
 template <Device D, Element T>
 Tensor<D, T> bmm(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  detail::check_dims("bmm", *a.checked("bmm"), 3, *b.checked("bmm"), 3);
-  if (a.size(0) != b.size(0)) fail("bmm", {"batch sizes differ: ", a.shape(), " x ", b.shape()});
+  detail::check_dims({"bmm", here}, *a.checked({"bmm", here}), 3, *b.checked({"bmm", here}), 3);
+  if (a.size(0) != b.size(0)) fail({"bmm", here}, {"batch sizes differ: ", a.shape(), " x ", b.shape()});
   return detail::recorded_product({"bmm", here}, a, b);
 }
 
 /// Matrix times vector, [m, k] x [k].
 template <Device D, Element T>
 Tensor<D, T> mv(const Tensor<D, T>& a, const Tensor<D, T>& v, Here here = {}) {
-  const ErrorName name("mv");
+  const ErrorName name({"mv", here});
   detail::check_dims("mv", *a.checked("mv"), 2, *v.checked("mv"), 1);
   return matmul(a, v, here);
 }
@@ -94,8 +94,8 @@ Tensor<D, T> mv(const Tensor<D, T>& a, const Tensor<D, T>& v, Here here = {}) {
 /// The inner product of two vectors.
 template <Device D, Element T>
 Tensor<D, T> dot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  detail::check_dims("dot", *a.checked("dot"), 1, *b.checked("dot"), 1);
-  if (a.size(0) != b.size(0)) fail("dot", {"lengths differ: ", a.shape(), " and ", b.shape()});
+  detail::check_dims({"dot", here}, *a.checked({"dot", here}), 1, *b.checked({"dot", here}), 1);
+  if (a.size(0) != b.size(0)) fail({"dot", here}, {"lengths differ: ", a.shape(), " and ", b.shape()});
   return matmul(a, b, here);
 }
 
@@ -103,10 +103,10 @@ Tensor<D, T> dot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 /// dimension is removed from the result. Dimensions before the last two are batches, and broadcast.
 template <Device D, Element T>
 Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const int m = a.checked("matmul")->ndim, n = b.checked("matmul")->ndim;
-  if (m == 0 || n == 0) fail("matmul", {"a 0-d tensor has no rows or columns: ", a.shape(), " x ", b.shape()});
+  const int m = a.checked({"matmul", here})->ndim, n = b.checked({"matmul", here})->ndim;
+  if (m == 0 || n == 0) fail({"matmul", here}, {"a 0-d tensor has no rows or columns: ", a.shape(), " x ", b.shape()});
   if (m == 1 && n == 1 && a.size(0) != b.size(0))
-    fail("matmul", {"inner dimensions differ: ", a.shape(), " x ", b.shape()});
+    fail({"matmul", here}, {"inner dimensions differ: ", a.shape(), " x ", b.shape()});
   const bool many_rows = m > 2 && n <= 2;  // one product with many rows
   const Tensor<D, T> left = m == 1 ? unsqueeze(a, 0, here) : many_rows ? flatten(a, 0, -2, here) : a;
   const Tensor<D, T> right = n == 1 ? unsqueeze(b, 1, here) : b;
@@ -121,7 +121,7 @@ Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}
 
 namespace detail {
 /// Checks the operands of linear. bias may be null.
-TERN_API void check_linear(const Array& x, const Array& weight, const Array* bias);
+TERN_API void check_linear(const OpName& op, const Array& x, const Array& weight, const Array* bias);
 
 /// linear for an x that is not a matrix, or a weight that is a vector.
 template <Device D, Element T>
@@ -142,10 +142,10 @@ template <Device D, Element T>
 /// output dimension.
 template <Device D, Element T>
 Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias = {}, Here here = {}) {
-  detail::check_linear(*x.checked("linear"), *weight.checked("linear"), bias.impl());
+  detail::check_linear({"linear", here}, *x.checked({"linear", here}), *weight.checked({"linear", here}), bias.impl());
   if (weight.dim() == 1 || x.dim() != 2) return detail::linear_of_rows(x, weight, bias, here);
   const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias) : bias;
-  const Tensor<D, T> y = detail::product("linear", x, Tensor<D, T>(detail::transposed(weight.impl())),
+  const Tensor<D, T> y = detail::product({"linear", here}, x, Tensor<D, T>(detail::transposed(weight.impl())),
                                          row.impl());
   // dx = g W and dW = gᵀ x.
   const auto dx = wrt(x, saved(weight), [](const auto& g, const auto& w) { return mm(g, w); });

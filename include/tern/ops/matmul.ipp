@@ -17,22 +17,22 @@ TERN_INLINE TensorImpl* transposed(const TensorImpl* a) {
   Shape shape = batch;
   shape.push_back(x->dims[x->ndim - 2]);
   shape.push_back(x->dims[x->ndim - 1]);
-  Owned whole(expanded(x, shape));
+  Owned whole(expanded("expand", x, shape));
   Index stride;
   return backend::one_batch_stride(*whole.impl, stride) ? whole.take() : copied(device, whole.impl);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_dims(const char* op, const Array& a, int a_dims, const Array& b, int b_dims) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_dims(const OpName& op, const Array& a, int a_dims, const Array& b, int b_dims) {
   if (a.ndim != a_dims || b.ndim != b_dims)
     fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_linear(const Array& x, const Array& weight, const Array* bias) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_linear(const OpName& op, const Array& x, const Array& weight, const Array* bias) {
   const int n = weight.ndim;
   if (n < 1 || n > 2 || x.ndim == 0 || x.dims[x.ndim - 1] != weight.dims[n - 1])
-    fail("linear", {"input ", x.shape(), " does not fit weight ", weight.shape()});
+    fail(op, {"input ", x.shape(), " does not fit weight ", weight.shape()});
   if (bias && !(bias->shape() == Shape(weight.dims, n - 1)))
-    fail("linear", {"bias ", bias->shape(), " does not fit weight ", weight.shape()});
+    fail(op, {"bias ", bias->shape(), " does not fit weight ", weight.shape()});
 }
 
 }  // namespace tern::detail

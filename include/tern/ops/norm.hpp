@@ -23,13 +23,13 @@ template <Device D, Floating T>
 Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using namespace detail;
   const OpName op{"norm", here};
-  const Shape shape = x.checked("norm")->shape();
-  const unsigned mask = dim_mask("norm", dim, shape.n);
+  const Shape shape = x.checked({"norm", here})->shape();
+  const unsigned mask = dim_mask({"norm", here}, dim, shape.n);
   if (std::isinf(p)) {
     if (p < 0) return extreme<backend::Minimum>(op, absolute, share_with_sign, x, dim, keepdim);
     return extreme<backend::Maximum>(op, absolute, share_with_sign, x, dim, keepdim);
   }
-  if (p == 0) return reduce<backend::Sum, T, T>("norm", is_nonzero, identity, dim, keepdim, x);
+  if (p == 0) return reduce<backend::Sum, T, T>({"norm", here}, is_nonzero, identity, dim, keepdim, x);
   if (p == 1) return map_sum(op, absolute, dim, keepdim, 1, x);
   if (p == 2) {
     const auto square_root = [](auto v) { return sqrt(v); };
@@ -42,7 +42,7 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepd
   }
   const auto power = [p](auto v) { return pow(abs(v), decltype(v)(p)); };
   const auto root = [p](auto v) { return pow(v, decltype(v)(1 / p)); };
-  const Tensor<D, T> y = reduce<backend::Sum, T, T>("norm", power, root, dim, keepdim, x);
+  const Tensor<D, T> y = reduce<backend::Sum, T, T>({"norm", here}, power, root, dim, keepdim, x);
   record(op, y, wrt(x, saved(x, y), [shape, mask, p](const auto& g, const auto& input, const auto& output) {
            const auto rule = [p](auto h, auto v, auto n) {
              return where(v == 0, 0, where(n == 0, 0, h * sign(v) * pow(abs(v) / n, p - 1)));

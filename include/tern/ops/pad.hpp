@@ -65,7 +65,7 @@ TERN_API void check_border(PadMode mode, Index n, Index left, Index right);
 template <Device D, Element T>
 Tensor<D, T> pad(const Tensor<D, T>& x, const Shape& padding, PadMode mode = PadMode::constant,
                  scalar_t<std::type_identity_t<T>> value = 0, Here here = {}) {
-  const ErrorName name("pad");
+  const ErrorName name({"pad", here});
   detail::padded_shape(*x.checked("pad"), padding);
   if (mode == PadMode::constant) return detail::pad_with({"pad", here}, x, padding, value);
   if (mode == PadMode::circular && !(detail::clipped(padding, true) == padding))  // removed elements do not appear in the border

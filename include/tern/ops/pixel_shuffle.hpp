@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD {
 /// [.., C r², H, W] as [.., C, H r, W r]: the channels c r² + i r + j are the pixels (h r + i, w r + j) of channel c.
 template <Device D, Element T>
 Tensor<D, T> pixel_shuffle(const Tensor<D, T>& x, Index upscale_factor, Here here = {}) {
-  const ErrorName name("pixel_shuffle");
+  const ErrorName name({"pixel_shuffle", here});
   const int n = x.checked("pixel_shuffle")->ndim;
   const Index r = upscale_factor;
   if (n < 3) fail("pixel_shuffle", {"at least 3 dimensions are needed, not ", x.shape()});
@@ -24,7 +24,7 @@ Tensor<D, T> pixel_shuffle(const Tensor<D, T>& x, Index upscale_factor, Here her
 /// The inverse: [.., C, H r, W r] as [.., C r², H, W].
 template <Device D, Element T>
 Tensor<D, T> pixel_unshuffle(const Tensor<D, T>& x, Index downscale_factor, Here here = {}) {
-  const ErrorName name("pixel_unshuffle");
+  const ErrorName name({"pixel_unshuffle", here});
   const int n = x.checked("pixel_unshuffle")->ndim;
   const Index r = downscale_factor;
   if (n < 3) fail("pixel_unshuffle", {"at least 3 dimensions are needed, not ", x.shape()});
@@ -40,7 +40,7 @@ Tensor<D, T> pixel_unshuffle(const Tensor<D, T>& x, Index downscale_factor, Here
 /// [N, C, ..] with channel g C / groups + i moved to position i groups + g.
 template <Device D, Element T>
 Tensor<D, T> channel_shuffle(const Tensor<D, T>& x, Index groups, Here here = {}) {
-  const ErrorName name("channel_shuffle");
+  const ErrorName name({"channel_shuffle", here});
   if (x.checked("channel_shuffle")->ndim < 3)
     fail("channel_shuffle", {"at least 3 dimensions are needed, not ", x.shape()});
   if (groups <= 0 || x.size(1) % groups != 0)

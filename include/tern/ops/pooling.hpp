@@ -42,10 +42,10 @@ struct PoolPlan {
 };
 
 /// Sets a size, stride or padding for each of `dims` dimensions, the last ones of three. Error if one is below `least`.
-TERN_API void set_pool_sizes(const char* op, const char* what, const Dims& given, int dims, Index least, Index* to);
+TERN_API void set_pool_sizes(const OpName& op, const char* what, const Dims& given, int dims, Index least, Index* to);
 
 /// Error unless x is [N, C, ...] or [C, ...] with `dims` dimensions after C. Only N may be 0.
-TERN_API PoolPlan new_pool_plan(const char* op, int dims, const Array& x);
+TERN_API PoolPlan new_pool_plan(const OpName& op, int dims, const Array& x);
 
 struct PoolSizes {
   const Dims &kernel, &stride, &padding;
@@ -53,9 +53,9 @@ struct PoolSizes {
   bool ceil_mode;
 };
 
-TERN_API PoolPlan plan_pooling(const char* op, int dims, const Array& x, const PoolSizes& sizes);
+TERN_API PoolPlan plan_pooling(const OpName& op, int dims, const Array& x, const PoolSizes& sizes);
 
-TERN_API PoolPlan plan_adaptive_pooling(const char* op, int dims, const Array& x, const Dims& size);
+TERN_API PoolPlan plan_adaptive_pooling(const OpName& op, int dims, const Array& x, const Dims& size);
 
 /// The elements of x, of the plan's shape `in`, at the positions that a pooling chose.
 template <class D, class T>
@@ -77,7 +77,7 @@ Tensor<D, T> max_pool_gradient(const Tensor<D, T>& g, const Tensor<D, std::int32
 template <class D, class T>
 Tensor<D, T> max_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan, Tensor<D, std::int32_t>* at) {
   if (Shape(plan.in.begin() + 2, plan.in.n - 2).numel() > std::numeric_limits<std::int32_t>::max())
-    fail(op.name, {"images of ", plan.in, " are too large"});
+    fail(op, {"images of ", plan.in, " are too large"});
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
   Tensor<D, std::int32_t> places;
   if (at || records(x)) places = empty<D, std::int32_t>(plan.out, channels_last, x.device());
@@ -138,15 +138,15 @@ Tensor<D, T> average_pool(const OpName& op, const PoolPlan& plan, const Tensor<D
   return as_batch(x, plan, op.here, [&](const Tensor<D, T>& batch) { return average_pool(op, batch, plan); });
 }
 
-TERN_API PoolPlan plan_max_pool(const char* op, int dims, const Array& x, const Dims& kernel, const MaxPoolOptions& o);
-TERN_API PoolPlan plan_avg_pool(const char* op, int dims, const Array& x, const Dims& kernel, const AvgPoolOptions& o);
+TERN_API PoolPlan plan_max_pool(const OpName& op, int dims, const Array& x, const Dims& kernel, const MaxPoolOptions& o);
+TERN_API PoolPlan plan_avg_pool(const OpName& op, int dims, const Array& x, const Dims& kernel, const AvgPoolOptions& o);
 
 /// (sum over a window of x^p)^(1/p).
 template <class D, class T>
 Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p, const Dims& kernel,
                      const LpPoolOptions& o) {
-  const ErrorName name(op.name);
-  const PoolPlan plan = plan_pooling(op.name, dims, *x.checked(op.name), {kernel, o.stride, 0, 1, o.ceil_mode});
+  const ErrorName name(op);
+  const PoolPlan plan = plan_pooling(op, dims, *x.checked(op), {kernel, o.stride, 0, 1, o.ceil_mode});
   const double elements = double(plan.params.kernel[0] * plan.params.kernel[1] * plan.params.kernel[2]);
   const auto norm = [&](const auto& v) {
     return pow(mul(average_pool(op, plan, pow(v, p, op.here)), elements, op.here), 1 / p, op.here);
@@ -172,38 +172,38 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
   template <Device D, Floating T>                                                                                   \
   Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const MaxPoolOptions& options = {},   \
                               Here here = {}) {                                                                     \
-    const char* const op = "max_pool" #n "d";                                                                       \
-    return detail::max_pool({op, here}, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);     \
+    const OpName op{"max_pool" #n "d", here};                                                                       \
+    return detail::max_pool(op, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);             \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
   ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& kernel_size,                \
                                                      const MaxPoolOptions& options = {}, Here here = {}) {          \
-    const char* const op = "max_pool" #n "d_with_indices";                                                          \
+    const OpName op{"max_pool" #n "d_with_indices", here};                                                          \
     const detail::PoolPlan plan = detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options);               \
-    return detail::max_pool_with_indices({op, here}, plan, x);                                                      \
+    return detail::max_pool_with_indices(op, plan, x);                                                              \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
   Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {            \
-    const char* const op = "adaptive_max_pool" #n "d";                                                              \
-    return detail::max_pool({op, here}, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);      \
+    const OpName op{"adaptive_max_pool" #n "d", here};                                                              \
+    return detail::max_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);              \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
   ValuesAndIndices<D, T> adaptive_max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& output_size,       \
                                                               Here here = {}) {                                     \
-    const char* const op = "adaptive_max_pool" #n "d_with_indices";                                                 \
+    const OpName op{"adaptive_max_pool" #n "d_with_indices", here};                                                 \
     const detail::PoolPlan plan = detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size);                \
-    return detail::max_pool_with_indices({op, here}, plan, x);                                                      \
+    return detail::max_pool_with_indices(op, plan, x);                                                              \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
   Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const AvgPoolOptions& options = {},   \
                               Here here = {}) {                                                                     \
-    const char* const op = "avg_pool" #n "d";                                                                       \
-    return detail::average_pool({op, here}, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x); \
+    const OpName op{"avg_pool" #n "d", here};                                                                       \
+    return detail::average_pool(op, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x);         \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
   Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {            \
-    const char* const op = "adaptive_avg_pool" #n "d";                                                              \
-    return detail::average_pool({op, here}, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);  \
+    const OpName op{"adaptive_avg_pool" #n "d", here};                                                              \
+    return detail::average_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);          \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
   Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const Dims& kernel_size,                      \

@@ -49,15 +49,15 @@ Tensor<D, T> pow(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> expone
     return detail::unary({"pow", here}, x, detail::power_of<T>(exponent),
                          [exponent](auto g, auto v) { return exponent * g * detail::power(v, exponent - 1); });
   } else {
-    if (exponent < T(0)) fail("pow", {"an integer tensor to the negative power ", Index(exponent)});
-    return detail::map<T>("pow", detail::power_of<T>(exponent), x);
+    if (exponent < T(0)) fail({"pow", here}, {"an integer tensor to the negative power ", Index(exponent)});
+    return detail::map<T>({"pow", here}, detail::power_of<T>(exponent), x);
   }
 }
 
 /// x^y, element by element.
 template <Device D, Element T>
 Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
-  const auto z = detail::map<T>("pow", detail::pow_expression, x, y);
+  const auto z = detail::map<T>({"pow", here}, detail::pow_expression, x, y);
   record({"pow", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto base, auto exponent) {
            return where(exponent == 0, 0, g * exponent * pow(base, exponent - 1));
          }}),
@@ -71,7 +71,7 @@ Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
 /// base^x.
 template <Device D, Floating T>
 Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
-  const auto y = detail::map<T>("pow", [base](auto v) { return pow(decltype(v)(base), v); }, x);
+  const auto y = detail::map<T>({"pow", here}, [base](auto v) { return pow(decltype(v)(base), v); }, x);
   const double log_base = base == 0 ? 0 : std::log(base);  // for x > 0, the derivative of 0^x is 0
   record({"pow", here}, y,
          wrt(x, saved(y), detail::Gradient{[log_base](auto g, auto power) { return log_base * g * power; }}));
@@ -81,18 +81,18 @@ Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
 /// pow in double precision.
 template <Device D, Element T>
 Tensor<D, double> float_power(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
-  const ErrorName name("float_power");
+  const ErrorName name({"float_power", here});
   return pow(to_type(x, f64, here), to_type(y, f64, here), here);
 }
 template <Device D, Element T>
 Tensor<D, double> float_power(const Tensor<D, T>& x, double exponent, Here here = {}) {
-  const ErrorName name("float_power");
+  const ErrorName name({"float_power", here});
   return pow(to_type(x, f64, here), exponent, here);
 }
 
 template <Device D, Element T>
 const Tensor<D, T>& pow_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> exponent, Here here = {}) {
-  if (!is_floating_v<T> && exponent < 0) fail("pow_", {"an integer tensor to the negative power ", Index(exponent)});
+  if (!is_floating_v<T> && exponent < 0) fail({"pow_", here}, {"an integer tensor to the negative power ", Index(exponent)});
   return detail::pointwise_({"pow_", here}, detail::power_of<T>(exponent), [&] { return pow(x, exponent, here); }, x);
 }
 template <Device D, Element T>

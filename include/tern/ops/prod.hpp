@@ -41,9 +41,9 @@ Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
 template <Device D, Element T>
 Tensor<D, sum_t<T>> prod(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using U = sum_t<T>;
-  const auto y = detail::reduce<backend::Product, U, U>("prod", detail::identity, detail::identity, dim, keepdim, x);
+  const auto y = detail::reduce<backend::Product, U, U>({"prod", here}, detail::identity, detail::identity, dim, keepdim, x);
   if constexpr (is_floating_v<T>) {
-    const unsigned mask = dim_mask("prod", dim, x.dim());
+    const unsigned mask = dim_mask({"prod", here}, dim, x.dim());
     record({"prod", here}, y, wrt(x, saved(x), [mask](const auto& g, const auto& input) {
              return mul(detail::with_dims(g, input.shape(), mask), detail::products_of_others(input, mask));
            }));

@@ -67,15 +67,15 @@ Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>()) {
 /// Fills x with uniform numbers in [low, high).
 template <Device D, Element T>
 const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, Here here = {}) {
-  if (!(low <= high)) fail("uniform_", {"the bounds ", low, " and ", high, " are in the wrong order"});
+  if (!(low <= high)) fail({"uniform_", here}, {"the bounds ", low, " and ", high, " are in the wrong order"});
   return copy_(x, uniform<D, T>(x.shape(), low, high, x.device()), here);
 }
 
 /// Fills x with normal numbers.
 template <Device D, Element T>
 const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, Here here = {}) {
-  detail::check_writable("normal_", x.checked("normal_"));
-  if (!(std >= 0)) fail("normal_", {"the standard deviation must not be negative: ", std});
+  detail::check_writable({"normal_", here}, x.checked({"normal_", here}));
+  if (!(std >= 0)) fail({"normal_", here}, {"the standard deviation must not be negative: ", std});
   const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
   backend::run<D, T>(backend::Normal{*values.impl(), next_random(), mean, std});
   return copy_(x, values, here);
@@ -92,9 +92,9 @@ Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
 /// Sets each element of x to 1 with probability p, else to 0.
 template <Device D, Element T>
 const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, Here here = {}) {
-  if (!(p >= 0 && p <= 1)) fail("bernoulli_", {"the probability must be in [0, 1], not ", p});
+  if (!(p >= 0 && p <= 1)) fail({"bernoulli_", here}, {"the probability must be in [0, 1], not ", p});
   const auto below = [p](auto u) { return where(u < p, decltype(u)(1), decltype(u)(0)); };
-  return copy_(x, detail::map<T>("bernoulli_", below, rand<D>(x.shape(), x.device())), here);
+  return copy_(x, detail::map<T>({"bernoulli_", here}, below, rand<D>(x.shape(), x.device())), here);
 }
 
 template <class D, class T>

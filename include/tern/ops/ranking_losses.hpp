@@ -36,13 +36,13 @@ namespace detail {
 /// f(x...) for each element, or its mean or sum in one pass. The gradients are derived from f.
 template <class F, class D, class T, class... X>
 Tensor<D, T> derived_loss(const OpName& op, Reduction reduction, const F& f, const Tensor<D, T>& x, const X&... rest) {
-  Shape shape = x.checked(op.name)->shape();
-  (static_cast<void>(shape = broadcast_shapes(op.name, shape, rest.checked(op.name)->shape_ref())), ...);
+  Shape shape = x.checked(op)->shape();
+  (static_cast<void>(shape = broadcast_shapes(op, shape, rest.checked(op)->shape_ref())), ...);
   if (reduction == Reduction::none) return pointwise(op, f, x, rest...);
   return map_sum(op, f, {}, false, reduction == Reduction::mean ? shape.numel() : 1, x, rest...);
 }
 
-TERN_API void check_same_dims(const char* op, const Array& a, const Array& b);
+TERN_API void check_same_dims(const OpName& op, const Array& a, const Array& b);
 
 inline constexpr auto positive_part = [](auto v) { return where(v >= 0, v, 0); };
 
@@ -53,8 +53,8 @@ template <Device D, Floating T>
 Tensor<D, T> margin_ranking_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target,
                                  MarginLossOptions options = {}, Here here = {}) {
   const OpName op{"margin_ranking_loss", here};
-  detail::check_same_dims(op.name, *x1.checked(op.name), *x2.checked(op.name));
-  detail::check_same_dims(op.name, *x1.impl(), *target.checked(op.name));
+  detail::check_same_dims(op, *x1.checked(op), *x2.checked(op));
+  detail::check_same_dims(op, *x1.impl(), *target.checked(op));
   const auto f = [margin = options.margin](auto a, auto b, auto t) {
     return detail::positive_part(margin - t * (a - b));
   };
@@ -68,7 +68,7 @@ Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& tar
   const auto f = [margin = options.margin](auto v, auto t) {
     return where(t == -1, 0, v) + where(t == 1, 0, detail::positive_part(margin - v));
   };
-  target.checked("hinge_embedding_loss");
+  target.checked({"hinge_embedding_loss", here});
   return detail::derived_loss({"hinge_embedding_loss", here}, options.reduction, f, x, target.detach());
 }
 
@@ -88,8 +88,8 @@ template <Device D, Floating T>
 Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>& positive, const Tensor<D, T>& negative,
                                  TripletMarginLossOptions options = {}, Here here = {}) {
   const OpName op{"triplet_margin_loss", here};
-  detail::check_same_dims(op.name, *anchor.checked(op.name), *positive.checked(op.name));
-  detail::check_same_dims(op.name, *anchor.impl(), *negative.checked(op.name));
+  detail::check_same_dims(op, *anchor.checked(op), *positive.checked(op));
+  detail::check_same_dims(op, *anchor.impl(), *negative.checked(op));
   const auto f = [margin = options.margin](auto near, auto far) { return detail::positive_part(near - far + margin); };
   const auto loss = [&](const auto& a, const auto& p, const auto& n) {
     const auto distance = [&](const auto& u, const auto& v) {

@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline]] TERN_INLINE void check_same_dims(const char* op, const Array& a, const Array& b) {
+[[gnu::noinline]] TERN_INLINE void check_same_dims(const OpName& op, const Array& a, const Array& b) {
   if (a.ndim != b.ndim) fail(op, {"tensors with the same number of dimensions are needed: ", a.shape(), " and ", b.shape()});
 }
 

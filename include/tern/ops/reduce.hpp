@@ -14,12 +14,12 @@ struct TERN_API Reduced {
   Shape shape;
   unsigned mask;
 
-  Reduced(const char* op, const Array* const* in, int n, const Dims& dim);
+  Reduced(const OpName& op, const Array* const* in, int n, const Dims& dim);
 };
 
 /// A new tensor finish(R over dim of f(x...)), with inputs broadcast and converted to C. Not recorded.
 template <class R, class C, class Out, class F, class G, class D, class... T>
-Tensor<D, Out> reduce(const char* op, const F& f, const G& finish, const Dims& dim, bool keepdim,
+Tensor<D, Out> reduce(const OpName& op, const F& f, const G& finish, const Dims& dim, bool keepdim,
                       const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
   const Reduced all(op, in, sizeof...(T), dim);
@@ -84,10 +84,10 @@ template <class F, class D, class T, class... X>
 Tensor<D, T> map_sum(const OpName& op, const F& f, const Dims& dim, bool keepdim, Index count, const Tensor<D, T>& x,
                      const X&... rest) {
   const auto scaled = divide_by(count);
-  const Tensor<D, T> y = reduce<backend::Sum, T, T>(op.name, f, scaled, dim, keepdim, x, rest...);
+  const Tensor<D, T> y = reduce<backend::Sum, T, T>(op, f, scaled, dim, keepdim, x, rest...);
   Shape shape = x.shape();
-  (static_cast<void>(shape = broadcast_shapes(op.name, shape, rest.shape())), ...);
-  const unsigned mask = dim_mask(op.name, dim, shape.n);
+  (static_cast<void>(shape = broadcast_shapes(op, shape, rest.shape())), ...);
+  const unsigned mask = dim_mask(op, dim, shape.n);
   record_map_sum(op, f, y, shape, mask, count, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
   return y;
 }
@@ -98,9 +98,9 @@ Tensor<D, T> map_sum(const OpName& op, const F& f, const Dims& dim, bool keepdim
 template <Device D, Element T>
 Tensor<D, sum_t<T>> sum(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using Out = sum_t<T>;
-  auto y = detail::reduce<backend::Sum, Out, Out>("sum", detail::identity, detail::identity, dim, keepdim, x);
+  auto y = detail::reduce<backend::Sum, Out, Out>({"sum", here}, detail::identity, detail::identity, dim, keepdim, x);
   if (!detail::recording(x.impl())) return y;
-  const detail::SumGradient gradient{x.shape(), dim_mask("sum", dim, x.dim()), &detail::device_ops<D>};
+  const detail::SumGradient gradient{x.shape(), dim_mask({"sum", here}, dim, x.dim()), &detail::device_ops<D>};
   return Tensor<D, Out>(detail::recorded({"sum", here}, std::move(y).release(), x.impl(), gradient));
 }
 TERN_INSTANCE(Tensor<Cpu> sum(const Tensor<Cpu>&, Dims, bool, Here))
@@ -108,25 +108,25 @@ TERN_INSTANCE(Tensor<Cuda> sum(const Tensor<Cuda>&, Dims, bool, Here))
 
 /// True where any element over dim is not zero.
 template <Device D, Element T>
-Tensor<D, bool> any(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here = {}) {
-  return detail::reduce<backend::Maximum, T, bool>("any", detail::is_nonzero, detail::is_positive, dim, keepdim, x);
+Tensor<D, bool> any(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  return detail::reduce<backend::Maximum, T, bool>({"any", here}, detail::is_nonzero, detail::is_positive, dim, keepdim, x);
 }
 
 /// True where all elements over dim are not zero.
 template <Device D, Element T>
-Tensor<D, bool> all(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here = {}) {
-  return detail::reduce<backend::Minimum, T, bool>("all", detail::is_nonzero, detail::is_positive, dim, keepdim, x);
+Tensor<D, bool> all(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+  return detail::reduce<backend::Minimum, T, bool>({"all", here}, detail::is_nonzero, detail::is_positive, dim, keepdim, x);
 }
 
 /// The mean over dim; NaN if there is no element.
 template <Device D, Floating T>
 Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
-  const Shape shape = x.checked("mean")->shape();
-  const unsigned mask = dim_mask("mean", dim, shape.n);
+  const Shape shape = x.checked({"mean", here})->shape();
+  const unsigned mask = dim_mask({"mean", here}, dim, shape.n);
   const Index count = detail::reduced_count(shape, mask);
   // Divides before rounding, because in 16 bits the sum itself may overflow.
   const auto y =
-      detail::reduce<backend::Sum, T, T>("mean", detail::identity, detail::divide_by(count), dim, keepdim, x);
+      detail::reduce<backend::Sum, T, T>({"mean", here}, detail::identity, detail::divide_by(count), dim, keepdim, x);
   record({"mean", here}, y, wrt(x, [shape, mask, count](const Tensor<D, T>& g) {
            const detail::SumGradient stretch{shape, mask, &detail::device_ops<D>};
            return Tensor<D, T>(stretch(div(g, double(count)).impl()));
@@ -138,8 +138,8 @@ TERN_INSTANCE(Tensor<Cuda> mean(const Tensor<Cuda>&, Dims, bool, Here))
 
 template <Device D, Element T>
 T Tensor<D, T>::item([[maybe_unused]] Here here) const {
-  const Array& a = *checked("item");
-  if (a.numel != 1) fail("item", {"a tensor of one element is needed, not of shape ", a.shape_ref()});
+  const Array& a = *checked({"item", here});
+  if (a.numel != 1) fail({"item", here}, {"a tensor of one element is needed, not of shape ", a.shape_ref()});
   if constexpr (HostDevice<D>) {
     return *data();
   } else {

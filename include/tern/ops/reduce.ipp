@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline]] TERN_INLINE Reduced::Reduced(const char* op, const Array* const* in, int n, const Dims& dim) : shape(in[0]->shape()) {
+[[gnu::noinline]] TERN_INLINE Reduced::Reduced(const OpName& op, const Array* const* in, int n, const Dims& dim) : shape(in[0]->shape()) {
   for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
   mask = dim_mask(op, dim, shape.n);
 }

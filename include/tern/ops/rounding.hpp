@@ -70,7 +70,7 @@ TERN_UNARY_IN_PLACE(trunc, Floating)
 /// The fractional part, with the sign of x.
 template <Device D, Floating T>
 Tensor<D, T> frac(const Tensor<D, T>& x, Here here = {}) {
-  const Tensor<D, T> y = detail::map<T>("frac", detail::frac_expression, x);
+  const Tensor<D, T> y = detail::map<T>({"frac", here}, detail::frac_expression, x);
   record({"frac", here}, y, wrt(x, [](const auto& g) { return g; }));
   return y;
 }
@@ -106,14 +106,14 @@ inline constexpr auto trunc_divide_expression = [](auto a, auto b) {
 /// The remainder of a / b with the sign of a. For integers, 0 if b is 0.
 template <Device D, Element T>
 Tensor<D, T> fmod(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto r = detail::map<T>("fmod", detail::fmod_expression, a, b);
+  const auto r = detail::map<T>({"fmod", here}, detail::fmod_expression, a, b);
   record({"fmod", here}, r, wrt(a, [](const auto& g) { return g; }),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return -g * trunc(x / y); }}));
   return r;
 }
 template <Device D, Element T>
 Tensor<D, T> fmod(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto r = detail::map<T>("fmod", detail::with_number(detail::fmod_expression, s), x);
+  const auto r = detail::map<T>({"fmod", here}, detail::with_number(detail::fmod_expression, s), x);
   record({"fmod", here}, r, wrt(x, [](const auto& g) { return g; }));
   return r;
 }
@@ -121,14 +121,14 @@ Tensor<D, T> fmod(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, He
 /// The remainder of a / b with the sign of b, as Python's %. For integers, 0 if b is 0.
 template <Device D, Element T>
 Tensor<D, T> remainder(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto r = detail::map<T>("remainder", detail::remainder_expression, a, b);
+  const auto r = detail::map<T>({"remainder", here}, detail::remainder_expression, a, b);
   record({"remainder", here}, r, wrt(a, [](const auto& g) { return g; }),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return -g * floor(x / y); }}));
   return r;
 }
 template <Device D, Element T>
 Tensor<D, T> remainder(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto r = detail::map<T>("remainder", detail::with_number(detail::remainder_expression, s), x);
+  const auto r = detail::map<T>({"remainder", here}, detail::with_number(detail::remainder_expression, s), x);
   record({"remainder", here}, r, wrt(x, [](const auto& g) { return g; }));
   return r;
 }
@@ -137,7 +137,7 @@ namespace detail {
 /// An op of two tensors whose gradients are 0.
 template <class F, class D, class T>
 Tensor<D, T> step(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b, const F& f) {
-  const Tensor<D, T> c = map<T>(op.name, f, a, b);
+  const Tensor<D, T> c = map<T>(op, f, a, b);
   const auto flat = [](const auto& g) { return zeros_like(g); };
   record(op, c, wrt(a, flat), wrt(b, flat));
   return c;
@@ -159,7 +159,7 @@ template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* rounding_mode, Here here = {}) {
   if (!std::strcmp(rounding_mode, "floor")) return floor_divide(a, b, here);
   if (std::strcmp(rounding_mode, "trunc"))
-    fail("div", {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
+    fail({"div", here}, {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
   return detail::step({"div", here}, a, b, detail::trunc_divide_expression);
 }
 

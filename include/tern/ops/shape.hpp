@@ -10,20 +10,20 @@ namespace tern::inline TERN_BUILD {
 /// x expanded to a shape, as expand does.
 template <Device D, Element T>
 Tensor<D, T> broadcast_to(const Tensor<D, T>& x, Shape to, Here here = {}) {
-  const ErrorName name("broadcast_to");
+  const ErrorName name({"broadcast_to", here});
   return expand(x, to, here);
 }
 
 /// Splits dimension dim into several, whose product is its size. One of them may be -1.
 template <Device D, Element T>
 Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, Shape sizes, Here here = {}) {
-  const int d = wrap_dim("unflatten", dim, x.checked("unflatten")->ndim);
-  if (sizes.empty() || x.dim() == 0) fail("unflatten", {"cannot make ", sizes, " of a dimension of ", x.shape()});
+  const int d = wrap_dim({"unflatten", here}, dim, x.checked({"unflatten", here})->ndim);
+  if (sizes.empty() || x.dim() == 0) fail({"unflatten", here}, {"cannot make ", sizes, " of a dimension of ", x.shape()});
   Array one = *x.impl();
   one.numel = x.size(d);
   one.ndim = 1;
   one.dims[0] = one.numel;
-  const Shape parts = detail::inferred_shape("unflatten", one, sizes);
+  const Shape parts = detail::inferred_shape({"unflatten", here}, one, sizes);
   Shape to(x.impl()->dims, d);
   for (Index size : parts) to.push_back(size);
   for (int i = d + 1; i < x.dim(); ++i) to.push_back(x.impl()->dims[i]);
@@ -33,17 +33,17 @@ Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, Shape sizes, Here here 
 /// Moves the dimensions `source` to the positions `destination`. The others keep their order.
 template <Device D, Element T>
 Tensor<D, T> movedim(const Tensor<D, T>& x, Dims source, Dims destination, Here here = {}) {
-  const int n = x.checked("movedim")->ndim;
+  const int n = x.checked({"movedim", here})->ndim;
   if (source.n != destination.n)
-    fail("movedim", {"as many sources as destinations are needed: ", source, ", ", destination});
-  const unsigned moved = source.n ? dim_mask("movedim", source, n) : 0,
-                 taken = source.n ? dim_mask("movedim", destination, n) : 0;
+    fail({"movedim", here}, {"as many sources as destinations are needed: ", source, ", ", destination});
+  const unsigned moved = source.n ? dim_mask({"movedim", here}, source, n) : 0,
+                 taken = source.n ? dim_mask({"movedim", here}, destination, n) : 0;
   Dims order;
   for (int place = 0, next = 0; place < n; ++place) {
     if (taken >> place & 1) {
       int k = 0;
-      while (wrap_dim("movedim", destination[k], n) != place) ++k;
-      order.push_back(wrap_dim("movedim", source[k], n));
+      while (wrap_dim({"movedim", here}, destination[k], n) != place) ++k;
+      order.push_back(wrap_dim({"movedim", here}, source[k], n));
     } else {
       while (moved >> next & 1) ++next;
       order.push_back(next++);
@@ -62,22 +62,22 @@ TERN_API TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset
 /// The elements [.., i, i + offset] of dimensions dim1 and dim2, as the last dimension of a view.
 template <Device D, Element T>
 Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) {
-  const int n = x.checked("diagonal")->ndim, a = wrap_dim("diagonal", dim1, n), b = wrap_dim("diagonal", dim2, n);
-  if (a == b) fail("diagonal", {"two different dimensions are needed, not ", dim1, " and ", dim2});
+  const int n = x.checked({"diagonal", here})->ndim, a = wrap_dim({"diagonal", here}, dim1, n), b = wrap_dim({"diagonal", here}, dim2, n);
+  if (a == b) fail({"diagonal", here}, {"two different dimensions are needed, not ", dim1, " and ", dim2});
   return Tensor<D, T>(detail::diagonal_view({"diagonal", here}, x.impl(), offset, a, b));
 }
 
 /// x repeated repeats[i] times along dimension i. More repeats than dimensions add dimensions in front.
 template <Device D, Element T>
 Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
-  const int added = repeats.n - x.checked("repeat")->ndim;
-  if (added < 0) fail("repeat", {"a number for every dimension is needed: ", repeats, " for ", x.shape()});
+  const int added = repeats.n - x.checked({"repeat", here})->ndim;
+  if (added < 0) fail({"repeat", here}, {"a number for every dimension is needed: ", repeats, " for ", x.shape()});
   Shape to(repeats.d, added);
   for (int i = 0; i < added; ++i) to[i] = 1;
   for (int i = 0; i < x.dim(); ++i) to.push_back(x.impl()->dims[i]);
   Tensor<D, T> y = view(contiguous(x, here), to, here);
   for (int i = 0; i < repeats.n; ++i) {
-    if (repeats[i] < 0) fail("repeat", {"the numbers must not be negative: ", repeats});
+    if (repeats[i] < 0) fail({"repeat", here}, {"the numbers must not be negative: ", repeats});
     if (repeats[i] == 0)
       y = narrow(y, i, 0, 0, here);
     else if (repeats[i] > 1)
@@ -89,7 +89,7 @@ Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
 /// repeat, where dimensions without a number are repeated once.
 template <Device D, Element T>
 Tensor<D, T> tile(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
-  const ErrorName name("tile");
+  const ErrorName name({"tile", here});
   Shape all;
   for (int i = repeats.n; i < x.checked("tile")->ndim; ++i) all.push_back(1);
   for (Index count : repeats) all.push_back(count);
@@ -99,7 +99,7 @@ Tensor<D, T> tile(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
 /// Reverses the order of the positions along dims.
 template <Device D, Element T>
 Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
-  const unsigned mask = dims.empty() ? 0 : dim_mask("flip", dims, x.checked("flip")->ndim);
+  const unsigned mask = dims.empty() ? 0 : dim_mask({"flip", here}, dims, x.checked({"flip", here})->ndim);
   Tensor<D, T> y = clone(x, here);
   for (int i = 0; i < x.dim(); ++i)
     if (mask >> i & 1) y = index_select(y, i, detail::range_beside(x, x.size(i) - 1, -1, x.size(i)), here);
@@ -109,7 +109,7 @@ Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
 /// Rotates the plane of two dimensions k times by 90 degrees, from the first towards the second.
 template <Device D, Element T>
 Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, Dims dims = {0, 1}, Here here = {}) {
-  const ErrorName name("rot90");
+  const ErrorName name({"rot90", here});
   const int n = x.checked("rot90")->ndim;
   if (dims.n != 2) fail("rot90", {"two dimensions are needed, not ", dims});
   const int a = wrap_dim("rot90", dims[0], n), b = wrap_dim("rot90", dims[1], n);
@@ -126,7 +126,7 @@ Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, Dims dims = {0, 1}, Here 
 /// last dimension. A copy.
 template <Device D, Element T>
 Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, Here here = {}) {
-  const ErrorName name("unfold");
+  const ErrorName name({"unfold", here});
   const int d = wrap_dim("unfold", dim, x.checked("unfold")->ndim);
   const Index whole = x.dim() ? x.size(d) : 1;
   if (size < 0 || size > whole) fail("unfold", {"a window of ", size, " does not fit a dimension of size ", whole});
@@ -142,7 +142,7 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, He
 /// Position i of dimension dims[k] moves to i + shifts[k], cyclically. Without dims, the elements count as one row.
 template <Device D, Element T>
 Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here = {}) {
-  const ErrorName name("roll");
+  const ErrorName name({"roll", here});
   if (shifts.empty()) fail("roll", {"a shift is needed"});
   if (dims.empty() && shifts.n == 1) return reshape(roll(flatten(x, 0, -1, here), shifts, 0, here), x.shape(), here);
   if (shifts.n != dims.n) fail("roll", {"as many shifts as dimensions are needed: ", shifts, " for ", dims});
@@ -162,7 +162,7 @@ Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here 
 template <Device D, Element T>
 std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, const char* indexing = "ij",
                                    Here here = {}) {
-  const ErrorName name("meshgrid");
+  const ErrorName name({"meshgrid", here});
   if (tensors.empty()) fail("meshgrid", {"at least one tensor is needed"});
   const bool xy = std::strcmp(indexing, "xy") == 0;
   if (!xy && std::strcmp(indexing, "ij") != 0) fail("meshgrid", {"indexing is ij or xy, not ", indexing});
@@ -184,7 +184,7 @@ std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, con
 /// Joins the tensors along dimension 1; vectors and numbers along dimension 0.
 template <Device D, Element T>
 Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const ErrorName name("hstack");
+  const ErrorName name({"hstack", here});
   if (tensors.empty()) fail("hstack", {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors) parts.push_back(x.checked("hstack")->ndim ? x : view(x, 1, here));
@@ -194,7 +194,7 @@ Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
 /// Joins the tensors along dimension 0. A vector is a row.
 template <Device D, Element T>
 Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const ErrorName name("vstack");
+  const ErrorName name({"vstack", here});
   if (tensors.empty()) fail("vstack", {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors)

@@ -36,7 +36,7 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
 /// e^x / (sum over dim of e^x). A row with only -infinity gives NaN.
 template <Device D, Floating T>
 Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const int at = wrap_dim("softmax", dim, x.checked("softmax")->ndim);
+  const int at = wrap_dim({"softmax", here}, dim, x.checked({"softmax", here})->ndim);
   const Tensor<D, T> y = detail::softmax_forward(false, x, at);
   record({"softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {
            return detail::softmax_backward(false, g, output, at);
@@ -49,7 +49,7 @@ TERN_INSTANCE(Tensor<Cuda> softmax(const Tensor<Cuda>&, Index, Here))
 /// x - log(sum over dim of e^x).
 template <Device D, Floating T>
 Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const int at = wrap_dim("log_softmax", dim, x.checked("log_softmax")->ndim);
+  const int at = wrap_dim({"log_softmax", here}, dim, x.checked({"log_softmax", here})->ndim);
   const Tensor<D, T> y = detail::softmax_forward(true, x, at);
   record({"log_softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {
            return detail::softmax_backward(true, g, output, at);
@@ -62,7 +62,7 @@ TERN_INSTANCE(Tensor<Cuda> log_softmax(const Tensor<Cuda>&, Index, Here))
 /// softmax(-x).
 template <Device D, Floating T>
 Tensor<D, T> softmin(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const ErrorName name("softmin");
+  const ErrorName name({"softmin", here});
   return softmax(neg(x, here), dim, here);
 }
 

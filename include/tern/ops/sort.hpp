@@ -59,7 +59,7 @@ Tensor<D, Index> search(const Tensor<D, T>& sorted, const Tensor<D, T>& values, 
 /// The elements in ascending order along dim, and their positions before.
 template <Device D, Element T>
 ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
-  const ErrorName name("sort");
+  const ErrorName name({"sort", here});
   const int d = wrap_dim("sort", dim, x.checked("sort")->ndim);
   return detail::first_sorted({"sort", here}, x, d, x.dim() ? x.size(d) : 1, descending);
 }
@@ -67,7 +67,7 @@ ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descendi
 /// The positions of the elements in ascending order along dim.
 template <Device D, Element T>
 Tensor<D, Index> argsort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
-  const ErrorName name("argsort");
+  const ErrorName name({"argsort", here});
   x.checked("argsort");
   return sort(x.detach(), dim, descending, here).indices;
 }
@@ -75,14 +75,14 @@ Tensor<D, Index> argsort(const Tensor<D, T>& x, Index dim = -1, bool descending 
 /// The elements in ascending order along the first dimension.
 template <Device D, Element T>
 Tensor<D, T> msort(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name("msort");
+  const ErrorName name({"msort", here});
   return sort(x, 0, false, here).values;
 }
 
 /// The k largest (or smallest) elements along dim in order, and their positions.
 template <Device D, Element T>
 ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool largest = true, Here here = {}) {
-  const ErrorName name("topk");
+  const ErrorName name({"topk", here});
   const int d = wrap_dim("topk", dim, x.checked("topk")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
   if (k < 0 || k > size) fail("topk", {k, " elements of a dimension of size ", size});
@@ -92,7 +92,7 @@ ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool
 /// The k-th smallest element along dim, k = 1, 2 …, and its position.
 template <Device D, Element T>
 ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, bool keepdim = false, Here here = {}) {
-  const ErrorName name("kthvalue");
+  const ErrorName name({"kthvalue", here});
   const int d = wrap_dim("kthvalue", dim, x.checked("kthvalue")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
   if (k < 1 || k > size) fail("kthvalue", {"number ", k, " of a dimension of size ", size});
@@ -105,26 +105,28 @@ ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, 
 /// The position at which each value belongs in a sorted vector, or in the row of `sorted` at the value's own row. It is
 /// the number of elements smaller than the value; with right, the number of elements not larger.
 template <Device D, Element T>
-Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& values, bool right = false) {
-  const Array &rows = *sorted.checked("searchsorted"), &in = *values.checked("searchsorted");
+Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& values, bool right = false,
+                              Here here = {}) {
+  const Array &rows = *sorted.checked({"searchsorted", here}), &in = *values.checked({"searchsorted", here});
   bool fits = rows.ndim == 1 || (rows.ndim == in.ndim && rows.ndim > 0);
   for (int i = 0; fits && rows.ndim > 1 && i + 1 < rows.ndim; ++i) fits = rows.dims[i] == in.dims[i];
   if (!fits)
-    fail("searchsorted", {"values of shape ", values.shape(), " do not fit sorted rows of shape ", sorted.shape()});
+    fail({"searchsorted", here}, {"values of shape ", values.shape(), " do not fit sorted rows of shape ", sorted.shape()});
   return detail::search(sorted, values, right);
 }
 template <Device D, Element T>
-Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, scalar_t<std::type_identity_t<T>> value, bool right = false) {
-  return searchsorted(sorted, full<D, T>({}, value, sorted.device()), right);
+Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, scalar_t<std::type_identity_t<T>> value, bool right = false,
+                              Here here = {}) {
+  return searchsorted(sorted, full<D, T>({}, value, sorted.device()), right, here);
 }
 
 /// For each element, the number of boundaries (a sorted vector) smaller than it; with right, of those not larger.
 template <Device D, Element T>
-Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries, bool right = false) {
+Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries, bool right = false, Here here = {}) {
+  const ErrorName name({"bucketize", here});
   if (boundaries.checked("bucketize")->ndim != 1)
     fail("bucketize", {"the boundaries must be a vector, not ", boundaries.shape()});
-  const ErrorName name("bucketize");
-  return searchsorted(boundaries, x, right);
+  return searchsorted(boundaries, x, right, here);
 }
 
 TERN_SAME_PLACE(searchsorted)

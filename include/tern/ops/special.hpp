@@ -14,7 +14,7 @@ TERN_UNARY_BY_HAND(erfinv, erfinv(x), y, 0.88622692545275801365 * g * exp(y * y)
 /// The n-th derivative of digamma, n >= 1; digamma itself for n = 0. Error for n < 0.
 template <Device D, Floating T>
 Tensor<D, T> polygamma(int n, const Tensor<D, T>& x, Here here = {}) {
-  if (n < 0) fail("polygamma", {"the order must not be negative, but it is ", n});
+  if (n < 0) fail({"polygamma", here}, {"the order must not be negative, but it is ", n});
   const auto f = [n](auto v) { return n == 0 ? digamma(v) : polygamma(n, v); };
   return detail::unary({"polygamma", here}, x, f, [n](auto g, auto v) { return g * polygamma(n + 1, v); });
 }

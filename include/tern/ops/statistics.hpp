@@ -8,7 +8,7 @@ namespace detail {
 
 /// finish(sum over dim of (x - mean)^2 / (n - correction)). The mean keeps the precision of the calculation.
 template <class G, class D, class T>
-Tensor<D, T> variance(const char* op, const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim,
+Tensor<D, T> variance(const OpName& op, const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim,
                       const G& finish) {
   const Array& a = *x.checked(op);
   const Index count = reduced_count(a.shape_ref(), dim_mask(op, dim, a.ndim));
@@ -33,9 +33,9 @@ Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask
 /// sum over dim of (x - mean)^2 / (n - correction), where n is the number of elements.
 template <Device D, Floating T>
 Tensor<D, T> var(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) {
-  const Tensor<D, T> y = detail::variance("var", x, dim, correction, keepdim, detail::identity);
+  const Tensor<D, T> y = detail::variance({"var", here}, x, dim, correction, keepdim, detail::identity);
   const Shape shape = x.shape();
-  const unsigned mask = dim_mask("var", dim, shape.n);
+  const unsigned mask = dim_mask({"var", here}, dim, shape.n);
   const double factor = 2 / (double(detail::reduced_count(shape, mask)) - correction);
   record({"var", here}, y, wrt(x, saved(x), [=](const auto& g, const auto& input) {
            return detail::centred(mul(detail::with_dims(g, shape, mask), factor), input, mask);
@@ -46,9 +46,9 @@ Tensor<D, T> var(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bo
 /// The square root of var(x), with the same defaults (tensor/methods.hpp). Where it is 0, the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdim, Here here) {
-  const Tensor<D, T> y = detail::variance("std", x, dim, correction, keepdim, [](auto v) { return sqrt(v); });
+  const Tensor<D, T> y = detail::variance({"std", here}, x, dim, correction, keepdim, [](auto v) { return sqrt(v); });
   const Shape shape = x.shape();
-  const unsigned mask = dim_mask("std", dim, shape.n);
+  const unsigned mask = dim_mask({"std", here}, dim, shape.n);
   const double degrees = double(detail::reduced_count(shape, mask)) - correction;
   record({"std", here}, y, wrt(x, saved(x, y), [=](const auto& g, const auto& input, const auto& output) {
            const auto scale = detail::Gradient{[](auto h, auto s) { return where(s == 0, 0, h / s); }}(g, output);
@@ -61,15 +61,15 @@ Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdi
 template <Device D, Floating T>
 Tensor<D, T> logsumexp(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using C = compute_t<T>;
-  const Shape shape = x.checked("logsumexp")->shape();
-  const unsigned mask = dim_mask("logsumexp", dim, shape.n);
+  const Shape shape = x.checked({"logsumexp", here})->shape();
+  const unsigned mask = dim_mask({"logsumexp", here}, dim, shape.n);
   // An infinite maximum would give inf - inf.
   const auto finite = [](auto v) { return where(isfinite(v) | (v != v), v, 0); };
-  const auto top = detail::reduce<backend::Maximum, T, T>("logsumexp", detail::identity, finite, dim, true, x);
+  const auto top = detail::reduce<backend::Maximum, T, T>({"logsumexp", here}, detail::identity, finite, dim, true, x);
   const auto shifted = [](auto v, auto m) { return exp(v - m); };
   const auto total = detail::reduce<backend::Sum, T, C>(
       "logsumexp", shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
-  const auto y = detail::map<T>("logsumexp", detail::add_expression, total, top.detach().view(total.shape()));
+  const auto y = detail::map<T>({"logsumexp", here}, detail::add_expression, total, top.detach().view(total.shape()));
   record(
       {"logsumexp", here}, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {
         const auto rule = [](auto h, auto v, auto l) { return h * exp(v - l); };

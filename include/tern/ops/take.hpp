@@ -14,7 +14,7 @@ namespace tern::inline TERN_BUILD {
 /// The elements at these positions of the flattened x, in the shape of index.
 template <Device D, Element T>
 Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, Here here = {}) {
-  const ErrorName name("take");
+  const ErrorName name({"take", here});
   x.checked("take");
   return tern::index(reshape(x, -1, here), {index}, here);
 }
@@ -24,7 +24,7 @@ Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, Here her
 template <Device D, Element T>
 Tensor<D, T> take_along_dim(const Tensor<D, T>& x, const Tensor<D, Index>& index, std::optional<Index> dim = {},
                             Here here = {}) {
-  const ErrorName name("take_along_dim");
+  const ErrorName name({"take_along_dim", here});
   x.checked("take_along_dim"), index.checked("take_along_dim");
   if (!dim) return take_along_dim(reshape(x, -1, here), reshape(index, -1, here), 0, here);
   const int d = wrap_dim("take_along_dim", *dim, x.dim());
@@ -45,7 +45,7 @@ namespace detail {
 
 /// True at the positions `index` (a vector) of dim, in a shape that broadcasts to x's.
 template <class D, class T>
-Tensor<D, bool> mask_of_positions(const char* op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index) {
+Tensor<D, bool> mask_of_positions(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index) {
   const int d = wrap_dim(op, dim, x.checked(op)->ndim);
   if (index.checked(op)->ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
   Shape along;
@@ -61,13 +61,13 @@ Tensor<D, bool> mask_of_positions(const char* op, const Tensor<D, T>& x, Index d
 template <Device D, Element T>
 Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& value,
                         Here here = {}) {
-  const ErrorName name("index_fill");
+  const ErrorName name({"index_fill", here});
   return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
 }
 template <Device D, Element T>
 Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
                         scalar_t<std::type_identity_t<T>> value, Here here = {}) {
-  const ErrorName name("index_fill");
+  const ErrorName name({"index_fill", here});
   return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
 }
 
@@ -76,7 +76,7 @@ Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>
 template <Device D, Element T>
 Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
                      Here here = {}) {
-  const ErrorName name("scatter");
+  const ErrorName name({"scatter", here});
   const int d = wrap_dim("scatter", dim, x.checked("scatter")->ndim);
   detail::check_gather("scatter", *x.impl(), d, *index.checked("scatter"), false);
   detail::check_gather("scatter", *source.checked("scatter"), d, *index.impl(), true);
@@ -97,14 +97,14 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& i
 template <Device D, Element T>
 Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
                      scalar_t<std::type_identity_t<T>> value, Here here = {}) {
-  const ErrorName name("scatter");
+  const ErrorName name({"scatter", here});
   return scatter(x, dim, index, expand(full<D, T>({}, value, x.device()), index.checked("scatter")->shape()), here);
 }
 
 /// Every position of dim repeated `repeats` times. Without dim, x is flattened.
 template <Device D, Element T>
 Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::optional<Index> dim = {}, Here here = {}) {
-  const ErrorName name("repeat_interleave");
+  const ErrorName name({"repeat_interleave", here});
   x.checked("repeat_interleave");
   if (repeats < 0) fail("repeat_interleave", {"the number must not be negative: ", repeats});
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
@@ -115,11 +115,12 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::option
   const Tensor<D, T> y = movedim(expand(unsqueeze(x, -1, here), wide, here), -1, d + 1, here);
   return reshape(y, to, here);
 }
-/// Position i of dim repeated repeats[i] times. The host waits for the sum of repeats.
+/// Position i of dim repeated repeats[i] times. The host waits for the sum of repeats, and to know
+/// that none is negative.
 template <Device D, Element T>
 Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& repeats, std::optional<Index> dim = {},
                                Here here = {}) {
-  const ErrorName name("repeat_interleave");
+  const ErrorName name({"repeat_interleave", here});
   x.checked("repeat_interleave");
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
   const int d = wrap_dim("repeat_interleave", *dim, x.dim());
@@ -137,7 +138,7 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& re
 /// waits for their number.
 template <Device D, Element T>
 Tensor<D, Index> nonzero(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name("nonzero");
+  const ErrorName name({"nonzero", here});
   Tensor<D, Index> rest = detail::positions_of(ne(x.detach(), 0));
   const Tensor<D, Index> at = empty<D, Index>({rest.numel(), x.dim()}, x.device());
   for (int i = x.dim(); i-- > 0;) {
@@ -151,7 +152,7 @@ Tensor<D, Index> nonzero(const Tensor<D, T>& x, Here here = {}) {
 /// is the largest number plus one, for which the host waits.
 template <Device D>
 Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Here here = {}) {
-  const ErrorName name("one_hot");
+  const ErrorName name({"one_hot", here});
   x.checked("one_hot");
   if (num_classes < 0) {
     if (x.numel() == 0) fail("one_hot", {"no numbers to take the number of classes from"});

@@ -24,7 +24,7 @@ void send(const TensorImpl* to, const TensorImpl* from) {
 /// x on a device, in x's memory order; x itself if it is there already.
 template <Device D, Element T, Device D2>
 Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
-  [[maybe_unused]] const int from = x.checked("to")->ordinal;
+  [[maybe_unused]] const int from = x.checked({"to", here})->ordinal;
   if constexpr (std::is_same_v<D, D2>)
     if (from == detail::ordinal_of(device)) return x;
   if constexpr (std::is_same_v<D, D2> && HostDevice<D>) {
@@ -55,7 +55,7 @@ Pending<Tensor<Cuda, T>> cuda_async(const Tensor<D, T>& x, int ordinal = cuda::c
 /// recorded.
 template <AsyncDevice D, Element T>
 Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, Here here = {}) {
-  x.checked("cpu_async");
+  x.checked({"cpu_async", here});
   const Site user(here);
   return Pending<Tensor<Cpu, T>>(detail::start_copy_to_host<D>("cpu_async", detail::dense(x.detach()).impl()));
 }
@@ -63,8 +63,8 @@ Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, Here here = {}) {
 /// x in page-locked memory, from and to which copies are faster; x itself if it is there already. Not recorded. Error
 /// without a CUDA device.
 template <std::same_as<Cpu> D, Element T>
-Tensor<D, T> pin_memory(const Tensor<D, T>& x, Here = {}) {
-  if (x.checked("pin_memory")->pinned) return x;
+Tensor<D, T> pin_memory(const Tensor<D, T>& x, Here here = {}) {
+  if (x.checked({"pin_memory", here})->pinned) return x;
   const Tensor<D, T> y(detail::new_pinned<Cuda>(cuda::current_device(), dtype_of<T>, x.impl()->shape_ref()));
   backend::run<D>(backend::Copy{*y.impl(), *x.impl()});
   return y;

@@ -26,7 +26,7 @@ inline constexpr auto hypot_expression = [](auto x, auto y) { return hypot(x, y)
 /// The angle of the point (x, y): arctan(y / x) in the right quadrant, in [-pi, pi].
 template <Device D, Floating T>
 Tensor<D, T> atan2(const Tensor<D, T>& y, const Tensor<D, T>& x, Here here = {}) {
-  const auto angle = detail::map<T>("atan2", detail::atan2_expression, y, x);
+  const auto angle = detail::map<T>({"atan2", here}, detail::atan2_expression, y, x);
   record({"atan2", here}, angle,
          wrt(y, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) { return g * a / (a * a + b * b); }}),
          wrt(x, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) { return -g * b / (a * a + b * b); }}));
@@ -42,7 +42,7 @@ TERN_SAME_PLACE(atan2_)
 /// sqrt(a^2 + b^2), calculated without overflow.
 template <Device D, Floating T>
 Tensor<D, T> hypot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto c = detail::map<T>("hypot", detail::hypot_expression, a, b);
+  const auto c = detail::map<T>({"hypot", here}, detail::hypot_expression, a, b);
   const detail::Gradient along{[](auto g, auto x, auto length) { return g * (x / length); }};
   record({"hypot", here}, c, wrt(a, saved(a, c), along), wrt(b, saved(b, c), along));
   return c;

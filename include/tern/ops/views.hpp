@@ -18,10 +18,10 @@ TERN_API TensorImpl* sliced(TensorImpl* a, int dim, Index start, Index count, In
 
 TERN_API TensorImpl* without_dim(TensorImpl* a, int dim, Index position);
 
-TERN_API TensorImpl* expanded(TensorImpl* a, const Shape& to);
+TERN_API TensorImpl* expanded(const OpName& op, TensorImpl* a, const Shape& to);
 
 /// `to` with a -1 replaced so that the number of elements is right. Error if that is impossible.
-TERN_API Shape inferred_shape(const char* op, const Array& a, const Shape& to);
+TERN_API Shape inferred_shape(const OpName& op, const Array& a, const Shape& to);
 
 /// Strides for a's elements in the new shape. False if a copy would be necessary.
 TERN_API bool view_strides(const Array& a, const Shape& shape, Index* strides);
@@ -30,10 +30,10 @@ TERN_API bool view_strides(const Array& a, const Shape& shape, Index* strides);
 TERN_API TensorImpl* viewed(TensorImpl* a, const Shape& shape);
 
 /// The shape with dimensions start … end merged into one.
-TERN_API Shape flattened_shape(ShapeRef from, Index start, Index end);
+TERN_API Shape flattened_shape(const OpName& op, ShapeRef from, Index start, Index end);
 
 /// The shape with a new dimension of size 1 at dim.
-TERN_API Shape unsqueezed_shape(ShapeRef from, Index dim);
+TERN_API Shape unsqueezed_shape(const OpName& op, ShapeRef from, Index dim);
 
 // ---- recorded ----
 
@@ -70,60 +70,60 @@ TERN_API TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to, c
 /// Dimension i of the result is dimension dims[i] of x.
 template <Device D, Element T>
 Tensor<D, T> permute(const Tensor<D, T>& x, Dims dims, Here here = {}) {
-  const int n = x.checked("permute")->ndim;
-  if (dims.n != n || (n > 0 && dim_mask("permute", dims, n) != (1u << n) - 1))
-    fail("permute", {"dimensions ", dims, " are not a permutation of those of ", x.impl()->shape_ref()});
-  for (int i = 0; i < n; ++i) dims[i] = wrap_dim("permute", dims[i], n);
+  const int n = x.checked({"permute", here})->ndim;
+  if (dims.n != n || (n > 0 && dim_mask({"permute", here}, dims, n) != (1u << n) - 1))
+    fail({"permute", here}, {"dimensions ", dims, " are not a permutation of those of ", x.impl()->shape_ref()});
+  for (int i = 0; i < n; ++i) dims[i] = wrap_dim({"permute", here}, dims[i], n);
   return Tensor<D, T>(detail::permute({"permute", here}, x.impl(), dims));
 }
 
 /// Swaps two dimensions.
 template <Device D, Element T>
 Tensor<D, T> transpose(const Tensor<D, T>& x, Index dim0, Index dim1, Here here = {}) {
-  return Tensor<D, T>(detail::transpose({"transpose", here}, x.checked("transpose"), dim0, dim1));
+  return Tensor<D, T>(detail::transpose({"transpose", here}, x.checked({"transpose", here}), dim0, dim1));
 }
 
 /// The transposed matrix; a vector stays as it is.
 template <Device D, Element T>
 Tensor<D, T> t(const Tensor<D, T>& x, Here here = {}) {
-  if (x.checked("t")->ndim > 2) fail("t", {"a matrix or a vector is needed, not ", x.impl()->shape_ref()});
+  if (x.checked({"t", here})->ndim > 2) fail({"t", here}, {"a matrix or a vector is needed, not ", x.impl()->shape_ref()});
   return x.dim() < 2 ? x : transpose(x, 0, 1, here);
 }
 
 /// Every step-th position of a dimension from start to stop.
 template <Device D, Element T>
 Tensor<D, T> slice(const Tensor<D, T>& x, Index dim, Slice range, Here here = {}) {
-  return Tensor<D, T>(detail::slice({"slice", here}, x.checked("slice"), dim, range));
+  return Tensor<D, T>(detail::slice({"slice", here}, x.checked({"slice", here}), dim, range));
 }
 
 /// The positions start … start + length - 1 of a dimension.
 template <Device D, Element T>
 Tensor<D, T> narrow(const Tensor<D, T>& x, Index dim, Index start, Index length, Here here = {}) {
-  const Index size = x.checked("narrow")->ndim ? x.size(dim) : 0;
+  const Index size = x.checked({"narrow", here})->ndim ? x.size(dim) : 0;
   if (start < 0) start += size;
   if (start < 0 || length < 0 || start + length > size)
-    fail("narrow", {"positions ", start, " to ", start + length, " are outside a dimension of size ", size});
+    fail({"narrow", here}, {"positions ", start, " to ", start + length, " are outside a dimension of size ", size});
   return slice(x, dim, {start, start + length}, here);
 }
 
 /// One position of a dimension; the dimension is removed.
 template <Device D, Element T>
 Tensor<D, T> select(const Tensor<D, T>& x, Index dim, Index position, Here here = {}) {
-  return Tensor<D, T>(detail::select({"select", here}, x.checked("select"), dim, position));
+  return Tensor<D, T>(detail::select({"select", here}, x.checked({"select", here}), dim, position));
 }
 
 /// x expanded along dimensions of size 1, and along new dimensions in front. -1 keeps a size.
 template <Device D, Element T>
 Tensor<D, T> expand(const Tensor<D, T>& x, Shape to, Here here = {}) {
-  return Tensor<D, T>(detail::expand({"expand", here}, x.checked("expand"), to));
+  return Tensor<D, T>(detail::expand({"expand", here}, x.checked({"expand", here}), to));
 }
 
 /// The elements in another shape, never copied. One size may be -1. Error if the strides do not allow it.
 template <Device D, Element T>
 Tensor<D, T> view(const Tensor<D, T>& x, Shape to, Here here = {}) {
-  TensorImpl* const y = detail::view({"view", here}, x.checked("view"), to, detail::device_ops<D>);
+  TensorImpl* const y = detail::view({"view", here}, x.checked({"view", here}), to, detail::device_ops<D>);
   if (!y)
-    fail("view",
+    fail({"view", here},
          {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to, " without a copy; use reshape"});
   return Tensor<D, T>(y);
 }
@@ -131,20 +131,20 @@ Tensor<D, T> view(const Tensor<D, T>& x, Shape to, Here here = {}) {
 /// The elements in another shape, copied only if the strides make it necessary.
 template <Device D, Element T>
 Tensor<D, T> reshape(const Tensor<D, T>& x, Shape to, Here here = {}) {
-  return Tensor<D, T>(detail::reshape({"reshape", here}, x.checked("reshape"), to, detail::device_ops<D>));
+  return Tensor<D, T>(detail::reshape({"reshape", here}, x.checked({"reshape", here}), to, detail::device_ops<D>));
 }
 
 /// Merges dimensions start … end into one.
 template <Device D, Element T>
 Tensor<D, T> flatten(const Tensor<D, T>& x, Index start = 0, Index end = -1, Here here = {}) {
-  const Shape to = detail::flattened_shape(x.checked("flatten")->shape_ref(), start, end);
+  const Shape to = detail::flattened_shape({"flatten", here}, x.checked({"flatten", here})->shape_ref(), start, end);
   return to == x.shape() ? x : reshape(x, to, here);
 }
 
 /// Removes the named dimensions that have size 1; without names, all of size 1.
 template <Device D, Element T>
 Tensor<D, T> squeeze(const Tensor<D, T>& x, Dims dims = {}, Here here = {}) {
-  const unsigned mask = dim_mask("squeeze", dims, x.checked("squeeze")->ndim);
+  const unsigned mask = dim_mask({"squeeze", here}, dims, x.checked({"squeeze", here})->ndim);
   Shape to;
   for (int i = 0; i < x.impl()->ndim; ++i)
     if (x.impl()->dims[i] != 1 || !(mask >> i & 1)) to.push_back(x.impl()->dims[i]);
@@ -154,7 +154,7 @@ Tensor<D, T> squeeze(const Tensor<D, T>& x, Dims dims = {}, Here here = {}) {
 /// Adds a dimension of size 1 at dim.
 template <Device D, Element T>
 Tensor<D, T> unsqueeze(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  return view(x, detail::unsqueezed_shape(x.checked("unsqueeze")->shape_ref(), dim), here);
+  return view(x, detail::unsqueezed_shape({"unsqueeze", here}, x.checked({"unsqueeze", here})->shape_ref(), dim), here);
 }
 
 /// Pieces of the given sizes along a dimension.
@@ -162,7 +162,7 @@ template <Device D, Element T>
 std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, const std::vector<Index>& sizes, Index dim = 0, Here here = {}) {
   Index total = 0;
   for (Index size : sizes) total += size;
-  if (total != x.size(dim)) fail("split", {"sizes add up to ", total, ", not to the dimension's ", x.size(dim)});
+  if (total != x.size(dim)) fail({"split", here}, {"sizes add up to ", total, ", not to the dimension's ", x.size(dim)});
   std::vector<Tensor<D, T>> pieces;
   Index start = 0;
   for (Index size : sizes) {
@@ -175,8 +175,8 @@ std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, const std::vector<Index>&
 /// Pieces of one size along a dimension; the last may be smaller.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, Index size, Index dim = 0, Here here = {}) {
-  const Index total = x.checked("split")->ndim ? x.size(dim) : 0;
-  if (size < 0 || (size == 0 && total > 0)) fail("split", {"the size of a piece must be positive, not ", size});
+  const Index total = x.checked({"split", here})->ndim ? x.size(dim) : 0;
+  if (size < 0 || (size == 0 && total > 0)) fail({"split", here}, {"the size of a piece must be positive, not ", size});
   std::vector<Index> sizes;
   for (Index start = 0; start < total; start += size) sizes.push_back(total - start < size ? total - start : size);
   if (sizes.empty()) sizes.push_back(0);
@@ -186,8 +186,8 @@ std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, Index size, Index dim = 0
 /// At most `chunks` pieces of equal size along a dimension; the last may be smaller.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> chunk(const Tensor<D, T>& x, Index chunks, Index dim = 0, Here here = {}) {
-  if (chunks <= 0) fail("chunk", {"the number of pieces must be positive, not ", chunks});
-  const Index size = x.checked("chunk")->ndim ? x.size(dim) : 0;
+  if (chunks <= 0) fail({"chunk", here}, {"the number of pieces must be positive, not ", chunks});
+  const Index size = x.checked({"chunk", here})->ndim ? x.size(dim) : 0;
   if (size == 0) return split(x, std::vector<Index>(std::size_t(chunks), 0), dim, here);
   return split(x, (size + chunks - 1) / chunks, dim, here);
 }
@@ -195,7 +195,7 @@ std::vector<Tensor<D, T>> chunk(const Tensor<D, T>& x, Index chunks, Index dim =
 /// Each position of a dimension as a tensor without that dimension.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> unbind(const Tensor<D, T>& x, Index dim = 0, Here here = {}) {
-  const ErrorName name("unbind");
+  const ErrorName name({"unbind", here});
   const Index size = x.checked("unbind")->ndim ? x.size(dim) : 0;
   if (x.dim() == 0) fail("unbind", {"a 0-d tensor has no dimension to unbind"});
   std::vector<Tensor<D, T>> pieces;

@@ -43,15 +43,15 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* expanded(TensorImpl* a, const Shape& to) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* expanded(const OpName& op, TensorImpl* a, const Shape& to) {
   Shape shape = to;
-  if (to.n < a->ndim) fail("expand", {"cannot expand ", a->shape_ref(), " to fewer dimensions ", to});
+  if (to.n < a->ndim) fail(op, {"cannot expand ", a->shape_ref(), " to fewer dimensions ", to});
   TensorImpl view_shape{};
   for (int i = to.n; i-- > 0;) {
     const int j = i - (to.n - a->ndim);
     const Index size = j < 0 ? 1 : a->dims[j];
     if (to[i] == -1 && j >= 0) shape[i] = size;
-    if (shape[i] != size && (size != 1 || shape[i] < 0)) fail("expand", {"cannot expand ", a->shape_ref(), " to ", to});
+    if (shape[i] != size && (size != 1 || shape[i] < 0)) fail(op, {"cannot expand ", a->shape_ref(), " to ", to});
     view_shape.strides[i] = j < 0 || (size == 1 && shape[i] != 1) ? 0 : a->strides[j];
   }
   TensorImpl* const v = new_alias(a);
@@ -61,7 +61,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape inferred_shape(const char* op, const Array& a, const Shape& to) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape inferred_shape(const OpName& op, const Array& a, const Shape& to) {
   Shape shape = to;
   Index known = 1;
   int unknown = -1;
@@ -115,9 +115,9 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape flattened_shape(ShapeRef from, Index start, Index end) {
-  const int a = wrap_dim("flatten", start, from.n), b = wrap_dim("flatten", end, from.n);
-  if (a > b) fail("flatten", {"start dimension ", start, " comes after end dimension ", end});
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape flattened_shape(const OpName& op, ShapeRef from, Index start, Index end) {
+  const int a = wrap_dim(op, start, from.n), b = wrap_dim(op, end, from.n);
+  if (a > b) fail(op, {"start dimension ", start, " comes after end dimension ", end});
   Shape to(from.d, a);
   to.push_back(1);
   for (int i = a; i < from.n; ++i) {
@@ -127,8 +127,8 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return to;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape unsqueezed_shape(ShapeRef from, Index dim) {
-  const int at = wrap_dim("unsqueeze", dim, from.n + 1);
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape unsqueezed_shape(const OpName& op, ShapeRef from, Index dim) {
+  const int at = wrap_dim(op, dim, from.n + 1);
   Shape to(from.d, at);
   to.push_back(1);
   for (int i = at; i < from.n; ++i) to.push_back(from.d[i]);
@@ -142,16 +142,16 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* transpose(const OpName& op, TensorImpl* x, Index dim0, Index dim1) {
-  const int a = wrap_dim(op.name, dim0, x->ndim), b = wrap_dim(op.name, dim1, x->ndim);
+  const int a = wrap_dim(op, dim0, x->ndim), b = wrap_dim(op, dim1, x->ndim);
   Dims order;
   for (int i = 0; i < x->ndim; ++i) order.push_back(i == a ? b : i == b ? a : i);
   return permute(op, x, order);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* slice(const OpName& op, TensorImpl* x, Index dim, Slice range) {
-  if (x->ndim == 0) fail(op.name, {"a 0-d tensor has no dimension to slice"});
-  const int d = wrap_dim(op.name, dim, x->ndim);
-  if (range.step <= 0) fail(op.name, {"the step must be positive, not ", range.step});
+  if (x->ndim == 0) fail(op, {"a 0-d tensor has no dimension to slice"});
+  const int d = wrap_dim(op, dim, x->ndim);
+  if (range.step <= 0) fail(op, {"the step must be positive, not ", range.step});
   const Index size = x->dims[d];
   const auto clip = [size](Index at) {
     if (at < 0) at += size;
@@ -164,20 +164,20 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* select(const OpName& op, TensorImpl* x, Index dim, Index position) {
-  if (x->ndim == 0) fail(op.name, {"a 0-d tensor has no dimension to select from"});
-  const int d = wrap_dim(op.name, dim, x->ndim);
+  if (x->ndim == 0) fail(op, {"a 0-d tensor has no dimension to select from"});
+  const int d = wrap_dim(op, dim, x->ndim);
   const Index size = x->dims[d], at = position < 0 ? position + size : position;
-  if (at < 0 || at >= size) fail(op.name, {"position ", position, " is outside a dimension of size ", size});
+  if (at < 0 || at >= size) fail(op, {"position ", position, " is outside a dimension of size ", size});
   TensorImpl* const y = without_dim(x, d, at);
   return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, at, 0)) : y;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* expand(const OpName& op, TensorImpl* x, const Shape& to) {
-  return recorded(op, expanded(x, to), x, Unchanged());
+  return recorded(op, expanded(op, x, to), x, Unchanged());
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* view(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
-  TensorImpl* const y = viewed(x, inferred_shape(op.name, *x, to));
+  TensorImpl* const y = viewed(x, inferred_shape(op, *x, to));
   return y ? recorded(op, y, x, ReshapeGradient{x->shape(), &device}) : nullptr;
 }
 

@@ -14,7 +14,7 @@ inline constexpr auto where_expression = [](auto condition, auto a, auto b) { re
 /// a where the condition is true, b elsewhere. The three are broadcast.
 template <Device D, Element T>
 Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto y = detail::map<T>("where", detail::where_expression, condition, a, b);
+  const auto y = detail::map<T>({"where", here}, detail::where_expression, condition, a, b);
   record({"where", here}, y, wrt(a, saved(condition), [](const auto& g, const auto& c) { return where(c, g, 0); }),
          wrt(b, saved(condition), [](const auto& g, const auto& c) { return where(c, 0, g); }));
   return y;
@@ -25,7 +25,7 @@ template <Device D, Element T>
 Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, scalar_t<std::type_identity_t<T>> b,
                    Here here = {}) {
   const auto f = [b](auto c, auto x) { return where(c != 0, x, decltype(x)(b)); };
-  const auto y = detail::map<T>("where", f, condition, a);
+  const auto y = detail::map<T>({"where", here}, f, condition, a);
   record({"where", here}, y, wrt(a, saved(condition), [](const auto& g, const auto& c) { return where(c, g, 0); }));
   return y;
 }
@@ -33,7 +33,7 @@ template <Device D, Element T>
 Tensor<D, T> where(const Tensor<D, bool>& condition, scalar_t<std::type_identity_t<T>> a, const Tensor<D, T>& b,
                    Here here = {}) {
   const auto f = [a](auto c, auto x) { return where(c != 0, decltype(x)(a), x); };
-  const auto y = detail::map<T>("where", f, condition, b);
+  const auto y = detail::map<T>({"where", here}, f, condition, b);
   record({"where", here}, y, wrt(b, saved(condition), [](const auto& g, const auto& c) { return where(c, 0, g); }));
   return y;
 }
@@ -63,13 +63,13 @@ inline constexpr Gradient smaller_gradient{
 
 template <class D, class T>
 Tensor<D, T> larger(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
-  const auto c = map<T>(op.name, [](auto x, auto y) { return max(x, y); }, a, b);
+  const auto c = map<T>(op, [](auto x, auto y) { return max(x, y); }, a, b);
   record(op, c, wrt(a, saved(a, b), larger_gradient), wrt(b, saved(b, a), larger_gradient));
   return c;
 }
 template <class D, class T>
 Tensor<D, T> smaller(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
-  const auto c = map<T>(op.name, [](auto x, auto y) { return min(x, y); }, a, b);
+  const auto c = map<T>(op, [](auto x, auto y) { return min(x, y); }, a, b);
   record(op, c, wrt(a, saved(a, b), smaller_gradient), wrt(b, saved(b, a), smaller_gradient));
   return c;
 }
@@ -97,7 +97,7 @@ template <class T>
 struct Bounds {
   scalar_t<T> min, max;
 
-  Bounds(const char* op, std::optional<scalar_t<T>> low, std::optional<scalar_t<T>> high) {
+  Bounds(const OpName& op, std::optional<scalar_t<T>> low, std::optional<scalar_t<T>> high) {
     using Limits = std::numeric_limits<scalar_t<T>>;
     if (!low && !high) fail(op, {"at least one of min and max must be given"});
     min = low.value_or(is_floating_v<T> ? -Limits::infinity() : Limits::lowest());
@@ -138,7 +138,7 @@ Tensor<D, T> clamp_min(const Tensor<D, T>& x, const Tensor<D, T>& min, Here here
 
 template <Device D, Element T>
 const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> min, Here here = {}) {
-  const ErrorName name("clamp_min_");
+  const ErrorName name({"clamp_min_", here});
   return clamp_(x, min, {}, here);
 }
 
@@ -154,17 +154,17 @@ Tensor<D, T> clamp_max(const Tensor<D, T>& x, const Tensor<D, T>& max, Here here
 
 template <Device D, Element T>
 const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> max, Here here = {}) {
-  const ErrorName name("clamp_max_");
+  const ErrorName name({"clamp_max_", here});
   return clamp_(x, {}, max, here);
 }
 
 /// x limited by two tensors, of which one may be undefined. Where x equals a bound, the two share the gradient.
 template <Device D, Element T>
 Tensor<D, T> clamp(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<D, T>& max = {}, Here here = {}) {
-  if (!min.defined() && !max.defined()) fail("clamp", {"at least one of min and max must be given"});
+  if (!min.defined() && !max.defined()) fail({"clamp", here}, {"at least one of min and max must be given"});
   if (!max.defined()) return detail::larger({"clamp", here}, x, min);
   if (!min.defined()) return detail::smaller({"clamp", here}, x, max);
-  const auto y = detail::map<T>("clamp", [](auto v, auto low, auto high) { return clamp(v, low, high); }, x, min, max);
+  const auto y = detail::map<T>({"clamp", here}, [](auto v, auto low, auto high) { return clamp(v, low, high); }, x, min, max);
   // Where both bounds equal x, x gets the gradient.
   record({"clamp", here}, y,
          wrt(x, saved(x, min, max), detail::Gradient{[](auto g, auto v, auto low, auto high) {

@@ -20,11 +20,11 @@ TERN_API TensorImpl* take_order(TensorImpl* out, const Array& like);
 
 /// A new tensor of the inputs' broadcast shape, in the memory order of the first input that has this shape. Error that
 /// names op if an input is undefined.
-TERN_API TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n, Allocate allocate);
+TERN_API TensorImpl* new_map_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate);
 
 /// A new tensor of element type Out: f for each element of the inputs, broadcast. Not recorded.
 template <class Out, class F, class D, class... T>
-Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
+Tensor<D, Out> map(const OpName& op, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.impl()...};
   Tensor<D, Out> out(new_map_output(op, dtype_of<Out>, in, sizeof...(T), &allocate<D>));
   backend::run<D, Out, T...>(backend::Map(f, *out.impl(), in));
@@ -32,11 +32,11 @@ Tensor<D, Out> map(const char* op, const F& f, const Tensor<D, T>&... x) {
 }
 
 /// Error unless the inputs broadcast to target's shape.
-TERN_API void check_target(const char* op, const Array& target, const Array* const* in, int n);
+TERN_API void check_target(const OpName& op, const Array& target, const Array* const* in, int n);
 
 /// Writes f for each element of the inputs into target. The inputs must broadcast to target's shape.
 template <class F, class D, class Out, class... T>
-void map_into(const char* op, const Tensor<D, Out>& target, const F& f, const Tensor<D, T>&... x) {
+void map_into(const OpName& op, const Tensor<D, Out>& target, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
   TensorImpl* const out = target.checked(op);
   check_target(op, *out, in, sizeof...(T));

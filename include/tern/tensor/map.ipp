@@ -12,7 +12,7 @@ TERN_INLINE TensorImpl* take_order(TensorImpl* out, const Array& like) {
   return out;
 }
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* new_map_output(const char* op, DType dtype, const Array* const* in, int n, Allocate allocate) {
+[[gnu::noinline]] TERN_INLINE TensorImpl* new_map_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate) {
   bool same = true;
   for (int k = 0; k < n; ++k) {
     if (!in[k]) [[unlikely]] fail(op, {"a tensor is undefined"});
@@ -27,7 +27,7 @@ TERN_INLINE TensorImpl* take_order(TensorImpl* out, const Array& like) {
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_target(const char* op, const Array& target, const Array* const* in, int n) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_target(const OpName& op, const Array& target, const Array* const* in, int n) {
   Shape shape = target.shape();
   for (int k = 0; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
   if (!(shape == target.shape()))

@@ -84,7 +84,7 @@ class Tensor {
     return impl;
   }
   /// The impl. Error that names op if this handle is empty.
-  TensorImpl* checked(const char* op) const {
+  TensorImpl* checked(OpName op) const {
     if (!impl_) [[unlikely]] fail(op, {"a tensor is undefined"});
     return impl_;
   }
@@ -128,7 +128,7 @@ class Tensor {
     const Shape at{Index(index)...};
     return data()[detail::element_offset(*checked("operator()"), at)];
   }
-  /// The value of a one-element tensor.
+  /// The value of a one-element tensor. The host waits for it.
   T item(Here here = {}) const;
 
   // ---- autograd (autograd/) ----

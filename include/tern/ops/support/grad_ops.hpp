@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD {
 /// x summed to a shape that broadcasts to x's: the gradient of broadcasting.
 template <Device D, Element T>
 Tensor<D, T> sum_to(const Tensor<D, T>& x, const Shape& shape, Here here = {}) {
-  const ErrorName name("sum_to");
+  const ErrorName name({"sum_to", here});
   Dims dims;
   for (int i = 0; i < x.dim(); ++i) {
     const int j = i - (x.dim() - shape.n);

@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::detail {
 
 /// Error if x must not be written: it is a leaf that the tape needs unchanged, or several indices share memory. Waits
 /// for copies of pinned memory.
-TERN_API void check_writable(const char* op, TensorImpl* x);
+TERN_API void check_writable(const OpName& op, TensorImpl* x);
 
 /// Copies the tensors that y's op saved and that share memory with x, because x is about to be overwritten.
 TERN_API void keep_old_values(const TensorImpl* y, const TensorImpl* x, const GradOps& ops);
@@ -27,7 +27,7 @@ constexpr const GradOps* grad_ops_for() {
 }
 template <class D, class T>
 const Tensor<D, T>& assign(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& y) {
-  assign(op, x.impl(), y.checked(op.name), device_ops<D>, grad_ops_for<D, T>());
+  assign(op, x.impl(), y.checked(op), device_ops<D>, grad_ops_for<D, T>());
   return x;
 }
 

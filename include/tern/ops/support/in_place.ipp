@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline]] TERN_INLINE void check_writable(const char* op, TensorImpl* x) {
+[[gnu::noinline]] TERN_INLINE void check_writable(const OpName& op, TensorImpl* x) {
   if (tape.grad_mode) {
     const Node* const node = grad_node(x);
     if (node && node->leaf) fail(op, {"a leaf that requires a gradient cannot be changed in place; use NoGradGuard"});
@@ -48,7 +48,7 @@ namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline]] TERN_INLINE void assign(const OpName& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device, const GradOps* ops) {
   if (!same_shape(*x, *y))
-    fail(op.name, {"a result of shape ", y->shape_ref(), " cannot be written into a tensor of shape ", x->shape_ref()});
+    fail(op, {"a result of shape ", y->shape_ref(), " cannot be written into a tensor of shape ", x->shape_ref()});
   const bool records = ops && tape.grad_mode;
   if (records) keep_old_values(y, x, *ops);
   device.copy(*x, *y);

@@ -11,7 +11,7 @@ namespace tern::inline TERN_BUILD {
 template <Device D, Floating T>
 std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, Dims dim = {}, double correction = 1,
                                                bool keepdim = false, Here here = {}) {
-  const ErrorName name("var_mean");
+  const ErrorName name({"var_mean", here});
   return {var(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
 }
 
@@ -19,7 +19,7 @@ std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, Dims dim =
 template <Device D, Floating T>
 std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, Dims dim = {}, double correction = 1,
                                                bool keepdim = false, Here here = {}) {
-  const ErrorName name("std_mean");
+  const ErrorName name({"std_mean", here});
   return {tern::std(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
 }
 
@@ -27,14 +27,14 @@ std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, Dims dim =
 template <Device D, Element T>
 std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false,
                                               Here here = {}) {
-  const ErrorName name("aminmax");
+  const ErrorName name({"aminmax", here});
   return {amin(x, dim, keepdim, here), amax(x, dim, keepdim, here)};
 }
 
 /// How many elements over dim are not zero. A NaN counts.
 template <Device D, Element T>
-Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, Dims dim = {}, Here = {}) {
-  return detail::reduce<backend::Sum, Index, Index>("count_nonzero", detail::identity, detail::identity, dim, false,
+Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, Dims dim = {}, Here here = {}) {
+  return detail::reduce<backend::Sum, Index, Index>({"count_nonzero", here}, detail::identity, detail::identity, dim, false,
                                                     ne(x, T{}));
 }
 

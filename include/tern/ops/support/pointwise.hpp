@@ -54,7 +54,7 @@ void record_derived(const OpName& op, const F& f, const Tensor<D, T>& y, std::in
 /// y = f(x, rest...), with gradients derived from f.
 template <class F, class D, class T, class... X>
 Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
-  const Tensor<D, T> y = map<T>(op.name, f, x, rest...);
+  const Tensor<D, T> y = map<T>(op, f, x, rest...);
   record_derived(op, f, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
   return y;
 }
@@ -106,7 +106,7 @@ Gradient(Rule) -> Gradient<Rule>;
 /// y = f(x), with the gradient rule(g, x).
 template <class F, class Rule, class D, class T>
 Tensor<D, T> unary(const OpName& op, const Tensor<D, T>& x, const F& f, const Rule& rule) {
-  const Tensor<D, T> y = map<T>(op.name, f, x);
+  const Tensor<D, T> y = map<T>(op, f, x);
   record(op, y, wrt(x, saved(x), Gradient{rule}));
   return y;
 }
@@ -114,7 +114,7 @@ Tensor<D, T> unary(const OpName& op, const Tensor<D, T>& x, const F& f, const Ru
 /// y = f(x) with the gradient 0.
 template <class F, class D, class T>
 Tensor<D, T> step(const OpName& op, const Tensor<D, T>& x, const F& f) {
-  const Tensor<D, T> y = map<T>(op.name, f, x);
+  const Tensor<D, T> y = map<T>(op, f, x);
   record(op, y, wrt(x, [](const auto& g) { return zeros_like(g); }));
   return y;
 }
@@ -129,9 +129,9 @@ auto with_number(F f, S s) {
 template <class F, class Op, class D, class T, class... X>
 const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_place, const Tensor<D, T>& x,
                                const X&... rest) {
-  check_writable(op.name, x.checked(op.name));
+  check_writable(op, x.checked(op));
   if (records(x, rest...)) return assign(op, x, out_of_place());
-  map_into(op.name, x, f, x, rest...);
+  map_into(op, x, f, x, rest...);
   return x;
 }
 
@@ -157,7 +157,7 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
   }                                                                                                      \
   template <Device D, Floating T>                                                                        \
   Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
-    const Tensor<D, T> y = detail::map<T>(#name, detail::name##_expression, x);                          \
+    const Tensor<D, T> y = detail::map<T>({#name, here}, detail::name##_expression, x);                  \
     record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                              \
     return y;                                                                                            \
   }                                                                                                      \
