@@ -62,7 +62,7 @@ TERN_INLINE void release_node(Node* node) {
 
 [[gnu::noinline]] TERN_INLINE Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes) {
   const int size_class = memory::class_of(bytes);
-  auto* node = new (memory::allocate(size_class)) Node;
+  auto* node = new (memory::allocate(size_class, bytes)) Node;
   node->size_class = std::uint8_t(size_class);
   node->name = name;
   node->file = here.file;

@@ -74,7 +74,11 @@
 
 #define TERN_JOIN_(a, b) a##_##b
 #define TERN_JOIN(a, b) TERN_JOIN_(a, b)
+#if defined(TERN_SEPARATE_BLOCKS)  // see device/memory.hpp
+#define TERN_BUILD TERN_JOIN(TERN_JOIN(TERN_ISA, TERN_THREADING), separate_blocks)
+#else
 #define TERN_BUILD TERN_JOIN(TERN_ISA, TERN_THREADING)
+#endif
 
 #define TERN_STRINGIFY_(x) #x
 #define TERN_STRINGIFY(x) TERN_STRINGIFY_(x)

@@ -30,6 +30,14 @@ struct DeviceMemory {
 
 namespace memory {
 
+#if defined(TERN_SEPARATE_BLOCKS)
+inline constexpr bool separate_blocks = true;
+#else
+/// True with the macro TERN_SEPARATE_BLOCKS: each block is an allocation of its own, of just the bytes that it is for, and
+/// none is kept. So an address sanitizer sees an access past its end or after its release.
+inline constexpr bool separate_blocks = false;
+#endif
+
 // Classes 0..15 hold 64..1024 bytes in steps of 64; above, each power of two has four classes.
 inline constexpr int linear_classes = 16;
 inline constexpr int local_classes = linear_classes + 4 * 6;  // up to 64 KB: kept in the thread's own lists
@@ -106,6 +114,14 @@ TERN_API void deallocate_large(void* memory, int c);
 
 /// A block of class c, aligned to 64 bytes, not initialised.
 TERN_API void* allocate(int c);
+
+TERN_API void* allocate_separate(int c, std::size_t bytes);
+
+/// A block of class c of which only that many bytes will be used.
+inline void* allocate(int c, [[maybe_unused]] std::size_t bytes) {
+  if constexpr (separate_blocks) return allocate_separate(c, bytes);
+  else return allocate(c);
+}
 
 TERN_API void deallocate(void* memory, int c);
 

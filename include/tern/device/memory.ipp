@@ -60,10 +60,16 @@ TERN_INLINE ThreadEnd::~ThreadEnd() {
   p.peak = p.large_in_use + p.small_reserved;
 }
 
+/// The caller holds the lock.
+TERN_INLINE void raise_peak(Pool& p) {
+  if (p.large_in_use + p.small_reserved > p.peak) p.peak = p.large_in_use + p.small_reserved;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void* from_system(std::size_t alignment, std::size_t bytes) {
-  if (void* block = std::aligned_alloc(alignment, bytes)) return block;
+  void* block;
+  if (posix_memalign(&block, alignment, bytes) == 0) return block;
   release_cached();
-  if (void* block = std::aligned_alloc(alignment, bytes)) return block;
+  if (posix_memalign(&block, alignment, bytes) == 0) return block;
   const MemoryStats held = stats();
   fail("cpu memory", {"out of memory: ", Index(bytes), " bytes were asked for, ", held.current, " are in use and ",
                       held.cached, " were cached"});
@@ -76,7 +82,7 @@ TERN_INLINE ThreadEnd::~ThreadEnd() {
     {
       const std::lock_guard lock(p.mutex);
       p.large_in_use += Index(bytes);
-      if (p.large_in_use + p.small_reserved > p.peak) p.peak = p.large_in_use + p.small_reserved;
+      raise_peak(p);
       if (FreeBlock* block = p.batches[c]) {
         p.batches[c] = block->batch;
         p.large_cached -= Index(bytes);
@@ -113,6 +119,7 @@ TERN_INLINE ThreadEnd::~ThreadEnd() {
   {
     const std::lock_guard lock(p.mutex);
     p.small_reserved += Index(reserve);
+    raise_peak(p);
   }
   if (from_slab) {
     local.slab = block + bytes;
@@ -147,7 +154,17 @@ TERN_INLINE ThreadEnd::~ThreadEnd() {
   p.large_cached += Index(class_bytes(c));
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void* allocate_separate(int c, std::size_t bytes) {
+  void* const block = from_system(64, bytes);
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  p.large_in_use += Index(class_bytes(c));
+  raise_peak(p);
+  return block;
+}
+
 [[gnu::noinline]] TERN_INLINE void* allocate(int c) {
+  if constexpr (separate_blocks) return allocate_separate(c, class_bytes(c));
   if (c < local_classes) [[likely]] {
     LocalLists::List& list = local.lists[c];
     if (FreeBlock* block = list.head) [[likely]] {
@@ -160,6 +177,12 @@ TERN_INLINE ThreadEnd::~ThreadEnd() {
 }
 
 [[gnu::noinline]] TERN_INLINE void deallocate(void* memory, int c) {
+  if constexpr (separate_blocks) {
+    Pool& p = pool();
+    const std::lock_guard lock(p.mutex);
+    p.large_in_use -= Index(class_bytes(c));
+    return std::free(memory);
+  }
   if (c >= local_classes) return deallocate_large(memory, c);
   LocalLists::List& list = local.lists[c];
   auto* block = static_cast<FreeBlock*>(memory);

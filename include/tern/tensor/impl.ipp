@@ -23,6 +23,10 @@ TERN_INLINE TensorImpl* new_header(int size_class) {
   return p;
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_undefined(const char* op, Here here) {
+  fail({op, here}, {"a tensor is undefined"});
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_shape(ShapeRef shape, DType dtype) {
   for (int i = 0; i < shape.n; ++i)
     if (shape.d[i] < 0) fail("empty", {"negative size in ", shape});
@@ -42,12 +46,12 @@ TERN_INLINE Index checked_numel(ShapeRef shape, DType dtype) {
   const Index numel = checked_numel(shape, dtype);
   const std::size_t bytes = std::size_t(numel) * std::size_t(size_of(dtype));
   TensorImpl* p;
-  if (bytes <= inline_bytes) {
+  if (!memory::separate_blocks && bytes <= inline_bytes) {
     p = new_header(memory::class_of(sizeof(TensorImpl) + bytes));
     p->data = reinterpret_cast<char*>(p) + sizeof(TensorImpl);
   } else {
     const int storage_class = memory::class_of(bytes);
-    void* storage = memory::allocate(storage_class);
+    void* storage = memory::allocate(storage_class, bytes);
     p = new_header(memory::class_of(sizeof(TensorImpl)));
     p->storage = storage;
     p->storage_class = std::uint8_t(storage_class);

@@ -11,7 +11,8 @@ template <class T>
 class Workspace {
  public:
   explicit Workspace(Index n)
-      : class_(memory::class_of(sizeof(T) * std::size_t(n))), data_(static_cast<T*>(memory::allocate(class_))) {}
+      : class_(memory::class_of(sizeof(T) * std::size_t(n))),
+        data_(static_cast<T*>(memory::allocate(class_, sizeof(T) * std::size_t(n)))) {}
   ~Workspace() { memory::deallocate(data_, class_); }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;

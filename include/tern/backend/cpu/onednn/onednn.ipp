@@ -104,7 +104,7 @@ TERN_INLINE void Primitive::run(std::initializer_list<const void*> pointers) {
   thread_local const Stream stream;
   int i = 0;
   const int scratch_class = memory::class_of(scratch_bytes_);
-  void* const scratch = scratch_bytes_ ? memory::allocate(scratch_class) : nullptr;
+  void* const scratch = scratch_bytes_ ? memory::allocate(scratch_class, scratch_bytes_) : nullptr;
   if (scratch) dnnl_memory_set_data_handle(args_[i++].memory, scratch);
   for (const void* pointer : pointers) dnnl_memory_set_data_handle(args_[i++].memory, const_cast<void*>(pointer));
   const dnnl_status_t status = dnnl_primitive_execute(primitive_, stream.handle, count_, args_);
