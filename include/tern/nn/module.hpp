@@ -262,7 +262,7 @@ auto converted(const M& module, const D2* device = nullptr) {
     return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                               \
   }                                                                                                                    \
   template <class X_>                                                                                                  \
-  auto operator()(const X_& x, ::tern::Here here = {}) {                                                               \
+  [[gnu::noinline]] auto operator()(const X_& x, ::tern::Here here = {}) {                                             \
     const ::tern::Site at(here);                                                                                       \
     try {                                                                                                              \
       if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x);                  \
@@ -273,7 +273,7 @@ auto converted(const M& module, const D2* device = nullptr) {
     }                                                                                                                  \
   }                                                                                                                    \
   template <class X_, class Y_>                                                                                        \
-  auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) {                                                  \
+  [[gnu::noinline]] auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) {                                \
     const ::tern::Site at(here);                                                                                       \
     try {                                                                                                              \
       if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y);               \
@@ -284,7 +284,7 @@ auto converted(const M& module, const D2* device = nullptr) {
     }                                                                                                                  \
   }                                                                                                                    \
   template <class X_, class Y_, class Z_>                                                                              \
-  auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) {                                     \
+  [[gnu::noinline]] auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) {                   \
     const ::tern::Site at(here);                                                                                       \
     try {                                                                                                              \
       if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y, z);            \

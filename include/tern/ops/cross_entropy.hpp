@@ -69,7 +69,6 @@ struct CrossEntropyState {
 template <class D, class T>
 Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Options options, const Tensor<D, T>& x,
                                  const Tensor<D, Index>& target, const Tensor<D, T>& given_weight) {
-  const ErrorName name(op);
   const Array* const weight_array = given_weight.impl();
   check_classes(op, *x.checked(op), weight_array);
   const Shape rows = check_target(op, *x.impl(), *target.checked(op));
@@ -79,8 +78,11 @@ Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Option
   const Tensor<D, Index> labels = dense(target);
   const Tensor<D, T> y = empty<D, T>(options.reduction == Reduction::none ? rows : Shape{}, x.device());
   const auto log_sum = empty<D, compute_t<T>>(rows, x.device()), total = empty<D, compute_t<T>>({}, x.device());
-  backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(), *labels.impl(),
-                                           weight_array ? weight.impl() : nullptr, options});
+  {
+    const ErrorName name(op);  // of a target out of range
+    backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(), *labels.impl(),
+                                             weight_array ? weight.impl() : nullptr, options});
+  }
   record(op, y,
          wrt(x, saved(x, labels, weight, log_sum, total),
              [options](const auto& g, const auto& input, const auto& t, const auto& w, const auto& l, const auto& sum) {

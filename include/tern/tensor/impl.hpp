@@ -60,6 +60,9 @@ extern TERN_API constinit thread_local bool inference_mode;
 /// A header of which only the ownership fields are set.
 TERN_API TensorImpl* new_header(int size_class);
 
+/// Fails because a handle is empty.
+[[noreturn]] TERN_API void refuse_undefined(const char* op, Here here);
+
 [[noreturn]] TERN_API void refuse_shape(ShapeRef shape, DType dtype);
 
 /// The product of the sizes. Error if a size is negative, or if the bytes exceed the address space.

@@ -85,7 +85,7 @@ class Tensor {
   }
   /// The impl. Error that names op if this handle is empty.
   TensorImpl* checked(OpName op) const {
-    if (!impl_) [[unlikely]] fail(op, {"a tensor is undefined"});
+    if (!impl_) [[unlikely]] detail::refuse_undefined(op.name, op.here);
     return impl_;
   }
 
