@@ -73,11 +73,13 @@ double accuracy(Net& net, const Set& set) {
 /// The folder with the images: --data, or TERN_DATA/cifar10.
 std::string data_folder(const train::Options& options) {
   const char* const root = std::getenv("TERN_DATA");
-  if (options.data.empty() && !root)
-    throw std::runtime_error(
-        "cifar: name the folder with data_batch_1.bin … and test_batch.bin, plain or .gz, by --data or TERN_DATA "
-        "(https://www.cs.toronto.edu/~kriz/cifar.html)");
-  return options.data.empty() ? std::string(root) + "/cifar10" : options.data;
+  const std::string folder = !options.data.empty() ? options.data : root ? std::string(root) + "/cifar10" : "";
+  if (io::exists(folder + "/test_batch.bin") || io::exists(folder + "/test_batch.bin.gz")) return folder;
+  throw std::runtime_error((folder.empty() ? "cifar: no images were named" : "cifar: there are no images in '" + folder + "'") +
+                           ". Two ways to get them:\n"
+                           "  curl -L https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz | tar xz, then --data "
+                           "cifar-10-batches-bin\n"
+                           "  have data_batch_1.bin to 5 and test_batch.bin, plain or .gz, in --data DIR or in $TERN_DATA/cifar10");
 }
 
 /// Trains a network with elements of type T. True once all epochs are done; false where Ctrl-C came first.

@@ -12,7 +12,7 @@ using namespace tern;
 
 struct Options {
   std::vector<std::string> pictures;
-  std::string weights, labels, model = "resnet50", device = "auto";
+  std::string weights, labels, model = "resnet50", device = "cpu";
   Index classes = 1000;
   bool skip_bad = false;
 };
@@ -99,7 +99,7 @@ constexpr const char* help =
     "  --model NAME     alexnet vgg16 resnet18 resnet50 googlenet mobilenet_v2 inception_v3 xception (resnet50)\n"
     "  --labels FILE    the classes' names, one a line\n"
     "  --classes N      how many the weights are for (1000)\n"
-    "  --device NAME    cpu, cuda, cuda:1 … or auto (auto)\n"
+    "  --device NAME    cpu, cuda, cuda:1 … or auto (cpu)\n"
     "  --skip-bad       leave out pictures that cannot be read, and say how many\n";
 
 int main(int argc, char** argv) try {

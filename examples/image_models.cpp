@@ -14,7 +14,7 @@ using namespace tern;
 struct Options {
   std::vector<std::string> models = {"resnet50"}, modes = {"train", "infer"}, precisions = {"f32"};
   std::vector<Index> batches = {8}, threads = {num_threads()};
-  std::string device = "auto", csv, json, svg;
+  std::string device = "cpu", csv, json, svg;
   double seconds = 2, price = 0;
 };
 
@@ -232,7 +232,7 @@ constexpr const char* help =
     "  --precision LIST   f32 bf16 (f32)\n"
     "  --batch-size LIST  (8)\n"
     "  --threads LIST     (as many as there are)\n"
-    "  --device NAME      cpu, cuda, cuda:1 … or auto (auto)\n"
+    "  --device NAME      cpu, cuda, cuda:1 … or auto (cpu)\n"
     "  --seconds S        how long each row is measured at least (2)\n"
     "  --price DOLLARS    of the machine for an hour: adds images a dollar\n"
     "  --csv FILE  --json FILE  --svg FILE\n";

@@ -66,8 +66,11 @@ void show_mistakes(Net& net, const data::Mnist& set, Index count) {
 template <Device D, class T, class Net>
 bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& options) {
   const auto mnist = data::mnist_source({.folder = options.data});
-  if (mnist.source == "generated")
-    std::printf("NOT MNIST: %s; these are digits drawn by this program.\n", mnist.reason.c_str());
+  const auto warn_of_generated = [&] {
+    if (mnist.source == "generated")
+      std::printf("NOT MNIST: %s; these are digits drawn by this program.\n", mnist.reason.c_str());
+  };
+  warn_of_generated();
   std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, num_threads(),
               build_info().instruction_set);
   train::Session session(options, mnist.source.c_str(), DeviceTraits<D>::name);
@@ -115,5 +118,6 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
     std::printf("interrupted; to go on: --resume %s\n", path.c_str());
   }
   if (options.show > 0) show_mistakes<D, T>(net, mnist.test, options.show);
+  warn_of_generated();
   return !session.interrupted();
 }

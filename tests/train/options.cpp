@@ -29,7 +29,7 @@ TEST_CASE("options: what is not given keeps the trainer's default") {
   const Options o = parse({}, {.model = "mlp", .epochs = 7});
   CHECK(o.model == "mlp");
   CHECK(o.epochs == 7);
-  CHECK(o.device == "auto");
+  CHECK(o.device == "cpu");
   CHECK(o.precision == "f32");
   CHECK(o.batch_size == 128);
   CHECK(o.seed == 1);
@@ -43,11 +43,11 @@ TEST_CASE("options: what is not given keeps the trainer's default") {
 }
 
 TEST_CASE("options: each is read") {
-  const Options o = parse({"--device", "cpu",  "--model",   "big",   "--precision", "bf16",   "--epochs", "3",
+  const Options o = parse({"--device", "auto", "--model",   "big",   "--precision", "bf16",   "--epochs", "3",
                            "--lr",     "1e-2", "--threads", "4",     "--data",      "a b",    "--save",   "s",
                            "--resume", "r",    "--json",    "-",     "--price",     "0.40",   "--show",   "5",
                            "--seed",   "9007199254740993",           "--batch-size", "64",  "--skip-bad", "--trace",  "t"});
-  CHECK(o.device == "cpu");
+  CHECK(o.device == "auto");
   CHECK(o.model == "big");
   CHECK(o.precision == "bf16");
   CHECK(o.epochs == 3);

@@ -63,8 +63,9 @@ TERN_API std::string fetch_mnist(const std::string& folder, const MnistSourceOpt
 }  // namespace detail
 
 /// MNIST from the first of these sources: options.folder, if it is given; TERN_DATA/mnist or the user's cache folder; a
-/// download into the latter, verified by its SHA-256; digits that the program draws. `source` tells which. Error if
-/// files exist but are damaged, or if options.folder is given and lacks them.
+/// download into the latter, verified by its SHA-256; digits that the program draws. Nothing is printed: `source` tells
+/// which, and `reason` why they are drawn. Error if files exist but are damaged, or if options.folder is given and lacks
+/// them.
 TERN_API MnistSource mnist_source(const MnistSourceOptions& options = {});
 
 }  // namespace tern::data

@@ -110,7 +110,7 @@ class LBFGS {
   }
 
   /// closure() resets the gradients, computes them again and returns the loss, a tensor or a number. step() returns its
-  /// first loss.
+  /// first loss. The host waits for each loss, and for each number that decides how the search goes on.
   template <class F>
   double step(const F& closure, Here here = {}) {
     const Site at(here);

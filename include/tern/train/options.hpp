@@ -13,7 +13,7 @@
 namespace tern::inline TERN_BUILD::train {
 
 struct Options {
-  std::string device = "auto";
+  std::string device = "cpu";
   std::string model = "";
   std::string precision = "f32";
   Index epochs = 10;
@@ -72,7 +72,7 @@ inline constexpr Option options[] = {
 
 /// The shared options as text.
 inline constexpr const char* options_help =
-    "  --device cpu|cuda|auto   where to train (auto)\n"
+    "  --device cpu|cuda|auto   where to train (cpu); auto takes a GPU if there is one\n"
     "  --model NAME             which network\n"
     "  --precision TYPE         element type of the network's layers: f32 or bf16 (f32)\n"
     "  --epochs N  --batch-size N  --lr RATE  --seed N  --threads N\n"
