@@ -130,8 +130,8 @@ Tensor<D, T> ctc_loss(const Tensor<D, T>& log_probs, const Tensor<D, Index>& tar
     return reshape(loss, {}, here);
   }
   const Tensor<Cpu, Index> counts = to_device(target_lengths, Cpu{});
-  const detail::CtcBatch batch =
-      detail::ctc_batch(*log_probs.impl(), *targets.checked("ctc_loss"), to_device(input_lengths, Cpu{}), counts, options.blank);
+  const detail::CtcBatch batch = detail::ctc_batch(*log_probs.impl(), *targets.checked("ctc_loss"),
+                                                   to_device(input_lengths, Cpu{}), counts, options.blank);
   const auto loss = [&](const auto& x) {
     const auto losses = detail::ctc_losses({"ctc_loss", here}, x, targets, batch, options);
     if (options.reduction == Reduction::none) return losses;
