@@ -28,6 +28,11 @@ Table<D, T> layers() {
          if (c.is_floating_tensor(1)) return Results{cross_entropy(c.x(0), c.x(1), options)};
          return Results{cross_entropy(c.x(0), c.ints(1), options)};
        }},
+      {"nn.functional.ctc_loss",
+       [](C& c) {
+         const tern::CtcLossOptions options{c.integer(4, "blank", 0), c.reduction(), c.flag("zero_infinity", false)};
+         return Results{ctc_loss(c.x(0), c.ints(1), c.ints(2), c.ints(3), options)};
+       }},
       {"nn.functional.hinge_embedding_loss",
        [](C& c) {
          return Results{hinge_embedding_loss(c.x(0), c.x(1), {c.number("margin", 1), c.reduction()})};

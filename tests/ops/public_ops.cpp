@@ -242,6 +242,8 @@ const PublicOp public_ops[] = {
        binary_cross_entropy_with_logits(x, z)),
     OP(nll_loss, nll_loss(x, ints({0, 2})), opinfo, nll_loss(x, ints({0, 3}))),
     OP(cross_entropy, cross_entropy(x, ints({0, 2})), opinfo, cross_entropy(x, ints({0, 3}))),
+    OP(ctc_loss, ctc_loss(log_softmax(stack(List{x, y}), 2), ints({2, 1}), ints({2, 2}), ints({1, 1})), tested_in("ctc_loss", "ctc_loss"),
+       ctc_loss(x.unsqueeze(0), ints({1}), ints({1}), ints({1, 1}))),
     OP(margin_ranking_loss, margin_ranking_loss(x, y, mask().to(f64) - 0.5), opinfo, margin_ranking_loss(x, y, z)),
     OP(hinge_embedding_loss, hinge_embedding_loss(x, sign(z.detach() - 0.5)), opinfo, hinge_embedding_loss(x, wrong)),
     OP(soft_margin_loss, soft_margin_loss(x, y), opinfo, soft_margin_loss(x, wrong)),

@@ -123,6 +123,20 @@ def conventions():
     record("nll_loss", F.nll_loss, logits, target)
     record("nll_loss: class weights", lambda x, y: F.nll_loss(x, y, weight), logits, target, args={"weight": weight})
     record("nll_loss: ignoring -100, sum", lambda x, y: F.nll_loss(x, y, reduction="sum"), logits, ignoring)
+    # Lengths that differ, equal neighbours, labels that do not fit their steps, and a sample of nothing.
+    steps, heard, said = torch.arange(7 * 6 * 5, dtype=d).mul(1.7).sin().reshape(7, 6, 5).log_softmax(2), ints(7, 6, 5, 4, 7, 0), ints(3, 2, 3, 3, 3, 0)
+    labels = torch.tensor([[1, 2, 3], [2, 2, 1], [4, 4, 4], [1, 1, 1], [1, 3, 2], [2, 0, 4]])
+    leaf = lambda x: x.clone().requires_grad_()
+    for reduction in ("mean", "sum", "none"):
+        record(f"ctc_loss, {reduction}", lambda x, y, a, b: F.ctc_loss(x, y, a, b, reduction=reduction),
+               leaf(steps[:, :3]), labels[:3], heard[:3], said[:3])
+        record(f"ctc_loss, zero_infinity, {reduction}", lambda x, y, a, b: F.ctc_loss(x, y, a, b, reduction=reduction, zero_infinity=True),
+               leaf(steps), labels, heard, said)
+    record("ctc_loss: infinity", lambda x, y, a, b: F.ctc_loss(x, y, a, b, reduction="none"), leaf(steps), labels, heard, said)
+    record("ctc_loss: labels in a row", F.ctc_loss, leaf(steps[:, :3]), ints(1, 2, 3, 2, 2, 4, 4, 4), heard[:3], said[:3])
+    record("ctc_loss: one sample", F.ctc_loss, leaf(steps[:, 1]), ints(2, 2), heard[1], said[1])
+    record("ctc_loss: another blank", lambda x, y, a, b: F.ctc_loss(x, y, a, b, blank=4, reduction="sum"),
+           leaf(steps[:, :2]), labels[:2], heard[:2], said[:2])
 
     a, b = [0.0, 1.0, 2.0, -3.0, 0.5], [0.0, 0.0, 0.0, 0.0, 0.0]
     for reduction in ("mean", "sum", "none"):

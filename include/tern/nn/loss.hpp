@@ -2,6 +2,7 @@
 #pragma once
 #include "../ops/binary_cross_entropy.hpp"
 #include "../ops/cross_entropy.hpp"
+#include "../ops/ctc_loss.hpp"
 #include "../ops/losses.hpp"
 #include "../ops/ranking_losses.hpp"
 #include "module.hpp"
@@ -29,6 +30,7 @@ TERN_LOSS_MODULE(SmoothL1Loss, SmoothL1LossOptions, smooth_l1_loss)
 TERN_LOSS_MODULE(MarginRankingLoss, MarginLossOptions, margin_ranking_loss)
 TERN_LOSS_MODULE(HingeEmbeddingLoss, HingeEmbeddingLossOptions, hinge_embedding_loss)
 TERN_LOSS_MODULE(TripletMarginLoss, TripletMarginLossOptions, triplet_margin_loss)
+TERN_LOSS_MODULE(CTCLoss, CtcLossOptions, ctc_loss)
 TERN_LOSS_MODULE(KLDivLoss, KlDivOptions, kl_div)
 TERN_LOSS_MODULE(PoissonNLLLoss, PoissonNllLossOptions, poisson_nll_loss)
 #undef TERN_LOSS_MODULE

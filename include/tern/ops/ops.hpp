@@ -13,6 +13,7 @@
 #include "convolution.hpp"
 #include "copy.hpp"
 #include "cross_entropy.hpp"
+#include "ctc_loss.hpp"
 #include "cumulative.hpp"
 #include "distance.hpp"
 #include "dropout.hpp"
