@@ -111,6 +111,24 @@ namespace detail {
 /// the op's. If none has one, the message ends with the pieces.
 [[noreturn]] inline void fail(OpName op, std::initializer_list<Piece> pieces) { detail::fail_at(op.name, op.here, pieces); }
 
+namespace detail {
+
+[[noreturn]] TERN_API void fail_memory(const char* op, const char* of);
+
+/// f(). If the host has not the memory that a container of f asks for, the Error names the op and whose memory it is.
+template <class F>
+decltype(auto) within_memory(const char* op, const char* of, const F& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    fail_memory(op, of);
+  } catch (const std::length_error&) {
+    fail_memory(op, of);
+  }
+}
+
+}  // namespace detail
+
 }  // namespace tern
 
 #ifndef TERN_COMPILED

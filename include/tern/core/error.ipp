@@ -76,3 +76,11 @@ namespace tern::inline TERN_BUILD {
 }
 
 }  // namespace tern
+
+namespace tern::inline TERN_BUILD::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void fail_memory(const char* op, const char* of) {
+  fail(op, {"'", of, "': the host has not enough memory for it"});
+}
+
+}  // namespace tern::detail

@@ -1,7 +1,5 @@
 // Where MNIST comes from: a folder, a download, or, if neither is available, digits that the program draws.
 #pragma once
-#include <unistd.h>
-
 #include <cstdlib>
 #include <vector>
 

@@ -37,18 +37,19 @@ namespace tern::inline TERN_BUILD::data::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string fetch_mnist_file(const MnistFile& file, const std::string& folder,
                                                                       const MnistSourceOptions& options) {
-  const std::string path = text({folder, "/", file.name, ".gz"}), part = text({path, ".", Index(::getpid()), ".part"});
   std::string problems;
   for (const std::string& mirror : options.mirrors) {
     const std::string url = text({mirror, file.name, ".gz"});
-    std::string problem = download(url, part, options.timeout);
+    std::string problem;
     try {
+      io::AtomicFile whole(text({folder, "/", file.name, ".gz"}));
+      const std::string& part = whole.temporary_path();
+      problem = download(url, part, options.timeout);
       if (problem.empty() && io::sha256(io::read_gzip(part, file.bytes)) != file.sha256) problem = "not MNIST's file";
+      if (problem.empty()) whole.commit();
     } catch (const Error& error) {
       problem = error.what();
     }
-    if (problem.empty() && std::rename(part.c_str(), path.c_str()) != 0) problem = std::strerror(errno);
-    ::unlink(part.c_str());
     if (problem.empty()) return "";
     problems += text({problems.empty() ? "" : "; ", url, ": ", problem});
   }

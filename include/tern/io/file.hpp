@@ -21,14 +21,15 @@ namespace tern::inline TERN_BUILD::io {
 /// An open file. The destructor closes it.
 class TERN_API File {
  public:
-  /// Opens a regular file for reading.
+  /// Opens a regular file for reading. Error if it is a folder, a pipe or a device.
   explicit File(const std::string& path);
-  File(const std::string& path, int flags);
+  File(const std::string& path, int flags, mode_t mode = 0666);
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  File(File&& other) noexcept
+      : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+  File& operator=(File&&) = delete;
 
   const std::string& path() const { return path_; }
   /// The file's size when it was opened for reading.
@@ -40,8 +41,8 @@ class TERN_API File {
 
   void write(const void* data, Index n);
 
-  /// Writes everything to the disk and closes the file. It is the last chance to learn that the disk is full.
-  void sync_and_close();
+  /// Writes everything to the disk. It is the last chance to learn that the disk is full.
+  void sync();
 
  private:
   std::string path_;
@@ -56,6 +57,14 @@ TERN_API std::string folder_of(const std::string& path);
 
 /// Makes the folder and its parents, if they are missing.
 TERN_API void make_folders(const std::string& path);
+
+/// The most bytes that the content of a file may become in memory: max_bytes, or if that is negative 8 times the
+/// file's size, and at least 1 GB.
+inline Index most_content(Index file_size, Index max_bytes) {
+  constexpr Index times = 8, at_least = 1'000'000'000;
+  if (max_bytes >= 0) return max_bytes;
+  return file_size > at_least / times ? times * file_size : at_least;
+}
 
 /// The bytes of a file. Error if there are more than max_bytes.
 TERN_API std::string read_file(const std::string& path, Index max_bytes);
@@ -79,12 +88,14 @@ class TERN_API MappedFile {
 };
 
 /// A file that replaces path, as a whole, at commit(). If anything goes wrong before, such as a full disk or the end of
-/// the process, path stays unchanged.
+/// the process, path stays unchanged. A link is followed; an old file's permissions stay. Error if path is a folder, a
+/// pipe or a device.
+///
+/// Until commit() the content is in a temporary file beside path, `path.<16 hexadecimal digits>.tmp`. It is locked while it is
+/// written. So the next save of path knows the temporary files of processes that were killed, and removes them.
 class TERN_API AtomicFile {
  public:
-  [[gnu::cold]] explicit AtomicFile(const std::string& path)
-      : path_(path),
-        file_(text({path, ".", Index(::getpid()), ".", Index(next_number()), ".tmp"}), O_WRONLY | O_CREAT | O_TRUNC) {}
+  [[gnu::cold]] explicit AtomicFile(const std::string& path);
   ~AtomicFile() {
     if (!committed_) ::unlink(file_.path().c_str());
   }
@@ -92,16 +103,19 @@ class TERN_API AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(const void* data, Index n) { file_.write(data, n); }
+  /// The temporary file, for a program that writes to it instead.
+  const std::string& temporary_path() const { return file_.path(); }
 
   void commit();
 
  private:
-  static unsigned next_number();
-
   std::string path_;
   File file_;
   bool committed_ = false;
 };
+
+/// Error unless an AtomicFile can replace path. A trainer checks where it will save before it trains.
+TERN_API void check_writable(const std::string& path);
 
 /// Replaces the file's content atomically.
 inline void write_file_atomically(const std::string& path, const std::string& content) {

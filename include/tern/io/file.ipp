@@ -1,8 +1,78 @@
 // The functions of file.hpp that are not templates.
 #pragma once
-#include <atomic>
+#include <dirent.h>
+#include <sys/file.h>
+#include <sys/random.h>
 
 #include "file.hpp"
+
+namespace tern::inline TERN_BUILD::io::detail {
+
+/// The file that a path leads to over links. It need not exist.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string followed(std::string path) {
+  constexpr int most_links = 40;  // as in Linux
+  char link[4096];
+  for (int links = 0; links < most_links; ++links) {
+    const ssize_t n = ::readlink(path.c_str(), link, sizeof link);
+    if (n < 0) return path;  // it is no link
+    const std::string target(link, std::size_t(n));
+    path = target.starts_with('/') ? target : text({folder_of(path), "/", target});
+  }
+  errno = ELOOP;
+  fail_errno("file", path, "cannot be opened");
+}
+
+/// The part of a temporary file's name before its digits.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string temporary_stem(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1) + '.';
+}
+constexpr std::size_t temporary_digits = 16;
+
+/// True for the name of a temporary file of the target with that stem.
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_temporary(const std::string& name, const std::string& stem) {
+  return name.size() == stem.size() + temporary_digits + 4 && name.starts_with(stem) && name.ends_with(".tmp") &&
+         name.find_first_not_of("0123456789abcdef", stem.size()) == stem.size() + temporary_digits;
+}
+
+/// Removes the temporary files of saves that did not end. A running save holds a lock on its file.
+[[gnu::noinline, gnu::cold]] TERN_INLINE void remove_abandoned(const std::string& path) {
+  DIR* const folder = ::opendir(folder_of(path).c_str());
+  if (!folder) return;  // opening a file in it says why
+  const std::string stem = temporary_stem(path);
+  while (const dirent* const entry = ::readdir(folder)) {
+    if (!is_temporary(entry->d_name, stem)) continue;
+    const int file = ::openat(::dirfd(folder), entry->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) continue;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlinkat(::dirfd(folder), entry->d_name, 0);
+    ::close(file);
+  }
+  ::closedir(folder);
+}
+
+/// A new locked file beside path with a random name, and with the permissions of the file at path.
+[[gnu::noinline, gnu::cold]] TERN_INLINE File temporary_beside(const std::string& path) {
+  if (path.empty() || path.ends_with('/')) fail("file", {"'", path, "': names no file"});
+  struct stat old;
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) fail("file", {"'", path, "': is not a regular file"});
+  const mode_t mode = exists ? old.st_mode & 0777 : 0666;
+  remove_abandoned(path);
+  for (;;) {
+    unsigned char random[temporary_digits / 2];
+    if (::getrandom(random, sizeof random, 0) != ssize_t(sizeof random)) fail_errno("file", path, "gets no random name");
+    std::string name = text({folder_of(path), "/", temporary_stem(path)});
+    for (const unsigned char byte : random) (name += "0123456789abcdef"[byte >> 4]) += "0123456789abcdef"[byte & 15];
+    File file(name + ".tmp", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    if (exists) static_cast<void>(::fchmod(file.descriptor(), mode));  // the process's umask may have taken bits away
+    // Another save may take the file for abandoned before it is locked here. Then it is gone, and another one is made. On
+    // a file system without locks none is removed.
+    struct stat made;
+    const bool locked = ::flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    if (locked && ::fstat(file.descriptor(), &made) == 0 && made.st_nlink > 0) return file;
+  }
+}
+
+}  // namespace tern::io::detail
 
 namespace tern::inline TERN_BUILD::io {
 
@@ -11,14 +81,15 @@ namespace tern::inline TERN_BUILD::io {
   fail(op, {"'", path, "': ", action, ": ", std::strerror(code)});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE File::File(const std::string& path) : File(path, O_RDONLY) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE File::File(const std::string& path) : File(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
   struct stat info;
   if (fstat(descriptor_, &info) != 0) fail_errno("file", path_, "cannot be examined");
   if (!S_ISREG(info.st_mode)) fail("file", {"'", path_, "': is not a regular file"});
   size_ = Index(info.st_size);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE File::File(const std::string& path, int flags) : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE File::File(const std::string& path, int flags, mode_t mode)
+    : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
   if (descriptor_ < 0) fail_errno("file", path_, "cannot be opened");
 }
 
@@ -43,9 +114,8 @@ namespace tern::inline TERN_BUILD::io {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void File::sync_and_close() {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void File::sync() {
   if (::fsync(descriptor_) != 0) fail_errno("file", path_, "cannot be brought to the disk");
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail_errno("file", path_, "cannot be closed");
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
@@ -67,9 +137,11 @@ namespace tern::inline TERN_BUILD::io {
   File file(path);
   if (file.size() > max_bytes)
     fail("file", {"'", path, "': is larger than allowed: ", file.size(), " > ", max_bytes, " bytes"});
-  std::string content(std::size_t(file.size()), '\0');
-  content.resize(std::size_t(file.read(content.data(), file.size())));
-  return content;
+  return tern::detail::within_memory("file", path.c_str(), [&] {
+    std::string content(std::size_t(file.size()), '\0');
+    content.resize(std::size_t(file.read(content.data(), file.size())));
+    return content;
+  });
 }
 
 TERN_INLINE MappedFile::MappedFile(const std::string& path) {
@@ -81,19 +153,22 @@ TERN_INLINE MappedFile::MappedFile(const std::string& path) {
   data_ = static_cast<char*>(memory);
 }
 
+TERN_INLINE AtomicFile::AtomicFile(const std::string& path)
+    : path_(detail::followed(path)), file_(detail::temporary_beside(path_)) {}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void AtomicFile::commit() {
-  file_.sync_and_close();
+  file_.sync();
+  // Renamed before it is closed: closing ends the lock.
   if (std::rename(file_.path().c_str(), path_.c_str()) != 0) fail_errno("file", path_, "cannot be replaced");
   committed_ = true;
   // Syncing the folder brings the new name to the disk. If the file system does not support that, the file is still
   // whole.
-  File folder(folder_of(path_), O_RDONLY | O_DIRECTORY);
-  static_cast<void>(::fsync(folder.descriptor()));
+  const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  static_cast<void>(::fsync(folder));
+  ::close(folder);
 }
 
-TERN_INLINE unsigned AtomicFile::next_number() {
-  static std::atomic<unsigned> count{0};
-  return count++;
-}
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_writable(const std::string& path) { const AtomicFile file(path); }
 
 }  // namespace tern::io
