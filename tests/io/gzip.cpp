@@ -80,4 +80,14 @@ TEST_CASE("content does not grow beyond the limit", "[io]") {
   const std::string path = folder.put("bomb.gz", gzipped(std::string(10'000'000, '\0')));
   CHECK(error_of([&] { io::read_gzip(path, 1'000'000); }) ==
         "gzip: '" + path + "': its content is larger than allowed: more than 1000000 bytes");
+  CHECK(error_of([&] { io::GzipReader(path, 5).expect_end(); }).find("holds more than the 0 bytes") != std::string::npos);
+}
+
+TEST_CASE("a file may become 8 times its size or a gigabyte, whichever is more", "[io]") {
+  CHECK(io::most_content(0, -1) == 1'000'000'000);
+  CHECK(io::most_content(125'000'000, -1) == 1'000'000'000);
+  CHECK(io::most_content(125'000'001, -1) == 1'000'000'008);
+  CHECK(io::most_content(INT64_MAX / 8, -1) == INT64_MAX / 8 * 8);
+  CHECK(io::most_content(125'000'001, 7) == 7);
+  CHECK(io::most_content(9, 0) == 0);
 }

@@ -6,10 +6,11 @@
 
 namespace tern::inline TERN_BUILD::io {
 
-/// Reads a file from front to back, and decompresses it if it is gzip. A file whose name ends in .gz must be gzip.
+/// Reads a file from front to back, and decompresses it if it is gzip. A file whose name ends in .gz must be gzip. Error
+/// when its content becomes larger than most_content() allows.
 class TERN_API GzipReader {
  public:
-  explicit GzipReader(const std::string& path);
+  explicit GzipReader(const std::string& path, Index max_bytes = -1);
   ~GzipReader() {
     if (compressed_) inflateEnd(&stream_);
   }
@@ -17,6 +18,10 @@ class TERN_API GzipReader {
   GzipReader& operator=(const GzipReader&) = delete;
 
   const std::string& path() const { return file_.path(); }
+  /// The size of the file, compressed or not.
+  Index file_size() const { return file_.size(); }
+  /// The most bytes of content that are read.
+  Index most() const { return most_; }
 
   /// Reads up to n bytes of content; fewer only at the end. Error if the file is corrupt or truncated.
   Index read_some(void* out, Index n);
@@ -46,13 +51,13 @@ class TERN_API GzipReader {
 
   File file_;
   z_stream stream_{};
-  Index content_ = 0;
+  Index content_ = 0, most_;
   bool compressed_ = false, member_ended_ = false, first_member_ = true;
   unsigned char buffer_[1 << 16];
 };
 
-/// The content of a file, plain or gzip. Error if it has more than max_bytes.
-TERN_API std::string read_gzip(const std::string& path, Index max_bytes);
+/// The content of a file, plain or gzip. Error if it has more bytes than most_content() allows.
+TERN_API std::string read_gzip(const std::string& path, Index max_bytes = -1);
 
 }  // namespace tern::io
 

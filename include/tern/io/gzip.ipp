@@ -4,7 +4,8 @@
 
 namespace tern::inline TERN_BUILD::io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE GzipReader::GzipReader(const std::string& path) : file_(path) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE GzipReader::GzipReader(const std::string& path, Index max_bytes)
+    : file_(path), most_(most_content(file_.size(), max_bytes)) {
   refill();
   compressed_ = stream_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
   if (!compressed_ && path.ends_with(".gz"))
@@ -20,12 +21,14 @@ namespace tern::inline TERN_BUILD::io {
     if (got == 0) break;
     done += got;
   }
+  content_ += done;
+  if (content_ > most_)
+    fail("gzip", {"'", path(), "': its content is larger than allowed: more than ", most_, " bytes"});
   return done;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void GzipReader::read(void* out, Index n) {
   const Index got = read_some(out, n);
-  content_ += got;
   if (got < n)
     fail("gzip", {"'", path(), "': is truncated: its content ends after ", content_, " bytes, ", n - got,
                   " are missing"});
@@ -33,7 +36,8 @@ namespace tern::inline TERN_BUILD::io {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void GzipReader::expect_end() {
   char extra;
-  if (read_some(&extra, 1) != 0) fail("gzip", {"'", path(), "': holds more than the ", content_, " bytes expected"});
+  const Index expected = content_;
+  if (read_some(&extra, 1) != 0) fail("gzip", {"'", path(), "': holds more than the ", expected, " bytes expected"});
 }
 
 TERN_INLINE Index GzipReader::next(unsigned char* out, Index n) {
@@ -73,15 +77,14 @@ TERN_INLINE void GzipReader::copy_some() {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string read_gzip(const std::string& path, Index max_bytes) {
-  GzipReader reader(path);
-  std::string content;
-  char chunk[1 << 14];
-  while (const Index got = reader.read_some(chunk, sizeof chunk)) {
-    if (Index(content.size()) + got > max_bytes)
-      fail("gzip", {"'", path, "': its content is larger than allowed: more than ", max_bytes, " bytes"});
-    content.append(chunk, std::size_t(got));
-  }
-  return content;
+  GzipReader reader(path, max_bytes);
+  return tern::detail::within_memory("gzip", path.c_str(), [&] {
+    std::string content;
+    content.reserve(std::size_t(reader.file_size() < reader.most() ? reader.file_size() : reader.most()));
+    char chunk[1 << 14];
+    while (const Index got = reader.read_some(chunk, sizeof chunk)) content.append(chunk, std::size_t(got));
+    return content;
+  });
 }
 
 }  // namespace tern::io
