@@ -88,3 +88,26 @@ TEST_CASE("every truncated file is refused, and none with a byte changed is read
   CHECK_THAT(error_of([&] { io::load_npy(folder.put("a.npy", booleans)); }),
              ContainsSubstring("a boolean is the byte 2"));
 }
+
+TEST_CASE("headers that numpy refuses are refused, and those that it reads are read") {
+  const TemporaryFolder folder;
+  int seen = 0;
+  for (const Json& recorded : recorded_cases("numpy_refusals")) {
+    if (!recorded.contains("npy")) continue;
+    INFO(recorded["name"]);
+    ++seen;
+    const std::string path = folder.put("a.npy", bytes_of(recorded["npy"]));
+    std::vector<double> values;
+    const std::string error = error_of([&] { values = host_values(io::load_npy(path)); });
+    if (recorded["refused"].is_null()) CHECK(values == std::vector<double>(3, 0));
+    else CHECK_THAT(error, ContainsSubstring("npy: '" + path + "': "));
+  }
+  CHECK(seen == 24);
+  // numpy's limit on a header is 10,000 bytes.
+  const std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }";
+  for (const std::size_t length : {std::size_t(10'000), std::size_t(10'001)}) {
+    const std::string start = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, char(length & 255), char(length >> 8)};
+    const std::string path = folder.put("a.npy", start + header + std::string(length - header.size(), ' '));
+    CHECK(error_of([&] { io::load_npy(path); }).empty() == (length == 10'000));
+  }
+}

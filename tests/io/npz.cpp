@@ -57,3 +57,78 @@ TEST_CASE("damaged archives are refused, and name the file") {
     }
   }
 }
+
+TEST_CASE("archives that numpy refuses are refused") {
+  const TemporaryFolder folder;
+  int seen = 0;
+  for (const Json& recorded : recorded_cases("numpy_refusals")) {
+    if (!recorded.contains("npz")) continue;
+    INFO(recorded["name"]);
+    ++seen;
+    const std::string path = folder.put("a.npz", bytes_of(recorded["npz"]));
+    StateDict arrays;
+    const std::string error = error_of([&] { arrays = io::load_npz(path); });
+    if (recorded["refused"].is_null()) CHECK(arrays.size() == 2);
+    else CHECK_THAT(error, ContainsSubstring("npz: '" + path + "': "));
+  }
+  CHECK(seen == 9);
+}
+
+namespace {
+
+/// A number of n bytes of the archive, lowest first.
+std::size_t number_at(const std::string& bytes, std::size_t at, int n) {
+  std::size_t value = 0;
+  for (int i = n; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + std::size_t(i)]);
+  return value;
+}
+void set_number(std::string& bytes, std::size_t at, int n, std::size_t value) {
+  for (int i = 0; i < n; ++i) bytes[at + std::size_t(i)] = char(value >> (8 * i) & 255);
+}
+
+}  // namespace
+
+TEST_CASE("names that occur twice, shared bytes and wrong counts are refused") {
+  const TemporaryFolder folder;
+  const auto x = spread_tensor<Cpu>({3, 4});
+  CHECK(error_of([&] { io::save_npz(folder / "a.npz", {{"x", x}, {"y", x}, {"x", x}}); }) ==
+        "save_npz: '" + (folder / "a.npz") + "': 'x' occurs twice");
+  io::save_npz(folder / "a.npz", {{"x", x}, {"y", x}});
+  const std::string whole = content_of(folder / "a.npz");
+  const std::size_t end = whole.size() - 22, directory = number_at(whole, end + 16, 4), length = number_at(whole, end + 12, 4);
+  const auto refusal = [&](const std::string& archive) {
+    const std::string path = folder.put("b.npz", archive), start = "npz: '" + path + "': ";
+    const std::string error = error_of([&] { io::load_npz(path); });
+    return error.starts_with(start) ? error.substr(start.size()) : error;
+  };
+  REQUIRE(refusal(whole) == "");
+
+  std::string twice = whole;
+  for (std::size_t at = twice.find("y.npy"); at != std::string::npos; at = twice.find("y.npy")) twice[at] = 'x';
+  CHECK(refusal(twice) == "names 'x.npy' twice");
+
+  for (const std::size_t field : {8, 10})
+    for (const std::size_t count : {1, 3}) {
+      std::string miscounted = whole;
+      set_number(miscounted, end + field, 2, count);
+      CHECK_THAT(refusal(miscounted), ContainsSubstring("does not"));
+    }
+
+  // The second entry's record points to the first one's bytes.
+  std::string shared = whole;
+  const std::size_t second = directory + length / 2;
+  set_number(shared, second + 42, 4, 0);
+  CHECK(refusal(shared) == "two entries share bytes");
+  // An entry that reaches over the next one.
+  std::string overlapping = whole;
+  for (const std::size_t field : {20, 24}) set_number(overlapping, directory + field, 4, directory - 50);
+  CHECK(refusal(overlapping) == "two entries share bytes");
+}
+
+TEST_CASE("arrays may not be larger than allowed") {
+  const TemporaryFolder folder;
+  io::save_npz(folder / "a.npz", {{"x", zeros<Cpu>({1000})}, {"y", zeros<Cpu>({1000})}});
+  CHECK(io::load_npz(folder / "a.npz", 2 * 4128).size() == 2);
+  CHECK(error_of([&] { io::load_npz(folder / "a.npz", 2 * 4128 - 1); }) ==
+        "npz: '" + (folder / "a.npz") + "': its arrays are larger than allowed: more than 8255 bytes");
+}

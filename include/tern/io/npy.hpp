@@ -20,7 +20,7 @@ TERN_API AnyTensor dense_on_host(const char* op, const AnyTensor& x);
 /// The bytes before the elements.
 TERN_API std::string npy_head(const char* op, DType dtype, const Shape& shape);
 
-/// Reads a header, which is one dictionary.
+/// Reads a header: a Python dictionary of descr, fortran_order and shape, each once, and nothing else.
 class TERN_API NpyHeader {
  public:
   DType dtype{};
@@ -33,11 +33,18 @@ class TERN_API NpyHeader {
  private:
   [[noreturn, gnu::cold]] void refuse(const char* why) const { fail("npy", {"'", name_, "': ", why}); }
 
-  /// The text after the key and its colon.
-  const char* value_of(const char* key) const;
+  void skip_space();
+  bool accept(char c);
+  void expect(char c);
+  bool accept_word(const char* word);
+  /// The text between two quotation marks.
+  std::string quoted();
   void parse();
+  void parse_dtype();
+  void parse_shape();
 
-  std::string name_, head_;
+  std::string name_;
+  const char *at_, *end_;
 };
 
 /// The array in these bytes, copied. Errors call it `name`.

@@ -29,54 +29,110 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE NpyHeader::NpyHeader(const char* bytes, Index size, const std::string& name) : name_(name) {
+  constexpr Index longest_header = 10'000;  // numpy's limit
   if (size < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0) refuse("it is not a .npy file");
   const auto byte = [&](Index i) { return Index(static_cast<unsigned char>(bytes[i])); };
   const bool is_long = byte(6) > 1;
-  if (byte(6) < 1 || byte(6) > 3 || (is_long && size < 12)) refuse("its version is unknown");
+  if (byte(6) < 1 || byte(6) > 3 || byte(7) != 0 || (is_long && size < 12)) refuse("its version is unknown");
   Index length = byte(8) | byte(9) << 8;
   if (is_long) length |= byte(10) << 16 | byte(11) << 24;
   data_at = (is_long ? 12 : 10) + length;
   if (data_at > size) refuse("its header is truncated");
-  head_.assign(bytes + data_at - length, std::size_t(length));
+  if (length > longest_header) refuse("its header is longer than 10000 bytes");
+  at_ = bytes + data_at - length;
+  end_ = bytes + data_at;
   parse();
-  Index elements = 1;
-  for (const Index n : shape)
-    if (__builtin_mul_overflow(elements, n, &elements)) refuse("its shape has too many elements");
-  Index wanted = 0;
-  if (__builtin_mul_overflow(elements, Index(size_of(dtype)), &wanted) || wanted != size - data_at)
-    refuse("its size does not match its shape and type");
+  Index elements = 1, spanned = size_of(dtype);  // without sizes of 0, so that the strides of an empty array fit too
+  for (const Index n : shape) {
+    elements *= n != 0;
+    if (__builtin_mul_overflow(spanned, n ? n : 1, &spanned)) refuse("its shape has too many elements");
+  }
+  if ((elements ? spanned : 0) != size - data_at) refuse("its size does not match its shape and type");
 }
 
-TERN_INLINE const char* NpyHeader::value_of(const char* key) const {
-  std::size_t at = head_.find(text({"'", key, "'"}));
-  if (at == head_.npos) refuse("its header lacks a key");
-  at = head_.find(':', at);
-  if (at == head_.npos) refuse("its header is not a dictionary");
-  at = head_.find_first_not_of(' ', at + 1);
-  return head_.c_str() + (at == head_.npos ? head_.size() : at);
+TERN_INLINE void NpyHeader::skip_space() {
+  while (at_ != end_ && (*at_ == ' ' || *at_ == '\t' || *at_ == '\n' || *at_ == '\r')) ++at_;
 }
 
-TERN_INLINE void NpyHeader::parse() {
-  const char* const code = value_of("descr");
-  const auto is = [code](const char* descr) {
-    return descr && *code == '\'' && std::strncmp(code + 1, descr, 3) == 0 && code[4] == '\'';
-  };
+TERN_INLINE bool NpyHeader::accept(char c) {
+  skip_space();
+  if (at_ == end_ || *at_ != c) return false;
+  ++at_;
+  return true;
+}
+
+TERN_INLINE void NpyHeader::expect(char c) {
+  if (!accept(c)) refuse("its header is not a dictionary");
+}
+
+TERN_INLINE bool NpyHeader::accept_word(const char* word) {
+  skip_space();
+  const std::size_t n = std::strlen(word);
+  if (std::size_t(end_ - at_) < n || std::memcmp(at_, word, n) != 0) return false;
+  at_ += n;
+  return true;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string NpyHeader::quoted() {
+  const char mark = accept('"') ? '"' : '\'';
+  if (mark == '\'') expect('\'');
+  const auto* const last = static_cast<const char*>(std::memchr(at_, mark, std::size_t(end_ - at_)));
+  if (!last) refuse("its header is not a dictionary");
+  return {std::exchange(at_, last + 1), last};
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::parse() {
+  bool has_dtype = false, has_order = false, has_shape = false;
+  expect('{');
+  while (!accept('}')) {
+    const std::string key = quoted();
+    bool* const seen = key == "descr" ? &has_dtype : key == "fortran_order" ? &has_order : key == "shape" ? &has_shape : nullptr;
+    if (!seen) refuse("its header has a key other than descr, fortran_order and shape");
+    if (std::exchange(*seen, true)) refuse("its header names a key twice");
+    expect(':');
+    if (seen == &has_dtype) {
+      parse_dtype();
+    } else if (seen == &has_order) {
+      fortran_order = accept_word("True");
+      if (!fortran_order && !accept_word("False")) refuse("its fortran_order is not True or False");
+    } else {
+      parse_shape();
+    }
+    if (accept(',')) continue;
+    expect('}');
+    break;
+  }
+  if (!has_dtype || !has_order || !has_shape) refuse("its header lacks a key");
+  skip_space();
+  if (at_ != end_) refuse("something follows its header's dictionary");
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::parse_dtype() {
+  skip_space();
+  if (at_ == end_ || (*at_ != '\'' && *at_ != '"')) refuse("its element type is not supported");  // a record's is a list
+  const std::string code = quoted();
   int type = 0;
-  while (type < dtype_count && !is(npy_descr[type])) ++type;
+  while (type < dtype_count && !(npy_descr[type] && code == npy_descr[type])) ++type;
   if (type == dtype_count) refuse("its element type is not supported");
   dtype = DType(type);
-  const char* const order = value_of("fortran_order");
-  fortran_order = std::strncmp(order, "True", 4) == 0;
-  if (!fortran_order && std::strncmp(order, "False", 5) != 0) refuse("its header is not a dictionary");
-  const char* p = value_of("shape");
-  if (*p++ != '(') refuse("its shape is not a tuple");
-  while (*p != ')') {
-    char* end = nullptr;
-    const long long n = std::strtoll(p, &end, 10);
-    if (end == p || n < 0 || shape.n == max_dims) refuse("its shape is not up to 8 sizes");
-    shape.push_back(n);
-    for (p = end; *p == ' ' || *p == ',';) ++p;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::parse_shape() {
+  if (!accept('(')) refuse("its shape is not a tuple");
+  bool is_tuple = true;  // (3) is a number in Python, (3,) a tuple
+  while (!accept(')')) {
+    if (!is_tuple) refuse("its shape is not a tuple");
+    skip_space();
+    const char* const first = at_;
+    Index size = 0;
+    for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_)
+      if (__builtin_mul_overflow(size, 10, &size) || __builtin_add_overflow(size, *at_ - '0', &size))
+        refuse("its shape has too many elements");
+    if (at_ == first || (*first == '0' && at_ - first > 1) || shape.n == max_dims) refuse("its shape is not up to 8 sizes");
+    shape.push_back(size);
+    is_tuple = accept(',');
   }
+  if (shape.n == 1 && !is_tuple) refuse("its shape is not a tuple");
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name) {

@@ -4,24 +4,79 @@
 
 namespace tern::inline TERN_BUILD::io::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ZipReader::ZipReader(const char* bytes, Index size, const std::string& path)
+[[gnu::noinline, gnu::cold]] TERN_INLINE const std::string* second_of(std::vector<const std::string*> names) {
+  if (names.empty()) return nullptr;
+  std::qsort(names.data(), names.size(), sizeof names[0], [](const void* a, const void* b) {
+    return (*static_cast<const std::string* const*>(a))->compare(**static_cast<const std::string* const*>(b));
+  });
+  for (std::size_t i = 1; i < names.size(); ++i)
+    if (*names[i] == *names[i - 1]) return names[i];
+  return nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE ZipReader::ZipReader(const char* bytes, Index size, const std::string& path, Index max_bytes)
     : bytes_(bytes), size_(std::uint64_t(size)), path_(path) {
-  std::uint64_t end = size_ < 22 ? 0 : size_ - 22;
-  while (end > 0 && number(end, 4) != 0x06054b50) --end;
-  if (size_ < 22 || number(end, 4) != 0x06054b50) refuse("it is not a zip archive");
-  std::uint64_t count = number(end + 10, 2), at = number(end + 16, 4);
+  std::uint64_t end = find_end();
+  std::uint64_t on_disk = number(end + 8, 2), count = number(end + 10, 2), length = number(end + 12, 4), at = number(end + 16, 4);
   if (at == 0xffffffff || count == 0xffff) {  // a larger archive has another end record before this one
-    const std::uint64_t wide = end >= 20 ? number(end - 20 + 8, 8) : size_;
-    if (number(wide, 4) != 0x06064b50) refuse("its end is corrupt");
-    count = number(wide + 32, 8), at = number(wide + 48, 8);
+    end = end >= 20 && number(end - 20, 4) == 0x07064b50 ? number(end - 20 + 8, 8) : size_;
+    if (number(end, 4) != 0x06064b50) refuse("its end is corrupt");
+    on_disk = number(end + 24, 8), count = number(end + 32, 8), length = number(end + 40, 8), at = number(end + 48, 8);
   }
-  for (; count > 0; --count) at = add_entry(at);
+  if (at > end || length != end - at || on_disk != count) refuse("its end does not match its directory");
+  const std::uint64_t directory = at;
+  while (at < end) at = add_entry(at);
+  if (at != end || entries_.size() != count) refuse("its directory does not have the entries that its end counts");
+  check_entries(directory, max_bytes);
+}
+
+TERN_INLINE std::uint64_t ZipReader::find_end() const {
+  constexpr std::uint64_t record = 22, longest_comment = 0xffff;
+  for (std::uint64_t comment = 0; comment <= longest_comment && record + comment <= size_; ++comment) {
+    const std::uint64_t at = size_ - record - comment;
+    if (number(at, 4) == 0x06054b50 && number(at + 20, 2) == comment) return at;
+  }
+  refuse("it is not a zip archive");
+}
+
+TERN_INLINE std::uint64_t ZipReader::data_of(const ZipEntry& entry) const {
+  if (number(entry.at, 4) != 0x04034b50) refuse("an entry's header is corrupt");
+  const std::uint64_t name = number(entry.at + 26, 2), data = entry.at + 30 + name + number(entry.at + 28, 2);
+  if (data > size_ || entry.packed > size_ - data) refuse("an entry is truncated");
+  if (name != entry.name.size() || std::memcmp(bytes_ + entry.at + 30, entry.name.data(), name) != 0)
+    refuse("an entry has another name in the directory");
+  return data;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void ZipReader::check_entries(std::uint64_t directory, Index max_bytes) const {
+  constexpr std::uint64_t encrypted = 1 << 0, patched = 1 << 5, strongly_encrypted = 1 << 6;
+  std::uint64_t left = std::uint64_t(most_content(Index(size_), max_bytes));
+  std::vector<const std::string*> names;
+  std::vector<const ZipEntry*> order;
+  for (const ZipEntry& entry : entries_) {
+    if (entry.flags & (encrypted | patched | strongly_encrypted)) refuse("an entry is encrypted or a patch");
+    if (entry.size > left)
+      fail("npz", {"'", path_, "': its arrays are larger than allowed: more than ", most_content(Index(size_), max_bytes), " bytes"});
+    left -= entry.size;
+    names.push_back(&entry.name);
+    order.push_back(&entry);
+  }
+  if (const std::string* const name = second_of(names)) fail("npz", {"'", path_, "': names '", *name, "' twice"});
+  if (order.empty()) return;
+  std::qsort(order.data(), order.size(), sizeof order[0], [](const void* a, const void* b) {
+    const std::uint64_t x = (*static_cast<const ZipEntry* const*>(a))->at, y = (*static_cast<const ZipEntry* const*>(b))->at;
+    return (x > y) - (x < y);
+  });
+  std::uint64_t filled = 0;
+  for (const ZipEntry* const entry : order) {
+    if (entry->at < filled) refuse("two entries share bytes");
+    filled = data_of(*entry) + entry->packed;
+  }
+  if (filled > directory) refuse("an entry and the directory share bytes");
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string ZipReader::read(const ZipEntry& entry) const {
-  if (number(entry.at, 4) != 0x04034b50) refuse("an entry's header is corrupt");
-  const std::uint64_t data = entry.at + 30 + number(entry.at + 26, 2) + number(entry.at + 28, 2);
-  if (data > size_ || entry.packed > size_ - data) refuse("an entry is truncated");
+  const std::uint64_t data = data_of(entry);
   if (entry.method != 0 && entry.method != 8) refuse("an entry has an unknown compression method");
   if (entry.method == 0 && entry.packed != entry.size) refuse("an entry's size is corrupt");
   if (entry.size > 1100 * entry.packed + 64)
@@ -51,22 +106,37 @@ TERN_INLINE std::uint64_t ZipReader::number(std::uint64_t at, int count) const {
 
 TERN_INLINE std::uint64_t ZipReader::add_entry(std::uint64_t at) {
   if (number(at, 4) != 0x02014b50) refuse("its directory is corrupt");
-  ZipEntry entry{
-      {}, number(at + 10, 2), number(at + 16, 4), number(at + 20, 4), number(at + 24, 4), number(at + 42, 4)};
+  constexpr std::uint64_t newest_version = 63;  // of the format, that numpy reads
+  if (number(at + 6, 2) > newest_version) refuse("an entry is of an unknown version");
+  ZipEntry entry{{},
+                 number(at + 8, 2),
+                 number(at + 10, 2),
+                 number(at + 16, 4),
+                 number(at + 20, 4),
+                 number(at + 24, 4),
+                 number(at + 42, 4)};
   const std::uint64_t name = number(at + 28, 2), extra = number(at + 30, 2), comment = number(at + 32, 2);
   const std::uint64_t next = at + 46 + name + extra + comment;
   if (next > size_) refuse("its directory is truncated");
   entry.name.assign(bytes_ + at + 46, name);
-  // Numbers that do not fit are in a field of their own, in this order.
-  for (std::uint64_t field = at + 46 + name, end = field + extra; field + 4 <= end;
-       field += 4 + number(field + 2, 2)) {
-    if (number(field, 2) != 1) continue;
-    std::uint64_t wide = field + 4;
-    for (std::uint64_t* const value : {&entry.size, &entry.packed, &entry.at})
-      if (*value == 0xffffffff) *value = number(wide, 8), wide += 8;
-  }
+  widen(entry, at + 46 + name, at + 46 + name + extra);
   entries_.push_back(std::move(entry));
   return next;
+}
+
+TERN_INLINE void ZipReader::widen(ZipEntry& entry, std::uint64_t field, std::uint64_t end) const {
+  while (field + 4 <= end) {
+    const std::uint64_t kind = number(field, 2), next = field + 4 + number(field + 2, 2);
+    if (next > end) refuse("its directory is corrupt");
+    std::uint64_t wide = field + 4;
+    // Numbers that do not fit are in a field of their own, in this order.
+    for (std::uint64_t* const value : {&entry.size, &entry.packed, &entry.at}) {
+      if (kind != 1 || *value != 0xffffffff) continue;
+      if (wide + 8 > next) refuse("its directory is corrupt");
+      *value = number(wide, 8), wide += 8;
+    }
+    field = next;
+  }
 }
 
 TERN_INLINE void ZipReader::inflate_into(std::string& content, const char* from, std::uint64_t packed) const {
@@ -95,6 +165,9 @@ TERN_INLINE void ZipReader::inflate_into(std::string& content, const char* from,
 namespace tern::inline TERN_BUILD::io {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void save_npz(const std::string& path, const StateDict& tensors) {
+  std::vector<const std::string*> names;
+  for (const NamedTensor& named : tensors) names.push_back(&named.name);
+  if (const std::string* const name = detail::second_of(names)) fail("save_npz", {"'", path, "': '", *name, "' occurs twice"});
   AtomicFile file(path);
   std::string directory;
   std::uint64_t at = 0;
@@ -135,17 +208,19 @@ namespace tern::inline TERN_BUILD::io {
   file.commit();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_npz(const std::string& path) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_npz(const std::string& path, Index max_bytes) {
   const MappedFile file(path);
-  const detail::ZipReader archive(file.data(), file.size(), path);
-  StateDict tensors;
-  for (const detail::ZipEntry& entry : archive.entries()) {
-    if (!entry.name.ends_with(".npy")) continue;
-    const std::string content = archive.read(entry);
-    const std::string name = entry.name.substr(0, entry.name.size() - 4);
-    tensors.push_back({name, detail::npy_tensor(content.data(), Index(content.size()), path + ":" + name)});
-  }
-  return tensors;
+  return tern::detail::within_memory("npz", path.c_str(), [&] {
+    const detail::ZipReader archive(file.data(), file.size(), path, max_bytes);
+    StateDict tensors;
+    for (const detail::ZipEntry& entry : archive.entries()) {
+      if (!entry.name.ends_with(".npy")) continue;
+      const std::string content = archive.read(entry);
+      const std::string name = entry.name.substr(0, entry.name.size() - 4);
+      tensors.push_back({name, detail::npy_tensor(content.data(), Index(content.size()), text({path, ":", name}))});
+    }
+    return tensors;
+  });
 }
 
 }  // namespace tern::io
