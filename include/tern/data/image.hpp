@@ -3,6 +3,7 @@
 #include <concepts>
 #include <vector>
 
+#include "../core/shape.hpp"
 #include "random_key.hpp"
 
 namespace tern::inline TERN_BUILD::data {

@@ -15,7 +15,10 @@ struct RandomCropOptions {
 
 namespace detail {
 
-/// Error unless both sizes are positive.
+/// The longest side that a transform makes.
+inline constexpr Index longest_side = Index(1) << 24;
+
+/// Error unless both sizes are in [1, longest_side].
 TERN_API void check_size(const char* op, ImageSize size);
 
 /// Replaces the image by the window whose upper left corner is (top, left). The window may reach outside the image.
@@ -30,7 +33,8 @@ class TERN_API RandomCrop {
 
   explicit RandomCrop(ImageSize size, const RandomCropOptions& options = {}) : size_(size), options_(options) {
     detail::check_size("RandomCrop", size);
-    if (options.padding < 0) fail("RandomCrop", {"padding must not be negative: ", options.padding});
+    if (options.padding < 0 || options.padding > detail::longest_side)
+      fail("RandomCrop", {"padding must be in [0, ", detail::longest_side, "], not ", options.padding});
   }
 
   void operator()(Image& image, Random& random) const;

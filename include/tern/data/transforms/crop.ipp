@@ -6,6 +6,8 @@ namespace tern::inline TERN_BUILD::data::transforms::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_size(const char* op, ImageSize size) {
   if (size.height < 1 || size.width < 1) fail(op, {"sizes must be positive, not ", size.height, " x ", size.width});
+  if (size.height > longest_side || size.width > longest_side)
+    fail(op, {"sizes must be at most ", longest_side, ", not ", size.height, " x ", size.width});
 }
 
 [[gnu::noinline]] TERN_INLINE void crop(Image& image, Index top, Index left, ImageSize size, float fill) {

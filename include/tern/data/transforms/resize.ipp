@@ -35,10 +35,16 @@ TERN_INLINE void add_row(float* __restrict sum, const float* __restrict row, Ind
   for (; i < n; ++i) sum[i] += weight * row[i];
 }
 
+/// The weights for one dimension. Error if they do not fit into memory.
+TERN_INLINE ResizeWeights weights_for(Index in, Index out) {
+  return tern::detail::within_memory("Resize", "weights", [&] { return ResizeWeights(in, out); });
+}
+
 [[gnu::noinline]] TERN_INLINE void resize(Image& image, ImageSize size) {
+  check_size("Resize", size);
   const Index channels = image.channels(), rows = image.height(), columns = image.width();
   if (size.height != rows) {
-    const ResizeWeights vertical(rows, size.height);
+    const ResizeWeights vertical = weights_for(rows, size.height);
     const float* const in = image.data();
     float* out = image.replace(channels, size.height, columns);
     for (Index c = 0; c < channels; ++c)
@@ -50,7 +56,7 @@ TERN_INLINE void add_row(float* __restrict sum, const float* __restrict row, Ind
       }
   }
   if (size.width != columns) {
-    const ResizeWeights horizontal(columns, size.width);
+    const ResizeWeights horizontal = weights_for(columns, size.width);
     const float* in = image.data();
     float* out = image.replace(channels, size.height, size.width);
     for (Index row = 0; row < channels * size.height; ++row, in += columns, out += size.width) {
