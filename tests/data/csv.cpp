@@ -101,6 +101,34 @@ TEST_CASE("errors name file, line and column", "[data]") {
         at + "line 2, column 1 ('a'): '9223372036854775808' is not a whole number");
 }
 
+TEST_CASE("lines are counted over empty lines and quoted line breaks", "[data]") {
+  const TemporaryFolder folder;
+  const Csv table = Csv::load(folder.put("x.csv", "a\n\n1\n2\n\n\n\"3\n\"\nx\n4\n"));
+  REQUIRE(table.size() == 5);
+  CHECK(table.field(2, 0) == "3\n");
+  CHECK_THAT(error_of([&] { table.column<float>("a"); }), Catch::Matchers::ContainsSubstring("line 7, column 1 ('a'): '3\n' is not"));
+  const Csv last = Csv::load(folder.put("x.csv", "a\n\n1\n2\n\n\n3\n4\n\nx\n"));
+  CHECK_THAT(error_of([&] { last.column<float>("a"); }), Catch::Matchers::ContainsSubstring("line 10, column 1"));
+}
+
+TEST_CASE("a field that is not there is an Error", "[data]") {
+  const TemporaryFolder folder;
+  const Csv table = Csv::load(folder.put("x.csv", "a,b\n1,2\n"));
+  for (const auto& [row, column] : {std::pair<Index, Index>{1, 0}, {0, 2}, {-1, 0}, {0, -1}, {INT64_MAX, 0}})
+    CHECK_THAT(error_of([&, r = row, c = column] { table.field(r, c); }), Catch::Matchers::ContainsSubstring("there is no field in row"));
+}
+
+TEST_CASE("text is not read beyond the limit", "[data]") {
+  const TemporaryFolder folder;
+  std::string content = "a\n";
+  for (int i = 0; i < 100'000; ++i) content += "1\n";
+  const std::string path = folder.put("x.csv.gz", tern_test::gzipped(content));
+  CHECK(Csv::load(path).size() == 100'000);
+  CHECK(Csv::load(path, {.max_bytes = 200'002}).size() == 100'000);
+  CHECK(error_of([&] { Csv::load(path, {.max_bytes = 200'001}); }) ==
+        "gzip: '" + path + "': its content is larger than allowed: more than 200001 bytes");
+}
+
 TEST_CASE("film reviews", "[data]") {
   NEED_TEST_DATA(folder, "data/imdb-subset");
   const Csv reviews = Csv::load(folder + "/train.tsv.gz", {.header = false, .delimiter = '\t', .quote = 0});

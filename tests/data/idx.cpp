@@ -53,3 +53,10 @@ TEST_CASE("idx files that are not what they should be are refused", "[data]") {
           "idx: " + quoted + "has the sizes [4294967295], not [-1], where -1 is any up to 1000000");
   }
 }
+
+TEST_CASE("sizes that a file cannot have are refused before memory is asked for", "[data]") {
+  const tern_test::TemporaryFolder folder;
+  const std::string path = folder.put("x", idx_bytes({1'000'000, 1'000'000, 1'000'000, 1'000'000}, "abc"));
+  CHECK(error_of([&] { data::read_idx(path, {-1, -1, -1, -1}); }) ==
+        "idx: '" + path + "': of sizes [1000000, 1000000, 1000000, 1000000] is larger than allowed: more than 1000000000 bytes");
+}

@@ -31,6 +31,17 @@ TEST_CASE("a file's lines", "[data]") {
         "file: '" + none + "': cannot be opened: No such file or directory");
 }
 
+TEST_CASE("a line that is not there is an Error, and text has a limit", "[data]") {
+  const TemporaryFolder folder;
+  const TextLines lines = TextLines::load(folder.put("x", "a\nb\n"), 4);
+  CHECK(error_of([&] { static_cast<void>(lines[2]); }) == "TextLines: there is no line 2 of 2");
+  CHECK(error_of([&] { static_cast<void>(lines[-1]); }) == "TextLines: there is no line -1 of 2");
+  const std::string path = folder.put("x.gz", tern_test::gzipped(std::string(100'000, '\n')));
+  CHECK(TextLines::load(path).size() == 100'000);
+  CHECK(error_of([&] { TextLines::load(path, 99'999); }) ==
+        "gzip: '" + path + "': its content is larger than allowed: more than 99999 bytes");
+}
+
 TEST_CASE("the Penn Treebank, in batches", "[data]") {
   NEED_TEST_DATA(folder, "data/ptb");
   const TextLines lines = TextLines::load(folder + "/ptb.valid.txt.gz");

@@ -10,6 +10,7 @@
 
 #include "../io/gzip.hpp"
 #include "../tensor/map.hpp"
+#include "positions.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
@@ -17,9 +18,11 @@ struct CsvOptions {
   bool header = true;    ///< the first line names the columns
   char delimiter = ',';  ///< between fields
   char quote = '"';      ///< encloses fields that contain a delimiter, a quote (doubled) or a line break; 0: no quoting
+  Index max_bytes = -1;  ///< of the text; if negative, 8 times the file's size, and at least 1 GB
 };
 
-/// A table of text. Each column is read as the type that the caller asks for.
+/// A table of text, held in memory with 4 bytes more for each field. Each column is read as the type that the caller asks
+/// for.
 class TERN_API Csv {
  public:
   /// Reads a file, plain or gzip. Empty lines are skipped. Error that names file, line and column if a quote is not
@@ -27,14 +30,12 @@ class TERN_API Csv {
   static Csv load(const std::string& path, const CsvOptions& options = {});
 
   /// The number of rows, without the header.
-  Index size() const { return Index(lines_.size()); }
+  Index size() const { return rows_; }
   /// The columns' names; "0", "1" … if there is no header.
   const std::vector<std::string>& columns() const { return columns_; }
 
-  std::string_view field(Index row, Index column) const {
-    const auto [begin, end] = fields_[std::size_t(row * Index(columns_.size()) + column)];
-    return std::string_view(content_).substr(begin, end - begin);
-  }
+  /// The text of a field. Error if there is none.
+  std::string_view field(Index row, Index column) const;
 
   /// A column as text.
   std::vector<std::string> text(const std::string& name) const;
@@ -54,19 +55,21 @@ class TERN_API Csv {
 
   /// A column of names as labels [N]. Each label is a position in the sorted list of distinct names, which is also
   /// returned.
-  std::pair<Tensor<Cpu, Index>, std::vector<std::string>> categories( const std::string& name) const;
+  std::pair<Tensor<Cpu, Index>, std::vector<std::string>> categories(const std::string& name) const;
 
  private:
-  using Range = std::pair<std::size_t, std::size_t>;  // in content_
-
   [[noreturn]] void refuse(Index line, Index column, std::initializer_list<Piece> why) const;
 
   Index position(const std::string& name) const;
 
-  /// Parses line by line. The text of quoted fields is compacted in place.
-  void parse(std::string&& content, const CsvOptions& options);
+  /// Parses line by line.
+  void parse(const CsvOptions& options);
 
-  std::size_t parse_line(std::size_t at, Index& line, const CsvOptions& options, std::vector<Range>& row);
+  /// Moves the fields of the line at `at` to `to`, one after the other, and appends their ends there. Returns the position
+  /// of the next line.
+  std::size_t parse_line(std::size_t at, std::size_t to, Index& line, const CsvOptions& options, std::vector<std::size_t>& ends);
+  /// The line of the file at which a row begins.
+  Index line_of(Index row) const;
 
   template <class T>
   Tensor<Cpu, T> numbers(const std::vector<Index>& chosen, const Shape& shape) const {
@@ -84,7 +87,7 @@ class TERN_API Csv {
     } else {
       const Index value = integer(row, column);
       if (value < Index(std::numeric_limits<T>::lowest()) || value > Index(std::numeric_limits<T>::max()))
-        refuse(lines_[std::size_t(row)], column, {value, " does not fit into ", name_of(dtype_of<T>)});
+        refuse(line_of(row), column, {value, " does not fit into ", name_of(dtype_of<T>)});
       return T(value);
     }
   }
@@ -99,15 +102,21 @@ class TERN_API Csv {
   Index integer(Index row, Index column) const;
   void check_number(bool good, Index row, Index column, const char* what) const {
     if (!good)
-      refuse(lines_[std::size_t(row)], column, {"'", std::string(field(row, column)), "' is not ", what});
+      refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is not ", what});
   }
   /// Removes spaces at both ends, and a plus sign, which from_chars does not accept.
   static std::string_view trimmed(std::string_view field);
 
-  std::string path_, content_;
+  /// From this row on, a row's line is its number plus `more`.
+  struct Shift {
+    Index row, more;
+  };
+
+  std::string path_, content_;  // content_: the rows' fields without what was between them
   std::vector<std::string> columns_;
-  std::vector<Range> fields_;  // row by row
-  std::vector<Index> lines_;   // the line of each row's beginning
+  Index rows_ = 0;
+  detail::Positions ends_;  // of the fields in content_, row by row
+  std::vector<Shift> shifts_;
 };
 
 }  // namespace tern::data

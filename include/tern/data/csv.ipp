@@ -5,29 +5,45 @@
 namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Csv Csv::load(const std::string& path, const CsvOptions& options) {
-  constexpr Index most_bytes = Index(1) << 36;
-  Csv table;
-  table.path_ = path;
-  table.parse(io::read_gzip(path, most_bytes), options);
-  return table;
+  return tern::detail::within_memory("csv", path.c_str(), [&] {
+    Csv table;
+    table.path_ = path;
+    table.content_ = io::read_gzip(path, options.max_bytes);
+    table.parse(options);
+    return table;
+  });
+}
+
+TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
+  const Index width = Index(columns_.size());
+  if (row < 0 || row >= rows_ || column < 0 || column >= width)
+    fail("csv", {"'", path_, "': there is no field in row ", row, " and column ", column, " of ", rows_, " x ", width});
+  const Index i = row * width + column;
+  const std::size_t begin = i ? ends_[i - 1] : 0;
+  return std::string_view(content_).substr(begin, ends_[i] - begin);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> Csv::text(const std::string& name) const {
   const Index column = position(name);
-  std::vector<std::string> out;
-  for (Index row = 0; row < size(); ++row) out.emplace_back(field(row, column));
-  return out;
+  return tern::detail::within_memory("csv", path_.c_str(), [&] {
+    std::vector<std::string> out;
+    for (Index row = 0; row < size(); ++row) out.emplace_back(field(row, column));
+    return out;
+  });
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::pair<Tensor<Cpu, Index>, std::vector<std::string>> Csv::categories(const std::string& name) const {
-  const std::vector<std::string> values = text(name);
-  std::vector<std::string> classes = values;
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  const Tensor<Cpu, Index> labels = empty<Cpu, Index>({size()});
-  for (Index row = 0; row < size(); ++row)
-    labels.data()[row] = std::lower_bound(classes.begin(), classes.end(), values[std::size_t(row)]) - classes.begin();
-  return {labels, classes};
+  const Index column = position(name);
+  return tern::detail::within_memory("csv", path_.c_str(), [&] {
+    std::vector<std::string_view> values;
+    for (Index row = 0; row < size(); ++row) values.push_back(field(row, column));
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    const Tensor<Cpu, Index> labels = empty<Cpu, Index>({size()});
+    for (Index row = 0; row < size(); ++row)
+      labels.data()[row] = std::lower_bound(values.begin(), values.end(), field(row, column)) - values.begin();
+    return std::pair(labels, std::vector<std::string>(values.begin(), values.end()));
+  });
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::refuse(Index line, Index column, std::initializer_list<Piece> why) const {
@@ -43,57 +59,69 @@ namespace tern::inline TERN_BUILD::data {
   fail("csv", {"'", path_, "': has no column '", name, "'"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::parse(std::string&& content, const CsvOptions& options) {
-  content_ = std::move(content);
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::parse(const CsvOptions& options) {
   std::size_t at = content_.starts_with("\xef\xbb\xbf") ? 3 : 0;  // skips a byte-order mark
-  Index line = 1;
+  std::size_t filled = 0;                                          // by the rows so far
+  Index line = 1, more = 0;
   bool named = false;
-  std::vector<Range> row;
+  std::vector<std::size_t> ends;  // of a row's fields
   while (at < content_.size()) {
     const Index first_line = line;
-    row.clear();
-    at = parse_line(at, line, options, row);
-    if (row.size() == 1 && row[0].first == row[0].second) continue;
+    ends.clear();
+    at = parse_line(at, filled, line, options, ends);
+    if (ends.size() == 1 && ends[0] == filled) continue;
     if (!named) {
-      for (std::size_t i = 0; i < row.size(); ++i)
-        columns_.push_back(options.header ? content_.substr(row[i].first, row[i].second - row[i].first)
-                                          : tern::text({Index(i)}));
+      std::size_t begin = filled;
+      for (std::size_t i = 0; i < ends.size(); ++i) {
+        columns_.push_back(options.header ? content_.substr(begin, ends[i] - begin) : tern::text({Index(i)}));
+        begin = ends[i];
+      }
       named = true;
       if (options.header) continue;
     }
-    if (row.size() != columns_.size())
-      refuse(first_line, Index(std::min(row.size(), columns_.size())),
-             {"the line has ", Index(row.size()), " fields, not ", Index(columns_.size())});
-    fields_.insert(fields_.end(), row.begin(), row.end());
-    lines_.push_back(first_line);
+    if (ends.size() != columns_.size())
+      refuse(first_line, Index(std::min(ends.size(), columns_.size())),
+             {"the line has ", Index(ends.size()), " fields, not ", Index(columns_.size())});
+    if (first_line - rows_ != more) shifts_.push_back({rows_, more = first_line - rows_});
+    ++rows_;
+    for (const std::size_t end : ends) ends_.push_back(end);
+    filled = ends.back();
   }
   if (!named) fail("csv", {"'", path_, "': is empty"});
+  content_.resize(filled);
 }
 
-TERN_INLINE std::size_t Csv::parse_line(std::size_t at, Index& line, const CsvOptions& options, std::vector<Range>& row) {
+TERN_INLINE std::size_t Csv::parse_line(std::size_t at, std::size_t to, Index& line, const CsvOptions& options,
+                                        std::vector<std::size_t>& ends) {
   for (;;) {
-    const std::size_t begin = at;
-    std::size_t end = begin;
     if (options.quote && at < content_.size() && content_[at] == options.quote) {
       const Index opened = line;
       for (++at;; ++at) {
-        if (at >= content_.size()) refuse(opened, Index(row.size()), {"a quote is not closed"});
+        if (at >= content_.size()) refuse(opened, Index(ends.size()), {"a quote is not closed"});
         if (content_[at] == options.quote && (++at >= content_.size() || content_[at] != options.quote)) break;
         line += content_[at] == '\n';
-        content_[end++] = content_[at];
+        content_[to++] = content_[at];
       }
       if (at < content_.size() && content_[at] == '\r') ++at;
       if (at < content_.size() && content_[at] != options.delimiter && content_[at] != '\n')
-        refuse(line, Index(row.size()), {"text follows a closing quote"});
+        refuse(line, Index(ends.size()), {"text follows a closing quote"});
     } else {
+      const std::size_t begin = at;
       while (at < content_.size() && content_[at] != options.delimiter && content_[at] != '\n') ++at;
-      end = at;
+      std::size_t end = at;
       if (end > begin && content_[end - 1] == '\r' && (at == content_.size() || content_[at] == '\n')) --end;
+      std::memmove(content_.data() + to, content_.data() + begin, end - begin);
+      to += end - begin;
     }
-    row.emplace_back(begin, end);
+    ends.push_back(to);
     if (at >= content_.size()) return at;
     if (content_[at++] == '\n') return ++line, at;
   }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index Csv::line_of(Index row) const {
+  const auto after = std::upper_bound(shifts_.begin(), shifts_.end(), row, [](Index r, const Shift& shift) { return r < shift.row; });
+  return row + std::prev(after)->more;
 }
 
 [[gnu::noinline]] TERN_INLINE Index Csv::integer(Index row, Index column) const {

@@ -22,6 +22,10 @@ namespace tern::inline TERN_BUILD::data {
   if (!fits)
     fail("idx", {"'", path, "': has the sizes ", ShapeRef(shape), ", not ", ShapeRef(expected),
                  ", where -1 is any up to ", max_size});
+  Index bytes = 1;
+  for (const Index size : shape)
+    if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > reader.most())
+      fail("idx", {"'", path, "': of sizes ", ShapeRef(shape), " is larger than allowed: more than ", reader.most(), " bytes"});
   Tensor<Cpu, std::uint8_t> out = empty<Cpu, std::uint8_t>(shape);
   reader.read(out.data(), out.numel());
   reader.expect_end();

@@ -2,28 +2,29 @@
 #pragma once
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "../io/gzip.hpp"
+#include "positions.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
 /// The lines of a file by number, without line breaks. collated(lines, f) makes batches of them.
 class TERN_API TextLines {
  public:
-  /// Reads a file, plain or gzip. Text after the last line break is a line if it is not empty.
-  static TextLines load(const std::string& path);
+  /// Reads a file, plain or gzip. Text after the last line break is a line if it is not empty. The text may have
+  /// max_bytes; if it is negative, 8 times the file's size, and at least 1 GB.
+  static TextLines load(const std::string& path, Index max_bytes = -1);
 
-  Index size() const { return Index(begin_.size()); }
+  Index size() const { return begin_.size(); }
 
-  /// Line i, counted from 0.
+  /// Line i, counted from 0. Error if there is none.
   std::string_view operator[](Index i) const;
 
  private:
   TextLines() {}
 
   std::string content_;
-  std::vector<std::size_t> begin_;
+  detail::Positions begin_;
 };
 
 }  // namespace tern::data
