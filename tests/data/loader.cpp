@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -169,6 +170,58 @@ TEST_CASE("an exception in a worker reaches the caller where its batch would hav
   }
 }
 
+TEST_CASE("an exception ends the epoch", "[data][threads]") {
+  for (const int workers : worker_counts)
+    for (const Index bad : {0, 3, 9}) {
+      const Troubled set(10, bad, 0);
+      auto batches = loader<Cpu>(set, {.workers = workers});
+      if (bad == 0) {
+        CHECK(exception_of([&] { batches.begin(); }) == "sample 0 is bad");
+      } else {
+        auto at = batches.begin();
+        for (Index i = 1; i < bad; ++i) ++at;
+        CHECK(at != batches.end());
+        CHECK(exception_of([&] { ++at; }) == "sample " + std::to_string(bad) + " is bad");
+        CHECK(at == batches.end());
+        ++at;
+        ++at;
+        CHECK(at == batches.end());
+      }
+      CHECK(exception_of([&] { epoch(batches); }) == "sample " + std::to_string(bad) + " is bad");  // the next epoch
+    }
+}
+
+namespace {
+
+/// A set that asks for more memory than there is.
+template <class Exception>
+struct Greedy {
+  Index size() const { return 3; }
+  std::tuple<Tensor<Cpu, Index>> batch(std::span<const Index> samples) const {
+    if (samples[0] == 1) throw Exception();
+    return {full<Cpu, Index>({1}, samples[0])};
+  }
+};
+struct TooLong : std::length_error {
+  TooLong() : std::length_error("vector::_M_default_append") {}
+};
+
+}  // namespace
+
+TEST_CASE("a lack of memory is an Error", "[data][threads]") {
+  for (const int workers : worker_counts) {
+    const std::string message = "loader: 'a batch': the host has not enough memory for it";
+    CHECK(error_of([&] { epoch(loader<Cpu>(Greedy<std::bad_alloc>(), {.workers = workers})); }) == message);
+    CHECK(error_of([&] { epoch(loader<Cpu>(Greedy<TooLong>(), {.workers = workers})); }) == message);
+  }
+  struct Everything {
+    Index size() const { return Index(1) << 60; }
+    std::tuple<Tensor<Cpu, Index>> batch(std::span<const Index>) const { return {zeros<Cpu, Index>({1})}; }
+  };
+  CHECK(error_of([&] { epoch(loader<Cpu>(Everything(), {.workers = 0})); }) ==
+        "loader: 'the order of the samples': the host has not enough memory for it");
+}
+
 TEST_CASE("leaving a loop early stops the workers", "[data][threads]") {
   for (const int workers : worker_counts) {
     const Troubled set(100000, -1, 20);
@@ -246,4 +299,13 @@ TEST_CASE("options that cannot be are refused", "[data]") {
   CHECK(error_of([&] { loader<Cpu>(set, {.batch_size = 0}); }) == "loader: batch_size must be at least 1, not 0");
   CHECK(error_of([&] { loader<Cpu>(set, {.workers = -1}); }) == "loader: workers must not be negative: -1");
   CHECK(error_of([&] { loader<Cpu>(set, {.prefetch = 0}); }) == "loader: prefetch must be at least 1, not 0");
+  CHECK(error_of([&] { loader<Cpu>(set, {.workers = INT_MAX, .prefetch = INT_MAX}); }) ==
+        "loader: 2147483647 workers with 2147483647 batches each are more than 1000000 batches");
+}
+
+TEST_CASE("a batch may be larger than the data set", "[data][threads]") {
+  auto batches = loader<Cpu>(numbers(3), {.batch_size = INT64_MAX});
+  CHECK(batches.size() == 1);
+  CHECK(epoch(batches) == first_numbers(3));
+  CHECK(loader<Cpu>(numbers(3), {.batch_size = INT64_MAX, .drop_last = true}).size() == 0);
 }

@@ -103,6 +103,19 @@ TEST_CASE("an exception in reading reaches the caller where its batch would have
   }
 }
 
+TEST_CASE("an exception in reading ends the epoch", "[data][threads]") {
+  for (const int workers : worker_counts) {
+    const Counting set(100, 15);
+    auto batches = loader<Cpu>(set, {.batch_size = 10, .workers = workers});
+    auto at = batches.begin();
+    CHECK(at != batches.end());
+    CHECK_THROWS_AS(++at, std::runtime_error);
+    CHECK(at == batches.end());
+    ++at;
+    CHECK(at == batches.end());
+  }
+}
+
 TEST_CASE("samples of a stream are collated by a function, which may filter them", "[data]") {
   const Counting set(10);
   const auto even = [](const std::vector<std::tuple<Index>>& samples) {

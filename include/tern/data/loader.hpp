@@ -82,14 +82,15 @@ class Loader {
   /// The number of batches in an epoch.
   Index size() const {
     const Index n = sample_count(), b = options_.batch_size;
-    return options_.drop_last ? n / b : (n + b - 1) / b;
+    return n / b + (!options_.drop_last && n % b != 0);
   }
   /// Sets the number of the next epoch; the first is 0. A resumed training then gets the same orders.
   void set_epoch(Index epoch) { epoch_ = epoch; }
   /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
-  /// An epoch in progress. Its destruction, early or not, stops the workers. It must not outlive the loader.
+  /// An epoch in progress. Its destruction, early or not, stops the workers. An exception ends it. It must not outlive the
+  /// loader.
   class Epoch {
    public:
     explicit Epoch(Loader& loader)
@@ -104,6 +105,7 @@ class Loader {
 
     Batch& operator*() { return batch_; }
     void operator++() {
+      if (remaining_ == 0) return;
       --remaining_;
       take();
     }
@@ -123,10 +125,12 @@ class Loader {
 
     void take() {
       if (remaining_ == 0) return;
+      const Index remaining = std::exchange(remaining_, 0);  // it stays 0 if making the batch has thrown
       std::optional<Moving>& slot = slots_[std::size_t(prefetcher_.next(loader_.seconds_waited_))];
       batch_ = detail::finish_moving<D>(std::move(*slot));
       slot.reset();
       prefetcher_.release();
+      remaining_ = remaining;
     }
 
     Loader& loader_;
@@ -147,12 +151,14 @@ class Loader {
     else return samples_.size();
   }
   std::vector<Index> order(Index epoch) const {
-    if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set_.size(), options_, epoch);
-    else {
-      std::vector<Index> order = samples_.order(options_.seed, epoch);
-      detail::check_order(order, set_.size());
-      return order;
-    }
+    return tern::detail::within_memory("loader", "the order of the samples", [&] {
+      if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set_.size(), options_, epoch);
+      else {
+        std::vector<Index> order = samples_.order(options_.seed, epoch);
+        detail::check_order(order, set_.size());
+        return order;
+      }
+    });
   }
 
   Set set_;

@@ -8,6 +8,9 @@ namespace tern::inline TERN_BUILD::data::detail {
   if (options.batch_size < 1) fail("loader", {"batch_size must be at least 1, not ", options.batch_size});
   if (options.workers < 0) fail("loader", {"workers must not be negative: ", options.workers});
   if (options.prefetch < 1) fail("loader", {"prefetch must be at least 1, not ", options.prefetch});
+  constexpr Index most_ahead = 1'000'000;
+  if (Index(options.workers) * options.prefetch > most_ahead)
+    fail("loader", {options.workers, " workers with ", options.prefetch, " batches each are more than ", most_ahead, " batches"});
 }
 
 [[gnu::noinline]] TERN_INLINE void check_order(const std::vector<Index>& order, Index size) {

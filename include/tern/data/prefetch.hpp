@@ -25,7 +25,7 @@ class TERN_API Prefetcher {
   Prefetcher& operator=(const Prefetcher&) = delete;
 
   /// Waits for the next item and returns its slot, which belongs to the caller until release(). Throws what making the
-  /// item threw. If no worker has begun the item, the caller makes it, which is faster than waking a worker.
+  /// item threw; then there are no more. If no worker has begun the item, the caller makes it, which is faster than waking a worker.
   Index next(double& seconds_waited);
 
   /// Releases the slot of the last item. A sleeping worker is woken only when half of the slots are free. Then it has
@@ -57,6 +57,7 @@ class TERN_API Prefetcher {
   }
 
   void work();
+  void make_item(Index item, Index slot) const;
 
   void stop();
 

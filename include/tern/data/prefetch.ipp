@@ -35,7 +35,7 @@ namespace tern::inline TERN_BUILD::data::detail {
     }
     ++begun_;
   }
-  make_(context_, taken_, index);
+  make_item(taken_, index);
   seconds_waited += now() - start;
   return index;
 }
@@ -53,7 +53,7 @@ TERN_INLINE void Prefetcher::work() {
     Slot& slot = slots_[std::size_t(index)];
     pthread_mutex_unlock(&mutex_);
     try {
-      make_(context_, item, index);
+      make_item(item, index);
     } catch (...) {
       slot.error = std::current_exception();
     }
@@ -61,6 +61,10 @@ TERN_INLINE void Prefetcher::work() {
     slot.ready = true;
     if (item == taken_) pthread_cond_signal(&made_);
   }
+}
+
+[[gnu::noinline]] TERN_INLINE void Prefetcher::make_item(Index item, Index slot) const {
+  tern::detail::within_memory("loader", "a batch", [&] { make_(context_, item, slot); });
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Prefetcher::stop() {

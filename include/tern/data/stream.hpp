@@ -74,7 +74,7 @@ class StreamLoader {
   /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
-  /// One pass over the data set. It must not outlive the loader.
+  /// One pass over the data set. An exception ends it. It must not outlive the loader.
   class Epoch {
    public:
     explicit Epoch(StreamLoader& loader)
@@ -87,7 +87,9 @@ class StreamLoader {
     }
 
     Batch& operator*() { return *batch_; }
-    void operator++() { take(); }
+    void operator++() {
+      if (batch_) take();
+    }
     friend bool operator==(const Epoch& epoch, std::default_sentinel_t) { return !epoch.batch_; }
 
    private:
