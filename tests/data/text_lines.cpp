@@ -32,7 +32,7 @@ TEST_CASE("a file's lines", "[data]") {
 }
 
 TEST_CASE("a line that is not there is an Error, and text has a limit", "[data]") {
-  const TemporaryFolder folder;
+  const tern_test::TemporaryFolder folder;
   const TextLines lines = TextLines::load(folder.put("x", "a\nb\n"), 4);
   CHECK(error_of([&] { static_cast<void>(lines[2]); }) == "TextLines: there is no line 2 of 2");
   CHECK(error_of([&] { static_cast<void>(lines[-1]); }) == "TextLines: there is no line -1 of 2");

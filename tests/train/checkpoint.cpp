@@ -205,6 +205,67 @@ TEMPLATE_TEST_CASE("a checkpoint of another model or optimiser is refused, and t
   CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "nowhere", net, sgd); }), ContainsSubstring("nowhere"));
 }
 
+TEMPLATE_TEST_CASE("a checkpoint that does not fit in one place changes nothing anywhere", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const TemporaryFolder folder;
+  auto saved = Training<D, float>::fresh(1), training = Training<D, float>::fresh(2);
+  saved.run({1, 2}), training.run({0, 3});
+  saved.save(folder / "whole");
+  const StateDict whole = io::load_safetensors(folder / "whole");
+  training.save(folder / "before");
+  const std::string before = content_of(folder / "before");
+  const RandomState random = random_state();
+
+  const auto refusal = [&](const std::string& name, const auto& change) {
+    StateDict changed;
+    for (const NamedTensor& entry : whole)
+      changed.push_back({entry.name, entry.name == name ? AnyTensor(change(entry.tensor)) : entry.tensor});
+    io::save_safetensors(folder / "changed", changed);
+    const std::string error = error_of([&] { training.load(folder / "changed"); });
+    CHECK(random_state().stream == random.stream);
+    training.save(folder / "after");
+    CHECK(content_of(folder / "after") == before);
+    return error;
+  };
+  const auto number = [](Index value) { return [value](const AnyTensor&) { return full<Cpu, Index>({}, value); }; };
+  const auto negative = [](const AnyTensor& x) {
+    const auto y = x.as<Cpu, float>().clone();
+    y.data()[y.numel() - 1] = -1e-9f;
+    return y;
+  };
+  CHECK_THAT(refusal("optimizer.out.weight.exp_avg", [](const AnyTensor&) { return zeros<Cpu>({3}); }),
+             ContainsSubstring("out.weight.exp_avg has shape [3]"));
+  CHECK_THAT(refusal("optimizer.out.weight.exp_avg", [](const AnyTensor&) { return zeros<Cpu, Index>({2, 8}); }),
+             ContainsSubstring("out.weight.exp_avg is of int64"));
+  CHECK_THAT(refusal("optimizer.hidden.bias.step", number(-1)), ContainsSubstring("hidden.bias.step must not be negative: -1"));
+  CHECK_THAT(refusal("optimizer.lr", number(1)), ContainsSubstring("int64"));
+  CHECK_THAT(refusal("optimizer.out.bias.exp_avg_sq", negative), ContainsSubstring("out.bias.exp_avg_sq has a negative element"));
+  CHECK_THAT(refusal("model.out.bias", [](const AnyTensor&) { return zeros<Cpu>({3}); }), ContainsSubstring("out.bias has shape [2]"));
+  for (const Index part : {0, 1, 4}) {
+    const auto damaged = [part](const AnyTensor& x) {
+      const auto y = x.as<Cpu, Index>().clone();
+      y.data()[part] = -1;
+      return y;
+    };
+    CHECK_THAT(refusal("training", damaged), ContainsSubstring("must not be negative: ") && ContainsSubstring("-1"));
+  }
+  optim::OneCycleLR cycle(training.adam, {.max_lr = 0.1, .total_steps = 5});
+  saved.schedule.set_epoch(9);
+  saved.save(folder / "long");
+  const std::vector<double> values = values_of(training.net.hidden.weight);
+  const double rate = training.adam.lr();
+  CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "long", training.net, training.adam, &cycle); }),
+             ContainsSubstring("OneCycleLR: stepped 9 times, total_steps is 5"));
+  CHECK(values_of(training.net.hidden.weight) == values);
+  CHECK(training.adam.lr() == rate);
+  CHECK(cycle.epoch() == 0);
+  saved.load(folder / "whole");
+  CHECK_THAT(error_of([&] { train::save_checkpoint(folder / "x", training.net, training.adam, {.epoch = -2, .batch = 0}); }),
+             ContainsSubstring("save_checkpoint: ") && ContainsSubstring("must not be negative: -2, 0 and 0"));
+  training.load(folder / "whole");
+  check_same_bits(training, saved);
+}
+
 TEST_CASE("a damaged checkpoint is an Error wherever it ends") {
   const TemporaryFolder folder;
   auto training = Training<Cpu, float>::fresh(1);

@@ -75,6 +75,20 @@ TEST_CASE("a session's trace is that of its last epoch", "[cuda]") {
   CHECK(ledger::page().kernels == 0);
 }
 
+TEST_CASE("a session says at its start what cannot be written at its end") {
+  const TemporaryFolder folder;
+  for (std::string train::Options::*const file : {&train::Options::save, &train::Options::json, &train::Options::svg, &train::Options::trace}) {
+    train::Options options;
+    options.*file = folder / "none/x";
+    CHECK_THAT(error_of([&] { train::Session(options, "mnist", "cpu"); }), Catch::Matchers::ContainsSubstring("No such file or directory"));
+    options.*file = folder.path();
+    CHECK_THAT(error_of([&] { train::Session(options, "mnist", "cpu"); }), Catch::Matchers::ContainsSubstring("is not a regular file"));
+    options.*file = folder / "x";
+    CHECK(error_of([&] { train::Session(options, "mnist", "cpu"); }) == "");
+  }
+  CHECK(folder.file_count() == 0);
+}
+
 TEST_CASE("Ctrl-C interrupts a session, not the program") {
   const train::Session session(train::Options{}, "mnist", "cpu");
   CHECK(!session.interrupted());

@@ -19,6 +19,9 @@ TERN_API const AnyTensor* find_fitting(const Member& m, const StateDict& dict, s
 
 TERN_API void list(std::string& names, const char* heading, const std::string& name);
 
+/// Error unless load_state_dict() takes the dict.
+TERN_API void check_fits(const AnyModule& module, const StateDict& dict, bool strict);
+
 }  // namespace detail
 
 /// All tensors by name: parameters and buffers.

@@ -38,6 +38,19 @@ namespace tern::inline TERN_BUILD::nn::detail {
   names += text({names.empty() ? heading : ", ", name});
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_fits(const AnyModule& module, const StateDict& dict, bool strict) {
+  check_listed(module);
+  std::vector<char> used(dict.size());
+  std::string missing, unexpected;
+  module.each([&](const Member& m) {
+    if (!m.type && !find_fitting(m, dict, used)) list(missing, "missing: ", m.path);
+  });
+  for (std::size_t i = 0; i < dict.size(); ++i)
+    if (!used[i]) list(unexpected, "unexpected: ", dict[i].name);
+  if (strict && !(missing.empty() && unexpected.empty()))
+    fail("load_state_dict", {missing, missing.empty() || unexpected.empty() ? "" : "; ", unexpected});
+}
+
 }  // namespace tern::nn::detail
 
 namespace tern::inline TERN_BUILD::nn {
@@ -52,16 +65,8 @@ namespace tern::inline TERN_BUILD::nn {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void load_state_dict(const AnyModule& module, const StateDict& dict, bool strict) {
-  detail::check_listed(module);
+  detail::check_fits(module, dict, strict);
   std::vector<char> used(dict.size());
-  std::string missing, unexpected;
-  module.each([&](const detail::Member& m) {
-    if (!m.type && !detail::find_fitting(m, dict, used)) detail::list(missing, "missing: ", m.path);
-  });
-  for (std::size_t i = 0; i < dict.size(); ++i)
-    if (!used[i]) detail::list(unexpected, "unexpected: ", dict[i].name);
-  if (strict && !(missing.empty() && unexpected.empty()))
-    fail("load_state_dict", {missing, missing.empty() || unexpected.empty() ? "" : "; ", unexpected});
   module.each([&](const detail::Member& m) {
     const AnyTensor* const from = m.type ? nullptr : detail::find_fitting(m, dict, used);
     if (from) m.overwrite(m.tensor, *from);

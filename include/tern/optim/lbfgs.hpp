@@ -88,7 +88,7 @@ class LBFGS {
       return x ? to_device(x->cpu().as<Cpu, T>(), all.device()).clone() : Vector();
     };
     const double lr = reader.number<double>({"lr"}), step = reader.number<double>({"step"}), scale = reader.number<double>({"scale"});
-    const Index evaluations = reader.number<Index>({"evaluations"}), iterations = reader.number<Index>({"iterations"});
+    const Index evaluations = reader.count({"evaluations"}), iterations = reader.count({"iterations"});
     const Vector direction = vector({"direction"}), before = vector({"gradient"});
     std::vector<Change> history;
     for (Index i = 0;; ++i) {

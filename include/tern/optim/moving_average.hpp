@@ -43,7 +43,7 @@ class TERN_API ExponentialMovingAverage {
   StateDict averages() const;
   /// The averages and the number of updates, which are enough to continue bit for bit.
   StateDict state_dict() const;
-  /// Restores what state_dict() returned. Error if it belongs to other parameters.
+  /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters.
   void load_state_dict(const StateDict& dict);
 
  private:

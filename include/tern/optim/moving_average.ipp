@@ -55,7 +55,7 @@ namespace tern::inline TERN_BUILD::optim {
     found.push_back(reader.find({e.name}, e.parameter));
     if (!found.back()) fail("load_state_dict", {"the average ", e.name, " is missing"});
   }
-  const Index updates = reader.number<Index>({"n_averaged"});
+  const Index updates = reader.count({"n_averaged"});
   reader.expect_end();
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].ops->overwrite(entries_[i].average, *found[i]);
   updates_ = updates;

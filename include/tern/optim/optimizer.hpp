@@ -23,6 +23,12 @@ struct ParameterList {
 
 }  // namespace detail
 
+/// The state of an optimiser as it was read, before it is taken over.
+struct RestoredState {
+  std::vector<Slot> slots;
+  std::vector<double> rates;  // learning rate and momentum of each group
+};
+
 /// The base of SGD, Adam, …
 class TERN_API Optimizer {
  public:
@@ -65,7 +71,11 @@ class TERN_API Optimizer {
 
   /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters or another
   /// optimiser.
-  void load_state_dict(const StateDict& dict);
+  void load_state_dict(const StateDict& dict) { take(read(dict)); }
+  /// The two halves of load_state_dict(), for a checkpoint of several things: read() checks all and changes nothing, and
+  /// take() cannot fail. The parameters must have their values before take().
+  RestoredState read(const StateDict& dict);
+  void take(RestoredState&& state);
 
  protected:
   /// The options of a group that schedules change. momentum is null if there is none.
@@ -140,7 +150,7 @@ class TERN_API Optimizer {
     return x;
   }
 
-  void restore(const char* op, std::vector<Slot> slots, const StateDict& dict);
+  RestoredState restored(const char* op, std::vector<Slot> slots, const StateDict& dict);
 
   const char* name_;
   std::initializer_list<const char*> state_names_;

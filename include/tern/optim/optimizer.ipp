@@ -9,6 +9,22 @@ namespace tern::inline TERN_BUILD::optim::detail {
   if (!(value < limit)) fail(name, {option, " must be less than ", limit, ", not ", value});
 }
 
+/// True for a state that is a mean or a sum of squares.
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_second_moment(const std::string& name) {
+  for (const char* const known : {"exp_avg_sq", "max_exp_avg_sq", "square_avg", "acc_delta", "sum"})
+    if (name == known) return true;
+  return false;
+}
+
+/// Error if an element is negative. `state` has any device and floating-point type.
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_not_negative(const char* op, std::initializer_list<Piece> name, const AnyTensor& state) {
+  AnyTensor x = state.cpu();
+  if (!x.impl()->contiguous) x = Tensor<Cpu>(tern::detail::copy_on_host(x.impl()));
+  for (Index i = 0; i < x.numel(); ++i)
+    if (const double value = tern::detail::floating_at(*x.impl(), i); value < 0)
+      fail(op, {"the optimiser's ", text(name), " has a negative element: ", value});
+}
+
 }  // namespace tern::optim::detail
 
 namespace tern::inline TERN_BUILD::optim {
@@ -56,13 +72,13 @@ TERN_INLINE void Optimizer::step(Here here) {
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::load_state_dict(const StateDict& dict) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE RestoredState Optimizer::read(const StateDict& dict) {
   std::vector<Slot> slots(slots_.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Slot& slot = slots_[i];
     set(slots[i], slot.name, slot.group, slot.parameter, slot.ops);
   }
-  restore("load_state_dict", std::move(slots), dict);
+  return restored("load_state_dict", std::move(slots), dict);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Optimizer::Optimizer(const char* name, std::initializer_list<const char*> state_names)
@@ -92,7 +108,7 @@ TERN_INLINE void Optimizer::step(Here here) {
   std::vector<Slot> slots(count);
   Slot* next = slots.data();
   for (std::size_t group = 0; group < groups; ++group) next = fill(next, group, lists[group]);
-  restore("to", std::move(slots), state_dict());
+  take(restored("to", std::move(slots), state_dict()));
 }
 
 TERN_INLINE void Optimizer::step(Slot& slot) {
@@ -142,16 +158,16 @@ TERN_INLINE void Optimizer::step(Slot& slot) {
   return slot;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::restore(const char* op, std::vector<Slot> slots, const StateDict& dict) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE RestoredState Optimizer::restored(const char* op, std::vector<Slot> slots, const StateDict& dict) {
   detail::StateReader reader(op, dict);
   for (Slot& slot : slots) {
-    slot.steps = reader.number<Index>({slot.name, ".step"});
+    slot.steps = reader.count({slot.name, ".step"});
     const AnyTensor* const master = reader.find({slot.name, ".master"}, slot.parameter);
     if (master && size_of(slot.parameter.dtype()) == 2) slot.master = detail::state_from(slot, *master);
-    slot.version = slot.parameter.impl()->owner->version;
     for (const char* const name : state_names_) {
       const AnyTensor* const state = reader.find({slot.name, ".", name}, slot.parameter);
       if (!state) break;
+      if (detail::is_second_moment(name)) detail::check_not_negative(op, {slot.name, ".", name}, *state);
       detail::add_state(slot, detail::state_from(slot, *state));
     }
   }
@@ -163,12 +179,17 @@ TERN_INLINE void Optimizer::step(Slot& slot) {
     if (!rates(group).momentum) refuse_momentum(own[1]);
   }
   reader.expect_end();
+  return {std::move(slots), std::move(numbers)};
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::take(RestoredState&& state) {
   forget_graphs();
-  slots_ = std::move(slots);
+  slots_ = std::move(state.slots);
+  for (Slot& slot : slots_) slot.version = slot.parameter.impl()->owner->version;
   for (std::size_t group = 0; group < group_count(); ++group) {
     const Rates own = rates(group);
-    *own.lr = numbers[2 * group];
-    if (own.momentum) *own.momentum = numbers[2 * group + 1];
+    *own.lr = state.rates[2 * group];
+    if (own.momentum) *own.momentum = state.rates[2 * group + 1];
   }
 }
 

@@ -17,10 +17,15 @@ class LRScheduler {
 
   void step() { set_epoch(epoch_ + 1); }
   Index epoch() const { return epoch_; }
-  /// Continues as after that many steps, for a resumed training.
+  /// Continues as after that many steps, for a resumed training. Error, and nothing changed, if the schedule has fewer.
   void set_epoch(Index epoch) {
-    epoch_ = epoch;
-    apply();
+    const Index before = std::exchange(epoch_, epoch);
+    try {
+      apply();
+    } catch (...) {
+      epoch_ = before;
+      throw;
+    }
   }
 
  protected:

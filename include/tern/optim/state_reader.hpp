@@ -12,7 +12,7 @@ class TERN_API StateReader {
   /// Errors begin with `op`.
   StateReader(const char* op, const StateDict& dict);
 
-  /// The entry whose name the pieces form, with the parameter's shape. Null if there is none.
+  /// The entry whose name the pieces form: of the parameter's shape and of a floating-point type. Null if there is none.
   const AnyTensor* find(std::initializer_list<Piece> pieces, const AnyTensor& parameter);
 
   /// The number of that name.
@@ -20,6 +20,8 @@ class TERN_API StateReader {
   N number(std::initializer_list<Piece> pieces) {
     return *find_number(pieces).as<Cpu, N>().data();
   }
+  /// The number of that name. Error if it is negative.
+  Index count(std::initializer_list<Piece> pieces);
 
   /// Error if there are entries that were never looked up.
   void expect_end() const;

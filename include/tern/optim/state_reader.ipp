@@ -11,7 +11,14 @@ namespace tern::inline TERN_BUILD::optim::detail {
   const AnyTensor* const x = find(name);
   if (x && !(x->shape() == parameter.shape()))
     fail(op_, {"the optimiser's ", name, " has shape ", x->shape(), ", the parameter ", parameter.shape()});
+  if (x && !is_floating(x->dtype())) fail(op_, {"the optimiser's ", name, " is of ", name_of(x->dtype())});
   return x;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index StateReader::count(std::initializer_list<Piece> pieces) {
+  const Index value = number<Index>(pieces);
+  if (value < 0) fail(op_, {"the optimiser's ", text(pieces), " must not be negative: ", value});
+  return value;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void StateReader::expect_end() const {

@@ -38,7 +38,8 @@ struct TrainingState {
 TERN_API void save_checkpoint(const std::string& path, const nn::AnyModule& model, const optim::Optimizer& optimizer, Position position,
                               const optim::LRScheduler* schedule = nullptr);
 
-/// Restores what save_checkpoint wrote. Error if the file belongs to another model, or is damaged.
+/// Restores what save_checkpoint wrote. Error, and nothing changed, if the file belongs to another model or optimiser, or is
+/// damaged.
 TERN_API Position load_checkpoint(const std::string& path, const nn::AnyModule& model, optim::Optimizer& optimizer,
                                   optim::LRScheduler* schedule = nullptr);
 

@@ -15,6 +15,12 @@ namespace tern::inline TERN_BUILD::train::detail {
   return dict;
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check(const char* op, const std::string& path, const TrainingState& state) {
+  if (state.epoch < 0 || state.batch < 0 || state.schedule < 0)
+    fail(op, {"'", path, "': epochs, batches and steps of the schedule must not be negative: ", state.epoch, ", ", state.batch,
+              " and ", state.schedule});
+}
+
 }  // namespace tern::train::detail
 
 namespace tern::inline TERN_BUILD::train {
@@ -28,6 +34,7 @@ namespace tern::inline TERN_BUILD::train {
   const RandomState random = random_state();
   const detail::TrainingState state{position.epoch, position.batch, Index(random.seed), Index(random.stream),
                                 schedule ? schedule->epoch() : 0};
+  detail::check("save_checkpoint", path, state);
   const Tensor<Cpu, Index> training = empty<Cpu, Index>({5});
   std::memcpy(training.data(), &state, sizeof state);
   tern::detail::append(all, {"training"}, training);
@@ -44,9 +51,14 @@ namespace tern::inline TERN_BUILD::train {
     fail("load_checkpoint", {"'", path, "' is not a checkpoint of a training"});
   detail::TrainingState state;
   std::memcpy(&state, training->data, sizeof state);
-  nn::load_state_dict(model, detail::extract(all, "model."));
-  optimizer.load_state_dict(detail::extract(all, "optimizer."));
-  if (schedule) schedule->set_epoch(state.schedule);
+  detail::check("load_checkpoint", path, state);
+  const StateDict weights = detail::extract(all, "model.");
+  nn::detail::check_fits(model, weights, true);
+  optim::RestoredState optimizer_state = optimizer.read(detail::extract(all, "optimizer."));
+  if (schedule) schedule->set_epoch(state.schedule);  // it may have fewer steps
+  nn::load_state_dict(model, weights);
+  optimizer.take(std::move(optimizer_state));
+  if (schedule) schedule->set_epoch(state.schedule);  // again, because the optimiser has taken over the file's rates
   set_random_state({std::uint64_t(state.seed), std::uint64_t(state.stream)});
   return {state.epoch, state.batch};
 }

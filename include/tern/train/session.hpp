@@ -15,6 +15,7 @@ namespace tern::inline TERN_BUILD::train {
 
 class TERN_API Session {
  public:
+  /// Error if a file that the options name cannot be written: before the first epoch, not after it.
   Session(const Options& options, const char* data, const char* device);
   ~Session();
 

@@ -8,6 +8,8 @@ namespace tern::inline TERN_BUILD::train {
     : path_(options.json), svg_(options.svg), trace_(options.trace), price_(options.price),
       peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0),
       report_{options.model, data, device, num_threads(), 0, {}} {
+  for (const std::string& path : {options.save, path_, svg_, trace_})
+    if (!path.empty()) io::check_writable(path);
   if (!trace_.empty()) ledger::start();
 }
 
