@@ -4,7 +4,8 @@
 
 #include <zlib.h>
 
-#include <tern/core/clock.hpp>
+#include <ctime>
+
 #include <tern/data/image_file.hpp>
 
 #include "picture_bytes.hpp"
@@ -63,7 +64,7 @@ TEST_CASE("the upper byte of 16-bit grey is read, and interlaced rows come in or
 
 TEST_CASE("a picture with too many pixels is refused before it is decoded", "[data]") {
   const TemporaryFolder folder;
-  const double start = now();
+  const std::clock_t start = std::clock();
   for (const bool progressive : {false, true}) {
     std::string jpeg = jpeg_bytes({8, 8, progressive});
     set_jpeg_size(jpeg, 65500, 65500);
@@ -73,7 +74,7 @@ TEST_CASE("a picture with too many pixels is refused before it is decoded", "[da
   }
   CHECK(refusal_of(folder, png_bytes({65500, 65500, 8, 2}, {""})) == "is of 65500 x 65500 pixels; at most 178956970 are read");
   CHECK(refusal_of(folder, png_bytes({10000, 10000, 8, 2}, {""})) == "is of 10000 x 10000 pixels, more than its bytes can hold");
-  CHECK(now() - start < 1);
+  CHECK(std::clock() - start < CLOCKS_PER_SEC);
 }
 
 TEST_CASE("a JPEG with too many scans is refused, and one that stops early at its end", "[data]") {
@@ -93,10 +94,10 @@ TEST_CASE("texts in a PNG file take no memory", "[data]") {
   REQUIRE(compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size()) == Z_OK);
   packed.resize(size);
   std::string chunks;
-  for (int i = 0; i < 20; ++i) chunks += png_chunk("zTXt", std::string("x\0\0", 3) + packed);
-  const double start = now();
+  for (int i = 0; i < 100; ++i) chunks += png_chunk("zTXt", std::string("x\0\0", 3) + packed);
+  const std::clock_t start = std::clock();
   CHECK(refusal_of(folder, png_bytes({1, 1, 8, 0}, {"a"}, chunks)) == "");
-  CHECK(now() - start < 0.1);
+  CHECK(std::clock() - start < CLOCKS_PER_SEC / 3);  // to unpack 700 MB takes longer
 }
 
 TEST_CASE("what is no picture, or none of a size, is refused", "[data]") {
