@@ -60,11 +60,12 @@ Tensor<D, T> empty(const Shape& shape, MemoryFormat format, D device = detail::c
   return x;
 }
 
-/// A tensor of one value.
+/// A tensor of one value. Error if T does not hold it.
 template <Device D, Element T = float>
-Tensor<D, T> full(const Shape& shape, scalar_t<std::type_identity_t<T>> value, D device = detail::current_device<D>()) {
+Tensor<D, T> full(const Shape& shape, number_t<T> value, D device = detail::current_device<D>()) {
+  const scalar_t<T> element = detail::element<T>("full", value);
   Tensor<D, T> out = empty<D, T>(shape, device);
-  backend::run<D>(backend::Fill<T>{*out.impl(), value});
+  backend::run<D>(backend::Fill<T>{*out.impl(), element});
   return out;
 }
 
@@ -84,9 +85,10 @@ Tensor<D, T> empty_like(const Tensor<D, T>& x) {
   return Tensor<D, T>(detail::new_map_output("empty_like", dtype_of<T>, in, 1, &detail::allocate<D>));
 }
 template <class D, class T>
-Tensor<D, T> full_like(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> value) {
+Tensor<D, T> full_like(const Tensor<D, T>& x, number_t<T> value) {
+  const scalar_t<T> element = detail::element<T>("full_like", value);
   Tensor<D, T> out = empty_like(x);
-  backend::run<D>(backend::Fill<T>{*out.impl(), value});
+  backend::run<D>(backend::Fill<T>{*out.impl(), element});
   return out;
 }
 template <class D, class T>

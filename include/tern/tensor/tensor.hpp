@@ -3,6 +3,7 @@
 #pragma once
 #include "../backend/devices.hpp"
 #include "../core/here.hpp"
+#include "../core/number.hpp"
 #include "../device/cuda/traits.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"
@@ -60,7 +61,7 @@ class Tensor {
  public:
   using device_type = D;
   using value_type = T;
-  using Scalar = scalar_t<T>;
+  using Scalar = operand_t<T>;
   using BoolTensor = Tensor<D, bool>;
 
   Tensor() = default;
