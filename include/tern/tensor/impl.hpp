@@ -116,6 +116,14 @@ struct Owned {
   }
 };
 
+/// True if two tensors of one owner may share elements at different indices.
+TERN_API bool differ_in_shared_memory(const TensorImpl& a, const TensorImpl& b);
+
+/// True if the tensors share memory and are not the same view of it.
+inline bool partly_overlaps(const TensorImpl& a, const TensorImpl& b) {
+  return a.owner == b.owner && &a != &b && differ_in_shared_memory(a, b);
+}
+
 /// A dense copy in row-major order, not on the tape.
 TERN_API TensorImpl* copied(const DeviceOps& device, const TensorImpl* x);
 

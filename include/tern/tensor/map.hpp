@@ -34,12 +34,21 @@ Tensor<D, Out> map(const OpName& op, const F& f, const Tensor<D, T>&... x) {
 /// Error unless the inputs broadcast to target's shape.
 TERN_API void check_target(const OpName& op, const Array& target, const Array* const* in, int n);
 
-/// Writes f for each element of the inputs into target. The inputs must broadcast to target's shape.
+/// x, or a copy of it if a write to target may change elements of x that have not been read yet.
+template <class D, class T>
+Tensor<D, T> as_before_write(const TensorImpl& target, const Tensor<D, T>& x) {
+  return partly_overlaps(target, *x.impl()) ? Tensor<D, T>(copied(device_ops<D>, x.impl())) : x;
+}
+
+/// Writes f for each element of the inputs into target. The inputs must broadcast to target's shape. Their elements
+/// count as they are before the write.
 template <class F, class D, class Out, class... T>
 void map_into(const OpName& op, const Tensor<D, Out>& target, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
   TensorImpl* const out = target.checked(op);
   check_target(op, *out, in, sizeof...(T));
+  if ((... || partly_overlaps(*out, *x.impl()))) [[unlikely]]
+    return map_into(op, target, f, as_before_write(*out, x)...);
   backend::run<D, Out, T...>(backend::Map(f, *out, in));
   bump_version(out);
 }
