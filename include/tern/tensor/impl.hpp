@@ -130,6 +130,9 @@ TERN_API TensorImpl* copied(const DeviceOps& device, const TensorImpl* x);
 /// True if nothing else can see these elements.
 inline bool sole_owner(const TensorImpl* p) { return p->owner == p && p->refs.unique() && p->block.unique(); }
 
+/// Error if the left side of an assignment, a temporary handle of p, is undefined or its elements would be lost.
+TERN_API void check_assigned(const TensorImpl* p, Here here);
+
 }  // namespace detail
 }  // namespace tern
 

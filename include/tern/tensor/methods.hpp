@@ -307,6 +307,11 @@ inline constexpr std_caller call_std{};
   }                                                                                                                     \
   Tensor masked_select(const Tensor<D, bool>& mask, Here here = {}) const { return TERN_CALL(masked_select, mask, here); } \
   Tensor operator[](At<Index> i) const { return TERN_CALL(select, Index(0), i.tensor, i.here); }                        \
+  /* A template, so that x[{0}] is x[0]. */                                                                             \
+  template <int = 0>                                                                                                    \
+  Tensor operator[](IndicesAt<D> indices) const {                                                                       \
+    return TERN_CALL(index, indices.entries, indices.here);                                                             \
+  }                                                                                                                     \
   Tensor slice(Index dim, Slice range, Here here = {}) const { return TERN_CALL(slice, dim, range, here); }             \
   Tensor select(Index dim, Index position, Here here = {}) const { return TERN_CALL(select, dim, position, here); }     \
   Tensor narrow(Index dim, Index start, Index length, Here here = {}) const {                                           \
