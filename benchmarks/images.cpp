@@ -20,7 +20,7 @@ void run(benchmark::State& state, Tensor<Cpu> x, bool step, const F& f) {
   const Tensor<Cpu> g = activations(f(x).shape());
   x.requires_grad_();
   for (auto _ : state) {
-    x.grad() = {};
+    x.set_grad({});
     f(x).backward(g);
     benchmark::DoNotOptimize(x.grad().impl());
   }

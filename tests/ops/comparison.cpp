@@ -55,6 +55,56 @@ TEMPLATE_TEST_CASE("comparisons of every type", "[ops]", TERN_TEST_DEVICES) {
   check_comparisons<D, std::uint8_t>();
 }
 
+namespace {
+
+/// x compared with a number of any type, against a comparison of long doubles, which hold both exactly.
+template <class D, class T, class N>
+void check_number(const Tensor<D, T>& x, const std::vector<T>& elements, N number) {
+  INFO(name_of(dtype_of<T>) << " and " << number);
+  const auto expect = [&](const Tensor<D, bool>& actual, auto compare) {
+    std::vector<double> expected;
+    for (const T element : elements) expected.push_back(compare((long double)(element), (long double)(number)));
+    check_close(values_of(actual), expected);
+  };
+  expect(x == number, [](auto a, auto b) { return a == b; });
+  expect(x != number, [](auto a, auto b) { return a != b; });
+  expect(x < number, [](auto a, auto b) { return a < b; });
+  expect(x <= number, [](auto a, auto b) { return a <= b; });
+  expect(x > number, [](auto a, auto b) { return a > b; });
+  expect(x >= number, [](auto a, auto b) { return a >= b; });
+  expect(x.ge(number), [](auto a, auto b) { return a >= b; });
+  const Tensor<D, T> written = x.clone();
+  expect(written.lt_(number).to(boolean), [](auto a, auto b) { return a < b; });
+}
+
+template <class D, class T>
+void check_numbers(const std::vector<T>& elements) {
+  const Tensor<D, T> x = from_vector<D, T>(elements, Index(elements.size()));
+  for (const double number : {7.5, 0.5, -0.5, 1.0, -0.0, -1.0, 254.5, 255.0, 255.5, 300.0, 2147483647.5, -2147483648.5,
+                              0x1p53 + 2, 0x1p63, -0x1p63, 0x1.8p63, -0x1.8p63, 1e300, double(INFINITY),
+                              -double(INFINITY), double(NAN)})
+    check_number(x, elements, number);
+  for (const Index number : {Index(0), Index(1), Index(-1), Index(255), Index(256), Index(1) << 31, INT64_MAX, INT64_MIN})
+    check_number(x, elements, number);
+  check_number(x, elements, 0.1f);
+  check_number(x, elements, UINT64_MAX);
+  check_number(x, elements, true);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("integers and bool compare with any number", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  check_numbers<D, std::uint8_t>({0, 1, 7, 8, 254, 255});
+  check_numbers<D, std::int32_t>({INT32_MIN, -1, 0, 1, 7, 8, INT32_MAX});
+  check_numbers<D, Index>({INT64_MIN, INT64_MIN + 1, -1, 0, 1, 7, 8, (Index(1) << 53) + 1, INT64_MAX - 1, INT64_MAX});
+  const auto mask = tensor<D, bool>({false, true});
+  check_close(values_of(mask > 0.5), {0, 1});
+  check_close(values_of(mask < 0.5), {1, 0});
+  check_close(values_of(mask == 2), {0, 0});
+  check_close(values_of(mask <= 1.5), {1, 1});
+}
+
 TEMPLATE_TEST_CASE("comparisons with NaN and of bool", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({NAN, INFINITY, -INFINITY, 0});

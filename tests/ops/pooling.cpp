@@ -13,8 +13,8 @@ template <class D, class T>
 std::vector<std::vector<double>> pooled(Tensor<D, T> x, const Dims& kernel, const MaxPoolOptions& o) {
   std::vector<std::vector<double>> all;
   const auto add = [&](const auto& f) {
-    x.grad() = {};
     x.requires_grad_();
+    x.set_grad({});
     const Tensor<D, T> y = f();
     y.backward(spread_tensor<D, T>(y.shape(), -1, 1));
     CHECK(y.is_contiguous(channels_last));

@@ -1,3 +1,4 @@
+#include "support/recorded.hpp"
 #include "support/unary.hpp"
 #include "tern/ops/rounding.hpp"
 
@@ -28,8 +29,9 @@ std::vector<UnaryOp<D, T>> ops() {
                    },
                    0.1, 1.4});
     all.push_back({"floor_divide" + by, [s](const auto& x) { return floor_divide(x, s); },
-                   [s](const auto& x) { return floor_divide_(x, s); }, [s](double v) { return std::floor(v / s); }, 0.1,
-                   1.4});
+                   [s](const auto& x) { return floor_divide_(x, s); },
+                   [s](double v) { return std::isinf(v) ? NAN : std::floor(v / s); },  // as Python's and PyTorch's
+                   0.1, 1.4});
   }
   return all;
 }
@@ -93,9 +95,66 @@ TEMPLATE_TEST_CASE("division by zero and a quotient next to an integer", "[ops]"
   check_close(values_of(floor_divide(x, zero)), {INFINITY, -INFINITY, NAN});
   check_close(values_of(remainder(x, zero)), {NAN, NAN, NAN});
   check_close(values_of(floor_divide(tensor_of<D>({1.0}), 0.1)), {9});  // 0.1 is a little more than a tenth
-  const auto n = tensor_of<D, Index>({7, -7, 0}), none = tensor_of<D, Index>({0, 0, 0});
-  check_close(values_of(remainder(n, none)), {0, 0, 0});
-  check_close(values_of(floor_divide(n, none)), {0, 0, 0});
+}
+
+namespace {
+
+template <class D, class T>
+void check_zero_divisors() {
+  const auto x = tensor_of<D, T>({7, 5, 0}), y = tensor_of<D, T>({1, 0, 2});
+  const auto refused = [](const std::string& op, const auto& f) {
+    CHECK(error_of(f) == op + ": an integer is divided by zero");
+  };
+  refused("fmod", [&] { fmod(x, y); });
+  refused("remainder", [&] { remainder(x, y); });
+  refused("remainder", [&] { x % y; });
+  refused("floor_divide", [&] { floor_divide(x, y); });
+  refused("floor_divide", [&] { x.expand({2, 3}).floor_divide(y.select(0, 1)); });
+  refused("floor_divide", [&] { div(x, y, "floor"); });
+  refused("div", [&] { div(x, y, "trunc"); });
+  refused("fmod_", [&] { x.fmod_(y); });
+  refused("remainder_", [&] { x.remainder_(y); });
+  refused("floor_divide_", [&] { x.floor_divide_(y); });
+  const auto z = tensor_of<D, T>({7, 5, 0});
+  refused("fmod", [&] { fmod(z, 0); });
+  refused("remainder", [&] { z % 0; });
+  refused("floor_divide", [&] { floor_divide(z, 0); });
+  refused("fmod_", [&] { z.fmod_(0); });
+  refused("remainder_", [&] { z.remainder_(0); });
+  refused("floor_divide_", [&] { z.floor_divide_(0); });
+  check_close(values_of(z), {7, 5, 0});
+  CHECK(floor_divide(x.slice(0, {0, 0}), y.slice(0, {0, 0})).numel() == 0);
+  CHECK(floor_divide(y, z.clone().add_(1)).numel() == 3);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("integers are not divided by zero", "[ops][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  check_zero_divisors<D, Index>();
+  check_zero_divisors<D, std::int32_t>();
+  check_zero_divisors<D, std::uint8_t>();
+}
+
+TEMPLATE_TEST_CASE("quotients and remainders at zeros, infinities and NaN are PyTorch's", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const Json& recorded : recorded_cases("division")) {
+    const std::string name = recorded["name"];
+    const auto expected = numbers_of(recorded["output"]);
+    const auto check = [&](auto type) {
+      using T = typename decltype(type)::type;
+      INFO(name << " of " << name_of(dtype_of<T>));
+      const auto a = tensor_of<D, T>(numbers_of(recorded["a"])), b = tensor_of<D, T>(numbers_of(recorded["b"]));
+      const auto actual = values_of(name == "fmod" ? fmod(a, b) : name == "remainder" ? remainder(a, b) : floor_divide(a, b));
+      check_close(actual, expected, 0, 0);
+      for (std::size_t i = 0; i < actual.size(); ++i)
+        if (expected[i] == 0) CHECK(std::signbit(actual[i]) == std::signbit(expected[i]));
+    };
+    check(f64);
+    check(f32);
+    check(f16);
+    check(bf16);
+  }
 }
 
 TEST_CASE("gradients of remainders", "[ops][gradcheck]") {

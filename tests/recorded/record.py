@@ -11,6 +11,7 @@ import math
 import torch
 
 from conventions import conventions
+from division import division
 from indexing import indexing
 from numpy_files import numpy_files
 from table import INF, NAN, plain, write
@@ -381,6 +382,7 @@ if __name__ == "__main__":
     printing()
     indexing()
     conventions()
+    division()
     modules()
     attention()
     transformer_training()

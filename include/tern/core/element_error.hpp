@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD {
 
-enum class BadElement : Index { index, target, probability };
+enum class BadElement : Index { index, target, probability, divisor };
 
 /// Throws the op's Error: an index or a target, `number`, is not below `size`. The message ends with `found`.
 [[noreturn]] TERN_API void refuse_element(const char* op, BadElement what, Index number, Index size, Index position = 0,

@@ -12,6 +12,7 @@ namespace tern::inline TERN_BUILD {
       fail(op, {"index ", number, " is out of range for a dimension of size ", size, found});
     case BadElement::target:
       fail(op, {"target ", number, " at position ", position, " is out of range [0, ", size - 1, "]", found});
+    case BadElement::divisor: fail(op, {"an integer is divided by zero", found});
     case BadElement::probability: break;
   }
   fail(op, {"an element of the input is outside [0, 1]", found});

@@ -1,4 +1,5 @@
-// + - * / and negation. Tensors broadcast. A number acts as a tensor of that value.
+// + - * / and negation. Tensors broadcast. A number acts as a tensor of that value: beside integers and bool, one that
+// their type does not hold is an Error, and a floating-point number does not compile.
 #pragma once
 #include "support/pointwise.hpp"
 
@@ -28,10 +29,16 @@ template <class S>
 auto add_scaled(S s) {
   return [s](auto a, auto b) { return a + decltype(a)(s) * b; };
 }
+/// -s; integers wrap around.
+template <class T>
+scalar_t<T> negative(scalar_t<T> s) {
+  if constexpr (is_floating_v<T>) return -s;
+  else return T(0 - std::uint64_t(s));
+}
 }  // namespace detail
 
 template <Device D, Element T>
-Tensor<D, T> mul(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {});
+Tensor<D, T> mul(const Tensor<D, T>& x, operand_t<T> s, Here here = {});
 
 /// -x.
 template <Device D, Element T>
@@ -54,9 +61,9 @@ TERN_INSTANCE(Tensor<Cuda> add(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 /// a + alpha b.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
+Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alpha,
                  Here here = {}) {
-  const auto c = detail::map<T>({"add", here}, detail::add_scaled(alpha), a, b);
+  const auto c = detail::map<T>({"add", here}, detail::add_scaled(detail::operand<T>({"add", here}, alpha)), a, b);
   record({"add", here}, c, wrt(a, detail::unchanged),
          wrt(b, [alpha](const auto& g) { return mul(g, alpha); }));
   return c;
@@ -64,8 +71,8 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::typ
 
 /// x + s.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto y = detail::map<T>({"add", here}, detail::add_number(s), x);
+Tensor<D, T> add(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  const auto y = detail::map<T>({"add", here}, detail::add_number(detail::operand<T>({"add", here}, s)), x);
   record({"add", here}, y, wrt(x, detail::unchanged));
   return y;
 }
@@ -84,23 +91,23 @@ TERN_INSTANCE(Tensor<Cuda> sub(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 /// a - alpha b.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
+Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alpha,
                  Here here = {}) {
   const ErrorName name({"sub", here});
-  return add(a, b, static_cast<scalar_t<T>>(-alpha), here);
+  return add(a, b, detail::negative<T>(detail::operand<T>({"sub", here}, alpha)), here);
 }
 
 /// x - s.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+Tensor<D, T> sub(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
   const ErrorName name({"sub", here});
-  return add(x, static_cast<scalar_t<T>>(-s), here);
+  return add(x, detail::negative<T>(detail::operand<T>({"sub", here}, s)), here);
 }
 
 /// s - x.
 template <Device D, Element T>
-Tensor<D, T> rsub(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto y = detail::map<T>({"rsub", here}, [s](auto v) { return decltype(v)(s) - v; }, x);
+Tensor<D, T> rsub(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  const auto y = detail::map<T>({"rsub", here}, [s = detail::operand<T>({"rsub", here}, s)](auto v) { return decltype(v)(s) - v; }, x);
   record({"rsub", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
   return y;
 }
@@ -118,8 +125,8 @@ TERN_INSTANCE(Tensor<Cuda> mul(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 /// s x.
 template <Device D, Element T>
-Tensor<D, T> mul(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here) {
-  const auto y = detail::map<T>({"mul", here}, detail::mul_number(s), x);
+Tensor<D, T> mul(const Tensor<D, T>& x, operand_t<T> s, Here here) {
+  const auto y = detail::map<T>({"mul", here}, detail::mul_number(detail::operand<T>({"mul", here}, s)), x);
   record({"mul", here}, y, wrt(x, [s](const auto& g) { return mul(g, s); }));
   return y;
 }
@@ -140,16 +147,16 @@ TERN_INSTANCE(Tensor<Cuda> div(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 /// x / s.
 template <Device D, Element T>
-Tensor<D, T> div(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto y = detail::map<T>({"div", here}, detail::div_number(s), x);
+Tensor<D, T> div(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  const auto y = detail::map<T>({"div", here}, detail::div_number(detail::operand<T>({"div", here}, s)), x);
   record({"div", here}, y, wrt(x, [s](const auto& g) { return div(g, s); }));
   return y;
 }
 
 /// s / x.
 template <Device D, Element T>
-Tensor<D, T> rdiv(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto y = detail::map<T>({"rdiv", here}, [s](auto v) { return decltype(v)(s) / v; }, x);
+Tensor<D, T> rdiv(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  const auto y = detail::map<T>({"rdiv", here}, [s = detail::operand<T>({"rdiv", here}, s)](auto v) { return decltype(v)(s) / v; }, x);
   record({"rdiv", here}, y, wrt(x, saved(x, y), [](const auto& g, const auto& divisor, const auto& quotient) {
            return neg(div(mul(g, quotient), divisor));
          }));
@@ -162,44 +169,44 @@ const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
   return detail::pointwise_({"add_", here}, detail::add_expression, [&] { return add(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
+const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alpha,
                          Here here = {}) {
-  return detail::pointwise_({"add_", here}, detail::add_scaled(alpha), [&] { return add(a, b, alpha, here); }, a, b);
+  return detail::pointwise_({"add_", here}, detail::add_scaled(detail::operand<T>({"add_", here}, alpha)), [&] { return add(a, b, alpha, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& add_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  return detail::pointwise_({"add_", here}, detail::add_number(s), [&] { return add(x, s, here); }, x);
+const Tensor<D, T>& add_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  return detail::pointwise_({"add_", here}, detail::add_number(detail::operand<T>({"add_", here}, s)), [&] { return add(x, s, here); }, x);
 }
 template <Device D, Element T>
 const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   return detail::pointwise_({"sub_", here}, detail::sub_expression, [&] { return sub(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, scalar_t<std::type_identity_t<T>> alpha,
+const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alpha,
                          Here here = {}) {
   const ErrorName name({"sub_", here});
-  return add_(a, b, static_cast<scalar_t<T>>(-alpha), here);
+  return add_(a, b, detail::negative<T>(detail::operand<T>({"sub_", here}, alpha)), here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& sub_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
+const Tensor<D, T>& sub_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
   const ErrorName name({"sub_", here});
-  return add_(x, static_cast<scalar_t<T>>(-s), here);
+  return add_(x, detail::negative<T>(detail::operand<T>({"sub_", here}, s)), here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& mul_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   return detail::pointwise_({"mul_", here}, detail::mul_expression, [&] { return mul(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& mul_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  return detail::pointwise_({"mul_", here}, detail::mul_number(s), [&] { return mul(x, s, here); }, x);
+const Tensor<D, T>& mul_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  return detail::pointwise_({"mul_", here}, detail::mul_number(detail::operand<T>({"mul_", here}, s)), [&] { return mul(x, s, here); }, x);
 }
 template <Device D, Element T>
 const Tensor<D, T>& div_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   return detail::pointwise_({"div_", here}, detail::div_expression, [&] { return div(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& div_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  return detail::pointwise_({"div_", here}, detail::div_number(s), [&] { return div(x, s, here); }, x);
+const Tensor<D, T>& div_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  return detail::pointwise_({"div_", here}, detail::div_number(detail::operand<T>({"div_", here}, s)), [&] { return div(x, s, here); }, x);
 }
 
 TERN_SAME_PLACE(add)

@@ -53,8 +53,8 @@ TERN_SAME_PLACE(lerp_)
 /// x + value a b.
 template <Device D, Element T>
 Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
-                     scalar_t<std::type_identity_t<T>> value = 1, Here here = {}) {
-  const auto y = detail::map<T>({"addcmul", here}, detail::addcmul_of(value), x, a, b);
+                     operand_t<T> value = 1, Here here = {}) {
+  const auto y = detail::map<T>({"addcmul", here}, detail::addcmul_of(detail::operand<T>({"addcmul", here}, value)), x, a, b);
   const detail::Gradient times{[value](auto g, auto other) { return value * g * other; }};
   record({"addcmul", here}, y, wrt(x, [](const auto& g) { return g; }), wrt(a, saved(b), times),
          wrt(b, saved(a), times));
@@ -62,9 +62,10 @@ Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
 }
 template <Device D, Element T>
 const Tensor<D, T>& addcmul_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
-                             scalar_t<std::type_identity_t<T>> value = 1, Here here = {}) {
+                             operand_t<T> value = 1, Here here = {}) {
   return detail::pointwise_(
-      {"addcmul_", here}, detail::addcmul_of(value), [&] { return addcmul(x, a, b, value, here); }, x, a, b);
+      {"addcmul_", here}, detail::addcmul_of(detail::operand<T>({"addcmul_", here}, value)),
+      [&] { return addcmul(x, a, b, value, here); }, x, a, b);
 }
 
 /// x + value a / b.

@@ -10,6 +10,21 @@ template <class D, class T>
 const Tensor<D, T>& assign_truth(const Tensor<D, T>& x, const Tensor<D, bool>& truth, Here here) {
   return copy_(x, to_type(truth, Type<T>{}, here), here);
 }
+
+/// f(x, number) for a comparison f. Comparing integers with the rounded number gives the same, if f fits the rounding.
+template <class F, class D, class T>
+Tensor<D, bool> compared(const OpName& op, const Tensor<D, T>& x, const number_t<T>& number, Number::Rounding rounding,
+                         const F& f) {
+  if constexpr (is_floating_v<T>) {
+    return map<bool>(op, with_number(f, number), x);
+  } else {
+    Index n;
+    if (number.round_to(dtype_of<T>, rounding, n)) return map<bool>(op, with_number(f, T(n)), x);
+    x.checked(op);
+    const double zero = 0;  // every element compares with such a number as 0 does
+    return full<D, bool>(x.shape(), f(zero, number.value()), x.device());
+  }
+}
 }  // namespace detail
 
 /// Defines name_(a, b): writes the result of name into a as ones and zeros. It has no gradient.
@@ -21,37 +36,38 @@ const Tensor<D, T>& assign_truth(const Tensor<D, T>& x, const Tensor<D, bool>& t
   }
 
 /// Defines name(a, b), name(x, number) and their in-place forms. A comparison with NaN is false, except ne, which is
-/// true.
-#define TERN_COMPARISON(name, symbol)                                                                            \
+/// true. Integers and bool are compared with the number itself, also if it is a fraction or too large for their type.
+#define TERN_COMPARISON(name, symbol, rounding)                                                                  \
   template <Device D, Element T>                                                                                 \
   Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                           \
     return detail::map<bool>({#name, here}, [](auto x, auto y) { return x symbol y; }, a, b);                    \
   }                                                                                                              \
   template <Device D, Element T>                                                                                 \
-  Tensor<D, bool> name(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {             \
-    return detail::map<bool>({#name, here}, [s](auto v) { return v symbol decltype(v)(s); }, x);                 \
+  Tensor<D, bool> name(const Tensor<D, T>& x, number_t<T> s, Here here = {}) {                                   \
+    return detail::compared({#name, here}, x, s, Number::Rounding::rounding,                                     \
+                            [](auto a, auto b) { return a symbol b; });                                          \
   }                                                                                                              \
   template <Device D, Element T>                                                                                 \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {      \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, number_t<T> s, Here here = {}) {                            \
     const ErrorName op({#name "_", here});                                                                       \
     return detail::assign_truth(x, name(x, s), here);                                                            \
   }                                                                                                              \
   TERN_SAME_PLACE(name)                                                                                          \
   TERN_TRUTH_IN_PLACE(name)
 
-TERN_COMPARISON(eq, ==)
-TERN_COMPARISON(ne, !=)
-TERN_COMPARISON(lt, <)
-TERN_COMPARISON(le, <=)
-TERN_COMPARISON(gt, >)
-TERN_COMPARISON(ge, >=)
+TERN_COMPARISON(eq, ==, none)
+TERN_COMPARISON(ne, !=, none)
+TERN_COMPARISON(lt, <, up)
+TERN_COMPARISON(le, <=, down)
+TERN_COMPARISON(gt, >, down)
+TERN_COMPARISON(ge, >=, up)
 #undef TERN_COMPARISON
 
 /// Defines name(x), which is true where the expression in x is true. Integers are finite.
-#define TERN_PREDICATE(name, expression)                                       \
-  template <Device D, Element T>                                               \
-  Tensor<D, bool> name(const Tensor<D, T>& x, Here here = {}) {                \
-    return detail::map<bool>({#name, here}, [](auto v) { return expression; }, x); \
+#define TERN_PREDICATE(name, expression)                                                                         \
+  template <Device D, Element T>                                                                                 \
+  Tensor<D, bool> name(const Tensor<D, T>& x, Here here = {}) {                                                  \
+    return detail::map<bool>({#name, here}, [](auto v) { return expression; }, x);                               \
   }
 TERN_PREDICATE(isnan, v != v)
 TERN_PREDICATE(isinf, (v == v) & (v - v != v - v))
@@ -89,8 +105,9 @@ TERN_LOGICAL(logical_xor, ^)
   }                                                                                                              \
   template <Device D, Element T>                                                                                 \
     requires std::is_integral_v<T>                                                                               \
-  Tensor<D, T> name(const Tensor<D, T>& x, std::type_identity_t<T> s, Here here = {}) {                          \
-    return detail::map<T>({#name, here}, [s](auto v) { return v symbol decltype(v)(s); }, x);                    \
+  Tensor<D, T> name(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {                                     \
+    const T n = detail::operand<T>({#name, here}, s);                                                            \
+    return detail::map<T>({#name, here}, [n](auto v) { return v symbol decltype(v)(n); }, x);                    \
   }                                                                                                              \
   TERN_SAME_PLACE(name)
 TERN_BITWISE(bitwise_and, &)

@@ -71,12 +71,13 @@ const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source
 }
 TERN_SAME_PLACE(copy_)
 
-/// Sets every element to value.
+/// Sets every element to value. Error if T does not hold it.
 template <Device D, Element T>
-const Tensor<D, T>& fill_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> value, Here here = {}) {
+const Tensor<D, T>& fill_(const Tensor<D, T>& x, number_t<T> value, Here here = {}) {
   detail::check_writable({"fill_", here}, x.checked({"fill_", here}));
+  const scalar_t<T> element = detail::element<T>({"fill_", here}, value);
   if (records(x)) return detail::assign({"fill_", here}, x, full_like(x.detach(), value));
-  backend::run<D>(backend::Fill<T>{*x.impl(), value});
+  backend::run<D>(backend::Fill<T>{*x.impl(), element});
   detail::bump_version(x.impl());
   return x;
 }

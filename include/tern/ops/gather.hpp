@@ -68,7 +68,7 @@ Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Inde
 /// x with alpha times source's position i of dimension dim added to position index[i].
 template <Device D, Element T>
 Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                       scalar_t<std::type_identity_t<T>> alpha = 1, Here here = {}) {
+                       operand_t<T> alpha = 1, Here here = {}) {
   const ErrorName name({"index_add", here});
   detail::check_index_vector("index_add", *index.checked("index_add"));
   const int d = wrap_dim("index_add", dim, x.checked("index_add")->ndim);

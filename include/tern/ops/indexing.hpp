@@ -312,7 +312,8 @@ const Tensor<D, T>& index_put_(const Tensor<D, T>& x, const IndexList<D>& indice
 template <Device D, Element T>
 const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
                                std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
-                               scalar_t<std::type_identity_t<T>> value, bool accumulate = false, Here here = {}) {
+                               number_t<T> value, bool accumulate = false, Here here = {}) {
+  const ErrorName name({"index_put_", here});
   return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value, x.device()), accumulate, here);
 }
 
@@ -332,11 +333,11 @@ auto fill_where(S value) {
 }
 }  // namespace detail
 
-/// value where the mask is true, x elsewhere. x and the mask are broadcast.
+/// value where the mask is true, x elsewhere. x and the mask are broadcast. Error if T does not hold the value.
 template <Device D, Element T>
-Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, scalar_t<std::type_identity_t<T>> value,
+Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, number_t<T> value,
                          Here here = {}) {
-  const Tensor<D, T> y = detail::map<T>({"masked_fill", here}, detail::fill_where(value), x, mask);
+  const Tensor<D, T> y = detail::map<T>({"masked_fill", here}, detail::fill_where(detail::element<T>({"masked_fill", here}, value)), x, mask);
   record({"masked_fill", here}, y,
          wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }));
   return y;
@@ -356,9 +357,10 @@ Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, con
 }
 template <Device D, Element T>
 const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask,
-                                 scalar_t<std::type_identity_t<T>> value, Here here = {}) {
+                                 number_t<T> value, Here here = {}) {
   return detail::pointwise_(
-      {"masked_fill_", here}, detail::fill_where(value), [&] { return masked_fill(x, mask, value, here); }, x, mask);
+      {"masked_fill_", here}, detail::fill_where(detail::element<T>({"masked_fill_", here}, value)),
+      [&] { return masked_fill(x, mask, value, here); }, x, mask);
 }
 
 /// The elements where the mask is true, as a vector. x and the mask are broadcast. The host waits for their number.

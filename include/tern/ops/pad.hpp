@@ -64,10 +64,10 @@ TERN_API void check_border(PadMode mode, Index n, Index left, Index right);
 /// remove elements.
 template <Device D, Element T>
 Tensor<D, T> pad(const Tensor<D, T>& x, const Shape& padding, PadMode mode = PadMode::constant,
-                 scalar_t<std::type_identity_t<T>> value = 0, Here here = {}) {
+                 number_t<T> value = 0, Here here = {}) {
   const ErrorName name({"pad", here});
   detail::padded_shape(*x.checked("pad"), padding);
-  if (mode == PadMode::constant) return detail::pad_with({"pad", here}, x, padding, value);
+  if (mode == PadMode::constant) return detail::pad_with({"pad", here}, x, padding, detail::element<T>({"pad", here}, value));
   if (mode == PadMode::circular && !(detail::clipped(padding, true) == padding))  // removed elements do not appear in the border
     return pad(pad(x, detail::clipped(padding, false), PadMode::constant, 0, here), detail::clipped(padding, true),
                mode, 0, here);

@@ -43,14 +43,14 @@ TERN_UNARY_IN_PLACE(square, Element)
 
 /// x^exponent. Error for an integer to a negative exponent.
 template <Device D, Element T>
-Tensor<D, T> pow(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> exponent, Here here = {}) {
+Tensor<D, T> pow(const Tensor<D, T>& x, operand_t<T> exponent, Here here = {}) {
   if constexpr (is_floating_v<T>) {
     if (exponent == 0) return detail::step({"pow", here}, x, [](auto v) { return decltype(v)(1); });
     return detail::unary({"pow", here}, x, detail::power_of<T>(exponent),
                          [exponent](auto g, auto v) { return exponent * g * detail::power(v, exponent - 1); });
   } else {
-    if (exponent < T(0)) fail({"pow", here}, {"an integer tensor to the negative power ", Index(exponent)});
-    return detail::map<T>({"pow", here}, detail::power_of<T>(exponent), x);
+    if (exponent.value() < 0) fail({"pow", here}, {"an integer tensor to the negative power ", exponent.value()});
+    return detail::map<T>({"pow", here}, detail::power_of<T>(detail::operand<T>({"pow", here}, exponent)), x);
   }
 }
 
@@ -91,9 +91,11 @@ Tensor<D, double> float_power(const Tensor<D, T>& x, double exponent, Here here 
 }
 
 template <Device D, Element T>
-const Tensor<D, T>& pow_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> exponent, Here here = {}) {
-  if (!is_floating_v<T> && exponent < 0) fail({"pow_", here}, {"an integer tensor to the negative power ", Index(exponent)});
-  return detail::pointwise_({"pow_", here}, detail::power_of<T>(exponent), [&] { return pow(x, exponent, here); }, x);
+const Tensor<D, T>& pow_(const Tensor<D, T>& x, operand_t<T> exponent, Here here = {}) {
+  if constexpr (!is_floating_v<T>)
+    if (exponent.value() < 0) fail({"pow_", here}, {"an integer tensor to the negative power ", exponent.value()});
+  const auto power = detail::power_of<T>(detail::operand<T>({"pow_", here}, exponent));
+  return detail::pointwise_({"pow_", here}, power, [&] { return pow(x, exponent, here); }, x);
 }
 template <Device D, Element T>
 const Tensor<D, T>& pow_(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {

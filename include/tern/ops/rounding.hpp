@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "../backend/refuse.hpp"
+#include "reduce.hpp"
 #include "support/pointwise.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -91,45 +93,73 @@ inline constexpr auto floor_divide_expression = [](auto a, auto b) {
   if constexpr (requires { a % b; }) {
     return q - where((a % b != 0) & ((a < 0) ^ (b < 0)), decltype(a)(1), 0);
   } else {
-    const auto whole =
-        round((a - remainder_expression(a, b)) / b);  // the quotient itself may have been rounded up to an integer
-    return where((b == 0) | (q - q != 0), q, whole);
+    const auto r = fmod(a, b);
+    const auto towards_zero = (a - r) / b;  // an integer, but for rounding; q may have been rounded up to one
+    const auto whole = where((r != 0) & ((r < 0) ^ (b < 0)), towards_zero - 1, towards_zero);
+    return where(b == 0, q, where(whole == 0, 0 * q, round(whole)));  // a zero has the sign of q
   }
 };
 inline constexpr auto trunc_divide_expression = [](auto a, auto b) {
   if constexpr (requires { a % b; }) return a / b;
   else return trunc(a / b);
 };
+inline constexpr auto is_zero = [](auto v) { return where(v == 0, decltype(v)(1), decltype(v)(0)); };
+
+/// The divisor b. Error that names op if integers have a zero in it; on Cuda it is thrown when the host next waits for
+/// the device.
+template <class D, class T>
+const Tensor<D, T>& divisor(const OpName& op, const Tensor<D, T>& b) {
+  if constexpr (!is_floating_v<T>) {
+    const ErrorName name(op);
+    const Tensor<D, bool> found = reduce<backend::Maximum, T, bool>(op, is_zero, is_positive, {}, false, b);
+    backend::run<D>(backend::RefuseIf{op.name, BadElement::divisor, *found.impl()});
+  }
+  return b;
+}
+template <class T>
+scalar_t<T> divisor(const OpName& op, const operand_t<T>& number) {
+  const scalar_t<T> s = operand<T>(op, number);
+  if constexpr (!is_floating_v<T>) {
+    const ErrorName name(op);
+    if (s == 0) refuse_element(op.name, BadElement::divisor, 0, 0);
+  }
+  return s;
+}
 
 }  // namespace detail
 
-/// The remainder of a / b with the sign of a. For integers, 0 if b is 0.
+/// The remainder of a / b with the sign of a. Error for an integer b with a zero; on Cuda it is thrown when the host next
+/// waits for the device.
 template <Device D, Element T>
 Tensor<D, T> fmod(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto r = detail::map<T>({"fmod", here}, detail::fmod_expression, a, b);
-  record({"fmod", here}, r, wrt(a, [](const auto& g) { return g; }),
+  const OpName op{"fmod", here};
+  const auto r = detail::map<T>(op, detail::fmod_expression, a, detail::divisor(op, b));
+  record(op, r, wrt(a, [](const auto& g) { return g; }),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return -g * trunc(x / y); }}));
   return r;
 }
 template <Device D, Element T>
-Tensor<D, T> fmod(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto r = detail::map<T>({"fmod", here}, detail::with_number(detail::fmod_expression, s), x);
-  record({"fmod", here}, r, wrt(x, [](const auto& g) { return g; }));
+Tensor<D, T> fmod(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  const OpName op{"fmod", here};
+  const auto r = detail::map<T>(op, detail::with_number(detail::fmod_expression, detail::divisor<T>(op, s)), x);
+  record(op, r, wrt(x, [](const auto& g) { return g; }));
   return r;
 }
 
-/// The remainder of a / b with the sign of b, as Python's %. For integers, 0 if b is 0.
+/// The remainder of a / b with the sign of b, as Python's %. Error as for fmod.
 template <Device D, Element T>
 Tensor<D, T> remainder(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const auto r = detail::map<T>({"remainder", here}, detail::remainder_expression, a, b);
-  record({"remainder", here}, r, wrt(a, [](const auto& g) { return g; }),
+  const OpName op{"remainder", here};
+  const auto r = detail::map<T>(op, detail::remainder_expression, a, detail::divisor(op, b));
+  record(op, r, wrt(a, [](const auto& g) { return g; }),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return -g * floor(x / y); }}));
   return r;
 }
 template <Device D, Element T>
-Tensor<D, T> remainder(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  const auto r = detail::map<T>({"remainder", here}, detail::with_number(detail::remainder_expression, s), x);
-  record({"remainder", here}, r, wrt(x, [](const auto& g) { return g; }));
+Tensor<D, T> remainder(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  const OpName op{"remainder", here};
+  const auto r = detail::map<T>(op, detail::with_number(detail::remainder_expression, detail::divisor<T>(op, s)), x);
+  record(op, r, wrt(x, [](const auto& g) { return g; }));
   return r;
 }
 
@@ -144,34 +174,37 @@ Tensor<D, T> step(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b
 }
 }  // namespace detail
 
-/// a / b rounded down. For integers, 0 if b is 0.
+/// a / b rounded down. Error as for fmod.
 template <Device D, Element T>
 Tensor<D, T> floor_divide(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  return detail::step({"floor_divide", here}, a, b, detail::floor_divide_expression);
+  const OpName op{"floor_divide", here};
+  return detail::step(op, a, detail::divisor(op, b), detail::floor_divide_expression);
 }
 template <Device D, Element T>
-Tensor<D, T> floor_divide(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {
-  return detail::step({"floor_divide", here}, x, detail::with_number(detail::floor_divide_expression, s));
+Tensor<D, T> floor_divide(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  const OpName op{"floor_divide", here};
+  return detail::step(op, x, detail::with_number(detail::floor_divide_expression, detail::divisor<T>(op, s)));
 }
 
-/// a / b rounded: "trunc" towards zero, "floor" down.
+/// a / b rounded: "trunc" towards zero, "floor" down. Error as for fmod.
 template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* rounding_mode, Here here = {}) {
   if (!std::strcmp(rounding_mode, "floor")) return floor_divide(a, b, here);
   if (std::strcmp(rounding_mode, "trunc"))
     fail({"div", here}, {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
-  return detail::step({"div", here}, a, b, detail::trunc_divide_expression);
+  return detail::step({"div", here}, a, detail::divisor({"div", here}, b), detail::trunc_divide_expression);
 }
 
 /// The in-place forms fmod_, remainder_ and floor_divide_, with a tensor or a number.
 #define TERN_DIVISION_IN_PLACE(name)                                                                                  \
   template <Device D, Element T>                                                                                      \
   const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                         \
-    return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(a, b, here); }, a, b);  \
+    return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(a, b, here); }, a,      \
+                              detail::divisor({#name "_", here}, b));                                                 \
   }                                                                                                                   \
   template <Device D, Element T>                                                                                      \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> s, Here here = {}) {           \
-    const auto f = detail::with_number(detail::name##_expression, s);                                                 \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {                                \
+    const auto f = detail::with_number(detail::name##_expression, detail::divisor<T>({#name "_", here}, s));          \
     return detail::pointwise_({#name "_", here}, f, [&] { return name(x, s, here); }, x);                             \
   }                                                                                                                   \
   TERN_SAME_PLACE(name)                                                                                               \

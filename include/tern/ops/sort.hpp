@@ -115,8 +115,9 @@ Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& va
   return detail::search(sorted, values, right);
 }
 template <Device D, Element T>
-Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, scalar_t<std::type_identity_t<T>> value, bool right = false,
+Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, number_t<T> value, bool right = false,
                               Here here = {}) {
+  const ErrorName name({"searchsorted", here});
   return searchsorted(sorted, full<D, T>({}, value, sorted.device()), right, here);
 }
 

@@ -66,7 +66,7 @@ Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>
 }
 template <Device D, Element T>
 Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
-                        scalar_t<std::type_identity_t<T>> value, Here here = {}) {
+                        number_t<T> value, Here here = {}) {
   const ErrorName name({"index_fill", here});
   return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
 }
@@ -96,7 +96,7 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& i
 }
 template <Device D, Element T>
 Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
-                     scalar_t<std::type_identity_t<T>> value, Here here = {}) {
+                     number_t<T> value, Here here = {}) {
   const ErrorName name({"scatter", here});
   return scatter(x, dim, index, expand(full<D, T>({}, value, x.device()), index.checked("scatter")->shape()), here);
 }

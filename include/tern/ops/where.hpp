@@ -20,19 +20,19 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, cons
   return y;
 }
 
-/// The same, with a number in place of a or b.
+/// The same, with a number in place of a or b. Error if integers of type T do not hold it.
 template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, scalar_t<std::type_identity_t<T>> b,
+Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, number_t<T> b,
                    Here here = {}) {
-  const auto f = [b](auto c, auto x) { return where(c != 0, x, decltype(x)(b)); };
+  const auto f = [b = detail::operand<T>({"where", here}, b)](auto c, auto x) { return where(c != 0, x, decltype(x)(b)); };
   const auto y = detail::map<T>({"where", here}, f, condition, a);
   record({"where", here}, y, wrt(a, saved(condition), [](const auto& g, const auto& c) { return where(c, g, 0); }));
   return y;
 }
 template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, scalar_t<std::type_identity_t<T>> a, const Tensor<D, T>& b,
+Tensor<D, T> where(const Tensor<D, bool>& condition, number_t<T> a, const Tensor<D, T>& b,
                    Here here = {}) {
-  const auto f = [a](auto c, auto x) { return where(c != 0, decltype(x)(a), x); };
+  const auto f = [a = detail::operand<T>({"where", here}, a)](auto c, auto x) { return where(c != 0, decltype(x)(a), x); };
   const auto y = detail::map<T>({"where", here}, f, condition, b);
   record({"where", here}, y, wrt(b, saved(condition), [](const auto& g, const auto& c) { return where(c, 0, g); }));
   return y;
@@ -97,11 +97,11 @@ template <class T>
 struct Bounds {
   scalar_t<T> min, max;
 
-  Bounds(const OpName& op, std::optional<scalar_t<T>> low, std::optional<scalar_t<T>> high) {
+  Bounds(const OpName& op, std::optional<number_t<T>> low, std::optional<number_t<T>> high) {
     using Limits = std::numeric_limits<scalar_t<T>>;
     if (!low && !high) fail(op, {"at least one of min and max must be given"});
-    min = low.value_or(is_floating_v<T> ? -Limits::infinity() : Limits::lowest());
-    max = high.value_or(is_floating_v<T> ? Limits::infinity() : Limits::max());
+    min = low ? operand<T>(op, *low) : is_floating_v<T> ? -Limits::infinity() : Limits::lowest();
+    max = high ? operand<T>(op, *high) : is_floating_v<T> ? Limits::infinity() : Limits::max();
   }
   auto expression() const {
     return [low = min, high = max](auto x) { return clamp(x, decltype(x)(low), decltype(x)(high)); };
@@ -110,25 +110,26 @@ struct Bounds {
 
 }  // namespace detail
 
-/// x limited to [min, max]. Either bound may be missing. max if min > max. The gradient at a bound is 0.
+/// x limited to [min, max]. Either bound may be missing. max if min > max. The gradient at a bound is 0. Error if
+/// integers of type T do not hold a bound.
 template <Device D, Element T>
-Tensor<D, T> clamp(const Tensor<D, T>& x, std::optional<scalar_t<std::type_identity_t<T>>> min,
-                   std::optional<scalar_t<std::type_identity_t<T>>> max = {}, Here here = {}) {
-  const detail::Bounds<T> bounds("clamp", min, max);
+Tensor<D, T> clamp(const Tensor<D, T>& x, std::optional<number_t<T>> min,
+                   std::optional<number_t<T>> max = {}, Here here = {}) {
+  const detail::Bounds<T> bounds({"clamp", here}, min, max);
   return detail::unary({"clamp", here}, x, bounds.expression(), [low = bounds.min, high = bounds.max](auto g, auto v) {
     return where(v > low, where(v < high, g, 0), 0);
   });
 }
 template <Device D, Element T>
-const Tensor<D, T>& clamp_(const Tensor<D, T>& x, std::optional<scalar_t<std::type_identity_t<T>>> min,
-                           std::optional<scalar_t<std::type_identity_t<T>>> max = {}, Here here = {}) {
-  const detail::Bounds<T> bounds("clamp_", min, max);
+const Tensor<D, T>& clamp_(const Tensor<D, T>& x, std::optional<number_t<T>> min,
+                           std::optional<number_t<T>> max = {}, Here here = {}) {
+  const detail::Bounds<T> bounds({"clamp_", here}, min, max);
   return detail::pointwise_({"clamp_", here}, bounds.expression(), [&] { return clamp(x, min, max, here); }, x);
 }
 
 /// x, at least min.
 template <Device D, Element T>
-Tensor<D, T> clamp_min(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> min, Here here = {}) {
+Tensor<D, T> clamp_min(const Tensor<D, T>& x, number_t<T> min, Here here = {}) {
   return clamp(x, min, {}, here);
 }
 template <Device D, Element T>
@@ -137,14 +138,14 @@ Tensor<D, T> clamp_min(const Tensor<D, T>& x, const Tensor<D, T>& min, Here here
 }
 
 template <Device D, Element T>
-const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> min, Here here = {}) {
+const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, number_t<T> min, Here here = {}) {
   const ErrorName name({"clamp_min_", here});
   return clamp_(x, min, {}, here);
 }
 
 /// x, at most max.
 template <Device D, Element T>
-Tensor<D, T> clamp_max(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> max, Here here = {}) {
+Tensor<D, T> clamp_max(const Tensor<D, T>& x, number_t<T> max, Here here = {}) {
   return clamp(x, {}, max, here);
 }
 template <Device D, Element T>
@@ -153,7 +154,7 @@ Tensor<D, T> clamp_max(const Tensor<D, T>& x, const Tensor<D, T>& max, Here here
 }
 
 template <Device D, Element T>
-const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> max, Here here = {}) {
+const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, number_t<T> max, Here here = {}) {
   const ErrorName name({"clamp_max_", here});
   return clamp_(x, {}, max, here);
 }

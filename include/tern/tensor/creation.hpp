@@ -5,6 +5,7 @@
 
 #include "../backend/range.hpp"
 #include "map.hpp"
+#include "nested_list.hpp"
 
 namespace tern::inline TERN_BUILD {
 
@@ -22,40 +23,26 @@ Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D dev
   }
 }
 
-/// A tensor of a list, a list of lists, or a list of those: tensor<Cpu>({{1, 2}, {3, 4}}).
+/// A tensor of a list, a list of lists, and so on: tensor<Cpu>({{1, 2}, {3, 4}}). Error if lists beside each other
+/// differ in length, or if T does not hold a number.
 template <Device D, Element T = float>
-Tensor<D, T> tensor(std::initializer_list<std::type_identity_t<T>> values) {
-  return from_vector<D, T>(std::vector<T>(values), Index(values.size()));
-}
-template <Device D, Element T = float>
-Tensor<D, T> tensor(std::initializer_list<std::initializer_list<std::type_identity_t<T>>> rows) {
+Tensor<D, T> tensor(std::initializer_list<NestedList> list) {
+  const NestedList nested(list);
+  const Shape shape = nested.shape();
   std::vector<T> values;
-  for (const auto& row : rows) {
-    if (row.size() != rows.begin()->size()) fail("tensor", {"rows of different lengths"});
-    values.insert(values.end(), row.begin(), row.end());
-  }
-  const Index columns = rows.size() ? Index(rows.begin()->size()) : 0;
-  return from_vector<D, T>(values, {Index(rows.size()), columns});
-}
-template <Device D, Element T = float>
-Tensor<D, T> tensor(
-    std::initializer_list<std::initializer_list<std::initializer_list<std::type_identity_t<T>>>> blocks) {
-  std::vector<T> values;
-  if (blocks.size() == 0) fail("tensor", {"there is no block"});
-  const auto& first = *blocks.begin();
-  for (const auto& block : blocks) {
-    if (block.size() != first.size()) fail("tensor", {"blocks of different sizes"});
-    for (const auto& row : block) {
-      if (row.size() != first.begin()->size()) fail("tensor", {"rows of different lengths"});
-      values.insert(values.end(), row.begin(), row.end());
-    }
-  }
-  return from_vector<D, T>(values, {Index(blocks.size()), Index(first.size()), Index(first.begin()->size())});
+  values.reserve(std::size_t(shape.numel()));
+  nested.each([](void* out, const Number& number) {
+    auto& elements = *static_cast<std::vector<T>*>(out);
+    if constexpr (is_floating_v<T>) elements.push_back(static_cast<T>(number.value()));
+    else elements.push_back(detail::element<T>("tensor", number));
+  }, &values);
+  return from_vector<D, T>(values, shape);
 }
 /// A 0-d tensor.
 template <Device D, Element T = float>
-Tensor<D, T> scalar_tensor(std::type_identity_t<T> value) {
-  return full<D, T>({}, static_cast<scalar_t<T>>(value));
+Tensor<D, T> scalar_tensor(number_t<T> value) {
+  const ErrorName name("scalar_tensor");
+  return full<D, T>({}, value);
 }
 
 /// A tensor over memory of the caller, row-major. If there is a deleter, deleter(data, context) runs when the last user
@@ -84,19 +71,25 @@ Tensor<D, Index> range_beside(const Tensor<D, T>& x, Index start, Index step, In
 }
 }  // namespace detail
 
-/// start, start + step, … below end: arange<D>(0, 10, 2) has type int64, arange<D>(0, 1, 0.25) has type float.
+/// start, start + step, … below end: arange<D>(0, 10, 2) has type int64, arange<D>(0, 1, 0.25) has type float. Error if
+/// the element type does not hold a number.
 template <Device D, class T = void, class A, class B, class C = int>
 auto arange(A start, B end, C step = 1) {
-  using Number = std::common_type_t<A, B, C>;
-  using Out = detail::range_element<T, Number>;
+  using Common = std::common_type_t<A, B, C>;
+  using Out = detail::range_element<T, Common>;
   if (step == 0 || (start != end && (start < end) != (step > 0)))
     fail("arange", {"steps of ", double(step), " do not lead from ", double(start), " to ", double(end)});
   Index count;
-  if constexpr (std::is_integral_v<Number>) {
+  if constexpr (std::is_integral_v<Common>) {
     count = (Index(end) - Index(start) + Index(step) - (step > 0 ? 1 : -1)) / Index(step);
   } else {
     const double exact = (double(end) - double(start)) / double(step);
     count = Index(exact) < exact ? Index(exact) + 1 : Index(exact);
+  }
+  if constexpr (!is_floating_v<Out>) {
+    detail::element<Index>("arange", step);  // a negative step of bytes wraps around
+    detail::element<Out>("arange", start);
+    if (count > 0) detail::element<Out>("arange", Index(start) + (count - 1) * Index(step));
   }
   const Tensor<D, Out> x = empty<D, Out>(count);
   backend::run<D>(backend::FillRange<Out>{*x.impl(), scalar_t<Out>(start), scalar_t<Out>(step)});

@@ -116,11 +116,22 @@ struct Owned {
   }
 };
 
+/// True if two tensors of one owner may share elements at different indices.
+TERN_API bool differ_in_shared_memory(const TensorImpl& a, const TensorImpl& b);
+
+/// True if the tensors share memory and are not the same view of it.
+inline bool partly_overlaps(const TensorImpl& a, const TensorImpl& b) {
+  return a.owner == b.owner && &a != &b && differ_in_shared_memory(a, b);
+}
+
 /// A dense copy in row-major order, not on the tape.
 TERN_API TensorImpl* copied(const DeviceOps& device, const TensorImpl* x);
 
 /// True if nothing else can see these elements.
 inline bool sole_owner(const TensorImpl* p) { return p->owner == p && p->refs.unique() && p->block.unique(); }
+
+/// Error if the left side of an assignment, a temporary handle of p, is undefined or its elements would be lost.
+TERN_API void check_assigned(const TensorImpl* p, Here here);
 
 }  // namespace detail
 }  // namespace tern

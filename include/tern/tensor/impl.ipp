@@ -119,6 +119,31 @@ TERN_INLINE TensorImpl* new_alias(const TensorImpl* a) {
   return p;
 }
 
+/// The bytes between an array's first and last element in memory, that one included.
+struct MemoryRange {
+  const char *first, *end;
+  explicit MemoryRange(const Array& a) : first(a.data), end(a.data + size_of(a.dtype)) {
+    for (int i = 0; i < a.ndim; ++i) {
+      const Index bytes = (a.dims[i] - 1) * a.strides[i] * size_of(a.dtype);
+      (bytes < 0 ? first : end) += bytes;
+    }
+  }
+};
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool differ_in_shared_memory(const TensorImpl& a, const TensorImpl& b) {
+  if (a.numel == 0 || b.numel == 0) return false;
+  if (a.data == b.data && same_shape(a, b) && same_order(a, b)) return false;
+  const MemoryRange ours(a), theirs(b);
+  return ours.first < theirs.end && theirs.first < ours.end;
+}
+
+[[gnu::noinline]] TERN_INLINE void check_assigned(const TensorImpl* p, Here here) {
+  if (!p) fail({"operator=", here}, {"the expression on the left is an undefined tensor"});
+  if (sole_owner(p))
+    fail({"operator=", here}, {"the expression on the left is a new tensor of shape ", p->shape_ref(),
+                       ", so what is written to it would be lost; index_put_ writes through positions and masks"});
+}
+
 [[gnu::noinline]] TERN_INLINE TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {
   Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
   device.copy(*y.impl, *x);

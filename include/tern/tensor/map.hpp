@@ -34,12 +34,21 @@ Tensor<D, Out> map(const OpName& op, const F& f, const Tensor<D, T>&... x) {
 /// Error unless the inputs broadcast to target's shape.
 TERN_API void check_target(const OpName& op, const Array& target, const Array* const* in, int n);
 
-/// Writes f for each element of the inputs into target. The inputs must broadcast to target's shape.
+/// x, or a copy of it if a write to target may change elements of x that have not been read yet.
+template <class D, class T>
+Tensor<D, T> as_before_write(const TensorImpl& target, const Tensor<D, T>& x) {
+  return partly_overlaps(target, *x.impl()) ? Tensor<D, T>(copied(device_ops<D>, x.impl())) : x;
+}
+
+/// Writes f for each element of the inputs into target. The inputs must broadcast to target's shape. Their elements
+/// count as they are before the write.
 template <class F, class D, class Out, class... T>
 void map_into(const OpName& op, const Tensor<D, Out>& target, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
   TensorImpl* const out = target.checked(op);
   check_target(op, *out, in, sizeof...(T));
+  if ((... || partly_overlaps(*out, *x.impl()))) [[unlikely]]
+    return map_into(op, target, f, as_before_write(*out, x)...);
   backend::run<D, Out, T...>(backend::Map(f, *out, in));
   bump_version(out);
 }
@@ -60,11 +69,12 @@ Tensor<D, T> empty(const Shape& shape, MemoryFormat format, D device = detail::c
   return x;
 }
 
-/// A tensor of one value.
+/// A tensor of one value. Error if T does not hold it.
 template <Device D, Element T = float>
-Tensor<D, T> full(const Shape& shape, scalar_t<std::type_identity_t<T>> value, D device = detail::current_device<D>()) {
+Tensor<D, T> full(const Shape& shape, number_t<T> value, D device = detail::current_device<D>()) {
+  const scalar_t<T> element = detail::element<T>("full", value);
   Tensor<D, T> out = empty<D, T>(shape, device);
-  backend::run<D>(backend::Fill<T>{*out.impl(), value});
+  backend::run<D>(backend::Fill<T>{*out.impl(), element});
   return out;
 }
 
@@ -84,9 +94,10 @@ Tensor<D, T> empty_like(const Tensor<D, T>& x) {
   return Tensor<D, T>(detail::new_map_output("empty_like", dtype_of<T>, in, 1, &detail::allocate<D>));
 }
 template <class D, class T>
-Tensor<D, T> full_like(const Tensor<D, T>& x, scalar_t<std::type_identity_t<T>> value) {
+Tensor<D, T> full_like(const Tensor<D, T>& x, number_t<T> value) {
+  const scalar_t<T> element = detail::element<T>("full_like", value);
   Tensor<D, T> out = empty_like(x);
-  backend::run<D>(backend::Fill<T>{*out.impl(), value});
+  backend::run<D>(backend::Fill<T>{*out.impl(), element});
   return out;
 }
 template <class D, class T>

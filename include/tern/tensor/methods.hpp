@@ -93,9 +93,9 @@ inline constexpr std_caller call_std{};
   const Tensor& name##_(Scalar other, Here here = {}) const { return TERN_CALL(name##_, other, here); }
 #define TERN_COMPARISON_METHOD(name)                                                                                \
   Tensor<D, bool> name(const Tensor& other, Here here = {}) const { return TERN_CALL(name, other, here); }          \
-  Tensor<D, bool> name(Scalar other, Here here = {}) const { return TERN_CALL(name, other, here); }                  \
+  Tensor<D, bool> name(number_t<T> other, Here here = {}) const { return TERN_CALL(name, other, here); }                \
   const Tensor& name##_(const Tensor& other, Here here = {}) const { return TERN_CALL(name##_, other, here); }       \
-  const Tensor& name##_(Scalar other, Here here = {}) const { return TERN_CALL(name##_, other, here); }
+  const Tensor& name##_(number_t<T> other, Here here = {}) const { return TERN_CALL(name##_, other, here); }
 #define TERN_PREDICATE_METHOD(name) \
   Tensor<D, bool> name(Here here = {}) const { return TERN_CALL(name, here); }
 #define TERN_REDUCTION_METHOD(name) \
@@ -105,12 +105,12 @@ inline constexpr std_caller call_std{};
     requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)                                                                 \
   friend Refusal<Tensor, Tensor<D2, T2>> operator symbol(const Tensor&, const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
 // A comparison takes both operands as At. Otherwise C++20's reversed candidate would match equally well.
-#define TERN_OPERATOR_(symbol, name, Result, Right, right)                                                          \
+#define TERN_OPERATOR_(symbol, name, Result, Right, right, number)                                                          \
   friend Result operator symbol(At<Tensor> a, Right b) { return detail::adl::call_##name(a.tensor, right, a.here); }  \
-  friend Result operator symbol(At<Tensor> a, Scalar b) { return detail::adl::call_##name(a.tensor, b, a.here); }     \
+  friend Result operator symbol(At<Tensor> a, number b) { return detail::adl::call_##name(a.tensor, b, a.here); }     \
   TERN_REFUSED_OPERATOR(symbol)
-#define TERN_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, Tensor, const Tensor&, b)
-#define TERN_COMPARISON_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, BoolTensor, At<Tensor>, b.tensor)
+#define TERN_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, Tensor, const Tensor&, b, Scalar)
+#define TERN_COMPARISON_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, BoolTensor, At<Tensor>, b.tensor, number_t<T>)
 #define TERN_COMPOUND_OPERATOR(symbol, name)                                                                          \
   friend const Tensor& operator symbol(At<Tensor> a, const Tensor& b) {                                               \
     return detail::adl::call_##name(a.tensor, b, a.here);                                                             \
@@ -153,19 +153,19 @@ inline constexpr std_caller call_std{};
   Tensor<D, bool> logical_and(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_and, other, here); } \
   Tensor<D, bool> logical_or(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_or, other, here); }  \
   Tensor<D, bool> logical_xor(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_xor, other, here); } \
-  Tensor clamp(std::optional<Scalar> min, std::optional<Scalar> max = {}, Here here = {}) const {                       \
+  Tensor clamp(std::optional<number_t<T>> min, std::optional<number_t<T>> max = {}, Here here = {}) const {             \
     return TERN_CALL(clamp, min, max, here);                                                                            \
   }                                                                                                                     \
-  const Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = {}, Here here = {}) const {               \
+  const Tensor& clamp_(std::optional<number_t<T>> min, std::optional<number_t<T>> max = {}, Here here = {}) const {     \
     return TERN_CALL(clamp_, min, max, here);                                                                           \
   }                                                                                                                     \
   Tensor clamp(const Tensor& min, const Tensor& max = {}, Here here = {}) const { return TERN_CALL(clamp, min, max, here); } \
-  Tensor clamp_min(Scalar min, Here here = {}) const { return TERN_CALL(clamp_min, min, here); }                        \
+  Tensor clamp_min(number_t<T> min, Here here = {}) const { return TERN_CALL(clamp_min, min, here); }                   \
   Tensor clamp_min(const Tensor& min, Here here = {}) const { return TERN_CALL(clamp_min, min, here); }                 \
-  Tensor clamp_max(Scalar max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                        \
+  Tensor clamp_max(number_t<T> max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                   \
   Tensor clamp_max(const Tensor& max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                 \
-  const Tensor& clamp_min_(Scalar min, Here here = {}) const { return TERN_CALL(clamp_min_, min, here); }               \
-  const Tensor& clamp_max_(Scalar max, Here here = {}) const { return TERN_CALL(clamp_max_, max, here); }               \
+  const Tensor& clamp_min_(number_t<T> min, Here here = {}) const { return TERN_CALL(clamp_min_, min, here); }          \
+  const Tensor& clamp_max_(number_t<T> max, Here here = {}) const { return TERN_CALL(clamp_max_, max, here); }          \
   Tensor div(const Tensor& other, const char* rounding_mode, Here here = {}) const {                                    \
     return TERN_CALL(div, other, rounding_mode, here);                                                                  \
   }                                                                                                                     \
@@ -206,10 +206,10 @@ inline constexpr std_caller call_std{};
   Tensor where(const Tensor<D, bool>& condition, const Tensor& other, Here here = {}) const {                           \
     return detail::adl::call_where(condition, *this, other, here);                                                      \
   }                                                                                                                     \
-  Tensor masked_fill(const Tensor<D, bool>& mask, Scalar value, Here here = {}) const {                                 \
+  Tensor masked_fill(const Tensor<D, bool>& mask, number_t<T> value, Here here = {}) const {                            \
     return TERN_CALL(masked_fill, mask, value, here);                                                                   \
   }                                                                                                                     \
-  const Tensor& masked_fill_(const Tensor<D, bool>& mask, Scalar value, Here here = {}) const {                         \
+  const Tensor& masked_fill_(const Tensor<D, bool>& mask, number_t<T> value, Here here = {}) const {                    \
     return TERN_CALL(masked_fill_, mask, value, here);                                                                  \
   }                                                                                                                     \
   Tensor softmax(Index dim, Here here = {}) const { return TERN_CALL(softmax, dim, here); }                             \
@@ -255,13 +255,13 @@ inline constexpr std_caller call_std{};
   Tensor index_add(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1, Here here = {}) const { \
     return TERN_CALL(index_add, dim, index, source, alpha, here);                                                       \
   }                                                                                                                     \
-  Tensor index_fill(Index dim, const Tensor<D, Index>& index, Scalar value, Here here = {}) const {                     \
+  Tensor index_fill(Index dim, const Tensor<D, Index>& index, number_t<T> value, Here here = {}) const {                \
     return TERN_CALL(index_fill, dim, index, value, here);                                                              \
   }                                                                                                                     \
   Tensor scatter(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {                \
     return TERN_CALL(scatter, dim, index, source, here);                                                                \
   }                                                                                                                     \
-  Tensor scatter(Index dim, const Tensor<D, Index>& index, Scalar value, Here here = {}) const {                        \
+  Tensor scatter(Index dim, const Tensor<D, Index>& index, number_t<T> value, Here here = {}) const {                   \
     return TERN_CALL(scatter, dim, index, value, here);                                                                 \
   }                                                                                                                     \
   Tensor scatter_add(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {            \
@@ -301,12 +301,17 @@ inline constexpr std_caller call_std{};
                            Here here = {}) const {                                                                      \
     return TERN_CALL(index_put_, indices, value, accumulate, here);                                                     \
   }                                                                                                                     \
-  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, Scalar value, bool accumulate = false,        \
+  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, number_t<T> value, bool accumulate = false,   \
                            Here here = {}) const {                                                                      \
     return TERN_CALL(index_put_, indices, value, accumulate, here);                                                     \
   }                                                                                                                     \
   Tensor masked_select(const Tensor<D, bool>& mask, Here here = {}) const { return TERN_CALL(masked_select, mask, here); } \
   Tensor operator[](At<Index> i) const { return TERN_CALL(select, Index(0), i.tensor, i.here); }                        \
+  /* A template, so that x[{0}] is x[0]. */                                                                             \
+  template <int = 0>                                                                                                    \
+  Tensor operator[](IndicesAt<D> indices) const {                                                                       \
+    return TERN_CALL(index, indices.entries, indices.here);                                                             \
+  }                                                                                                                     \
   Tensor slice(Index dim, Slice range, Here here = {}) const { return TERN_CALL(slice, dim, range, here); }             \
   Tensor select(Index dim, Index position, Here here = {}) const { return TERN_CALL(select, dim, position, here); }     \
   Tensor narrow(Index dim, Index start, Index length, Here here = {}) const {                                           \
@@ -375,8 +380,8 @@ inline constexpr std_caller call_std{};
   Tensor contiguous(Here here = {}) const { return TERN_CALL(contiguous, here); }                                       \
   Tensor clone(Here here = {}) const { return TERN_CALL(clone, here); }                                                 \
   const Tensor& copy_(const Tensor& source, Here here = {}) const { return TERN_CALL(copy_, source, here); }            \
-  const Tensor& fill_(Scalar value, Here here = {}) const { return TERN_CALL(fill_, value, here); }                     \
-  const Tensor& zero_(Here here = {}) const { return TERN_CALL(fill_, Scalar(0), here); }                               \
+  const Tensor& fill_(number_t<T> value, Here here = {}) const { return TERN_CALL(fill_, value, here); }                \
+  const Tensor& zero_(Here here = {}) const { return TERN_CALL(fill_, 0, here); }                               \
   template <Element U>                                                                                                  \
   Tensor<D, U> to(Type<U> type, Here here = {}) const {                                                                 \
     return TERN_CALL(to_type, type, here);                                                                              \

@@ -3,6 +3,7 @@
 #pragma once
 #include "../backend/devices.hpp"
 #include "../core/here.hpp"
+#include "../core/number.hpp"
 #include "../device/cuda/traits.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"
@@ -51,6 +52,24 @@ struct At {
   At(const X& t, Here h = {}) : tensor(t), here(h) {}
 };
 
+/// A number on the right of an assignment, with the assignment's source line.
+template <class T>
+struct NumberAt {
+  number_t<T> number;
+  Here here;
+  template <class N>
+    requires(std::is_arithmetic_v<N> || is_half_v<N>)
+  NumberAt(N n, Here h = {}) : number(n), here(h) {}
+};
+
+/// The entries of x[{…}], with their source line.
+template <class D>
+struct IndicesAt {
+  std::initializer_list<TensorIndex<D>> entries;
+  Here here;
+  IndicesAt(std::initializer_list<TensorIndex<D>> list, Here h = {}) : entries(list), here(h) {}
+};
+
 /// A tensor of elements T on device D. It is a handle: copies share the elements and the node on the tape. PyTorch's
 /// methods are methods here: x.sum(1) is sum(x, 1), x.relu_() is relu_(x). ops/ documents the functions.
 template <Device D, Element T>
@@ -60,7 +79,7 @@ class Tensor {
  public:
   using device_type = D;
   using value_type = T;
-  using Scalar = scalar_t<T>;
+  using Scalar = operand_t<T>;
   using BoolTensor = Tensor<D, bool>;
 
   Tensor() = default;
@@ -68,12 +87,26 @@ class Tensor {
   explicit Tensor(TensorImpl* impl) noexcept : impl_(impl) {}
   Tensor(const Tensor& other) noexcept : impl_(other.impl_) { detail::retain(impl_); }
   Tensor(Tensor&& other) noexcept : impl_(other.impl_) { other.impl_ = nullptr; }
-  Tensor& operator=(Tensor other) noexcept {
+  /// Makes this handle one of other's tensor.
+  Tensor& operator=(Tensor other) & noexcept {
     TensorImpl* const mine = impl_;
     impl_ = other.impl_;
     other.impl_ = mine;
     return *this;
   }
+  /// What an expression returns is written, as by copy_ and fill_: x[0] = y, x.slice(1, {0, 2}) = 3. Error if no other
+  /// tensor has the elements, as in (x + y) = z, because they would be lost.
+  Tensor operator=(At<Tensor> source) && {
+    detail::check_assigned(impl_, source.here);
+    return detail::adl::call_copy_(*this, source.tensor, source.here);
+  }
+  Tensor operator=(NumberAt<T> value) && {
+    detail::check_assigned(impl_, value.here);
+    return detail::adl::call_fill_(*this, value.number, value.here);
+  }
+  template <class D2, class T2>
+    requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)
+  Refusal<Tensor, Tensor<D2, T2>> operator=(const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
   ~Tensor() { detail::release(impl_); }
 
   TensorImpl* impl() const { return impl_; }

@@ -11,10 +11,9 @@ template <class D, class T>
 [[gnu::noinline, gnu::cold]] void overwrite(const AnyTensor& to, const AnyTensor& from) {
   const NoGradGuard off;
   const Tensor<D, T> x = to.as<D, T>();
-  Tensor<D, T> y = to_device(convert_on_host(from, dtype_of<T>).template as<Cpu, T>(), x.device());
-  if (y.impl()->owner == x.impl()->owner) y = clone(y);  // y may be a view of x
+  const Tensor<D, T> y = to_device(convert_on_host(from, dtype_of<T>).template as<Cpu, T>(), x.device());
   check_writable("copy_", x.impl());
-  backend::run<D>(backend::Copy{*x.impl(), *y.impl()});
+  backend::run<D>(backend::Copy{*x.impl(), *as_before_write(*x.impl(), y).impl()});
   bump_version(x.impl());
 }
 

@@ -1,0 +1,87 @@
+// Numbers beside tensors: whether an element type holds them, and how integers compare with them.
+#pragma once
+#include "dtype.hpp"
+#include "error.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// A number as the caller wrote it: an integer or a floating-point number.
+class Number {
+ public:
+  template <class N>
+    requires(std::is_arithmetic_v<N> || is_half_v<N>)
+  constexpr Number(N n)
+      : integral_(std::is_integral_v<N> && !(std::is_unsigned_v<N> && n > N(INT64_MAX))),
+        integer_(integral_ ? Index(n) : 0),
+        real_(static_cast<double>(n)) {}
+
+  constexpr double value() const { return real_; }
+
+  /// The number as an element of an integer type or bool. Error that names op if that type does not hold it.
+  TERN_API Index checked(const OpName& op, DType type) const;
+
+  enum class Rounding { none, down, up };
+  /// Sets n to the number, rounded. False if that is not an element of an integer type or bool.
+  TERN_API bool round_to(DType type, Rounding rounding, Index& n) const;
+
+ private:
+  bool integral_;
+  Index integer_;
+  double real_;
+};
+
+/// A number in arithmetic with a tensor of integers. A floating-point number does not compile, because the result would
+/// be cut to an integer.
+class IntegerNumber : public Number {
+ public:
+  template <class N>
+    requires std::is_integral_v<N>
+  constexpr IntegerNumber(N n) : Number(n) {}
+  template <class N>
+    requires is_floating_v<N>
+  constexpr IntegerNumber(N n) : Number(n) {
+    static_assert(!is_floating_v<N>,
+                  "a floating-point number in arithmetic with a tensor of integers or bool: convert the tensor with .to(f32)");
+  }
+};
+
+/// The type of a number that stands for an element of T, as in comparisons and fill_.
+template <class T>
+using number_t = std::conditional_t<is_floating_v<T>, double, Number>;
+
+/// The type of a number in arithmetic with elements of T.
+template <class T>
+using operand_t = std::conditional_t<is_floating_v<T>, double, IntegerNumber>;
+
+namespace detail {
+
+/// The number for arithmetic on T. Error that names op if T is an integer type or bool that does not hold it.
+template <class T>
+scalar_t<T> operand(const OpName& op, const number_t<T>& number) {
+  if constexpr (is_floating_v<T>) return number;
+  else return T(number.checked(op, dtype_of<T>));
+}
+
+[[noreturn]] TERN_API void refuse_infinite(const OpName& op, double number, DType type);
+
+/// The number as an element of T. Error that names op if T does not hold it: if it is too large, or a fraction or NaN
+/// for integers.
+template <class T>
+scalar_t<T> element(const OpName& op, const number_t<T>& number) {
+  if constexpr (is_floating_v<T>) {
+    constexpr double largest = is_half_v<T> ? std::is_same_v<T, half> ? 65504 : 0x1.fep127
+                                            : sizeof(T) == 4 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    if ((number > largest || number < -largest) && number - number == 0) [[unlikely]]
+      refuse_infinite(op, number, dtype_of<T>);
+    return number;
+  } else {
+    return operand<T>(op, number);
+  }
+}
+
+}  // namespace detail
+}  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "number.ipp"
+#endif

@@ -1,0 +1,48 @@
+// The functions of number.hpp that are not templates.
+#pragma once
+#include "number.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace detail {
+
+struct IntegerRange {
+  Index min, max;
+};
+inline IntegerRange range_of(DType type) {
+  switch (type) {
+    case DType::boolean: return {0, 1};
+    case DType::uint8: return {0, UINT8_MAX};
+    case DType::int32: return {INT32_MIN, INT32_MAX};
+    default: return {INT64_MIN, INT64_MAX};
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_infinite(const OpName& op, double number, DType type) {
+  fail(op, {"the number ", number, " is too large for a tensor of ", name_of(type)});
+}
+
+}  // namespace detail
+
+[[gnu::noinline]] TERN_INLINE bool Number::round_to(DType type, Rounding rounding, Index& n) const {
+  n = integer_;
+  if (!integral_) {
+    if (!(real_ >= -0x1p63 && real_ < 0x1p63)) return false;
+    n = Index(real_);  // towards zero
+    if (double(n) != real_ && rounding == Rounding::none) return false;
+    if (double(n) > real_ && rounding == Rounding::down) --n;
+    if (double(n) < real_ && rounding == Rounding::up) ++n;
+  }
+  const detail::IntegerRange range = detail::range_of(type);
+  return n >= range.min && n <= range.max;
+}
+
+[[gnu::noinline]] TERN_INLINE Index Number::checked(const OpName& op, DType type) const {
+  Index n;
+  if (round_to(type, Rounding::none, n)) return n;
+  const detail::IntegerRange range = detail::range_of(type);
+  const Piece number = integral_ ? Piece(integer_) : Piece(real_);
+  fail(op, {"the number ", number, " does not fit a tensor of ", name_of(type), ", which holds integers from ", range.min,
+            " to ", range.max});
+}
+
+}  // namespace tern

@@ -1,0 +1,29 @@
+// The functions of nested_list.hpp that are not templates.
+#pragma once
+#include "nested_list.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape NestedList::shape() const {
+  Shape shape;
+  for (const NestedList* list = this; list && list->is_list_; list = list->list_.size() ? list->list_.begin() : nullptr)
+    shape.push_back(Index(list->list_.size()));
+  check(shape, 0);
+  return shape;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void NestedList::check(const Shape& shape, int depth) const {
+  if (is_list_ != (depth < shape.n)) fail("tensor", {"numbers and lists stand beside each other"});
+  if (!is_list_) return;
+  const Index count = Index(list_.size());
+  const bool is_row = depth + 1 == shape.n;
+  if (count != shape[depth]) fail("tensor", {is_row ? "rows of different lengths" : "blocks of different sizes"});
+  for (const NestedList& inner : list_) inner.check(shape, depth + 1);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void NestedList::each(Visit visit, void* state) const {
+  if (!is_list_) return visit(state, number_);
+  for (const NestedList& inner : list_) inner.each(visit, state);
+}
+
+}  // namespace tern

@@ -1,0 +1,128 @@
+// Assignment: a handle with a name refers to another tensor, what an expression returns is written.
+#include "support/tensors.hpp"
+#include "tern/functional/gradcheck.hpp"
+#include "tern/ops/indexing.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+using namespace tern;
+using namespace tern_test;
+
+static_assert(std::is_nothrow_move_assignable_v<Tensor<Cpu>> && std::is_copy_assignable_v<Tensor<Cpu>>);
+static_assert(std::is_nothrow_swappable_v<Tensor<Cpu>>);
+
+TEMPLATE_TEST_CASE("what an expression returns is written", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](const std::vector<double>& expected, const auto& write) {
+    const auto x = zeros<D>({2, 3});
+    write(x);
+    check_close(values_of(x), expected);
+  };
+  const auto row = tensor<D>({1, 2, 3});
+  check({1, 2, 3, 0, 0, 0}, [&](const auto& x) { x[0] = row; });
+  check({0, 0, 0, 1, 2, 3}, [&](const auto& x) { x[-1] = row; });
+  check({2, 2, 2, 0, 0, 0}, [&](const auto& x) { x[0] = 2; });
+  check({2.5, 2.5, 2.5, 1, 1, 1}, [&](const auto& x) { x[0] = 2.5, x[1] = half(1); });
+  check({0, 0, 7, 0, 0, 0}, [&](const auto& x) { x[0][2] = 7; });
+  check({0, 4, 4, 0, 0, 0}, [&](const auto& x) { x[{0, Slice(1, 3)}] = 4.0; });
+  check({0, 5, 0, 0, 5, 0}, [&](const auto& x) { x.index({Ellipsis, 1}) = 5; });
+  check({2, 3, 0, 2, 3, 0}, [&](const auto& x) { x.slice(1, {0, 2}) = row.slice(0, {1, 3}); });
+  check({1, 2, 3, 1, 2, 3}, [&](const auto& x) { x[0] = x[1] = row; });
+  check({1, 2, 3, 0, 0, 0}, [&](const auto& x) { x[0] = row, x.t()[2] = x.t()[2] * 1; });
+  check({3, 2, 3, 6, 0, 0}, [&](const auto& x) { x[0] = row, x.t()[0] = tensor<D>({3, 6}); });
+  check({1, 2, 3, 0, 0, 0}, [&](const auto& x) { x[0] = Tensor<D>(row); });
+  check({3, 3, 3, 3, 3, 3}, [&](const auto& x) { x.detach() = 3; });
+  check({1, 0, 2, 0, 3, 0}, [&](const auto& x) { x.view({3, 2}).select(1, 0) = row; });
+  const auto integers = zeros<D, Index>({2});
+  integers[0] = 3, integers[1] = 4.0;
+  check_close(values_of(integers), {3, 4});
+  const auto mask = zeros<D, bool>({2});
+  mask[1] = true;
+  check_close(values_of(mask), {0, 1});
+}
+
+TEMPLATE_TEST_CASE("a written expression is on the tape", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3}, 0.2, 1.5).requires_grad_(), y = spread_tensor<D>({3}, 0.2, 1.5).requires_grad_();
+  const auto f = [](const auto& a, const auto& b) {
+    const auto c = a * a;
+    c[0] = b * b;
+    c[{1, 1}] = 3;
+    return c * a;
+  };
+  CHECK(gradcheck(f, std::tuple{x, y}));
+  CHECK(gradgradcheck(f, std::tuple{x, y}));
+  CHECK(error_of([&] { x[0] = y; }).find("copy_: a view of a leaf") == 0);
+}
+
+TEMPLATE_TEST_CASE("a write that nothing could read is refused", "[ops][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = ones<D>({2, 3}), y = zeros<D>({2, 3});
+  const std::string lost = "operator=: the expression on the left is a new tensor of shape ";
+  CHECK(error_of([&] { x + y = y; }).find(lost + "[2, 3]") == 0);
+  CHECK(error_of([&] { x.index({x > 0}) = 3; }).find(lost + "[6], so what is written to it would be lost; index_put_") == 0);
+  CHECK(error_of([&] { x[{tensor<D, Index>({0})}] = y[0]; }).find(lost + "[1, 3]") == 0);
+  CHECK(error_of([&] { Tensor<D>() = y; }) == "operator=: the expression on the left is an undefined tensor");
+  CHECK(error_of([&] { x.grad() = y; }) == "operator=: the expression on the left is an undefined tensor");
+  CHECK(error_of([&] { x[0] = Tensor<D>(); }) == "copy_: a tensor is undefined");
+  CHECK(error_of([&] { x[0] = ones<D>({4}); }) != "");
+  check_close(values_of(x), {1, 1, 1, 1, 1, 1});
+}
+
+TEMPLATE_TEST_CASE("a handle with a name refers to another tensor", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  using X = Tensor<D>;
+  const X one = ones<D>({2, 2}), two = full<D>({2, 2}, 2);
+  const auto unchanged = [&] {
+    check_close(values_of(one), {1, 1, 1, 1});
+    check_close(values_of(two), {2, 2, 2, 2});
+  };
+  X x = one;
+  x = two;
+  CHECK(x.impl() == two.impl());
+  auto row = one[0];
+  row = two[0];
+  CHECK(row.impl()->owner == two.impl());
+  X moved = one;
+  x = std::move(moved);
+  CHECK(x.impl() == one.impl());
+  X y = two;
+  std::swap(x, y);
+  CHECK((x.impl() == two.impl() && y.impl() == one.impl()));
+  (true ? x : y) = one;
+  CHECK(x.impl() == one.impl());
+  CHECK(std::exchange(x, two).impl() == one.impl());
+  std::tie(x, y) = std::make_tuple(one, two);
+  CHECK((x.impl() == one.impl() && y.impl() == two.impl()));
+  std::vector<X> list{one, two};
+  list[0] = list[1];
+  list.insert(list.begin(), one);
+  list.erase(list.begin() + 1);
+  std::reverse(list.begin(), list.end());
+  std::rotate(list.begin(), list.begin() + 1, list.end());
+  CHECK((list.size() == 2 && list[0].impl() == one.impl() && list[1].impl() == two.impl()));
+  std::map<int, X> table;
+  table[0] = one;
+  table[0] = two;
+  CHECK(table[0].impl() == two.impl());
+  std::optional<X> maybe = one;
+  maybe = two;
+  CHECK(maybe->impl() == two.impl());
+  std::pair<X, int> pair{one, 1};
+  pair = std::pair{two, 2};
+  CHECK(pair.first.impl() == two.impl());
+  struct Held {
+    X weight;
+  } held{one};
+  held = Held{two};
+  CHECK(held.weight.impl() == two.impl());
+  const auto reference = [&]() -> X& { return x; };
+  reference() = two;
+  CHECK(x.impl() == two.impl());
+  x = {};
+  CHECK_FALSE(x.defined());
+  unchanged();
+}
