@@ -9,12 +9,30 @@ namespace tern_test {
 
 /// Small numbers, those around the ends of 32 bits and of Index, and those whose double or square overflows. None is the size of
 /// a tensor that takes the test long but fits in memory.
-inline constexpr Index hostile_numbers[] = {
-    0, 1, 2, 3, 7, -1, -2, -3, -7, Index(1) << 42, -(Index(1) << 42), (Index(1) << 42) + 1, max_elements, max_elements + 1, Index(1) << 61,
-    Index(1) << 62, -(Index(1) << 62), INT64_MAX - 1, INT64_MAX, INT64_MIN + 1, INT64_MIN};
+inline constexpr Index hostile_numbers[] = {0,
+                                            1,
+                                            2,
+                                            3,
+                                            7,
+                                            -1,
+                                            -2,
+                                            -3,
+                                            -7,
+                                            Index(1) << 42,
+                                            -(Index(1) << 42),
+                                            (Index(1) << 42) + 1,
+                                            max_elements,
+                                            max_elements + 1,
+                                            Index(1) << 61,
+                                            Index(1) << 62,
+                                            -(Index(1) << 62),
+                                            INT64_MAX - 1,
+                                            INT64_MAX,
+                                            INT64_MIN + 1,
+                                            INT64_MIN};
 /// Further ones, for arguments that are no sizes of results.
-inline constexpr Index hostile_positions[] = {Index(1) << 31,       (Index(1) << 31) - 1, -(Index(1) << 31), Index(1) << 32, -(Index(1) << 32),
-                                              (Index(1) << 32) + 1, 3689348814741910324};
+inline constexpr Index hostile_positions[] = {Index(1) << 31,    (Index(1) << 31) - 1, -(Index(1) << 31),  Index(1) << 32,
+                                              -(Index(1) << 32), (Index(1) << 32) + 1, 3689348814741910324};
 
 /// Reads all of a result, and takes its gradient.
 template <class D, class T>
@@ -50,14 +68,20 @@ struct HostileCall {
 template <class D>
 struct HostileCalls {
   const char* name;  // and those of the functions besides that it may fail in
-  bool sizes;  // the numbers are sizes of results
+  bool sizes;        // the numbers are sizes of results
   std::vector<HostileCall<D>> calls;
 };
 #define TERN_TEST_HOSTILE_CALL(...) \
   {#__VA_ARGS__, []([[maybe_unused]] const Tensor<D, double>& x, [[maybe_unused]] Index v) { check_readable(__VA_ARGS__); }},
 /// A row of calls of a function with positions v; SIZES, with v that are sizes of results. x is each of several tensors.
-#define POSITIONS(name, ...) {#name, false, {TERN_FOR_EACH(TERN_TEST_HOSTILE_CALL, __VA_ARGS__)}}
-#define SIZES(name, ...) {#name, true, {TERN_FOR_EACH(TERN_TEST_HOSTILE_CALL, __VA_ARGS__)}}
+#define POSITIONS(name, ...)                                             \
+  {                                                                      \
+#name, false, { TERN_FOR_EACH(TERN_TEST_HOSTILE_CALL, __VA_ARGS__) } \
+  }
+#define SIZES(name, ...)                                                \
+  {                                                                     \
+#name, true, { TERN_FOR_EACH(TERN_TEST_HOSTILE_CALL, __VA_ARGS__) } \
+  }
 
 /// True if the Error is in the name of a function that the text calls, or of what refuses tensors anywhere: memory, and more
 /// dimensions than a Shape has.
