@@ -236,7 +236,7 @@ TEMPLATE_TEST_CASE("large arguments that mean something", "[ops][hostile]", TERN
   CHECK(values_of(arange<D>(far, huge, huge)) == Values{double(far), -1, double(huge - 1)});
   CHECK(values_of(randint<D>(huge - 1, huge, {2})) == Values(2, double(huge - 1)));
   const auto line = x.view({1, 2, 3}), weight = ones<D, double>({1, 2, 2});
-  CHECK(values_of(conv1d(line, weight, {}, {.stride = max_elements})) == Values{8});
+  CHECK(values_of(conv1d(line, weight, {}, {.stride = 1 << 20})) == Values{8});
   CHECK(values_of(max_pool1d(line, 2, {.stride = max_elements})) == Values{1, 4});
   CHECK(values_of(max_pool1d(line, max_elements, {.stride = max_elements, .ceil_mode = true})) == Values{2, 5});
   CHECK(values_of(polygamma(1 << 23, x.narrow(1, 1, 1)))[0] == -INFINITY);
