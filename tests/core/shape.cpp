@@ -2,6 +2,9 @@
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 
+#include <cmath>
+#include <utility>
+
 using namespace tern;
 using tern_test::error_of;
 
@@ -18,6 +21,41 @@ TEST_CASE("a shape holds up to eight sizes") {
   CHECK(error_of([&] { shape.push_back(1); }) == "shape: at most 8 dimensions are supported");
   const Index many[9] = {};
   CHECK(error_of([&] { Shape(many, 9); }) == "shape: at most 8 dimensions are supported, not 9");
+}
+
+TEST_CASE("entries of a shape count from either end") {
+  Shape shape{2, 3, 4};
+  CHECK(shape[0] == 2);
+  CHECK(shape[-1] == 4);
+  CHECK(shape[-3] == 2);
+  shape[-1] = 5;
+  CHECK(shape == Shape{2, 3, 5});
+  CHECK(error_of([&] { shape[3] = 1; }) == "shape: dimension 3 is out of range [-3, 2]");
+  CHECK(error_of([&] { static_cast<void>(std::as_const(shape)[-4]); }) == "shape: dimension -4 is out of range [-3, 2]");
+  CHECK(error_of([&] { static_cast<void>(shape[Index(1) << 32]); }) == "shape: dimension 4294967296 is out of range [-3, 2]");
+  CHECK(error_of([] { static_cast<void>(Shape().back()); }) == "shape: there is no dimension -1 in a 0-d tensor");
+}
+
+TEST_CASE("sums, products and numbers of elements stay in range") {
+  CHECK(checked_sum("op", {5, -7, 1}) == -1);
+  CHECK(checked_sum("op", {max_elements, 1 - max_elements}) == 1);
+  CHECK(error_of([] { checked_sum("op", {max_elements, 1}); }) == "op: the sum of [72057594037927936, 1] is out of range");
+  CHECK(error_of([] { checked_sum("op", {INT64_MIN, INT64_MAX}); }) ==
+        "op: the sum of [-9223372036854775808, 9223372036854775807] is out of range");
+  CHECK(checked_product("op", {3, -4}) == -12);
+  CHECK(error_of([] { checked_product("op", {Index(1) << 32, Index(1) << 32}); }) ==
+        "op: the product of [4294967296, 4294967296] is out of range");
+  CHECK(checked_index("op", 3.9) == 3);
+  CHECK(checked_index("op", -3.9) == -3);
+  CHECK(error_of([] { checked_index("op", 1e18); }) == "op: a size or position of 1e+18 is out of range");
+  CHECK(error_of([] { checked_index("op", NAN); }) == "op: a size or position of nan is out of range");
+  CHECK(checked_numel("op", Shape{2, 0, 3}) == 0);
+  CHECK(checked_numel("op", Shape{max_elements, 0}) == 0);
+  CHECK(error_of([] { checked_numel("op", Shape{-1, -2}); }) == "op: negative size in [-1, -2]");
+  const std::string many = "op: a tensor of shape [0, 4294967296, 4294967296] would have more than 72057594037927936 elements";
+  CHECK(error_of([] { checked_numel("op", Shape{0, Index(1) << 32, Index(1) << 32}); }) == many);
+  CHECK(error_of([] { static_cast<void>(Shape{Index(1) << 62, 2}.numel()); }) ==
+        "shape: a tensor of shape [4611686018427387904, 2] would have more than 72057594037927936 elements");
 }
 
 TEST_CASE("dimensions count from either end; one of a 0-d tensor is 0 or -1") {
@@ -47,6 +85,8 @@ TEST_CASE("shapes broadcast from the last dimension on") {
   CHECK(broadcast({2, 1, 4}, {3, 1}) == Shape{2, 3, 4});
   CHECK(broadcast({}, {2, 3}) == Shape{2, 3});
   CHECK(broadcast({0}, {1}) == Shape{0});
+  CHECK(error_of([&] { broadcast({Index(1) << 32, 1}, {Index(1) << 32}); }) ==
+        "op: a tensor of shape [4294967296, 4294967296] would have more than 72057594037927936 elements");
   CHECK(error_of([&] { broadcast({0}, {2}); }) == "op: shapes do not broadcast: [0] and [2]");
   CHECK(error_of([&] { broadcast({2, 3}, {2}); }) == "op: shapes do not broadcast: [2, 3] and [2]");
 }

@@ -1,5 +1,6 @@
 #include "tern/device/memory.hpp"
 #include "support/catch.hpp"
+#include "support/errors.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@
 #endif
 
 using namespace tern;
+using tern_test::error_of;
 
 TEST_CASE("every size has the smallest class that holds it, at most a quarter larger") {
   for (int c = 1; c < memory::class_count; ++c) REQUIRE(memory::class_bytes(c) > memory::class_bytes(c - 1));
@@ -44,6 +46,16 @@ TEST_CASE("blocks are aligned, distinct, and used again") {
     if (!memory::separate_blocks) CHECK(blocks.count(again) == 1);
     memory::deallocate(again, c);
   }
+}
+
+TEST_CASE("more memory than the machine has is an Error, and counts nowhere") {
+  const MemoryStats before = memory::stats();
+  const int c = memory::class_of(memory::machine_bytes() + 1);
+  const std::string error = error_of([c] { memory::allocate(c); });
+  CHECK(error == text({"cpu memory: out of memory: ", Index(memory::class_bytes(c)), " bytes were asked for, ", before.current,
+                       " are in use and ", before.cached, " were cached"}));
+  CHECK(memory::stats().current == before.current);
+  CHECK(memory::stats().peak == before.peak);
 }
 
 TEST_CASE("the statistics tell what is in use, the most, and what is kept; release_cached gives it back") {

@@ -40,6 +40,23 @@ TEMPLATE_TEST_CASE("gradients of pad", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   }
 }
 
+TEMPLATE_TEST_CASE("pad removes elements before it adds a border", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = tensor_of<TestType>({0, 1, 2, 3, 4}, {1, 1, 5});
+  CHECK(values_of(pad(x, {-3, -1})) == std::vector<double>{3});
+  CHECK(values_of(pad(x, {-5, 3})) == std::vector<double>{0, 0, 0});
+  CHECK(pad(x, {-3, -2}).shape() == Shape{1, 1, 0});
+  CHECK(values_of(pad(x, {-5, 3}, PadMode::reflect)) == std::vector<double>{3, 2, 1});
+  // The edge remains where all of its elements are removed.
+  CHECK(values_of(pad(x, {-7, 5}, PadMode::replicate)) == std::vector<double>{4, 4, 4});
+  CHECK(values_of(pad(x, {5, -7}, PadMode::replicate)) == std::vector<double>{0, 0, 0});
+  const std::string nothing = " leaves nothing of a tensor of shape [1, 1, 5]";
+  CHECK(error_of([&] { pad(x, {-7, 5}); }) == "pad: padding [-7, 5]" + nothing);
+  CHECK(error_of([&] { pad(x, {5, -6}); }) == "pad: padding [5, -6]" + nothing);
+  CHECK(error_of([&] { pad(x, {-3, -3, 4, 0}); }) == "pad: padding [-3, -3, 4, 0]" + nothing);
+  CHECK(error_of([&] { pad(x, {-7, 5}, PadMode::circular); }) == "pad: padding [-7, 5]" + nothing);
+  CHECK(error_of([&] { pad(x, {INT64_MAX, 0}); }) == "pad: the sum of [5, 9223372036854775807, 0] is out of range");
+}
+
 TEMPLATE_TEST_CASE("pad refuses borders that cannot be made", "[ops][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 3});

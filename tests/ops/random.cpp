@@ -172,6 +172,8 @@ TEMPLATE_TEST_CASE("impossible distributions are refused", "[random][refusal]", 
   CHECK(error_of([&] { uniform_(x, 2, 1); }) == "uniform_: the bounds 2 and 1 are in the wrong order");
   CHECK(error_of([&] { normal_(x, 0, -1); }) == "normal_: the standard deviation must not be negative: -1");
   CHECK(error_of([&] { bernoulli_(x, 2); }) == "bernoulli_: the probability must be in [0, 1], not 2");
+  for (const double p : {2., -0.1, double(NAN)})
+    CHECK(error_of([&] { bernoulli(tensor_of<D>({0.5, p})); }) == "bernoulli: an element of the input is outside [0, 1]");
   for (const auto& f : {+[](const Tensor<D>& t) { uniform_(t); }, +[](const Tensor<D>& t) { normal_(t); },
                         +[](const Tensor<D>& t) { bernoulli_(t); }, +[](const Tensor<D>& t) { bernoulli(t); },
                         +[](const Tensor<D>& t) { rand_like(t); }, +[](const Tensor<D>& t) { randn_like(t); }})

@@ -38,6 +38,16 @@ TEMPLATE_TEST_CASE("a diagonal is a view, a repeat is not", "[ops]", TERN_TEST_D
   CHECK(values_of(x) == std::vector<double>{1, 0, 0, 1});
 }
 
+TEMPLATE_TEST_CASE("a repeat makes no tensor for each copy", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = zeros<TestType, bool>({1});
+  const Index before = memory_in_use();
+  const auto y = repeat(x, {10'000'000});
+  CHECK(y.shape() == Shape{10'000'000});
+  CHECK(memory_in_use() - before < 30'000'000);
+  CHECK(values_of(repeat(tensor_of<TestType>({1, 2}, {1, 2, 1, 1, 1, 1, 1, 1}), {1, 2, 1, 1, 1, 1, 1, 2})) ==
+        std::vector<double>{1, 1, 2, 2, 1, 1, 2, 2});
+}
+
 TEMPLATE_TEST_CASE("gradients of shape ops", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   for (const auto& layout : layouts(spread_tensor<TestType>({2, 3}))) {
     auto x = layout.detach().requires_grad_();

@@ -21,11 +21,10 @@ struct PoolWindow {
       counted = Index(elements.size());
       return;
     }
-    for (Index k = 0; k < p.kernel[d]; ++k) {
-      const Index i = o * p.stride[d] - p.padding[d] + k * p.dilation[d];
-      if (i >= 0 && i < in) elements.push_back(i);
-      if (p.count_include_pad ? i < in + p.padding[d] : i >= 0 && i < in) ++counted;
-    }
+    const Index begin = o * p.stride[d] - p.padding[d], step = p.dilation[d], kernel = p.kernel[d];
+    for (Index i = 0; i < in; ++i)
+      if (i >= begin && (i - begin) % step == 0 && (i - begin) / step < kernel) elements.push_back(i);
+    counted = p.count_include_pad ? std::min(kernel, (in + p.padding[d] - begin - 1) / step + 1) : Index(elements.size());
   }
 };
 

@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD {
   for (int i = 0; i < shape.n; ++i) {
     Index strides[max_operands];
     for (int k = 0; k < count; ++k) strides[k] = broadcast_stride(*arrays[k], i, shape.n);
-    append(shape[i], strides);
+    append(shape.d[i], strides);
   }
 }
 

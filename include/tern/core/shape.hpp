@@ -10,6 +10,29 @@ namespace tern::inline TERN_BUILD {
 /// The most dimensions a tensor can have.
 inline constexpr int max_dims = 8;
 
+/// The most elements a tensor can have, where an empty dimension counts as one. No memory holds as many, and they leave
+/// room: the offset of an element in bytes, or the sum of a few sizes of tensors, needs no check.
+inline constexpr Index max_elements = Index(1) << 56;
+
+/// The sum of sizes, offsets or positions. Error that names op and the terms if it is beyond ±max_elements.
+TERN_API Index checked_sum(const OpName& op, std::initializer_list<Index> terms);
+
+/// Their product, with the same Error.
+TERN_API Index checked_product(const OpName& op, std::initializer_list<Index> factors);
+
+/// The value rounded towards zero. Error that names op if it is NaN or beyond ±max_elements.
+TERN_API Index checked_index(const OpName& op, double value);
+
+/// The number of elements of a tensor of this shape. Error that names op if a size is negative, or if there are more
+/// than max_elements.
+TERN_API Index checked_numel(const OpName& op, ShapeRef shape);
+
+/// 0 for an empty shape. Error as in checked_numel.
+TERN_API Index empty_numel(const OpName& op, ShapeRef shape);
+
+/// Wraps dim in [-n, n) to [0, n). Error if dim is out of range, as every dim of a 0-d tensor is.
+TERN_API int existing_dim(const OpName& op, Index dim, int n);
+
 /// A list of sizes, strides or dimension numbers. An integer converts to a list of one.
 struct Shape {
   int n = 0;
@@ -26,9 +49,10 @@ struct Shape {
 
   int size() const { return n; }
   bool empty() const { return n == 0; }
-  Index& operator[](int i) { return d[i]; }
-  Index operator[](int i) const { return d[i]; }
-  Index back() const { return d[n - 1]; }
+  /// Entry i. A negative i counts from the end. Error if it is out of range. Loops over elements read d[i].
+  Index& operator[](Index i) { return d[at(i)]; }
+  Index operator[](Index i) const { return d[at(i)]; }
+  Index back() const { return (*this)[-1]; }
   Index* begin() { return d; }
   Index* end() { return d + n; }
   const Index* begin() const { return d; }
@@ -46,12 +70,11 @@ struct Shape {
     return true;
   }
 
-  /// The number of elements: the product of the sizes.
-  Index numel() const {
-    Index product = 1;
-    for (int i = 0; i < n; ++i) product *= d[i];
-    return product;
-  }
+  /// The number of elements: the product of the sizes. Error if it is no tensor's (checked_numel).
+  Index numel() const { return checked_numel("shape", *this); }
+
+ private:
+  int at(Index i) const { return std::uint64_t(i) < std::uint64_t(n) ? int(i) : existing_dim("shape", i, n); }
 };
 
 inline Piece::Piece(const Shape& shape) : Piece(ShapeRef(shape)) {}
@@ -66,7 +89,7 @@ TERN_API int wrap_dim(const OpName& op, Index dim, int n);
 TERN_API unsigned dim_mask(const OpName& op, const Dims& dims, int n);
 
 /// The shape that a and b broadcast to. They are aligned at the last dimension; a size of 1 stretches. Error if they do
-/// not broadcast.
+/// not broadcast, or to more than max_elements.
 TERN_API Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b);
 
 /// shape without the masked dimensions; with keepdim they stay, with size 1.

@@ -4,12 +4,52 @@
 
 namespace tern::inline TERN_BUILD {
 
-TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) {
-  const int m = n == 0 ? 1 : n;
-  if (dim < -m || dim >= m)
-    fail(op, {"dimension ", dim, " is out of range [", Index(-m), ", ", Index(m - 1), "]"});
-  return int(dim < 0 ? dim + m : dim);
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index checked_sum(const OpName& op, std::initializer_list<Index> terms) {
+  Index sum = 0;
+  for (const Index term : terms)
+    if (__builtin_add_overflow(sum, term, &sum) || sum > max_elements || sum < -max_elements)
+      fail(op, {"the sum of ", ShapeRef{terms.begin(), int(terms.size())}, " is out of range"});
+  return sum;
 }
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index checked_product(const OpName& op, std::initializer_list<Index> factors) {
+  Index product = 1;
+  for (const Index factor : factors)
+    if (__builtin_mul_overflow(product, factor, &product) || product > max_elements || product < -max_elements)
+      fail(op, {"the product of ", ShapeRef{factors.begin(), int(factors.size())}, " is out of range"});
+  return product;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index checked_index(const OpName& op, double value) {
+  if (!(value <= double(max_elements) && value >= -double(max_elements))) fail(op, {"a size or position of ", value, " is out of range"});
+  return Index(value);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index empty_numel(const OpName& op, ShapeRef shape) {
+  Index extent = 1;
+  for (int i = 0; i < shape.n; ++i) {
+    if (shape.d[i] < 0) fail(op, {"negative size in ", shape});
+    if (shape.d[i] > 0 && (__builtin_mul_overflow(extent, shape.d[i], &extent) || extent > max_elements))
+      fail(op, {"a tensor of shape ", shape, " would have more than ", max_elements, " elements"});
+  }
+  return 0;
+}
+
+TERN_INLINE Index checked_numel(const OpName& op, ShapeRef shape) {
+  Index numel = 1;
+  bool usual = true;
+  for (int i = 0; i < shape.n; ++i)
+    usual = usual && shape.d[i] > 0 && !__builtin_mul_overflow(numel, shape.d[i], &numel);
+  return usual && numel <= max_elements ? numel : empty_numel(op, shape);
+}
+
+TERN_INLINE int existing_dim(const OpName& op, Index dim, int n) {
+  if (n == 0) fail(op, {"there is no dimension ", dim, " in a 0-d tensor"});
+  if (dim < -n || dim >= n) fail(op, {"dimension ", dim, " is out of range [", Index(-n), ", ", Index(n - 1), "]"});
+  return int(dim < 0 ? dim + n : dim);
+}
+
+TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) { return existing_dim(op, dim, n == 0 ? 1 : n); }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE unsigned dim_mask(const OpName& op, const Dims& dims, int n) {
   if (dims.empty()) return n == 0 ? 0u : (1u << n) - 1;
@@ -32,6 +72,7 @@ TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) {
     if (sa != sb && sa != 1 && sb != 1) fail(op, {"shapes do not broadcast: ", a, " and ", b});
     out.d[i] = sa == 1 ? sb : sa;
   }
+  checked_numel(op, out);
   return out;
 }
 

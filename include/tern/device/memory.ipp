@@ -1,5 +1,7 @@
 // The functions of memory.hpp that are not templates.
 #pragma once
+#include <unistd.h>
+
 #include "memory.hpp"
 
 namespace tern::inline TERN_BUILD::memory {
@@ -65,11 +67,18 @@ TERN_INLINE void raise_peak(Pool& p) {
   if (p.large_in_use + p.small_reserved > p.peak) p.peak = p.large_in_use + p.small_reserved;
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t machine_bytes() {
+  static const std::size_t bytes = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void* from_system(std::size_t alignment, std::size_t bytes) {
-  void* block;
-  if (posix_memalign(&block, alignment, bytes) == 0) return block;
-  release_cached();
-  if (posix_memalign(&block, alignment, bytes) == 0) return block;
+  if (bytes <= machine_bytes()) {
+    void* block;
+    if (posix_memalign(&block, alignment, bytes) == 0) return block;
+    release_cached();
+    if (posix_memalign(&block, alignment, bytes) == 0) return block;
+  }
   const MemoryStats held = stats();
   fail("cpu memory", {"out of memory: ", Index(bytes), " bytes were asked for, ", held.current, " are in use and ",
                       held.cached, " were cached"});
@@ -79,23 +88,23 @@ TERN_INLINE void raise_peak(Pool& p) {
   Pool& p = pool();
   const std::size_t bytes = class_bytes(c);
   if (c >= local_classes) {
-    {
-      const std::lock_guard lock(p.mutex);
+    const auto count = [&p, bytes] {
       p.large_in_use += Index(bytes);
       raise_peak(p);
+    };
+    {
+      const std::lock_guard lock(p.mutex);
       if (FreeBlock* block = p.batches[c]) {
         p.batches[c] = block->batch;
         p.large_cached -= Index(bytes);
+        count();
         return block;
       }
     }
-    try {
-      return from_system(64, bytes);
-    } catch (...) {
-      const std::lock_guard lock(p.mutex);
-      p.large_in_use -= Index(bytes);
-      throw;
-    }
+    void* const block = from_system(64, bytes);
+    const std::lock_guard lock(p.mutex);
+    count();
+    return block;
   }
   if (!local.registered) register_thread();
   {

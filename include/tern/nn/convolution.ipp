@@ -12,8 +12,9 @@ namespace tern::inline TERN_BUILD::nn::detail {
     for (int i = 1; i < dims; ++i) kernel.push_back(kernel[0]);
   Shape shape{first, second / groups};
   for (Index size : kernel) shape.push_back(size);
-  if (kernel.n != dims || shape.numel() < 1)
+  if (kernel.n != dims || *std::min_element(kernel.begin(), kernel.end()) < 1)
     fail(layer, {"kernel_size ", kernel, " does not name ", Index(dims), " sizes"});
+  checked_numel(layer, shape);
   return shape;
 }
 

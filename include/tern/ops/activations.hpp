@@ -220,6 +220,7 @@ TERN_SAME_PLACE(prelu)
 /// a sigmoid(b), where a and b are the halves of x along a dimension. Error if the dimension's size is odd.
 template <Device D, Floating T>
 Tensor<D, T> glu(const Tensor<D, T>& x, Index dim = -1, Here here = {}) {
+  const ErrorName name({"glu", here});
   if (x.checked({"glu", here})->ndim == 0) fail({"glu", here}, {"a 0-d tensor has no dimension to halve"});
   const Index size = x.size(dim);
   if (size % 2) fail({"glu", here}, {"the size of dimension ", dim, " must be even: ", x.impl()->shape_ref()});

@@ -78,6 +78,7 @@ Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {})
 /// of a, then those of b.
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims, Dims b_dims, Here here = {}) {
+  const ErrorName name({"tensordot", here});
   const int m = a.checked({"tensordot", here})->ndim, n = b.checked({"tensordot", here})->ndim;
   if (a_dims.n != b_dims.n) fail({"tensordot", here}, {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
   const unsigned a_mask = a_dims.n ? dim_mask({"tensordot", here}, a_dims, m) : 0,

@@ -14,7 +14,7 @@ Shape cat_shape(const OpName& op, const std::vector<Tensor<D, T>>& tensors, int 
     bool fits = other.n == shape.n;
     for (int i = 0; fits && i < shape.n; ++i) fits = i == dim || other[i] == shape[i];
     if (!fits) fail(op, {"shapes ", tensors[0].shape(), " and ", other, " differ in a dimension other than ", dim});
-    shape[dim] += other[dim];
+    shape[dim] = checked_sum(op, {shape[dim], other[dim]});
   }
   return shape;
 }

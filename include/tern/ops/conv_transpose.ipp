@@ -14,7 +14,7 @@ namespace tern::inline TERN_BUILD::detail {
   each_dim(op, "dilation", options.dilation, 1, dims, c.dilation);
   each_dim(op, "padding", options.padding, 0, dims, c.padding);
   each_dim(op, "output_padding", options.output_padding, 0, dims, extra);
-  const Index groups = c.groups, channels = x.dims[1], out_channels = weight.dims[1] * groups;
+  const Index groups = c.groups, channels = x.dims[1], out_channels = checked_product(op, {weight.dims[1], groups});
   if (groups < 1 || channels != weight.dims[0] || channels % groups != 0 || channels == 0 || out_channels == 0)
     fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
   if (bias && !(bias->shape() == Shape(out_channels)))
@@ -24,8 +24,8 @@ namespace tern::inline TERN_BUILD::detail {
     if (extra[i] >= c.stride[i] && extra[i] >= c.dilation[i])
       fail(op, {"output_padding ", options.output_padding, " must be smaller than stride ", options.stride,
                 " or dilation ", options.dilation});
-    const Index reach = c.dilation[i] * (weight.dims[2 + i] - 1);
-    const Index size = (x.dims[2 + i] - 1) * c.stride[i] - 2 * c.padding[i] + reach + extra[i] + 1;
+    const Index reach = checked_product(op, {c.dilation[i], weight.dims[2 + i] - 1});
+    const Index size = checked_product(op, {x.dims[2 + i] - 1, c.stride[i]}) - 2 * c.padding[i] + reach + extra[i] + 1;
     if (weight.dims[2 + i] < 1 || x.dims[2 + i] < 1 || size < 1)
       fail(op, {"nothing is left of input ", x.shape_ref(), " with weight ", weight.shape_ref(), " and padding ",
                 options.padding});

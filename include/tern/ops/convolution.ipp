@@ -18,6 +18,7 @@ namespace tern::inline TERN_BUILD::detail {
   for (int i = 0; i < n; ++i) {
     out[i] = given[given.n == 1 ? 0 : i];
     if (out[i] < least) fail(op, {what, " ", given, " is less than ", least});
+    if (out[i] > max_elements) fail(op, {what, " ", given, " is more than ", max_elements});
   }
 }
 
@@ -35,14 +36,14 @@ namespace tern::inline TERN_BUILD::detail {
   each_dim(op, "dilation", options.dilation, 1, dims, c.dilation);
   each_dim(op, "padding", options.padding.sizes, 0, dims, c.padding);
   const Index groups = c.groups, out_channels = weight.dims[0];
-  if (groups < 1 || x.dims[1] != weight.dims[1] * groups || out_channels % groups != 0 || x.dims[1] == 0 ||
-      out_channels == 0)
+  if (groups < 1 || x.dims[1] % groups != 0 || x.dims[1] / groups != weight.dims[1] || out_channels % groups != 0 ||
+      x.dims[1] == 0 || out_channels == 0)
     fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
   if (bias && !(bias->shape() == Shape(out_channels)))
     fail(op, {"bias ", bias->shape_ref(), " does not fit weight ", weight.shape_ref()});
   Shape y{x.dims[0], out_channels};
   for (int i = 0; i < dims; ++i) {
-    const Index reach = c.dilation[i] * (weight.dims[2 + i] - 1);
+    const Index reach = checked_product(op, {c.dilation[i], weight.dims[2 + i] - 1});
     if (options.padding.same) {
       if (c.stride[i] != 1) fail(op, {"padding \"same\" needs a stride of 1, not ", options.stride});
       c.padding[i] = (reach + 1) / 2;

@@ -60,6 +60,7 @@ Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, Dims dim = 1, double
 template <Device D, Floating T>
 Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, Index dim = 1, double eps = 1e-8,
                                Here here = {}) {
+  const ErrorName name({"cosine_similarity", here});
   const auto unit = [&](const auto& x) { return div(x, clamp_min(norm(x, 2, dim, true, here), eps, here), here); };
   const auto cosine = [&](const auto& a, const auto& b) {
     const Shape shape = broadcast_shapes({"cosine_similarity", here}, a.shape(), b.shape());

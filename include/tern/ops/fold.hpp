@@ -62,7 +62,8 @@ Tensor<D, T> fold(const Tensor<D, T>& x, const Shape& output_size, const Shape& 
   if (output_size.n != 2) fail("fold", {"output_size is {height, width}, not ", output_size});
   const detail::Windows w = detail::windows_over("fold", output_size.d, kernel_size, options);
   const auto& [down, across] = w.d;
-  const Index pixels = down.kernel * across.kernel, columns = down.count * across.count;
+  const Index pixels = checked_product("fold", {down.kernel, across.kernel}),
+              columns = checked_product("fold", {down.count, across.count});
   if (x.dim() != 3 || x.size(1) % pixels != 0 || x.size(2) != columns)
     fail("fold", {"columns of shape ", x.shape(), " are not windows of ", kernel_size, " over images of ", output_size,
                   ", [N, C ", pixels, ", ", columns, "]"});

@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::detail {
     if (v.kernel <= 0 || v.dilation <= 0 || v.padding < 0 || v.stride <= 0)
       fail(op, {"kernel_size, dilation and stride must be positive, padding not negative: ", kernel, ", ", o.dilation,
                 ", ", o.stride, ", ", o.padding});
-    const Index room = image[i] + 2 * v.padding - v.dilation * (v.kernel - 1) - 1;
+    const Index room = checked_sum(op, {image[i], checked_product(op, {2, v.padding}), -checked_product(op, {v.dilation, v.kernel - 1}), -1});
     if (room < 0) fail(op, {"a window of ", kernel, " does not fit an image of ", ShapeRef{image, 2}});
     v.count = room / v.stride + 1;
   }

@@ -60,7 +60,10 @@ template <Device D, Element T>
 Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
   detail::check_index_vector({"index_select", here}, *index.checked({"index_select", here}));
   const int d = wrap_dim({"index_select", here}, dim, x.checked({"index_select", here})->ndim);
-  if (x.dim() == 0) return index_select(unsqueeze(x, 0, here), 0, index, here).reshape({}, here);
+  if (x.dim() == 0) {
+    if (index.numel() != 1) fail({"index_select", here}, {"one index is needed for a 0-d tensor, not ", index.numel()});
+    return index_select(unsqueeze(x, 0, here), 0, index, here).reshape({}, here);
+  }
   if (d == 0) return detail::take_rows({"index_select", here}, x, index);
   return transpose(detail::take_rows({"index_select", here}, transpose(x, 0, d, here), index), 0, d, here);
 }

@@ -22,9 +22,10 @@ namespace tern::inline TERN_BUILD::detail {
   if (o.recompute_scale_factor && o.size.n) fail("interpolate", {"recompute_scale_factor needs a scale_factor"});
   for (int i = 0; i < dims; ++i) {
     const Index in = x.dims[i + 2];
-    each[i] = {in, o.size.n ? o.size[o.size.n == 1 ? 0 : i] : Index(double(in) * o.scale_factor[i]), 0};
+    each[i] = {in, o.size.n ? o.size[o.size.n == 1 ? 0 : i] : checked_index("interpolate", double(in) * o.scale_factor[i]), 0};
     if (o.scale_factor.n && !o.recompute_scale_factor) each[i].factor = o.scale_factor[i];
     if (in <= 0 || each[i].out <= 0) fail("interpolate", {"sizes must be positive: ", in, " to ", each[i].out});
+    checked_product("interpolate", {in, each[i].out});  // of which positions are quotients
   }
 }
 

@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// Error unless x's shape ends in the given shape and a has that shape.
-TERN_API void check_normalized(const OpName& op, const Array& x, const Shape& normalized, const Array& a);
+TERN_API void check_normalized(const OpName& op, const Array& x, const Shape& normalized, std::initializer_list<const Array*> given);
 
 /// The tensors that layer_norm saves.
 template <class D, class T>
@@ -44,11 +44,9 @@ template <Device D, Floating T>
 Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
                         const std::type_identity_t<Tensor<D, T>>& weight = {},
                         const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
-  x.checked({"layer_norm", here});
+  detail::check_normalized({"layer_norm", here}, *x.checked({"layer_norm", here}), normalized_shape, {weight.impl(), bias.impl()});
   const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(normalized_shape, x.device());
   const Tensor<D, T> b = bias.defined() ? bias : zeros<D, T>(normalized_shape, x.device());
-  detail::check_normalized({"layer_norm", here}, *x.impl(), normalized_shape, *w.impl());
-  detail::check_normalized({"layer_norm", here}, *x.impl(), normalized_shape, *b.impl());
   const Shape rows(x.impl()->dims, x.dim() - normalized_shape.n);
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   const auto mean = empty<D, compute_t<T>>(rows, x.device()), scale = empty<D, compute_t<T>>(rows, x.device());

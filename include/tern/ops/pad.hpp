@@ -13,8 +13,9 @@ enum class PadMode : unsigned char { constant, reflect, replicate, circular };
 
 namespace detail {
 
-/// x's shape with padding = {left, right of the last dimension, left, right of the one before, …}.
-TERN_API Shape padded_shape(const Array& x, const Shape& padding);
+/// x's shape with padding = {left, right of the last dimension, left, right of the one before, …}. Error if a dimension
+/// has fewer elements than are removed from it; only a border of edge elements makes up for them.
+TERN_API Shape padded_shape(const Array& x, const Shape& padding, PadMode mode = PadMode::constant);
 
 /// Only the positive (or only the negative) sizes; 0 for the others.
 inline Shape clipped(Shape padding, bool positive) {
@@ -35,8 +36,8 @@ Tensor<D, T> pad_with(const OpName& op, const Tensor<D, T>& x, const Shape& padd
     const int d = x.dim() - 1 - i / 2;
     const Index skipped = padding[i] < 0 ? -padding[i] : 0, start = padding[i] > 0 ? padding[i] : 0;
     const Index kept = from.dims[d] - skipped + (padding[i + 1] < 0 ? padding[i + 1] : 0);
-    from = part_of(from, d, skipped, kept > 0 ? kept : 0);
-    to = part_of(to, d, start, kept > 0 ? kept : 0);
+    from = part_of(from, d, skipped, kept);
+    to = part_of(to, d, start, kept);
   }
   if (from.numel) backend::run<D>(backend::Copy{to, from});
   if constexpr (is_floating_v<T>) {
@@ -61,12 +62,12 @@ TERN_API void check_border(PadMode mode, Index n, Index left, Index right);
 }  // namespace detail
 
 /// x with a border: padding = {left, right of the last dimension, left, right of the one before, …}. Negative sizes
-/// remove elements.
+/// remove elements. Error if there are fewer than that; only PadMode::replicate makes up for them.
 template <Device D, Element T>
 Tensor<D, T> pad(const Tensor<D, T>& x, const Shape& padding, PadMode mode = PadMode::constant,
                  number_t<T> value = 0, Here here = {}) {
   const ErrorName name({"pad", here});
-  detail::padded_shape(*x.checked("pad"), padding);
+  detail::padded_shape(*x.checked("pad"), padding, mode);
   if (mode == PadMode::constant) return detail::pad_with({"pad", here}, x, padding, detail::element<T>({"pad", here}, value));
   if (mode == PadMode::circular && !(detail::clipped(padding, true) == padding))  // removed elements do not appear in the border
     return pad(pad(x, detail::clipped(padding, false), PadMode::constant, 0, here), detail::clipped(padding, true),

@@ -4,15 +4,20 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape padded_shape(const Array& x, const Shape& padding) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Shape padded_shape(const Array& x, const Shape& padding, PadMode mode) {
   if (padding.n % 2 != 0 || padding.n > 2 * x.ndim)
     fail("pad", {"two sizes for each of at most ", Index(x.ndim), " dimensions are needed, not ", padding});
   Shape to = x.shape();
   for (int i = 0; i < padding.n; i += 2) {
     Index& size = to[to.n - 1 - i / 2];
-    size += padding[i] + padding[i + 1];
+    Index kept = size;
+    for (const Index side : {padding[i], padding[i + 1]})
+      if (side < 0) kept = checked_sum("pad", {kept, side});
+    if (kept < 0 && mode != PadMode::replicate) fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
+    size = checked_sum("pad", {size, padding[i], padding[i + 1]});
     if (size < 0) fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
   }
+  checked_numel("pad", to);
   return to;
 }
 

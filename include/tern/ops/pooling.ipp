@@ -11,6 +11,7 @@ namespace tern::inline TERN_BUILD::detail {
   for (int i = 0; i < dims; ++i) {
     const Index value = given[given.n == 1 ? 0 : i];
     if (value < least) fail(op, {what, " must be at least ", least, ", not ", value});
+    if (value > max_elements) fail(op, {what, " must be at most ", max_elements, ", not ", value});
     to[3 - dims + i] = value;
   }
 }
@@ -41,12 +42,10 @@ namespace tern::inline TERN_BUILD::detail {
   for (int i = 0; i < dims; ++i) {
     const int d = 3 - dims + i;
     const Index in = plan.in[2 + i], padding = p.padding[d], stride = p.stride[d];
-    Index reach = 0;  // from a window's first element to its last
-    const bool huge = __builtin_mul_overflow(p.kernel[d] - 1, p.dilation[d], &reach);
-    if (!huge && padding > (reach + 1) / 2)
-      fail(op, {"padding ", padding, " is more than half of a window of ", reach + 1});
-    const Index room = huge ? -1 : in + 2 * padding - reach - 1;
-    if (huge || (room < 0 && !(sizes.ceil_mode && room > -stride)))
+    const Index reach = checked_product(op, {p.kernel[d] - 1, p.dilation[d]});  // from a window's first element to its last
+    if (padding > (reach + 1) / 2) fail(op, {"padding ", padding, " is more than half of a window of ", reach + 1});
+    const Index room = in + 2 * padding - reach - 1;
+    if (room < 0 && !(sizes.ceil_mode && room > -stride))
       fail(op, {"a window of ", sizes.kernel, " does not fit into ", x.shape_ref(), " with padding ", sizes.padding});
     Index out = room < 0 ? 1 : room / stride + (sizes.ceil_mode && room % stride ? 1 : 0) + 1;
     if (sizes.ceil_mode && (out - 1) * stride >= in + padding) --out;  // a window must begin in the image or in the padding before it
@@ -64,6 +63,7 @@ namespace tern::inline TERN_BUILD::detail {
     const Index out = size[size.n == 1 ? 0 : i];
     if (out < 0 && out != same_size) fail(op, {"output_size must not be negative: ", size});
     if (out != same_size) plan.out[2 + i] = out;
+    checked_product(op, {plan.in[2 + i], plan.out[2 + i]});  // of which windows are quotients
   }
   return plan;
 }

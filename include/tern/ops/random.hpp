@@ -2,6 +2,7 @@
 // give the same numbers.
 #pragma once
 #include "../backend/random.hpp"
+#include "support/probability.hpp"
 #include "transfer.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -81,10 +82,12 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
   return copy_(x, values, here);
 }
 
-/// 1 with the probability that p gives for each element, else 0.
+/// 1 with the probability that p gives for each element, else 0. Error if p is outside [0, 1]; on Cuda it is thrown when
+/// the host next waits for the device.
 template <Device D, Element T>
 Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
   const ErrorName name("bernoulli");
+  detail::refuse_improbable("bernoulli", p);
   return detail::map<T>("bernoulli", [](auto u, auto q) { return where(u < q, decltype(u)(1), decltype(u)(0)); },
                         uniform<D, T>(p.shape(), 0, 1, p.device()), p);
 }

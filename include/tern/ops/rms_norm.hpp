@@ -14,9 +14,8 @@ template <Device D, Floating T>
 Tensor<D, T> rms_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
                       const std::type_identity_t<Tensor<D, T>>& weight = {}, std::optional<double> eps = {},
                       Here here = {}) {
-  x.checked({"rms_norm", here});
+  detail::check_normalized({"rms_norm", here}, *x.checked({"rms_norm", here}), normalized_shape, {weight.impl()});
   const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(normalized_shape, x.device());
-  detail::check_normalized({"rms_norm", here}, *x.impl(), normalized_shape, *w.impl());
   Dims dims;
   for (int i = 0; i < normalized_shape.n; ++i) dims.push_back(i - normalized_shape.n);
   const double epsilon = eps.value_or(is_half_v<T> ? (std::is_same_v<T, half> ? 0x1p-10 : 0x1p-7)

@@ -17,6 +17,7 @@ Tensor<D, T> broadcast_to(const Tensor<D, T>& x, Shape to, Here here = {}) {
 /// Splits dimension dim into several, whose product is its size. One of them may be -1.
 template <Device D, Element T>
 Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, Shape sizes, Here here = {}) {
+  const ErrorName name({"unflatten", here});
   const int d = wrap_dim({"unflatten", here}, dim, x.checked({"unflatten", here})->ndim);
   if (sizes.empty() || x.dim() == 0) fail({"unflatten", here}, {"cannot make ", sizes, " of a dimension of ", x.shape()});
   Array one = *x.impl();
@@ -67,23 +68,43 @@ Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, I
   return Tensor<D, T>(detail::diagonal_view({"diagonal", here}, x.impl(), offset, a, b));
 }
 
+namespace detail {
+
+/// `to`, which is x with each stretch of elements along dimensions dim … n - 1 repeated `count` times in a row. A copy.
+template <class D, class T>
+Tensor<D, T> repeated_stretches(const Tensor<D, T>& x, int dim, Index count, const Shape& to, Here here) {
+  const Shape shape = x.shape();
+  const Index stretches = Shape(shape.d, dim).numel(), length = Shape(shape.d + dim, shape.n - dim).numel();
+  const Tensor<D, T> rows = reshape(x, {stretches, 1, length}, here);
+  return reshape(clone(expand(rows, {stretches, count, length}, here), here), to, here);
+}
+
+}  // namespace detail
+
 /// x repeated repeats[i] times along dimension i. More repeats than dimensions add dimensions in front.
 template <Device D, Element T>
 Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
   const int added = repeats.n - x.checked({"repeat", here})->ndim;
   if (added < 0) fail({"repeat", here}, {"a number for every dimension is needed: ", repeats, " for ", x.shape()});
+  const ErrorName name({"repeat", here});
   Shape to(repeats.d, added);
   for (int i = 0; i < added; ++i) to[i] = 1;
   for (int i = 0; i < x.dim(); ++i) to.push_back(x.impl()->dims[i]);
-  Tensor<D, T> y = view(contiguous(x, here), to, here);
+  const Shape once = to;
   for (int i = 0; i < repeats.n; ++i) {
     if (repeats[i] < 0) fail({"repeat", here}, {"the numbers must not be negative: ", repeats});
-    if (repeats[i] == 0)
-      y = narrow(y, i, 0, 0, here);
-    else if (repeats[i] > 1)
-      y = cat(std::vector<Tensor<D, T>>(std::size_t(repeats[i]), y), i, here);
+    to[i] = checked_product({"repeat", here}, {to[i], repeats[i]});
   }
-  return clone(y, here);
+  checked_numel("repeat", to);
+  if (to == once) return clone(view(contiguous(x, here), to, here), here);
+  Tensor<D, T> y = view(contiguous(x, here), once, here);
+  for (int i = repeats.n; i-- > 0;) {  // the last one first, so that the tensor grows late
+    if (repeats[i] == 1) continue;
+    Shape grown = y.shape();
+    grown[i] = to[i];
+    y = detail::repeated_stretches(y, i, repeats[i], grown, here);
+  }
+  return y;
 }
 
 /// repeat, where dimensions without a number are repeated once.

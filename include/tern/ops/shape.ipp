@@ -8,7 +8,8 @@ namespace tern::inline TERN_BUILD::detail {
   Region region;  // its position in a row-major tensor of a's shape
   Array dense = *a;
   set_contiguous_strides(dense);
-  const Index row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
+  // Beyond the matrix every diagonal is empty.
+  const Index row = -std::clamp<Index>(offset, -a->dims[dim1], 0), column = std::clamp<Index>(offset, 0, a->dims[dim2]);
   const Index rows = a->dims[dim1] - row, columns = a->dims[dim2] - column, length = rows < columns ? rows : columns;
   TensorImpl* const v = new_alias(a);
   v->ndim = std::uint8_t(a->ndim - 1);
@@ -16,7 +17,7 @@ namespace tern::inline TERN_BUILD::detail {
   for (int i = 0; i < a->ndim; ++i)
     if (i != dim1 && i != dim2)
       v->dims[k] = a->dims[i], v->strides[k] = a->strides[i], region.strides[k++] = dense.strides[i];
-  v->dims[k] = length > 0 ? length : 0;
+  v->dims[k] = length;
   v->strides[k] = a->strides[dim1] + a->strides[dim2];
   region.strides[k] = dense.strides[dim1] + dense.strides[dim2];
   v->numel = v->shape().numel();

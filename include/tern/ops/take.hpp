@@ -108,12 +108,11 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::option
   x.checked("repeat_interleave");
   if (repeats < 0) fail("repeat_interleave", {"the number must not be negative: ", repeats});
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
+  if (x.dim() == 0) return repeat_interleave(view(x, 1, here), repeats, *dim, here);
   const int d = wrap_dim("repeat_interleave", *dim, x.dim());
-  Shape wide = x.shape(), to = x.shape();
-  wide.push_back(repeats);
-  to[d] *= repeats;
-  const Tensor<D, T> y = movedim(expand(unsqueeze(x, -1, here), wide, here), -1, d + 1, here);
-  return reshape(y, to, here);
+  Shape to = x.shape();
+  to[d] = checked_product("repeat_interleave", {to[d], repeats});
+  return detail::repeated_stretches(x, d + 1, repeats, to, here);
 }
 /// Position i of dim repeated repeats[i] times. The host waits for the sum of repeats, and to know
 /// that none is negative.
@@ -127,7 +126,9 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& re
   if (repeats.checked("repeat_interleave")->ndim > 1 || (repeats.numel() != 1 && repeats.numel() != x.size(d)))
     fail("repeat_interleave", {"repeats of shape ", repeats.shape(), " for a dimension of size ", x.size(d)});
   const Tensor<D, Index> counts = expand(repeats, x.size(d), here);
-  if (any(lt(counts, 0)).item()) fail("repeat_interleave", {"the numbers must not be negative"});
+  const Index most = max_elements / std::max<Index>(x.size(d), 1);  // their sum does not overflow
+  if (any(logical_or(lt(counts, 0), gt(counts, most))).item())
+    fail("repeat_interleave", {"the numbers must lie in [0, ", most, "]"});
   // Position p of the result comes from the i with ends[i - 1] <= p < ends[i].
   const Tensor<D, Index> ends = cumsum(counts, 0);
   const Index total = x.size(d) ? ends[-1].item() : 0;
@@ -154,9 +155,10 @@ template <Device D>
 Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Here here = {}) {
   const ErrorName name({"one_hot", here});
   x.checked("one_hot");
-  if (num_classes < 0) {
+  if (num_classes < -1) fail("one_hot", {"the number of classes must not be negative: ", num_classes});
+  if (num_classes == -1) {
     if (x.numel() == 0) fail("one_hot", {"no numbers to take the number of classes from"});
-    num_classes = amax(x, {}, false, here).item() + 1;
+    num_classes = checked_sum("one_hot", {amax(x, {}, false, here).item(), 1});
   }
   backend::run<D>(backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
   return to_type(eq(unsqueeze(x, -1, here), detail::range_beside(x, 0, 1, num_classes)), Type<Index>{});

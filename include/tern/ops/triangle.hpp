@@ -10,8 +10,9 @@ namespace detail {
 /// x with zeros where rule(row - column, diagonal) is true.
 template <class Rule, class D, class T>
 Tensor<D, T> zeros_where(const OpName& op, const Tensor<D, T>& x, Index diagonal, const Rule& rule) {
-  if (x.checked(op)->ndim < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
-  const Tensor<D, Index> rows = unsqueeze(range_beside(x, diagonal, 1, x.size(-2)), 1);
+  if (x.checked(op.name)->ndim < 2) fail(op.name, {"at least two dimensions are needed, not ", x.shape()});
+  const Index inside = std::clamp(diagonal, -x.size(-2), x.size(-1));  // beyond, all or nothing stays
+  const Tensor<D, Index> rows = unsqueeze(range_beside(x, inside, 1, x.size(-2)), 1);
   return masked_fill(x, rule(rows, range_beside(x, 0, 1, x.size(-1))), 0, op.here);
 }
 
@@ -38,7 +39,7 @@ Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
   const int n = x.checked("diag")->ndim;
   if (n != 1 && n != 2) fail("diag", {"a vector or a matrix is needed, not ", x.shape()});
   if (n == 2) return clone(tern::diagonal(x, diagonal, 0, 1, here), here);
-  const Index size = x.size(0) + (diagonal < 0 ? -diagonal : diagonal);
+  const Index size = checked_sum("diag", {x.size(0), checked_product("diag", {diagonal, diagonal < 0 ? -1 : 1})});
   const Tensor<D, T> y = zeros<D, T>({size, size}, x.device());
   copy_(tern::diagonal(y, diagonal, 0, 1, here), x, here);
   return y;

@@ -32,6 +32,9 @@ TERN_API TensorImpl* viewed(TensorImpl* a, const Shape& shape);
 /// The shape with dimensions start … end merged into one.
 TERN_API Shape flattened_shape(const OpName& op, ShapeRef from, Index start, Index end);
 
+/// Error if there is no memory for so many views.
+TERN_API void check_pieces(const OpName& op, Index count);
+
 /// The shape with a new dimension of size 1 at dim.
 TERN_API Shape unsqueezed_shape(const OpName& op, ShapeRef from, Index dim);
 
@@ -99,10 +102,12 @@ Tensor<D, T> slice(const Tensor<D, T>& x, Index dim, Slice range, Here here = {}
 /// The positions start … start + length - 1 of a dimension.
 template <Device D, Element T>
 Tensor<D, T> narrow(const Tensor<D, T>& x, Index dim, Index start, Index length, Here here = {}) {
-  const Index size = x.checked({"narrow", here})->ndim ? x.size(dim) : 0;
+  const Array& a = *x.checked({"narrow", here});
+  const Index size = a.dims[existing_dim({"narrow", here}, dim, a.ndim)];
   if (start < 0) start += size;
-  if (start < 0 || length < 0 || start + length > size)
-    fail({"narrow", here}, {"positions ", start, " to ", start + length, " are outside a dimension of size ", size});
+  const Index stop = checked_sum({"narrow", here}, {start, length});
+  if (start < 0 || length < 0 || stop > size)
+    fail({"narrow", here}, {"positions ", start, " to ", stop, " are outside a dimension of size ", size});
   return slice(x, dim, {start, start + length}, here);
 }
 
@@ -160,8 +165,9 @@ Tensor<D, T> unsqueeze(const Tensor<D, T>& x, Index dim, Here here = {}) {
 /// Pieces of the given sizes along a dimension.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, const std::vector<Index>& sizes, Index dim = 0, Here here = {}) {
+  const ErrorName name({"split", here});
   Index total = 0;
-  for (Index size : sizes) total += size;
+  for (Index size : sizes) total = checked_sum({"split", here}, {total, size});
   if (total != x.size(dim)) fail({"split", here}, {"sizes add up to ", total, ", not to the dimension's ", x.size(dim)});
   std::vector<Tensor<D, T>> pieces;
   Index start = 0;
@@ -175,8 +181,10 @@ std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, const std::vector<Index>&
 /// Pieces of one size along a dimension; the last may be smaller.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, Index size, Index dim = 0, Here here = {}) {
-  const Index total = x.checked({"split", here})->ndim ? x.size(dim) : 0;
+  const ErrorName name({"split", here});
+  const Index total = x.size(dim);
   if (size < 0 || (size == 0 && total > 0)) fail({"split", here}, {"the size of a piece must be positive, not ", size});
+  detail::check_pieces({"split", here}, size ? total / size : 0);
   std::vector<Index> sizes;
   for (Index start = 0; start < total; start += size) sizes.push_back(total - start < size ? total - start : size);
   if (sizes.empty()) sizes.push_back(0);
@@ -187,9 +195,11 @@ std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, Index size, Index dim = 0
 template <Device D, Element T>
 std::vector<Tensor<D, T>> chunk(const Tensor<D, T>& x, Index chunks, Index dim = 0, Here here = {}) {
   if (chunks <= 0) fail({"chunk", here}, {"the number of pieces must be positive, not ", chunks});
-  const Index size = x.checked({"chunk", here})->ndim ? x.size(dim) : 0;
+  const ErrorName name({"chunk", here});
+  const Index size = x.size(dim);
+  detail::check_pieces({"chunk", here}, std::min(chunks, size ? size : chunks));
   if (size == 0) return split(x, std::vector<Index>(std::size_t(chunks), 0), dim, here);
-  return split(x, (size + chunks - 1) / chunks, dim, here);
+  return split(x, (size - 1) / chunks + 1, dim, here);
 }
 
 /// Each position of a dimension as a tensor without that dimension.
@@ -198,6 +208,7 @@ std::vector<Tensor<D, T>> unbind(const Tensor<D, T>& x, Index dim = 0, Here here
   const ErrorName name({"unbind", here});
   const Index size = x.checked("unbind")->ndim ? x.size(dim) : 0;
   if (x.dim() == 0) fail("unbind", {"a 0-d tensor has no dimension to unbind"});
+  detail::check_pieces("unbind", size);
   std::vector<Tensor<D, T>> pieces;
   for (Index i = 0; i < size; ++i) pieces.push_back(select(x, dim, i, here));
   return pieces;

@@ -17,7 +17,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* permuted(TensorImpl* a, const Dims& order) {
   TensorImpl* const v = new_alias(a);
   v->ndim = a->ndim;
-  for (int i = 0; i < a->ndim; ++i) v->dims[i] = a->dims[order[i]], v->strides[i] = a->strides[order[i]];
+  for (int i = 0; i < a->ndim; ++i) v->dims[i] = a->dims[order.d[i]], v->strides[i] = a->strides[order.d[i]];
   return attach_view(v, a);
 }
 
@@ -50,31 +50,29 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   for (int i = to.n; i-- > 0;) {
     const int j = i - (to.n - a->ndim);
     const Index size = j < 0 ? 1 : a->dims[j];
-    if (to[i] == -1 && j >= 0) shape[i] = size;
-    if (shape[i] != size && (size != 1 || shape[i] < 0)) fail(op, {"cannot expand ", a->shape_ref(), " to ", to});
-    view_shape.strides[i] = j < 0 || (size == 1 && shape[i] != 1) ? 0 : a->strides[j];
+    if (to.d[i] == -1 && j >= 0) shape.d[i] = size;
+    if (shape.d[i] != size && (size != 1 || shape.d[i] < 0)) fail(op, {"cannot expand ", a->shape_ref(), " to ", to});
+    view_shape.strides[i] = j < 0 || (size == 1 && shape.d[i] != 1) ? 0 : a->strides[j];
   }
+  const Index numel = checked_numel(op, shape);
   TensorImpl* const v = new_alias(a);
   v->ndim = std::uint8_t(to.n);
-  for (int i = 0; i < to.n; ++i) v->dims[i] = shape[i], v->strides[i] = view_shape.strides[i];
-  v->numel = shape.numel();
+  for (int i = 0; i < to.n; ++i) v->dims[i] = shape.d[i], v->strides[i] = view_shape.strides[i];
+  v->numel = numel;
   return attach_view(v, a);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Shape inferred_shape(const OpName& op, const Array& a, const Shape& to) {
   Shape shape = to;
-  Index known = 1;
   int unknown = -1;
   for (int i = 0; i < to.n; ++i) {
-    if (to[i] == -1 && unknown < 0) unknown = i;
-    else if (to[i] < 0) fail(op, {"invalid shape ", to});
-    else known *= to[i];
+    if (to.d[i] == -1 && unknown < 0) shape.d[unknown = i] = 1;
+    else if (to.d[i] < 0) fail(op, {"invalid shape ", to});
   }
-  if (unknown >= 0) {
-    if (known == 0 || a.numel % known != 0) fail(op, {"shape ", to, " does not fit the elements of ", a.shape_ref()});
-    shape[unknown] = a.numel / known;
-  }
-  if (shape.numel() != a.numel) fail(op, {"shape ", to, " does not fit the elements of ", a.shape_ref()});
+  const Index known = checked_numel(op, shape);
+  if (unknown < 0 ? known != a.numel : known == 0 || a.numel % known != 0)
+    fail(op, {"shape ", to, " does not fit the elements of ", a.shape_ref()});
+  if (unknown >= 0) shape.d[unknown] = a.numel / known;
   return shape;
 }
 
@@ -83,7 +81,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
     Index stride = 1;
     for (int i = shape.n; i-- > 0;) {
       strides[i] = stride;
-      stride *= shape[i] > 0 ? shape[i] : 1;
+      stride *= shape.d[i] > 0 ? shape.d[i] : 1;
     }
     return true;
   }
@@ -96,9 +94,9 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
     run *= a.dims[i];
     const bool run_ends = i == 0 || (a.dims[i - 1] != 1 && a.strides[i - 1] != run * run_stride);
     if (!run_ends) continue;
-    while (k >= 0 && (taken < run || shape[k] == 1)) {
+    while (k >= 0 && (taken < run || shape.d[k] == 1)) {
       strides[k] = taken * run_stride;
-      taken *= shape[k--];
+      taken *= shape.d[k--];
     }
     if (taken != run) return false;
     run = taken = 1;
@@ -111,7 +109,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   if (!view_strides(*a, shape, strides)) return nullptr;
   TensorImpl* const v = new_alias(a);
   v->ndim = std::uint8_t(shape.n);
-  for (int i = 0; i < shape.n; ++i) v->dims[i] = shape[i], v->strides[i] = strides[i];
+  for (int i = 0; i < shape.n; ++i) v->dims[i] = shape.d[i], v->strides[i] = strides[i];
   return attach_view(v, a);
 }
 
@@ -125,6 +123,11 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
     else to.push_back(from.d[i]);
   }
   return to;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_pieces(const OpName& op, Index count) {
+  if (count > Index(memory::machine_bytes() / sizeof(TensorImpl)))
+    fail(op, {"out of memory: ", count, " tensors do not fit in memory"});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Shape unsqueezed_shape(const OpName& op, ShapeRef from, Index dim) {
@@ -158,9 +161,10 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
     return at < 0 ? Index(0) : at > size ? size : at;
   };
   const Index start = clip(range.start), stop = range.stop == Slice::open ? size : clip(range.stop);
-  const Index count = stop > start ? (stop - start + range.step - 1) / range.step : 0;
-  TensorImpl* const y = sliced(x, d, start, count, range.step);
-  return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, start, range.step)) : y;
+  const Index step = std::min(range.step, std::max<Index>(size, 1));  // any larger one takes the same positions
+  const Index count = stop > start ? (stop - start - 1) / step + 1 : 0;
+  TensorImpl* const y = sliced(x, d, start, count, step);
+  return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, start, step)) : y;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* select(const OpName& op, TensorImpl* x, Index dim, Index position) {

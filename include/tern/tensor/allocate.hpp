@@ -13,7 +13,7 @@ TensorImpl* allocate(DType dtype, ShapeRef shape, int) {
 template <Device D>
   requires(!HostDevice<D>)
 [[gnu::noinline]] TensorImpl* allocate(DType dtype, ShapeRef shape, int ordinal) {
-  const std::size_t bytes = std::size_t(checked_numel(shape, dtype)) * std::size_t(size_of(dtype));
+  const std::size_t bytes = std::size_t(new_numel(shape, dtype)) * std::size_t(size_of(dtype));
   const DeviceMemory memory = DeviceTraits<D>::allocate(ordinal, bytes);
   TensorImpl* const p = new_external(dtype, shape, memory.data, memory.deleter, memory.context);
   p->ordinal = std::uint8_t(ordinal);

@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD {
 /// A tensor of a shape with these values, in row-major order.
 template <Device D, Element T>
 Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D device = detail::current_device<D>()) {
-  if (shape.numel() != Index(values.size()))
+  if (checked_numel("from_vector", shape) != Index(values.size()))
     fail("from_vector", {Index(values.size()), " values do not fill shape ", shape});
   if constexpr (HostDevice<D>) {
     const Tensor<D, T> x = empty<D, T>(shape, device);
@@ -49,7 +49,7 @@ Tensor<D, T> scalar_tensor(number_t<T> value) {
 /// is gone.
 template <HostDevice D, Element T>
 Tensor<D, T> from_blob(T* data, const Shape& shape, Deleter deleter = nullptr, void* context = nullptr) {
-  if (!data && shape.numel() != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
+  if (!data && checked_numel("from_blob", shape) != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
   const Deleter none = [](void*, void*) {};
   return Tensor<D, T>(detail::new_external(dtype_of<T>, shape, data, deleter ? deleter : none, context));
 }
@@ -81,10 +81,15 @@ auto arange(A start, B end, C step = 1) {
     fail("arange", {"steps of ", double(step), " do not lead from ", double(start), " to ", double(end)});
   Index count;
   if constexpr (std::is_integral_v<Common>) {
-    count = (Index(end) - Index(start) + Index(step) - (step > 0 ? 1 : -1)) / Index(step);
+    // Distances of Index fit their unsigned type. empty() refuses max_elements.
+    const auto unsigned_of = [](auto number) { return std::uint64_t(Index(number)); };
+    const std::uint64_t span = step > 0 ? unsigned_of(end) - unsigned_of(start) : unsigned_of(start) - unsigned_of(end);
+    const std::uint64_t stride = step > 0 ? unsigned_of(step) : -unsigned_of(step);
+    count = span == 0 ? 0 : Index(std::min((span - 1) / stride + 1, std::uint64_t(max_elements)));
   } else {
     const double exact = (double(end) - double(start)) / double(step);
-    count = Index(exact) < exact ? Index(exact) + 1 : Index(exact);
+    count = checked_index("arange", exact);
+    if (double(count) < exact) ++count;
   }
   if constexpr (!is_floating_v<Out>) {
     detail::element<Index>("arange", step);  // a negative step of bytes wraps around
@@ -119,7 +124,7 @@ Tensor<D, T> linspace(double start, double end, Index steps) {
 /// Ones on the diagonal, zeros elsewhere: [n, m], m = n by default.
 template <Device D, Element T = float>
 Tensor<D, T> eye(Index n, Index m = -1) {
-  if (m < 0) m = n;
+  if (m == -1) m = n;
   const Tensor<D, T> x = zeros<D, T>({n, m});
   Array diagonal = *x.impl();
   diagonal.ndim = 1;

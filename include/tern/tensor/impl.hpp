@@ -63,10 +63,8 @@ TERN_API TensorImpl* new_header(int size_class);
 /// Fails because a handle is empty.
 [[noreturn]] TERN_API void refuse_undefined(const char* op, Here here);
 
-[[noreturn]] TERN_API void refuse_shape(ShapeRef shape, DType dtype);
-
-/// The product of the sizes. Error if a size is negative, or if the bytes exceed the address space.
-TERN_API Index checked_numel(ShapeRef shape, DType dtype);
+/// The number of elements of a new tensor. Error if a size is negative, or if the bytes exceed the address space.
+TERN_API Index new_numel(ShapeRef shape, DType dtype);
 
 /// A new dense tensor in host memory with row-major strides. Its elements are not initialised.
 TERN_API TensorImpl* new_impl(DType dtype, ShapeRef shape);

@@ -27,23 +27,16 @@ TERN_INLINE TensorImpl* new_header(int size_class) {
   fail({op, here}, {"a tensor is undefined"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_shape(ShapeRef shape, DType dtype) {
-  for (int i = 0; i < shape.n; ++i)
-    if (shape.d[i] < 0) fail("empty", {"negative size in ", shape});
-  fail("empty", {"out of memory: ", shape, " of ", name_of(dtype), " does not fit in memory"});
-}
-
-TERN_INLINE Index checked_numel(ShapeRef shape, DType dtype) {
-  Index numel = 1;
-  bool wrong = false;
-  for (int i = 0; i < shape.n; ++i)
-    wrong = wrong || shape.d[i] < 0 || __builtin_mul_overflow(numel, shape.d[i], &numel);
-  if (wrong || numel > (Index(1) << 41) / size_of(dtype)) [[unlikely]] refuse_shape(shape, dtype);
+TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
+  static constexpr OpName op("empty");
+  const Index numel = checked_numel(op, shape);
+  if (numel > (Index(1) << 41) / size_of(dtype)) [[unlikely]]
+    fail(op, {"out of memory: ", shape, " of ", name_of(dtype), " does not fit in memory"});
   return numel;
 }
 
 [[gnu::noinline]] TERN_INLINE TensorImpl* new_impl(DType dtype, ShapeRef shape) {
-  const Index numel = checked_numel(shape, dtype);
+  const Index numel = new_numel(shape, dtype);
   const std::size_t bytes = std::size_t(numel) * std::size_t(size_of(dtype));
   TensorImpl* p;
   if (!memory::separate_blocks && bytes <= inline_bytes) {
@@ -66,7 +59,7 @@ TERN_INLINE Index checked_numel(ShapeRef shape, DType dtype) {
 }
 
 [[gnu::noinline]] TERN_INLINE TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context) {
-  const Index numel = checked_numel(shape, dtype);
+  const Index numel = new_numel(shape, dtype);
   TensorImpl* p = new_header(memory::class_of(sizeof(TensorImpl)));
   p->dtype = dtype;
   p->numel = numel;

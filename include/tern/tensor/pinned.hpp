@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::detail {
 /// A new dense tensor in pinned host memory, for copies from or to a device. Its elements are not initialised.
 template <AsyncDevice D>
 [[gnu::noinline, gnu::cold]] TensorImpl* new_pinned(int ordinal, DType dtype, ShapeRef shape) {
-  const std::size_t bytes = std::size_t(checked_numel(shape, dtype)) * std::size_t(size_of(dtype));
+  const std::size_t bytes = std::size_t(new_numel(shape, dtype)) * std::size_t(size_of(dtype));
   PinnedMemory* const block = DeviceTraits<D>::Async::acquire_pinned(ordinal, bytes);
   const Deleter give_back = [](void*, void* context) { static_cast<PinnedMemory*>(context)->give_back(); };
   TensorImpl* const p = new_external(dtype, shape, block->memory, give_back, block);

@@ -129,9 +129,9 @@ class Tensor {
   Shape shape() const { return checked("shape")->shape(); }
   Shape sizes() const { return shape(); }
   /// The size of dimension i. A negative i counts from the last.
-  Index size(Index i) const { return checked("size")->dims[wrap_dim("size", i, impl_->ndim)]; }
+  Index size(Index i) const { return checked("size")->dims[existing_dim("size", i, impl_->ndim)]; }
   Shape strides() const { return {checked("strides")->strides, impl_->ndim}; }
-  Index stride(Index i) const { return checked("stride")->strides[wrap_dim("stride", i, impl_->ndim)]; }
+  Index stride(Index i) const { return checked("stride")->strides[existing_dim("stride", i, impl_->ndim)]; }
   int dim() const { return checked("dim")->ndim; }
   Index numel() const { return checked("numel")->numel; }
   bool is_contiguous() const { return checked("is_contiguous")->contiguous; }

@@ -28,6 +28,9 @@ TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   for (int i = 0; i < 3; ++i) form.stride[i] = form.dilation[i] = 1;
   for (int i = 0; i < c.dims; ++i) {
     const int at = i + (c.dims == 1);
+    if (std::max({c.stride[i], c.padding[i], c.dilation[i]}) > 0x7fffffff) [[unlikely]]
+      fail("convolution", {"cuDNN takes numbers below 2^31, not a stride of ", c.stride[i], ", a padding of ", c.padding[i], " or a dilation of ",
+                           c.dilation[i]});
     form.stride[at] = int(c.stride[i]);
     form.padding[at] = int(c.padding[i]);
     form.dilation[at] = int(c.dilation[i]);

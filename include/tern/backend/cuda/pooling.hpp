@@ -185,10 +185,17 @@ extern "C" __global__ void average_pool_gradient(const AveragePoolGradientParame
 /// Of images x, and y, which windows over them make.
 TERN_API PoolLayout pool_layout(const PoolParams& p, const Array& x, const Array& y);
 
+/// The longest step between places of a window, or between windows.
+inline Index longest_step(const PoolLayout& p) {
+  Index longest = 0;
+  for (int d = 0; d < 3; ++d) longest = std::max({longest, p.stride[d], p.padding[d], p.kernel[d] * p.dilation[d]});
+  return longest;
+}
+
 /// Launches a kernel that writes `written` and reads `read`.
 template <class P>
 void launch_pooling(const KernelOf<P>& kernel, const Array& written, const Array& read, const std::type_identity_t<P>& parameters) {
-  const bool wide = std::max(written.numel, read.numel) > Index(1) << 30;
+  const bool wide = std::max(written.numel, read.numel) > Index(1) << 30 || longest_step(parameters.layout) > Index(1) << 28;
   launch_typed(written.ordinal, kernel, {written.dtype, wide ? DType::int64 : DType::int32}, grid_for(written.numel), parameters);
 }
 

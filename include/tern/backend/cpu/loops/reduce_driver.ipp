@@ -10,8 +10,8 @@ TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* co
   for (int i = shape.n; i-- > 0;) {
     for (int k = 0; k < kernel.inputs; ++k) by[i][k] = broadcast_stride(*in[k], i, shape.n) * kernel.in_bytes[k];
     by[i][kernel.inputs] = mask >> i & 1 ? 0 : out_stride;
-    if (!(mask >> i & 1)) out_stride *= shape[i];
-    if (shape[i] == 1) continue;
+    if (!(mask >> i & 1)) out_stride *= shape.d[i];
+    if (shape.d[i] == 1) continue;
     int at = used++;
     for (; at > 0 && inside(by[order[at - 1]], by[i], kernel.inputs); --at) order[at] = order[at - 1];
     order[at] = i;
@@ -19,9 +19,9 @@ TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* co
   while (used-- > 0) {
     const int i = order[used];
     const bool kind = mask >> i & 1;
-    if (depth() > 0 && reduced[depth() - 1] == kind && extend(shape[i], by[i])) continue;
+    if (depth() > 0 && reduced[depth() - 1] == kind && extend(shape.d[i], by[i])) continue;
     reduced[depth()] = kind;
-    add(shape[i], by[i]);
+    add(shape.d[i], by[i]);
   }
   if (depth() == 0) reduced[0] = true;
   deepen(1);
