@@ -21,4 +21,27 @@ void expr5_4M(benchmark::State& state) {
 }
 BENCHMARK(expr5_4M)->UseRealTime();
 
+/// Forward and backward of an LSTM's new state from gates, 65,536 elements each.
+template <class F>
+void run_cell(benchmark::State& state, const F& cell) {
+  const auto gate = [] { return randn<Cpu>({1 << 16}).requires_grad_(); };
+  const auto forget = gate(), old = gate(), input = gate(), candidate = gate(), g = ones<Cpu>({1 << 16});
+  for (auto _ : state) {
+    for (auto* x : {&forget, &old, &input, &candidate}) x->set_grad({});
+    cell(forget, old, input, candidate).backward(g);
+  }
+}
+
+void lstm_cell_step(benchmark::State& state) {
+  run_cell(state, fuse([](auto f, auto c, auto i, auto g) { return sigmoid(f) * c + sigmoid(i) * tanh(g); }));
+}
+BENCHMARK(lstm_cell_step)->UseRealTime();
+
+void lstm_cell_step_plain(benchmark::State& state) {
+  run_cell(state, [](const auto& f, const auto& c, const auto& i, const auto& g) {
+    return sigmoid(f) * c + sigmoid(i) * tanh(g);
+  });
+}
+BENCHMARK(lstm_cell_step_plain)->UseRealTime();
+
 }  // namespace

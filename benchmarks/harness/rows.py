@@ -111,6 +111,7 @@ ROWS = [
     *(Row(f"matmul{n}", "matmul", "us", matmul(n)) for n in (128, 200, 512, 1024, 2048)),
     Row("gelu_tanh_1M", "elementwise", "us", lambda m: m.copy(2 * 4 << 20)),
     Row("expr5_4M", "elementwise", "us", lambda m: m.copy(4 * 4 << 22)),
+    *(Row(name, "elementwise", "us", lambda m: m.copy(14 * 4 << 16)) for name in ("lstm_cell_step", "lstm_cell_step_plain")),
     Row("softmax_4096x1000", "reductions", "us", lambda m: m.copy(2 * 4 * 4096 * 1000)),
     Row("layernorm_4096x1024", "reductions", "us", lambda m: m.copy(2 * 4 * 4096 * 1024)),
     *(Row(name, "reductions", "us", lambda m: IMAGE / m.read_memory) for name in ("sum_all", "sum_dim0", "sum_dim1")),

@@ -74,6 +74,26 @@ def expr5(x, z, w):
     return torch.sigmoid(x * z + w) * torch.tanh(x - w)
 
 
+def lstm_cell(compiled):
+    """Forward and backward of an LSTM's new state."""
+    gates = [torch.randn(1 << 16, requires_grad=True) for _ in range(4)]
+    g = torch.ones(1 << 16)
+
+    def cell(f, c, i, g):
+        return torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+
+    def step(function):
+        for gate in gates:
+            gate.grad = None
+        function(*gates).backward(g)
+
+    eager = {"eager": lambda: step(cell)}
+    if not compiled:
+        return eager
+    fused = torch.compile(cell)
+    return eager | {"compile": lambda: step(fused)}
+
+
 def indices(high, *shape):
     return torch.randint(0, high, shape)
 
@@ -95,6 +115,8 @@ ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
                                          torch.randn(1024, 1024).bfloat16(), compiled=False),
     "gelu_tanh_1M": lambda: operation(lambda x: F.gelu(x, approximate="tanh"), torch.randn(1 << 20)),
     "expr5_4M": lambda: operation(expr5, *(torch.randn(1 << 22) for _ in range(3))),
+    "lstm_cell_step": lambda: lstm_cell(compiled=True),
+    "lstm_cell_step_plain": lambda: lstm_cell(compiled=False),
     "softmax_4096x1000": lambda: operation(lambda x: torch.softmax(x, 1), torch.randn(4096, 1000)),
     "layernorm_4096x1024": lambda: operation(lambda x, w, b: F.layer_norm(x, (1024,), w, b), torch.randn(4096, 1024),
                                              torch.ones(1024), torch.zeros(1024)),

@@ -1,4 +1,5 @@
 // Attention, against softmax and products written out.
+#include "support/recorded.hpp"
 #include "tern/ops/attention.hpp"
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
@@ -89,4 +90,22 @@ TEMPLATE_TEST_CASE("groups of heads share keys", "[ops]", TERN_TEST_DEVICES) {
   check_close(values_of(shared[3]), values_of(scaled_dot_product_attention(q[3], k[1], k[1])));
   CHECK(error_of([&] { scaled_dot_product_attention(q, q.narrow(0, 0, 3), k, {}, {.enable_gqa = true}); }) ==
         "scaled_dot_product_attention: heads of keys [3, 3, 2] and values [2, 3, 2] do not divide those of [4, 3, 2]");
+}
+
+TEMPLATE_TEST_CASE("a query whose mask of numbers is all -inf gives 0, and so do its gradients", "[ops]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const char* name : {"attention, a row of -inf", "attention, only -inf"}) {
+    const RecordedCase recorded(name, 1e-12, "singular");
+    const auto q = recorded.input<D>(0), k = recorded.input<D>(1), v = recorded.input<D>(2), m = recorded.input<D>(3);
+    recorded.check(scaled_dot_product_attention(q, k, v, m), q, k, v, m);
+  }
+  // In 16 bits, in a batch of heads that share the mask, and with a second derivative.
+  const auto mask = tensor_of<D, half>({0, -INFINITY, -INFINITY, -INFINITY}, {2, 2});
+  const auto x = to_type(spread_tensor<D>({2, 3, 2, 4}), Type<half>{}).detach().requires_grad_();
+  const auto y = scaled_dot_product_attention(x, x, x, mask);
+  CHECK(values_of(y.select(-2, 1)) == std::vector<double>(24, 0));
+  const auto slope = grad(y.sum(), x, {.create_graph = true});
+  slope.square().sum().backward();
+  for (const double g : values_of(x.grad())) CHECK(g == g);
 }

@@ -1,3 +1,5 @@
+#include "support/recorded.hpp"
+#include "support/sixteen_bits.hpp"
 #include "support/tensors.hpp"
 
 #include "tern/ops/blas.hpp"
@@ -71,4 +73,45 @@ TEMPLATE_TEST_CASE("scaled products refuse what does not fit", "[ops]", TERN_TES
   CHECK(error_of([&] { outer(x, v); }) == "outer: 1-d and 1-d tensors are needed, not [2, 2] and [3]");
   CHECK(error_of([&] { tensordot(x, y, 1); }) == "tensordot: sizes differ over [1] and [0]: [2, 2], [3, 3]");
   CHECK(error_of([&] { trace(v); }) == "trace: a matrix is needed, not [3]");
+}
+
+TEMPLATE_TEST_CASE("with a factor of 0, what it multiplies is ignored", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](const char* name, const auto& op) {
+    const RecordedCase recorded(name, 1e-12, "singular");
+    const auto x = recorded.input<D>(0), a = recorded.input<D>(1), b = recorded.input<D>(2);
+    recorded.check(op(x, a, b), x, a, b);
+  };
+  const auto scaled = [](double beta, double alpha) {
+    return [=](const auto& x, const auto& a, const auto& b) { return addmm(x, a, b, beta, alpha); };
+  };
+  check("addmm, alpha 0, left not finite", scaled(1, 0));
+  check("addmm, alpha 0, right not finite", scaled(2, 0));
+  check("addmm, beta 0, addend not finite", scaled(0, 1));
+  check("addmm, alpha 0 and beta 0", scaled(0, 0));
+  check("addmv, alpha 0", [](const auto& x, const auto& a, const auto& v) { return addmv(x, a, v, 1, 0); });
+  check("addbmm, alpha 0", [](const auto& x, const auto& a, const auto& b) { return addbmm(x, a, b, 1, 0); });
+  const auto one = ones<D, double>({1, 1, 1});
+  CHECK(baddbmm(one, full<D, double>({1, 1, 1}, NAN), one, 1, 0).item() == 1);
+}
+
+TEMPLATE_TEST_CASE("tensordot broadcasts contracted dimensions of size 1", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](const char* name, const Dims& left, const Dims& right) {
+    const RecordedCase recorded(name, 1e-12, "singular");
+    const auto a = recorded.input<D>(0), b = recorded.input<D>(1);
+    recorded.check(tensordot(a, b, left, right), a, b);
+  };
+  check("tensordot broadcasts the right", {1}, {2});
+  check("tensordot broadcasts the left", {0}, {1});
+  check("tensordot broadcasts both", {0, 1, -1}, {1, -1, 0});
+  const auto whole = tensordot(tensor_of<D, std::int32_t>({1, 2, 3}, {1, 3}), tensor_of<D, std::int32_t>({5}, {1, 1}), 1);
+  CHECK(values_of(whole) == std::vector<double>{30});
+  CHECK(error_of([&] { tensordot(zeros<D>({2, 3}), zeros<D>({2, 3}), {1}, {0}); }) ==
+        "tensordot: sizes differ over [1] and [0]: [2, 3], [2, 3]");
+}
+
+TEMPLATE_TEST_CASE("a broadcast tensordot in 16 bits is rounded once", "[ops]", TERN_TEST_DEVICES) {
+  const auto a = spread_tensor<TestType>({2, 300}), b = spread_tensor<TestType>({1, 3}, 1, 3);
+  check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return tensordot(x, y, {1}, {0}); }, a, b);
 }

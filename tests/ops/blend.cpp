@@ -1,3 +1,4 @@
+#include "support/sixteen_bits.hpp"
 #include "support/tensors.hpp"
 #include "tern/ops/blend.hpp"
 #include "tern/functional/gradcheck.hpp"
@@ -56,4 +57,11 @@ TEST_CASE("gradients of lerp, addcmul and addcdiv", "[ops][gradcheck]") {
   check([](const auto& a, const auto& b, const auto& c) { return addcmul(a, b, c, 1.5); });
   check([](const auto& a, const auto& b, const auto& c) { return addcdiv(a, b, c, 1.5); });
   check([](const auto& a, const auto& b, const auto& c) { return a.clone().addcdiv_(b, c).addcmul_(b, c, 0.5); });
+}
+
+TEMPLATE_TEST_CASE("gradients of broadcast ends in 16 bits are rounded once", "[ops]", TERN_TEST_DEVICES) {
+  const auto a = spread_tensor<TestType>({300, 3}), b = tensor_of<TestType>({0.3, 0.7, 1.9});
+  check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return lerp(x, y, 0.3); }, a, b);
+  check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return lerp(y, x, 0.3); }, a, b);
+  check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return addcdiv(zeros_like(x.detach()), x, y); }, a, b);
 }

@@ -1,4 +1,5 @@
 // Windows of images as columns, and back; unfold's elements are compared with PyTorch's samples (tests/opinfo).
+#include "support/sixteen_bits.hpp"
 #include "tern/ops/fold.hpp"
 #include "support/tensors.hpp"
 #include "tern/ops/reduce.hpp"
@@ -52,4 +53,10 @@ TEMPLATE_TEST_CASE("unfold and fold refuse what does not fit", "[ops][refusal]",
   CHECK(error_of([&] {
           fold(spread_tensor<D>({1, 8, 5}), {3, 3}, 2);
         }) == "fold: columns of shape [1, 8, 5] are not windows of [2] over images of [3, 3], [N, C 4, 4]");
+}
+
+TEMPLATE_TEST_CASE("sums of windows in 16 bits are rounded once", "[ops]", TERN_TEST_DEVICES) {
+  const auto image = spread_tensor<TestType>({1, 1, 9, 9}), columns = spread_tensor<TestType>({1, 49, 9});
+  check_rounded_once_in_16_bits([](const auto& x) { return unfold(x, {7, 7}, {}); }, image);
+  check_rounded_once_in_16_bits([](const auto& x) { return fold(x, {9, 9}, {7, 7}); }, columns);
 }

@@ -1,4 +1,4 @@
-#include "support/tensors.hpp"
+#include "support/sixteen_bits.hpp"
 #include "tern/ops/activations.hpp"
 #include "tern/ops/fuse.hpp"
 #include "tern/functional/gradcheck.hpp"
@@ -51,6 +51,46 @@ TEST_CASE("gradients of fuse", "[ops][gradcheck]") {
   check([](const auto& a, const auto& b) { return gated.sum(0.3, a, b); });
   check([](const auto& a, const auto& b) { return gated.mean(a, b, 2); });
   check([](const auto& a, const auto& b) { return swish(a, b) + swish(b, 2); });
+}
+
+TEMPLATE_TEST_CASE("derivatives that are kept are those that are calculated anew", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto gradients = [](const auto& f, Index n, bool layout) {
+    std::vector<Tensor<D, double>> leaves;
+    for (const Shape& shape : {Shape{n, 3}, Shape{n, 1}, Shape{3}})
+      leaves.push_back(spread_tensor<D>(shape, 0.1, 1).requires_grad_());
+    const auto x = layout ? leaves[0].t().contiguous().t() : leaves[0];
+    const auto y = f(x, leaves[1], leaves[2]);
+    y.backward(spread_tensor<D>(y.shape(), -1, 1));
+    std::vector<double> all = values_of(y);
+    for (const auto& leaf : leaves)
+      for (const double g : values_of(leaf.grad())) all.push_back(g);
+    return all;
+  };
+  const auto by_ops = [](const auto& x, const auto& z, const auto& w) { return gated_by_ops(x, z, w); };
+  for (const Index n : {1, 7, 100, 20000})
+    for (const bool layout : {false, true}) {
+      check_close(gradients(gated, n, layout), gradients(by_ops, n, false), 1e-9, 1e-11);
+      const auto sum = [](const auto& x, const auto& z, const auto& w) { return gated.sum(x, z, w); };
+      const auto sum_by_ops = [](const auto& x, const auto& z, const auto& w) { return tern::sum(gated_by_ops(x, z, w)); };
+      check_close(gradients(sum, n, layout), gradients(sum_by_ops, n, false), 1e-9, 1e-11);
+    }
+  // Of one input only, and where an infinite factor meets a derivative that is 0.
+  const auto root = fuse([](auto a, auto b) { return sqrt(a) * b; });
+  auto a = tensor_of<D>({0, 4}).requires_grad_(), b = tensor_of<D>({3, 5}).requires_grad_();
+  root(a, b).sum().backward();
+  check_close(values_of(a.grad()), {INFINITY, 1.25});
+  check_close(values_of(b.grad()), {0, 2});
+  b.set_grad({});
+  root(a.detach(), b).sum().backward();
+  check_close(values_of(b.grad()), {0, 2});
+}
+
+TEMPLATE_TEST_CASE("gradients of fuse in 16 bits are rounded once", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType>({300, 3}, 0.2, 2), z = tensor_of<TestType>({0.3, 0.7, 1.9});
+  const auto ratio = fuse([](auto a, auto b) { return a / b - b; });
+  check_rounded_once_in_16_bits([&](const auto& a, const auto& b) { return ratio(a, b); }, x, z);
+  check_rounded_once_in_16_bits([&](const auto& a, const auto& b) { return ratio.mean(a, b); }, x, z);
 }
 
 TEST_CASE("fuse takes eight tensors, and differentiates twice", "[ops]") {

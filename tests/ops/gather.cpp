@@ -1,4 +1,5 @@
 // Reading and adding by number, against loops over the elements.
+#include "support/sixteen_bits.hpp"
 #include "tern/ops/gather.hpp"
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
@@ -216,4 +217,15 @@ TEMPLATE_TEST_CASE("reading and adding by number refuse shapes that do not fit",
   CHECK(error_of([&] { scatter_add(x, 0, one, none); }) == "scatter_add: a tensor is undefined");
   CHECK(error_of([&] { index_add(x, 0, row, none); }) == "index_add: a tensor is undefined");
   CHECK(error_of([&] { index_select(x, 0, no_index); }) == "index_select: a tensor is undefined");
+}
+
+TEMPLATE_TEST_CASE("sums by index in 16 bits are rounded once", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 2}, -1, 1), source = spread_tensor<D>({300, 2}, -1, 2);
+  std::vector<double> rows;
+  for (int i = 0; i < 300; ++i) rows.push_back(i % 3);
+  const auto at = tensor_of<D, Index>(rows), wide = expand(unsqueeze(at, 1), {300, 2});
+  check_rounded_once_in_16_bits([&](const auto& a, const auto& b) { return index_add(a, 0, at, b); }, x, source);
+  check_rounded_once_in_16_bits([&](const auto& a, const auto& b) { return scatter_add(a, 0, wide, b); }, x, source);
+  check_rounded_once_in_16_bits([&](const auto& a) { return gather(a, 0, wide); }, x);
 }

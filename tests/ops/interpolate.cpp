@@ -1,4 +1,5 @@
 // Images of another size; their elements are compared with PyTorch's samples (tests/opinfo).
+#include "support/sixteen_bits.hpp"
 #include "tern/ops/interpolate.hpp"
 #include "support/tensors.hpp"
 
@@ -66,4 +67,11 @@ TEMPLATE_TEST_CASE("interpolate refuses sizes and modes that do not fit", "[ops]
   CHECK(error_of([&] { interpolate(x, {.scale_factor = 0.1}); }) == "interpolate: sizes must be positive: 3 to 0");
   CHECK(error_of([&] { interpolate(x.select(0, 0).select(0, 0), {.size = 2}); }) ==
         "interpolate: 1 to 3 dimensions after [N, C] are needed, not [3, 4]");
+}
+
+TEMPLATE_TEST_CASE("gradients of interpolation in 16 bits are rounded once", "[ops]", TERN_TEST_DEVICES) {
+  using enum InterpolateMode;
+  const auto x = spread_tensor<TestType>({2, 2, 3, 4});
+  for (const InterpolateMode mode : {nearest, nearest_exact, area, bilinear, bicubic})
+    check_rounded_once_in_16_bits([=](const auto& v) { return interpolate(v, {.size = {30, 28}, .mode = mode}); }, x);
 }

@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("losses of differences as PyTorch has them", "[ops]", TERN_TE
 
 TEMPLATE_TEST_CASE("gradients of losses of differences", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   auto x = spread_tensor<TestType>({2, 3}, -3, 3).requires_grad_(),
-       t = spread_tensor<TestType>({3}, -1, 0.5).requires_grad_();
+       t = spread_tensor<TestType>({2, 3}, -1, 0.5).requires_grad_();
   each_loss([&](const std::string& name, const auto& loss) {
     for (const auto& [suffix, reduction] : reductions) {
       INFO(name << ", " << suffix);
@@ -73,8 +73,15 @@ TEMPLATE_TEST_CASE("the mean of 16-bit losses whose sum overflows is right", "[o
 
 TEMPLATE_TEST_CASE("losses of differences refuse", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType>({2}), y = zeros<TestType>({3});
-  CHECK(error_of([&] { mse_loss(x, y); }) == "mse_loss: shapes do not broadcast: [2] and [3]");
-  CHECK(error_of([&] { l1_loss(x, y); }) == "l1_loss: shapes do not broadcast: [2] and [3]");
+  each_loss([&](const std::string& name, const auto& loss) {
+    for (const auto& [suffix, reduction] : reductions) {
+      const auto refusal = [&](const auto& a, const auto& b) { return error_of([&, kind = reduction] { loss(a, b, kind); }); };
+      const std::string rule = " must have the same shape; view or expand one of them";
+      CHECK(refusal(x, y) == name + ": input [2] and target [3]" + rule);
+      CHECK(refusal(zeros<TestType>({8, 1}), zeros<TestType>(8)) == name + ": input [8, 1] and target [8]" + rule);
+      CHECK(refusal(x, zeros<TestType>({})) == name + ": input [2] and target []" + rule);
+    }
+  });
   CHECK(error_of([&] { huber_loss(x, x, {.delta = 0}); }) == "huber_loss: delta must be positive, not 0");
   CHECK(error_of([&] { smooth_l1_loss(x, x, {.beta = -1}); }) ==
         "smooth_l1_loss: beta must not be negative, but is -1");

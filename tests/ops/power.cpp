@@ -1,4 +1,6 @@
+#include "support/recorded.hpp"
 #include "support/unary.hpp"
+#include "tern/ops/fuse.hpp"
 #include "tern/ops/power.hpp"
 
 using namespace tern;
@@ -78,4 +80,27 @@ TEMPLATE_TEST_CASE("float_power calculates in double", "[ops][gradcheck]", TERN_
   auto x = spread_tensor<D>({3}, 0.5, 2).requires_grad_(), y = spread_tensor<D>({3}).requires_grad_();
   CHECK(gradcheck([](const auto& a, const auto& b) { return float_power(a, b); }, std::tuple{x, y}));
   CHECK(error_of([&] { float_power(x, zeros<D, double>({2})); }) == "float_power: shapes do not broadcast: [3] and [2]");
+}
+
+TEMPLATE_TEST_CASE("powers of zeros and their gradients are PyTorch's", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check_pairs = [](const auto& op) {
+    const RecordedCase recorded("pow of zeros", 1e-12, "singular");
+    const auto x = recorded.input<D>(0), y = recorded.input<D>(1);
+    recorded.check(op(x, y), x, y);
+  };
+  const auto check = [](const std::string& name, const auto& op) {
+    const RecordedCase recorded(name, 1e-12, "singular");
+    const auto x = recorded.input<D>(0);
+    recorded.check(op(x), x);
+  };
+  check_pairs([](const auto& x, const auto& y) { return pow(x, y); });
+  check_pairs(fuse([](auto x, auto y) { return pow(x, y); }));
+  for (const char* e : {"0.0", "0.5", "1.0", "1.5", "2.0", "3.0", "-1.0", "-0.5"})
+    check(std::string("pow of zeros with the number ") + e, [e](const auto& x) { return pow(x, std::stod(e)); });
+  for (const char* base : {"0.0", "-0.0"}) {
+    check(std::string("pow of the number ") + base, [base](const auto& x) { return pow(std::stod(base), x); });
+    const auto fused = fuse([](auto b, auto x) { return pow(b, x); });
+    check(std::string("pow of the number ") + base, [&](const auto& x) { return fused(std::stod(base), x); });
+  }
 }

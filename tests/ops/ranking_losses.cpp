@@ -84,6 +84,12 @@ TEMPLATE_TEST_CASE("losses that compare refuse what does not fit", "[ops]", TERN
   CHECK(error_of([&] { soft_margin_loss(x, y); }) == "soft_margin_loss: shapes do not broadcast: [2, 3] and [2]");
   CHECK(error_of([&] { triplet_margin_loss(x, x, y); }) ==
         "triplet_margin_loss: tensors with the same number of dimensions are needed: [2, 3] and [2]");
+  CHECK(error_of([&] { triplet_margin_loss(x, y, x); }) ==
+        "triplet_margin_loss: tensors with the same number of dimensions are needed: [2, 3] and [2]");
+  CHECK(error_of([&] { triplet_margin_loss(y, x, x); }) ==
+        "triplet_margin_loss: tensors with the same number of dimensions are needed: [2] and [2, 3]");
+  CHECK(error_of([&] { triplet_margin_loss(x, x, x, {.margin = -1}); }) ==
+        "triplet_margin_loss: margin must be positive, not -1");
   CHECK(error_of([&] { kl_div(x, z); }) == "kl_div: shapes do not broadcast: [2, 3] and [2, 2]");
   CHECK(error_of([&] { poisson_nll_loss(x, z); }) == "poisson_nll_loss: shapes do not broadcast: [2, 3] and [2, 2]");
 }

@@ -1,3 +1,4 @@
+#include "support/sixteen_bits.hpp"
 #include "support/recorded.hpp"
 
 #include "tern/functional/gradcheck.hpp"
@@ -59,4 +60,9 @@ TEMPLATE_TEST_CASE("var, std and logsumexp refuse dimensions that are not there"
   CHECK(error_of([&] { var(x, {1}); }) == "var: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { tern::std(x, {1}, 1, false); }) == "std: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { logsumexp(x, {-2}); }) == "logsumexp: dimension -2 is out of range [-1, 0]");
+}
+
+TEMPLATE_TEST_CASE("the gradient of logsumexp in 16 bits is rounded once", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType>({4, 50}, 0, 60);
+  check_rounded_once_in_16_bits([](const auto& v) { return logsumexp(v, 1); }, x);
 }

@@ -61,3 +61,20 @@ TEMPLATE_TEST_CASE("one_hot marks the class", "[ops]", TERN_TEST_DEVICES) {
   CHECK(one_hot(x, 5).shape() == Shape{2, 2, 5});
   CHECK(one_hot(numbers<D>({}, {0}), 4).shape() == Shape{0, 4});
 }
+
+TEMPLATE_TEST_CASE("scatter refuses indices that count from the end, as gather does", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({0, 1, 2, 3, 4, 5}, {2, 3});
+  const auto at = numbers<D>({-1}, {1, 1});
+  const auto wait = [](const auto& y) { return values_of(y); };
+  CHECK(error_of([&] { wait(scatter(x, 1, at, x)); }) == "scatter: index -1 is out of range for a dimension of size 3");
+  CHECK(error_of([&] { wait(scatter(x, 1, at, 7)); }) == "scatter: index -1 is out of range for a dimension of size 3");
+  CHECK(error_of([&] { wait(scatter_add(x, 1, at, x)); }) == "scatter_add: index -1 is out of range for a dimension of size 3");
+  CHECK(error_of([&] { wait(gather(x, 1, at)); }) == "gather: index -1 is out of range for a dimension of size 3");
+  CHECK(error_of([&] { wait(take_along_dim(x, at)); }).find("index -1 is out of range for a dimension of size 6") !=
+        std::string::npos);
+  // The others count from the end.
+  CHECK(values_of(take(x, numbers<D>({-1, -6}, {2}))) == std::vector<double>{5, 0});
+  CHECK(values_of(take_along_dim(x, at, 1)) == std::vector<double>{2, 5});
+  CHECK(values_of(index_fill(x, 1, numbers<D>({-1}, {1}), 9)) == std::vector<double>{0, 1, 9, 3, 4, 9});
+}

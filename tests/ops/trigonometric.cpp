@@ -1,4 +1,7 @@
+#include "support/recorded.hpp"
+#include "support/sixteen_bits.hpp"
 #include "support/unary.hpp"
+#include "tern/ops/fuse.hpp"
 #include "tern/ops/trigonometric.hpp"
 
 using namespace tern;
@@ -55,4 +58,19 @@ TEST_CASE("gradients of atan2 and hypot", "[ops][gradcheck]") {
   check([](const auto& y, const auto& x) { return atan2(y, x); });
   check([](const auto& x, const auto& y) { return hypot(x, y); });
   check([](const auto& y, const auto& x) { return y.clone().atan2_(x); });
+}
+
+TEMPLATE_TEST_CASE("gradients of a broadcast side in 16 bits are rounded once", "[ops]", TERN_TEST_DEVICES) {
+  const auto a = spread_tensor<TestType>({300, 3}), b = tensor_of<TestType>({0.3, 0.7, 1.9});
+  check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return hypot(x, y); }, a, b);
+}
+
+TEMPLATE_TEST_CASE("atan2 at the origin is PyTorch's", "[ops]", TERN_TEST_DEVICES) {
+  const auto check = [](const auto& op) {
+    const RecordedCase recorded("atan2 at the origin", 1e-12, "singular");
+    const auto y = recorded.input<TestType>(0), x = recorded.input<TestType>(1);
+    recorded.check(op(y, x), y, x);
+  };
+  check([](const auto& y, const auto& x) { return atan2(y, x); });
+  check(fuse([](auto y, auto x) { return atan2(y, x); }));
 }

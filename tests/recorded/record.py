@@ -14,6 +14,7 @@ from conventions import conventions
 from division import division
 from indexing import indexing
 from numpy_files import numpy_files
+from singular import singular
 from table import INF, NAN, plain, write
 from training import averages, derivatives, groups, lbfgs, muon
 
@@ -383,6 +384,7 @@ if __name__ == "__main__":
     indexing()
     conventions()
     division()
+    singular()
     modules()
     attention()
     transformer_training()

@@ -32,13 +32,14 @@ inline Json recorded_cases(const std::string& name) {
   return Json::parse(file)["cases"];
 }
 
-/// One call of conventions.json. Its first inputs of type double, as many as there are gradients, require one.
+/// One call of conventions.json, or another file of that form. Its first inputs of type double, as many as there are gradients, require one.
 class RecordedCase {
  public:
-  explicit RecordedCase(const std::string& name, double gradient_tolerance = 1e-8)
+  explicit RecordedCase(const std::string& name, double gradient_tolerance = 1e-8, const std::string& file = "conventions")
       : name_(name), gradient_tolerance_(gradient_tolerance) {
-    static const Json all = recorded_cases("conventions");
-    for (const Json& j : all)
+    static std::map<std::string, Json> files;
+    if (!files.count(file)) files[file] = recorded_cases(file);
+    for (const Json& j : files[file])
       if (j["name"] == name) json_ = j;
     INFO("recorded case " << name);
     REQUIRE(!json_.is_null());

@@ -9,6 +9,10 @@
 namespace tern::inline TERN_BUILD {
 namespace expr {
 
+// A rule is inlined wherever it is used, and takes references. Otherwise an expression's duals would go through memory,
+// and derivatives that are zero would be calculated.
+#define TERN_RULE [[gnu::always_inline]] friend
+
 /// A derivative. A flag says that it is zero because nothing depends on the input, so that 0 times an infinite factor
 /// is 0, as in reverse mode. After inlining the compiler knows the flag too and drops the terms.
 template <class V> struct Tangent {
@@ -18,151 +22,199 @@ template <class V> struct Tangent {
   Tangent() : d(0), zero(true) {}
   Tangent(V value) : d(value), zero(false) {}
 
-  friend Tangent operator+(Tangent a, Tangent b) { return a.zero ? b : b.zero ? a : Tangent(a.d + b.d); }
-  friend Tangent operator-(Tangent a, Tangent b) { return a.zero ? -b : b.zero ? a : Tangent(a.d - b.d); }
-  friend Tangent operator-(Tangent a) { return a.zero ? a : Tangent(-a.d); }
-  friend Tangent operator*(Tangent a, V factor) { return a.zero ? a : Tangent(a.d * factor); }
-  friend Tangent operator/(Tangent a, V divisor) { return a.zero ? a : Tangent(a.d / divisor); }
-  template <class Mask> friend Tangent where(Mask m, Tangent a, Tangent b) {
+  TERN_RULE Tangent operator+(Tangent a, Tangent b) { return a.zero ? b : b.zero ? a : Tangent(a.d + b.d); }
+  TERN_RULE Tangent operator-(Tangent a, Tangent b) { return a.zero ? -b : b.zero ? a : Tangent(a.d - b.d); }
+  TERN_RULE Tangent operator-(Tangent a) { return a.zero ? a : Tangent(-a.d); }
+  TERN_RULE Tangent operator*(Tangent a, V factor) { return a.zero ? a : Tangent(a.d * factor); }
+  TERN_RULE Tangent operator/(Tangent a, V divisor) { return a.zero ? a : Tangent(a.d / divisor); }
+  template <class Mask> TERN_RULE Tangent where(Mask m, Tangent a, Tangent b) {
     return a.zero && b.zero ? a : Tangent(where(m, a.d, b.d));
   }
 };
 
-/// V is a packet, lanes, a dual, or another type that has their functions.
-template <class V> struct Dual : Assignable<Dual<V>> {
+/// The derivatives by n inputs, for packets V. Instead of a flag, a derivative of -0 says that nothing depends on the
+/// input. The compiler drops it from a sum.
+template <class V, int n, int tag = 0> struct Tangents {
+  V first;
+  Tangents<V, n - 1, tag> rest;
+
+  [[gnu::always_inline]] Tangents() : first(-0.0) {}
+  [[gnu::always_inline]] Tangents(V one, Tangents<V, n - 1, tag> others) : first(one), rest(others) {}
+  /// The derivatives of input i itself.
+  [[gnu::always_inline]] static Tangents of_input(int i) {
+    return {V(i == 0 ? 1 : -0.0), Tangents<V, n - 1, tag>::of_input(i - 1)};
+  }
+
+  TERN_RULE Tangents operator+(const Tangents& a, const Tangents& b) { return {a.first + b.first, a.rest + b.rest}; }
+  TERN_RULE Tangents operator-(const Tangents& a, const Tangents& b) { return a + -b; }
+  TERN_RULE Tangents operator-(const Tangents& a) { return {a.unless_zero(-a.first), -a.rest}; }
+  TERN_RULE Tangents operator*(const Tangents& a, V factor) {
+    return {a.unless_zero(a.first * factor), a.rest * factor};
+  }
+  TERN_RULE Tangents operator/(const Tangents& a, V divisor) {
+    return {a.unless_zero(a.first / divisor), a.rest / divisor};
+  }
+  /// Adding 0 says that the chosen derivative may depend on the input if the other one does.
+  template <class Mask> TERN_RULE Tangents where(Mask m, const Tangents& a, const Tangents& b) {
+    return {where(a.is_zero() & b.is_zero(), V(-0.0), where(m, a.first, b.first) + 0), where(m, a.rest, b.rest)};
+  }
+
+ private:
+  /// True if nothing depends on the first input.
+  [[gnu::always_inline]] typename V::Mask is_zero() const { return {first.bits() == V(-0.0).bits()}; }
+  [[gnu::always_inline]] V unless_zero(V value) const { return where(is_zero(), V(-0.0), value); }
+};
+template <class V, int tag> struct Tangents<V, 0, tag> {
+  [[gnu::always_inline]] static Tangents of_input(int) { return {}; }
+
+  TERN_RULE Tangents operator+(const Tangents& a, const Tangents&) { return a; }
+  TERN_RULE Tangents operator-(const Tangents& a) { return a; }
+  TERN_RULE Tangents operator*(const Tangents& a, V) { return a; }
+  TERN_RULE Tangents operator/(const Tangents& a, V) { return a; }
+  template <class Mask> TERN_RULE Tangents where(Mask, const Tangents& a, const Tangents&) { return a; }
+};
+
+/// V is a packet, lanes, a dual, or another type that has their functions. D is one derivative, or several.
+template <class V, class D = Tangent<V>> struct Dual : Assignable<Dual<V, D>> {
   using Mask = typename V::Mask;
   V v;
-  Tangent<V> d;
+  D d;
 
   Dual() = default;
-  Dual(V value, Tangent<V> derivative) : v(value), d(derivative) {}
+  Dual(V value, D derivative) : v(value), d(derivative) {}
   /// A constant.
   template <std::convertible_to<V> S> Dual(S constant) : v(constant) {}
 
-  friend Dual operator+(Dual a, Dual b) { return {a.v + b.v, a.d + b.d}; }
-  friend Dual operator-(Dual a, Dual b) { return {a.v - b.v, a.d - b.d}; }
-  friend Dual operator*(Dual a, Dual b) { return {a.v * b.v, a.d * b.v + b.d * a.v}; }
-  friend Dual operator/(Dual a, Dual b) {
+  TERN_RULE Dual operator+(const Dual& a, const Dual& b) { return {a.v + b.v, a.d + b.d}; }
+  TERN_RULE Dual operator-(const Dual& a, const Dual& b) { return {a.v - b.v, a.d - b.d}; }
+  TERN_RULE Dual operator*(const Dual& a, const Dual& b) { return {a.v * b.v, a.d * b.v + b.d * a.v}; }
+  TERN_RULE Dual operator/(const Dual& a, const Dual& b) {
     const V q = a.v / b.v;
     return {q, (a.d - b.d * q) / b.v};
   }
-  friend Dual operator-(Dual a) { return {-a.v, -a.d}; }
-  friend Dual operator+(Dual a) { return a; }
-  friend Dual multiply_add(Dual a, Dual b, Dual c) {
+  TERN_RULE Dual operator-(const Dual& a) { return {-a.v, -a.d}; }
+  TERN_RULE Dual operator+(const Dual& a) { return a; }
+  TERN_RULE Dual multiply_add(const Dual& a, const Dual& b, const Dual& c) {
     return {multiply_add(a.v, b.v, c.v), a.d * b.v + b.d * a.v + c.d};
   }
 
-  friend Mask operator<(Dual a, Dual b) { return a.v < b.v; }
-  friend Mask operator>(Dual a, Dual b) { return a.v > b.v; }
-  friend Mask operator<=(Dual a, Dual b) { return a.v <= b.v; }
-  friend Mask operator>=(Dual a, Dual b) { return a.v >= b.v; }
-  friend Mask operator==(Dual a, Dual b) { return a.v == b.v; }
-  friend Mask operator!=(Dual a, Dual b) { return a.v != b.v; }
-  friend Mask isnan(Dual a) { return isnan(a.v); }
-  friend Mask isinf(Dual a) { return isinf(a.v); }
-  friend Mask isfinite(Dual a) { return isfinite(a.v); }
+  TERN_RULE Mask operator<(const Dual& a, const Dual& b) { return a.v < b.v; }
+  TERN_RULE Mask operator>(const Dual& a, const Dual& b) { return a.v > b.v; }
+  TERN_RULE Mask operator<=(const Dual& a, const Dual& b) { return a.v <= b.v; }
+  TERN_RULE Mask operator>=(const Dual& a, const Dual& b) { return a.v >= b.v; }
+  TERN_RULE Mask operator==(const Dual& a, const Dual& b) { return a.v == b.v; }
+  TERN_RULE Mask operator!=(const Dual& a, const Dual& b) { return a.v != b.v; }
+  TERN_RULE Mask isnan(const Dual& a) { return isnan(a.v); }
+  TERN_RULE Mask isinf(const Dual& a) { return isinf(a.v); }
+  TERN_RULE Mask isfinite(const Dual& a) { return isfinite(a.v); }
 
-  friend Dual where(Mask m, Dual a, Dual b) { return {where(m, a.v, b.v), where(m, a.d, b.d)}; }
+  TERN_RULE Dual where(Mask m, const Dual& a, const Dual& b) { return {where(m, a.v, b.v), where(m, a.d, b.d)}; }
   /// Where the arguments are equal, each gets half of the derivative.
-  friend Dual min(Dual a, Dual b) { return {min(a.v, b.v), chosen(a.v<b.v, a.v> b.v, a, b)}; }
-  friend Dual max(Dual a, Dual b) { return {max(a.v, b.v), chosen(a.v > b.v, a.v < b.v, a, b)}; }
+  TERN_RULE Dual min(const Dual& a, const Dual& b) { return {min(a.v, b.v), chosen(a.v<b.v, a.v> b.v, a, b)}; }
+  TERN_RULE Dual max(const Dual& a, const Dual& b) { return {max(a.v, b.v), chosen(a.v > b.v, a.v < b.v, a, b)}; }
   /// At a limit given as a number the derivative is 0. At a limit given as a dual, x and the limit share it. If the two
   /// limits are equal, x counts as one of them.
-  friend Dual clamp(Dual x, double low, double high) {
-    return {clamp(x.v, V(low), V(high)), where((x.v > low) & (x.v < high), x.d, Tangent<V>())};
+  TERN_RULE Dual clamp(const Dual& x, double low, double high) {
+    return {clamp(x.v, V(low), V(high)), where((x.v > low) & (x.v < high), x.d, D())};
   }
-  friend Dual clamp(Dual x, Dual low, Dual high) {
+  TERN_RULE Dual clamp(const Dual& x, const Dual& low, const Dual& high) {
     const Mask equal = low.v == high.v, at_low = x.v == low.v, at_high = x.v == high.v;
-    const Tangent<V> inside =
+    const D inside =
         where(equal, x.d, where(at_low, (x.d + low.d) * V(0.5), where(at_high, (x.d + high.d) * V(0.5), x.d)));
     return {clamp(x.v, low.v, high.v),
             where((x.v > high.v) | (low.v > high.v), high.d, where(x.v < low.v, low.d, inside))};
   }
-  friend Dual copysign(Dual a, Dual b) { return {copysign(a.v, b.v), a.d * (sign(a.v) * copysign(V(1), b.v))}; }
+  TERN_RULE Dual copysign(const Dual& a, const Dual& b) {
+    return {copysign(a.v, b.v), a.d * (sign(a.v) * copysign(V(1), b.v))};
+  }
 
   // Piecewise constant functions.
-  friend Dual sign(Dual a) { return sign(a.v); }
-  friend Dual floor(Dual a) { return floor(a.v); }
-  friend Dual ceil(Dual a) { return ceil(a.v); }
-  friend Dual round(Dual a) { return round(a.v); }
-  friend Dual trunc(Dual a) { return trunc(a.v); }
-  friend Dual frac(Dual a) { return {frac(a.v), a.d}; }
+  TERN_RULE Dual sign(const Dual& a) { return sign(a.v); }
+  TERN_RULE Dual floor(const Dual& a) { return floor(a.v); }
+  TERN_RULE Dual ceil(const Dual& a) { return ceil(a.v); }
+  TERN_RULE Dual round(const Dual& a) { return round(a.v); }
+  TERN_RULE Dual trunc(const Dual& a) { return trunc(a.v); }
+  TERN_RULE Dual frac(const Dual& a) { return {frac(a.v), a.d}; }
 
-  friend Dual abs(Dual a) { return {abs(a.v), a.d * sign(a.v)}; }
-  friend Dual square(Dual a) { return {square(a.v), a.d * (2 * a.v)}; }
-  friend Dual reciprocal(Dual a) {
+  TERN_RULE Dual abs(const Dual& a) { return {abs(a.v), a.d * sign(a.v)}; }
+  TERN_RULE Dual square(const Dual& a) { return {square(a.v), a.d * (2 * a.v)}; }
+  TERN_RULE Dual reciprocal(const Dual& a) {
     const V r = reciprocal(a.v);
     return {r, a.d * -(r * r)};
   }
-  friend Dual sqrt(Dual a) {
+  TERN_RULE Dual sqrt(const Dual& a) {
     const V s = sqrt(a.v);
     return {s, a.d / (2 * s)};
   }
-  friend Dual rsqrt(Dual a) {
+  TERN_RULE Dual rsqrt(const Dual& a) {
     const V r = rsqrt(a.v);
     return {r, a.d * (-0.5 * r * r * r)};
   }
 
-  friend Dual exp(Dual a) {
+  TERN_RULE Dual exp(const Dual& a) {
     const V e = exp(a.v);
     return {e, a.d * e};
   }
-  friend Dual exp2(Dual a) {
+  TERN_RULE Dual exp2(const Dual& a) {
     const V e = exp2(a.v);
     return {e, a.d * (e * ln2)};
   }
-  friend Dual expm1(Dual a) {
+  TERN_RULE Dual expm1(const Dual& a) {
     const V e = expm1(a.v);
     return {e, a.d * (e + 1)};
   }
-  friend Dual log(Dual a) { return {log(a.v), a.d / a.v}; }
-  friend Dual log2(Dual a) { return {log2(a.v), a.d / (a.v * ln2)}; }
-  friend Dual log10(Dual a) { return {log10(a.v), a.d / (a.v * ln10)}; }
-  friend Dual log1p(Dual a) { return {log1p(a.v), a.d / (a.v + 1)}; }
+  TERN_RULE Dual log(const Dual& a) { return {log(a.v), a.d / a.v}; }
+  TERN_RULE Dual log2(const Dual& a) { return {log2(a.v), a.d / (a.v * ln2)}; }
+  TERN_RULE Dual log10(const Dual& a) { return {log10(a.v), a.d / (a.v * ln10)}; }
+  TERN_RULE Dual log1p(const Dual& a) { return {log1p(a.v), a.d / (a.v + 1)}; }
 
-  friend Dual sin(Dual a) { return {sin(a.v), a.d * cos(a.v)}; }
-  friend Dual cos(Dual a) { return {cos(a.v), a.d * -sin(a.v)}; }
-  friend Dual tan(Dual a) {
+  TERN_RULE Dual sin(const Dual& a) { return {sin(a.v), a.d * cos(a.v)}; }
+  TERN_RULE Dual cos(const Dual& a) { return {cos(a.v), a.d * -sin(a.v)}; }
+  TERN_RULE Dual tan(const Dual& a) {
     const V t = tan(a.v);
     return {t, a.d * (1 + t * t)};
   }
-  friend Dual asin(Dual a) { return {asin(a.v), a.d / sqrt(1 - a.v * a.v)}; }
-  friend Dual acos(Dual a) { return {acos(a.v), -a.d / sqrt(1 - a.v * a.v)}; }
-  friend Dual atan(Dual a) { return {atan(a.v), a.d / (1 + a.v * a.v)}; }
-  friend Dual sinh(Dual a) { return {sinh(a.v), a.d * cosh(a.v)}; }
-  friend Dual cosh(Dual a) { return {cosh(a.v), a.d * sinh(a.v)}; }
-  friend Dual tanh(Dual a) {
+  TERN_RULE Dual asin(const Dual& a) { return {asin(a.v), a.d / sqrt(1 - a.v * a.v)}; }
+  TERN_RULE Dual acos(const Dual& a) { return {acos(a.v), -a.d / sqrt(1 - a.v * a.v)}; }
+  TERN_RULE Dual atan(const Dual& a) { return {atan(a.v), a.d / (1 + a.v * a.v)}; }
+  TERN_RULE Dual sinh(const Dual& a) { return {sinh(a.v), a.d * cosh(a.v)}; }
+  TERN_RULE Dual cosh(const Dual& a) { return {cosh(a.v), a.d * sinh(a.v)}; }
+  TERN_RULE Dual tanh(const Dual& a) {
     const V t = tanh(a.v);
     return {t, a.d * (1 - t * t)};
   }
-  friend Dual asinh(Dual a) { return {asinh(a.v), a.d / sqrt(a.v * a.v + 1)}; }
-  friend Dual acosh(Dual a) { return {acosh(a.v), a.d / sqrt(a.v * a.v - 1)}; }
-  friend Dual atanh(Dual a) { return {atanh(a.v), a.d / (1 - a.v * a.v)}; }
-  friend Dual sigmoid(Dual a) {
+  TERN_RULE Dual asinh(const Dual& a) { return {asinh(a.v), a.d / sqrt(a.v * a.v + 1)}; }
+  TERN_RULE Dual acosh(const Dual& a) { return {acosh(a.v), a.d / sqrt(a.v * a.v - 1)}; }
+  TERN_RULE Dual atanh(const Dual& a) { return {atanh(a.v), a.d / (1 - a.v * a.v)}; }
+  TERN_RULE Dual sigmoid(const Dual& a) {
     const V s = sigmoid(a.v);
     return {s, a.d * (s * (1 - s))};
   }
 
-  friend Dual erf(Dual a) { return {erf(a.v), a.d * (two_over_root_pi * exp(-a.v * a.v))}; }
-  friend Dual erfc(Dual a) { return {erfc(a.v), a.d * (-two_over_root_pi * exp(-a.v * a.v))}; }
-  friend Dual erfinv(Dual a) {
+  TERN_RULE Dual erf(const Dual& a) { return {erf(a.v), a.d * (two_over_root_pi * exp(-a.v * a.v))}; }
+  TERN_RULE Dual erfc(const Dual& a) { return {erfc(a.v), a.d * (-two_over_root_pi * exp(-a.v * a.v))}; }
+  TERN_RULE Dual erfinv(const Dual& a) {
     const V y = erfinv(a.v);
     return {y, a.d * (exp(y * y) / two_over_root_pi)};
   }
-  friend Dual lgamma(Dual a) { return {lgamma(a.v), a.d * digamma(a.v)}; }
-  friend Dual digamma(Dual a) { return {digamma(a.v), a.d * polygamma(1, a.v)}; }
-  friend Dual polygamma(int n, Dual a) { return {polygamma(n, a.v), a.d * polygamma(n + 1, a.v)}; }
+  TERN_RULE Dual lgamma(const Dual& a) { return {lgamma(a.v), a.d * digamma(a.v)}; }
+  TERN_RULE Dual digamma(const Dual& a) { return {digamma(a.v), a.d * polygamma(1, a.v)}; }
+  TERN_RULE Dual polygamma(int n, const Dual& a) { return {polygamma(n, a.v), a.d * polygamma(n + 1, a.v)}; }
 
   /// The derivative by the base is 0 where the exponent is 0. The derivative by the exponent is 0 where the base is 0
   /// and the power is finite.
-  friend Dual pow(Dual a, Dual b) {
+  TERN_RULE Dual pow(const Dual& a, const Dual& b) {
     const V p = pow(a.v, b.v);
     return {p, a.d * where(b.v == 0, V(0), b.v * pow(a.v, b.v - 1)) +
                    b.d * where((a.v == 0) & (b.v >= 0), V(0), p * log(a.v))};
   }
-  friend Dual atan2(Dual a, Dual b) { return {atan2(a.v, b.v), (a.d * b.v - b.d * a.v) / (a.v * a.v + b.v * b.v)}; }
-  friend Dual fmod(Dual a, Dual b) { return {fmod(a.v, b.v), a.d - b.d * trunc(a.v / b.v)}; }
-  friend Dual hypot(Dual a, Dual b) {
+  /// At (0, 0) the derivatives are 0.
+  TERN_RULE Dual atan2(const Dual& a, const Dual& b) {
+    const V square = a.v * a.v + b.v * b.v;
+    return {atan2(a.v, b.v), where(square == 0, D(), (a.d * b.v - b.d * a.v) / square)};
+  }
+  TERN_RULE Dual fmod(const Dual& a, const Dual& b) { return {fmod(a.v, b.v), a.d - b.d * trunc(a.v / b.v)}; }
+  TERN_RULE Dual hypot(const Dual& a, const Dual& b) {
     const V h = hypot(a.v, b.v);
     return {h, a.d * (a.v / h) + b.d * (b.v / h)};
   }
@@ -171,7 +223,7 @@ template <class V> struct Dual : Assignable<Dual<V>> {
   static constexpr double ln2 = 0.69314718055994530942, ln10 = 2.30258509299404568402;
   static constexpr double two_over_root_pi = 1.12837916709551257390;
 
-  static Tangent<V> chosen(Mask first, Mask second, Dual a, Dual b) {
+  [[gnu::always_inline]] static D chosen(Mask first, Mask second, const Dual& a, const Dual& b) {
     return where(first, a.d, where(second, b.d, (a.d + b.d) * V(0.5)));
   }
 };
@@ -188,10 +240,24 @@ template <int K, class F> struct Partial {
  private:
   template <class V, std::size_t... I, class... Xs>
   [[gnu::always_inline]] V call(V g, std::index_sequence<I...>, Xs... x) const {
-    const Dual<V> y = f(Dual<V>(x, I == K ? Tangent<V>(V(1)) : Tangent<V>())...);
-    return (y.d * g).d;
+    if constexpr (requires { typename V::Native; }) {
+      using D = Tangents<V, 1, K>;
+      const Dual<V, D> y = f(Dual<V, D>(x, I == K ? D::of_input(0) : D())...);
+      return y.d.first * g + 0;
+    } else {
+      const Dual<V> y = f(Dual<V>(x, I == K ? Tangent<V>(V(1)) : Tangent<V>())...);
+      return (y.d * g).d;
+    }
   }
 };
+
+/// f(x...) and its derivatives by all arguments.
+template <class F, class V, std::same_as<V>... Xs, std::size_t... I>
+[[gnu::always_inline]] inline auto value_and_slopes(const F& f, std::index_sequence<I...>, V x, Xs... rest) {
+  using D = Tangents<V, sizeof...(I)>;
+  const V all[] = {x, rest...};
+  return Dual<V, D>(f(Dual<V, D>(all[I], D::of_input(I))...));
+}
 
 /// The k-th partial derivative of f, times g. k is no part of the type: that is slower, but one kernel serves all
 /// arguments.
@@ -209,6 +275,8 @@ template <class F> struct AnyPartial {
     return (y.d * g).d;
   }
 };
+
+#undef TERN_RULE
 
 }  // namespace expr
 }  // namespace tern

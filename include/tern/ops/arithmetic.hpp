@@ -65,7 +65,7 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alph
                  Here here = {}) {
   const auto c = detail::map<T>({"add", here}, detail::add_scaled(detail::operand<T>({"add", here}, alpha)), a, b);
   record({"add", here}, c, wrt(a, detail::unchanged),
-         wrt(b, [alpha](const auto& g) { return mul(g, alpha); }));
+         wrt(b, detail::Gradient{[alpha](auto g) { return alpha * g; }}));
   return c;
 }
 
@@ -138,8 +138,9 @@ template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>({"div", here}, detail::div_expression, a, b);
   record({"div", here}, c, wrt(a, saved(b), detail::Gradient{detail::div_expression}),
-         wrt(b, saved(b, c),
-             detail::Gradient{[](auto g, auto divisor, auto quotient) { return -g * quotient / divisor; }}));
+         wrt(b, saved(a, b), detail::Gradient{[](auto g, auto dividend, auto divisor) {
+           return -g * (dividend / divisor / divisor);  // calculated anew, because a 16-bit quotient was rounded
+         }}));
   return c;
 }
 TERN_INSTANCE(Tensor<Cpu> div(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))

@@ -21,6 +21,13 @@ struct AttentionOptions {
 
 namespace detail {
 
+/// True for a query that a mask of numbers, whose row is all -infinity, shows no key. The last dimension has size 1.
+template <class D, class T>
+Tensor<D, bool> blind_queries(const Tensor<D, T>& mask) {
+  const auto is_lowest = [](auto v) { return v == -std::numeric_limits<double>::infinity(); };
+  return reduce<backend::Maximum, T, bool>("scaled_dot_product_attention", identity, is_lowest, {-1}, true, mask);
+}
+
 /// softmax(Q Kᵀ scale + mask). All have one type, but a mask may be boolean.
 template <class D, class T, class Mask>
 Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, Mask>& mask,
@@ -99,7 +106,8 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   return y;
 }
 
-/// softmax(Q Kᵀ scale + mask) V. All have one type, but a mask may be boolean.
+/// softmax(Q Kᵀ scale + mask) V. All have one type, but a mask may be boolean. A mask of numbers must show each query a
+/// key.
 template <class D, class T, class Mask>
 Tensor<D, T> attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                        const Tensor<D, Mask>& mask, const AttentionOptions& options, Here here) {
@@ -138,6 +146,11 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
   const auto attend = [&](const auto& q, const auto& keys, const auto& values, const auto& m) {
     return detail::attention(q, keys, values, m, options, here);
   };
+  // Without a key, softmax would give NaN. So a blind query sees all keys, and its result is replaced with 0.
+  const auto attend_seeing = [&](const auto& q, const auto& keys, const auto& values, const auto& m) {
+    const auto blind = detail::blind_queries(m);
+    return masked_fill(attend(q, keys, values, masked_fill(m, blind, 0, here)), blind, 0, here);
+  };
   if (!mask.defined())  // a boolean mask is not converted
     return detail::rounded_once(
         [&](const auto& q, const auto& keys, const auto& values) { return attend(q, keys, values, Tensor<D, bool>()); },
@@ -147,7 +160,7 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
         [&](const auto& q, const auto& keys, const auto& values) { return attend(q, keys, values, mask); }, query, k,
         v);
   else
-    return detail::rounded_once(attend, query, k, v, mask);
+    return detail::rounded_once(attend_seeing, query, k, v, mask);
 }
 
 }  // namespace tern

@@ -11,7 +11,7 @@ namespace tern::inline TERN_BUILD {
 namespace detail {
 
 /// beta x + alpha product(a, b), with x broadcast to the product's shape. With beta = 0, x is ignored even if it has
-/// NaNs.
+/// NaNs; with alpha = 0, the product is.
 template <class F, class D, class T>
 Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>& x, const Tensor<D, T>& a,
                          const Tensor<D, T>& b, double beta, double alpha) {
@@ -22,9 +22,11 @@ Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>&
     bool fits = added >= 0;
     for (int i = 0; fits && i < v.dim(); ++i) fits = v.size(i) == 1 || v.size(i) == p.size(added + i);
     if (!fits) fail(op, {"a tensor of shape ", v.shape(), " does not broadcast to the product's ", p.shape()});
-    const auto q = alpha == 1 ? p : mul(p, alpha, op.here);
-    if (beta == 0) return add(step(op, v, [](auto u) { return decltype(u)(0); }), q, op.here);
-    return add(beta == 1 ? v : mul(v, beta, op.here), q, op.here);
+    const auto scaled_by = [&](double factor, const auto& u) {
+      if (factor == 0) return step(op, u, [](auto element) { return decltype(element)(0); });
+      return factor == 1 ? u : mul(u, factor, op.here);
+    };
+    return add(scaled_by(beta, v), scaled_by(alpha, p), op.here);
   };
   return rounded_once(scaled, x, a, b);
 }
@@ -74,8 +76,16 @@ Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {})
   return mul(unsqueeze(a, 1, here), b, here);
 }
 
-/// The sum of products over the dimensions a_dims of a and b_dims of b, in pairs. The result has the other dimensions
-/// of a, then those of b.
+namespace detail {
+/// x summed over dims, in x's type.
+template <class D, class T>
+Tensor<D, T> summed_over(const Tensor<D, T>& x, const Dims& dims, Here here) {
+  return dims.empty() ? x : to_type(sum(x, dims, true, here), Type<T>{}, here);
+}
+}  // namespace detail
+
+/// The sum of products over the dimensions a_dims of a and b_dims of b, in pairs, whose sizes are equal or one of them
+/// 1, which is broadcast. The result has the other dimensions of a, then those of b.
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims, Dims b_dims, Here here = {}) {
   const ErrorName name({"tensordot", here});
@@ -83,14 +93,28 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims
   if (a_dims.n != b_dims.n) fail({"tensordot", here}, {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
   const unsigned a_mask = a_dims.n ? dim_mask({"tensordot", here}, a_dims, m) : 0,
                  b_mask = b_dims.n ? dim_mask({"tensordot", here}, b_dims, n) : 0;
+  Dims a_summed, b_summed;  // the dimensions that meet one of size 1
+  for (int k = 0; k < a_dims.n; ++k) {
+    const Index p = a.size(a_dims[k]), q = b.size(b_dims[k]);
+    if (p == q) continue;
+    if (p != 1 && q != 1)
+      fail({"tensordot", here}, {"sizes differ over ", a_dims, " and ", b_dims, ": ", a.shape(), ", ", b.shape()});
+    if (q == 1) a_summed.push_back(a_dims[k]);
+    else b_summed.push_back(b_dims[k]);
+  }
+  if (!a_summed.empty() || !b_summed.empty()) {
+    const auto product = [&](const auto& u, const auto& v) {
+      return tensordot(detail::summed_over(u, a_summed, here), detail::summed_over(v, b_summed, here), a_dims, b_dims,
+                       here);
+    };
+    return detail::rounded_once(product, a, b);
+  }
   Dims a_order, b_order = b_dims;
   Shape to;
   Index inner = 1;
   for (int i = 0; i < m; ++i)
     if (!(a_mask >> i & 1)) a_order.push_back(i), to.push_back(a.size(i));
   for (int k = 0; k < a_dims.n; ++k) {
-    if (a.size(a_dims[k]) != b.size(b_dims[k]))
-      fail({"tensordot", here}, {"sizes differ over ", a_dims, " and ", b_dims, ": ", a.shape(), ", ", b.shape()});
     a_order.push_back(a_dims[k]);
     inner *= a.size(a_dims[k]);
   }

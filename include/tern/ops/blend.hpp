@@ -26,8 +26,8 @@ auto addcdiv_of(S value) {
 template <Device D, Floating T>
 Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, Here here = {}) {
   const auto c = detail::map<T>({"lerp", here}, detail::lerp_by(weight), a, b);
-  record({"lerp", here}, c, wrt(a, [weight](const auto& g) { return mul(g, 1 - weight); }),
-         wrt(b, [weight](const auto& g) { return mul(g, weight); }));
+  record({"lerp", here}, c, wrt(a, detail::Gradient{[weight](auto g) { return (1 - weight) * g; }}),
+         wrt(b, detail::Gradient{[weight](auto g) { return weight * g; }}));
   return c;
 }
 template <Device D, Floating T>

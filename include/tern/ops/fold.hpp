@@ -38,6 +38,8 @@ Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
 template <Device D, Element T>
 Tensor<D, T> unfold(const Tensor<D, T>& x, const Shape& kernel_size, const UnfoldOptions& options, Here here = {}) {
   const ErrorName name({"unfold", here});
+  if constexpr (is_half_v<T>)  // the gradient sums over each dimension; in float it is rounded once
+    if (records(x)) return to_type(unfold(to_type(x, f32, here), kernel_size, options, here), Type<T>{}, here);
   if (x.checked("unfold")->ndim == 3)
     return squeeze(unfold(unsqueeze(x, 0, here), kernel_size, options, here), 0, here);
   if (x.dim() != 4) fail("unfold", {"images [N, C, H, W] are needed, not ", x.shape()});
@@ -57,6 +59,8 @@ template <Device D, Element T>
 Tensor<D, T> fold(const Tensor<D, T>& x, const Shape& output_size, const Shape& kernel_size,
                   const UnfoldOptions& options = {}, Here here = {}) {
   const ErrorName name({"fold", here});
+  if constexpr (is_half_v<T>)  // sums over each dimension
+    return to_type(fold(to_type(x, f32, here), output_size, kernel_size, options, here), Type<T>{}, here);
   if (x.checked("fold")->ndim == 2)
     return squeeze(fold(unsqueeze(x, 0, here), output_size, kernel_size, options, here), 0, here);
   if (output_size.n != 2) fail("fold", {"output_size is {height, width}, not ", output_size});

@@ -1,5 +1,6 @@
 // fuse(lambda): a user's expression as one kernel.
 #pragma once
+#include "../expr/cost.hpp"
 #include "support/pointwise.hpp"
 #include "reduce.hpp"
 
@@ -37,6 +38,61 @@ struct Bound {
   }
 };
 
+/// The gradient of f by its k-th argument, whose derivative was kept.
+template <int k, class F>
+struct KeptDerivative {
+  F f;
+
+  template <class D, class T, class... X>
+  Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const Tensor<D, T>& slope, const X&... x) const {
+    if (GradMode::is_enabled()) return Derivative<k, F>{f}(input, g, x...);
+    return map_gradient(input, mul_expression, g, slope);
+  }
+};
+
+/// y = f(x...), in one pass with the derivatives by those x that need a gradient.
+template <class F, class D, class T, class... X, std::size_t... K>
+Tensor<D, T> with_slopes(const OpName& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>,
+                         const X&... x) {
+  const auto beside_y = [&] {
+    return Tensor<D, T>(take_order(allocate<D>(dtype_of<T>, y.shape(), y.impl()->ordinal), *y.impl()));
+  };
+  const auto in_order = [&](const Tensor<D, T>& v) {
+    if (same_shape(*v.impl(), *y.impl()) && same_order(*v.impl(), *y.impl())) return v;
+    const NoGradGuard off;
+    return copy_(beside_y(), v);
+  };
+  const Tensor<D, T> slopes[] = {grad_node(x.impl()) ? beside_y() : Tensor<D, T>()...}, ordered[] = {in_order(x)...};
+  const Array* const to[] = {slopes[K].impl()...};
+  const Array* const in[] = {ordered[K].impl()...};
+  backend::run<D, typename X::value_type...>(backend::MapWithSlopes<F>{f, *y.impl(), to, in});
+  record(op, y, wrt(x, saved(slopes[K], x...), KeptDerivative<int(K), F>{f})...);
+  return y;
+}
+
+/// True if the derivatives of f are kept for the gradients of f(x...): f calls exp, tanh or the like, which then are
+/// called once and not once more for each gradient. The ops keep their results for that.
+template <class F, class D, class T, class... X>
+bool keeps_slopes(const F& f, const Tensor<D, T>& x, const X&... rest) {
+  if constexpr (backend::HasKernel<D, backend::MapWithSlopes<F>, T, typename X::value_type...>)
+    return (x.defined() && ... && rest.defined()) && records(x, rest...) &&
+           expr::is_costly(f, std::make_index_sequence<1 + sizeof...(X)>());
+  return false;
+}
+
+/// y = f(x...), with gradients derived from f.
+template <class F, class D, class T, class... X>
+Tensor<D, T> fused(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
+  if constexpr (backend::HasKernel<D, backend::MapWithSlopes<F>, T, typename X::value_type...>) {
+    if (keeps_slopes(f, x, rest...)) {
+      const Array* const in[] = {x.impl(), rest.impl()...};
+      const Tensor<D, T> y(new_map_output(op, dtype_of<T>, in, 1 + sizeof...(X), &allocate<D>));
+      return with_slopes(op, f, y, std::make_index_sequence<1 + sizeof...(X)>(), x, rest...);
+    }
+  }
+  return pointwise(op, f, x, rest...);
+}
+
 /// f / n.
 template <class F>
 struct Divided {
@@ -58,25 +114,35 @@ class Fused {
   /// The expression for each element of the tensors, which are broadcast.
   template <class... A>
   auto operator()(const A&... arguments) const {
-    return std::apply([&](const auto&... x) { return pointwise({"fuse", here_}, bind(arguments...), x...); },
+    return std::apply([&](const auto&... x) { return fused({"fuse", here_}, bind(arguments...), x...); },
                       tensors(arguments...));
   }
-  /// The sum of the expression. The elements are not stored.
+  /// The sum of the expression. The elements are not stored, unless a gradient needs functions such as exp.
   template <class... A>
   auto sum(const A&... arguments) const {
     const auto f = bind(arguments...);
-    return std::apply([&](const auto&... x) { return reduced(f, identity, f, x...); }, tensors(arguments...));
+    return std::apply(
+        [&](const auto& x, const auto&... rest) {
+          if constexpr (is_floating_v<typename std::remove_cvref_t<decltype(x)>::value_type>)
+            if (keeps_slopes(f, x, rest...)) return tern::sum(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
+          return reduced(f, identity, f, x, rest...);
+        },
+        tensors(arguments...));
   }
-  /// The mean of the expression.
+  /// The mean of the expression, likewise.
   template <class... A>
   auto mean(const A&... arguments) const {
     const auto f = bind(arguments...);
     return std::apply(
-        [&](const auto&... x) {
-          Shape shape;
-          ((shape = broadcast_shapes({"fuse", here_}, shape, x.checked({"fuse", here_})->shape_ref())), ...);
+        [&](const auto& x, const auto&... rest) {
+          if constexpr (is_floating_v<typename std::remove_cvref_t<decltype(x)>::value_type>)
+            if (keeps_slopes(f, x, rest...))
+              return tern::mean(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
+          Shape shape = x.checked({"fuse", here_})->shape();
+          ((shape = broadcast_shapes({"fuse", here_}, shape, rest.checked({"fuse", here_})->shape_ref())), ...);
           const Index count = shape.numel();
-          return reduced(f, divide_by(count), Divided<std::remove_const_t<decltype(f)>>{f, double(count)}, x...);
+          const Divided<std::remove_const_t<decltype(f)>> share{f, double(count)};
+          return reduced(f, divide_by(count), share, x, rest...);
         },
         tensors(arguments...));
   }
@@ -124,8 +190,8 @@ class Fused {
 ///     auto y = swish(x, 1.5f);
 ///
 /// Its tensors have one device and type, and are broadcast. A call is one pass over memory. Its gradients are derived
-/// from it and are one pass each, and so are their derivatives. A number has no gradient. The tape records the line of
-/// the fuse.
+/// from it and are one pass each, and so are their derivatives. On the CPU, a call that needs gradients of functions such
+/// as exp and tanh keeps the derivative by each tensor. A number has no gradient. The tape records the line of the fuse.
 template <class F>
 detail::Fused<F> fuse(F expression, Here here = {}) {
   return {std::move(expression), here};

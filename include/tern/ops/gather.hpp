@@ -73,6 +73,10 @@ template <Device D, Element T>
 Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
                        operand_t<T> alpha = 1, Here here = {}) {
   const ErrorName name({"index_add", here});
+  if constexpr (is_half_v<T>) {  // sums in float
+    return to_type(index_add(to_type(x, Type<float>{}), dim, index, to_type(source, Type<float>{}), alpha, here),
+                   Type<T>{});
+  }
   detail::check_index_vector("index_add", *index.checked("index_add"));
   const int d = wrap_dim("index_add", dim, x.checked("index_add")->ndim);
   source.checked("index_add");
@@ -116,6 +120,9 @@ template <Device D, Element T>
 Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
                          Here here) {
   const ErrorName name({"scatter_add", here});
+  if constexpr (is_half_v<T>) {  // sums in float
+    return to_type(scatter_add(to_type(x, Type<float>{}), dim, index, to_type(source, Type<float>{}), here), Type<T>{});
+  }
   const int d = wrap_dim("scatter_add", dim, x.checked("scatter_add")->ndim);
   detail::check_gather("scatter_add", *x.impl(), d, *index.checked("scatter_add"), false);
   detail::check_gather("scatter_add", *source.checked("scatter_add"), d, *index.impl(), true);

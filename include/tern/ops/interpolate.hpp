@@ -116,8 +116,9 @@ Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& option
   detail::Resampling each[3];
   detail::check_interpolate(*x.checked("interpolate"), options, each);
   const bool nearest_pixel = options.mode == nearest || options.mode == nearest_exact;
-  if constexpr (is_half_v<T>)
-    if (!nearest_pixel) return to_type(interpolate(to_type(x, Type<float>{}, here), options, here), Type<T>{}, here);
+  if constexpr (is_half_v<T>)  // so that sums are rounded once; the nearest pixels are summed in their gradient
+    if (!nearest_pixel || records(x))
+      return to_type(interpolate(to_type(x, Type<float>{}, here), options, here), Type<T>{}, here);
   Tensor<D, T> y = x;
   for (int d = 2; d < x.dim(); ++d) {
     const detail::Resampling& r = each[d - 2];

@@ -30,15 +30,15 @@ Tensor<D, T> reduced_loss(const OpName& op, Reduction reduction, const F& f, Ind
   return reduce<backend::Sum, T, T>(op, f, divide_by(count), {}, false, x, rest...);
 }
 
-/// The number of elements that a mean divides by; 1 for the other reductions.
-TERN_API Index loss_count(const OpName& op, Reduction reduction, ShapeRef x, ShapeRef target);
+/// The number of elements that a mean divides by; 1 for the other reductions. Error unless x and target have one shape.
+TERN_API Index loss_count(const OpName& op, Reduction reduction, const Array& x, const Array& target);
 
-/// The loss f(x - target). slope(g, x - target) is f's derivative times g.
+/// The loss f(x - target) of tensors of one shape: broadcast, [n, 1] and [n] would be n^2 differences. slope(g, x -
+/// target) is f's derivative times g.
 template <class F, class S, class D, class T>
 Tensor<D, T> loss_of_difference(const OpName& op, Reduction reduction, const F& f, const S& slope,
                                 const Tensor<D, T>& x, const Tensor<D, T>& target) {
-  const Index count =
-      loss_count(op, reduction, x.checked(op)->shape_ref(), target.checked(op)->shape_ref());
+  const Index count = loss_count(op, reduction, *x.checked(op), *target.checked(op));
   const double share = 1 / double(count);
   const Tensor<D, T> y = reduced_loss(
       op.name, reduction, [f](auto a, auto b) { return f(a - b); }, count, x, target);

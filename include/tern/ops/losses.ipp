@@ -4,9 +4,10 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline]] TERN_INLINE Index loss_count(const OpName& op, Reduction reduction, ShapeRef x, ShapeRef target) {
-  const Shape shape = broadcast_shapes(op, x, target);
-  return reduction == Reduction::mean ? shape.numel() : 1;
+[[gnu::noinline]] TERN_INLINE Index loss_count(const OpName& op, Reduction reduction, const Array& x, const Array& target) {
+  if (!same_shape(x, target))
+    fail(op, {"input ", x.shape(), " and target ", target.shape(), " must have the same shape; view or expand one of them"});
+  return reduction == Reduction::mean ? x.numel : 1;
 }
 
 }  // namespace tern::detail

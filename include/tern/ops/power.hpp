@@ -24,6 +24,7 @@ V power(V x, double exponent) {
   if (exponent == 2) return x * x;
   if (exponent == 3) return x * x * x;
   if (exponent == 0.5) return sqrt(x);
+  if (exponent == -0.5) return rsqrt(x);
   if (exponent == -1) return reciprocal(x);
   return pow(x, exponent);
 }
@@ -72,9 +73,14 @@ Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
 template <Device D, Floating T>
 Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
   const auto y = detail::map<T>({"pow", here}, [base](auto v) { return pow(decltype(v)(base), v); }, x);
-  const double log_base = base == 0 ? 0 : std::log(base);  // for x > 0, the derivative of 0^x is 0
-  record({"pow", here}, y,
-         wrt(x, saved(y), detail::Gradient{[log_base](auto g, auto power) { return log_base * g * power; }}));
+  const double log_base = std::log(base);
+  if (base == 0)  // for x >= 0, the derivative is 0
+    record({"pow", here}, y, wrt(x, saved(x, y), detail::Gradient{[log_base](auto g, auto exponent, auto power) {
+             return where(exponent >= 0, 0, log_base * g * power);
+           }}));
+  else
+    record({"pow", here}, y,
+           wrt(x, saved(y), detail::Gradient{[log_base](auto g, auto power) { return log_base * g * power; }}));
   return y;
 }
 

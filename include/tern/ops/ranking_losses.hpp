@@ -83,11 +83,12 @@ Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target,
   return detail::derived_loss({"soft_margin_loss", here}, options.reduction, f, x, target);
 }
 
-/// max(d(anchor, positive) - d(anchor, negative) + margin, 0), where d is pairwise_distance.
+/// max(d(anchor, positive) - d(anchor, negative) + margin, 0), where d is pairwise_distance. Error unless margin > 0.
 template <Device D, Floating T>
 Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>& positive, const Tensor<D, T>& negative,
                                  TripletMarginLossOptions options = {}, Here here = {}) {
   const OpName op{"triplet_margin_loss", here};
+  if (!(options.margin > 0)) fail(op, {"margin must be positive, not ", options.margin});
   detail::check_same_dims(op, *anchor.checked(op), *positive.checked(op));
   detail::check_same_dims(op, *anchor.impl(), *negative.checked(op));
   const auto f = [margin = options.margin](auto near, auto far) { return detail::positive_part(near - far + margin); };

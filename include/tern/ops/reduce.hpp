@@ -67,9 +67,9 @@ struct MappedSumDerivative {
   Index count;
 
   template <class D, class T, class... X>
-  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
+  Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const X&... x) const {
     const Tensor<D, T> share = count == 1 ? g : div(g, double(count));
-    return Derivative<k, F>{f}(with_dims(share, shape, mask), x...);
+    return Derivative<k, F>{f}(input, with_dims(share, shape, mask), x...);
   }
 };
 

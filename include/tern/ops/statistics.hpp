@@ -2,6 +2,7 @@
 #pragma once
 #include "exponential.hpp"
 #include "reduce.hpp"
+#include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace detail {
@@ -60,14 +61,17 @@ Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdi
 /// log(sum over dim of e^x), calculated without overflow.
 template <Device D, Floating T>
 Tensor<D, T> logsumexp(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
-  using C = compute_t<T>;
+  if constexpr (is_half_v<T>) {  // a rounded result would be a wrong scale for the gradient
+    const ErrorName name({"logsumexp", here});
+    return detail::rounded_once([&](const auto& v) { return logsumexp(v, dim, keepdim, here); }, x);
+  }
   const Shape shape = x.checked({"logsumexp", here})->shape();
   const unsigned mask = dim_mask({"logsumexp", here}, dim, shape.n);
   // An infinite maximum would give inf - inf.
   const auto finite = [](auto v) { return where(isfinite(v) | (v != v), v, 0); };
   const auto top = detail::reduce<backend::Maximum, T, T>({"logsumexp", here}, detail::identity, finite, dim, true, x);
   const auto shifted = [](auto v, auto m) { return exp(v - m); };
-  const auto total = detail::reduce<backend::Sum, T, C>(
+  const auto total = detail::reduce<backend::Sum, T, T>(
       "logsumexp", shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
   const auto y = detail::map<T>({"logsumexp", here}, detail::add_expression, total, top.detach().view(total.shape()));
   record(

@@ -20,13 +20,13 @@ Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, Here her
 }
 
 /// out[.., i, ..] = x[.., index[.., i, ..], ..], with i along dim. A negative index counts from the end; the other
-/// dimensions are broadcast. Without dim, x and index are flattened.
+/// dimensions are broadcast. Without dim, x and index are flattened, and a negative index is an Error.
 template <Device D, Element T>
 Tensor<D, T> take_along_dim(const Tensor<D, T>& x, const Tensor<D, Index>& index, std::optional<Index> dim = {},
                             Here here = {}) {
   const ErrorName name({"take_along_dim", here});
   x.checked("take_along_dim"), index.checked("take_along_dim");
-  if (!dim) return take_along_dim(reshape(x, -1, here), reshape(index, -1, here), 0, here);
+  if (!dim) return gather(reshape(x, -1, here), 0, reshape(index, -1, here), here);
   const int d = wrap_dim("take_along_dim", *dim, x.dim());
   if (index.dim() != x.dim())
     fail("take_along_dim", {"an index of shape ", index.shape(), " for a tensor of shape ", x.shape()});
@@ -80,6 +80,7 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& i
   const int d = wrap_dim("scatter", dim, x.checked("scatter")->ndim);
   detail::check_gather("scatter", *x.impl(), d, *index.checked("scatter"), false);
   detail::check_gather("scatter", *source.checked("scatter"), d, *index.impl(), true);
+  backend::run<D>(backend::CheckRange{"scatter", *contiguous(index).impl(), x.dim() ? x.size(d) : 1});
   if (x.dim() == 0 || index.dim() == 0) {
     const auto one = [&](const auto& t) { return t.dim() ? t : view(t, 1, here); };
     return reshape(scatter(one(x), 0, one(index), one(source), here), x.shape(), here);

@@ -2,6 +2,7 @@
 #pragma once
 #include "exponential.hpp"
 #include "power.hpp"
+#include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
 
@@ -23,13 +24,19 @@ inline constexpr auto atan2_expression = [](auto y, auto x) { return atan2(y, x)
 inline constexpr auto hypot_expression = [](auto x, auto y) { return hypot(x, y); };
 }
 
-/// The angle of the point (x, y): arctan(y / x) in the right quadrant, in [-pi, pi].
+/// The angle of the point (x, y): arctan(y / x) in the right quadrant, in [-pi, pi]. The gradient at (0, 0) is 0.
 template <Device D, Floating T>
 Tensor<D, T> atan2(const Tensor<D, T>& y, const Tensor<D, T>& x, Here here = {}) {
   const auto angle = detail::map<T>({"atan2", here}, detail::atan2_expression, y, x);
   record({"atan2", here}, angle,
-         wrt(y, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) { return g * a / (a * a + b * b); }}),
-         wrt(x, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) { return -g * b / (a * a + b * b); }}));
+         wrt(y, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) {
+           const auto square = a * a + b * b;
+           return g * where(square == 0, 0, a / square);
+         }}),
+         wrt(x, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) {
+           const auto square = a * a + b * b;
+           return -g * where(square == 0, 0, b / square);
+         }}));
   return angle;
 }
 template <Device D, Floating T>
@@ -42,6 +49,10 @@ TERN_SAME_PLACE(atan2_)
 /// sqrt(a^2 + b^2), calculated without overflow.
 template <Device D, Floating T>
 Tensor<D, T> hypot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  if constexpr (is_half_v<T>) {  // the gradients need a length that is not rounded
+    const ErrorName name({"hypot", here});
+    return detail::rounded_once([&](const auto& x, const auto& y) { return hypot(x, y, here); }, a, b);
+  }
   const auto c = detail::map<T>({"hypot", here}, detail::hypot_expression, a, b);
   const detail::Gradient along{[](auto g, auto x, auto length) { return g * (x / length); }};
   record({"hypot", here}, c, wrt(a, saved(a, c), along), wrt(b, saved(b, c), along));

@@ -31,14 +31,30 @@ void record_second(const F& f, const Tensor<D, T>& y, std::index_sequence<K...>,
   record({"derivative", {}}, y, wrt(x, saved(x...), SecondDerivative<F>{f, int(K)})...);
 }
 
+/// True if an expression in these operands will be summed to the input's shape, because the input was broadcast.
+TERN_API bool is_summed(const Array* const* operands, int count, ShapeRef input);
+
+/// f(g, x...) for a gradient of an input of these sizes, to which the engine will sum it. In 16 bits it is summed here,
+/// in float, and rounded once. Not recorded.
+template <class F, class D, class T, class... X>
+Tensor<D, T> map_gradient(ShapeRef input, const F& f, const Tensor<D, T>& g, const X&... x) {
+  if constexpr (is_half_v<T>) {
+    const Array* const operands[] = {g.impl(), x.impl()...};
+    if (is_summed(operands, 1 + sizeof...(X), input))
+      return to_type(sum_to(map<float>("gradient", f, g, x...), {input.d, input.n}), Type<T>{});
+  }
+  return map<T>("gradient", f, g, x...);
+}
+
 /// The gradient of f by its k-th argument, from a call with duals.
 template <int k, class F>
 struct Derivative {
   F f;
 
   template <class D, class T, class... X>
-  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
+  Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const X&... x) const {
     const expr::Partial<k, F> partial{f};
+    if (!GradMode::is_enabled()) return map_gradient(input, partial, g, x...);
     const Tensor<D, T> y = map<T>("derivative", partial, g, x...);
     record_second(partial, y, std::make_index_sequence<1 + sizeof...(X)>{}, g, x...);
     return y;
@@ -59,9 +75,6 @@ Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, cons
   return y;
 }
 
-/// True if the engine will sum a gradient of shape g to the input's shape, because the input was broadcast.
-TERN_API bool is_summed(ShapeRef g, ShapeRef input);
-
 /// A gradient written by hand: one expression in g and the saved tensors, which may be packets or tensors. With packets
 /// it is one pass over memory. If the gradient must itself be differentiable, the same expression is calculated with
 /// tensor ops.
@@ -78,11 +91,8 @@ struct Gradient {
   /// The same, for an input of these sizes, to which the engine will sum the gradient.
   template <class D, class T, class... X>
   Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const X&... kept) const {
-    if constexpr (is_half_v<T>) {  // so that a sum is rounded once, at its end
-      if (!GradMode::is_enabled() && is_summed(g.impl()->shape_ref(), input))
-        return to_type(sum_to(map<float>("gradient", rule, g, kept...), {input.d, input.n}), Type<T>{});
-    }
-    return (*this)(g, kept...);
+    if (GradMode::is_enabled()) return differentiable(g, kept...);
+    return map_gradient(input, rule, g, kept...);
   }
 
   template <class G, class... X>

@@ -4,7 +4,9 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-[[gnu::noinline]] TERN_INLINE bool is_summed(ShapeRef g, ShapeRef input) {
+[[gnu::noinline]] TERN_INLINE bool is_summed(const Array* const* operands, int count, ShapeRef input) {
+  Shape g = operands[0]->shape();
+  for (int k = 1; k < count; ++k) g = broadcast_shapes("gradient", g, operands[k]->shape_ref());
   bool differs = input.n != g.n;
   for (int i = g.n - input.n; i < g.n; ++i) {
     const Index size = i < 0 ? 0 : input.d[i - (g.n - input.n)];

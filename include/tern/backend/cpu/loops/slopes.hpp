@@ -1,0 +1,63 @@
+// Elementwise kernels that also give the derivatives by all inputs, in one pass.
+#pragma once
+#include "../../../expr/dual.hpp"
+#include "map.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend {
+namespace cpu_kernels {
+
+/// Computes n elements, a whole number of packets. to[0] is the result, to[k + 1] the derivative by input k or null.
+using SlopesLoop = void (*)(const void* f, char* const* to, const char* const* in, Index n);
+
+struct SlopesKernel {
+  SlopesLoop loop;
+  int packet, inputs, bytes;  // elements of a packet, inputs, bytes of an element
+};
+
+template <class V, class F, class Sequence>
+struct SlopesOf;
+
+template <class V, class F, std::size_t... I>
+struct SlopesOf<V, F, std::index_sequence<I...>> {
+  using T = typename V::value_type;
+
+  static void run(const void* closure, char* const* to, const char* const* in, Index n) {
+    const F& f = *static_cast<const F*>(closure);
+    for (Index i = 0; i < n; i += V::size) {
+      const auto y = expr::value_and_slopes(f, std::index_sequence<I...>(),
+                                            V::load(reinterpret_cast<const T*>(in[I]) + i)...);
+      y.v.store(reinterpret_cast<T*>(to[0]) + i);
+      store(y.d, to + 1, i);
+    }
+  }
+
+ private:
+  template <int n>
+  [[gnu::always_inline]] static void store(const expr::Tangents<V, n>& slopes, char* const* to, Index i) {
+    if constexpr (n > 0) {
+      if (*to) slopes.first.store(reinterpret_cast<T*>(*to) + i);
+      store(slopes.rest, to + 1, i);
+    }
+  }
+};
+
+TERN_API void run_slopes(const SlopesKernel& kernel, const void* f, const Array& out, const Array* const* slopes,
+                         const Array* const* in);
+
+}  // namespace cpu_kernels
+
+template <std::floating_point T, std::same_as<T>... Rest, class F>
+void kernel(On<Cpu>, Types<T, Rest...>, const MapWithSlopes<F>& op) {
+  using V = expr::packet_t<T>;
+  using Loop = cpu_kernels::SlopesOf<V, F, std::make_index_sequence<1 + sizeof...(Rest)>>;
+  static constexpr cpu_kernels::SlopesKernel kernel{&Loop::run, V::size, int(1 + sizeof...(Rest)), int(sizeof(T))};
+  cpu_kernels::run_slopes(kernel, &op.f, op.out, op.slopes, op.in);
+}
+
+}  // namespace backend
+}  // namespace tern
+
+#ifndef TERN_NO_KERNELS
+#include "slopes.ipp"
+#endif
