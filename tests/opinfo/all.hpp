@@ -33,7 +33,7 @@ Outcome run(const Bank& bank, const Case& c, Layout layout, std::optional<tern::
   static const auto table = operators<D, T>();
   const auto op = table.find(c.op);
   if (op == table.end())
-    throw Skip{tern::is_floating_v<T> ? "operator not offered" : "operator not offered for integers"};
+    throw Skip{offered_for_floats(c.op) ? "an element type that its signature excludes" : "operator not offered"};
   Call<D, T> call(bank, c, layout, round_to);
   const Results results = op->second(call);
   call.check_all_asked();

@@ -51,6 +51,16 @@ class Call {
   X x(int position, const char* name = "") { return tensor<T>(arg(position, name)); }
   X x(const char* name) { return x(named, name); }
   Tensor<D, Index> ints(int position, const char* name = "") { return tensor<Index>(arg(position, name)); }
+  Tensor<D, double> doubles(int position, const char* name = "") { return tensor<double>(arg(position, name)); }
+  /// f(positions), in the integer type that they have.
+  template <class F>
+  auto with_positions(int position, F f) {
+    const Json& j = arg(position, "index");
+    const tern::DType type = is_tensor(j) ? bank_.tensors.at(j["tensor"]).dtype : tern::DType::int64;
+    if (type == tern::DType::int32) return f(tensor<std::int32_t>(j));
+    if (type == tern::DType::uint8) return f(tensor<std::uint8_t>(j));
+    return f(tensor<Index>(j));
+  }
   Tensor<D, bool> bools(int position, const char* name = "") { return tensor<bool>(arg(position, name)); }
   /// An undefined tensor where none was given.
   X optional_x(int position, const char* name) { return has(position, name) ? x(position, name) : X(); }
@@ -61,13 +71,13 @@ class Call {
   }
   std::vector<X> list(int position, const char* name = "") {
     std::vector<X> xs;
-    for (const Json& j : elements(arg(position, name))) xs.push_back(tensor<T>(j));
+    for (const Json& j : elements(arg(position, name))) xs.push_back(j.is_null() ? X() : tensor<T>(j));
     return xs;
   }
   bool is_tensor(int position, const char* name = "") const { return is_tensor(arg(position, name)); }
   static bool is_tensor(const Json& j) { return j.is_object() && j.contains("tensor"); }
-  bool is_floating_tensor(int position) const {
-    return is_tensor(position) && is_floating(bank_.tensors.at(arg(position)["tensor"]).dtype);
+  bool is_floating_tensor(int position, const char* name = "") const {
+    return is_tensor(position, name) && is_floating(bank_.tensors.at(arg(position, name)["tensor"]).dtype);
   }
   bool is_list(int position, const char* name = "") const { return elements(arg(position, name)).is_array(); }
 
@@ -164,9 +174,19 @@ class Call {
   X in_dtype(F f) {
     const Json& dtype = arg("dtype");
     if (dtype.is_null()) return f(x(0));
-    if (dtype["dtype"] != "float32" && dtype["dtype"] != "float64") throw Skip{"no argument dtype"};
+    if (dtype["dtype"] != "float32" && dtype["dtype"] != "float64") throw Skip{"an element type that its signature excludes"};
     if (dtype["dtype"] == "float64") return f(x(0).to(tern::f64)).to(tern::Type<T>{});
     return f(x(0).to(tern::f32)).to(tern::Type<T>{});
+  }
+
+  /// f(type) for the type that dtype names: T, or an integer type.
+  template <class F>
+  auto with_dtype(F f) {
+    arg("device");  // the library's functions take it from the tensor
+    const Json& dtype = arg("dtype");
+    if (dtype.is_object() && dtype["dtype"] == "int64") return f(tern::i64);
+    if (dtype.is_object() && dtype["dtype"] == "bool") return f(tern::boolean);
+    return f(tern::Type<T>{});
   }
 
   /// The gradients asked for, of inputs in the order of the case's; an input that was not used has none.

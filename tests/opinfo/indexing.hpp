@@ -4,11 +4,6 @@
 
 namespace opinfo {
 
-template <class D, class T>
-Results ordered(const tern::ValuesAndIndices<D, T>& result) {
-  return {result.values, result.indices};
-}
-
 /// Positions as the type that was asked for.
 template <class D, class T>
 Results positions(const Call<D, T>& c, const Tensor<D, Index>& at) {
@@ -19,7 +14,7 @@ Results positions(const Call<D, T>& c, const Tensor<D, Index>& at) {
 template <class D, class T>
 Table<D, T> indexing() {
   using C = Call<D, T>;
-  return {
+  Table<D, T> table{
       {"cat", [](C& c) { return Results{cat(c.list(0), c.integer(1, "dim", 0))}; }},
       {"stack", [](C& c) { return Results{stack(c.list(0), c.integer(1, "dim", 0))}; }},
       {"hstack", [](C& c) { return Results{hstack(c.list(0))}; }},
@@ -35,7 +30,10 @@ Table<D, T> indexing() {
          return Results{masked_fill(c.x(0), c.bools(1), c.scalar(2, "value"))};
        }},
       {"masked_select", [](C& c) { return Results{masked_select(c.x(0), c.bools(1))}; }},
-      {"gather", [](C& c) { return Results{gather(c.x(0), c.integer(1), c.ints(2))}; }},
+      {"gather",
+       [](C& c) {
+         return c.with_positions(2, [&](const auto& at) { return Results{gather(c.x(0), c.integer(1), at)}; });
+       }},
       {"index_fill",
        [](C& c) {
          if (c.is_tensor(3, "value")) return Results{index_fill(c.x(0), c.integer(1), c.ints(2), c.x(3, "value"))};
@@ -43,8 +41,15 @@ Table<D, T> indexing() {
        }},
       {"scatter",
        [](C& c) {
-         if (c.is_tensor(3, "src")) return Results{scatter(c.x(0), c.integer(1), c.ints(2), c.x(3, "src"))};
-         return Results{scatter(c.x(0), c.integer(1), c.ints(2), c.scalar(3, "value"))};
+         return c.with_positions(2, [&](const auto& at) {
+           const auto x = c.x(0);
+           const Index dim = c.integer(1);
+           const auto put = [&](const auto& source) {
+             if (!c.has("reduce")) return Results{scatter(x, dim, at, source)};
+             return Results{scatter(x, dim, at, source, c.text("reduce", "").c_str())};
+           };
+           return c.is_tensor(3, "src") ? put(c.x(3, "src")) : put(c.scalar(3, "value"));
+         });
        }},
       {"take", [](C& c) { return Results{take(c.x(0), c.ints(1))}; }},
       {"take_along_dim",
@@ -82,13 +87,33 @@ Table<D, T> indexing() {
        }},
       {"searchsorted",
        [](C& c) {
-         const bool right = c.flag("right", false);
-         if (c.is_tensor(1)) return positions(c, searchsorted(c.x(0), c.x(1), right));
-         return positions(c, searchsorted(c.x(0), c.scalar(1), right));
+         const bool right = c.flag("right", false) || c.text("side", "left") == "right";
+         const auto sorter = c.has("sorter") ? c.ints(9, "sorter") : Tensor<D, Index>();
+         if (c.is_tensor(1)) return positions(c, searchsorted(c.x(0), c.x(1), right, sorter));
+         return positions(c, searchsorted(c.x(0), c.scalar(1), right, sorter));
        }},
       {"bucketize", [](C& c) { return positions(c, bucketize(c.x(0), c.x(1), c.flag("right", false))); }},
       {"index_select", [](C& c) { return Results{index_select(c.x(0), c.integer(1), c.ints(2))}; }},
+      {"unique",
+       [](C& c) {
+         c.flag(1, "sorted", true);  // they always are
+         tern::UniqueOptions options{c.flag(2, "return_inverse", false), c.flag(3, "return_counts", false)};
+         if (c.has(4, "dim")) options.dim = c.integer(4, "dim");
+         const auto found = unique(c.x(0), options);
+         Results results{found.output};
+         if (options.return_inverse) results.push_back(found.inverse_indices);
+         if (options.return_counts) results.push_back(found.counts);
+         return results;
+       }},
   };
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    table.push_back({"bincount", [](C& c) {
+                       const Index minlength = c.integer(2, "minlength", 0);
+                       if (!c.has(1, "weights")) return Results{bincount(c.x(0), minlength)};
+                       if (!c.is_floating_tensor(1, "weights")) return Results{bincount(c.x(0), c.x(1, "weights"), minlength)};
+                       return Results{bincount(c.x(0), c.doubles(1, "weights"), minlength)};
+                     }});
+  return table;
 }
 
 template <class D, class T>

@@ -5,6 +5,12 @@
 namespace opinfo {
 
 template <class D, class T>
+tern::KlDivReduction kl_div_reduction(const Call<D, T>& c) {
+  if (c.text("reduction", "mean") == "batchmean") return tern::KlDivReduction::batchmean;
+  return c.reduction();
+}
+
+template <class D, class T>
 Table<D, T> layers() {
   using C = Call<D, T>;
   return {
@@ -43,7 +49,7 @@ Table<D, T> layers() {
        }},
       {"nn.functional.kl_div",
        [](C& c) {
-         return Results{kl_div(c.x(0), c.x(1), {c.reduction(), c.flag("log_target", false)})};
+         return Results{kl_div(c.x(0), c.x(1), {kl_div_reduction(c), c.flag("log_target", false)})};
        }},
       {"nn.functional.l1_loss", [](C& c) { return Results{l1_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.bilinear",

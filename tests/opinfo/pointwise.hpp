@@ -24,6 +24,11 @@ Table<D, T> pointwise() {
   Table<D, T> table{
       BINARY(eq), BINARY(ne), BINARY(lt), BINARY(le), BINARY(gt), BINARY(ge),
       OF_TWO(logical_and), OF_TWO(logical_or), OF_TWO(logical_xor), UNARY("logical_not", logical_not),
+      {"isclose",
+       [](C& c) {
+         return Results{isclose(c.x(0), c.x(1, "other"),
+                                c.number(2, "rtol", 1e-5), c.number(3, "atol", 1e-8), c.flag(4, "equal_nan", false))};
+       }},
       {"where",
        [](C& c) {
          const auto condition = c.bools(1, "condition");
@@ -85,11 +90,6 @@ Table<D, T> floating_pointwise() {
        [](C& c) {
          const auto power = c.binary([](const auto& a, const auto& b) { return float_power(a, b); });
          return Results{power.to(tern::Type<T>{})};
-       }},
-      {"isclose",
-       [](C& c) {
-         return Results{isclose(c.x(0), c.x(1, "other"),
-                                c.number(2, "rtol", 1e-5), c.number(3, "atol", 1e-8), c.flag(4, "equal_nan", false))};
        }},
       {"lerp",
        [](C& c) {

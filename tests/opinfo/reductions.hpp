@@ -27,6 +27,17 @@ namespace opinfo {
    } \
   }
 
+/// Of all elements, along a dimension, or of two tensors.
+#define EXTREME(name)                                                                                \
+  {                                                                                                  \
+#name, [](C& c) {                                                                                  \
+     const bool keepdim = c.flag(2, "keepdim", false);                                                \
+     if (c.is_tensor(1, "other")) return Results{name(c.x(0), c.x(1, "other"))};                      \
+     if (!c.has(1, "dim")) return Results{name(c.x(0))};                                              \
+     return ordered(name(c.x(0), c.integer(1, "dim"), keepdim));                                      \
+   } \
+  }
+
 template <class D, class T>
 Table<D, T> reductions() {
   using C = Call<D, T>;
@@ -37,6 +48,21 @@ Table<D, T> reductions() {
       REDUCTION(prod),
       REDUCTION(amax),
       REDUCTION(amin),
+      EXTREME(max),
+      EXTREME(min),
+      {"median",
+       [](C& c) {
+         const bool keepdim = c.flag(2, "keepdim", false);
+         if (!c.has(1, "dim")) return Results{median(c.x(0))};
+         return ordered(median(c.x(0), c.integer(1, "dim"), keepdim));
+       }},
+      {"equal", [](C& c) { return Results{tern::full<D, bool>({}, equal(c.x(0), c.x(1, "other")))}; }},
+      {"allclose",
+       [](C& c) {
+         const double rtol = c.number(2, "rtol", 1e-5), atol = c.number(3, "atol", 1e-8);
+         const bool equal_nan = c.flag(4, "equal_nan", false);
+         return Results{tern::full<D, bool>({}, allclose(c.x(0), c.x(1, "other"), rtol, atol, equal_nan))};
+       }},
       POSITION(argmax),
       POSITION(argmin),
       {"aminmax",
@@ -83,6 +109,14 @@ Table<D, T> floating_reductions() {
       REDUCTION_IN_TYPE(mean),
       REDUCTION_IN_TYPE(prod),
       REDUCTION(logsumexp),
+      {"quantile",
+       [](C& c) {
+         const auto dim = c.has(2, "dim") ? std::optional(c.integer(2, "dim")) : std::nullopt;
+         const bool keepdim = c.flag(3, "keepdim", false);
+         const std::string interpolation = c.text("interpolation", "linear");
+         if (!c.is_tensor(1, "q")) return Results{quantile(c.x(0), c.number(1, "q", 0), dim, keepdim, interpolation.c_str())};
+         return Results{quantile(c.x(0), c.x(1, "q"), dim, keepdim, interpolation.c_str())};
+       }},
       {"linalg.norm",
        [](C& c) {
          const auto x = c.x(0);
@@ -135,5 +169,6 @@ Table<D, T> floating_reductions() {
 #undef REDUCTION
 #undef REDUCTION_IN_TYPE
 #undef POSITION
+#undef EXTREME
 
 }  // namespace opinfo

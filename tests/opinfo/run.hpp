@@ -10,4 +10,7 @@ using Device = tern::TERN_OPINFO_DEVICE;
 template <class D, class T>
 Outcome run(const Bank& bank, const Case& c, Layout layout, std::optional<tern::DType> round_to);
 
+/// Whether the library has the operator for floating-point types.
+bool offered_for_floats(const std::string& name);
+
 }  // namespace opinfo

@@ -14,6 +14,11 @@ Results results(const std::vector<X>& xs) {
 }
 
 template <class D, class T>
+Results ordered(const tern::ValuesAndIndices<D, T>& result) {
+  return {result.values, result.indices};
+}
+
+template <class D, class T>
 struct Operator {
   const char* name;
   Results (*call)(Call<D, T>&);

@@ -15,6 +15,23 @@ Table<D, T> views() {
          return Results{diagonal(c.x(0), c.integer(1, "offset", 0), c.integer(2, "dim1", 0), c.integer(3, "dim2", 1))};
        }},
       {"expand", [](C& c) { return Results{expand(c.x(0), c.rest(1))}; }},
+      {"expand_as", [](C& c) { return Results{c.x(0).expand_as(c.x(1, "other"))}; }},
+      {"reshape_as", [](C& c) { return Results{c.x(0).reshape_as(c.x(1, "other"))}; }},
+      {"view_as", [](C& c) { return Results{c.x(0).view_as(c.x(1, "other"))}; }},
+      {"new_full",
+       [](C& c) {
+         return c.with_dtype([&](auto type) {
+           return Results{c.x(0).new_full(c.dims(1, "size"), tern::scalar_t<typename decltype(type)::type>(c.number(2, "fill_value", 0)), type)};
+         });
+       }},
+      {"new_ones",
+       [](C& c) {
+         return c.with_dtype([&](auto type) { return Results{c.x(0).new_ones(c.dims(1, "size"), type)}; });
+       }},
+      {"new_zeros",
+       [](C& c) {
+         return c.with_dtype([&](auto type) { return Results{c.x(0).new_zeros(c.dims(1, "size"), type)}; });
+       }},
       {"flatten",
        [](C& c) { return Results{flatten(c.x(0), c.integer(1, "start_dim", 0), c.integer(2, "end_dim", -1))}; }},
       {"flip", [](C& c) { return Results{flip(c.x(0), c.dims(1, "dims"))}; }},

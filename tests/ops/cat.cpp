@@ -129,3 +129,20 @@ TEMPLATE_TEST_CASE("tensors that do not fit together are refused", "[cat][refusa
   CHECK(error_of([&] { stack(std::vector<X>()); }) == "stack: at least one tensor is needed");
   CHECK(error_of([&] { stack(std::vector{X()}); }) != "");
 }
+
+TEMPLATE_TEST_CASE("tensors to join may stand in braces", "[cat]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto a = tensor_of<D>({1, 2, 3, 4}, {2, 2}), b = tensor_of<D>({5, 6, 7, 8}, {2, 2});
+  const std::vector list{a, b};
+  CHECK(values_of(cat({a, b})) == values_of(cat(list)));
+  CHECK(values_of(cat({a, b}, 1)) == std::vector<double>{1, 2, 5, 6, 3, 4, 7, 8});
+  CHECK(values_of(cat({a, b}, -1)) == values_of(cat(std::vector{a, b}, 1)));
+  CHECK(values_of(cat({a})) == values_of(a));
+  CHECK(values_of(cat({a[0], b.select(1, 0), a.view(4)})) == std::vector<double>{1, 2, 5, 7, 1, 2, 3, 4});
+  CHECK(stack({a, b}).shape() == Shape{2, 2, 2});
+  CHECK(values_of(stack({a, b}, 2)) == std::vector<double>{1, 5, 2, 6, 3, 7, 4, 8});
+  CHECK(values_of(stack({a + b, a})) == values_of(stack(std::vector{a + b, a})));
+  auto x = a.clone().requires_grad_();
+  (cat({x, b}, 1) * cat({b, x}, 1)).sum().backward();
+  CHECK(values_of(x.grad()) == std::vector<double>{10, 12, 14, 16});
+}

@@ -152,6 +152,10 @@ TEMPLATE_TEST_CASE("isclose", "[ops]", TERN_TEST_DEVICES) {
   check_close(values_of(isclose(a, b)), {1, 0, 1, 0, 0, 1});
   check_close(values_of(a.isclose(b, 0, 0, true)), {0, 0, 1, 0, 1, 0});
   check_close(values_of(a.isclose(b, 0.2)), {1, 1, 1, 0, 0, 1});
+  const auto i = tensor_of<D, Index>({100, 200, -300}), j = tensor_of<D, Index>({101, 200, -330});
+  check_close(values_of(isclose(i, j)), {0, 1, 0});
+  check_close(values_of(isclose(i, j, 0.1)), {1, 1, 1});
+  check_close(values_of(isclose(tensor_of<D, bool>({1, 0}), tensor_of<D, bool>({1, 1}))), {1, 0});
   CHECK(error_of([&] { isclose(a, b, -1); }) == "isclose: tolerances must not be negative: rtol -1, atol 1e-08");
 }
 

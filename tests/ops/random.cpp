@@ -154,6 +154,31 @@ TEMPLATE_TEST_CASE("tensors are filled in place, in any layout", "[random]", TER
   CHECK(randn_like(x).shape() == x.shape());
 }
 
+TEMPLATE_TEST_CASE("normal takes mean and deviation as numbers or tensors", "[random]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto mean = tensor_of<D>({0, 100, -5}), deviation = tensor_of<D>({1, 0}, {2, 1});
+  const Values z = seeded([] { return randn<D, double>({2, 3}); });
+  check_close(seeded([&] { return normal(mean, deviation); }), {z[0], 100 + z[1], z[2] - 5, 0, 100, -5});
+  const Values row = seeded([] { return randn<D, double>({3}); });
+  check_close(seeded([&] { return normal(mean, 2); }), {2 * row[0], 100 + 2 * row[1], 2 * row[2] - 5});
+  check_close(seeded([&] { return normal(7., mean + 5); }), {7 + 5 * row[0], 7 + 105 * row[1], 7});
+  check_close(seeded([] { return normal<D, double>(7, 3, {3}); }), {7 + 3 * row[0], 7 + 3 * row[1], 7 + 3 * row[2]});
+  CHECK_FALSE(normal(ones<D>({3}).requires_grad_()).requires_grad());
+  CHECK(error_of([&] { normal<D>(0, -1, {2}); }) == "normal: the standard deviation must not be negative: -1");
+  CHECK(error_of([&] { normal(mean, -1); }) == "normal: the standard deviation must not be negative: -1");
+  CHECK(error_of([&] { normal(mean, mean); }) == "normal: a standard deviation is negative or NaN");
+  CHECK(error_of([&] { normal(mean, ones<D, double>({2})); }) == "normal: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { normal(Tensor<D>()); }) == "normal: a tensor is undefined");
+}
+
+TEMPLATE_TEST_CASE("random methods write what their functions write", "[random]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = zeros<D>({50});
+  CHECK(seeded([&] { return x.normal_(1, 2); }) == seeded([&] { return normal_(x, 1, 2); }));
+  CHECK(seeded([&] { return x.uniform_(-1, 1); }) == seeded([&] { return uniform_(x, -1, 1); }));
+  CHECK(seeded([&] { return x.bernoulli_(0.3); }) == seeded([&] { return bernoulli_(x, 0.3); }));
+}
+
 TEMPLATE_TEST_CASE("what is overwritten with random numbers has no gradient", "[random]", TERN_TEST_DEVICES) {
   const auto x = ones<TestType>({3}).requires_grad_();
   CHECK(error_of([&] { uniform_(x); }) != "");

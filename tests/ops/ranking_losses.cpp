@@ -49,6 +49,8 @@ TEMPLATE_TEST_CASE("the mean and the sum of losses that compare", "[ops]", TERN_
   check([&](Reduction r) { return hinge_embedding_loss(x, t, {1, r}); });
   check([&](Reduction r) { return soft_margin_loss(x, t, {r}); });
   check([&](Reduction r) { return kl_div(x, t, {r}); });
+  CHECK(kl_div(x, t, {KlDivReduction::batchmean}).item() == Approx(kl_div(x, t, {Reduction::sum}).item() / 2));
+  CHECK(kl_div(x[0][0], t[0], {KlDivReduction::batchmean}).item() == Approx(kl_div(x[0][0], t[0]).item()));
   check([&](Reduction r) { return poisson_nll_loss(x, t, {.reduction = r}); });
 }
 

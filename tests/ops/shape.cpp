@@ -87,3 +87,15 @@ TEMPLATE_TEST_CASE("shape ops refuse what does not fit", "[ops]", TERN_TEST_DEVI
   CHECK(error_of([&] { hstack(none); }) == "hstack: at least one tensor is needed");
   CHECK(error_of([&] { vstack(different); }) == "vstack: shapes [2, 3] and [3, 2] differ in a dimension other than 0");
 }
+
+TEMPLATE_TEST_CASE("the shape of another tensor", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3});
+  const auto mask = zeros<D, bool>({3, 2});
+  CHECK(x.view_as(mask).shape() == Shape{3, 2});
+  CHECK(values_of(x.view_as(mask)) == values_of(x));
+  CHECK(values_of(x.t().reshape_as(x)) == values_of(x.t()));
+  CHECK(values_of(x[0].expand_as(x)) == values_of(x[0].expand({2, 3})));
+  CHECK(error_of([&] { x.t().view_as(x.view(6)); }).find("view: ") == 0);
+  CHECK(error_of([&] { x.reshape_as(zeros<D>({4})); }).find("reshape: ") == 0);
+}

@@ -108,4 +108,10 @@ TEMPLATE_TEST_CASE("searchsorted and bucketize count what is smaller", "[ops]", 
   const auto rows = tensor_of<D>({1, 2, 3, 10, 20, 30}, {2, 3});
   CHECK(values_of(searchsorted(rows, tensor_of<D>({2, 15}, {2, 1}))) == std::vector<double>{1, 1});
   CHECK(searchsorted(rows[1], 25).item() == 2);
+  const auto jumbled = tensor_of<D>({3, 1, 2, 20, 30, 10}, {2, 3});
+  CHECK(values_of(searchsorted(jumbled, tensor_of<D>({2, 15}, {2, 1}), false, argsort(jumbled))) ==
+        std::vector<double>{1, 1});
+  CHECK(searchsorted(jumbled[0], 2, true, argsort(jumbled[0])).item() == 2);
+  CHECK(error_of([&] { searchsorted(jumbled[0], 2, false, argsort(jumbled)); }) ==
+        "searchsorted: a sorter of shape [2, 3] does not fit rows of shape [3]");
 }

@@ -2,6 +2,7 @@
 // samples.
 #include "tern/ops/take.hpp"
 #include "support/tensors.hpp"
+#include "tern/functional/gradcheck.hpp"
 
 using namespace tern;
 using namespace tern_test;
@@ -77,4 +78,87 @@ TEMPLATE_TEST_CASE("scatter refuses indices that count from the end, as gather d
   CHECK(values_of(take(x, numbers<D>({-1, -6}, {2}))) == std::vector<double>{5, 0});
   CHECK(values_of(take_along_dim(x, at, 1)) == std::vector<double>{2, 5});
   CHECK(values_of(index_fill(x, 1, numbers<D>({-1}, {1}), 9)) == std::vector<double>{0, 1, 9, 3, 4, 9});
+}
+
+TEMPLATE_TEST_CASE("scatter in place writes into the tensor, its base and the tape", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto at = numbers<D>({3, 1, 0, 2, 2, 1}, {3, 2});
+  const auto source = tensor_of<D>({10, 11, 12, 13, 14, 15}, {3, 2});
+  for (const auto& layout : layouts(spread_tensor<D>({3, 4}))) {
+    const auto expected = values_of(scatter(layout, 1, at, source));
+    const auto version = layout.version();
+    CHECK(&layout.scatter_(1, at, source) == &layout);
+    CHECK(values_of(layout) == expected);
+    CHECK(layout.version() > version);
+    scatter_(layout, 1, at, 7);
+    CHECK(values_of(gather(layout, 1, at)) == std::vector<double>(6, 7));
+  }
+  const auto number = full<D, float>({}, 1);
+  CHECK(number.scatter_(0, full<D, Index>({}, 0), 5).item() == 5);
+  const auto x = spread_tensor<D>({3, 4}).requires_grad_(), s = source.clone().requires_grad_();
+  const auto f = [&](const auto& a, const auto& b) {
+    const auto y = a * a;
+    y.scatter_(1, at, b * b);
+    return y;
+  };
+  CHECK(gradcheck(f, std::tuple{x, s}));
+  CHECK(gradgradcheck(f, std::tuple{x, s}));
+  CHECK(error_of([&] { scatter_(x, 1, at, s); }).find("leaf") != std::string::npos);
+}
+
+TEMPLATE_TEST_CASE("scatter adds or multiplies, several sources to one position too", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type) {
+    using T = typename decltype(type)::type;
+    const auto at = numbers<D>({1, 1, 0, 1, 2, 0}, {3, 2}), shorter = numbers<D>({2, 2, 2}, {1, 3});
+    for (const auto& x : layouts(tensor_of<D, T>({2, 3, 4, 5, 6, 7, 8, 9, 10}, {3, 3}))) {
+      const auto source = tensor_of<D, T>({2, 3, 4, 5, 6, 7}, {3, 2});
+      CHECK(values_of(scatter(x, 1, at, source, "multiply")) == std::vector<double>{2, 18, 4, 20, 30, 7, 56, 9, 60});
+      CHECK(values_of(x.scatter(1, at, source, "add")) == std::vector<double>{2, 8, 4, 9, 11, 7, 15, 9, 16});
+      CHECK(values_of(scatter(x, 0, shorter, 3, "multiply")) == std::vector<double>{2, 3, 4, 5, 6, 7, 24, 27, 30});
+      CHECK(values_of(x.scatter(0, shorter, 3, "add")) == std::vector<double>{2, 3, 4, 5, 6, 7, 11, 12, 13});
+      const auto expected = values_of(scatter(x, 1, at, source, "multiply"));
+      CHECK(values_of(x.scatter_(1, at, source, "multiply")) == expected);
+      CHECK(values_of(scatter_(x, 0, shorter, 2, "add")) == std::vector<double>{2, 18, 4, 20, 30, 7, 58, 11, 62});
+    }
+  };
+  check(f32);
+  check(f64);
+  check(bf16);
+  check(i64);
+  check(u8);
+  auto x = ones<D, double>({3}).requires_grad_();
+  scatter(x, 0, numbers<D>({1, 1}, {2}), ones<D, double>({2}), "add").sum().backward();
+  CHECK(values_of(x.grad()) == std::vector<double>{1, 1, 1});
+  const auto product = scatter(x, 0, numbers<D>({1, 1}, {2}), ones<D, double>({2}), "multiply");
+  CHECK(error_of([&] { product.sum().backward(); }).find("scatter with reduce multiply has no gradient") !=
+        std::string::npos);
+}
+
+TEMPLATE_TEST_CASE("positions may have another integer type", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 4});
+  const std::vector<double> values{3, 1, 0, 2, 2, 1};
+  const auto at = numbers<D>(values, {3, 2});
+  const auto narrow_at = tensor_of<D, std::int32_t>(values, {3, 2});
+  const auto bytes = tensor_of<D, std::uint8_t>(values, {3, 2});
+  CHECK(values_of(gather(x, 1, narrow_at)) == values_of(gather(x, 1, at)));
+  CHECK(values_of(x.gather(1, bytes)) == values_of(gather(x, 1, at)));
+  CHECK(values_of(scatter(x, 1, narrow_at, x)) == values_of(scatter(x, 1, at, x)));
+  CHECK(values_of(x.scatter(1, bytes, 5)) == values_of(scatter(x, 1, at, 5)));
+  CHECK(values_of(scatter_add(x, 1, narrow_at, x)) == values_of(scatter_add(x, 1, at, x)));
+}
+
+TEMPLATE_TEST_CASE("scatter refuses what does not fit", "[ops][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = zeros<D>({3, 4}), one = ones<D>({1, 1});
+  const auto at = numbers<D>({0}, {1, 1}), outside = numbers<D>({4}, {1, 1});
+  CHECK(error_of([&] { scatter(x, 1, at, one, "max"); }) == "scatter: reduce is add or multiply, not max");
+  CHECK(error_of([&] { scatter_(x, 1, at, 5, "max"); }) == "scatter_: reduce is add or multiply, not max");
+  CHECK(error_of([&] { scatter_(x, 2, at, one); }) == "scatter_: dimension 2 is out of range [-2, 1]");
+  CHECK(error_of([&] { scatter(x, 1, at, ones<D>({1, 0}), "multiply"); }) ==
+        "scatter: index of shape [1, 1] does not fit a tensor of shape [1, 0]");
+  CHECK(error_of([&] { scatter(x, 1, outside, one, "multiply"); }).find("scatter: index 4") == 0);
+  CHECK(error_of([&] { scatter_(x, 1, outside, one); }) != "");
+  CHECK(error_of([&] { scatter_(Tensor<D>(), 1, at, one); }) == "scatter_: a tensor is undefined");
 }

@@ -8,7 +8,7 @@ gradients are computed in float64 from float32 inputs and rounded to float32.
 
 Keys of a case: `op`, `variant`, `id` (PyTorch's names), `args`, `kwargs` (the call), `outputs` (the names of the results),
 `cotangents` (the gradient put in at each output, or null), `grads` (the gradient of each input that wants one; null
-where no path leads to it). A value is {"tensor": name}, {"float": "inf"}, {"dtype": name}, {"slice": [from, to, step]},
+where no path leads to it). Instead of `outputs` and what follows, `error` says that the call must be refused. A value is {"tensor": name}, {"float": "inf"}, {"dtype": name}, {"slice": [from, to, step]},
 {"ellipsis": true}, {"tuple": [...]}, a list, a number, a boolean, a string or null.
 """
 
@@ -25,10 +25,14 @@ from torch.testing._internal.opinfo.core import UnaryUfuncInfo
 
 HERE = pathlib.Path(__file__).parent
 TABLES = HERE.parent / "opinfo"
-SEED = 20
+SEED = 20      # of each operator, so that a new one leaves the others' cases as they are
 SAMPLES = 2    # of an operator's variant: the largest of at most so many elements in all inputs, or else the smallest
+MORE_SAMPLES = {"bincount": 8, "median": 8, "quantile": 20, "unique": 20}  # of those with many ways to be called
 ELEMENTS = 30
 RANDOM = {"nn.functional.dropout"}
+REFUSED = 600  # the most elements of a call that must be refused
+TYPES = {torch.float32, torch.int64, torch.int32, torch.uint8, torch.bool}
+DIMENSIONS = 8
 
 
 def offered():
@@ -69,17 +73,27 @@ class Recorder:
             return value
         raise TypeError(f"no form for {value!r}")
 
+    def line(self, op, number, call, names):
+        """What is asked for."""
+        (args, kwargs), variant = call, op.variant_test_name
+        return {"op": op.name, "variant": variant, "id": f"{op.name}{'.' if variant else ''}{variant}/{number}",
+                "args": [self.written(a, names) for a in args], "kwargs": {k: self.written(v, names) for k, v in kwargs.items()}}
+
+    def refusal(self, op, number, call):
+        """Writes a call that must fail."""
+        self.lines.append(json.dumps(self.line(op, number, call, {}) | {"error": True}, separators=(",", ":")))
+
     def case(self, op, number, call, leaves, rng):
         """Runs `call` (arguments, keywords) in double, and writes it with its results and gradients."""
         args, kwargs = call
         results = op.op(*args, **kwargs)
+        if isinstance(results, bool):
+            results = torch.tensor(results)
         results = [results] if isinstance(results, torch.Tensor) else list(results)
         if not all(isinstance(r, torch.Tensor) and not r.is_complex() for r in results):
             raise TypeError("results that are no real tensors")
-        names, variant = {}, op.variant_test_name
-        line = {"op": op.name, "variant": variant, "id": f"{op.name}{'.' if variant else ''}{variant}/{number}",
-                "args": [self.written(a, names) for a in args], "kwargs": {k: self.written(v, names) for k, v in kwargs.items()},
-                "outputs": [self.add(r) for r in results]}
+        names = {}
+        line = self.line(op, number, call, names) | {"outputs": [self.add(r) for r in results]}
         cotangents = [torch.randn(r.shape, generator=rng, dtype=torch.float64).float().double() if r.requires_grad else None
                       for r in results]
         if any(c is not None for c in cotangents):
@@ -115,23 +129,37 @@ def corner(op, sample):
     return sample
 
 
-def chosen(sizes):
+def chosen(sizes, count):
     """The places of the samples to record, given how many elements each has."""
     order = sorted((size, i) for i, size in enumerate(sizes) if size)
-    few = [i for size, i in order if size <= ELEMENTS][-SAMPLES:]
+    few = [i for size, i in order if size <= ELEMENTS][-count:]
     return sorted(few or [i for size, i in order if size <= 20 * ELEMENTS][:1])
 
 
+def refusals(op):
+    """The small calls that PyTorch says must fail, with their places among all of them."""
+    for i, error in enumerate(op.error_inputs("cpu") if op.error_inputs_func else []):
+        sample = error.sample_input
+        call = [sample.input, *sample.args], sample.kwargs
+        tensors = tensors_in([*call])
+        if "out" in sample.kwargs:  # which the library has nowhere
+            continue
+        if sum(t.numel() for t in tensors) <= REFUSED and all(t.dtype in TYPES and t.dim() <= DIMENSIONS for t in tensors):
+            yield i, call
+
+
 def main():
-    torch.manual_seed(SEED)
-    rng, recorder, known = torch.Generator().manual_seed(SEED), Recorder(), offered() - RANDOM
+    recorder, known = Recorder(), offered() - RANDOM
     for op in op_db:
         dtype = next((t for t in (torch.float32, torch.int64) if t in op.supported_dtypes("cpu")), None)
         if op.name not in known or dtype is None:
             continue
+        torch.manual_seed(SEED)
+        rng = torch.Generator().manual_seed(SEED)
         gradients = op.supports_autograd and dtype.is_floating_point
         samples = [corner(op, s) for s in op.sample_inputs("cpu", dtype, requires_grad=gradients)]
-        for i in chosen([sum(t.numel() for t in tensors_in([s.input, *s.args, s.kwargs])) for s in samples]):
+        sizes = [sum(t.numel() for t in tensors_in([s.input, *s.args, s.kwargs])) for s in samples]
+        for i in chosen(sizes, MORE_SAMPLES.get(op.name, SAMPLES)):
             sample = samples[i]
             args, kwargs = widened([sample.input, *sample.args]), widened(sample.kwargs)
             leaves = [t for t in tensors_in([*args, kwargs]) if t.requires_grad]
@@ -139,6 +167,11 @@ def main():
                 recorder.case(op, i, (args, kwargs), leaves, rng)
             except (TypeError, RuntimeError) as error:
                 print(f"left out: {op.name} {op.variant_test_name}: {error}")
+        for i, call in refusals(op):
+            try:
+                recorder.refusal(op, f"error{i}", call)
+            except (TypeError, NotImplementedError) as error:
+                print(f"left out: {op.name} {op.variant_test_name} error{i}: {error}")
     folder = HERE / "opinfo"
     folder.mkdir(exist_ok=True)
     (folder / "cases.jsonl").write_text("\n".join(recorder.lines) + "\n")

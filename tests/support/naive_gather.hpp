@@ -63,6 +63,15 @@ void kernel(On<Naive>, Types<T>, const ScatterAdd& op) {
 }
 
 template <class T>
+void kernel(On<Naive>, Types<T>, const ScatterMultiply& op) {
+  const Array &out = op.out, &x = op.x;
+  run<Naive>(CheckRange{"scatter", op.index, out.ndim ? out.dims[op.dim] : 1});
+  naive::each_indexed(out, op.dim, op.index, [&](Index to, Index from) {
+    out.as<T>()[to] = T(compute_t<T>(out.as<T>()[to]) * compute_t<T>(x.as<T>()[from]));
+  });
+}
+
+template <class T>
 void kernel(On<Naive>, Types<T>, const EmbeddingBag& op) {
   const Bags bags = op.bags;
   const Array &out = op.out, &table = op.table, &index = op.index, &starts = op.starts;

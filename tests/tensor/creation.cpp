@@ -124,3 +124,18 @@ TEST_CASE("from_blob shares memory, and gives it back with the last owner", "[cr
   CHECK(error_of([] { from_blob<Cpu>(static_cast<float*>(nullptr), {2}); }) ==
         "from_blob: a null pointer does not hold shape [2]");
 }
+
+TEMPLATE_TEST_CASE("new tensors beside another", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = zeros<D, double>({3});
+  static_assert(std::is_same_v<decltype(x.new_zeros({2})), Tensor<D, double>>);
+  static_assert(std::is_same_v<decltype(x.new_zeros({2}, i64)), Tensor<D, Index>>);
+  CHECK(values_of(x.new_zeros({2, 2})) == Values(4, 0));
+  CHECK(values_of(x.new_ones({2}, boolean)) == Values(2, 1));
+  CHECK(values_of(x.new_full({2}, 7.5)) == Values(2, 7.5));
+  CHECK(values_of(x.new_full({1, 2}, 7, i32)) == Values(2, 7));
+  CHECK(x.new_empty({4, 5}, f32).shape() == Shape{4, 5});
+  CHECK(x.new_empty({0}).shape() == Shape{0});
+  CHECK(error_of([&] { x.new_zeros({-1}); }) == "new_zeros: negative size in [-1]");
+  CHECK(error_of([] { Tensor<D>().new_ones({1}); }) == "new_ones: a tensor is undefined");
+}

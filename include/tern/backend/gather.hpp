@@ -54,6 +54,14 @@ struct ScatterAdd {
   const Array& x;
 };
 
+/// run<D, T>: the same with *=.
+struct ScatterMultiply {
+  const Array& out;
+  int dim;
+  const Array& index;
+  const Array& x;
+};
+
 /// How bags are reduced. Bag i has the indices from starts[i] to starts[i + 1] - 1.
 struct Bags {
   BagMode mode = BagMode::mean;

@@ -74,6 +74,11 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
   return y;
 }
 
+template <Device D, Element T>
+Tensor<D, T> cat(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, Here here = {}) {
+  return cat(std::vector<Tensor<D, T>>(tensors), dim, here);
+}
+
 /// Tensors of one shape joined along a new dimension.
 template <Device D, Element T>
 Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
@@ -86,6 +91,10 @@ Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here
     rows.push_back(unsqueeze(x, d, here));
   }
   return cat(rows, d, here);
+}
+template <Device D, Element T>
+Tensor<D, T> stack(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, Here here = {}) {
+  return stack(std::vector<Tensor<D, T>>(tensors), dim, here);
 }
 
 }  // namespace tern

@@ -125,18 +125,23 @@ Tensor<D, T> bitwise_not(const Tensor<D, T>& x, Here here = {}) {
 }
 
 /// |a - b| <= atol + rtol |b|, or a == b. With equal_nan, NaN is close to NaN. Error for a negative tolerance.
-template <Device D, Floating T>
+template <Device D, Element T>
 Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rtol = 1e-5, double atol = 1e-8,
                         bool equal_nan = false, Here here = {}) {
   if (rtol < 0 || atol < 0) fail({"isclose", here}, {"tolerances must not be negative: rtol ", rtol, ", atol ", atol});
-  const auto f = [rtol, atol, equal_nan](auto x, auto y) {
-    using V = decltype(x);
-    const auto distance = abs(x - y);
-    const auto near = (distance <= V(atol) + abs(V(rtol) * y)) & (distance - distance == 0);
-    const auto both_nan = (x != x) & (y != y) & (V(equal_nan) != 0);
-    return (x == y) | near | both_nan;
-  };
-  return detail::map<bool>({"isclose", here}, f, a, b);
+  if constexpr (is_floating_v<T>) {
+    const auto f = [rtol, atol, equal_nan](auto x, auto y) {
+      using V = decltype(x);
+      const auto distance = abs(x - y);
+      const auto near = (distance <= V(atol) + abs(V(rtol) * y)) & (distance - distance == 0);
+      const auto both_nan = (x != x) & (y != y) & (V(equal_nan) != 0);
+      return (x == y) | near | both_nan;
+    };
+    return detail::map<bool>({"isclose", here}, f, a, b);
+  } else {
+    const ErrorName name({"isclose", here});
+    return isclose(to_type(a, f64), to_type(b, f64), rtol, atol);
+  }
 }
 TERN_SAME_PLACE(isclose)
 

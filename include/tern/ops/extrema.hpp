@@ -1,6 +1,8 @@
 // The largest and the smallest elements, and their positions.
 #pragma once
+#include "gather.hpp"
 #include "reduce.hpp"
+#include "support/wide.hpp"
 #include "where.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -54,6 +56,38 @@ Tensor<D, Index> arg_extreme(const OpName& op, bool largest, const Tensor<D, T>&
 
 }  // namespace detail
 
+namespace detail {
+
+/// Records y, the value of an element of x. The elements equal to it share the gradient evenly; NaN equals NaN.
+template <class D, class T>
+void record_element(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& y) {
+  record(op, y, wrt(x, saved(x, y), [](const Tensor<D, T>& g, const auto& input, const auto& element) {
+           const auto equals = [](auto v, auto e) { return (v == e) | ((v != v) & (e != e)); };
+           const Tensor<D, bool> same = map<bool>("equals", equals, input, element);
+           const auto count = to_type(sum(same), Type<compute_t<T>>{});
+           const auto divide = [](const auto& a, const auto& n) { return div(a, n); };
+           return where(same, rounded_once(divide, g, count), 0);
+         }));
+}
+
+template <class R, class D, class T>
+Tensor<D, T> extreme_of_all(const OpName& op, const Tensor<D, T>& x) {
+  const Array& a = *x.checked(op);
+  check_not_empty(op, a.shape_ref(), ~0u);
+  const Tensor<D, T> y = reduce<R, T, T>(op, identity, identity, {}, false, x);
+  record_element(op, x, y);
+  return y;
+}
+
+template <class D, class T>
+ValuesAndIndices<D, T> extreme_along(const OpName& op, bool largest, const Tensor<D, T>& x, Index dim, bool keepdim) {
+  const ErrorName name(op);
+  const Tensor<D, Index> at = arg_extreme(op, largest, x, dim, true);
+  return picked(x, wrap_dim(op, dim, x.dim()), at, keepdim, op.here);
+}
+
+}  // namespace detail
+
 /// The largest element over dim; NaN if there is one. Equal elements share the gradient. Error on an empty dimension.
 template <Device D, Element T>
 Tensor<D, T> amax(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
@@ -65,6 +99,42 @@ template <Device D, Element T>
 Tensor<D, T> amin(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
   return detail::extreme<backend::Minimum>({"amin", here}, detail::identity, detail::share_evenly, x, dim, keepdim);
 }
+
+/// The largest of all elements; NaN if there is one. Equal elements share the gradient. Error if there is no element.
+template <Device D, Element T>
+Tensor<D, T> max(const Tensor<D, T>& x, Here here = {}) {
+  return detail::extreme_of_all<backend::Maximum>({"max", here}, x);
+}
+/// The largest element along dim, and its position. Of equal elements, the first counts and gets the gradient; a NaN
+/// counts as the largest. Error on an empty dimension.
+template <Device D, Element T>
+ValuesAndIndices<D, T> max(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here here = {}) {
+  return detail::extreme_along({"max", here}, true, x, dim, keepdim);
+}
+/// maximum(a, b).
+template <Device D, Element T>
+Tensor<D, T> max(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::larger({"max", here}, a, b);
+}
+TERN_SAME_PLACE(max)
+
+/// The smallest of all elements; NaN if there is one. Equal elements share the gradient. Error if there is no element.
+template <Device D, Element T>
+Tensor<D, T> min(const Tensor<D, T>& x, Here here = {}) {
+  return detail::extreme_of_all<backend::Minimum>({"min", here}, x);
+}
+/// The smallest element along dim, and its position. Of equal elements, the first counts and gets the gradient; a NaN
+/// counts as the smallest. Error on an empty dimension.
+template <Device D, Element T>
+ValuesAndIndices<D, T> min(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here here = {}) {
+  return detail::extreme_along({"min", here}, false, x, dim, keepdim);
+}
+/// minimum(a, b).
+template <Device D, Element T>
+Tensor<D, T> min(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::smaller({"min", here}, a, b);
+}
+TERN_SAME_PLACE(min)
 
 /// The position of the largest element along dim. Of equal elements, the first counts; a NaN counts as the largest.
 template <Device D, Element T>

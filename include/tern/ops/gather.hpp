@@ -5,6 +5,25 @@
 #include "views.hpp"
 
 namespace tern::inline TERN_BUILD {
+
+/// Elements of a tensor, and their positions along a dimension.
+template <class D, class T>
+struct ValuesAndIndices {
+  Tensor<D, T> values;
+  Tensor<D, Index> indices;
+};
+
+/// Positions along a dimension: a tensor of int64, or of another integer type, which is converted.
+template <class D>
+struct IndexOperand {
+  Tensor<D, Index> tensor;
+
+  IndexOperand(const Tensor<D, Index>& index) : tensor(index) {}
+  template <class I>
+    requires(std::is_integral_v<I> && !std::is_same_v<I, bool>)
+  IndexOperand(const Tensor<D, I>& index) : tensor(to_type(index, i64)) {}
+};
+
 namespace detail {
 
 template <class D, class T>
@@ -53,6 +72,15 @@ inline void check_index_vector(const OpName& op, const Array& index) {
 /// Error unless index has as many dimensions as x and its sizes, except along dim, are not larger than x's.
 TERN_API void check_gather(const OpName& op, const Array& x, int dim, const Array& index, bool along_dim);
 
+/// The part of source that index covers: one element for each number of index.
+template <class D, class T>
+Tensor<D, T> covered_by(const Tensor<D, Index>& index, const Tensor<D, T>& source, Here here) {
+  Tensor<D, T> part = source;
+  for (int i = 0; i < index.dim() && i < part.dim(); ++i)
+    if (part.size(i) != index.size(i)) part = narrow(part, i, 0, index.size(i), here);
+  return part;
+}
+
 }  // namespace detail
 
 /// The positions `index` (a vector) of dimension dim.
@@ -94,19 +122,19 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
 }
 
 template <Device D, Element T>
-Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                         Here here = {});
+Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                         const Tensor<D, T>& source, Here here = {});
 
 /// out[.., i, ..] = x[.., index[.., i, ..], ..], with i along dim. index has as many dimensions as x; its other sizes
 /// are at most x's.
 template <Device D, Element T>
-Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
+Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index, Here here = {}) {
   const ErrorName name({"gather", here});
   const int d = wrap_dim("gather", dim, x.checked("gather")->ndim);
-  detail::check_gather("gather", *x.impl(), d, *index.checked("gather"), false);
+  detail::check_gather("gather", *x.impl(), d, *index.tensor.checked("gather"), false);
   const Tensor<D, T> dense = contiguous(x.detach());
-  const Tensor<D, Index> numbers = contiguous(index);
-  const Tensor<D, T> y = empty<D, T>(index.shape(), x.device());
+  const Tensor<D, Index> numbers = contiguous(index.tensor);
+  const Tensor<D, T> y = empty<D, T>(numbers.shape(), x.device());
   backend::run<D>(backend::Gather{*y.impl(), *dense.impl(), d, *numbers.impl()});
   const Shape from = x.shape();
   record({"gather", here}, y, wrt(x, saved(numbers), [from, d](const auto& g, const auto& n) {
@@ -117,26 +145,35 @@ Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& in
 
 /// x with source[.., i, ..] added to position index[.., i, ..] of dim.
 template <Device D, Element T>
-Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                         Here here) {
+Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                         const Tensor<D, T>& source, Here here) {
   const ErrorName name({"scatter_add", here});
   if constexpr (is_half_v<T>) {  // sums in float
     return to_type(scatter_add(to_type(x, Type<float>{}), dim, index, to_type(source, Type<float>{}), here), Type<T>{});
   }
   const int d = wrap_dim("scatter_add", dim, x.checked("scatter_add")->ndim);
-  detail::check_gather("scatter_add", *x.impl(), d, *index.checked("scatter_add"), false);
-  detail::check_gather("scatter_add", *source.checked("scatter_add"), d, *index.impl(), true);
-  // The part of source that index covers, one element for each number of index.
-  Tensor<D, T> part = source;
-  for (int i = 0; i < index.dim() && i < part.dim(); ++i)
-    if (part.size(i) != index.size(i)) part = narrow(part, i, 0, index.size(i), here);
-  const Tensor<D, Index> numbers = contiguous(index);
+  detail::check_gather("scatter_add", *x.impl(), d, *index.tensor.checked("scatter_add"), false);
+  detail::check_gather("scatter_add", *source.checked("scatter_add"), d, *index.tensor.impl(), true);
+  const Tensor<D, T> part = detail::covered_by(index.tensor, source, here);
+  const Tensor<D, Index> numbers = contiguous(index.tensor);
   const Tensor<D, T> y = detail::dense_copy(x), values = contiguous(part.detach());
   backend::run<D, T>(backend::ScatterAdd{*y.impl(), d, *numbers.impl(), *values.impl()});
   record({"scatter_add", here}, y, wrt(x, [](const auto& g) { return g; }),
          wrt(part, saved(numbers), [d](const auto& g, const auto& n) { return gather(g, d, n); }));
   return y;
 }
+
+namespace detail {
+
+/// One element of each row along dim: those at the positions `at`, whose dimension dim has size 1.
+template <class D, class T>
+ValuesAndIndices<D, T> picked(const Tensor<D, T>& x, int dim, const Tensor<D, Index>& at, bool keepdim, Here here) {
+  const Tensor<D, T> values = gather(x, dim, at, here);
+  if (keepdim || x.dim() == 0) return {values, at};
+  return {squeeze(values, dim, here), squeeze(at, dim, here)};
+}
+
+}  // namespace detail
 
 }  // namespace tern
 

@@ -2,6 +2,7 @@
 // give the same numbers.
 #pragma once
 #include "../backend/random.hpp"
+#include "reduce.hpp"
 #include "support/probability.hpp"
 #include "transfer.hpp"
 
@@ -24,6 +25,13 @@ Tensor<D, T> rand(const Shape& shape, D device = detail::current_device<D>()) {
   return uniform<D, T>(shape, 0, 1, device);
 }
 
+namespace detail {
+
+/// Error if a standard deviation is negative or NaN.
+TERN_API void check_deviation(OpName op, double std);
+
+}  // namespace detail
+
 /// Normal with mean 0 and standard deviation 1.
 template <Device D, Element T = float>
 Tensor<D, T> randn(const Shape& shape, D device = detail::current_device<D>()) {
@@ -33,6 +41,43 @@ Tensor<D, T> randn(const Shape& shape, D device = detail::current_device<D>()) {
   backend::run<D, T>(backend::Normal{*x.impl(), next_random(), 0, 1});
   return x;
 }
+
+/// Normal with this mean and standard deviation.
+template <Device D, Element T = float>
+Tensor<D, T> normal(double mean, double std, const Shape& shape, D device = detail::current_device<D>()) {
+  static_assert(is_floating_v<T>);
+  const ErrorName name("normal");
+  detail::check_deviation("normal", std);
+  Tensor<D, T> x = empty<D, T>(shape, device);
+  backend::run<D, T>(backend::Normal{*x.impl(), next_random(), mean, std});
+  return x;
+}
+
+/// Normal, with a mean and a standard deviation for each element. The two are broadcast. The result is not on the tape;
+/// mean + std * randn_like(mean) is. The host waits for the check that no deviation is negative.
+template <Device D, Floating T>
+Tensor<D, T> normal(const Tensor<D, T>& mean, const Tensor<D, T>& std, Here here = {}) {
+  const ErrorName name({"normal", here});
+  const Shape shape = broadcast_shapes("normal", mean.checked("normal")->shape_ref(), std.checked("normal")->shape_ref());
+  if (!all(ge(std, 0)).item(here)) fail("normal", {"a standard deviation is negative or NaN"});
+  const auto scaled = [](auto z, auto m, auto s) { return m + s * z; };
+  return detail::map<T>("normal", scaled, randn<D, T>(shape, mean.device()), mean, std);
+}
+/// The same with a number as the standard deviation, or as the mean.
+template <Device D, Floating T>
+Tensor<D, T> normal(const Tensor<D, T>& mean, double std = 1, Here here = {}) {
+  const ErrorName name({"normal", here});
+  detail::check_deviation("normal", std);
+  const auto scaled = [std](auto z, auto m) { return m + decltype(m)(std) * z; };
+  return detail::map<T>("normal", scaled, randn<D, T>(mean.checked("normal")->shape(), mean.device()), mean);
+}
+template <Device D, Floating T>
+Tensor<D, T> normal(double mean, const Tensor<D, T>& std, Here here = {}) {
+  const ErrorName name({"normal", here});
+  std.checked("normal");
+  return normal(full<D, T>({}, mean, std.device()), std, here);
+}
+TERN_SAME_PLACE(normal)
 
 /// Integers in [low, high), all equally likely.
 template <Device D, Element T = Index>
@@ -76,7 +121,7 @@ const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high 
 template <Device D, Element T>
 const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, Here here = {}) {
   detail::check_writable({"normal_", here}, x.checked({"normal_", here}));
-  if (!(std >= 0)) fail({"normal_", here}, {"the standard deviation must not be negative: ", std});
+  detail::check_deviation({"normal_", here}, std);
   const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
   backend::run<D, T>(backend::Normal{*values.impl(), next_random(), mean, std});
   return copy_(x, values, here);

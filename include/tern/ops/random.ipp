@@ -4,6 +4,10 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
+[[gnu::noinline]] TERN_INLINE void check_deviation(OpName op, double std) {
+  if (!(std >= 0)) fail(op, {"the standard deviation must not be negative: ", std});
+}
+
 [[gnu::noinline]] TERN_INLINE Tensor<Cpu, Index> random_permutation(Index n) {
   if (n < 0) fail("randperm", {"n must not be negative: ", n});
   Tensor<Cpu, Index> x = empty<Cpu, Index>(n);

@@ -20,8 +20,14 @@ struct TripletMarginLossOptions {
   bool swap = false;  // use the smaller of the negative's distances to anchor and positive
   Reduction reduction = Reduction::mean;
 };
+/// A Reduction, or batchmean: the sum divided by the number of samples.
+struct KlDivReduction {
+  enum Value { none = int(Reduction::none), mean = int(Reduction::mean), sum = int(Reduction::sum), batchmean } value;
+  constexpr KlDivReduction(Value v) : value(v) {}
+  constexpr KlDivReduction(Reduction r) : value(Value(r)) {}
+};
 struct KlDivOptions {
-  Reduction reduction = Reduction::mean;
+  KlDivReduction reduction = Reduction::mean;
   bool log_target = false;  // the target holds logarithms, too
 };
 struct PoissonNllLossOptions {
@@ -108,11 +114,20 @@ Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>&
 template <Device D, Floating T>
 Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOptions options = {}, Here here = {}) {
   const OpName op{"kl_div", here};
+  if (options.reduction.value == KlDivReduction::batchmean) {
+    const ErrorName name(op);
+    const double samples = x.checked("kl_div")->ndim ? double(x.size(0)) : 1;
+    const auto mean_of_samples = [&](const auto& v, const auto& t) {
+      return div(kl_div(v, t, {Reduction::sum, options.log_target}, here), samples, here);
+    };
+    return detail::rounded_once(mean_of_samples, x, target);
+  }
+  const Reduction reduction = Reduction(options.reduction.value);
   if (options.log_target)
     return detail::derived_loss(
-        op, options.reduction, [](auto v, auto t) { return exp(t) * (t - v); }, x, target);
+        op, reduction, [](auto v, auto t) { return exp(t) * (t - v); }, x, target);
   return detail::derived_loss(
-      op, options.reduction, [](auto v, auto t) { return where(t == 0, 0, t * log(t)) - t * v; }, x, target);
+      op, reduction, [](auto v, auto t) { return where(t == 0, 0, t * log(t)) - t * v; }, x, target);
 }
 
 /// rate - target log(rate), which is the negative log-likelihood of the Poisson distribution up to a constant. x is

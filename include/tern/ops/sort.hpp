@@ -6,13 +6,6 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// Elements of a tensor, and their positions along a dimension.
-template <class D, class T>
-struct ValuesAndIndices {
-  Tensor<D, T> values;
-  Tensor<D, Index> indices;
-};
-
 namespace detail {
 
 /// The first k elements along dim in sorted order.
@@ -103,22 +96,28 @@ ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, 
 }
 
 /// The position at which each value belongs in a sorted vector, or in the row of `sorted` at the value's own row. It is
-/// the number of elements smaller than the value; with right, the number of elements not larger.
+/// the number of elements smaller than the value; with right, the number of elements not larger. With a sorter, as
+/// argsort gives it, `sorted` need not be sorted: its elements at the sorter's positions are.
 template <Device D, Element T>
 Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& values, bool right = false,
-                              Here here = {}) {
-  const Array &rows = *sorted.checked({"searchsorted", here}), &in = *values.checked({"searchsorted", here});
+                              const Tensor<D, Index>& sorter = {}, Here here = {}) {
+  const ErrorName name({"searchsorted", here});
+  const Array &rows = *sorted.checked("searchsorted"), &in = *values.checked("searchsorted");
   bool fits = rows.ndim == 1 || (rows.ndim == in.ndim && rows.ndim > 0);
   for (int i = 0; fits && rows.ndim > 1 && i + 1 < rows.ndim; ++i) fits = rows.dims[i] == in.dims[i];
   if (!fits)
-    fail({"searchsorted", here}, {"values of shape ", values.shape(), " do not fit sorted rows of shape ", sorted.shape()});
-  return detail::search(sorted, values, right);
+    fail("searchsorted", {"values of shape ", values.shape(), " do not fit sorted rows of shape ", sorted.shape()});
+  if (!sorter.defined()) return detail::search(sorted, values, right);
+  if (!same_shape(rows, *sorter.impl()))
+    fail("searchsorted", {"a sorter of shape ", sorter.shape(), " does not fit rows of shape ", sorted.shape()});
+  return detail::search(gather(sorted.detach(), -1, sorter, here), values, right);
 }
 template <Device D, Element T>
 Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, number_t<T> value, bool right = false,
-                              Here here = {}) {
+                              const Tensor<D, Index>& sorter = {}, Here here = {}) {
   const ErrorName name({"searchsorted", here});
-  return searchsorted(sorted, full<D, T>({}, value, sorted.device()), right, here);
+  sorted.checked("searchsorted");
+  return searchsorted(sorted, full<D, T>({}, value, sorted.device()), right, sorter, here);
 }
 
 /// For each element, the number of boundaries (a sorted vector) smaller than it; with right, of those not larger.
@@ -127,7 +126,7 @@ Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries
   const ErrorName name({"bucketize", here});
   if (boundaries.checked("bucketize")->ndim != 1)
     fail("bucketize", {"the boundaries must be a vector, not ", boundaries.shape()});
-  return searchsorted(boundaries, x, right, here);
+  return searchsorted(boundaries, x, right, {}, here);
 }
 
 TERN_SAME_PLACE(searchsorted)

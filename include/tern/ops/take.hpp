@@ -71,35 +71,115 @@ Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>
   return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
 }
 
-/// x with source[.., i, ..] at position index[.., i, ..] of dim. If several sources go to one position, any of them may
-/// stay.
-template <Device D, Element T>
-Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                     Here here = {}) {
-  const ErrorName name({"scatter", here});
-  const int d = wrap_dim("scatter", dim, x.checked("scatter")->ndim);
-  detail::check_gather("scatter", *x.impl(), d, *index.checked("scatter"), false);
-  detail::check_gather("scatter", *source.checked("scatter"), d, *index.impl(), true);
-  backend::run<D>(backend::CheckRange{"scatter", *contiguous(index).impl(), x.dim() ? x.size(d) : 1});
-  if (x.dim() == 0 || index.dim() == 0) {
-    const auto one = [&](const auto& t) { return t.dim() ? t : view(t, 1, here); };
-    return reshape(scatter(one(x), 0, one(index), one(source), here), x.shape(), here);
-  }
-  Tensor<D, T> part = source;
+namespace detail {
+
+/// index[.., i, ..] along dim as positions for index_put, beside the other dimensions' own numbers.
+template <class D, class T>
+IndexList<D> scatter_positions(const Tensor<D, T>& x, int dim, const Tensor<D, Index>& index) {
   IndexList<D> at;
   for (int i = 0; i < x.dim(); ++i) {
-    part = narrow(part, i, 0, index.size(i), here);
     Shape along;
     for (int k = 0; k < x.dim(); ++k) along.push_back(k == i ? index.size(i) : 1);
-    at.push_back(i == d ? index : view(detail::range_beside(x, 0, 1, index.size(i)), along));
+    at.push_back(i == dim ? index : view(range_beside(x, 0, 1, index.size(i)), along));
   }
-  return index_put(x, at, part, false, here);
+  return at;
+}
+
+/// Sets source[.., i, ..] at position index[.., i, ..] of dim, in x itself or in a copy.
+template <bool in_place, class D, class T>
+Tensor<D, T> scattered(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+                       const Tensor<D, T>& source) {
+  const ErrorName name(op);
+  const Here here = op.here;
+  const int d = wrap_dim(op, dim, x.checked(op)->ndim);
+  check_gather(op.name, *x.impl(), d, *index.checked(op), false);
+  check_gather(op.name, *source.checked(op), d, *index.impl(), true);
+  backend::run<D>(backend::CheckRange{op.name, *contiguous(index).impl(), x.dim() ? x.size(d) : 1});
+  const auto row = [&](const auto& t) { return t.dim() ? t : view(t, 1, here); };  // a 0-d tensor as a row of one
+  const Tensor<D, T> target = row(x);
+  const Tensor<D, Index> numbers = row(index);
+  const Tensor<D, T> part = covered_by(numbers, row(source), here);
+  const IndexList<D> at = scatter_positions(target, d, numbers);
+  if constexpr (in_place) return index_put_(target, at, part, false, here);
+  else return reshape(index_put(target, at, part, false, here), x.shape(), here);
+}
+
+/// x with position index[.., i, ..] of dim multiplied by source[.., i, ..].
+template <class D, class T>
+Tensor<D, T> scatter_multiply(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+                              const Tensor<D, T>& source) {
+  const int d = wrap_dim(op, dim, x.checked(op)->ndim);
+  check_gather(op.name, *x.impl(), d, *index.checked(op), false);
+  check_gather(op.name, *source.checked(op), d, *index.impl(), true);
+  const Tensor<D, T> y = dense_copy(x), factors = contiguous(covered_by(index, source, op.here).detach());
+  backend::run<D, T>(backend::ScatterMultiply{*y.impl(), d, *contiguous(index).impl(), *factors.impl()});
+  const auto none = [](const Tensor<D, T>&) -> Tensor<D, T> {
+    fail("backward", {"scatter with reduce multiply has no gradient"});
+  };
+  record(op, y, wrt(x, none), wrt(source, none));
+  return y;
+}
+
+/// index's shape, filled with a number.
+template <class D, class T>
+Tensor<D, T> number_at(const OpName& op, const Tensor<D, T>& x, const Tensor<D, Index>& index, number_t<T> value) {
+  return expand(full<D, T>({}, value, device_at<D>(x.checked(op)->ordinal)), index.checked(op)->shape());
+}
+
+}  // namespace detail
+
+/// x with source[.., i, ..] at position index[.., i, ..] of dim. If several sources go to one position, any of them may
+/// stay. scatter_ writes into x.
+template <Device D, Element T>
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                     const Tensor<D, T>& source, Here here = {}) {
+  return detail::scattered<false>({"scatter", here}, x, dim, index.tensor, source);
 }
 template <Device D, Element T>
-Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
-                     number_t<T> value, Here here = {}) {
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                             const Tensor<D, T>& source, Here here = {}) {
+  detail::scattered<true>({"scatter_", here}, x, dim, index.tensor, source);
+  return x;
+}
+
+/// The same, but with reduce "add" or "multiply" the sources are added to what is there, or multiplied with it. Like
+/// PyTorch's, a product has no gradient.
+template <Device D, Element T>
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                     const Tensor<D, T>& source, const char* reduce, Here here = {}) {
   const ErrorName name({"scatter", here});
-  return scatter(x, dim, index, expand(full<D, T>({}, value, x.device()), index.checked("scatter")->shape()), here);
+  if (!std::strcmp(reduce, "add")) return scatter_add(x, dim, index, source, here);
+  if (!std::strcmp(reduce, "multiply")) return detail::scatter_multiply({"scatter", here}, x, dim, index.tensor, source);
+  fail("scatter", {"reduce is add or multiply, not ", reduce});
+}
+template <Device D, Element T>
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                             const Tensor<D, T>& source, const char* reduce, Here here = {}) {
+  const ErrorName name({"scatter_", here});
+  detail::check_writable("scatter_", x.checked("scatter_"));
+  return detail::assign({"scatter_", here}, x, scatter(x, dim, index, source, reduce, here));
+}
+
+/// The same with a number as every source.
+template <Device D, Element T>
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                     number_t<T> value, Here here = {}) {
+  return scatter(x, dim, index, detail::number_at({"scatter", here}, x, index.tensor, value), here);
+}
+template <Device D, Element T>
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                             number_t<T> value, Here here = {}) {
+  return scatter_(x, dim, index, detail::number_at({"scatter_", here}, x, index.tensor, value), here);
+}
+template <Device D, Element T>
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                     number_t<T> value, const char* reduce, Here here = {}) {
+  return scatter(x, dim, index, detail::number_at({"scatter", here}, x, index.tensor, value), reduce, here);
+}
+template <Device D, Element T>
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                             number_t<T> value, const char* reduce, Here here = {}) {
+  return scatter_(x, dim, index, detail::number_at({"scatter_", here}, x, index.tensor, value), reduce, here);
 }
 
 /// Every position of dim repeated `repeats` times. Without dim, x is flattened.

@@ -109,6 +109,31 @@ Tensor<D, T> ones_like(const Tensor<D, T>& x) {
   return full_like(x, 1);
 }
 
+template <Device D, Element T>
+template <Element U>
+Tensor<D, U> Tensor<D, T>::new_empty(const Shape& size, Type<U>) const {
+  const ErrorName name("new_empty");
+  return empty<D, U>(size, device());
+}
+template <Device D, Element T>
+template <Element U>
+Tensor<D, U> Tensor<D, T>::new_full(const Shape& size, number_t<U> value, Type<U>) const {
+  const ErrorName name("new_full");
+  return full<D, U>(size, value, device());
+}
+template <Device D, Element T>
+template <Element U>
+Tensor<D, U> Tensor<D, T>::new_zeros(const Shape& size, Type<U>) const {
+  const ErrorName name("new_zeros");
+  return zeros<D, U>(size, device());
+}
+template <Device D, Element T>
+template <Element U>
+Tensor<D, U> Tensor<D, T>::new_ones(const Shape& size, Type<U>) const {
+  const ErrorName name("new_ones");
+  return ones<D, U>(size, device());
+}
+
 }  // namespace tern
 
 #ifndef TERN_COMPILED

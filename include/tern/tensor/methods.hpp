@@ -15,6 +15,11 @@ template <class D>
 struct TensorIndex;
 template <class D, class T>
 struct ValuesAndIndices;
+template <class D, class T>
+struct UniqueElements;
+struct UniqueOptions;
+template <class D>
+struct IndexOperand;
 
 template <Device D, Floating T>
 Tensor<D, T> std(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {});
@@ -56,7 +61,8 @@ namespace detail::adl {
   X(broadcast_to) X(unflatten) X(movedim) X(diagonal) X(repeat) X(tile) X(flip) X(roll) X(addmm) X(addmv) X(addbmm)    \
   X(baddbmm) X(outer) X(trace) X(aminmax) X(count_nonzero) X(float_power) X(cumsum) X(cumprod) X(sort) X(argsort)       \
   X(msort) X(topk) X(kthvalue) X(tril) X(triu) X(diag) X(rot90) X(unfold) X(take) X(take_along_dim) X(index_add)       \
-  X(index_fill) X(scatter) X(scatter_add) X(repeat_interleave) X(nonzero)
+  X(index_fill) X(scatter) X(scatter_) X(scatter_add) X(repeat_interleave) X(nonzero) X(max) X(min) X(median)         \
+  X(quantile) X(equal) X(allclose) X(unique) X(bincount) X(multinomial) X(normal_) X(uniform_) X(bernoulli_)
 
 TERN_UNARY_METHODS(TERN_ADL)
 TERN_BINARY_METHODS(TERN_ADL)
@@ -228,6 +234,52 @@ inline constexpr std_caller call_std{};
   Tensor std(Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {                        \
     return TERN_CALL(std, dim, correction, keepdim, here);                                                              \
   }                                                                                                                     \
+  Tensor max(Here here = {}) const { return TERN_CALL(max, here); }                                                     \
+  ValuesAndIndices<D, T> max(Index dim, bool keepdim = false, Here here = {}) const {                                   \
+    return TERN_CALL(max, dim, keepdim, here);                                                                          \
+  }                                                                                                                     \
+  Tensor max(const Tensor& other, Here here = {}) const { return TERN_CALL(max, other, here); }                         \
+  Tensor min(Here here = {}) const { return TERN_CALL(min, here); }                                                     \
+  ValuesAndIndices<D, T> min(Index dim, bool keepdim = false, Here here = {}) const {                                   \
+    return TERN_CALL(min, dim, keepdim, here);                                                                          \
+  }                                                                                                                     \
+  Tensor min(const Tensor& other, Here here = {}) const { return TERN_CALL(min, other, here); }                         \
+  Tensor median(Here here = {}) const { return TERN_CALL(median, here); }                                               \
+  ValuesAndIndices<D, T> median(Index dim, bool keepdim = false, Here here = {}) const {                                \
+    return TERN_CALL(median, dim, keepdim, here);                                                                       \
+  }                                                                                                                     \
+  Tensor quantile(double q, std::optional<Index> dim = {}, bool keepdim = false,                                        \
+                  const char* interpolation = "linear", Here here = {}) const {                                         \
+    return TERN_CALL(quantile, q, dim, keepdim, interpolation, here);                                                   \
+  }                                                                                                                     \
+  Tensor quantile(const Tensor& q, std::optional<Index> dim = {}, bool keepdim = false,                                 \
+                  const char* interpolation = "linear", Here here = {}) const {                                         \
+    return TERN_CALL(quantile, q, dim, keepdim, interpolation, here);                                                   \
+  }                                                                                                                     \
+  bool equal(const Tensor& other, Here here = {}) const { return TERN_CALL(equal, other, here); }                       \
+  bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,                    \
+                Here here = {}) const {                                                                                 \
+    return TERN_CALL(allclose, other, rtol, atol, equal_nan, here);                                                     \
+  }                                                                                                                     \
+  Tensor unique(Here here = {}) const { return TERN_CALL(unique, here); }                                               \
+  UniqueElements<D, T> unique(const UniqueOptions& options, Here here = {}) const {                                     \
+    return TERN_CALL(unique, options, here);                                                                            \
+  }                                                                                                                     \
+  Tensor<D, Index> bincount(Index minlength = 0, Here here = {}) const { return TERN_CALL(bincount, minlength, here); } \
+  template <Element W>                                                                                                  \
+  auto bincount(const Tensor<D, W>& weights, Index minlength = 0, Here here = {}) const {                               \
+    return TERN_CALL(bincount, weights, minlength, here);                                                               \
+  }                                                                                                                     \
+  Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, Here here = {}) const {                     \
+    return TERN_CALL(multinomial, num_samples, replacement, here);                                                      \
+  }                                                                                                                     \
+  const Tensor& normal_(double mean = 0, double std = 1, Here here = {}) const {                                        \
+    return TERN_CALL(normal_, mean, std, here);                                                                         \
+  }                                                                                                                     \
+  const Tensor& uniform_(double low = 0, double high = 1, Here here = {}) const {                                       \
+    return TERN_CALL(uniform_, low, high, here);                                                                        \
+  }                                                                                                                     \
+  const Tensor& bernoulli_(double p = 0.5, Here here = {}) const { return TERN_CALL(bernoulli_, p, here); }             \
   Tensor<D, sum_t<T>> cumsum(Index dim, Here here = {}) const { return TERN_CALL(cumsum, dim, here); }                  \
   Tensor<D, sum_t<T>> cumprod(Index dim, Here here = {}) const { return TERN_CALL(cumprod, dim, here); }                \
   ValuesAndIndices<D, T> sort(Index dim = -1, bool descending = false, Here here = {}) const {                          \
@@ -258,13 +310,31 @@ inline constexpr std_caller call_std{};
   Tensor index_fill(Index dim, const Tensor<D, Index>& index, number_t<T> value, Here here = {}) const {                \
     return TERN_CALL(index_fill, dim, index, value, here);                                                              \
   }                                                                                                                     \
-  Tensor scatter(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {                \
+  Tensor scatter(Index dim, const IndexOperand<D>& index, const Tensor& source, Here here = {}) const {                 \
     return TERN_CALL(scatter, dim, index, source, here);                                                                \
   }                                                                                                                     \
-  Tensor scatter(Index dim, const Tensor<D, Index>& index, number_t<T> value, Here here = {}) const {                   \
+  Tensor scatter(Index dim, const IndexOperand<D>& index, number_t<T> value, Here here = {}) const {                    \
     return TERN_CALL(scatter, dim, index, value, here);                                                                 \
   }                                                                                                                     \
-  Tensor scatter_add(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {            \
+  Tensor scatter(Index dim, const IndexOperand<D>& index, const Tensor& source, const char* reduce, Here here = {}) const {\
+    return TERN_CALL(scatter, dim, index, source, reduce, here);                                                        \
+  }                                                                                                                     \
+  const Tensor& scatter_(Index dim, const IndexOperand<D>& index, const Tensor& source, Here here = {}) const {         \
+    return TERN_CALL(scatter_, dim, index, source, here);                                                               \
+  }                                                                                                                     \
+  const Tensor& scatter_(Index dim, const IndexOperand<D>& index, const Tensor& source, const char* reduce, Here here = {}) const {\
+    return TERN_CALL(scatter_, dim, index, source, reduce, here);                                                       \
+  }                                                                                                                     \
+  Tensor scatter(Index dim, const IndexOperand<D>& index, number_t<T> value, const char* reduce, Here here = {}) const {\
+    return TERN_CALL(scatter, dim, index, value, reduce, here);                                                         \
+  }                                                                                                                     \
+  const Tensor& scatter_(Index dim, const IndexOperand<D>& index, number_t<T> value, Here here = {}) const {            \
+    return TERN_CALL(scatter_, dim, index, value, here);                                                                \
+  }                                                                                                                     \
+  const Tensor& scatter_(Index dim, const IndexOperand<D>& index, number_t<T> value, const char* reduce, Here here = {}) const {\
+    return TERN_CALL(scatter_, dim, index, value, reduce, here);                                                        \
+  }                                                                                                                     \
+  Tensor scatter_add(Index dim, const IndexOperand<D>& index, const Tensor& source, Here here = {}) const {             \
     return TERN_CALL(scatter_add, dim, index, source, here);                                                            \
   }                                                                                                                     \
   Tensor repeat_interleave(Index repeats, std::optional<Index> dim = {}, Here here = {}) const {                        \
@@ -288,7 +358,7 @@ inline constexpr std_caller call_std{};
   Tensor bmm(const Tensor& other, Here here = {}) const { return TERN_CALL(bmm, other, here); }                         \
   Tensor mv(const Tensor& other, Here here = {}) const { return TERN_CALL(mv, other, here); }                           \
   Tensor dot(const Tensor& other, Here here = {}) const { return TERN_CALL(dot, other, here); }                         \
-  Tensor gather(Index dim, const Tensor<D, Index>& index, Here here = {}) const {                                       \
+  Tensor gather(Index dim, const IndexOperand<D>& index, Here here = {}) const {                                        \
     return TERN_CALL(gather, dim, index, here);                                                                         \
   }                                                                                                                     \
   Tensor index_select(Index dim, const Tensor<D, Index>& index, Here here = {}) const {                                 \
@@ -322,7 +392,18 @@ inline constexpr std_caller call_std{};
   Tensor mT(Here here = {}) const { return TERN_CALL(transpose, Index(-2), Index(-1), here); }                          \
   Tensor permute(Dims dims, Here here = {}) const { return TERN_CALL(permute, dims, here); }                            \
   Tensor expand(Shape to, Here here = {}) const { return TERN_CALL(expand, to, here); }                                 \
-  Tensor expand_as(const Tensor& other, Here here = {}) const { return TERN_CALL(expand, other.shape(), here); }        \
+  template <Element U>                                                                                                  \
+  Tensor expand_as(const Tensor<D, U>& other, Here here = {}) const {                                                   \
+    return TERN_CALL(expand, other.shape(), here);                                                                      \
+  }                                                                                                                     \
+  template <Element U>                                                                                                  \
+  Tensor view_as(const Tensor<D, U>& other, Here here = {}) const {                                                     \
+    return TERN_CALL(view, other.shape(), here);                                                                        \
+  }                                                                                                                     \
+  template <Element U>                                                                                                  \
+  Tensor reshape_as(const Tensor<D, U>& other, Here here = {}) const {                                                  \
+    return TERN_CALL(reshape, other.shape(), here);                                                                     \
+  }                                                                                                                     \
   Tensor view(Shape to, Here here = {}) const { return TERN_CALL(view, to, here); }                                     \
   Tensor reshape(Shape to, Here here = {}) const { return TERN_CALL(reshape, to, here); }                               \
   Tensor flatten(Index start = 0, Index end = -1, Here here = {}) const { return TERN_CALL(flatten, start, end, here); } \

@@ -164,6 +164,16 @@ class Tensor {
   /// The value of a one-element tensor. The host waits for it.
   T item(Here here = {}) const;
 
+  // ---- new tensors on the same device, of T or another type (tensor/map.hpp) ----
+  template <Element U = T>
+  Tensor<D, U> new_empty(const Shape& size, Type<U> type = {}) const;
+  template <Element U = T>
+  Tensor<D, U> new_full(const Shape& size, number_t<U> value, Type<U> type = {}) const;
+  template <Element U = T>
+  Tensor<D, U> new_zeros(const Shape& size, Type<U> type = {}) const;
+  template <Element U = T>
+  Tensor<D, U> new_ones(const Shape& size, Type<U> type = {}) const;
+
   // ---- autograd (autograd/) ----
   bool requires_grad() const { return impl_ && impl_->node; }
   Tensor& requires_grad_(bool on = true);

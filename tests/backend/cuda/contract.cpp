@@ -352,6 +352,14 @@ TEMPLATE_TEST_CASE("gather and scatter_add on Cuda", "", float, double, std::int
             return y;
           },
           0);
+      compare<T>(
+          [&](auto d) {
+            const auto x = values_on<T>(d, index), y = values_on<T>(d, from);
+            backend::run<decltype(d), T>(
+                backend::ScatterMultiply{*y.impl(), dim, *numbers_on(d, index, 11).impl(), *x.impl()});
+            return y;
+          },
+          0);
     }
 }
 

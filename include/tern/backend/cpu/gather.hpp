@@ -83,6 +83,18 @@ bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F
   return inside;
 }
 
+/// out[.., index[.., i, ..], ..] = combine(itself, x[.., i, ..]) along dim.
+template <class T, class F>
+void scatter_combined(const char* name, const Array& out, int dim, const Array& index, const Array& x, F combine) {
+  using C = compute_t<T>;
+  // Elements that differ before dim are combined with different elements. x may be larger than index; its position is
+  // counted separately.
+  if (!for_indexed(out, dim, index, dim, [combine, to_all = out.as<T>(), from_all = x.as<T>()](Index to, Index from) {
+        to_all[to] = T(combine(C(to_all[to]), C(from_all[from])));
+      }))
+    run<Cpu>(CheckRange{name, index, out.ndim ? out.dims[dim] : 1});
+}
+
 }  // namespace cpu_kernels
 
 TERN_API void kernel(On<Cpu>, Types<>, const CheckRange& op);
@@ -106,14 +118,14 @@ TERN_API void kernel(On<Cpu>, Types<>, const Gather& op);
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const ScatterAdd& op) {
-  using C = compute_t<T>;
-  const Array& out = op.out;
-  // Elements that differ before dim are added to different elements. x may be larger than index; its position is
-  // counted separately.
-  if (!cpu_kernels::for_indexed(out, op.dim, op.index, op.dim, [sums = out.as<T>(), terms = op.x.as<T>()](Index to, Index from) {
-        sums[to] = T(C(sums[to]) + C(terms[from]));
-      }))
-    run<Cpu>(CheckRange{"scatter_add", op.index, out.ndim ? out.dims[op.dim] : 1});
+  const auto add = [](auto a, auto b) { return a + b; };
+  cpu_kernels::scatter_combined<T>("scatter_add", op.out, op.dim, op.index, op.x, add);
+}
+
+template <class T>
+void kernel(On<Cpu>, Types<T>, const ScatterMultiply& op) {
+  const auto multiply = [](auto a, auto b) { return a * b; };
+  cpu_kernels::scatter_combined<T>("scatter", op.out, op.dim, op.index, op.x, multiply);
 }
 
 template <class T>

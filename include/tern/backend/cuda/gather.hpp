@@ -163,7 +163,8 @@ extern "C" __global__ void bag_factors(const BagFactorsParameters p) {
 
 TERN_API IndexedArray indexed_array(const Array& a, int dim, const Array& index);
 
-TERN_API void run_scatter_add(const ScatterAdd& op);
+/// Products instead of sums if `multiply`.
+TERN_API void run_scatter(const ScatterAdd& op, bool multiply);
 
 TERN_API void run_embedding_bag(const EmbeddingBag& op);
 
@@ -184,7 +185,13 @@ TERN_API void kernel(On<Cuda>, Types<>, const Gather& op);
 template <class T>
 void kernel(On<Cuda>, Types<T>, const ScatterAdd& op) {
   run<Cuda>(CheckRange{"scatter_add", op.index, op.out.ndim ? op.out.dims[op.dim] : 1});
-  cuda_kernels::run_scatter_add(op);
+  cuda_kernels::run_scatter(op, false);
+}
+
+template <class T>
+void kernel(On<Cuda>, Types<T>, const ScatterMultiply& op) {
+  run<Cuda>(CheckRange{"scatter", op.index, op.out.ndim ? op.out.dims[op.dim] : 1});
+  cuda_kernels::run_scatter({op.out, op.dim, op.index, op.x}, true);
 }
 
 template <class T>

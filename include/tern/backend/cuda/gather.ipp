@@ -18,7 +18,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return indexed;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_scatter_add(const ScatterAdd& op) {
+[[gnu::noinline]] TERN_INLINE void run_scatter(const ScatterAdd& op, bool multiply) {
   const Array &out = op.out, &index = op.index, &x = op.x;
   const Array* const arrays[] = {&index, &x};
   const int ordinal = common_ordinal(out, arrays, 2);
@@ -32,7 +32,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   to.dims[0] = out.numel, from.dims[0] = index.numel;
   to.strides[0] = from.strides[0] = 1;
   add_sorted_rows(ordinal, {to, 1}, {from, 1}, SortedKeys(ordinal, index.numel, positions.data(), nullptr, out.numel),
-                  nullptr, nullptr);
+                  nullptr, nullptr, multiply);
 }
 
 [[gnu::noinline]] TERN_INLINE void run_embedding_bag(const EmbeddingBag& op) {

@@ -65,6 +65,7 @@ TERN_KERNEL_STRUCT(AddRowsParameters,
   Index shift;
   Pointer<const Index> from;  // the row that each source reads, or null
   Pointer<const C0> factors;  // or null
+  Index multiply;             // products instead of sums
   RowLoops loops;
 );
 inline constexpr KernelOf<AddRowsParameters> add_rows_kernel{"add_rows", R"CUDA(
@@ -84,7 +85,7 @@ extern "C" __global__ void add_rows(const AddRowsParameters p) {
       const Index source = Index(keys[k] & ((uint64(1) << shift) - 1));
       const Index from = p.from ? p.from[source] : source;
       const C0 x = C0(wide(p.in[offset_at(p.loops.from, from) + element.from]));
-      sum = add(sum, p.factors ? multiply(p.factors[source], x) : x);
+      sum = p.multiply ? multiply(sum, x) : add(sum, p.factors ? multiply(p.factors[source], x) : x);
     }
     *out = Element<T0>::of(sum);
   }
@@ -192,9 +193,10 @@ TERN_API Array row_of(const Rows& rows);
 
 TERN_API RowLoops row_loops(const Rows& out, const Rows& in);
 
-/// out row += factor · in row, for the sorted keys. The row that is read is the source's number, or from[number] if
-/// `from` is given.
-TERN_API void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from, const char* factors);
+/// out row += factor · in row, or *= in row if `multiply`, for the sorted keys. The row that is read is the source's
+/// number, or from[number] if `from` is given.
+TERN_API void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from, const char* factors,
+                              bool multiply = false);
 
 TERN_API void run_add_rows(const AddRows& op);
 

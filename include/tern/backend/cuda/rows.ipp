@@ -25,7 +25,7 @@ TERN_INLINE Array row_of(const Rows& rows) {
 }
 
 [[gnu::noinline]] TERN_INLINE void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from,
-                                                   const char* factors) {
+                                                   const char* factors, bool multiply) {
   const Index width = row_of(out).shape().numel();
   launch_typed(ordinal, add_rows_kernel, {out.array.dtype, in.array.dtype}, grid_for(keys.count() * width),
                {.count = keys.count(),
@@ -36,6 +36,7 @@ TERN_INLINE Array row_of(const Rows& rows) {
                 .shift = keys.shift(),
                 .from = from,
                 .factors = factors,
+                .multiply = multiply,
                 .loops = row_loops(out, in)});
 }
 

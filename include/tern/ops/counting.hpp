@@ -1,0 +1,109 @@
+// Elements counted: unique, bincount. Their results are not on the tape. The host waits for the number of results.
+#pragma once
+#include "take.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// What unique gives besides the elements. With dim, it takes the positions of that dimension as elements.
+struct UniqueOptions {
+  bool return_inverse = false, return_counts = false;
+  std::optional<Index> dim{};
+};
+
+/// The different elements in ascending order; for each element of the input the position of its equal, and how often
+/// each occurs. What was not asked for is undefined.
+template <class D, class T>
+struct UniqueElements {
+  Tensor<D, T> output;
+  Tensor<D, Index> inverse_indices, counts;
+};
+
+namespace detail {
+
+/// The order of the rows of a matrix, compared column by column.
+template <class D, class T>
+Tensor<D, Index> order_of_rows(const Tensor<D, T>& rows) {
+  Tensor<D, Index> order = range_beside(rows, 0, 1, rows.size(0));
+  for (Index column = rows.size(1); column-- > 0;)
+    order = index_select(order, 0, argsort(index_select(select(rows, 1, column), 0, order), 0));
+  return order;
+}
+
+}  // namespace detail
+
+/// The different elements in ascending order, with their counts and the input's numbers for them if asked for. NaN is
+/// different from every element. The host waits for their number.
+template <Device D, Element T>
+UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options, Here here = {}) {
+  const ErrorName name({"unique", here});
+  const Array& a = *x.checked("unique");
+  const bool by_position = options.dim.has_value();
+  if (by_position && a.ndim == 0) fail("unique", {"a 0-d tensor has no dimension ", *options.dim});
+  const int dim = by_position ? wrap_dim("unique", *options.dim, a.ndim) : 0;
+  const Tensor<D, T> in = by_position ? transpose(x.detach(), 0, dim, here) : reshape(x.detach(), -1, here);
+  const Index n = in.size(0);
+  if (n > 0 && in.numel() == 0) fail("unique", {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
+  const Tensor<D, T> rows = reshape(in, {n, n ? in.numel() / n : 1}, here);
+  const Tensor<D, Index> order = detail::order_of_rows(rows);
+  const Tensor<D, T> sorted = index_select(rows, 0, order, here);
+  Tensor<D, bool> is_first = full<D, bool>(n, true, x.device());
+  if (n > 1) copy_(narrow(is_first, 0, 1, n - 1), any(ne(narrow(sorted, 0, 1, n - 1), narrow(sorted, 0, 0, n - 1)), 1));
+  const Tensor<D, Index> starts = detail::positions_of(is_first);
+  UniqueElements<D, T> found;
+  Shape to = in.shape();
+  to[0] = starts.numel();
+  const Tensor<D, T> output = reshape(index_select(sorted, 0, starts, here), to, here);
+  found.output = by_position ? contiguous(transpose(output, 0, dim, here), here) : output;
+  if (options.return_inverse) {
+    const Tensor<D, Index> numbers = scatter(zeros<D, Index>(n, x.device()), 0, order, sub(cumsum(is_first, 0), 1), here);
+    found.inverse_indices = by_position ? numbers : reshape(numbers, x.shape(), here);
+  }
+  if (options.return_counts) {
+    const Tensor<D, Index> end = full<D, Index>(1, n, x.device());
+    found.counts = n ? sub(cat({narrow(starts, 0, 1, starts.numel() - 1, here), end}, 0, here), starts) : starts;
+  }
+  return found;
+}
+template <Device D, Element T>
+Tensor<D, T> unique(const Tensor<D, T>& x, Here here = {}) {
+  return unique(x, UniqueOptions{}, here).output;
+}
+
+namespace detail {
+
+/// terms[i] added at position x[i] of zeros. There are at least minlength of them.
+template <class D, class T>
+Tensor<D, T> sums_by_number(const Tensor<D, Index>& x, const Tensor<D, T>& terms, Index minlength, Here here) {
+  if (x.checked("bincount")->ndim != 1) fail("bincount", {"a vector of numbers is needed, not ", x.shape()});
+  if (minlength < 0) fail("bincount", {"minlength must not be negative: ", minlength});
+  if (terms.dim() && terms.numel() != x.numel())
+    fail("bincount", {"weights of shape ", terms.shape(), " for numbers of shape ", x.shape()});
+  if (x.numel() && amin(x).item(here) < 0) fail("bincount", {"the numbers must not be negative"});
+  const Index count = x.numel() ? amax(x).item(here) + 1 : 0;
+  const Tensor<D, T> zero = zeros<D, T>(count > minlength ? count : minlength, x.device());
+  return scatter_add(zero, 0, x, expand(terms, x.shape(), here), here);
+}
+
+}  // namespace detail
+
+/// How often each number 0, 1, 2 … occurs in the vector x, up to the largest, or for at least minlength numbers. The
+/// host waits for the largest number. Error for a negative one.
+template <Device D, std::integral I>
+  requires(Element<I> && !std::is_same_v<I, bool>)
+Tensor<D, Index> bincount(const Tensor<D, I>& x, Index minlength = 0, Here here = {}) {
+  const ErrorName name({"bincount", here});
+  x.checked("bincount");
+  return detail::sums_by_number(to_type(x, i64), full<D, Index>({}, 1, x.device()), minlength, here);
+}
+/// The same with the sums of weights, one weight for each element of x. Weights that are not float are summed as double.
+template <Device D, std::integral I, Element W>
+  requires(Element<I> && !std::is_same_v<I, bool>)
+auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlength = 0, Here here = {}) {
+  const ErrorName name({"bincount", here});
+  x.checked("bincount");
+  if (weights.checked("bincount")->ndim != 1) fail("bincount", {"the weights must be a vector, not ", weights.shape()});
+  using Sum = std::conditional_t<std::is_same_v<W, float>, float, double>;
+  return detail::sums_by_number(to_type(x, i64), to_type(weights.detach(), Type<Sum>{}), minlength, here);
+}
+
+}  // namespace tern

@@ -1,0 +1,41 @@
+// Positions drawn with given weights.
+#pragma once
+#include "cumulative.hpp"
+#include "extrema.hpp"
+#include "random.hpp"
+#include "sort.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// num_samples positions from each row of weights, p [n] or [m, n]. A position is drawn with a probability proportional
+/// to its weight; without replacement each is drawn once at most. A weight of 0 is never drawn. The host waits for the
+/// check of the weights: they are finite and not negative, and enough of them are positive.
+template <Device D, Floating T>
+Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool replacement = false, Here here = {}) {
+  const ErrorName name({"multinomial", here});
+  const int dims = p.checked("multinomial")->ndim;
+  if (dims < 1 || dims > 2) fail("multinomial", {"one or two dimensions are needed, not ", p.shape()});
+  if (num_samples < 1) fail("multinomial", {"the number of samples must be positive, not ", num_samples});
+  const auto weights = to_type(p.detach(), f64);
+  Shape to = p.shape();
+  to[dims - 1] = num_samples;
+  if (to.numel() == 0) return empty<D, Index>(to, p.device());
+  // 1 for each positive weight of a row, and not a number where a weight is not allowed.
+  const auto valid = [](auto w) { return where(w == 0, 0, where((w > 0) & isfinite(w), 1, 0 / (w - w))); };
+  const double fewest = amin(sum(detail::map<double>("multinomial", valid, weights), -1)).item(here);
+  if (fewest != fewest) fail("multinomial", {"a weight is negative, infinite or NaN"});
+  if (fewest < 1) fail("multinomial", {"the weights of a row are all 0"});
+  if (!replacement && fewest < double(num_samples))
+    fail("multinomial", {num_samples, " samples without replacement from a row of ", Index(fewest), " positive weights"});
+  if (replacement) {
+    const auto sums = cumsum(div(weights, amax(weights, -1, true)), -1, here);  // weights up to 1, so that no sum overflows
+    const auto total = narrow(sums, -1, sums.size(-1) - 1, 1, here);
+    return searchsorted(sums, mul(uniform<D, double>(to, 0, 1, p.device()), total), true);
+  }
+  // The first to arrive, where position i arrives after an exponential time of rate w_i. Weights of 0 come last.
+  const auto speed = [](auto w, auto u) { return where(w > 0, w / abs(log1p(-u)), -1); };
+  const auto speeds = detail::map<double>("multinomial", speed, weights, uniform<D, double>(p.shape(), 0, 1, p.device()));
+  return topk(speeds, num_samples, -1, true, here).indices;
+}
+
+}  // namespace tern

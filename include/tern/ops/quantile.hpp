@@ -1,0 +1,102 @@
+// The median and other quantiles.
+#pragma once
+#include "blend.hpp"
+#include "extrema.hpp"
+#include "rounding.hpp"
+#include "shape.hpp"
+#include "sort.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// The median element along dim, and its position. Of two elements in the middle, it is the smaller. If there is a NaN,
+/// the first NaN counts. Error on an empty dimension.
+template <Device D, Element T>
+ValuesAndIndices<D, T> median(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here here = {}) {
+  const ErrorName name({"median", here});
+  const int d = wrap_dim("median", dim, x.checked("median")->ndim);
+  detail::check_not_empty("median", x.impl()->shape_ref(), 1u << d);
+  const Tensor<D, T> in = x.detach();
+  Tensor<D, Index> at = kthvalue(in, x.dim() ? (x.size(d) + 1) / 2 : 1, d, true, here).indices;
+  if constexpr (is_floating_v<T>) {
+    const Tensor<D, Index> first_nan = argmax(in, d, true);  // if there is one
+    at = where(isnan(gather(in, d, first_nan)), first_nan, at);
+  }
+  return detail::picked(x, d, at, keepdim, here);
+}
+
+/// The median of all elements: of two in the middle the smaller, NaN if there is one. Equal elements share the gradient.
+/// Without elements it is NaN, and an Error for integers.
+template <Device D, Element T>
+Tensor<D, T> median(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"median", here});
+  if constexpr (is_floating_v<T>)
+    if (x.checked("median")->numel == 0) return full<D, T>({}, std::numeric_limits<double>::quiet_NaN(), x.device());
+  const Tensor<D, T> y = median(reshape(x.detach(), x.numel()), 0, false, here).values;
+  detail::record_element({"median", here}, x, y);
+  return y;
+}
+
+namespace detail {
+
+/// The elements of sorted rows [m, n] at the ranks [m, k], which need not be whole numbers.
+template <class D, class T>
+Tensor<D, T> at_ranks(const Tensor<D, T>& rows, const Tensor<D, T>& ranks, const char* interpolation, Here here) {
+  const auto at = [&](const Tensor<D, T>& whole) { return gather(rows, 1, to_type(whole, Type<Index>{}), here); };
+  const Tensor<D, T> known = ranks.detach();
+  if (!std::strcmp(interpolation, "lower")) return at(floor(known));
+  if (!std::strcmp(interpolation, "higher")) return at(ceil(known));
+  if (!std::strcmp(interpolation, "nearest")) return at(round(known));
+  const Tensor<D, T> below = at(floor(known)), above = at(ceil(known));
+  if (!std::strcmp(interpolation, "linear")) return lerp(below, above, sub(ranks, floor(known)), here);
+  if (!std::strcmp(interpolation, "midpoint")) return lerp(below, above, 0.5, here);
+  fail("quantile", {"the interpolation is linear, lower, higher, midpoint or nearest, not ", interpolation});
+}
+
+template <class D, class T>
+Tensor<D, T> quantiles(const Tensor<D, T>& x, const Tensor<D, T>& q, std::optional<Index> dim, bool keepdim,
+                       const char* interpolation, Here here) {
+  const int dims = x.checked("quantile")->ndim;
+  const unsigned mask = dim ? 1u << wrap_dim("quantile", *dim, dims) : ~0u;
+  check_not_empty("quantile", x.impl()->shape_ref(), mask);
+  if (q.checked("quantile")->ndim > 1) fail("quantile", {"q must be a number or a vector, not of shape ", q.shape()});
+  if (!all(logical_and(ge(q, 0), le(q, 1))).item(here)) fail("quantile", {"q must be in [0, 1]"});
+  const bool along = dim && dims > 0;
+  const Index n = along ? x.size(*dim) : x.numel();
+  if (Index(T(n)) != n) fail("quantile", {n, " elements are too many for ranks in ", name_of(dtype_of<T>)});
+  const Tensor<D, T> in = along ? movedim(x, *dim, -1, here) : x;
+  const Tensor<D, T> rows = sort(reshape(in, {x.numel() / n, n}, here), 1, false, here).values;
+  const Tensor<D, bool> has_nan = isnan(narrow(rows.detach(), 1, n - 1, 1));  // NaN is sorted last
+  const double last = double(n - 1);
+  const Tensor<D, T> ranks = where(has_nan, last, mul(reshape(q, {1, -1}, here), last, here), here);
+  const Tensor<D, T> y = t(at_ranks(rows, ranks, interpolation, here), here);
+  Shape to(q.impl()->dims, q.dim());
+  for (Index size : reduced_shape(x.shape(), mask, keepdim)) to.push_back(size);
+  return reshape(y, to, here);
+}
+
+}  // namespace detail
+
+/// The q-quantiles over dim, or of all elements: those of rank q (n - 1) among n sorted ones. Between two ranks the
+/// result is interpolated linearly, or it is the "lower" or the "higher" element, their "midpoint", or the "nearest". NaN
+/// if there is one. q is a number or a vector in [0, 1]; the results for a vector form a new first dimension. The host
+/// waits for the check of q.
+template <Device D, Floating T>
+Tensor<D, T> quantile(const Tensor<D, T>& x, const Tensor<D, T>& q, std::optional<Index> dim = {}, bool keepdim = false,
+                      const char* interpolation = "linear", Here here = {}) {
+  const ErrorName name({"quantile", here});
+  return detail::rounded_once(
+      [&](const auto& v, const auto& p) { return detail::quantiles(v, p, dim, keepdim, interpolation, here); }, x, q);
+}
+template <Device D, Floating T>
+Tensor<D, T> quantile(const Tensor<D, T>& x, double q, std::optional<Index> dim = {}, bool keepdim = false,
+                      const char* interpolation = "linear", Here here = {}) {
+  const ErrorName name({"quantile", here});
+  x.checked("quantile");
+  const auto of_number = [&]<class C>(const Tensor<D, C>& v) {
+    return detail::quantiles(v, full<D, C>({}, q, x.device()), dim, keepdim, interpolation, here);
+  };
+  return detail::rounded_once(of_number, x);
+}
+TERN_SAME_PLACE(quantile)
+
+}  // namespace tern
