@@ -25,3 +25,6 @@
 #include "models/models.hpp"
 #include "profile/placement.hpp"
 #include "train/train.hpp"
+#if __has_include(<Eigen/Dense>) || __has_include(<eigen3/Eigen/Dense>)
+#include "linalg/linalg.hpp"
+#endif

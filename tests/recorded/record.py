@@ -12,6 +12,7 @@ import torch
 
 from conventions import conventions
 from indexing import indexing
+from linalg import linalg
 from numpy_files import numpy_files
 from table import INF, NAN, plain, write
 from training import averages, derivatives, groups, lbfgs, muon
@@ -385,3 +386,4 @@ if __name__ == "__main__":
     attention()
     transformer_training()
     numpy_files()
+    linalg()
