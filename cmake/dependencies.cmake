@@ -3,8 +3,6 @@ list(PREPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(DNNL REQUIRED MODULE)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(ZLIB REQUIRED)
-# Only programs that include tern/linalg need it, and the library, which has no linear algebra without it.
-find_package(Eigen3Headers QUIET)
 # Only tern::images, the readers of pictures, needs these.
 find_package(JPEG QUIET)
 find_package(PNG QUIET)

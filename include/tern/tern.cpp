@@ -22,9 +22,7 @@
 #include "device/cuda/graph.hpp"
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
+#include "linalg/linalg.hpp"
 #include "models/models.hpp"
 #include "profile/placement.hpp"
 #include "train/train.hpp"
-#if __has_include(<Eigen/Dense>) || __has_include(<eigen3/Eigen/Dense>)
-#include "linalg/linalg.hpp"
-#endif

@@ -1,5 +1,5 @@
-// Linear algebra on the CPU, for single matrices and batches: torch.linalg. A program includes it besides tern.hpp,
-// because what computes it is Eigen's, which is slow to compile.
+// Linear algebra on the CPU, for single matrices and batches: torch.linalg. tern.hpp does not include it, so that only
+// programs that use it compile it.
 #pragma once
 #include "cholesky.hpp"
 #include "det.hpp"

@@ -6,9 +6,9 @@
 
 namespace tern::inline TERN_BUILD::backend::linalg_detail {
 
-/// The eigenvalues of the tridiagonal matrix with diagonals d [n] and e [n - 1], whose norm is about 1, into d, by QR steps with implicit shifts.
-/// Each rotation is also done to the rows of x, of `width` elements, if there are any. e [n] is destroyed. False if it does
-/// not converge.
+/// The eigenvalues of the tridiagonal matrix with diagonals d [n] and e [n - 1], whose norm is about 1, into d, by QR
+/// steps with implicit shifts. Each rotation is also done to the rows of x, of `width` elements, if there are any. e [n]
+/// is destroyed. False if it does not converge.
 template <class T>
 bool tridiagonal_qr(Index n, T* d, T* e, T* x, Index width, Index row) {
   constexpr T eps = std::numeric_limits<T>::epsilon(), nothing = eps / 64;

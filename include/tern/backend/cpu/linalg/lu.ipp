@@ -1,26 +1,16 @@
-// The kernels of lu.hpp. Each factors the transpose of its matrix, which is how Eigen sees a matrix of ours.
+// The kernels of lu.hpp.
 #pragma once
-#include <cmath>
-
-#include "eigen.hpp"
 #include "lu.hpp"
+#include "lu_factors.hpp"
 
 namespace tern::inline TERN_BUILD::backend {
 namespace linalg_detail {
 
-/// The factors of matrix i of a batch, transposed.
+/// Error if matrix i of the batch, with these factors, is singular.
 template <class T>
-Eigen::PartialPivLU<Matrix<T>> lu_factors(const Array& a, Index i) {
-  return Eigen::PartialPivLU<Matrix<T>>(transposed<T>(a, i));
-}
-
-/// The same for a matrix that must not be singular.
-template <class T>
-Eigen::PartialPivLU<Matrix<T>> regular_factors(const char* op, const Array& a, Index i) {
-  auto lu = lu_factors<T>(a, i);
-  for (Index k = 0; k < rows(a); ++k)
-    if (lu.matrixLU()(k, k) == T(0)) fail(op, {"matrix ", i, " of the batch is singular: pivot ", k, " is 0"});
-  return lu;
+void check_regular(const char* op, const LuFactors<T>& a, Index i) {
+  for (Index k = 0; k < a.n; ++k)
+    if (a.pivot(k) == T(0)) fail(op, {"matrix ", i, " of the batch is singular: pivot ", k, " is 0"});
 }
 
 }  // namespace linalg_detail
@@ -30,7 +20,19 @@ void kernel(On<Cpu>, Types<T>, const Inverse& op) {
   using namespace linalg_detail;
   const Index n = rows(op.in);
   for_each_matrix(op.in, n * n * n, [&](Index i) {
-    if (n > 0) transposed<T>(op.out, i) = regular_factors<T>("inv", op.in, i).inverse();
+    const LuFactors<T> a(n, matrix<T>(op.in, i));
+    check_regular("inv", a, i);
+    T* const x = matrix<T>(op.out, i);
+    std::fill_n(x, n * n, T(0));
+    for (Index j = 0; j < n; ++j) x[j * (n + 1)] = 1;
+    // The inverse of L is lower triangular too: a block of its columns begins at the diagonal.
+    constexpr Index block = 64;
+    for (Index at = 0; at < n; at += block) {
+      substitute(n - at, a.lower().from(at), std::min(block, n - at), x + at * (n + 1), n);
+    }
+    substitute(n, a.upper(), n, x, n);
+    for (Index k = n - 1; k >= 0; --k)  // the exchanges of rows are exchanges of the inverse's columns, the last one first
+      for (Index j = 0, with = a.pivots.get()[k]; with != k && j < n; ++j) std::swap(x[j * n + k], x[j * n + with]);
   });
 }
 
@@ -39,9 +41,14 @@ void kernel(On<Cpu>, Types<T>, const Solve& op) {
   using namespace linalg_detail;
   const Index n = rows(op.a), width = columns(op.x);
   for_each_matrix(op.a, n * n * (n + width), [&](Index i) {
-    if (n == 0) return;
-    const auto lu = regular_factors<T>("solve", op.a, i);
-    RowMajor<T>(matrix<T>(op.x, i), n, width) = lu.transpose().solve(RowMajor<T>(matrix<T>(op.b, i), n, width));
+    const LuFactors<T> a(n, matrix<T>(op.a, i));
+    check_regular("solve", a, i);
+    T* const x = matrix<T>(op.x, i);
+    std::copy_n(matrix<T>(op.b, i), n * width, x);
+    for (Index k = 0; k < n; ++k)
+      if (const Index with = a.pivots.get()[k]; with != k) std::swap_ranges(x + k * width, x + (k + 1) * width, x + with * width);
+    substitute(n, a.lower(), width, x, width);
+    substitute(n, a.upper(), width, x, width);
   });
 }
 
@@ -50,16 +57,13 @@ void kernel(On<Cpu>, Types<T>, const Determinant& op) {
   using namespace linalg_detail;
   const Index n = rows(op.in);
   for_each_matrix(op.in, n * n * n, [&](Index i) {
+    const LuFactors<T> a(n, matrix<T>(op.in, i));
     T det = 1, sign = 1, log = 0;
-    if (n > 0) {
-      const auto lu = lu_factors<T>(op.in, i);
-      det = sign = T(lu.permutationP().determinant());
-      for (Index k = 0; k < n; ++k) {
-        const T pivot = lu.matrixLU()(k, k);
-        det *= pivot;
-        sign *= T(pivot > 0) - T(pivot < 0);
-        log += std::log(std::abs(pivot));
-      }
+    for (Index k = 0; k < n; ++k) {
+      const T pivot = a.pivot(k), exchanged = a.pivots.get()[k] == k ? T(1) : T(-1);
+      det *= exchanged * pivot;
+      sign *= exchanged * T((pivot > 0) - (pivot < 0));
+      log += std::log(std::abs(pivot));
     }
     if (op.det) op.det->as<T>()[i] = det;
     if (op.sign) op.sign->as<T>()[i] = sign;

@@ -1,6 +1,6 @@
-// The kernel of qr.hpp: Householder's reflections.
+// The kernel of qr.hpp.
 #pragma once
-#include "eigen.hpp"
+#include "householder.hpp"
 #include "qr.hpp"
 
 namespace tern::inline TERN_BUILD::backend {
@@ -8,12 +8,18 @@ namespace tern::inline TERN_BUILD::backend {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Qr& op) {
   using namespace linalg_detail;
-  const Index m = rows(op.in), n = columns(op.in), p = rows(op.r);
-  for_each_matrix(op.in, m * n * std::min(m, n), [&](Index i) {
-    if (m == 0) return;
-    const Eigen::HouseholderQR<Matrix<T>> qr(transposed<T>(op.in, i).transpose());
-    RowMajor<T>(matrix<T>(op.r, i), p, n) = qr.matrixQR().topRows(p).template triangularView<Eigen::Upper>();
-    if (op.q) RowMajor<T>(matrix<T>(*op.q, i), m, p) = qr.householderQ() * Matrix<T>::Identity(m, p);
+  const Index m = rows(op.in), n = columns(op.in), k = std::min(m, n), p = rows(op.r);
+  for_each_matrix(op.in, m * n * k, [&](Index i) {
+    const Workspace<T> memory(m * (n + k + p) + k);
+    T *const work = memory.get(), *const v = work + m * n, *const q = v + m * k, *const taus = q + m * p;
+    transpose(m, n, matrix<T>(op.in, i), work);
+    reduce_to_triangular(m, n, work, v, taus);
+    T* const r = matrix<T>(op.r, i);
+    for (Index row = 0; row < p; ++row)
+      for (Index column = 0; column < n; ++column) r[row * n + column] = row <= column ? work[column * m + row] : T(0);
+    if (!op.q) return;
+    columns_of_q(m, p, k, v, taus, q);
+    transpose(p, m, q, matrix<T>(*op.q, i));
   });
 }
 

@@ -39,23 +39,6 @@ bool square_svd(Index n, T* a, T* s, T* left, T* right) {
   return true;
 }
 
-/// Reduces columns [n, m], n <= m, of a matrix to those of R in its QR factorisation: zeros after column i's element i. Row i
-/// of v [n, m] gets the vector of reflection i, zeros before it, and taus [n] its factor.
-template <class T>
-void reduce_to_triangular(Index m, Index n, T* columns, T* v, T* taus) {
-  for (Index j = 0; j < n; ++j) {
-    T *const column = columns + j * m, *const x = v + j * m;
-    std::fill_n(x, j, T(0));
-    std::copy_n(column + j, m - j, x + j);
-    taus[j] = reflection(m - j, x + j, column[j]);
-    std::fill_n(column + j + 1, m - j - 1, T(0));
-    for (Index i = j + 1; i < n; ++i) {
-      T* const other = columns + i * m + j;
-      add_scaled(m - j, -taus[j] * dot(m - j, x + j, other), x + j, other);
-    }
-  }
-}
-
 /// The singular values s [n] of a matrix whose columns, at least as long as there are of them, are the rows of `columns`
 /// [n, m]; u [p, m], p = n or m, and v [n, n] get singular vectors as rows, or are null. Destroys the columns.
 template <class T>

@@ -65,6 +65,16 @@ void multiply_vector(Index rows, Index columns, const T* a, Index row, const T* 
   for (; i < rows; ++i, a += row) y[i] = dot(columns, a, x);
 }
 
+/// to [columns, rows] = the transpose of from [rows, columns], both dense. It goes by small blocks, so that columns a power of
+/// two apart do not evict each other from the cache.
+template <class T>
+void transpose(Index rows, Index columns, const T* from, T* to) {
+  constexpr Index block = 16;
+  for (Index top = 0; top < rows; top += block)
+    for (Index j = 0; j < columns; ++j)
+      for (Index i = top; i < std::min(top + block, rows); ++i) to[j * rows + i] = from[i * columns + j];
+}
+
 /// A matrix with these rows.
 template <class T>
 matmul_detail::StridedMatrix<T> by_rows(const T* data, Index rows, Index columns, Index row) {
