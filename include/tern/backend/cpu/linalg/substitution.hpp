@@ -46,6 +46,7 @@ void subtract_product(Index rows, Index columns, Index width, const T* a, Index 
 /// x = a⁻¹ x for x [n, width]. The other triangle of a is not read.
 template <class T>
 void substitute(Index n, Triangle<T> a, Index width, T* x, Index x_row) {
+  if (n == 0) return;
   if (n > substitution_block) {
     const Index half = (n / 2 + substitution_block - 1) / substitution_block * substitution_block, rest = n - half;
     T* const lower_rows = x + half * x_row;
