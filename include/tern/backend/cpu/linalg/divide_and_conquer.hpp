@@ -6,12 +6,13 @@
 
 namespace tern::inline TERN_BUILD::backend::linalg_detail {
 
-/// The eigenvalues of the tridiagonal matrix with diagonals d [n] and e [n - 1], whose norm is about 1, into d, by QR
+/// The eigenvalues of the tridiagonal matrix with diagonals d [n] and e [n - 1], into d, by QR
 /// steps with implicit shifts. Each rotation is also done to the rows of x, of `width` elements, if there are any. e [n]
 /// is destroyed. False if it does not converge.
 template <class T>
 bool tridiagonal_qr(Index n, T* d, T* e, T* x, Index width, Index row) {
-  constexpr T eps = std::numeric_limits<T>::epsilon(), nothing = eps / 64;
+  constexpr T eps = std::numeric_limits<T>::epsilon();
+  const T nothing = rounding_of(n, d, e) / 32;
   for (Index low = 0; low < n; ++low)
     for (int sweep = 0;; ++sweep) {
       Index high = low;  // the block from low to high has no zero beside its diagonal
