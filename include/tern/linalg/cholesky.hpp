@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::linalg {
 template <Device D, Floating T>
 Tensor<D, T> cholesky(const Tensor<D, T>& a, bool upper = false, Here here = {}) {
   detail::check_computable<D, T, backend::Cholesky>();
-  const ErrorName name("cholesky");
+  const ErrorName name({"cholesky", here});
   detail::check_square("cholesky", *a.checked("cholesky"));
   if (upper) return transpose(cholesky(transpose(a, -2, -1, here), false, here), -2, -1, here);
   const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(a.shape(), a.device());

@@ -1,10 +1,9 @@
 // Determinants.
 #pragma once
-#include "svd.hpp"
 #include "inv.hpp"
+#include "svd.hpp"
 
 namespace tern::inline TERN_BUILD {
-
 namespace linalg {
 template <Device D, Floating T>
 Tensor<D, T> det(const Tensor<D, T>& a, Here here = {});
@@ -31,7 +30,7 @@ namespace linalg {
 template <Device D, Floating T>
 Tensor<D, T> det(const Tensor<D, T>& a, Here here) {
   detail::check_computable<D, T, backend::Determinant>();
-  const ErrorName name("det");
+  const ErrorName name({"det", here});
   detail::check_square("det", *a.checked("det"));
   const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(Shape(a.impl()->dims, a.dim() - 2), a.device());
   backend::run<D, T>(backend::Determinant{y.impl(), nullptr, nullptr, *in.impl()});
@@ -55,7 +54,7 @@ struct SignAndLog {
 template <Device D, Floating T>
 SignAndLog<D, T> slogdet(const Tensor<D, T>& a, Here here = {}) {
   detail::check_computable<D, T, backend::Determinant>();
-  const ErrorName name("slogdet");
+  const ErrorName name({"slogdet", here});
   detail::check_square("slogdet", *a.checked("slogdet"));
   const Shape to(a.impl()->dims, a.dim() - 2);
   const Tensor<D, T> in = detail::dense(a), sign = empty<D, T>(to, a.device()), log = empty<D, T>(to, a.device());

@@ -47,7 +47,7 @@ template <Device D, Floating T>
 EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
   using namespace detail;
   check_computable<D, T, backend::Eigh>();
-  const ErrorName name("eigh");
+  const ErrorName name({"eigh", here});
   check_square("eigh", *a.checked("eigh"));
   if (UPLO != 'L' && UPLO != 'U') fail("eigh", {"UPLO must be 'L' or 'U'"});
   if (UPLO == 'U') return eigh(transpose(a, -2, -1, here), 'L', here);
@@ -73,7 +73,7 @@ EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
 /// The eigenvalues alone.
 template <Device D, Floating T>
 Tensor<D, T> eigvalsh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
-  const ErrorName name("eigvalsh");
+  const ErrorName name({"eigvalsh", here});
   a.checked("eigvalsh");
   if (records(a)) return eigh(a, UPLO, here).eigenvalues;
   detail::check_computable<D, T, backend::Eigh>();

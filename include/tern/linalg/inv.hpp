@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::linalg {
 template <Device D, Floating T>
 Tensor<D, T> inv(const Tensor<D, T>& a, Here here = {}) {
   detail::check_computable<D, T, backend::Inverse>();
-  const ErrorName name("inv");
+  const ErrorName name({"inv", here});
   detail::check_square("inv", *a.checked("inv"));
   const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(a.shape(), a.device());
   backend::run<D, T>(backend::Inverse{*y.impl(), *in.impl()});

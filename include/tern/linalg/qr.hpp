@@ -62,7 +62,7 @@ template <Device D, Floating T>
 QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", Here here = {}) {
   using namespace detail;
   check_computable<D, T, backend::Qr>();
-  const ErrorName name("qr");
+  const ErrorName name({"qr", here});
   check_matrices("qr", *a.checked("qr"));
   const Index m = a.size(-2), n = a.size(-1), p = columns_of_q(mode, m, n);
   const bool only_r = mode[0] == 'r' && mode[1] == 0;

@@ -35,7 +35,7 @@ namespace linalg {
 template <Device D, Floating T>
 Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = true, Here here = {}) {
   detail::check_computable<D, T, backend::Solve>();
-  const ErrorName name("solve");
+  const ErrorName name({"solve", here});
   const auto turned = [here](const Tensor<D, T>& x) { return transpose(x, -2, -1, here); };
   detail::check_square("solve", *a.checked("solve"));
   if (b.checked("solve")->ndim == 1 || (b.dim() == a.dim() - 1 && b.shape() == detail::vectors_of(*a.impl(), a.size(-1)))) {

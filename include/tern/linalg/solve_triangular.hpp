@@ -11,7 +11,7 @@ template <Device D, Floating T>
 Tensor<D, T> solve_triangular(const Tensor<D, T>& a, const Tensor<D, T>& b, bool upper, bool left = true,
                               bool unitriangular = false, Here here = {}) {
   detail::check_computable<D, T, backend::SolveTriangular>();
-  const ErrorName name("solve_triangular");
+  const ErrorName name({"solve_triangular", here});
   const auto turned = [here](const Tensor<D, T>& x) { return transpose(x, -2, -1, here); };
   detail::check_square("solve_triangular", *a.checked("solve_triangular"));
   detail::check_matrices("solve_triangular", *b.checked("solve_triangular"));

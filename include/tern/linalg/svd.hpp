@@ -81,7 +81,7 @@ template <Device D, Floating T>
 SingularValues<D, T> svd(const Tensor<D, T>& a, bool full_matrices = true, Here here = {}) {
   using namespace detail;
   check_computable<D, T, backend::Svd>();
-  const ErrorName name("svd");
+  const ErrorName name({"svd", here});
   check_matrices("svd", *a.checked("svd"));
   const Index m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const SvdShapes at{vectors_of(*a.impl(), k), matrices_of(*a.impl(), full_matrices ? m : k, m),
@@ -112,7 +112,7 @@ SingularValues<D, T> svd(const Tensor<D, T>& a, bool full_matrices = true, Here 
 /// The singular values alone.
 template <Device D, Floating T>
 Tensor<D, T> svdvals(const Tensor<D, T>& a, Here here = {}) {
-  const ErrorName name("svdvals");
+  const ErrorName name({"svdvals", here});
   a.checked("svdvals");
   if (records(a)) return svd(a, false, here).s;
   detail::check_computable<D, T, backend::Svd>();

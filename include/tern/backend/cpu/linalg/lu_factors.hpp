@@ -2,6 +2,7 @@
 // pivoting", 1997).
 #pragma once
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "substitution.hpp"
@@ -19,22 +20,27 @@ void factor_panel(Index m, Index n, T* a, Index row, Index* pivots) {
     std::copy_n(a + i * row, n, panel + i * lu_panel);
     std::fill_n(panel + i * lu_panel + n, lu_panel - n, T(0));
   }
+  Index best = 0;
+  for (Index i = 1; i < m; ++i)
+    if (std::abs(panel[i * lu_panel]) > std::abs(panel[best * lu_panel])) best = i;
   for (Index j = 0; j < n; ++j) {
-    Index best = j;
-    for (Index i = j + 1; i < m; ++i)
-      if (std::abs(panel[i * lu_panel + j]) > std::abs(panel[best * lu_panel + j])) best = i;
     pivots[j] = best;
     T* const top = panel + j * lu_panel;
     if (best != j) std::swap_ranges(top, top + lu_panel, panel + best * lu_panel);
-    if (top[j] == 0) continue;
     alignas(64) T beyond[lu_panel] = {};  // the row without the columns that are done, so that whole registers are subtracted
     std::copy_n(top + j + 1, lu_panel - j - 1, beyond + j + 1);
+    const bool invertible = std::abs(top[j]) >= std::numeric_limits<T>::min();
+    const T inverse = invertible ? 1 / top[j] : T(1);
+    const Index next = std::min(j + 1, lu_panel - 1);
+    T largest = -1;
     for (Index i = j + 1; i < m; ++i) {
       T* const x = panel + i * lu_panel;
-      const T factor = x[j] / top[j];
+      const T factor = invertible ? x[j] * inverse : top[j] != 0 ? x[j] / top[j] : T(0);
       add_scaled(lu_panel, -factor, beyond, x);
       x[j] = factor;
+      if (std::abs(x[next]) > largest) largest = std::abs(x[next]), best = i;
     }
+    if (largest < 0) best = j + 1;
   }
   for (Index i = 0; i < m; ++i) std::copy_n(panel + i * lu_panel, n, a + i * row);
 }
