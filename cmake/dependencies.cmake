@@ -1,6 +1,5 @@
 # What tern needs, for its own build and, installed beside it, for programs that find_package(tern).
 list(PREPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
-find_package(Eigen3Headers REQUIRED)
 find_package(DNNL REQUIRED MODULE)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(ZLIB REQUIRED)

@@ -2,7 +2,7 @@
 # Sourced by tests/run, examples/run and benchmarks/run: what they need from the system.
 
 # What compiling tern takes.
-build_packages=(g++ cmake ninja-build libeigen3-dev libdnnl-dev zlib1g-dev)
+build_packages=(g++ cmake ninja-build libdnnl-dev zlib1g-dev)
 # What reading pictures takes besides: tests and examples do.
 image_packages=(libjpeg-dev libpng-dev)
 

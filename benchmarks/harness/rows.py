@@ -131,6 +131,8 @@ ROWS = [
     Row("einsum_bij_bjk", "attention", "us", lambda m: 64 * 2 * 128**3 / m.peak_flops),
     # Two products of 512 x 512 x 64 for each head forward; backward the scores again, and four.
     Row("attention_8x8x512x64", "attention", "us", lambda m: 7 * 64 * 2 * 512 * 512 * 64 / m.peak_flops),
+    *(Row(f"{op}{n}{suffix}", "linalg", "us") for op in ("inv", "solve", "cholesky", "det", "qr", "eigh", "svd")
+      for n in (64, 256, 512) for suffix in ("", "_f64")),
     Row("mlp_small", "training", "us", step([784, 128, 10], 64, SGD_MOMENTUM), BOTH),
     Row("mnist_mlp", "training", "us", step([784, 512, 512, 10], 128, RMSPROP), BOTH),
     Row("imdb_fasttext", "training", "us", step([50, 1], 32, ADAM, embedding=20000 * 50), BOTH),

@@ -70,6 +70,24 @@ def matmul(n):
     return lambda: operation(torch.matmul, torch.randn(n, n), torch.randn(n, n), compiled=False)
 
 
+LINALG = {
+    "inv": lambda a, b, definite: torch.linalg.inv(a),
+    "solve": lambda a, b, definite: torch.linalg.solve(a, b),
+    "cholesky": lambda a, b, definite: torch.linalg.cholesky(definite),
+    "det": lambda a, b, definite: torch.linalg.det(a),
+    "qr": lambda a, b, definite: torch.linalg.qr(a),
+    "eigh": lambda a, b, definite: torch.linalg.eigh(definite),
+    "svd": lambda a, b, definite: torch.linalg.svd(a, full_matrices=False),
+}
+
+
+def linalg(op, n, dtype):
+    def row():
+        a, b = (torch.randn(n, n, dtype=dtype) for _ in range(2))
+        return operation(LINALG[op], a, b, a @ a.mT + torch.eye(n, dtype=dtype), compiled=False)
+    return row
+
+
 def expr5(x, z, w):
     return torch.sigmoid(x * z + w) * torch.tanh(x - w)
 
@@ -136,6 +154,8 @@ ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
     "einsum_bij_bjk": lambda: operation(lambda a, b: torch.einsum("bij,bjk->bik", a, b), torch.randn(64, 128, 128),
                                         torch.randn(64, 128, 128), compiled=False),
     "attention_8x8x512x64": attention,
+} | {f"{op}{n}{suffix}": linalg(op, n, dtype) for op in LINALG for n in (64, 256, 512)
+     for suffix, dtype in (("", torch.float), ("_f64", torch.double))
 } | {name + suffix: row[i] for name, row in IMAGES.items() for i, suffix in enumerate(("", "_step"))}
 ROWS |= torch_training.ROWS | torch_networks.ROWS
 

@@ -22,6 +22,7 @@
 #include "device/cuda/graph.hpp"
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
+#include "linalg/linalg.hpp"
 #include "models/models.hpp"
 #include "profile/placement.hpp"
 #include "train/train.hpp"

@@ -1,4 +1,4 @@
-// tern: tensors, autograd, layers, optimisers and data. io, train and models are included by themselves.
+// tern: tensors, autograd, layers, optimisers and data. io, linalg, train and models are included by themselves.
 #pragma once
 #include "autograd/backward.hpp"
 #include "autograd/checkpoint.hpp"

@@ -1,5 +1,6 @@
 // One row for each public function of ops/: a gradient, an oracle, a refusal. tests/public_ops finds those without one.
 #include "support/public_op.hpp"
+#include "tern/linalg/linalg.hpp"
 #include "tern/ops/ops.hpp"
 
 using namespace tern;
@@ -19,6 +20,10 @@ Tensor<Cpu, Index> ints(const std::vector<double>& values, const Shape& shape) {
 /// True at every other of 2 x 3 elements.
 Tensor<Cpu, bool> mask() { return tensor_of<Cpu, bool>({1, 0, 1, 0, 1, 0}, {2, 3}); }
 Tensor<Cpu, bool> wrong_mask() { return ones<Cpu, bool>({4}); }
+
+/// A regular matrix, and a symmetric positive definite one.
+X regular(const X& x, const X& y) { return mm(x, y.t()) + eye<Cpu, double>(2); }
+X definite(const X& x) { return mm(x, x.t()) + eye<Cpu, double>(2); }
 
 /// What f(a, b) says of each element.
 constexpr Oracle each(double (*f)(double a, double b)) { return {f}; }
@@ -273,6 +278,20 @@ const PublicOp public_ops[] = {
     OP(bilinear, bilinear(x, y, mm(x.t(), y).unsqueeze(0)), opinfo, bilinear(x, y, x)),
     OP(scaled_dot_product_attention, scaled_dot_product_attention(x, y, x * y, {}, {.is_causal = true}), opinfo,
        scaled_dot_product_attention(x, y, z)),
+
+    // linear algebra
+    OP(linalg::inv, linalg::inv(regular(x, y)), tested_in("inv", "inv is PyTorch's"), linalg::inv(x)),
+    OP(linalg::solve, linalg::solve(regular(x, y), x), tested_in("solve", "solve is PyTorch's"), linalg::solve(x, y)),
+    OP(linalg::solve_triangular, linalg::solve_triangular(regular(x, y), x, true),
+       tested_in("solve_triangular", "solve_triangular is PyTorch's"), linalg::solve_triangular(x, y, true)),
+    OP(linalg::cholesky, linalg::cholesky(definite(x)), tested_in("cholesky", "cholesky is PyTorch's"), linalg::cholesky(x)),
+    OP(linalg::det, linalg::det(regular(x, y)), tested_in("det", "det is PyTorch's"), linalg::det(x)),
+    OP(linalg::slogdet, linalg::slogdet(regular(x, y)).logabsdet, tested_in("det", "slogdet is PyTorch's"), linalg::slogdet(x)),
+    OP(linalg::qr, linalg::qr(x).r, tested_in("qr", "qr is PyTorch's"), linalg::qr(z)),
+    OP(linalg::eigh, linalg::eigh(definite(x)).eigenvalues, tested_in("eigh", "eigh is PyTorch's"), linalg::eigh(x)),
+    OP(linalg::eigvalsh, linalg::eigvalsh(definite(x)), tested_in("eigh", "eigh is PyTorch's"), linalg::eigvalsh(x)),
+    OP(linalg::svd, linalg::svd(x).s, tested_in("svd", "svd is PyTorch's"), linalg::svd(z)),
+    OP(linalg::svdvals, linalg::svdvals(x), tested_in("svd", "svd is PyTorch's"), linalg::svdvals(z)),
 
     // views and shape
     OP(permute, permute(x, {1, 0}), opinfo, permute(x, {0, 0})), OP(t, t(x), opinfo, t(x.unsqueeze(0))),

@@ -13,6 +13,7 @@ import torch
 from conventions import conventions
 from division import division
 from indexing import indexing
+from linalg import linalg
 from numpy_files import numpy_files
 from singular import singular
 from table import INF, NAN, plain, write
@@ -389,3 +390,4 @@ if __name__ == "__main__":
     attention()
     transformer_training()
     numpy_files()
+    linalg()

@@ -77,3 +77,12 @@ void launch(On<Cpu> device, Types<T...> types, const Op& op) {
 #endif
 
 }  // namespace tern::backend
+
+// TERN_LIBRARY_KERNEL(Op, T...): a kernel that programs leave to the library.
+#if defined(TERN_KERNEL_SET)
+#define TERN_LIBRARY_KERNEL(...) template struct KernelFor<cpu::InstructionSet::TERN_KERNEL_SET, __VA_ARGS__>;
+#elif defined(TERN_COMPILING)
+#define TERN_LIBRARY_KERNEL(...) template struct TERN_API LibraryKernel<__VA_ARGS__>;
+#else
+#define TERN_LIBRARY_KERNEL(...) template <> inline constexpr bool in_library<__VA_ARGS__> = true;
+#endif

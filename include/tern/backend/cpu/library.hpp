@@ -34,14 +34,6 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-#if defined(TERN_KERNEL_SET)
-#define TERN_LIBRARY_KERNEL(...) template struct KernelFor<cpu::InstructionSet::TERN_KERNEL_SET, __VA_ARGS__>;
-#elif defined(TERN_COMPILING)
-#define TERN_LIBRARY_KERNEL(...) template struct TERN_API LibraryKernel<__VA_ARGS__>;
-#else
-#define TERN_LIBRARY_KERNEL(...) template <> inline constexpr bool in_library<__VA_ARGS__> = true;
-#endif
 TERN_LIBRARY_KERNELS(TERN_LIBRARY_KERNEL)
-#undef TERN_LIBRARY_KERNEL
 
 }  // namespace tern::backend

@@ -1,0 +1,27 @@
+// Cholesky's factorisation of symmetric positive definite matrices.
+#pragma once
+#include "../backend/cpu/linalg/triangular.hpp"
+#include "solve_triangular.hpp"
+
+namespace tern::inline TERN_BUILD::linalg {
+
+/// The lower triangular L with a = L Lᵀ, for a [.., n, n]; of a only the lower triangle is read. With upper it is Lᵀ, of
+/// the upper triangle. Error if a matrix is not positive definite.
+template <Device D, Floating T>
+Tensor<D, T> cholesky(const Tensor<D, T>& a, bool upper = false, Here here = {}) {
+  detail::check_computable<D, T, backend::Cholesky>();
+  const ErrorName name({"cholesky", here});
+  detail::check_square("cholesky", *a.checked("cholesky"));
+  if (upper) return transpose(cholesky(transpose(a, -2, -1, here), false, here), -2, -1, here);
+  const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(a.shape(), a.device());
+  backend::run<D, T>(backend::Cholesky{*y.impl(), *in.impl()});
+  // dA = L⁻ᵀ S L⁻¹, where S is the symmetric matrix with half of Lᵀ G's lower triangle below its diagonal.
+  record({"cholesky", here}, y, wrt(a, saved(y), [](const auto& g, const auto& l) {
+           const auto low = mul(tril(matmul(l.mT(), g)), 0.5);
+           const auto symmetric = add(low, tril(low, -1).mT());
+           return solve_triangular(l, solve_triangular(l.mT(), symmetric, true), false, false);
+         }));
+  return y;
+}
+
+}  // namespace tern::linalg

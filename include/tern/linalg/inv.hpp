@@ -1,0 +1,23 @@
+// Inverses of matrices.
+#pragma once
+#include "../backend/cpu/linalg/lu.hpp"
+#include "matrices.hpp"
+
+namespace tern::inline TERN_BUILD::linalg {
+
+/// a⁻¹, for a [.., n, n]. Error if a matrix is singular.
+template <Device D, Floating T>
+Tensor<D, T> inv(const Tensor<D, T>& a, Here here = {}) {
+  detail::check_computable<D, T, backend::Inverse>();
+  const ErrorName name({"inv", here});
+  detail::check_square("inv", *a.checked("inv"));
+  const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(a.shape(), a.device());
+  backend::run<D, T>(backend::Inverse{*y.impl(), *in.impl()});
+  // dA = -Yᵀ G Yᵀ
+  record({"inv", here}, y, wrt(a, saved(y), [](const auto& g, const auto& kept) {
+           return neg(matmul(kept.mT(), matmul(g, kept.mT())));
+         }));
+  return y;
+}
+
+}  // namespace tern::linalg

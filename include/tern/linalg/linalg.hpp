@@ -1,0 +1,11 @@
+// Linear algebra on the CPU, for single matrices and batches: torch.linalg. tern.hpp does not include it, so that only
+// programs that use it compile it.
+#pragma once
+#include "cholesky.hpp"
+#include "det.hpp"
+#include "eigh.hpp"
+#include "inv.hpp"
+#include "qr.hpp"
+#include "solve.hpp"
+#include "solve_triangular.hpp"
+#include "svd.hpp"

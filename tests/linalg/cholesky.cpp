@@ -1,0 +1,38 @@
+// Cholesky's factorisation against PyTorch's.
+#include "tern/linalg/cholesky.hpp"
+#include "recorded_linalg.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+TEST_CASE("cholesky is PyTorch's", "[linalg]") {
+  check_recorded("cholesky", [](const auto& x) { return std::vector{linalg::cholesky(x[0])}; });
+  check_recorded("cholesky, upper", [](const auto& x) { return std::vector{linalg::cholesky(x[0], true)}; });
+}
+
+TEST_CASE("cholesky can be differentiated twice", "[linalg][gradcheck]") {
+  check_gradients([](const auto& x) { return linalg::cholesky(matmul(x, x.mT()) + eye<Cpu, double>(3)); }, {2, 3, 3});
+}
+
+TEST_CASE("cholesky reads one triangle", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{4, NAN}, {2, 5}});
+  CHECK(values_of(linalg::cholesky(a)) == std::vector<double>{2, 0, 1, 2});
+  CHECK(values_of(linalg::cholesky(a.mT(), true)) == std::vector<double>{2, 1, 0, 2});
+}
+
+TEST_CASE("cholesky names the matrix that is not positive definite, and its pivot", "[linalg][refusal]") {
+  const auto a = stack(std::vector{eye<Cpu, double>(2), tensor<Cpu, double>({{1, 2}, {2, 1}})});
+  CHECK(error_of([&] { linalg::cholesky(a); }) ==
+        "cholesky: matrix 1 of the batch is not positive definite: pivot 1 is not positive");
+  CHECK(error_of([] { linalg::cholesky(ones<Cpu>({2, 3})); }) == "cholesky: the matrices must be square, not [2, 3]");
+}
+
+TEST_CASE("cholesky of a large matrix", "[linalg]") {
+  manual_seed(1);
+  for (const Index n : {64, 130, 257}) {
+    const auto x = randn<Cpu, double>({n, n}), a = matmul(x, x.mT()) + eye<Cpu, double>(n);
+    const auto l = linalg::cholesky(a);
+    check_near(values_of(matmul(l, l.mT())), values_of(a), 1e-12);
+    CHECK(values_of(triu(l, 1)) == values_of(zeros<Cpu, double>({n, n})));
+  }
+}

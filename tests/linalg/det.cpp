@@ -1,0 +1,32 @@
+// Determinants against PyTorch's; their gradients against cofactors.
+#include "tern/linalg/det.hpp"
+#include "recorded_linalg.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+TEST_CASE("det is PyTorch's, and its gradient the cofactors", "[linalg]") {
+  check_recorded("det", [](const auto& x) { return std::vector{linalg::det(x[0])}; });
+}
+
+TEST_CASE("slogdet is PyTorch's", "[linalg]") {
+  check_recorded("slogdet", [](const auto& x) {
+    const auto [sign, log] = linalg::slogdet(x[0]);
+    return std::vector{sign, log};
+  });
+}
+
+TEST_CASE("det and slogdet can be differentiated twice", "[linalg][gradcheck]") {
+  check_gradients([](const auto& x) { return linalg::det(x); }, {2, 3, 3});
+  check_gradients([](const auto& x) { return linalg::slogdet(x).logabsdet; }, {2, 3, 3});
+  const auto singular = tensor<Cpu, double>({{1, 2, 0}, {0, 1, 3}, {1, 3, 3}}).requires_grad_();
+  CHECK(gradgradcheck([](const auto& x) { return linalg::det(x); }, std::tuple{singular}));
+}
+
+TEST_CASE("slogdet of a singular matrix is 0 and -inf, without a gradient", "[linalg]") {
+  const auto a = ones<Cpu, double>({2, 2}).requires_grad_();
+  const auto [sign, log] = linalg::slogdet(a);
+  CHECK(sign.item() == 0);
+  CHECK(log.item() == -INFINITY);
+  CHECK(error_of([&, log = log] { log.backward(); }).find("slogdet: matrix 0 of the batch is singular") == 0);
+}
