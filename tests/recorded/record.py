@@ -12,6 +12,7 @@ import torch
 
 from conventions import conventions
 from division import division
+from grid_sample import grid_sample
 from indexing import indexing
 from numpy_files import numpy_files
 from table import INF, NAN, plain, write
@@ -383,6 +384,7 @@ if __name__ == "__main__":
     indexing()
     conventions()
     division()
+    grid_sample()
     modules()
     attention()
     transformer_training()
