@@ -106,10 +106,10 @@ TEST_CASE("the peak counts small blocks") {
 
 #if defined(TERN_SEPARATE_BLOCKS) && defined(__SANITIZE_ADDRESS__)
 TEST_CASE("the address sanitizer sees the bytes behind a tensor's last element") {
-  for (const Index n : {0, 1, 9, 10, 192, 193, 100000}) {
+  for (const Index n : {1, 9, 10, 192, 193, 100000}) {
     const auto x = empty<Cpu>({n});
     CHECK(__asan_address_is_poisoned(x.data() + n));
-    if (n) CHECK(!__asan_address_is_poisoned(x.data() + n - 1));
+    CHECK(!__asan_address_is_poisoned(x.data() + n - 1));
   }
 }
 #endif

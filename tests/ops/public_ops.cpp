@@ -320,6 +320,8 @@ const PublicOp public_ops[] = {
 
     // images
     OP(pad, pad(x, {1, -1, 2, 0}, PadMode::constant, 2), opinfo, pad(x, {1, 2, 3})),
+    OP(grid_sample, grid_sample(x.view({1, 1, 2, 3}), y.view({1, 1, 3, 2})), tested_in("grid_sample", "grid_sample is PyTorch's"),
+       grid_sample(x, y)),
     OP(interpolate, interpolate(x.unsqueeze(0), {.size = 5, .mode = InterpolateMode::linear}), opinfo,
        interpolate(x, {.size = 5})),
     OP(pixel_shuffle, pixel_shuffle(cat(List{x, y}).view({4, 1, 3}), 2), opinfo, pixel_shuffle(x.unsqueeze(0), 2)),

@@ -12,6 +12,7 @@ import torch
 
 from conventions import conventions
 from division import division
+from grid_sample import grid_sample
 from indexing import indexing
 from linalg import linalg
 from numpy_files import numpy_files
@@ -386,6 +387,7 @@ if __name__ == "__main__":
     conventions()
     division()
     singular()
+    grid_sample()
     modules()
     attention()
     transformer_training()

@@ -8,8 +8,7 @@ TERN_INLINE constinit thread_local Capture* capture = nullptr;
 TERN_INLINE constinit std::atomic<CapturedGraphs*> captured_graphs{nullptr};
 
 [[gnu::cold]] TERN_INLINE void refuse_captured(const char* op, const char* rule) {
-  const Here* const site = outermost_site;
-  fail(op, {"cannot be captured in a graph: ", rule, " (", site ? site->file : "an unknown file", ":", site ? Index(site->line) : 0, ")"});
+  fail(op, {"cannot be captured in a graph: ", rule});
 }
 
 }  // namespace tern::detail

@@ -123,7 +123,7 @@ Tensor<D, T> ctc_losses(const OpName& op, const Tensor<D, T>& log_probs, const T
 template <Device D, Floating T, Device L>
 Tensor<D, T> ctc_loss(const Tensor<D, T>& log_probs, const Tensor<D, Index>& targets, const Tensor<L, Index>& input_lengths,
                       const Tensor<L, Index>& target_lengths, CtcLossOptions options = {}, Here here = {}) {
-  const ErrorName name("ctc_loss");
+  const ErrorName name({"ctc_loss", here});
   if (log_probs.checked("ctc_loss")->ndim == 2 && targets.checked("ctc_loss")->ndim == 1) {
     const Tensor<D, T> loss = ctc_loss(unsqueeze(log_probs, 1, here), unsqueeze(targets, 0), reshape(input_lengths, {1}),
                                        reshape(target_lengths, {1}), options, here);

@@ -27,6 +27,7 @@
 #include "fuse.hpp"
 #include "gather.hpp"
 #include "support/grad_ops.hpp"
+#include "grid_sample.hpp"
 #include "group_norm.hpp"
 #include "indexing.hpp"
 #include "interpolate.hpp"

@@ -1,0 +1,83 @@
+#include "tern/ops/grid_sample.hpp"
+
+#include "support/recorded.hpp"
+
+#include <limits>
+
+#include <tern/functional/gradcheck.hpp>
+
+using namespace tern_test;
+using Mode = GridSampleMode;
+using Padding = GridSamplePadding;
+
+namespace {
+
+GridSampleOptions options_of(const Json& j) {
+  const std::string mode = j["mode"], padding = j["padding_mode"];
+  return {.mode = mode == "bilinear" ? Mode::bilinear : mode == "nearest" ? Mode::nearest : Mode::bicubic,
+          .padding_mode = padding == "zeros" ? Padding::zeros : padding == "border" ? Padding::border : Padding::reflection,
+          .align_corners = j["align_corners"]};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("grid_sample is PyTorch's, with its gradients", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Json all = recorded_cases("grid_sample");
+  const auto x = tensor_of<D>(numbers_of(all[0]["x"]), shape_of(all[0]["x"])).requires_grad_();
+  const auto grid = tensor_of<D>(numbers_of(all[0]["grid"]), shape_of(all[0]["grid"])).requires_grad_();
+  REQUIRE(all.size() == 1 + 3 * 3 * 2);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    INFO(all[i]["mode"] << ", " << all[i]["padding_mode"] << ", align_corners " << all[i]["align_corners"]);
+    const auto y = grid_sample(x, grid, options_of(all[i]));
+    check_close(values_of(y), numbers_of(all[i]["output"]), 1e-10, 1e-10);
+    const auto incoming = arange<Cpu, double>(1, double(y.numel() + 1)).view(y.shape()).to(x.device());
+    const auto gradients = tern::grad(std::vector{y}, {x, grid}, {incoming});
+    for (std::size_t k = 0; k < 2; ++k)
+      check_close(values_of(gradients[k]), numbers_of(all[i]["gradients"][k]), 1e-9, 1e-9);
+  }
+}
+
+TEMPLATE_TEST_CASE("grid_sample of several images takes each one's own positions", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 2, 4, 5}), grid = spread_tensor<D>({3, 2, 2, 2}, -1, 1);
+  const auto y = grid_sample(x, grid);
+  REQUIRE(y.shape() == Shape{3, 2, 2, 2});
+  for (Index i = 0; i < 3; ++i) check_close(values_of(y.narrow(0, i, 1)), values_of(grid_sample(x.narrow(0, i, 1), grid.narrow(0, i, 1))));
+  const auto last = grid_sample(x.contiguous(channels_last), grid);
+  CHECK(last.is_contiguous(channels_last));
+  check_close(values_of(last), values_of(y));
+}
+
+TEMPLATE_TEST_CASE("grid_sample keeps what is outside out: infinities, and positions that are no numbers", "[ops]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const auto x = tensor_of<D>({inf, 2, 3, 4}, {1, 1, 2, 2}).requires_grad_();
+  const auto grid = tensor_of<D>({1, 1.5, nan, 0, inf, -inf}, {1, 1, 3, 2}).requires_grad_();
+  const auto y = grid_sample(x, grid, {.align_corners = true});
+  check_close(values_of(y), {3, 0, 0});  // three quarters of the lower right pixel's 4
+  for (const auto& g : tern::grad(std::vector{y.sum()}, {x, grid}))
+    for (const double v : values_of(g)) CHECK(std::isfinite(v));
+}
+
+TEMPLATE_TEST_CASE("grid_sample in 16 bits is rounded once", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D, bfloat16>({1, 1, 3, 3}), grid = spread_tensor<D, bfloat16>({1, 2, 2, 2}, -1, 1);
+  const auto y = grid_sample(x, grid, {.mode = Mode::bicubic});
+  CHECK(values_of(y) == values_of(grid_sample(x.to(f32), grid.to(f32), {.mode = Mode::bicubic}).to(bf16)));
+}
+
+TEMPLATE_TEST_CASE("grid_sample refuses sizes that do not fit", "[ops][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = zeros<D>({2, 1, 3, 3});
+  const auto refused = [&](const Tensor<D>& image, const Shape& grid) {
+    return error_of([&] { grid_sample(image, zeros<D>(grid)); });
+  };
+  const std::string rule = "grid_sample: images [N, C, H, W] and positions [N, h, w, 2] are needed, not ";
+  CHECK(refused(x, {2, 4, 4, 3}) == rule + "[2, 1, 3, 3] and [2, 4, 4, 3]");
+  CHECK(refused(x, {1, 4, 4, 2}) == rule + "[2, 1, 3, 3] and [1, 4, 4, 2]");
+  CHECK(refused(x, {2, 4, 2}) == rule + "[2, 1, 3, 3] and [2, 4, 2]");
+  CHECK(refused(zeros<D>({2, 1, 0, 3}), {2, 4, 4, 2}) == "grid_sample: there are no pixels in images of [2, 1, 0, 3]");
+  CHECK(grid_sample(x, zeros<D>({2, 0, 4, 2})).shape() == Shape{2, 1, 0, 4});
+}
