@@ -14,4 +14,17 @@ void written(Tensor<Cpu>& a, const Tensor<Cpu>& b) {
   a[{0, Slice(1, 3)}] = 3;
   a = b;
 }
+
+template <Device D, class T = float>
+struct Net : nn::Module<D, T> {
+  nn::Linear<D, T> hidden{3, 4};
+  std::unique_ptr<nn::Linear<D, T>> out{new nn::Linear<D, T>(4, 2)};
+  nn::Sequential<D, T> grown;
+  TERN_FIELDS(Net, hidden, out, grown)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return grown((*out)(hidden(x))); }
+};
+Tensor<Cpu> call(const Net<Cpu>& net, const Tensor<Cpu>& x) { return net(x); }
+auto parameters(const Net<Cpu>& net) { return net.clone().parameters(); }
+auto batches(const std::vector<std::tuple<Tensor<Cpu>, Index>>& samples) { return data::collated(samples); }
+
 int main() {}

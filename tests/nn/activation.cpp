@@ -1,8 +1,10 @@
-#include "support/tensors.hpp"
+#include "support/recorded.hpp"
 
+#include <tern/autograd/backward.hpp>
 #include <tern/nn/activation.hpp>
 
 using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
 
 TEMPLATE_TEST_CASE("activation modules are the functions of their names", "", TERN_TEST_DEVICES) {
   using D = TestType;
@@ -69,4 +71,54 @@ TEMPLATE_TEST_CASE("PReLU and GLU", "", TERN_TEST_DEVICES) {
   CHECK(values_of(each(x)) == std::vector<double>{-2, 8, 4, -4});
   CHECK(each.parameters().size() == 1);
   CHECK(values_of(nn::GLU<D, double>(1)(x)) == values_of(glu(x, 1)));
+}
+
+TEMPLATE_TEST_CASE("activation modules take PyTorch's options", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  int seen = 0;
+  const Json all = recorded_cases("activation_modules");
+  const auto check = [&](const std::string& name, auto module) {
+    INFO(name);
+    for (const Json& recorded : all) {
+      if (recorded["module"] != name) continue;
+      ++seen;
+      std::vector<double> values, incoming;
+      for (int i = 0; i < 8; ++i) values.push_back(3 * std::sin(1.7 * i)), incoming.push_back(std::cos(i));
+      const auto copy = module.clone();  // which keeps the options
+      auto x = tensor_of<D>(values, {4, 2});
+      x.requires_grad_();
+      const auto y = copy(x);
+      incoming.resize(std::size_t(y.numel()));
+      y.backward(tensor_of<D>(incoming, y.shape()));
+      check_close(values_of(y), numbers_of(recorded["output"]), 1e-9, 1e-12);
+      check_close(values_of(x.grad()), numbers_of(recorded["gradient"]), 1e-9, 1e-12);
+      return;
+    }
+    FAIL("no such recorded module");
+  };
+  check("LeakyReLU(negative_slope=0.2)", nn::LeakyReLU<D, double>(0.2));
+  check("ELU(alpha=0.5)", nn::ELU<D, double>(0.5));
+  check("CELU(alpha=0.5)", nn::CELU<D, double>(0.5));
+  check("GELU(approximate='none')", nn::GELU<D, double>());
+  check("GELU(approximate='tanh')", nn::GELU<D, double>(std::string("tanh").c_str()));
+  check("Softplus(beta=2.0, threshold=3.0)", nn::Softplus<D, double>(2, 3));
+  check("Hardtanh(min_val=-0.5, max_val=2.0)", nn::Hardtanh<D, double>(-0.5, 2));
+  check("Threshold(threshold=0.1, value=20.0)", nn::Threshold<D, double>(0.1, 20));
+  check("Hardshrink(0.7)", nn::Hardshrink<D, double>(0.7));
+  check("Softshrink(0.7)", nn::Softshrink<D, double>(0.7));
+  check("Softmin(dim=0)", nn::Softmin<D, double>(0));
+  check("Softmax(dim=0)", nn::Softmax<D, double>(0));
+  check("LogSoftmax(dim=1)", nn::LogSoftmax<D, double>(1));
+  check("PReLU(num_parameters=2)", nn::PReLU<D, double>({.num_parameters = 2, .init = 0.5}));
+  check("GLU(dim=0)", nn::GLU<D, double>(0));
+  check("Hardsigmoid()", nn::Hardsigmoid<D, double>());
+  check("LogSigmoid()", nn::LogSigmoid<D, double>());
+  check("Softsign()", nn::Softsign<D, double>());
+  check("Tanhshrink()", nn::Tanhshrink<D, double>());
+  check("Identity()", nn::Identity<D, double>());
+  CHECK(seen == int(all.size()));
+
+  CHECK(values_of(nn::Identity<D>()(tensor_of<D, Index>({1, 2}))) == std::vector<double>{1, 2});
+  CHECK_THAT(error_of([] { nn::GELU<D>("sigmoid"); }), ContainsSubstring("GELU: approximate is \"none\" or \"tanh\", not \"sigmoid\""));
+  CHECK_THAT(error_of([] { nn::Hardtanh<D>(1, 1); }), ContainsSubstring("Hardtanh: min_val 1 must be less than max_val 1"));
 }

@@ -6,6 +6,7 @@
 #include <tern/ops/ops.hpp>
 #include <tern/optim/sgd.hpp>
 
+#include <memory>
 #include <set>
 
 #include "tied.hpp"
@@ -78,6 +79,39 @@ struct ForgottenParameter : nn::Module<D, T> {
 };
 
 template <Device D, class T = float>
+struct ForgottenVector : nn::Module<D, T> {
+  nn::Linear<D, T> listed{2, 2};
+  std::vector<nn::Linear<D, T>> forgotten;
+  explicit ForgottenVector(int depth) {
+    for (int i = 0; i < depth; ++i) forgotten.emplace_back(2, 2);
+  }
+  TERN_FIELDS(ForgottenVector, listed)
+};
+
+/// A class with virtual functions, which lie before the module's base.
+template <Device D, class T = float>
+struct Virtual : nn::Module<D, T> {
+  nn::Linear<D, T> fc{2, 2};
+  TERN_FIELDS(Virtual, fc)
+  virtual ~Virtual() {}
+  virtual Tensor<D, T> forward(const Tensor<D, T>& x) const { return fc(x); }
+};
+
+/// What it needs of other modules belongs to them.
+template <Device D, class T = float>
+struct Critic : nn::Module<D, T> {
+  const Net<D, T>* judged;
+  std::vector<double> scores;
+  std::vector<const Net<D, T>*> others;
+  nn::Linear<D, T> fc{2, 2};
+  explicit Critic(const Net<D, T>& net) : judged(&net), others{&net, &net} {
+    scores.resize(10);
+    scores.clear();
+  }
+  TERN_FIELDS(Critic, fc)
+};
+
+template <Device D, class T = float>
 struct Outer : nn::Module<D, T> {
   ForgottenLayer<D, T> inner;
   TERN_FIELDS(Outer, inner)
@@ -144,6 +178,38 @@ TEMPLATE_TEST_CASE("a layer or parameter that is not listed is an Error", "", TE
   CHECK_THAT(error_of([] { ForgottenParameter<D>().parameters(); }), ContainsSubstring(rule));
   CHECK_THAT(error_of([] { Outer<D>().parameters(); }), ContainsSubstring("ForgottenLayer: ") && ContainsSubstring(rule));
   CHECK_THAT(error_of([] { OuterList<D>().parameters(); }), ContainsSubstring("ForgottenParameter: ") && ContainsSubstring(rule));
+}
+
+TEMPLATE_TEST_CASE("a std::vector of layers that is not listed is an Error", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const int depth : {1, 2, 3, 5}) {
+    const std::string error = error_of([&] { ForgottenVector<D>(depth).parameters(); });
+    CHECK_THAT(error, ContainsSubstring("ForgottenVector: a std::vector of layers or parameters that is a member (at byte ") &&
+                          ContainsSubstring("is not listed in TERN_FIELDS, so it would not be trained"));
+  }
+  CHECK(ForgottenVector<D>(0).parameters().size() == 2);
+}
+
+TEMPLATE_TEST_CASE("pointers to other modules and virtual functions are no unlisted layers", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Net<D> net;
+  for (int i = 0; i < 20; ++i) CHECK(std::make_unique<Critic<D>>(net)->parameters().size() == 2);
+  Virtual<D> virtual_net;
+  CHECK(virtual_net.parameters().size() == 2);
+  CHECK(values_of(virtual_net.clone()(ones<D>({1, 2}))) == values_of(virtual_net(ones<D>({1, 2}))));
+}
+
+TEMPLATE_TEST_CASE("a const module is called if its forward() is const", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Bilinear<D> net;
+  const auto x = ones<D>({1, 2}), y = ones<D>({3, 1});
+  int calls = 0;
+  const auto hook = net.register_forward_hook([&](Bilinear<D>&, auto&, const auto&) { ++calls; });
+  const Bilinear<D>& constant = net;
+  CHECK(values_of(constant(x, y)) == values_of(net(x, y)));
+  CHECK(calls == 2);
+  const nn::Sequential layers(nn::Linear<D>(2, 3), nn::ReLU<D>(), nn::Sequential(nn::BatchNorm1d<D>(3)));
+  CHECK(layers(ones<D>({4, 2})).shape() == Shape{4, 3});
 }
 
 TEMPLATE_TEST_CASE("tied weights come once in parameters(), by both names in state_dict()", "", TERN_TEST_DEVICES) {

@@ -1,4 +1,4 @@
-// Layers with attention held against PyTorch's (tests/recorded/attention.json).
+// Layers with attention held against PyTorch's (tests/recorded/attention.json, transformer_layers.json).
 #pragma once
 #include "support/recorded.hpp"
 
@@ -9,7 +9,7 @@ namespace tern_test {
 
 /// Fills the module as the recording did and compares the output of forward(inputs) and all gradients.
 template <class Net, class F>
-void check_recorded_attention(const std::string& name, const Net& net, const F& forward) {
+void check_recorded_attention(const std::string& name, const Net& net, const F& forward, const char* file = "attention") {
   using D = typename Net::device_type;
   INFO(name);
   int k = 0;
@@ -20,7 +20,7 @@ void check_recorded_attention(const std::string& name, const Net& net, const F& 
     const NoGradGuard off;
     entry.tensor.template as<D, double>().copy_(tensor_of<D>(values, entry.tensor.shape()));
   }
-  for (const Json& recorded : recorded_cases("attention")) {
+  for (const Json& recorded : recorded_cases(file)) {
     if (recorded["name"] != name) continue;
     std::vector<Tensor<D, double>> inputs, wanted;
     for (const Json& input : recorded["inputs"]) {

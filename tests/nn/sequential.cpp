@@ -79,3 +79,70 @@ TEMPLATE_TEST_CASE("Sequential as a member", "", TERN_TEST_DEVICES) {
   auto deep = nn::Sequential(nn::Sequential(nn::Linear<D>(2, 2), nn::Sequential(nn::Linear<D>(2, 2), nn::Tanh<D>())), nn::Tanh<D>());
   CHECK(deep.to(bf16).parameters()[2].name == "0.1.0.weight");
 }
+
+namespace {
+
+/// Layers of several classes, as many as asked for.
+template <Device D, class T = float>
+struct Grown : nn::Module<D, T> {
+  nn::Sequential<D, T> body{nn::Linear<D, T>(4, 6), nn::Tanh<D, T>()};
+  nn::Linear<D, T> head{6, 2};
+  explicit Grown(int depth) {
+    for (int i = 0; i < depth; ++i) {
+      body.push_back(nn::Sequential(nn::Linear<D, T>(6, 6), nn::LayerNorm<D, T>(6)));
+      body.push_back(nn::Dropout<D, T>(0.5));
+    }
+  }
+  TERN_FIELDS(Grown, body, head)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return head(body(x)); }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a Sequential grown by push_back is the Sequential of these modules", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  manual_seed(1);
+  nn::Sequential<D> grown;
+  CHECK(grown.is_empty());
+  CHECK(values_of(grown(ones<D>({2, 4}))) == std::vector<double>(8, 1));
+  grown.push_back(nn::Linear<D>(4, 8));
+  grown.push_back(nn::ReLU<D>());
+  grown.push_back(nn::Dropout<D>(0.2));
+  grown.push_back(nn::Linear<D>(8, 2));
+  check_recorded("Sequential(Linear(4, 8), ReLU(), Dropout(0.2), Linear(8, 2))", grown);
+  CHECK(grown.size() == 4);
+  auto fixed = small_net<D>();
+  fixed.load_state_dict(grown.state_dict());
+  fixed.eval();
+  grown.eval();
+  const auto x = spread_tensor<D, float>({3, 4});
+  CHECK(values_of(grown(x)) == values_of(fixed(x)));
+  grown(x).sum().backward();
+  fixed(x).sum().backward();
+  for (std::size_t i = 0; i < 4; ++i)
+    CHECK(values_of(grown.named_parameters()[i].tensor.grad()) == values_of(fixed.named_parameters()[i].tensor.grad()));
+  CHECK(values_of(nn::fuse_for_inference(grown)(x)) == values_of(fixed(x)));
+  CHECK(nn::summary(grown) == nn::summary(fixed));
+}
+
+TEMPLATE_TEST_CASE("a Sequential that grows is a member like others", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Grown<D> net(2);
+  std::vector<std::string> names;
+  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  CHECK(names == std::vector<std::string>{"body.0.weight", "body.0.bias", "body.2.0.weight", "body.2.0.bias", "body.2.1.weight",
+                                          "body.2.1.bias", "body.4.0.weight", "body.4.0.bias", "body.4.1.weight",
+                                          "body.4.1.bias", "head.weight", "head.bias"});
+  auto copy = net.clone();
+  copy.eval();
+  CHECK_FALSE(copy.body[3].template as<nn::Dropout<D>>()->is_training());
+  CHECK(net.body[3].template as<nn::Dropout<D>>()->is_training());
+  const auto x = spread_tensor<D, float>({3, 4});
+  CHECK(values_of(copy.to(tern::detail::current_device<D>())(x)) == values_of(copy(x)));
+  copy.body[0].template as<nn::Linear<D>>()->weight.detach().fill_(0);
+  CHECK(values_of(net.body[0].template as<nn::Linear<D>>()->weight) != std::vector<double>(24, 0));
+  Grown<D, double> in_double(2);
+  in_double.load_state_dict(copy.state_dict());
+  in_double.eval();
+  check_close(values_of(in_double(x.to(f64))), values_of(copy(x)), 1e-5, 1e-6);
+}

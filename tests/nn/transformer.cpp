@@ -76,6 +76,69 @@ TEMPLATE_TEST_CASE("TransformerEncoderLayer has PyTorch's results and gradients"
   });
 }
 
+TEMPLATE_TEST_CASE("TransformerDecoderLayer has PyTorch's results and gradients, with every mask", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  using Layer = nn::TransformerDecoderLayer<D, double>;
+  const auto check = [](const std::string& name, const Layer& layer, const auto& forward) {
+    check_recorded_attention(name, layer, forward, "transformer_layers");
+  };
+  const auto make = [](nn::TransformerDecoderLayerOptions options) {
+    options.dim_feedforward = 6;
+    options.dropout = 0;
+    return Layer(4, 2, options);
+  };
+  const auto check_options = [&](const char* name, nn::TransformerDecoderLayerOptions options) {
+    options.batch_first = true;
+    Layer layer = make(options);
+    check(name, layer, [&](const auto& x) { return layer(x[0], x[1]); });
+  };
+  check_options("decoder layer", {});
+  check_options("decoder layer, norm first", {.norm_first = true});
+  check_options("decoder layer, gelu", {.activation = nn::TransformerActivation::gelu});
+  check_options("decoder layer, no bias", {.bias = false});
+
+  const auto causal = triu(ones<D, bool>({3, 3}), 1);
+  std::vector<double> cosines;
+  for (int i = 0; i < 12; ++i) cosines.push_back(std::cos(0.7 * i + 2));
+  const auto added = tensor_of<D>(cosines, {3, 4});
+  const auto tgt_padding = tensor_of<D, bool>({0, 0, 1, 0, 0, 0}, {2, 3});
+  const auto memory_padding = tensor_of<D, bool>({0, 1, 0, 0, 0, 0, 1, 1}, {2, 4});
+  const Layer layer = make({.batch_first = true});
+  check("decoder layer, masks", layer, [&](const auto& x) { return layer.forward(x[0], x[1], causal, added); });
+  check("decoder layer, padding", layer,
+        [&](const auto& x) { return layer.forward(x[0], x[1], causal, {}, tgt_padding, memory_padding); });
+  check("decoder layer, padding", layer,
+        [&](const auto& x) { return layer.forward(x[0], x[1], {}, {}, tgt_padding, memory_padding, true); });
+  check("decoder layer, added mask and padding", layer,
+        [&](const auto& x) { return layer.forward(x[0], x[1], {}, added, {}, memory_padding); });
+  const Layer length_first = make({});
+  check("decoder layer, length first", length_first, [&](const auto& x) { return length_first(x[0], x[1]); });
+  check("decoder layer, no batch", length_first,
+        [&](const auto& x) { return length_first.forward(x[0], x[1], {}, {}, {}, memory_padding.select(0, 0)); });
+
+  const auto tgt = ones<D, double>({2, 3, 4}), memory = ones<D, double>({2, 4, 4});
+  CHECK_THAT(error_of([&] { layer.forward(tgt, memory, {}, {}, memory_padding); }),
+             Catch::Matchers::ContainsSubstring("MultiheadAttention: a key_padding_mask of shape [2, 4] for 2 x 3 keys"));
+}
+
+TEMPLATE_TEST_CASE("TransformerEncoder and TransformerDecoder are stacks of copies of a layer", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::TransformerLayerOptions options{.dim_feedforward = 6, .dropout = 0, .batch_first = true};
+  const nn::TransformerDecoder<D, double> decoder(nn::TransformerDecoderLayer<D, double>(4, 2, options), 2,
+                                                  nn::LayerNorm<D, double>(4));
+  check_recorded_attention(
+      "decoder", decoder, [&](const auto& x) { return decoder(x[0], x[1], triu(ones<D, bool>({3, 3}), 1)); },
+      "transformer_layers");
+  nn::TransformerEncoderLayer<D, double> layer(4, 2, options);
+  const nn::TransformerEncoder<D, double> encoder(layer, 2);
+  CHECK(values_of(encoder.layers[1].linear1.weight) == values_of(layer.linear1.weight));
+  CHECK(encoder.layers[1].linear1.weight.impl() != encoder.layers[0].linear1.weight.impl());
+  const auto padding = tensor_of<D, bool>({0, 1, 0, 0, 0, 0, 1, 1}, {2, 4});
+  check_recorded_attention(
+      "encoder", encoder, [&](const auto& x) { return encoder.forward(x[0], {}, padding); }, "transformer_layers");
+  CHECK(error_of([&] { nn::TransformerEncoder<D, double>(layer, 0); }).find("num_layers must be positive, not 0") != std::string::npos);
+}
+
 TEMPLATE_TEST_CASE("TransformerEncoderLayer drops in training alone", "", TERN_TEST_DEVICES) {
   using D = TestType;
   nn::TransformerEncoderLayer<D> layer(8, 2, {.dim_feedforward = 16});

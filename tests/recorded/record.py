@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what PyTorch computes, as the tables beside this file that tern's tests are held against.
 
-    python3 tests/recorded/record.py        # needs torch and numpy; rewrites tests/recorded/*.json
+    python3 tests/recorded/record.py        # needs torch, torchvision and numpy; rewrites tests/recorded/*.json
 
 table.py has the form of the files, conventions.py the largest of them.
 """
@@ -14,6 +14,7 @@ from conventions import conventions
 from division import division
 from grid_sample import grid_sample
 from indexing import indexing
+from layers import activation_modules, image_grids, transformer_layers
 from linalg import linalg
 from numpy_files import numpy_files
 from singular import singular
@@ -391,5 +392,8 @@ if __name__ == "__main__":
     modules()
     attention()
     transformer_training()
+    transformer_layers()
+    activation_modules()
+    image_grids()
     numpy_files()
     linalg()

@@ -37,6 +37,14 @@ inline void append_hook(Hook*& list, Hook* hook) {
   *end = hook;
 }
 
+/// The gradient that x holds, not retained; null if there is none.
+inline TensorImpl* kept_gradient(const TensorImpl* x) {
+  const Node* const node = x->node;
+  if (!node) return nullptr;
+  if (node->leaf) return node->gradient;
+  return node->extra ? node->extra->retained : nullptr;
+}
+
 }  // namespace detail
 
 template <Device D, Element T>
@@ -54,10 +62,7 @@ bool Tensor<D, T>::is_leaf() const {
 
 template <Device D, Element T>
 Tensor<D, T> Tensor<D, T>::grad() const {
-  const Node* const node = checked("grad")->node;
-  TensorImpl* gradient = nullptr;
-  if (node && node->leaf) gradient = node->gradient;
-  else if (node && node->extra) gradient = node->extra->retained;
+  TensorImpl* const gradient = detail::kept_gradient(checked("grad"));
   detail::retain(gradient);
   return Tensor(gradient);
 }

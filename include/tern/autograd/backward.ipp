@@ -42,3 +42,11 @@ namespace tern::inline TERN_BUILD::detail {
 }
 
 }  // namespace tern::detail
+
+namespace tern::inline TERN_BUILD {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor AnyTensor::grad() const {
+  return with(detail::kept_gradient(&checked("grad")));
+}
+
+}  // namespace tern

@@ -1,7 +1,8 @@
 // Data sets and loaders. Include these headers separately, as not every program needs them: transforms.hpp,
-// image_file.hpp, image_folder.hpp, collate.hpp, stream.hpp, csv.hpp and text_lines.hpp.
+// image_file.hpp, image_folder.hpp, save_image.hpp, stream.hpp, csv.hpp and text_lines.hpp.
 #pragma once
 #include "cifar.hpp"
+#include "collate.hpp"
 #include "dataset.hpp"
 #include "digits.hpp"
 #include "loader.hpp"

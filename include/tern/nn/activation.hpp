@@ -6,7 +6,16 @@
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// A module of one pointwise function, with PyTorch's name.
+namespace detail {
+/// The option as a literal, which outlives its caller's text. Error unless it is "none" or "tanh".
+inline const char* checked_approximation(const char* formula) {
+  for (const char* const known : {"none", "tanh"})
+    if (!std::strcmp(formula, known)) return known;
+  fail("GELU", {"approximate is \"none\" or \"tanh\", not \"", formula, "\""});
+}
+}  // namespace detail
+
+/// A module of one pointwise function without options, with PyTorch's name.
 #define TERN_ACTIVATION_MODULE(Name, function)                               \
   template <Device D, Element T = float>                                     \
   struct Name : Module<D, T> {                                               \
@@ -16,18 +25,72 @@ namespace tern::inline TERN_BUILD::nn {
 
 TERN_ACTIVATION_MODULE(ReLU, relu)
 TERN_ACTIVATION_MODULE(ReLU6, relu6)
-TERN_ACTIVATION_MODULE(GELU, gelu)
 TERN_ACTIVATION_MODULE(SiLU, silu)
 TERN_ACTIVATION_MODULE(Mish, mish)
-TERN_ACTIVATION_MODULE(ELU, elu)
 TERN_ACTIVATION_MODULE(SELU, selu)
-TERN_ACTIVATION_MODULE(LeakyReLU, leaky_relu)
-TERN_ACTIVATION_MODULE(Softplus, softplus)
-TERN_ACTIVATION_MODULE(Hardtanh, hardtanh)
 TERN_ACTIVATION_MODULE(Hardswish, hardswish)
+TERN_ACTIVATION_MODULE(Hardsigmoid, hardsigmoid)
+TERN_ACTIVATION_MODULE(LogSigmoid, logsigmoid)
+TERN_ACTIVATION_MODULE(Softsign, softsign)
+TERN_ACTIVATION_MODULE(Tanhshrink, tanhshrink)
 TERN_ACTIVATION_MODULE(Tanh, tanh)
 TERN_ACTIVATION_MODULE(Sigmoid, sigmoid)
 #undef TERN_ACTIVATION_MODULE
+
+/// The same with one number as an option, such as LeakyReLU(0.2).
+#define TERN_ACTIVATION_MODULE(Name, function, option, standard)                      \
+  template <Device D, Element T = float>                                              \
+  struct Name : Module<D, T> {                                                        \
+    double option = standard;                                                         \
+    explicit Name(double value) : option(value) {}                                    \
+    TERN_FIELDS(Name, option)                                                         \
+    Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, option); } \
+  };
+
+TERN_ACTIVATION_MODULE(ELU, elu, alpha, 1)
+TERN_ACTIVATION_MODULE(CELU, celu, alpha, 1)
+TERN_ACTIVATION_MODULE(LeakyReLU, leaky_relu, negative_slope, 0.01)
+TERN_ACTIVATION_MODULE(Hardshrink, hardshrink, lambda, 0.5)
+TERN_ACTIVATION_MODULE(Softshrink, softshrink, lambda, 0.5)
+#undef TERN_ACTIVATION_MODULE
+
+/// gelu(x, approximate): "none", or "tanh" for a cheaper formula.
+template <Device D, Element T = float>
+struct GELU : Module<D, T> {
+  const char* approximate = "none";
+  explicit GELU(const char* formula) : approximate(detail::checked_approximation(formula)) {}
+  TERN_FIELDS(GELU, approximate)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return gelu(x, approximate); }
+};
+
+/// log(1 + e^(beta x)) / beta; x itself if beta x is above the threshold.
+template <Device D, Element T = float>
+struct Softplus : Module<D, T> {
+  double beta = 1, threshold = 20;
+  explicit Softplus(double steepness, double limit = 20) : beta(steepness), threshold(limit) {}
+  TERN_FIELDS(Softplus, beta, threshold)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return softplus(x, beta, threshold); }
+};
+
+/// x limited to [min_val, max_val].
+template <Device D, Element T = float>
+struct Hardtanh : Module<D, T> {
+  double min_val = -1, max_val = 1;
+  Hardtanh(double low, double high) : min_val(low), max_val(high) {
+    if (!(low < high)) fail("Hardtanh", {"min_val ", low, " must be less than max_val ", high});
+  }
+  TERN_FIELDS(Hardtanh, min_val, max_val)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return hardtanh(x, min_val, max_val); }
+};
+
+/// x if x is above the threshold, else value.
+template <Device D, Element T = float>
+struct Threshold : Module<D, T> {
+  double threshold = 0, value = 0;
+  Threshold(double limit, double otherwise) : threshold(limit), value(otherwise) {}
+  TERN_FIELDS(Threshold, threshold, value)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return tern::threshold(x, threshold, value); }
+};
 
 /// max(0, x) + weight min(0, x), with one weight, or one for each channel (dimension 1). Initial value: 0.25.
 template <Device D, Element T = float>
@@ -60,6 +123,15 @@ struct Softmax : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return softmax(x, dim); }
 };
 
+/// softmax of -x over a dimension.
+template <Device D, Element T = float>
+struct Softmin : Module<D, T> {
+  Index dim = -1;
+  explicit Softmin(Index over) : dim(over) {}
+  TERN_FIELDS(Softmin, dim)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return softmax(-x, dim); }
+};
+
 /// log(softmax) over a dimension.
 template <Device D, Element T = float>
 struct LogSoftmax : Module<D, T> {
@@ -67,6 +139,16 @@ struct LogSoftmax : Module<D, T> {
   explicit LogSoftmax(Index over) : dim(over) {}
   TERN_FIELDS(LogSoftmax, dim)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return log_softmax(x, dim); }
+};
+
+/// x itself.
+template <Device D, Element T = float>
+struct Identity : Module<D, T> {
+  TERN_FIELDS(Identity)
+  template <class X>
+  X forward(const X& x) const {
+    return x;
+  }
 };
 
 /// Merges dimensions start_dim … end_dim into one.

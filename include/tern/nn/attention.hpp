@@ -43,22 +43,26 @@ struct MultiheadAttention : Module<D, T> {
   TERN_FIELDS(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
 
   /// As in PyTorch's attn_mask, a boolean mask [queries, keys] is true where a query does not see a key; a mask of
-  /// numbers is added.
+  /// numbers is added. key_padding_mask [batch, keys], or [keys] without a batch, is true for keys that no query sees.
   template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
-                       const Tensor<D, Mask>& mask = {}, bool is_causal = false) const {
-    const AttentionOptions options{.dropout_p = this->is_training() ? dropout : 0, .is_causal = is_causal};
-    Tensor<D, Mask> sees = mask;
-    if constexpr (std::is_same_v<Mask, bool>)
-      if (mask.defined()) sees = logical_not(mask);
-    const Tensor<D, T> y =
-        scaled_dot_product_attention(heads_of(query, 0), heads_of(key, 1), heads_of(value, 2), sees, options);
-    Tensor<D, T> joined = flatten(transpose(y, 1, 2), 2);  // [batch, length, embed_dim]
-    if (query.dim() == 2)
-      joined = select(joined, 0, 0);
-    else if (!batch_first)
-      joined = transpose(joined, 0, 1);
-    return linear(joined, out_proj.weight, out_proj.bias);
+                       const Tensor<D, Mask>& mask = {}, bool is_causal = false,
+                       const Tensor<D, bool>& key_padding_mask = {}) const {
+    const Tensor<D, T> q = heads_of(query, 0), k = heads_of(key, 1), v = heads_of(value, 2);
+    if (!key_padding_mask.defined()) {
+      if constexpr (std::is_same_v<Mask, bool>)
+        if (mask.defined()) return joined(query, q, k, v, logical_not(mask), is_causal);
+      return joined(query, q, k, v, mask, is_causal);
+    }
+    Tensor<D, bool> hidden = of_heads(key_padding_mask, k);
+    if (is_causal) hidden = logical_or(hidden, triu(ones<D, bool>({q.size(-2), k.size(-2)}, q.device()), 1));
+    if constexpr (std::is_same_v<Mask, bool>) {
+      if (mask.defined()) hidden = logical_or(hidden, mask);
+    } else {
+      if (mask.defined())
+        return joined(query, q, k, v, where(hidden, -std::numeric_limits<double>::infinity(), mask), false);
+    }
+    return joined(query, q, k, v, logical_not(hidden), false);
   }
 
  private:
@@ -71,6 +75,26 @@ struct MultiheadAttention : Module<D, T> {
     const Tensor<D, T> bias = in_proj_bias.defined() ? of_part(in_proj_bias) : Tensor<D, T>();
     return transpose(unflatten(linear(rows, of_part(in_proj_weight), bias), 2, {num_heads, embed_dim / num_heads}), 1,
                      2);
+  }
+  /// The mask as [batch, 1, 1, keys].
+  static Tensor<D, bool> of_heads(const Tensor<D, bool>& key_padding_mask, const Tensor<D, T>& keys) {
+    const Index batch = keys.size(0), length = keys.size(-2);
+    const bool fits = key_padding_mask.dim() == 2 ? key_padding_mask.shape() == Shape{batch, length}
+                                                  : batch == 1 && key_padding_mask.shape() == Shape{length};
+    if (!fits)
+      fail("MultiheadAttention",
+           {"a key_padding_mask of shape ", key_padding_mask.shape(), " for ", batch, " x ", length, " keys"});
+    return reshape(key_padding_mask, {batch, 1, 1, length});
+  }
+  /// The output for queries, keys and values of [batch, heads, length, embed_dim / heads], in the order of `query`.
+  template <class Mask>
+  Tensor<D, T> joined(const Tensor<D, T>& query, const Tensor<D, T>& q, const Tensor<D, T>& k, const Tensor<D, T>& v,
+                      const Tensor<D, Mask>& sees, bool is_causal) const {
+    const AttentionOptions options{.dropout_p = this->is_training() ? dropout : 0, .is_causal = is_causal};
+    Tensor<D, T> y = flatten(transpose(scaled_dot_product_attention(q, k, v, sees, options), 1, 2), 2);
+    if (query.dim() == 2) y = select(y, 0, 0);
+    else if (!batch_first) y = transpose(y, 0, 1);
+    return linear(y, out_proj.weight, out_proj.bias);
   }
 };
 

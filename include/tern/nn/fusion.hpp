@@ -61,7 +61,7 @@ void fold_pairs(M& module) {
                   "conv_bn_pairs must be: template <class V> void conv_bn_pairs(V&& visit)");
   }
 }
-template <class... L>
+template <IsModule... L>
 void fold_pairs(Sequential<L...>& module) {
   const auto fold = []<class A, class B>(A& a, B& b) {
     if constexpr (is_conv<A> && requires { b.folded; }) FuseConvBn()(a, b);
@@ -71,11 +71,22 @@ void fold_pairs(Sequential<L...>& module) {
   }(std::make_index_sequence<sizeof...(L) - 1>());
 }
 
+template <class X>
+void fold_all(X& x) {
+  if constexpr (IsModule<X>) {
+    fold_pairs(x);
+    const auto below = [](const char*, auto& member) { fold_all(member); };
+    X::name_fields(x, below);
+  } else if constexpr (has_tensors<X> && !is_leaf<X>) {
+    each_child(x, [](const Piece*, auto& child) { fold_all(child); });
+  }
+}
+
 }  // namespace detail
 
 /// A copy of the network for evaluation. Each batch normalisation after a convolution is folded into the convolution
-/// (fuse_conv_bn_eval), and nothing requires a gradient. In a Sequential, pairs are neighbours. Another module names
-/// its pairs in a member function
+/// (fuse_conv_bn_eval), and nothing requires a gradient. In a Sequential, pairs are neighbours. What an AnyLayer holds,
+/// as in a Sequential that grows, stays as it is. Another module names its pairs in a member function
 ///
 ///   template <class V>
 ///   void conv_bn_pairs(V&& visit) { visit(conv1, bn1), visit(conv2, bn2); }
@@ -84,7 +95,7 @@ void fold_pairs(Sequential<L...>& module) {
 template <IsModule M>
 M fuse_for_inference(const M& net) {
   M fused = net.clone();
-  detail::each_module(fused, [](auto& module) { detail::fold_pairs(module); });
+  detail::fold_all(fused);
   fused.eval();
   fused.requires_grad_(false);
   return fused;

@@ -65,7 +65,8 @@ template <class M, class... X>
             .release();
       }(std::index_sequence_for<X...>{});
     };
-    return Y(hooks.call(hooks, &module, inputs, int(sizeof...(X)), forward));
+    auto* const object = const_cast<std::remove_const_t<M>*>(&module);  // hooks were registered where it is not const
+    return Y(hooks.call(hooks, object, inputs, int(sizeof...(X)), forward));
   } else {
     fail(M::type_name(), {"hooks need a module that takes tensors and returns one"});
     return module.forward(x...);

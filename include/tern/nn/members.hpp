@@ -2,48 +2,66 @@
 // compiled once, so another class of modules costs little compile time beyond the list of its members.
 #pragma once
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "../ops/support/grad_ops.hpp"
 #include "../ops/support/overwrite.hpp"
-#include "registry.hpp"
+#include "children.hpp"
 
 namespace tern::inline TERN_BUILD::nn {
-
-class ModuleBase;
-
-template <class X>
-concept IsModule = std::is_base_of_v<ModuleBase, X>;
-
-template <class D, class T>
-class Parameter;
-template <class D, class T>
-class Buffer;
 
 namespace detail {
 
 using tern::detail::Extent;
 using tern::detail::Registered;
 
-template <class X>
-inline constexpr bool is_tensor = false;
-template <class D, class T>
-inline constexpr bool is_tensor<Tensor<D, T>> = true;
-template <class D, class T>
-inline constexpr bool is_tensor<Parameter<D, T>> = true;
-template <class D, class T>
-inline constexpr bool is_tensor<Buffer<D, T>> = true;
-template <class X>
-inline constexpr bool is_vector = false;
-template <class X>
-inline constexpr bool is_vector<std::vector<X>> = true;
+class Walk;
 
-/// A module, a tensor, or a list of these. All other members are plain values.
+/// What is known of a module's class. Its address identifies the class.
+struct ModuleType {
+  const char* name;
+  std::size_t bytes, base_bytes;  // of the whole object, and of its ModuleBase
+  tern::detail::Lists* lists;
+  void (*walk)(const void* module, Walk& walk);
+};
+
+/// True if the address is in a layer or tensor that x is or holds in itself, or in a container that holds them
+/// elsewhere.
 template <class X>
-inline constexpr bool has_tensors = IsModule<X> || is_tensor<X>;
-template <class X>
-inline constexpr bool has_tensors<std::vector<X>> = has_tensors<X>;
+bool covers(const X& x, const void* address) {
+  if constexpr (is_leaf<X> || Sequence<X> || Dictionary<X> || requires { typename X::element_type; }) {
+    return Extent{&x, sizeof x}.contains(address);
+  } else {
+    bool found = false;
+    each_child(x, [&](const Piece*, const auto& child) {
+      if constexpr (has_tensors<std::remove_cvref_t<decltype(child)>>) found = found || covers(child, address);
+    });
+    return found;
+  }
+}
+
+/// What the module lists at the address. A list of plain values counts as nothing: its elements may have layers inside.
+template <class M>
+tern::detail::Listed listed_at(const void* module, const void* address) {
+  using tern::detail::Listed;
+  Listed found = Listed::nothing;
+  const auto look = [&](const char*, const auto& x) {
+    using X = std::remove_cvref_t<decltype(x)>;
+    if constexpr (has_tensors<X>) {
+      if (covers(x, address)) found = Listed::layer;
+    } else if constexpr (!Sequence<X> || std::is_same_v<X, std::string>) {
+      if (found == Listed::nothing && Extent{&x, sizeof x}.contains(address)) found = Listed::plain;
+    }
+  };
+  M::name_fields(*static_cast<const M*>(module), look);
+  return found;
+}
+
+template <class M>
+void walk_module(const void* module, Walk& walk);
+
+template <IsModule M>
+inline constexpr ModuleType module_type{M::type_name(), sizeof(M), sizeof(typename M::ModuleBase), &listed_at<M>, &walk_module<M>};
 
 /// A module or a tensor that a walk visits.
 struct Member {
@@ -51,8 +69,8 @@ struct Member {
   int depth;                // how many modules it is inside
   // For a module:
   const char* type = nullptr;  // null for a tensor
-  Extent extent{};
-  tern::detail::Lists* lists = nullptr;
+  Extent extent{}, base{};     // of the object and of its ModuleBase
+  const ModuleType* module_type = nullptr;
   // For a tensor, which is defined:
   AnyTensor tensor{};
   const GradOps* grad_ops = nullptr;  // of a parameter; null for a buffer
@@ -68,21 +86,32 @@ class TERN_API Walk {
   /// A module's name_fields() calls it for each member.
   template <class X>
   void operator()(const char* name, const X& x) {
+    static_assert(has_tensors<X> || !mentions_layer<X>,
+                  "a member that holds layers or parameters must be a std::vector, array, optional, pair, tuple, map, "
+                  "unique_ptr or shared_ptr of them");
     if constexpr (has_tensors<X>) enter(name, x);
   }
 
   template <class X>
   void member(const X& x) {
     if constexpr (IsModule<X>) {
-      module(X::type_name(), {&x, sizeof x}, &has_listed<X>);
+      module(module_type<X>, &x, &x);
       X::name_fields(x, *this);
       --depth_;
     } else if constexpr (is_tensor<X>) {
       using D = typename X::device_type;
       using T = typename X::value_type;
       if (x.defined()) tensor(x, grad_ops<X>(), &tern::detail::overwrite<D, T>);
+    } else if constexpr (is_any_layer<X>) {
+      x.walk(*this);
     } else {
-      for (std::size_t i = 0; i < x.size(); ++i) enter(Index(i), x[i]);
+      if constexpr (requires { typename X::element_type; }) check_pointer<typename X::element_type>();
+      each_child(x, [this](const Piece* name, const auto& child) {
+        if constexpr (has_tensors<std::remove_cvref_t<decltype(child)>>) {
+          if (name) this->enter(*name, child);
+          else this->member(child);
+        }
+      });
     }
   }
 
@@ -96,20 +125,20 @@ class TERN_API Walk {
   std::size_t lengthen(Piece name);
   void shorten(std::size_t length);
 
-  void module(const char* type, Extent extent, tern::detail::Lists* lists);
+  void module(const ModuleType& type, const void* object, const ModuleBase* base);
   void tensor(const AnyTensor& x, const GradOps* grad_ops, void (*overwrite)(const AnyTensor& to, const AnyTensor& from));
+  /// A module that is known by a pointer must be of the pointer's class.
+  template <class X>
+  static void check_pointer() {
+    if constexpr (IsModule<X>) {
+      static_assert(std::is_final_v<X> || (!std::is_polymorphic_v<X> && requires { X::type_name(); }),
+                    "a pointer to a base class does not know its module's layers: hold the class itself, or an nn::AnyLayer");
+    }
+  }
   template <class X>
   static const GradOps* grad_ops() {
     if constexpr (std::is_base_of_v<Registered, X>) return &GradOpsFor<typename X::device_type, typename X::value_type>::table;
     else return nullptr;
-  }
-
-  template <class M>
-  static bool has_listed(const void* module, const void* address) {
-    bool found = false;
-    const auto look = [&](const char*, const auto& x) { found = found || Extent{&x, sizeof x}.contains(address); };
-    M::name_fields(*static_cast<const M*>(module), look);
-    return found;
   }
 
   Visit visit_;
@@ -118,14 +147,18 @@ class TERN_API Walk {
   int depth_ = 0;
 };
 
+template <class M>
+void walk_module(const void* module, Walk& walk) {
+  walk.member(*static_cast<const M*>(module));
+}
+
 }  // namespace detail
 
 /// Any module, type-erased. Every module converts to it. The module must outlive it.
 class TERN_API AnyModule {
  public:
   template <IsModule M>
-  AnyModule(const M& module)
-      : module_(&module), walk_([](const void* m, detail::Walk& walk) { walk.member(*static_cast<const M*>(m)); }) {}
+  AnyModule(const M& module) : object_(&module), type_(&detail::module_type<M>) {}
 
   /// Calls visit(member) for this module and for all tensors and modules below it, in the order listed.
   template <class F>
@@ -133,11 +166,14 @@ class TERN_API AnyModule {
     run([](const void* f, const detail::Member& m) { (*static_cast<const F*>(f))(m); }, &visit);
   }
 
+ protected:
+  AnyModule(const void* object, const detail::ModuleType* type) : object_(object), type_(type) {}
+
+  const void* object_;
+  const detail::ModuleType* type_;
+
  private:
   void run(detail::Walk::Visit visit, const void* context) const;
-
-  const void* module_;
-  void (*walk_)(const void* module, detail::Walk& walk);
 };
 
 namespace detail {

@@ -4,6 +4,12 @@
 
 namespace tern::inline TERN_BUILD::nn::detail {
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_key(Piece key) {
+  const std::string name = text({key});
+  if (name.empty() || name.find('.') != std::string::npos)
+    fail("Module", {"a map's key must have letters and no dot, because it is part of names: \"", name, "\""});
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t Walk::lengthen(Piece name) {
   const std::size_t outside = path_.size();
   path_ += text({outside ? "." : "", name});
@@ -12,8 +18,13 @@ namespace tern::inline TERN_BUILD::nn::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::shorten(std::size_t length) { path_.erase(length); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::module(const char* type, Extent extent, tern::detail::Lists* lists) {
-  visit_(context_, {.path = path_, .depth = depth_++, .type = type, .extent = extent, .lists = lists});
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::module(const ModuleType& type, const void* object, const ModuleBase* base) {
+  visit_(context_, {.path = path_,
+                    .depth = depth_++,
+                    .type = type.name,
+                    .extent = {object, type.bytes},
+                    .base = {base, type.base_bytes},
+                    .module_type = &type});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::tensor(const AnyTensor& x, const GradOps* grad_ops,
@@ -27,7 +38,7 @@ namespace tern::inline TERN_BUILD::nn {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void AnyModule::run(detail::Walk::Visit visit, const void* context) const {
   detail::Walk walk(visit, context);
-  walk_(module_, walk);
+  type_->walk(object_, walk);
 }
 
 }  // namespace tern::nn

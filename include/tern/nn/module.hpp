@@ -4,44 +4,16 @@
 #include <utility>
 
 #include "../core/for_each.hpp"
-#include "../ops/transfer.hpp"
 #include "../tensor/parameters.hpp"
 #include "hooks.hpp"
-#include "state_dict.hpp"
+#include "rebuild.hpp"
+#include "traversal.hpp"
 
 namespace tern::inline TERN_BUILD {
 
 namespace nn {
 
 namespace detail {
-
-/// The type of a module, a tensor or a plain value after a move to another device or element type.
-template <class X, class D, class T>
-struct Rebind {
-  using type = X;
-};
-template <template <Device, Element> class X, Device D0, Element T0, class D, class T>
-struct Rebind<X<D0, T0>, D, T> {
-  using type = X<D, T>;
-};
-template <template <int, Device, Element> class X, int n, Device D0, Element T0, class D, class T>
-struct Rebind<X<n, D0, T0>, D, T> {
-  using type = X<n, D, T>;
-};
-template <template <Device> class X, Device D0, class D, class T>
-struct Rebind<X<D0>, D, T> {
-  using type = X<D>;
-};
-template <template <class...> class X, IsModule... L, class D, class T>
-struct Rebind<X<L...>, D, T> {
-  using type = X<typename Rebind<L, D, T>::type...>;
-};
-template <class X, class D, class T>
-struct Rebind<std::vector<X>, D, T> {
-  using type = std::vector<typename Rebind<X, D, T>::type>;
-};
-template <class X, class D, class T>
-using rebind_t = typename Rebind<X, D, T>::type;
 
 /// Sets of tensor types.
 template <class... P>
@@ -59,28 +31,34 @@ struct Union<Set<A...>, Set<B, Rest...>> {
   using type = typename Union<std::conditional_t<(std::is_same_v<A, B> || ...), Set<A...>, Set<A..., B>>, Set<Rest...>>::type;
 };
 
-template <class X>
-struct TensorTypesOf {
+template <class... S>
+struct UnionOf {
   using type = Set<>;
 };
+template <class First, class... Rest>
+struct UnionOf<First, Rest...> {
+  using type = typename Union<First, typename UnionOf<Rest...>::type>::type;
+};
+
+/// The tensor types of the parameters in X, which may be a container.
+template <class X>
+struct TensorTypesOf : TensorTypesOf<typename Elements<X>::types> {};
 template <class D, class T>
 struct TensorTypesOf<Parameter<D, T>> {
   using type = Set<TensorType<D, T>>;
 };
-template <class X>
-struct TensorTypesOf<std::vector<X>> : TensorTypesOf<X> {};
+template <class D, class T>
+struct TensorTypesOf<AnyLayer<D, T>> {
+  using type = Set<TensorType<D, T>>;
+};
+template <class... X>
+struct TensorTypesOf<Types<X...>> : UnionOf<typename TensorTypesOf<X>::type...> {};
 template <IsModule X>
 struct TensorTypesOf<X> {
   using type = typename X::TensorTypes;
 };
 template <class... X>
-struct TensorTypesOfAll {
-  using type = Set<>;
-};
-template <class First, class... Rest>
-struct TensorTypesOfAll<First, Rest...> {
-  using type = typename Union<typename TensorTypesOf<First>::type, typename TensorTypesOfAll<Rest...>::type>::type;
-};
+TensorTypesOf<Types<X...>> tensor_types(const X&... members);
 
 }  // namespace detail
 
@@ -100,69 +78,8 @@ class TERN_API ModuleBase : public detail::Registered {
   detail::Hooks* hooks_ = nullptr;  // null if there are none
 
  private:
-  template <class M>
-  friend void set_training(M& module, bool on);
+  friend void set_training(const AnyModule& module, bool on);
   bool training_ = true;
-};
-
-template <class M>
-void set_training(M& module, bool on);
-
-/// The source from which a copied or moved module is built. It converts each listed member. A member that occurs twice
-/// (tied weights) is converted once.
-template <class Source, class D, class T>
-class Rebuild {
- public:
-  using Converted = std::vector<std::pair<const TensorImpl*, AnyTensor>>;
-  /// With device null, each tensor stays on its own device.
-  Rebuild(const Source& from, const D* device, Converted& done) : source(from), device_(device), done_(done) {}
-
-  const Source& source;
-
-  template <class X>
-  auto operator()(const X& x) const {
-    if constexpr (IsModule<X>) {
-      return detail::rebind_t<X, D, T>(Rebuild<X, D, T>(x, device_, done_));
-    } else if constexpr (detail::is_tensor<X>) {
-      return convert(x);
-    } else if constexpr (detail::is_vector<X>) {
-      detail::rebind_t<X, D, T> out;
-      out.reserve(x.size());
-      for (const auto& element : x) out.push_back((*this)(element));
-      return out;
-    } else {
-      return x;
-    }
-  }
-
- private:
-  template <class X>
-  auto convert(const X& x) const {
-    using Out = detail::rebind_t<X, D, std::conditional_t<is_floating_v<typename X::value_type>, T, typename X::value_type>>;
-    using U = typename Out::value_type;
-    if (!x.defined()) return Out();
-    Tensor<D, U> y = tied<U>(x.impl());
-    if (!y.defined()) {
-      const NoGradGuard off;
-      const D place = device_ ? *device_ : tern::detail::device_at<D>(x.impl()->ordinal);
-      y = to_device(to_type(x.detach(), Type<U>{}), place);
-      if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
-      done_.emplace_back(x.impl(), y);
-    }
-    Out out(std::move(y));
-    if constexpr (is_floating_v<U>) out.requires_grad_(x.requires_grad());
-    return out;
-  }
-
-  template <class U>
-  Tensor<D, U> tied(const TensorImpl* x) const {
-    for (const auto& [from, to] : done_)
-      if (from == x) return to.template as<D, U>();
-    return {};
-  }
-
-  const D* device_;
-  Converted& done_;
 };
 
 /// The base of modules on device D with elements of type T.
@@ -195,16 +112,24 @@ class Buffer : public Tensor<D, compute_t<T>> {
 
 namespace detail {
 
-template <class X, class F>
-void each_module(X& x, const F& f) {
-  if constexpr (IsModule<X>) {
-    f(x);
-    const auto below = [&](const char*, auto& member) { each_module(member, f); };
-    X::name_fields(x, below);
-  } else if constexpr (is_vector<std::remove_const_t<X>>) {
-    for (auto& element : x) each_module(element, f);
+/// A call of a module. An Error that passes it names the layer that threw it.
+template <class M, class... X>
+[[gnu::noinline]] auto call(Hooks* hooks, M& module, const Here& here, const X&... x) {
+  const Site at(here);
+  try {
+    if (hooks) [[unlikely]] return call_hooked(*hooks, module, x...);
+    return module.forward(x...);
+  } catch (Error& error) {
+    name_layer(error, &module, module);
+    throw;
   }
 }
+
+/// True if M takes no input x because of its device or element type.
+template <class M, class X, class... More>
+inline constexpr bool refuses =
+    !std::is_same_v<X, Tensor<typename M::device_type, typename M::value_type>> &&
+    !requires(M& module, const X& x, const More&... more) { module.forward(x, more...); };
 
 }  // namespace detail
 
@@ -216,10 +141,33 @@ auto parameters(const M& module) {
   return list;
 }
 
-/// Sets the training or evaluation mode of the module and all modules below it.
-template <class M>
-void set_training(M& module, bool on) {
-  detail::each_module(module, [on](auto& m) { static_cast<ModuleBase&>(m).training_ = on; });
+/// A parameter with its name and its methods.
+template <class D, class T>
+struct NamedParameter {
+  std::string name;
+  Tensor<D, T> tensor;
+};
+
+namespace detail {
+
+template <class List>
+List typed(const List& list) {
+  return list;
+}
+template <class D, class T>
+auto typed(const Parameters<TensorType<D, T>>& list) {
+  std::vector<NamedParameter<D, T>> named;
+  for (const NamedTensor& p : list) named.push_back({p.name, p.tensor.template as<D, T>()});
+  return named;
+}
+
+}  // namespace detail
+
+/// The learned tensors with their names: for (auto& [name, p] : net.named_parameters()) p.grad() …. A tied one is listed
+/// once. If the network has parameters of several types, they are of type AnyTensor.
+template <IsModule M>
+auto named_parameters(const M& module) {
+  return detail::typed(nn::parameters(module));
 }
 
 /// A copy of the module with another floating-point type, on a device of kind D2: on the given device, or where its
@@ -227,19 +175,30 @@ void set_training(M& module, bool on) {
 template <class T2, class D2, IsModule M>
 auto converted(const M& module, const D2* device = nullptr) {
   detail::check_listed(module);
-  typename Rebuild<M, D2, T2>::Converted done;
+  detail::Converted done;
   return detail::rebind_t<M, D2, T2>(Rebuild<M, D2, T2>(module, device, done));
 }
 
 }  // namespace nn
 
-/// The methods of every module, given the types of its members. Hooks are functions of the module itself: f(module,
+/// Refuses an input of another device or element type, with the message that ops have.
+#define TERN_REFUSED_INPUT(Self)                                                                                       \
+  template <class D_, class T_, class... More_>                                                                        \
+    requires(::tern::nn::detail::refuses<Self, ::tern::Tensor<D_, T_>, More_...>)                                      \
+  ::tern::Refusal<::tern::Tensor<D_, T_>, ::tern::Tensor<typename Self::device_type, typename Self::value_type>>       \
+  operator()(const ::tern::Tensor<D_, T_>&, const More_&...) const TERN_REFUSED(D_, typename Self::device_type);       \
+  template <class D_, class T_, class... More_>                                                                        \
+    requires(::tern::nn::detail::refuses<Self, ::tern::Tensor<D_, T_>, More_...>)                                      \
+  ::tern::Refusal<::tern::Tensor<D_, T_>, ::tern::Tensor<typename Self::device_type, typename Self::value_type>>       \
+  operator()(const ::tern::Tensor<D_, T_>&, const More_&...) TERN_REFUSED(D_, typename Self::device_type);
+
+/// The methods of every module, given the set of its parameters' tensor types. Hooks are functions of the module itself: f(module,
 /// inputs) before a call; f(module, inputs, output) after it; f(module, gradients of inputs, gradient of output) in the
 /// backward pass. The inputs are a std::vector<AnyTensor>, and the output is a Tensor<D, T>. A hook's return value
 /// replaces the inputs, the output, or the gradients of the inputs. The module must not move until the backward pass.
 /// to() and clone() do not copy hooks.
 #define TERN_MODULE_METHODS(Self, ...)                                                                                       \
-  using TensorTypes = typename ::tern::nn::detail::TensorTypesOfAll<__VA_ARGS__>::type;                                          \
+  using TensorTypes = __VA_ARGS__;                                                                                     \
   auto parameters() const { return ::tern::nn::parameters(*this); }                                                    \
   ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                       \
   void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                      \
@@ -262,38 +221,39 @@ auto converted(const M& module, const D2* device = nullptr) {
     return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                               \
   }                                                                                                                    \
   template <class X_>                                                                                                  \
-  [[gnu::noinline]] auto operator()(const X_& x, ::tern::Here here = {}) {                                             \
-    const ::tern::Site at(here);                                                                                       \
-    try {                                                                                                              \
-      if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x);                  \
-      return this->forward(x);                                                                                         \
-    } catch (::tern::Error& error) {                                                                                   \
-      ::tern::nn::detail::name_layer(error, this, *this);                                                              \
-      throw;                                                                                                           \
-    }                                                                                                                  \
+  auto operator()(const X_& x, ::tern::Here here = {}) {                                                               \
+    return ::tern::nn::detail::call(this->hooks_, *this, here, x);                                                     \
+  }                                                                                                                    \
+  template <class X_>                                                                                                  \
+  auto operator()(const X_& x, ::tern::Here here = {}) const {                                                         \
+    return ::tern::nn::detail::call(this->hooks_, *this, here, x);                                                     \
   }                                                                                                                    \
   template <class X_, class Y_>                                                                                        \
-  [[gnu::noinline]] auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) {                                \
-    const ::tern::Site at(here);                                                                                       \
-    try {                                                                                                              \
-      if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y);               \
-      return this->forward(x, y);                                                                                      \
-    } catch (::tern::Error& error) {                                                                                   \
-      ::tern::nn::detail::name_layer(error, this, *this);                                                              \
-      throw;                                                                                                           \
-    }                                                                                                                  \
+  auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) {                                                  \
+    return ::tern::nn::detail::call(this->hooks_, *this, here, x, y);                                                  \
+  }                                                                                                                    \
+  template <class X_, class Y_>                                                                                        \
+  auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) const {                                            \
+    return ::tern::nn::detail::call(this->hooks_, *this, here, x, y);                                                  \
   }                                                                                                                    \
   template <class X_, class Y_, class Z_>                                                                              \
-  [[gnu::noinline]] auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) {                   \
-    const ::tern::Site at(here);                                                                                       \
-    try {                                                                                                              \
-      if (this->hooks_) [[unlikely]] return ::tern::nn::detail::call_hooked(*this->hooks_, *this, x, y, z);            \
-      return this->forward(x, y, z);                                                                                   \
-    } catch (::tern::Error& error) {                                                                                   \
-      ::tern::nn::detail::name_layer(error, this, *this);                                                              \
-      throw;                                                                                                           \
-    }                                                                                                                  \
+  auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) {                                     \
+    return ::tern::nn::detail::call(this->hooks_, *this, here, x, y, z);                                               \
   }                                                                                                                    \
+  template <class X_, class Y_, class Z_>                                                                              \
+  auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) const {                               \
+    return ::tern::nn::detail::call(this->hooks_, *this, here, x, y, z);                                               \
+  }                                                                                                                    \
+  TERN_REFUSED_INPUT(Self)                                                                                             \
+  template <class F_>                                                                                                  \
+  void apply(const F_& f) {                                                                                            \
+    ::tern::nn::apply(*this, f);                                                                                       \
+  }                                                                                                                    \
+  auto modules() { return ::tern::nn::modules(*this); }                                                                \
+  auto named_modules() { return ::tern::nn::named_modules(*this); }                                                    \
+  auto children() { return ::tern::nn::children(*this); }                                                              \
+  auto named_children() { return ::tern::nn::named_children(*this); }                                                  \
+  auto named_parameters() const { return ::tern::nn::named_parameters(*this); }                                        \
   template <class F_>                                                                                                  \
   auto register_forward_pre_hook(F_ f) {                                                                               \
     return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward_pre>(this->hooks_, this, std::move(f));  \
@@ -309,13 +269,14 @@ auto converted(const M& module, const D2* device = nullptr) {
 
 #define TERN_FIELD_VISIT_(name) visit(#name, self.name);
 #define TERN_FIELD_REBUILD_(name) , name(from(from.source.name))
-#define TERN_FIELD_TYPE_(name) , decltype(name)
 
 /// Put it at the end of a module's class. It takes the class's name, then all members in the order of their
-/// declaration: layers, parameters and plain values. If a layer or parameter is not listed, parameters() throws an
-/// Error, so it is never silently left untrained. The exception is elements of an unlisted std::vector, which cannot be
-/// told from other objects. The class gets a default constructor. It is a template, so a default constructor of the
-/// class's own (to tie weights, for example) replaces it.
+/// declaration: layers, parameters and plain values. Layers and parameters may be in a std::vector, array, pair or tuple
+/// (their names are 0, 1, …), a map (its keys) or an optional, unique_ptr or shared_ptr (the member's own name), and in
+/// these again; other types that contain them do not compile. If a layer, a parameter or a std::vector of them is not
+/// listed, parameters() throws an Error, so it is never silently left untrained. The exception is what an unlisted
+/// pointer, map or list leads to: it may belong to another module. The class gets a default constructor. It is a template,
+/// so a default constructor of the class's own (to tie weights, for example) replaces it.
 #define TERN_FIELDS(Self, ...) TERN_FIELDS_AS(Self, #Self, __VA_ARGS__)
 
 /// The same for a class template whose name depends on its arguments.
@@ -342,7 +303,7 @@ auto converted(const M& module, const D2* device = nullptr) {
   explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                                        \
       : ::tern::nn::Module<D_, T_>(from.source.is_training()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}       \
   static constexpr const char* type_name() { return name; }                                                            \
-  TERN_MODULE_METHODS(Self, void TERN_FOR_EACH(TERN_FIELD_TYPE_, __VA_ARGS__))
+  TERN_MODULE_METHODS(Self, typename decltype(::tern::nn::detail::tensor_types(__VA_ARGS__))::type)
 
 }  // namespace tern
 

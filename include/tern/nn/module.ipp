@@ -17,4 +17,10 @@ namespace tern::inline TERN_BUILD::nn {
   if (hooks_) hooks_->destroy(hooks_);
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void set_training(const AnyModule& module, bool on) {
+  module.each([on](const detail::Member& m) {
+    if (m.type) const_cast<ModuleBase*>(static_cast<const ModuleBase*>(m.base.begin))->training_ = on;
+  });
+}
+
 }  // namespace tern::nn

@@ -1,6 +1,7 @@
 // Layers and containers.
 #pragma once
 #include "activation.hpp"
+#include "any_layer.hpp"
 #include "attention.hpp"
 #include "batch_norm.hpp"
 #include "bilinear.hpp"
@@ -16,6 +17,7 @@
 #include "linear.hpp"
 #include "local_response_norm.hpp"
 #include "loss.hpp"
+#include "module_list.hpp"
 #include "pad.hpp"
 #include "pixel_shuffle.hpp"
 #include "pooling.hpp"

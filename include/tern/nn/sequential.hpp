@@ -1,13 +1,14 @@
 // Sequential: modules one after the other.
 #pragma once
-#include <tuple>
-
-#include "module.hpp"
+#include "module_list.hpp"
 
 namespace tern::inline TERN_BUILD::nn {
 
 /// Applies its modules, first to last. Their names are 0, 1, …
-template <IsModule... L>
+///
+///   nn::Sequential(nn::Linear<Cpu>(4, 8), nn::ReLU<Cpu>())   the classes of the modules are part of its type
+///   nn::Sequential<D, T>                                     grows by push_back; see AnyLayer
+template <class... L>
 struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::device_type,
                            typename std::tuple_element_t<0, std::tuple<L...>>::value_type> {
   std::tuple<L...> layers;
@@ -17,8 +18,7 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
   Sequential& operator=(Sequential&&) = default;
   template <class From, class D, class T>
   explicit Sequential(const Rebuild<From, D, T>& from)
-      : Module<D, T>(from.source.is_training()),
-        layers(std::apply([&](const auto&... layer) { return std::tuple<L...>(from(layer)...); }, from.source.layers)) {}
+      : Module<D, T>(from.source.is_training()), layers(from(from.source.layers)) {}
 
   static constexpr const char* type_name() { return "Sequential"; }
   template <class Self, class V>
@@ -26,19 +26,60 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
     int i = 0;
     std::apply([&](auto&... layer) { (visit(std::to_string(i++).c_str(), layer), ...); }, self.layers);
   }
-  TERN_MODULE_METHODS(Sequential, L...)
+  TERN_MODULE_METHODS(Sequential, typename detail::TensorTypesOf<detail::Types<L...>>::type)
 
   template <class X>
   auto forward(const X& x) {
-    return from<0>(x);
+    return from<0>(layers, x);
+  }
+  template <class X>
+  auto forward(const X& x) const {
+    return from<0>(layers, x);
   }
 
  private:
-  template <std::size_t i, class X>
-  auto from(const X& x) {
+  template <std::size_t i, class Layers, class X>
+  static auto from(Layers& layers, const X& x) {
     if constexpr (i + 1 == sizeof...(L)) return std::get<i>(layers)(x);
-    else return from<i + 1>(std::get<i>(layers)(x));
+    else return from<i + 1>(layers, std::get<i>(layers)(x));
   }
 };
 
+template <Device D, Element... T>
+struct Sequential<D, T...> : Module<D, T...>, detail::Layers<AnyLayer<D, T...>> {
+  using X = Tensor<D, T...>;
+
+  template <IsModule... L>
+  explicit Sequential(L... modules) {
+    (this->push_back(std::move(modules)), ...);
+  }
+  Sequential(Sequential&&) = default;
+  Sequential& operator=(Sequential&&) = default;
+  template <class From, class D2, class T2>
+  explicit Sequential(const Rebuild<From, D2, T2>& from)
+      : Module<D, T...>(from.source.is_training()), detail::Layers<AnyLayer<D, T...>>(from) {}
+
+  static constexpr const char* type_name() { return "Sequential"; }
+  using detail::Layers<AnyLayer<D, T...>>::name_fields;
+  TERN_MODULE_METHODS(Sequential, typename detail::TensorTypesOf<AnyLayer<D, T...>>::type)
+
+  X forward(const X& x) const {
+    X y = x;
+    for (const auto& layer : *this) y = layer(y);
+    return y;
+  }
+};
+
+namespace detail {
+
+template <Device D0, class D, class T>
+struct Rebind<Sequential<D0>, D, T> {
+  using type = Sequential<D>;
+};
+template <Device D0, Element T0, class D, class T>
+struct Rebind<Sequential<D0, T0>, D, T> {
+  using type = Sequential<D, T>;
+};
+
+}  // namespace detail
 }  // namespace tern::nn

@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD::nn::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_listed(const AnyModule& module) {
   module.each([](const Member& m) {
-    if (m.type) tern::detail::check_members(m.type, m.extent, m.lists);
+    if (m.type) tern::detail::check_members(m.type, m.extent, m.base, m.module_type->lists);
   });
 }
 

@@ -1,4 +1,4 @@
-// A layer of a transformer's encoder.
+// The layers of a transformer's encoder and decoder, and stacks of them.
 #pragma once
 #include "../ops/activations.hpp"
 #include "../ops/dropout.hpp"
@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::nn {
 
 enum class TransformerActivation { relu, gelu };
 
-struct TransformerEncoderLayerOptions {
+struct TransformerLayerOptions {
   Index dim_feedforward = 2048;
   double dropout = 0.1;
   TransformerActivation activation = TransformerActivation::relu;
@@ -18,6 +18,44 @@ struct TransformerEncoderLayerOptions {
   bool norm_first = false;  // normalise before each part instead of after its sum
   bool bias = true;
 };
+using TransformerEncoderLayerOptions = TransformerLayerOptions;
+using TransformerDecoderLayerOptions = TransformerLayerOptions;
+
+namespace detail {
+
+template <class D, class T>
+MultiheadAttention<D, T> attention_of(Index d_model, Index nhead, const TransformerLayerOptions& o) {
+  return MultiheadAttention<D, T>(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first});
+}
+template <class D, class T>
+LayerNorm<D, T> norm_of(Index d_model, const TransformerLayerOptions& o) {
+  LayerNorm<D, T> norm(d_model, {.eps = o.layer_norm_eps});
+  if (!o.bias) norm.bias = Parameter<D, T>();
+  return norm;
+}
+/// The layer's dropout.
+template <class L, class X>
+X dropped(const L& layer, const X& x) {
+  return dropout(x, layer.dropout, layer.is_training());
+}
+/// linear2(f(linear1(x))), with dropout after f and at the end.
+template <class L, class X>
+X fed_forward(const L& layer, const X& x) {
+  const X hidden = layer.linear1.forward(x);
+  const X active = layer.activation == TransformerActivation::relu ? relu(hidden) : gelu(hidden);
+  return dropped(layer, layer.linear2.forward(dropped(layer, active)));
+}
+/// Copies of one layer.
+template <class L>
+std::vector<L> clones(const L& layer, Index count) {
+  if (count < 1) fail("Transformer", {"num_layers must be positive, not ", count});
+  std::vector<L> layers;
+  layers.reserve(std::size_t(count));
+  for (Index i = 0; i < count; ++i) layers.push_back(layer.clone());
+  return layers;
+}
+
+}  // namespace detail
 
 /// x ← norm1(x + attention(x)), then x ← norm2(x + linear2(f(linear1(x)))). With norm_first: x ← x +
 /// attention(norm1(x)), then x ← x + linear2(f(linear1(norm2(x)))). Dropout follows each part and f.
@@ -30,36 +68,124 @@ struct TransformerEncoderLayer : Module<D, T> {
   TransformerActivation activation = TransformerActivation::relu;
   bool norm_first = false;
 
-  TransformerEncoderLayer(Index d_model, Index nhead, TransformerEncoderLayerOptions o = {})
-      : self_attn(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first}),
+  TransformerEncoderLayer(Index d_model, Index nhead, const TransformerEncoderLayerOptions& o = {})
+      : self_attn(detail::attention_of<D, T>(d_model, nhead, o)),
         linear1(d_model, o.dim_feedforward, {.bias = o.bias}),
         linear2(o.dim_feedforward, d_model, {.bias = o.bias}),
-        norm1(d_model, {.eps = o.layer_norm_eps}),
-        norm2(d_model, {.eps = o.layer_norm_eps}),
+        norm1(detail::norm_of<D, T>(d_model, o)),
+        norm2(detail::norm_of<D, T>(d_model, o)),
         dropout(o.dropout),
         activation(o.activation),
-        norm_first(o.norm_first) {
-    if (!o.bias) norm1.bias = norm2.bias = Parameter<D, T>();
-  }
+        norm_first(o.norm_first) {}
   TERN_FIELDS(TransformerEncoderLayer, self_attn, linear1, linear2, norm1, norm2, dropout, activation, norm_first)
 
-  /// The mask has the form of MultiheadAttention's.
+  /// The masks have the form of MultiheadAttention's.
   template <class Mask = T>
-  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Mask>& mask = {}, bool is_causal = false) const {
-    const auto attended = [&](const Tensor<D, T>& v) { return dropped(self_attn.forward(v, v, v, mask, is_causal)); };
+  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, Mask>& src_mask = {},
+                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false) const {
+    const auto attended = [&](const Tensor<D, T>& v) {
+      return detail::dropped(*this, self_attn.forward(v, v, v, src_mask, is_causal, src_key_padding_mask));
+    };
     if (norm_first) {
-      const Tensor<D, T> y = x + attended(norm1.forward(x));
-      return y + fed_forward(norm2.forward(y));
+      const Tensor<D, T> y = src + attended(norm1.forward(src));
+      return y + detail::fed_forward(*this, norm2.forward(y));
     }
-    const Tensor<D, T> y = norm1.forward(x + attended(x));
-    return norm2.forward(y + fed_forward(y));
+    const Tensor<D, T> y = norm1.forward(src + attended(src));
+    return norm2.forward(y + detail::fed_forward(*this, y));
   }
+};
 
- private:
-  Tensor<D, T> dropped(const Tensor<D, T>& x) const { return tern::dropout(x, dropout, this->is_training()); }
-  Tensor<D, T> fed_forward(const Tensor<D, T>& x) const {
-    const Tensor<D, T> hidden = linear1.forward(x);
-    return dropped(linear2.forward(dropped(activation == TransformerActivation::relu ? relu(hidden) : gelu(hidden))));
+/// x ← norm1(x + attention(x)), then x ← norm2(x + attention from x to memory), then x ← norm3(x +
+/// linear2(f(linear1(x)))), where memory is an encoder's output. With norm_first each part is applied to the normalised
+/// x, and the sum is not normalised. Dropout follows each part and f.
+template <Device D, Element T = float>
+struct TransformerDecoderLayer : Module<D, T> {
+  MultiheadAttention<D, T> self_attn, multihead_attn;
+  Linear<D, T> linear1, linear2;
+  LayerNorm<D, T> norm1, norm2, norm3;
+  double dropout = 0.1;
+  TransformerActivation activation = TransformerActivation::relu;
+  bool norm_first = false;
+
+  TransformerDecoderLayer(Index d_model, Index nhead, const TransformerDecoderLayerOptions& o = {})
+      : self_attn(detail::attention_of<D, T>(d_model, nhead, o)),
+        multihead_attn(detail::attention_of<D, T>(d_model, nhead, o)),
+        linear1(d_model, o.dim_feedforward, {.bias = o.bias}),
+        linear2(o.dim_feedforward, d_model, {.bias = o.bias}),
+        norm1(detail::norm_of<D, T>(d_model, o)),
+        norm2(detail::norm_of<D, T>(d_model, o)),
+        norm3(detail::norm_of<D, T>(d_model, o)),
+        dropout(o.dropout),
+        activation(o.activation),
+        norm_first(o.norm_first) {}
+  TERN_FIELDS(TransformerDecoderLayer, self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3, dropout,
+              activation, norm_first)
+
+  /// The masks have the form of MultiheadAttention's: tgt_… of the attention within tgt, memory_… of that to memory.
+  template <class TgtMask = T, class MemoryMask = T>
+  Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory, const Tensor<D, TgtMask>& tgt_mask = {},
+                       const Tensor<D, MemoryMask>& memory_mask = {}, const Tensor<D, bool>& tgt_key_padding_mask = {},
+                       const Tensor<D, bool>& memory_key_padding_mask = {}, bool tgt_is_causal = false,
+                       bool memory_is_causal = false) const {
+    const auto attended = [&](const Tensor<D, T>& v) {
+      return detail::dropped(*this, self_attn.forward(v, v, v, tgt_mask, tgt_is_causal, tgt_key_padding_mask));
+    };
+    const auto looked_up = [&](const Tensor<D, T>& v) {
+      return detail::dropped(*this, multihead_attn.forward(v, memory, memory, memory_mask, memory_is_causal,
+                                                           memory_key_padding_mask));
+    };
+    if (norm_first) {
+      const Tensor<D, T> y = tgt + attended(norm1.forward(tgt));
+      const Tensor<D, T> z = y + looked_up(norm2.forward(y));
+      return z + detail::fed_forward(*this, norm3.forward(z));
+    }
+    const Tensor<D, T> y = norm1.forward(tgt + attended(tgt));
+    const Tensor<D, T> z = norm2.forward(y + looked_up(y));
+    return norm3.forward(z + detail::fed_forward(*this, z));
+  }
+};
+
+/// num_layers copies of a layer, one after the other, then norm if there is one.
+template <Device D, Element T = float>
+struct TransformerEncoder : Module<D, T> {
+  std::vector<TransformerEncoderLayer<D, T>> layers;
+  std::optional<LayerNorm<D, T>> norm;
+
+  TransformerEncoder(const TransformerEncoderLayer<D, T>& layer, Index num_layers, std::optional<LayerNorm<D, T>> last = {})
+      : layers(detail::clones(layer, num_layers)), norm(std::move(last)) {}
+  TERN_FIELDS(TransformerEncoder, layers, norm)
+
+  /// The arguments of TransformerEncoderLayer, the same for each layer.
+  template <class Mask = T>
+  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, Mask>& mask = {},
+                       const Tensor<D, bool>& src_key_padding_mask = {}, bool is_causal = false) const {
+    Tensor<D, T> x = src;
+    for (const auto& layer : layers) x = layer.forward(x, mask, src_key_padding_mask, is_causal);
+    return norm ? norm->forward(x) : x;
+  }
+};
+
+/// num_layers copies of a layer, one after the other, then norm if there is one. Each layer sees the same memory.
+template <Device D, Element T = float>
+struct TransformerDecoder : Module<D, T> {
+  std::vector<TransformerDecoderLayer<D, T>> layers;
+  std::optional<LayerNorm<D, T>> norm;
+
+  TransformerDecoder(const TransformerDecoderLayer<D, T>& layer, Index num_layers, std::optional<LayerNorm<D, T>> last = {})
+      : layers(detail::clones(layer, num_layers)), norm(std::move(last)) {}
+  TERN_FIELDS(TransformerDecoder, layers, norm)
+
+  /// The arguments of TransformerDecoderLayer, the same for each layer.
+  template <class TgtMask = T, class MemoryMask = T>
+  Tensor<D, T> forward(const Tensor<D, T>& tgt, const Tensor<D, T>& memory, const Tensor<D, TgtMask>& tgt_mask = {},
+                       const Tensor<D, MemoryMask>& memory_mask = {}, const Tensor<D, bool>& tgt_key_padding_mask = {},
+                       const Tensor<D, bool>& memory_key_padding_mask = {}, bool tgt_is_causal = false,
+                       bool memory_is_causal = false) const {
+    Tensor<D, T> x = tgt;
+    for (const auto& layer : layers)
+      x = layer.forward(x, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
+                        memory_is_causal);
+    return norm ? norm->forward(x) : x;
   }
 };
 

@@ -8,6 +8,11 @@
 
 namespace tern::inline TERN_BUILD::optim {
 
+namespace detail {
+/// The learning rate of each parameter group.
+TERN_API std::vector<double> rates(const Optimizer& optimizer);
+}  // namespace detail
+
 /// The base class. A schedule is a function of the number of its steps.
 class LRScheduler {
  public:
@@ -17,6 +22,8 @@ class LRScheduler {
 
   void step() { set_epoch(epoch_ + 1); }
   Index epoch() const { return epoch_; }
+  /// The learning rate of each parameter group.
+  std::vector<double> get_last_lr() const { return detail::rates(optimizer_); }
   /// Continues as after that many steps, for a resumed training. Error, and nothing changed, if the schedule has fewer.
   void set_epoch(Index epoch) {
     const Index before = std::exchange(epoch_, epoch);
@@ -213,6 +220,8 @@ class TERN_API ReduceLROnPlateau {
   }
 
   void step(double measure);
+  /// The learning rate of each parameter group.
+  std::vector<double> get_last_lr() const { return detail::rates(optimizer_); }
 
  private:
   bool is_better(double measure) const;

@@ -4,6 +4,14 @@
 
 namespace tern::inline TERN_BUILD::optim {
 
+namespace detail {
+TERN_INLINE std::vector<double> rates(const Optimizer& optimizer) {
+  std::vector<double> list;
+  for (std::size_t group = 0; group < optimizer.group_count(); ++group) list.push_back(optimizer.lr(group));
+  return list;
+}
+}  // namespace detail
+
 TERN_INLINE void MultiStepLR::apply() {
   double passed = 0;
   for (const Index milestone : options_.milestones) passed += milestone <= epoch_;

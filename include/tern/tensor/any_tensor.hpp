@@ -81,6 +81,9 @@ class TERN_API AnyTensor {
   /// The same elements, not on the tape.
   AnyTensor detach() const;
 
+  /// The accumulated gradient; undefined if there is none.
+  AnyTensor grad() const;
+
   /// True if this is a Tensor<D, T>.
   template <Device D, Element T = float>
   bool is() const {
@@ -95,6 +98,8 @@ class TERN_API AnyTensor {
   }
 
  private:
+  /// Another handle's impl on this tensor's device. It may be null.
+  AnyTensor with(TensorImpl* impl) const;
   [[noreturn]] void refuse(const char* device, DType dtype) const;
   const TensorImpl& checked(const char* op) const {
     if (!impl_) fail(op, {"a tensor is undefined"});

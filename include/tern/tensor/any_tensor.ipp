@@ -14,6 +14,14 @@ namespace tern::inline TERN_BUILD::detail {
 
 namespace tern::inline TERN_BUILD {
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor AnyTensor::with(TensorImpl* impl) const {
+  AnyTensor x;
+  detail::retain(impl);
+  x.impl_ = impl;
+  x.device_ = device_;
+  return x;
+}
+
 TERN_INLINE AnyTensor AnyTensor::detach() const {
   AnyTensor x;
   x.impl_ = detail::new_detached(&checked("detach"));

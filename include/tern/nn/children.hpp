@@ -1,0 +1,169 @@
+// What a module's member holds: a layer, a tensor, or a container of them. The walk over names, the list of tensor
+// types and the rebuilding of a module all use this description. It names no container: a container is known by what
+// it can do.
+#pragma once
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "../tensor/any_tensor.hpp"
+#include "registry.hpp"
+
+namespace tern::inline TERN_BUILD::nn {
+
+class ModuleBase;
+
+template <class X>
+concept IsModule = std::is_base_of_v<ModuleBase, X>;
+
+template <class D, class T>
+class Parameter;
+template <class D, class T>
+class Buffer;
+template <Device D, Element T>
+class AnyLayer;
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_tensor = false;
+template <class D, class T>
+inline constexpr bool is_tensor<Tensor<D, T>> = true;
+template <class D, class T>
+inline constexpr bool is_tensor<Parameter<D, T>> = true;
+template <class D, class T>
+inline constexpr bool is_tensor<Buffer<D, T>> = true;
+template <class X>
+inline constexpr bool is_any_layer = false;
+template <class D, class T>
+inline constexpr bool is_any_layer<AnyLayer<D, T>> = true;
+
+/// What a walk visits by itself, not element by element.
+template <class X>
+inline constexpr bool is_leaf = IsModule<X> || is_tensor<X> || is_any_layer<X>;
+
+/// std::vector, std::deque, std::list.
+template <class X>
+concept Sequence = !std::is_same_v<typename X::value_type, X> && requires(X& x, typename X::value_type element) {
+  x.begin();
+  x.push_back(std::move(element));
+};
+/// std::map.
+template <class X>
+concept Dictionary = requires(X& x) {
+  typename X::key_compare;
+  typename X::mapped_type;
+  x.begin()->second;
+};
+/// std::array, std::pair, std::tuple.
+template <class X>
+concept TupleLike = requires { std::tuple_size<X>::value; };
+/// std::optional, std::unique_ptr, std::shared_ptr. It holds one child or none.
+template <class X>
+concept Holder = std::is_class_v<X> && requires(X& x) {
+  x ? 0 : 1;
+  *x;
+  x.reset();
+};
+/// std::shared_ptr.
+template <class X>
+concept SharedHolder = Holder<X> && std::is_copy_constructible_v<X> && requires { typename X::element_type; };
+
+template <class... X>
+struct Types {};
+
+/// The types of a container's elements; none for a plain value.
+template <class X>
+struct Elements {
+  using types = Types<>;
+};
+template <Sequence X>
+struct Elements<X> {
+  using types = Types<typename X::value_type>;
+};
+template <Dictionary X>
+struct Elements<X> {
+  using types = Types<typename X::mapped_type>;
+};
+template <TupleLike X>
+struct Elements<X> {
+  template <std::size_t... i>
+  static Types<std::tuple_element_t<i, X>...> all(std::index_sequence<i...>);
+  using types = decltype(all(std::make_index_sequence<std::tuple_size<X>::value>()));
+};
+template <Holder X>
+struct Elements<X> {
+  using types = Types<std::remove_cvref_t<decltype(*std::declval<X&>())>>;
+};
+
+template <class... X>
+constexpr bool any_has_tensors(Types<X...>);
+
+/// True for a module, a tensor, and a container of these. All other members are plain values.
+template <class X>
+constexpr bool find_tensors() {
+  if constexpr (is_leaf<X>) return true;
+  else return any_has_tensors(typename Elements<X>::types());
+}
+template <class X>
+inline constexpr bool has_tensors = find_tensors<X>();
+template <class... X>
+constexpr bool any_has_tensors(Types<X...>) {
+  return (has_tensors<X> || ...);
+}
+
+/// True for a layer or parameter.
+template <class X>
+inline constexpr bool is_registered = false;
+template <class X>
+  requires(std::is_class_v<X> && sizeof(X) > 0)  // a type that is only declared has no size
+inline constexpr bool is_registered<X> = std::is_base_of_v<tern::detail::Registered, X>;
+
+/// True if a layer or parameter is part of the type. If such a type is no container that is known here, its layers
+/// would not be trained.
+template <class X>
+inline constexpr bool mentions_layer = is_registered<X>;
+template <class X>
+inline constexpr bool mentions_layer<X*> = mentions_layer<X>;
+template <class X>
+inline constexpr bool mentions_layer<X[]> = mentions_layer<X>;
+template <class X, std::size_t n>
+inline constexpr bool mentions_layer<X[n]> = mentions_layer<X>;
+template <template <class...> class X, class... A>
+inline constexpr bool mentions_layer<X<A...>> = is_registered<X<A...>> || (mentions_layer<A> || ...);
+
+/// Error unless it can be one part of a dotted name.
+TERN_API void check_key(Piece key);
+
+/// Calls visit(name, child) for each child of a container. The name is null where the child has its holder's name.
+template <class X, class V>
+void each_child(X& x, const V& visit) {
+  using C = std::remove_const_t<X>;
+  if constexpr (Sequence<C>) {
+    Index i = 0;
+    for (auto& child : x) {
+      const Piece name(i++);
+      visit(&name, child);
+    }
+  } else if constexpr (Dictionary<C>) {
+    static_assert(std::is_constructible_v<Piece, const typename C::key_type&>,
+                  "the keys of a map of layers must be std::string or whole numbers");
+    for (auto& [key, child] : x) {
+      const Piece name(key);
+      check_key(name);
+      visit(&name, child);
+    }
+  } else if constexpr (TupleLike<C>) {
+    Index i = 0;
+    const auto next = [&](auto& child) {
+      const Piece name(i++);
+      visit(&name, child);
+    };
+    std::apply([&](auto&... child) { (next(child), ...); }, x);
+  } else if constexpr (Holder<C>) {
+    if (x) visit(nullptr, *x);
+  }
+}
+
+}  // namespace detail
+}  // namespace tern::nn

@@ -1,0 +1,61 @@
+// ModuleList: layers in a list that grows.
+#pragma once
+#include "any_layer.hpp"
+
+namespace tern::inline TERN_BUILD::nn {
+
+namespace detail {
+
+/// The list of a container's layers, of class L.
+template <class L>
+class Layers {
+ public:
+  void push_back(L layer) { layers_.push_back(std::move(layer)); }
+  Index size() const { return Index(layers_.size()); }
+  bool is_empty() const { return layers_.empty(); }
+  /// Layer i. A negative i counts from the last.
+  L& operator[](Index i) { return layers_[position(i)]; }
+  const L& operator[](Index i) const { return layers_[position(i)]; }
+  auto begin() { return layers_.begin(); }
+  auto end() { return layers_.end(); }
+  auto begin() const { return layers_.begin(); }
+  auto end() const { return layers_.end(); }
+
+  /// Names the layers 0, 1, …
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    for (std::size_t i = 0; i < self.layers_.size(); ++i) visit(text({Index(i)}).c_str(), self.layers_[i]);
+  }
+
+ protected:
+  Layers() {}
+  template <class From, class D, class T>
+  explicit Layers(const Rebuild<From, D, T>& from) : layers_(from(from.source.layers_)) {}
+  template <class>
+  friend class Layers;
+
+ private:
+  std::size_t position(Index i) const {
+    if (i < -size() || i >= size()) fail("operator[]", {"layer ", i, " of ", size()});
+    return std::size_t(i < 0 ? i + size() : i);
+  }
+  std::vector<L> layers_;
+};
+
+}  // namespace detail
+
+/// Layers of one class, or of any classes: ModuleList<AnyLayer<D, T>>. Their names are 0, 1, … It has no forward().
+template <class L>
+struct ModuleList : Module<typename L::device_type, typename L::value_type>, detail::Layers<L> {
+  ModuleList() {}
+  ModuleList(ModuleList&&) = default;
+  ModuleList& operator=(ModuleList&&) = default;
+  template <class From, class D, class T>
+  explicit ModuleList(const Rebuild<From, D, T>& from) : Module<D, T>(from.source.is_training()), detail::Layers<L>(from) {}
+
+  static constexpr const char* type_name() { return "ModuleList"; }
+  using detail::Layers<L>::name_fields;
+  TERN_MODULE_METHODS(ModuleList, typename detail::TensorTypesOf<L>::type)
+};
+
+}  // namespace tern::nn

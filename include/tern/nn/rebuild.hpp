@@ -1,0 +1,177 @@
+// How a module is built anew from another one: as a copy, on another device, or with another element type.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "../autograd/record.hpp"
+#include "../ops/transfer.hpp"
+#include "children.hpp"
+
+namespace tern::inline TERN_BUILD::nn {
+
+namespace detail {
+
+/// The type of a module, a tensor, a container of these or a plain value after a move to another device or element
+/// type. Whole numbers stay whole numbers.
+template <class X, class D, class T>
+struct Rebind {
+  using type = X;
+};
+template <class X, class D, class T>
+using rebind_t = typename Rebind<X, D, T>::type;
+
+template <template <Device, Element> class X, Device D0, Element T0, class D, class T>
+  requires(!is_any_layer<X<D0, T0>>)
+struct Rebind<X<D0, T0>, D, T> {
+  using type = X<D, std::conditional_t<is_floating_v<T0>, T, T0>>;
+};
+template <Device D0, Element T0, class D, class T>
+struct Rebind<AnyLayer<D0, T0>, D, T> {
+  static_assert(std::is_same_v<AnyLayer<D0, T0>, AnyLayer<D, T>>,
+                "layers of different classes in one list cannot change device or element type: build the network anew and "
+                "load_state_dict()");
+  using type = AnyLayer<D0, T0>;
+};
+template <template <int, Device, Element> class X, int n, Device D0, Element T0, class D, class T>
+struct Rebind<X<n, D0, T0>, D, T> {
+  using type = X<n, D, T>;
+};
+template <template <Device> class X, Device D0, class D, class T>
+  requires(!is_any_layer<X<D0>>)
+struct Rebind<X<D0>, D, T> {
+  using type = X<D>;
+};
+template <template <class...> class X, class... A, class D, class T>
+  requires(!(Device<A> || ...))
+struct Rebind<X<A...>, D, T> {
+  using type = X<rebind_t<A, D, T>...>;
+};
+template <template <class, std::size_t> class X, class A, std::size_t n, class D, class T>
+struct Rebind<X<A, n>, D, T> {
+  using type = X<rebind_t<A, D, T>, n>;
+};
+
+/// What a copy has converted so far, so that what occurs twice is converted once.
+class TERN_API Converted {
+ public:
+  Converted() {}
+  Converted(const Converted&) = delete;
+  Converted& operator=(const Converted&) = delete;
+  ~Converted();
+
+  /// The converted tensor, or null.
+  const AnyTensor* find(const TensorImpl* from) const;
+  void add(const TensorImpl* from, const AnyTensor& to);
+
+  /// The converted pointer to what stood at the address, or null.
+  template <class Pointer>
+  const Pointer* find_shared(const void* from) const {
+    for (const Shared* s = shared_; s; s = s->next)
+      if (const auto* const found = s->from == from ? dynamic_cast<const SharedAs<Pointer>*>(s) : nullptr) return &found->to;
+    return nullptr;
+  }
+  template <class Pointer>
+  void add_shared(const void* from, const Pointer& to) {
+    shared_ = new SharedAs<Pointer>(from, shared_, to);
+  }
+
+ private:
+  struct Shared {
+    Shared(const void* address, Shared* others) : from(address), next(others) {}
+    virtual ~Shared() {}
+    const void* from;
+    Shared* next;
+  };
+  template <class Pointer>
+  struct SharedAs : Shared {
+    SharedAs(const void* address, Shared* others, const Pointer& pointer) : Shared(address, others), to(pointer) {}
+    Pointer to;
+  };
+
+  std::vector<std::pair<const TensorImpl*, AnyTensor>> tensors_;
+  Shared* shared_ = nullptr;
+};
+
+}  // namespace detail
+
+/// The source from which a copied or moved module is built. It converts each listed member. A tensor or a shared module
+/// that occurs twice (tied weights) is converted once.
+template <class Source, class D, class T>
+class Rebuild {
+ public:
+  /// With device null, each tensor stays on its own device.
+  Rebuild(const Source& from, const D* device, detail::Converted& done) : source(from), device_(device), done_(done) {}
+
+  const Source& source;
+
+  template <class X>
+  auto operator()(const X& x) const {
+    if constexpr (IsModule<X>) {
+      return detail::rebind_t<X, D, T>(Rebuild<X, D, T>(x, device_, done_));
+    } else if constexpr (detail::is_tensor<X>) {
+      return convert(x);
+    } else if constexpr (detail::is_any_layer<X>) {
+      return detail::rebind_t<X, D, T>(x.clone(device_, done_));
+    } else if constexpr (detail::has_tensors<X>) {
+      return container<detail::rebind_t<X, D, T>>(x);
+    } else {
+      return x;
+    }
+  }
+
+ private:
+  template <class Out, class X>
+  Out container(const X& x) const {
+    if constexpr (detail::Sequence<X>) {
+      Out out;
+      if constexpr (requires { out.reserve(x.size()); }) out.reserve(x.size());
+      for (const auto& element : x) out.push_back((*this)(element));
+      return out;
+    } else if constexpr (detail::Dictionary<X>) {
+      Out out;
+      for (const auto& [key, element] : x) out.emplace(key, (*this)(element));
+      return out;
+    } else if constexpr (detail::TupleLike<X>) {
+      return std::apply([this](const auto&... element) { return Out{(*this)(element)...}; }, x);
+    } else if constexpr (detail::SharedHolder<X>) {
+      if (!x) return Out();
+      if (const Out* const known = done_.template find_shared<Out>(&*x)) return *known;
+      const Out out(new typename Out::element_type((*this)(*x)));
+      done_.add_shared(&*x, out);
+      return out;
+    } else if constexpr (requires { typename X::element_type; }) {
+      return x ? Out(new typename Out::element_type((*this)(*x))) : Out();
+    } else {
+      return x ? Out((*this)(*x)) : Out();
+    }
+  }
+
+  template <class X>
+  auto convert(const X& x) const {
+    using Out = detail::rebind_t<X, D, T>;
+    using U = typename Out::value_type;
+    if (!x.defined()) return Out();
+    Tensor<D, U> y;
+    if (const AnyTensor* const known = done_.find(x.impl())) {
+      y = known->template as<D, U>();
+    } else {
+      const NoGradGuard off;
+      const D place = device_ ? *device_ : tern::detail::device_at<D>(x.impl()->ordinal);
+      y = to_device(to_type(x.detach(), Type<U>{}), place);
+      if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
+      done_.add(x.impl(), y);
+    }
+    Out out(std::move(y));
+    if constexpr (is_floating_v<U>) out.requires_grad_(x.requires_grad());
+    return out;
+  }
+
+  const D* device_;
+  detail::Converted& done_;
+};
+
+}  // namespace tern::nn
+
+#ifndef TERN_COMPILED
+#include "rebuild.ipp"
+#endif

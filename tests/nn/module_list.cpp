@@ -1,0 +1,64 @@
+#include "support/tensors.hpp"
+
+#include <tern/nn/nn.hpp>
+#include <tern/optim/sgd.hpp>
+
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <Device D, class T = float>
+struct Deep : nn::Module<D, T> {
+  nn::ModuleList<nn::Linear<D, T>> layers;
+  explicit Deep(int depth) {
+    for (int i = 0; i < depth; ++i) layers.push_back(nn::Linear<D, T>(3, 3));
+  }
+  TERN_FIELDS(Deep, layers)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    Tensor<D, T> y = x;
+    for (const auto& layer : layers) y = layer(y);
+    return y;
+  }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a ModuleList grows by push_back, and its layers are trained", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Deep<D> net(3);
+  CHECK(net.layers.size() == 3);
+  std::vector<std::string> names;
+  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  CHECK(names == std::vector<std::string>{"layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias",
+                                          "layers.2.weight", "layers.2.bias"});
+  CHECK(net.layers.parameters().size() == 6);
+  const auto x = spread_tensor<D, float>({2, 3});
+  const auto wide = net.to(f64);
+  check_close(values_of(wide(x.to(f64))), values_of(net(x)), 1e-5, 1e-6);
+  optim::SGD sgd(net.layers.parameters(), {.lr = 0.1});
+  const std::vector<double> before = values_of(net.layers[2].weight);
+  net(x).sum().backward();
+  sgd.step();
+  CHECK(values_of(net.layers[-1].weight) != before);
+  CHECK(net.clone().layers.size() == 3);
+  CHECK_FALSE(net.layers.is_empty());
+  CHECK(nn::ModuleList<nn::Linear<D>>().is_empty());
+  CHECK_THAT(error_of([&] { net.layers[3]; }), ContainsSubstring("layer 3 of 3"));
+  CHECK_THROWS_AS(net.layers[-4], Error);
+}
+
+TEMPLATE_TEST_CASE("a ModuleList of AnyLayer has layers of several classes", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::ModuleList<nn::AnyLayer<D>> layers;
+  layers.push_back(nn::Linear<D>(3, 2));
+  layers.push_back(nn::Dropout<D>(0.5));
+  layers.push_back(nn::LayerNorm<D>(2));
+  layers.eval();
+  std::vector<std::string> names;
+  for (const NamedTensor& p : layers.parameters()) names.push_back(p.name);
+  CHECK(names == std::vector<std::string>{"0.weight", "0.bias", "2.weight", "2.bias"});
+  CHECK_FALSE(layers[1].template as<nn::Dropout<D>>()->is_training());
+  const auto copy = layers.clone();
+  CHECK(copy.size() == 3);
+}
