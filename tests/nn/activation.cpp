@@ -77,7 +77,7 @@ TEMPLATE_TEST_CASE("activation modules take PyTorch's options", "", TERN_TEST_DE
   using D = TestType;
   int seen = 0;
   const Json all = recorded_cases("activation_modules");
-  const auto check = [&](const std::string& name, auto module) {
+  const auto check = [&](const std::string& name, auto module, double tolerance = 1e-9) {
     INFO(name);
     for (const Json& recorded : all) {
       if (recorded["module"] != name) continue;
@@ -91,7 +91,7 @@ TEMPLATE_TEST_CASE("activation modules take PyTorch's options", "", TERN_TEST_DE
       incoming.resize(std::size_t(y.numel()));
       y.backward(tensor_of<D>(incoming, y.shape()));
       check_close(values_of(y), numbers_of(recorded["output"]), 1e-9, 1e-12);
-      check_close(values_of(x.grad()), numbers_of(recorded["gradient"]), 1e-9, 1e-12);
+      check_close(values_of(x.grad()), numbers_of(recorded["gradient"]), tolerance, 1e-12);
       return;
     }
     FAIL("no such recorded module");
@@ -111,7 +111,7 @@ TEMPLATE_TEST_CASE("activation modules take PyTorch's options", "", TERN_TEST_DE
   check("LogSoftmax(dim=1)", nn::LogSoftmax<D, double>(1));
   check("PReLU(num_parameters=2)", nn::PReLU<D, double>({.num_parameters = 2, .init = 0.5}));
   check("GLU(dim=0)", nn::GLU<D, double>(0));
-  check("Hardsigmoid()", nn::Hardsigmoid<D, double>());
+  check("Hardsigmoid()", nn::Hardsigmoid<D, double>(), 1e-7);  // whose slope is 1/6 in float there, in double here
   check("LogSigmoid()", nn::LogSigmoid<D, double>());
   check("Softsign()", nn::Softsign<D, double>());
   check("Tanhshrink()", nn::Tanhshrink<D, double>());

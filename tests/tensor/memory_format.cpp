@@ -30,8 +30,8 @@ TEMPLATE_TEST_CASE("channels_last of 3 and 5 dimensions, and of sizes 1 and 0", 
   CHECK(randn<D>({2, 1, 4, 5}).is_contiguous(channels_last));  // one channel: both orders
   CHECK(randn<D>({2, 3, 1, 1}).is_contiguous(channels_last));
   CHECK(randn<D>({0, 3, 4, 5}).is_contiguous(channels_last));
-  CHECK_THROWS_WITH(randn<D>({2, 3}).t().contiguous(channels_last),
-                    "contiguous: channels_last needs at least 3 dimensions, not [3, 2]");
+  CHECK(error_of([] { randn<D>({2, 3}).t().contiguous(channels_last); }) ==
+        "contiguous: channels_last needs at least 3 dimensions, not [3, 2]");
 }
 
 TEMPLATE_TEST_CASE("elementwise results keep channels_last, beside broadcast operands too", "[tensor]", TERN_TEST_DEVICES) {

@@ -123,7 +123,7 @@ Tensor<D, T> scatter_multiply(const OpName& op, const Tensor<D, T>& x, Index dim
 /// index's shape, filled with a number.
 template <class D, class T>
 Tensor<D, T> number_at(const OpName& op, const Tensor<D, T>& x, const Tensor<D, Index>& index, number_t<T> value) {
-  return expand(full<D, T>({}, value, device_at<D>(x.checked(op)->ordinal)), index.checked(op)->shape());
+  return expand(full<D, T>({}, element<T>(op, value), device_at<D>(x.checked(op)->ordinal)), index.checked(op)->shape());
 }
 
 }  // namespace detail
