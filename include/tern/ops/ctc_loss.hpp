@@ -84,6 +84,7 @@ Tensor<D, T> ctc_losses(const OpName& op, const Tensor<D, T>& log_probs, const T
   const Index steps = batch.steps, states = batch.states;
   const auto said = cat(std::vector{full<D, Index>({1}, options.blank, device), reshape(targets, {-1})}, 0);
   const auto label = reshape(index_select(said, 0, reshape(to_device(batch.places, device), {-1})), {states, batch.samples});
+  backend::run<D>(backend::CheckRange{"ctc_loss", *label.impl(), log_probs.size(2)});
   const auto labels = contiguous(expand(label, {steps, states, batch.samples}));
   const auto later = narrow(label, 0, 2, states - 2);
   const auto may_skip = logical_and(ne(later, options.blank), ne(later, narrow(label, 0, 0, states - 2)));
