@@ -1,5 +1,7 @@
 // What makes many elements one, and what is made of that.
 #pragma once
+#include <tern/linalg/matrix_norm.hpp>
+
 #include "table.hpp"
 
 namespace opinfo {
@@ -89,12 +91,19 @@ struct Spread {
   }
 };
 
-/// The order of a norm: 2 by default, and for "fro".
+/// The norm of vectors or of matrices, as torch.norm and torch.linalg.norm choose by `ord` and the dimensions.
 template <class D, class T>
-double norm_order(const Call<D, T>& c, const char* name) {
-  if (!c.arg(1, name).is_string()) return c.number(1, name, 2);
-  if (c.text(1, name, "") != "fro") throw Skip{"no norm of singular values"};
-  return 2;
+Tensor<D, T> any_norm(const Call<D, T>& c, const char* name, bool numbers_of_matrices) {
+  const auto x = c.x(0);
+  const Dims dim = c.dims(2, "dim"), matrix = dim.empty() ? Dims{-2, -1} : dim;
+  const bool keepdim = c.flag(3, "keepdim", false), of_matrix = dim.n == 2 || (dim.empty() && x.dim() == 2);
+  const bool singular = c.arg(1, name).is_string() ? c.text(1, name, "") == "nuc" : std::abs(c.number(1, name, 1)) == 2;
+  if (singular && of_matrix && !std::is_same_v<D, Cpu>) throw Skip{"singular values are computed on the CPU"};
+  if (c.arg(1, name).is_string() && (of_matrix || singular))
+    return tern::linalg::matrix_norm(x, c.text(1, name, "").c_str(), matrix, keepdim);
+  if (numbers_of_matrices && c.has(1, name) && of_matrix)
+    return tern::linalg::matrix_norm(x, c.number(1, name, 2), matrix, keepdim);
+  return norm(x, c.arg(1, name).is_string() ? 2 : c.number(1, name, 2), dim, keepdim);
 }
 
 template <class D, class T>
@@ -117,24 +126,13 @@ Table<D, T> floating_reductions() {
          if (!c.is_tensor(1, "q")) return Results{quantile(c.x(0), c.number(1, "q", 0), dim, keepdim, interpolation.c_str())};
          return Results{quantile(c.x(0), c.x(1, "q"), dim, keepdim, interpolation.c_str())};
        }},
-      {"linalg.norm",
-       [](C& c) {
-         const auto x = c.x(0);
-         const Dims dim = c.dims(2, "dim");
-         const bool keepdim = c.flag(3, "keepdim", false), of_matrix = dim.n == 2 || (dim.empty() && x.dim() == 2);
-         const double ord = norm_order(c, "ord");
-         const bool vector = !c.has(1, "ord") || c.arg(1, "ord").is_string() || !of_matrix;
-         if (vector) return Results{tern::linalg::vector_norm(x, ord, dim, keepdim)};
-         if (std::abs(ord) == 2) throw Skip{"no norm of singular values"};
-         return Results{tern::linalg::matrix_norm(x, ord, dim.empty() ? Dims{-2, -1} : dim, keepdim)};
-       }},
+      {"linalg.norm", [](C& c) { return Results{any_norm(c, "ord", true)}; }},
       {"linalg.vector_norm",
        [](C& c) {
          const bool keepdim = c.flag(3, "keepdim", false);
-         return Results{tern::linalg::vector_norm(c.x(0), norm_order(c, "ord"), c.dims(2, "dim"), keepdim)};
+         return Results{tern::linalg::vector_norm(c.x(0), c.number(1, "ord", 2), c.dims(2, "dim"), keepdim)};
        }},
-      {"norm",
-       [](C& c) { return Results{norm(c.x(0), norm_order(c, "p"), c.dims(2, "dim"), c.flag(3, "keepdim", false))}; }},
+      {"norm", [](C& c) { return Results{any_norm(c, "p", false)}; }},
       {"std",
        [](C& c) {
          const Spread<D, T> s(c);

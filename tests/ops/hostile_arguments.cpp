@@ -1,5 +1,6 @@
 // Every public op with an argument that is a size, a position or a count, called with hostile numbers (support/hostile.hpp).
 #include "support/hostile.hpp"
+#include "tern/linalg/matrix_norm.hpp"
 #include "tern/ops/ops.hpp"
 
 using namespace tern;
@@ -89,7 +90,8 @@ std::vector<HostileCalls<D>> reductions() {
       POSITIONS(sum, sum(x, v), sum(x, {0, v}), mean(x, v), prod(x, v), any(x, v), all(x, v), amax(x, v), amin(x, v)),
       POSITIONS(var, var(x, v), tern::std(x, v), var_mean(x, v), std_mean(x, v), logsumexp(x, v), norm(x, 2, v), norm(x, 3, {0, v}),
                 aminmax(x, v)),
-      POSITIONS(argmax, argmax(x, v), argmin(x, v), count_nonzero(x, v), linalg::vector_norm(x, 2, v), linalg::matrix_norm(x, 1, {0, v})),
+      POSITIONS(argmax, argmax(x, v), argmin(x, v), count_nonzero(x, v), linalg::vector_norm(x, 2, v), linalg::matrix_norm(x, 1, {0, v}),
+                linalg::matrix_norm(x, "fro", {v, 1})),
       POSITIONS(cumsum, cumsum(x, v), cumprod(x, v), softmax(x, v), log_softmax(x, v), softmin(x, v), glu(x, v), normalize(x, 2, v),
                 cosine_similarity(x, x, v)),
       POSITIONS(sort, sort(x, v), argsort(x, v), topk(x, v), topk(x, 1, v), kthvalue(x, v), kthvalue(x, 1, v)),

@@ -5,6 +5,7 @@
 #include "det.hpp"
 #include "eigh.hpp"
 #include "inv.hpp"
+#include "matrix_norm.hpp"
 #include "qr.hpp"
 #include "solve.hpp"
 #include "solve_triangular.hpp"

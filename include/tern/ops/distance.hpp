@@ -16,25 +16,6 @@ Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, Dims dim = {}, b
   return tern::norm(x, ord, dim, keepdim, here);
 }
 
-/// A norm of the matrices in the two dimensions dim. For ord = 1 and -1 it is the largest and the smallest sum of |x|
-/// over a column, for inf and -inf over a row.
-template <Device D, Floating T>
-Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1}, bool keepdim = false, Here here = {}) {
-  const ErrorName name({"matrix_norm", here});
-  const int n = x.checked("matrix_norm")->ndim;
-  if (n < 2 || dim.n != 2) fail("matrix_norm", {"two dimensions are needed, not ", dim, " of ", x.shape()});
-  const bool rows = std::isinf(ord);
-  if (!rows && std::abs(ord) != 1) fail("matrix_norm", {"ord must be 1, -1, inf or -inf, not ", ord});
-  dim_mask("matrix_norm", dim, n);
-  const int over = wrap_dim("matrix_norm", dim[rows ? 1 : 0], n), along = wrap_dim("matrix_norm", dim[rows ? 0 : 1], n);
-  const auto extreme = [&](const auto& v) {
-    const auto sums = tern::norm(v, 1, over, true, here);
-    return ord > 0 ? amax(sums, along, true, here) : amin(sums, along, true, here);
-  };
-  const Tensor<D, T> y = detail::rounded_once(extreme, x);
-  return keepdim ? y : view(y, reduced_shape(x.impl()->shape_ref(), 1u << over | 1u << along, false), here);
-}
-
 }  // namespace linalg
 
 /// The norm of x1 - x2 + eps over the last dimension.
