@@ -73,3 +73,8 @@ TEST_CASE("a path stands before the message, and the next one in its place") {
   const Error copy = error;
   CHECK(std::string(copy.what()) == error.what());
 }
+
+TEST_CASE("a line of the library's own headers is not shown") {
+  CHECK(whole_error_of([] { fail({"op", Here("/usr/include/tern/ops/add.hpp", 3)}, {"no"}); }) == "op: no");
+  CHECK(whole_error_of([] { fail({"op", Here("/home/me/tern/train.cpp", 3)}, {"no"}); }) == "op: no (train.cpp:3)");
+}

@@ -27,7 +27,7 @@ TEST_CASE("a guard chooses the device of its kind that a thread makes new tensor
     const DeviceGuard other(Cpu{});
   }
   CHECK(zeros<Remote>({2}).device().ordinal == 0);
-  CHECK(error_of([] { zeros<Remote>({2}, Remote{2}); }) == "remote: there is no device remote:2");
+  CHECK(error_of([] { zeros<Remote>({2}, Remote{2}); }) == "zeros: there is no device remote:2");
 }
 
 TEMPLATE_TEST_CASE("tensors travel between the host and remote devices", "[device]", float, half, Index, bool) {

@@ -84,11 +84,12 @@ struct HostileCalls {
 #name, true, { TERN_FOR_EACH(TERN_TEST_HOSTILE_CALL, __VA_ARGS__) } \
   }
 
-/// True if the Error is in the name of a function that the text calls, or of what refuses tensors anywhere: memory, and more
-/// dimensions than a Shape has.
+/// True if the Error is in the name of a function that the text calls, or says what refuses tensors anywhere: too little
+/// memory, more elements than a tensor has, or more dimensions than a Shape has.
 inline bool names_function_of(const std::string& text, const std::string& error) {
+  const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
   const std::string name = error.substr(0, error.find(':'));
-  return text.find(name) != std::string::npos || name == "shape" || name == "empty" || name.find(" memory") != std::string::npos;
+  return text.find(name) != std::string::npos || name == "shape" || says(": out of memory") || says(" would have more than ");
 }
 
 /// Makes the calls of a row with each tensor and each number.

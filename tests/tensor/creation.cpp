@@ -139,3 +139,34 @@ TEMPLATE_TEST_CASE("new tensors beside another", "[creation]", TERN_TEST_DEVICES
   CHECK(error_of([&] { x.new_zeros({-1}); }) == "new_zeros: negative size in [-1]");
   CHECK(error_of([] { Tensor<D>().new_ones({1}); }) == "new_ones: a tensor is undefined");
 }
+
+TEMPLATE_TEST_CASE("a refused new tensor names its function and the user's line", "[tensor][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Shape wrong{-1};
+  const auto x = ones<D>({2});
+  const auto check = [](const char* function, std::uint32_t line, const auto& f) {
+    const std::string error = whole_error_of(f);
+    INFO(error);
+    CHECK(error.find(std::string(function) + ": ") == 0);
+    CHECK(line_of(error) == text({" (creation.cpp:", Index(line), ")"}));
+  };
+#define TERN_TEST_NEW(function, ...) check(#function, __LINE__, [&] { __VA_ARGS__; })
+  TERN_TEST_NEW(empty, empty<D>(wrong));
+  TERN_TEST_NEW(zeros, zeros<D>(wrong));
+  TERN_TEST_NEW(ones, ones<D>(wrong));
+  TERN_TEST_NEW(full, full<D>(wrong, 1));
+  TERN_TEST_NEW(zeros_like, zeros_like(Tensor<D>()));
+  TERN_TEST_NEW(new_full, (x.new_full({1}, 300, Type<std::uint8_t>())));
+  TERN_TEST_NEW(tensor, tensor<D>({{1, 2}, {3}}));
+  TERN_TEST_NEW(from_vector, from_vector<D>(std::vector<float>(3), {2}));
+  TERN_TEST_NEW(arange, arange<D>(0, 3, -1));
+  TERN_TEST_NEW(arange, arange<D>(-1));
+  TERN_TEST_NEW(linspace, linspace<D>(0, 1, -1));
+  TERN_TEST_NEW(eye, eye<D>(-2));
+  TERN_TEST_NEW(rand, rand<D>(wrong));
+  TERN_TEST_NEW(randn, randn<D>(wrong));
+  TERN_TEST_NEW(randint, randint<D>(3, wrong));
+  TERN_TEST_NEW(randperm, randperm<D>(-1));
+  TERN_TEST_NEW(normal, normal<D>(0, -1, {2}));
+#undef TERN_TEST_NEW
+}

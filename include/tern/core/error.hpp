@@ -103,6 +103,9 @@ class ErrorName {
 };
 
 namespace detail {
+/// The name in which an op of this name fails.
+inline const char* outermost_name(const char* op) { return outermost_op ? outermost_op->name : op; }
+
 /// fail() with arguments that fit into registers.
 [[noreturn]] TERN_API void fail_at(const char* op, Here here, std::initializer_list<Piece> pieces);
 }  // namespace detail

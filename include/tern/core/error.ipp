@@ -53,10 +53,11 @@ namespace tern::inline TERN_BUILD::detail {
 TERN_INLINE constinit thread_local const OpName* outermost_op = nullptr;
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void fail_at(const char* op, Here here, std::initializer_list<Piece> pieces) {
-  if (outermost_op) op = outermost_op->name;
+  op = outermost_name(op);
   if (outermost_op && outermost_op->here.file) here = outermost_op->here;
   if (outermost_site) here = *outermost_site;
   char* const message = joined(op, pieces);
+  if (here.file && std::strstr(here.file, "include/tern/")) here.file = nullptr;  // an op's call of another, not the user's line
   const char* const folder = here.file ? std::strrchr(here.file, '/') : nullptr;
   const char* const name = folder ? folder + 1 : here.file;
   const Error error(name ? text({static_cast<const char*>(message), " (", name, ":", Index(here.line), ")"}) : message);

@@ -54,6 +54,7 @@ struct BatchNormNd : Module<D, T> {
   bool folded = false;
 
   explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}) : options(chosen) {
+    const ErrorName name(BatchNormNd::type_name());
     if (num_features < 0) fail(BatchNormNd::type_name(), {"num_features must not be negative: ", num_features});
     if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
     if (!chosen.track_running_stats) return;

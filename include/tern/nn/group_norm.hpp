@@ -18,6 +18,7 @@ struct GroupNorm : Module<D, T> {
   Parameter<D, T> weight, bias;
 
   GroupNorm(Index groups, Index num_channels, GroupNormOptions options = {}) : num_groups(groups), eps(options.eps) {
+    const ErrorName name("GroupNorm");
     if (groups < 1 || num_channels % groups)
       fail("GroupNorm", {"num_groups must divide the ", num_channels, " channels, not be ", groups});
     if (!options.affine) return;
@@ -51,6 +52,7 @@ struct InstanceNormNd : Module<D, T> {
   Tensor<D, Index> num_batches_tracked;
 
   explicit InstanceNormNd(Index num_features, const InstanceNormOptions& chosen = {}) : options(chosen) {
+    const ErrorName name(InstanceNormNd::type_name());
     if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
     if (!chosen.track_running_stats) return;
     running_mean = zeros<D, compute_t<T>>(num_features);

@@ -19,6 +19,7 @@ struct LayerNorm : Module<D, T> {
   Parameter<D, T> weight, bias;
 
   LayerNorm(Shape shape, LayerNormOptions options = {}) : normalized_shape(shape), eps(options.eps) {
+    const ErrorName name("LayerNorm");
     if (!options.elementwise_affine) return;
     weight = ones<D, T>(shape);
     bias = zeros<D, T>(shape);

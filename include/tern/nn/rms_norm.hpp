@@ -19,6 +19,7 @@ struct RMSNorm : Module<D, T> {
   Parameter<D, T> weight;
 
   RMSNorm(Shape shape, RMSNormOptions options = {}) : normalized_shape(shape), eps(options.eps) {
+    const ErrorName name("RMSNorm");
     if (options.elementwise_affine) weight = ones<D, T>(shape);
   }
   TERN_FIELDS(RMSNorm, normalized_shape, eps, weight)

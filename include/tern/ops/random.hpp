@@ -10,8 +10,9 @@ namespace tern::inline TERN_BUILD {
 
 /// Uniform in [low, high).
 template <Device D, Element T = float>
-Tensor<D, T> uniform(const Shape& shape, double low, double high, D device = detail::current_device<D>()) {
-  const ErrorName name("uniform");
+Tensor<D, T> uniform(const Shape& shape, double low, double high, D device = detail::current_device<D>(),
+                     Here here = {}) {
+  const ErrorName name({"uniform", here});
   static_assert(is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
   backend::run<D, T>(backend::Uniform{*x.impl(), next_random(), low, high});
@@ -20,8 +21,8 @@ Tensor<D, T> uniform(const Shape& shape, double low, double high, D device = det
 
 /// Uniform in [0, 1).
 template <Device D, Element T = float>
-Tensor<D, T> rand(const Shape& shape, D device = detail::current_device<D>()) {
-  const ErrorName name("rand");
+Tensor<D, T> rand(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+  const ErrorName name({"rand", here});
   return uniform<D, T>(shape, 0, 1, device);
 }
 
@@ -34,8 +35,8 @@ TERN_API void check_deviation(OpName op, double std);
 
 /// Normal with mean 0 and standard deviation 1.
 template <Device D, Element T = float>
-Tensor<D, T> randn(const Shape& shape, D device = detail::current_device<D>()) {
-  const ErrorName name("randn");
+Tensor<D, T> randn(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+  const ErrorName name({"randn", here});
   static_assert(is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
   backend::run<D, T>(backend::Normal{*x.impl(), next_random(), 0, 1});
@@ -44,9 +45,10 @@ Tensor<D, T> randn(const Shape& shape, D device = detail::current_device<D>()) {
 
 /// Normal with this mean and standard deviation.
 template <Device D, Element T = float>
-Tensor<D, T> normal(double mean, double std, const Shape& shape, D device = detail::current_device<D>()) {
+Tensor<D, T> normal(double mean, double std, const Shape& shape, D device = detail::current_device<D>(),
+                    Here here = {}) {
   static_assert(is_floating_v<T>);
-  const ErrorName name("normal");
+  const ErrorName name({"normal", here});
   detail::check_deviation("normal", std);
   Tensor<D, T> x = empty<D, T>(shape, device);
   backend::run<D, T>(backend::Normal{*x.impl(), next_random(), mean, std});
@@ -81,7 +83,9 @@ TERN_SAME_PLACE(normal)
 
 /// Integers in [low, high), all equally likely.
 template <Device D, Element T = Index>
-Tensor<D, T> randint(Index low, Index high, const Shape& shape, D device = detail::current_device<D>()) {
+Tensor<D, T> randint(Index low, Index high, const Shape& shape, D device = detail::current_device<D>(),
+                     Here here = {}) {
+  const ErrorName name({"randint", here});
   if (low >= high) fail("randint", {"the range is empty: ", low, " to ", high});
   if constexpr (std::is_integral_v<T>)
     if (Index(T(low)) != low || Index(T(high - 1)) != high - 1)
@@ -93,8 +97,8 @@ Tensor<D, T> randint(Index low, Index high, const Shape& shape, D device = detai
 
 /// Integers in [0, high).
 template <Device D, Element T = Index>
-Tensor<D, T> randint(Index high, const Shape& shape, D device = detail::current_device<D>()) {
-  return randint<D, T>(0, high, shape, device);
+Tensor<D, T> randint(Index high, const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+  return randint<D, T>(0, high, shape, device, here);
 }
 
 namespace detail {
@@ -106,7 +110,8 @@ TERN_API Tensor<Cpu, Index> random_permutation(Index n);
 /// The numbers 0 … n - 1 in random order (Fisher, Yates). The algorithm is sequential, so the host draws them for every
 /// device.
 template <Device D>
-Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>()) {
+Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>(), Here here = {}) {
+  const ErrorName name({"randperm", here});
   return to_device(detail::random_permutation(n), device);
 }
 
@@ -130,8 +135,8 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
 /// 1 with the probability that p gives for each element, else 0. Error if p is outside [0, 1]; on Cuda it is thrown when
 /// the host next waits for the device.
 template <Device D, Element T>
-Tensor<D, T> bernoulli(const Tensor<D, T>& p) {
-  const ErrorName name("bernoulli");
+Tensor<D, T> bernoulli(const Tensor<D, T>& p, Here here = {}) {
+  const ErrorName name({"bernoulli", here});
   detail::refuse_improbable("bernoulli", p);
   return detail::map<T>("bernoulli", [](auto u, auto q) { return where(u < q, decltype(u)(1), decltype(u)(0)); },
                         uniform<D, T>(p.shape(), 0, 1, p.device()), p);
@@ -146,18 +151,18 @@ const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, Here here 
 }
 
 template <class D, class T>
-Tensor<D, T> rand_like(const Tensor<D, T>& x) {
-  const ErrorName name("rand_like");
+Tensor<D, T> rand_like(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"rand_like", here});
   return rand<D, T>(x.shape(), x.device());
 }
 template <class D, class T>
-Tensor<D, T> randn_like(const Tensor<D, T>& x) {
-  const ErrorName name("randn_like");
+Tensor<D, T> randn_like(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"randn_like", here});
   return randn<D, T>(x.shape(), x.device());
 }
 template <class D, class T>
-Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high) {
-  const ErrorName name("randint_like");
+Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high, Here here = {}) {
+  const ErrorName name({"randint_like", here});
   return randint<D, T>(low, high, x.shape(), x.device());
 }
 

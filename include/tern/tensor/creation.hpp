@@ -11,7 +11,9 @@ namespace tern::inline TERN_BUILD {
 
 /// A tensor of a shape with these values, in row-major order.
 template <Device D, Element T>
-Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D device = detail::current_device<D>()) {
+Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D device = detail::current_device<D>(),
+                         Here here = {}) {
+  const ErrorName name({"from_vector", here});
   if (checked_numel("from_vector", shape) != Index(values.size()))
     fail("from_vector", {Index(values.size()), " values do not fill shape ", shape});
   if constexpr (HostDevice<D>) {
@@ -26,7 +28,8 @@ Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D dev
 /// A tensor of a list, a list of lists, and so on: tensor<Cpu>({{1, 2}, {3, 4}}). Error if lists beside each other
 /// differ in length, or if T does not hold a number.
 template <Device D, Element T = float>
-Tensor<D, T> tensor(std::initializer_list<NestedList> list) {
+Tensor<D, T> tensor(std::initializer_list<NestedList> list, Here here = {}) {
+  const ErrorName name({"tensor", here});
   const NestedList nested(list);
   const Shape shape = nested.shape();
   std::vector<T> values;
@@ -40,15 +43,17 @@ Tensor<D, T> tensor(std::initializer_list<NestedList> list) {
 }
 /// A 0-d tensor.
 template <Device D, Element T = float>
-Tensor<D, T> scalar_tensor(number_t<T> value) {
-  const ErrorName name("scalar_tensor");
+Tensor<D, T> scalar_tensor(number_t<T> value, Here here = {}) {
+  const ErrorName name({"scalar_tensor", here});
   return full<D, T>({}, value);
 }
 
 /// A tensor over memory of the caller, row-major. If there is a deleter, deleter(data, context) runs when the last user
 /// is gone.
 template <HostDevice D, Element T>
-Tensor<D, T> from_blob(T* data, const Shape& shape, Deleter deleter = nullptr, void* context = nullptr) {
+Tensor<D, T> from_blob(T* data, const Shape& shape, Deleter deleter = nullptr, void* context = nullptr,
+                       Here here = {}) {
+  const ErrorName name({"from_blob", here});
   if (!data && checked_numel("from_blob", shape) != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
   const Deleter none = [](void*, void*) {};
   return Tensor<D, T>(detail::new_external(dtype_of<T>, shape, data, deleter ? deleter : none, context));
@@ -74,7 +79,8 @@ Tensor<D, Index> range_beside(const Tensor<D, T>& x, Index start, Index step, In
 /// start, start + step, … below end: arange<D>(0, 10, 2) has type int64, arange<D>(0, 1, 0.25) has type float. Error if
 /// the element type does not hold a number.
 template <Device D, class T = void, class A, class B, class C = int>
-auto arange(A start, B end, C step = 1) {
+auto arange(A start, B end, C step = 1, Here here = {}) {
+  const ErrorName name({"arange", here});
   using Common = std::common_type_t<A, B, C>;
   using Out = detail::range_element<T, Common>;
   if (step == 0 || (start != end && (start < end) != (step > 0)))
@@ -101,14 +107,15 @@ auto arange(A start, B end, C step = 1) {
   return x;
 }
 template <Device D, class T = void, class A>
-auto arange(A end) {
-  return arange<D, T>(A(0), end);
+auto arange(A end, Here here = {}) {
+  return arange<D, T>(A(0), end, 1, here);
 }
 
 /// `steps` numbers from start to end, both included, with equal distances.
 template <Device D, Element T = float>
   requires is_floating_v<T>
-Tensor<D, T> linspace(double start, double end, Index steps) {
+Tensor<D, T> linspace(double start, double end, Index steps, Here here = {}) {
+  const ErrorName name({"linspace", here});
   if (steps < 0) fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);
   backend::run<D>(backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
@@ -123,7 +130,8 @@ Tensor<D, T> linspace(double start, double end, Index steps) {
 
 /// Ones on the diagonal, zeros elsewhere: [n, m], m = n by default.
 template <Device D, Element T = float>
-Tensor<D, T> eye(Index n, Index m = -1) {
+Tensor<D, T> eye(Index n, Index m = -1, Here here = {}) {
+  const ErrorName name({"eye", here});
   if (m == -1) m = n;
   const Tensor<D, T> x = zeros<D, T>({n, m});
   Array diagonal = *x.impl();

@@ -57,21 +57,23 @@ void map_into(const OpName& op, const Tensor<D, Out>& target, const F& f, const 
 
 /// A tensor whose elements are not initialised.
 template <Device D, Element T = float>
-Tensor<D, T> empty(const Shape& shape, D device = detail::current_device<D>()) {
+Tensor<D, T> empty(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+  const ErrorName name({"empty", here});
   return Tensor<D, T>(detail::allocate<D>(dtype_of<T>, shape, detail::ordinal_of(device)));
 }
 
 /// The same, with the dimensions in the memory order of a format.
 template <Device D, Element T = float>
-Tensor<D, T> empty(const Shape& shape, MemoryFormat format, D device = detail::current_device<D>()) {
-  Tensor<D, T> x = empty<D, T>(shape, device);
+Tensor<D, T> empty(const Shape& shape, MemoryFormat format, D device = detail::current_device<D>(), Here here = {}) {
+  Tensor<D, T> x = empty<D, T>(shape, device, here);
   if (format == channels_last) set_channels_last_strides(*x.impl());
   return x;
 }
 
 /// A tensor of one value. Error if T does not hold it.
 template <Device D, Element T = float>
-Tensor<D, T> full(const Shape& shape, number_t<T> value, D device = detail::current_device<D>()) {
+Tensor<D, T> full(const Shape& shape, number_t<T> value, D device = detail::current_device<D>(), Here here = {}) {
+  const ErrorName name({"full", here});
   const scalar_t<T> element = detail::element<T>("full", value);
   Tensor<D, T> out = empty<D, T>(shape, device);
   backend::run<D>(backend::Fill<T>{*out.impl(), element});
@@ -79,58 +81,64 @@ Tensor<D, T> full(const Shape& shape, number_t<T> value, D device = detail::curr
 }
 
 template <Device D, Element T = float>
-Tensor<D, T> zeros(const Shape& shape, D device = detail::current_device<D>()) {
+Tensor<D, T> zeros(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+  const ErrorName name({"zeros", here});
   return full<D, T>(shape, 0, device);
 }
 template <Device D, Element T = float>
-Tensor<D, T> ones(const Shape& shape, D device = detail::current_device<D>()) {
+Tensor<D, T> ones(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+  const ErrorName name({"ones", here});
   return full<D, T>(shape, 1, device);
 }
 
 /// x's shape and memory order, elements not initialised.
 template <class D, class T>
-Tensor<D, T> empty_like(const Tensor<D, T>& x) {
+Tensor<D, T> empty_like(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"empty_like", here});
   const Array* const in[] = {x.impl()};
   return Tensor<D, T>(detail::new_map_output("empty_like", dtype_of<T>, in, 1, &detail::allocate<D>));
 }
 template <class D, class T>
-Tensor<D, T> full_like(const Tensor<D, T>& x, number_t<T> value) {
+Tensor<D, T> full_like(const Tensor<D, T>& x, number_t<T> value, Here here = {}) {
+  const ErrorName name({"full_like", here});
   const scalar_t<T> element = detail::element<T>("full_like", value);
   Tensor<D, T> out = empty_like(x);
   backend::run<D>(backend::Fill<T>{*out.impl(), element});
   return out;
 }
 template <class D, class T>
-Tensor<D, T> zeros_like(const Tensor<D, T>& x) {
+Tensor<D, T> zeros_like(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"zeros_like", here});
   return full_like(x, 0);
 }
 template <class D, class T>
-Tensor<D, T> ones_like(const Tensor<D, T>& x) {
+Tensor<D, T> ones_like(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"ones_like", here});
   return full_like(x, 1);
 }
 
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_empty(const Shape& size, Type<U>) const {
-  const ErrorName name("new_empty");
+Tensor<D, U> Tensor<D, T>::new_empty(const Shape& size, Type<U>, Here here) const {
+  const ErrorName name({"new_empty", here});
   return empty<D, U>(size, device());
 }
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_full(const Shape& size, number_t<U> value, Type<U>) const {
-  const ErrorName name("new_full");
+Tensor<D, U> Tensor<D, T>::new_full(const Shape& size, number_t<U> value, Type<U>, Here here) const {
+  const ErrorName name({"new_full", here});
   return full<D, U>(size, value, device());
 }
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_zeros(const Shape& size, Type<U>) const {
-  const ErrorName name("new_zeros");
+Tensor<D, U> Tensor<D, T>::new_zeros(const Shape& size, Type<U>, Here here) const {
+  const ErrorName name({"new_zeros", here});
   return zeros<D, U>(size, device());
 }
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_ones(const Shape& size, Type<U>) const {
-  const ErrorName name("new_ones");
+Tensor<D, U> Tensor<D, T>::new_ones(const Shape& size, Type<U>, Here here) const {
+  const ErrorName name({"new_ones", here});
   return ones<D, U>(size, device());
 }
 

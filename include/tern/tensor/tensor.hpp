@@ -166,13 +166,13 @@ class Tensor {
 
   // ---- new tensors on the same device, of T or another type (tensor/map.hpp) ----
   template <Element U = T>
-  Tensor<D, U> new_empty(const Shape& size, Type<U> type = {}) const;
+  Tensor<D, U> new_empty(const Shape& size, Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
-  Tensor<D, U> new_full(const Shape& size, number_t<U> value, Type<U> type = {}) const;
+  Tensor<D, U> new_full(const Shape& size, number_t<U> value, Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
-  Tensor<D, U> new_zeros(const Shape& size, Type<U> type = {}) const;
+  Tensor<D, U> new_zeros(const Shape& size, Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
-  Tensor<D, U> new_ones(const Shape& size, Type<U> type = {}) const;
+  Tensor<D, U> new_ones(const Shape& size, Type<U> type = {}, Here here = {}) const;
 
   // ---- autograd (autograd/) ----
   bool requires_grad() const { return impl_ && impl_->node; }

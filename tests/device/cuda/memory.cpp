@@ -23,7 +23,7 @@ TEST_CASE("a device's memory is counted and given back", "[cuda]") {
 TEST_CASE("running out of a device's memory says what is held", "[cuda]") {
   const auto held = zeros<Cuda>({1000});
   const std::string error = error_of([] { empty<Cuda>({Index(1) << 36}); });
-  CHECK_THAT(error, Catch::Matchers::ContainsSubstring("cuda memory: out of memory on cuda:0: 274877906944 bytes were asked for, "));
+  CHECK_THAT(error, Catch::Matchers::ContainsSubstring("empty: out of memory on cuda:0: 274877906944 bytes were asked for, "));
   CHECK_THAT(error, Catch::Matchers::ContainsSubstring(" are in use and "));
   check_close(values_of(held + 1.0f), std::vector<double>(1000, 1));
 }
@@ -35,7 +35,7 @@ TEST_CASE("a free that fails is reported by the next allocation", "[cuda]") {
     const auto x = zeros<Cuda>({10});
     fail_call("cuMemFreeAsync", 1, invalid_value);
   }
-  CHECK(error_of([] { zeros<Cuda>({10}); }) == "cuda: cuMemFreeAsync: CUDA_ERROR_INVALID_VALUE (invalid argument)");
+  CHECK(error_of([] { zeros<Cuda>({10}); }) == "zeros: cuMemFreeAsync: CUDA_ERROR_INVALID_VALUE (invalid argument)");
   CHECK_NOTHROW(zeros<Cuda>({10}));
 }
 
