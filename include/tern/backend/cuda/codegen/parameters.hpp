@@ -37,12 +37,14 @@ struct Number {
   Number(U value) { std::memcpy(&bits, &value, sizeof value); }
 };
 
-/// Where a kernel notes what is wrong with elements, and what the host then says. op is a string literal.
+/// Where a kernel notes what is wrong with elements, and what the host then says. op is a string literal: the name, or
+/// that of the op that the user called.
 struct ElementReport {
   const void* failure;
   const char* op;
   Index what;
-  ElementReport(int ordinal, const char* name, BadElement bad) : failure(cuda::detail::bind(ordinal).failure), op(name), what(Index(bad)) {}
+  ElementReport(int ordinal, const char* name, BadElement bad)
+      : failure(cuda::detail::bind(ordinal).failure), op(tern::detail::outermost_name(name)), what(Index(bad)) {}
 };
 
 /// A kernel whose only parameter is a P.
