@@ -25,9 +25,10 @@ TERN_INLINE std::string read_file(const std::string& path) {
 }
 
 TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
-  const std::string unfinished = text({path, ".", Index(getpid()), ".", Index(reinterpret_cast<std::intptr_t>(&bytes))});
-  std::FILE* const file = std::fopen(unfinished.c_str(), "wb");
-  if (!file) return;
+  std::string unfinished = path + ".XXXXXX";
+  const int descriptor = mkstemp(unfinished.data());  // no other process writes it, be it in another container
+  if (descriptor < 0) return;
+  std::FILE* const file = fdopen(descriptor, "wb");
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
   if (std::fclose(file) != 0 || !written || std::rename(unfinished.c_str(), path.c_str()) != 0) unlink(unfinished.c_str());
 }
