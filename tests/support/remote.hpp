@@ -98,9 +98,10 @@ class RemoteWork {
   RemoteWork& operator=(const RemoteWork&) = delete;
 };
 
-/// Every op, as Naive computes it.
-template <class... T, class Op>
-void kernel(tern::backend::On<Remote>, tern::backend::Types<T...> types, const Op& op) {
+/// Every op that Naive computes, as it does.
+template <class D, class... T, class Op>
+  requires(std::is_same_v<D, Remote>) && tern::backend::HasKernel<Naive, Op, T...>
+void kernel(tern::backend::On<D>, tern::backend::Types<T...> types, const Op& op) {
   const RemoteWork open_memory(tern::Work::kernel);
   kernel(tern::backend::On<Naive>{}, types, op);
 }
