@@ -1,4 +1,5 @@
-// One row for each public function of ops/: a gradient, an oracle, a refusal. tests/public_ops finds those without one.
+// One row for each public function of ops/: a gradient, an oracle, a refusal. tests/public_ops finds those without one. Over 400
+// lines, because the functions are one list.
 #include "support/public_op.hpp"
 #include "tern/linalg/linalg.hpp"
 #include "tern/ops/ops.hpp"
