@@ -32,12 +32,16 @@ namespace tern::inline TERN_BUILD::detail {
   if (!rows && all != targets.numel) fail(op, {"target_lengths name ", all, " labels, the targets have ", targets.numel});
 
   const Index states = 2 * most + 1;
-  CtcBatch batch{steps, samples, states, zeros<Cpu, Index>({states, samples}), sub(heard, 1), mul(said, 2)};
+  // By plain loops: the compiled library has these ops' kernels for floats only.
+  const Tensor<Cpu, Index> places = empty<Cpu, Index>({states, samples}), last_step = empty<Cpu, Index>(samples),
+                           last_state = empty<Cpu, Index>(samples);
+  std::fill_n(places.data(), places.numel(), 0);
   for (Index i = 0, place = 1; i < samples; ++i) {
+    last_step.data()[i] = heard.data()[i] - 1, last_state.data()[i] = 2 * said.data()[i];
     if (rows) place = 1 + i * targets.dims[1];
-    for (Index k = 0; k < said.data()[i]; ++k) batch.places.data()[(2 * k + 1) * samples + i] = place++;
+    for (Index k = 0; k < said.data()[i]; ++k) places.data()[(2 * k + 1) * samples + i] = place++;
   }
-  return batch;
+  return {steps, samples, states, places, last_step, last_state};
 }
 
 }  // namespace tern::detail
