@@ -93,12 +93,12 @@ struct Spread {
 
 /// The norm of vectors or of matrices, as torch.norm and torch.linalg.norm choose by `ord` and the dimensions.
 template <class D, class T>
-Tensor<D, T> any_norm(const Call<D, T>& c, const char* name, bool numbers_of_matrices) {
+Tensor<D, T> any_norm(Call<D, T>& c, const char* name, bool numbers_of_matrices) {
   const auto x = c.x(0);
   const Dims dim = c.dims(2, "dim"), matrix = dim.empty() ? Dims{-2, -1} : dim;
   const bool keepdim = c.flag(3, "keepdim", false), of_matrix = dim.n == 2 || (dim.empty() && x.dim() == 2);
   const bool singular = c.arg(1, name).is_string() ? c.text(1, name, "") == "nuc" : std::abs(c.number(1, name, 1)) == 2;
-  if (singular && of_matrix && !std::is_same_v<D, Cpu>) throw Skip{"singular values are computed on the CPU"};
+  if (singular && of_matrix && !std::is_same_v<D, tern::Cpu>) throw Skip{"singular values are computed on the CPU"};
   if (c.arg(1, name).is_string() && (of_matrix || singular))
     return tern::linalg::matrix_norm(x, c.text(1, name, "").c_str(), matrix, keepdim);
   if (numbers_of_matrices && c.has(1, name) && of_matrix)
