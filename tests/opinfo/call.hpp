@@ -277,7 +277,7 @@ class Call {
     if (layout_ == Layout::strided && t.dim() >= 1) {
       tern::Shape wide = t.shape();
       wide[wide.n - 1] = 2 * wide.back() + 1;
-      const auto view = tern::full<D, U>(wide, 7).slice(-1, {1, tern::Slice::open, 2});
+      const auto view = tern::full<D, U>(wide, 1).slice(-1, {1, tern::Slice::open, 2});
       view.copy_(t);
       return view;
     }

@@ -35,6 +35,7 @@ TEMPLATE_TEST_CASE("nonzero names every position that is not zero", "[ops]", TER
   CHECK(values_of(nonzero(x.transpose(0, 2))) == std::vector<double>{0, 1, 1, 1, 0, 0, 1, 0, 1});
   CHECK(nonzero(zeros<D, float>({3, 4})).shape() == Shape{0, 2});
   CHECK(nonzero(full<D, float>({}, 1)).shape() == Shape{1, 0});
+  CHECK(nonzero(zeros<D, float>({2, 0, 3})).shape() == Shape{0, 3});
 }
 
 TEMPLATE_TEST_CASE("repeat_interleave repeats neighbours", "[ops]", TERN_TEST_DEVICES) {

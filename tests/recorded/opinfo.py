@@ -30,6 +30,7 @@ SAMPLES = 2    # of an operator's variant: the largest of at most so many elemen
 MORE_SAMPLES = {"bincount": 8, "median": 8, "quantile": 20, "unique": 20}  # of those with many ways to be called
 ELEMENTS = 30
 RANDOM = {"nn.functional.dropout"}
+ARGUMENTS = {"mode"}  # of operators in the tables, which have the names of others
 REFUSED = 600  # the most elements of a call that must be refused
 TYPES = {torch.float32, torch.int64, torch.int32, torch.uint8, torch.bool}
 DIMENSIONS = 8
@@ -149,7 +150,7 @@ def refusals(op):
 
 
 def main():
-    recorder, known = Recorder(), offered() - RANDOM
+    recorder, known = Recorder(), offered() - RANDOM - ARGUMENTS
     for op in op_db:
         dtype = next((t for t in (torch.float32, torch.int64) if t in op.supported_dtypes("cpu")), None)
         if op.name not in known or dtype is None:

@@ -223,6 +223,7 @@ Tensor<D, Index> nonzero(const Tensor<D, T>& x, Here here = {}) {
   const ErrorName name({"nonzero", here});
   Tensor<D, Index> rest = detail::positions_of(ne(x.detach(), 0));
   const Tensor<D, Index> at = empty<D, Index>({rest.numel(), x.dim()}, x.device());
+  if (rest.numel() == 0) return at;  // a size may be 0
   for (int i = x.dim(); i-- > 0;) {
     copy_(select(at, 1, i), remainder(rest, x.size(i)), here);
     rest = floor_divide(rest, x.size(i), here);
