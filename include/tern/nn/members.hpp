@@ -25,14 +25,15 @@ struct ModuleType {
   void (*walk)(const void* module, Walk& walk);
 };
 
-/// True if the address is in a layer or tensor that x is or holds in itself, or in a container that holds them
-/// elsewhere.
+/// True if the address is in a layer or tensor that x is or holds in itself, in a container that holds them elsewhere, or
+/// in the unwritten memory of a std::optional that holds none.
 template <class X>
 bool covers(const X& x, const void* address) {
   if constexpr (is_leaf<X> || Sequence<X> || Dictionary<X> || requires { typename X::element_type; }) {
     return Extent{&x, sizeof x}.contains(address);
   } else {
     bool found = false;
+    if constexpr (Holder<X>) found = !x && Extent{&x, sizeof x}.contains(address);
     each_child(x, [&](const Piece*, const auto& child) {
       if constexpr (has_tensors<std::remove_cvref_t<decltype(child)>>) found = found || covers(child, address);
     });
