@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::cuda {
 
 using DevicePointer = unsigned long long;
 using Context = struct ContextHandle*;
-using Stream = struct StreamHandle*;
+using StreamHandle = struct OpaqueStream*;
 using MemoryPool = struct MemoryPoolHandle*;
 using Event = struct EventHandle*;
 using Module = struct ModuleHandle*;
@@ -58,22 +58,23 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuMemPoolSetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
   f(cuMemPoolGetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
   f(cuMemPoolTrimTo, Status, (MemoryPool pool, std::size_t bytes_to_keep))                                               \
-  f(cuMemAllocAsync, Status, (DevicePointer* memory, std::size_t bytes, Stream stream))                                  \
-  f(cuMemFreeAsync, Status, (DevicePointer memory, Stream stream))                                                       \
+  f(cuMemAllocAsync, Status, (DevicePointer* memory, std::size_t bytes, StreamHandle stream))                            \
+  f(cuMemFreeAsync, Status, (DevicePointer memory, StreamHandle stream))                                                 \
   f(cuMemHostAlloc, Status, (void** memory, std::size_t bytes, unsigned flags))                                          \
   f(cuMemFreeHost, Status, (void* memory))                                                                               \
-  f(cuMemcpyHtoDAsync_v2, Status, (DevicePointer to, const void* from, std::size_t bytes, Stream stream))                \
-  f(cuMemcpyDtoHAsync_v2, Status, (void* to, DevicePointer from, std::size_t bytes, Stream stream))                      \
-  f(cuMemcpyDtoDAsync_v2, Status, (DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream))              \
+  f(cuMemcpyHtoDAsync_v2, Status, (DevicePointer to, const void* from, std::size_t bytes, StreamHandle stream))          \
+  f(cuMemcpyDtoHAsync_v2, Status, (void* to, DevicePointer from, std::size_t bytes, StreamHandle stream))                \
+  f(cuMemcpyDtoDAsync_v2, Status, (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream))        \
   f(cuMemcpyPeerAsync, Status,                                                                                           \
-    (DevicePointer to, Context to_context, DevicePointer from, Context from_context, std::size_t bytes, Stream stream))  \
-  f(cuMemsetD8Async, Status, (DevicePointer memory, unsigned char value, std::size_t count, Stream stream))              \
-  f(cuStreamCreate, Status, (Stream* stream, unsigned flags))                                                            \
-  f(cuStreamDestroy_v2, Status, (Stream stream))                                                                         \
-  f(cuStreamSynchronize, Status, (Stream stream))                                                                        \
-  f(cuStreamWaitEvent, Status, (Stream stream, Event event, unsigned flags))                                             \
+    (DevicePointer to, Context to_context, DevicePointer from, Context from_context, std::size_t bytes,                  \
+     StreamHandle stream))                                                                                               \
+  f(cuMemsetD8Async, Status, (DevicePointer memory, unsigned char value, std::size_t count, StreamHandle stream))        \
+  f(cuStreamCreate, Status, (StreamHandle* stream, unsigned flags))                                                      \
+  f(cuStreamDestroy_v2, Status, (StreamHandle stream))                                                                   \
+  f(cuStreamSynchronize, Status, (StreamHandle stream))                                                                  \
+  f(cuStreamWaitEvent, Status, (StreamHandle stream, Event event, unsigned flags))                                       \
   f(cuEventCreate, Status, (Event* event, unsigned flags))                                                               \
-  f(cuEventRecord, Status, (Event event, Stream stream))                                                                 \
+  f(cuEventRecord, Status, (Event event, StreamHandle stream))                                                           \
   f(cuEventQuery, Status, (Event event))                                                                                 \
   f(cuEventElapsedTime, Status, (float* milliseconds, Event start, Event end))                                           \
   f(cuEventSynchronize, Status, (Event event))                                                                           \
@@ -83,12 +84,12 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuModuleGetFunction, Status, (Function* function, Module module, const char* name))                                  \
   f(cuLaunchKernel, Status,                                                                                              \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,           \
-     unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))                           \
-  f(cuStreamBeginCapture_v2, Status, (Stream stream, CaptureMode mode))                                                  \
-  f(cuStreamEndCapture, Status, (Stream stream, CapturedGraph* graph))                                                   \
+     unsigned block_z, unsigned shared_bytes, StreamHandle stream, void** parameters, void** extra))                     \
+  f(cuStreamBeginCapture_v2, Status, (StreamHandle stream, CaptureMode mode))                                            \
+  f(cuStreamEndCapture, Status, (StreamHandle stream, CapturedGraph* graph))                                             \
   f(cuGraphInstantiateWithFlags, Status,                                                                                 \
     (ExecutableGraph* executable, CapturedGraph graph, unsigned long long flags))                                        \
-  f(cuGraphLaunch, Status, (ExecutableGraph executable, Stream stream))                                                  \
+  f(cuGraphLaunch, Status, (ExecutableGraph executable, StreamHandle stream))                                            \
   f(cuGraphDestroy, Status, (CapturedGraph graph))                                                                       \
   f(cuGraphExecDestroy, Status, (ExecutableGraph executable))
 
@@ -160,7 +161,7 @@ enum MatmulEpilogue : int { epilogue_none = 1, epilogue_bias = 4 };
   f(cublasLtMatmul, int,                                                                                                 \
     (CublasLt handle, MatmulDesc desc, const void* alpha, const void* a, MatrixLayout a_layout, const void* b,           \
      MatrixLayout b_layout, const void* beta, const void* c, MatrixLayout c_layout, void* d, MatrixLayout d_layout,      \
-     const MatmulAlgo* algorithm, void* workspace, std::size_t workspace_bytes, Stream stream))
+     const MatmulAlgo* algorithm, void* workspace, std::size_t workspace_bytes, StreamHandle stream))
 
 using Cudnn = struct CudnnHandle*;
 using CudnnTensor = struct CudnnTensorHandle*;
@@ -190,7 +191,7 @@ struct CudnnAlgorithm {
   f(cudnnGetErrorString, const char*, (int status))                                                                      \
   f(cudnnCreate, int, (Cudnn* handle))                                                                                   \
   f(cudnnDestroy, int, (Cudnn handle))                                                                                   \
-  f(cudnnSetStream, int, (Cudnn handle, Stream stream))                                                                  \
+  f(cudnnSetStream, int, (Cudnn handle, StreamHandle stream))                                                            \
   f(cudnnCreateTensorDescriptor, int, (CudnnTensor* descriptor))                                                         \
   f(cudnnDestroyTensorDescriptor, int, (CudnnTensor descriptor))                                                         \
   f(cudnnCreateFilterDescriptor, int, (CudnnFilter* descriptor))                                                         \

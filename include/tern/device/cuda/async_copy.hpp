@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 class TERN_API CopyUnderWay final : public AsyncCopy {
  public:
   /// Construct it before the copy is started, since construction can fail.
-  CopyUnderWay(int ordinal, PinnedBlock& block, Stream stream)
+  CopyUnderWay(int ordinal, PinnedBlock& block, StreamHandle stream)
       : ordinal_(ordinal), block_(block), use_(use_of(block, ordinal, stream)) {}
   /// Marks the end of the copy: the work that was started on its stream so far.
   void record() {

@@ -31,7 +31,7 @@ namespace detail {
 /// An open device. Its streams do not synchronise with the legacy stream.
 struct DeviceState {
   Context context = nullptr;
-  Stream compute = nullptr, copy = nullptr;  // copy: for transfers that overlap with the other work
+  StreamHandle compute = nullptr, copy = nullptr;  // copy: for transfers that overlap with the other work
   MemoryPool pool = nullptr;
   Failure* failure = nullptr;
   int major = 0, minor = 0, multiprocessors = 0;
@@ -79,7 +79,7 @@ struct ScopedEvent {
 
 /// Records the event on the stream. If recording fails, it waits for the stream's work, because nothing could wait for
 /// it later.
-TERN_API void record_or_wait(Event event, Stream stream);
+TERN_API void record_or_wait(Event event, StreamHandle stream);
 
 /// Makes the context of an open device current in this thread. For destructors, which cannot throw.
 TERN_API DeviceState& bind_for_release(int ordinal);

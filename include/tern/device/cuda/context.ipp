@@ -36,7 +36,7 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE OpenGuard::~OpenGuard() {
   if (complete || !state.context) return;
-  for (const Stream stream : {state.compute, state.copy})
+  for (const StreamHandle stream : {state.compute, state.copy})
     if (stream) TERN_CUDA_RELEASE(cuStreamDestroy_v2, stream);
   if (state.failure) TERN_CUDA_RELEASE(cuMemFreeHost, state.failure);
   TERN_CUDA_RELEASE(cuCtxSetCurrent, nullptr);
@@ -55,14 +55,14 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
   TERN_CUDA(cuDevicePrimaryCtxRetain, &state.context, device);
   TERN_CUDA(cuCtxSetCurrent, state.context);
   state.failure = make_failure();
-  for (Stream* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
+  for (StreamHandle* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
   TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
   std::uint64_t keep = ~std::uint64_t(0);  // the pool keeps freed memory until empty_cache()
   TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
   opening.complete = true;
 }
 
-[[gnu::noinline]] TERN_INLINE void record_or_wait(Event event, Stream stream) {
+[[gnu::noinline]] TERN_INLINE void record_or_wait(Event event, StreamHandle stream) {
   const Status status = driver().functions.cuEventRecord(event, stream);
   if (!status) return;
   driver().functions.cuStreamSynchronize(stream);

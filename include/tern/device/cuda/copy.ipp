@@ -4,26 +4,26 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-[[gnu::noinline]] TERN_INLINE void start_to_device(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes) {
+[[gnu::noinline]] TERN_INLINE void start_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
   const Span span(Work::to_device, "copy to device", ordinal, stream, bytes, true);
   TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
 }
 
-[[gnu::noinline]] TERN_INLINE void start_to_host(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes, bool pinned) {
+[[gnu::noinline]] TERN_INLINE void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes, bool pinned) {
   if (!bytes) return;
   const Span span(Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
   TERN_CUDA(cuMemcpyDtoHAsync_v2, to, reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
 [[gnu::noinline]] TERN_INLINE void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
-  const Stream stream = bind(ordinal).compute;
+  const StreamHandle stream = bind(ordinal).compute;
   const Span span(Work::kernel, "copy on device", ordinal, stream, bytes);
   TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
 [[gnu::noinline]] TERN_INLINE void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes) {
-  const Stream stream = bind(ordinal).compute;
+  const StreamHandle stream = bind(ordinal).compute;
   const Span span(Work::kernel, "fill bytes", ordinal, stream, bytes);
   TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
 }

@@ -56,7 +56,7 @@ class TERN_API MatmulPlan {
 
   const MatmulForm& key() const { return form_; }
 
-  void run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias);
+  void run(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b, void* d, const void* bias);
 
  private:
   template <class Value> void set(MatmulDescAttribute attribute, Value value) {

@@ -38,7 +38,7 @@ TERN_INLINE constinit std::atomic<bool> tf32_allowed{false};
   workspace_bytes_ = best.workspace_bytes;
 }
 
-TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias) {
+TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b, void* d, const void* bias) {
   if (bias) set(desc_bias_pointer, bias);
   const Scratch workspace(ordinal, workspace_bytes_);
   const float one = 1, beta = form_.accumulate ? 1 : 0;

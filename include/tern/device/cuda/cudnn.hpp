@@ -101,13 +101,13 @@ TERN_API HandlePool& cudnn_handles();
 /// A handle for one call. Its work goes to the given stream.
 class CudnnLease {
  public:
-  CudnnLease(int ordinal, Stream stream) : lease_(cudnn_handles(), ordinal), ordinal_(ordinal) {
+  CudnnLease(int ordinal, StreamHandle stream) : lease_(cudnn_handles(), ordinal), ordinal_(ordinal) {
     TERN_CUDNN(cudnnSetStream, handle(), stream);
   }
   /// Detaches the stream, because it may end with its capture while the handle is idle.
   ~CudnnLease() {
     if (!capture) return;
-    const Stream stream = system().devices[std::size_t(ordinal_)]->compute;
+    const StreamHandle stream = system().devices[std::size_t(ordinal_)]->compute;
     note_cudnn("cudnnSetStream", cudnn().functions.cudnnSetStream(handle(), stream));
   }
   CudnnLease(const CudnnLease&) = delete;

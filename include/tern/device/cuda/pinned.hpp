@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 /// own.
 struct PinnedUse {
   int ordinal;
-  Stream stream;
+  StreamHandle stream;
   ScopedEvent last;  // recorded after each copy
   std::atomic<bool> in_flight{false};
   PinnedUse* next = nullptr;
@@ -43,7 +43,7 @@ struct PinnedPool {
 TERN_API PinnedPool& pinned_pool();
 
 /// The entry of a device's stream for the block. Get it before a copy is started, because this can fail.
-TERN_API PinnedUse& use_of(PinnedBlock& block, int ordinal, Stream stream);
+TERN_API PinnedUse& use_of(PinnedBlock& block, int ordinal, StreamHandle stream);
 
 /// Records that the work on the stream so far uses the block.
 inline void mark_in_flight(PinnedUse& use) {

@@ -9,7 +9,7 @@ TERN_INLINE PinnedPool& pinned_pool() {
   return instance;
 }
 
-[[gnu::noinline]] TERN_INLINE PinnedUse& use_of(PinnedBlock& block, int ordinal, Stream stream) {
+[[gnu::noinline]] TERN_INLINE PinnedUse& use_of(PinnedBlock& block, int ordinal, StreamHandle stream) {
   PinnedUse* const first = block.uses;
   for (PinnedUse* use = first; use; use = use->next)
     if (use->stream == stream) return *use;
