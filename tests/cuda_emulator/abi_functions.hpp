@@ -124,6 +124,7 @@
 
 #define ABI_CUDNN_FUNCTIONS(X)                                                                                       \
   X(cudnnGetVersion, std::size_t, ())                                                                                \
+  X(cudnnGetCudartVersion, std::size_t, ())                                                                          \
   X(cudnnGetErrorString, const char*, (cudnnStatus_t status))                                                        \
   X(cudnnCreate, cudnnStatus_t, (cudnnHandle_t * handle))                                                            \
   X(cudnnDestroy, cudnnStatus_t, (cudnnHandle_t handle))                                                             \

@@ -34,8 +34,8 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string compiler_version(const std::string& folder) {
-  std::string searched;
-  for (const char* variable : {"TERN_CUDA_LIBRARIES", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX", "VIRTUAL_ENV"})
+  std::string searched = text({library_folders(), "\n", driver_version(), "\n"});
+  for (const char* variable : {"TERN_CUDA_LIBRARIES", "LD_LIBRARY_PATH"})
     if (const char* value = std::getenv(variable)) searched += std::string(variable) + "=" + value + "\n";
   const auto stamp = [](const std::string& path) {
     struct stat file {};
