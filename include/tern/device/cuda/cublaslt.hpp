@@ -80,7 +80,7 @@ inline tern::detail::KeyedCache<MatmulPlan, MatmulForm>& matmul_plans(int ordina
   return all[std::size_t(ordinal)];
 }
 
-/// Runs a product on the device's stream.
+/// Runs a product on the device's stream, in parts if the batch is large.
 TERN_API void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias);
 
 }  // namespace detail
