@@ -18,6 +18,10 @@ TERN_API void empty_cache(Cuda device = {current_device()});
 
 namespace detail {
 
+/// Memory from the pool, for work that is started on the state's stream after this call. If there is none, the pool
+/// gives back what it keeps first. Error if there is none even then.
+TERN_API DevicePointer allocate_from_pool(int ordinal, const DeviceState& state, std::size_t bytes);
+
 /// Device memory for work that is started on the device's stream after this call.
 TERN_API DeviceBlock allocate(int ordinal, std::size_t bytes);
 
