@@ -53,6 +53,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuDeviceTotalMem_v2, Status, (std::size_t* bytes, int device))                                                       \
   f(cuDevicePrimaryCtxRetain, Status, (Context* context, int device))                                                    \
   f(cuDevicePrimaryCtxRelease_v2, Status, (int device))                                                                  \
+  f(cuCtxGetCurrent, Status, (Context* context))                                                                         \
   f(cuCtxSetCurrent, Status, (Context context))                                                                          \
   f(cuDeviceGetDefaultMemPool, Status, (MemoryPool* pool, int device))                                                   \
   f(cuMemPoolSetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \

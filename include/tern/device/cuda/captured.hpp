@@ -92,7 +92,7 @@ class TERN_API StreamCapture final : public Capture {
 
   DeviceState& bind(int ordinal) override {
     if (ordinal != captured_.ordinal) fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", and cannot use cuda:", ordinal});
-    TERN_CUDA(cuCtxSetCurrent, state_.context);
+    if (current_context() != state_.context) TERN_CUDA(cuCtxSetCurrent, state_.context);
     return state_;
   }
   DeviceBlock allocate(std::size_t bytes) override { return captured_.pool->allocate(bytes); }

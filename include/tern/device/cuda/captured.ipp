@@ -72,7 +72,6 @@ TERN_INLINE StreamCapture::StreamCapture(CapturedWork& captured, int ordinal) : 
     refuse("cuStreamBeginCapture_v2", status);
   }
   GraphRegistry::instance().hold(captured_);
-  bound_ordinal = -1;
   set_capture(this);
 }
 

@@ -53,7 +53,6 @@ struct TERN_API System {
 TERN_API System& system();
 
 extern TERN_API constinit thread_local int current_ordinal;
-extern TERN_API constinit thread_local int bound_ordinal;  // the device whose context is current in this thread
 
 /// Releases what opening a device has made so far, unless opening succeeds.
 struct TERN_API OpenGuard {
@@ -80,6 +79,9 @@ struct ScopedEvent {
 /// Records the event on the stream. If recording fails, it waits for the stream's work, because nothing could wait for
 /// it later.
 TERN_API void record_or_wait(Event event, StreamHandle stream);
+
+/// The context that is current in this thread; null for none. Asked each time, since other code may change it.
+TERN_API Context current_context();
 
 /// Makes the context of an open device current in this thread. For destructors, which cannot throw.
 TERN_API DeviceState& bind_for_release(int ordinal);

@@ -32,8 +32,6 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 
 TERN_INLINE constinit thread_local int current_ordinal = 0;
 
-TERN_INLINE constinit thread_local int bound_ordinal = -1;
-
 [[gnu::noinline, gnu::cold]] TERN_INLINE OpenGuard::~OpenGuard() {
   if (complete || !state.context) return;
   for (const StreamHandle stream : {state.compute, state.copy})
@@ -45,7 +43,6 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void open_device(DeviceState& state, int ordinal) {
-  bound_ordinal = -1;
   int device;
   TERN_CUDA(cuDeviceGet, &device, ordinal);
   OpenGuard opening{state, device};
@@ -69,20 +66,22 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
   refuse("cuEventRecord", status);
 }
 
+TERN_INLINE Context current_context() {
+  Context context = nullptr;
+  return driver().functions.cuCtxGetCurrent(&context) ? nullptr : context;
+}
+
 TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   DeviceState& state = *system().devices[std::size_t(ordinal)];
-  if (bound_ordinal == ordinal) return state;
-  bound_ordinal = -1;
+  if (current_context() == state.context) [[likely]] return state;
   if (const Status status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
-  else if (!capture) bound_ordinal = ordinal;  // a thread that captures stays without a current device, so that bind() asks the capture
   return state;
 }
 
 [[gnu::noinline]] TERN_INLINE DeviceState& bind(int ordinal) {
   check_late_failure();
+  if (capture) [[unlikely]] return capture->bind(ordinal);
   System& all = system();
-  if (bound_ordinal == ordinal) [[likely]] return *all.devices[std::size_t(ordinal)];
-  if (capture) return capture->bind(ordinal);
   if (!all.usable) [[unlikely]] {
     const std::string why_not = all.look();
     if (!why_not.empty()) fail("cuda", {"no CUDA device can be used: ", why_not});
@@ -91,8 +90,7 @@ TERN_INLINE DeviceState& bind_for_release(int ordinal) {
     fail("cuda", {"there is no device cuda:", ordinal, "; there are ", int(all.devices.size())});
   DeviceState& state = *all.devices[std::size_t(ordinal)];
   std::call_once(all.opened[std::size_t(ordinal)], [&] { open_device(state, ordinal); });
-  TERN_CUDA(cuCtxSetCurrent, state.context);
-  bound_ordinal = ordinal;
+  if (current_context() != state.context) [[unlikely]] TERN_CUDA(cuCtxSetCurrent, state.context);
   return state;
 }
 

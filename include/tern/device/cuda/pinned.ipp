@@ -21,7 +21,7 @@ TERN_INLINE PinnedPool& pinned_pool() {
 
 TERN_INLINE bool is_idle(PinnedUse& use) {
   if (!use.in_flight) return true;
-  if (bound_ordinal < 0) bind(use.ordinal);  // any device's context will do
+  if (!current_context()) bind(use.ordinal);  // any device's context will do
   const Status status = driver().functions.cuEventQuery(use.last.event);
   if (status && status != status_not_ready) refuse("cuEventQuery", status);
   if (!status) use.in_flight = false;
