@@ -73,6 +73,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuStreamCreate, Status, (StreamHandle* stream, unsigned flags))                                                      \
   f(cuStreamDestroy_v2, Status, (StreamHandle stream))                                                                   \
   f(cuStreamSynchronize, Status, (StreamHandle stream))                                                                  \
+  f(cuStreamQuery, Status, (StreamHandle stream))                                                                        \
   f(cuStreamWaitEvent, Status, (StreamHandle stream, Event event, unsigned flags))                                       \
   f(cuEventCreate, Status, (Event* event, unsigned flags))                                                               \
   f(cuEventRecord, Status, (Event event, StreamHandle stream))                                                           \

@@ -40,6 +40,7 @@ struct TERN_API CapturedWork {
   RandomState random{};        // at the beginning of the capture
   std::uint64_t draws = 0;     // streams of random numbers that the graph takes
   std::uint64_t age = 0;       // the graph may use memory of a smaller age
+  StreamHandle last = nullptr; // the stream of the last replay
   bool forgotten = false;      // true if an object of `repeated` is gone
 
   CapturedWork() {}

@@ -88,6 +88,7 @@ TERN_INLINE void StreamCapture::finish() {
   } nodes;
   if (const Status status = end(&nodes.handle)) refuse("cuStreamEndCapture", status);
   TERN_CUDA(cuGraphInstantiateWithFlags, &captured_.executable, nodes.handle, 0);
+  wait_for_own_stream(*system().devices[std::size_t(captured_.ordinal)]);  // where the graph's memory was allocated
   GraphRegistry::instance().hold(captured_);
 }
 

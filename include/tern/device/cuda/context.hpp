@@ -28,12 +28,16 @@ struct DeviceInfo {
 
 namespace detail {
 
-/// An open device. Its streams do not synchronise with the legacy stream.
+struct PooledStream;
+struct StreamPool;
+
+/// An open device, as a thread sees it. Its streams do not synchronise with the legacy stream.
 struct DeviceState {
   Context context = nullptr;
   StreamHandle compute = nullptr, copy = nullptr;  // copy: for transfers that overlap with the other work
   MemoryPool pool = nullptr;
   Failure* failure = nullptr;
+  StreamPool* streams = nullptr;
   int major = 0, minor = 0, multiprocessors = 0;
 };
 
@@ -53,6 +57,17 @@ struct TERN_API System {
 TERN_API System& system();
 
 extern TERN_API constinit thread_local int current_ordinal;
+
+/// A stream that a thread uses on a device instead of the device's own.
+struct ChosenStream {
+  int ordinal;
+  PooledStream* stream;  // null: the device's own
+  ChosenStream* outer;
+};
+/// The innermost choice of this thread; null: none.
+extern TERN_API constinit thread_local ChosenStream* chosen_streams;
+/// This thread's choice for a device; null: none.
+TERN_API const ChosenStream* chosen_stream(int ordinal);
 
 /// Releases what opening a device has made so far, unless opening succeeds.
 struct TERN_API OpenGuard {

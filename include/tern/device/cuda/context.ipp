@@ -1,6 +1,7 @@
 // The functions of context.hpp that are not templates.
 #pragma once
 #include "context.hpp"
+#include "stream_pool.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
@@ -32,6 +33,14 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 
 TERN_INLINE constinit thread_local int current_ordinal = 0;
 
+TERN_INLINE constinit thread_local ChosenStream* chosen_streams = nullptr;
+
+TERN_INLINE const ChosenStream* chosen_stream(int ordinal) {
+  const ChosenStream* chosen = chosen_streams;
+  while (chosen && chosen->ordinal != ordinal) chosen = chosen->outer;
+  return chosen;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE OpenGuard::~OpenGuard() {
   if (complete || !state.context) return;
   for (const StreamHandle stream : {state.compute, state.copy})
@@ -56,6 +65,7 @@ TERN_INLINE constinit thread_local int current_ordinal = 0;
   TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
   std::uint64_t keep = ~std::uint64_t(0);  // the pool keeps freed memory until empty_cache()
   TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
+  state.streams = new StreamPool;
   opening.complete = true;
 }
 
@@ -91,6 +101,8 @@ TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   DeviceState& state = *all.devices[std::size_t(ordinal)];
   std::call_once(all.opened[std::size_t(ordinal)], [&] { open_device(state, ordinal); });
   if (current_context() != state.context) [[unlikely]] TERN_CUDA(cuCtxSetCurrent, state.context);
+  if (chosen_streams) [[unlikely]]
+    if (const ChosenStream* const chosen = chosen_stream(ordinal); chosen && chosen->stream) return chosen->stream->state;
   return state;
 }
 

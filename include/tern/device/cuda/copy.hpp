@@ -1,6 +1,7 @@
 // Copies of bytes between host and devices.
 #pragma once
 #include "span.hpp"
+#include "stream_pool.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
 

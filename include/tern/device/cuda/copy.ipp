@@ -72,9 +72,11 @@ namespace tern::inline TERN_BUILD::cuda {
 [[gnu::noinline]] TERN_INLINE void synchronize(Cuda device, Here here) {
   detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
   const Site user(here);
-  const detail::DeviceState& state = detail::bind(device.ordinal);
-  const detail::Span span(Work::wait, "wait for the device", device.ordinal, state.compute);
-  detail::wait_for(state);
+  detail::bind(device.ordinal);
+  const detail::DeviceState& own = *detail::system().devices[std::size_t(device.ordinal)];
+  const detail::Span span(Work::wait, "wait for the device", device.ordinal, own.compute);
+  for (int i = 0; i < own.streams->count; ++i) TERN_CUDA(cuStreamSynchronize, own.streams->streams[i]->state.compute);
+  detail::wait_for(own);
 }
 
 }  // namespace tern::cuda

@@ -8,6 +8,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 TERN_INLINE void trim_pool(int ordinal) {
   const DeviceState& own = *system().devices[std::size_t(ordinal)];
   TERN_CUDA(cuStreamSynchronize, own.compute);
+  if (const PooledStream* const release = own.streams->release) TERN_CUDA(cuStreamSynchronize, release->state.compute);
   TERN_CUDA(cuMemPoolTrimTo, own.pool, 0);
 }
 
