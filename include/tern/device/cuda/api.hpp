@@ -33,6 +33,14 @@ enum MemoryPoolAttribute : int {
   pool_used_current = 7,
   pool_used_high = 8,
 };
+enum MemoryLocationType : int { location_device = 1 };
+enum MemoryAccess : int { access_read_write = 3 };
+/// What a device may do with a pool's memory.
+struct PoolAccess {
+  MemoryLocationType type;
+  int device;
+  MemoryAccess access;
+};
 enum StreamFlag : unsigned { stream_non_blocking = 1 };
 enum CaptureMode : int { capture_relaxed = 2 };
 enum HostMemoryFlag : unsigned { host_memory_mapped = 2 };
@@ -49,6 +57,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuDeviceGetCount, Status, (int* count))                                                                              \
   f(cuDeviceGet, Status, (int* device, int ordinal))                                                                     \
   f(cuDeviceGetName, Status, (char* name, int length, int device))                                                       \
+  f(cuDeviceCanAccessPeer, Status, (int* can, int device, int peer))                                                     \
   f(cuDeviceGetAttribute, Status, (int* value, DeviceAttribute attribute, int device))                                   \
   f(cuDeviceTotalMem_v2, Status, (std::size_t* bytes, int device))                                                       \
   f(cuDevicePrimaryCtxRetain, Status, (Context* context, int device))                                                    \
@@ -58,6 +67,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuDeviceGetDefaultMemPool, Status, (MemoryPool* pool, int device))                                                   \
   f(cuMemPoolSetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
   f(cuMemPoolGetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
+  f(cuMemPoolSetAccess, Status, (MemoryPool pool, const PoolAccess* accesses, std::size_t count))                        \
   f(cuMemPoolTrimTo, Status, (MemoryPool pool, std::size_t bytes_to_keep))                                               \
   f(cuMemAllocAsync, Status, (DevicePointer* memory, std::size_t bytes, StreamHandle stream))                            \
   f(cuMemFreeAsync, Status, (DevicePointer memory, StreamHandle stream))                                                 \

@@ -47,6 +47,7 @@ struct TERN_API System {
   int version = 0;
   std::vector<std::unique_ptr<DeviceState>> devices;
   std::vector<std::once_flag> opened;
+  std::vector<std::once_flag> peers;  // of each pair of devices, whether they have been asked to reach each other's memory
 
   /// Why no device can be used; empty if one can be used.
   std::string look();

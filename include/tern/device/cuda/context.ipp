@@ -22,6 +22,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   if (count == 0) return "the driver knows no device";
   for (int i = 0; i < count; ++i) devices.push_back(std::make_unique<DeviceState>());
   opened = std::vector<std::once_flag>(devices.size());
+  peers = std::vector<std::once_flag>(devices.size() * devices.size());
   usable = true;
   return {};
 }

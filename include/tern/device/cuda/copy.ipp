@@ -28,6 +28,20 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
 }
 
+/// Lets a device reach another one's memory, if the machine connects them. Otherwise copies go through the host.
+[[gnu::cold]] TERN_INLINE void let_reach(int ordinal, int other) {
+  System& all = system();
+  const auto once = [&] {
+    int device = 0, peer = 0, can = 0;
+    TERN_CUDA(cuDeviceGet, &device, ordinal);
+    TERN_CUDA(cuDeviceGet, &peer, other);
+    TERN_CUDA(cuDeviceCanAccessPeer, &can, device, peer);
+    const PoolAccess access{location_device, device, access_read_write};
+    if (can) TERN_CUDA(cuMemPoolSetAccess, all.devices[std::size_t(other)]->pool, &access, 1);
+  };
+  std::call_once(all.peers[std::size_t(ordinal) * all.devices.size() + std::size_t(other)], once);
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if (!bytes) return;
   refuse_capture("to", "a graph has one device");
@@ -35,6 +49,8 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   const ScopedEvent ready;
   TERN_CUDA(cuEventRecord, ready.event, source.compute);
   const DeviceState& target = bind(to_ordinal);
+  let_reach(to_ordinal, from_ordinal);
+  let_reach(from_ordinal, to_ordinal);
   const ScopedEvent done;
   TERN_CUDA(cuStreamWaitEvent, target.compute, ready.event, 0);
   {
