@@ -3,11 +3,10 @@
 
 #include <zlib.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "support/catch.hpp"
 #include "support/emulator.hpp"
+#include "support/errors.hpp"
+#include "support/fake_library.hpp"
 #include "support/process.hpp"
 #include "tern/tern.hpp"
 
@@ -25,52 +24,6 @@ fs::path some_library() {
   Dl_info info{};
   REQUIRE(dladdr(reinterpret_cast<void*>(&zlibVersion), &info));
   return info.dli_fname;
-}
-
-/// A new folder, which is removed.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "tern_test_XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path operator/(const std::string& below) const { return path_ / below; }
-  std::string text() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
-
-/// An environment variable for a scope.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Variable() {
-    if (before_.empty()) unsetenv(name_);
-    else setenv(name_, before_.c_str(), 1);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::string before_;
-};
-
-/// A library of some code. Like those of a CUDA Toolkit it names no folder for what it needs.
-std::string make_library(const fs::path& file, const std::string& code, const std::string& needs = "") {
-  fs::create_directories(file.parent_path());
-  const std::string source = file.string() + ".cpp", name = file.filename();
-  std::ofstream(source) << code;
-  const std::string command = "c++ -shared -fPIC -Wl,-soname," + name + " -o '" + file.string() + "' '" + source + "' " + needs;
-  REQUIRE(std::system(command.c_str()) == 0);
-  return file;
 }
 
 /// Calls a library's function, and closes the library.

@@ -271,6 +271,10 @@ struct CudnnAlgorithm {
      CudnnTensor z, const void* z_data, CudnnTensor bias, const void* bias_data, CudnnActivation activation,             \
      CudnnTensor y, void* y_data))
 
+#define TERN_NVTX_FUNCTIONS(f)                                                                                           \
+  f(nvtxRangePushA, int, (const char* name))                                                                             \
+  f(nvtxRangePop, int, ())
+
 #define TERN_CUDA_POINTER(name, result, arguments) result(*name) arguments = nullptr;
 
 /// Pointers to a library's functions, named as the library names them.
@@ -285,6 +289,9 @@ struct CublasLtFunctions {
 };
 struct CudnnFunctions {
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_POINTER)
+};
+struct NvtxFunctions {
+  TERN_NVTX_FUNCTIONS(TERN_CUDA_POINTER)
 };
 #undef TERN_CUDA_POINTER
 

@@ -43,6 +43,7 @@ class TERN_API Span {
  private:
   void tell(WorkItem item);
 
+  tern::detail::Range range_;
   Work work_;
   const Listener* listener_;
   TimelinePosition position_;
