@@ -86,7 +86,7 @@ static_assert(int(cudnn_nchw) == CUDNN_TENSOR_NCHW && int(cudnn_nhwc) == CUDNN_T
 static_assert(int(cudnn_default_math) == CUDNN_DEFAULT_MATH && int(cudnn_tensor_op_math) == CUDNN_TENSOR_OP_MATH);
 static_assert(int(cudnn_fma_math) == CUDNN_FMA_MATH && int(cudnn_cross_correlation) == CUDNN_CROSS_CORRELATION);
 static_assert(int(cudnn_relu) == CUDNN_ACTIVATION_RELU && int(cudnn_identity) == CUDNN_ACTIVATION_IDENTITY);
-static_assert(int(cudnn_propagate_nan) == CUDNN_PROPAGATE_NAN && cudnn_deterministic == CUDNN_DETERMINISTIC);
+static_assert(int(cudnn_propagate_nan) == CUDNN_PROPAGATE_NAN && cudnn_is_deterministic == CUDNN_DETERMINISTIC);
 static_assert(cudnn_implicit_precomp_gemm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM);
 #endif
 

@@ -187,7 +187,7 @@ enum CudnnMath : int { cudnn_default_math = 0, cudnn_tensor_op_math = 1, cudnn_f
 enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
 enum CudnnActivationMode : int { cudnn_relu = 1, cudnn_identity = 5 };
 enum CudnnNan : int { cudnn_propagate_nan = 1 };
-inline constexpr int cudnn_deterministic = 1, cudnn_implicit_precomp_gemm = 1;
+inline constexpr int cudnn_is_deterministic = 1, cudnn_implicit_precomp_gemm = 1;
 
 /// What cuDNN's choice or search says of an algorithm, for each of the three passes.
 struct CudnnAlgorithm {
