@@ -21,6 +21,8 @@
 #include "data/transformed.hpp"
 #include "data/transforms.hpp"
 #include "device/cuda/graph.hpp"
+#include "device/cuda/nvtx.hpp"
+#include "device/cuda/stream.hpp"
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
 #include "linalg/linalg.hpp"

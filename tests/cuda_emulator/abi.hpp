@@ -101,6 +101,8 @@
   X(CU_MEMHOSTALLOC_PORTABLE, 1)                              \
   X(CU_MEMHOSTALLOC_DEVICEMAP, 2)                             \
   X(CU_MEMHOSTALLOC_WRITECOMBINED, 4)                         \
+  X(CU_MEM_LOCATION_TYPE_DEVICE, 1)                           \
+  X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)                    \
   X(CU_STREAM_DEFAULT, 0)                                     \
   X(CU_STREAM_NON_BLOCKING, 1)                                \
   X(CU_EVENT_DEFAULT, 0)                                      \
@@ -247,6 +249,14 @@ using CUfunction = struct CUfunc_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphExec = struct CUgraphExec_st*;
 using CUhostFn = void (*)(void*);
+
+struct CUmemLocation {
+  int type, id;
+};
+struct CUmemAccessDesc {
+  CUmemLocation location;
+  int flags;
+};
 
 using nvrtcResult = int;
 using nvrtcProgram = struct _nvrtcProgram*;

@@ -12,6 +12,7 @@
   X(cuDeviceGet, CUresult, (CUdevice* device, int ordinal))                                                          \
   X(cuDeviceGetName, CUresult, (char* name, int size, CUdevice device))                                              \
   X(cuDeviceGetAttribute, CUresult, (int* value, int attribute, CUdevice device))                                    \
+  X(cuDeviceCanAccessPeer, CUresult, (int* can, CUdevice device, CUdevice peer))                                     \
   X(cuDeviceTotalMem_v2, CUresult, (std::size_t * bytes, CUdevice device))                                           \
   X(cuDevicePrimaryCtxRetain, CUresult, (CUcontext * context, CUdevice device))                                      \
   X(cuDevicePrimaryCtxRelease_v2, CUresult, (CUdevice device))                                                       \
@@ -25,6 +26,7 @@
   X(cuDeviceGetDefaultMemPool, CUresult, (CUmemoryPool* pool, CUdevice device))                                      \
   X(cuMemPoolSetAttribute, CUresult, (CUmemoryPool pool, int attribute, void* value))                                \
   X(cuMemPoolGetAttribute, CUresult, (CUmemoryPool pool, int attribute, void* value))                                \
+  X(cuMemPoolSetAccess, CUresult, (CUmemoryPool pool, const CUmemAccessDesc* map, std::size_t count))                \
   X(cuMemPoolTrimTo, CUresult, (CUmemoryPool pool, std::size_t bytes))                                               \
   X(cuMemAllocAsync, CUresult, (CUdeviceptr * pointer, std::size_t bytes, CUstream stream))                          \
   X(cuMemFreeAsync, CUresult, (CUdeviceptr pointer, CUstream stream))                                                \
@@ -124,6 +126,7 @@
 
 #define ABI_CUDNN_FUNCTIONS(X)                                                                                       \
   X(cudnnGetVersion, std::size_t, ())                                                                                \
+  X(cudnnGetCudartVersion, std::size_t, ())                                                                          \
   X(cudnnGetErrorString, const char*, (cudnnStatus_t status))                                                        \
   X(cudnnCreate, cudnnStatus_t, (cudnnHandle_t * handle))                                                            \
   X(cudnnDestroy, cudnnStatus_t, (cudnnHandle_t handle))                                                             \

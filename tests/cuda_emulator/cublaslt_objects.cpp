@@ -4,6 +4,7 @@
 #include "call.hpp"
 #include "cublaslt.hpp"
 #include "exports.hpp"
+#include "own_version.hpp"
 #include "settings.hpp"
 
 using namespace emulator;
@@ -55,8 +56,7 @@ const char* status_name(cublasStatus_t status) {
 
 extern "C" {
 
-// As the driver's, 13000, is to 130000.
-std::size_t cublasLtGetVersion() { return static_cast<std::size_t>(settings().driver) / 1000 * 10000; }
+std::size_t cublasLtGetVersion() { return static_cast<std::size_t>(own_cuda_version()) * 10000; }
 const char* cublasLtGetStatusName(cublasStatus_t status) { return status_name(status); }
 const char* cublasLtGetStatusString(cublasStatus_t status) { return status_name(status); }
 
@@ -65,6 +65,8 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   const Context* current = current_context();
   if (!state().initialised || !current || !current->retained)
     return refuse(CUBLAS_STATUS_NOT_INITIALIZED, "the thread has no current context", page::matmul);
+  if (own_cuda_version() > static_cast<int>(settings().driver) / 1000)
+    return refuse(CUBLAS_STATUS_NOT_INITIALIZED, "of a later CUDA than the driver's", page::compatibility);
   *handle = new cublasLtContext;
   add_live("cublasLt", *handle);
   return CUBLAS_STATUS_SUCCESS;

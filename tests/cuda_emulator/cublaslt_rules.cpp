@@ -52,6 +52,9 @@ int check_layout(const MatrixLayout& layout, const char* name) {
                       " with leading dimension " + std::to_string(layout.ld),
                   page::matrix_layout);
   if (layout.batch_count < 1) return refuse(CUBLAS_STATUS_INVALID_VALUE, "no batch", page::matrix_layout);
+  // Not in the documentation (reported in tensorflow#44175 and pytorch#73533).
+  if (layout.batch_count > 65535)
+    return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "a batch of " + std::to_string(layout.batch_count), page::matrix_layout);
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -79,8 +79,11 @@ const char* page_of(Pass pass);
 
 /// Whether the descriptors go together. Returns a status, after refuse().
 int check_convolution(const Convolution& c, Pass pass);
+/// A call of cudnn: whether it chooses an algorithm, runs it, or runs it with a bias.
+enum class Stage { choice, run, fused };
+
 /// Why an algorithm does not compute it; empty if it does.
-std::string unsupported(const Convolution& c, Pass pass, int algorithm);
+std::string unsupported(const Convolution& c, Pass pass, int algorithm, Stage stage);
 /// Whether products are rounded to TF32.
 bool rounds_to_tf32(const Convolution& c, const Algorithm& algorithm);
 

@@ -26,8 +26,8 @@ int begin(cudnnHandle_t handle, cudnnTensorDescriptor_t x, cudnnFilterDescriptor
   return check_convolution(c, pass);
 }
 
-int check_algorithm(const Convolution& c, Pass pass, int algorithm) {
-  const std::string why = unsupported(c, pass, algorithm);
+int check_algorithm(const Convolution& c, Pass pass, int algorithm, Stage stage) {
+  const std::string why = unsupported(c, pass, algorithm, stage);
   return why.empty() ? 0 : refuse(CUDNN_STATUS_NOT_SUPPORTED, why, page_of(pass));
 }
 
@@ -73,7 +73,7 @@ int choose(const Convolution& c, Pass pass, int requested, int* returned, cudnnC
   std::vector<cudnnConvolutionAlgoPerf_t> all;
   for (const bool supported : {true, false})
     for (const Algorithm& a : algorithms(pass)) {
-      if (unsupported(c, pass, a.number).empty() != supported) continue;
+      if (unsupported(c, pass, a.number, Stage::choice).empty() != supported) continue;
       all.push_back(result_of(c, a));
       if (!supported) all.back().status = CUDNN_STATUS_NOT_SUPPORTED;
     }
@@ -115,7 +115,7 @@ int search(cudnnHandle_t handle, const Convolution& c, Pass pass, const void* x,
 }
 
 int workspace_size(const Convolution& c, Pass pass, int algorithm, std::size_t* bytes) {
-  if (const int status = check_algorithm(c, pass, algorithm)) return status;
+  if (const int status = check_algorithm(c, pass, algorithm, Stage::choice)) return status;
   *bytes = find_algorithm(pass, algorithm)->workspace;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -128,7 +128,7 @@ int check_workspace(Pass pass, const Algorithm& a, std::size_t bytes) {
 
 int convolve(cudnnHandle_t handle, const Convolution& c, Pass pass, int number, const void* alpha, const void* beta,
              const void* x, const void* w, const void* y, const void* workspace, std::size_t bytes) {
-  if (const int status = check_algorithm(c, pass, number)) return status;
+  if (const int status = check_algorithm(c, pass, number, Stage::run)) return status;
   const Algorithm& a = *find_algorithm(pass, number);
   if (!alpha || !beta) return refuse(CUDNN_STATUS_BAD_PARAM, "alpha or beta is null", page_of(pass));
   if (const int status = check_workspace(pass, a, bytes)) return status;
@@ -293,7 +293,7 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
   EMULATED_CALL(CUDNN_STATUS_EXECUTION_FAILED);
   Convolution c;
   if (const int status = begin(handle, x_desc, w_desc, conv, y_desc, Pass::forward, c)) return status;
-  if (const int status = check_algorithm(c, Pass::forward, algo)) return status;
+  if (const int status = check_algorithm(c, Pass::forward, algo, Stage::fused)) return status;
   const Algorithm& a = *find_algorithm(Pass::forward, algo);
   if (!is_live(z_desc) || !is_live(bias_desc) || !is_live(activation) || !activation->set || !alpha1 || !alpha2)
     return refuse(CUDNN_STATUS_BAD_PARAM, "a descriptor or a factor is missing", page::convolution_fused);

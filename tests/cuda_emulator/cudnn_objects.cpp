@@ -177,6 +177,7 @@ const char* status_name(cudnnStatus_t status) {
 extern "C" {
 
 std::size_t cudnnGetVersion() { return static_cast<std::size_t>(settings().cudnn); }
+std::size_t cudnnGetCudartVersion() { return 12000; }
 const char* cudnnGetErrorString(cudnnStatus_t status) { return status_name(status); }
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {

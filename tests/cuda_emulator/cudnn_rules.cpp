@@ -1,6 +1,7 @@
 // Which convolutions cudnn computes, and by which algorithms: the tables of its documentation, as far as they are
 // emulated.
 #include <algorithm>
+#include <cstdlib>
 
 #include "call.hpp"
 #include "cudnn.hpp"
@@ -83,10 +84,42 @@ int check_convolution(const Convolution& c, Pass pass) {
                 page_of(pass));
 }
 
-std::string unsupported(const Convolution& c, Pass pass, int number) {
+namespace {
+
+// Of everything that a convolution is.
+std::uint64_t hash_of(const Convolution& c, Pass pass, int number, unsigned seed) {
+  std::uint64_t hash = seed;
+  const auto mix = [&](const int* values, int n) {
+    for (int i = 0; i < n; ++i) hash = (hash ^ static_cast<std::uint64_t>(values[i] + 1)) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+  };
+  const int kind[] = {static_cast<int>(pass), number, c.x.type, c.w.format, c.conv.groups};
+  mix(kind, 5);
+  for (const int* sizes : {c.x.dims, c.w.dims}) mix(sizes, c.x.nd);
+  for (const int* sizes : {c.conv.pads, c.conv.strides, c.conv.dilations}) mix(sizes, c.conv.nd);
+  return hash;
+}
+
+// Whether the setting `refuse` takes the algorithm away.
+bool is_refused(const Convolution& c, Pass pass, int number, Stage stage) {
+  const std::string& refuse = settings().refuse;
+  if (refuse.rfind("random:", 0) == 0) {
+    if (number == 0 && c.w.format == CUDNN_TENSOR_NCHW) return false;
+    const std::uint64_t kind = hash_of(c, pass, number, static_cast<unsigned>(std::atoi(refuse.c_str() + 7))) % 8;
+    return stage == Stage::choice ? kind < 2 : stage == Stage::run ? kind < 4 : kind < 6;
+  }
+  const char* const passes[] = {"forward", "data", "filter"};
+  const std::string wanted = "+" + refuse + "+", tail = ":" + std::to_string(number) + "+";
+  return wanted.find("+" + std::string(passes[static_cast<int>(pass)]) + tail) != std::string::npos ||
+         (stage == Stage::fused && wanted.find("+fused" + tail) != std::string::npos);
+}
+
+}  // namespace
+
+std::string unsupported(const Convolution& c, Pass pass, int number, Stage stage) {
   const Algorithm* a = find_algorithm(pass, number);
   if (!a) return "algorithm " + std::to_string(number) + " is not implemented, or not emulated";
   const std::string name = "algorithm " + std::to_string(number);
+  if (is_refused(c, pass, number, stage)) return name + " is refused, as the setting says";
   const int nd = c.x.nd;
   const auto all = [&](const int* values, int wanted) {
     return std::all_of(values, values + nd - 2, [&](int value) { return value == wanted; });

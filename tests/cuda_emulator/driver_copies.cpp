@@ -111,8 +111,12 @@ CUresult within_device(Stream& stream, CUdeviceptr target, CUdeviceptr source, s
   if (const int status = device_side(target, bytes, to)) return status;
   if (const int status = device_side(source, bytes, from)) return status;
   const Settings& s = settings();
-  const std::uint64_t ns =
-      peers ? transfer_ns(bytes, s.peer, s.copy_ns) : transfer_ns(2 * bytes, s.memory_rate, s.kernel_ns);
+  const Context &target_context = *to.allocation->context, &source_context = *from.allocation->context;
+  const bool direct = source_context.reachable_from.count(target_context.ordinal) || target_context.reachable_from.count(source_context.ordinal);
+  const std::uint64_t through_host = transfer_ns(bytes, s.d2h_pinned, s.copy_ns) + transfer_ns(bytes, s.h2d_pinned, s.copy_ns);
+  const std::uint64_t ns = !peers  ? transfer_ns(2 * bytes, s.memory_rate, s.kernel_ns)
+                           : direct ? transfer_ns(bytes, s.peer, s.copy_ns)
+                                    : through_host;
   return enqueue(stream, copy_work(to, from, bytes, peers ? Engine::to_host : Engine::compute, ns));
 }
 

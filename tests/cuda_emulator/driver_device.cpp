@@ -19,6 +19,7 @@ int no_such_device() { return refuse(CUDA_ERROR_INVALID_DEVICE, "no such device"
 
 void activate(Context& context) {
   context.sticky = CUDA_SUCCESS;
+  context.reachable_from.clear();
   context.used = context.pool_used = context.pool_high = 0;
   for (std::uint64_t& free : context.engine_free) free = 0;
   context.executor.start(device_heap().file(), pinned_heap().file());
@@ -151,6 +152,13 @@ CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
       return refuse(CUDA_ERROR_INVALID_VALUE, "attribute " + std::to_string(attribute) + " is not emulated",
                     page::device);
   }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
+  EMULATED_CALL(CUDA_ERROR_UNKNOWN, initialised);
+  if (!is_device(device) || !is_device(peer)) return no_such_device();
+  *can = device != peer && settings().peers;
   return CUDA_SUCCESS;
 }
 

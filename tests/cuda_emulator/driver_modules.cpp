@@ -105,6 +105,9 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   if (!read_image(image, header, library))
     return refuse(CUDA_ERROR_INVALID_IMAGE, "not an image that the emulated NVRTC made, or damaged", page::module);
   const unsigned have = static_cast<unsigned>(settings().capability), want = header.architecture;
+  if (header.cuda > static_cast<int>(settings().driver) / 1000)
+    return refuse(CUDA_ERROR_INVALID_IMAGE,
+                  "compiled by CUDA " + std::to_string(header.cuda) + ", a later one than the driver's", page::compatibility);
   if (header.is_ptx ? want > have : want / 10 != have / 10 || want > have)
     return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
                   "compiled for " + std::to_string(want) + ", the device is " + std::to_string(have),

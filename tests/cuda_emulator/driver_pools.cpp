@@ -1,6 +1,7 @@
 // libcuda: a device's default memory pool, which stream-ordered allocations come from. Freed memory is never kept.
 #include "call.hpp"
 #include "exports.hpp"
+#include "settings.hpp"
 #include "state.hpp"
 
 using namespace emulator;
@@ -55,6 +56,21 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void* value) {
     default: return refuse(CUDA_ERROR_INVALID_VALUE, "this attribute of a pool is not emulated", page::pool);
   }
   *static_cast<std::uint64_t*>(value) = bytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, std::size_t count) {
+  EMULATED_CALL(CUDA_ERROR_UNKNOWN, initialised);
+  int status = CUDA_SUCCESS;
+  Context* c = context_of(pool, status);
+  if (!c) return status;
+  for (std::size_t i = 0; i < count; ++i) {
+    const CUmemLocation& to = map[i].location;
+    const bool known = to.type == CU_MEM_LOCATION_TYPE_DEVICE && to.id >= 0 && to.id < static_cast<int>(state().contexts.size());
+    if (!known || to.id == c->ordinal || !settings().peers || map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+      return refuse(CUDA_ERROR_INVALID_DEVICE, "no device that can reach the pool's, or access other than to read and write", page::pool);
+    c->reachable_from.insert(to.id);
+  }
   return CUDA_SUCCESS;
 }
 

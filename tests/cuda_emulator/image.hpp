@@ -9,7 +9,8 @@ namespace emulator {
 
 struct ImageHeader {
   char magic[8] = {'T', 'E', 'R', 'N', 'E', 'M', 'U', '1'};
-  std::uint32_t architecture = 0;  // 90: compute capability 9.0
+  std::uint16_t architecture = 0;  // 90: compute capability 9.0
+  std::uint16_t cuda = 0;          // the major version of the compiler
   std::uint32_t is_ptx = 0;        // runs on later architectures too
   std::uint64_t bytes = 0;         // of the library
   std::uint64_t library_hash = 0, header_hash = 0;
@@ -27,9 +28,10 @@ inline std::uint64_t hash_of_header(ImageHeader header) {
   return hash_bytes(&header, sizeof header);
 }
 
-inline std::string make_image(int architecture, bool is_ptx, const std::string& library) {
+inline std::string make_image(int cuda, int architecture, bool is_ptx, const std::string& library) {
   ImageHeader header;
-  header.architecture = static_cast<std::uint32_t>(architecture);
+  header.architecture = static_cast<std::uint16_t>(architecture);
+  header.cuda = static_cast<std::uint16_t>(cuda);
   header.is_ptx = is_ptx;
   header.bytes = library.size();
   header.library_hash = hash_bytes(library.data(), library.size());

@@ -11,6 +11,7 @@
 #include "image.hpp"
 #include "kernel_compiler.hpp"
 #include "kernel_source.hpp"
+#include "own_version.hpp"
 #include "settings.hpp"
 
 struct abi::_nvrtcProgram {
@@ -123,8 +124,8 @@ const char* nvrtcGetErrorString(nvrtcResult result) {
 nvrtcResult nvrtcVersion(int* major, int* minor) {
   EMULATED_CALL(NVRTC_ERROR_INTERNAL_ERROR);
   const int version = static_cast<int>(settings().driver);
-  *major = version / 1000;
-  *minor = version % 1000 / 10;
+  *major = own_cuda_version();
+  *minor = *major == version / 1000 ? version % 1000 / 10 : 0;
   return NVRTC_SUCCESS;
 }
 
@@ -182,8 +183,8 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* con
   const std::string source = options.definitions + host_source(program->source, program->name, program->expressions);
   const std::string library = compile_kernels(source, options.flags, program->log);
   if (library.empty()) return NVRTC_ERROR_COMPILATION;
-  if (!options.is_virtual) program->cubin = make_image(options.architecture, false, library);
-  program->ptx = make_image(options.architecture, true, library);
+  if (!options.is_virtual) program->cubin = make_image(own_cuda_version(), options.architecture, false, library);
+  program->ptx = make_image(own_cuda_version(), options.architecture, true, library);
   return NVRTC_SUCCESS;
 }
 

@@ -63,8 +63,10 @@ bool apply(const std::string& name, const std::string& value) {
   if (name == "order") return apply_order(value);
   if (name == "threads") return apply_choice(s.threads_reversed, value, "reverse", "forward");
   if (name == "free") return apply_choice(s.strict_free, value, "strict", "drain");
+  if (name == "peers") return apply_choice(s.peers, value, "1", "0");
   if (name == "quiet") return apply_choice(s.quiet, value, "1", "0");
   if (name == "compiler") return s.compiler = value, true;
+  if (name == "refuse") return s.refuse = value, true;
   if (name == "log") return s.log = value, true;
   for (const Number& number : numbers) {
     if (name != number.name) continue;

@@ -12,8 +12,10 @@ struct Settings {
   unsigned seed = 1;  // of order=random:SEED
   bool threads_reversed = false;
   bool strict_free = false;  // cuMemFree does not wait for what is pending
+  bool peers = true;         // devices can reach each other's memory
   bool quiet = false;        // do not print refusals and faults
   std::string compiler = "g++";
+  std::string refuse;  // cudnn's algorithms that it refuses
   std::string log;  // a file that gets the place of every refusal
 
   double devices = 1;

@@ -1,6 +1,7 @@
 // Counters of the devices' work, which profile/ reads. They lie below the backends, so the backends need not know who
 // reads them.
 #pragma once
+#include <atomic>
 #include <cstddef>
 
 #include "../core/here.hpp"
@@ -10,7 +11,32 @@ namespace tern::inline TERN_BUILD {
 /// The kinds of work of a device, and the host's waits for it.
 enum class Work : std::uint8_t { kernel, to_device, to_host, wait };
 
+/// Is told when layers and pieces of a device's work begin and end in the calling thread.
+struct RangeListener {
+  void (*begin)(const char* name);
+  void (*end)();
+};
+
 namespace detail {
+
+/// Null if nobody wants to know.
+extern TERN_API constinit std::atomic<const RangeListener*> range_listener;
+
+/// A layer's call or a piece of work, from construction to the end of the scope.
+class Range {
+ public:
+  explicit Range(const char* name) : listener_(range_listener.load(std::memory_order_relaxed)) {
+    if (listener_) [[unlikely]] listener_->begin(name);
+  }
+  ~Range() {
+    if (listener_) [[unlikely]] listener_->end();
+  }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
+ private:
+  const RangeListener* listener_;
+};
 
 /// This thread's totals.
 struct DeviceEvents {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "../core/for_each.hpp"
+#include "../device/events.hpp"
 #include "../tensor/parameters.hpp"
 #include "hooks.hpp"
 #include "rebuild.hpp"
@@ -116,6 +117,7 @@ namespace detail {
 template <class M, class... X>
 [[gnu::noinline]] auto call(Hooks* hooks, M& module, const Here& here, const X&... x) {
   const Site at(here);
+  const tern::detail::Range range(M::type_name());
   try {
     if (hooks) [[unlikely]] return call_hooked(*hooks, module, x...);
     return module.forward(x...);

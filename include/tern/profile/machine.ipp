@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
     run(f, times);
     return now() - start;
   }
-  const cuda::Stream stream = cuda::detail::bind(cuda::current_device()).compute;
+  const cuda::StreamHandle stream = cuda::detail::bind(cuda::current_device()).compute;
   const TimedEvent begin, end;
   TERN_CUDA(cuEventRecord, begin.event, stream);
   run(f, times);

@@ -146,6 +146,25 @@ CHILD_CASE("cuda emulator: copies between devices") {
   EXPECT(cuMemcpyPeerAsync(b, second, a, first, 16, s) == CUDA_SUCCESS);
   EXPECT(cuStreamSynchronize(s) == CUDA_SUCCESS);
   EXPECT((b.values() == std::vector<int>{1, 2, 3, 4}));
+  // A copy is direct where the one's pool was opened to the other.
+  CUmemoryPool pool = nullptr;
+  int can = 0;
+  EXPECT(cuDeviceGetDefaultMemPool(&pool, 0) == CUDA_SUCCESS);
+  EXPECT(cuDeviceCanAccessPeer(&can, 1, 0) == CUDA_SUCCESS && can == 1);
+  const auto copy_ns = [&] {
+    const std::uint64_t begin = tern_emulator_now();
+    EXPECT(cuMemcpyPeerAsync(b, second, a, first, 16, s) == CUDA_SUCCESS);
+    EXPECT(cuStreamSynchronize(s) == CUDA_SUCCESS);
+    return tern_emulator_now() - begin;
+  };
+  const std::uint64_t through_host = copy_ns();
+  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_DEVICE, "no device that can reach", cuMemPoolSetAccess(pool, &access, 1));
+  access.location.id = 1;
+  EXPECT(cuMemPoolSetAccess(pool, &access, 1) == CUDA_SUCCESS);
+  EXPECT(copy_ns() < through_host);
+  tern_emulator_set("peers=0");
+  EXPECT(cuDeviceCanAccessPeer(&can, 1, 0) == CUDA_SUCCESS && can == 0);
   // A kernel on one device cannot reach the memory of the other.
   Kernels k(R"(extern "C" __global__ void clear(int* x) { x[threadIdx.x] = 0; })");
   EXPECT(launch(k["clear"], {1, 4}, s, a.pointer) == CUDA_SUCCESS);

@@ -242,7 +242,7 @@ CHILD_CASE("cuda emulator: products that cublasLt does not compute") {
   Desc plain, strange(CUBLAS_COMPUTE_64F), epilogue, pointers, wide_bias;
   Layout f22(CUDA_R_32F, 2, 2, 2), f23(CUDA_R_32F, 2, 3, 2), h22(CUDA_R_16F, 2, 2, 2), thin(CUDA_R_32F, 2, 2, 1),
       empty(CUDA_R_32F, 0, 2, 2), tiled(CUDA_R_32F, 2, 2, 2, 2), three(CUDA_R_32F, 2, 2, 2, 0, 3, 4),
-      none(CUDA_R_32F, 2, 2, 2, 0, 0);
+      none(CUDA_R_32F, 2, 2, 2, 0, 0), many(CUDA_R_32F, 2, 2, 2, 0, 65536);
   refused(CUBLAS_STATUS_NOT_SUPPORTED, "compute type 70", strange, f22, f22, f22);
   refused(CUBLAS_STATUS_NOT_SUPPORTED, "compute type 68", plain, h22, f22, f22);
   refused(CUBLAS_STATUS_INVALID_VALUE, "op(B) 3 x 2", plain, f22, *std::make_unique<Layout>(CUDA_R_32F, 3, 2, 3), f22);
@@ -252,6 +252,7 @@ CHILD_CASE("cuda emulator: products that cublasLt does not compute") {
   refused(CUBLAS_STATUS_NOT_SUPPORTED, "column and row order", plain, tiled, f22, f22);
   refused(CUBLAS_STATUS_INVALID_VALUE, "batch counts differ", plain, three, f22, f22);
   refused(CUBLAS_STATUS_INVALID_VALUE, "no batch", plain, none, f22, f22);
+  refused(CUBLAS_STATUS_NOT_SUPPORTED, "a batch of 65536", plain, many, many, many);
   epilogue.set(CUBLASLT_MATMUL_DESC_EPILOGUE, 512u);
   refused(CUBLAS_STATUS_NOT_SUPPORTED, "epilogue 512", epilogue, f22, f22, f22);
   epilogue.set(CUBLASLT_MATMUL_DESC_EPILOGUE, unsigned{CUBLASLT_EPILOGUE_BIAS});
@@ -272,6 +273,9 @@ CHILD_CASE("cuda emulator: calls of cublasLt that make no sense") {
   cublasLtHandle_t early = nullptr;
   EXPECT_REFUSED(CUBLAS_STATUS_NOT_INITIALIZED, "no current context", cublasLtCreate(&early));
   start();
+  tern_emulator_set("driver=12080");
+  EXPECT_REFUSED(CUBLAS_STATUS_NOT_INITIALIZED, "of a later CUDA", cublasLtCreate(&early));
+  tern_emulator_set("driver=13000");
   Library lt;
   Array<float> x(64);
   Desc desc;

@@ -131,6 +131,12 @@ CHILD_CASE("cuda emulator: convolutions whose descriptors do not fit, and calls 
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "more than 5",
                  cudnnConvolutionForward(dnn, &one, cube, at(memory), cube_filter, at(memory), cube_conv, 0, nullptr, 0,
                                          &zero, cube, at(memory)));
+  for (const char* setting : {"refuse=forward:0", "refuse=data:1+forward:0"}) {
+    tern_emulator_set(setting);
+    EXPECT_REFUSED(CUDNN_STATUS_NOT_SUPPORTED, "as the setting says", run(dnn, x, y, &one, at(memory)));
+  }
+  tern_emulator_set("refuse=forward:1+fused:0");
+  EXPECT(run(dnn, x, y, &one, at(memory)) == 0);
 }
 
 CHILD_CASE("cuda emulator: descriptors and handles of cudnn that make no sense") {

@@ -108,13 +108,15 @@ CHILD_CASE("cuda emulator: images that are damaged, or for another device") {
   EXPECT_REFUSED(CUDA_ERROR_NO_BINARY_FOR_GPU, "compiled for 90", cuModuleLoadData(&m, cubin.data()));
   cubin = compile(source, {}, "-arch=sm_80");
   EXPECT(cuModuleLoadData(&m, cubin.data()) == CUDA_SUCCESS);  // of the same major version
+  tern_emulator_set("driver=12080");
+  EXPECT_REFUSED(CUDA_ERROR_INVALID_IMAGE, "compiled by CUDA 13", cuModuleLoadData(&m, cubin.data()));
 }
 
 CHILD_CASE("cuda emulator: an image that holds no library") {
   start();
   CUmodule m = nullptr;
   EXPECT_REFUSED(CUDA_ERROR_INVALID_IMAGE, "cannot be loaded",
-                 cuModuleLoadData(&m, emulator::make_image(90, false, "text").data()));
+                 cuModuleLoadData(&m, emulator::make_image(13, 90, false, "text").data()));
 }
 
 CHILD_CASE("cuda emulator: a graph that is replayed after its kernel's module is gone") {

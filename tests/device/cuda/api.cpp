@@ -44,6 +44,8 @@ static_assert(int(pool_release_threshold) == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
 static_assert(int(pool_reserved_current) == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
 static_assert(int(pool_used_current) == CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
 static_assert(int(pool_used_high) == CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+static_assert(sizeof(PoolAccess) == sizeof(CUmemAccessDesc) && offsetof(PoolAccess, access) == offsetof(CUmemAccessDesc, flags));
+static_assert(int(location_device) == CU_MEM_LOCATION_TYPE_DEVICE && int(access_read_write) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 static_assert(unsigned(stream_non_blocking) == CU_STREAM_NON_BLOCKING);
 static_assert(unsigned(event_default) == CU_EVENT_DEFAULT && unsigned(event_disable_timing) == CU_EVENT_DISABLE_TIMING);
 static_assert(int(capture_relaxed) == CU_STREAM_CAPTURE_MODE_RELAXED);
@@ -84,7 +86,7 @@ static_assert(int(cudnn_nchw) == CUDNN_TENSOR_NCHW && int(cudnn_nhwc) == CUDNN_T
 static_assert(int(cudnn_default_math) == CUDNN_DEFAULT_MATH && int(cudnn_tensor_op_math) == CUDNN_TENSOR_OP_MATH);
 static_assert(int(cudnn_fma_math) == CUDNN_FMA_MATH && int(cudnn_cross_correlation) == CUDNN_CROSS_CORRELATION);
 static_assert(int(cudnn_relu) == CUDNN_ACTIVATION_RELU && int(cudnn_identity) == CUDNN_ACTIVATION_IDENTITY);
-static_assert(int(cudnn_propagate_nan) == CUDNN_PROPAGATE_NAN && cudnn_deterministic == CUDNN_DETERMINISTIC);
+static_assert(int(cudnn_propagate_nan) == CUDNN_PROPAGATE_NAN && cudnn_is_deterministic == CUDNN_DETERMINISTIC);
 static_assert(cudnn_implicit_precomp_gemm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM);
 #endif
 

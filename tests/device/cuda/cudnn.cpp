@@ -35,6 +35,41 @@ std::vector<std::vector<double>> results_of(const Tensor<Cuda>& input, const Ten
   return {values_of(y), values_of(x.grad()), values_of(weight.grad())};
 }
 
+/// A convolution's sizes.
+struct Kind {
+  Shape x, weight;
+  ConvOptions options;
+};
+
+template <class D, class T>
+Tensor<D, T> convolve(const Kind& kind, const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias) {
+  return kind.x.n == 5 ? conv3d(x, weight, bias, kind.options) : conv2d(x, weight, bias, kind.options);
+}
+
+/// Results without and with bias, residual and relu; and the gradients.
+template <class D, class T>
+std::vector<std::vector<double>> all_results_of(const Kind& kind) {
+  const auto x = spread_tensor<Cpu, T>(kind.x, -1, 1).to(D{}).requires_grad_(), weight = spread_tensor<Cpu, T>(kind.weight, -1, 1).to(D{}).requires_grad_(),
+             bias = spread_tensor<Cpu, T>({kind.weight[0]}, -1, 1).to(D{}).requires_grad_();
+  const auto y = convolve(kind, x, weight, bias), plain = convolve(kind, x, weight, Tensor<D, T>());
+  const auto residual = spread_tensor<Cpu, T>(y.shape(), -1, 1).to(D{});
+  std::vector<std::vector<double>> results = {values_of(y), values_of(plain)};
+  if (kind.x.n == 4) {
+    const NoGradGuard no_grad;
+    results.push_back(values_of(conv2d_relu(x, weight, bias, kind.options)));
+    results.push_back(values_of(conv2d_add_relu(x, residual, weight, bias, kind.options)));
+  }
+  sum(y * residual).backward();
+  for (const auto& t : {x, weight, bias}) results.push_back(values_of(t.grad()));
+  return results;
+}
+
+template <class T>
+void check_against_cpu(const Kind& kind, double tolerance) {
+  const auto expected = all_results_of<Cpu, T>(kind), actual = all_results_of<Cuda, T>(kind);
+  for (std::size_t i = 0; i < expected.size(); ++i) check_close(actual[i], expected[i], tolerance, tolerance);
+}
+
 struct Calls {
   std::uint64_t searches, choices, descriptors;
 };
@@ -124,6 +159,86 @@ TEST_CASE("what cuDNN refuses is an Error with its own text", "[cuda]") {
   CHECK_THAT(error_of([&] { conv2d(x, w); }),
              ContainsSubstring("cudnnConvolutionForward: CUDNN_STATUS_EXECUTION_FAILED"));
   fail_call(nullptr, 0, 0);
+}
+
+TEST_CASE("a convolution that cuDNN does not compute in one way is computed in another", "[cuda]") {
+  NEED_EMULATOR();
+  // Each pass without its first algorithms, all of them without some.
+  for (const std::string refused : {"fused:1", "forward:0", "forward:1", "data:0", "data:1", "filter:0", "filter:1", "fused:1+data:1+filter:1",
+                                    "random:1", "random:2", "random:3", "random:4"}) {
+    INFO(refused);
+    const Ended ended = run_test_case("in a new process: convolutions of every kind", "TERN_EMULATOR=quiet=1,refuse=" + refused);
+    INFO(ended.output);
+    CHECK(ended.well);
+  }
+}
+
+TEST_CASE("in a new process: convolutions of every kind", "[.]") {
+  const Kind kinds[] = {
+      {{2, 3, 6, 5}, {4, 3, 3, 3}, {.padding = 1}},
+      {{2, 4, 7, 6}, {6, 2, 3, 2}, {.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}, .groups = 2}},
+      {{1, 6, 5, 9}, {6, 1, 3, 3}, {.groups = 6}},        // one channel a group
+      {{1, 2, 4, 4}, {3, 2, 2, 2}, {.padding = 2}},       // as much padding as filter
+      {{2, 2, 4, 5, 3}, {4, 2, 2, 3, 2}, {.padding = 1}},  // over three dimensions
+  };
+  for (const Kind& kind : kinds) {
+    check_against_cpu<float>(kind, 1e-4);
+    check_against_cpu<double>(kind, 1e-12);
+    check_against_cpu<half>(kind, 0.03);
+  }
+}
+
+TEST_CASE("what cuDNN refuses is asked for once", "[cuda]") {
+  NEED_EMULATOR();
+  const Ended ended = run_test_case("in a new process: refusals are remembered", "TERN_EMULATOR=quiet=1,refuse=forward:1+forward:0");
+  INFO(ended.output);
+  CHECK(ended.well);
+}
+
+TEST_CASE("in a new process: refusals are remembered", "[.]") {
+  const auto x = spread_tensor<Cuda, float>({1, 2, 5, 5}), w = spread_tensor<Cuda, float>({3, 2, 3, 3}), b = spread_tensor<Cuda, float>({3});
+  const NoGradGuard no_grad;
+  const auto run = [&] { return calls_in([&] { conv2d_relu(x, w, b); }); };
+  const Calls first = run(), again = run();
+  CHECK(first.descriptors == 3);  // fused, then channels-last, then row-major
+  CHECK(first.choices == 3);
+  CHECK(again.descriptors == 0);
+  CHECK(again.choices == 0);
+}
+
+TEST_CASE("an algorithm that is not deterministic is the last, and can be forbidden", "[cuda]") {
+  NEED_EMULATOR();
+  const Ended ended = run_test_case("in a new process: deterministic algorithms", "TERN_EMULATOR=quiet=1,refuse=data:1");
+  INFO(ended.output);
+  CHECK(ended.well);
+}
+
+TEST_CASE("in a new process: deterministic algorithms", "[.]") {
+  const auto gradient = [](const Tensor<Cuda>& w) {
+    const auto x = ones<Cuda>({1, 1, 5, 5}).requires_grad_();
+    conv2d(x, w).sum().backward();
+    return values_of(x.grad());
+  };
+  const auto three = ones<Cuda>({1, 1, 3, 3}), two = ones<Cuda>({1, 1, 2, 2});
+  cuda::cudnn_deterministic(true);
+  const auto exact = gradient(three);  // Winograd's, in row-major order
+  CHECK(error_of([&] { gradient(two); }) ==
+        "cuda: cuDNN has no deterministic algorithm for a convolution of [1, 1, 5, 5] and [1, 1, 2, 2]; others are allowed after "
+        "cuda::cudnn_deterministic(false)");
+  cuda::cudnn_deterministic(false);
+  CHECK(gradient(three) == exact);
+  const auto corner = gradient(two);
+  CHECK((corner[0] == 1 && corner[1] == 2 && corner[6] == 4));
+}
+
+TEST_CASE("relu of NaN after a convolution is NaN", "[cuda]") {
+  const auto x = full<Cuda>({1, 2, 4, 4}, std::nan("")), w = ones<Cuda>({3, 2, 3, 3}), b = ones<Cuda>({3});
+  const auto r = ones<Cuda>({1, 3, 2, 2});
+  const NoGradGuard no_grad;
+  if (is_emulated()) fail_call(nullptr, 0, 0);
+  for (const auto& y : {conv2d_relu(x, w, b), conv2d_add_relu(x, r, w, b), conv2d_relu(x, w)})
+    for (const double v : values_of(y)) CHECK(std::isnan(v));
+  if (is_emulated()) CHECK(calls_of("cudnnConvolutionBiasActivationForward") == 2);
 }
 
 TEST_CASE("cuDNN is missed where something is convolved, and found under its older name", "[cuda]") {

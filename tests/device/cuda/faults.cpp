@@ -104,6 +104,9 @@ constexpr int unknown_error = 999;
 constexpr DriverCall driver_calls[] = {TERN_CUDA_DRIVER_FUNCTIONS(TERN_FAULTS_DRIVER) TERN_NVRTC_FUNCTIONS(TERN_FAULTS_LIBRARY)
                                            TERN_CUBLASLT_FUNCTIONS(TERN_FAULTS_LIBRARY) TERN_CUDNN_FUNCTIONS(TERN_FAULTS_LIBRARY)};
 
+/// Its failure is none: a context that is not known to be current is made current.
+bool is_harmless(const DriverCall& call) { return std::string(call.function) == "cuCtxGetCurrent"; }
+
 constexpr const char* kinds[] = {"context", "memory", "pinned", "stream", "event", "module",
                                  "program", "cublasLt", "matmul desc", "matrix layout", "preference", "cudnn", "tensor desc",
                                  "filter desc", "convolution desc", "activation desc", "graph", "executable graph"};
@@ -186,6 +189,7 @@ TEST_CASE("in a new process: calls of a warm step fail", "[.]") {
     auto before = census();
     Count count;
     for (const DriverCall& call : driver_calls) {
+      if (is_harmless(call)) continue;
       for (std::uint64_t nth = 1;; ++nth) {
         bool reached = false;
         std::string problem = fail_once(call, nth, reached);
@@ -219,6 +223,7 @@ TEST_CASE("in a new process: calls of a cold step fail", "[.]") {
   REQUIRE(clean.well);
   Count count;
   for (const DriverCall& call : driver_calls) {
+    if (is_harmless(call)) continue;
     for (std::uint64_t nth = 1;; ++nth) {
       const std::string compiled = std::string(call.function).starts_with("nvrtc") ? empty_folder() : "";
       const Ended ended = run_in_fork([&] {

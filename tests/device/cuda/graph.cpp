@@ -252,7 +252,7 @@ TEST_CASE("a replay is a few calls into the driver", "[cuda]") {
   const auto calls = [](const auto& f) {
     fail_call(nullptr, 0, 0);
     f();
-    return calls_of(nullptr);
+    return calls_of(nullptr) - calls_of("cuCtxGetCurrent");  // which reads a variable of the thread
   };
   CHECK(calls([&] { graph.replay(); }) == 4);  // whether a block is free, a copy from it, its event, the graph
   CHECK(calls([&] { training.step(); }) > 60);

@@ -133,6 +133,30 @@ TEST_CASE("a capture's handles are made before it begins, and do not keep its st
   CHECK(last == expected);
 }
 
+TEST_CASE("a capture may be the first to use a library", "[cuda]") {
+  NEED_EMULATOR();
+  const Ended ended = run_test_case("in a new process: a capture comes first", "TERN_EMULATOR=order=late");
+  INFO(ended.output);
+  CHECK(ended.well);
+}
+
+TEST_CASE("in a new process: a capture comes first", "[.]") {
+  const NoGradGuard no_grad;
+  const Both both;
+  cuda::Graph graph;
+  Tensor<Cuda> product, y;
+  graph.capture([&] {
+    product = matmul(both.a, both.b);
+    y = conv2d(both.x, both.w);
+  });
+  destroy_idle_handles();
+  CHECK(handles() == 0);
+  graph.replay();
+  std::vector<double> replayed = values_of(product);
+  for (const double v : values_of(y)) replayed.push_back(v);
+  CHECK(replayed == both());
+}
+
 TEST_CASE("a handle belongs to its device", "[cuda]") {
   NEED_EMULATOR();
   const Ended ended = run_test_case("in a new process: handles of two devices", "TERN_EMULATOR=devices=2");

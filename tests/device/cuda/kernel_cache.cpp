@@ -68,3 +68,31 @@ TEST_CASE("a kernel that does not compile says why", "[cuda]") {
     CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("nonsense"));
   }
 }
+
+TEST_CASE("on request kernels are compiled with their lines, and their sources kept", "[cuda]") {
+  NEED_EMULATOR();
+  struct Requested {
+    Requested() { tern::cuda::generate_line_info(true); }
+    ~Requested() { tern::cuda::generate_line_info(false); }
+  };
+  const auto sources = [] {
+    std::vector<fs::path> found;
+    for (const fs::path& file : files_with("cached_4"))
+      if (file.extension() == ".cu") found.push_back(file);
+    return found;
+  };
+  for (const fs::path& file : files_with("cached_4")) fs::remove(file);
+  image_of(4);
+  CHECK(sources().empty());
+  fail_call(nullptr, 0, 0);
+  {
+    const Requested lines;
+    image_of(4);
+    image_of(4);
+  }
+  CHECK(compilations() == 1);
+  REQUIRE(sources().size() == 1);
+  CHECK(read_file(sources()[0]) == source_of(4));
+  image_of(4);
+  CHECK(compilations() == 1);
+}

@@ -3,10 +3,10 @@
 
 #include <zlib.h>
 
-#include <filesystem>
-
 #include "support/catch.hpp"
 #include "support/emulator.hpp"
+#include "support/errors.hpp"
+#include "support/fake_library.hpp"
 #include "support/process.hpp"
 #include "tern/tern.hpp"
 
@@ -26,34 +26,13 @@ fs::path some_library() {
   return info.dli_fname;
 }
 
-/// A folder that is removed, and an environment variable that names it.
-class Installed {
- public:
-  /// The library lies in the variable's folder, in `below`.
-  Installed(const char* variable, const std::string& below) : variable_(variable) {
-    std::string name = (fs::temp_directory_path() / "tern_test_XXXXXX").string();
-    root_ = mkdtemp(name.data());
-    const fs::path folder = root_ / below;
-    fs::create_directories(folder);
-    file_ = (folder / probe).string();
-    fs::copy_file(some_library(), file_);
-    if (const char* before = std::getenv(variable)) before_ = before;
-    setenv(variable, root_.c_str(), 1);
-  }
-  ~Installed() {
-    if (before_.empty()) unsetenv(variable_);
-    else setenv(variable_, before_.c_str(), 1);
-    fs::remove_all(root_);
-  }
-  Installed(const Installed&) = delete;
-  Installed& operator=(const Installed&) = delete;
-  const std::string& file() const { return file_; }
-
- private:
-  const char* variable_;
-  fs::path root_;
-  std::string file_, before_;
-};
+/// Calls a library's function, and closes the library.
+int ask(const cuda::Library& library, const char* function) {
+  REQUIRE(library.handle);
+  const int answer = reinterpret_cast<int (*)()>(dlsym(library.handle, function))();
+  dlclose(library.handle);
+  return answer;
+}
 
 std::string why_not_with(const std::string& environment) {
   return run_test_case("in a new process: why not", environment).output;
@@ -62,20 +41,91 @@ std::string why_not_with(const std::string& environment) {
 }  // namespace
 
 TEST_CASE("libraries are found in a toolkit, in conda's environments and in pip's wheels", "[cuda]") {
-  for (const auto& [variable, below] : {std::pair{"CUDA_HOME", "lib64"},
-                                        {"CUDA_PATH", "targets/x86_64-linux/lib"},
-                                        {"CONDA_PREFIX", "lib"},
-                                        {"VIRTUAL_ENV", "lib/python3.12/site-packages/nvidia/cu13/lib"},
-                                        {"CONDA_PREFIX", "lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib"},
-                                        {"HOME", ".local/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib"}}) {
+  for (const auto& [variable, value, below] :
+       {std::tuple{"CUDA_HOME", "", "lib64"},
+        {"CUDA_PATH", "", "targets/x86_64-linux/lib"},
+        {"CONDA_PREFIX", "", "lib"},
+        {"VIRTUAL_ENV", "", "lib/python3.12/site-packages/nvidia/cu13/lib"},
+        {"CONDA_PREFIX", "", "lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib"},
+        {"HOME", "", ".local/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib"},
+        {"PATH", "bin", "lib/python3.13/site-packages/nvidia/cu13/lib"}}) {
     INFO(variable << '/' << below);
-    const Installed installed(variable, below);
+    const Folder root;
+    fs::create_directories(root / below);
+    const std::string file = root / below / probe;
+    fs::copy_file(some_library(), file);
+    if (*value) {  // python3's own environment, which is not active
+      fs::create_directory(root / value);
+      std::ofstream(root / value / "python3") << "#!/bin/sh\n";
+      fs::permissions(root / value / "python3", fs::perms::owner_all);
+    }
+    const Variable set(variable, *value ? "/nowhere/bin:" + (root / value).string() : root.text());
     const cuda::Library library = cuda::open_library({probe}, true);
     REQUIRE(library.handle);
-    CHECK(library.path == installed.file());
+    CHECK(library.path == file);
     dlclose(library.handle);
     CHECK_FALSE(cuda::open_library({probe}, false).handle);  // the driver's is where the system has it
   }
+}
+
+TEST_CASE("a library finds its parts in its own folder", "[cuda]") {
+  const Folder root;
+  const Variable set("CUDA_HOME", root.text());
+  const std::string last = make_library(root / "lib64/libtern_part_z.so.1", "extern \"C\" int z() { return 40; }");
+  make_library(root / "lib64/libtern_part_a.so.1", "extern \"C\" int z(); extern \"C\" int a() { return z() + 2; }", last);
+  make_library(root / "lib64" / probe, R"(#include <dlfcn.h>
+extern "C" int parts() {
+  void* const part = dlopen("libtern_part_a.so.1", RTLD_NOW);
+  return part ? ((int (*)())dlsym(part, "a"))() : 0;
+})");
+  CHECK(ask(cuda::open_library({probe}, true), "parts") == 0);
+  CHECK(ask(cuda::open_library({probe}, true, {.parts = "libtern_part_*.so.1"}), "parts") == 42);
+}
+
+TEST_CASE("libraries are of the driver's CUDA", "[cuda]") {
+  NEED_EMULATOR();
+  const auto run = [](const std::string& environment) { return run_test_case("in a new process: versions", environment).output; };
+  CHECK_THAT(run("TERN_EMULATOR=driver=12040"), ContainsSubstring("[libnvrtc.so.12][libcublasLt.so.12][11]"));
+  CHECK_THAT(run("TERN_EMULATOR=driver=13010"), ContainsSubstring("[libnvrtc.so.13][libcublasLt.so.13][11]"));
+  const Folder newer;
+  for (const auto& entry : fs::directory_iterator(TERN_CUDA_EMULATOR))
+    if (entry.is_regular_file() && entry.path().extension() != ".12") fs::create_symlink(entry.path(), newer / entry.path().filename());
+  CHECK_THAT(run("TERN_EMULATOR=driver=12040 TERN_CUDA_LIBRARIES=" + newer.text()),
+             ContainsSubstring("the driver offers CUDA 12.4, which CUDA 13's library does not run on"));
+}
+
+TEST_CASE("in a new process: versions", "[.]") {
+  const auto name_of = [](const cuda::Library& library) { return fs::path(library.path).filename().string(); };
+  const std::string error = error_of([&] {
+    std::printf("[%s]", name_of(cuda::nvrtc().library).c_str());
+    std::printf("[%s]", name_of(cuda::cublaslt().library).c_str());
+    const auto x = tern::full<tern::Cuda>({1, 2}, 1);
+    std::printf("[%g]", (tern::matmul(x, x.t() * 5.0f) + 1.0f).item());
+  });
+  std::printf("%s\n", error.c_str());
+}
+
+TEST_CASE("a cuDNN that was made for a later CUDA is passed over", "[cuda]") {
+  NEED_EMULATOR();
+  const Ended ended = run_test_case("in a new process: two of cuDNN", "TERN_EMULATOR=driver=12040");
+  INFO(ended.output);
+  CHECK(ended.well);
+}
+
+TEST_CASE("in a new process: two of cuDNN", "[.]") {
+  const Folder toolkit, conda;
+  const auto make = [](const Folder& folder, const char* version) {
+    return make_library(folder / "lib" / probe, tern::text({"extern \"C\" unsigned long cudnnGetCudartVersion() { return ", version, "; }"}));
+  };
+  make(toolkit, "13000");
+  const std::string older = make(conda, "12080");
+  const cuda::LibraryKind kind{nullptr, cuda::detail::cudnn_suits_driver};
+  const Variable first("CUDA_HOME", toolkit.text());
+  const cuda::Library none = cuda::open_library({probe}, true, kind);
+  CHECK_FALSE(none.handle);
+  CHECK_THAT(none.problem, ContainsSubstring("is made for a later CUDA than the driver's"));
+  const Variable second("CONDA_PREFIX", conda.text());
+  CHECK(cuda::open_library({probe}, true, kind).path == older);
 }
 
 TEST_CASE("a library that is missing is missed by name, and where it was looked for", "[cuda]") {
@@ -90,11 +140,9 @@ TEST_CASE("why CUDA cannot be used is said in a sentence", "[cuda]") {
   CHECK_THAT(why_not_with("TERN_EMULATOR=driver=11080"), ContainsSubstring("11.8"));
   CHECK_THAT(why_not_with("TERN_EMULATOR=devices=0"), ContainsSubstring("CUDA_ERROR_NO_DEVICE"));
   CHECK_THAT(why_not_with("TERN_EMULATOR=devices=1"), ContainsSubstring("[]"));
-  std::string name = (fs::temp_directory_path() / "tern_test_XXXXXX").string();
-  const fs::path folder = mkdtemp(name.data());
+  const Folder folder;
   fs::copy_file(some_library(), folder / "libcuda.so.1");  // no driver at all
-  CHECK_THAT(why_not_with("TERN_CUDA_LIBRARIES=" + folder.string()), ContainsSubstring("has no function cu"));
-  fs::remove_all(folder);
+  CHECK_THAT(why_not_with("TERN_CUDA_LIBRARIES=" + folder.text()), ContainsSubstring("has no function cu"));
 }
 
 TEST_CASE("in a new process: why not", "[.]") {

@@ -33,6 +33,23 @@ TEST_CASE("cuda() of pinned memory copies straight from it", "[cuda]") {
   check_close(values_of(third), std::vector<double>(6, 9));
 }
 
+TEST_CASE("a write to pinned memory waits for the copies of every stream", "[cuda]") {
+  auto source = tensor_of<Cpu, float>(numbers).pin_memory();
+  auto pending = source.cuda_async();  // on the stream for copies
+  const auto second = source.cuda();   // on the stream for work
+  source.fill_(9);
+  check_close(values_of(pending.wait()), numbers);
+  check_close(values_of(second), numbers);
+
+  source.copy_(tensor_of<Cpu, float>(numbers));
+  const auto third = source.cuda();
+  {
+    auto dropped = source.cuda_async();
+  }
+  std::fill_n(source.data(), numbers.size(), 5.f);  // data() waits too
+  check_close(values_of(third), numbers);
+}
+
 TEST_CASE("two devices copy from and to one pinned block", "[cuda]") {
   if (!is_emulated()) SKIP_TEST("needs two devices");
   const Ended ended = run_test_case("in a new process: pinned memory of two devices", "TERN_EMULATOR=devices=2");

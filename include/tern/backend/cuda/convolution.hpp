@@ -1,5 +1,5 @@
-// Convolution by cuDNN, in channels-last order. For doubles cuDNN has no such kernels, so they are copied to row-major
-// order and back.
+// Convolution by cuDNN, in channels-last order. Where cuDNN has no such kernel, as for doubles, the elements are copied to
+// row-major order and back.
 #pragma once
 #include "../convolution.hpp"
 #include "../../device/cuda/cudnn.hpp"
@@ -28,9 +28,13 @@ struct RowMajor {
   }
 };
 
-/// Runs one pass. A fused form has bias and addend; otherwise they are null.
-TERN_API void run_convolution(const ConvolutionForm& form, const Array& x, const Array& weight, const Array& y, const Array* bias,
-                              const Array* addend);
+/// Runs a forward pass with bias, addend and relu in one call. False if cuDNN does not support it.
+TERN_API bool try_fused(const ConvolutionForm& form, const Array& x, const Array& weight, const Array& y, const Array& bias,
+                        const Array* addend);
+
+/// Runs one pass, with `adds` added to what the result holds. What cuDNN does not support in channels-last order runs in
+/// row-major order, and what no deterministic algorithm supports runs in another one, if it may.
+TERN_API void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds = false);
 
 /// One number for each channel, as an array that broadcasts to `to`.
 TERN_API Array per_channel(const Array& numbers, const Array& to);
@@ -49,10 +53,13 @@ void kernel(On<Cuda>, Types<T>, const Convolution& op) {
   using namespace cuda_kernels;
   const Array& y = op.y;
   ConvolutionForm form = form_of(ConvolutionPass::forward, op.params, op.x, op.weight, y);
-  form.fused = op.bias && !std::is_same_v<T, double>;
-  form.relu = form.fused && op.relu;
-  if (form.fused) return run_convolution(form, op.x, op.weight, y, op.bias, op.residual);
-  run_convolution(form, op.x, op.weight, y, nullptr, nullptr);
+  if (op.bias && !std::is_same_v<T, double>) {
+    form.fused = true;
+    form.relu = op.relu;
+    if (try_fused(form, op.x, op.weight, y, *op.bias, op.residual)) return;
+    form.fused = form.relu = false;
+  }
+  run_convolution(form, op.x, op.weight, y);
   if (op.bias) add_to<T>(y, per_channel(*op.bias, y));
   if (op.residual) add_to<T>(y, *op.residual);
   const Array* const in[] = {&y};
@@ -64,18 +71,15 @@ void kernel(On<Cuda>, Types<T>, const ConvolutionDataGradient& op) {
   using namespace cuda_kernels;
   const Array& dx = op.dx;
   const ConvolutionForm form = form_of(ConvolutionPass::data_gradient, op.params, dx, op.weight, op.dy);
-  // cuDNN adds to the previous content, so the sum is rounded once. Doubles are the exception, because of their
-  // row-major copy.
-  const bool adds = op.bias && !std::is_same_v<T, double>;
-  if (adds) run<Cuda>(Copy{dx, per_channel(*op.bias, dx)});
-  run_convolution(form, dx, op.weight, op.dy, nullptr, adds ? &dx : nullptr);
-  if (op.bias && !adds) add_to<T>(dx, per_channel(*op.bias, dx));
+  // cuDNN adds to the previous content, so the sum is rounded once.
+  if (op.bias) run<Cuda>(Copy{dx, per_channel(*op.bias, dx)});
+  run_convolution(form, dx, op.weight, op.dy, op.bias != nullptr);
 }
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const ConvolutionWeightGradient& op) {
   using namespace cuda_kernels;
-  run_convolution(form_of(ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy), op.x, op.dweight, op.dy, nullptr, nullptr);
+  run_convolution(form_of(ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy), op.x, op.dweight, op.dy);
   if (!op.dbias) return;
   const Array* const in[] = {&op.dy};
   const auto same = [](auto v) { return v; };

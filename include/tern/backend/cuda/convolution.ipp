@@ -38,21 +38,46 @@ TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   return form;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_convolution(const ConvolutionForm& form, const Array& x, const Array& weight, const Array& y,
-                                                   const Array* bias, const Array* addend) {
-  const Array* const arrays[] = {&weight, &y, bias ? bias : &y, addend ? addend : &y};
+[[gnu::noinline]] TERN_INLINE bool try_fused(const ConvolutionForm& form, const Array& x, const Array& weight, const Array& y, const Array& bias,
+                                             const Array* addend) {
+  const Array* const arrays[] = {&weight, &y, &bias, addend ? addend : &y};
   const int ordinal = common_ordinal(x, arrays, 4);
-  const char *const at_bias = bias ? bias->data : nullptr, *const at_addend = addend ? addend->data : nullptr;
-  if (form.type != cuda::cudnn_double)
-    return cuda::detail::run_convolution(ordinal, form, {x.data, weight.data, y.data, at_bias, at_addend});
+  return cuda::detail::try_convolution(ordinal, form, {x.data, weight.data, y.data, bias.data, addend ? addend->data : nullptr});
+}
+
+/// In row-major order, between copies. False if cuDNN does not support it.
+TERN_INLINE bool try_row_major(int ordinal, ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds) {
+  form.format = cuda::cudnn_nchw;
+  if (cuda::detail::is_refused(ordinal, form)) return false;
   const Array* const ours[] = {&y, &x, &weight};  // in the order of the passes that write them
   const RowMajor theirs[] = {RowMajor(y), RowMajor(x), RowMajor(weight)};
   const int written = int(form.pass);
   for (int i = 0; i < 3; ++i)
-    if (i != written) run<Cuda>(Copy{theirs[i].array, *ours[i]});
-  cuda::detail::run_convolution(
-      ordinal, form, {theirs[1].array.data, theirs[2].array.data, theirs[0].array.data, nullptr, nullptr});
+    if (i != written || adds) run<Cuda>(Copy{theirs[i].array, *ours[i]});
+  char* const target = theirs[written].array.data;
+  if (!cuda::detail::try_convolution(ordinal, form,
+                                     {theirs[1].array.data, theirs[2].array.data, theirs[0].array.data, nullptr, adds ? target : nullptr}))
+    return false;
   run<Cuda>(Copy{*ours[written], theirs[written].array});
+  return true;
+}
+
+[[gnu::noinline]] TERN_INLINE void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds) {
+  using cuda::detail::CudnnChoice;
+  const Array* const arrays[] = {&weight, &y};
+  const int ordinal = common_ordinal(x, arrays, 2);
+  const bool channels_last = form.format == cuda::cudnn_nhwc, deterministic = cuda::detail::convolution_deterministic;
+  const char* const written[] = {y.data, x.data, weight.data};
+  for (const CudnnChoice choice : {CudnnChoice::deterministic, CudnnChoice::any}) {
+    if (deterministic && choice == CudnnChoice::any) break;
+    form.choice = choice;
+    if (channels_last &&
+        cuda::detail::try_convolution(ordinal, form, {x.data, weight.data, y.data, nullptr, adds ? written[int(form.pass)] : nullptr}))
+      return;
+    if (try_row_major(ordinal, form, x, weight, y, adds)) return;
+  }
+  fail("cuda", {"cuDNN has no ", deterministic ? "deterministic " : "", "algorithm for a convolution of ", x.shape_ref(), " and ", weight.shape_ref(),
+                deterministic ? "; others are allowed after cuda::cudnn_deterministic(false)" : ""});
 }
 
 TERN_INLINE Array per_channel(const Array& numbers, const Array& to) {

@@ -45,7 +45,7 @@ template <class T> inline __device__ Four<T> four(const T* p, Index step, Index 
   const T x = *p;
   return Four<T>{{x, x, x, x}};
 }
-extern "C" __global__ void map(const Parameters p) {
+extern "C" __global__ void )CUDA" + kernel_name("map", {&f.program}) + R"CUDA((const Parameters p) {
   const Index n = p.count, quads = p.quads;
 )CUDA" + text({"  ", to, "* const out = (", to, "*)p.out;\n"}) +
          // Four elements are enough for a thread to wait for; unrolled, a sum compiles 1.5 times as long.
@@ -87,7 +87,7 @@ extern "C" __global__ void map(const Parameters p) {
     call += text({", Element<", type, ">::of(wide(((const ", type_name(in[k]->dtype), "*)p.in[", k, "])[at", k + 1, "]))"});
   const char* const to = type_name(out);
   return map_head(f, parameters) +
-         text({"extern \"C\" __global__ void map(const Parameters p) {\n",
+         text({"extern \"C\" __global__ void ", kernel_name("map", {&f.program}), "(const Parameters p) {\n",
                "  #pragma unroll 1\n  for (Index i = first_thread(); i < p.count; i += all_threads()) {\n    Index rest = i, ", index, ";\n"}) +
          body + text({"    ((", to, "*)p.out)[at0] = Element<", to, ">::of(f(p"}) + call + "));\n  }\n}\n}\n";
 }

@@ -31,7 +31,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return text({prelude, "namespace tern {\ntypedef ", type, " C;\ntypedef ", type_name(out), " Out;\n"}) + parameters.declaration() +
          function_text(r.f, "f", 0) + function_text(r.combine, "combine", combine_numbers) +
          function_text(r.finish, "finish", finish_numbers) + R"CUDA(
-extern "C" __global__ void reduce(const Parameters p) {
+extern "C" __global__ void )CUDA" + kernel_name("reduce", {&r.f.program, &r.combine.program}) + R"CUDA((const Parameters p) {
   __shared__ C partial[256];
   const Index outputs = p.outputs, count = p.count, parts = p.parts, part = p.part;
   const int across = int(p.across), along = int(p.along), t = threadIdx.x;

@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::cuda {
 
 using DevicePointer = unsigned long long;
 using Context = struct ContextHandle*;
-using Stream = struct StreamHandle*;
+using StreamHandle = struct OpaqueStream*;
 using MemoryPool = struct MemoryPoolHandle*;
 using Event = struct EventHandle*;
 using Module = struct ModuleHandle*;
@@ -33,6 +33,14 @@ enum MemoryPoolAttribute : int {
   pool_used_current = 7,
   pool_used_high = 8,
 };
+enum MemoryLocationType : int { location_device = 1 };
+enum MemoryAccess : int { access_read_write = 3 };
+/// What a device may do with a pool's memory.
+struct PoolAccess {
+  MemoryLocationType type;
+  int device;
+  MemoryAccess access;
+};
 enum StreamFlag : unsigned { stream_non_blocking = 1 };
 enum CaptureMode : int { capture_relaxed = 2 };
 enum HostMemoryFlag : unsigned { host_memory_mapped = 2 };
@@ -49,31 +57,36 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuDeviceGetCount, Status, (int* count))                                                                              \
   f(cuDeviceGet, Status, (int* device, int ordinal))                                                                     \
   f(cuDeviceGetName, Status, (char* name, int length, int device))                                                       \
+  f(cuDeviceCanAccessPeer, Status, (int* can, int device, int peer))                                                     \
   f(cuDeviceGetAttribute, Status, (int* value, DeviceAttribute attribute, int device))                                   \
   f(cuDeviceTotalMem_v2, Status, (std::size_t* bytes, int device))                                                       \
   f(cuDevicePrimaryCtxRetain, Status, (Context* context, int device))                                                    \
   f(cuDevicePrimaryCtxRelease_v2, Status, (int device))                                                                  \
+  f(cuCtxGetCurrent, Status, (Context* context))                                                                         \
   f(cuCtxSetCurrent, Status, (Context context))                                                                          \
   f(cuDeviceGetDefaultMemPool, Status, (MemoryPool* pool, int device))                                                   \
   f(cuMemPoolSetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
   f(cuMemPoolGetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
+  f(cuMemPoolSetAccess, Status, (MemoryPool pool, const PoolAccess* accesses, std::size_t count))                        \
   f(cuMemPoolTrimTo, Status, (MemoryPool pool, std::size_t bytes_to_keep))                                               \
-  f(cuMemAllocAsync, Status, (DevicePointer* memory, std::size_t bytes, Stream stream))                                  \
-  f(cuMemFreeAsync, Status, (DevicePointer memory, Stream stream))                                                       \
+  f(cuMemAllocAsync, Status, (DevicePointer* memory, std::size_t bytes, StreamHandle stream))                            \
+  f(cuMemFreeAsync, Status, (DevicePointer memory, StreamHandle stream))                                                 \
   f(cuMemHostAlloc, Status, (void** memory, std::size_t bytes, unsigned flags))                                          \
   f(cuMemFreeHost, Status, (void* memory))                                                                               \
-  f(cuMemcpyHtoDAsync_v2, Status, (DevicePointer to, const void* from, std::size_t bytes, Stream stream))                \
-  f(cuMemcpyDtoHAsync_v2, Status, (void* to, DevicePointer from, std::size_t bytes, Stream stream))                      \
-  f(cuMemcpyDtoDAsync_v2, Status, (DevicePointer to, DevicePointer from, std::size_t bytes, Stream stream))              \
+  f(cuMemcpyHtoDAsync_v2, Status, (DevicePointer to, const void* from, std::size_t bytes, StreamHandle stream))          \
+  f(cuMemcpyDtoHAsync_v2, Status, (void* to, DevicePointer from, std::size_t bytes, StreamHandle stream))                \
+  f(cuMemcpyDtoDAsync_v2, Status, (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream))        \
   f(cuMemcpyPeerAsync, Status,                                                                                           \
-    (DevicePointer to, Context to_context, DevicePointer from, Context from_context, std::size_t bytes, Stream stream))  \
-  f(cuMemsetD8Async, Status, (DevicePointer memory, unsigned char value, std::size_t count, Stream stream))              \
-  f(cuStreamCreate, Status, (Stream* stream, unsigned flags))                                                            \
-  f(cuStreamDestroy_v2, Status, (Stream stream))                                                                         \
-  f(cuStreamSynchronize, Status, (Stream stream))                                                                        \
-  f(cuStreamWaitEvent, Status, (Stream stream, Event event, unsigned flags))                                             \
+    (DevicePointer to, Context to_context, DevicePointer from, Context from_context, std::size_t bytes,                  \
+     StreamHandle stream))                                                                                               \
+  f(cuMemsetD8Async, Status, (DevicePointer memory, unsigned char value, std::size_t count, StreamHandle stream))        \
+  f(cuStreamCreate, Status, (StreamHandle* stream, unsigned flags))                                                      \
+  f(cuStreamDestroy_v2, Status, (StreamHandle stream))                                                                   \
+  f(cuStreamSynchronize, Status, (StreamHandle stream))                                                                  \
+  f(cuStreamQuery, Status, (StreamHandle stream))                                                                        \
+  f(cuStreamWaitEvent, Status, (StreamHandle stream, Event event, unsigned flags))                                       \
   f(cuEventCreate, Status, (Event* event, unsigned flags))                                                               \
-  f(cuEventRecord, Status, (Event event, Stream stream))                                                                 \
+  f(cuEventRecord, Status, (Event event, StreamHandle stream))                                                           \
   f(cuEventQuery, Status, (Event event))                                                                                 \
   f(cuEventElapsedTime, Status, (float* milliseconds, Event start, Event end))                                           \
   f(cuEventSynchronize, Status, (Event event))                                                                           \
@@ -83,12 +96,12 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuModuleGetFunction, Status, (Function* function, Module module, const char* name))                                  \
   f(cuLaunchKernel, Status,                                                                                              \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,           \
-     unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters, void** extra))                           \
-  f(cuStreamBeginCapture_v2, Status, (Stream stream, CaptureMode mode))                                                  \
-  f(cuStreamEndCapture, Status, (Stream stream, CapturedGraph* graph))                                                   \
+     unsigned block_z, unsigned shared_bytes, StreamHandle stream, void** parameters, void** extra))                     \
+  f(cuStreamBeginCapture_v2, Status, (StreamHandle stream, CaptureMode mode))                                            \
+  f(cuStreamEndCapture, Status, (StreamHandle stream, CapturedGraph* graph))                                             \
   f(cuGraphInstantiateWithFlags, Status,                                                                                 \
     (ExecutableGraph* executable, CapturedGraph graph, unsigned long long flags))                                        \
-  f(cuGraphLaunch, Status, (ExecutableGraph executable, Stream stream))                                                  \
+  f(cuGraphLaunch, Status, (ExecutableGraph executable, StreamHandle stream))                                            \
   f(cuGraphDestroy, Status, (CapturedGraph graph))                                                                       \
   f(cuGraphExecDestroy, Status, (ExecutableGraph executable))
 
@@ -160,7 +173,7 @@ enum MatmulEpilogue : int { epilogue_none = 1, epilogue_bias = 4 };
   f(cublasLtMatmul, int,                                                                                                 \
     (CublasLt handle, MatmulDesc desc, const void* alpha, const void* a, MatrixLayout a_layout, const void* b,           \
      MatrixLayout b_layout, const void* beta, const void* c, MatrixLayout c_layout, void* d, MatrixLayout d_layout,      \
-     const MatmulAlgo* algorithm, void* workspace, std::size_t workspace_bytes, Stream stream))
+     const MatmulAlgo* algorithm, void* workspace, std::size_t workspace_bytes, StreamHandle stream))
 
 using Cudnn = struct CudnnHandle*;
 using CudnnTensor = struct CudnnTensorHandle*;
@@ -174,7 +187,7 @@ enum CudnnMath : int { cudnn_default_math = 0, cudnn_tensor_op_math = 1, cudnn_f
 enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
 enum CudnnActivationMode : int { cudnn_relu = 1, cudnn_identity = 5 };
 enum CudnnNan : int { cudnn_propagate_nan = 1 };
-inline constexpr int cudnn_deterministic = 1, cudnn_implicit_precomp_gemm = 1;
+inline constexpr int cudnn_is_deterministic = 1, cudnn_implicit_precomp_gemm = 1;
 
 /// What cuDNN's choice or search says of an algorithm, for each of the three passes.
 struct CudnnAlgorithm {
@@ -190,7 +203,7 @@ struct CudnnAlgorithm {
   f(cudnnGetErrorString, const char*, (int status))                                                                      \
   f(cudnnCreate, int, (Cudnn* handle))                                                                                   \
   f(cudnnDestroy, int, (Cudnn handle))                                                                                   \
-  f(cudnnSetStream, int, (Cudnn handle, Stream stream))                                                                  \
+  f(cudnnSetStream, int, (Cudnn handle, StreamHandle stream))                                                            \
   f(cudnnCreateTensorDescriptor, int, (CudnnTensor* descriptor))                                                         \
   f(cudnnDestroyTensorDescriptor, int, (CudnnTensor descriptor))                                                         \
   f(cudnnCreateFilterDescriptor, int, (CudnnFilter* descriptor))                                                         \
@@ -258,6 +271,10 @@ struct CudnnAlgorithm {
      CudnnTensor z, const void* z_data, CudnnTensor bias, const void* bias_data, CudnnActivation activation,             \
      CudnnTensor y, void* y_data))
 
+#define TERN_NVTX_FUNCTIONS(f)                                                                                           \
+  f(nvtxRangePushA, int, (const char* name))                                                                             \
+  f(nvtxRangePop, int, ())
+
 #define TERN_CUDA_POINTER(name, result, arguments) result(*name) arguments = nullptr;
 
 /// Pointers to a library's functions, named as the library names them.
@@ -272,6 +289,9 @@ struct CublasLtFunctions {
 };
 struct CudnnFunctions {
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_POINTER)
+};
+struct NvtxFunctions {
+  TERN_NVTX_FUNCTIONS(TERN_CUDA_POINTER)
 };
 #undef TERN_CUDA_POINTER
 

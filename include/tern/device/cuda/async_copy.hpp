@@ -10,11 +10,12 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 class TERN_API CopyUnderWay final : public AsyncCopy {
  public:
   /// Construct it before the copy is started, since construction can fail.
-  CopyUnderWay(int ordinal, PinnedBlock& block) : ordinal_(ordinal), block_(block), use_(use_of(block, ordinal)) {}
-  /// Marks the end of the copy: the work that was started on the stream so far.
-  void record(Stream stream) {
-    record_or_wait(done_.event, stream);
-    mark_in_flight(use_, stream);
+  CopyUnderWay(int ordinal, PinnedBlock& block, StreamHandle stream)
+      : ordinal_(ordinal), block_(block), use_(use_of(block, ordinal, stream)) {}
+  /// Marks the end of the copy: the work that was started on its stream so far.
+  void record() {
+    record_or_wait(done_.event, use_.stream);
+    mark_in_flight(use_);
     recorded_ = true;
   }
 

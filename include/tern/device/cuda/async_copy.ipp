@@ -35,21 +35,21 @@ TERN_INLINE void CopyUnderWay::wait_on_host() {
 [[gnu::noinline]] TERN_INLINE std::unique_ptr<AsyncCopy> start_from_host(int ordinal, void* to, PinnedBlock& block, const void* from,
                                                                          std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
-  auto copy = std::make_unique<CopyUnderWay>(ordinal, block);
+  auto copy = std::make_unique<CopyUnderWay>(ordinal, block, state.copy);
   const ScopedEvent allocated;
   TERN_CUDA(cuEventRecord, allocated.event, state.compute);
   TERN_CUDA(cuStreamWaitEvent, state.copy, allocated.event, 0);
   start_to_device(ordinal, state.copy, to, from, bytes);
-  copy->record(state.copy);
+  copy->record();
   return copy;
 }
 
 [[gnu::noinline]] TERN_INLINE std::unique_ptr<AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to, const void* from,
                                                                        std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
-  auto copy = std::make_unique<CopyUnderWay>(ordinal, block);
+  auto copy = std::make_unique<CopyUnderWay>(ordinal, block, state.compute);
   start_to_host(ordinal, state.compute, to, from, bytes, true);
-  copy->record(state.compute);
+  copy->record();
   return copy;
 }
 

@@ -40,6 +40,7 @@ struct TERN_API CapturedWork {
   RandomState random{};        // at the beginning of the capture
   std::uint64_t draws = 0;     // streams of random numbers that the graph takes
   std::uint64_t age = 0;       // the graph may use memory of a smaller age
+  StreamHandle last = nullptr; // the stream of the last replay
   bool forgotten = false;      // true if an object of `repeated` is gone
 
   CapturedWork() {}
@@ -92,7 +93,7 @@ class TERN_API StreamCapture final : public Capture {
 
   DeviceState& bind(int ordinal) override {
     if (ordinal != captured_.ordinal) fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", and cannot use cuda:", ordinal});
-    TERN_CUDA(cuCtxSetCurrent, state_.context);
+    if (current_context() != state_.context) TERN_CUDA(cuCtxSetCurrent, state_.context);
     return state_;
   }
   DeviceBlock allocate(std::size_t bytes) override { return captured_.pool->allocate(bytes); }

@@ -72,7 +72,6 @@ TERN_INLINE StreamCapture::StreamCapture(CapturedWork& captured, int ordinal) : 
     refuse("cuStreamBeginCapture_v2", status);
   }
   GraphRegistry::instance().hold(captured_);
-  bound_ordinal = -1;
   set_capture(this);
 }
 
@@ -89,6 +88,7 @@ TERN_INLINE void StreamCapture::finish() {
   } nodes;
   if (const Status status = end(&nodes.handle)) refuse("cuStreamEndCapture", status);
   TERN_CUDA(cuGraphInstantiateWithFlags, &captured_.executable, nodes.handle, 0);
+  wait_for_own_stream(*system().devices[std::size_t(captured_.ordinal)]);  // where the graph's memory was allocated
   GraphRegistry::instance().hold(captured_);
 }
 
@@ -106,10 +106,10 @@ TERN_INLINE void StreamCapture::launch(const LiveLaunch& launch, const std::stri
   words.insert(words.end(), launch.words, launch.words + count);
 
   constexpr std::uint64_t live = 0x6C697665;  // the hash of a kernel that reads its words from memory differs from the plain kernel's
-  Function function = kernels(launch.ordinal).find(launch.key ^ live);
-  if (!function) function = load_kernel(state_, launch.ordinal, launch.key ^ live, launch.name, live_source(source));
+  LoadedKernel kernel = kernels(launch.ordinal).find(launch.key ^ live);
+  if (!kernel.function) kernel = load_kernel(state_, launch.ordinal, launch.key ^ live, launch.name, live_source(source));
   void* parameters[] = {&at};
-  TERN_CUDA(cuLaunchKernel, function, unsigned(launch.grid.blocks), 1, 1, unsigned(launch.grid.threads), 1, 1, 0, state_.compute,
+  TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(launch.grid.blocks), 1, 1, unsigned(launch.grid.threads), 1, 1, 0, state_.compute,
             parameters, nullptr);
 }
 

@@ -4,11 +4,13 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
+TERN_INLINE constinit std::atomic<bool> line_info{false};
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_nvrtc(const char* function, int status) {
   if (status) fail("cuda", {function, ": ", nvrtc().functions.nvrtcGetErrorString(status)});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string compile(const std::string& source, int major, int minor) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string compile(const std::string& source, int major, int minor, const std::string& path) {
   const NvrtcFunctions& rtc = nvrtc().functions;
   int count = 0, newest = 0;
   TERN_NVRTC(nvrtcGetNumSupportedArchs, &count);
@@ -20,7 +22,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   if (!newest) fail("cuda", {"NVRTC compiles for no architecture that compute capability ", major, ".", minor, " runs"});
   const bool ptx = newest != chip;
   const std::string target = text({"--gpu-architecture=", ptx ? "compute_" : "sm_", newest});
-  const char* const options[] = {target.c_str(), "--std=c++17"};
+  const char* const options[] = {target.c_str(), "--std=c++17", "--generate-line-info"};
 
   struct Guard {
     const NvrtcFunctions& rtc;
@@ -30,8 +32,8 @@ namespace tern::inline TERN_BUILD::cuda::detail {
       if (status) note_failure("nvrtcDestroyProgram", rtc.nvrtcGetErrorString(status), "");
     }
   } guard{rtc};
-  TERN_NVRTC(nvrtcCreateProgram, &guard.program, source.c_str(), "tern", 0, nullptr, nullptr);
-  if (const int status = rtc.nvrtcCompileProgram(guard.program, 2, options)) {
+  TERN_NVRTC(nvrtcCreateProgram, &guard.program, source.c_str(), path.empty() ? "tern" : path.c_str(), 0, nullptr, nullptr);
+  if (const int status = rtc.nvrtcCompileProgram(guard.program, path.empty() ? 2 : 3, options)) {
     std::size_t bytes = 0;
     rtc.nvrtcGetProgramLogSize(guard.program, &bytes);
     std::string log(bytes, 0);

@@ -28,12 +28,16 @@ struct DeviceInfo {
 
 namespace detail {
 
-/// An open device. Its streams do not synchronise with the legacy stream.
+struct PooledStream;
+struct StreamPool;
+
+/// An open device, as a thread sees it. Its streams do not synchronise with the legacy stream.
 struct DeviceState {
   Context context = nullptr;
-  Stream compute = nullptr, copy = nullptr;  // copy: for transfers that overlap with the other work
+  StreamHandle compute = nullptr, copy = nullptr;  // copy: for transfers that overlap with the other work
   MemoryPool pool = nullptr;
   Failure* failure = nullptr;
+  StreamPool* streams = nullptr;
   int major = 0, minor = 0, multiprocessors = 0;
 };
 
@@ -43,6 +47,7 @@ struct TERN_API System {
   int version = 0;
   std::vector<std::unique_ptr<DeviceState>> devices;
   std::vector<std::once_flag> opened;
+  std::vector<std::once_flag> peers;  // of each pair of devices, whether they have been asked to reach each other's memory
 
   /// Why no device can be used; empty if one can be used.
   std::string look();
@@ -53,7 +58,17 @@ struct TERN_API System {
 TERN_API System& system();
 
 extern TERN_API constinit thread_local int current_ordinal;
-extern TERN_API constinit thread_local int bound_ordinal;  // the device whose context is current in this thread
+
+/// A stream that a thread uses on a device instead of the device's own.
+struct ChosenStream {
+  int ordinal;
+  PooledStream* stream;  // null: the device's own
+  ChosenStream* outer;
+};
+/// The innermost choice of this thread; null: none.
+extern TERN_API constinit thread_local ChosenStream* chosen_streams;
+/// This thread's choice for a device; null: none.
+TERN_API const ChosenStream* chosen_stream(int ordinal);
 
 /// Releases what opening a device has made so far, unless opening succeeds.
 struct TERN_API OpenGuard {
@@ -79,7 +94,10 @@ struct ScopedEvent {
 
 /// Records the event on the stream. If recording fails, it waits for the stream's work, because nothing could wait for
 /// it later.
-TERN_API void record_or_wait(Event event, Stream stream);
+TERN_API void record_or_wait(Event event, StreamHandle stream);
+
+/// The context that is current in this thread; null for none. Asked each time, since other code may change it.
+TERN_API Context current_context();
 
 /// Makes the context of an open device current in this thread. For destructors, which cannot throw.
 TERN_API DeviceState& bind_for_release(int ordinal);

@@ -1,6 +1,7 @@
 // The functions of context.hpp that are not templates.
 #pragma once
 #include "context.hpp"
+#include "stream_pool.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
@@ -21,6 +22,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   if (count == 0) return "the driver knows no device";
   for (int i = 0; i < count; ++i) devices.push_back(std::make_unique<DeviceState>());
   opened = std::vector<std::once_flag>(devices.size());
+  peers = std::vector<std::once_flag>(devices.size() * devices.size());
   usable = true;
   return {};
 }
@@ -32,11 +34,17 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 
 TERN_INLINE constinit thread_local int current_ordinal = 0;
 
-TERN_INLINE constinit thread_local int bound_ordinal = -1;
+TERN_INLINE constinit thread_local ChosenStream* chosen_streams = nullptr;
+
+TERN_INLINE const ChosenStream* chosen_stream(int ordinal) {
+  const ChosenStream* chosen = chosen_streams;
+  while (chosen && chosen->ordinal != ordinal) chosen = chosen->outer;
+  return chosen;
+}
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE OpenGuard::~OpenGuard() {
   if (complete || !state.context) return;
-  for (const Stream stream : {state.compute, state.copy})
+  for (const StreamHandle stream : {state.compute, state.copy})
     if (stream) TERN_CUDA_RELEASE(cuStreamDestroy_v2, stream);
   if (state.failure) TERN_CUDA_RELEASE(cuMemFreeHost, state.failure);
   TERN_CUDA_RELEASE(cuCtxSetCurrent, nullptr);
@@ -45,7 +53,6 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void open_device(DeviceState& state, int ordinal) {
-  bound_ordinal = -1;
   int device;
   TERN_CUDA(cuDeviceGet, &device, ordinal);
   OpenGuard opening{state, device};
@@ -55,34 +62,37 @@ TERN_INLINE constinit thread_local int bound_ordinal = -1;
   TERN_CUDA(cuDevicePrimaryCtxRetain, &state.context, device);
   TERN_CUDA(cuCtxSetCurrent, state.context);
   state.failure = make_failure();
-  for (Stream* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
+  for (StreamHandle* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
   TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
   std::uint64_t keep = ~std::uint64_t(0);  // the pool keeps freed memory until empty_cache()
   TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
+  state.streams = new StreamPool;
   opening.complete = true;
 }
 
-[[gnu::noinline]] TERN_INLINE void record_or_wait(Event event, Stream stream) {
+[[gnu::noinline]] TERN_INLINE void record_or_wait(Event event, StreamHandle stream) {
   const Status status = driver().functions.cuEventRecord(event, stream);
   if (!status) return;
   driver().functions.cuStreamSynchronize(stream);
   refuse("cuEventRecord", status);
 }
 
+TERN_INLINE Context current_context() {
+  Context context = nullptr;
+  return driver().functions.cuCtxGetCurrent(&context) ? nullptr : context;
+}
+
 TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   DeviceState& state = *system().devices[std::size_t(ordinal)];
-  if (bound_ordinal == ordinal) return state;
-  bound_ordinal = -1;
+  if (current_context() == state.context) [[likely]] return state;
   if (const Status status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
-  else if (!capture) bound_ordinal = ordinal;  // a thread that captures stays without a current device, so that bind() asks the capture
   return state;
 }
 
 [[gnu::noinline]] TERN_INLINE DeviceState& bind(int ordinal) {
   check_late_failure();
+  if (capture) [[unlikely]] return capture->bind(ordinal);
   System& all = system();
-  if (bound_ordinal == ordinal) [[likely]] return *all.devices[std::size_t(ordinal)];
-  if (capture) return capture->bind(ordinal);
   if (!all.usable) [[unlikely]] {
     const std::string why_not = all.look();
     if (!why_not.empty()) fail("cuda", {"no CUDA device can be used: ", why_not});
@@ -91,8 +101,9 @@ TERN_INLINE DeviceState& bind_for_release(int ordinal) {
     fail("cuda", {"there is no device cuda:", ordinal, "; there are ", int(all.devices.size())});
   DeviceState& state = *all.devices[std::size_t(ordinal)];
   std::call_once(all.opened[std::size_t(ordinal)], [&] { open_device(state, ordinal); });
-  TERN_CUDA(cuCtxSetCurrent, state.context);
-  bound_ordinal = ordinal;
+  if (current_context() != state.context) [[unlikely]] TERN_CUDA(cuCtxSetCurrent, state.context);
+  if (chosen_streams) [[unlikely]]
+    if (const ChosenStream* const chosen = chosen_stream(ordinal); chosen && chosen->stream) return chosen->stream->state;
   return state;
 }
 

@@ -1,16 +1,17 @@
 // Copies of bytes between host and devices.
 #pragma once
 #include "span.hpp"
+#include "stream_pool.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
 
 /// Starts a copy of pinned host memory to the device.
-TERN_API void start_to_device(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes);
+TERN_API void start_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes);
 
 /// Starts a copy of the device's memory to the host.
-TERN_API void start_to_host(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes, bool pinned);
+TERN_API void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes, bool pinned);
 
 /// Starts a copy within one device.
 TERN_API void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes);

@@ -4,28 +4,42 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-[[gnu::noinline]] TERN_INLINE void start_to_device(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes) {
+[[gnu::noinline]] TERN_INLINE void start_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
   const Span span(Work::to_device, "copy to device", ordinal, stream, bytes, true);
   TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
 }
 
-[[gnu::noinline]] TERN_INLINE void start_to_host(int ordinal, Stream stream, void* to, const void* from, std::size_t bytes, bool pinned) {
+[[gnu::noinline]] TERN_INLINE void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes, bool pinned) {
   if (!bytes) return;
   const Span span(Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
   TERN_CUDA(cuMemcpyDtoHAsync_v2, to, reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
 [[gnu::noinline]] TERN_INLINE void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
-  const Stream stream = bind(ordinal).compute;
+  const StreamHandle stream = bind(ordinal).compute;
   const Span span(Work::kernel, "copy on device", ordinal, stream, bytes);
   TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
 [[gnu::noinline]] TERN_INLINE void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes) {
-  const Stream stream = bind(ordinal).compute;
+  const StreamHandle stream = bind(ordinal).compute;
   const Span span(Work::kernel, "fill bytes", ordinal, stream, bytes);
   TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
+}
+
+/// Lets a device reach another one's memory, if the machine connects them. Otherwise copies go through the host.
+[[gnu::cold]] TERN_INLINE void let_reach(int ordinal, int other) {
+  System& all = system();
+  const auto once = [&] {
+    int device = 0, peer = 0, can = 0;
+    TERN_CUDA(cuDeviceGet, &device, ordinal);
+    TERN_CUDA(cuDeviceGet, &peer, other);
+    TERN_CUDA(cuDeviceCanAccessPeer, &can, device, peer);
+    const PoolAccess access{location_device, device, access_read_write};
+    if (can) TERN_CUDA(cuMemPoolSetAccess, all.devices[std::size_t(other)]->pool, &access, 1);
+  };
+  std::call_once(all.peers[std::size_t(ordinal) * all.devices.size() + std::size_t(other)], once);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
@@ -35,6 +49,8 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   const ScopedEvent ready;
   TERN_CUDA(cuEventRecord, ready.event, source.compute);
   const DeviceState& target = bind(to_ordinal);
+  let_reach(to_ordinal, from_ordinal);
+  let_reach(from_ordinal, to_ordinal);
   const ScopedEvent done;
   TERN_CUDA(cuStreamWaitEvent, target.compute, ready.event, 0);
   {
@@ -72,9 +88,11 @@ namespace tern::inline TERN_BUILD::cuda {
 [[gnu::noinline]] TERN_INLINE void synchronize(Cuda device, Here here) {
   detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
   const Site user(here);
-  const detail::DeviceState& state = detail::bind(device.ordinal);
-  const detail::Span span(Work::wait, "wait for the device", device.ordinal, state.compute);
-  detail::wait_for(state);
+  detail::bind(device.ordinal);
+  const detail::DeviceState& own = *detail::system().devices[std::size_t(device.ordinal)];
+  const detail::Span span(Work::wait, "wait for the device", device.ordinal, own.compute);
+  for (int i = 0; i < own.streams->count; ++i) TERN_CUDA(cuStreamSynchronize, own.streams->streams[i]->state.compute);
+  detail::wait_for(own);
 }
 
 }  // namespace tern::cuda

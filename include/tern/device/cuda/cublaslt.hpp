@@ -56,7 +56,7 @@ class TERN_API MatmulPlan {
 
   const MatmulForm& key() const { return form_; }
 
-  void run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias);
+  void run(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b, void* d, const void* bias);
 
  private:
   template <class Value> void set(MatmulDescAttribute attribute, Value value) {
@@ -80,7 +80,7 @@ inline tern::detail::KeyedCache<MatmulPlan, MatmulForm>& matmul_plans(int ordina
   return all[std::size_t(ordinal)];
 }
 
-/// Runs a product on the device's stream.
+/// Runs a product on the device's stream, in parts if the batch is large.
 TERN_API void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias);
 
 }  // namespace detail

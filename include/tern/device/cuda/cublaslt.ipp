@@ -38,7 +38,7 @@ TERN_INLINE constinit std::atomic<bool> tf32_allowed{false};
   workspace_bytes_ = best.workspace_bytes;
 }
 
-TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, Stream stream, const void* a, const void* b, void* d, const void* bias) {
+TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b, void* d, const void* bias) {
   if (bias) set(desc_bias_pointer, bias);
   const Scratch workspace(ordinal, workspace_bytes_);
   const float one = 1, beta = form_.accumulate ? 1 : 0;
@@ -72,12 +72,20 @@ TERN_INLINE HandlePool& cublaslt_handles() {
 }
 
 [[gnu::noinline]] TERN_INLINE void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias) {
+  // Kernels that count a batch by the grid's third size take fewer than 65,536. As a multiple of 16, this keeps alignment.
+  constexpr Index most = 65520;
   const DeviceState& state = bind(ordinal);
   const HandleLease lease(cublaslt_handles(), ordinal);
   const auto handle = static_cast<CublasLt>(lease.handle());
-  const tern::detail::Lease plan(matmul_plans(ordinal), p, [&] { return new MatmulPlan(handle, p); });
-  const Span span(Work::kernel, "matmul", ordinal, state.compute);
-  plan->run(handle, ordinal, state.compute, a, b, d, bias);
+  const Index bytes = p.type == type_64f ? 8 : p.type == type_32f ? 4 : 2;
+  for (Index first = 0; first < p.batch; first += most) {
+    MatmulForm part = p;
+    part.batch = std::min(most, p.batch - first);
+    const auto from = [&](const void* matrices, Index stride) { return static_cast<const char*>(matrices) + first * stride * bytes; };
+    const tern::detail::Lease plan(matmul_plans(ordinal), part, [&] { return new MatmulPlan(handle, part); });
+    const Span span(Work::kernel, "matmul", ordinal, state.compute);
+    plan->run(handle, ordinal, state.compute, from(a, p.a_stride), from(b, p.b_stride), const_cast<char*>(from(d, p.d_stride)), bias);
+  }
 }
 
 }  // namespace tern::cuda::detail

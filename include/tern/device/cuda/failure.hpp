@@ -7,9 +7,11 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// Lies in the host's memory; kernels write it. op is null until a kernel fails.
+/// Lies in the host's memory; kernels write it. The thread that gets `claimed` writes the other fields, op last: it is
+/// null until they can be read.
 struct Failure {
   const char* op;
+  std::uint64_t claimed;
   BadElement what;
   Index number, size, position;
 };
@@ -21,7 +23,7 @@ TERN_API void throw_failure(Failure& failure);
 
 /// Throws an Error, once, if a finished kernel has failed.
 inline void check_failure(Failure& failure) {
-  if (std::atomic_ref(failure.op).load(std::memory_order_relaxed)) [[unlikely]]
+  if (std::atomic_ref(failure.op).load(std::memory_order_acquire)) [[unlikely]]
     throw_failure(failure);
 }
 

@@ -22,6 +22,9 @@ namespace tern::inline TERN_BUILD::cuda {
   detail::CapturedWork& graph = *captured_;
   if (graph.forgotten) fail("replay", {"an optimiser of the captured step is gone, or has loaded a state: capture again"});
   const detail::DeviceState& state = detail::bind(graph.ordinal);
+  if (graph.last && graph.last != state.compute)  // it may still read the numbers that the next copy overwrites
+    detail::wait_for_stream(state.compute, graph.last, detail::ScopedEvent().event);
+  graph.last = state.compute;
   {
     detail::Refill refill(graph);
     for (const detail::Repeated& repeated : graph.repeated) refill.step(repeated);

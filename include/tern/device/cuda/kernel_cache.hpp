@@ -1,6 +1,6 @@
 // Compiled kernels on disk, keyed by source, chip and compiler. A hit does not load NVRTC. A file of its own stores the
-// compiler's version, with the library's size and date. The version is determined again if those have changed, or the
-// folders where libraries are looked for.
+// compiler's version, with the library's size and date. The version is determined again if those have changed, the
+// driver, or the folders where libraries are looked for.
 #pragma once
 #include <fcntl.h>
 #include <sys/stat.h>

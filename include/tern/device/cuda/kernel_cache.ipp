@@ -34,8 +34,8 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string compiler_version(const std::string& folder) {
-  std::string searched;
-  for (const char* variable : {"TERN_CUDA_LIBRARIES", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX", "VIRTUAL_ENV"})
+  std::string searched = text({library_folders(), "\n", driver_version(), "\n"});
+  for (const char* variable : {"TERN_CUDA_LIBRARIES", "LD_LIBRARY_PATH"})
     if (const char* value = std::getenv(variable)) searched += std::string(variable) + "=" + value + "\n";
   const auto stamp = [](const std::string& path) {
     struct stat file {};
@@ -60,8 +60,9 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
   static const std::string version = compiler_version(folder);
   const char* const libraries = std::getenv("TERN_CUDA_LIBRARIES");
   // The file holds the whole key, so a collision of hashes is a miss.
-  const std::string key = text({"tern kernel 1\nNVRTC ", version, " ", libraries ? libraries : "", "\nsm_", 10 * major + minor, "\n",
-                                Index(source.size()), "\n"}) + source;
+  const bool lines = line_info;
+  const std::string key = text({"tern kernel 1\nNVRTC ", version, " ", libraries ? libraries : "", "\nsm_", 10 * major + minor,
+                                lines ? " with lines\n" : "\n", Index(source.size()), "\n"}) + source;
   const std::uint64_t hash = hash_text(key);
   char name[40];
   std::snprintf(name, sizeof name, "%016llx%016llx", static_cast<unsigned long long>(hash),
@@ -76,7 +77,9 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
     std::string image = file.substr(key.size() + 16);
     if (file.compare(key.size(), 16, checksum(image)) == 0) return image;
   }
-  std::string image = compile(source, major, minor);
+  const std::string path = lines ? folder + name + ".cu" : std::string();
+  if (lines) write_file(path, source);
+  std::string image = compile(source, major, minor, path);
   write_file(folder + name, key + checksum(image) + image);
   return image;
 }

@@ -4,17 +4,17 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-TERN_INLINE void Kernels::insert(std::uint64_t key, Function function) {
+TERN_INLINE void Kernels::insert(std::uint64_t key, LoadedKernel kernel) {
   const std::lock_guard lock(mutex_);
   if (2 * (count_ + 1) > slots_.size()) {
     std::vector<Slot> old(std::max<std::size_t>(64, 2 * slots_.size()));
     old.swap(slots_);
     for (const Slot& s : old)
-      if (s.function) slot(s.key) = s;
+      if (s.kernel.function) slot(s.key) = s;
   }
   Slot& s = slot(key);
-  if (!s.function) ++count_;
-  s = {key, function};
+  if (!s.kernel.function) ++count_;
+  s = {key, kernel};
 }
 
 [[gnu::noinline]] TERN_INLINE Kernels& kernels(int ordinal) {
@@ -22,18 +22,21 @@ TERN_INLINE void Kernels::insert(std::uint64_t key, Function function) {
   return all[std::size_t(ordinal)];
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Function load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
+[[gnu::noinline, gnu::cold]] TERN_INLINE LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
                                                               const std::string& source) {
+  const std::size_t at = source.find(text({"__global__ void ", name})) + 16, end = source.find('(', at);
+  const std::string whole_name = source.substr(at, end - at);
   const std::string image = kernel_image(source, state.major, state.minor);
   Module module;
   Function function;
   TERN_CUDA(cuModuleLoadData, &module, image.c_str());
-  if (const Status status = driver().functions.cuModuleGetFunction(&function, module, name)) {
+  if (const Status status = driver().functions.cuModuleGetFunction(&function, module, whole_name.c_str())) {
     TERN_CUDA_RELEASE(cuModuleUnload, module);
     refuse("cuModuleGetFunction", status);
   }
-  kernels(ordinal).insert(key, function);
-  return function;
+  const LoadedKernel kernel{function, strdup(whole_name.c_str())};
+  kernels(ordinal).insert(key, kernel);
+  return kernel;
 }
 
 }  // namespace tern::cuda::detail

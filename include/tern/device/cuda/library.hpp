@@ -9,15 +9,34 @@
 
 namespace tern::inline TERN_BUILD::cuda {
 
+namespace detail {
+/// Folders, besides the loader's own path, in which a library may lie, separated by colons. `*` matches as in the shell.
+TERN_API std::string library_folders();
+TERN_API bool cudnn_suits_driver(void* handle);
+}  // namespace detail
+
 /// A shared library: its handle, or the reason why it could not be loaded.
 struct Library {
   void* handle = nullptr;
   std::string path, problem;
 };
 
-/// Loads the first of the names that is found: in the folder TERN_CUDA_LIBRARIES, on the loader's path, or, with
-/// `anywhere`, in a CUDA Toolkit, a conda environment or pip's wheels.
-TERN_API Library open_library(std::initializer_list<const char*> names, bool anywhere);
+/// What a library needs beside its name.
+struct LibraryKind {
+  /// The pattern of files in the library's folder that it opens itself. They are opened first, because a library whose
+  /// file names no folder for them looks on the loader's path only.
+  const char* parts = nullptr;
+  /// Whether it runs with this driver; null: it does.
+  bool (*suits)(void* handle) = nullptr;
+};
+
+/// Loads the first of the names that is found and suits: in the folder TERN_CUDA_LIBRARIES, on the loader's path, or,
+/// with `anywhere`, in a CUDA Toolkit, a conda environment or pip's wheels, those of the python3 on the path included.
+TERN_API Library open_library(std::initializer_list<std::string> names, bool anywhere, const LibraryKind& kind = {});
+
+/// Loads a library of the CUDA Toolkit by its name without the version: that of CUDA 13, else of CUDA 12. A driver for
+/// CUDA 12 runs only the second.
+TERN_API Library open_toolkit_library(const std::string& name, const LibraryKind& kind = {});
 
 /// libcuda, a part of NVIDIA's driver.
 struct TERN_API Driver {
@@ -28,21 +47,21 @@ struct TERN_API Driver {
 
 /// NVRTC, which compiles the kernels.
 struct TERN_API Nvrtc {
-  Library library = open_library({"libnvrtc.so.13", "libnvrtc.so.12"}, true);
+  Library library = open_toolkit_library("libnvrtc.so", {.parts = "libnvrtc-builtins.so.*"});
   NvrtcFunctions functions;
   Nvrtc();
 };
 
 /// cuBLASLt, for matrix products.
 struct TERN_API CublasLtLibrary {
-  Library library = open_library({"libcublasLt.so.13", "libcublasLt.so.12"}, true);
+  Library library = open_toolkit_library("libcublasLt.so");
   CublasLtFunctions functions;
   CublasLtLibrary();
 };
 
 /// cuDNN, for convolutions.
 struct TERN_API CudnnLibrary {
-  Library library = open_library({"libcudnn.so.9", "libcudnn.so.8"}, true);
+  Library library = open_library({"libcudnn.so.9", "libcudnn.so.8"}, true, {"libcudnn_*.so.?", detail::cudnn_suits_driver});
   CudnnFunctions functions;
   CudnnLibrary();
 };
@@ -50,6 +69,8 @@ struct TERN_API CudnnLibrary {
 // The libraries are never closed, because tensors may outlive main's statics.
 
 TERN_API Driver& driver();
+/// The CUDA version that the driver offers, as 12040 for 12.4; 0 without a driver.
+TERN_API int driver_version();
 /// Error if it cannot be used; the next two likewise.
 TERN_API Nvrtc& nvrtc();
 TERN_API CublasLtLibrary& cublaslt();

@@ -3,6 +3,7 @@
 #pragma once
 #include "../memory.hpp"
 #include "handle_pool.hpp"
+#include "stream_pool.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
 
@@ -18,13 +19,18 @@ TERN_API void empty_cache(Cuda device = {current_device()});
 
 namespace detail {
 
+/// Memory from the pool, for work that is started on the state's stream after this call. If there is none, the pool
+/// gives back what it keeps first. Error if there is none even then.
+TERN_API DevicePointer allocate_from_pool(int ordinal, const DeviceState& state, std::size_t bytes);
+
 /// Device memory for work that is started on the device's stream after this call.
 TERN_API DeviceBlock allocate(int ordinal, std::size_t bytes);
 
-/// Frees the block after the work that is on the device's stream already.
+/// Frees the block after the work that was started on the device before.
 inline void deallocate(DeviceBlock block) {
   if (MemoryOwner* const owner = owner_of(block.tag)) [[unlikely]] return owner->give_back(block);
   const DeviceState& state = bind_for_release(ordinal_of(block.tag));
+  if (state.streams->count) [[unlikely]] return release_behind_all(state, block.memory);
   TERN_CUDA_RELEASE(cuMemFreeAsync, block.memory, state.compute);
 }
 /// The deleter of a tensor; context is the memory's tag.

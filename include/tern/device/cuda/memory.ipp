@@ -2,16 +2,53 @@
 #pragma once
 #include "memory.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern::inline TERN_BUILD::cuda::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE MemoryStats memory_stats(Cuda device) {
-  const detail::DeviceState& state = detail::bind(device.ordinal);
+/// Waits for releases, so that what they free counts as free, and returns the pool's unused memory to the driver.
+TERN_INLINE void trim_pool(int ordinal) {
+  const DeviceState& own = *system().devices[std::size_t(ordinal)];
+  TERN_CUDA(cuStreamSynchronize, own.compute);
+  if (const PooledStream* const release = own.streams->release) TERN_CUDA(cuStreamSynchronize, release->state.compute);
+  TERN_CUDA(cuMemPoolTrimTo, own.pool, 0);
+}
+
+[[gnu::cold]] TERN_INLINE MemoryStats stats_of(const DeviceState& state) {
   std::uint64_t used = 0, peak = 0, reserved = 0;
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_used_current, &used);
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_used_high, &peak);
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_reserved_current, &reserved);
   return {Index(used), Index(peak), Index(reserved - used)};
 }
+
+[[gnu::noinline]] TERN_INLINE DevicePointer allocate_from_pool(int ordinal, const DeviceState& state, std::size_t bytes) {
+  DevicePointer memory = 0;
+  Status status = driver().functions.cuMemAllocAsync(&memory, bytes, state.compute);
+  if (status == status_out_of_memory) [[unlikely]] {
+    if (!capture) HandlePool::clear_all(ordinal);
+    trim_pool(ordinal);
+    status = driver().functions.cuMemAllocAsync(&memory, bytes, state.compute);
+  }
+  if (status == status_out_of_memory) {
+    const MemoryStats held = stats_of(state);
+    fail("cuda memory", {"out of memory on cuda:", ordinal, ": ", Index(bytes), " bytes were asked for, ", held.current,
+                         " are in use and ", held.cached, " were cached"});
+  }
+  if (status) refuse("cuMemAllocAsync", status);
+  return memory;
+}
+
+[[gnu::noinline]] TERN_INLINE DeviceBlock allocate(int ordinal, std::size_t bytes) {
+  const DeviceState& state = bind(ordinal);
+  if (!bytes) bytes = 1;
+  if (capture) [[unlikely]] return capture->allocate(bytes);
+  return {allocate_from_pool(ordinal, state, bytes), new_tag(ordinal)};
+}
+
+}  // namespace tern::cuda::detail
+
+namespace tern::inline TERN_BUILD::cuda {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE MemoryStats memory_stats(Cuda device) { return detail::stats_of(detail::bind(device.ordinal)); }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void reset_peak_memory_stats(Cuda device) {
   std::uint64_t from_now_on = 0;
@@ -20,33 +57,9 @@ namespace tern::inline TERN_BUILD::cuda {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void empty_cache(Cuda device) {
   detail::refuse_capture("empty_cache", "the host waits for the device");
-  const detail::DeviceState& state = detail::bind(device.ordinal);
-  TERN_CUDA(cuStreamSynchronize, state.compute);
+  detail::bind(device.ordinal);
   detail::HandlePool::clear_all(device.ordinal);
-  TERN_CUDA(cuMemPoolTrimTo, state.pool, 0);
+  detail::trim_pool(device.ordinal);
 }
 
 }  // namespace tern::cuda
-
-namespace tern::inline TERN_BUILD::cuda::detail {
-
-[[gnu::noinline]] TERN_INLINE DeviceBlock allocate(int ordinal, std::size_t bytes) {
-  const DeviceState& state = bind(ordinal);
-  if (!bytes) bytes = 1;
-  if (capture) [[unlikely]] return capture->allocate(bytes);
-  DevicePointer memory = 0;
-  Status status = driver().functions.cuMemAllocAsync(&memory, bytes, state.compute);
-  if (status == status_out_of_memory) [[unlikely]] {
-    empty_cache({ordinal});
-    status = driver().functions.cuMemAllocAsync(&memory, bytes, state.compute);
-  }
-  if (status == status_out_of_memory) {
-    const MemoryStats held = memory_stats({ordinal});
-    fail("cuda memory", {"out of memory on cuda:", ordinal, ": ", Index(bytes), " bytes were asked for, ", held.current,
-                         " are in use and ", held.cached, " were cached"});
-  }
-  if (status) refuse("cuMemAllocAsync", status);
-  return {memory, new_tag(ordinal)};
-}
-
-}  // namespace tern::cuda::detail

@@ -11,9 +11,11 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// One device's copies from and to a block.
+/// The copies from and to a block on one stream. Copies on another stream may end later, so they have an event of their
+/// own.
 struct PinnedUse {
   int ordinal;
+  StreamHandle stream;
   ScopedEvent last;  // recorded after each copy
   std::atomic<bool> in_flight{false};
   PinnedUse* next = nullptr;
@@ -22,7 +24,7 @@ struct PinnedUse {
 /// A page-locked block. Its size is a size class of the host allocator. Never destroyed once it has been used.
 struct TERN_API PinnedBlock final : PinnedMemory {
   int size_class = 0;
-  std::atomic<PinnedUse*> uses{nullptr};  // one for each device that has used it, because an event belongs to one device
+  std::atomic<PinnedUse*> uses{nullptr};  // one for each stream that has used it
   PinnedBlock* next = nullptr;
 
   [[gnu::cold]] TERN_KEY void wait_idle() override;
@@ -40,12 +42,12 @@ struct PinnedPool {
 };
 TERN_API PinnedPool& pinned_pool();
 
-/// The device's entry for the block. Get it before a copy is started, because this can fail.
-TERN_API PinnedUse& use_of(PinnedBlock& block, int ordinal);
+/// The entry of a device's stream for the block. Get it before a copy is started, because this can fail.
+TERN_API PinnedUse& use_of(PinnedBlock& block, int ordinal, StreamHandle stream);
 
 /// Records that the work on the stream so far uses the block.
-inline void mark_in_flight(PinnedUse& use, Stream stream) {
-  record_or_wait(use.last.event, stream);
+inline void mark_in_flight(PinnedUse& use) {
+  record_or_wait(use.last.event, use.stream);
   use.in_flight = true;
 }
 

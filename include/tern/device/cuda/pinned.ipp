@@ -9,19 +9,19 @@ TERN_INLINE PinnedPool& pinned_pool() {
   return instance;
 }
 
-[[gnu::noinline]] TERN_INLINE PinnedUse& use_of(PinnedBlock& block, int ordinal) {
+[[gnu::noinline]] TERN_INLINE PinnedUse& use_of(PinnedBlock& block, int ordinal, StreamHandle stream) {
   PinnedUse* const first = block.uses;
   for (PinnedUse* use = first; use; use = use->next)
-    if (use->ordinal == ordinal) return *use;
+    if (use->stream == stream) return *use;
   bind(ordinal);
-  auto* const made = new PinnedUse{ordinal, ScopedEvent(), false, first};
+  auto* const made = new PinnedUse{ordinal, stream, ScopedEvent(), false, first};
   while (!block.uses.compare_exchange_weak(made->next, made)) {}
   return *made;
 }
 
 TERN_INLINE bool is_idle(PinnedUse& use) {
   if (!use.in_flight) return true;
-  if (bound_ordinal < 0) bind(use.ordinal);  // any device's context will do
+  if (!current_context()) bind(use.ordinal);  // any device's context will do
   const Status status = driver().functions.cuEventQuery(use.last.event);
   if (status && status != status_not_ready) refuse("cuEventQuery", status);
   if (!status) use.in_flight = false;
@@ -31,8 +31,8 @@ TERN_INLINE bool is_idle(PinnedUse& use) {
 TERN_INLINE void PinnedBlock::wait_idle() {
   for (PinnedUse* use = uses; use; use = use->next) {
     if (is_idle(*use)) continue;
-    const DeviceState& state = bind(use->ordinal);
-    const Span span(Work::wait, "wait for a copy", use->ordinal, state.compute);
+    bind(use->ordinal);
+    const Span span(Work::wait, "wait for a copy", use->ordinal, use->stream);
     TERN_CUDA(cuEventSynchronize, use->last.event);
     use->in_flight = false;
   }
@@ -83,10 +83,10 @@ TERN_INLINE void PinnedBlock::give_back() {
     PinnedBlock*& block = blocks.block[next];
     if (block) block->wait_idle();
     else block = acquire_pinned(ordinal, n);
-    PinnedUse& use = use_of(*block, ordinal);
+    PinnedUse& use = use_of(*block, ordinal, state.compute);
     std::memcpy(block->memory, static_cast<const char*>(from) + done, n);
     TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to) + done, block->memory, n, state.compute);
-    mark_in_flight(use, state.compute);
+    mark_in_flight(use);
     done += n;
   }
 }
@@ -95,9 +95,9 @@ TERN_INLINE void PinnedBlock::give_back() {
   if (!bytes) return;
   refuse_capture("to", host_is_read);
   const DeviceState& state = bind(ordinal);
-  PinnedUse& use = use_of(block, ordinal);
+  PinnedUse& use = use_of(block, ordinal, state.compute);
   start_to_device(ordinal, state.compute, to, from, bytes);
-  mark_in_flight(use, state.compute);
+  mark_in_flight(use);
 }
 
 }  // namespace tern::cuda::detail

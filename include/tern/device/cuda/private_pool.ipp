@@ -35,8 +35,7 @@ TERN_INLINE void PrivatePool::let_go() {
 
 TERN_INLINE DeviceBlock PrivatePool::add(std::size_t bytes) {
   const std::size_t whole = memory::class_bytes(memory::class_of(bytes));
-  DevicePointer memory = 0;
-  TERN_CUDA(cuMemAllocAsync, &memory, whole, system().devices[std::size_t(ordinal_)]->compute);
+  const DevicePointer memory = allocate_from_pool(ordinal_, *system().devices[std::size_t(ordinal_)], whole);
   pieces_.push_back({memory, whole, true});
   return {memory, tag_of(this)};
 }

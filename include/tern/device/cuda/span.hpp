@@ -12,7 +12,7 @@ struct WorkItem {
   Work work;
   bool pinned;
   int ordinal;
-  Stream stream;
+  StreamHandle stream;
   const char* name;
   Here site;
   std::size_t bytes;
@@ -35,7 +35,7 @@ extern TERN_API constinit std::atomic<const Listener*> listener;
 /// A piece of this thread's work, from construction to the end of the scope. It is accounted to the user's line.
 class TERN_API Span {
  public:
-  Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes = 0, bool pinned = false);
+  Span(Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes = 0, bool pinned = false);
   ~Span();
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
@@ -43,6 +43,7 @@ class TERN_API Span {
  private:
   void tell(WorkItem item);
 
+  tern::detail::Range range_;
   Work work_;
   const Listener* listener_;
   TimelinePosition position_;

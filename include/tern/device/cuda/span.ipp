@@ -6,8 +6,8 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 
 TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
 
-[[gnu::noinline]] TERN_INLINE Span::Span(Work work, const char* name, int ordinal, Stream stream, std::size_t bytes, bool pinned)
-    : work_(work), listener_(listener.load(std::memory_order_relaxed)) {
+[[gnu::noinline]] TERN_INLINE Span::Span(Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes, bool pinned)
+    : range_(tern::detail::outermost_name(name)), work_(work), listener_(listener.load(std::memory_order_relaxed)) {
   tern::detail::DeviceEvents& events = tern::detail::device_events;
   ++events.count[int(work)];
   events.bytes[int(work)] += std::int64_t(bytes);

@@ -39,7 +39,7 @@ class TERN_API Timeline {
   struct DeviceClock {
     Event base = nullptr;     // recorded on `stream`
     double base_seconds = 0;  // the age of the page at that moment
-    Stream stream = nullptr;  // has no work but these events
+    StreamHandle stream = nullptr;  // has no work but these events
     std::size_t spares = 0;
     Event spare[2 * most_unsettled];
 

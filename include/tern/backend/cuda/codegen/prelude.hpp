@@ -224,7 +224,7 @@ template <class T> __noinline__ __device__ T erfinv(T x) { return T(erfinv_of(x)
 // ---- parameters ----
 
 // What the host throws when it next waits for the device; the first failure stays.
-struct Failure { uint64 op, what; Index number, size, position; };
+struct Failure { uint64 op, claimed, what; Index number, size, position; };
 
 // The fields that a struct of parameters may have beside Index.
 enum { max_dims = 8 };
@@ -237,11 +237,13 @@ struct ElementReport {
   Failure* failure;
   uint64 op, what;
   __device__ void note(Index number, Index size, Index position = 0) const {
-    if (atomicCAS(&failure->op, uint64(0), op) != 0) return;
+    if (atomicCAS(&failure->claimed, uint64(0), uint64(1)) != 0) return;
     failure->what = what;
     failure->number = number;
     failure->size = size;
     failure->position = position;
+    __threadfence_system();  // the host reads the fields once it sees op
+    *(volatile uint64*)&failure->op = op;
   }
 };
 

@@ -56,6 +56,9 @@ struct Traced {
 /// that do the same to the same are written once: step i is called v<same[i]>.
 TERN_API std::string steps_text(const expr::Program& program, const char* type, int first_number, std::vector<int>& same);
 
+/// A kernel's name for profilers: `kind` and the first functions of the programs, such as map_exp_multiply.
+TERN_API std::string kernel_name(const char* kind, std::initializer_list<const expr::Program*> programs);
+
 /// The lambda as a function `name(p, in0, in1, …)`.
 TERN_API std::string function_text(const Traced& f, const char* name, int first_number);
 

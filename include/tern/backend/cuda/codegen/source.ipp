@@ -34,6 +34,15 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return out;
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string kernel_name(const char* kind, std::initializer_list<const expr::Program*> programs) {
+  std::string name = kind;
+  int left = 5;
+  for (const expr::Program* const program : programs)
+    for (int i = 0; i < program->size() && left; ++i)
+      if (const char* const function = (*program)[i].function) name += text({"_", function}), --left;
+  return name;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string function_text(const Traced& f, const char* name, int first_number) {
   const char* const type = type_name(f.type);
   std::string out = text({"inline __device__ ", f.is_mask ? "bool" : type, " ", name, "(const Parameters& p"});

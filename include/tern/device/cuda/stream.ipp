@@ -1,0 +1,62 @@
+// The functions of stream.hpp that are not templates.
+#pragma once
+#include "stream.hpp"
+
+namespace tern::inline TERN_BUILD::cuda {
+
+TERN_INLINE const detail::DeviceState& Stream::state() const {
+  detail::bind(ordinal_);
+  return pooled_ ? pooled_->state : *detail::system().devices[std::size_t(ordinal_)];
+}
+
+[[gnu::noinline]] TERN_INLINE void Stream::wait_stream(const Stream& other, Here here) const {
+  const Site user(here);
+  detail::refuse_capture("wait_stream", "a graph has one stream");
+  const detail::DeviceState& earlier = other.state();
+  const detail::ScopedEvent reached;
+  TERN_CUDA(cuEventRecord, reached.event, earlier.compute);
+  const detail::DeviceState& later = state();
+  TERN_CUDA(cuStreamWaitEvent, later.compute, reached.event, 0);
+}
+
+[[gnu::noinline]] TERN_INLINE void Stream::synchronize(Here here) const {
+  const Site user(here);
+  detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
+  const detail::DeviceState& waited = state();
+  const detail::Span span(Work::wait, "wait for a stream", ordinal_, waited.compute);
+  detail::wait_for(waited);
+}
+
+[[gnu::noinline]] TERN_INLINE bool Stream::query() const {
+  detail::refuse_capture("query", "a capture runs nothing");
+  const Status status = driver().functions.cuStreamQuery(state().compute);
+  if (status && status != status_not_ready) refuse("cuStreamQuery", status);
+  return status == 0;
+}
+
+[[gnu::noinline]] TERN_INLINE Stream default_stream(Cuda device) {
+  detail::bind(device.ordinal);
+  return {device.ordinal, nullptr};
+}
+
+[[gnu::noinline]] TERN_INLINE Stream current_stream(Cuda device) {
+  detail::bind(device.ordinal);
+  const detail::ChosenStream* const chosen = detail::chosen_stream(device.ordinal);
+  return {device.ordinal, chosen ? chosen->stream : nullptr};
+}
+
+[[gnu::noinline]] TERN_INLINE StreamGuard::StreamGuard(const Stream& stream)
+    : device_(stream.device()), chosen_{stream.ordinal_, stream.pooled_, detail::chosen_streams} {
+  detail::refuse_capture("StreamGuard", "a graph has one stream");
+  if (chosen_.stream) ++chosen_.stream->guards;
+  detail::chosen_streams = &chosen_;
+}
+
+TERN_INLINE StreamGuard::~StreamGuard() {
+  detail::chosen_streams = chosen_.outer;
+  if (!chosen_.stream) return;
+  chosen_.stream->used = true;
+  --chosen_.stream->guards;
+}
+
+}  // namespace tern::cuda

@@ -1,0 +1,51 @@
+// The streams that programs take beside a device's own, which of them a thread uses, and how memory is released that
+// several streams may use.
+#pragma once
+#include "context.hpp"
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+/// A stream that programs take.
+struct TERN_API PooledStream {
+  DeviceState state;              // the device as a thread sees it that uses the stream
+  ScopedEvent reached;            // recorded where other work waits for the stream
+  std::atomic<int> guards{0};     // that use it now
+  std::atomic<bool> used{false};  // since a release has waited for it
+
+  PooledStream() {}
+  PooledStream(const PooledStream&) = delete;
+  PooledStream& operator=(const PooledStream&) = delete;
+  ~PooledStream() {
+    if (state.compute) TERN_CUDA_RELEASE(cuStreamDestroy_v2, state.compute);
+  }
+};
+
+/// A device's streams beside its own and the one for copies. Never destroyed.
+struct StreamPool {
+  static constexpr int most = 32;
+
+  std::mutex mutex;
+  std::atomic<int> count{0};
+  PooledStream* streams[most] = {};
+  int next = 0;
+  PooledStream* release = nullptr;  // runs nothing but releases
+};
+
+/// A stream of the open device: a new one, or, once there are as many as the pool holds, each in turn.
+TERN_API PooledStream& take_stream(int ordinal);
+
+/// Makes later work of one stream wait for another one's work so far. The event is recorded there.
+TERN_API void wait_for_stream(StreamHandle later, StreamHandle earlier, Event reached);
+
+/// Makes later work of all streams that programs take wait for the work of the device's own stream so far.
+TERN_API void wait_for_own_stream(const DeviceState& own);
+
+/// Frees memory after the work so far of every stream that may use it. No stream waits for another one. For destructors,
+/// which cannot throw.
+TERN_API void release_behind_all(const DeviceState& own, DevicePointer memory);
+
+}  // namespace tern::cuda::detail
+
+#ifndef TERN_COMPILED
+#include "stream_pool.ipp"
+#endif
