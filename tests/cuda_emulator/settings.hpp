@@ -11,7 +11,8 @@ struct Settings {
   Order order = Order::late;
   unsigned seed = 1;  // of order=random:SEED
   bool threads_reversed = false;
-  bool strict_free = false;  // cuMemFree does not wait for what is pending
+  bool strict_free = false;        // cuMemFree does not wait for what is pending
+  bool device_arithmetic = false;  // kernels round as on a device, not as the host's compiler does by default
   bool quiet = false;        // do not print refusals and faults
   std::string compiler = "g++";
   std::string log;  // a file that gets the place of every refusal

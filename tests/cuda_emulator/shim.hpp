@@ -142,12 +142,15 @@ static inline float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
 static inline float __frcp_rn(float x) { return 1.0f / x; }
 static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
-static inline float __fadd_rn(float a, float b) { return a + b; }
-static inline float __fsub_rn(float a, float b) { return a - b; }
-static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline float __fdiv_rn(float a, float b) { return a / b; }
-static inline double __dadd_rn(double a, double b) { return a + b; }
-static inline double __dmul_rn(double a, double b) { return a * b; }
+// Never contracted, so never inlined.
+#define EMULATED_ROUNDED(T, name, operation) \
+  static __attribute__((noinline, unused)) T name(T a, T b) { return a operation b; }
+EMULATED_ROUNDED(float, __fadd_rn, +)
+EMULATED_ROUNDED(float, __fsub_rn, -)
+EMULATED_ROUNDED(float, __fmul_rn, *)
+EMULATED_ROUNDED(double, __dadd_rn, +)
+EMULATED_ROUNDED(double, __dmul_rn, *)
 static inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 static inline void sincospif(float x, float* s, float* c) { sincosf(x * 3.14159265358979323846f, s, c); }
 static inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678118654752440f); }
@@ -193,6 +196,9 @@ template <class T>
 inline void __stcs(T* p, typename EmulatedSame<T>::type value) {
   *p = value;
 }
+#ifdef EMULATED_DEVICE_ARITHMETIC
+#include "device_math.hpp"
+#endif
 template <class A, class B>
 inline auto min(A a, B b) -> decltype(a + b) {
   return a < b ? a : b;
