@@ -1,6 +1,6 @@
-// Included after shim.hpp's functions where arithmetic=device: functions that no device rounds correctly give results that are
-// up to two units in the last place off, the same for the same arguments. What is exact on a device stays: zeros, infinities,
-// NaN, and the bounds -1 and 1, which no result passes.
+// Included after shim.hpp's functions where arithmetic=device: functions that no device rounds correctly give results
+// that are up to two units in the last place off, the same for the same arguments. What is exact on a device stays:
+// zeros, infinities, NaN, and the bounds -1 and 1, which no result passes.
 #pragma once
 
 static inline uint64_t emulated_mix(uint64_t bits) {
@@ -22,7 +22,7 @@ inline T emulated_moved(T y, double a, double b = 0) {
   return passes ? y : moved;
 }
 
-#define EMULATED_FUNCTION(name)                                                           \
+#define EMULATED_FUNCTION(name)                                                             \
   static inline float emulated_##name##f(float x) { return emulated_moved(name##f(x), x); } \
   static inline float emulated_##name(float x) { return emulated_##name##f(x); }            \
   static inline double emulated_##name(double x) { return emulated_moved(name(x), x); }     \

@@ -77,6 +77,9 @@ std::vector<std::string> common_command(const std::vector<std::string>& flags) {
   } else {
     add({"-O1", "-ffp-contract=off"});
   }
+  // -nodefaultlibs keeps the sanitizers' libraries out: access_hooks.hpp has what the instrumentation calls.
+  if (settings().checked_accesses)
+    add({"-DEMULATED_CHECKED_ACCESSES", "-fsanitize=thread,alignment,bounds", "-nodefaultlibs"});
   command.insert(command.end(), flags.begin(), flags.end());
   return command;
 }
@@ -89,7 +92,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 // The folder for results of this command and these shims, with the shims in it, precompiled where that works.
 fs::path prepared_folder(const std::vector<std::string>& command) {
-  constexpr const char* names[] = {"shim.hpp", "kernel_abi.hpp", "device_math.hpp"};
+  constexpr const char* names[] = {"shim.hpp", "kernel_abi.hpp", "device_math.hpp", "access_hooks.hpp"};
   const fs::path shims = library_folder();
   std::string key = joined(command);
   for (const char* name : names) key += read(shims / name);
@@ -120,7 +123,7 @@ std::string compile_kernels(const std::string& source, const std::vector<std::st
   const std::string base = (folder / ("kernel." + std::to_string(getpid()))).string();
   std::ofstream(base + ".cpp") << source;
   for (const std::string& word : {std::string("-shared"), std::string("-include"), (folder / "shim.hpp").string(),
-                                  base + ".cpp", std::string("-o"), base + ".so"})
+                                  base + ".cpp", std::string("-o"), base + ".so", std::string("-lm"), std::string("-lc")})
     command.push_back(word);
   const bool compiled = run(command, base + ".log");
   log = read(base + ".log");

@@ -19,7 +19,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define __constant__ static
-#define __shared__ static __attribute__((section("emulated_shared")))
+#define __shared__ EMULATED_SHARED_GAP static EMULATED_SHARED
 
 struct uint3 {
   unsigned x, y, z;
@@ -49,6 +49,19 @@ static const int warpSize = 32;
 static emulator::Services emulated_services;
 static void* emulated_dynamic_shared;
 extern "C" char __start_emulated_shared[], __stop_emulated_shared[];
+
+#ifdef EMULATED_CHECKED_ACCESSES
+#include "access_hooks.hpp"
+#define EMULATED_GAPS_BEGIN __start_emulated_shared_gaps
+#define EMULATED_GAPS_END __stop_emulated_shared_gaps
+#else
+#define EMULATED_SHARED __attribute__((section("emulated_shared")))
+#define EMULATED_SHARED_GAP
+#define EMULATED_UNWATCHED
+#define EMULATED_GAPS_BEGIN nullptr
+#define EMULATED_GAPS_END nullptr
+static inline void emulated_access(const void*, size_t, emulator::Access, bool) {}
+#endif
 
 // Barriers. __COUNTER__ tells one place from another, so that divergent barriers are seen.
 #define __syncthreads() ((void)emulated_services.barrier(__COUNTER__, emulator::BarrierOp::plain, 0))
@@ -102,12 +115,13 @@ template <class T>
 struct EmulatedSame {
   using type = T;
 };
-#define EMULATED_ATOMIC(name, expression)                           \
-  template <class T>                                                \
-  inline T name(T* address, typename EmulatedSame<T>::type value) { \
-    const T old = *address;                                         \
-    *address = expression;                                          \
-    return old;                                                     \
+#define EMULATED_ATOMIC(name, expression)                                              \
+  template <class T>                                                                   \
+  EMULATED_UNWATCHED inline T name(T* address, typename EmulatedSame<T>::type value) { \
+    emulated_access(address, sizeof(T), emulator::Access::atomic, true);               \
+    const T old = *address;                                                            \
+    *address = expression;                                                             \
+    return old;                                                                        \
   }
 EMULATED_ATOMIC(atomicAdd, old + value)
 EMULATED_ATOMIC(atomicSub, old - value)
@@ -118,7 +132,9 @@ EMULATED_ATOMIC(atomicAnd, old& value)
 EMULATED_ATOMIC(atomicOr, old | value)
 EMULATED_ATOMIC(atomicXor, old ^ value)
 template <class T>
-inline T atomicCAS(T* address, typename EmulatedSame<T>::type compare, typename EmulatedSame<T>::type value) {
+EMULATED_UNWATCHED inline T atomicCAS(T* address, typename EmulatedSame<T>::type compare,
+                                      typename EmulatedSame<T>::type value) {
+  emulated_access(address, sizeof(T), emulator::Access::atomic, true);
   const T old = *address;
   if (old == compare) *address = value;
   return old;
@@ -261,6 +277,7 @@ emulator::KernelEntry emulated_kernel(const char* name, unsigned max_threads) {
 // The anchor makes the section exist in every module. It stands here because clang makes a section that a precompiled
 // header begins read-only.
 #define EMULATED_MODULE(...)                                                                \
+  EMULATED_SHARED_GAP                                                                       \
   static char emulated_shared_anchor[64] __attribute__((section("emulated_shared"), used)); \
   static const emulator::KernelEntry emulated_kernels[] = {__VA_ARGS__};                    \
   extern "C" __attribute__((visibility("default"))) emulator::KernelModule emulated_module; \
@@ -272,5 +289,7 @@ emulator::KernelEntry emulated_kernel(const char* name, unsigned max_threads) {
                                             &emulated_dynamic_shared,                       \
                                             __start_emulated_shared,                        \
                                             __stop_emulated_shared,                         \
+                                            EMULATED_GAPS_BEGIN,                            \
+                                            EMULATED_GAPS_END,                              \
                                             emulated_kernels,                               \
                                             sizeof emulated_kernels / sizeof *emulated_kernels};
