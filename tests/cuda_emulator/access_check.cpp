@@ -59,7 +59,7 @@ SharedMemory arrays, dynamic_array;
 
 Moment now{};
 
-[[gnu::format(printf, 2, 3)]] Fault fault(int status, const char* format, ...) {
+[[gnu::format(printf, 2, 3)]] Fault wrong(int status, const char* format, ...) {
   static char text[300];
   va_list values;
   va_start(values, format);
@@ -78,15 +78,15 @@ Fault outside_allocations(std::uintptr_t address, std::size_t bytes, Access acce
   const std::uintptr_t after = below == allocations.end() ? ~std::uintptr_t{0} : address - below->second.end;
   const std::uintptr_t before = above == allocations.end() ? ~std::uintptr_t{0} : above->first - address;
   if (before < 4096 && before <= after)
-    return fault(abi::CUDA_ERROR_ILLEGAL_ADDRESS, "%s of %zu bytes that begins %zu bytes before an allocation",
+    return wrong(abi::CUDA_ERROR_ILLEGAL_ADDRESS, "%s of %zu bytes that begins %zu bytes before an allocation",
                  name_of(access), bytes, static_cast<std::size_t>(before));
-  return fault(abi::CUDA_ERROR_ILLEGAL_ADDRESS,
+  return wrong(abi::CUDA_ERROR_ILLEGAL_ADDRESS,
                "%s of %zu bytes at %p that is outside of every allocation or passes an allocation's end",
                name_of(access), bytes, reinterpret_cast<void*>(address));
 }
 
 Fault race(const Collision& other, std::size_t bytes, Access access, const char* memory) {
-  return fault(abi::CUDA_ERROR_LAUNCH_FAILED,
+  return wrong(abi::CUDA_ERROR_LAUNCH_FAILED,
                "a race: %s of %zu bytes in %s memory that thread %u of %s %s without a barrier between",
                name_of(access), bytes, memory, other.thread, other.in_other_block ? "another block" : "the block",
                other.with_write ? "writes" : "reads");
@@ -95,7 +95,7 @@ Fault race(const Collision& other, std::size_t bytes, Access access, const char*
 Fault check_shared(SharedMemory& memory, std::uintptr_t address, std::size_t bytes, Access access) {
   for (const Range& gap : memory.gaps)
     if (gap.meets(address, bytes))
-      return fault(abi::CUDA_ERROR_ILLEGAL_ADDRESS, "%s of %zu bytes outside of the shared arrays", name_of(access),
+      return wrong(abi::CUDA_ERROR_ILLEGAL_ADDRESS, "%s of %zu bytes outside of the shared arrays", name_of(access),
                    bytes);
   const Collision other = note_access(&memory.shadow[address - memory.whole.begin], bytes, access, now, now.block);
   return other.found ? race(other, bytes, access, "shared") : Fault{};
@@ -146,7 +146,7 @@ Fault check_access(const void* p, std::size_t bytes, Access access, bool aligned
                                                                            : nullptr;
   if (!is_global && !shared) return {};  // the thread's own
   if (aligned && address % bytes)
-    return fault(abi::CUDA_ERROR_MISALIGNED_ADDRESS, "%s of %zu bytes at %p, which is misaligned", name_of(access),
+    return wrong(abi::CUDA_ERROR_MISALIGNED_ADDRESS, "%s of %zu bytes at %p, which is misaligned", name_of(access),
                  bytes, p);
   now.thread = thread;
   now.warp_syncs = warp_syncs;
@@ -155,8 +155,8 @@ Fault check_access(const void* p, std::size_t bytes, Access access, bool aligned
 
 Fault misuse_fault(Misuse misuse, unsigned line) {
   if (misuse == Misuse::alignment)
-    return fault(abi::CUDA_ERROR_MISALIGNED_ADDRESS, "a misaligned access in line %u of the source", line);
-  return fault(abi::CUDA_ERROR_ILLEGAL_ADDRESS, "an index outside of its array in line %u of the source", line);
+    return wrong(abi::CUDA_ERROR_MISALIGNED_ADDRESS, "a misaligned access in line %u of the source", line);
+  return wrong(abi::CUDA_ERROR_ILLEGAL_ADDRESS, "an index outside of its array in line %u of the source", line);
 }
 
 }  // namespace emulator
