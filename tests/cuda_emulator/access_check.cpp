@@ -25,9 +25,9 @@ Cell* new_shadow(std::size_t bytes) {
   std::abort();
 }
 
-Cell* global_shadow(std::uintptr_t address) {
+Cell* global_shadow() {
   static Cell* const shadow = new_shadow(global_range);
-  return shadow + (address - device_base);
+  return shadow;
 }
 
 struct Range {
@@ -52,7 +52,8 @@ struct SharedMemory {
   void place(Range place) {
     whole = place;
     gaps.clear();
-    if (shadow.size() < place.end - place.begin) shadow.resize(place.end - place.begin);
+    const std::size_t words = (place.end - place.begin + 3) / 4;
+    if (shadow.size() < 4 * words) shadow.resize(4 * words);
   }
 };
 SharedMemory arrays, dynamic_array;
@@ -97,7 +98,8 @@ Fault check_shared(SharedMemory& memory, std::uintptr_t address, std::size_t byt
     if (gap.meets(address, bytes))
       return wrong(abi::CUDA_ERROR_ILLEGAL_ADDRESS, "%s of %zu bytes outside of the shared arrays", name_of(access),
                    bytes);
-  const Collision other = note_access(&memory.shadow[address - memory.whole.begin], bytes, access, now, now.block);
+  const Collision other =
+      note_access(memory.shadow.data(), address - memory.whole.begin, bytes, access, now, now.block);
   return other.found ? race(other, bytes, access, "shared") : Fault{};
 }
 
@@ -109,7 +111,7 @@ Fault check_global(std::uintptr_t address, std::size_t bytes, Access access) {
       return outside_allocations(address, bytes, access);
     recent = std::prev(above)->second;
   }
-  const Collision other = note_access(global_shadow(address), bytes, access, now, now.launch);
+  const Collision other = note_access(global_shadow(), address - device_base, bytes, access, now, now.launch);
   return other.found ? race(other, bytes, access, is_device ? "device" : "pinned") : Fault{};
 }
 
@@ -121,7 +123,7 @@ void note_protection(const Protection& p) {
     allocations[p.allocation] = {p.allocation, p.allocation + p.allocation_bytes};
   } else {
     allocations.erase(p.allocation);
-    madvise(global_shadow(p.address), p.bytes * sizeof(Cell), MADV_DONTNEED);
+    madvise(global_shadow() + (p.address - device_base), p.bytes * sizeof(Cell), MADV_DONTNEED);
   }
 }
 

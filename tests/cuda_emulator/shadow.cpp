@@ -4,8 +4,10 @@ namespace emulator {
 
 namespace {
 
-// A record: interval (40 bits), thread (10), the warp's syncs (8), and these.
-enum : std::uint64_t { atomic = 1, several_lanes = 2, several_warps = 4, several_blocks = 8, flags = 63 };
+// A record: interval (40 bits), thread (10), the warp's syncs (8), and these. Most accesses are of whole words, so a
+// word has one cell until a part of it is accessed: its first cell's write is then marked as split.
+enum : std::uint64_t { atomic = 1, several_lanes = 2, several_warps = 4, several_blocks = 8, split = 16 };
+constexpr std::size_t word = 4;
 
 std::uint64_t interval_of(std::uint64_t record) { return record >> 24; }
 unsigned thread_of(std::uint64_t record) { return record >> 14 & 1023; }
@@ -44,19 +46,39 @@ Collision collision(std::uint64_t record, bool with_write, const Moment& now) {
   return {true, with_write, interval_of(record) < now.block || record & several_blocks, thread_of(record)};
 }
 
+// An access to all that one cell stands for.
+Collision visit(Cell& c, std::uint64_t mine, Access access, const Moment& now, std::uint64_t first) {
+  const bool both_atomic = access == Access::atomic && c.write & atomic;
+  if (!both_atomic && is_unordered(c.write, mine, now, first)) return collision(c.write, true, now);
+  if (access == Access::read) {
+    c.read = with_read(c.read, mine, now, first);
+    return {};
+  }
+  if (is_unordered(c.read, mine, now, first)) return collision(c.read, false, now);
+  c.write = mine | (c.write & split);
+  if (access == Access::atomic) c.write |= atomic;
+  return {};
+}
+
+void split_word(Cell* cells) {
+  if (cells->write & split) return;
+  for (std::size_t i = 1; i < word; ++i) cells[i] = cells[0];
+  cells->write |= split;
+}
+
 }  // namespace
 
-Collision note_access(Cell* cells, std::size_t bytes, Access access, const Moment& now, std::uint64_t first) {
+Collision note_access(Cell* cells, std::size_t begin, std::size_t bytes, Access access, const Moment& now,
+                      std::uint64_t first) {
   const std::uint64_t mine = record_of(now);
-  for (Cell* c = cells; c != cells + bytes; ++c) {
-    const bool both_atomic = access == Access::atomic && c->write & atomic;
-    if (!both_atomic && is_unordered(c->write, mine, now, first)) return collision(c->write, true, now);
-    if (access == Access::read) {
-      c->read = with_read(c->read, mine, now, first);
-      continue;
-    }
-    if (is_unordered(c->read, mine, now, first)) return collision(c->read, false, now);
-    c->write = access == Access::atomic ? mine | atomic : mine;
+  for (std::size_t i = begin, end = begin + bytes; i < end;) {
+    Cell* const of_word = cells + i / word * word;
+    const bool whole = i % word == 0 && end - i >= word;
+    if (!whole) split_word(of_word);
+    const bool together = !(of_word->write & split);
+    const Collision found = visit(cells[i], mine, access, now, first);
+    if (found.found) return found;
+    i += together ? word : 1;
   }
   return {};
 }

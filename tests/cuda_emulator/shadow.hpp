@@ -16,7 +16,7 @@ struct Moment {
   unsigned warp_syncs;  // how often the thread's warp has met in __syncwarp
 };
 
-/// The last write and read of one byte. 0: none.
+/// The last write and read of one byte, or of the four bytes of a word: then it is the first byte's. 0: none.
 struct Cell {
   std::uint64_t write, read;
 };
@@ -28,7 +28,9 @@ struct Collision {
   unsigned thread;  // of the other access
 };
 
-/// Notes an access to `bytes` cells. Accesses from intervals before `first` do not count.
-Collision note_access(Cell* cells, std::size_t bytes, Access access, const Moment& now, std::uint64_t first);
+/// Notes an access to `bytes` bytes from byte `begin` of a memory with these cells. Accesses from intervals before
+/// `first` do not count.
+Collision note_access(Cell* cells, std::size_t begin, std::size_t bytes, Access access, const Moment& now,
+                      std::uint64_t first);
 
 }  // namespace emulator

@@ -37,6 +37,20 @@ extern "C" __global__ void warps_do_not_meet(int* y) {
   __shared__ int s[64]; s[threadIdx.x] = threadIdx.x; __syncwarp(); y[threadIdx.x] = s[threadIdx.x ^ 32];
 }
 extern "C" __global__ void bytes(unsigned char* y) { y[threadIdx.x + 64 * blockIdx.x] = 1; }
+extern "C" __global__ void bytes_and_words(unsigned char* y) {
+  y[threadIdx.x] = 1; if (threadIdx.x == 32) *(int*)(y + 32) = 2;
+}
+extern "C" __global__ void bytes_then_words(unsigned char* y) {
+  y[threadIdx.x] = 1; __syncthreads(); if (threadIdx.x % 4 == 0) *(int*)(y + threadIdx.x) = 2;
+  __syncthreads(); y[threadIdx.x ^ 1] = 3;
+}
+extern "C" __global__ void words_then_bytes(int* y) {
+  y[threadIdx.x] = 1; if (threadIdx.x == 7) ((unsigned char*)y)[4 * 9 + 3] = 2;
+}
+extern "C" __global__ void halves(unsigned short* y) { y[threadIdx.x] = 1; ((unsigned char*)y)[2 * threadIdx.x + 1] = 2; }
+extern "C" __global__ void unaligned(unsigned char* y) {
+  short s = 1; memcpy(y + 2 * threadIdx.x + 1, &s, 2); if (threadIdx.x == 5) y[2 * 6 + 2] = 1;
+}
 extern "C" __global__ void blocks_write(int* y) { if (!threadIdx.x) y[0] = 1; }
 extern "C" __global__ void blocks_read_and_write(int* y) { if (!threadIdx.x) y[1 + blockIdx.x] = y[2 - blockIdx.x]; }
 extern "C" __global__ void reads_of_another_block(int* y) {
@@ -102,6 +116,14 @@ TEST_CASE("cuda emulator: __syncwarp orders a warp's lanes, a shuffle does not, 
   is_clean("lanes_meet");
   races("lanes_shuffle", "in shared memory that thread");
   races("warps_do_not_meet", "in shared memory that thread");
+}
+
+TEST_CASE("cuda emulator: races are told by the byte, whatever the width of the accesses") {
+  races("bytes_and_words", "in device memory that thread");
+  races("words_then_bytes", "in device memory that thread");
+  races("unaligned", "in device memory that thread");
+  is_clean("bytes_then_words");
+  is_clean("halves");
 }
 
 TEST_CASE("cuda emulator: two blocks use one place of device memory") {
