@@ -25,10 +25,7 @@ Cell* new_shadow(std::size_t bytes) {
   std::abort();
 }
 
-Cell* global_shadow() {
-  static Cell* const shadow = new_shadow(global_range);
-  return shadow;
-}
+Cell* global_shadow = nullptr;  // made when an access is first checked
 
 struct Range {
   std::uintptr_t begin = 0, end = 0;
@@ -49,7 +46,7 @@ struct SharedMemory {
   Range whole;
   std::vector<Range> gaps;
   std::vector<Cell> shadow;
-  void place(Range place) {
+  void lie_at(Range place) {
     whole = place;
     gaps.clear();
     const std::size_t words = (place.end - place.begin + 3) / 4;
@@ -111,7 +108,8 @@ Fault check_global(std::uintptr_t address, std::size_t bytes, Access access) {
       return outside_allocations(address, bytes, access);
     recent = std::prev(above)->second;
   }
-  const Collision other = note_access(global_shadow(), address - device_base, bytes, access, now, now.launch);
+  if (!global_shadow) global_shadow = new_shadow(global_range);
+  const Collision other = note_access(global_shadow, address - device_base, bytes, access, now, now.launch);
   return other.found ? race(other, bytes, access, is_device ? "device" : "pinned") : Fault{};
 }
 
@@ -123,15 +121,15 @@ void note_protection(const Protection& p) {
     allocations[p.allocation] = {p.allocation, p.allocation + p.allocation_bytes};
   } else {
     allocations.erase(p.allocation);
-    madvise(global_shadow() + (p.address - device_base), p.bytes * sizeof(Cell), MADV_DONTNEED);
+    if (global_shadow) madvise(global_shadow + (p.address - device_base), p.bytes * sizeof(Cell), MADV_DONTNEED);
   }
 }
 
 void begin_checks(const KernelModule& module, char* dynamic, std::size_t dynamic_bytes) {
   now.launch = now.interval + 1;
-  arrays.place(range_at(module.shared_begin, static_cast<std::size_t>(module.shared_end - module.shared_begin)));
+  arrays.lie_at(range_at(module.shared_begin, static_cast<std::size_t>(module.shared_end - module.shared_begin)));
   for (char** gap = module.gaps_begin; gap != module.gaps_end; ++gap) arrays.gaps.push_back(range_at(*gap, shared_gap));
-  dynamic_array.place(range_at(dynamic - shared_gap, dynamic_bytes + 2 * shared_gap));
+  dynamic_array.lie_at(range_at(dynamic - shared_gap, dynamic_bytes + 2 * shared_gap));
   dynamic_array.gaps = {range_at(dynamic - shared_gap, shared_gap), range_at(dynamic + dynamic_bytes, shared_gap)};
 }
 
