@@ -101,7 +101,7 @@ void is_clean(const char* kernel, Shape shape = {1, 64}) {
 }  // namespace
 
 TEST_CASE("cuda emulator: two threads of a block write one place") {
-  races("both_write", "a write of 4 bytes in shared memory that thread");
+  races("both_write", "in shared memory that thread");
   is_clean("one_writes");
 }
 
