@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "abi.hpp"
 #include "fibre.hpp"
 
 #if defined(__x86_64__)
@@ -47,11 +48,13 @@ struct Block {
   unsigned at_barrier, barrier_sum;
   std::vector<Fibre*> pool, ready, by_thread;
   std::size_t first_idle;  // no fibre of the pool before it is idle
-  std::vector<unsigned> warp_waiting;
+  std::vector<unsigned> warp_waiting, warp_syncs;
   Fibre* current;
   FibreContext scheduler;
-  const char* fault;  // why it cannot go on
+  Fault fault;  // why it cannot go on
 } block;
+
+Fault stuck(const char* text) { return {abi::CUDA_ERROR_LAUNCH_FAILED, text}; }
 
 void set_thread_index(const Fibre* fibre) {
   unsigned* index = running.module->thread_index;
@@ -68,11 +71,15 @@ void suspend(Fibre* fibre, State state) {
   switch_fibre(fibre->context, block.scheduler);
 }
 
+// The i-th thread to run.
+unsigned in_order(unsigned i) { return block.reversed ? block.threads - 1 - i : i; }
+
 void release_barrier() {
   int site = -1;
-  for (Fibre* fibre : block.by_thread) {
+  for (unsigned i = 0; i < block.threads; ++i) {
+    Fibre* fibre = block.by_thread[in_order(i)];
     if (!fibre || fibre->state != State::at_barrier) continue;
-    if (site >= 0 && fibre->site != site) block.fault = "threads of one block wait at different __syncthreads()";
+    if (site >= 0 && fibre->site != site) block.fault = stuck("threads of one block wait at different __syncthreads()");
     site = fibre->site;
     switch (fibre->barrier_op) {
       case BarrierOp::plain: fibre->result = 0; break;
@@ -83,6 +90,7 @@ void release_barrier() {
     wake(fibre);
   }
   block.at_barrier = block.barrier_sum = 0;
+  pass_barrier();
 }
 
 int barrier(int site, BarrierOp op, int predicate) {
@@ -117,6 +125,7 @@ void release_warp(unsigned first, unsigned mask, const Fibre* me) {
   }
   for (unsigned rest = mask; rest; rest &= rest - 1) wake(block.by_thread[first + __builtin_ctz(rest)]);
   block.warp_waiting[first / 32] -= __builtin_popcount(mask);
+  block.warp_syncs[first / 32] += me->warp_op == WarpOp::sync;
 }
 
 std::uint64_t warp(WarpOp op, unsigned mask, std::uint64_t value, int source) {
@@ -130,7 +139,7 @@ std::uint64_t warp(WarpOp op, unsigned mask, std::uint64_t value, int source) {
   me->state = State::in_warp;
   if (lanes < 32) mask &= (1u << lanes) - 1;
   if (!(mask >> (me->linear - first) & 1)) {
-    block.fault = "a thread calls a warp collective whose mask omits it";
+    block.fault = stuck("a thread calls a warp collective whose mask omits it");
     suspend(me, State::idle);
   }
   if (++block.warp_waiting[first / 32] >= static_cast<unsigned>(__builtin_popcount(mask)))
@@ -139,13 +148,26 @@ std::uint64_t warp(WarpOp op, unsigned mask, std::uint64_t value, int source) {
   return me->result;
 }
 
+void stop_at(const Fault& fault) {
+  if (!fault) return;
+  block.fault = fault;
+  suspend(block.current, State::idle);
+}
+
+void access(const void* address, std::size_t bytes, Access access, bool aligned) {
+  const unsigned thread = block.current->linear;
+  stop_at(check_access(address, bytes, access, aligned, thread, block.warp_syncs[thread / 32]));
+}
+
+void misuse(Misuse misuse, unsigned line) { stop_at(misuse_fault(misuse, line)); }
+
 // A fibre's body: threads one after another, as long as none of them waits.
 void run_threads() {
   for (;;) {
     Fibre* me = block.current;
     while (block.next < block.threads && !block.fault) {
       const unsigned i = block.next++, x = block.shape->block[0], y = block.shape->block[1];
-      me->linear = block.reversed ? block.threads - 1 - i : i;
+      me->linear = in_order(i);
       me->thread[0] = me->linear % x;
       me->thread[1] = me->linear / x % y;
       me->thread[2] = me->linear / (x * y);
@@ -181,6 +203,8 @@ bool run_block() {
   block.ready.clear();
   block.by_thread.assign(block.threads, nullptr);
   block.warp_waiting.assign((block.threads + 31) / 32, 0);
+  block.warp_syncs.assign((block.threads + 31) / 32, 0);
+  begin_block_checks();
   const KernelModule& module = *running.module;
   std::memset(module.shared_begin, 0xff, module.shared_end - module.shared_begin);
   std::memset(*module.dynamic_shared, 0xff, block.shape->shared);
@@ -193,8 +217,9 @@ bool run_block() {
       k = 0;
       resume(idle_fibre());
     } else {
-      block.fault = block.at_barrier ? "deadlock: some threads wait at a barrier, others in a warp collective"
-                                     : "deadlock: a lane named in a warp collective's mask has left or waits elsewhere";
+      block.fault =
+          stuck(block.at_barrier ? "deadlock: some threads wait at a barrier, others in a warp collective"
+                                 : "deadlock: a lane named in a warp collective's mask has left or waits elsewhere");
     }
   }
   return !block.fault;
@@ -202,20 +227,21 @@ bool run_block() {
 
 }  // namespace
 
-const char* run_launch(const KernelModule& module, const KernelEntry& kernel, const Shape& shape,
-                       const unsigned char* parameters, bool reversed) {
-  static Services services{barrier, warp};
-  alignas(1024) static char dynamic_shared[256 << 10];
+Fault run_launch(const KernelModule& module, const KernelEntry& kernel, const Shape& shape,
+                 const unsigned char* parameters, bool reversed) {
+  static Services services{barrier, warp, access, misuse};
+  alignas(1024) static char dynamic_shared[2 * shared_gap + (256 << 10)];
   running = {&module, &kernel};
   *module.services = services;
-  *module.dynamic_shared = dynamic_shared;
+  *module.dynamic_shared = dynamic_shared + shared_gap;
+  begin_checks(module, dynamic_shared + shared_gap, shape.shared);
   std::memcpy(module.block_size, shape.block, sizeof shape.block);
   std::memcpy(module.grid_size, shape.grid, sizeof shape.grid);
   block.shape = &shape;
   block.parameters = parameters;
   block.reversed = reversed;
   block.threads = shape.block[0] * shape.block[1] * shape.block[2];
-  block.fault = nullptr;
+  block.fault = {};
   const std::uint64_t x = shape.grid[0], y = shape.grid[1], blocks = x * y * shape.grid[2];
   for (std::uint64_t i = 0; i < blocks && !block.fault; ++i) {
     const std::uint64_t b = reversed ? blocks - 1 - i : i;

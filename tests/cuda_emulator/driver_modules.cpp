@@ -23,8 +23,13 @@ constexpr int static_shared_limit = 48 << 10, shared_limit = 227 << 10;
 
 const KernelEntry& entry_of(const Function& function) { return function.module->module->kernels[function.index]; }
 
+// Without the gaps that a module with checked accesses has.
+std::ptrdiff_t shared_bytes(const KernelModule& module) {
+  return module.shared_end - module.shared_begin - (module.gaps_end - module.gaps_begin) * std::ptrdiff_t{shared_gap};
+}
+
 int static_shared(const Function& function) {
-  return static_cast<int>(function.module->module->shared_end - function.module->module->shared_begin);
+  return static_cast<int>(shared_bytes(*function.module->module));
 }
 
 int no_such_function() {
@@ -115,7 +120,7 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   auto m = std::make_unique<Module>();
   m->context = current_context();
   if ((status = load(library, *m))) return refuse(status, "the image cannot be loaded", page::module);
-  if (m->module->shared_end - m->module->shared_begin > static_shared_limit)
+  if (shared_bytes(*m->module) > static_shared_limit)
     return refuse(CUDA_ERROR_INVALID_IMAGE, "more than 48 KB of static shared memory", page::capabilities);
   add_live("module", m.get(), m->context);
   *module = m.release();

@@ -77,6 +77,7 @@ int protect() {
     const Protection& p = mailbox->protections[i];
     const int access = p.accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
     if (mprotect(reinterpret_cast<void*>(p.address), p.bytes, access)) return abi::CUDA_ERROR_OUT_OF_MEMORY;
+    note_protection(p);
   }
   return abi::CUDA_SUCCESS;
 }
@@ -84,11 +85,11 @@ int protect() {
 int run() {
   const KernelModule& module = *loaded[mailbox->module].module;
   const KernelEntry& kernel = module.kernels[mailbox->kernel];
-  const char* fault = run_launch(module, kernel, mailbox->shape, mailbox->parameters, mailbox->reversed);
+  const Fault fault = run_launch(module, kernel, mailbox->shape, mailbox->parameters, mailbox->reversed);
   std::fflush(stdout);  // the kernels' printf
   if (!fault) return abi::CUDA_SUCCESS;
-  say_where(fault, nullptr);
-  return abi::CUDA_ERROR_LAUNCH_FAILED;
+  say_where(fault.text, nullptr);
+  return fault.status;
 }
 
 int obey() {

@@ -138,7 +138,7 @@ char* reach(std::uintptr_t address, std::size_t bytes, const char* what) {
 int open_device_memory(Allocation& a) {
   device_heap().fill_with_poison(a);
   a.live = true;
-  return a.context->executor.protect({a.first_page, a.page_bytes, true});
+  return a.context->executor.protect({a.first_page, a.page_bytes, true, a.address, a.bytes});
 }
 
 int drop_device_memory(std::uintptr_t address) {
@@ -148,7 +148,7 @@ int drop_device_memory(std::uintptr_t address) {
   a.context->used -= a.bytes;
   if (a.stream_ordered) a.context->pool_used -= a.bytes;
   heap.remove(address);
-  const int status = a.context->executor.protect({a.first_page, a.page_bytes, false});
+  const int status = a.context->executor.protect({a.first_page, a.page_bytes, false, a.address, a.bytes});
   if (!intact)
     return fault(abi::CUDA_ERROR_ILLEGAL_ADDRESS,
                  "something wrote past the end of a " + std::to_string(a.bytes) + "-byte device allocation");

@@ -18,10 +18,16 @@ struct KernelEntry {
 enum class WarpOp { shuffle, ballot, sync };
 enum class BarrierOp { plain, count, all, any };
 
-/// What a thread that must wait for others calls; given by the executor.
+/// How memory is used, and how it must not be, in a module compiled with accesses=checked.
+enum class Access { read, write, atomic };
+enum class Misuse { alignment, index };
+
+/// What a thread calls that must wait for others, and before each access that is checked; given by the executor.
 struct Services {
   int (*barrier)(int site, BarrierOp op, int predicate);
   uint64_t (*warp)(WarpOp op, unsigned mask, uint64_t value, int source);
+  void (*access)(const void* address, size_t bytes, Access access, bool aligned);
+  void (*misuse)(Misuse misuse, unsigned line);
 };
 
 /// The module's variables that the executor sets, and its kernels.
@@ -30,10 +36,11 @@ struct KernelModule {
   Services* services;
   void** dynamic_shared;
   char *shared_begin, *shared_end;  // __shared__ variables
+  char **gaps_begin, **gaps_end;    // the unused bytes between them, shared_gap each
   const KernelEntry* kernels;
   unsigned kernel_count;
 };
 
-constexpr size_t max_parameter_bytes = 4096;
+constexpr size_t max_parameter_bytes = 4096, shared_gap = 1024;
 
 }  // namespace emulator

@@ -59,15 +59,27 @@ bool run(const std::vector<std::string>& command, const fs::path& log) {
 std::vector<std::string> common_command(const std::vector<std::string>& flags) {
   std::vector<std::string> command{settings().compiler,
                                    "-std=c++17",
-                                   "-O1",
                                    "-w",
                                    "-fPIC",
                                    "-fvisibility=hidden",
                                    "-fno-exceptions",
                                    "-fno-rtti",
                                    "-fno-threadsafe-statics",
-                                   "-fno-strict-aliasing",
-                                   "-ffp-contract=off"};
+                                   "-fno-strict-aliasing"};
+  const auto add = [&command](std::initializer_list<const char*> words) {
+    command.insert(command.end(), words.begin(), words.end());
+  };
+  if (settings().device_arithmetic) {
+    add({"-O2", "-ffp-contract=fast", "-DEMULATED_DEVICE_ARITHMETIC"});
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("fma")) add({"-mfma"});
+#endif
+  } else {
+    add({"-O1", "-ffp-contract=off"});
+  }
+  // -nodefaultlibs keeps the sanitizers' libraries out: access_hooks.hpp has what the instrumentation calls.
+  if (settings().checked_accesses)
+    add({"-DEMULATED_CHECKED_ACCESSES", "-fsanitize=thread,alignment,bounds", "-nodefaultlibs"});
   command.insert(command.end(), flags.begin(), flags.end());
   return command;
 }
@@ -80,15 +92,15 @@ std::string joined(const std::vector<std::string>& words) {
 
 // The folder for results of this command and these shims, with the shims in it, precompiled where that works.
 fs::path prepared_folder(const std::vector<std::string>& command) {
+  constexpr const char* names[] = {"shim.hpp", "kernel_abi.hpp", "device_math.hpp", "access_hooks.hpp"};
   const fs::path shims = library_folder();
-  const std::string shim = read(shims / "shim.hpp"), abi = read(shims / "kernel_abi.hpp"),
-                    key = joined(command) + shim + abi;
+  std::string key = joined(command);
+  for (const char* name : names) key += read(shims / name);
   const fs::path folder = fs::temp_directory_path() / ("tern-emulator-" + std::to_string(getuid())) /
                           std::to_string(hash_bytes(key.data(), key.size()));
   if (fs::exists(folder / "shim.hpp.gch")) return folder;
   fs::create_directories(folder);
-  write(folder / "kernel_abi.hpp", abi);
-  write(folder / "shim.hpp", shim);
+  for (const char* name : names) write(folder / name, read(shims / name));
   const fs::path unfinished = folder / ("shim." + std::to_string(getpid()));
   std::vector<std::string> precompile = command;
   for (const char* word : {"-x", "c++-header"}) precompile.push_back(word);
@@ -111,7 +123,7 @@ std::string compile_kernels(const std::string& source, const std::vector<std::st
   const std::string base = (folder / ("kernel." + std::to_string(getpid()))).string();
   std::ofstream(base + ".cpp") << source;
   for (const std::string& word : {std::string("-shared"), std::string("-include"), (folder / "shim.hpp").string(),
-                                  base + ".cpp", std::string("-o"), base + ".so"})
+                                  base + ".cpp", std::string("-o"), base + ".so", std::string("-lm"), std::string("-lc")})
     command.push_back(word);
   const bool compiled = run(command, base + ".log");
   log = read(base + ".log");

@@ -59,6 +59,8 @@ std::string host_source(const std::string& source, const std::string& name,
       R"(extern\s+"C"\s+__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?)"
       R"(void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\()");
   static const std::regex c_linkage(R"(extern\s+"C"\s+__global__)");
+  // "__shared__ T a[2], b[3];": each variable is declared by itself.
+  static const std::regex shared_list(R"((__shared__\s+[\w: ]+?\s)(\w+\s*(?:\[[^\]]*\]\s*)*),)");
 
   std::string table;
   for (std::sregex_iterator match(source.begin(), source.end(), c_kernel), end; match != end; ++match)
@@ -68,6 +70,7 @@ std::string host_source(const std::string& source, const std::string& name,
 
   std::string text = std::regex_replace(source, dynamic_shared, "$2* $3 = ($2*)emulated_dynamic_shared;");
   text = std::regex_replace(text, c_linkage, "__global__");
+  for (std::string before; text != before;) text = std::regex_replace(before = text, shared_list, "$1$2; $1");
   return "#line 1 \"" + name + "\"\n" + text + "\nEMULATED_MODULE(" + table + ")\n";
 }
 

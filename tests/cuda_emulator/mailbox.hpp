@@ -16,11 +16,13 @@ inline constexpr std::size_t pinned_range = std::size_t{1} << 35;
 
 enum class Command { none, load, unload, run };
 
-/// Pages that become accessible to kernels, or cease to be.
+/// Pages that become accessible to kernels, or cease to be, and the allocation in them.
 struct Protection {
   std::uintptr_t address;
   std::size_t bytes;
   bool accessible;
+  std::uintptr_t allocation;
+  std::size_t allocation_bytes;
 };
 
 struct Shape {

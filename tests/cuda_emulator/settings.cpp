@@ -64,6 +64,8 @@ bool apply(const std::string& name, const std::string& value) {
   if (name == "threads") return apply_choice(s.threads_reversed, value, "reverse", "forward");
   if (name == "free") return apply_choice(s.strict_free, value, "strict", "drain");
   if (name == "peers") return apply_choice(s.peers, value, "1", "0");
+  if (name == "arithmetic") return apply_choice(s.device_arithmetic, value, "device", "host");
+  if (name == "accesses") return apply_choice(s.checked_accesses, value, "checked", "unchecked");
   if (name == "quiet") return apply_choice(s.quiet, value, "1", "0");
   if (name == "compiler") return s.compiler = value, true;
   if (name == "refuse") return s.refuse = value, true;

@@ -11,9 +11,11 @@ struct Settings {
   Order order = Order::late;
   unsigned seed = 1;  // of order=random:SEED
   bool threads_reversed = false;
-  bool strict_free = false;  // cuMemFree does not wait for what is pending
-  bool peers = true;         // devices can reach each other's memory
-  bool quiet = false;        // do not print refusals and faults
+  bool strict_free = false;        // cuMemFree does not wait for what is pending
+  bool peers = true;               // devices can reach each other's memory
+  bool device_arithmetic = false;  // kernels round as on a device, not as the host's compiler does by default
+  bool checked_accesses = false;   // kernels are compiled so that each of their accesses is checked
+  bool quiet = false;              // do not print refusals and faults
   std::string compiler = "g++";
   std::string refuse;  // cudnn's algorithms that it refuses
   std::string log;  // a file that gets the place of every refusal

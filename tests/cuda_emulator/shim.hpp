@@ -19,7 +19,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define __constant__ static
-#define __shared__ static __attribute__((section("emulated_shared")))
+#define __shared__ EMULATED_SHARED_GAP static EMULATED_SHARED
 
 struct uint3 {
   unsigned x, y, z;
@@ -49,6 +49,19 @@ static const int warpSize = 32;
 static emulator::Services emulated_services;
 static void* emulated_dynamic_shared;
 extern "C" char __start_emulated_shared[], __stop_emulated_shared[];
+
+#ifdef EMULATED_CHECKED_ACCESSES
+#include "access_hooks.hpp"
+#define EMULATED_GAPS_BEGIN __start_emulated_shared_gaps
+#define EMULATED_GAPS_END __stop_emulated_shared_gaps
+#else
+#define EMULATED_SHARED __attribute__((section("emulated_shared")))
+#define EMULATED_SHARED_GAP
+#define EMULATED_UNWATCHED
+#define EMULATED_GAPS_BEGIN nullptr
+#define EMULATED_GAPS_END nullptr
+static inline void emulated_access(const void*, size_t, emulator::Access, bool) {}
+#endif
 
 // Barriers. __COUNTER__ tells one place from another, so that divergent barriers are seen.
 #define __syncthreads() ((void)emulated_services.barrier(__COUNTER__, emulator::BarrierOp::plain, 0))
@@ -102,12 +115,13 @@ template <class T>
 struct EmulatedSame {
   using type = T;
 };
-#define EMULATED_ATOMIC(name, expression)                           \
-  template <class T>                                                \
-  inline T name(T* address, typename EmulatedSame<T>::type value) { \
-    const T old = *address;                                         \
-    *address = expression;                                          \
-    return old;                                                     \
+#define EMULATED_ATOMIC(name, expression)                                              \
+  template <class T>                                                                   \
+  EMULATED_UNWATCHED inline T name(T* address, typename EmulatedSame<T>::type value) { \
+    emulated_access(address, sizeof(T), emulator::Access::atomic, true);               \
+    const T old = *address;                                                            \
+    *address = expression;                                                             \
+    return old;                                                                        \
   }
 EMULATED_ATOMIC(atomicAdd, old + value)
 EMULATED_ATOMIC(atomicSub, old - value)
@@ -118,7 +132,9 @@ EMULATED_ATOMIC(atomicAnd, old& value)
 EMULATED_ATOMIC(atomicOr, old | value)
 EMULATED_ATOMIC(atomicXor, old ^ value)
 template <class T>
-inline T atomicCAS(T* address, typename EmulatedSame<T>::type compare, typename EmulatedSame<T>::type value) {
+EMULATED_UNWATCHED inline T atomicCAS(T* address, typename EmulatedSame<T>::type compare,
+                                      typename EmulatedSame<T>::type value) {
+  emulated_access(address, sizeof(T), emulator::Access::atomic, true);
   const T old = *address;
   if (old == compare) *address = value;
   return old;
@@ -142,12 +158,15 @@ static inline float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
 static inline float __frcp_rn(float x) { return 1.0f / x; }
 static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
-static inline float __fadd_rn(float a, float b) { return a + b; }
-static inline float __fsub_rn(float a, float b) { return a - b; }
-static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline float __fdiv_rn(float a, float b) { return a / b; }
-static inline double __dadd_rn(double a, double b) { return a + b; }
-static inline double __dmul_rn(double a, double b) { return a * b; }
+// Never contracted, so never inlined.
+#define EMULATED_ROUNDED(T, name, operation) \
+  static __attribute__((noinline, unused)) T name(T a, T b) { return a operation b; }
+EMULATED_ROUNDED(float, __fadd_rn, +)
+EMULATED_ROUNDED(float, __fsub_rn, -)
+EMULATED_ROUNDED(float, __fmul_rn, *)
+EMULATED_ROUNDED(double, __dadd_rn, +)
+EMULATED_ROUNDED(double, __dmul_rn, *)
 static inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 static inline void sincospif(float x, float* s, float* c) { sincosf(x * 3.14159265358979323846f, s, c); }
 static inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678118654752440f); }
@@ -193,6 +212,9 @@ template <class T>
 inline void __stcs(T* p, typename EmulatedSame<T>::type value) {
   *p = value;
 }
+#ifdef EMULATED_DEVICE_ARITHMETIC
+#include "device_math.hpp"
+#endif
 template <class A, class B>
 inline auto min(A a, B b) -> decltype(a + b) {
   return a < b ? a : b;
@@ -255,6 +277,7 @@ emulator::KernelEntry emulated_kernel(const char* name, unsigned max_threads) {
 // The anchor makes the section exist in every module. It stands here because clang makes a section that a precompiled
 // header begins read-only.
 #define EMULATED_MODULE(...)                                                                \
+  EMULATED_SHARED_GAP                                                                       \
   static char emulated_shared_anchor[64] __attribute__((section("emulated_shared"), used)); \
   static const emulator::KernelEntry emulated_kernels[] = {__VA_ARGS__};                    \
   extern "C" __attribute__((visibility("default"))) emulator::KernelModule emulated_module; \
@@ -266,5 +289,7 @@ emulator::KernelEntry emulated_kernel(const char* name, unsigned max_threads) {
                                             &emulated_dynamic_shared,                       \
                                             __start_emulated_shared,                        \
                                             __stop_emulated_shared,                         \
+                                            EMULATED_GAPS_BEGIN,                            \
+                                            EMULATED_GAPS_END,                              \
                                             emulated_kernels,                               \
                                             sizeof emulated_kernels / sizeof *emulated_kernels};

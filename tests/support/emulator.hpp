@@ -1,6 +1,7 @@
 // The emulated CUDA machine that tests on Cuda run on, and its controls (cuda_emulator/control.hpp).
 #pragma once
 #include <dlfcn.h>
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -11,11 +12,15 @@
 namespace tern_test {
 
 /// Tests on Cuda find the emulated libraries unless TERN_CUDA_LIBRARIES names others, or is empty: then they find NVIDIA's, as any
-/// program does. Compiled kernels are kept in the build folder. Convolutions are exact, as products are anyway: tolerances are float's.
+/// program does. Compiled kernels are kept in the build folder, in a folder of their own where TERN_EMULATOR is set, which may say how
+/// they are compiled. Convolutions are exact, as products are anyway: tolerances are float's.
 inline void use_emulated_cuda() {
   tern::cuda::allow_tf32_convolution(false);
   setenv("TERN_CUDA_LIBRARIES", TERN_CUDA_EMULATOR, 0);
-  setenv("XDG_CACHE_HOME", TERN_TEST_CACHE, 1);
+  std::string cache = TERN_TEST_CACHE;
+  mkdir(cache.c_str(), 0700);
+  if (const char* settings = std::getenv("TERN_EMULATOR")) mkdir((cache += std::string("/") + settings).c_str(), 0700);
+  setenv("XDG_CACHE_HOME", cache.c_str(), 1);
 }
 
 /// A function of the emulator's controls; null on a real device.

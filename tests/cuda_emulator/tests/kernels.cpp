@@ -103,6 +103,18 @@ CHILD_CASE("cuda emulator: a missing barrier shows in one of the two orders") {
   EXPECT(std::isnan(out.values()[0]));
 }
 
+CHILD_CASE("cuda emulator: in reverse order threads also go on in reverse order after a barrier") {
+  tern_emulator_set("threads=reverse");
+  start();
+  Kernels k(R"(extern "C" __global__ void shift(const float* x, float* y) {
+    __shared__ float s[256]; int t = threadIdx.x; s[t] = 0; __syncthreads(); s[t] = x[t]; y[t] = s[(t + 255) & 255]; })");
+  const std::vector<float> x = ramp(256);
+  Array<float> in(x), out(256);
+  EXPECT(launch(k["shift"], {1, 256}, nullptr, in.pointer, out.pointer) == CUDA_SUCCESS);
+  EXPECT(out.values()[0] == x[255]);
+  EXPECT(out.values()[1] == 0);
+}
+
 CHILD_CASE("cuda emulator: a kernel may lie in namespaces") {
   start();
   Kernels k(R"(namespace a { namespace b { struct S { int v; };
