@@ -93,10 +93,10 @@ void check_layers() {
   check_layer<T>(nn::EmbeddingBag<D>(7, 4), words);
   check_layer<T>(nn::MultiheadAttention<D>(8, 2), x({3, 2, 8}), x({4, 2, 8}), x({4, 2, 8}));
   check_layer<T>(nn::BatchNorm2d<D>(3), x({4, 3, 2, 2}));
-  check_layer<T>(nn::LayerNorm<D>({6}), x({4, 6}));
+  check_layer<T>(nn::LayerNorm<D>(6), x({4, 6}));
   check_layer<T>(nn::GroupNorm<D>(2, 4), x({2, 4, 3}));
   check_layer<T>(nn::InstanceNorm2d<D>(3, {.affine = true}), x({2, 3, 2, 2}));
-  check_layer<T>(nn::RMSNorm<D>({6}), x({4, 6}));
+  check_layer<T>(nn::RMSNorm<D>(6), x({4, 6}));
   check_layer<T>(nn::Sequential(nn::Linear<D>(5, 4), nn::ReLU<D>(), nn::Linear<D>(4, 2)), x({3, 5}));
 }
 
@@ -167,7 +167,7 @@ TEMPLATE_TEST_CASE("a weight is converted once for each of its versions", "", TE
 
 TEMPLATE_TEST_CASE("normalisations take the floats themselves", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  nn::LayerNorm<D> layer({4});
+  nn::LayerNorm<D> layer(4);
   layer.load_state_dict({{"weight", tensor_of<D, float>({1 + 0x1p-12, 1, 1, 1})}, {"bias", tensor_of<D, float>({0, 0x1p-20, 0, 0})}});
   const auto mixed = nn::mixed<half>(layer);
   const auto x = with_precision<half>(spread_tensor<D, float>({3, 4}));

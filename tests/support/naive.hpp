@@ -177,6 +177,27 @@ void kernel(On<Naive>, Types<T...>, const Update<F>& op) {
   }
 }
 
+template <class... T, class F>
+void kernel(On<Naive> device, Types<T...> types, const UpdateUnless<F>& op) {
+  float& skipped = *op.skipped.template as<float>();
+  if (*op.found.template as<float>() != 0) {
+    skipped += 1;
+    return;
+  }
+  const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) { f(V(count), first, more...); };
+  kernel(device, types, Update(f, op.arrays));
+}
+
+template <class T>
+void kernel(On<Naive>, Types<T>, const Unscale& op) {
+  using C = compute_t<T>;
+  for (Index i = 0; i < op.g.numel; ++i) {
+    T& g = op.g.as<T>()[i];
+    if (!std::isfinite(double(C(g)))) *op.found.as<float>() = 1;
+    g = T(C(double(C(g)) / double(*op.scale.as<float>())));
+  }
+}
+
 template <class T>
 void kernel(On<Naive>, Types<>, const FillRange<T>& op) {
   for (Index i = 0; i < op.out.numel; ++i) op.out.template as<T>()[i] = T(compute_t<T>(op.start + scalar_t<T>(i) * op.step));
