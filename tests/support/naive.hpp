@@ -13,6 +13,7 @@
 #include "tern/backend/range.hpp"
 #include "tern/backend/reduce.hpp"
 #include "tern/backend/refuse.hpp"
+#include "tern/backend/unscale.hpp"
 #include "tern/backend/update.hpp"
 #include "tern/core/element_error.hpp"
 #include "tern/device/device.hpp"
