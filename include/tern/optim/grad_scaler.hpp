@@ -141,6 +141,7 @@ class GradScaler final : public GradScalerBase {
     };
     const Array* const arrays[] = {scale_.impl(), growth_tracker_.impl(), found.impl()};
     backend::run<D, float, float, const float>(backend::Update(rule, arrays));
+    tern::detail::bump_version(scale_.impl());
   }
   /// Sets the scale.
   void update(double new_scale, Here here = {}) {
