@@ -47,14 +47,14 @@ TERN_API std::vector<std::shared_ptr<Original>> originals(const AnyModule& netwo
 /// losses of its results are float. nn::mixed makes one.
 ///
 /// Layers and operations between them compute in T with weights that are converted once for each of their versions, by the
-/// first forward pass that sees it. Normalisations take their weights and statistics as floats. Their arithmetic, and that of
-/// softmax, is in float.
+/// first forward pass that sees it. Normalisations take their weights and statistics as floats, Parameter::wide(). Their
+/// arithmetic, and that of softmax, is in float.
 ///
 /// Forward passes that record gradients must not run on several threads at once.
 template <IsModule Net>
 struct Mixed : Module<typename Net::device_type> {
   using T = typename Net::value_type;
-  static_assert(is_half_v<T>, "a mixed network computes in bfloat16 or half");
+  static_assert(is_half_v<T>, "a mixed network's class has an element type: template <Device D, class T = float> struct Net");
 
   Net network;
 

@@ -1,6 +1,7 @@
 // Parameter and Buffer: a module's tensors. In a mixed network (mixed.hpp) a 16-bit parameter has a float original, which
 // is what is learned.
 #pragma once
+#include <limits>
 #include <memory>
 
 #include "../ops/copy.hpp"
@@ -20,20 +21,23 @@ class TERN_API Original {
     void (*record)(const Original& original);  // gives rounded a new node on the tape
   };
 
-  /// rounded has learned's elements.
+  /// rounded has learned's shape, and the elements NaN until use_rounded().
   Original(const AnyTensor& learned, const AnyTensor& rounded, const Ops& ops);
 
   const AnyTensor& learned() const { return learned_; }
   const AnyTensor& rounded() const { return rounded_; }
 
-  /// Says that a layer computes with rounded, which refresh() leaves as it is otherwise.
-  void use_rounded() { is_used_ = true; }
+  /// Says that a layer computes with rounded. Otherwise it is never converted: the elements stay NaN, so that whoever reads them all the
+  /// same, instead of wide(), notices.
+  void use_rounded();
 
   /// Before a forward pass: converts learned if it was written since the last conversion, and records that its gradient
   /// is rounded's. A captured graph always converts, because replays write learned unseen. Error if rounded was written.
   void refresh();
 
  private:
+  void convert();
+
   AnyTensor learned_, rounded_;
   const Ops& ops_;
   std::uint32_t learned_version_, rounded_version_;  // after the last conversion
@@ -57,7 +61,9 @@ struct OriginalOps {
 template <class D, class T>
 std::shared_ptr<Original> new_original(const Tensor<D, float>& learned) {
   const NoGradGuard off;
-  return std::make_shared<Original>(learned, to_type(learned.detach(), Type<T>{}), OriginalOps<D, T>::table);
+  const Tensor<D, T> rounded = to_type(learned.detach(), Type<T>{});  // for its memory order
+  backend::run<D>(backend::Fill<T>{*rounded.impl(), std::numeric_limits<double>::quiet_NaN()});
+  return std::make_shared<Original>(learned, rounded, OriginalOps<D, T>::table);
 }
 
 }  // namespace detail
