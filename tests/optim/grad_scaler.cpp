@@ -1,10 +1,10 @@
 #include "support/tensors.hpp"
 
+#include <tern/device/cuda/graph.hpp>
 #include <tern/device/events.hpp>
 #include <tern/nn/nn.hpp>
 #include <tern/ops/ops.hpp>
 #include <tern/optim/optim.hpp>
-#include <tern/profile/ledger.hpp>
 
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
