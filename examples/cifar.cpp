@@ -48,10 +48,10 @@ struct Vgg : nn::Module<D, T> {
   }
 };
 
-/// What a network with elements of type T makes of images, in float.
-template <class T, class Net, Device D>
+/// What a network makes of images, in float.
+template <class Net, Device D>
 Tensor<D> scores_of(Net& net, const Tensor<D>& images) {
-  return net(images.to(Type<T>{})).to(f32);
+  return net(images.to(Type<typename Net::value_type>{})).to(f32);
 }
 
 /// How many images are classified rightly.
@@ -61,12 +61,12 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
 }
 
 /// The same as a fraction of a data set.
-template <Device D, class T, class Net, class Set>
+template <Device D, class Net, class Set>
 double accuracy(Net& net, const Set& set) {
   const InferenceMode inference;
   net.eval();
   auto right = zeros<D>({});
-  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 250})) right += count_right(scores_of<T>(net, x), y);
+  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 250})) right += count_right(scores_of(net, x), y);
   return right.item() / double(set.size());
 }
 
@@ -82,8 +82,8 @@ std::string data_folder(const train::Options& options) {
                            "  have data_batch_1.bin to 5 and test_batch.bin, plain or .gz, in --data DIR or in $TERN_DATA/cifar10");
 }
 
-/// Trains a network with elements of type T. True once all epochs are done; false where Ctrl-C came first.
-template <Device D, class T, class Net>
+/// Trains a network. True once all epochs are done; false where Ctrl-C came first.
+template <Device D, class Net>
 bool train_network(Net& net, const train::Options& options, optim::SGD& optimizer, double max_lr) {
   const std::string folder = data_folder(options);
   const std::array<float, 3> mean = {0.4914f, 0.4822f, 0.4465f}, std = {0.2470f, 0.2435f, 0.2616f};
@@ -104,14 +104,15 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
   const Index steps = options.epochs * batches.size();
   if (steps == 0) throw std::runtime_error("cifar: --batch-size is more than there are images to train with");
   optim::OneCycleLR schedule(optimizer, {.max_lr = max_lr, .total_steps = steps});
+  optim::GradScaler<D> scaler({.enabled = options.precision == "f16"});
   train::Position done;
-  if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule);
+  if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule, &scaler);
   const std::string best_path = options.save + ".best";
   double best = -1;
   if (!options.resume.empty() && !options.save.empty() && io::exists(best_path)) {
     auto other = net.clone();
     other.load_state_dict(io::load_safetensors(best_path));
-    best = accuracy<D, T>(other, validation);
+    best = accuracy<D>(other, validation);
   }
 
   for (; done.epoch < options.epochs && !session.interrupted(); ++done.epoch, done.batch = 0) {
@@ -123,13 +124,14 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
     for (auto& [x, y] : batches) {
       if (batch++ < done.batch) continue;  // done before the checkpoint
       timer.input_done();
-      const auto scores = scores_of<T>(net, x);
+      const auto scores = scores_of(net, x);
       const auto loss = cross_entropy(scores, y);
       timer.forward_done();
       optimizer.zero_grad();
-      loss.backward();
+      scaler.scale(loss).backward();
       timer.backward_done();
-      optimizer.step();
+      scaler.step(optimizer);
+      scaler.update();
       schedule.step();
       loss_sum += loss.detach() * double(y.numel());
       right += count_right(scores.detach(), y);
@@ -142,34 +144,35 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
     auto report = timer.finish();
     report.loss = loss / double(report.samples);
     report.accuracy = hits / double(report.samples);
-    report.test_accuracy = accuracy<D, T>(net, test);
-    const double held = accuracy<D, T>(net, validation);
+    report.test_accuracy = accuracy<D>(net, test);
+    const double held = accuracy<D>(net, validation);
     session.finish(done.epoch + 1, report);
     const bool is_best = held > best;
     best = std::max(best, held);
     std::printf("         held out %.2f%%%s\n", 100 * held, is_best ? ", the best so far" : "");
     if (options.save.empty()) continue;
     if (is_best) io::save_safetensors(best_path, net.state_dict());
-    train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule);
+    train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule, &scaler);
   }
   if (session.interrupted()) {
     const std::string path = options.save.empty() ? "cifar.interrupted.safetensors" : options.save;
-    train::save_checkpoint(path, net, optimizer, done, &schedule);
+    train::save_checkpoint(path, net, optimizer, done, &schedule, &scaler);
     std::printf("interrupted; to go on: --resume %s\n", path.c_str());
   }
   return !session.interrupted();
 }
 
-template <Device D, class T>
-bool run(const train::Options& options) {
+/// in_precision makes the network that is trained of a float one.
+template <Device D, class Precision>
+bool run(const train::Options& options, const Precision& in_precision) {
   manual_seed(std::uint64_t(options.seed));
   const auto train_with = [&](auto net, double lr, double weight_decay) {
     if (options.lr > 0) lr = options.lr;
     optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = weight_decay, .nesterov = true});
-    return train_network<D, T>(net, options, optimizer, lr);
+    return train_network<D>(net, options, optimizer, lr);
   };
-  if (options.model == "vgg") return train_with(Vgg<D, T>(), 0.05, 5e-4);
-  return train_with(models::resnet20<D, T>(), 0.1, 5e-4);
+  if (options.model == "vgg") return train_with(in_precision(Vgg<D>()), 0.05, 5e-4);
+  return train_with(in_precision(models::resnet20<D>()), 0.1, 5e-4);
 }
 
 int main(int argc, char** argv) try {
@@ -181,11 +184,13 @@ int main(int argc, char** argv) try {
     return 0;
   }
   train::check_choice("--model", options.model, {"resnet20", "vgg"});
-  train::check_choice("--precision", options.precision, {"f32", "bf16"});
   if (options.threads) set_num_threads(int(options.threads));
-  const bool in_bfloat16 = options.precision == "bf16";
   return with_device(options.device, [&]<Device D>(D) {
-    return in_bfloat16 ? run<D, bfloat16>(options) : run<D, float>(options);
+    train::check_precision(options.precision, DeviceTraits<D>::name);
+    if (options.precision == "bf16") return run<D>(options, [](const auto& net) { return nn::mixed<bfloat16>(net); });
+    if (options.precision == "f16") return run<D>(options, [](const auto& net) { return nn::mixed<half>(net); });
+    if (options.precision == "bf16-weights") return run<D>(options, [](const auto& net) { return net.to(bf16); });
+    return run<D>(options, [](auto net) { return net; });
   }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

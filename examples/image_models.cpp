@@ -71,9 +71,9 @@ void measure(Row& row, double seconds, const Step& step) {
   row.memory = peak_memory(D{});
 }
 
-template <Device D, class T, class Net>
+template <Device D, class Net>
 void measure_net(Net net, Index side, Row& row, double seconds) {
-  const auto images = randn<D, T>({row.batch, 3, side, side}).contiguous(channels_last);
+  const auto images = randn<D, typename Net::value_type>({row.batch, 3, side, side}).contiguous(channels_last);
   if (row.mode == "infer") {
     const InferenceMode inference;
     net.eval();
@@ -88,17 +88,18 @@ void measure_net(Net net, Index side, Row& row, double seconds) {
   });
 }
 
-template <Device D, class T>
-void measure_model(Row& row, double seconds) {
+/// in_precision makes the network that is measured of a float one.
+template <Device D, class Precision>
+void measure_model(Row& row, double seconds, const Precision& in_precision) {
   const auto& name = row.model;
-  if (name == "alexnet") return measure_net<D, T>(models::alexnet<D, T>(), 224, row, seconds);
-  if (name == "vgg16") return measure_net<D, T>(models::vgg16<D, T>(), 224, row, seconds);
-  if (name == "resnet18") return measure_net<D, T>(models::resnet18<D, T>(), 224, row, seconds);
-  if (name == "resnet50") return measure_net<D, T>(models::resnet50<D, T>(), 224, row, seconds);
-  if (name == "googlenet") return measure_net<D, T>(models::googlenet<D, T>(), 224, row, seconds);
-  if (name == "mobilenet_v2") return measure_net<D, T>(models::mobilenet_v2<D, T>(), 224, row, seconds);
-  if (name == "inception_v3") return measure_net<D, T>(models::inception_v3<D, T>(), 299, row, seconds);
-  measure_net<D, T>(models::xception<D, T>(), 299, row, seconds);
+  if (name == "alexnet") return measure_net<D>(in_precision(models::alexnet<D>()), 224, row, seconds);
+  if (name == "vgg16") return measure_net<D>(in_precision(models::vgg16<D>()), 224, row, seconds);
+  if (name == "resnet18") return measure_net<D>(in_precision(models::resnet18<D>()), 224, row, seconds);
+  if (name == "resnet50") return measure_net<D>(in_precision(models::resnet50<D>()), 224, row, seconds);
+  if (name == "googlenet") return measure_net<D>(in_precision(models::googlenet<D>()), 224, row, seconds);
+  if (name == "mobilenet_v2") return measure_net<D>(in_precision(models::mobilenet_v2<D>()), 224, row, seconds);
+  if (name == "inception_v3") return measure_net<D>(in_precision(models::inception_v3<D>()), 299, row, seconds);
+  measure_net<D>(in_precision(models::xception<D>()), 299, row, seconds);
 }
 
 const std::vector<std::string> all_models = {"alexnet",   "vgg16",        "resnet18",     "resnet50",
@@ -107,7 +108,7 @@ const std::vector<std::string> all_models = {"alexnet",   "vgg16",        "resne
 template <Device D>
 std::vector<Row> measure_all(const Options& options) {
   std::vector<Row> rows;
-  std::printf("%-13s %-6s %-5s %6s %8s %10s %10s %9s %9s%s\n", "model", "work", "type", "batch", "threads", "images/s",
+  std::printf("%-13s %-6s %-12s %6s %8s %10s %10s %9s %9s%s\n", "model", "work", "type", "batch", "threads", "images/s",
               "GFLOP/s", "of peak", "MB", options.price > 0 ? "   images/$" : "");
   for (const Index threads : options.threads) {
     set_num_threads(int(threads));
@@ -118,11 +119,13 @@ std::vector<Row> measure_all(const Options& options) {
           for (const Index batch : options.batches) {
             Row row{model, mode, precision, DeviceTraits<D>::name, batch, num_threads(), 0, 0, 0, 0};
             if (precision == "bf16")
-              measure_model<D, bfloat16>(row, options.seconds);
+              measure_model<D>(row, options.seconds, [](const auto& net) { return nn::mixed<bfloat16>(net); });
+            else if (precision == "bf16-weights")
+              measure_model<D>(row, options.seconds, [](const auto& net) { return net.to(bf16); });
             else
-              measure_model<D, float>(row, options.seconds);
+              measure_model<D>(row, options.seconds, [](auto net) { return net; });
             row.peak_share = row.flops / row.seconds / peak;
-            std::printf("%-13s %-6s %-5s %6lld %8d %10.1f %10.1f %8.0f%% %9.0f", model.c_str(), mode.c_str(),
+            std::printf("%-13s %-6s %-12s %6lld %8d %10.1f %10.1f %8.0f%% %9.0f", model.c_str(), mode.c_str(),
                         precision.c_str(), (long long)batch, row.threads, row.images_per_second(),
                         row.flops / row.seconds / 1e9, 100 * row.peak_share, double(row.memory) / 1e6);
             if (options.price > 0) std::printf(" %10.0f", row.images_per_dollar(options.price));
@@ -229,7 +232,7 @@ constexpr const char* help =
     "usage: image_models [options]; lists are separated by commas, `all` is everything\n"
     "  --model LIST       alexnet vgg16 resnet18 resnet50 googlenet mobilenet_v2 inception_v3 xception (resnet50)\n"
     "  --work LIST        train infer (all)\n"
-    "  --precision LIST   f32 bf16 (f32)\n"
+    "  --precision LIST   f32, bf16 with float parameters, bf16-weights (f32)\n"
     "  --batch-size LIST  (8)\n"
     "  --threads LIST     (as many as there are)\n"
     "  --device NAME      cpu, cuda, cuda:1 … or auto (cpu)\n"
@@ -250,7 +253,7 @@ int main(int argc, char** argv) try {
     else if (is("--work"))
       o.modes = list(name, value, {"train", "infer"});
     else if (is("--precision"))
-      o.precisions = list(name, value, {"f32", "bf16"});
+      o.precisions = list(name, value, {"f32", "bf16", "bf16-weights"});
     else if (is("--batch-size"))
       o.batches = numbers(name, value);
     else if (is("--threads"))

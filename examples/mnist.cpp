@@ -11,12 +11,13 @@ int main(int argc, char** argv) try {
     return 0;
   }
   train::check_choice("--model", options.model, {"mlp", "mlp_small", "cnn", "lenet"});
-  train::check_choice("--precision", options.precision, {"f32", "bf16"});
+  train::check_choice("--precision", options.precision, {"f32", "bf16", "f16", "bf16-weights"});
   if (options.skip_bad) throw std::runtime_error("mnist: no --skip-bad, as no part of a damaged file can be told to be good");
   if (options.threads) set_num_threads(int(options.threads));
-  if (options.precision == "bf16") return train_bfloat16(options) ? 0 : 1;
+  if (options.precision == "bf16-weights") return train_bfloat16(options) ? 0 : 1;
+  if (options.precision != "f32") return train_mixed(options) ? 0 : 1;
   if (options.model == "cnn" || options.model == "lenet") return train_convolutional(options) ? 0 : 1;
-  return with_device(options.device, [&]<Device D>(D) { return train_mlp<D>(options); }) ? 0 : 1;
+  return with_device(options.device, [&]<Device D>(D) { return train_mlp<D>(options, in_float); }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,10 +1,11 @@
-// The same networks with layers in bfloat16, which optimisers update through a copy of the weights in float.
+// The same networks with all elements in bfloat16, which optimisers update through a copy of the weights in float.
 #include "convolutional.hpp"
 #include "mlp.hpp"
 
 bool train_bfloat16(const train::Options& options) {
   return with_device(options.device, [&]<Device D>(D) {
+    const auto in_bfloat16 = [](const auto& net) { return net.to(bf16); };
     const bool dense = options.model == "mlp" || options.model == "mlp_small";
-    return dense ? train_mlp<D, bfloat16>(options) : train_cnn<D, bfloat16>(options);
+    return dense ? train_mlp<D>(options, in_bfloat16) : train_cnn<D>(options, in_bfloat16);
   });
 }

@@ -35,15 +35,16 @@ struct LeNet : nn::Module<D, T> {
   }
 };
 
-template <Device D, class T = float>
-bool train_cnn(const train::Options& options) {
+/// in_precision makes the network that is trained of a float one.
+template <Device D, class Precision>
+bool train_cnn(const train::Options& options, const Precision& in_precision) {
   manual_seed(std::uint64_t(options.seed));
   if (options.model == "cnn") {
-    Cnn<D, T> net;
+    auto net = in_precision(Cnn<D>());
     optim::Adadelta optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1});
-    return train_network<D, T>(net, optimizer, options);
+    return train_network<D>(net, optimizer, options);
   }
-  LeNet<D, T> net;
+  auto net = in_precision(LeNet<D>());
   optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.02, .momentum = 0.9});
-  return train_network<D, T>(net, optimizer, options);
+  return train_network<D>(net, optimizer, options);
 }

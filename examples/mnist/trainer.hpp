@@ -6,6 +6,7 @@
 #include <tern/nn/dropout.hpp>
 #include <tern/nn/linear.hpp>
 #include <tern/ops/ops.hpp>
+#include <tern/optim/grad_scaler.hpp>
 #include <tern/optim/rmsprop.hpp>
 #include <tern/optim/sgd.hpp>
 #include <tern/tensor/with_device.hpp>
@@ -13,15 +14,19 @@
 
 using namespace tern;
 
-/// Trains one of the networks with convolutions, or one whose layers are in bfloat16. They are compiled in files of their own:
-/// mnist.cpp need not wait for them.
+/// Trains one of the networks with convolutions; one whose layers compute in 16 bits; one whose elements all are bfloat16. They are
+/// compiled in files of their own: mnist.cpp need not wait for them.
 bool train_convolutional(const train::Options& options);
+bool train_mixed(const train::Options& options);
 bool train_bfloat16(const train::Options& options);
 
-/// What a network with elements of type T makes of images, in float.
-template <class T, class Net, Device D>
+/// A float network in the precision that it is trained in: here as it is.
+inline constexpr auto in_float = [](auto net) { return net; };
+
+/// What a network makes of images, in float.
+template <class Net, Device D>
 Tensor<D> scores_of(Net& net, const Tensor<D>& images) {
-  return net(images.to(Type<T>{})).to(f32);
+  return net(images.to(Type<typename Net::value_type>{})).to(f32);
 }
 
 /// How many images are classified rightly.
@@ -31,23 +36,23 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
 }
 
 /// The same as a fraction of a data set.
-template <Device D, class T, class Net>
+template <Device D, class Net>
 double accuracy(Net& net, const data::Mnist& set) {
   const InferenceMode inference;
   net.eval();
   auto right = zeros<D>({});
-  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1000})) right += count_right(scores_of<T>(net, x), y);
+  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 1000})) right += count_right(scores_of(net, x), y);
   return right.item() / double(set.size());
 }
 
 /// Draws the first images that the network gets wrong.
-template <Device D, class T, class Net>
+template <Device D, class Net>
 void show_mistakes(Net& net, const data::Mnist& set, Index count) {
   const InferenceMode inference;
   net.eval();
   for (Index i = 0; i < set.size() && count > 0; ++i) {
     const auto [x, y] = set.batch({&i, 1});
-    const Index guess = scores_of<T>(net, x.to(D{})).argmax(1).item(), truth = y.item();
+    const Index guess = scores_of(net, x.to(D{})).argmax(1).item(), truth = y.item();
     if (guess == truth) continue;
     --count;
     std::printf("a %lld, taken for a %lld\n", (long long)truth, (long long)guess);
@@ -62,9 +67,10 @@ void show_mistakes(Net& net, const data::Mnist& set, Index count) {
   }
 }
 
-/// Trains a network with elements of type T. True once all epochs are done; false where Ctrl-C came first.
-template <Device D, class T, class Net>
+/// Trains a network. True once all epochs are done; false where Ctrl-C came first.
+template <Device D, class Net>
 bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& options) {
+  train::check_precision(options.precision, DeviceTraits<D>::name);
   const auto mnist = data::mnist_source({.folder = options.data});
   const auto warn_of_generated = [&] {
     if (mnist.source == "generated")
@@ -77,8 +83,9 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
   auto batches = data::loader<D>(
       mnist.train, {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
   optim::CosineAnnealingLR schedule(optimizer, {.T_max = options.epochs});
+  optim::GradScaler<D> scaler({.enabled = options.precision == "f16"});
   train::Position done;
-  if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule);
+  if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule, &scaler);
 
   for (; done.epoch < options.epochs && !session.interrupted(); ++done.epoch, done.batch = 0) {
     batches.set_epoch(done.epoch);
@@ -89,13 +96,14 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
     for (auto& [x, y] : batches) {
       if (batch++ < done.batch) continue;  // done before the checkpoint
       timer.input_done();
-      const auto scores = scores_of<T>(net, x);
+      const auto scores = scores_of(net, x);
       const auto loss = cross_entropy(scores, y);
       timer.forward_done();
       optimizer.zero_grad();
-      loss.backward();
+      scaler.scale(loss).backward();
       timer.backward_done();
-      optimizer.step();
+      scaler.step(optimizer);
+      scaler.update();
       loss_sum += loss.detach() * double(y.numel());
       right += count_right(scores.detach(), y);
       timer.step_done(y.numel(), [&] { return loss.item(); });
@@ -107,17 +115,17 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
     auto report = timer.finish();
     report.loss = loss / double(report.samples);
     report.accuracy = hits / double(report.samples);
-    report.test_accuracy = accuracy<D, T>(net, mnist.test);
+    report.test_accuracy = accuracy<D>(net, mnist.test);
     session.finish(done.epoch + 1, report);
     schedule.step();
-    if (!options.save.empty()) train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule);
+    if (!options.save.empty()) train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule, &scaler);
   }
   if (session.interrupted()) {
     const std::string path = options.save.empty() ? "mnist.interrupted.safetensors" : options.save;
-    train::save_checkpoint(path, net, optimizer, done, &schedule);
+    train::save_checkpoint(path, net, optimizer, done, &schedule, &scaler);
     std::printf("interrupted; to go on: --resume %s\n", path.c_str());
   }
-  if (options.show > 0) show_mistakes<D, T>(net, mnist.test, options.show);
+  if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);
   warn_of_generated();
   return !session.interrupted();
 }

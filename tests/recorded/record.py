@@ -16,6 +16,7 @@ from grid_sample import grid_sample
 from indexing import indexing
 from layers import activation_modules, image_grids, transformer_layers
 from linalg import linalg
+from mixed_precision import mixed_precision
 from numpy_files import numpy_files
 from singular import singular
 from table import INF, NAN, plain, write
@@ -397,3 +398,4 @@ if __name__ == "__main__":
     image_grids()
     numpy_files()
     linalg()
+    mixed_precision()

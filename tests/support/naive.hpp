@@ -13,6 +13,7 @@
 #include "tern/backend/range.hpp"
 #include "tern/backend/reduce.hpp"
 #include "tern/backend/refuse.hpp"
+#include "tern/backend/unscale.hpp"
 #include "tern/backend/update.hpp"
 #include "tern/core/element_error.hpp"
 #include "tern/device/device.hpp"
@@ -174,6 +175,27 @@ void kernel(On<Naive>, Types<T...>, const Update<F>& op) {
       };
       (store(arrays[K]->template as<T>() + i, x[K]), ...);
     }(std::index_sequence_for<T...>{});
+  }
+}
+
+template <class... T, class F>
+void kernel(On<Naive> device, Types<T...> types, const UpdateUnless<F>& op) {
+  float& skipped = *op.skipped.template as<float>();
+  if (*op.found.template as<float>() != 0) {
+    skipped += 1;
+    return;
+  }
+  const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) { f(V(count), first, more...); };
+  kernel(device, types, Update(f, op.arrays));
+}
+
+template <class T>
+void kernel(On<Naive>, Types<T>, const Unscale& op) {
+  using C = compute_t<T>;
+  for (Index i = 0; i < op.g.numel; ++i) {
+    T& g = op.g.as<T>()[i];
+    if (!std::isfinite(double(C(g)))) *op.found.as<float>() = 1;
+    g = T(C(double(C(g)) / double(*op.scale.as<float>())));
   }
 }
 

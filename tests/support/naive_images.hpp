@@ -113,7 +113,8 @@ namespace naive {
 template <class T, class Op>
 double normalised(const Op& op, Index i, double mean, double scale) {
   const Index c = i % op.x.dims[1];
-  return (wide<T>(op.x, i) - mean) * scale * wide<T>(op.weight, c) + wide<T>(op.bias, c);
+  using C = compute_t<T>;
+  return (wide<T>(op.x, i) - mean) * scale * double(op.weight.template as<C>()[c]) + double(op.bias.template as<C>()[c]);
 }
 
 /// The same with the residual, and what relu leaves of it.
@@ -162,7 +163,7 @@ void kernel(On<Naive>, Types<T>, const BatchNormGradient& op) {
   const Array& x = op.x;
   const Index channels = x.dims[1], rows = x.numel / channels;
   for (Index c = 0; c < channels; ++c) {
-    const double m = double(op.mean.as<C>()[c]), s = double(op.scale.as<C>()[c]), w = naive::wide<T>(op.weight, c);
+    const double m = double(op.mean.as<C>()[c]), s = double(op.scale.as<C>()[c]), w = double(op.weight.as<C>()[c]);
     const auto passed = [&](Index i) {
       const bool counts = !op.relu || (op.y ? naive::wide<T>(*op.y, i) : naive::normalised<T>(op, i, m, s)) > 0;
       return counts ? naive::wide<T>(op.g, i) : 0;
@@ -170,8 +171,8 @@ void kernel(On<Naive>, Types<T>, const BatchNormGradient& op) {
     const auto normal = [&](Index i) { return (naive::wide<T>(x, i) - m) * s; };
     double sum = 0, product = 0;
     for (Index i = c; i < x.numel; i += channels) sum += passed(i), product += passed(i) * normal(i);
-    if (op.dweight) op.dweight->as<T>()[c] = T(C(product));
-    if (op.dbias) op.dbias->as<T>()[c] = T(C(sum));
+    if (op.dweight) op.dweight->as<C>()[c] = C(product);
+    if (op.dbias) op.dbias->as<C>()[c] = C(sum);
     for (Index i = c; i < x.numel; i += channels) {
       const double h = passed(i);
       if (op.dresidual) op.dresidual->as<T>()[i] = T(C(h));

@@ -142,7 +142,7 @@ void kernel(On<Naive>, Types<T>, const LayerNorm& op) {
     mean.as<C>()[row] = C(m);
     scale.as<C>()[row] = C(s);
     for (Index i = 0; i < n; ++i)
-      y.as<T>()[row * n + i] = T(C((at(x, row * n + i) - m) * s * at(weight, i) + at(bias, i)));
+      y.as<T>()[row * n + i] = T(C((at(x, row * n + i) - m) * s * double(weight.as<C>()[i]) + double(bias.as<C>()[i])));
   }
 }
 
@@ -152,6 +152,7 @@ void kernel(On<Naive>, Types<T>, const LayerNormGradient& op) {
   const Array &g = op.g, &mean = op.mean, &scale = op.scale, &x = op.x, &weight = op.weight;
   const Index n = weight.numel;
   const auto at = [](const Array& a, Index i) { return double(C(a.as<T>()[i])); };
+  const auto factor = [&](Index i) { return double(weight.as<C>()[i]); };
   std::vector<double> by_weight(std::size_t(n), 0), by_bias(std::size_t(n), 0);
   for (Index row = 0; row < mean.numel; ++row) {
     const double m = double(mean.as<C>()[row]), s = double(scale.as<C>()[row]);
@@ -159,18 +160,18 @@ void kernel(On<Naive>, Types<T>, const LayerNormGradient& op) {
     double sum = 0, product = 0;
     for (Index i = 0; i < n; ++i) {
       const double h = at(g, row * n + i);
-      sum += h * at(weight, i);
-      product += h * at(weight, i) * normal(i);
+      sum += h * factor(i);
+      product += h * factor(i) * normal(i);
       by_weight[std::size_t(i)] += h * normal(i);
       by_bias[std::size_t(i)] += h;
     }
     for (Index i = 0; i < n && op.dx; ++i)
       op.dx->as<T>()[row * n + i] =
-          T(C(s * (at(g, row * n + i) * at(weight, i) - (sum + normal(i) * product) / double(n))));
+          T(C(s * (at(g, row * n + i) * factor(i) - (sum + normal(i) * product) / double(n))));
   }
   for (Index i = 0; i < n; ++i) {
-    if (op.dweight) op.dweight->as<T>()[i] = T(C(by_weight[std::size_t(i)]));
-    if (op.dbias) op.dbias->as<T>()[i] = T(C(by_bias[std::size_t(i)]));
+    if (op.dweight) op.dweight->as<C>()[i] = C(by_weight[std::size_t(i)]);
+    if (op.dbias) op.dbias->as<C>()[i] = C(by_bias[std::size_t(i)]);
   }
 }
 

@@ -79,8 +79,26 @@ struct Training {
   void load(const std::string& path) { at = train::load_checkpoint(path, net, adam, &schedule); }
 };
 
-template <class D, class T>
-void check_same_bits(const Training<D, T>& a, const Training<D, T>& b) {
+/// A training in half whose loss is scaled. The gradients of step 4 are infinite.
+template <class D>
+struct ScaledTraining {
+  nn::Mixed<Net<D, half>> net = nn::mixed<half>(Net<D>());
+  optim::Adam adam{net.parameters(), {.lr = 0.05}};
+  optim::GradScaler<D> scaler{{.init_scale = 1024, .growth_interval = 3}};
+
+  void run(int first, int last) {
+    const auto x = spread_tensor<D, float>({5, 4});
+    for (int step = first; step < last; ++step) {
+      adam.zero_grad();
+      scaler.scale(net(x).square().mean() * (step == 4 ? std::numeric_limits<double>::infinity() : 1)).backward();
+      scaler.step(adam);
+      scaler.update();
+    }
+  }
+};
+
+template <class Run>
+void check_same_bits(const Run& a, const Run& b) {
   const auto check = [](const StateDict& x, const StateDict& y) {
     REQUIRE(x.size() == y.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -309,4 +327,41 @@ TEST_CASE("a checkpoint that cannot be written is an Error, and the old one stay
   training.save(folder / "training");
   CHECK(content_of(folder / "training") != old);
   CHECK(folder.file_count() == 1);
+}
+
+TEMPLATE_TEST_CASE("checkpoint: a training in mixed precision goes on with its scaler, bit for bit", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const TemporaryFolder folder;
+  const std::string path = folder / "scaled.safetensors";
+  manual_seed(3);
+  ScaledTraining<D> whole;
+  whole.run(0, 6);
+  train::save_checkpoint(path, whole.net, whole.adam, {1, 2}, nullptr, &whole.scaler);
+  whole.run(6, 12);
+  manual_seed(4);
+  ScaledTraining<D> resumed;
+  resumed.run(0, 2);
+  const train::Position at = train::load_checkpoint(path, resumed.net, resumed.adam, nullptr, &resumed.scaler);
+  CHECK((at.epoch == 1 && at.batch == 2));
+  resumed.run(6, 12);
+  check_same_bits(whole, resumed);
+  CHECK(whole.scaler.get_scale() == resumed.scaler.get_scale());
+  CHECK(whole.scaler.get_scale() == 4 * 1024.);  // doubled by step 2, halved by 4, doubled by 7 and 10
+}
+
+TEMPLATE_TEST_CASE("checkpoint: a float training goes on in mixed precision and back", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const TemporaryFolder folder;
+  const std::string path = folder / "float.safetensors", back = folder / "mixed.safetensors";
+  auto first = Training<D, float>::fresh(1);
+  first.run({1, 0});
+  first.save(path);
+  ScaledTraining<D> mixed;
+  CHECK_THAT(error_of([&] { train::load_checkpoint(path, mixed.net, mixed.adam, nullptr, &mixed.scaler); }),
+             ContainsSubstring("the state of a GradScaler"));
+  train::load_checkpoint(path, mixed.net, mixed.adam);
+  train::save_checkpoint(back, mixed.net, mixed.adam, first.at, &first.schedule, &mixed.scaler);
+  auto second = Training<D, float>::fresh(2);
+  second.load(back);
+  check_same_bits(first, second);
 }

@@ -1,6 +1,6 @@
 // The contract: normalisation of each channel over a batch. Activations are channels-last without gaps, which makes
-// them rows of C channels, of type T. Arrays for the channels are C contiguous elements: parameters of type T,
-// statistics of type compute_t<T>. There is at least one row and one channel.
+// them rows of C channels, of type T. Arrays for the channels, parameters and statistics, are C contiguous elements of
+// type compute_t<T>. There is at least one row and one channel.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"

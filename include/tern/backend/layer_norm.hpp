@@ -1,5 +1,5 @@
 // The contract: layer normalisation. All arrays are dense. x, y, dx and g consist of rows that have as many elements as
-// weight, of type T.
+// weight, of type T. weight, bias and their gradients are of type compute_t<T>.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"

@@ -15,4 +15,16 @@ struct Update {
 template <class F>
 Update(const F&, const Array* const*) -> Update<F>;
 
+/// run<D, T...>: if found is 0, calls f(count of skips, x0[i], x1[i], …) as Update calls f(x0[i], x1[i], …). Else it adds 1 to the
+/// count, and f is not called. found and skipped, the count, are one float each, in the memory of the arrays' device.
+template <class F>
+struct UpdateUnless {
+  const F& f;
+  const Array* const* arrays;
+  const Array& found;
+  const Array& skipped;
+};
+template <class F>
+UpdateUnless(const F&, const Array* const*, const Array&, const Array&) -> UpdateUnless<F>;
+
 }  // namespace tern::backend

@@ -47,6 +47,7 @@ TERN_API void check_batch_norm_input(const char* layer, const Array* x, int leas
 /// has folded into a convolution has no tensors and returns x.
 template <int dims, Device D, Element T = float>
 struct BatchNormNd : Module<D, T> {
+  static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   BatchNormOptions options;
   Parameter<D, T> weight, bias;
   Buffer<D, T> running_mean, running_var;
@@ -69,21 +70,21 @@ struct BatchNormNd : Module<D, T> {
     check_input(x);
     if (folded) return x;
     const detail::BatchNormCall<D, T> c(*this);
-    return batch_norm(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);
+    return batch_norm(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
   Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const {
     const Site at(here);
     check_input(x);
     if (folded) return tern::relu(x, here);
     const detail::BatchNormCall<D, T> c(*this);
-    return batch_norm_relu(x, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);
+    return batch_norm_relu(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
   Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {
     const Site at(here);
     check_input(x);
     if (folded) return tern::relu(add(x, residual, 1, here), here);
     const detail::BatchNormCall<D, T> c(*this);
-    return batch_norm_add_relu(x, residual, c.mean, c.var, weight, bias, c.training, c.momentum, options.eps);
+    return batch_norm_add_relu(x, residual, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
 
  private:

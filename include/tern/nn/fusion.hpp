@@ -14,21 +14,20 @@ namespace tern::inline TERN_BUILD::nn {
 template <IsModule Conv, IsModule Norm>
 Conv fuse_conv_bn_eval(const Conv& conv, const Norm& norm) {
   using T = typename Conv::value_type;
-  using S = compute_t<T>;
   const NoGradGuard off;
   const Index channels = conv.out_channels;
   if (!norm.running_mean.defined() || norm.running_mean.numel() != channels)
     fail("fuse_conv_bn_eval", {"a normalisation with running statistics of ", channels, " channels is needed"});
   auto scale = rsqrt(norm.running_var + norm.options.eps);
-  if (norm.weight.defined()) scale = scale * norm.weight.to(Type<S>{});
+  if (norm.weight.defined()) scale = scale * norm.weight.wide();
   auto shift = -norm.running_mean;
-  if (conv.bias.defined()) shift = shift + conv.bias.to(Type<S>{});
+  if (conv.bias.defined()) shift = shift + conv.bias.wide();
   shift = shift * scale;
-  if (norm.bias.defined()) shift = shift + norm.bias.to(Type<S>{});
+  if (norm.bias.defined()) shift = shift + norm.bias.wide();
   Shape rows(channels);
   while (rows.n < conv.weight.dim()) rows.push_back(1);
   Conv fused = conv.clone();
-  copy_(fused.weight.detach(), (conv.weight.to(Type<S>{}) * scale.view(rows)).to(Type<T>{}));
+  copy_(fused.weight.detach(), (conv.weight.wide() * scale.view(rows)).to(Type<T>{}));
   fused.bias = shift.to(Type<T>{});
   return fused;
 }

@@ -13,6 +13,7 @@ struct GroupNormOptions {
 /// group_norm(x, num_groups, weight, bias, eps) of [N, C, ...]. weight starts as ones, bias as zeros.
 template <Device D, Element T = float>
 struct GroupNorm : Module<D, T> {
+  static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   Index num_groups = 1;
   double eps = 1e-5;
   Parameter<D, T> weight, bias;
@@ -27,7 +28,9 @@ struct GroupNorm : Module<D, T> {
   }
   TERN_FIELDS(GroupNorm, num_groups, eps, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return group_norm(x, num_groups, weight, bias, eps); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    return group_norm(x, num_groups, weight.wide(), bias.wide(), eps);
+  }
 };
 
 struct InstanceNormOptions {
@@ -46,6 +49,7 @@ inline constexpr const char* instance_norm_names[] = {"InstanceNorm1d", "Instanc
 /// sample's own statistics, or in evaluation the running ones if they are tracked.
 template <int dims, Device D, Element T = float>
 struct InstanceNormNd : Module<D, T> {
+  static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   InstanceNormOptions options;
   Parameter<D, T> weight, bias;
   Buffer<D, T> running_mean, running_var;
@@ -65,7 +69,7 @@ struct InstanceNormNd : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     detail::check_batch_norm_input(InstanceNormNd::type_name(), x.impl(), dims + 1, dims + 2);
     const bool own = this->is_training() || !running_mean.defined(), single = x.dim() == dims + 1;
-    const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight, bias, own,
+    const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight.wide(), bias.wide(), own,
                                          options.momentum, options.eps);
     return single ? squeeze(y, 0) : y;
   }

@@ -14,6 +14,7 @@ struct LayerNormOptions {
 /// Hinton: "Layer normalization", 2016). weight starts as ones, bias as zeros.
 template <Device D, Element T = float>
 struct LayerNorm : Module<D, T> {
+  static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   Shape normalized_shape;
   double eps = 1e-5;
   Parameter<D, T> weight, bias;
@@ -26,7 +27,7 @@ struct LayerNorm : Module<D, T> {
   }
   TERN_FIELDS(LayerNorm, normalized_shape, eps, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return layer_norm(x, normalized_shape, weight, bias, eps); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return layer_norm(x, normalized_shape, weight.wide(), bias.wide(), eps); }
 };
 
 }  // namespace tern::nn

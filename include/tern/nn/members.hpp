@@ -7,6 +7,7 @@
 #include "../ops/support/grad_ops.hpp"
 #include "../ops/support/overwrite.hpp"
 #include "children.hpp"
+#include "parameter.hpp"
 
 namespace tern::inline TERN_BUILD::nn {
 
@@ -20,6 +21,7 @@ class Walk;
 /// What is known of a module's class. Its address identifies the class.
 struct ModuleType {
   const char* name;
+  DType dtype;                    // of its activations
   std::size_t bytes, base_bytes;  // of the whole object, and of its ModuleBase
   tern::detail::Lists* lists;
   void (*walk)(const void* module, Walk& walk);
@@ -62,7 +64,7 @@ template <class M>
 void walk_module(const void* module, Walk& walk);
 
 template <IsModule M>
-inline constexpr ModuleType module_type{M::type_name(), sizeof(M), sizeof(typename M::ModuleBase), &listed_at<M>, &walk_module<M>};
+inline constexpr ModuleType module_type{M::type_name(), dtype_of<typename M::value_type>, sizeof(M), sizeof(typename M::ModuleBase), &listed_at<M>, &walk_module<M>};
 
 /// A module or a tensor that a walk visits.
 struct Member {
@@ -76,6 +78,7 @@ struct Member {
   AnyTensor tensor{};
   const GradOps* grad_ops = nullptr;  // of a parameter; null for a buffer
   void (*overwrite)(const AnyTensor& to, const AnyTensor& from) = nullptr;
+  const std::shared_ptr<Original>* original = nullptr;  // of a mixed network's parameter; its float is the tensor
 };
 
 /// A walk over a module and everything below it.
@@ -102,6 +105,10 @@ class TERN_API Walk {
     } else if constexpr (is_tensor<X>) {
       using D = typename X::device_type;
       using T = typename X::value_type;
+      if constexpr (requires { x.original(); }) {
+        if (x.original())
+          return tensor(x.original()->learned(), &GradOpsFor<D, float>::table, &tern::detail::overwrite<D, float>, &x.original());
+      }
       if (x.defined()) tensor(x, grad_ops<X>(), &tern::detail::overwrite<D, T>);
     } else if constexpr (is_any_layer<X>) {
       x.walk(*this);
@@ -127,7 +134,8 @@ class TERN_API Walk {
   void shorten(std::size_t length);
 
   void module(const ModuleType& type, const void* object, const ModuleBase* base);
-  void tensor(const AnyTensor& x, const GradOps* grad_ops, void (*overwrite)(const AnyTensor& to, const AnyTensor& from));
+  void tensor(const AnyTensor& x, const GradOps* grad_ops, void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
+              const std::shared_ptr<Original>* original = nullptr);
   /// A module that is known by a pointer must be of the pointer's class.
   template <class X>
   static void check_pointer() {

@@ -12,7 +12,8 @@ namespace tern::inline TERN_BUILD::nn::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t Walk::lengthen(Piece name) {
   const std::size_t outside = path_.size();
-  path_ += text({outside ? "." : "", name});
+  const std::string added = text({name});
+  if (!added.empty()) path_ += (outside ? "." : "") + added;
   return outside;
 }
 
@@ -28,8 +29,9 @@ namespace tern::inline TERN_BUILD::nn::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::tensor(const AnyTensor& x, const GradOps* grad_ops,
-                                                         void (*overwrite)(const AnyTensor& to, const AnyTensor& from)) {
-  visit_(context_, {.path = path_, .depth = depth_, .tensor = x, .grad_ops = grad_ops, .overwrite = overwrite});
+                                                         void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
+                                                         const std::shared_ptr<Original>* original) {
+  visit_(context_, {.path = path_, .depth = depth_, .tensor = x, .grad_ops = grad_ops, .overwrite = overwrite, .original = original});
 }
 
 }  // namespace tern::nn::detail

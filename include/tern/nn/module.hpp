@@ -7,6 +7,7 @@
 #include "../device/events.hpp"
 #include "../tensor/parameters.hpp"
 #include "hooks.hpp"
+#include "parameter.hpp"
 #include "rebuild.hpp"
 #include "traversal.hpp"
 
@@ -91,26 +92,6 @@ struct Module : ModuleBase {
   using value_type = T;
 };
 
-/// A learned tensor: a module's member, and a leaf that requires a gradient.
-template <class D, class T>
-class Parameter : public Tensor<D, T>, public detail::Registered {
- public:
-  Parameter() = default;
-  /// Takes ownership of the tensor. An undefined one stays undefined (a layer without bias).
-  Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
-    if (this->defined()) this->requires_grad_();
-  }
-};
-
-/// A module's tensor that is not learned, such as running statistics. Its elements are of type compute_t<T>, so those
-/// of a 16-bit network are floats.
-template <class D, class T>
-class Buffer : public Tensor<D, compute_t<T>> {
- public:
-  Buffer() = default;
-  Buffer(Tensor<D, compute_t<T>> x) : Tensor<D, compute_t<T>>(std::move(x)) {}
-};
-
 namespace detail {
 
 /// A call of a module. An Error that passes it names the layer that threw it.
@@ -135,11 +116,13 @@ inline constexpr bool refuses =
 
 }  // namespace detail
 
-/// The learned tensors with their names. A tied one is listed once.
+/// The learned tensors with their names. A tied one is listed once. Error for a part of a mixed network, whose type does
+/// not say that they are floats: where() makes a group of the whole network's.
 template <IsModule M>
 auto parameters(const M& module) {
   typename M::TensorTypes::Parameters list;
   detail::list_parameters(module, list);
+  if constexpr (is_half_v<typename M::value_type>) detail::check_not_mixed(list);
   return list;
 }
 

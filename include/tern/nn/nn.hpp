@@ -17,6 +17,7 @@
 #include "linear.hpp"
 #include "local_response_norm.hpp"
 #include "loss.hpp"
+#include "mixed.hpp"
 #include "module_list.hpp"
 #include "pad.hpp"
 #include "pixel_shuffle.hpp"

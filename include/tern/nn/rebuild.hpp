@@ -5,7 +5,7 @@
 
 #include "../autograd/record.hpp"
 #include "../ops/transfer.hpp"
-#include "children.hpp"
+#include "parameter.hpp"
 
 namespace tern::inline TERN_BUILD::nn {
 
@@ -54,6 +54,8 @@ struct Rebind<X<A, n>, D, T> {
 /// What a copy has converted so far, so that what occurs twice is converted once.
 class TERN_API Converted {
  public:
+  bool mixed = false;  // 16-bit parameters get float originals
+
   Converted() {}
   Converted(const Converted&) = delete;
   Converted& operator=(const Converted&) = delete;
@@ -119,6 +121,16 @@ class Rebuild {
     }
   }
 
+  /// A network of a Mixed, as another one's.
+  template <class X>
+  auto mixed(const X& network) const {
+    const bool outside = std::exchange(done_.mixed, true);
+    const Rebuild<X, D, typename X::value_type> from(network, device_, done_);
+    auto built = detail::rebind_t<X, D, typename X::value_type>(from);
+    done_.mixed = outside;
+    return built;
+  }
+
  private:
   template <class Out, class X>
   Out container(const X& x) const {
@@ -149,21 +161,41 @@ class Rebuild {
   template <class X>
   auto convert(const X& x) const {
     using Out = detail::rebind_t<X, D, T>;
-    using U = typename Out::value_type;
     if (!x.defined()) return Out();
-    Tensor<D, U> y;
-    if (const AnyTensor* const known = done_.find(x.impl())) {
-      y = known->template as<D, U>();
-    } else {
-      const NoGradGuard off;
-      const D place = device_ ? *device_ : tern::detail::device_at<D>(x.impl()->ordinal);
-      y = to_device(to_type(x.detach(), Type<U>{}), place);
-      if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
-      done_.add(x.impl(), y);
-    }
-    Out out(std::move(y));
+    if constexpr (requires { x.original(); })
+      if (x.original()) return convert_learned<Out>(x.original()->learned().template as<typename X::device_type, float>());
+    return convert_learned<Out>(static_cast<const Tensor<typename X::device_type, typename X::value_type>&>(x));
+  }
+  /// The member Out made of x, or of the float that x was rounded from.
+  template <class Out, class D0, class T0>
+  Out convert_learned(const Tensor<D0, T0>& x) const {
+    using U = typename Out::value_type;
+    if constexpr (requires(Out& out) { out.original(); })
+      if (done_.mixed) return Out(original<U>(x));
+    Out out(copy<U>(x));
     if constexpr (is_floating_v<U>) out.requires_grad_(x.requires_grad());
     return out;
+  }
+  /// A copy of x in floats as the original of parameters with elements U.
+  template <class U, class D0, class T0>
+  std::shared_ptr<detail::Original> original(const Tensor<D0, T0>& x) const {
+    using Pointer = std::shared_ptr<detail::Original>;
+    const Pointer* const known = done_.template find_shared<Pointer>(x.impl());
+    const Pointer made = known ? *known : detail::new_original<D, U>(copy<float>(x).requires_grad_(x.requires_grad()));
+    if (!known) done_.add_shared(x.impl(), made);
+    if constexpr (!requires { Source::takes_weights_as_floats; }) made->use_rounded();
+    return made;
+  }
+  /// A copy of x with elements U.
+  template <class U, class D0, class T0>
+  Tensor<D, U> copy(const Tensor<D0, T0>& x) const {
+    if (const AnyTensor* const known = done_.find(x.impl())) return known->template as<D, U>();
+    const NoGradGuard off;
+    const D place = device_ ? *device_ : tern::detail::device_at<D>(x.impl()->ordinal);
+    Tensor<D, U> y = to_device(to_type(x.detach(), Type<U>{}), place);
+    if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
+    done_.add(x.impl(), y);
+    return y;
   }
 
   const D* device_;

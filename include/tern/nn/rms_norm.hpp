@@ -14,6 +14,7 @@ struct RMSNormOptions {
 /// mean square layer normalization", 2019). weight starts as ones.
 template <Device D, Element T = float>
 struct RMSNorm : Module<D, T> {
+  static constexpr bool takes_weights_as_floats = true;  // in a mixed network
   Shape normalized_shape;
   std::optional<double> eps;
   Parameter<D, T> weight;
@@ -24,7 +25,7 @@ struct RMSNorm : Module<D, T> {
   }
   TERN_FIELDS(RMSNorm, normalized_shape, eps, weight)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return rms_norm(x, normalized_shape, weight, eps); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return rms_norm(x, normalized_shape, weight.wide(), eps); }
 };
 
 }  // namespace tern::nn

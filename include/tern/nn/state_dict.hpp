@@ -14,6 +14,9 @@ TERN_API void check_listed(const AnyModule& module);
 
 TERN_API void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list);
 
+/// Error if there is a float among the parameters of a 16-bit module.
+TERN_API void check_not_mixed(const std::vector<NamedTensor>& list);
+
 /// The entry for a tensor of the module, by name. Null if there is none. Error if it does not fit.
 TERN_API const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<char>& used);
 

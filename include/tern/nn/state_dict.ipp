@@ -19,6 +19,12 @@ namespace tern::inline TERN_BUILD::nn::detail {
   });
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_not_mixed(const std::vector<NamedTensor>& list) {
+  for (const NamedTensor& p : list)
+    if (p.tensor.dtype() == DType::float32)
+      fail("parameters", {p.name, " is a float of a mixed network: take where() of the whole network's parameters()"});
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<char>& used) {
   const AnyTensor* found = nullptr;
   for (std::size_t i = 0; i < dict.size(); ++i) {

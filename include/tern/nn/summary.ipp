@@ -7,20 +7,24 @@ namespace tern::inline TERN_BUILD::nn {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string summary(const AnyModule& module) {
   struct Line {
     std::size_t path, end;  // the length of the module's path, and the end of its line in the text
+    DType type;
   };
   std::string out;
   std::vector<Line> lines;  // one for each module that the walk is inside
   module.each([&](const detail::Member& m) {
     const std::size_t depth = std::size_t(m.depth), outer = depth ? lines[depth - 1].path : 0;
-    const std::string name = m.path.substr(outer ? outer + 1 : 0);
+    const std::string name = m.path.substr(outer && m.path.size() > outer ? outer + 1 : outer);
     if (m.type) {
+      const DType type = m.module_type->dtype;
       lines.resize(depth);
-      out += std::string(2 * depth, ' ') + (depth ? text({"(", name, "): ", m.type}) : m.type);
-      lines.push_back({m.path.size(), out.size()});
+      out += std::string(2 * depth, ' ') + (name.empty() ? m.type : text({"(", name, "): ", m.type}));
+      if (type != DType::float32) out += text({"<", name_of(type), ">"});
+      lines.push_back({m.path.size(), out.size(), type});
       out += '\n';
     } else {
       // A tensor is written on its module's line, even if other modules were listed in between.
-      const std::string tensor = text({"  ", name, " ", m.tensor.shape()});
+      std::string tensor = text({"  ", name, " ", m.tensor.shape()});
+      if (const DType type = m.tensor.dtype(); is_floating(type) && type != lines[depth - 1].type) tensor += text({" ", name_of(type)});
       out.insert(lines[depth - 1].end, tensor);
       lines[depth - 1].end += tensor.size();
     }

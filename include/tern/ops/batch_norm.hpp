@@ -4,6 +4,7 @@
 #include "power.hpp"
 #include "reduce.hpp"
 #include "rounding.hpp"
+#include "support/wide.hpp"
 #include "where.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -20,10 +21,11 @@ TERN_API void check_statistics(const OpName& op, const Array& x, const Array* re
 TERN_API Shape beside_channels(int ndim, Index channels);
 /// Normalisation for x without elements: x weight + bias, so that gradients still reach every input.
 template <class D, class T>
-Tensor<D, T> scaled_and_shifted(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight,
-                                const Tensor<D, T>& bias) {
+Tensor<D, T> scaled_and_shifted(const OpName& op, const Tensor<D, T>& x, const Tensor<D, compute_t<T>>& weight,
+                                const Tensor<D, compute_t<T>>& bias) {
   const Shape beside = beside_channels(x.dim(), x.size(1));
-  return add(mul(x, view(weight, beside), op.here), view(bias, beside), 1, op.here);
+  const auto as_t = [&](const auto& v) { return to_type(view(v, beside), Type<T>{}); };
+  return add(mul(x, as_t(weight), op.here), as_t(bias), 1, op.here);
 }
 /// All dimensions of [N, C, ...] except C.
 inline Dims not_channels(int ndim) {
@@ -42,9 +44,9 @@ template <class D, class T>
 struct BatchNormState {
   using X = Tensor<D, T>;
   using S = Tensor<D, compute_t<T>>;
-  using Gradients = std::tuple<X, X, X, X>;
-  const X &x, &weight, &bias, &y;
-  const S &mean, &scale;
+  using Gradients = std::tuple<X, S, S, X>;
+  const X &x, &y;
+  const S &weight, &bias, &mean, &scale;
   bool relu, added;  // whether relu follows, and whether a residual is added before it
 
   /// It may overwrite g if nobody else sees g.
@@ -52,9 +54,9 @@ struct BatchNormState {
     const bool alone = sole_owner(given.impl());  // checked before there is another handle
     const X g = channel_rows(given);
     const bool own = alone || g.impl() != given.impl();
-    const auto room = [&](int i, const X& like) { return needs[i] ? empty<D, T>(like.shape(), x.device()) : X(); };
+    const auto room = [&](int i, const S& like) { return needs[i] ? empty<D, compute_t<T>>(like.shape(), x.device()) : S(); };
     const X dx = !needs[0] ? X() : own ? g : empty<D, T>(x.shape(), channels_last, x.device());
-    const X dweight = room(1, weight), dbias = room(2, bias);
+    const S dweight = room(1, weight), dbias = room(2, bias);
     const X dresidual = needs[3] ? empty<D, T>(x.shape(), channels_last, x.device()) : X();
     backend::run<D, T>(backend::BatchNormGradient{dx.impl(), dweight.impl(), dbias.impl(), dresidual.impl(), *g.impl(),
                                                   relu && added ? y.impl() : nullptr, *channel_rows(x).impl(), *mean.impl(),
@@ -70,27 +72,29 @@ struct BatchNormState {
     const auto as_t = [&](const S& s) { return view(to_type(s, Type<T>{}), channels); };
     const X centred = sub(x, training ? tern::mean(x, dims, true) : as_t(mean));
     const X factor = training ? rsqrt(add(tern::mean(square(centred), dims, true), eps)) : as_t(scale);
-    const X normal = mul(centred, factor), slope = mul(g, view(weight, channels));
+    const X normal = mul(centred, factor), slope = mul(g, as_t(weight));
     X dx;
     if (needs[0] && training)
       dx = mul(factor,
                sub(sub(slope, tern::mean(slope, dims, true)), mul(normal, tern::mean(mul(slope, normal), dims, true))));
     else if (needs[0])
       dx = mul(factor, slope);
-    return {dx, needs[1] ? sum(mul(g, normal), dims) : X(), needs[2] ? sum(g, dims) : X(), needs[3] ? g : X()};
+    const auto as_s = [](const X& v) { return to_type(v, Type<compute_t<T>>{}); };
+    return {dx, needs[1] ? as_s(sum(mul(g, normal), dims)) : S(), needs[2] ? as_s(sum(g, dims)) : S(), needs[3] ? g : X()};
   }
 };
 
 template <class D, class T, class S = Tensor<D, compute_t<T>>>
-Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& residual, const S& running_mean,
-                        const S& running_var, const Tensor<D, T>& weight, const Tensor<D, T>& bias, bool training,
+Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& residual,
+                        const std::type_identity_t<S>& running_mean, const std::type_identity_t<S>& running_var,
+                        const std::type_identity_t<S>& weight, const std::type_identity_t<S>& bias, bool training,
                         double momentum, double eps, bool relu) {
   if (x.checked(op)->ndim == 1 && x.numel() == 0) return mul(x, 1, op.here);  // as in PyTorch
   check_channels(op, *x.impl(), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
   check_statistics(op, *x.impl(), residual.impl(), running_mean.impl(), running_var.impl(), training);
   const Index channels = x.size(1);
-  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(channels, x.device());
-  const Tensor<D, T> c = bias.defined() ? bias : zeros<D, T>(channels, x.device());
+  const S w = weight.defined() ? weight : ones<D, compute_t<T>>(channels, x.device());
+  const S c = bias.defined() ? bias : zeros<D, compute_t<T>>(channels, x.device());
   if (x.numel() == 0) {
     const Tensor<D, T> y = scaled_and_shifted(op, x, w, c);
     return residual.defined() ? add(y, residual, 1, op.here) : y;
@@ -128,7 +132,7 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
              [eps, relu, added = residual.defined(), training](
                  const auto& g, const auto& input, const auto& factor, const auto& offset, const auto& output, const auto& centre,
                  const auto& spread, NeedsInputGrad needs) {
-               const BatchNormState<D, T> state{input, factor, offset, output, centre, spread, relu, added};
+               const BatchNormState<D, T> state{input, output, factor, offset, centre, spread, relu, added};
                if (training && !GradMode::is_enabled()) return state.gradient(g, needs);
                return state.differentiable_gradient(g, needs, eps, training);
              }));
@@ -139,13 +143,13 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
 
 /// (x - mean) / sqrt(variance + eps) weight + bias for each channel of x, [N, C, ...]. In training, mean and variance
 /// are those of x, and running = (1 - momentum) running + momentum (mean, unbiased variance). Otherwise they are
-/// running_mean and running_var. All four tensors have C elements. An undefined weight is ones, an undefined bias
-/// zeros; undefined running statistics are not updated.
+/// running_mean and running_var. All four tensors have C elements. Those of a 16-bit x are floats; weight and bias may also
+/// be of x's type. An undefined weight is ones, an undefined bias zeros; undefined running statistics are not updated.
 template <Device D, Floating T>
 Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                         const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                        const std::type_identity_t<Tensor<D, T>>& weight = {},
-                        const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
+                        const detail::Wide<D, T>& weight = {},
+                        const detail::Wide<D, T>& bias = {}, bool training = false,
                         double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training, momentum, eps, false);
 }
@@ -154,8 +158,8 @@ Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor
 template <Device D, Floating T>
 Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                             const std::type_identity_t<Tensor<D, T>>& weight = {},
-                             const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
+                             const detail::Wide<D, T>& weight = {},
+                             const detail::Wide<D, T>& bias = {}, bool training = false,
                              double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training, momentum, eps, true);
 }
@@ -166,8 +170,8 @@ template <Device D, Floating T>
 Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, T>>& residual,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                                 const std::type_identity_t<Tensor<D, T>>& weight = {},
-                                 const std::type_identity_t<Tensor<D, T>>& bias = {}, bool training = false,
+                                 const detail::Wide<D, T>& weight = {},
+                                 const detail::Wide<D, T>& bias = {}, bool training = false,
                                  double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   residual.checked({"batch_norm_add_relu", here});
   return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias, training, momentum, eps,

@@ -42,11 +42,11 @@ Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Te
 
 /// The same for [N, C, ...], whose channels are split into groups.
 template <class D, class T>
-Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, const Tensor<D, T>& weight,
-                        const Tensor<D, T>& bias, double eps) {
+Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, const Tensor<D, compute_t<T>>& weight,
+                        const Tensor<D, compute_t<T>>& bias, double eps) {
   const Index channels = x.size(1);
-  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(channels, x.device());
-  const Tensor<D, T> b = bias.defined() ? bias : zeros<D, T>(channels, x.device());
+  const auto w = weight.defined() ? weight : ones<D, compute_t<T>>(channels, x.device());
+  const auto b = bias.defined() ? bias : zeros<D, compute_t<T>>(channels, x.device());
   if (x.numel() == 0) return scaled_and_shifted(op, x, w, b);
   Shape grouped = x.shape(), beside;
   grouped.push_back(0);
@@ -66,19 +66,21 @@ Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, c
 }  // namespace detail
 
 /// (x - mean) / sqrt(variance + eps) weight + bias. mean and variance are those of each of num_groups equal groups of
-/// channels, in each sample of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros.
+/// channels, in each sample of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros. Those of
+/// a 16-bit x may be of x's type or floats.
 template <Device D, Floating T>
-Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const std::type_identity_t<Tensor<D, T>>& weight = {},
-                        const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
+Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const detail::Wide<D, T>& weight = {},
+                        const detail::Wide<D, T>& bias = {}, double eps = 1e-5, Here here = {}) {
   const OpName op{"group_norm", here};
-  detail::check_channels(op, *x.checked(op), {weight.impl(), bias.impl()});
+  const Tensor<D, compute_t<T>>&w = weight, &b = bias;
+  detail::check_channels(op, *x.checked(op), {w.impl(), b.impl()});
   const Index channels = x.size(1);
   if (num_groups < 1 || channels % num_groups)
     fail(op, {"num_groups must divide the ", channels, " channels of ", x.shape(), ", not be ", num_groups});
   if (x.numel() <= (x.size(0) ? num_groups : -1))
     fail(op,
          {"more than one value is needed for each of ", num_groups, " groups, which ", x.shape(), " does not have"});
-  return detail::group_norm(op, x, num_groups, weight, bias, eps);
+  return detail::group_norm(op, x, num_groups, w, b, eps);
 }
 
 /// (x - mean) / sqrt(variance + eps) weight + bias. mean and variance are those of each channel in each sample of x,
@@ -88,13 +90,14 @@ template <Device D, Floating T>
 Tensor<D, T> instance_norm(const Tensor<D, T>& x,
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean = {},
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var = {},
-                           const std::type_identity_t<Tensor<D, T>>& weight = {},
-                           const std::type_identity_t<Tensor<D, T>>& bias = {}, bool use_input_stats = true,
+                           const detail::Wide<D, T>& weight = {},
+                           const detail::Wide<D, T>& bias = {}, bool use_input_stats = true,
                            double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   const OpName op{"instance_norm", here};
   if (!use_input_stats)
     return detail::batch_norm(op, x, {}, running_mean, running_var, weight, bias, false, 0, eps, false);
-  detail::check_channels(op, *x.checked(op), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
+  const Tensor<D, compute_t<T>>&w = weight, &b = bias;
+  detail::check_channels(op, *x.checked(op), {w.impl(), b.impl(), running_mean.impl(), running_var.impl()});
   detail::check_statistics(op, *x.impl(), nullptr, running_mean.impl(), running_var.impl(), true);
   if (x.numel() && x.numel() == x.size(0) * x.size(1))
     fail(op, {"more than one value is needed in each channel, which ", x.shape(), " does not have"});
@@ -104,7 +107,7 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x,
     lerp_(running_mean, mean(mean(values, 2), 0), momentum);
     lerp_(running_var, mean(var(values, 2), 0), momentum);
   }
-  return detail::group_norm(op, x, x.size(1), weight, bias, eps);
+  return detail::group_norm(op, x, x.size(1), w, b, eps);
 }
 
 }  // namespace tern

@@ -3,6 +3,7 @@
 #include "../backend/layer_norm.hpp"
 #include "power.hpp"
 #include "softmax.hpp"
+#include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace detail {
@@ -14,39 +15,45 @@ TERN_API void check_normalized(const OpName& op, const Array& x, const Shape& no
 template <class D, class T>
 struct LayerNormState {
   using X = Tensor<D, T>;
-  const X &x, &weight;
-  const Tensor<D, compute_t<T>>&mean, &scale;
+  using S = Tensor<D, compute_t<T>>;
+  const X& x;
+  const S &weight, &mean, &scale;
 
-  std::tuple<X, X, X> gradient(const X& g, NeedsInputGrad needs) const {
-    const X dx = needs[0] ? empty<D, T>(x.shape(), x.device()) : X(), dweight = needs[1] ? empty<D, T>(weight.shape(), x.device()) : X(),
-            dbias = needs[2] ? empty<D, T>(weight.shape(), x.device()) : X();
+  std::tuple<X, S, S> gradient(const X& g, NeedsInputGrad needs) const {
+    const auto room = [&](int i) { return needs[i] ? empty<D, compute_t<T>>(weight.shape(), x.device()) : S(); };
+    const X dx = needs[0] ? empty<D, T>(x.shape(), x.device()) : X();
+    const S dweight = room(1), dbias = room(2);
     backend::run<D, T>(backend::LayerNormGradient{dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(),
                                                   *scale.impl(), *dense(x).impl(), *dense(weight).impl()});
     return {dx, dweight, dbias};
   }
   /// The same as differentiable tensor operations.
-  std::tuple<X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs, double eps) const {
+  std::tuple<X, S, S> differentiable_gradient(const X& g, NeedsInputGrad needs, double eps) const {
     Dims dims;
     for (int i = 0; i < weight.dim(); ++i) dims.push_back(i - weight.dim());
     const X centred = x - tern::mean(x, dims, true);
     const X factor = rsqrt(tern::mean(square(centred), dims, true) + eps), normal = centred * factor;
-    const X slope = g * weight;
+    const X slope = g * to_type(weight, Type<T>{});
     const X across = slope - tern::mean(slope, dims, true) - normal * tern::mean(slope * normal, dims, true);
-    return {needs[0] ? factor * across : X(), needs[1] ? g * normal : X(), needs[2] ? g : X()};
+    const auto as_s = [](const X& v) { return to_type(v, Type<compute_t<T>>{}); };
+    return {needs[0] ? factor * across : X(), needs[1] ? as_s(g * normal) : S(), needs[2] ? as_s(g) : S()};
   }
 };
 
 }  // namespace detail
 
 /// (x - mean) / sqrt(variance + eps) · weight + bias, over the last dimensions of x, whose shape is normalized_shape.
-/// weight and bias have that shape; undefined they are ones and zeros.
+/// weight and bias have that shape; undefined they are ones and zeros. Those of a 16-bit x may be of x's type or floats.
 template <Device D, Floating T>
 Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
-                        const std::type_identity_t<Tensor<D, T>>& weight = {},
-                        const std::type_identity_t<Tensor<D, T>>& bias = {}, double eps = 1e-5, Here here = {}) {
-  detail::check_normalized({"layer_norm", here}, *x.checked({"layer_norm", here}), normalized_shape, {weight.impl(), bias.impl()});
-  const Tensor<D, T> w = weight.defined() ? weight : ones<D, T>(normalized_shape, x.device());
-  const Tensor<D, T> b = bias.defined() ? bias : zeros<D, T>(normalized_shape, x.device());
+                        const detail::Wide<D, T>& weight = {},
+                        const detail::Wide<D, T>& bias = {}, double eps = 1e-5, Here here = {}) {
+  using S = Tensor<D, compute_t<T>>;
+  const S &given_weight = weight, &given_bias = bias;
+  detail::check_normalized({"layer_norm", here}, *x.checked({"layer_norm", here}), normalized_shape,
+                           {given_weight.impl(), given_bias.impl()});
+  const S w = given_weight.defined() ? given_weight : ones<D, compute_t<T>>(normalized_shape, x.device());
+  const S b = given_bias.defined() ? given_bias : zeros<D, compute_t<T>>(normalized_shape, x.device());
   const Shape rows(x.impl()->dims, x.dim() - normalized_shape.n);
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   const auto mean = empty<D, compute_t<T>>(rows, x.device()), scale = empty<D, compute_t<T>>(rows, x.device());

@@ -33,9 +33,11 @@ TERN_API void check_adam(const char* name, const AdamOptions& o);
 /// One step of Adam, or with decoupled of AdamW.
 template <class D, class T>
 void adam_step(Slot& slot, const AdamOptions& o, bool decoupled) {
-  const double t = double(slot.steps), lr = o.lr;
-  const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
-  const double step = lr / (1 - std::pow(beta1, t)), scale = 1 / std::sqrt(1 - std::pow(beta2, t));
+  const double lr = o.lr, beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
+  const auto numbers = [beta1, beta2, lr]<class N>(N t) {
+    using std::sqrt;
+    return std::array{N(lr) / one_minus_power(beta1, t), 1 / sqrt(one_minus_power(beta2, t))};
+  };
   const double keep = decoupled ? 1 - lr * o.weight_decay : 1, decay = decoupled ? 0 : o.weight_decay;
   const auto moments = [=]<class V>(V& p, V g, V& m, V& v) {
     p = p * V(keep);
@@ -43,17 +45,19 @@ void adam_step(Slot& slot, const AdamOptions& o, bool decoupled) {
     m = V(beta1) * m + V(rest1) * g;
     v = V(beta2) * v + V(rest2) * g * g;
   };
-  const auto move = [=]<class V>(V& p, V m, V v) { p = p - V(step) * m / (sqrt(v) * V(scale) + V(eps)); };
+  const auto move = [=]<class V>(const auto& of_step, V& p, V m, V v) {
+    p = p - V(of_step[0]) * m / (sqrt(v) * V(of_step[1]) + V(eps));
+  };
   if (!o.amsgrad) {
-    return update_each<D, T, 2>(slot, [=]<class V>(V& p, V g, V& m, V& v) {
+    return update_each<D, T, 2>(slot, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& m, V& v) {
       moments(p, g, m, v);
-      move(p, m, v);
+      move(of_step, p, m, v);
     });
   }
-  update_each<D, T, 3>(slot, [=]<class V>(V& p, V g, V& m, V& v, V& largest) {
+  update_each<D, T, 3>(slot, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& m, V& v, V& largest) {
     moments(p, g, m, v);
     largest = max(largest, v);
-    move(p, m, largest);
+    move(of_step, p, m, largest);
   });
 }
 

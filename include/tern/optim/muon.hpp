@@ -58,6 +58,7 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
   friend Optimizer;
   friend Grouped;
   static constexpr const char* name = "Muon";
+  static constexpr bool counts_on_host = true;
   static constexpr std::initializer_list<const char*> states{"momentum_buffer"};
   static void check(const MuonOptions& o) {
     detail::check(name, "momentum", o.momentum);

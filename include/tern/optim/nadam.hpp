@@ -23,6 +23,7 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
   friend Optimizer;
   friend Grouped;
   static constexpr const char* name = "NAdam";
+  static constexpr bool counts_on_host = true;
   static constexpr std::initializer_list<const char*> states{"exp_avg", "exp_avg_sq"};
   static void check(const NAdamOptions& o);
 

@@ -63,6 +63,11 @@ class TERN_API Optimizer {
   /// One step for every parameter that has a gradient.
   void step(Here here = {});
 
+  /// The same unless `found`, one float on the parameters' device, is not 0; the step is then as if it had not been asked for. If the
+  /// host cannot read the device's memory, it does not learn which it was. Only NAdam, RAdam and Muon make it wait, because
+  /// they count steps on the host.
+  void step_unless(const AnyTensor& found, Here here = {});
+
   const std::vector<Slot>& slots() const { return slots_; }
 
   /// All state of the optimiser, by parameter and with PyTorch's names, and its learning rates: enough to continue bit
@@ -108,6 +113,7 @@ class TERN_API Optimizer {
   }
 
  private:
+  void step_each(const AnyTensor& found);
   void step(Slot& slot);
 
   /// Registers the step with the capture. The capture itself is no step; each replay is one.
@@ -123,7 +129,7 @@ class TERN_API Optimizer {
   }
 
   template <class Rule, class D, class T>
-  static constexpr SlotOps slot_ops{&Rule::template update<D, T>, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>};
+  static constexpr SlotOps slot_ops{&Rule::template update<D, T>, HostDevice<D> || requires { Rule::counts_on_host; }, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>};
 
   Rates checked_rates(std::size_t group) {
     if (group >= group_count()) [[unlikely]] refuse_group(group);

@@ -16,6 +16,17 @@ namespace tern::inline TERN_BUILD::optim::detail {
   return false;
 }
 
+/// How many of a slot's steps were skipped unseen by the host.
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index skipped_steps(const Slot& slot) {
+  return slot.skipped.defined() ? Index(*slot.skipped.cpu().as<Cpu>().data()) : 0;
+}
+
+/// Takes the skipped steps out of the slot's count. The host waits for them.
+[[gnu::noinline, gnu::cold]] TERN_INLINE void settle(Slot& slot) {
+  slot.steps -= skipped_steps(slot);
+  slot.skipped = {};
+}
+
 /// Error if an element is negative. `state` has any device and floating-point type.
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_not_negative(const char* op, std::initializer_list<Piece> name, const AnyTensor& state) {
   AnyTensor x = state.cpu();
@@ -48,10 +59,24 @@ TERN_INLINE Optimizer::~Optimizer() { forget_graphs(); }
 
 TERN_INLINE void Optimizer::step(Here here) {
   const Site at(here);
+  step_each({});
+}
+
+TERN_INLINE void Optimizer::step_unless(const AnyTensor& found, Here here) {
+  const Site at(here);
+  bool on_host = false;
+  for (const Slot& slot : slots_) on_host = on_host || slot.ops->counts_on_host;
+  if (!on_host) return step_each(found);
+  if (*found.cpu().as<Cpu>().data() == 0) step_each({});
+}
+
+TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   const NoGradGuard off;
   for (Slot& slot : slots_) {
     const Node* const node = slot.parameter.impl()->node;
     if (!node || !node->gradient) continue;
+    if (!found.defined() && slot.skipped.defined()) [[unlikely]] detail::settle(slot);
+    slot.found = found;
     if (tern::detail::capture) [[unlikely]] capture_step(slot);
     else step(slot);
   }
@@ -64,7 +89,7 @@ TERN_INLINE void Optimizer::step(Here here) {
     tern::detail::append(dict, {prefix(group), "momentum"}, number(momentum(group)));
   }
   for (const Slot& slot : slots_) {
-    tern::detail::append(dict, {slot.name, ".step"}, number(slot.steps));
+    tern::detail::append(dict, {slot.name, ".step"}, number(slot.steps - detail::skipped_steps(slot)));
     if (slot.master.defined()) tern::detail::append(dict, {slot.name, ".master"}, slot.master);
     for (std::size_t i = 0; i < slot.state.size(); ++i)
       tern::detail::append(dict, {slot.name, ".", state_names_.begin()[i]}, slot.state[i]);
@@ -149,6 +174,7 @@ TERN_INLINE void Optimizer::step(Slot& slot) {
                                                            const AnyTensor& parameter, const SlotOps* ops) {
   slot.name = name;
   slot.group = group;
+  if (!ops) fail("parameters", {name, " is of ", name_of(parameter.dtype()), ", which the type of the list does not name"});
   slot.parameter = parameter;
   slot.ops = ops;
 }

@@ -23,6 +23,7 @@ class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
   friend Optimizer;
   friend Grouped;
   static constexpr const char* name = "RAdam";
+  static constexpr bool counts_on_host = true;
   static constexpr std::initializer_list<const char*> states{"exp_avg", "exp_avg_sq"};
   static void check(const RAdamOptions& o);
 

@@ -33,11 +33,14 @@ class TERN_API SGD : public Grouped<SGD, SGDOptions> {
     if (momentum == 0) {
       return update_each<D, T, 0>(slot, [=]<class V>(V& p, V g) { p = p - V(lr) * (V(sign) * g + V(decay) * p); });
     }
-    const double fresh = slot.steps == 1 ? 1 : 1 - o.dampening;
+    const auto numbers = [dampening = o.dampening]<class N>(N t) {
+      using std::min;
+      return std::array{1 - N(dampening) * min(t - 1, N(1))};  // 1 in the first step
+    };
     const double from_gradient = o.nesterov ? 1 : 0, from_buffer = o.nesterov ? momentum : 1;
-    update_each<D, T, 1>(slot, [=]<class V>(V& p, V g, V& buffer) {
+    update_each<D, T, 1>(slot, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& buffer) {
       g = V(sign) * g + V(decay) * p;
-      buffer = V(momentum) * buffer + V(fresh) * g;
+      buffer = V(momentum) * buffer + V(of_step[0]) * g;
       p = p - V(lr) * (V(from_gradient) * g + V(from_buffer) * buffer);
     });
   }

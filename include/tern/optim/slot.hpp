@@ -1,6 +1,9 @@
 // A parameter with its optimiser state, and the fused pass of a rule. The pass reads and writes the parameter, its
 // gradient and its states once.
 #pragma once
+#include <array>
+#include <cmath>
+
 #include "../backend/update.hpp"
 #include "../device/capture.hpp"
 #include "../ops/support/overwrite.hpp"
@@ -14,6 +17,7 @@ struct Slot;
 /// An optimiser's operations for a parameter of one device and element type.
 struct SlotOps {
   void (*update)(Optimizer& optimizer, Slot& slot);               // one step
+  bool counts_on_host;                                            // update() needs the number of steps that were not skipped
   AnyTensor (*zeros)(const AnyTensor& parameter);                 // a new state
   void (*overwrite)(const AnyTensor& to, const AnyTensor& from);  // overwrites a state with a tensor of any device and floating-point type
 };
@@ -28,6 +32,8 @@ struct Slot {
   AnyTensor master;
   std::uint32_t version = 0;  // the parameter's version when it last equalled master; later versions were written by others
   std::vector<AnyTensor> state;
+  AnyTensor found{};    // of a step that may be skipped unseen by the host: one float, not 0 if it is
+  AnyTensor skipped{};  // how many of `steps` were skipped so
 };
 
 namespace detail {
@@ -39,6 +45,13 @@ TERN_API void add_state(Slot& slot, const AnyTensor& state);
 
 /// During a capture or replay: true if only the step's numbers are wanted. Error in the first step.
 TERN_API bool wants_numbers(const Slot& slot, std::size_t states);
+
+/// 1 - beta^t.
+inline double one_minus_power(double beta, double t) { return 1 - std::pow(beta, t); }
+template <class V>
+V one_minus_power(double beta, V t) {
+  return -expm1(t * V(std::log(beta)));
+}
 
 /// x in the memory order of a parameter of its shape; a copy if necessary.
 template <class D, class T>
@@ -60,6 +73,8 @@ template <class D, class T>
     return Tensor<D, T>(p);
   }
   if (!is_dense(*p)) fail("step", {"parameter ", slot.name, " has gaps in memory"});
+  if (slot.found.defined() && !slot.skipped.defined())
+    slot.skipped = zeros<D, float>({}, tern::detail::device_at<D>(p->ordinal));
   while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));
   if (is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version))
     slot.master = state_from(slot, slot.parameter);
@@ -70,20 +85,35 @@ template <class D, class T>
 template <class S, std::size_t>
 using Repeat = S;
 
+/// Runs f(t, x…) on the elements of arrays, where t is the number of the step: a double, or a value of the device's if the host does not
+/// know it.
+template <class D, class... T, class F>
+void update_arrays(const Slot& slot, const Array* const* arrays, const F& f) {
+  const double steps = double(slot.steps);
+  if constexpr (!HostDevice<D>) {
+    if (slot.found.defined()) {
+      const auto on_device = [f, steps]<class V>(const V& skipped, auto&... x) { f(V(steps) - skipped, x...); };
+      return backend::run<D, T...>(backend::UpdateUnless(on_device, arrays, *slot.found.impl(), *slot.skipped.impl()));
+    }
+  }
+  const auto on_host = [f, steps](auto&... x) { f(steps, x...); };
+  backend::run<D, T...>(backend::Update(on_host, arrays));
+}
+
 template <class D, class T, class G, std::size_t... I, class F>
 void update_with(Slot& slot, const Tensor<D, G>& gradient, const F& f, std::index_sequence<I...>) {
   using S = compute_t<T>;
   const TensorImpl* const p = slot.parameter.impl();
   if constexpr (is_half_v<T>) {
     const Array* const arrays[] = {slot.master.impl(), p, gradient.impl(), slot.state[I].impl()...};
-    const auto with_master = [f](auto& master, auto& rounded, auto& g, auto&... state) {
-      f(master, g, state...);
+    const auto with_master = [f](const auto& t, auto& master, auto& rounded, auto& g, auto&... state) {
+      f(t, master, g, state...);
       rounded = master;
     };
-    backend::run<D, S, T, const G, Repeat<S, I>...>(backend::Update(with_master, arrays));
+    update_arrays<D, S, T, const G, Repeat<S, I>...>(slot, arrays, with_master);
   } else {
     const Array* const arrays[] = {p, gradient.impl(), slot.state[I].impl()...};
-    backend::run<D, T, const G, Repeat<S, I>...>(backend::Update(f, arrays));
+    update_arrays<D, T, const G, Repeat<S, I>...>(slot, arrays, f);
   }
 }
 
@@ -93,7 +123,19 @@ void update_with(Slot& slot, const Tensor<D, G>& gradient, const F& f, std::inde
 /// pass.
 template <class D, class T, int states, class F>
 void update_each(Slot& slot, const F& f) {
-  detail::update_with<D, T>(slot, detail::prepare<D, T>(slot, states), f, std::make_index_sequence<states>{});
+  const auto for_any_step = [f](const auto&, auto&... x) { f(x...); };
+  detail::update_with<D, T>(slot, detail::prepare<D, T>(slot, states), for_any_step, std::make_index_sequence<states>{});
+}
+
+/// The same with f(numbers(t), p, g, states…), where t counts the steps that were not skipped, from 1. numbers(t) returns an array. It
+/// is called with a double if the host knows t, else with a value of the device's.
+template <class D, class T, int states, class Numbers, class F>
+void update_each(Slot& slot, const Numbers& numbers, const F& f) {
+  const auto of_step = [f, numbers, known = numbers(double(slot.steps))]<class Count>(const Count& t, auto&... x) {
+    if constexpr (std::is_same_v<Count, double>) f(known, x...);
+    else f(numbers(t), x...);
+  };
+  detail::update_with<D, T>(slot, detail::prepare<D, T>(slot, states), of_step, std::make_index_sequence<states>{});
 }
 
 /// Calls f(p, d) with references to the elements of the parameter (or its float copy), where d = direction(gradient)
@@ -105,7 +147,8 @@ void update_by(Slot& slot, std::size_t states, const Direction& direction, const
   const bool is_replay = tern::detail::capture && tern::detail::capture->is_replay();
   const AnyTensor& same_type = slot.master.defined() ? slot.master : slot.parameter;
   const auto d = is_replay ? same_type.as<D, compute_t<T>>() : detail::in_order_of(*slot.parameter.impl(), direction(gradient));
-  detail::update_with<D, T>(slot, d, f, std::index_sequence<>{});
+  const auto for_any_step = [f](const auto&, auto&... x) { f(x...); };
+  detail::update_with<D, T>(slot, d, for_any_step, std::index_sequence<>{});
 }
 
 }  // namespace tern::optim

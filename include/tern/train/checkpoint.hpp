@@ -6,6 +6,7 @@
 #include "../core/random.hpp"
 #include "../io/safetensors.hpp"
 #include "../nn/module.hpp"
+#include "../optim/grad_scaler.hpp"
 #include "../optim/optimizer.hpp"
 #include "../optim/schedules.hpp"
 
@@ -34,14 +35,14 @@ struct TrainingState {
 
 }  // namespace detail
 
-/// Writes model, optimiser, schedule, random state and position. The file appears complete or not at all.
+/// Writes model, optimiser, schedule, scaler, random state and position. The file appears complete or not at all.
 TERN_API void save_checkpoint(const std::string& path, const nn::AnyModule& model, const optim::Optimizer& optimizer, Position position,
-                              const optim::LRScheduler* schedule = nullptr);
+                              const optim::LRScheduler* schedule = nullptr, const optim::GradScalerBase* scaler = nullptr);
 
-/// Restores what save_checkpoint wrote. Error, and nothing changed, if the file belongs to another model or optimiser, or is
-/// damaged.
+/// Restores what save_checkpoint wrote. Error, and nothing changed, if the file belongs to another model or optimiser, has no
+/// state for an enabled scaler, or is damaged.
 TERN_API Position load_checkpoint(const std::string& path, const nn::AnyModule& model, optim::Optimizer& optimizer,
-                                  optim::LRScheduler* schedule = nullptr);
+                                  optim::LRScheduler* schedule = nullptr, optim::GradScalerBase* scaler = nullptr);
 
 }  // namespace tern::train
 

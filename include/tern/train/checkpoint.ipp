@@ -27,10 +27,12 @@ namespace tern::inline TERN_BUILD::train {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void save_checkpoint(const std::string& path, const nn::AnyModule& model,
                                                               const optim::Optimizer& optimizer, Position position,
-                                                              const optim::LRScheduler* schedule) {
+                                                              const optim::LRScheduler* schedule,
+                                                              const optim::GradScalerBase* scaler) {
   StateDict all;
   detail::append(all, "model.", nn::state_dict(model));
   detail::append(all, "optimizer.", optimizer.state_dict());
+  if (scaler) detail::append(all, "scaler.", scaler->state_dict());
   const RandomState random = random_state();
   const detail::TrainingState state{position.epoch, position.batch, Index(random.seed), Index(random.stream),
                                 schedule ? schedule->epoch() : 0};
@@ -42,7 +44,8 @@ namespace tern::inline TERN_BUILD::train {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Position load_checkpoint(const std::string& path, const nn::AnyModule& model,
-                                                                  optim::Optimizer& optimizer, optim::LRScheduler* schedule) {
+                                                                  optim::Optimizer& optimizer, optim::LRScheduler* schedule,
+                                                                  optim::GradScalerBase* scaler) {
   const StateDict all = io::load_safetensors(path);
   const TensorImpl* training = nullptr;
   for (const NamedTensor& entry : all)
@@ -54,10 +57,13 @@ namespace tern::inline TERN_BUILD::train {
   detail::check("load_checkpoint", path, state);
   const StateDict weights = detail::extract(all, "model.");
   nn::detail::check_fits(model, weights, true);
+  const StateDict of_scaler = detail::extract(all, "scaler.");
+  if (scaler) scaler->check(of_scaler);
   optim::RestoredState optimizer_state = optimizer.read(detail::extract(all, "optimizer."));
   if (schedule) schedule->set_epoch(state.schedule);  // it may have fewer steps
   nn::load_state_dict(model, weights);
   optimizer.take(std::move(optimizer_state));
+  if (scaler) scaler->load_state_dict(of_scaler);
   if (schedule) schedule->set_epoch(state.schedule);  // again, because the optimiser has taken over the file's rates
   set_random_state({std::uint64_t(state.seed), std::uint64_t(state.stream)});
   return {state.epoch, state.batch};

@@ -74,7 +74,7 @@ inline constexpr Option options[] = {
 inline constexpr const char* options_help =
     "  --device cpu|cuda|auto   where to train (cpu); auto takes a GPU if there is one\n"
     "  --model NAME             which network\n"
-    "  --precision TYPE         element type of the network's layers: f32 or bf16 (f32)\n"
+    "  --precision TYPE         f32; bf16 or f16: layers compute in 16 bits, parameters are floats; bf16-weights: all in bf16 (f32)\n"
     "  --epochs N  --batch-size N  --lr RATE  --seed N  --threads N\n"
     "  --data DIR               the folder with the data set's files\n"
     "  --save FILE              write a checkpoint after each epoch\n"

@@ -1,4 +1,5 @@
 // The parts of a trainer: options, progress, epoch reports, checkpoints.
 #pragma once
 #include "checkpoint.hpp"
+#include "precision.hpp"
 #include "session.hpp"

@@ -134,8 +134,8 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
       const Index n = shape[1];
       const auto run = [&](auto d) {
         using D = decltype(d);
-        const auto x = values_on<T>(d, shape, -1, 3), g = values_on<T>(d, shape), w = values_on<T>(d, {n}, 0.5, 2),
-                   b = values_on<T>(d, {n});
+        const auto x = values_on<T>(d, shape, -1, 3), g = values_on<T>(d, shape);
+        const auto w = values_on<compute_t<T>>(d, {n}, 0.5, 2), b = values_on<compute_t<T>>(d, {n});
         const auto y = empty_like(x), dx = empty_like(x), dw = empty_like(w), db = empty_like(w);
         const auto mean = empty<D, compute_t<T>>({shape[0]}), scale = empty<D, compute_t<T>>({shape[0]});
         backend::run<D, T>(backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl(), *b.impl(), 1e-5});
@@ -145,7 +145,7 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
         backend::run<D, T>(backend::LayerNormGradient{what == 3 ? dx.impl() : nullptr, what == 4 ? dw.impl() : nullptr,
                                                       what == 5 ? db.impl() : nullptr, *g.impl(), *mean.impl(), *scale.impl(),
                                                       *x.impl(), *w.impl()});
-        return to_type(what == 3 ? dx : what == 4 ? dw : db, f64);
+        return what == 3 ? to_type(dx, f64) : to_type(what == 4 ? dw : db, f64);
       };
       compare<T>(run, n == 1 ? 1 : 20 * tolerance<T>);  // 700 terms in another order
     }
@@ -242,7 +242,7 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
         };
         const Index n = shape[1];
         const auto x = on(-1, 3), g = on(-1, 1), residual = on(-2, 1);
-        const auto w = values_on<T>(d, {n}, 0.5, 2), bias = values_on<T>(d, {n}, -1, 1);
+        const auto w = values_on<C>(d, {n}, 0.5, 2), bias = values_on<C>(d, {n}, -1, 1);
         const auto y = empty_like(x), dx = empty_like(x), dw = empty_like(w), db = empty_like(w), dr = empty_like(x);
         const auto mean = empty<D, C>({n}), scale = empty<D, C>({n}), running = full<D, C>({n}, 2), variance = full<D, C>({n}, 3);
         const Array* const addend = with_residual ? residual.impl() : nullptr;
@@ -261,7 +261,7 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
             what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr, what == 8 ? db.impl() : nullptr,
             what == 9 ? dr.impl() : nullptr, *g.impl(), relu && with_residual ? y.impl() : nullptr, *x.impl(), *mean.impl(),
             *scale.impl(), *w.impl(), *bias.impl(), relu});
-        return to_type(what == 6 ? dx : what == 7 ? dw : what == 8 ? db : dr, f64);
+        return what == 6 || what == 9 ? to_type(what == 6 ? dx : dr, f64) : to_type(what == 7 ? dw : db, f64);
       };
       for (int what = 0; what < 10; ++what) compare<T>([&](auto d) { return run(d, what); }, 20 * tolerance<T>);
     }

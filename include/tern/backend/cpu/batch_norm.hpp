@@ -43,15 +43,12 @@ struct RunFactors {
   [[gnu::always_inline]] V operator()(V x, int k) const { return multiply_add(x - mean[k], factor[k], bias[k]); }
 };
 
-/// The factors of each channel, where mean is x's and scale is 1 / sqrt(variance + eps). room holds 2 · channels
-/// numbers.
-template <class T, class C>
-NormFactors<C> norm_factors(Index channels, C* room, const C* mean, const C* scale, const T* weight, const T* bias) {
-  for (Index c = 0; c < channels; ++c) {
-    room[c] = scale[c] * C(weight[c]);
-    room[channels + c] = C(bias[c]);
-  }
-  return {mean, room, room + channels};
+/// The factors of each channel, where mean is x's and scale is 1 / sqrt(variance + eps). room holds as many numbers as
+/// there are channels.
+template <class C>
+NormFactors<C> norm_factors(Index channels, C* room, const C* mean, const C* scale, const C* weight, const C* bias) {
+  for (Index c = 0; c < channels; ++c) room[c] = scale[c] * weight[c];
+  return {mean, room, bias};
 }
 
 /// Calls f(row, u) for the rows of a chunk. With runs of n packets, it takes 4 / n rows together, u = 0 … 4 / n - 1, so
@@ -189,9 +186,9 @@ void kernel(On<Cpu>, Types<T>, const BatchNorm& op) {
     old_mean = C((1 - op.momentum) * double(old_mean) + op.momentum * m);
     old_var = C((1 - op.momentum) * double(old_var) + op.momentum * variance * unbiased);
   }
-  const Workspace<C> room(2 * r.channels);
-  const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const T>(),
-                                   op.bias.as<const T>());
+  const Workspace<C> room(r.channels);
+  const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const C>(),
+                                   op.bias.as<const C>());
   normalise<T>(r, normal, op.y, op.x, op.residual, op.relu);
 }
 
@@ -200,10 +197,10 @@ void kernel(On<Cpu>, Types<T>, const BatchNormInference& op) {
   using namespace cpu_kernels;
   using C = compute_t<T>;
   const NormRows r(op.x);
-  const Workspace<C> scale(r.channels), room(2 * r.channels);
+  const Workspace<C> scale(r.channels), room(r.channels);
   for (Index c = 0; c < r.channels; ++c) scale.get()[c] = C(1 / std::sqrt(double(op.variance.as<C>()[c]) + op.eps));
   const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), static_cast<const C*>(scale.get()),
-                                   op.weight.as<const T>(), op.bias.as<const T>());
+                                   op.weight.as<const C>(), op.bias.as<const C>());
   normalise<T>(r, normal, op.y, op.x, op.residual, op.relu);
 }
 
@@ -214,9 +211,9 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
   using V = expr::packet_t<T>;
   const NormRows r(op.x);
   const Index channels = r.channels;
-  const Workspace<C> room(4 * channels), sums(2 * channels * r.chunks);
-  const auto normal = norm_factors(channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const T>(),
-                                   op.bias.as<const T>());
+  const Workspace<C> room(3 * channels), sums(2 * channels * r.chunks);
+  const auto normal = norm_factors(channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const C>(),
+                                   op.bias.as<const C>());
   const T *const from = op.x.as<const T>(), *const result = op.y ? op.y->as<const T>() : nullptr, *const g = op.g.as<const T>();
   T *const dx = op.dx ? op.dx->as<T>() : nullptr, *const dresidual = op.dresidual ? op.dresidual->as<T>() : nullptr;
   const bool by_input = op.relu && !result;
@@ -252,7 +249,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
         });
   });
   // dx = factor g - slope (x - mean) - offset.
-  C *const offset = room.get() + 2 * channels, *const slope = offset + channels;
+  C *const offset = room.get() + channels, *const slope = offset + channels;
   for (Index c = 0; c < channels; ++c) {
     double sum = 0, product = 0;
     for (Index i = 0; i < r.chunks; ++i) {
@@ -260,8 +257,8 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
       product += double(sums.get()[(2 * i + 1) * channels + c]);
     }
     const double s = double(op.scale.as<C>()[c]), factor = double(normal.factor[c]) / double(r.rows);
-    if (op.dweight) op.dweight->as<T>()[c] = T(C(product * s));
-    if (op.dbias) op.dbias->as<T>()[c] = T(C(sum));
+    if (op.dweight) op.dweight->as<C>()[c] = C(product * s);
+    if (op.dbias) op.dbias->as<C>()[c] = C(sum);
     offset[c] = C(factor * sum);
     slope[c] = C(factor * product * s * s);
   }

@@ -36,5 +36,6 @@
 #include "scan.hpp"
 #include "softmax.hpp"
 #include "sort.hpp"
+#include "unscale.hpp"
 
 #include "library.hpp"  // instantiates the kernels above

@@ -11,8 +11,8 @@ inline constexpr Index layer_norm_rows = 32;  // rows that are added up together
 
 /// Meanwhile it prefetches the next row, which begins n elements later.
 template <class V, class T>
-void layer_norm_row(const Strip<V>& s, T* y, const T* x, const T* weight, const T* bias, Index n, double eps,
-                    typename V::value_type& mean, typename V::value_type& scale) {
+void layer_norm_row(const Strip<V>& s, T* y, const T* x, const typename V::value_type* weight,
+                    const typename V::value_type* bias, Index n, double eps, typename V::value_type& mean, typename V::value_type& scale) {
   using C = typename V::value_type;
   const V sum = strip_sum(
       s, [&](Index at, int lanes) __attribute__((always_inline)) { return load_lanes<V>(x + at, lanes, 0); });
@@ -40,7 +40,7 @@ void layer_norm_row(const Strip<V>& s, T* y, const T* x, const T* weight, const 
 /// Calculates dx of a row, and adds the row's part of dweight and dbias to sums.
 template <class V, class T>
 void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* dweight, typename V::value_type* dbias,
-                             const T* g, const T* x, const T* weight, Index n, typename V::value_type mean,
+                             const T* g, const T* x, const typename V::value_type* weight, Index n, typename V::value_type mean,
                              typename V::value_type scale) {
   const V m(mean), factor(scale), share(1 / typename V::value_type(n));
   const auto normal = [&](Index at, int lanes) __attribute__((always_inline)) {
@@ -73,7 +73,7 @@ void kernel(On<Cpu>, Types<T>, const LayerNorm& op) {
   using namespace cpu_kernels;
   using V = expr::packet_t<T>;
   using C = compute_t<T>;
-  const T *const weight = op.weight.as<T>(), *const bias = op.bias.as<T>();
+  const C *const weight = op.weight.as<C>(), *const bias = op.bias.as<C>();
   const Index n = op.weight.numel;
   parallel_for(op.mean.numel, parallel_grain / (n + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i)
@@ -87,7 +87,7 @@ void kernel(On<Cpu>, Types<T>, const LayerNormGradient& op) {
   using namespace cpu_kernels;
   using V = expr::packet_t<T>;
   using C = compute_t<T>;
-  const T* const weight = op.weight.as<T>();
+  const C* const weight = op.weight.as<C>();
   const Index n = op.weight.numel, rows = op.mean.numel, chunks = (rows + layer_norm_rows - 1) / layer_norm_rows;
   // Sums over rows: for each chunk dweight and dbias, then the sums of the chunks.
   const Workspace<C> scratch(2 * n * chunks);
@@ -106,7 +106,7 @@ void kernel(On<Cpu>, Types<T>, const LayerNormGradient& op) {
     for (Index i = 0; i < 2 * n; ++i) total[i] += total[2 * n * chunk + i];
   for (const Array* result : {op.dweight, op.dbias})
     for (Index i = 0; result && i < n; ++i)
-      result->as<T>()[i] = rows ? T(total[(result == op.dbias ? n : 0) + i]) : T(0);
+      result->as<C>()[i] = rows ? total[(result == op.dbias ? n : 0) + i] : C(0);
 }
 
 }  // namespace backend

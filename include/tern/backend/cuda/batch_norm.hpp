@@ -131,8 +131,8 @@ extern "C" __global__ void batch_norm_statistics(const BatchNormStatisticsParame
 TERN_KERNEL_STRUCT(NormalFactors,
   Pointer<const C0> mean;
   Pointer<const C0> scale;
-  Pointer<const T0> weight;
-  Pointer<const T0> bias;
+  Pointer<const C0> weight;
+  Pointer<const C0> bias;
 );
 inline constexpr const char* normal_text = R"CUDA(
 struct Normal {
@@ -141,8 +141,8 @@ struct Normal {
     const Index i = c.exists ? c.channel : 0;
     mean = p.mean[i];
     scale = p.scale[i];
-    bias = C0(wide(p.bias[i]));
-    set_factor(C0(wide(p.weight[i])));
+    bias = p.bias[i];
+    set_factor(p.weight[i]);
   }
   __device__ void set_factor(C0 weight) { factor = scale * weight; }
   __device__ C0 operator()(C0 x) const { return multiply_add(x - mean, factor, bias); }
@@ -165,7 +165,7 @@ extern "C" __global__ void batch_norm(const BatchNormParameters p) {
   Normal normal(p.factors, c);
   if (p.is_variance) {
     normal.scale = C0(1) / sqrt(normal.scale + C0(p.eps));
-    normal.set_factor(C0(wide(p.factors.weight[c.exists ? c.channel : 0])));
+    normal.set_factor(p.factors.weight[c.exists ? c.channel : 0]);
   }
   #pragma unroll 2
   for (Index row = c.first; row < c.last; row += c.along) {
@@ -224,8 +224,8 @@ TERN_KERNEL_STRUCT(BatchNormGradientSumsParameters,
   Index rows;               // all
   Pointer<const C0> sums;
   Pointer<const C0> scale;
-  Pointer<T0> dweight;      // or null
-  Pointer<T0> dbias;        // or null
+  Pointer<C0> dweight;      // or null
+  Pointer<C0> dbias;        // or null
   Pointer<C0> shares;       // for each channel what its elements' gradients lose, and what they lose for each unit of x - mean
 );
 inline constexpr KernelOf<BatchNormGradientSumsParameters> batch_norm_gradient_sums_kernel{"batch_norm_gradient_sums", R"CUDA(
@@ -240,8 +240,8 @@ extern "C" __global__ void batch_norm_gradient_sums(const BatchNormGradientSumsP
   sums = total(partial, c, sums);
   if (!c.exists || c.line != 0) return;
   const C0 scale = p.scale[c.channel], share = C0(1) / C0(p.rows);
-  if (p.dweight) p.dweight[c.channel] = Element<T0>::of(sums.b * scale);
-  if (p.dbias) p.dbias[c.channel] = Element<T0>::of(sums.a);
+  if (p.dweight) p.dweight[c.channel] = sums.b * scale;
+  if (p.dbias) p.dbias[c.channel] = sums.a;
   C0* const to = p.shares + c.channel;
   to[0] = sums.a * share;
   to[c.channels] = sums.b * scale * scale * share;

@@ -19,4 +19,5 @@
 #include "scan.hpp"
 #include "softmax.hpp"
 #include "sort.hpp"
+#include "unscale.hpp"
 #include "update.hpp"

@@ -12,8 +12,8 @@ TERN_KERNEL_STRUCT(LayerNormParameters,
   RowLayout rows;
   Index n;
   Pointer<const T0> x;
-  Pointer<const T0> weight;
-  Pointer<const T0> bias;
+  Pointer<const C0> weight;
+  Pointer<const C0> bias;
   Pointer<T0> y;
   Pointer<C0> mean;
   Pointer<C0> scale;
@@ -38,7 +38,7 @@ extern "C" __global__ void layer_norm(const LayerNormParameters p) {
   const C0 scale = C0(1) / sqrt(row.total(partial, squares) / C0(p.n) + C0(p.eps));
   #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along)
-    y[i] = Element<T0>::of(multiply_add((C0(wide(x[i])) - mean) * scale, C0(wide(p.weight[i])), C0(wide(p.bias[i]))));
+    y[i] = Element<T0>::of(multiply_add((C0(wide(x[i])) - mean) * scale, p.weight[i], p.bias[i]));
   if (!row.exists || row.at != 0) return;
   p.mean[row.which] = mean;
   p.scale[row.which] = scale;
@@ -49,7 +49,7 @@ TERN_KERNEL_STRUCT(LayerNormGradientParameters,
   RowLayout rows;
   Index n;
   Pointer<const T0> x;
-  Pointer<const T0> weight;
+  Pointer<const C0> weight;
   Pointer<const T0> g;
   Pointer<const C0> mean;
   Pointer<const C0> scale;
@@ -68,14 +68,14 @@ extern "C" __global__ void layer_norm_gradient(const LayerNormGradientParameters
   Slopes all{0, 0};
   #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along) {
-    const C0 slope = C0(wide(g[i])) * C0(wide(p.weight[i]));
+    const C0 slope = C0(wide(g[i])) * p.weight[i];
     all = all + Slopes{slope, slope * ((C0(wide(x[i])) - mean) * scale)};
   }
   all = row.total(partial, all);
   const C0 share = C0(1) / C0(p.n), sum = all.sum * share, product = all.product * share;
   #pragma unroll 2
   for (Index i = row.at; i < n; i += row.along) {
-    const C0 slope = C0(wide(g[i])) * C0(wide(p.weight[i]));
+    const C0 slope = C0(wide(g[i])) * p.weight[i];
     const C0 normal = (C0(wide(x[i])) - mean) * scale;
     p.dx[row.which * n + i] = Element<T0>::of(scale * (slope - sum - normal * product));
   }
@@ -122,20 +122,20 @@ TERN_KERNEL_STRUCT(LayerNormColumnsParameters,
   Index n;
   Index parts;
   Pointer<const C0> sums;
-  Pointer<T0> dweight;  // or null
-  Pointer<T0> dbias;    // or null
+  Pointer<C0> dweight;  // or null
+  Pointer<C0> dbias;    // or null
 );
 inline constexpr KernelOf<LayerNormColumnsParameters> layer_norm_columns_kernel{"layer_norm_columns", R"CUDA(
 extern "C" __global__ void layer_norm_columns(const LayerNormColumnsParameters p) {
   const Index n = p.n;
   #pragma unroll 1
   for (Index i = first_thread(); i < 2 * n; i += all_threads()) {
-    T0* const out = i < n ? p.dweight : p.dbias;
+    C0* const out = i < n ? p.dweight : p.dbias;
     if (!out) continue;
     C0 sum = 0;
     #pragma unroll 1
     for (Index part = 0; part < p.parts; ++part) sum += p.sums[2 * n * part + i];
-    out[i % n] = Element<T0>::of(sum);
+    out[i % n] = sum;
   }
 }
 )CUDA"};

@@ -14,6 +14,7 @@ struct TracedUpdate {
   DType type;
   int arrays;
   int results[most];
+  const Array* const* unless = nullptr;  // if given, found and the count of skips: an UpdateUnless
 
   template <class T, class F, std::size_t... I>
   TracedUpdate(Type<T>, const F& f, std::index_sequence<I...>) : type(dtype_of<T>), arrays(sizeof...(I)) {
@@ -26,7 +27,25 @@ struct TracedUpdate {
     ((results[I] = x[I].id), ...);
     expr::Program::current = outer;
   }
+  /// The same for a lambda that takes the count of skips first.
+  template <class T, class F, std::size_t... I>
+  TracedUpdate(Type<T> type_of_all, const F& f, std::index_sequence<I...> each, const Array* const* found_and_skipped)
+      : TracedUpdate(type_of_all, [&f](auto&... x) {
+          // The arrays' inputs are made before this one.
+          f(expr::Symbol<T>::input(), x...);
+        }, each) {
+    unless = found_and_skipped;
+  }
 };
+
+/// One bit for each array that is not const.
+template <class... T>
+constexpr unsigned written_arrays() {
+  unsigned written = 0;
+  int k = 0;
+  ((written |= unsigned(!std::is_const_v<T>) << k++), ...);
+  return written;
+}
 
 TERN_API ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays);
 
@@ -40,10 +59,16 @@ TERN_API void run_update(const TracedUpdate& f, const Array* const* arrays, unsi
 template <class... T, class F>
 void kernel(On<Cuda>, Types<T...>, const Update<F>& op) {
   using V = typename cuda_kernels::Calculated<std::remove_const_t<T>...>::type;
-  unsigned written = 0;
-  int k = 0;
-  ((written |= unsigned(!std::is_const_v<T>) << k++), ...);
-  cuda_kernels::run_update(cuda_kernels::TracedUpdate(Type<V>{}, op.f, std::index_sequence_for<T...>{}), op.arrays, written);
+  cuda_kernels::run_update(cuda_kernels::TracedUpdate(Type<V>{}, op.f, std::index_sequence_for<T...>{}), op.arrays,
+                           cuda_kernels::written_arrays<T...>());
+}
+
+template <class... T, class F>
+void kernel(On<Cuda>, Types<T...>, const UpdateUnless<F>& op) {
+  using V = typename cuda_kernels::Calculated<std::remove_const_t<T>...>::type;
+  const Array* const unless[] = {&op.found, &op.skipped};
+  cuda_kernels::run_update(cuda_kernels::TracedUpdate(Type<V>{}, op.f, std::index_sequence_for<T...>{}, unless), op.arrays,
+                           cuda_kernels::written_arrays<T...>());
 }
 
 }  // namespace backend

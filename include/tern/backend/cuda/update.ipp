@@ -9,6 +9,10 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   parameters.add("Index count", arrays[0]->numel);
   parameters.begin_array("void* arrays");
   for (int k = 0; k < f.arrays; ++k) parameters.add(arrays[k]->data);
+  if (f.unless) {
+    parameters.begin_array("float* unless");
+    for (int k = 0; k < 2; ++k) parameters.add(f.unless[k]->data);
+  }
   parameters.add_numbers({&f.program});
   return parameters;
 }
@@ -18,7 +22,11 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   const char* const type = type_name(f.type);
   std::string out = text({prelude, "namespace tern {\n"}) + parameters.declaration() + R"CUDA(
 extern "C" __global__ void update(const Parameters p) {
-  for (Index i = first_thread(); i < p.count; i += all_threads()) {
+)CUDA";
+  if (f.unless)
+    out += text({"  if (*p.unless[0] != 0) {\n    if (first_thread() == 0) *p.unless[1] += 1;\n    return;\n  }\n  const ", type, " v", f.arrays,
+                 " = Element<", type, ">::of(*p.unless[1]);\n"});
+  out += R"CUDA(  for (Index i = first_thread(); i < p.count; i += all_threads()) {
 )CUDA";
   for (int k = 0; k < f.arrays; ++k) {
     const char* const element = type_name(arrays[k]->dtype);
@@ -38,7 +46,7 @@ extern "C" __global__ void update(const Parameters p) {
   const int ordinal = common_ordinal(*arrays[0], arrays, f.arrays);
   const Index n = arrays[0]->numel;
   if (n == 0) return;
-  std::uint64_t key = mix(f.program.hash(), written);
+  std::uint64_t key = mix(mix(f.program.hash(), written), f.unless != nullptr);
   for (int k = 0; k < f.arrays; ++k) key = mix(key, std::uint64_t(f.results[k]) << 8 | std::uint64_t(arrays[k]->dtype));
   key = mix(key, std::uint64_t(f.type));
   const ParameterList parameters = update_parameters(f, arrays);

@@ -1,5 +1,7 @@
-// Compositions of several ops, with one rounding at the end.
+// Ops on 16-bit tensors that calculate in float: compositions with one rounding at the end, and weights of normalisations.
 #pragma once
+#include <type_traits>
+
 #include "../copy.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
@@ -13,5 +15,23 @@ Tensor<D, T> rounded_once(const F& f, const Tensor<D, T>& x, const X&... rest) {
   else
     return f(x, rest...);
 }
+
+/// The weight or bias of a normalisation of 16-bit elements, which is used in float. One in 16 bits is converted, recorded.
+template <class D, class T>
+class WideWeight {
+ public:
+  using Float = Tensor<D, compute_t<T>>;
+  WideWeight() {}
+  WideWeight(const Float& x) : x_(x) {}
+  WideWeight(const Tensor<D, T>& x) : x_(x.defined() ? to_type(x, Type<compute_t<T>>{}) : Float()) {}
+  operator const Float&() const { return x_; }
+
+ private:
+  Float x_;
+};
+
+/// The same for all floating-point types; the tensor itself where T is what is calculated in.
+template <class D, class T>
+using Wide = std::conditional_t<is_half_v<T>, WideWeight<D, T>, Tensor<D, T>>;
 
 }  // namespace tern::detail

@@ -53,6 +53,17 @@ void kernel(On<Cpu>, Types<T...>, const Update<F>& op) {
   cpu_kernels::run_update(kernel, p, op.arrays[0]->numel);
 }
 
+template <class... T, class F>
+void kernel(On<Cpu> device, Types<T...> types, const UpdateUnless<F>& op) {
+  float& skipped = *op.skipped.template as<float>();
+  if (*op.found.template as<float>() != 0) {
+    skipped += 1;
+    return;
+  }
+  const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) { f(V(count), first, more...); };
+  kernel(device, types, Update(f, op.arrays));
+}
+
 }  // namespace backend
 }  // namespace tern
 

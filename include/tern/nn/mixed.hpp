@@ -1,0 +1,128 @@
+// Mixed: a network whose layers compute in 16 bits and whose parameters are floats.
+#pragma once
+#include "module.hpp"
+
+namespace tern::inline TERN_BUILD::nn {
+
+namespace detail {
+
+/// The types of the floats that 16-bit parameters are copies of.
+template <class S>
+struct LearnedTypes;
+template <class... D, class... T>
+struct LearnedTypes<Set<TensorType<D, T>...>> : UnionOf<Set<TensorType<D, compute_t<T>>>...> {};
+
+/// An argument of a mixed network in elements T, if it is a floating-point tensor.
+template <class T, class X>
+auto in_elements(const X& x) {
+  if constexpr (!is_tensor<X>) {
+    return x;
+  } else if constexpr (is_floating_v<typename X::value_type>) {
+    return x.defined() ? to_type(x, Type<T>{}) : Tensor<typename X::device_type, T>();
+  } else {
+    return x;
+  }
+}
+
+/// A result of a mixed network: a 16-bit tensor as floats, alone or in a pair or tuple.
+template <class Y>
+auto in_floats(const Y& y) {
+  if constexpr (is_tensor<Y>) {
+    if constexpr (is_half_v<typename Y::value_type>) return to_type(y, f32);
+    else return y;
+  } else if constexpr (TupleLike<Y>) {
+    return std::apply([](const auto&... each) { return std::make_tuple(in_floats(each)...); }, y);
+  } else {
+    return y;
+  }
+}
+
+/// What the parameters of a network are rounded from, each once.
+TERN_API std::vector<std::shared_ptr<Original>> originals(const AnyModule& network);
+
+}  // namespace detail
+
+/// A network Net<D, T> with T = bfloat16 or half whose parameters are floats. Its floating-point inputs are converted to T,
+/// and its 16-bit results to float, so it is trained like the float network: parameters(), gradients, state_dict() and the
+/// losses of its results are float. nn::mixed makes one.
+///
+/// Layers and operations between them compute in T with weights that are converted once for each of their versions, by the
+/// first forward pass that sees it. Normalisations take their weights and statistics as floats, Parameter::wide(). Their
+/// arithmetic, and that of softmax, is in float.
+///
+/// Forward passes that record gradients must not run on several threads at once.
+template <IsModule Net>
+struct Mixed : Module<typename Net::device_type> {
+  using T = typename Net::value_type;
+  static_assert(is_half_v<T>, "a mixed network's class has an element type: template <Device D, class T = float> struct Net");
+
+  Net network;
+
+  template <class From, class D2, class T2>
+  explicit Mixed(const Rebuild<From, D2, T2>& from)
+      : Module<D2>(from.source.is_training()), network(from.mixed(from.source.network)), originals_(detail::originals(network)) {}
+  /// The mixed network of a copy of `net`.
+  template <class From>
+  Mixed(const From& net, detail::Converted& done)
+      : network(Rebuild<From, typename Net::device_type, T>(net, nullptr, done)), originals_(detail::originals(network)) {}
+  Mixed(Mixed&&) = default;
+  Mixed& operator=(Mixed&&) = default;
+
+  static constexpr const char* type_name() { return "Mixed"; }
+  /// Without a name, so that tensors are called as in the float network.
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    visit("", self.network);
+  }
+  TERN_MODULE_METHODS(Mixed, typename detail::LearnedTypes<typename Net::TensorTypes>::type)
+
+  template <class... X>
+    requires requires(Net& net, const X&... x) { net.forward(detail::in_elements<T>(x)...); }
+  auto forward(const X&... x) {
+    refresh();
+    return detail::in_floats(network(detail::in_elements<T>(x)...));
+  }
+  template <class... X>
+    requires requires(const Net& net, const X&... x) { net.forward(detail::in_elements<T>(x)...); }
+  auto forward(const X&... x) const {
+    refresh();
+    return detail::in_floats(network(detail::in_elements<T>(x)...));
+  }
+
+ private:
+  void refresh() const {
+    for (const auto& original : originals_) original->refresh();
+  }
+
+  std::vector<std::shared_ptr<detail::Original>> originals_;
+};
+
+namespace detail {
+
+template <class M, class D, class T>
+struct Rebind<Mixed<M>, D, T> {
+  static_assert(std::is_same_v<T, float>, "a mixed network has no other element type: load its state_dict() into another network");
+  using type = Mixed<rebind_t<M, D, typename M::value_type>>;
+};
+
+}  // namespace detail
+
+/// A copy of the network that computes in 16 bits and keeps its parameters as floats:
+///
+///   auto net = nn::mixed<bfloat16>(Net<Cpu>());
+///   optim::SGD sgd(net.parameters(), {.lr = 0.1});
+///   cross_entropy(net(x), y).backward();
+template <Floating T, IsModule M>
+  requires is_half_v<T>
+auto mixed(const M& net) {
+  detail::check_listed(net);
+  detail::Converted done;
+  done.mixed = true;
+  return Mixed<detail::rebind_t<M, typename M::device_type, T>>(net, done);
+}
+
+}  // namespace tern::nn
+
+#ifndef TERN_COMPILED
+#include "mixed.ipp"
+#endif

@@ -1,0 +1,121 @@
+// Parameter and Buffer: a module's tensors. In a mixed network (mixed.hpp) a 16-bit parameter has a float original, which
+// is what is learned.
+#pragma once
+#include <limits>
+#include <memory>
+
+#include "../ops/copy.hpp"
+#include "children.hpp"
+
+namespace tern::inline TERN_BUILD::nn {
+
+namespace detail {
+
+/// A float tensor that a mixed network learns, and the same in 16 bits, which its layers compute with. Tied parameters
+/// share one.
+class TERN_API Original {
+ public:
+  /// What depends on the device and on the 16-bit type.
+  struct Ops {
+    void (*round)(const Original& original);   // sets all of rounded
+    void (*record)(const Original& original);  // gives rounded a new node on the tape
+  };
+
+  /// rounded has learned's shape, and the elements NaN until use_rounded().
+  Original(const AnyTensor& learned, const AnyTensor& rounded, const Ops& ops);
+
+  const AnyTensor& learned() const { return learned_; }
+  const AnyTensor& rounded() const { return rounded_; }
+
+  /// Says that a layer computes with rounded. Otherwise it is never converted: the elements stay NaN, so that whoever reads them all the
+  /// same, instead of wide(), notices.
+  void use_rounded();
+
+  /// Before a forward pass: converts learned if it was written since the last conversion, and records that its gradient
+  /// is rounded's. A captured graph always converts, because replays write learned unseen. Error if rounded was written.
+  void refresh();
+
+ private:
+  void convert();
+
+  AnyTensor learned_, rounded_;
+  const Ops& ops_;
+  std::uint32_t learned_version_, rounded_version_;  // after the last conversion
+  bool is_current_ = true;                           // false if the last conversion was only captured
+  bool is_used_ = false;
+};
+
+template <class D, class T>
+struct OriginalOps {
+  static void round(const Original& o) {
+    tern::detail::map_into("to", o.rounded().as<D, T>(), [](auto v) { return v; }, o.learned().as<D, float>());
+  }
+  static void record(const Original& o) {
+    tern::record({"to", {}}, o.rounded().as<D, T>(),
+                 wrt(o.learned().as<D, float>(), [](const Tensor<D, T>& g) { return to_type(g, f32); }));
+  }
+  static constexpr Original::Ops table{&round, &record};
+};
+
+/// The original of a parameter with elements T.
+template <class D, class T>
+std::shared_ptr<Original> new_original(const Tensor<D, float>& learned) {
+  const NoGradGuard off;
+  const Tensor<D, T> rounded = to_type(learned.detach(), Type<T>{});  // for its memory order
+  backend::run<D>(backend::Fill<T>{*rounded.impl(), std::numeric_limits<double>::quiet_NaN()});
+  return std::make_shared<Original>(learned, rounded, OriginalOps<D, T>::table);
+}
+
+}  // namespace detail
+
+/// A learned tensor: a module's member, and a leaf that requires a gradient.
+template <class D, class T>
+class Parameter : public Tensor<D, T>, public tern::detail::Registered {
+ public:
+  Parameter() = default;
+  /// Takes ownership of the tensor. An undefined one stays undefined (a layer without bias).
+  Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
+    if (this->defined()) this->requires_grad_();
+  }
+
+  /// The elements in the type that T is calculated in, compute_t<T>.
+  const Tensor<D, T>& wide() const { return *this; }
+};
+
+/// In a mixed network, the conversion of a float tensor, which is the leaf.
+template <class D, class T>
+  requires is_half_v<T>
+class Parameter<D, T> : public Tensor<D, T>, public tern::detail::Registered {
+ public:
+  Parameter() = default;
+  Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
+    if (this->defined()) this->requires_grad_();
+  }
+  explicit Parameter(std::shared_ptr<detail::Original> original)
+      : Tensor<D, T>(original->rounded().template as<D, T>()), original_(std::move(original)) {}
+
+  Tensor<D, float> wide() const {
+    if (original_) return original_->learned().template as<D, float>();
+    return this->defined() ? to_type(*this, f32) : Tensor<D, float>();
+  }
+  /// Null outside of a mixed network.
+  const std::shared_ptr<detail::Original>& original() const { return original_; }
+
+ private:
+  std::shared_ptr<detail::Original> original_;
+};
+
+/// A module's tensor that is not learned, such as running statistics. Its elements are of type compute_t<T>, so those
+/// of a 16-bit network are floats.
+template <class D, class T>
+class Buffer : public Tensor<D, compute_t<T>> {
+ public:
+  Buffer() = default;
+  Buffer(Tensor<D, compute_t<T>> x) : Tensor<D, compute_t<T>>(std::move(x)) {}
+};
+
+}  // namespace tern::nn
+
+#ifndef TERN_COMPILED
+#include "parameter.ipp"
+#endif
