@@ -1,66 +1,93 @@
 # shellcheck shell=bash disable=SC2154
-# Sourced by tests/run for --gpu: what a real GPU is asked, in under ten minutes on a machine of 16 cores.
+# Sourced by tests/run for --gpu: what a real GPU is asked, in four parts. A part ends by itself after nine minutes at most, for
+# machines that are lent for ten at a time, and counts what it has until then.
 
 # Empty, it keeps the tests from the emulated libraries, and NVIDIA's own are found as in any program. Whoever sets it, to try this
 # script without a GPU, gets what they name.
 export TERN_CUDA_LIBRARIES=${TERN_CUDA_LIBRARIES:-}
 
+gpu_parts=(smoke suite models sanitizers)
+part_seconds=540
+short='~[.]~[long]'
+
+# A part cut off from outside leaves its programs' output here.
 gpu_build=$root/build-gpu
+logs=$gpu_build/logs
 
 # Programs run side by side. nproc heeds the variable, so it is asked before.
 cores=$(nproc)
 export OMP_NUM_THREADS=4
 
+# From the simplest to whole networks: each primitive, NVIDIA's products and convolutions, streams and graphs, a training.
+smoke_tests=(backend_cuda_contract_cpu ops_blas_cuda ops_convolution_cuda device_cuda_stream_cpu device_cuda_graph_cpu
+  train_cpu_and_cuda_cpu)
+
 # What the sanitizer sees, by program: the kernels written by hand, and some of those written down from lambdas. Few products, whose
 # kernels are NVIDIA's.
 declare -A sanitized=(
-  [tern_tests]='[#contract]'
-  [tern_tests_cuda]='[#creation],[#shape],[#random],[#dropout],[#cumulative],[#sort],[#arithmetic],[#fuse],[#reduce],[#sgd]'
+  [tern_tests_gpu]='contract'
+  [tern_tests_cuda]='creation shape random dropout cumulative sort arithmetic fuse reduce sgd'
 )
 
+# limited COMMAND...: ends it with the part.
+limited() {
+  local left=$((part_end - SECONDS)) status=0
+  timeout -k 10 "$((left > 0 ? left : 1))" "$@" || status=$?
+  ((status != 124)) || echo "cut off at the end of the part's $part_seconds s"
+  return $status
+}
+
 # In the background: start NAME COMMAND...; finish NAME prints what it prints, to its end, and fails if it failed.
-jobs_folder=$(mktemp -d)
-trap 'rm -rf "$jobs_folder"' EXIT
 start() {
-  local job=$jobs_folder/$1
+  local job=$logs/$1
   shift
-  : >"$job"
-  { "$@" >"$job" 2>&1 || echo $? >"$job.status"; } &
+  rm -f "$job".*
+  { "$@" >"$job.log" 2>&1 || echo $? >"$job.status"; } &
   echo $! >"$job.pid"
 }
 finish() {
-  local job=$jobs_folder/$1
-  tail -n +1 -f --pid="$(<"$job.pid")" "$job"
+  local job=$logs/$1
+  tail -n +1 -f --pid="$(<"$job.pid")" "$job.log"
   [[ ! -s $job.status ]] || return "$(<"$job.status")"
 }
 
+build_on_gpu() {
+  # Whatever compiler such a machine has, its new warnings must not stop the tests.
+  cmake -S "$root" -B "$gpu_build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF &&
+    limited cmake --build "$gpu_build" --parallel "$cores" --target "$@" -- -k 0 ||
+    echo "Not everything was built." # what was not fails below
+  mkdir -p "$logs"
+}
+
 # The operator cases, an operator a process: most of the time goes into compiling kernels, one after the other.
-opinfo_on_gpu() {
-  local cases=${TERN_TEST_DATA:-}/opinfo
+operators_on_gpu() {
+  local cases=${TERN_TEST_DATA:-}/opinfo operators status=0
   if [[ ! -d $cases ]]; then
     echo "needs TERN_TEST_DATA/opinfo"
     echo "0 passed, 0 failed, 1 skipped"
     return
   fi
-  grep -o '"op": *"[^"]*"' "$cases/cases.jsonl" | cut -d'"' -f4 | sort -u |
-    xargs -P "$cores" -I{} timeout 300 "$gpu_build/tests/tern_opinfo_cuda" --cases "$cases" --only {} >"$jobs_folder/cases"
-  local status=$?
-  grep -E '^FAILED' "$jobs_folder/cases"
-  awk '/^[0-9]+ passed, / { p += $1; f += $3; s += $5 } END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped" }' \
-    "$jobs_folder/cases"
+  operators=$(grep -o '"op": *"[^"]*"' "$cases/cases.jsonl" | cut -d'"' -f4 | sort -u)
+  limited xargs -P "$cores" -I{} "$gpu_build/tests/tern_opinfo_cuda" --cases "$cases" --only {} \
+    <<<"$operators" >"$logs/operators.log" || status=$?
+  grep -E '^(FAILED|cut off)' "$logs/operators.log"
+  # An operator that has no counts crashed or did not come to its end.
+  awk -v all="$(wc -l <<<"$operators")" '/^[0-9]+ passed, / { p += $1; f += $3; s += $5; --all }
+    END { if (all > 0) print all " operators did not end"; print p + 0 " passed, " f + all " failed, " s + 0 " skipped" }' "$logs/operators.log"
   return $status
 }
 
-# sanitize TOOL PROGRAM: its kernels under NVIDIA's compute-sanitizer. One that is missing, or refuses the device, is a skip.
+# sanitize TOOL PROGRAM FILE: the kernels of a file's cases under NVIDIA's compute-sanitizer. One that is missing, or refuses the
+# device, is a skip.
 sanitize() {
-  local sanitizer log=$jobs_folder/$1.$2.log status=0
+  local sanitizer log=$logs/$1-$3.sanitizer status=0
   if ! sanitizer=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v compute-sanitizer); then
     echo "compute-sanitizer is not installed"
     echo "0 passed, 0 failed, 1 skipped"
     return
   fi
-  timeout 200 "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 \
-    "$gpu_build/tests/$2" --filenames-as-tags "${sanitized[$2]}" >"$log" 2>&1 || status=$?
+  limited "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 \
+    "$gpu_build/tests/$2" --filenames-as-tags "[#$3]" >"$log" 2>&1 || status=$?
   grep -v '^=========$' "$log" | tail -n 40
   if grep -q 'Device not supported' "$log" || { ((status != 124)) && ! grep -q 'SUMMARY' "$log"; }; then
     echo "compute-sanitizer cannot be used here"
@@ -68,39 +95,66 @@ sanitize() {
   elif ((status == 0)) && grep -qE '^[1-9][0-9]* passed' "$log"; then
     echo "1 passed, 0 failed, 0 skipped"
   else
-    ((status != 124)) || echo "compute-sanitizer did not end in 200 s"
     echo "0 passed, 1 failed, 0 skipped"
   fi
 }
 
-# run_on_gpu SPEC: the test cases that SPEC selects; without one, all, the operator cases, and the sanitizer. Cases that are about Cuda
-# itself are in the host's suite.
+# cases_on_gpu SPEC: the test cases that SPEC selects. Those about Cuda itself are in a program of the host's cases.
+cases_on_gpu() {
+  local program
+  build_on_gpu tern_tests_gpu tern_tests_cuda
+  for program in tern_tests_gpu tern_tests_cuda; do start $program limited "$gpu_build/tests/$program" --filenames-as-tags "$1"; done
+  for program in tern_tests_gpu tern_tests_cuda; do suite $program finish $program; done
+}
+
+part_smoke() {
+  local test
+  build_on_gpu "${smoke_tests[@]/#/test_}"
+  for test in "${smoke_tests[@]}"; do suite "$test" limited "$gpu_build/tests/test_$test" "$short"; done
+}
+
+part_suite() {
+  local program
+  build_on_gpu tern_tests_gpu tern_tests_cuda tern_opinfo_cuda
+  for program in tern_tests_gpu tern_tests_cuda; do start $program limited "$gpu_build/tests/$program" --filenames-as-tags "$short"; done
+  start operators operators_on_gpu
+  for program in tern_tests_gpu tern_tests_cuda operators; do suite $program finish $program; done
+}
+
+part_models() {
+  build_on_gpu tern_models_cuda
+  suite models limited "$gpu_build/tests/tern_models_cuda" '~[double]'
+}
+
+part_sanitizers() {
+  local tool program file files=${sanitized[*]}
+  build_on_gpu "${!sanitized[@]}"
+  for tool in memcheck racecheck; do
+    for program in "${!sanitized[@]}"; do
+      for file in ${sanitized[$program]}; do start "$tool-$file" sanitize $tool "$program" "$file"; done
+    done
+    for file in $files; do suite "$tool, $file" finish "$tool-$file"; done
+  done
+}
+
+kernels_on_gpu() { find "$gpu_build/tests/cache/tern/kernels" -type f ! -name 'compiler-*' 2>/dev/null | wc -l; }
+
+# run_on_gpu: the part that $filter names, or the test cases; without one, all parts.
 run_on_gpu() {
-  local gpu program tool programs=(tern_tests tern_tests_cuda) targets=(tern_tests tern_tests_cuda)
+  local gpu part before
   gpu=$(need_gpu) || exit 1
-  echo "$gpu, $cores cores"
-  [[ $1 ]] || targets+=(tern_opinfo_cuda tern_models_cuda)
-  # Whatever compiler such a machine has, its new warnings must not stop the tests.
-  cmake -S "$root" -B "$gpu_build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF &&
-    cmake --build "$gpu_build" --parallel "$cores" --target "${targets[@]}" -- -k 0 ||
-    echo "Not everything was built." # what was not fails below
-
-  for program in "${programs[@]}"; do
-    start "$program" timeout 300 "$gpu_build/tests/$program" --filenames-as-tags ${1:+"$1"}
-  done
-  if [[ -z $1 ]]; then
-    start opinfo opinfo_on_gpu
-    start models timeout 300 "$gpu_build/tests/tern_models_cuda" '~[double]'
+  before=$(kernels_on_gpu)
+  echo "$gpu, $cores cores, $before kernels compiled beforehand"
+  part_end=$((SECONDS + part_seconds))
+  if [[ -z $filter ]]; then
+    for part in "${gpu_parts[@]}"; do
+      part_end=$((SECONDS + part_seconds))
+      "part_$part"
+    done
+  elif [[ " ${gpu_parts[*]} " == *" $filter "* ]]; then
+    "part_$filter"
+  else
+    cases_on_gpu "$(catch_spec)"
   fi
-  for program in "${programs[@]}"; do suite "$program" finish "$program"; done
-  [[ $1 ]] && return
-  suite "opinfo" finish opinfo
-  suite "models" finish models
-
-  for tool in memcheck racecheck; do
-    for program in "${programs[@]}"; do start "$tool $program" sanitize "$tool" "$program"; done
-  done
-  for tool in memcheck racecheck; do
-    for program in "${programs[@]}"; do suite "$tool $program" finish "$tool $program"; done
-  done
+  echo "$(($(kernels_on_gpu) - before)) kernels compiled here"
 }

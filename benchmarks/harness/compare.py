@@ -18,7 +18,8 @@ RARELY = ("programs", "networks", "device", "transfer", "epochs", "resnet50")
 USAGE = """%(prog)s [NAME...] [--peer PEER] [--threads N] [--json FILE] [--table FILE] [--gpu]
 
 NAME is a row or a suite; NAME@PEER is the row against that peer: torch, tensorflow, openvino or onnxruntime. Without names: every row, or with --peer every row that
-the peer has. The time is the minimum over repetitions; ratio is tern's time over the peer's. --table writes Markdown.
+the peer has. The time is the minimum over repetitions; ratio is tern's time over the peer's. --table writes Markdown. Both files
+have each row from when it is measured.
 --gpu has rows of its own, beside cuBLASLt called directly and, where python3 has one that sees the GPU, PyTorch."""
 
 
@@ -141,6 +142,8 @@ def main():
     for peer in sorted({peer for _, peer in chosen if peer} - {"cublaslt"}):
         versions[peer] = peers.version(peer, peers.gpu_python() if options.gpu else None)
         print(f"{peer} {versions[peer]}", end=", ")
+    suites = {row.suite for row, _ in chosen} - {"programs"} | {"device" if options.gpu else "limits"}
+    sides.build(*(f"bench_{suite}" for suite in sorted(suites)))
     limits = gpu(options.gpu, options.threads) if options.gpu else machine(options.threads)
     print(report.HEADER)
 
@@ -157,11 +160,11 @@ def main():
         result = result_of(row, peer, measured[key], limits, options.threads)
         results.append(result | {"peer_version": versions.get(peer), "gpu": options.gpu})
         print(report.line(result), flush=True)
+        if options.json:
+            report.write(options.json, report.as_json(results))
+        if options.table:
+            report.write(options.table, report.as_table(results))
 
-    if options.json:
-        report.write_json(options.json, results)
-    if options.table:
-        report.write_table(options.table, results)
     return 1 if failed else 0
 
 

@@ -1,6 +1,7 @@
-"""What was measured, for people: a line for each row as it comes, a Markdown table at the end; and as JSON."""
+"""What was measured: a line for each row as it comes, and all rows so far as a Markdown table and as JSON."""
 
 import json
+import os
 
 HEADER = f"{'row':<32} {'tern':>12} {'peer':>12}      {'ratio':>6} {'limit':>12} {'rate':>16}"
 
@@ -19,18 +20,23 @@ def line(result):
             f"{show(result['ratio'], 3):>6} {show(result['limit']):>12} {rate(result):>16}  {result['mode']}").rstrip()
 
 
-def write_json(path, results):
-    with open(path, "w") as file:
-        json.dump(results, file, indent=1)
-        file.write("\n")
+def write(path, text):
+    """The whole file or, where the program is ended meanwhile, the one before."""
+    unfinished = f"{path}.part"
+    with open(unfinished, "w") as file:
+        file.write(text)
+    os.replace(unfinished, path)
 
 
-def write_table(path, results):
+def as_json(results):
+    return json.dumps(results, indent=1) + "\n"
+
+
+def as_table(results):
     def time(result, side):
         return f"{show(result[side])} {result['unit']}" if result[side] is not None else ""
 
-    with open(path, "w") as file:
-        print("| row | tern | rate | peer | ratio | limit | the peer's mode |\n|---|---|---|---|---|---|---|", file=file)
-        for r in results:
-            print(f"| {r['name']} | {time(r, 'tern')} | {rate(r)} | {time(r, 'peer')} | {show(r['ratio'], 3)} | "
-                  f"{time(r, 'limit')} | {r['mode']} |", file=file)
+    lines = ["| row | tern | rate | peer | ratio | limit | the peer's mode |", "|---|---|---|---|---|---|---|"]
+    lines += [f"| {r['name']} | {time(r, 'tern')} | {rate(r)} | {time(r, 'peer')} | {show(r['ratio'], 3)} | "
+              f"{time(r, 'limit')} | {r['mode']} |" for r in results]
+    return "\n".join(lines) + "\n"

@@ -20,6 +20,11 @@ struct CountCases : Listener {
     ++(stats.totals.testCases.failed ? failed : tern_test::skipped ? skipped : passed);
     tern_test::skipped = false;
   }
+  // Also where the run is ended by a signal: that counts as a failure of the case it meets.
+  void testRunEnded(const Catch::TestRunStats&) override {
+    std::printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
+    std::fflush(stdout);
+  }
 };
 CATCH_REGISTER_LISTENER(CountCases)
 
@@ -29,6 +34,5 @@ int main(int argc, char** argv) {
   Catch::Session session;
   if (const int status = session.applyCommandLine(argc, argv)) return status;
   session.run();
-  std::printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
   return failed ? 1 : 0;
 }

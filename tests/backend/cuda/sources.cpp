@@ -1,6 +1,7 @@
 // NVIDIA's compiler on every kernel that tests on Cuda have made, the traced ones among them: their sources lie in the
-// tests' cache of kernels. Each is compiled for three chips, with --all for six.
-// usage: tern_cuda_sources FOLDER [--all]
+// tests' cache of kernels. Each is compiled for three chips, with --all for six. With --chip 90 each is compiled for compute
+// capability 9.0 alone and kept in the cache of compiled kernels, where programs on a machine with such a chip find it.
+// usage: tern_cuda_sources FOLDER [--all | --chip NUMBER]
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -32,22 +33,17 @@ std::set<std::string> read_sources(const char* folder) {
   return sources;
 }
 
-std::vector<int> chips(bool all) {
-  if (all) return {75, 80, 86, 90, 100, 120};
-  return {75, 90, 120};
-}
-
 std::string name_of(const std::string& source) {
   const std::string before = "extern \"C\" __global__ void ";
   const std::size_t begin = source.find(before) + before.size();
   return source.substr(begin, source.find('(', begin) - begin);
 }
 
-bool compiles(const std::string& source, bool all) {
+bool compiles(const std::string& source, const std::vector<int>& chips, bool keep) {
   bool good = true;
-  for (const int chip : chips(all)) {
+  for (const int chip : chips) {
     try {
-      detail::compile(source, chip / 10, chip % 10);
+      keep ? detail::kernel_image(source, chip / 10, chip % 10) : detail::compile(source, chip / 10, chip % 10);
     } catch (const tern::Error& error) {
       std::printf("FAILED %s for sm_%d: %s\n", name_of(source).c_str(), chip, error.what());
       good = false;
@@ -64,11 +60,15 @@ int skip(const char* why) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: tern_cuda_sources FOLDER [--all]\n");
+  const bool all = argc == 3 && !std::strcmp(argv[2], "--all"), keep = argc == 4 && !std::strcmp(argv[2], "--chip");
+  const int chip = keep ? std::atoi(argv[3]) : 0;
+  if (!(argc == 2 || all || (keep && chip >= 50))) {
+    std::fprintf(stderr, "usage: tern_cuda_sources FOLDER [--all | --chip NUMBER], the number being 90 for compute capability 9.0\n");
     return 2;
   }
-  const bool all = argc > 2 && !std::strcmp(argv[2], "--all");
+  const std::vector<int> chips = keep  ? std::vector{chip}
+                                 : all ? std::vector{75, 80, 86, 90, 100, 120}
+                                       : std::vector{75, 90, 120};
   try {
     tern::cuda::nvrtc();
   } catch (const tern::Error&) { return skip("needs NVRTC"); }
@@ -80,9 +80,10 @@ int main(int argc, char** argv) {
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
     threads.emplace_back([&] {
-      for (std::size_t k; (k = next++) < sources.size();) failed += !compiles(sources[k], all);
+      for (std::size_t k; (k = next++) < sources.size();) failed += !compiles(sources[k], chips, keep);
     });
   for (std::thread& thread : threads) thread.join();
+  if (keep) std::printf("for sm_%d, by NVRTC %s\n", chip, detail::compiler_version(detail::kernel_folder()).c_str());
   std::printf("%zu passed, %zu failed, 0 skipped\n", sources.size() - failed, failed.load());
   return failed > 0;
 }
