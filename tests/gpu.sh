@@ -61,7 +61,7 @@ build_on_gpu() {
 
 # The operator cases, an operator a process: most of the time goes into compiling kernels, one after the other.
 operators_on_gpu() {
-  local cases=${TERN_TEST_DATA:-}/opinfo operators status=0
+  local cases=${TERN_TEST_DATA:-}/opinfo log=$logs/operators.counts operators status=0
   if [[ ! -d $cases ]]; then
     echo "needs TERN_TEST_DATA/opinfo"
     echo "0 passed, 0 failed, 1 skipped"
@@ -69,11 +69,11 @@ operators_on_gpu() {
   fi
   operators=$(grep -o '"op": *"[^"]*"' "$cases/cases.jsonl" | cut -d'"' -f4 | sort -u)
   limited xargs -P "$cores" -I{} "$gpu_build/tests/tern_opinfo_cuda" --cases "$cases" --only {} \
-    <<<"$operators" >"$logs/operators.log" || status=$?
-  grep -E '^(FAILED|cut off)' "$logs/operators.log"
+    <<<"$operators" >"$log" || status=$?
+  grep -E '^(FAILED|cut off)' "$log"
   # An operator that has no counts crashed or did not come to its end.
   awk -v all="$(wc -l <<<"$operators")" '/^[0-9]+ passed, / { p += $1; f += $3; s += $5; --all }
-    END { if (all > 0) print all " operators did not end"; print p + 0 " passed, " f + all " failed, " s + 0 " skipped" }' "$logs/operators.log"
+    END { if (all > 0) print all " operators did not end"; print p + 0 " passed, " f + all " failed, " s + 0 " skipped" }' "$log"
   return $status
 }
 
