@@ -207,15 +207,15 @@ TEMPLATE_TEST_CASE("gradients of several batches are unscaled once, at their ste
   const auto add = [&](double factor) {
     t.scaler.scale((t.net.weight.square().sum() + t.net.bias.square().sum()) * (0.5 * factor)).backward();
   };
-  for (const double factors : {0.75, inf}) {
+  for (const double factor : {0.25, inf}) {
     sgd.zero_grad();
     add(0.25);
-    add(factors);
-    add(1);
+    add(factor);
+    add(0.5);
     t.scaler.step(sgd);
     t.scaler.update();
     const auto after = t.weights();
-    for (std::size_t i = 0; i < after.size(); ++i) CHECK(after[i] == before[i] - 0.5 * (2 * before[i]));  // the second step is skipped
+    for (std::size_t i = 0; i < after.size(); ++i) CHECK(after[i] == before[i] / 2);  // the second step is skipped
   }
   CHECK(t.scaler.get_scale() == 32768);
 }

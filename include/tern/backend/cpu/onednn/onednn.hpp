@@ -32,8 +32,9 @@ inline bool uses(dnnl_cpu_isa_t instructions) {
   start();
   return (dnnl_get_effective_cpu_isa() & instructions) == instructions;
 }
-/// True if those for bfloat16 use AMX; true if they use AVX512-BF16, or AMX, which includes it.
+/// True if its kernels for bfloat16 use AMX.
 inline bool has_amx() { return uses(dnnl_cpu_isa_avx512_core_amx); }
+/// True if they use AVX512-BF16, which each processor with AMX has.
 inline bool has_bfloat16() { return uses(dnnl_cpu_isa_avx512_core_bf16); }
 
 /// oneDNN's name of an element type.
