@@ -96,17 +96,20 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
   std::printf("%s: %s, %d threads, %s; %lld images to train with, %lld held out, %lld to test\n", options.model.c_str(),
               DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)training.size(),
               (long long)validation.size(), (long long)test.size());
+  std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   train::Session session(options, "cifar10", DeviceTraits<D>::name);
   auto batches = data::loader<D>(
       data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}),
                         data::transforms::RandomHorizontalFlip()),
       {.batch_size = options.batch_size, .shuffle = true, .drop_last = true, .seed = std::uint64_t(options.seed)});
-  const Index steps = options.epochs * batches.size();
+  const train::Accumulation groups(options.accumulate, options.batch_size, batches.size() * options.batch_size);
+  const Index steps = options.epochs * groups.size();
   if (steps == 0) throw std::runtime_error("cifar: --batch-size is more than there are images to train with");
   optim::OneCycleLR schedule(optimizer, {.max_lr = max_lr, .total_steps = steps});
   optim::GradScaler<D> scaler({.enabled = options.precision == "f16"});
   train::Position done;
   if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule, &scaler);
+  groups.check_resumes(done.batch);
   const std::string best_path = options.save + ".best";
   double best = -1;
   if (!options.resume.empty() && !options.save.empty() && io::exists(best_path)) {
@@ -122,21 +125,24 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
     train::EpochTimer timer(done.epoch + 1, training.size());
     Index batch = 0;
     for (auto& [x, y] : batches) {
-      if (batch++ < done.batch) continue;  // done before the checkpoint
+      const Index i = batch++;
+      if (i < done.batch) continue;  // done before the checkpoint
       timer.input_done();
       const auto scores = scores_of(net, x);
       const auto loss = cross_entropy(scores, y);
       timer.forward_done();
-      optimizer.zero_grad();
-      scaler.scale(loss).backward();
+      if (groups.begins(i)) optimizer.zero_grad();
+      scaler.scale(loss * groups.share(i)).backward();
       timer.backward_done();
-      scaler.step(optimizer);
-      scaler.update();
-      schedule.step();
+      if (groups.ends(i)) {
+        scaler.step(optimizer);
+        scaler.update();
+        schedule.step();
+      }
       loss_sum += loss.detach() * double(y.numel());
       right += count_right(scores.detach(), y);
       timer.step_done(y.numel(), [&] { return loss.item(); });
-      if (session.interrupted()) break;
+      if (session.interrupted() && groups.ends(i)) break;  // a checkpoint holds no gradients
     }
     done.batch = batch;
     if (session.interrupted() && batch < batches.size()) break;

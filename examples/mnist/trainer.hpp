@@ -79,13 +79,16 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
   warn_of_generated();
   std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, num_threads(),
               build_info().instruction_set);
+  std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   train::Session session(options, mnist.source.c_str(), DeviceTraits<D>::name);
   auto batches = data::loader<D>(
       mnist.train, {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
+  const train::Accumulation groups(options.accumulate, options.batch_size, mnist.train.size());
   optim::CosineAnnealingLR schedule(optimizer, {.T_max = options.epochs});
   optim::GradScaler<D> scaler({.enabled = options.precision == "f16"});
   train::Position done;
   if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule, &scaler);
+  groups.check_resumes(done.batch);
 
   for (; done.epoch < options.epochs && !session.interrupted(); ++done.epoch, done.batch = 0) {
     batches.set_epoch(done.epoch);
@@ -94,20 +97,23 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
     train::EpochTimer timer(done.epoch + 1, mnist.train.size());
     Index batch = 0;
     for (auto& [x, y] : batches) {
-      if (batch++ < done.batch) continue;  // done before the checkpoint
+      const Index i = batch++;
+      if (i < done.batch) continue;  // done before the checkpoint
       timer.input_done();
       const auto scores = scores_of(net, x);
       const auto loss = cross_entropy(scores, y);
       timer.forward_done();
-      optimizer.zero_grad();
-      scaler.scale(loss).backward();
+      if (groups.begins(i)) optimizer.zero_grad();
+      scaler.scale(loss * groups.share(i)).backward();
       timer.backward_done();
-      scaler.step(optimizer);
-      scaler.update();
+      if (groups.ends(i)) {
+        scaler.step(optimizer);
+        scaler.update();
+      }
       loss_sum += loss.detach() * double(y.numel());
       right += count_right(scores.detach(), y);
       timer.step_done(y.numel(), [&] { return loss.item(); });
-      if (session.interrupted()) break;
+      if (session.interrupted() && groups.ends(i)) break;  // a checkpoint holds no gradients
     }
     done.batch = batch;
     if (session.interrupted() && batch < batches.size()) break;

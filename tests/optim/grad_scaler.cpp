@@ -199,6 +199,27 @@ TEMPLATE_TEST_CASE("gradients are clipped between unscale_() and step()", "", TE
   CHECK(t.weights() == after);
 }
 
+TEMPLATE_TEST_CASE("gradients of several batches are unscaled once, at their step", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Training<D> t;
+  optim::SGD sgd(t.net.parameters(), {.lr = 0.5});
+  const auto before = t.weights();
+  const auto add = [&](double factor) {
+    t.scaler.scale((t.net.weight.square().sum() + t.net.bias.square().sum()) * (0.5 * factor)).backward();
+  };
+  for (const double factor : {0.25, inf}) {
+    sgd.zero_grad();
+    add(0.25);
+    add(factor);
+    add(0.5);
+    t.scaler.step(sgd);
+    t.scaler.update();
+    const auto after = t.weights();
+    for (std::size_t i = 0; i < after.size(); ++i) CHECK(after[i] == before[i] / 2);  // the second step is skipped
+  }
+  CHECK(t.scaler.get_scale() == 32768);
+}
+
 TEMPLATE_TEST_CASE("a scaler's state is restored", "", TERN_TEST_DEVICES) {
   using D = TestType;
   Training<D> t({.init_scale = 1024, .growth_factor = 4, .backoff_factor = 0.25, .growth_interval = 3}), other;

@@ -32,6 +32,7 @@ TEST_CASE("options: what is not given keeps the trainer's default") {
   CHECK(o.device == "cpu");
   CHECK(o.precision == "f32");
   CHECK(o.batch_size == 128);
+  CHECK(o.accumulate == 1);
   CHECK(o.seed == 1);
   CHECK(o.threads == 0);
   CHECK(o.lr == 0);
@@ -46,7 +47,8 @@ TEST_CASE("options: each is read") {
   const Options o = parse({"--device", "auto", "--model",   "big",   "--precision", "bf16",   "--epochs", "3",
                            "--lr",     "1e-2", "--threads", "4",     "--data",      "a b",    "--save",   "s",
                            "--resume", "r",    "--json",    "-",     "--price",     "0.40",   "--show",   "5",
-                           "--seed",   "9007199254740993",           "--batch-size", "64",  "--skip-bad", "--trace",  "t"});
+                           "--seed",   "9007199254740993",           "--batch-size", "64",  "--skip-bad", "--trace",  "t",
+                           "--accumulate", "4"});
   CHECK(o.device == "auto");
   CHECK(o.model == "big");
   CHECK(o.precision == "bf16");
@@ -63,6 +65,7 @@ TEST_CASE("options: each is read") {
   CHECK(o.show == 5);
   CHECK(o.seed == 9007199254740993);  // no double
   CHECK(o.batch_size == 64);
+  CHECK(o.accumulate == 4);
   CHECK(parse({"--help"}).help);
   CHECK(parse({"--epochs", "2", "-h"}).help);
   CHECK(parse({"--epochs", "2", "--epochs", "4"}).epochs == 4);
@@ -70,7 +73,7 @@ TEST_CASE("options: each is read") {
 
 TEST_CASE("options: the help names every one") {
   for (const char* name : {"--device", "--model", "--precision", "--epochs", "--batch-size", "--lr", "--seed", "--threads", "--data",
-                           "--save", "--resume", "--json", "--trace", "--price", "--show"})
+                           "--save", "--resume", "--json", "--trace", "--price", "--show", "--accumulate"})
     CHECK_THAT(std::string(train::options_help), ContainsSubstring(name));
 }
 
@@ -85,6 +88,7 @@ TEST_CASE("options: what cannot be is an Error that names it") {
   CHECK(refusal({"--epochs", "2x"}) == "options: --epochs needs an integer, not '2x'");
   CHECK(refusal({"--epochs", "0"}) == "options: --epochs must be at least 1, not 0");
   CHECK(refusal({"--batch-size", "-1"}) == "options: --batch-size must be at least 1, not -1");
+  CHECK(refusal({"--accumulate", "0"}) == "options: --accumulate must be at least 1, not 0");
   CHECK(refusal({"--seed", "99999999999999999999"}) == "options: --seed needs an integer, not '99999999999999999999'");
   CHECK(refusal({"--threads", "1000000"}) == "options: --threads must be at most 1024, not 1000000");
   CHECK(refusal({"--lr", "fast"}) == "options: --lr needs a number, not 'fast'");

@@ -17,10 +17,21 @@ TEST_CASE("precision: each trainer has four") {
         "options: --precision must be f32 or bf16 or f16 or bf16-weights, not 'f64'");
 }
 
-TEST_CASE("precision: f16 on a processor without its instructions is an Error that says so") {
+TEST_CASE("precision: f16 is refused on the CPU, with what its kernels do") {
+  CHECK_THAT(tern_test::error_of([] { train::check_precision("f16", "cpu"); }),
+             ContainsSubstring("options: --precision f16 is not for the CPU") && ContainsSubstring("compute in float"));
+}
+
+TEST_CASE("precision: bfloat16 on a processor without its instructions is slower, and the trainer can say so") {
   std::ifstream file("/proc/cpuinfo");
   const std::string info{std::istreambuf_iterator<char>(file), {}};
-  const std::string error = tern_test::error_of([] { train::check_precision("f16", "cpu"); });
-  if (info.find("avx512_fp16") != std::string::npos) CHECK(error == "");
-  else CHECK_THAT(error, ContainsSubstring("--precision f16 on the CPU needs a processor with AVX512-FP16"));
+  CHECK(train::detail::has_bfloat16() == (info.find("avx512_bf16") != std::string::npos));
+  CHECK(train::precision_note("bf16", "cpu", false) ==
+        "--precision bf16 is slower than f32 on this processor: oneDNN finds neither AVX512-BF16 nor AMX.\n");
+  CHECK_THAT(train::precision_note("bf16-weights", "cpu", false), ContainsSubstring("--precision bf16-weights is slower"));
+  for (const char* const precision : {"f32", "bf16", "f16", "bf16-weights"}) {
+    CHECK(train::precision_note(precision, "cpu", true) == "");
+    CHECK(train::precision_note(precision, "cuda", false) == "");
+  }
+  CHECK(train::precision_note("f32", "cpu", false) == "");
 }

@@ -74,6 +74,8 @@ class TERN_API GradScalerBase {
 ///   scaler.step(sgd);
 ///   scaler.update();
 ///
+/// Gradients of several batches are added under one scale: unscale_(), step() and update() come once, after the last of them.
+///
 /// All parameters are on one device of kind D. If the host cannot read its memory, nothing waits for it, and the calls may be
 /// captured in a graph: the scale and the decision are the device's (see Optimizer::step_unless).
 template <Device D>

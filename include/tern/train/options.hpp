@@ -18,6 +18,7 @@ struct Options {
   std::string precision = "f32";
   Index epochs = 10;
   Index batch_size = 128;
+  Index accumulate = 1;     // batches for a step of the optimiser
   double lr = 0;            // 0: the model's own default
   Index seed = 1;
   Index threads = 0;        // 0: OpenMP's number
@@ -54,6 +55,7 @@ inline constexpr Option options[] = {
     {.name = "--precision", .text = &Options::precision},
     {.name = "--epochs", .index = &Options::epochs, .least = 1},
     {.name = "--batch-size", .index = &Options::batch_size, .least = 1},
+    {.name = "--accumulate", .index = &Options::accumulate, .least = 1},
     {.name = "--lr", .number = &Options::lr},
     {.name = "--seed", .index = &Options::seed},
     {.name = "--threads", .index = &Options::threads, .least = 1, .most = 1024},
@@ -76,6 +78,7 @@ inline constexpr const char* options_help =
     "  --model NAME             which network\n"
     "  --precision TYPE         f32; bf16 or f16: layers compute in 16 bits, parameters are floats; bf16-weights: all in bf16 (f32)\n"
     "  --epochs N  --batch-size N  --lr RATE  --seed N  --threads N\n"
+    "  --accumulate N           add the gradients of N batches for a step (1)\n"
     "  --data DIR               the folder with the data set's files\n"
     "  --save FILE              write a checkpoint after each epoch\n"
     "  --resume FILE            go on from a checkpoint\n"

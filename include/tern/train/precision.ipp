@@ -1,9 +1,6 @@
 // The functions of precision.hpp that are not templates.
 #pragma once
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
+#include "../backend/cpu/onednn/onednn.hpp"
 #include "../device/device.hpp"
 #include "precision.hpp"
 
@@ -11,21 +8,20 @@ namespace tern::inline TERN_BUILD::train {
 
 namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool has_avx512_fp16() {
-#if defined(__x86_64__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __builtin_cpu_supports("avx512f") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
-#else
-  return false;
-#endif
-}
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool has_bfloat16() { return tern::detail::onednn::has_bfloat16(); }
 
 }  // namespace detail
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_precision(const std::string& precision, const char* device) {
   check_choice("--precision", precision, {"f32", "bf16", "f16", "bf16-weights"});
-  if (precision == "f16" && device == std::string(DeviceTraits<Cpu>::name) && !detail::has_avx512_fp16())
-    fail("options", {"--precision f16 on the CPU needs a processor with AVX512-FP16, which this one is not: take bf16 or a GPU"});
+  if (precision == "f16" && device == std::string(DeviceTraits<Cpu>::name))
+    fail("options", {"--precision f16 is not for the CPU: its kernels use no processor's instructions for half, they convert it and compute "
+                     "in float, slower than f32; take bf16 or a GPU"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string precision_note(const std::string& precision, const char* device, bool has_bfloat16) {
+  if (!precision.starts_with("bf16") || device != std::string(DeviceTraits<Cpu>::name) || has_bfloat16) return "";
+  return text({"--precision ", precision, " is slower than f32 on this processor: oneDNN finds neither AVX512-BF16 nor AMX.\n"});
 }
 
 }  // namespace tern::train

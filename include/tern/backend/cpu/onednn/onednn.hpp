@@ -27,11 +27,15 @@ TERN_API void start();
 /// The process's engine. Never destroyed, because primitives may be destroyed later than any static object.
 TERN_API dnnl_engine_t engine();
 
-/// True if oneDNN's kernels for bfloat16 use AMX.
-inline bool has_amx() {
+/// True if oneDNN's kernels use these instructions.
+inline bool uses(dnnl_cpu_isa_t instructions) {
   start();
-  return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx;
+  return (dnnl_get_effective_cpu_isa() & instructions) == instructions;
 }
+/// True if its kernels for bfloat16 use AMX.
+inline bool has_amx() { return uses(dnnl_cpu_isa_avx512_core_amx); }
+/// True if they use AVX512-BF16, which each processor with AMX has.
+inline bool has_bfloat16() { return uses(dnnl_cpu_isa_avx512_core_bf16); }
 
 /// oneDNN's name of an element type.
 constexpr dnnl_data_type_t data_type(DType type) {
