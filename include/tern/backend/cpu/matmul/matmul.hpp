@@ -1,5 +1,5 @@
-// The matrix product on the CPU. float: plain loops if small, else oneDNN. bfloat16: oneDNN if the processor has
-// AVX-512, else converted to float. half: converted to float. double and integers: our own loops.
+// The matrix product on the CPU. float: plain loops if small, else oneDNN, or blocks if the processor has AVX2 alone.
+// bfloat16: oneDNN if the processor has AVX-512, else converted to float. half: converted to float. double and integers: blocks.
 #pragma once
 #include "../../matmul.hpp"
 #include "../../../core/parallel.hpp"

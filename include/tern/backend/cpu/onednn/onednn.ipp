@@ -1,5 +1,8 @@
 // The functions of onednn.hpp that are not templates.
 #pragma once
+#include <cstdlib>
+#include <cstring>
+
 #include "onednn.hpp"
 
 namespace tern::inline TERN_BUILD::detail::onednn {
@@ -14,8 +17,14 @@ namespace tern::inline TERN_BUILD::detail::onednn {
 
 TERN_INLINE void start() {
 #if DNNL_VERSION_MAJOR < 3
-  // Version 2.6's products of bfloat16 on AMX crash, because they clear tiles that nothing has configured.
-  static const dnnl_status_t limited = dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
+  // Version 2.6's products of bfloat16 on AMX crash, because they clear tiles that nothing has configured. A call would undo
+  // a lower limit that the user has set in the environment.
+  static const bool limited = [] {
+    const char* wanted = std::getenv("ONEDNN_MAX_CPU_ISA");
+    if (!wanted) wanted = std::getenv("DNNL_MAX_CPU_ISA");
+    const bool lower = wanted && (wanted[0] == 'S' || wanted[0] == 'A') && !std::strstr(wanted, "AMX") && !std::strstr(wanted, "ALL");
+    return lower || dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16) == dnnl_success;
+  }();
   static_cast<void>(limited);
 #endif
 }
