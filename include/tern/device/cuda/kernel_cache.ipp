@@ -28,9 +28,10 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
   std::string unfinished = path + ".XXXXXX";
   const int descriptor = mkstemp(unfinished.data());  // no other process writes it, be it in another container
   if (descriptor < 0) return;
-  std::FILE* const file = fdopen(descriptor, "wb");
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if (std::fclose(file) != 0 || !written || std::rename(unfinished.c_str(), path.c_str()) != 0) unlink(unfinished.c_str());
+  std::size_t at = 0;
+  for (ssize_t n = 1; n > 0 && at < bytes.size(); at += std::size_t(std::max<ssize_t>(n, 0)))
+    n = write(descriptor, bytes.data() + at, bytes.size() - at);
+  if (close(descriptor) != 0 || at < bytes.size() || std::rename(unfinished.c_str(), path.c_str()) != 0) unlink(unfinished.c_str());
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string compiler_version(const std::string& folder) {
