@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/process.hpp"
 
 using namespace tern;
 using backend::MatMul;
@@ -239,7 +240,8 @@ TEMPLATE_TEST_CASE("matmul of a batch, a factor shared or not", "", ALL_TYPES) {
 TEMPLATE_TEST_CASE("matmul larger than every block", "", ALL_TYPES) {
   for (Layout a : {Layout::rows, Layout::columns})
     for (Layout b : {Layout::rows, Layout::columns})
-      Case<TestType>{.batch = 1, .m = 205, .n = 410, .k = 300, .a = a, .b = b, .bias = true, .accumulate = true}.run();
+      for (const auto& [m, n] : {std::pair<Index, Index>{205, 410}, {3080, 33}, {33, 3090}})
+        Case<TestType>{.batch = 1, .m = m, .n = n, .k = 300, .a = a, .b = b, .bias = true, .accumulate = true}.run();
 }
 
 TEMPLATE_TEST_CASE("matmul gives the same bits again, and wherever its operands lie", "", float, double, bfloat16,
@@ -313,4 +315,27 @@ TEST_CASE("the primitive cache gives back what was put, to any thread, and stays
   for (int i = 0; i < 100000; ++i) left += has(Key(i));
   CHECK(left <= 1024);
   CHECK(left > 900);
+}
+
+TEST_CASE("oneDNN keeps to the instructions that the user allows, and never uses AMX where that crashes") {
+  for (const char* const limit : {"env -u DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA=SSE41", "env -u ONEDNN_MAX_CPU_ISA DNNL_MAX_CPU_ISA=SSE41",
+                                  "ONEDNN_MAX_CPU_ISA=ALL"}) {
+    INFO(limit);
+    const tern_test::Ended ended = tern_test::run_test_case("in a new process: what oneDNN may use", limit);
+    INFO(ended.output);
+    CHECK(ended.well);
+  }
+}
+
+TEST_CASE("in a new process: what oneDNN may use", "[.]") {
+  using namespace tern::detail::onednn;
+  const char* const limit = std::getenv("ONEDNN_MAX_CPU_ISA");
+  if (limit && limit == std::string("ALL")) {
+#if DNNL_VERSION_MAJOR < 3
+    CHECK_FALSE(has_amx());
+#endif
+  } else {
+    CHECK(uses(dnnl_cpu_isa_sse41));
+    CHECK_FALSE(uses(dnnl_cpu_isa_avx));
+  }
 }
