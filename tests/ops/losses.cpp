@@ -74,8 +74,9 @@ TEMPLATE_TEST_CASE("the mean of 16-bit losses whose sum overflows is right", "[o
 TEMPLATE_TEST_CASE("losses of differences refuse", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType>({2}), y = zeros<TestType>({3});
   each_loss([&](const std::string& name, const auto& loss) {
-    for (const auto& [suffix, reduction] : reductions) {
-      const auto refusal = [&](const auto& a, const auto& b) { return error_of([&, kind = reduction] { loss(a, b, kind); }); };
+    for (const auto& each : reductions) {
+      const Reduction reduction = each.second;  // with OpenMP, clang++ 16 captures no structured binding
+      const auto refusal = [&](const auto& a, const auto& b) { return error_of([&] { loss(a, b, reduction); }); };
       const std::string rule = " must have the same shape; view or expand one of them";
       CHECK(refusal(x, y) == name + ": input [2] and target [3]" + rule);
       CHECK(refusal(zeros<TestType>({8, 1}), zeros<TestType>(8)) == name + ": input [8, 1] and target [8]" + rule);

@@ -201,7 +201,9 @@ void kernel(On<Naive>, Types<T>, const Unscale& op) {
 
 template <class T>
 void kernel(On<Naive>, Types<>, const FillRange<T>& op) {
-  for (Index i = 0; i < op.out.numel; ++i) op.out.template as<T>()[i] = T(compute_t<T>(op.start + scalar_t<T>(i) * op.step));
+  for (Index i = 0; i < op.out.numel; ++i)
+    if constexpr (std::is_integral_v<T>) op.out.template as<T>()[i] = T(std::uint64_t(op.start) + std::uint64_t(i) * std::uint64_t(op.step));
+    else op.out.template as<T>()[i] = T(compute_t<T>(op.start + double(i) * op.step));
 }
 
 inline void kernel(On<Naive>, Types<>, const RefuseIf& op) {
