@@ -271,6 +271,20 @@ struct ElementReport {
   }
 };
 
+// ---- positions: those of 32 bits are below 2^31 ----
+
+// position / size without a division where it has 32 bits. The host's reciprocal() has the factor and the shift.
+inline __device__ uint32 quotient(uint32 position, Index, uint64 reciprocal) {
+  return (__umulhi(position, uint32(reciprocal)) + position) >> uint32(reciprocal >> 32);
+}
+inline __device__ uint64 quotient(uint64 position, Index size, uint64) { return position / uint64(size); }
+// The innermost dimension's index of a position, which becomes the position in the dimensions outside of it.
+template <class P> inline __device__ P take_index(P& position, Index size, uint64 reciprocal) {
+  const P outer = quotient(position, size, reciprocal), index = position - outer * P(size);
+  position = outer;
+  return index;
+}
+
 inline __device__ Index first_thread() { return blockIdx.x * Index(blockDim.x) + threadIdx.x; }
 inline __device__ Index all_threads() { return gridDim.x * Index(blockDim.x); }
 
