@@ -100,7 +100,8 @@ TEST_CASE("maps on Cuda between types") {
     compare([&](auto d) { return detail::map<bool>("map", same, numbers_on<std::uint8_t>(d, {n})); });
     const auto mask = [&](auto d) { return detail::map<bool>("map", [](auto v) { return v > 5; }, numbers_on<half>(d, {n})); };
     compare([&](auto d) { return to_type(mask(d), f32); });
-    compare([&](auto d) { return detail::map<half>("map", [](auto c, auto v) { return where(c != 0, v, 0); }, mask(d), numbers_on<half>(d, {n}, 3)); });
+    const auto chosen = [](auto c, auto v) { return where(c != 0, v, 0); };
+    compare([&](auto d) { return detail::map<half>("map", chosen, mask(d), numbers_on<half>(d, {n}, 3)); });
     compare([&](auto d) { return detail::map<bool>("map", [](auto a, auto b) { return a & b; }, mask(d), mask(d)); });
   }
 }

@@ -26,15 +26,18 @@ extern "C" __global__ void transpose(const TransposeParameters p) {
   __shared__ T0 tile[32][33];
   const uint32 matrix = blockIdx.x / uint32(p.tiles), which = blockIdx.x % uint32(p.tiles);
   const CopyOffsets at(p.matrices, matrix);
-  T0* const out = p.out + at.to;
-  const T0* const in = p.in + at.from;
   const Index row = which / uint32(p.row_tiles) * 32, column = which % uint32(p.row_tiles) * 32;
-  const int x = threadIdx.x % 32;
-  for (int y = threadIdx.x / 32; y < 32; y += 8)
-    if (row + x < p.rows && column + y < p.columns) tile[y][x] = in[row + x + (column + y) * p.in_column];
+  const int rows = smaller(p.rows - row, Index(32)), columns = smaller(p.columns - column, Index(32));
+  const int x = threadIdx.x % 32, y = threadIdx.x / 32;
+  const T0* const from = p.in + at.from + row + x + (column + y) * p.in_column;
+  T0* const to = p.out + at.to + column + x + (row + y) * p.out_row;
+  T0 read[4] = {};   // all are under way before the first is stored
+  for (int k = 0; k < 4; ++k)
+    if (x < rows && y + 8 * k < columns) read[k] = from[8 * k * p.in_column];
+  for (int k = 0; k < 4; ++k) tile[y + 8 * k][x] = read[k];
   __syncthreads();
-  for (int y = threadIdx.x / 32; y < 32; y += 8)
-    if (row + y < p.rows && column + x < p.columns) out[(row + y) * p.out_row + column + x] = tile[x][y];
+  for (int k = 0; k < 4; ++k)
+    if (x < columns && y + 8 * k < rows) to[8 * k * p.out_row] = tile[x][y + 8 * k];
 }
 )CUDA", {ArrayLoops::source, CopyLoops::source, loops_text}};
 

@@ -9,7 +9,7 @@ namespace cuda_kernels {
 inline constexpr std::uint64_t copy_key = 0x79706f63;  // "copy"
 
 /// The dimension along which `in` lies in a run, if that is not the innermost one and both fill half a tile; or -1.
-inline int transposed_row(const LoopNest& loops) {
+TERN_INLINE int transposed_row(const LoopNest& loops) {
   const int column = loops.depth() - 1;
   if (loops.stride(column, 0) != 1 || loops.stride(column, 1) <= 1 || loops.size(column) < 16) return -1;
   for (int row = 0; row < column; ++row)

@@ -32,7 +32,7 @@ class TERN_API Elementwise {
   LoopNest loops_;
   int group_;             // elements
   Index groups_;          // 0 where the operands do not allow any
-  bool is_long_ = false;  // some positions or offsets have more than 31 bits
+  bool is_long_;          // some positions or offsets have more than 31 bits
 };
 
 }  // namespace backend::cuda_kernels
