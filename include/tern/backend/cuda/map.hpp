@@ -1,26 +1,13 @@
-// Elementwise kernels from traced lambdas: four elements a thread where all operands are dense, else by index.
+// Elementwise kernels from traced lambdas.
 #pragma once
-#include "../../core/loop_nest.hpp"
 #include "../map.hpp"
-#include "codegen/parameter_list.hpp"
-#include "codegen/source.hpp"
+#include "codegen/elementwise.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-/// The parameters and the lambda, in namespace tern.
-TERN_API std::string map_head(const Traced& f, const ParameterList& parameters);
-
-/// out[i] = f(in0[i], …) for operands that are all dense in one order, or one element. The first `quads` groups of four elements are
-/// read and written at once.
-TERN_API ParameterList dense_map_parameters(const Traced& f, const Array& out, const Array* const* in, const LoopNest& loops, Index quads);
-TERN_API std::string dense_map_source(const Traced& f, DType out, const Array* const* in, const ParameterList& parameters);
-
-/// The same for any strides.
-TERN_API ParameterList strided_map_parameters(const Traced& f, const Array& out, const Array* const* in, const LoopNest& loops);
-TERN_API std::string strided_map_source(const Traced& f, DType out, const Array* const* in, int dims, const ParameterList& parameters);
-
+/// out[i] = f(in0[i], …).
 TERN_API void run_map(const Traced& f, const Array& out, const Array* const* in);
 
 }  // namespace cuda_kernels

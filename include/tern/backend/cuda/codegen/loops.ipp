@@ -5,15 +5,18 @@
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
 [[gnu::noinline]] TERN_INLINE ArrayLoops array_loops(const LoopNest& nest) {
-  ArrayLoops loops{.depth = nest.depth(), .size = {}, .stride = {}};
-  for (int d = 0; d < nest.depth(); ++d) loops.size[d] = nest.size(d), loops.stride[d] = nest.stride(d, 0);
+  ArrayLoops loops{.depth = nest.depth(), .count = nest.count(), .size = {}, .reciprocal = {}, .stride = {}};
+  for (int d = 0; d < nest.depth(); ++d)
+    loops.size[d] = nest.size(d), loops.reciprocal[d] = reciprocal(nest.size(d)), loops.stride[d] = nest.stride(d, 0);
   return loops;
 }
 
 [[gnu::noinline]] TERN_INLINE CopyLoops copy_loops(const LoopNest& nest) {
-  CopyLoops loops{.depth = nest.depth(), .size = {}, .to = {}, .from = {}};
-  for (int d = 0; d < nest.depth(); ++d)
-    loops.size[d] = nest.size(d), loops.to[d] = nest.stride(d, 0), loops.from[d] = nest.stride(d, 1);
+  CopyLoops loops{.depth = nest.depth(), .count = nest.count(), .size = {}, .reciprocal = {}, .to = {}, .from = {}};
+  for (int d = 0; d < nest.depth(); ++d) {
+    loops.size[d] = nest.size(d), loops.reciprocal[d] = reciprocal(nest.size(d));
+    loops.to[d] = nest.stride(d, 0), loops.from[d] = nest.stride(d, 1);
+  }
   return loops;
 }
 

@@ -18,20 +18,55 @@ namespace tern {
 
 struct bfloat16 { unsigned short bits; };
 struct half { unsigned short bits; };
+template <class T, int n> struct alignas(n * sizeof(T)) Pack { T at[n]; };   // elements read and written at once
 
 inline __device__ float float_of(uint32 bits) { return __uint_as_float(bits); }
 inline __device__ uint32 bits_of(float x) { return __float_as_uint(x); }
 
+// 16 bits are converted by the processor's instructions where NVIDIA's compiler makes code for one that has them. The formulas give
+// the same results, but for the bits of a NaN.
+
 // From an element to what is calculated with.
 inline __device__ float wide(bfloat16 x) { return float_of(uint32(x.bits) << 16); }
 inline __device__ float wide(half x) {
+#ifdef __CUDACC_VER_MAJOR__
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x.bits));
+  return value;
+#else
   const uint32 magnitude = x.bits & 0x7fffu;
   const uint32 finite = bits_of(float_of(magnitude << 13) * 5.192296858534828e33f);   // 2^112; subnormal numbers too
   return float_of((magnitude >= 0x7c00u ? magnitude << 13 | 0x7f800000u : finite) | (x.bits & 0x8000u) << 16);
+#endif
 }
 template <class T> inline __device__ T wide(T x) { return x; }
 
 // And back, rounded to nearest even.
+inline __device__ bfloat16 bfloat16_of(float x) {
+#if defined(__CUDACC_VER_MAJOR__) && __CUDA_ARCH__ >= 800
+  bfloat16 y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+  return y;
+#else
+  const uint32 u = bits_of(x);
+  const uint32 rounded = x == x ? (u + 0x7fffu + (u >> 16 & 1u)) >> 16 : u >> 16 | 0x40u;
+  return bfloat16{(unsigned short)rounded};
+#endif
+}
+inline __device__ half half_of(float x) {
+#ifdef __CUDACC_VER_MAJOR__
+  half y;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+  return y;
+#else
+  const uint32 u = bits_of(x), magnitude = u & 0x7fffffffu;
+  uint32 bits = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
+  if (magnitude < 0x38800000u) bits = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;
+  if (magnitude >= 0x477ff000u) bits = 0x7c00u;
+  if (magnitude > 0x7f800000u) bits = 0x7e00u;
+  return half{(unsigned short)(bits | (u >> 16 & 0x8000u))};
+#endif
+}
 template <class U> struct Element {
   template <class T> static __device__ U of(T x) { return U(x); }
 };
@@ -44,21 +79,10 @@ template <> struct Element<bool> {
   template <class T> static __device__ bool of(T x) { return x != T(0); }
 };
 template <> struct Element<bfloat16> {
-  template <class T> static __device__ bfloat16 of(T x) {
-    const uint32 u = bits_of(float(x));
-    const uint32 rounded = float(x) == float(x) ? (u + 0x7fffu + (u >> 16 & 1u)) >> 16 : u >> 16 | 0x40u;
-    return bfloat16{(unsigned short)rounded};
-  }
+  template <class T> static __device__ bfloat16 of(T x) { return bfloat16_of(float(x)); }
 };
 template <> struct Element<half> {
-  template <class T> static __device__ half of(T x) {
-    const uint32 u = bits_of(float(x)), magnitude = u & 0x7fffffffu;
-    uint32 bits = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
-    if (magnitude < 0x38800000u) bits = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;
-    if (magnitude >= 0x477ff000u) bits = 0x7c00u;
-    if (magnitude > 0x7f800000u) bits = 0x7e00u;
-    return half{(unsigned short)(bits | (u >> 16 & 0x8000u))};
-  }
+  template <class T> static __device__ half of(T x) { return half_of(float(x)); }
 };
 
 // What is calculated with for a type of element.
@@ -246,6 +270,20 @@ struct ElementReport {
     *(volatile uint64*)&failure->op = op;
   }
 };
+
+// ---- positions: those of 32 bits are below 2^31 ----
+
+// position / size without a division where it has 32 bits. The host's reciprocal() has the factor and the shift.
+inline __device__ uint32 quotient(uint32 position, Index, uint64 reciprocal) {
+  return (__umulhi(position, uint32(reciprocal)) + position) >> uint32(reciprocal >> 32);
+}
+inline __device__ uint64 quotient(uint64 position, Index size, uint64) { return position / uint64(size); }
+// The innermost dimension's index of a position, which becomes the position in the dimensions outside of it.
+template <class P> inline __device__ P take_index(P& position, Index size, uint64 reciprocal) {
+  const P outer = quotient(position, size, reciprocal), index = position - outer * P(size);
+  position = outer;
+  return index;
+}
 
 inline __device__ Index first_thread() { return blockIdx.x * Index(blockDim.x) + threadIdx.x; }
 inline __device__ Index all_threads() { return gridDim.x * Index(blockDim.x); }
