@@ -18,6 +18,7 @@ namespace tern {
 
 struct bfloat16 { unsigned short bits; };
 struct half { unsigned short bits; };
+template <class T, int n> struct alignas(n * sizeof(T)) Pack { T at[n]; };   // elements read and written at once
 
 inline __device__ float float_of(uint32 bits) { return __uint_as_float(bits); }
 inline __device__ uint32 bits_of(float x) { return __float_as_uint(x); }
