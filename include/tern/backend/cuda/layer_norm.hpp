@@ -2,15 +2,14 @@
 #pragma once
 #include "../layer_norm.hpp"
 #include "../../device/cuda/memory.hpp"
-#include "codegen/row_blocks.hpp"
+#include "codegen/row_pieces.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(LayerNormParameters,
-  RowLayout rows;
-  Index n;
+  PiecesLayout rows;
   Pointer<const T0> x;
   Pointer<const C0> weight;
   Pointer<const C0> bias;
@@ -19,35 +18,27 @@ TERN_KERNEL_STRUCT(LayerNormParameters,
   Pointer<C0> scale;
   double eps;
 );
-inline constexpr KernelOf<LayerNormParameters> layer_norm_kernel{"layer_norm", R"CUDA(
+inline constexpr RowKernel<LayerNormParameters> layer_norm_kernel{"layer_norm", R"CUDA(
 extern "C" __global__ void layer_norm(const LayerNormParameters p) {
   __shared__ C0 partial[256];
-  const Row row(p.rows);
-  const Index n = row.exists ? p.n : 0;
-  const T0* const x = p.x + row.which * n;
-  T0* const y = p.y + row.which * n;
+  RowPieces row(p.rows);
+  Rows x(p.x);
+  Columns weight(p.weight), bias(p.bias);
+  const C0 n = C0(p.rows.n);
   C0 sum = 0, squares = 0;
-  #pragma unroll 2
-  for (Index i = row.at; i < n; i += row.along) sum += C0(wide(x[i]));
-  const C0 mean = row.total(partial, sum) / C0(p.n);
-  #pragma unroll 2
-  for (Index i = row.at; i < n; i += row.along) {
-    const C0 d = C0(wide(x[i])) - mean;
-    squares += d * d;
-  }
-  const C0 scale = C0(1) / sqrt(row.total(partial, squares) / C0(p.n) + C0(p.eps));
-  #pragma unroll 2
-  for (Index i = row.at; i < n; i += row.along)
-    y[i] = Element<T0>::of(multiply_add((C0(wide(x[i])) - mean) * scale, p.weight[i], p.bias[i]));
+  row.each([&](Index, C0 v) { sum += v; }, x);
+  const C0 mean = row.total(partial, sum) / n;
+  row.each([&](Index, C0 v) { squares += (v - mean) * (v - mean); }, x);
+  const C0 scale = C0(1) / sqrt(row.total(partial, squares) / n + C0(p.eps));
+  row.write(p.y, [&](Index, C0 v, C0 w, C0 b) { return multiply_add((v - mean) * scale, w, b); }, x, weight, bias);
   if (!row.exists || row.at != 0) return;
   p.mean[row.which] = mean;
   p.scale[row.which] = scale;
 }
-)CUDA", {RowLayout::source, row_text}};
+)CUDA"};
 
 TERN_KERNEL_STRUCT(LayerNormGradientParameters,
-  RowLayout rows;
-  Index n;
+  PiecesLayout rows;
   Pointer<const T0> x;
   Pointer<const C0> weight;
   Pointer<const T0> g;
@@ -55,32 +46,23 @@ TERN_KERNEL_STRUCT(LayerNormGradientParameters,
   Pointer<const C0> scale;
   Pointer<T0> dx;
 );
-inline constexpr KernelOf<LayerNormGradientParameters> layer_norm_gradient_kernel{"layer_norm_gradient", R"CUDA(
+inline constexpr RowKernel<LayerNormGradientParameters> layer_norm_gradient_kernel{"layer_norm_gradient", R"CUDA(
 struct Slopes { C0 sum, product; };
 inline __device__ Slopes operator+(Slopes a, Slopes b) { return Slopes{a.sum + b.sum, a.product + b.product}; }
 extern "C" __global__ void layer_norm_gradient(const LayerNormGradientParameters p) {
   __shared__ Slopes partial[256];
-  const Row row(p.rows);
-  const Index n = row.exists ? p.n : 0;
-  const T0 *const x = p.x + row.which * n, *const g = p.g + row.which * n;
+  RowPieces row(p.rows);
+  Rows x(p.x), g(p.g);
+  Columns weight(p.weight);
   const C0 mean = row.exists ? p.mean[row.which] : C0(0);
   const C0 scale = row.exists ? p.scale[row.which] : C0(0);
   Slopes all{0, 0};
-  #pragma unroll 2
-  for (Index i = row.at; i < n; i += row.along) {
-    const C0 slope = C0(wide(g[i])) * p.weight[i];
-    all = all + Slopes{slope, slope * ((C0(wide(x[i])) - mean) * scale)};
-  }
+  row.each([&](Index, C0 v, C0 h, C0 w) { all = all + Slopes{h * w, h * w * ((v - mean) * scale)}; }, x, g, weight);
   all = row.total(partial, all);
-  const C0 share = C0(1) / C0(p.n), sum = all.sum * share, product = all.product * share;
-  #pragma unroll 2
-  for (Index i = row.at; i < n; i += row.along) {
-    const C0 slope = C0(wide(g[i])) * p.weight[i];
-    const C0 normal = (C0(wide(x[i])) - mean) * scale;
-    p.dx[row.which * n + i] = Element<T0>::of(scale * (slope - sum - normal * product));
-  }
+  const C0 share = C0(1) / C0(p.rows.n), sum = all.sum * share, product = all.product * share;
+  row.write(p.dx, [&](Index, C0 v, C0 h, C0 w) { return scale * (h * w - sum - (v - mean) * scale * product); }, x, g, weight);
 }
-)CUDA", {RowLayout::source, row_text}};
+)CUDA"};
 
 // A block sums 32 columns over a part of the rows, 8 rows at a time.
 TERN_KERNEL_STRUCT(LayerNormPartsParameters,

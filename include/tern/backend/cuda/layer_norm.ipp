@@ -7,11 +7,9 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 [[gnu::noinline]] TERN_INLINE void run_layer_norm(const LayerNorm& op) {
   const Array* const arrays[] = {&op.x, &op.weight, &op.bias};
   const int ordinal = common_ordinal(op.y, arrays, 3);
-  const Index n = op.weight.numel;
-  const RowBlocks rows(op.mean.numel, n, false);
-  rows.launch(ordinal, layer_norm_kernel, op.x.dtype,
+  const RowPieces rows(op.mean.numel, op.weight.numel, 1, op.x.dtype);
+  rows.launch(ordinal, layer_norm_kernel, {&op.x, &op.weight, &op.bias, &op.y},
               {.rows = rows.layout,
-               .n = n,
                .x = op.x.data,
                .weight = op.weight.data,
                .bias = op.bias.data,
@@ -28,10 +26,9 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   const DType type = op.x.dtype;
   if (n == 0) return;
   if (op.dx) {
-    const RowBlocks blocks(rows, n, false);
-    blocks.launch(ordinal, layer_norm_gradient_kernel, type,
-                  {.rows = blocks.layout,
-                   .n = n,
+    const RowPieces pieces(rows, n, 1, type);
+    pieces.launch(ordinal, layer_norm_gradient_kernel, {&op.x, &op.weight, &op.g, op.dx},
+                  {.rows = pieces.layout,
                    .x = op.x.data,
                    .weight = op.weight.data,
                    .g = op.g.data,

@@ -14,7 +14,7 @@ TERN_KERNEL_STRUCT(RowLayout,
   Index adjacent;  // whether neighbouring threads have neighbouring rows
 );
 
-// V has operator+.
+// V has operator+, and is of whole words of 32 bits.
 inline constexpr const char* row_text = R"CUDA(
 struct Row {
   Index which;
@@ -28,22 +28,37 @@ struct Row {
     which = blockIdx.x * Index(across) + (rows.adjacent ? t % across : t / along);
     exists = which < rows.count;
   }
-  // The sum over the row's threads. All threads of the block call it.
+  // The sum over the row's threads: of those in a warp first, then of the warps. All threads of the block call it.
   template <class V> __device__ V total(V* partial, V mine) const {
-    const int t = threadIdx.x;
+    const int t = threadIdx.x, end = along * apart, step = apart < 32 ? 32 : apart;
+    #pragma unroll 1
+    for (int bits = apart; bits < end && bits < 32; bits *= 2) mine = mine + of_lane(mine, bits);
+    if (end <= 32) return mine;
     partial[t] = mine;
     __syncthreads();
+    const V* const warps = partial + t / end * end + t % step;
+    mine = warps[0];
     #pragma unroll 1
-    for (int half = along / 2; half; half /= 2) {
-      if (at < half) partial[t] = partial[t] + partial[t + half * apart];
-      __syncthreads();
-    }
-    const V sum = partial[t - at * apart];
+    for (int other = step; other < end; other += step) mine = mine + warps[other];
     __syncthreads();
-    return sum;
+    return mine;
+  }
+  // The value of the thread whose lane differs in these bits.
+  template <class V> static __device__ V of_lane(V value, int bits) {
+    uint32 words[sizeof(V) / 4];
+    memcpy(words, &value, sizeof value);
+    for (uint32& word : words) word = __shfl_xor_sync(~0u, word, bits);
+    memcpy(&value, words, sizeof value);
+    return value;
   }
 };
 )CUDA";
+
+/// How many blocks share the rows.
+inline Index row_blocks(const RowLayout& rows) {
+  const Index across = 256 / rows.along;
+  return (rows.count + across - 1) / across;
+}
 
 /// `rows` rows of n elements; adjacent: the elements of neighbouring rows lie side by side, not those of one row.
 struct TERN_API RowBlocks {
@@ -54,8 +69,7 @@ struct TERN_API RowBlocks {
   /// Nothing is launched for no rows.
   template <class P>
   void launch(int ordinal, const KernelOf<P>& kernel, DType type, const std::type_identity_t<P>& parameters) const {
-    const Index across = 256 / layout.along;
-    if (layout.count) launch_typed(ordinal, kernel, {type}, {(layout.count + across - 1) / across}, parameters);
+    if (layout.count) launch_typed(ordinal, kernel, {type}, {row_blocks(layout)}, parameters);
   }
 };
 
