@@ -45,7 +45,7 @@ TERN_KERNEL_STRUCT(CrossEntropyParameters,
   Pointer<T0> y;        // or null
   ElementReport report;
 );
-inline constexpr RowKernel<CrossEntropyParameters> cross_entropy_kernel{"cross_entropy", R"CUDA(
+inline constexpr PackedKernel<CrossEntropyParameters> cross_entropy_kernel{"cross_entropy", R"CUDA(
 extern "C" __global__ void cross_entropy(const CrossEntropyParameters p) {
   __shared__ ExpSum partial[256];
   __shared__ C0 partial_sum[256];
@@ -74,7 +74,7 @@ extern "C" __global__ void cross_entropy(const CrossEntropyParameters p) {
   p.weights[i] = w;
   if (p.y) p.y[i] = Element<T0>::of(loss);
 }
-)CUDA", {exp_sum_text, ClassRows::source, class_row_text}};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, exp_sum_text, ClassRows::source, class_row_text}};
 
 // The sums of losses and weights: for each block, then of the blocks.
 struct LossSum;
@@ -99,7 +99,7 @@ extern "C" __global__ void loss_sums(const LossSumsParameters p) {
   sum = Row(RowLayout{gridDim.x, 256, 0}).total(partial, sum);
   if (threadIdx.x == 0) p.sums[blockIdx.x] = sum;
 }
-)CUDA", {RowLayout::source, row_text, loss_sum_text}};
+)CUDA", {RowLayout::source, team_text, row_text, loss_sum_text}};
 
 // One block.
 TERN_KERNEL_STRUCT(LossTotalParameters,
@@ -121,7 +121,7 @@ extern "C" __global__ void loss_total(const LossTotalParameters p) {
   if (p.y) *p.y = Element<T0>::of(C0(sum.loss / total));
   *p.total = C0(total);
 }
-)CUDA", {RowLayout::source, row_text, loss_sum_text}};
+)CUDA", {RowLayout::source, team_text, row_text, loss_sum_text}};
 
 // dx[c] = a e^(x[c] - l) - h w[c] s / C, less h (1 - s) w[t] at the target.
 TERN_KERNEL_STRUCT(CrossEntropyGradientParameters,
@@ -132,7 +132,7 @@ TERN_KERNEL_STRUCT(CrossEntropyGradientParameters,
   Pointer<T0> dx;
   Index each;                 // whether each row has a g of its own
 );
-inline constexpr RowKernel<CrossEntropyGradientParameters> cross_entropy_gradient_kernel{"cross_entropy_gradient", R"CUDA(
+inline constexpr PackedKernel<CrossEntropyGradientParameters> cross_entropy_gradient_kernel{"cross_entropy_gradient", R"CUDA(
 extern "C" __global__ void cross_entropy_gradient(const CrossEntropyGradientParameters p) {
   __shared__ C0 partial[256];
   ClassRow row(p.in);
@@ -152,7 +152,7 @@ extern "C" __global__ void cross_entropy_gradient(const CrossEntropyGradientPara
     return part - smooth - (row.valid && c == row.target ? h * w * row.keep : C0(0));
   }, row.x);
 }
-)CUDA", {ClassRows::source, class_row_text}};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, ClassRows::source, class_row_text}};
 
 /// Of CrossEntropy or its gradient.
 template <class Op>

@@ -18,7 +18,7 @@ TERN_KERNEL_STRUCT(LayerNormParameters,
   Pointer<C0> scale;
   double eps;
 );
-inline constexpr RowKernel<LayerNormParameters> layer_norm_kernel{"layer_norm", R"CUDA(
+inline constexpr PackedKernel<LayerNormParameters> layer_norm_kernel{"layer_norm", R"CUDA(
 extern "C" __global__ void layer_norm(const LayerNormParameters p) {
   __shared__ C0 partial[256];
   RowPieces row(p.rows);
@@ -35,7 +35,7 @@ extern "C" __global__ void layer_norm(const LayerNormParameters p) {
   p.mean[row.which] = mean;
   p.scale[row.which] = scale;
 }
-)CUDA"};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
 
 TERN_KERNEL_STRUCT(LayerNormGradientParameters,
   PiecesLayout rows;
@@ -46,7 +46,7 @@ TERN_KERNEL_STRUCT(LayerNormGradientParameters,
   Pointer<const C0> scale;
   Pointer<T0> dx;
 );
-inline constexpr RowKernel<LayerNormGradientParameters> layer_norm_gradient_kernel{"layer_norm_gradient", R"CUDA(
+inline constexpr PackedKernel<LayerNormGradientParameters> layer_norm_gradient_kernel{"layer_norm_gradient", R"CUDA(
 struct Slopes { C0 sum, product; };
 inline __device__ Slopes operator+(Slopes a, Slopes b) { return Slopes{a.sum + b.sum, a.product + b.product}; }
 extern "C" __global__ void layer_norm_gradient(const LayerNormGradientParameters p) {
@@ -62,7 +62,7 @@ extern "C" __global__ void layer_norm_gradient(const LayerNormGradientParameters
   const C0 share = C0(1) / C0(p.rows.n), sum = all.sum * share, product = all.product * share;
   row.write(p.dx, [&](Index, C0 v, C0 h, C0 w) { return scale * (h * w - sum - (v - mean) * scale * product); }, x, g, weight);
 }
-)CUDA"};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
 
 // A block sums 32 columns over a part of the rows, 8 rows at a time.
 TERN_KERNEL_STRUCT(LayerNormPartsParameters,

@@ -36,7 +36,7 @@ TERN_KERNEL_STRUCT(SoftmaxParameters,
   Pointer<T0> y;
   Pointer<const T0> x;
 );
-inline constexpr RowKernel<SoftmaxParameters> softmax_kernel{"softmax", R"CUDA(
+inline constexpr PackedKernel<SoftmaxParameters> softmax_kernel{"softmax", R"CUDA(
 extern "C" __global__ void softmax(const SoftmaxParameters p) {
   __shared__ ExpSum partial[256];
   RowPieces row(p.rows);
@@ -47,7 +47,7 @@ extern "C" __global__ void softmax(const SoftmaxParameters p) {
   const C0 shift = p.log ? all.log_sum() : all.largest, scale = C0(1) / all.sum;
   row.write(p.y, [&](Index, C0 v) { return p.log ? v - shift : exp(v - shift) * scale; }, x);
 }
-)CUDA", {exp_sum_text}};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, exp_sum_text}};
 
 TERN_KERNEL_STRUCT(SoftmaxGradientParameters,
   PiecesLayout rows;
@@ -56,7 +56,7 @@ TERN_KERNEL_STRUCT(SoftmaxGradientParameters,
   Pointer<const T0> y;
   Pointer<const T0> g;
 );
-inline constexpr RowKernel<SoftmaxGradientParameters> softmax_gradient_kernel{"softmax_gradient", R"CUDA(
+inline constexpr PackedKernel<SoftmaxGradientParameters> softmax_gradient_kernel{"softmax_gradient", R"CUDA(
 extern "C" __global__ void softmax_gradient(const SoftmaxGradientParameters p) {
   __shared__ C0 partial[256];
   RowPieces row(p.rows);
@@ -66,7 +66,7 @@ extern "C" __global__ void softmax_gradient(const SoftmaxGradientParameters p) {
   sum = row.total(partial, sum);
   row.write(p.dx, [&](Index, C0 v, C0 h) { return p.log ? h - exp(v) * sum : v * (h - sum); }, y, g);
 }
-)CUDA"};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
 
 TERN_API void run_softmax(const Softmax& op);
 

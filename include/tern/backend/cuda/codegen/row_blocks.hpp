@@ -3,6 +3,7 @@
 #pragma once
 #include "../../../core/rows_along.hpp"
 #include "parameters.hpp"
+#include "team.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend::cuda_kernels {
@@ -14,42 +15,17 @@ TERN_KERNEL_STRUCT(RowLayout,
   Index adjacent;  // whether neighbouring threads have neighbouring rows
 );
 
-// V has operator+, and is of whole words of 32 bits.
 inline constexpr const char* row_text = R"CUDA(
-struct Row {
+struct Row : Team {
   Index which;
   bool exists;               // false for threads behind the last row, which must reach the barriers too
-  int at, along;             // this thread's first element, and how many there are until its next
-  int apart;                 // between neighbours of one row, in threads
-  __device__ explicit Row(const RowLayout& rows) : along(int(rows.along)) {
+  __device__ explicit Row(const RowLayout& rows) {
+    along = int(rows.along);
     const int t = threadIdx.x, across = 256 / along;
     apart = rows.adjacent ? across : 1;
     at = rows.adjacent ? t / across : t % along;
     which = blockIdx.x * Index(across) + (rows.adjacent ? t % across : t / along);
     exists = which < rows.count;
-  }
-  // The sum over the row's threads: of those in a warp first, then of the warps. All threads of the block call it.
-  template <class V> __device__ V total(V* partial, V mine) const {
-    const int t = threadIdx.x, end = along * apart, step = apart < 32 ? 32 : apart;
-    #pragma unroll 1
-    for (int bits = apart; bits < end && bits < 32; bits *= 2) mine = mine + of_lane(mine, bits);
-    if (end <= 32) return mine;
-    partial[t] = mine;
-    __syncthreads();
-    const V* const warps = partial + t / end * end + t % step;
-    mine = warps[0];
-    #pragma unroll 1
-    for (int other = step; other < end; other += step) mine = mine + warps[other];
-    __syncthreads();
-    return mine;
-  }
-  // The value of the thread whose lane differs in these bits.
-  template <class V> static __device__ V of_lane(V value, int bits) {
-    uint32 words[sizeof(V) / 4];
-    memcpy(words, &value, sizeof value);
-    for (uint32& word : words) word = __shfl_xor_sync(~0u, word, bits);
-    memcpy(&value, words, sizeof value);
-    return value;
   }
 };
 )CUDA";

@@ -1,6 +1,7 @@
 // Kernels that read rows several times: a thread keeps its elements of a piece of the row in registers. A short row is one piece, so its
 // memory is read once. Dense rows are read and written in packs of 16 bytes where the row's length is a multiple of that.
 #pragma once
+#include "packs.hpp"
 #include "row_blocks.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -14,23 +15,7 @@ TERN_KERNEL_STRUCT(PiecesLayout,
   Index pieces;
 );
 
-// How many elements a thread reads at once. Sums do not depend on the address, so a pack that is not aligned is read by elements.
-inline constexpr const char* aligned_packs_text = "enum { vector = 16 / sizeof(T0), aligned = true };\n";
-inline constexpr const char* unaligned_packs_text = "enum { vector = 16 / sizeof(T0), aligned = false };\n";
-inline constexpr const char* single_elements_text = "enum { vector = 1, aligned = true };\n";
 inline constexpr const char* row_pieces_text = R"CUDA(
-template <class T> inline __device__ Pack<T, vector> load(const T* from) {
-  if (aligned) return *(const Pack<T, vector>*)from;
-  Pack<T, vector> pack;
-  for (int e = 0; e < vector; ++e) pack.at[e] = from[e];
-  return pack;
-}
-template <class T> inline __device__ void store(T* to, const Pack<T, vector>& pack) {
-  if (aligned) *(Pack<T, vector>*)to = pack;
-  else
-    for (int e = 0; e < vector; ++e) to[e] = pack.at[e];
-}
-
 // A sweep goes over all elements of the row. It begins with the piece that the sweep before it ended with.
 struct RowPieces : Row {
   enum { held = vector == 1 ? 8 : sizeof(T0) < 8 ? 16 : 8, packs = held / vector };   // of a thread in a piece
@@ -100,38 +85,21 @@ struct Columns {
 };
 )CUDA";
 
-/// A kernel for rows read in packs, aligned or not, and by elements.
-template <class P>
-struct RowKernel {
-  KernelOf<P> aligned_packs, unaligned_packs, single_elements;
-  constexpr RowKernel(const char* function, const char* source, std::initializer_list<const char*> shared = {})
-      : aligned_packs(function, source, shared, {aligned_packs_text, RowLayout::source, PiecesLayout::source, row_text, row_pieces_text}),
-        unaligned_packs(function, source, shared, {unaligned_packs_text, RowLayout::source, PiecesLayout::source, row_text, row_pieces_text}),
-        single_elements(function, source, shared, {single_elements_text, RowLayout::source, PiecesLayout::source, row_text, row_pieces_text}) {}
-};
-
 /// Rows of elements of one type, shared out by their numbers and lengths alone.
 struct TERN_API RowPieces {
   PiecesLayout layout;
   DType type;
+  bool in_packs;
 
   /// `rows` rows of n elements, `inner` apart.
   RowPieces(Index rows, Index n, Index inner, DType elements);
   RowPieces(const RowsAlong& r, DType elements) : RowPieces(r.rows(), r.n, r.inner, elements) {}
-  /// `arrays` are those that the kernel reads or writes in packs: of elements of the rows' type, or of what is calculated with.
+  /// Nothing is launched for no rows. `arrays` are those that the kernel reads or writes in packs.
   template <class P>
-  void launch(int ordinal, const RowKernel<P>& kernel, std::initializer_list<const Array*> arrays,
+  void launch(int ordinal, const PackedKernel<P>& kernel, std::initializer_list<const Array*> arrays,
               const std::type_identity_t<P>& parameters) const {
-    if (!layout.rows.count) return;
-    const KernelOf<P>& variant = !is_packed() ? kernel.single_elements : are_aligned(arrays) ? kernel.aligned_packs : kernel.unaligned_packs;
-    launch_typed(ordinal, variant, {type}, {row_blocks(layout.rows)}, parameters);
+    if (layout.rows.count) launch_packed(ordinal, kernel, type, in_packs, arrays, {row_blocks(layout.rows)}, parameters);
   }
-
- private:
-  Index vector() const { return 16 / size_of(type); }
-  bool is_packed() const { return layout.inner == 1 && layout.n % vector() == 0; }
-  Index held() const { return is_packed() && size_of(type) < 8 ? 16 : 8; }  // by a thread of a piece
-  bool are_aligned(std::initializer_list<const Array*> arrays) const;
 };
 
 }  // namespace backend::cuda_kernels
