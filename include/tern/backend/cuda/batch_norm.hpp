@@ -4,53 +4,15 @@
 #pragma once
 #include "../../device/cuda/memory.hpp"
 #include "../batch_norm.hpp"
-#include "codegen/packs.hpp"
-#include "codegen/team.hpp"
+#include "codegen/columns.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-/// How rows of channels are shared out to blocks.
-TERN_KERNEL_STRUCT(ChannelLayout,
-  Index rows;
-  Index channels;
-  Index part;      // rows
-  Index tiles;     // blocks side by side
-  Index across;    // threads of a block side by side
-);
-inline constexpr const char* channels_text = R"CUDA(
-typedef Pack<C0, vector> Factors;              // a number for each of the thread's channels
-struct Column : Team {
-  Index channel, channels, part, first, last;  // this thread's first channel, and its rows: first, first + along ... below last
-  bool exists;                                 // false beside the channels; those threads must reach the barriers too
-  __device__ explicit Column(const ChannelLayout& p) : channels(p.channels) {
-    const int t = threadIdx.x;
-    apart = int(p.across);
-    along = 256 / apart;
-    at = t / apart;
-    channel = (blockIdx.x % p.tiles * Index(apart) + t % apart) * vector;
-    part = blockIdx.x / p.tiles;
-    first = part * p.part + at;
-    last = (part + 1) * p.part < p.rows ? (part + 1) * p.part : p.rows;
-    exists = channel < channels;
-    if (!exists) channel = 0, last = first;
-  }
-  __device__ Index place(Index row) const { return row * channels + channel; }
-};
-// What a block adds up for each channel.
-struct Two { C0 a, b; };
-inline __device__ Two operator+(Two x, Two y) { return Two{x.a + y.a, x.b + y.b}; }
-struct Sums { Two of[vector]; };
-inline __device__ Sums operator+(Sums x, const Sums& y) {
-  for (int e = 0; e < vector; ++e) x.of[e] = x.of[e] + y.of[e];
-  return x;
-}
-)CUDA";
-
 // Sums are of differences from the part's first row, so that no digits are lost.
 TERN_KERNEL_STRUCT(BatchNormPartsParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   Pointer<const T0> x;
   Pointer<C0> moments;   // for each part the channels' means, then their sums of squares about them
 );
@@ -72,18 +34,18 @@ extern "C" __global__ void batch_norm_parts(const BatchNormPartsParameters p) {
   sums = c.total(partial, sums);
   if (!c.exists || c.at != 0) return;
   const C0 rows = C0(c.last - c.part * p.layout.part);
-  C0* const to = p.moments + 2 * c.part * c.channels + c.channel;
+  C0* const to = p.moments + 2 * c.part * c.columns + c.column;
   for (int e = 0; e < vector; ++e) {
     const C0 mean = sums.of[e].a / rows;
     to[e] = C0(wide(start.at[e])) + mean;
-    to[c.channels + e] = sums.of[e].b - sums.of[e].a * mean;
+    to[c.columns + e] = sums.of[e].b - sums.of[e].a * mean;
   }
 }
-)CUDA", {team_text, ChannelLayout::source, channels_text}};
+)CUDA", {team_text, ColumnLayout::source, columns_text}};
 
 // The layout's rows are the parts here.
 TERN_KERNEL_STRUCT(BatchNormStatisticsParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   Index rows;                 // all
   Index part;                 // rows
   Pointer<const C0> moments;
@@ -99,33 +61,33 @@ extern "C" __global__ void batch_norm_statistics(const BatchNormStatisticsParame
   __shared__ Two partial[256];
   const Column c(p.layout);
   const Index rows = p.rows, size = p.part;
-  const C0* const means = p.moments + c.channel;
-  const C0* const squares = means + c.channels;
+  const C0* const means = p.moments + c.column;
+  const C0* const squares = means + c.columns;
   const C0 shift = *means, n = C0(rows);
   Two sums{0, 0};
   #pragma unroll 4
   for (Index part = c.first; part < c.last; part += c.along)
-    sums.a += (means[2 * part * c.channels] - shift) * C0(part + 1 < p.layout.rows ? size : rows - part * size);
+    sums.a += (means[2 * part * c.columns] - shift) * C0(part + 1 < p.layout.rows ? size : rows - part * size);
   const C0 mean = shift + c.total(partial, sums).a / n;
   sums = Two{0, 0};
   #pragma unroll 4
   for (Index part = c.first; part < c.last; part += c.along) {
-    const C0 d = means[2 * part * c.channels] - mean;
+    const C0 d = means[2 * part * c.columns] - mean;
     const C0 count = C0(part + 1 < p.layout.rows ? size : rows - part * size);
-    sums.a += multiply_add(d * d, count, squares[2 * part * c.channels]);
+    sums.a += multiply_add(d * d, count, squares[2 * part * c.columns]);
   }
   const C0 sum = c.total(partial, sums).a;
   if (!c.exists || c.at != 0) return;
   const C0 variance = sum > C0(0) ? sum / n : sum == sum ? C0(0) : sum;
-  p.mean[c.channel] = mean;
-  p.scale[c.channel] = C0(1) / sqrt(variance + C0(p.eps));
+  p.mean[c.column] = mean;
+  p.scale[c.column] = C0(1) / sqrt(variance + C0(p.eps));
   if (!p.running_mean) return;
   const C0 momentum = C0(p.momentum);
-  C0* const running[2] = {p.running_mean + c.channel, p.running_var + c.channel};
+  C0* const running[2] = {p.running_mean + c.column, p.running_var + c.column};
   *running[0] = (C0(1) - momentum) * *running[0] + momentum * mean;
   *running[1] = (C0(1) - momentum) * *running[1] + momentum * (variance * (n / (n - C0(1))));
 }
-)CUDA", {single_elements_text, team_text, ChannelLayout::source, channels_text}};
+)CUDA", {single_elements_text, team_text, ColumnLayout::source, columns_text}};
 
 // What x becomes but for the residual and relu.
 TERN_KERNEL_STRUCT(NormalFactors,
@@ -135,11 +97,12 @@ TERN_KERNEL_STRUCT(NormalFactors,
   Pointer<const C0> bias;
 );
 inline constexpr const char* normal_text = R"CUDA(
+typedef Pack<C0, vector> Factors;   // a number for each of the thread's channels
 struct Normal {
   Factors mean, scale, factor, bias;
   __device__ Normal(const NormalFactors& p, const Column& c)
-      : mean(load(p.mean + c.channel)), scale(load(p.scale + c.channel)), bias(load(p.bias + c.channel)) {
-    set_factor(load(p.weight + c.channel));
+      : mean(load(p.mean + c.column)), scale(load(p.scale + c.column)), bias(load(p.bias + c.column)) {
+    set_factor(load(p.weight + c.column));
   }
   __device__ void set_factor(const Factors& weight) {
     for (int e = 0; e < vector; ++e) factor.at[e] = scale.at[e] * weight.at[e];
@@ -149,7 +112,7 @@ struct Normal {
 )CUDA";
 
 TERN_KERNEL_STRUCT(BatchNormParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   NormalFactors factors;
   Pointer<T0> y;
   Pointer<const T0> x;
@@ -164,7 +127,7 @@ extern "C" __global__ void batch_norm(const BatchNormParameters p) {
   Normal normal(p.factors, c);
   if (p.is_variance) {
     for (int e = 0; e < vector; ++e) normal.scale.at[e] = C0(1) / sqrt(normal.scale.at[e] + C0(p.eps));
-    normal.set_factor(load(p.factors.weight + c.channel));
+    normal.set_factor(load(p.factors.weight + c.column));
   }
   #pragma unroll 2
   for (Index row = c.first; row < c.last; row += c.along) {
@@ -178,7 +141,7 @@ extern "C" __global__ void batch_norm(const BatchNormParameters p) {
     store(p.y + c.place(row), y);
   }
 }
-)CUDA", {team_text, ChannelLayout::source, channels_text, NormalFactors::source, normal_text}};
+)CUDA", {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text}};
 
 // What relu cut off is seen in y, or worked out again from x.
 TERN_KERNEL_STRUCT(PassedGradient,
@@ -200,7 +163,7 @@ inline __device__ Elements passed(const PassedGradient& p, const Normal& normal,
 )CUDA";
 
 TERN_KERNEL_STRUCT(BatchNormGradientPartsParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   NormalFactors factors;
   PassedGradient in;
   Pointer<T0> dresidual;  // or null
@@ -223,18 +186,18 @@ extern "C" __global__ void batch_norm_gradient_parts(const BatchNormGradientPart
   }
   sums = c.total(partial, sums);
   if (!c.exists || c.at != 0) return;
-  C0* const to = p.sums + 2 * c.part * c.channels + c.channel;
+  C0* const to = p.sums + 2 * c.part * c.columns + c.column;
   for (int e = 0; e < vector; ++e) {
     to[e] = sums.of[e].a;
-    to[c.channels + e] = sums.of[e].b;
+    to[c.columns + e] = sums.of[e].b;
   }
 }
-)CUDA", {team_text, ChannelLayout::source, channels_text, NormalFactors::source, normal_text, PassedGradient::source,
+)CUDA", {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
           passed_text}};
 
 // The layout's rows are the parts here.
 TERN_KERNEL_STRUCT(BatchNormGradientSumsParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   Index rows;               // all
   Pointer<const C0> sums;
   Pointer<const C0> scale;
@@ -246,24 +209,24 @@ inline constexpr KernelOf<BatchNormGradientSumsParameters> batch_norm_gradient_s
 extern "C" __global__ void batch_norm_gradient_sums(const BatchNormGradientSumsParameters p) {
   __shared__ Two partial[256];
   const Column c(p.layout);
-  const C0* const from = p.sums + c.channel;
+  const C0* const from = p.sums + c.column;
   Two sums{0, 0};
   #pragma unroll 4
   for (Index part = c.first; part < c.last; part += c.along)
-    sums = Two{sums.a + from[2 * part * c.channels], sums.b + from[(2 * part + 1) * c.channels]};
+    sums = Two{sums.a + from[2 * part * c.columns], sums.b + from[(2 * part + 1) * c.columns]};
   sums = c.total(partial, sums);
   if (!c.exists || c.at != 0) return;
-  const C0 scale = p.scale[c.channel], share = C0(1) / C0(p.rows);
-  if (p.dweight) p.dweight[c.channel] = sums.b * scale;
-  if (p.dbias) p.dbias[c.channel] = sums.a;
-  C0* const to = p.shares + c.channel;
+  const C0 scale = p.scale[c.column], share = C0(1) / C0(p.rows);
+  if (p.dweight) p.dweight[c.column] = sums.b * scale;
+  if (p.dbias) p.dbias[c.column] = sums.a;
+  C0* const to = p.shares + c.column;
   to[0] = sums.a * share;
-  to[c.channels] = sums.b * scale * scale * share;
+  to[c.columns] = sums.b * scale * scale * share;
 }
-)CUDA", {single_elements_text, team_text, ChannelLayout::source, channels_text}};
+)CUDA", {single_elements_text, team_text, ColumnLayout::source, columns_text}};
 
 TERN_KERNEL_STRUCT(BatchNormGradientParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   NormalFactors factors;
   PassedGradient in;
   Pointer<T0> dx;
@@ -273,7 +236,7 @@ inline constexpr PackedKernel<BatchNormGradientParameters> batch_norm_gradient_k
 extern "C" __global__ void batch_norm_gradient(const BatchNormGradientParameters p) {
   const Column c(p.layout);
   const Normal normal(p.factors, c);
-  const Factors offset = load(p.shares + c.channel), slope = load(p.shares + c.channels + c.channel);
+  const Factors offset = load(p.shares + c.column), slope = load(p.shares + c.columns + c.column);
   #pragma unroll 2
   for (Index row = c.first; row < c.last; row += c.along) {
     const Elements x = load(p.in.x + c.place(row)), g = passed(p.in, normal, c.place(row), x);
@@ -285,35 +248,15 @@ extern "C" __global__ void batch_norm_gradient(const BatchNormGradientParameters
     store(p.dx + c.place(row), dx);
   }
 }
-)CUDA", {team_text, ChannelLayout::source, channels_text, NormalFactors::source, normal_text, PassedGradient::source,
+)CUDA", {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
           passed_text}};
-
-/// Rows of channels shared out by their numbers and their element type alone, and with them the order of every sum.
-struct TERN_API ChannelBlocks {
-  ChannelLayout layout;
-  Index parts;
-  DType type;
-  bool in_packs;
-  ChannelBlocks(Index rows, Index channels, DType elements);
-  /// `arrays` are those that the kernel reads or writes in packs.
-  template <class P>
-  void launch(int ordinal, const PackedKernel<P>& kernel, std::initializer_list<const Array*> arrays,
-              const std::type_identity_t<P>& parameters) const {
-    launch_packed(ordinal, kernel, type, in_packs, arrays, {parts * layout.tiles}, parameters);
-  }
-  /// For sums over the parts: all of them in one part, by elements.
-  ChannelLayout over_parts() const;
-  std::size_t sums_bytes(const Array& mean, Index of_parts) const {
-    return std::size_t(2 * of_parts * layout.channels * size_of(mean.dtype));
-  }
-};
 
 /// y from a mean, and a scale or a variance. Op is BatchNorm or BatchNormInference.
 template <class Op>
 void run_normalise(const Op& op, const Array& scale, bool is_variance) {
   const Array* const arrays[] = {&op.x, &op.mean, &scale, &op.weight, &op.bias, op.residual ? op.residual : &op.x};
   const int ordinal = common_ordinal(op.y, arrays, 6);
-  const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
+  const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
   blocks.launch(ordinal, batch_norm_kernel, {&op.y, &op.x, op.residual, &op.mean, &scale, &op.weight, &op.bias},
                 {.layout = blocks.layout,
                  .factors = {.mean = op.mean.data, .scale = scale.data, .weight = op.weight.data, .bias = op.bias.data},

@@ -4,29 +4,15 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-TERN_INLINE ChannelBlocks::ChannelBlocks(Index rows, Index channels, DType elements)
-    : type(elements), in_packs(channels % pack_size(elements) == 0) {
-  const Index columns = in_packs ? channels / pack_size(type) : channels;
-  const Index across = std::min<Index>(32, power_of_two_below(2 * columns - 1)), tiles = (columns + across - 1) / across;
-  const Index part = std::max<Index>(8 * (256 / across), (rows * tiles + 1023) / 1024);
-  layout = {.rows = rows, .channels = channels, .part = part, .tiles = tiles, .across = across};
-  parts = (rows + part - 1) / part;
-}
-
-TERN_INLINE ChannelLayout ChannelBlocks::over_parts() const {
-  const Index across = std::min<Index>(8, power_of_two_below(2 * layout.channels - 1));
-  return {.rows = parts, .channels = layout.channels, .part = parts, .tiles = (layout.channels + across - 1) / across, .across = across};
-}
-
 [[gnu::noinline]] TERN_INLINE void run_statistics(const BatchNorm& op) {
   const Array* const running_mean = op.running_mean ? op.running_mean : &op.x;
   const Array* const running_var = op.running_var ? op.running_var : &op.x;
   const Array* const arrays[] = {&op.mean, &op.scale, running_mean, running_var};
   const int ordinal = common_ordinal(op.x, arrays, 4);
-  const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
+  const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
   const cuda::detail::Scratch moments(ordinal, blocks.sums_bytes(op.mean, blocks.parts));
   blocks.launch(ordinal, batch_norm_parts_kernel, {&op.x}, {.layout = blocks.layout, .x = op.x.data, .moments = moments.data()});
-  const ChannelLayout merge = blocks.over_parts();
+  const ColumnLayout merge = blocks.over_parts();
   launch_typed(ordinal, batch_norm_statistics_kernel, {op.x.dtype}, {merge.tiles},
                {.layout = merge,
                 .rows = blocks.layout.rows,
@@ -50,8 +36,8 @@ TERN_INLINE ChannelLayout ChannelBlocks::over_parts() const {
 [[gnu::noinline]] TERN_INLINE void run_batch_norm_gradient(const BatchNormGradient& op) {
   const Array* const arrays[] = {&op.x, &op.mean, &op.scale, &op.weight, &op.bias};
   const int ordinal = common_ordinal(op.g, arrays, 5);
-  const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
-  const ChannelLayout merge = blocks.over_parts();
+  const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
+  const ColumnLayout merge = blocks.over_parts();
   const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean, blocks.parts)), shares(ordinal, blocks.sums_bytes(op.mean, 1));
   const NormalFactors factors{.mean = op.mean.data, .scale = op.scale.data, .weight = op.weight.data, .bias = op.bias.data};
   const PassedGradient in{.g = op.g.data, .x = op.x.data, .y = data_of(op.y), .relu = op.relu};

@@ -2,6 +2,7 @@
 #pragma once
 #include "../layer_norm.hpp"
 #include "../../device/cuda/memory.hpp"
+#include "codegen/columns.hpp"
 #include "codegen/row_pieces.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -64,63 +65,60 @@ extern "C" __global__ void layer_norm_gradient(const LayerNormGradientParameters
 }
 )CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
 
-// A block sums 32 columns over a part of the rows, 8 rows at a time.
 TERN_KERNEL_STRUCT(LayerNormPartsParameters,
-  Index rows;
-  Index n;
-  Index part;              // rows
-  Index tiles;             // blocks side by side
+  ColumnLayout layout;
   Pointer<const T0> g;
   Pointer<const T0> x;
   Pointer<const C0> mean;
   Pointer<const C0> scale;
   Pointer<C0> sums;        // for each part n sums of g x' and n of g, where x' is x normalised
 );
-inline constexpr KernelOf<LayerNormPartsParameters> layer_norm_parts_kernel{"layer_norm_parts", R"CUDA(
+inline constexpr PackedKernel<LayerNormPartsParameters> layer_norm_parts_kernel{"layer_norm_parts", R"CUDA(
 extern "C" __global__ void layer_norm_parts(const LayerNormPartsParameters p) {
-  __shared__ C0 partial[2][8][32];
-  const int line = threadIdx.x / 32, x = threadIdx.x % 32;
-  const Index n = p.n, part = blockIdx.x / p.tiles, column = blockIdx.x % p.tiles * 32 + x;
-  const Index last = (part + 1) * p.part < p.rows ? (part + 1) * p.part : p.rows;
-  C0 weight = 0, bias = 0;
-  #pragma unroll 1
-  for (Index row = part * p.part + line; row < last && column < n; row += 8) {
-    const C0 g = C0(wide(p.g[row * n + column]));
-    const C0 normal = (C0(wide(p.x[row * n + column])) - p.mean[row]) * p.scale[row];
-    weight += g * normal;
-    bias += g;
+  __shared__ Sums partial[256];
+  const Column c(p.layout);
+  Sums sums{};
+  #pragma unroll 2
+  for (Index row = c.first; row < c.last; row += c.along) {
+    const auto g = load(p.g + c.place(row)), x = load(p.x + c.place(row));
+    const C0 mean = p.mean[row], scale = p.scale[row];
+    for (int e = 0; e < vector; ++e) {
+      const C0 slope = C0(wide(g.at[e])), normal = (C0(wide(x.at[e])) - mean) * scale;
+      sums.of[e] = Two{multiply_add(slope, normal, sums.of[e].a), sums.of[e].b + slope};
+    }
   }
-  partial[0][line][x] = weight;
-  partial[1][line][x] = bias;
-  __syncthreads();
-  if (line > 1 || column >= n) return;
-  C0 sum = 0;
-  for (int k = 0; k < 8; ++k) sum += partial[line][k][x];
-  p.sums[(2 * part + line) * n + column] = sum;
+  sums = c.total(partial, sums);
+  if (!c.exists || c.at != 0) return;
+  C0* const to = p.sums + 2 * c.part * c.columns + c.column;
+  for (int e = 0; e < vector; ++e) {
+    to[e] = sums.of[e].a;
+    to[c.columns + e] = sums.of[e].b;
+  }
 }
-)CUDA"};
+)CUDA", {team_text, ColumnLayout::source, columns_text}};
 
+// The layout's rows are the parts here.
 TERN_KERNEL_STRUCT(LayerNormColumnsParameters,
-  Index n;
-  Index parts;
+  ColumnLayout layout;
   Pointer<const C0> sums;
   Pointer<C0> dweight;  // or null
   Pointer<C0> dbias;    // or null
 );
 inline constexpr KernelOf<LayerNormColumnsParameters> layer_norm_columns_kernel{"layer_norm_columns", R"CUDA(
 extern "C" __global__ void layer_norm_columns(const LayerNormColumnsParameters p) {
-  const Index n = p.n;
-  #pragma unroll 1
-  for (Index i = first_thread(); i < 2 * n; i += all_threads()) {
-    C0* const out = i < n ? p.dweight : p.dbias;
-    if (!out) continue;
-    C0 sum = 0;
-    #pragma unroll 1
-    for (Index part = 0; part < p.parts; ++part) sum += p.sums[2 * n * part + i];
-    out[i % n] = sum;
-  }
+  __shared__ Two partial[256];
+  const Column c(p.layout);
+  const C0* const from = p.sums + c.column;
+  Two sums{0, 0};
+  #pragma unroll 4
+  for (Index part = c.first; part < c.last; part += c.along)
+    sums = sums + Two{from[2 * part * c.columns], from[(2 * part + 1) * c.columns]};
+  sums = c.total(partial, sums);
+  if (!c.exists || c.at != 0) return;
+  if (p.dweight) p.dweight[c.column] = sums.a;
+  if (p.dbias) p.dbias[c.column] = sums.b;
 }
-)CUDA"};
+)CUDA", {single_elements_text, team_text, ColumnLayout::source, columns_text}};
 
 TERN_API void run_layer_norm(const LayerNorm& op);
 

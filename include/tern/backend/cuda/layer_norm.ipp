@@ -37,22 +37,13 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                    .dx = op.dx->data});
   }
   if (!op.dweight && !op.dbias) return;
-  const Index part = std::max<Index>(64, (rows + 127) / 128), parts = (rows + part - 1) / part, tiles = (n + 31) / 32;
-  const cuda::detail::Scratch sums(ordinal, std::size_t(2 * parts * n * size_of(op.mean.dtype)));
-  if (parts) {
-    launch_typed(ordinal, layer_norm_parts_kernel, {type}, {parts * tiles},
-                 {.rows = rows,
-                  .n = n,
-                  .part = part,
-                  .tiles = tiles,
-                  .g = op.g.data,
-                  .x = op.x.data,
-                  .mean = op.mean.data,
-                  .scale = op.scale.data,
-                  .sums = sums.data()});
-  }
-  launch_typed(ordinal, layer_norm_columns_kernel, {type}, grid_for(2 * n),
-               {.n = n, .parts = parts, .sums = sums.data(), .dweight = data_of(op.dweight), .dbias = data_of(op.dbias)});
+  const ColumnBlocks blocks(rows, n, type);
+  const ColumnLayout merge = blocks.over_parts();
+  const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean, blocks.parts));
+  blocks.launch(ordinal, layer_norm_parts_kernel, {&op.g, &op.x},
+                {.layout = blocks.layout, .g = op.g.data, .x = op.x.data, .mean = op.mean.data, .scale = op.scale.data, .sums = sums.data()});
+  launch_typed(ordinal, layer_norm_columns_kernel, {type}, {merge.tiles},
+               {.layout = merge, .sums = sums.data(), .dweight = data_of(op.dweight), .dbias = data_of(op.dbias)});
 }
 
 }  // namespace tern::backend::cuda_kernels
