@@ -99,7 +99,8 @@ TEMPLATE_TEST_CASE("cross entropy on any shape and layout", "[ops]", float, doub
 // Rows that a GPU's threads read at once, in packs of 16 bytes or by elements, and longer ones.
 TEMPLATE_TEST_CASE("cross entropy of few and of many classes, at any address", "[ops]", TERN_TEST_DEVICES) {
   const auto check = []<class T>(Type<T>, double tolerance) {
-    for (const Shape& shape : {Shape{3, 8}, Shape{70, 24}, Shape{5, 129}, Shape{2, 1024}, Shape{2, 9000}, Shape{2, 10001}, Shape{2, 300, 40}})
+    for (const Shape& shape :
+         {Shape{3, 8}, Shape{70, 24}, Shape{5, 129}, Shape{2, 1024}, Shape{2, 9000}, Shape{2, 10001}, Shape{2, 300, 40}})
       for (const double smoothing : {0., 0.3}) {
         INFO(text({shape}) << " of " << name_of(dtype_of<T>) << ", smoothing " << smoothing);
         const auto run = [&]<class D>(const Tensor<D, T>& x) {

@@ -46,7 +46,8 @@ TEMPLATE_TEST_CASE("layer_norm and its gradients on any shape and layout", "[ops
 // Rows that a GPU's threads read at once, in packs of 16 bytes or by elements, and longer ones.
 TEMPLATE_TEST_CASE("layer_norm of rows short and long, at any address", "[ops]", TERN_TEST_DEVICES) {
   const auto check = []<class T>(Type<T>, double tolerance) {
-    for (const Shape& shape : {Shape{3, 8}, Shape{70, 24}, Shape{3, 129}, Shape{2, 1024}, Shape{1, 2100}, Shape{2, 9000}, Shape{1, 10001}}) {
+    for (const Shape& shape :
+         {Shape{3, 8}, Shape{70, 24}, Shape{3, 129}, Shape{2, 1024}, Shape{1, 2100}, Shape{2, 9000}, Shape{1, 10001}}) {
       INFO(text({shape}) << " of " << name_of(dtype_of<T>));
       const auto run = [&]<class D>(const Tensor<D, T>& x, const Tensor<D, T>& g) {
         const Shape n{shape[1]};

@@ -1,6 +1,5 @@
 // Batch normalisation, by kernels of our own: cuDNN's plain functions know neither residual nor relu, its extended ones want memory that
-// forward reserves for backward, and both keep the parameters of 16-bit networks as floats. A thread has a pack of neighbouring channels, a
-// block up to 32 such packs, and its other threads share the rows of a part. Sums are of parts of the rows first, then of the parts.
+// forward reserves for backward, and both keep the parameters of 16-bit networks as floats. Activations are rows, channels their columns.
 #pragma once
 #include "../../device/cuda/memory.hpp"
 #include "../batch_norm.hpp"

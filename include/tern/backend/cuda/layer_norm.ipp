@@ -41,7 +41,12 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   const ColumnLayout merge = blocks.over_parts();
   const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean, blocks.parts));
   blocks.launch(ordinal, layer_norm_parts_kernel, {&op.g, &op.x},
-                {.layout = blocks.layout, .g = op.g.data, .x = op.x.data, .mean = op.mean.data, .scale = op.scale.data, .sums = sums.data()});
+                {.layout = blocks.layout,
+                 .g = op.g.data,
+                 .x = op.x.data,
+                 .mean = op.mean.data,
+                 .scale = op.scale.data,
+                 .sums = sums.data()});
   launch_typed(ordinal, layer_norm_columns_kernel, {type}, {merge.tiles},
                {.layout = merge, .sums = sums.data(), .dweight = data_of(op.dweight), .dbias = data_of(op.dbias)});
 }

@@ -57,7 +57,8 @@ extern "C" __global__ void )CUDA" + kernel_name("reduce", {&r.f.program, &r.comb
   const int across = int(p.across), along = int(p.along), t = threadIdx.x;
   const int a = p.outputs_first ? t % across : t / along, b = p.outputs_first ? t / across : t % along;
   const int terms = int(p.count - first < p.part ? p.count - first : p.part);
-  const Index o = (blockIdx.x / parts * across + a) * )CUDA" + results + ";\n  C sum[" + results + "];\n  " + each + R"CUDA(sum[e] = p.identity;
+  const Index o = (blockIdx.x / parts * across + a) * )CUDA" + results + R"CUDA(;
+  C sum[)CUDA" + results + "];\n  " + each + R"CUDA(sum[e] = p.identity;
   if (o < outputs) {
     )CUDA" + integer + " rest = o;\n" + (inputs ? zero + ";\n" : "") + base +
          "    for (int i = " + step + "b; i < terms; i += " + step + "along) {\n      rest = first + i;\n" + (inputs ? copy + ";\n" : "") +
@@ -88,7 +89,8 @@ TERN_INLINE bool is_dense(const LoopNest& loops, int operands) {
 }
 
 /// Whether four elements from each position of `outer` and of `inner`, of which `dense` has the innermost loop, are aligned.
-TERN_INLINE bool are_packs_aligned(const Array* const* in, int inputs, const LoopNest& outer, const LoopNest& inner, const LoopNest& dense) {
+TERN_INLINE bool are_packs_aligned(const Array* const* in, int inputs, const LoopNest& outer, const LoopNest& inner,
+                                   const LoopNest& dense) {
   for (int k = 0; k < inputs; ++k) {
     if (reinterpret_cast<std::uintptr_t>(in[k]->data) % std::uintptr_t(4 * size_of(in[k]->dtype))) return false;
     for (const LoopNest* const loops : {&outer, &inner})

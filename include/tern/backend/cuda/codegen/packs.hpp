@@ -46,7 +46,8 @@ template <class P>
 void launch_packed(int ordinal, const PackedKernel<P>& kernel, DType type, bool in_packs, std::initializer_list<const Array*> arrays,
                    cuda::Grid grid, const std::type_identity_t<P>& parameters) {
   const bool aligned = in_packs && are_aligned(pack_size(type), arrays);
-  launch_typed(ordinal, aligned ? kernel.aligned_packs : in_packs ? kernel.unaligned_packs : kernel.single_elements, {type}, grid, parameters);
+  const KernelOf<P>& in_elements = in_packs ? kernel.unaligned_packs : kernel.single_elements;
+  launch_typed(ordinal, aligned ? kernel.aligned_packs : in_elements, {type}, grid, parameters);
 }
 
 }  // namespace backend::cuda_kernels
