@@ -147,9 +147,11 @@ extern "C" __global__ void cross_entropy_gradient(const CrossEntropyGradientPara
   const C0 l = p.log_sum[row.which], w = row.valid ? row.weight_of(row.target) : C0(0);
   const C0 h = row.valid ? C0(wide(p.g[p.each ? row.which : 0])) / *p.total : C0(0);
   const C0 a = row.normalised ? C0(0) : h * (row.keep * w + row.spread * weights);
+  const Index hit = row.valid ? row.target : -1;
+  const C0 even = h * row.spread, kept = h * w * row.keep;
   row.write(p.dx, [&](Index c, C0 v) {
-    const C0 part = a == 0 ? C0(0) : a * exp(v - l), smooth = h * row.spread * row.weight_of(c);
-    return part - smooth - (row.valid && c == row.target ? h * w * row.keep : C0(0));
+    const C0 part = a == 0 ? C0(0) : a * exp(v - l), smooth = even * row.weight_of(c);
+    return part - smooth - (c == hit ? kept : C0(0));
   }, row.x);
 }
 )CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, ClassRows::source, class_row_text}};
