@@ -67,6 +67,35 @@ TEMPLATE_TEST_CASE("batch_norm and its gradients on any shape and layout", "[ops
     }
 }
 
+// Channels that a GPU's threads read in packs of 16 bytes or one by one, in few rows and in many.
+TEMPLATE_TEST_CASE("batch_norm of few and of many channels, at any address", "[ops]", TERN_TEST_DEVICES) {
+  const auto check = []<class T>(Type<T>, double tolerance) {
+    for (const Form form : {Form::plain, Form::relu, Form::add_relu})
+      for (const Shape& shape : {Shape{4, 17}, Shape{30, 16, 4, 4}, Shape{2, 8, 50, 60}, Shape{3, 320, 5, 7}, Shape{130, 24, 9, 2}}) {
+        INFO(text({shape}) << " form " << int(form) << " of " << name_of(dtype_of<T>));
+        const auto expected = normalised(form, spread_tensor<Naive, T>(shape, -3, 5), spread_tensor<Naive, T>(shape, -1, 1));
+        std::vector<std::vector<double>> first;
+        for (const Index offset : {0, 1, 4}) {
+          Shape last = shape;  // channels last, as they lie in memory
+          for (int i = 1; i + 1 < shape.n; ++i) last[i] = shape[i + 1];
+          last[shape.n - 1] = shape[1];
+          const auto array = [&](double low, double high) {
+            auto x = zeros<TestType, T>({shape.numel() + 4}).narrow(0, offset, shape.numel()).view(last).movedim(-1, 1);
+            return x.copy_(spread_tensor<TestType, T>(shape, low, high));
+          };
+          const auto results = normalised(form, array(-3, 5).detach(), array(-1, 1).detach());
+          for (std::size_t i = 0; i < results.size(); ++i) check_close(results[i], expected[i], tolerance, 4 * tolerance);
+          if (offset == 0) first = results;
+          CHECK(results == first);
+        }
+      }
+  };
+  check(Type<float>{}, 2e-5);
+  check(Type<double>{}, 1e-11);
+  check(Type<bfloat16>{}, 4e-2);
+  check(Type<half>{}, 4e-3);
+}
+
 TEMPLATE_TEST_CASE("fused forms of batch_norm are their parts one after the other", "[ops]", float, double) {
   using D = Cpu;
   const Shape shape{6, 19, 7, 5};

@@ -96,6 +96,40 @@ TEMPLATE_TEST_CASE("cross entropy on any shape and layout", "[ops]", float, doub
   }
 }
 
+// Rows that a GPU's threads read at once, in packs of 16 bytes or by elements, and longer ones.
+TEMPLATE_TEST_CASE("cross entropy of few and of many classes, at any address", "[ops]", TERN_TEST_DEVICES) {
+  const auto check = []<class T>(Type<T>, double tolerance) {
+    for (const Shape& shape :
+         {Shape{3, 8}, Shape{70, 24}, Shape{5, 129}, Shape{2, 1024}, Shape{2, 9000}, Shape{2, 10001}, Shape{2, 300, 40}})
+      for (const double smoothing : {0., 0.3}) {
+        INFO(text({shape}) << " of " << name_of(dtype_of<T>) << ", smoothing " << smoothing);
+        const auto run = [&]<class D>(const Tensor<D, T>& x) {
+          auto leaf = x.detach().requires_grad_();
+          const Shape rows = shape.n == 2 ? Shape{shape[0]} : Shape{shape[0], shape[2]};
+          const auto weight = spread_tensor<D, T>({shape[1]}, 0.5, 2);
+          const auto y = cross_entropy(leaf, classes_of<D>(rows, shape[1]), {.weight = weight, .label_smoothing = smoothing});
+          y.backward();
+          return std::pair{values_of(y), values_of(leaf.grad())};
+        };
+        const auto [expected, slope] = run(spread_tensor<Naive, T>(shape, -4, 4));
+        std::pair<std::vector<double>, std::vector<double>> first;
+        for (const Index offset : {0, 1, 4}) {
+          const auto array = zeros<TestType, T>({shape.numel() + 4}).narrow(0, offset, shape.numel()).view(shape);
+          array.copy_(spread_tensor<TestType, T>(shape, -4, 4));
+          const auto results = run(array);
+          check_close(results.first, expected, tolerance, tolerance);
+          check_close(results.second, slope, tolerance, tolerance / 100);
+          if (offset == 0) first = results;
+          CHECK(results == first);
+        }
+      }
+  };
+  check(Type<float>{}, 2e-5);
+  check(Type<double>{}, 1e-12);
+  check(Type<bfloat16>{}, 2e-2);
+  check(Type<half>{}, 3e-3);
+}
+
 TEMPLATE_TEST_CASE("gradients of cross entropy", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   for (const Shape& shape : {Shape{4, 3}, Shape{2, 3, 2}}) {

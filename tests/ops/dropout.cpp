@@ -74,11 +74,25 @@ TEMPLATE_TEST_CASE("which elements fall follows from seed and position alone", "
   }
 }
 
-TEST_CASE("the naive device drops the same elements", "[dropout]") {
-  CHECK(dropped<Cpu>(1000, 0.3) == dropped<Naive>(1000, 0.3));
-  CHECK(dropped<Cpu, double>(1000, 0.3) == dropped<Naive, double>(1000, 0.3));
-  CHECK(dropped<Cpu, bfloat16>(1000, 0.3) == dropped<Naive, bfloat16>(1000, 0.3));
-  CHECK(dropped<Cpu, half>(1000, 0.3) == dropped<Naive, half>(1000, 0.3));
+TEMPLATE_TEST_CASE("every device drops the same elements", "[dropout]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const Index n : {1, 7, 8, 130, 1000}) {
+    CHECK(dropped<D>(n, 0.3) == dropped<Naive>(n, 0.3));
+    CHECK(dropped<D, double>(n, 0.3) == dropped<Naive, double>(n, 0.3));
+    CHECK(dropped<D, bfloat16>(n, 0.3) == dropped<Naive, bfloat16>(n, 0.3));
+    CHECK(dropped<D, half>(n, 0.3) == dropped<Naive, half>(n, 0.3));
+  }
+}
+
+TEMPLATE_TEST_CASE("a slice may begin at any element", "[dropout]", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType, float>({1003}, 1, 2);
+  for (const Index first : {0, 1, 2, 3, 4, 5}) {
+    const auto part = x.narrow(0, first, 995);
+    manual_seed(1);
+    const std::vector<double> expected = values_of(dropout(part.clone(), 0.5));
+    manual_seed(1);
+    CHECK(values_of(dropout(part, 0.5)) == expected);
+  }
 }
 
 TEMPLATE_TEST_CASE("the gradient falls where the element did", "[dropout][gradcheck]", TERN_TEST_DEVICES) {

@@ -43,6 +43,38 @@ TEMPLATE_TEST_CASE("layer_norm and its gradients on any shape and layout", "[ops
   }
 }
 
+// Rows that a GPU's threads read at once, in packs of 16 bytes or by elements, and longer ones.
+TEMPLATE_TEST_CASE("layer_norm of rows short and long, at any address", "[ops]", TERN_TEST_DEVICES) {
+  const auto check = []<class T>(Type<T>, double tolerance) {
+    for (const Shape& shape :
+         {Shape{3, 8}, Shape{70, 24}, Shape{3, 129}, Shape{2, 1024}, Shape{1, 2100}, Shape{2, 9000}, Shape{1, 10001}}) {
+      INFO(text({shape}) << " of " << name_of(dtype_of<T>));
+      const auto run = [&]<class D>(const Tensor<D, T>& x, const Tensor<D, T>& g) {
+        const Shape n{shape[1]};
+        auto leaf = x.detach().requires_grad_();
+        auto weight = spread_tensor<D, T>(n, 0.5, 2).requires_grad_(), bias = spread_tensor<D, T>(n).requires_grad_();
+        const auto y = layer_norm(leaf, n, weight, bias);
+        y.backward(g);
+        return std::vector{values_of(y), values_of(leaf.grad()), values_of(weight.grad()), values_of(bias.grad())};
+      };
+      const auto expected = run(spread_tensor<Naive, T>(shape, -3, 5), spread_tensor<Naive, T>(shape, -1, 1));
+      std::vector<std::vector<double>> first;
+      for (const Index offset : {0, 1, 4}) {
+        const auto array = zeros<TestType, T>({shape.numel() + 4}).narrow(0, offset, shape.numel()).view(shape);
+        array.copy_(spread_tensor<TestType, T>(shape, -3, 5));
+        const auto results = run(array, spread_tensor<TestType, T>(shape, -1, 1));
+        for (std::size_t i = 0; i < results.size(); ++i) check_close(results[i], expected[i], tolerance, 4 * tolerance);
+        if (offset == 0) first = results;
+        CHECK(results == first);
+      }
+    }
+  };
+  check(Type<float>{}, 2e-5);
+  check(Type<double>{}, 1e-11);
+  check(Type<bfloat16>{}, 4e-2);
+  check(Type<half>{}, 4e-3);
+}
+
 TEMPLATE_TEST_CASE("gradients of layer_norm", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   auto x = spread_tensor<TestType>({2, 2, 3}).requires_grad_(),
        w = spread_tensor<TestType>({2, 3}, 0.5, 2).requires_grad_(),

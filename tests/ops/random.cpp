@@ -124,11 +124,18 @@ TEMPLATE_TEST_CASE("random numbers follow from seed and position alone", "[rando
   check_repeatable([](Index n) { return randint<TestType>(0, 1000, {n}); });
 }
 
-TEST_CASE("every device draws the same numbers", "[random]") {
-  CHECK(seeded([] { return rand<Cpu>({1000}); }) == seeded([] { return rand<Naive>({1000}); }));
-  CHECK(seeded([] { return rand<Cpu, double>({1000}); }) == seeded([] { return rand<Naive, double>({1000}); }));
-  CHECK(seeded([] { return randint<Cpu>(0, 77, {1000}); }) == seeded([] { return randint<Naive>(0, 77, {1000}); }));
-  check_close(seeded([] { return randn<Cpu>({1000}); }), seeded([] { return randn<Naive>({1000}); }), 1e-5, 1e-6);
+TEMPLATE_TEST_CASE("every device draws the same numbers", "[random]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const Index n : {1, 3, 6, 1000, 3001}) {
+    CHECK(seeded([=] { return rand<D>({n}); }) == seeded([=] { return rand<Naive>({n}); }));
+    CHECK(seeded([=] { return rand<D, double>({n}); }) == seeded([=] { return rand<Naive, double>({n}); }));
+    CHECK(seeded([=] { return rand<D, half>({n}); }) == seeded([=] { return rand<Naive, half>({n}); }));
+    CHECK(seeded([=] { return randint<D>(-5, 77, {n}); }) == seeded([=] { return randint<Naive>(-5, 77, {n}); }));
+    CHECK(seeded([=] { return randint<D, std::uint8_t>(1, 256, {n}); }) ==
+          seeded([=] { return randint<Naive, std::uint8_t>(1, 256, {n}); }));
+    check_close(seeded([=] { return randn<D>({n}); }), seeded([=] { return randn<Naive>({n}); }), 1e-5, 1e-6);
+    check_close(seeded([=] { return randn<D, double>({n}); }), seeded([=] { return randn<Naive, double>({n}); }));
+  }
 }
 
 TEMPLATE_TEST_CASE("tensors are filled in place, in any layout", "[random]", TERN_TEST_DEVICES) {

@@ -36,6 +36,59 @@ TEMPLATE_TEST_CASE("sum, mean, any, all: PyTorch's conventions", "[ops]", TERN_T
   nan.check(any(nan.input<D>(0)));
 }
 
+namespace {
+
+/// Sums over the dimensions that are 1 in `kept`, which is the result's shape.
+std::vector<double> plain_sums(const std::vector<double>& x, const Shape& shape, const Shape& kept) {
+  std::vector<double> sums(std::size_t(kept.numel()), 0);
+  for (Index i = 0; i < shape.numel(); ++i) {
+    Index rest = i, at = 0, stride = 1;
+    for (int d = shape.n; d-- > 0; rest /= shape[d])
+      if (kept[d] != 1) at += rest % shape[d] * stride, stride *= kept[d];
+    sums[std::size_t(at)] += x[std::size_t(i)];
+  }
+  return sums;
+}
+
+}  // namespace
+
+// Elements that a GPU's threads read four at a time, of one sum or of four sums, or one by one.
+TEMPLATE_TEST_CASE("sums of few and of many elements, at any address", "[ops]", TERN_TEST_DEVICES) {
+  const auto check = []<class T>(Type<T>, double tolerance) {
+    for (const auto& [shape, kept] : std::vector<std::pair<Shape, Shape>>{{{7}, {1}},
+                                                                          {{70001}, {1}},
+                                                                          {{3, 40000}, {3, 1}},
+                                                                          {{300, 10}, {300, 1}},
+                                                                          {{5, 64}, {5, 1}},
+                                                                          {{5, 64}, {1, 64}},
+                                                                          {{3000, 12}, {1, 12}},
+                                                                          {{50, 7}, {1, 7}},
+                                                                          {{600, 260}, {1, 260}},
+                                                                          {{4, 6, 8, 5}, {1, 6, 1, 5}},
+                                                                          {{4, 6, 5, 8}, {1, 6, 1, 8}},
+                                                                          {{4, 6, 5, 8}, {4, 1, 5, 1}},
+                                                                          {{2, 3, 1000}, {1, 3, 1}}}) {
+      std::vector<double> first;
+      for (const Index offset : {0, 1, 4}) {
+        const auto x = zeros<TestType, T>({shape.numel() + 4}).narrow(0, offset, shape.numel()).view(shape);
+        x.copy_(spread_tensor<TestType, T>(shape, 0.5, 2));
+        Dims dims;
+        for (int d = 0; d < shape.n; ++d)
+          if (kept[d] == 1 && shape[d] != 1) dims.push_back(d);
+        INFO(text({shape}) << " to " << text({kept}) << " of " << name_of(dtype_of<T>) << " from element " << offset);
+        const auto sums = values_of(sum(x, dims));
+        check_close(sums, plain_sums(values_of(x), shape, kept), tolerance);
+        if (offset == 0) first = sums;
+        CHECK(sums == first);
+      }
+    }
+  };
+  check(Type<float>{}, 1e-5);
+  check(Type<double>{}, 1e-12);
+  check(Type<bfloat16>{}, 1e-2);
+  check(Type<std::int32_t>{}, 0);
+}
+
 TEMPLATE_TEST_CASE("the mean of 16-bit numbers whose sum overflows is right", "[ops]", TERN_TEST_DEVICES) {
   CHECK(float(mean(full<TestType, half>({1000}, 1000)).item()) == 1000);
 }

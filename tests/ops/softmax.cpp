@@ -47,6 +47,38 @@ TEST_CASE("softmax and its gradient on any shape and layout", "[ops]") {
   check_values<half>(3e-3);
 }
 
+// Rows that a GPU's threads read at once, in packs of 16 bytes or by elements, and longer ones.
+TEMPLATE_TEST_CASE("softmax of rows short and long, at any address", "[ops]", TERN_TEST_DEVICES) {
+  const auto check = []<class T>(Type<T>, double tolerance) {
+    for (const Shape& shape : {Shape{3, 8}, Shape{70, 24}, Shape{5, 100}, Shape{3, 129}, Shape{2, 1024}, Shape{1, 2100}, Shape{1, 4096},
+                               Shape{2, 9000}, Shape{1, 10001}, Shape{2, 40, 3}, Shape{1, 300, 40}})
+      for (const bool log : {false, true}) {
+        INFO(text({shape}) << (log ? ", log, " : ", ") << name_of(dtype_of<T>));
+        const auto run = [&](const auto& x, const auto& g) {
+          auto leaf = x.detach().requires_grad_();
+          const auto y = log ? log_softmax(leaf, 1) : softmax(leaf, 1);
+          y.backward(g);
+          return std::pair{values_of(y), values_of(leaf.grad())};
+        };
+        const auto [expected, slope] = run(spread_tensor<Naive, T>(shape, -5, 5), spread_tensor<Naive, T>(shape));
+        std::pair<std::vector<double>, std::vector<double>> first;
+        for (const Index offset : {0, 1, 4}) {
+          const auto array = zeros<TestType, T>({shape.numel() + 4}).narrow(0, offset, shape.numel()).view(shape);
+          array.copy_(spread_tensor<TestType, T>(shape, -5, 5));
+          const auto results = run(array, spread_tensor<TestType, T>(shape));
+          check_close(results.first, expected, tolerance, tolerance / 10);
+          check_close(results.second, slope, tolerance, tolerance / 10);
+          if (offset == 0) first = results;
+          CHECK(results == first);
+        }
+      }
+  };
+  check(Type<float>{}, 2e-5);
+  check(Type<double>{}, 1e-12);
+  check(Type<bfloat16>{}, 2e-2);
+  check(Type<half>{}, 3e-3);
+}
+
 TEMPLATE_TEST_CASE("softmax with infinities as PyTorch has it", "[ops]", TERN_TEST_DEVICES) {
   const RecordedCase plain("softmax with infinities"), log("log_softmax with infinities");
   const auto x = plain.input<TestType>(0), y = log.input<TestType>(0);
@@ -61,6 +93,15 @@ TEMPLATE_TEST_CASE("a long row with infinities, in float", "[ops]", TERN_TEST_DE
   CHECK(y[70] == 1);
   CHECK(y[0] == 0);
   CHECK(std::isnan(y[100]));
+  for (const Index n : {96, 99, 6000, 6001})
+    for (const auto& [value, expected] : {std::pair{INFINITY, NAN}, std::pair{NAN, NAN}, std::pair{-INFINITY, 1.f / float(n - 1)}}) {
+      auto row = zeros<TestType, float>({1, n});
+      row[0][n - 2].fill_(value);
+      const auto z = values_of(softmax(row, 1));
+      INFO(value << " in a row of " << n);
+      CHECK(close(z[0], expected, 1e-5, 0));
+      CHECK(close(z[std::size_t(n - 2)], value == -INFINITY ? 0 : NAN, 0, 0));
+    }
 }
 
 TEMPLATE_TEST_CASE("gradients of softmax", "[ops][gradcheck]", TERN_TEST_DEVICES) {

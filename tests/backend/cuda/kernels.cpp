@@ -21,22 +21,11 @@ struct Use {
   const Types& types;
 };
 const Use uses[] = {
-    {kernels::softmax_kernel, floating},
-    {kernels::softmax_gradient_kernel, floating},
-    {kernels::cross_entropy_kernel, floating},
     {kernels::loss_sums_kernel, floating},
     {kernels::loss_total_kernel, floating},
-    {kernels::cross_entropy_gradient_kernel, floating},
-    {kernels::layer_norm_kernel, floating},
-    {kernels::layer_norm_gradient_kernel, floating},
-    {kernels::layer_norm_parts_kernel, floating},
     {kernels::layer_norm_columns_kernel, floating},
-    {kernels::batch_norm_parts_kernel, floating},
     {kernels::batch_norm_statistics_kernel, floating},
-    {kernels::batch_norm_kernel, floating},
-    {kernels::batch_norm_gradient_parts_kernel, floating},
     {kernels::batch_norm_gradient_sums_kernel, floating},
-    {kernels::batch_norm_gradient_kernel, floating},
     {kernels::arg_extreme_kernel, every_type},
     {kernels::integer_matmul_kernel, integers},
     {kernels::index_select_kernel, carriers},
@@ -77,6 +66,12 @@ void check_compiles(const kernels::Kernel& kernel, std::initializer_list<DType> 
   check_compiles(kernels::typed_source(kernel, types), std::string(kernel.name) + (types.size() ? std::string(", ") + name_of(*types.begin()) : ""));
 }
 
+template <class P>
+void check_compiles(const kernels::PackedKernel<P>& kernel) {
+  for (const auto* const variant : {&kernel.aligned_packs, &kernel.unaligned_packs, &kernel.single_elements})
+    for (const DType type : floating) check_compiles(*variant, {type});
+}
+
 bool has_compiler() {
   try {
     cuda::nvrtc();
@@ -90,6 +85,21 @@ TEST_CASE("kernels on elements compile") {
   if (!has_compiler()) SKIP_TEST("needs NVRTC");
   for (const Use& use : uses)
     for (const DType type : use.types) check_compiles(use.kernel, {type});
+}
+
+TEST_CASE("kernels on packs compile, and for single elements") {
+  if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  check_compiles(kernels::softmax_kernel);
+  check_compiles(kernels::softmax_gradient_kernel);
+  check_compiles(kernels::cross_entropy_kernel);
+  check_compiles(kernels::cross_entropy_gradient_kernel);
+  check_compiles(kernels::layer_norm_kernel);
+  check_compiles(kernels::layer_norm_gradient_kernel);
+  check_compiles(kernels::layer_norm_parts_kernel);
+  check_compiles(kernels::batch_norm_parts_kernel);
+  check_compiles(kernels::batch_norm_kernel);
+  check_compiles(kernels::batch_norm_gradient_parts_kernel);
+  check_compiles(kernels::batch_norm_gradient_kernel);
 }
 
 TEST_CASE("kernels of two types compile") {

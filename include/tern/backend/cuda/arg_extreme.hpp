@@ -39,7 +39,7 @@ extern "C" __global__ void arg_extreme(const ArgExtremeParameters p) {
   found = row.total(partial, found);
   if (row.exists && row.at == 0) p.out[row.which] = found.at;
 }
-)CUDA", {RowLayout::source, row_text, ArrayLoops::source, CopyLoops::source, loops_text}};
+)CUDA", {RowLayout::source, team_text, row_text, ArrayLoops::source, CopyLoops::source, loops_text}};
 
 TERN_API void run_arg_extreme(bool largest, const Array& out, const Array& in, int dim);
 

@@ -1,89 +1,50 @@
 // Batch normalisation, by kernels of our own: cuDNN's plain functions know neither residual nor relu, its extended ones want memory that
-// forward reserves for backward, and both keep the parameters of 16-bit networks as floats. A block has up to 32 neighbouring
-// channels, and its other threads share the rows of a part. Sums are of parts of the rows first, then of the parts.
+// forward reserves for backward, and both keep the parameters of 16-bit networks as floats. Activations are rows, channels their columns.
 #pragma once
 #include "../../device/cuda/memory.hpp"
 #include "../batch_norm.hpp"
-#include "codegen/parameters.hpp"
+#include "codegen/columns.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-/// How rows of channels are shared out to blocks.
-TERN_KERNEL_STRUCT(ChannelLayout,
-  Index rows;
-  Index channels;
-  Index part;      // rows
-  Index tiles;     // blocks side by side
-  Index across;    // channels of a block
-);
-inline constexpr const char* channels_text = R"CUDA(
-struct Column {
-  Index channel, channels, part, first, last;  // this thread's rows: first, first + along ... below last
-  int line, along;                             // which of the channel's threads it is, and how many those are
-  bool exists;                                 // false beside the channels; those threads must reach the barriers too
-  __device__ explicit Column(const ChannelLayout& p) : channels(p.channels) {
-    const int across = int(p.across), t = threadIdx.x;
-    along = 256 / across;
-    line = t / across;
-    channel = blockIdx.x % p.tiles * Index(across) + t % across;
-    part = blockIdx.x / p.tiles;
-    first = part * p.part + line;
-    last = (part + 1) * p.part < p.rows ? (part + 1) * p.part : p.rows;
-    exists = channel < channels;
-    if (!exists) last = first;
-  }
-  __device__ Index at(Index row) const { return row * channels + channel; }
-};
-// What a block adds up for each channel.
-struct Two { C0 a, b; };
-inline __device__ Two total(Two* partial, const Column& c, Two mine) {
-  const int t = threadIdx.x, across = 256 / c.along;
-  partial[t] = mine;
-  __syncthreads();
-  #pragma unroll 1
-  for (int half = c.along / 2; half; half /= 2) {
-    const Two other = partial[c.line < half ? t + half * across : t];
-    if (c.line < half) partial[t] = Two{partial[t].a + other.a, partial[t].b + other.b};
-    __syncthreads();
-  }
-  const Two sum = partial[t - c.line * across];
-  __syncthreads();
-  return sum;
-}
-)CUDA";
-
 // Sums are of differences from the part's first row, so that no digits are lost.
 TERN_KERNEL_STRUCT(BatchNormPartsParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   Pointer<const T0> x;
   Pointer<C0> moments;   // for each part the channels' means, then their sums of squares about them
 );
-inline constexpr KernelOf<BatchNormPartsParameters> batch_norm_parts_kernel{"batch_norm_parts", R"CUDA(
+inline constexpr PackedKernel<BatchNormPartsParameters> batch_norm_parts_kernel{"batch_norm_parts", R"CUDA(
 extern "C" __global__ void batch_norm_parts(const BatchNormPartsParameters p) {
-  __shared__ Two partial[256];
+  __shared__ Sums partial[256];
   const Column c(p.layout);
   const T0* const x = p.x;
-  const C0 shift = c.exists ? C0(wide(x[c.at(c.part * p.layout.part)])) : C0(0);
-  Two sums{0, 0};
+  const auto start = load(x + c.place(c.part * p.layout.part));
+  Sums sums{};
   #pragma unroll 2
   for (Index row = c.first; row < c.last; row += c.along) {
-    const C0 d = C0(wide(x[c.at(row)])) - shift;
-    sums = Two{sums.a + d, multiply_add(d, d, sums.b)};
+    const auto v = load(x + c.place(row));
+    for (int e = 0; e < vector; ++e) {
+      const C0 d = C0(wide(v.at[e])) - C0(wide(start.at[e]));
+      sums.of[e] = Two{sums.of[e].a + d, multiply_add(d, d, sums.of[e].b)};
+    }
   }
-  sums = total(partial, c, sums);
-  if (!c.exists || c.line != 0) return;
-  const C0 mean = sums.a / C0(c.last - c.part * p.layout.part);
-  C0* const to = p.moments + 2 * c.part * c.channels + c.channel;
-  to[0] = shift + mean;
-  to[c.channels] = sums.b - sums.a * mean;
+  sums = c.total(partial, sums);
+  if (!c.exists || c.at != 0) return;
+  const C0 rows = C0(c.last - c.part * p.layout.part);
+  C0* const to = p.moments + 2 * c.part * c.columns + c.column;
+  for (int e = 0; e < vector; ++e) {
+    const C0 mean = sums.of[e].a / rows;
+    to[e] = C0(wide(start.at[e])) + mean;
+    to[c.columns + e] = sums.of[e].b - sums.of[e].a * mean;
+  }
 }
-)CUDA", {ChannelLayout::source, channels_text}};
+)CUDA", {team_text, ColumnLayout::source, columns_text}};
 
 // The layout's rows are the parts here.
 TERN_KERNEL_STRUCT(BatchNormStatisticsParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   Index rows;                 // all
   Index part;                 // rows
   Pointer<const C0> moments;
@@ -99,33 +60,33 @@ extern "C" __global__ void batch_norm_statistics(const BatchNormStatisticsParame
   __shared__ Two partial[256];
   const Column c(p.layout);
   const Index rows = p.rows, size = p.part;
-  const C0* const means = p.moments + c.channel;
-  const C0* const squares = means + c.channels;
-  const C0 shift = c.exists ? *means : C0(0), n = C0(rows);
+  const C0* const means = p.moments + c.column;
+  const C0* const squares = means + c.columns;
+  const C0 shift = *means, n = C0(rows);
   Two sums{0, 0};
-  #pragma unroll 1
+  #pragma unroll 4
   for (Index part = c.first; part < c.last; part += c.along)
-    sums.a += (means[2 * part * c.channels] - shift) * C0(part + 1 < p.layout.rows ? size : rows - part * size);
-  const C0 mean = shift + total(partial, c, sums).a / n;
+    sums.a += (means[2 * part * c.columns] - shift) * C0(part + 1 < p.layout.rows ? size : rows - part * size);
+  const C0 mean = shift + c.total(partial, sums).a / n;
   sums = Two{0, 0};
-  #pragma unroll 1
+  #pragma unroll 4
   for (Index part = c.first; part < c.last; part += c.along) {
-    const C0 d = means[2 * part * c.channels] - mean;
+    const C0 d = means[2 * part * c.columns] - mean;
     const C0 count = C0(part + 1 < p.layout.rows ? size : rows - part * size);
-    sums.a += multiply_add(d * d, count, squares[2 * part * c.channels]);
+    sums.a += multiply_add(d * d, count, squares[2 * part * c.columns]);
   }
-  const C0 sum = total(partial, c, sums).a;
-  if (!c.exists || c.line != 0) return;
+  const C0 sum = c.total(partial, sums).a;
+  if (!c.exists || c.at != 0) return;
   const C0 variance = sum > C0(0) ? sum / n : sum == sum ? C0(0) : sum;
-  p.mean[c.channel] = mean;
-  p.scale[c.channel] = C0(1) / sqrt(variance + C0(p.eps));
+  p.mean[c.column] = mean;
+  p.scale[c.column] = C0(1) / sqrt(variance + C0(p.eps));
   if (!p.running_mean) return;
   const C0 momentum = C0(p.momentum);
-  C0* const running[2] = {p.running_mean + c.channel, p.running_var + c.channel};
+  C0* const running[2] = {p.running_mean + c.column, p.running_var + c.column};
   *running[0] = (C0(1) - momentum) * *running[0] + momentum * mean;
   *running[1] = (C0(1) - momentum) * *running[1] + momentum * (variance * (n / (n - C0(1))));
 }
-)CUDA", {ChannelLayout::source, channels_text}};
+)CUDA", {single_elements_text, team_text, ColumnLayout::source, columns_text}};
 
 // What x becomes but for the residual and relu.
 TERN_KERNEL_STRUCT(NormalFactors,
@@ -135,22 +96,22 @@ TERN_KERNEL_STRUCT(NormalFactors,
   Pointer<const C0> bias;
 );
 inline constexpr const char* normal_text = R"CUDA(
+typedef Pack<C0, vector> Factors;   // a number for each of the thread's channels
 struct Normal {
-  C0 mean, scale, factor, bias;
-  __device__ Normal(const NormalFactors& p, const Column& c) {
-    const Index i = c.exists ? c.channel : 0;
-    mean = p.mean[i];
-    scale = p.scale[i];
-    bias = p.bias[i];
-    set_factor(p.weight[i]);
+  Factors mean, scale, factor, bias;
+  __device__ Normal(const NormalFactors& p, const Column& c)
+      : mean(load(p.mean + c.column)), scale(load(p.scale + c.column)), bias(load(p.bias + c.column)) {
+    set_factor(load(p.weight + c.column));
   }
-  __device__ void set_factor(C0 weight) { factor = scale * weight; }
-  __device__ C0 operator()(C0 x) const { return multiply_add(x - mean, factor, bias); }
+  __device__ void set_factor(const Factors& weight) {
+    for (int e = 0; e < vector; ++e) factor.at[e] = scale.at[e] * weight.at[e];
+  }
+  __device__ C0 operator()(int e, C0 x) const { return multiply_add(x - mean.at[e], factor.at[e], bias.at[e]); }
 };
 )CUDA";
 
 TERN_KERNEL_STRUCT(BatchNormParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   NormalFactors factors;
   Pointer<T0> y;
   Pointer<const T0> x;
@@ -159,22 +120,27 @@ TERN_KERNEL_STRUCT(BatchNormParameters,
   Index is_variance;           // whether factors.scale is the variance; eps is added to it then
   double eps;
 );
-inline constexpr KernelOf<BatchNormParameters> batch_norm_kernel{"batch_norm", R"CUDA(
+inline constexpr PackedKernel<BatchNormParameters> batch_norm_kernel{"batch_norm", R"CUDA(
 extern "C" __global__ void batch_norm(const BatchNormParameters p) {
   const Column c(p.layout);
   Normal normal(p.factors, c);
   if (p.is_variance) {
-    normal.scale = C0(1) / sqrt(normal.scale + C0(p.eps));
-    normal.set_factor(p.factors.weight[c.exists ? c.channel : 0]);
+    for (int e = 0; e < vector; ++e) normal.scale.at[e] = C0(1) / sqrt(normal.scale.at[e] + C0(p.eps));
+    normal.set_factor(load(p.factors.weight + c.column));
   }
   #pragma unroll 2
   for (Index row = c.first; row < c.last; row += c.along) {
-    C0 v = normal(C0(wide(p.x[c.at(row)])));
-    if (p.residual) v += C0(wide(p.residual[c.at(row)]));
-    p.y[c.at(row)] = Element<T0>::of(p.relu && v < C0(0) ? C0(0) : v);
+    auto y = load(p.x + c.place(row));
+    const auto residual = p.residual ? load(p.residual + c.place(row)) : y;
+    for (int e = 0; e < vector; ++e) {
+      C0 v = normal(e, C0(wide(y.at[e])));
+      if (p.residual) v += C0(wide(residual.at[e]));
+      y.at[e] = Element<T0>::of(p.relu && v < C0(0) ? C0(0) : v);
+    }
+    store(p.y + c.place(row), y);
   }
 }
-)CUDA", {ChannelLayout::source, channels_text, NormalFactors::source, normal_text}};
+)CUDA", {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text}};
 
 // What relu cut off is seen in y, or worked out again from x.
 TERN_KERNEL_STRUCT(PassedGradient,
@@ -184,43 +150,53 @@ TERN_KERNEL_STRUCT(PassedGradient,
   Index relu;
 );
 inline constexpr const char* passed_text = R"CUDA(
-inline __device__ C0 passed(const PassedGradient& p, const Normal& normal, Index i, C0 x) {
-  const C0 g = C0(wide(p.g[i]));
+typedef Pack<T0, vector> Elements;
+inline __device__ Elements passed(const PassedGradient& p, const Normal& normal, Index i, const Elements& x) {
+  Elements g = load(p.g + i);
   if (!p.relu) return g;
-  return (p.y ? C0(wide(p.y[i])) : normal(x)) > C0(0) ? g : C0(0);
+  const Elements y = p.y ? load(p.y + i) : x;
+  for (int e = 0; e < vector; ++e)
+    if (!((p.y ? C0(wide(y.at[e])) : normal(e, C0(wide(x.at[e])))) > C0(0))) g.at[e] = Element<T0>::of(C0(0));
+  return g;
 }
 )CUDA";
 
 TERN_KERNEL_STRUCT(BatchNormGradientPartsParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   NormalFactors factors;
   PassedGradient in;
   Pointer<T0> dresidual;  // or null
   Pointer<C0> sums;       // for each part the channels' sums of what relu lets pass of g, then of that times x - mean
 );
-inline constexpr KernelOf<BatchNormGradientPartsParameters> batch_norm_gradient_parts_kernel{"batch_norm_gradient_parts", R"CUDA(
+inline constexpr PackedKernel<BatchNormGradientPartsParameters> batch_norm_gradient_parts_kernel{"batch_norm_gradient_parts", R"CUDA(
 extern "C" __global__ void batch_norm_gradient_parts(const BatchNormGradientPartsParameters p) {
-  __shared__ Two partial[256];
+  __shared__ Sums partial[256];
   const Column c(p.layout);
   const Normal normal(p.factors, c);
-  Two sums{0, 0};
+  Sums sums{};
   #pragma unroll 2
   for (Index row = c.first; row < c.last; row += c.along) {
-    const C0 x = C0(wide(p.in.x[c.at(row)])), g = passed(p.in, normal, c.at(row), x);
-    if (p.dresidual) p.dresidual[c.at(row)] = Element<T0>::of(g);
-    sums = Two{sums.a + g, multiply_add(g, x - normal.mean, sums.b)};
+    const Elements x = load(p.in.x + c.place(row)), g = passed(p.in, normal, c.place(row), x);
+    if (p.dresidual) store(p.dresidual + c.place(row), g);
+    for (int e = 0; e < vector; ++e) {
+      const C0 slope = C0(wide(g.at[e])), d = C0(wide(x.at[e])) - normal.mean.at[e];
+      sums.of[e] = Two{sums.of[e].a + slope, multiply_add(slope, d, sums.of[e].b)};
+    }
   }
-  sums = total(partial, c, sums);
-  if (!c.exists || c.line != 0) return;
-  C0* const to = p.sums + 2 * c.part * c.channels + c.channel;
-  to[0] = sums.a;
-  to[c.channels] = sums.b;
+  sums = c.total(partial, sums);
+  if (!c.exists || c.at != 0) return;
+  C0* const to = p.sums + 2 * c.part * c.columns + c.column;
+  for (int e = 0; e < vector; ++e) {
+    to[e] = sums.of[e].a;
+    to[c.columns + e] = sums.of[e].b;
+  }
 }
-)CUDA", {ChannelLayout::source, channels_text, NormalFactors::source, normal_text, PassedGradient::source, passed_text}};
+)CUDA", {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
+          passed_text}};
 
 // The layout's rows are the parts here.
 TERN_KERNEL_STRUCT(BatchNormGradientSumsParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   Index rows;               // all
   Pointer<const C0> sums;
   Pointer<const C0> scale;
@@ -232,66 +208,55 @@ inline constexpr KernelOf<BatchNormGradientSumsParameters> batch_norm_gradient_s
 extern "C" __global__ void batch_norm_gradient_sums(const BatchNormGradientSumsParameters p) {
   __shared__ Two partial[256];
   const Column c(p.layout);
-  const C0* const from = p.sums + c.channel;
+  const C0* const from = p.sums + c.column;
   Two sums{0, 0};
-  #pragma unroll 1
+  #pragma unroll 4
   for (Index part = c.first; part < c.last; part += c.along)
-    sums = Two{sums.a + from[2 * part * c.channels], sums.b + from[(2 * part + 1) * c.channels]};
-  sums = total(partial, c, sums);
-  if (!c.exists || c.line != 0) return;
-  const C0 scale = p.scale[c.channel], share = C0(1) / C0(p.rows);
-  if (p.dweight) p.dweight[c.channel] = sums.b * scale;
-  if (p.dbias) p.dbias[c.channel] = sums.a;
-  C0* const to = p.shares + c.channel;
+    sums = Two{sums.a + from[2 * part * c.columns], sums.b + from[(2 * part + 1) * c.columns]};
+  sums = c.total(partial, sums);
+  if (!c.exists || c.at != 0) return;
+  const C0 scale = p.scale[c.column], share = C0(1) / C0(p.rows);
+  if (p.dweight) p.dweight[c.column] = sums.b * scale;
+  if (p.dbias) p.dbias[c.column] = sums.a;
+  C0* const to = p.shares + c.column;
   to[0] = sums.a * share;
-  to[c.channels] = sums.b * scale * scale * share;
+  to[c.columns] = sums.b * scale * scale * share;
 }
-)CUDA", {ChannelLayout::source, channels_text}};
+)CUDA", {single_elements_text, team_text, ColumnLayout::source, columns_text}};
 
 TERN_KERNEL_STRUCT(BatchNormGradientParameters,
-  ChannelLayout layout;
+  ColumnLayout layout;
   NormalFactors factors;
   PassedGradient in;
   Pointer<T0> dx;
   Pointer<const C0> shares;
 );
-inline constexpr KernelOf<BatchNormGradientParameters> batch_norm_gradient_kernel{"batch_norm_gradient", R"CUDA(
+inline constexpr PackedKernel<BatchNormGradientParameters> batch_norm_gradient_kernel{"batch_norm_gradient", R"CUDA(
 extern "C" __global__ void batch_norm_gradient(const BatchNormGradientParameters p) {
   const Column c(p.layout);
   const Normal normal(p.factors, c);
-  const C0* const shares = p.shares + (c.exists ? c.channel : 0);
-  const C0 offset = shares[0], slope = shares[c.channels];
+  const Factors offset = load(p.shares + c.column), slope = load(p.shares + c.columns + c.column);
   #pragma unroll 2
   for (Index row = c.first; row < c.last; row += c.along) {
-    const C0 x = C0(wide(p.in.x[c.at(row)])), g = passed(p.in, normal, c.at(row), x);
-    p.dx[c.at(row)] = Element<T0>::of(normal.factor * (g - offset - (x - normal.mean) * slope));
+    const Elements x = load(p.in.x + c.place(row)), g = passed(p.in, normal, c.place(row), x);
+    Elements dx;
+    for (int e = 0; e < vector; ++e) {
+      const C0 rest = C0(wide(g.at[e])) - offset.at[e] - (C0(wide(x.at[e])) - normal.mean.at[e]) * slope.at[e];
+      dx.at[e] = Element<T0>::of(normal.factor.at[e] * rest);
+    }
+    store(p.dx + c.place(row), dx);
   }
 }
-)CUDA", {ChannelLayout::source, channels_text, NormalFactors::source, normal_text, PassedGradient::source, passed_text}};
-
-/// Rows of channels shared out by their numbers alone, and with them the order of every sum.
-struct TERN_API ChannelBlocks {
-  ChannelLayout layout;
-  Index parts;
-  ChannelBlocks(Index rows, Index channels);
-  /// Sums over the parts: each block has all of them.
-  ChannelBlocks over_parts() const;
-  template <class P>
-  void launch(int ordinal, const KernelOf<P>& kernel, DType type, const std::type_identity_t<P>& parameters) const {
-    launch_typed(ordinal, kernel, {type}, {parts * layout.tiles}, parameters);
-  }
-  std::size_t sums_bytes(const Array& mean) const {
-    return std::size_t(2 * parts * layout.channels * size_of(mean.dtype));
-  }
-};
+)CUDA", {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
+          passed_text}};
 
 /// y from a mean, and a scale or a variance. Op is BatchNorm or BatchNormInference.
 template <class Op>
 void run_normalise(const Op& op, const Array& scale, bool is_variance) {
   const Array* const arrays[] = {&op.x, &op.mean, &scale, &op.weight, &op.bias, op.residual ? op.residual : &op.x};
   const int ordinal = common_ordinal(op.y, arrays, 6);
-  const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1]);
-  blocks.launch(ordinal, batch_norm_kernel, op.x.dtype,
+  const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
+  blocks.launch(ordinal, batch_norm_kernel, {&op.y, &op.x, op.residual, &op.mean, &scale, &op.weight, &op.bias},
                 {.layout = blocks.layout,
                  .factors = {.mean = op.mean.data, .scale = scale.data, .weight = op.weight.data, .bias = op.bias.data},
                  .y = op.y.data,

@@ -4,31 +4,17 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-TERN_INLINE ChannelBlocks::ChannelBlocks(Index rows, Index channels) {
-  const Index across = std::min<Index>(32, power_of_two_below(2 * channels - 1)), tiles = (channels + across - 1) / across;
-  const Index part = std::max<Index>(64, (rows * tiles + 1023) / 1024);
-  layout = {.rows = rows, .channels = channels, .part = part, .tiles = tiles, .across = across};
-  parts = (rows + part - 1) / part;
-}
-
-TERN_INLINE ChannelBlocks ChannelBlocks::over_parts() const {
-  ChannelBlocks b = *this;
-  b.layout.rows = b.layout.part = parts;
-  b.parts = 1;
-  return b;
-}
-
 [[gnu::noinline]] TERN_INLINE void run_statistics(const BatchNorm& op) {
   const Array* const running_mean = op.running_mean ? op.running_mean : &op.x;
   const Array* const running_var = op.running_var ? op.running_var : &op.x;
   const Array* const arrays[] = {&op.mean, &op.scale, running_mean, running_var};
   const int ordinal = common_ordinal(op.x, arrays, 4);
-  const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1]);
-  const cuda::detail::Scratch moments(ordinal, blocks.sums_bytes(op.mean));
-  blocks.launch(ordinal, batch_norm_parts_kernel, op.x.dtype, {.layout = blocks.layout, .x = op.x.data, .moments = moments.data()});
-  const ChannelBlocks merge = blocks.over_parts();
-  merge.launch(ordinal, batch_norm_statistics_kernel, op.x.dtype,
-               {.layout = merge.layout,
+  const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
+  const cuda::detail::Scratch moments(ordinal, blocks.sums_bytes(op.mean, blocks.parts));
+  blocks.launch(ordinal, batch_norm_parts_kernel, {&op.x}, {.layout = blocks.layout, .x = op.x.data, .moments = moments.data()});
+  const ColumnLayout merge = blocks.over_parts();
+  launch_typed(ordinal, batch_norm_statistics_kernel, {op.x.dtype}, {merge.tiles},
+               {.layout = merge,
                 .rows = blocks.layout.rows,
                 .part = blocks.layout.part,
                 .moments = moments.data(),
@@ -50,15 +36,16 @@ TERN_INLINE ChannelBlocks ChannelBlocks::over_parts() const {
 [[gnu::noinline]] TERN_INLINE void run_batch_norm_gradient(const BatchNormGradient& op) {
   const Array* const arrays[] = {&op.x, &op.mean, &op.scale, &op.weight, &op.bias};
   const int ordinal = common_ordinal(op.g, arrays, 5);
-  const DType type = op.x.dtype;
-  const ChannelBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1]), merge = blocks.over_parts();
-  const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean)), shares(ordinal, merge.sums_bytes(op.mean));
+  const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
+  const ColumnLayout merge = blocks.over_parts();
+  const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean, blocks.parts)), shares(ordinal, blocks.sums_bytes(op.mean, 1));
   const NormalFactors factors{.mean = op.mean.data, .scale = op.scale.data, .weight = op.weight.data, .bias = op.bias.data};
   const PassedGradient in{.g = op.g.data, .x = op.x.data, .y = data_of(op.y), .relu = op.relu};
-  blocks.launch(ordinal, batch_norm_gradient_parts_kernel, type,
+  blocks.launch(ordinal, batch_norm_gradient_parts_kernel,
+                {&op.g, &op.x, op.y, op.dresidual, &op.mean, &op.scale, &op.weight, &op.bias},
                 {.layout = blocks.layout, .factors = factors, .in = in, .dresidual = data_of(op.dresidual), .sums = sums.data()});
-  merge.launch(ordinal, batch_norm_gradient_sums_kernel, type,
-               {.layout = merge.layout,
+  launch_typed(ordinal, batch_norm_gradient_sums_kernel, {op.x.dtype}, {merge.tiles},
+               {.layout = merge,
                 .rows = blocks.layout.rows,
                 .sums = sums.data(),
                 .scale = op.scale.data,
@@ -66,7 +53,7 @@ TERN_INLINE ChannelBlocks ChannelBlocks::over_parts() const {
                 .dbias = data_of(op.dbias),
                 .shares = shares.data()});
   if (!op.dx) return;
-  blocks.launch(ordinal, batch_norm_gradient_kernel, type,
+  blocks.launch(ordinal, batch_norm_gradient_kernel, {&op.g, &op.x, op.y, op.dx, &op.mean, &op.scale, &op.weight, &op.bias},
                 {.layout = blocks.layout, .factors = factors, .in = in, .dx = op.dx->data, .shares = shares.data()});
 }
 

@@ -8,11 +8,9 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
-// What both kernels on rows read.
+// What both kernels on rows read. A row's elements are its classes.
 TERN_KERNEL_STRUCT(ClassRows,
-  RowLayout rows;
-  Index classes;
-  Index inner;
+  PiecesLayout rows;
   Pointer<const T0> x;
   Pointer<const Index> target;
   Pointer<const T0> weight;  // or null
@@ -22,23 +20,19 @@ TERN_KERNEL_STRUCT(ClassRows,
   double spread;             // what each class has
 );
 inline constexpr const char* class_row_text = R"CUDA(
-struct ClassRow : Row {
-  Index classes, inner, n, target;
-  const T0 *x, *weight;
-  Index start;
+struct ClassRow : RowPieces {
+  Rows x;
+  const T0* weight;
+  Index target;
   C0 keep, spread;
   bool ignored, valid, normalised;
   __device__ explicit ClassRow(const ClassRows& p)
-      : Row(p.rows), classes(p.classes), inner(p.inner), weight(p.weight),
-        keep(C0(p.keep)), spread(C0(p.spread)), normalised(p.normalised) {
-    n = exists ? classes : 0;
-    start = which / inner * classes * inner + which % inner;
-    x = p.x + start;
+      : RowPieces(p.rows), x(p.x), weight(p.weight), keep(C0(p.keep)), spread(C0(p.spread)), normalised(p.normalised) {
     target = exists ? p.target[which] : 0;
     ignored = target == p.ignore_index;
-    valid = exists && !ignored && target >= 0 && target < classes;
+    valid = exists && !ignored && target >= 0 && target < n;
   }
-  __device__ C0 at_class(Index c) const { return C0(wide(x[c * inner])); }
+  __device__ C0 at_target() const { return C0(wide(x.from[start + distance(target)])); }
   __device__ C0 weight_of(Index c) const { return weight ? C0(wide(weight[c])) : C0(1); }
 };
 )CUDA";
@@ -51,30 +45,28 @@ TERN_KERNEL_STRUCT(CrossEntropyParameters,
   Pointer<T0> y;        // or null
   ElementReport report;
 );
-inline constexpr KernelOf<CrossEntropyParameters> cross_entropy_kernel{"cross_entropy", R"CUDA(
+inline constexpr PackedKernel<CrossEntropyParameters> cross_entropy_kernel{"cross_entropy", R"CUDA(
 extern "C" __global__ void cross_entropy(const CrossEntropyParameters p) {
   __shared__ ExpSum partial[256];
   __shared__ C0 partial_sum[256];
-  const ClassRow row(p.in);
+  ClassRow row(p.in);
   C0 l = 0, all = 0;
   if (!row.normalised) {
     ExpSum sum = ExpSum::none();
-    #pragma unroll 2
-    for (Index c = row.at; c < row.n; c += row.along) sum.add(row.at_class(c));
+    row.each_pack([&](Index, const auto& v) { sum.add(v); }, row.x);
     l = row.total(partial, sum).log_sum();
   }
   if (row.spread != 0) {
-#pragma unroll 1  // seldom run, and long to compile
-    for (Index c = row.at; c < row.n; c += row.along) all += row.weight_of(c) * (l - row.at_class(c));
+    row.each([&](Index c, C0 v) { all += row.weight_of(c) * (l - v); }, row.x);
     all = row.total(partial_sum, all);
   }
   if (!row.exists || row.at != 0) return;
   const Index i = row.which;
   const C0 w = row.valid ? row.weight_of(row.target) : C0(0);
   C0 loss = 0;
-  if (row.valid) loss = row.keep * w * (l - row.at_class(row.target)) + row.spread * all;
+  if (row.valid) loss = row.keep * w * (l - row.at_target()) + row.spread * all;
   else if (!row.ignored) {
-    p.report.note(row.target, row.classes, i);
+    p.report.note(row.target, row.n, i);
     loss = C0(not_a_number());
   }
   p.log_sum[i] = l;
@@ -82,7 +74,7 @@ extern "C" __global__ void cross_entropy(const CrossEntropyParameters p) {
   p.weights[i] = w;
   if (p.y) p.y[i] = Element<T0>::of(loss);
 }
-)CUDA", {RowLayout::source, row_text, exp_sum_text, ClassRows::source, class_row_text}};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, exp_sum_text, ClassRows::source, class_row_text}};
 
 // The sums of losses and weights: for each block, then of the blocks.
 struct LossSum;
@@ -107,7 +99,7 @@ extern "C" __global__ void loss_sums(const LossSumsParameters p) {
   sum = Row(RowLayout{gridDim.x, 256, 0}).total(partial, sum);
   if (threadIdx.x == 0) p.sums[blockIdx.x] = sum;
 }
-)CUDA", {RowLayout::source, row_text, loss_sum_text}};
+)CUDA", {RowLayout::source, team_text, row_text, loss_sum_text}};
 
 // One block.
 TERN_KERNEL_STRUCT(LossTotalParameters,
@@ -129,7 +121,7 @@ extern "C" __global__ void loss_total(const LossTotalParameters p) {
   if (p.y) *p.y = Element<T0>::of(C0(sum.loss / total));
   *p.total = C0(total);
 }
-)CUDA", {RowLayout::source, row_text, loss_sum_text}};
+)CUDA", {RowLayout::source, team_text, row_text, loss_sum_text}};
 
 // dx[c] = a e^(x[c] - l) - h w[c] s / C, less h (1 - s) w[t] at the target.
 TERN_KERNEL_STRUCT(CrossEntropyGradientParameters,
@@ -140,44 +132,41 @@ TERN_KERNEL_STRUCT(CrossEntropyGradientParameters,
   Pointer<T0> dx;
   Index each;                 // whether each row has a g of its own
 );
-inline constexpr KernelOf<CrossEntropyGradientParameters> cross_entropy_gradient_kernel{"cross_entropy_gradient", R"CUDA(
+inline constexpr PackedKernel<CrossEntropyGradientParameters> cross_entropy_gradient_kernel{"cross_entropy_gradient", R"CUDA(
 extern "C" __global__ void cross_entropy_gradient(const CrossEntropyGradientParameters p) {
   __shared__ C0 partial[256];
-  const ClassRow row(p.in);
-  C0 weights = C0(row.classes);
+  ClassRow row(p.in);
+  C0 weights = C0(row.n);
   if (row.weight && row.spread != 0 && !row.normalised) {
     weights = 0;
 #pragma unroll 1  // seldom run, and long to compile
-    for (Index c = row.at; c < row.n; c += row.along) weights += row.weight_of(c);
+    for (Index c = row.at; row.exists && c < row.n; c += row.along) weights += row.weight_of(c);
     weights = row.total(partial, weights);
   }
   if (!row.exists) return;
-  T0* const dx = p.dx + row.start;
   const C0 l = p.log_sum[row.which], w = row.valid ? row.weight_of(row.target) : C0(0);
   const C0 h = row.valid ? C0(wide(p.g[p.each ? row.which : 0])) / *p.total : C0(0);
   const C0 a = row.normalised ? C0(0) : h * (row.keep * w + row.spread * weights);
-  #pragma unroll 2
-  for (Index c = row.at; c < row.n; c += row.along) {
-    const C0 part = a == 0 ? C0(0) : a * exp(row.at_class(c) - l), smooth = h * row.spread * row.weight_of(c);
-    dx[c * row.inner] = Element<T0>::of(part - smooth - (row.valid && c == row.target ? h * w * row.keep : C0(0)));
-  }
+  const Index hit = row.valid ? row.target : -1;
+  const C0 even = h * row.spread, kept = h * w * row.keep;
+  row.write(p.dx, [&](Index c, C0 v) {
+    const C0 part = a == 0 ? C0(0) : a * exp(v - l), smooth = even * row.weight_of(c);
+    return part - smooth - (c == hit ? kept : C0(0));
+  }, row.x);
 }
-)CUDA", {RowLayout::source, row_text, ClassRows::source, class_row_text}};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, ClassRows::source, class_row_text}};
 
 /// Of CrossEntropy or its gradient.
 template <class Op>
-ClassRows class_rows(const Op& op, const RowBlocks& blocks) {
-  const RowsAlong rows(op.x, 1);
-  return {.rows = blocks.layout,
-          .classes = rows.n,
-          .inner = rows.inner,
+ClassRows class_rows(const Op& op, const RowPieces& rows) {
+  return {.rows = rows.layout,
           .x = op.x.data,
           .target = op.target.data,
           .weight = data_of(op.weight),
           .ignore_index = op.options.ignore_index,
           .normalised = op.options.normalised,
           .keep = 1 - op.options.smoothing,
-          .spread = op.options.smoothing / double(rows.n)};
+          .spread = op.options.smoothing / double(rows.layout.n)};
 }
 
 TERN_API void run_cross_entropy(const CrossEntropy& op);

@@ -7,13 +7,13 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 [[gnu::noinline]] TERN_INLINE void run_cross_entropy(const CrossEntropy& op) {
   const Array* const arrays[] = {&op.x, &op.target, op.weight};
   const int ordinal = common_ordinal(op.y, arrays, op.weight ? 3 : 2);
-  const RowBlocks rows(RowsAlong(op.x, 1));
+  const RowPieces rows(RowsAlong(op.x, 1), op.x.dtype);
   const DType type = op.x.dtype;
   const Index count = op.target.numel, bytes = size_of(op.log_sum.dtype), blocks = std::min<Index>(count / 1024 + 1, 256);
   const cuda::detail::Scratch sums(ordinal, std::size_t(2 * count * bytes + blocks * 16));
   char *const losses = sums.data() + blocks * 16, *const weights = losses + count * bytes;
   const bool each = op.options.reduction == Reduction::none;
-  rows.launch(ordinal, cross_entropy_kernel, type,
+  rows.launch(ordinal, cross_entropy_kernel, {&op.x},
               {.in = class_rows(op, rows),
                .log_sum = op.log_sum.data,
                .losses = losses,
@@ -33,8 +33,8 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 [[gnu::noinline]] TERN_INLINE void run_cross_entropy_gradient(const CrossEntropyGradient& op) {
   const Array* const arrays[] = {&op.g, &op.x, &op.target, op.weight};
   const int ordinal = common_ordinal(op.dx, arrays, op.weight ? 4 : 3);
-  const RowBlocks rows(RowsAlong(op.x, 1));
-  rows.launch(ordinal, cross_entropy_gradient_kernel, op.x.dtype,
+  const RowPieces rows(RowsAlong(op.x, 1), op.x.dtype);
+  rows.launch(ordinal, cross_entropy_gradient_kernel, {&op.x, &op.dx},
               {.in = class_rows(op, rows),
                .log_sum = op.log_sum.data,
                .total = op.total.data,

@@ -7,11 +7,9 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 [[gnu::noinline]] TERN_INLINE void run_layer_norm(const LayerNorm& op) {
   const Array* const arrays[] = {&op.x, &op.weight, &op.bias};
   const int ordinal = common_ordinal(op.y, arrays, 3);
-  const Index n = op.weight.numel;
-  const RowBlocks rows(op.mean.numel, n, false);
-  rows.launch(ordinal, layer_norm_kernel, op.x.dtype,
+  const RowPieces rows(op.mean.numel, op.weight.numel, 1, op.x.dtype);
+  rows.launch(ordinal, layer_norm_kernel, {&op.x, &op.weight, &op.bias, &op.y},
               {.rows = rows.layout,
-               .n = n,
                .x = op.x.data,
                .weight = op.weight.data,
                .bias = op.bias.data,
@@ -28,10 +26,9 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   const DType type = op.x.dtype;
   if (n == 0) return;
   if (op.dx) {
-    const RowBlocks blocks(rows, n, false);
-    blocks.launch(ordinal, layer_norm_gradient_kernel, type,
-                  {.rows = blocks.layout,
-                   .n = n,
+    const RowPieces pieces(rows, n, 1, type);
+    pieces.launch(ordinal, layer_norm_gradient_kernel, {&op.x, &op.weight, &op.g, op.dx},
+                  {.rows = pieces.layout,
                    .x = op.x.data,
                    .weight = op.weight.data,
                    .g = op.g.data,
@@ -40,22 +37,18 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                    .dx = op.dx->data});
   }
   if (!op.dweight && !op.dbias) return;
-  const Index part = std::max<Index>(64, (rows + 127) / 128), parts = (rows + part - 1) / part, tiles = (n + 31) / 32;
-  const cuda::detail::Scratch sums(ordinal, std::size_t(2 * parts * n * size_of(op.mean.dtype)));
-  if (parts) {
-    launch_typed(ordinal, layer_norm_parts_kernel, {type}, {parts * tiles},
-                 {.rows = rows,
-                  .n = n,
-                  .part = part,
-                  .tiles = tiles,
-                  .g = op.g.data,
-                  .x = op.x.data,
-                  .mean = op.mean.data,
-                  .scale = op.scale.data,
-                  .sums = sums.data()});
-  }
-  launch_typed(ordinal, layer_norm_columns_kernel, {type}, grid_for(2 * n),
-               {.n = n, .parts = parts, .sums = sums.data(), .dweight = data_of(op.dweight), .dbias = data_of(op.dbias)});
+  const ColumnBlocks blocks(rows, n, type);
+  const ColumnLayout merge = blocks.over_parts();
+  const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean, blocks.parts));
+  blocks.launch(ordinal, layer_norm_parts_kernel, {&op.g, &op.x},
+                {.layout = blocks.layout,
+                 .g = op.g.data,
+                 .x = op.x.data,
+                 .mean = op.mean.data,
+                 .scale = op.scale.data,
+                 .sums = sums.data()});
+  launch_typed(ordinal, layer_norm_columns_kernel, {type}, {merge.tiles},
+               {.layout = merge, .sums = sums.data(), .dweight = data_of(op.dweight), .dbias = data_of(op.dbias)});
 }
 
 }  // namespace tern::backend::cuda_kernels

@@ -31,13 +31,26 @@ inline __device__ Block philox(uint64 seed, uint64 stream, uint64 counter) {
   }
   return Block{{c0, c1, c2, c3}};
 }
-inline __device__ uint32 random_word(const RandomElements& r, Index i) { return philox(r.seed, r.stream, uint64(i) / 4).word[i % 4]; }
-// The i-th number in [0, 1).
-inline __device__ float unit(const RandomElements& r, Index i, float) { return float(random_word(r, i) >> 8) * 5.9604644775390625e-8f; }
-inline __device__ double unit(const RandomElements& r, Index i, double) {
-  const Block b = philox(r.seed, r.stream, uint64(i) / 2);
-  const uint64 word = i % 2 ? uint64(b.word[2]) << 32 | b.word[3] : uint64(b.word[0]) << 32 | b.word[1];
-  return double(word >> 11) * 1.1102230246251565e-16;
+// A block makes `made` numbers in [0, 1); this is the k-th.
+enum { made = 16 / sizeof(C0) };
+inline __device__ float unit(const Block& b, int k, float) { return float(b.word[k] >> 8) * 5.9604644775390625e-8f; }
+inline __device__ double unit(const Block& b, int k, double) {
+  return double((uint64(b.word[2 * k]) << 32 | b.word[2 * k + 1]) >> 11) * 1.1102230246251565e-16;
+}
+template <int n, class T> inline __device__ bool is_aligned(const T* p) { return uint64(p) % sizeof(Pack<T, n>) == 0; }
+// A thread draws a block and writes the n elements that make(block, values) makes of it.
+template <int n, class F> inline __device__ void fill(const RandomElements& to, const F& make) {
+  const bool aligned = is_aligned<n>(to.out);
+  #pragma unroll 1
+  for (Index b = first_thread(); b * n < to.count; b += all_threads()) {
+    Pack<T0, n> values;
+    make(philox(to.seed, to.stream, uint64(b)), values.at);
+    T0* const out = to.out + b * n;
+    if (aligned && (b + 1) * n <= to.count) *(Pack<T0, n>*)out = values;
+    else
+      for (int k = 0; k < n; ++k)
+        if (b * n + k < to.count) out[k] = values.at[k];
+  }
 }
 )CUDA";
 
@@ -49,9 +62,9 @@ TERN_KERNEL_STRUCT(UniformParameters,
 inline constexpr KernelOf<UniformParameters> uniform_kernel{"uniform", R"CUDA(
 extern "C" __global__ void uniform(const UniformParameters p) {
   const C0 shift = C0(p.low), scale = C0(p.high - p.low);
-  #pragma unroll 1
-  for (Index i = first_thread(); i < p.to.count; i += all_threads())
-    p.to.out[i] = Element<T0>::of(shift + scale * unit(p.to, i, C0()));
+  fill<made>(p.to, [&](const Block& b, T0* values) {
+    for (int k = 0; k < made; ++k) values[k] = Element<T0>::of(shift + scale * unit(b, k, C0()));
+  });
 }
 )CUDA", {RandomElements::source, philox_text}};
 
@@ -64,14 +77,14 @@ TERN_KERNEL_STRUCT(NormalParameters,
 inline constexpr KernelOf<NormalParameters> normal_kernel{"normal", R"CUDA(
 extern "C" __global__ void normal(const NormalParameters p) {
   const C0 mean = C0(p.mean), std = C0(p.std);
-  const Index count = p.to.count;
-  #pragma unroll 1
-  for (Index pair = 2 * first_thread(); pair < count; pair += 2 * all_threads()) {
-    const C0 radius = sqrt(C0(-2) * log(C0(1) - unit(p.to, pair, C0())));
-    const C0 angle = C0(6.283185307179586) * unit(p.to, pair + 1, C0());
-    p.to.out[pair] = Element<T0>::of(mean + std * radius * cos(angle));
-    if (pair + 1 < count) p.to.out[pair + 1] = Element<T0>::of(mean + std * radius * sin(angle));
-  }
+  fill<made>(p.to, [&](const Block& b, T0* values) {
+    for (int k = 0; k < made; k += 2) {
+      const C0 radius = sqrt(C0(-2) * log(C0(1) - unit(b, k, C0())));
+      const C0 angle = C0(6.283185307179586) * unit(b, k + 1, C0());
+      values[k] = Element<T0>::of(mean + std * radius * cos(angle));
+      values[k + 1] = Element<T0>::of(mean + std * radius * sin(angle));
+    }
+  });
 }
 )CUDA", {RandomElements::source, philox_text}};
 
@@ -82,20 +95,22 @@ TERN_KERNEL_STRUCT(IntegersParameters,
 );
 inline constexpr KernelOf<IntegersParameters> integers_kernel{"integers", R"CUDA(
 extern "C" __global__ void integers(const IntegersParameters p) {
-  #pragma unroll 1
-  for (Index i = first_thread(); i < p.to.count; i += all_threads()) {
-    const Block b = philox(p.to.seed, p.to.stream, uint64(i) / 2);
-    const uint32 high = b.word[i % 2 * 2], low = b.word[i % 2 * 2 + 1];
-    const uint64 range_high = p.range >> 32, range_low = p.range & 0xffffffffu;
-    // The upper half of the 128 bits of (high, low) * range.
-    const uint64 middle = uint64(low) * range_high + (uint64(low) * range_low >> 32), other = uint64(high) * range_low;
-    const uint64 carry = ((middle & 0xffffffffu) + (other & 0xffffffffu)) >> 32;
-    p.to.out[i] = Element<T0>::of(Index(uint64(high) * range_high + (middle >> 32) + (other >> 32) + carry) + p.low);
-  }
+  const uint64 range_high = p.range >> 32, range_low = p.range & 0xffffffffu;
+  fill<2>(p.to, [&](const Block& b, T0* values) {
+    for (int k = 0; k < 2; ++k) {
+      const uint32 high = b.word[2 * k], low = b.word[2 * k + 1];
+      // The upper half of the 128 bits of (high, low) * range.
+      const uint64 middle = uint64(low) * range_high + (uint64(low) * range_low >> 32), other = uint64(high) * range_low;
+      const uint64 carry = ((middle & 0xffffffffu) + (other & 0xffffffffu)) >> 32;
+      values[k] = Element<T0>::of(Index(uint64(high) * range_high + (middle >> 32) + (other >> 32) + carry) + p.low);
+    }
+  });
 }
 )CUDA", {RandomElements::source, philox_text}};
 
-// Half a word for an element: of the 128 that 16 blocks serve, element 32 w + l has the lower half of word w of block l.
+// Half a word for an element: of the 128 that 16 blocks serve, element 32 w + l has the lower half of word w of block l. Thread b
+// draws block b and writes elements 8 b to 8 b + 7. Which of them stay comes from the ballots of the 16 threads that draw for the
+// 128: bit l of the k-th ballot is that of element 16 k + l, and bit 16 + l that of the same element of the next 128.
 TERN_KERNEL_STRUCT(DropoutParameters,
   RandomElements to;
   Pointer<const T0> in;
@@ -105,11 +120,29 @@ TERN_KERNEL_STRUCT(DropoutParameters,
 inline constexpr KernelOf<DropoutParameters> dropout_kernel{"dropout", R"CUDA(
 extern "C" __global__ void dropout(const DropoutParameters p) {
   const C0 scale = C0(p.scale);
+  const uint32 bound = uint32(p.kept);
+  const int lane = threadIdx.x % 32;
+  const bool aligned = is_aligned<8>(p.to.out) && is_aligned<8>(p.in);
   #pragma unroll 1
-  for (Index i = first_thread(); i < p.to.count; i += all_threads()) {
-    const uint32 word = philox(p.to.seed, p.to.stream, uint64(i / 128 * 16 + i % 16)).word[i % 128 / 32];
-    const bool kept = (i % 32 < 16 ? word & 0xffffu : word >> 16) < p.kept;
-    p.to.out[i] = Element<T0>::of(kept ? scale * C0(wide(p.in[i])) : C0(0));
+  for (Index b = first_thread(); (b - lane) * 8 < p.to.count; b += all_threads()) {   // for all lanes or for none
+    const Block block = philox(p.to.seed, p.to.stream, uint64(b));
+    uint32 kept = 0;
+    for (int k = 0; k < 8; ++k) {
+      const uint32 word = block.word[k / 2], ballot = __ballot_sync(~0u, (k % 2 ? word >> 16 : word & 0xffffu) < bound);
+      if (lane % 16 / 2 == k) kept = ballot;
+    }
+    kept >>= lane / 16 * 16 + lane % 2 * 8;
+    const auto result = [&](T0 x, int k) { return Element<T0>::of(kept >> k & 1 ? scale * C0(wide(x)) : C0(0)); };
+    const T0* const in = p.in + 8 * b;
+    T0* const out = p.to.out + 8 * b;
+    if (aligned && 8 * b + 8 <= p.to.count) {
+      Pack<T0, 8> x = *(const Pack<T0, 8>*)in;
+      for (int k = 0; k < 8; ++k) x.at[k] = result(x.at[k], k);
+      *(Pack<T0, 8>*)out = x;
+    } else {
+      #pragma unroll 1
+      for (int k = 0; k < 8 && 8 * b + k < p.to.count; ++k) out[k] = result(in[k], k);
+    }
   }
 }
 )CUDA", {RandomElements::source, philox_text}};
@@ -118,13 +151,17 @@ inline RandomElements random_elements(RandomState state, const Array& out) {
   return {.count = out.numel, .seed = state.seed, .stream = state.stream, .out = out.data};
 }
 
-TERN_API void run_random_words(const Kernel& kernel, const Array& out, const std::uint64_t* words, int count);
+/// How many of a type's numbers in [0, 1) a block of random words makes.
+template <class T>
+constexpr Index made_by_block = 16 / Index(sizeof(compute_t<T>));
 
-/// Launches a kernel that writes `out`; where the thread captures a graph, each replay draws other numbers.
+TERN_API void run_random_words(const Kernel& kernel, const Array& out, Index each, const std::uint64_t* words, int count);
+
+/// Launches a kernel that writes `out`, `each` elements a thread; where the thread captures a graph, each replay draws other numbers.
 template <class P>
-void run_random(const KernelOf<P>& kernel, const Array& out, const std::type_identity_t<P>& parameters) {
+void run_random(const KernelOf<P>& kernel, const Array& out, Index each, const std::type_identity_t<P>& parameters) {
   static_assert(offsetof(P, to) == 0 && offsetof(RandomElements, seed) == 8 && offsetof(RandomElements, stream) == 16);
-  run_random_words(kernel, out, reinterpret_cast<const std::uint64_t*>(&parameters), int(sizeof(P) / 8));
+  run_random_words(kernel, out, each, reinterpret_cast<const std::uint64_t*>(&parameters), int(sizeof(P) / 8));
 }
 
 }  // namespace cuda_kernels
@@ -132,25 +169,25 @@ void run_random(const KernelOf<P>& kernel, const Array& out, const std::type_ide
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Uniform& op) {
   using namespace cuda_kernels;
-  run_random(uniform_kernel, op.out, {.to = random_elements(op.state, op.out), .low = op.low, .high = op.high});
+  run_random(uniform_kernel, op.out, made_by_block<T>, {.to = random_elements(op.state, op.out), .low = op.low, .high = op.high});
 }
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Normal& op) {
   using namespace cuda_kernels;
-  run_random(normal_kernel, op.out, {.to = random_elements(op.state, op.out), .mean = op.mean, .std = op.std});
+  run_random(normal_kernel, op.out, made_by_block<T>, {.to = random_elements(op.state, op.out), .mean = op.mean, .std = op.std});
 }
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Integers& op) {
   using namespace cuda_kernels;
-  run_random(integers_kernel, op.out, {.to = random_elements(op.state, op.out), .low = op.low, .range = uint64(op.high - op.low)});
+  run_random(integers_kernel, op.out, 2, {.to = random_elements(op.state, op.out), .low = op.low, .range = uint64(op.high - op.low)});
 }
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Dropout& op) {
   using namespace cuda_kernels;
-  run_random(dropout_kernel, op.out,
+  run_random(dropout_kernel, op.out, 8,
              {.to = random_elements(op.state, op.out),
               .in = op.in.data,
               .kept = uint64((1 - op.p) * 65536 + 0.5),

@@ -4,14 +4,16 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_random_words(const Kernel& kernel, const Array& out, const std::uint64_t* words, int count) {
+[[gnu::noinline]] TERN_INLINE void run_random_words(const Kernel& kernel, const Array& out, Index each, const std::uint64_t* words,
+                                                    int count) {
   if (!out.numel) return;
+  const cuda::Grid grid = grid_for((out.numel + each - 1) / each);
   if (auto* const capture = cuda::detail::capture) [[unlikely]] {
     const std::uint64_t key = typed_key(kernel, {out.dtype});
-    return capture->launch({out.ordinal, key, kernel.name, grid_for(out.numel), words, count, cuda::detail::random_words},
+    return capture->launch({out.ordinal, key, kernel.name, grid, words, count, cuda::detail::random_words},
                            typed_source(kernel, {out.dtype}));
   }
-  launch_with(out.ordinal, kernel, {out.dtype}, grid_for(out.numel), words);
+  launch_with(out.ordinal, kernel, {out.dtype}, grid, words);
 }
 
 }  // namespace tern::backend::cuda_kernels

@@ -1,6 +1,6 @@
 // Reductions from traced lambdas. A block holds 256 partial results, `across` outputs times `along` the elements of each; long runs
-// are cut into parts whose results are reduced once more, so that no sum has more than 128 terms in a row. How they are cut depends
-// on sizes and strides alone.
+// are cut into parts whose results are reduced once more, so that no sum has more than 128 terms in a row. Where elements lie side by
+// side, a thread reads four at once: of one output, or of four. How all this is done depends on sizes and strides alone.
 #pragma once
 #include "../../core/loop_nest.hpp"
 #include "../../device/cuda/memory.hpp"
@@ -20,12 +20,21 @@ struct TracedReduce {
   std::uint64_t identity;  // the number's bits
 };
 
-/// Statements that add to at0, at1, … what position `rest` means in `dims` dimensions, whose sizes and strides are p.<which>_size and
-/// p.<which>_stride.
-TERN_API std::string offsets_text(int dims, const char* which, int arrays);
+/// What a thread reads four of at once.
+enum class Packs { none, of_terms, of_outputs };
 
-/// The dimensions that are kept, and those that are reduced.
-TERN_API std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, int kept, int reduced,
+/// The loops over the kept and over the reduced dimensions, and how they are walked.
+struct ReduceLoops {
+  int kept, reduced;  // depths
+  Packs packs;
+  bool narrow;        // positions fit 32 bits
+};
+
+/// Statements that add to at0, at1, … what position `rest` means in `dims` dimensions, whose sizes and strides are p.<which>_size and
+/// p.<which>_stride. `integer` is rest's type.
+TERN_API std::string offsets_text(int dims, const char* which, int arrays, const char* integer);
+
+TERN_API std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, const ReduceLoops& loops,
                                    const ParameterList& parameters);
 
 TERN_API void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const Shape& shape, unsigned mask);

@@ -1,7 +1,7 @@
-// Softmax: one pass over a row for its largest and the sum of exponentials, one for the result.
+// Softmax: one sweep over a row for its largest and the sum of exponentials, one for the result.
 #pragma once
 #include "../softmax.hpp"
-#include "codegen/row_blocks.hpp"
+#include "codegen/row_pieces.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -11,13 +11,13 @@ namespace cuda_kernels {
 inline constexpr const char* exp_sum_text = R"CUDA(
 struct ExpSum {
   C0 largest, sum;           // of what was added; the sum of e^(x - largest)
-  __device__ void add(C0 x) {
-    if (x > largest) {
-      sum = sum * exp(largest - x) + C0(1) + (x - x);   // NaN for infinity
-      largest = x;
-    } else if (x != -infinity()) {
-      sum += exp(x - largest);
-    }
+  template <int n> __device__ void add(const Pack<T0, n>& x) {
+    C0 top = largest;
+    for (int e = 0; e < n; ++e) top = wide(x.at[e]) > top ? C0(wide(x.at[e])) : top;
+    const C0 shift = top == -infinity() ? C0(0) : top;   // infinity less infinity is NaN, as it should be for +infinity only
+    sum *= exp(largest - shift);
+    for (int e = 0; e < n; ++e) sum += exp(C0(wide(x.at[e])) - shift);
+    largest = top;
   }
   static __device__ C0 infinity() { return C0(1e300 * 1e300); }
   static __device__ ExpSum none() { return ExpSum{-infinity(), C0(0)}; }
@@ -31,64 +31,42 @@ inline __device__ ExpSum operator+(ExpSum a, ExpSum b) {
 )CUDA";
 
 TERN_KERNEL_STRUCT(SoftmaxParameters,
-  RowLayout rows;
-  Index n;
-  Index inner;
+  PiecesLayout rows;
   Index log;
   Pointer<T0> y;
   Pointer<const T0> x;
 );
-inline constexpr KernelOf<SoftmaxParameters> softmax_kernel{"softmax", R"CUDA(
+inline constexpr PackedKernel<SoftmaxParameters> softmax_kernel{"softmax", R"CUDA(
 extern "C" __global__ void softmax(const SoftmaxParameters p) {
   __shared__ ExpSum partial[256];
-  const Row row(p.rows);
-  const Index inner = p.inner, start = row.which / inner * p.n * inner + row.which % inner;
-  const Index n = row.exists ? p.n : 0;
-  const T0* const x = p.x + start;
-  T0* const y = p.y + start;
+  RowPieces row(p.rows);
+  Rows x(p.x);
   ExpSum all = ExpSum::none();
-  #pragma unroll 2
-  for (Index i = row.at; i < n; i += row.along) all.add(C0(wide(x[i * inner])));
+  row.each_pack([&](Index, const auto& v) { all.add(v); }, x);
   all = row.total(partial, all);
   const C0 shift = p.log ? all.log_sum() : all.largest, scale = C0(1) / all.sum;
-#pragma unroll 1  // NVRTC's own unrolling costs a sixth of the compilation
-  #pragma unroll 2
-  for (Index i = row.at; i < n; i += row.along) {
-    const C0 d = C0(wide(x[i * inner])) - shift;
-    y[i * inner] = Element<T0>::of(p.log ? d : exp(d) * scale);
-  }
+  row.write(p.y, [&](Index, C0 v) { return p.log ? v - shift : exp(v - shift) * scale; }, x);
 }
-)CUDA", {RowLayout::source, row_text, exp_sum_text}};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, exp_sum_text}};
 
 TERN_KERNEL_STRUCT(SoftmaxGradientParameters,
-  RowLayout rows;
-  Index n;
-  Index inner;
+  PiecesLayout rows;
   Index log;
   Pointer<T0> dx;
   Pointer<const T0> y;
   Pointer<const T0> g;
 );
-inline constexpr KernelOf<SoftmaxGradientParameters> softmax_gradient_kernel{"softmax_gradient", R"CUDA(
+inline constexpr PackedKernel<SoftmaxGradientParameters> softmax_gradient_kernel{"softmax_gradient", R"CUDA(
 extern "C" __global__ void softmax_gradient(const SoftmaxGradientParameters p) {
   __shared__ C0 partial[256];
-  const Row row(p.rows);
-  const Index inner = p.inner, start = row.which / inner * p.n * inner + row.which % inner;
-  const Index n = row.exists ? p.n : 0;
-  const T0 *const y = p.y + start, *const g = p.g + start;
-  T0* const dx = p.dx + start;
+  RowPieces row(p.rows);
+  Rows y(p.y), g(p.g);
   C0 sum = 0;
-  #pragma unroll 2
-  for (Index i = row.at; i < n; i += row.along)
-    sum += p.log ? C0(wide(g[i * inner])) : C0(wide(g[i * inner])) * C0(wide(y[i * inner]));
+  row.each([&](Index, C0 v, C0 h) { sum += p.log ? h : h * v; }, y, g);
   sum = row.total(partial, sum);
-  #pragma unroll 2
-  for (Index i = row.at; i < n; i += row.along) {
-    const C0 v = C0(wide(y[i * inner])), h = C0(wide(g[i * inner]));
-    dx[i * inner] = Element<T0>::of(p.log ? h - exp(v) * sum : v * (h - sum));
-  }
+  row.write(p.dx, [&](Index, C0 v, C0 h) { return p.log ? h - exp(v) * sum : v * (h - sum); }, y, g);
 }
-)CUDA", {RowLayout::source, row_text}};
+)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
 
 TERN_API void run_softmax(const Softmax& op);
 

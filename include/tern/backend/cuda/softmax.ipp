@@ -7,27 +7,18 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 [[gnu::noinline]] TERN_INLINE void run_softmax(const Softmax& op) {
   const Array* const arrays[] = {&op.x};
   const int ordinal = common_ordinal(op.y, arrays, 1);
-  const RowsAlong rows(op.y, op.dim);
   if (op.y.numel == 0) return;
-  const RowBlocks blocks(rows);
-  blocks.launch(ordinal, softmax_kernel, op.y.dtype,
-                {.rows = blocks.layout, .n = rows.n, .inner = rows.inner, .log = op.log, .y = op.y.data, .x = op.x.data});
+  const RowPieces rows(RowsAlong(op.y, op.dim), op.y.dtype);
+  rows.launch(ordinal, softmax_kernel, {&op.y, &op.x}, {.rows = rows.layout, .log = op.log, .y = op.y.data, .x = op.x.data});
 }
 
 [[gnu::noinline]] TERN_INLINE void run_softmax_gradient(const SoftmaxGradient& op) {
   const Array* const arrays[] = {&op.y, &op.g};
   const int ordinal = common_ordinal(op.dx, arrays, 2);
-  const RowsAlong rows(op.dx, op.dim);
   if (op.dx.numel == 0) return;
-  const RowBlocks blocks(rows);
-  blocks.launch(ordinal, softmax_gradient_kernel, op.dx.dtype,
-                {.rows = blocks.layout,
-                 .n = rows.n,
-                 .inner = rows.inner,
-                 .log = op.log,
-                 .dx = op.dx.data,
-                 .y = op.y.data,
-                 .g = op.g.data});
+  const RowPieces rows(RowsAlong(op.dx, op.dim), op.dx.dtype);
+  rows.launch(ordinal, softmax_gradient_kernel, {&op.dx, &op.y, &op.g},
+              {.rows = rows.layout, .log = op.log, .dx = op.dx.data, .y = op.y.data, .g = op.g.data});
 }
 
 }  // namespace tern::backend::cuda_kernels

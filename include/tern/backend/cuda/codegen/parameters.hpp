@@ -50,9 +50,11 @@ struct ElementReport {
 /// A kernel whose only parameter is a P.
 template <class P>
 struct KernelOf : Kernel {
-  constexpr KernelOf(const char* function, const char* source, std::initializer_list<const char*> shared = {})
+  constexpr KernelOf(const char* function, const char* source, std::initializer_list<const char*> shared = {},
+                     std::initializer_list<const char*> first = {})
       : Kernel{function, source} {
     int used = 0;
+    for (const char* const each : first) uses[used++] = each;
     for (const char* const each : shared) uses[used++] = each;
     uses[used] = P::source;
   }

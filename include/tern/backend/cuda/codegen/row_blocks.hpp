@@ -3,6 +3,7 @@
 #pragma once
 #include "../../../core/rows_along.hpp"
 #include "parameters.hpp"
+#include "team.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend::cuda_kernels {
@@ -14,36 +15,26 @@ TERN_KERNEL_STRUCT(RowLayout,
   Index adjacent;  // whether neighbouring threads have neighbouring rows
 );
 
-// V has operator+.
 inline constexpr const char* row_text = R"CUDA(
-struct Row {
+struct Row : Team {
   Index which;
   bool exists;               // false for threads behind the last row, which must reach the barriers too
-  int at, along;             // this thread's first element, and how many there are until its next
-  int apart;                 // between neighbours of one row, in threads
-  __device__ explicit Row(const RowLayout& rows) : along(int(rows.along)) {
+  __device__ explicit Row(const RowLayout& rows) {
+    along = int(rows.along);
     const int t = threadIdx.x, across = 256 / along;
     apart = rows.adjacent ? across : 1;
     at = rows.adjacent ? t / across : t % along;
     which = blockIdx.x * Index(across) + (rows.adjacent ? t % across : t / along);
     exists = which < rows.count;
   }
-  // The sum over the row's threads. All threads of the block call it.
-  template <class V> __device__ V total(V* partial, V mine) const {
-    const int t = threadIdx.x;
-    partial[t] = mine;
-    __syncthreads();
-    #pragma unroll 1
-    for (int half = along / 2; half; half /= 2) {
-      if (at < half) partial[t] = partial[t] + partial[t + half * apart];
-      __syncthreads();
-    }
-    const V sum = partial[t - at * apart];
-    __syncthreads();
-    return sum;
-  }
 };
 )CUDA";
+
+/// How many blocks share the rows.
+inline Index row_blocks(const RowLayout& rows) {
+  const Index across = 256 / rows.along;
+  return (rows.count + across - 1) / across;
+}
 
 /// `rows` rows of n elements; adjacent: the elements of neighbouring rows lie side by side, not those of one row.
 struct TERN_API RowBlocks {
@@ -54,8 +45,7 @@ struct TERN_API RowBlocks {
   /// Nothing is launched for no rows.
   template <class P>
   void launch(int ordinal, const KernelOf<P>& kernel, DType type, const std::type_identity_t<P>& parameters) const {
-    const Index across = 256 / layout.along;
-    if (layout.count) launch_typed(ordinal, kernel, {type}, {(layout.count + across - 1) / across}, parameters);
+    if (layout.count) launch_typed(ordinal, kernel, {type}, {row_blocks(layout)}, parameters);
   }
 };
 

@@ -9,7 +9,7 @@ namespace backend::cuda_kernels {
 struct Kernel {
   const char* name;
   const char* text;
-  const char* uses[7] = {};  // what it shares with others, which comes before it
+  const char* uses[12] = {};  // what it shares with others, which comes before it
 };
 
 TERN_API std::string typed_source(const Kernel& kernel, std::initializer_list<DType> types);
