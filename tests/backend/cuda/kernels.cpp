@@ -128,5 +128,9 @@ TEST_CASE("kernels that a graph replays with new words compile") {
   p.dtype = m.dtype = DType::float32;
   g.dtype = DType::bfloat16;
   const Array* const arrays[] = {&p, &g, &m};
-  check_compiles(cuda::detail::live_source(kernels::update_source(update, arrays, 0b101, kernels::update_parameters(update, arrays))), "update");
+  for (const int room : {1, kernels::most_sets(update)}) {
+    cuda::Grid grid;
+    const kernels::ParameterList parameters = kernels::update_parameters(update, arrays, {0, 1, room}, grid);
+    check_compiles(cuda::detail::live_source(kernels::update_source(update, arrays, 0b101, parameters)), "update");
+  }
 }

@@ -113,12 +113,12 @@ TERN_INLINE void StreamCapture::launch(const LiveLaunch& launch, const std::stri
             parameters, nullptr);
 }
 
-TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object, Index item), Index item) {
-  std::vector<ReplayedLaunch>& launches = captured_.launches;
-  const std::size_t next = captured_.repeated.empty() ? 0 : captured_.repeated.back().launch + 1;
-  if (launches.size() <= next || launches.back().numbers_at <= 0)
+TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items,
+                                       Index count) {
+  if (captured_.launches.size() <= first_repeated_)
     fail("step", {"the parameter is not on cuda:", captured_.ordinal, ", whose work is captured"});
-  GraphRegistry::instance().repeat(captured_, {object, again, item, launches.size() - 1});
+  GraphRegistry::instance().repeat(captured_, {object, again, {items, items + count}, first_repeated_});
+  first_repeated_ = captured_.launches.size();
 }
 
 TERN_INLINE Status StreamCapture::end(CapturedGraph* graph) {
