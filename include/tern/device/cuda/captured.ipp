@@ -26,7 +26,7 @@ TERN_INLINE void GraphRegistry::remove(CapturedWork& graph) {
     std::uint64_t age = 0;
     for (const CapturedWork* other : graphs_) age = std::max(age, other->age);
     held_age = age;
-    const auto is_held = [&](const DeviceBlock& block) { return block.tag >> 9 < age; };
+    const auto is_held = [&](const DeviceBlock& block) { return age_of(block.tag) < age; };
     const auto first = std::partition(blocks_.begin(), blocks_.end(), is_held);
     freed.assign(first, blocks_.end());
     blocks_.erase(first, blocks_.end());
@@ -37,7 +37,7 @@ TERN_INLINE void GraphRegistry::remove(CapturedWork& graph) {
 TERN_INLINE void GraphRegistry::give_back(DeviceBlock block) {
   {
     const std::lock_guard lock(mutex_);
-    if (block.tag >> 9 < held_age) {
+    if (age_of(block.tag) < held_age) {
       blocks_.push_back(block);
       return;
     }
