@@ -86,7 +86,7 @@ sanitize() {
     echo "0 passed, 0 failed, 1 skipped"
     return
   fi
-  limited "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 \
+  TERN_NO_CUDA_MEMORY_CACHING=1 limited "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 \
     "$gpu_build/tests/$2" --filenames-as-tags "[#$3]" >"$log" 2>&1 || status=$?
   grep -v '^=========$' "$log" | tail -n 40
   if grep -q 'Device not supported' "$log" || { ((status != 124)) && ! grep -q 'SUMMARY' "$log"; }; then

@@ -38,7 +38,7 @@ std::vector<double> mixed(Index n) {
 
 TEMPLATE_TEST_CASE("sort keeps the order of equal elements, and NaN comes last", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  // Around the blocks of 2048 keys, and from where digits are sorted.
+  // Around the 2048 keys that a block sorts, and more, which are sorted by digits.
   for (Index n : {0, 1, 2, 3, 100, 1023, 1025, 2047, 2049, 5000}) {
     const std::vector<double> x = mixed(n);
     const bool descending = n % 2;
@@ -53,6 +53,7 @@ TEMPLATE_TEST_CASE("sort keeps the order of equal elements, and NaN comes last",
     check(sort(tensor_of<D, Index>(x), 0, descending));
     check(sort(tensor_of<D, std::int32_t>(x), 0, descending));
     check(sort(tensor_of<D, bfloat16>(x), 0, descending));
+    check(sort(tensor_of<D, half>(x), 0, descending));
   }
   const std::vector<double> special{1, not_a_number, -infinity, 0, -0., infinity, -1, not_a_number};
   for (bool descending : {false, true}) {
@@ -63,6 +64,43 @@ TEMPLATE_TEST_CASE("sort keeps the order of equal elements, and NaN comes last",
   const std::vector<double> wide{9e15, -9e15, 9e15 - 1, 1, -1, -9e15 - 1};  // differ in both halves of 64 bits
   CHECK(values_of(sort(tensor_of<D, Index>(wide), 0).indices) == order_of(wide, false));
   CHECK(values_of(sort(tensor_of<D, bool>({1, 0, 1, 0}), 0, true).indices) == std::vector<double>{0, 2, 1, 3});
+}
+
+TEMPLATE_TEST_CASE("long rows are sorted as short ones are", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Index rows = 3;
+  const auto check = [&](const auto& x, bool descending) {
+    const auto [values, indices] = sort(x, 1, descending);
+    for (Index row = 0; row < rows; ++row) {
+      const std::vector<double> in = values_of(x[row]), order = order_of(in, descending);
+      CHECK(values_of(indices[row]) == order);
+    }
+  };
+  for (const Index n : {2049, 4096, 6145}) {
+    // All bits of a number differ, from element to element and row to row; some are infinite, zeros of both signs, or NaN.
+    std::vector<double> bits, floats, bytes;
+    std::uint32_t state = 1;
+    for (Index i = 0; i < rows * n; ++i) {
+      state = state * 1664525 + 1013904223;
+      const auto word = std::int32_t(state);
+      bits.push_back(word);
+      bytes.push_back(state >> 24);
+      const double special[] = {not_a_number, infinity, -infinity, 0, -0.};
+      floats.push_back(i % 50 == 7 ? special[i / 50 % 5] : std::ldexp(double(word), i % 40 - 50));
+    }
+    for (const bool descending : {false, true}) {
+      INFO(n << (descending ? ", descending" : ""));
+      const Shape shape{rows, n};
+      check(tensor_of<D, float>(floats, shape), descending);
+      check(tensor_of<D, half>(floats, shape), descending);  // also those too small for its full precision
+      check(tensor_of<D, bfloat16>(floats, shape), descending);
+      check(tensor_of<D, double>(floats, shape), descending);
+      check(tensor_of<D, std::int32_t>(bits, shape), descending);
+      check(tensor_of<D, std::uint8_t>(bytes, shape), descending);
+      check(tensor_of<D, Index>(bits, shape) * Index(3000000019) + tensor_of<D, Index>(bytes, shape), descending);
+    }
+  }
+  check(zeros<D>({rows, 3000}), false);  // all equal
 }
 
 TEMPLATE_TEST_CASE("sort, topk and kthvalue along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {

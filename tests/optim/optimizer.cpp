@@ -1,7 +1,13 @@
 #include "recorded_optimiser.hpp"
 
 #include <tern/optim/adam.hpp>
+#include <tern/optim/grad_scaler.hpp>
+#include <tern/optim/nadam.hpp>
 #include <tern/optim/sgd.hpp>
+
+#if defined(TERN_TESTS_ON_CUDA)
+#include "support/emulator.hpp"
+#endif
 
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -26,6 +32,56 @@ template <Device D, class T = float>
 struct Nothing : nn::Module<D, T> {
   TERN_FIELDS(Nothing)
 };
+
+/// Parameters of many sizes: none, one chunk of a kernel, several, and their neighbours.
+template <Device D, class T = float>
+struct Many : nn::Module<D, T> {
+  std::vector<Weights<D, T>> parts;
+  TERN_FIELDS(Many, parts)
+  explicit Many(int count) {
+    const int sizes[] = {3, 1024, 0, 1, 1023, 2500, 1025, 2048};
+    for (int i = 0; i < count; ++i) parts.emplace_back(values(i, count > 20 ? 1 + i % 3 : sizes[i % 8]));
+  }
+  static std::vector<double> values(int seed, int n) {
+    std::vector<double> all;
+    for (int i = 0; i < n; ++i) all.push_back(std::sin(seed + 0.1 * i));
+    return all;
+  }
+  /// Step `step`'s gradients. Some parameters have none in some steps; one never has.
+  void set_gradients(int step, double factor = 1) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const bool has_one = i != 4 && (i + std::size_t(step)) % 7 != 0;
+      auto g = values(int(i) + 10 * step, int(parts[i].weight.numel()));
+      for (double& x : g) x *= factor;
+      parts[i].weight.set_grad(has_one ? tensor_of<D, T>(g) : Tensor<D, T>());
+    }
+  }
+  std::vector<double> all_values() const {
+    std::vector<double> all;
+    for (const auto& part : parts)
+      for (const double x : values_of(part.weight)) all.push_back(x);
+    return all;
+  }
+};
+
+/// The parameters after four steps, which an optimiser takes for all of them together, or one for each of them alone. A step whose
+/// gradients are not finite comes third if they are scaled.
+template <class D, class T, class Rule, class Options>
+std::vector<double> stepped(const Options& options, int count, bool together, bool scaled) {
+  Many<D, T> net(count);
+  std::vector<std::unique_ptr<Rule>> rules;
+  if (together) rules.push_back(std::make_unique<Rule>(net.parameters(), options));
+  else
+    for (auto& part : net.parts) rules.push_back(std::make_unique<Rule>(part.parameters(), options));
+  const auto found = zeros<D>({});
+  for (int step = 0; step < 4; ++step) {
+    const bool overflows = scaled && step == 2;
+    net.set_gradients(step, overflows ? 1e30 : 1);
+    found.fill_(overflows);
+    for (auto& rule : rules) scaled ? rule->step_unless(found) : rule->step();
+  }
+  return net.all_values();
+}
 
 StateDict without(StateDict dict, const std::string& name) {
   std::erase_if(dict, [&](const NamedTensor& entry) { return entry.name == name; });
@@ -83,6 +139,44 @@ TEMPLATE_TEST_CASE("parameters of several types share an optimiser; those withou
   CHECK_FALSE(net.wide.grad().defined());
   CHECK_FALSE(net.narrow.grad().defined());
 }
+
+TEMPLATE_TEST_CASE("parameters step together as each would alone", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = []<class T, class Rule>(Type<T>, std::type_identity<Rule>, const auto& options, int count, bool scaled) {
+    const auto together = stepped<D, T, Rule>(options, count, true, scaled), alone = stepped<D, T, Rule>(options, count, false, scaled);
+    CHECK(together == alone);
+    CHECK(together != Many<D, T>(count).all_values());
+  };
+  const optim::SGDOptions sgd{.lr = 0.1, .momentum = 0.9, .dampening = 0.5, .weight_decay = 0.01};
+  const optim::AdamOptions adam{.lr = 0.01, .weight_decay = 0.1, .amsgrad = true};
+  for (const bool scaled : {false, true}) {
+    check(Type<float>{}, std::type_identity<optim::SGD>{}, sgd, 20, scaled);
+    check(bf16, std::type_identity<optim::SGD>{}, sgd, 20, scaled);
+    check(f16, std::type_identity<optim::Adam>{}, adam, 20, scaled);
+  }
+  check(Type<double>{}, std::type_identity<optim::Adam>{}, adam, 20, false);
+  check(Type<float>{}, std::type_identity<optim::NAdam>{}, optim::NAdamOptions{}, 20, true);
+  check(Type<float>{}, std::type_identity<optim::Adam>{}, adam, 161, true);
+}
+
+#if defined(TERN_TESTS_ON_CUDA)
+TEST_CASE("a step of many parameters is few launches", "[cuda]") {
+  NEED_EMULATOR();
+  const auto launches = []<class Rule>(std::type_identity<Rule>, const auto& options, int count) {
+    Many<Cuda> net(count);
+    Rule rule(net.parameters(), options);
+    for (auto& part : net.parts) part.weight.set_grad(ones_like(part.weight));
+    rule.step();
+    fail_call(nullptr, 0, 0);
+    rule.step();
+    return calls_of("cuLaunchKernel");
+  };
+  CHECK(launches(std::type_identity<optim::SGD>{}, optim::SGDOptions{.momentum = 0.9}, 20) == 1);
+  CHECK(launches(std::type_identity<optim::Adam>{}, optim::AdamOptions{}, 20) == 1);
+  CHECK(launches(std::type_identity<optim::SGD>{}, optim::SGDOptions{.momentum = 0.9}, 161) == 2);  // as ResNet-50
+  CHECK(launches(std::type_identity<optim::Adam>{}, optim::AdamOptions{}, 161) == 2);
+}
+#endif
 
 TEMPLATE_TEST_CASE("a gradient in another memory order is taken as it stands", "", TERN_TEST_DEVICES) {
   using D = TestType;

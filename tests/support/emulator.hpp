@@ -13,10 +13,12 @@ namespace tern_test {
 
 /// Tests on Cuda find the emulated libraries unless TERN_CUDA_LIBRARIES names others, or is empty: then they find NVIDIA's, as any
 /// program does. Compiled kernels are kept in the build folder, in a folder of their own where TERN_EMULATOR is set, which may say how
-/// they are compiled. Convolutions are exact, as products are anyway: tolerances are float's.
+/// they are compiled. Convolutions are exact, as products are anyway: tolerances are float's. The emulated driver frees each block, so
+/// that it sees an access to freed memory, unless the environment says otherwise.
 inline void use_emulated_cuda() {
   tern::cuda::allow_tf32_convolution(false);
   setenv("TERN_CUDA_LIBRARIES", TERN_CUDA_EMULATOR, 0);
+  if (std::string(std::getenv("TERN_CUDA_LIBRARIES")) == TERN_CUDA_EMULATOR) setenv("TERN_NO_CUDA_MEMORY_CACHING", "1", 0);
   std::string cache = TERN_TEST_CACHE;
   mkdir(cache.c_str(), 0700);
   if (const char* settings = std::getenv("TERN_EMULATOR")) mkdir((cache += std::string("/") + settings).c_str(), 0700);

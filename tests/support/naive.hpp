@@ -164,29 +164,33 @@ void kernel(On<Naive>, Types<T>, const MatMul& op) {
 
 template <class... T, class F>
 void kernel(On<Naive>, Types<T...>, const Update<F>& op) {
-  const Array* const* const arrays = op.arrays;
   using V = typename tern_test::Single<std::remove_const_t<T>...>::type;
-  for (Index i = 0; i < arrays[0]->numel; ++i) {
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      V x[] = {expr::load_as<V>(arrays[K]->template as<const T>() + i)...};
-      op.f(x[K]...);
-      const auto store = [&]<class U>(U* p, const V& v) {
-        if constexpr (!std::is_const_v<U>) expr::store_as<U>(p, v);
-      };
-      (store(arrays[K]->template as<T>() + i, x[K]), ...);
-    }(std::index_sequence_for<T...>{});
+  for (int set = 0; set < op.sets; ++set) {
+    const Array* const* const arrays = op.arrays + std::size_t(set) * sizeof...(T);
+    for (Index i = 0; i < arrays[0]->numel; ++i) {
+      [&]<std::size_t... K>(std::index_sequence<K...>) {
+        V x[] = {expr::load_as<V>(arrays[K]->template as<const T>() + i)...};
+        op.f(x[K]...);
+        const auto store = [&]<class U>(U* p, const V& v) {
+          if constexpr (!std::is_const_v<U>) expr::store_as<U>(p, v);
+        };
+        (store(arrays[K]->template as<T>() + i, x[K]), ...);
+      }(std::index_sequence_for<T...>{});
+    }
   }
 }
 
 template <class... T, class F>
 void kernel(On<Naive> device, Types<T...> types, const UpdateUnless<F>& op) {
-  float& skipped = *op.skipped.template as<float>();
-  if (*op.found.template as<float>() != 0) {
-    skipped += 1;
-    return;
+  for (int set = 0; set < op.sets; ++set) {
+    float& skipped = *op.skipped[set]->template as<float>();
+    if (*op.found.template as<float>() != 0) {
+      skipped += 1;
+      continue;
+    }
+    const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) { f(V(count), first, more...); };
+    kernel(device, types, Update(f, op.arrays + std::size_t(set) * sizeof...(T)));
   }
-  const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) { f(V(count), first, more...); };
-  kernel(device, types, Update(f, op.arrays));
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 // The contract: rows of arrays, chosen by index. The first `lead` dimensions of an array number its rows in row-major
-// order; the other dimensions make a row. No sum depends on the number of threads, because additions to one row happen
-// in order. Arrays of row numbers and masks are dense.
+// order; the other dimensions make a row. No sum depends on the number of threads: the row numbers alone decide in which
+// order sources are added. Arrays of row numbers and masks are dense.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"

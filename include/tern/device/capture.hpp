@@ -11,9 +11,11 @@ namespace tern::inline TERN_BUILD::detail {
 /// A capture on this thread, or the calculation of the numbers for a replay.
 class Capture {
  public:
-  /// Says that the last launch belongs to one item of an object (an optimiser). Before each replay, again(object, item)
-  /// launches it with new numbers.
-  virtual void repeat(void* object, void (*again)(void* object, Index item), Index item) = 0;
+  /// Says that the launches from here on belong to items of an object (an optimiser), which repeat() names.
+  virtual void begin_repeated() = 0;
+  /// Says that no more launches belong to the items. Before each replay, again(object, items, count) launches them with
+  /// new numbers.
+  virtual void repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items, Index count) = 0;
   /// True if launches only deliver their numbers: nothing runs, and nothing is captured.
   virtual bool is_replay() const = 0;
 

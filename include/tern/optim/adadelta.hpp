@@ -25,10 +25,10 @@ class TERN_API Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
   static void check(const AdadeltaOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, Slot& slot) {
-    const AdadeltaOptions& o = options_of(optimizer, slot);
+  static void update(Optimizer& optimizer, const Step& step) {
+    const AdadeltaOptions& o = options_of(optimizer, step);
     const double lr = o.lr, rho = o.rho, rest = 1 - rho, eps = o.eps, decay = o.weight_decay;
-    update_each<D, T, 2>(slot, [=]<class V>(V& p, V g, V& square, V& deltas) {
+    update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& square, V& deltas) {
       g = g + V(decay) * p;
       square = V(rho) * square + V(rest) * g * g;
       const V delta = sqrt(deltas + V(eps)) / sqrt(square + V(eps)) * g;

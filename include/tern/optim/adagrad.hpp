@@ -26,15 +26,15 @@ class TERN_API Adagrad : public Grouped<Adagrad, AdagradOptions> {
   static void check(const AdagradOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, Slot& slot) {
-    const AdagradOptions& o = options_of(optimizer, slot);
+  static void update(Optimizer& optimizer, const Step& step) {
+    const AdagradOptions& o = options_of(optimizer, step);
     const double decay = o.weight_decay, eps = o.eps;
     const auto numbers = [lr = o.lr, lr_decay = o.lr_decay, start = o.initial_accumulator_value]<class N>(N t) {
       using std::min;
       const N before = t - 1;
       return std::array{N(lr) / (1 + before * N(lr_decay)), N(start) * (1 - min(before, N(1)))};  // start in the first step
     };
-    update_each<D, T, 1>(slot, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& sum) {
+    update_each<D, T, 1>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& sum) {
       g = g + V(decay) * p;
       sum = sum + V(of_step[1]) + g * g;
       p = p - V(of_step[0]) * g / (sqrt(sum) + V(eps));

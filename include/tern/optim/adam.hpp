@@ -32,7 +32,7 @@ TERN_API void check_adam(const char* name, const AdamOptions& o);
 
 /// One step of Adam, or with decoupled of AdamW.
 template <class D, class T>
-void adam_step(Slot& slot, const AdamOptions& o, bool decoupled) {
+void adam_step(const Step& step, const AdamOptions& o, bool decoupled) {
   const double lr = o.lr, beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
   const auto numbers = [beta1, beta2, lr]<class N>(N t) {
     using std::sqrt;
@@ -49,12 +49,12 @@ void adam_step(Slot& slot, const AdamOptions& o, bool decoupled) {
     p = p - V(of_step[0]) * m / (sqrt(v) * V(of_step[1]) + V(eps));
   };
   if (!o.amsgrad) {
-    return update_each<D, T, 2>(slot, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& m, V& v) {
+    return update_each<D, T, 2>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& m, V& v) {
       moments(p, g, m, v);
       move(of_step, p, m, v);
     });
   }
-  update_each<D, T, 3>(slot, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& m, V& v, V& largest) {
+  update_each<D, T, 3>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& m, V& v, V& largest) {
     moments(p, g, m, v);
     largest = max(largest, v);
     move(of_step, p, m, largest);
@@ -78,8 +78,8 @@ class Adam : public Grouped<Adam, AdamOptions> {
   static void check(const AdamOptions& o) { detail::check_adam(name, o); }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, Slot& slot) {
-    detail::adam_step<D, T>(slot, options_of(optimizer, slot), false);
+  static void update(Optimizer& optimizer, const Step& step) {
+    detail::adam_step<D, T>(step, options_of(optimizer, step), false);
   }
 };
 
@@ -97,8 +97,8 @@ class AdamW : public Grouped<AdamW, AdamWOptions> {
   static void check(const AdamWOptions& o) { detail::check_adam(name, plain(o)); }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, Slot& slot) {
-    detail::adam_step<D, T>(slot, plain(options_of(optimizer, slot)), true);
+  static void update(Optimizer& optimizer, const Step& step) {
+    detail::adam_step<D, T>(step, plain(options_of(optimizer, step)), true);
   }
 };
 

@@ -10,8 +10,8 @@ namespace tern::inline TERN_BUILD::optim {
 ///     optim::SGD sgd({{net.body.parameters(), {.lr = 1e-4}}, {net.head.parameters(), {.lr = 1e-2}}});
 ///
 /// Rule has a name; the names of its states, in the order of update_each's arguments; check(options), which throws if
-/// an option is wrong; and update<D, T>(optimizer, slot), one step for one parameter. Options has lr, and momentum or
-/// betas if the rule has them.
+/// an option is wrong; and update<D, T>(optimizer, step), which takes a step. Options has lr, and momentum or betas if
+/// the rule has them.
 template <class Rule, class Options>
 class Grouped : public Optimizer {
  public:
@@ -61,8 +61,8 @@ class Grouped : public Optimizer {
   }
 
  protected:
-  static const Options& options_of(Optimizer& optimizer, const Slot& slot) {
-    return static_cast<Grouped&>(optimizer).options_[slot.group];
+  static const Options& options_of(Optimizer& optimizer, const Step& step) {
+    return static_cast<Grouped&>(optimizer).options_[step.group()];
   }
 
  private:
@@ -95,5 +95,5 @@ class Grouped : public Optimizer {
 
 /// The steps of a rule that most programs use.
 #define TERN_RULE(Rule)                                                 \
-  TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, Slot&))       \
-  TERN_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, Slot&))
+  TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, const Step&))       \
+  TERN_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, const Step&))

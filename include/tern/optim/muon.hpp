@@ -59,6 +59,7 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
   friend Grouped;
   static constexpr const char* name = "Muon";
   static constexpr bool counts_on_host = true;
+  static constexpr bool one_by_one = true;  // a direction takes as much memory as the parameter
   static constexpr std::initializer_list<const char*> states{"momentum_buffer"};
   static void check(const MuonOptions& o) {
     detail::check(name, "momentum", o.momentum);
@@ -73,11 +74,12 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
   static double ratio(AdjustLR adjust, const Shape& shape);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, Slot& slot) {
-    const MuonOptions& o = options_of(optimizer, slot);
-    const double keep = 1 - o.lr * o.weight_decay, step = o.lr * ratio(o.adjust_lr_fn, slot.parameter.shape());
-    update_by<D, T>(slot, 1, [&](const Tensor<D, T>& g) { return direction<D, T>(slot, g, o); },
-                    [=]<class V>(V& p, V x) { p = V(keep) * p - V(step) * x; });
+  static void update(Optimizer& optimizer, const Step& step) {
+    const MuonOptions& o = options_of(optimizer, step);
+    Slot& slot = *step.slots[0];
+    const double keep = 1 - o.lr * o.weight_decay, rate = o.lr * ratio(o.adjust_lr_fn, slot.parameter.shape());
+    update_by<D, T>(step, 1, [&](const Tensor<D, T>& g) { return direction<D, T>(slot, g, o); },
+                    [=]<class V>(V& p, V x) { p = V(keep) * p - V(rate) * x; });
   }
 
   template <class D, class T>

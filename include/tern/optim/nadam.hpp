@@ -30,20 +30,20 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
   static double mu(const NAdamOptions& o, Index t) {
     return o.betas.first * (1 - 0.5 * std::pow(0.96, double(t) * o.momentum_decay));
   }
-  /// μ_1 ⋯ μ_t of a group. The last result is cached, because all parameters of the group ask for the same one.
-  double mu_product(const NAdamOptions& o, const Slot& slot);
+  /// μ_1 ⋯ μ_t of a group. The last result is cached, because parameters that do not step together ask for the same one.
+  double mu_product(const NAdamOptions& o, const Step& step);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, Slot& slot) {
+  static void update(Optimizer& optimizer, const Step& step) {
     NAdam& nadam = static_cast<NAdam&>(optimizer);
-    const NAdamOptions& o = options_of(optimizer, slot);
+    const NAdamOptions& o = options_of(optimizer, step);
     const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
-    const double t = double(slot.steps), lr = o.lr, scale = 1 / std::sqrt(1 - std::pow(beta2, t));
-    const double now = mu(o, slot.steps), next = mu(o, slot.steps + 1), product = nadam.mu_product(o, slot);
+    const double t = double(step.number()), lr = o.lr, scale = 1 / std::sqrt(1 - std::pow(beta2, t));
+    const double now = mu(o, step.number()), next = mu(o, step.number() + 1), product = nadam.mu_product(o, step);
     const double of_gradient = lr * (1 - now) / (1 - product), of_moment = lr * next / (1 - product * next);
     const double keep = o.decoupled_weight_decay ? 1 - lr * o.weight_decay : 1;
     const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay;
-    update_each<D, T, 2>(slot, [=]<class V>(V& p, V g, V& m, V& v) {
+    update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& m, V& v) {
       p = p * V(keep);
       g = g + V(decay) * p;
       m = V(beta1) * m + V(rest1) * g;

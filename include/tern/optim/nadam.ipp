@@ -12,11 +12,11 @@ TERN_INLINE void NAdam::check(const NAdamOptions& o) {
   detail::check(name, "momentum_decay", o.momentum_decay);
 }
 
-TERN_INLINE double NAdam::mu_product(const NAdamOptions& o, const Slot& slot) {
-  if (products_.size() <= slot.group) products_.resize(slot.group + 1);
-  Product& product = products_[slot.group];
-  if (slot.steps < product.steps) product = {};
-  while (product.steps < slot.steps) product.value *= mu(o, ++product.steps);
+TERN_INLINE double NAdam::mu_product(const NAdamOptions& o, const Step& step) {
+  if (products_.size() <= step.group()) products_.resize(step.group() + 1);
+  Product& product = products_[step.group()];
+  if (step.number() < product.steps) product = {};
+  while (product.steps < step.number()) product.value *= mu(o, ++product.steps);
   return product.value;
 }
 

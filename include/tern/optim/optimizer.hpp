@@ -100,8 +100,8 @@ class TERN_API Optimizer {
   /// Replaces the parameters by those of the same names, with one list for each group. Their state is converted.
   void follow(const detail::ParameterList* lists, std::size_t groups);
 
-  /// The operations of Rule for a parameter of one of the tensor types. Rule::update<D, T>(optimizer, slot) is one step
-  /// for it.
+  /// The operations of Rule for a parameter of one of the tensor types. Rule::update<D, T>(optimizer, step) takes one
+  /// step.
   template <class Rule, class... TensorTypes>
   static const SlotOps* ops_for(const AnyTensor& parameter) {
     const SlotOps* ops = nullptr;
@@ -114,10 +114,10 @@ class TERN_API Optimizer {
 
  private:
   void step_each(const AnyTensor& found);
-  void step(Slot& slot);
+  void take_step(const Step& step);
 
   /// Registers the step with the capture. The capture itself is no step; each replay is one.
-  void capture_step(Slot& slot);
+  void capture_step(const Step& step);
   /// Makes graphs that contain this optimiser's steps refuse to be replayed.
   void forget_graphs() const;
 
@@ -129,7 +129,8 @@ class TERN_API Optimizer {
   }
 
   template <class Rule, class D, class T>
-  static constexpr SlotOps slot_ops{&Rule::template update<D, T>, HostDevice<D> || requires { Rule::counts_on_host; }, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>};
+  static constexpr SlotOps slot_ops{&Rule::template update<D, T>, HostDevice<D> || requires { Rule::counts_on_host; },
+                                   HostDevice<D> || requires { Rule::one_by_one; }, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>};
 
   Rates checked_rates(std::size_t group) {
     if (group >= group_count()) [[unlikely]] refuse_group(group);

@@ -72,13 +72,35 @@ TERN_INLINE void Optimizer::step_unless(const AnyTensor& found, Here here) {
 
 TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   const NoGradGuard off;
+  const auto step = [this](const Step& one) {
+    if (tern::detail::capture) [[unlikely]] capture_step(one);
+    else take_step(one);
+  };
+  std::vector<Slot*> waiting;  // for others to take the step with
   for (Slot& slot : slots_) {
     const Node* const node = slot.parameter.impl()->node;
     if (!node || !node->gradient) continue;
     if (!found.defined() && slot.skipped.defined()) [[unlikely]] detail::settle(slot);
     slot.found = found;
-    if (tern::detail::capture) [[unlikely]] capture_step(slot);
-    else step(slot);
+    if (slot.ops->one_by_one) {
+      Slot* const one = &slot;
+      step({&one, 1});
+    } else {
+      waiting.push_back(&slot);
+    }
+  }
+  while (!waiting.empty()) {
+    const Slot& first = *waiting[0];
+    std::vector<Slot*> together;
+    std::size_t others = 0;
+    for (Slot* const slot : waiting) {
+      const bool alike = slot->ops == first.ops && slot->group == first.group && slot->steps == first.steps &&
+                         slot->parameter.impl()->ordinal == first.parameter.impl()->ordinal;
+      if (alike) together.push_back(slot);
+      else waiting[others++] = slot;
+    }
+    waiting.resize(others);
+    step({together.data(), together.size()});
   }
 }
 
@@ -136,26 +158,38 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   take(restored("to", std::move(slots), state_dict()));
 }
 
-TERN_INLINE void Optimizer::step(Slot& slot) {
-  ++slot.steps;
+TERN_INLINE void Optimizer::take_step(const Step& step) {
+  const auto count = [&](Index by) {
+    for (std::size_t i = 0; i < step.count; ++i) step.slots[i]->steps += by;
+  };
+  count(1);
   try {
-    slot.ops->update(*this, slot);
+    step.slots[0]->ops->update(*this, step);
   } catch (...) {
-    --slot.steps;
+    count(-1);
     throw;
   }
-  tern::detail::bump_version(slot.parameter.impl());
-  slot.version = slot.parameter.impl()->owner->version;
+  for (std::size_t i = 0; i < step.count; ++i) {
+    Slot& slot = *step.slots[i];
+    tern::detail::bump_version(slot.parameter.impl());
+    slot.version = slot.parameter.impl()->owner->version;
+  }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::capture_step(Slot& slot) {
-  step(slot);
-  --slot.steps;
-  const auto again = [](void* self, Index i) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::capture_step(const Step& step) {
+  take_step(step);
+  std::vector<Index> items;
+  for (std::size_t i = 0; i < step.count; ++i) {
+    --step.slots[i]->steps;
+    items.push_back(step.slots[i] - slots_.data());
+  }
+  const auto again = [](void* self, const Index* at, Index count) {
     auto& optimizer = *static_cast<Optimizer*>(self);
-    optimizer.step(optimizer.slots_[std::size_t(i)]);
+    std::vector<Slot*> slots;
+    for (Index i = 0; i < count; ++i) slots.push_back(&optimizer.slots_[std::size_t(at[i])]);
+    optimizer.take_step({slots.data(), slots.size()});
   };
-  tern::detail::capture->repeat(this, again, &slot - slots_.data());
+  tern::detail::capture->repeat(this, again, items.data(), Index(items.size()));
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::forget_graphs() const {

@@ -28,23 +28,23 @@ class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
   static void check(const RAdamOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, Slot& slot) {
-    const RAdamOptions& o = options_of(optimizer, slot);
+  static void update(Optimizer& optimizer, const Step& step) {
+    const RAdamOptions& o = options_of(optimizer, step);
     const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
-    const double t = double(slot.steps), lr = o.lr, power = std::pow(beta2, t);
+    const double t = double(step.number()), lr = o.lr, power = std::pow(beta2, t);
     const double most = 2 / rest2 - 1, rho = most - 2 * t * power / (1 - power);
     const bool trusted = rho > 5;
     const double squared = (rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho);
-    const double step = lr / (1 - std::pow(beta1, t)) * (trusted ? std::sqrt(squared * (1 - power)) : 1);
+    const double rate = lr / (1 - std::pow(beta1, t)) * (trusted ? std::sqrt(squared * (1 - power)) : 1);
     const double of_root = trusted ? 1 : 0, added = trusted ? eps : 1;
     const double keep = o.decoupled_weight_decay ? 1 - lr * o.weight_decay : 1;
     const double decay = o.decoupled_weight_decay ? 0 : o.weight_decay;
-    update_each<D, T, 2>(slot, [=]<class V>(V& p, V g, V& m, V& v) {
+    update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& m, V& v) {
       p = p * V(keep);
       g = g + V(decay) * p;
       m = V(beta1) * m + V(rest1) * g;
       v = V(beta2) * v + V(rest2) * g * g;
-      p = p - V(step) * m / (V(of_root) * sqrt(v) + V(added));
+      p = p - V(rate) * m / (V(of_root) * sqrt(v) + V(added));
     });
   }
 };

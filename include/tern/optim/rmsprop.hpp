@@ -27,18 +27,18 @@ class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
   static void check(const RMSpropOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, Slot& slot) {
-    const RMSpropOptions& o = options_of(optimizer, slot);
+  static void update(Optimizer& optimizer, const Step& step) {
+    const RMSpropOptions& o = options_of(optimizer, step);
     const double lr = o.lr, alpha = o.alpha, rest = 1 - alpha, eps = o.eps, decay = o.weight_decay;
     const double momentum = o.momentum, centered = o.centered ? 1 : 0;
     if (momentum == 0 && !o.centered) {
-      return update_each<D, T, 1>(slot, [=]<class V>(V& p, V g, V& square) {
+      return update_each<D, T, 1>(step, [=]<class V>(V& p, V g, V& square) {
         g = g + V(decay) * p;
         square = V(alpha) * square + V(rest) * g * g;
         p = p - V(lr) * g / (sqrt(square) + V(eps));
       });
     }
-    update_each<D, T, 3>(slot, [=]<class V>(V& p, V g, V& square, V& mean, V& buffer) {
+    update_each<D, T, 3>(step, [=]<class V>(V& p, V g, V& square, V& mean, V& buffer) {
       g = g + V(decay) * p;
       square = V(alpha) * square + V(rest) * g * g;
       mean = V(alpha) * mean + V(rest) * g;

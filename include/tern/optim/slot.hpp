@@ -1,5 +1,5 @@
-// A parameter with its optimiser state, and the fused pass of a rule. The pass reads and writes the parameter, its
-// gradient and its states once.
+// A parameter with its optimiser state, and the fused pass of a rule. The pass reads and writes the parameters of a
+// step, their gradients and their states once.
 #pragma once
 #include <array>
 #include <cmath>
@@ -13,11 +13,13 @@ namespace tern::inline TERN_BUILD::optim {
 
 class Optimizer;
 struct Slot;
+struct Step;
 
-/// An optimiser's operations for a parameter of one device and element type.
+/// An optimiser's operations for parameters of one device and element type.
 struct SlotOps {
-  void (*update)(Optimizer& optimizer, Slot& slot);               // one step
+  void (*update)(Optimizer& optimizer, const Step& step);
   bool counts_on_host;                                            // update() needs the number of steps that were not skipped
+  bool one_by_one;                                                // a step has one slot
   AnyTensor (*zeros)(const AnyTensor& parameter);                 // a new state
   void (*overwrite)(const AnyTensor& to, const AnyTensor& from);  // overwrites a state with a tensor of any device and floating-point type
 };
@@ -34,6 +36,15 @@ struct Slot {
   std::vector<AnyTensor> state;
   AnyTensor found{};    // of a step that may be skipped unseen by the host: one float, not 0 if it is
   AnyTensor skipped{};  // how many of `steps` were skipped so
+};
+
+/// One step of parameters that share their operations, device, group and number of steps.
+struct Step {
+  Slot* const* slots;
+  std::size_t count;
+
+  std::size_t group() const { return slots[0]->group; }
+  Index number() const { return slots[0]->steps; }
 };
 
 namespace detail {
@@ -85,70 +96,104 @@ template <class D, class T>
 template <class S, std::size_t>
 using Repeat = S;
 
-/// Runs f(t, x…) on the elements of arrays, where t is the number of the step: a double, or a value of the device's if the host does not
-/// know it.
+/// How many parameters one operation of the device updates. The host's memory is busy with one. For others a call costs
+/// more; what it is told about so many fits a kernel's parameters.
+template <class D>
+inline constexpr std::size_t most_together = HostDevice<D> ? 1 : 96;
+
+/// Runs f(t, x…) on the elements of the slots' arrays, where t is the number of the step: a double, or a value of the device's if the
+/// host does not know it.
 template <class D, class... T, class F>
-void update_arrays(const Slot& slot, const Array* const* arrays, const F& f) {
-  const double steps = double(slot.steps);
+void update_arrays(const Step& step, const Array* const* arrays, const F& f) {
+  const double steps = double(step.number());
   if constexpr (!HostDevice<D>) {
-    if (slot.found.defined()) {
-      const auto on_device = [f, steps]<class V>(const V& skipped, auto&... x) { f(V(steps) - skipped, x...); };
-      return backend::run<D, T...>(backend::UpdateUnless(on_device, arrays, *slot.found.impl(), *slot.skipped.impl()));
+    if (step.slots[0]->found.defined()) {
+      const Array* skipped[most_together<D>];
+      for (std::size_t i = 0; i < step.count; ++i) skipped[i] = step.slots[i]->skipped.impl();
+      const auto on_device = [f, steps]<class V>(const V& skips, auto&... x) { f(V(steps) - skips, x...); };
+      return backend::run<D, T...>(backend::UpdateUnless(on_device, arrays, *step.slots[0]->found.impl(), skipped, int(step.count)));
     }
   }
   const auto on_host = [f, steps](auto&... x) { f(steps, x...); };
-  backend::run<D, T...>(backend::Update(on_host, arrays));
+  backend::run<D, T...>(backend::Update(on_host, arrays, int(step.count)));
 }
 
+/// For at most most_together slots, each with its gradient.
 template <class D, class T, class G, std::size_t... I, class F>
-void update_with(Slot& slot, const Tensor<D, G>& gradient, const F& f, std::index_sequence<I...>) {
+void update_with(const Step& step, const Tensor<D, G>* gradients, const F& f, std::index_sequence<I...>) {
   using S = compute_t<T>;
-  const TensorImpl* const p = slot.parameter.impl();
+  constexpr std::size_t masters = is_half_v<T> ? 1 : 0, each = masters + 2 + sizeof...(I);
+  const Array* arrays[each * most_together<D>];
+  for (std::size_t i = 0; i < step.count; ++i) {
+    const Slot& slot = *step.slots[i];
+    const Array** const own = arrays + i * each;
+    if constexpr (is_half_v<T>) own[0] = slot.master.impl();
+    own[masters] = slot.parameter.impl();
+    own[masters + 1] = gradients[i].impl();
+    ((own[masters + 2 + I] = slot.state[I].impl()), ...);
+  }
   if constexpr (is_half_v<T>) {
-    const Array* const arrays[] = {slot.master.impl(), p, gradient.impl(), slot.state[I].impl()...};
     const auto with_master = [f](const auto& t, auto& master, auto& rounded, auto& g, auto&... state) {
       f(t, master, g, state...);
       rounded = master;
     };
-    update_arrays<D, S, T, const G, Repeat<S, I>...>(slot, arrays, with_master);
+    update_arrays<D, S, T, const G, Repeat<S, I>...>(step, arrays, with_master);
   } else {
-    const Array* const arrays[] = {p, gradient.impl(), slot.state[I].impl()...};
-    update_arrays<D, T, const G, Repeat<S, I>...>(slot, arrays, f);
+    update_arrays<D, T, const G, Repeat<S, I>...>(step, arrays, f);
+  }
+}
+
+/// Says that the launches from here on are the step's.
+inline void begin_launches() {
+  if (tern::detail::capture) [[unlikely]] tern::detail::capture->begin_repeated();
+}
+
+/// Runs f(t, p, g, states…), t as for update_arrays.
+template <class D, class T, int states, class F>
+void update_all(const Step& step, const F& f) {
+  begin_launches();
+  for (std::size_t done = 0; done < step.count; done += most_together<D>) {
+    const Step part{step.slots + done, std::min(step.count - done, most_together<D>)};
+    Tensor<D, T> gradients[most_together<D>];
+    for (std::size_t i = 0; i < part.count; ++i) gradients[i] = prepare<D, T>(*part.slots[i], states);
+    update_with<D, T>(part, gradients, f, std::make_index_sequence<states>{});
   }
 }
 
 }  // namespace detail
 
-/// Calls f(p, g, states…) with references to the elements of the parameter (or its float copy) and its states, in one
-/// pass.
+/// Calls f(p, g, states…) with references to the elements of the parameters (or their float copies) and their states, in
+/// one pass.
 template <class D, class T, int states, class F>
-void update_each(Slot& slot, const F& f) {
+void update_each(const Step& step, const F& f) {
   const auto for_any_step = [f](const auto&, auto&... x) { f(x...); };
-  detail::update_with<D, T>(slot, detail::prepare<D, T>(slot, states), for_any_step, std::make_index_sequence<states>{});
+  detail::update_all<D, T, states>(step, for_any_step);
 }
 
 /// The same with f(numbers(t), p, g, states…), where t counts the steps that were not skipped, from 1. numbers(t) returns an array. It
 /// is called with a double if the host knows t, else with a value of the device's.
 template <class D, class T, int states, class Numbers, class F>
-void update_each(Slot& slot, const Numbers& numbers, const F& f) {
-  const auto of_step = [f, numbers, known = numbers(double(slot.steps))]<class Count>(const Count& t, auto&... x) {
+void update_each(const Step& step, const Numbers& numbers, const F& f) {
+  const auto of_step = [f, numbers, known = numbers(double(step.number()))]<class Count>(const Count& t, auto&... x) {
     if constexpr (std::is_same_v<Count, double>) f(known, x...);
     else f(numbers(t), x...);
   };
-  detail::update_with<D, T>(slot, detail::prepare<D, T>(slot, states), of_step, std::make_index_sequence<states>{});
+  detail::update_all<D, T, states>(step, of_step);
 }
 
-/// Calls f(p, d) with references to the elements of the parameter (or its float copy), where d = direction(gradient)
-/// has the type that steps accumulate in. A replay of a captured step collects only f's numbers, because the
-/// calculation of direction() is in the graph.
+/// Calls f(p, d) with references to the elements of the step's only parameter (or its float copy), where d =
+/// direction(gradient) has the type that steps accumulate in. A replay of a captured step collects only f's numbers,
+/// because the calculation of direction() is in the graph.
 template <class D, class T, class Direction, class F>
-void update_by(Slot& slot, std::size_t states, const Direction& direction, const F& f) {
+void update_by(const Step& step, std::size_t states, const Direction& direction, const F& f) {
+  Slot& slot = *step.slots[0];
   const Tensor<D, T> gradient = detail::prepare<D, T>(slot, states);
   const bool is_replay = tern::detail::capture && tern::detail::capture->is_replay();
   const AnyTensor& same_type = slot.master.defined() ? slot.master : slot.parameter;
   const auto d = is_replay ? same_type.as<D, compute_t<T>>() : detail::in_order_of(*slot.parameter.impl(), direction(gradient));
   const auto for_any_step = [f](const auto&, auto&... x) { f(x...); };
-  detail::update_with<D, T>(slot, d, for_any_step, std::index_sequence<>{});
+  detail::begin_launches();
+  detail::update_with<D, T>(step, &d, for_any_step, std::index_sequence<>{});
 }
 
 }  // namespace tern::optim

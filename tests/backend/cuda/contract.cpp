@@ -36,6 +36,14 @@ template <class T, class D> Tensor<D, T> values_on(D, const Shape& shape, double
   return spread_tensor<D, T>(shape, low, high);
 }
 
+/// Multiples of 1/8, whose sums are exact in every order: for rows of so many sources that they are added in parts.
+template <class T, class D> Tensor<D, T> exact_values_on(D d, const Shape& shape) {
+  std::vector<double> values = numbers(shape.numel(), 33);
+  if (std::is_floating_point_v<compute_t<T>>)
+    for (double& x : values) x = x / 8 - 2;
+  return std::is_same_v<T, bool> ? values_on<T>(d, shape) : tensor_of<D, T>(values, shape);
+}
+
 const std::vector<Shape> row_shapes = {{0},      {1},      {2},          {3},        {31},
                                        {1000},   {0, 3},   {3, 0},       {5, 32},    {33, 33},
                                        {3, 257}, {300, 2}, {2, 1023, 2}, {3, 4, 40}, {2, 5, 3, 2}};
@@ -320,12 +328,54 @@ TEMPLATE_TEST_CASE("rows by number on Cuda", "", float, double, bfloat16, half, 
       if constexpr (!is_half_v<T>)
         compare<T>(
             [&](auto d) {
-              const auto x = values_on<T>(d, {n, columns}), y = values_on<T>(d, table);
+              const bool is_long = n > 300;  // a row has more than 64 sources
+              const auto x = is_long ? exact_values_on<T>(d, {n, columns}) : values_on<T>(d, {n, columns});
+              const auto y = is_long ? exact_values_on<T>(d, table) : values_on<T>(d, table);
               backend::run<decltype(d), T>(backend::IndexAdd{*y.impl(), *numbers_on(d, {n}, 37).impl(), *x.impl()});
               return y;
             },
             0);  // the same order of additions
     }
+}
+
+TEMPLATE_TEST_CASE("rows of many sources on Cuda", "", float, double, half) {
+  NEED_CUDA();
+  using T = TestType;
+  using C = compute_t<T>;
+  // Rows whose sources begin and end anywhere in parts of 64 or 128 keys.
+  for (const std::vector<Index>& runs : std::vector<std::vector<Index>>{
+           {130}, {64, 128, 64}, {63, 129, 1, 300}, {1, 64, 64, 64}, {65, 1, 127, 2, 193}, {3000, 1000, 1, 95}, {5000}}) {
+    std::vector<double> to, x;
+    for (std::size_t row = 0; row < runs.size(); ++row)
+      for (Index i = 0; i < runs[row]; ++i) to.push_back(double(row));
+    const auto n = Index(to.size()), columns = Index(3), rows = Index(runs.size());
+    Index part = 64;
+    while (part * part < n) part *= 2;
+    INFO(n << " sources, the first row has " << runs[0]);
+    const auto source = values_on<T>(host, {n, columns});
+    const auto start = values_on<C>(host, {rows, columns});
+    // One after the other; a row that fills a part and goes on: the sums of its parts.
+    std::vector<double> sums;
+    Index begin = 0;
+    for (std::size_t row = 0; row < runs.size(); begin += runs[row++])
+      for (Index column = 0; column < columns; ++column) {
+        const Index end = begin + runs[row], next = (begin / part + 1) * part;
+        const auto sum_of = [&](C sum, Index first, Index last) {
+          for (Index k = first; k < last; ++k) sum += C(source.data()[k * columns + column]);
+          return sum;
+        };
+        const bool is_long = end > next + part;
+        C sum = sum_of(start.data()[Index(row) * columns + column], begin, is_long ? next : end);
+        if (is_long)
+          for (Index at = next; at < end; at += part) sum += sum_of(0, at, std::min(at + part, end));
+        sums.push_back(double(sum));
+      }
+    const auto out = start.cuda();
+    const auto from = source.cuda();
+    const auto rows_of = tensor_of<Cuda, Index>(to);
+    backend::run<Cuda, T>(backend::AddRows{{*out.impl(), 1}, {*from.impl(), 1}, {n, rows_of.impl(), nullptr}});
+    CHECK(values_of(out) == sums);
+  }
 }
 
 TEMPLATE_TEST_CASE("gather and scatter_add on Cuda", "", float, double, std::int64_t, std::int32_t, std::uint8_t,
@@ -409,7 +459,9 @@ TEMPLATE_TEST_CASE("rows of arrays on Cuda", "", float, double, bfloat16, half, 
           const Index needed = moves & 1 ? 24 : std::max<Index>(count, 1);
           const Shape to_shape = strided ? Shape{2, 3, 4, needed / 4 + 1} : Shape{4, needed / 4 + 1, 2, 3};
           const auto view = [&](const auto& x) { return strided ? x.permute({2, 3, 0, 1}) : x; };
-          const auto in = strided ? transpose(values_on<T>(d, {3, 2, 3000}), 0, -1) : values_on<T>(d, {3000, 2, 3});
+          // Many moves add so many rows to one that they are added in parts.
+          const auto values = [&](const Shape& shape) { return count > 300 && adding ? exact_values_on<T>(d, shape) : values_on<T>(d, shape); };
+          const auto in = strided ? transpose(values({3, 2, 3000}), 0, -1) : values({3000, 2, 3});
           std::vector<double> to = numbers(count, needed), from = numbers(count, 2999);
           for (std::size_t i = 0; i < to.size(); i += 7) to[i] = -1;
           for (std::size_t i = 3; i < from.size(); i += 11) from[i] = -1;
@@ -417,7 +469,7 @@ TEMPLATE_TEST_CASE("rows of arrays on Cuda", "", float, double, bfloat16, half, 
           const backend::RowMoves which{count, moves & 1 ? to_numbers.impl() : nullptr,
                                         moves & 2 ? from_numbers.impl() : nullptr};
           if (adding) {
-            const auto out = values_on<C>(d, to_shape);
+            const auto out = count > 300 ? exact_values_on<C>(d, to_shape) : values_on<C>(d, to_shape);
             backend::run<D, T>(backend::AddRows{{*view(out).impl(), 2}, {*in.impl(), 1}, which});
             return to_type(out, f64);
           }

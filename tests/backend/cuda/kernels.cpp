@@ -45,7 +45,8 @@ const Use uses[] = {
     {kernels::searchsorted_kernel, every_type},
 };
 const kernels::Kernel* const untyped[] = {
-    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::sort_step_kernel,
+    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel,
+    &kernels::radix_sums_kernel,     &kernels::radix_move_kernel,
     &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_parts_kernel,
     &kernels::true_positions_kernel, &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
     &kernels::sort_order_kernel,     &kernels::refuse_if_kernel,
@@ -104,10 +105,13 @@ TEST_CASE("kernels on packs compile, and for single elements") {
 
 TEST_CASE("kernels of two types compile") {
   if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  const kernels::Kernel* const rows[] = {&kernels::add_rows_kernel, &kernels::add_parts_kernel};
   for (const DType type : every_type) {
     const bool half = type == DType::bfloat16 || type == DType::float16;
-    check_compiles(kernels::add_rows_kernel, {half ? DType::float32 : type, type});
-    check_compiles(kernels::add_rows_kernel, {type, type});
+    for (const kernels::Kernel* kernel : rows) {
+      check_compiles(*kernel, {half ? DType::float32 : type, type});
+      check_compiles(*kernel, {type, type});
+    }
     check_compiles(kernels::range_kernel, {type, is_floating(type) ? DType::float64 : type});
   }
   const kernels::Kernel* const pooling[] = {&kernels::max_pool_kernel, &kernels::max_pool_gradient_kernel, &kernels::average_pool_kernel,
@@ -137,5 +141,9 @@ TEST_CASE("kernels that a graph replays with new words compile") {
   p.dtype = m.dtype = DType::float32;
   g.dtype = DType::bfloat16;
   const Array* const arrays[] = {&p, &g, &m};
-  check_compiles(cuda::detail::live_source(kernels::update_source(update, arrays, 0b101, kernels::update_parameters(update, arrays))), "update");
+  for (const int room : {1, kernels::most_sets(update)}) {
+    cuda::Grid grid;
+    const kernels::ParameterList parameters = kernels::update_parameters(update, arrays, {0, 1, room}, grid);
+    check_compiles(cuda::detail::live_source(kernels::update_source(update, arrays, 0b101, parameters)), "update");
+  }
 }

@@ -43,7 +43,6 @@ static_assert(int(compute_capability_minor) == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPAB
 static_assert(int(pool_release_threshold) == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
 static_assert(int(pool_reserved_current) == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
 static_assert(int(pool_used_current) == CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
-static_assert(int(pool_used_high) == CU_MEMPOOL_ATTR_USED_MEM_HIGH);
 static_assert(sizeof(PoolAccess) == sizeof(CUmemAccessDesc) && offsetof(PoolAccess, access) == offsetof(CUmemAccessDesc, flags));
 static_assert(int(location_device) == CU_MEM_LOCATION_TYPE_DEVICE && int(access_read_write) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 static_assert(unsigned(stream_non_blocking) == CU_STREAM_NON_BLOCKING);

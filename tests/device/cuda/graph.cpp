@@ -26,6 +26,16 @@ struct Net : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) { return out(dropout(relu(hidden(x)))); }
 };
 
+/// Parameters of 1, 2 or 3 elements.
+template <Device D, class T = float>
+struct Scales : nn::Module<D, T> {
+  std::vector<nn::Parameter<D, T>> scales;
+  TERN_FIELDS(Scales, scales)
+  explicit Scales(int count) {
+    for (int i = 0; i < count; ++i) scales.emplace_back(full<D, T>({1 + i % 3}, 0.1f * float(i)));
+  }
+};
+
 /// A training on four batches in turn, as it is written without graphs.
 template <class Optimizer, class Schedule>
 struct Training {
@@ -137,6 +147,33 @@ TEST_CASE("a captured step of groups of parameters follows the rate of each", "[
     }
     auto values = values_of(net.hidden.weight);
     for (const double w : values_of(net.out.weight)) values.push_back(w);
+    return values;
+  };
+  CHECK(run(true) == run(false));
+}
+
+TEST_CASE("a captured step of so many parameters that they take several launches", "[cuda]") {
+  const auto run = [](bool replayed) {
+    const Scales<Cuda> net(130);
+    optim::Adam adam(net.parameters(), {.lr = 0.1, .weight_decay = 0.01});
+    const auto step = [&] {
+      adam.zero_grad();
+      Tensor<Cuda> sum = net.scales[0].square().sum();
+      for (std::size_t i = 1; i < net.scales.size(); ++i)
+        if (i % 10 != 3) sum = sum + net.scales[i].square().sum();  // the others have no gradient
+      sum.backward();
+      adam.step();
+    };
+    step();
+    cuda::Graph graph;
+    if (replayed) graph.capture(step);
+    for (int i = 0; i < 5; ++i) {
+      adam.set_lr(0.5 * adam.lr());
+      replayed ? graph.replay() : step();
+    }
+    std::vector<double> values;
+    for (const auto& scale : net.scales)
+      for (const double x : values_of(scale)) values.push_back(x);
     return values;
   };
   CHECK(run(true) == run(false));

@@ -1,6 +1,6 @@
-// Rows chosen by index. A row that is written more than once gets the last source, or the sum of all sources in their
-// order, whatever the scheduling. For sums the row numbers are sorted (O(n log² n)), and one thread adds up an
-// element's sources one after the other. So the time grows with the number of sources that share a row.
+// Rows chosen by index. A row that is written more than once gets the last source, or the sum of all sources, whatever the
+// scheduling. For sums the row numbers are sorted, and one thread adds up an element's sources one after the other. Many
+// sources are added in parts, whose sums a second launch adds up; which parts depends on the row numbers alone.
 #pragma once
 #include "../../device/cuda/copy.hpp"
 #include "../rows.hpp"
@@ -55,9 +55,12 @@ extern "C" __global__ void last_moves(const LastMovesParameters p) {
 }
 )CUDA"};
 
-// The thread of a row's first key adds up all keys of the row.
+// The keys are in parts. The thread of a row's first key adds up all keys of the row if they end in this part or the next.
+// Of a longer row it adds up those in this part, and the thread of each later part's first key those in that part. So each
+// part has two sums at most: of the row that began before it, and of the one that begins in it.
 TERN_KERNEL_STRUCT(AddRowsParameters,
   Index count;                // of keys
+  Index part_bits;            // a part has 2 to the power of this keys
   Index width;                // elements of a row
   Pointer<T0> out;
   Pointer<const T1> in;
@@ -66,28 +69,61 @@ TERN_KERNEL_STRUCT(AddRowsParameters,
   Pointer<const Index> from;  // the row that each source reads, or null
   Pointer<const C0> factors;  // or null
   Index multiply;             // products instead of sums
+  Pointer<C0> sums;           // two rows for each part; null if no row is long
   RowLoops loops;
 );
 inline constexpr KernelOf<AddRowsParameters> add_rows_kernel{"add_rows", R"CUDA(
 extern "C" __global__ void add_rows(const AddRowsParameters p) {
   const uint64* const keys = p.keys;
   const uint64 shift = p.shift;
+  const Index part_keys = Index(1) << p.part_bits;
   #pragma unroll 1
   for (Index i = first_thread(); i < p.count * p.width; i += all_threads()) {
     const Index first = i / p.width;
     const uint64 row = keys[first] >> shift;
-    if (keys[first] == ~uint64(0) || (first && keys[first - 1] >> shift == row)) continue;
-    const CopyOffsets element(p.loops.row, i % p.width);
+    const bool goes_on = first && keys[first - 1] >> shift == row;
+    if (keys[first] == ~uint64(0) || (goes_on && (first & (part_keys - 1)) != 0)) continue;
+    const Index part = first >> p.part_bits, next = (part + 1) << p.part_bits, after_next = next + part_keys;
+    const auto has = [&](Index k) { return k >= 0 && k < p.count && keys[k] >> shift == row; };
+    const bool is_long = goes_on ? has(next) || has(next - 2 * part_keys - 1) : has(after_next);
+    if (goes_on && !is_long) continue;  // the thread of the row's first key has it
+    const Index column = i - first * p.width;
+    const CopyOffsets element(p.loops.row, column);
     T0* const out = p.out + offset_at(p.loops.to, Index(row)) + element.to;
-    C0 sum = C0(wide(*out));
+    C0 sum = goes_on ? C0(p.multiply ? 1 : 0) : C0(wide(*out));
+    const Index last = is_long ? next : after_next;
     #pragma unroll 1
-    for (Index k = first; k < p.count && keys[k] >> shift == row; ++k) {
+    for (Index k = first; k < last && has(k); ++k) {
       const Index source = Index(keys[k] & ((uint64(1) << shift) - 1));
       const Index from = p.from ? p.from[source] : source;
       const C0 x = C0(wide(p.in[offset_at(p.loops.from, from) + element.from]));
       sum = p.multiply ? multiply(sum, x) : add(sum, p.factors ? multiply(p.factors[source], x) : x);
     }
-    *out = Element<T0>::of(sum);
+    if (is_long) p.sums[(2 * part + !goes_on) * p.width + column] = sum;
+    else *out = Element<T0>::of(sum);
+  }
+}
+)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source}};
+
+// A thread adds up what the parts have of a long row: the part in which it begins, and all after it.
+inline constexpr KernelOf<AddRowsParameters> add_parts_kernel{"add_parts", R"CUDA(
+extern "C" __global__ void add_parts(const AddRowsParameters p) {
+  const uint64* const keys = p.keys;
+  const uint64 shift = p.shift;
+  const Index part_keys = Index(1) << p.part_bits, parts = (p.count + part_keys - 1) >> p.part_bits;
+  #pragma unroll 1
+  for (Index i = first_thread(); i < (parts - 2) * p.width; i += all_threads()) {
+    const Index part = i / p.width, column = i - part * p.width, next = (part + 1) << p.part_bits;
+    const uint64 row = keys[next - 1] >> shift;
+    const bool began_before = part && keys[(part << p.part_bits) - 1] >> shift == row;
+    if (keys[next - 1] == ~uint64(0) || keys[next + part_keys] >> shift != row || began_before) continue;
+    C0 sum = p.sums[(2 * part + 1) * p.width + column];
+    #pragma unroll 1
+    for (Index later = part + 1; later < parts && keys[later << p.part_bits] >> shift == row; ++later) {
+      const C0 x = p.sums[2 * later * p.width + column];
+      sum = p.multiply ? multiply(sum, x) : add(sum, x);
+    }
+    p.out[offset_at(p.loops.to, Index(row)) + CopyOffsets(p.loops.row, column).to] = Element<T0>::of(sum);
   }
 }
 )CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source}};

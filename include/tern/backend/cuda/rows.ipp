@@ -26,18 +26,28 @@ TERN_INLINE Array row_of(const Rows& rows) {
 
 [[gnu::noinline]] TERN_INLINE void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from,
                                                    const char* factors, bool multiply) {
-  const Index width = row_of(out).shape().numel();
-  launch_typed(ordinal, add_rows_kernel, {out.array.dtype, in.array.dtype}, grid_for(keys.count() * width),
-               {.count = keys.count(),
-                .width = width,
-                .out = out.array.data,
-                .in = in.array.data,
-                .keys = keys.data(),
-                .shift = keys.shift(),
-                .from = from,
-                .factors = factors,
-                .multiply = multiply,
-                .loops = row_loops(out, in)});
+  const Index width = row_of(out).shape().numel(), count = keys.count();
+  // If all sources go to one row, it takes about as many steps in a part as there are parts to add.
+  Index part_bits = 6;
+  while (count >> part_bits > Index(1) << part_bits) ++part_bits;
+  const Index parts = (count + (Index(1) << part_bits) - 1) >> part_bits;
+  const bool may_be_long = parts > 2;
+  const cuda::detail::Scratch sums(ordinal, may_be_long ? std::size_t(2 * parts * width) * 8 : 0);
+  const AddRowsParameters parameters{.count = count,
+                                     .part_bits = part_bits,
+                                     .width = width,
+                                     .out = out.array.data,
+                                     .in = in.array.data,
+                                     .keys = keys.data(),
+                                     .shift = keys.shift(),
+                                     .from = from,
+                                     .factors = factors,
+                                     .multiply = multiply,
+                                     .sums = sums.data(),
+                                     .loops = row_loops(out, in)};
+  const std::initializer_list<DType> types{out.array.dtype, in.array.dtype};
+  launch_typed(ordinal, add_rows_kernel, types, grid_for(count * width), parameters);
+  if (may_be_long) launch_typed(ordinal, add_parts_kernel, types, grid_for((parts - 2) * width), parameters);
 }
 
 [[gnu::noinline]] TERN_INLINE void run_add_rows(const AddRows& op) {

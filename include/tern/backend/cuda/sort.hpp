@@ -1,6 +1,6 @@
-// Sorting on a GPU. 32 bits of an element's key and its position form one 64-bit number. So the sorting network of
-// sorted_keys.hpp, which is not stable by itself, keeps the order of equal elements. Elements of 64 bits are sorted by
-// their lower halves first, then by their upper ones.
+// Sorting on a GPU. 32 bits of an element's key and its position form one 64-bit number, so that equal elements keep their
+// order. Elements of 64 bits are sorted by their lower halves first, then by their upper ones; of shorter elements only the
+// bits count that they have.
 #pragma once
 #include "../sort.hpp"
 #include "codegen/sorted_keys.hpp"
@@ -13,7 +13,7 @@ namespace cuda_kernels {
 TERN_KERNEL_STRUCT(SortKeysParameters,
   Index rows;
   Index n;
-  Index padded;                 // the length of a row of keys
+  Index padded;                 // from one row of keys to the next
   Pointer<uint64> keys;
   Pointer<const T0> in;
   Pointer<const Index> before;  // the order so far, or null
@@ -129,9 +129,7 @@ class TERN_API SortedRows {
       : ordinal_(ordinal),
         rows_(in.dims[0]),
         n_(in.dims[1]),
-        padded_(padded_to_power(n_)),
-        count_((rows_ * padded_ + 2047) / 2048 * 2048),
-        keys_(ordinal, std::size_t(8 * count_)),
+        keys_(ordinal, rows_, n_),
         orders_(ordinal, std::size_t(16 * rows_ * n_)) {
     if (n_ > Index(~std::uint32_t(0))) fail("sort", {n_, " elements are too many to be sorted"});
     sort_by(in, nullptr, false, descending);
@@ -143,8 +141,9 @@ class TERN_API SortedRows {
   void sort_by(const Array& in, const char* before, bool upper, bool descending);
 
   int ordinal_, passes_ = 0;
-  Index rows_, n_, padded_, count_;
-  cuda::detail::Scratch keys_, orders_;
+  Index rows_, n_;
+  KeyStretches keys_;
+  cuda::detail::Scratch orders_;
 };
 
 TERN_API void run_sort(const Sort& op);

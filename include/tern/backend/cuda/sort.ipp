@@ -4,21 +4,24 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
+/// The lowest bit in which two keys of that type may differ, among the 32 of a half.
+constexpr int first_key_bit(DType type) { return type == DType::bfloat16 ? 16 : type == DType::float16 ? 13 : 0; }
+
 TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool upper, bool descending) {
   ++passes_;
-  // The keys after the last row's are sorted too, but never read.
-  launch_typed(ordinal_, sort_keys_kernel, {in.dtype}, grid_for(rows_ * padded_),
+  launch_typed(ordinal_, sort_keys_kernel, {in.dtype}, grid_for(rows_ * keys_.stride()),
                {.rows = rows_,
                 .n = n_,
-                .padded = padded_,
+                .padded = keys_.stride(),
                 .keys = keys_.data(),
                 .in = in.data,
                 .before = before,
                 .upper = upper,
                 .descending = descending});
-  sort_stretches(ordinal_, keys_.data(), count_, padded_);
+  const int first = first_key_bit(in.dtype), last = size_of(in.dtype) == 1 ? 8 : 32;
+  keys_.sort(32 + first, last - first);
   launch_typed(ordinal_, sort_order_kernel, {}, grid_for(rows_ * n_),
-               {.rows = rows_, .n = n_, .padded = padded_, .keys = keys_.data(), .before = before, .order = order()});
+               {.rows = rows_, .n = n_, .padded = keys_.stride(), .keys = keys_.data(), .before = before, .order = order()});
 }
 
 [[gnu::noinline]] TERN_INLINE void run_sort(const Sort& op) {

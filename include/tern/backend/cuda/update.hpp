@@ -14,7 +14,8 @@ struct TracedUpdate {
   DType type;
   int arrays;
   int results[most];
-  const Array* const* unless = nullptr;  // if given, found and the count of skips: an UpdateUnless
+  const Array* found = nullptr;            // of an UpdateUnless, else null
+  const Array* const* skipped = nullptr;
 
   template <class T, class F, std::size_t... I>
   TracedUpdate(Type<T>, const F& f, std::index_sequence<I...>) : type(dtype_of<T>), arrays(sizeof...(I)) {
@@ -29,12 +30,13 @@ struct TracedUpdate {
   }
   /// The same for a lambda that takes the count of skips first.
   template <class T, class F, std::size_t... I>
-  TracedUpdate(Type<T> type_of_all, const F& f, std::index_sequence<I...> each, const Array* const* found_and_skipped)
-      : TracedUpdate(type_of_all, [&f](auto&... x) {
+  TracedUpdate(Type<T> type_of_all, const UpdateUnless<F>& op, std::index_sequence<I...> each)
+      : TracedUpdate(type_of_all, [&f = op.f](auto&... x) {
           // The arrays' inputs are made before this one.
           f(expr::Symbol<T>::input(), x...);
         }, each) {
-    unless = found_and_skipped;
+    found = &op.found;
+    skipped = op.skipped;
   }
 };
 
@@ -47,12 +49,23 @@ constexpr unsigned written_arrays() {
   return written;
 }
 
-TERN_API ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays);
+/// Some sets of arrays, updated by one launch. Their elements are numbered through, each set's from a multiple of `chunk` on; a block
+/// has one chunk of them.
+struct UpdateLaunch {
+  int first, last;  // sets
+  int room;         // for sets in the kernel's parameters; a kernel serves any number of sets up to it
+};
+
+/// How many sets one launch can have.
+TERN_API int most_sets(const TracedUpdate& f);
+
+/// grid: where the number of blocks is put.
+TERN_API ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays, const UpdateLaunch& launch, cuda::Grid& grid);
 
 /// written: which arrays the lambda may write.
 TERN_API std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written, const ParameterList& parameters);
 
-TERN_API void run_update(const TracedUpdate& f, const Array* const* arrays, unsigned written);
+TERN_API void run_update(const TracedUpdate& f, const Array* const* arrays, int sets, unsigned written);
 
 }  // namespace cuda_kernels
 
@@ -60,14 +73,13 @@ template <class... T, class F>
 void kernel(On<Cuda>, Types<T...>, const Update<F>& op) {
   using V = typename cuda_kernels::Calculated<std::remove_const_t<T>...>::type;
   cuda_kernels::run_update(cuda_kernels::TracedUpdate(Type<V>{}, op.f, std::index_sequence_for<T...>{}), op.arrays,
-                           cuda_kernels::written_arrays<T...>());
+                           op.sets, cuda_kernels::written_arrays<T...>());
 }
 
 template <class... T, class F>
 void kernel(On<Cuda>, Types<T...>, const UpdateUnless<F>& op) {
   using V = typename cuda_kernels::Calculated<std::remove_const_t<T>...>::type;
-  const Array* const unless[] = {&op.found, &op.skipped};
-  cuda_kernels::run_update(cuda_kernels::TracedUpdate(Type<V>{}, op.f, std::index_sequence_for<T...>{}, unless), op.arrays,
+  cuda_kernels::run_update(cuda_kernels::TracedUpdate(Type<V>{}, op, std::index_sequence_for<T...>{}), op.arrays, op.sets,
                            cuda_kernels::written_arrays<T...>());
 }
 

@@ -4,16 +4,40 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays) {
+[[gnu::noinline]] TERN_INLINE int most_sets(const TracedUpdate& f) {
+  const int others = 3 + f.program.number_count(), each = f.arrays + 1 + (f.found != nullptr);
+  return std::max(1, (ParameterList::most - others) / each);
+}
+
+[[gnu::noinline]] TERN_INLINE ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays, const UpdateLaunch& launch,
+                                                              cuda::Grid& grid) {
+  // Short chunks, unless there are more than a large device needs.
+  Index total = 0, chunk = 1024;
+  for (int set = launch.first; set < launch.last; ++set) total += arrays[set * f.arrays]->numel;
+  while (total / chunk > 16384) chunk *= 2;
+
   ParameterList parameters;
-  parameters.add("Index count", arrays[0]->numel);
-  parameters.begin_array("void* arrays");
-  for (int k = 0; k < f.arrays; ++k) parameters.add(arrays[k]->data);
-  if (f.unless) {
-    parameters.begin_array("float* unless");
-    for (int k = 0; k < 2; ++k) parameters.add(f.unless[k]->data);
+  parameters.add("Index sets", Index(launch.last - launch.first));
+  parameters.add("Index chunk", chunk);
+  const auto for_each_place = [&](const char* field, int per_set, const auto& of_set) {
+    parameters.begin_array(field);
+    for (int set = launch.first; set < launch.last; ++set) of_set(set);
+    for (int i = (launch.last - launch.first) * per_set; i < launch.room * per_set; ++i) parameters.add(Index(0));
+  };
+  Index end = 0;
+  for_each_place("Index ends", 1, [&](int set) {
+    end = (end + chunk - 1) / chunk * chunk + arrays[set * f.arrays]->numel;
+    parameters.add(end);
+  });
+  for_each_place("void* arrays", f.arrays, [&](int set) {
+    for (int k = 0; k < f.arrays; ++k) parameters.add(arrays[set * f.arrays + k]->data);
+  });
+  if (f.found) {
+    parameters.add("float* found", f.found->data);
+    for_each_place("float* skipped", 1, [&](int set) { parameters.add(f.skipped[set]->data); });
   }
   parameters.add_numbers({&f.program});
+  grid = {(end + chunk - 1) / chunk};
   return parameters;
 }
 
@@ -22,41 +46,55 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   const char* const type = type_name(f.type);
   std::string out = text({prelude, "namespace tern {\n"}) + parameters.declaration() + R"CUDA(
 extern "C" __global__ void update(const Parameters p) {
+  const Index start = blockIdx.x * p.chunk;
+  int set = 0;  // the first that ends after the start
+  #pragma unroll 1
+  for (int last = int(p.sets) - 1; set < last;) {
+    const int middle = (set + last) / 2;
+    if (p.ends[middle] > start) last = middle;
+    else set = middle + 1;
+  }
+  const Index begin = set ? (p.ends[set - 1] + p.chunk - 1) & -p.chunk : 0;
 )CUDA";
-  if (f.unless)
-    out += text({"  if (*p.unless[0] != 0) {\n    if (first_thread() == 0) *p.unless[1] += 1;\n    return;\n  }\n  const ", type, " v", f.arrays,
-                 " = Element<", type, ">::of(*p.unless[1]);\n"});
-  out += R"CUDA(  for (Index i = first_thread(); i < p.count; i += all_threads()) {
-)CUDA";
+  if (f.found)
+    out += text({"  if (*p.found != 0) {\n    if (start == begin && threadIdx.x == 0) *p.skipped[set] += 1;\n    return;\n  }\n  const ", type,
+                 " v", f.arrays, " = Element<", type, ">::of(*p.skipped[set]);\n"});
   for (int k = 0; k < f.arrays; ++k) {
     const char* const element = type_name(arrays[k]->dtype);
-    out += text({"  const ", type, " v", k, " = Element<", type, ">::of(wide(((const ", element, "*)p.arrays[", k, "])[i]));\n"});
+    out += text({"  ", element, "* const a", k, " = (", element, "*)p.arrays[set * ", f.arrays, " + ", k, "];\n"});
   }
+  out += R"CUDA(  const Index last = (p.ends[set] < start + p.chunk ? p.ends[set] : start + p.chunk) - begin;
+  for (Index i = start - begin + threadIdx.x; i < last; i += 256) {
+)CUDA";
+  for (int k = 0; k < f.arrays; ++k)
+    out += text({"  const ", type, " v", k, " = Element<", type, ">::of(wide(a", k, "[i]));\n"});
   std::vector<int> same;
   out += steps_text(f.program, type, 0, same);
-  for (int k = 0; k < f.arrays; ++k) {
-    const char* const element = type_name(arrays[k]->dtype);
+  for (int k = 0; k < f.arrays; ++k)
     if (written >> k & 1)
-      out += text({"  ((", element, "*)p.arrays[", k, "])[i] = Element<", element, ">::of(v", same[std::size_t(f.results[k])], ");\n"});
-  }
+      out += text({"  a", k, "[i] = Element<", type_name(arrays[k]->dtype), ">::of(v", same[std::size_t(f.results[k])], ");\n"});
   return out + "  }\n}\n}\n";
 }
 
-[[gnu::noinline]] TERN_INLINE void run_update(const TracedUpdate& f, const Array* const* arrays, unsigned written) {
-  const int ordinal = common_ordinal(*arrays[0], arrays, f.arrays);
-  const Index n = arrays[0]->numel;
-  if (n == 0) return;
-  std::uint64_t key = mix(mix(f.program.hash(), written), f.unless != nullptr);
+[[gnu::noinline]] TERN_INLINE void run_update(const TracedUpdate& f, const Array* const* arrays, int sets, unsigned written) {
+  const int ordinal = common_ordinal(*arrays[0], arrays, sets * f.arrays);
+  const int most = most_sets(f), launches = (sets + most - 1) / most, room = sets == 1 ? 1 : most;
+  std::uint64_t key = mix(mix(f.program.hash(), written), std::uint64_t(room) << 1 | (f.found != nullptr));
   for (int k = 0; k < f.arrays; ++k) key = mix(key, std::uint64_t(f.results[k]) << 8 | std::uint64_t(arrays[k]->dtype));
   key = mix(key, std::uint64_t(f.type));
-  const ParameterList parameters = update_parameters(f, arrays);
-  const auto source = [&] { return update_source(f, arrays, written, parameters); };
-  if (auto* const capture = cuda::detail::capture) [[unlikely]] {
-    const int numbers_at = parameters.size() - f.program.number_count();
-    return capture->launch({ordinal, key, "update", grid_for(n), parameters.data(), parameters.size(), numbers_at},
-                           capture->is_replay() ? std::string() : source());
+  for (int i = 0; i < launches; ++i) {
+    cuda::Grid grid;
+    const ParameterList parameters = update_parameters(f, arrays, {sets * i / launches, sets * (i + 1) / launches, room}, grid);
+    if (grid.blocks == 0) continue;
+    const auto source = [&] { return update_source(f, arrays, written, parameters); };
+    if (auto* const capture = cuda::detail::capture) [[unlikely]] {
+      const int numbers_at = parameters.size() - f.program.number_count();
+      capture->launch({ordinal, key, "update", grid, parameters.data(), parameters.size(), numbers_at},
+                      capture->is_replay() ? std::string() : source());
+    } else {
+      cuda::launch(ordinal, key, "update", grid, parameters.data(), source);
+    }
   }
-  cuda::launch(ordinal, key, "update", grid_for(n), parameters.data(), source);
 }
 
 }  // namespace tern::backend::cuda_kernels

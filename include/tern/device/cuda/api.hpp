@@ -31,7 +31,6 @@ enum MemoryPoolAttribute : int {
   pool_release_threshold = 4,
   pool_reserved_current = 5,
   pool_used_current = 7,
-  pool_used_high = 8,
 };
 enum MemoryLocationType : int { location_device = 1 };
 enum MemoryAccess : int { access_read_write = 3 };

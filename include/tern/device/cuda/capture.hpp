@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../capture.hpp"
+#include "../memory.hpp"
 #include "api.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
@@ -68,21 +69,42 @@ class MemoryOwner {
 /// The owner for all graphs: memory that they may still use is not freed before them.
 extern TERN_API constinit std::atomic<MemoryOwner*> live_graphs;
 
-// A tag is a pointer to a MemoryOwner with its lowest bit set, or 512 times the memory's age plus twice the ordinal of
-// its device.
+// The size of a block, as a tag has it: one of few classes if it is small, else one of 128 for each power of two.
+
+inline constexpr int small_sizes = memory::linear_classes + 4 * 12, size_bits = 13;
+constexpr std::size_t largest_small = std::size_t(1) << 22;
+inline int size_of_block(std::size_t bytes) {
+  if (bytes <= largest_small) return memory::class_of(bytes);
+  constexpr std::size_t most = std::size_t(1) << 62;  // no device has that much
+  const std::size_t last = (bytes < most ? bytes : most) - 1;
+  const int exponent = 63 - std::countl_zero(last);
+  return small_sizes + 128 * (exponent - 22) + int(last >> (exponent - 7) & 127);
+}
+constexpr std::size_t bytes_of_size(int size) {
+  if (size < small_sizes) return memory::class_bytes(size);
+  const int step = size - small_sizes, exponent = 22 + step / 128;
+  return (std::size_t(1) << exponent) + (std::size_t(step % 128 + 1) << (exponent - 7));
+}
+
+// A tag is a pointer to a MemoryOwner with its lowest bit set, or, from the lowest bit on: 0, the ordinal of the memory's
+// device, its size, its age.
 
 /// The number of captures begun and ended so far. Memory with a smaller age was allocated before.
 extern TERN_API constinit std::atomic<std::uint64_t> memory_age;
 /// Memory with a smaller age is kept for graphs. 0: none is.
 extern TERN_API constinit std::atomic<std::uint64_t> held_age;
 
-inline std::uintptr_t new_tag(int ordinal) { return memory_age.load(std::memory_order_relaxed) << 9 | std::uintptr_t(ordinal) << 1; }
+inline std::uintptr_t new_tag(int ordinal, int size, std::uint64_t age = memory_age.load(std::memory_order_relaxed)) {
+  return age << (9 + size_bits) | std::uintptr_t(size) << 9 | std::uintptr_t(ordinal) << 1;
+}
 inline std::uintptr_t tag_of(MemoryOwner* owner) { return reinterpret_cast<std::uintptr_t>(owner) | 1; }
 inline int ordinal_of(std::uintptr_t tag) { return int(tag >> 1 & 255); }
+inline int size_of(std::uintptr_t tag) { return int(tag >> 9 & ((1 << size_bits) - 1)); }
+inline std::uint64_t age_of(std::uintptr_t tag) { return tag >> (9 + size_bits); }
 /// Null if the driver takes the memory back.
 inline MemoryOwner* owner_of(std::uintptr_t tag) {
   if (tag & 1) return reinterpret_cast<MemoryOwner*>(tag - 1);
-  return tag >> 9 < held_age.load(std::memory_order_acquire) ? live_graphs.load() : nullptr;
+  return age_of(tag) < held_age.load(std::memory_order_acquire) ? live_graphs.load() : nullptr;
 }
 
 }  // namespace detail

@@ -7,11 +7,11 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// An optimiser's step for one parameter, which every replay repeats. `launch` is the number of its launch.
+/// An optimiser's step for some parameters, which every replay repeats. `launch` is the number of its first launch.
 struct Repeated {
   void* object;
-  void (*again)(void* object, Index item);
-  Index item;
+  void (*again)(void* object, const Index* items, Index count);
+  std::vector<Index> items;
   std::size_t launch;
 };
 
@@ -57,9 +57,9 @@ class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::Ca
   void hold(CapturedWork& graph);
   void remove(CapturedWork& graph);
   TERN_KEY void give_back(DeviceBlock block) override;
-  void repeat(CapturedWork& graph, const Repeated& repeated) {
+  void repeat(CapturedWork& graph, Repeated&& repeated) {
     const std::lock_guard lock(mutex_);
-    graph.repeated.push_back(repeated);
+    graph.repeated.push_back(std::move(repeated));
   }
   void forget(const void* object) override {
     const std::lock_guard lock(mutex_);
@@ -99,7 +99,8 @@ class TERN_API StreamCapture final : public Capture {
   DeviceBlock allocate(std::size_t bytes) override { return captured_.pool->allocate(bytes); }
 
   TERN_KEY void launch(const LiveLaunch& launch, const std::string& source) override;
-  TERN_KEY void repeat(void* object, void (*again)(void* object, Index item), Index item) override;
+  void begin_repeated() override { first_repeated_ = captured_.launches.size(); }
+  TERN_KEY void repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items, Index count) override;
   bool is_replay() const override { return false; }
 
  private:
@@ -108,6 +109,7 @@ class TERN_API StreamCapture final : public Capture {
 
   CapturedWork& captured_;
   DeviceState state_;  // the device as this thread sees it
+  std::size_t first_repeated_ = 0;  // launch
 };
 
 }  // namespace tern::cuda::detail

@@ -26,7 +26,7 @@ TERN_INLINE void GraphRegistry::remove(CapturedWork& graph) {
     std::uint64_t age = 0;
     for (const CapturedWork* other : graphs_) age = std::max(age, other->age);
     held_age = age;
-    const auto is_held = [&](const DeviceBlock& block) { return block.tag >> 9 < age; };
+    const auto is_held = [&](const DeviceBlock& block) { return age_of(block.tag) < age; };
     const auto first = std::partition(blocks_.begin(), blocks_.end(), is_held);
     freed.assign(first, blocks_.end());
     blocks_.erase(first, blocks_.end());
@@ -37,7 +37,7 @@ TERN_INLINE void GraphRegistry::remove(CapturedWork& graph) {
 TERN_INLINE void GraphRegistry::give_back(DeviceBlock block) {
   {
     const std::lock_guard lock(mutex_);
-    if (block.tag >> 9 < held_age) {
+    if (age_of(block.tag) < held_age) {
       blocks_.push_back(block);
       return;
     }
@@ -113,12 +113,12 @@ TERN_INLINE void StreamCapture::launch(const LiveLaunch& launch, const std::stri
             parameters, nullptr);
 }
 
-TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object, Index item), Index item) {
-  std::vector<ReplayedLaunch>& launches = captured_.launches;
-  const std::size_t next = captured_.repeated.empty() ? 0 : captured_.repeated.back().launch + 1;
-  if (launches.size() <= next || launches.back().numbers_at <= 0)
+TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items,
+                                       Index count) {
+  if (captured_.launches.size() <= first_repeated_)
     fail("step", {"the parameter is not on cuda:", captured_.ordinal, ", whose work is captured"});
-  GraphRegistry::instance().repeat(captured_, {object, again, item, launches.size() - 1});
+  GraphRegistry::instance().repeat(captured_, {object, again, {items, items + count}, first_repeated_});
+  first_repeated_ = captured_.launches.size();
 }
 
 TERN_INLINE Status StreamCapture::end(CapturedGraph* graph) {

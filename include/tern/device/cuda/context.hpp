@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture.hpp"
+#include "block_cache.hpp"
 #include "failure.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -38,6 +38,7 @@ struct DeviceState {
   MemoryPool pool = nullptr;
   Failure* failure = nullptr;
   StreamPool* streams = nullptr;
+  BlockCache* blocks = nullptr;
   int major = 0, minor = 0, multiprocessors = 0;
 };
 

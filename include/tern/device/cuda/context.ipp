@@ -52,6 +52,12 @@ TERN_INLINE const ChosenStream* chosen_stream(int ordinal) {
   state = {};
 }
 
+/// Whether freed blocks are kept above the driver's pool. Tools that watch for accesses to freed memory see more if not.
+[[gnu::cold]] TERN_INLINE bool keeps_blocks() {
+  const char* const off = std::getenv("TERN_NO_CUDA_MEMORY_CACHING");
+  return !memory::separate_blocks && (!off || !off[0] || (off[0] == '0' && !off[1]));
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void open_device(DeviceState& state, int ordinal) {
   int device;
   TERN_CUDA(cuDeviceGet, &device, ordinal);
@@ -67,6 +73,7 @@ TERN_INLINE const ChosenStream* chosen_stream(int ordinal) {
   std::uint64_t keep = ~std::uint64_t(0);  // the pool keeps freed memory until empty_cache()
   TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
   state.streams = new StreamPool;
+  state.blocks = new BlockCache(keeps_blocks());
   opening.complete = true;
 }
 

@@ -16,18 +16,19 @@ class TERN_API Refill final : public Capture {
   ~Refill() { set_capture(nullptr); }
 
   void step(const Repeated& repeated) {
-    current_ = &captured_.launches[repeated.launch];
-    repeated.again(repeated.object, repeated.item);
+    next_ = repeated.launch;
+    repeated.again(repeated.object, repeated.items.data(), Index(repeated.items.size()));
   }
   DeviceState& bind(int ordinal) override { return *system().devices[std::size_t(ordinal)]; }
   DeviceBlock allocate(std::size_t) override { fail("replay", {"an optimiser's step needs memory"}); }
   TERN_KEY void launch(const LiveLaunch& launch, const std::string&) override;
-  void repeat(void*, void (*)(void*, Index), Index) override {}
+  void begin_repeated() override {}
+  void repeat(void*, void (*)(void*, const Index*, Index), const Index*, Index) override {}
   bool is_replay() const override { return true; }
 
  private:
   CapturedWork& captured_;
-  const ReplayedLaunch* current_ = nullptr;
+  std::size_t next_ = 0;  // launch
 };
 
 }  // namespace detail

@@ -5,10 +5,11 @@
 namespace tern::inline TERN_BUILD::cuda::detail {
 
 TERN_INLINE void Refill::launch(const LiveLaunch& launch, const std::string&) {
-  if (launch.key != current_->key || launch.count != current_->count || launch.numbers_at != current_->numbers_at)
+  const ReplayedLaunch* const captured = next_ < captured_.launches.size() ? &captured_.launches[next_++] : nullptr;
+  if (!captured || launch.key != captured->key || launch.count != captured->count || launch.numbers_at != captured->numbers_at)
     fail("replay", {"the optimiser's rule has changed since the capture, by a new momentum for example: capture again"});
-  const std::size_t first = current_->first + std::size_t(launch.numbers_at);
-  std::copy(launch.words + launch.numbers_at, launch.words + launch.count, captured_.chunks[current_->chunk].words.begin() + Index(first));
+  const std::size_t first = captured->first + std::size_t(launch.numbers_at);
+  std::copy(launch.words + launch.numbers_at, launch.words + launch.count, captured_.chunks[captured->chunk].words.begin() + Index(first));
 }
 
 }  // namespace tern::cuda::detail

@@ -1,5 +1,6 @@
-// Device memory from the driver's stream-ordered pool, which keeps freed memory. The stream allocates and frees in
-// order with its other work, so a block may be freed before a kernel that uses it has run.
+// Device memory from the driver's stream-ordered pool, which keeps freed memory, and from the cache of small blocks above
+// it. The stream allocates and frees in order with its other work, so a block may be freed before a kernel that uses it
+// has run.
 #pragma once
 #include "../memory.hpp"
 #include "handle_pool.hpp"
@@ -19,9 +20,9 @@ TERN_API void empty_cache(Cuda device = {current_device()});
 
 namespace detail {
 
-/// Memory from the pool, for work that is started on the state's stream after this call. If there is none, the pool
-/// gives back what it keeps first. Error if there is none even then.
-TERN_API DevicePointer allocate_from_pool(int ordinal, const DeviceState& state, std::size_t bytes);
+/// Memory for work that is started on the state's stream after this call, though a graph may be captured. If there is
+/// none, the cache and the pool give back what they keep first. Error if there is none even then.
+TERN_API DeviceBlock allocate_block(int ordinal, const DeviceState& state, std::size_t bytes);
 
 /// Device memory for work that is started on the device's stream after this call.
 TERN_API DeviceBlock allocate(int ordinal, std::size_t bytes);
@@ -29,7 +30,9 @@ TERN_API DeviceBlock allocate(int ordinal, std::size_t bytes);
 /// Frees the block after the work that was started on the device before.
 inline void deallocate(DeviceBlock block) {
   if (MemoryOwner* const owner = owner_of(block.tag)) [[unlikely]] return owner->give_back(block);
-  const DeviceState& state = bind_for_release(ordinal_of(block.tag));
+  const int ordinal = ordinal_of(block.tag);
+  if (system().devices[std::size_t(ordinal)]->blocks->keep(block.memory, size_of(block.tag))) return;
+  const DeviceState& state = bind_for_release(ordinal);
   if (state.streams->count) [[unlikely]] return release_behind_all(state, block.memory);
   TERN_CUDA_RELEASE(cuMemFreeAsync, block.memory, state.compute);
 }

@@ -4,29 +4,35 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// Waits for releases, so that what they free counts as free, and returns the pool's unused memory to the driver.
+/// Empties the cache, waits for releases, so that what they free counts as free, and returns the pool's unused memory to
+/// the driver.
 TERN_INLINE void trim_pool(int ordinal) {
   const DeviceState& own = *system().devices[std::size_t(ordinal)];
+  free_blocks(own, own.blocks->drain());
   TERN_CUDA(cuStreamSynchronize, own.compute);
   if (const PooledStream* const release = own.streams->release) TERN_CUDA(cuStreamSynchronize, release->state.compute);
   TERN_CUDA(cuMemPoolTrimTo, own.pool, 0);
 }
 
 [[gnu::cold]] TERN_INLINE MemoryStats stats_of(const DeviceState& state) {
-  std::uint64_t used = 0, peak = 0, reserved = 0;
+  std::uint64_t used = 0, reserved = 0;
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_used_current, &used);
-  TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_used_high, &peak);
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_reserved_current, &reserved);
-  return {Index(used), Index(peak), Index(reserved - used)};
+  MemoryStats stats = state.blocks->stats();
+  stats.cached += Index(reserved - used);
+  return stats;
 }
 
-[[gnu::noinline]] TERN_INLINE DevicePointer allocate_from_pool(int ordinal, const DeviceState& state, std::size_t bytes) {
+[[gnu::noinline]] TERN_INLINE DeviceBlock allocate_block(int ordinal, const DeviceState& state, std::size_t bytes) {
+  const int size = size_of_block(bytes);
+  if (const DevicePointer kept = state.blocks->take(size)) return {kept, new_tag(ordinal, size)};
+  const std::size_t whole = state.blocks->bytes_of_new(bytes, size);
   DevicePointer memory = 0;
-  Status status = driver().functions.cuMemAllocAsync(&memory, bytes, state.compute);
+  Status status = driver().functions.cuMemAllocAsync(&memory, whole, state.compute);
   if (status == status_out_of_memory) [[unlikely]] {
     if (!capture) HandlePool::clear_all(ordinal);
     trim_pool(ordinal);
-    status = driver().functions.cuMemAllocAsync(&memory, bytes, state.compute);
+    status = driver().functions.cuMemAllocAsync(&memory, whole, state.compute);
   }
   if (status == status_out_of_memory) {
     const MemoryStats held = stats_of(state);
@@ -34,14 +40,15 @@ TERN_INLINE void trim_pool(int ordinal) {
                          " are in use and ", held.cached, " were cached"});
   }
   if (status) refuse("cuMemAllocAsync", status);
-  return memory;
+  state.blocks->add(size);
+  return {memory, new_tag(ordinal, size)};
 }
 
 [[gnu::noinline]] TERN_INLINE DeviceBlock allocate(int ordinal, std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   if (!bytes) bytes = 1;
   if (capture) [[unlikely]] return capture->allocate(bytes);
-  return {allocate_from_pool(ordinal, state, bytes), new_tag(ordinal)};
+  return allocate_block(ordinal, state, bytes);
 }
 
 }  // namespace tern::cuda::detail
@@ -51,8 +58,7 @@ namespace tern::inline TERN_BUILD::cuda {
 [[gnu::noinline, gnu::cold]] TERN_INLINE MemoryStats memory_stats(Cuda device) { return detail::stats_of(detail::bind(device.ordinal)); }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void reset_peak_memory_stats(Cuda device) {
-  std::uint64_t from_now_on = 0;
-  TERN_CUDA(cuMemPoolSetAttribute, detail::bind(device.ordinal).pool, pool_used_high, &from_now_on);
+  detail::bind(device.ordinal).blocks->reset_peak();
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void empty_cache(Cuda device) {

@@ -11,7 +11,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 class TERN_API PrivatePool final : public MemoryOwner {
  public:
   /// The pool of a graph that is about to be captured.
-  explicit PrivatePool(int ordinal) : ordinal_(ordinal), tag_(new_tag(ordinal)) {}
+  explicit PrivatePool(int ordinal) : ordinal_(ordinal), age_(memory_age) {}
 
   /// Memory that the device's own stream allocates. The allocation is not part of the graph, so the memory exists
   /// before the first replay.
@@ -28,7 +28,7 @@ class TERN_API PrivatePool final : public MemoryOwner {
 
  private:
   struct Piece {
-    DevicePointer memory;
+    DeviceBlock block;
     std::size_t bytes;
     bool held;  // by a tensor, or by captured work
   };
@@ -38,12 +38,12 @@ class TERN_API PrivatePool final : public MemoryOwner {
   }
   /// Graphs that were captured later may use the memory too. In that case it stays until they are gone.
   void destroy() {
-    for (const Piece& piece : pieces_) deallocate({piece.memory, tag_});
+    for (const Piece& piece : pieces_) deallocate(piece.block);
     delete this;
   }
 
   const int ordinal_;
-  const std::uintptr_t tag_;
+  const std::uint64_t age_;  // of its memory, which later graphs may use
   std::mutex mutex_;
   std::vector<Piece> pieces_;
   bool has_graph_ = true;

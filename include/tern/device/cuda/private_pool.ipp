@@ -11,14 +11,14 @@ TERN_INLINE DeviceBlock PrivatePool::allocate(std::size_t bytes) {
     if (!piece.held && piece.bytes >= bytes && (!best || piece.bytes < best->bytes)) best = &piece;
   if (!best) return add(bytes);
   best->held = true;
-  return {best->memory, tag_of(this)};
+  return {best->block.memory, tag_of(this)};
 }
 
 TERN_INLINE void PrivatePool::give_back(DeviceBlock block) {
   {
     const std::lock_guard lock(mutex_);
     for (Piece& piece : pieces_)
-      if (piece.memory == block.memory) piece.held = false;
+      if (piece.block.memory == block.memory) piece.held = false;
     if (has_graph_ || is_held()) return;
   }
   destroy();
@@ -35,9 +35,9 @@ TERN_INLINE void PrivatePool::let_go() {
 
 TERN_INLINE DeviceBlock PrivatePool::add(std::size_t bytes) {
   const std::size_t whole = memory::class_bytes(memory::class_of(bytes));
-  const DevicePointer memory = allocate_from_pool(ordinal_, *system().devices[std::size_t(ordinal_)], whole);
-  pieces_.push_back({memory, whole, true});
-  return {memory, tag_of(this)};
+  const DeviceBlock block = allocate_block(ordinal_, *system().devices[std::size_t(ordinal_)], whole);
+  pieces_.push_back({{block.memory, new_tag(ordinal_, size_of(block.tag), age_)}, whole, true});
+  return {block.memory, tag_of(this)};
 }
 
 }  // namespace tern::cuda::detail

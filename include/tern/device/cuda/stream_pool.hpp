@@ -31,6 +31,9 @@ struct StreamPool {
   PooledStream* release = nullptr;  // runs nothing but releases
 };
 
+/// Frees what the device's cache has kept, in order with the work of its own stream.
+TERN_API void free_blocks(const DeviceState& own, const std::vector<DevicePointer>& blocks);
+
 /// A stream of the open device: a new one, or, once there are as many as the pool holds, each in turn.
 TERN_API PooledStream& take_stream(int ordinal);
 

@@ -15,11 +15,16 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return made.release();
 }
 
+[[gnu::cold]] TERN_INLINE void free_blocks(const DeviceState& own, const std::vector<DevicePointer>& blocks) {
+  for (const DevicePointer memory : blocks) TERN_CUDA_RELEASE(cuMemFreeAsync, memory, own.compute);
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE PooledStream& take_stream(int ordinal) {
   bind(ordinal);
   const DeviceState& own = *system().devices[std::size_t(ordinal)];
   StreamPool& pool = *own.streams;
   const std::lock_guard lock(pool.mutex);
+  free_blocks(own, own.blocks->close());
   if (!pool.release) pool.release = new_stream(own);
   const int i = pool.next;
   if (i == pool.count) {

@@ -48,20 +48,25 @@ void kernel(On<Cpu>, Types<T...>, const Update<F>& op) {
   using V = typename cpu_kernels::MapPacket<std::remove_const_t<T>...>::type;
   const cpu_kernels::UpdateKernel kernel{&cpu_kernels::UpdateLoop<V, F, std::index_sequence_for<T...>, T...>::run, &op.f, V::size,
                                  int(sizeof...(T)), {int(sizeof(T))...}};
-  char* p[sizeof...(T)];
-  for (std::size_t k = 0; k < sizeof...(T); ++k) p[k] = op.arrays[k]->data;
-  cpu_kernels::run_update(kernel, p, op.arrays[0]->numel);
+  for (int set = 0; set < op.sets; ++set) {
+    const Array* const* const arrays = op.arrays + std::size_t(set) * sizeof...(T);
+    char* p[sizeof...(T)];
+    for (std::size_t k = 0; k < sizeof...(T); ++k) p[k] = arrays[k]->data;
+    cpu_kernels::run_update(kernel, p, arrays[0]->numel);
+  }
 }
 
 template <class... T, class F>
 void kernel(On<Cpu> device, Types<T...> types, const UpdateUnless<F>& op) {
-  float& skipped = *op.skipped.template as<float>();
-  if (*op.found.template as<float>() != 0) {
-    skipped += 1;
-    return;
+  for (int set = 0; set < op.sets; ++set) {
+    float& skipped = *op.skipped[set]->template as<float>();
+    if (*op.found.template as<float>() != 0) {
+      skipped += 1;
+      continue;
+    }
+    const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) { f(V(count), first, more...); };
+    kernel(device, types, Update(f, op.arrays + std::size_t(set) * sizeof...(T)));
   }
-  const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) { f(V(count), first, more...); };
-  kernel(device, types, Update(f, op.arrays));
 }
 
 }  // namespace backend

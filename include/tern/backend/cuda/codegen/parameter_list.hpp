@@ -13,6 +13,8 @@ namespace backend::cuda_kernels {
 /// be, and every launch would copy it.
 class TERN_API ParameterList {
  public:
+  static constexpr int most = 500;  // elements: a kernel takes 4 KB of parameters
+
   /// A field of one element. `field` is a string literal, such as "Index count".
   void add(const char* field, Index value) { begin(field, false), add(value); }
   void add(const char* field, const void* pointer) { begin(field, false), add(pointer); }
@@ -29,7 +31,7 @@ class TERN_API ParameterList {
   std::string declaration() const;
 
  private:
-  static constexpr int most = 500, most_fields = 16;  // a kernel takes 4 KB of parameters
+  static constexpr int most_fields = 16;
   struct Field {
     const char* declaration;
     int first;

@@ -1,9 +1,8 @@
 // Which sources go to which row, in order: sums by number that no scheduling changes need it. The pair (row, source) is
-// one 64-bit key; keys are sorted by a bitonic network (Batcher: Sorting networks and their applications, 1968), O(n
-// log² n) and the same every time.
+// one 64-bit key. Up to 2048 keys are sorted by a block, by a bitonic network (Batcher: Sorting networks and their
+// applications, 1968); more by radix_sort.hpp. Both do the same every time.
 #pragma once
-#include "../../../device/cuda/memory.hpp"
-#include "parameters.hpp"
+#include "radix_sort.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend::cuda_kernels {
@@ -32,31 +31,28 @@ extern "C" __global__ void make_keys(const MakeKeysParameters p) {
 }
 )CUDA"};
 
-// The network sorts stretches of a power of two of keys. Steps of up to 1024 of it for spans from first to last, 2048 keys
-// in shared memory.
+// The network sorts stretches of a power of two of keys, as many as make 2048 at once, in shared memory.
 TERN_KERNEL_STRUCT(SortChunksParameters,
   Pointer<uint64> keys;
-  Index first;
-  Index last;
   Index stretch;
 );
 inline constexpr KernelOf<SortChunksParameters> sort_chunks_kernel{"sort_chunks", R"CUDA(
 extern "C" __global__ void sort_chunks(const SortChunksParameters p) {
   __shared__ uint64 key[2048];
-  const Index base = blockIdx.x * Index(2048);
-  uint64* const keys = p.keys + base;
+  uint64* const keys = p.keys + blockIdx.x * Index(2048);
+  const int stretch = int(p.stretch);
   #pragma unroll 1
   for (int i = threadIdx.x; i < 2048; i += 256) key[i] = keys[i];
   __syncthreads();
   #pragma unroll 1
-  for (Index span = p.first; span <= p.last; span *= 2)
+  for (int span = 2; span <= stretch; span *= 2)
     #pragma unroll 1
-    for (int step = span / 2 < 1024 ? int(span / 2) : 1024; step; step /= 2) {
+    for (int step = span / 2; step; step /= 2) {
       #pragma unroll 1
       for (int pair = threadIdx.x; pair < 1024; pair += 256) {
         const int low = 2 * pair - (pair & (step - 1));
         const uint64 a = key[low], b = key[low + step];
-        const bool rising = ((base + low) & (p.stretch - 1) & span) == 0;
+        const bool rising = (low & (stretch - 1) & span) == 0;
         key[low] = (a < b) == rising ? a : b;
         key[low + step] = (a < b) == rising ? b : a;
       }
@@ -67,39 +63,34 @@ extern "C" __global__ void sort_chunks(const SortChunksParameters p) {
 }
 )CUDA"};
 
-// One step of the network.
-TERN_KERNEL_STRUCT(SortStepParameters,
-  Pointer<uint64> keys;
-  Index pairs;
-  Index span;
-  Index step;
-  Index stretch;
-);
-inline constexpr KernelOf<SortStepParameters> sort_step_kernel{"sort_step", R"CUDA(
-extern "C" __global__ void sort_step(const SortStepParameters p) {
-  const Index step = p.step;
-  #pragma unroll 1
-  for (Index pair = first_thread(); pair < p.pairs; pair += all_threads()) {
-    const Index low = 2 * pair - (pair & (step - 1));
-    uint64* const key = p.keys + low;
-    const uint64 a = key[0], b = key[step];
-    if ((a < b) != ((low & (p.stretch - 1) & p.span) == 0)) {
-      key[0] = b;
-      key[step] = a;
-    }
-  }
-}
-)CUDA"};
-
-/// Sorts each stretch of that many keys, a power of two. The number of keys is a multiple of 2048.
-TERN_API void sort_stretches(int ordinal, char* keys, Index count, Index stretch);
-
 /// The smallest power of two that is not smaller than n.
 constexpr Index padded_to_power(Index n) {
   Index p = 1;
   while (p < n) p *= 2;
   return p;
 }
+
+/// Stretches of keys of one length, in memory, and how they are sorted. A key's lowest bits are its place in the stretch.
+class TERN_API KeyStretches {
+ public:
+  KeyStretches(int ordinal, Index stretches, Index length);
+  /// How far it is from one stretch to the next. What follows a stretch's end there is to have the largest key.
+  Index stride() const { return stride_; }
+  /// Of all keys.
+  Index count() const { return count_; }
+  char* data() const { return keys_; }
+  /// Sorts each stretch by `bits` bits from the bit `first` on, all that keys differ in besides their places.
+  void sort(int first, int bits);
+
+ private:
+  static constexpr Index of_a_block = 2048;
+  bool in_blocks() const { return stride_ <= of_a_block; }
+
+  int ordinal_;
+  Index stretches_, stride_, count_;
+  cuda::detail::Scratch memory_;
+  char* keys_;
+};
 
 /// The sources of each row: `to` has the row of each source, null stands for 0, 1, 2 …; a source whose row is not in
 /// [0, rows) or is left_out, or that is itself negative, goes nowhere.
@@ -108,7 +99,7 @@ class TERN_API SortedKeys {
   SortedKeys(int ordinal, Index sources, const char* to, const char* from, Index rows, Index left_out = -1);
   Index count() const { return count_; }
   Index shift() const { return shift_; }
-  const char* data() const { return memory_.data(); }
+  const char* data() const { return keys_.data(); }
 
  private:
   static Index bits(Index n) {
@@ -116,13 +107,9 @@ class TERN_API SortedKeys {
     while (n >> count) ++count;
     return count;
   }
-  /// What is to be sorted is a power of two.
-  static Index padded(Index sources, const char* to) {
-    return to ? std::max<Index>(2048, padded_to_power(sources)) : sources;
-  }
 
   Index count_, shift_;
-  cuda::detail::Scratch memory_;
+  KeyStretches keys_;
 };
 
 }  // namespace backend::cuda_kernels

@@ -4,33 +4,35 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void sort_stretches(int ordinal, char* keys, Index count, Index stretch) {
-  const auto chunks = [&](Index first, Index last) {
-    launch_typed(ordinal, sort_chunks_kernel, {}, {count / 2048}, {.keys = keys, .first = first, .last = last, .stretch = stretch});
-  };
-  chunks(2, std::min<Index>(stretch, 2048));
-  for (Index span = 4096; span <= stretch; span *= 2) {
-    for (Index step = span / 2; step > 1024; step /= 2)
-      launch_typed(ordinal, sort_step_kernel, {}, grid_for(count / 2),
-                   {.keys = keys, .pairs = count / 2, .span = span, .step = step, .stretch = stretch});
-    chunks(span, span);
-  }
+TERN_INLINE KeyStretches::KeyStretches(int ordinal, Index stretches, Index length)
+    : ordinal_(ordinal),
+      stretches_(stretches),
+      stride_(length <= of_a_block ? padded_to_power(length) : length),
+      count_(in_blocks() ? (stretches * stride_ + of_a_block - 1) / of_a_block * of_a_block : stretches * stride_),
+      memory_(ordinal, std::size_t(8 * count_) * (in_blocks() ? 1 : 2)),
+      keys_(memory_.data()) {}
+
+[[gnu::noinline]] TERN_INLINE void KeyStretches::sort(int first, int bits) {
+  // The keys after the last stretch are sorted too, but never read.
+  if (in_blocks()) return launch_typed(ordinal_, sort_chunks_kernel, {}, {count_ / of_a_block}, {.keys = keys_, .stretch = stride_});
+  char* const both = memory_.data();
+  char* const other = keys_ == both ? both + 8 * count_ : both;
+  keys_ = radix_sort(ordinal_, keys_, other, stretches_, stride_, first, bits);
 }
 
 TERN_INLINE SortedKeys::SortedKeys(int ordinal, Index sources, const char* to, const char* from, Index rows, Index left_out)
-    : count_(sources), shift_(bits(sources)), memory_(ordinal, std::size_t(8 * padded(sources, to))) {
+    : count_(sources), shift_(bits(sources)), keys_(ordinal, 1, sources) {
   if (rows >> (63 - shift_)) fail("cuda", {sources, " numbers of ", rows, " rows are too many to be sorted"});
-  const Index keys = padded(sources, to);
-  launch_typed(ordinal, make_keys_kernel, {}, grid_for(keys),
+  launch_typed(ordinal, make_keys_kernel, {}, grid_for(keys_.count()),
                {.sources = sources,
-                .count = keys,
+                .count = keys_.count(),
                 .shift = shift_,
-                .keys = memory_.data(),
+                .keys = keys_.data(),
                 .to = to,
                 .from = from,
                 .rows = rows,
                 .left_out = left_out});
-  if (to) sort_stretches(ordinal, memory_.data(), keys, keys);
+  if (to) keys_.sort(int(shift_), int(bits(rows)));
 }
 
 }  // namespace tern::backend::cuda_kernels
