@@ -1,4 +1,4 @@
-// The CPU's attention by blocks against the naive device's loops, around its tiles and blocks.
+// Attention by blocks against the naive device's loops, around the devices' tiles and blocks.
 #include "tern/backend/attention.hpp"
 #include "support/tensors.hpp"
 
@@ -54,52 +54,62 @@ std::vector<Values> run(const Sizes& s) {
 
 }  // namespace
 
-TEST_CASE("attention is a kernel of the CPU, and products and a softmax on Cuda", "[backend]") {
+TEST_CASE("attention is a kernel of the CPU for all types, and of Cuda for floats", "[backend]") {
   CHECK(backend::HasKernel<Cpu, backend::Attention, float>);
   CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, double>);
-  CHECK_FALSE(backend::HasKernel<Cuda, backend::Attention, float>);
+  CHECK(backend::HasKernel<Cuda, backend::Attention, float>);
+  CHECK(backend::HasKernel<Cuda, backend::AttentionGradient, float>);
+  CHECK_FALSE(backend::HasKernel<Cuda, backend::Attention, double>);
 }
 
-TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", float, double) {
-  using T = TestType;
-  const double tolerance = std::is_same_v<T, float> ? 2e-5 : 1e-12;
-  for (const auto& [batch, queries, keys, size, width] : std::vector<std::array<Index, 5>>{
-           {1, 1, 1, 1, 1},       {2, 12, 32, 16, 32},  {3, 13, 33, 17, 31},  {1, 95, 31, 8, 33},  {2, 96, 96, 3, 5},
-           {1, 97, 383, 33, 2},   {1, 200, 384, 4, 64}, {2, 193, 385, 5, 1},  {1, 5, 800, 64, 7},  {1, 500, 6, 2, 3},
-           {1, 1000, 40, 4, 4},   {1, 500, 500, 6, 6}}) {
-    for (const bool causal : {false, true}) {
-      const Sizes s{batch, queries, keys, size, width, 1.5 / std::sqrt(double(size)), causal};
-      INFO(batch << " " << queries << " " << keys << " " << size << " " << width << (causal ? " causal" : ""));
-      const auto actual = run<Cpu, T>(s), expected = run<Naive, T>(s);
-      for (std::size_t i = 0; i < actual.size(); ++i) {
-        INFO("array " << i);
-        check_close(actual[i], expected[i], tolerance, tolerance);
+TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type, double tolerance) {
+    using T = decltype(type);
+    if constexpr (backend::HasKernel<D, backend::Attention, T>)
+      for (const auto& [batch, queries, keys, size, width] : std::vector<std::array<Index, 5>>{
+               {1, 1, 1, 1, 1},       {2, 12, 32, 16, 32},  {3, 13, 33, 17, 31},  {1, 95, 31, 8, 33},  {2, 96, 96, 3, 5},
+               {1, 97, 383, 33, 2},   {1, 200, 384, 4, 64}, {2, 193, 385, 5, 1},  {1, 5, 800, 64, 7},  {1, 500, 6, 2, 3},
+               {1, 1000, 40, 4, 4},   {1, 500, 500, 6, 6},  {2, 64, 64, 128, 32}, {1, 65, 63, 97, 128}}) {
+        for (const bool causal : {false, true}) {
+          const Sizes s{batch, queries, keys, size, width, 1.5 / std::sqrt(double(size)), causal};
+          INFO(batch << " " << queries << " " << keys << " " << size << " " << width << (causal ? " causal" : ""));
+          const auto actual = run<D, T>(s), expected = run<Naive, T>(s);
+          for (std::size_t i = 0; i < actual.size(); ++i) {
+            INFO("array " << i);
+            check_close(actual[i], expected[i], tolerance, tolerance);
+          }
+        }
       }
-    }
-  }
+  };
+  check(float(), 2e-5);
+  check(double(), 1e-12);
 }
 
-TEST_CASE("attention of large, infinite and undefined scores", "[backend]") {
-  const Sizes s{1, 2, 500, 1, 1, 1, false};
-  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-  const Values ones(500, 1);
-  Values keys(500, 0), values(500, 1);
-  keys[450] = 1000;  // later blocks have larger scores, of which the exponentials would be infinite
-  values[450] = 7;
-  CHECK(run<Cpu, float>(s, {1, -1}, keys, values)[0] == Values{7, 1});
-  // What is in the way of one query leaves the other alone.
-  const auto infinite = run<Cpu, float>(s, {inf, 0.5}, ones, ones);
-  CHECK((std::isnan(infinite[0][0]) && infinite[0][1] == 1));
-  const auto undefined = run<Cpu, float>(s, {0.5, nan}, ones, ones);
-  CHECK((undefined[0][0] == 1 && std::isnan(undefined[0][1])));
-  CHECK((!std::isnan(undefined[2][0]) && std::isnan(undefined[2][1]) && std::isnan(undefined[3][499])));
-  // A whole block of scores of -infinity counts nothing; if all are, there is no mean.
-  Values low(500, -inf);
-  CHECK(std::isnan(run<Cpu, float>(s, {1, 1}, low, values)[0][0]));
-  low[450] = 0;
-  CHECK(run<Cpu, float>(s, {1, 1}, low, values)[0] == Values{7, 7});
-  low[450] = nan;
-  CHECK(std::isnan(run<Cpu, float>(s, {1, 1}, low, values)[0][0]));
+TEMPLATE_TEST_CASE("attention of large, infinite and undefined scores", "[backend]", TERN_TEST_DEVICES) {
+  if constexpr (backend::HasKernel<TestType, backend::Attention, float>) {
+    const auto attend = [](const Sizes& s, const Values& q, const Values& k, const Values& v) { return run<TestType, float>(s, q, k, v); };
+    const Sizes s{1, 2, 500, 1, 1, 1, false};
+    const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    const Values ones(500, 1);
+    Values keys(500, 0), values(500, 1);
+    keys[450] = 1000;  // later blocks have larger scores, of which the exponentials would be infinite
+    values[450] = 7;
+    CHECK(attend(s, {1, -1}, keys, values)[0] == Values{7, 1});
+    // What is in the way of one query leaves the other alone.
+    const auto infinite = attend(s, {inf, 0.5}, ones, ones);
+    CHECK((std::isnan(infinite[0][0]) && infinite[0][1] == 1));
+    const auto undefined = attend(s, {0.5, nan}, ones, ones);
+    CHECK((undefined[0][0] == 1 && std::isnan(undefined[0][1])));
+    CHECK((!std::isnan(undefined[2][0]) && std::isnan(undefined[2][1]) && std::isnan(undefined[3][499])));
+    // A whole block of scores of -infinity counts nothing; if all are, there is no mean.
+    Values low(500, -inf);
+    CHECK(std::isnan(attend(s, {1, 1}, low, values)[0][0]));
+    low[450] = 0;
+    CHECK(attend(s, {1, 1}, low, values)[0] == Values{7, 7});
+    low[450] = nan;
+    CHECK(std::isnan(attend(s, {1, 1}, low, values)[0][0]));
+  }
 }
 
 TEST_CASE("attention is the same on any number of threads", "[backend]") {

@@ -1,6 +1,7 @@
 // The contract: attention whose scores are not stored in memory. All arrays are dense and of one floating type: queries
 // [.., queries, size], keys [.., keys, size], values [.., keys, width]. No size is 0. A device need not implement it;
-// then the op is two matrix products and a softmax.
+// then the op is two matrix products and a softmax. A device that does says by attention_pays(On<D>, AttentionSizes, causal)
+// for which sizes it can and is the faster way.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"

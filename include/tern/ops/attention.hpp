@@ -46,10 +46,7 @@ Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& ke
   return hidden.defined() && mask.defined() ? masked_fill(weights, hidden, 0, here) : weights;
 }
 
-/// True if the device's fused kernel, which does not store the scores, can run (equal batches, none empty) and is
-/// faster. The kernel copies keys and values into a better order, which pays only for many queries. In the backward
-/// pass it multiplies queries and keys again, which costs more than reading scores that stay in the cache; with
-/// is_causal it skips half of that work.
+/// True if the device's kernel, which does not store the scores, can run (equal batches, none empty) and is faster.
 template <class D, class T>
 bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                            bool is_causal) {
@@ -57,8 +54,8 @@ bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, c
     return false;
   for (int i = 0; i + 2 < query.dim(); ++i)
     if (query.size(i) != key.size(i) || key.size(i) != value.size(i)) return false;
-  return query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2) && query.size(-2) >= 128 &&
-         (is_causal || query.numel() / query.size(-1) * key.size(-2) >= 1 << 21);
+  return query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2) &&
+         attention_pays(backend::On<D>{}, backend::AttentionSizes(*query.impl(), *key.impl(), *value.impl()), is_causal);
 }
 
 /// The tensors that fused attention saves.

@@ -13,6 +13,7 @@ using Types = std::vector<DType>;
 const Types floating{DType::float32, DType::float64, DType::bfloat16, DType::float16};
 const Types carriers{DType::uint8, DType::bfloat16, DType::int32, DType::int64};
 const Types integers{DType::int64, DType::int32, DType::uint8, DType::boolean};
+const Types single{DType::float32};
 const Types every_type{DType::float32, DType::float64, DType::bfloat16, DType::float16,
                        DType::int64,   DType::int32,   DType::uint8,    DType::boolean};
 
@@ -26,6 +27,10 @@ const Use uses[] = {
     {kernels::layer_norm_columns_kernel, floating},
     {kernels::batch_norm_statistics_kernel, floating},
     {kernels::batch_norm_gradient_sums_kernel, floating},
+    {kernels::attention_kernel, single},
+    {kernels::attention_means_kernel, single},
+    {kernels::attention_query_gradient_kernel, single},
+    {kernels::attention_key_gradient_kernel, single},
     {kernels::arg_extreme_kernel, every_type},
     {kernels::integer_matmul_kernel, integers},
     {kernels::index_select_kernel, carriers},

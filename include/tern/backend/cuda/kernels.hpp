@@ -1,6 +1,7 @@
 // All kernels of the CUDA devices.
 #pragma once
 #include "arg_extreme.hpp"
+#include "attention.hpp"
 #include "batch_norm.hpp"
 #include "convolution.hpp"
 #include "copy.hpp"
