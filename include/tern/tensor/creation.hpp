@@ -100,8 +100,11 @@ auto arange(A start, B end, C step = 1, Here here = {}) {
   if constexpr (!is_floating_v<Out>) {
     detail::element<Index>("arange", step);  // a negative step of bytes wraps around
     detail::element<Out>("arange", start);
-    const auto last = [&] { return std::uint64_t(Index(start)) + std::uint64_t(count - 1) * std::uint64_t(Index(step)); };
-    if (count > 0) detail::element<Out>("arange", Index(last()));  // a step may be as large as Index: its multiples wrap around
+    if (count > 0) {
+      // A step may be as large as Index: its multiples wrap around.
+      const std::uint64_t last = std::uint64_t(Index(start)) + std::uint64_t(count - 1) * std::uint64_t(Index(step));
+      detail::element<Out>("arange", Index(last));
+    }
   }
   const Tensor<D, Out> x = empty<D, Out>(count);
   backend::run<D>(backend::FillRange<Out>{*x.impl(), scalar_t<Out>(start), scalar_t<Out>(step)});
