@@ -94,7 +94,9 @@ int run(Function* function, const Shape& shape, const std::vector<unsigned char>
   if (!is_live(function)) return fault(CUDA_ERROR_ILLEGAL_ADDRESS, "a kernel is launched whose module was unloaded");
   Module& module = *function->module;
   const int status = module.context->executor.run(module.id, function->index, shape, parameters);
-  return status ? fault(status, module.context->executor.text()) : CUDA_SUCCESS;
+  if (!status) return CUDA_SUCCESS;
+  const std::uintptr_t address = module.context->executor.fault_address();
+  return fault(status, module.context->executor.text() + (address ? device_heap().place_of(address) : std::string()));
 }
 
 }  // namespace

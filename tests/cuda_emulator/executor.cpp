@@ -29,6 +29,7 @@ void say_where(const char* what, const void* address) {
   int length = std::snprintf(
       mailbox->text, sizeof mailbox->text, "%s in kernel %s, block (%u, %u, %u), thread (%u, %u, %u)", what,
       running.kernel ? running.kernel->name : "?", block[0], block[1], block[2], thread[0], thread[1], thread[2]);
+  mailbox->fault_address = reinterpret_cast<std::uintptr_t>(address);
   if (address) std::snprintf(mailbox->text + length, sizeof mailbox->text - length, ", at address %p", address);
 }
 

@@ -116,6 +116,7 @@ int ExecutorProcess::run(unsigned module, unsigned kernel, const Shape& shape,
   mailbox_->kernel = kernel;
   mailbox_->reversed = settings().threads_reversed;
   mailbox_->text[0] = 0;
+  mailbox_->fault_address = 0;
   mailbox_->shape = shape;
   std::copy(parameters.begin(), parameters.end(), mailbox_->parameters);
   return obey(Command::run);

@@ -27,6 +27,8 @@ class ExecutorProcess {
   int run(unsigned module, unsigned kernel, const Shape& shape, const std::vector<unsigned char>& parameters);
 
   const char* text() const { return mailbox_->text; }
+  /// Where a kernel reached for memory that is not allocated; 0 if it did not.
+  std::uintptr_t fault_address() const { return mailbox_->fault_address; }
 
  private:
   int obey(Command command);

@@ -84,6 +84,19 @@ Allocation* Heap::find(std::uintptr_t address, std::size_t bytes) {
   return address + bytes <= a.address + a.bytes ? &a : nullptr;
 }
 
+std::string Heap::place_of(std::uintptr_t address) const {
+  const auto above = allocations_.upper_bound(address);
+  std::string text;
+  if (above != allocations_.begin()) {
+    const Allocation& below = std::prev(above)->second;
+    text += ", " + std::to_string(address - below.address - below.bytes) + " bytes behind the end of one of " +
+            std::to_string(below.bytes) + " bytes";
+  }
+  if (above != allocations_.end())
+    text += ", " + std::to_string(above->first - address) + " bytes before one of " + std::to_string(above->second.bytes) + " bytes";
+  return text;
+}
+
 void Heap::fill_with_poison(const Allocation& a) { std::memset(view(a.address), 0xff, round_up(a.bytes, alignment)); }
 
 bool Heap::tail_is_intact(const Allocation& a) const {

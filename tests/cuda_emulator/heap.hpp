@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 
 #include "mailbox.hpp"
 #include "state.hpp"
@@ -35,6 +36,8 @@ class Heap {
   Allocation* find(std::uintptr_t address);
   /// The allocation that holds the whole range.
   Allocation* find(std::uintptr_t address, std::size_t bytes);
+  /// Where an address lies that is in no allocation: how far from the nearest before it and behind it.
+  std::string place_of(std::uintptr_t address) const;
   void fill_with_poison(const Allocation& allocation);
   /// True if the bytes behind its end are still poison.
   bool tail_is_intact(const Allocation& allocation) const;

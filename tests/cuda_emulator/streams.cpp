@@ -11,6 +11,9 @@ namespace emulator {
 
 namespace {
 
+// A device takes up a bounded number of launches; a host that is further ahead waits.
+constexpr std::size_t longest_queue = 1024;
+
 void merge(Known& into, const Point& point) {
   for (const auto& [stream, count] : point.known) {
     std::uint64_t& have = into[stream];
@@ -105,6 +108,7 @@ int enqueue(Stream& stream, Work work, std::vector<Point> after) {
   stream.queue.push_back({std::move(work), std::move(after)});
   ++stream.enqueued;
   if (settings().order == Order::eager) run_until(stream, stream.enqueued);
+  if (stream.queue.size() > longest_queue) run_until(stream, stream.enqueued - longest_queue / 2);
   return abi::CUDA_SUCCESS;
 }
 

@@ -97,7 +97,7 @@ NETS = {  # the network, a batch's inputs, the optimiser
     "mlp": (mlp, (16, 196), dict(lr=0.02)),
     "lenet": (LeNet, (8, 1, 28, 28), dict(lr=0.002)),
     "resnet20": (ResNet20, (8, 3, 16, 16), dict(lr=0.0005)),
-    "transformer": (Transformer, None, dict(lr=0.02)),
+    "transformer": (Transformer, None, dict(lr=0.01)),
 }
 
 

@@ -106,8 +106,8 @@ TEMPLATE_TEST_CASE("mixed precision has the losses of PyTorch's autocast: dense 
 
 TEMPLATE_TEST_CASE("mixed precision has the losses of PyTorch's autocast: a transformer", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  check_losses<bfloat16>("transformer", Transformer<D>(), &words_of<D>, 0.02);
-  check_losses<half>("transformer", Transformer<D>(), &words_of<D>, 0.02);
+  check_losses<bfloat16>("transformer", Transformer<D>(), &words_of<D>, 0.01);
+  check_losses<half>("transformer", Transformer<D>(), &words_of<D>, 0.01);
 }
 
 TEMPLATE_TEST_CASE("mixed precision has the losses of PyTorch's autocast: convolutions", "[long]", TERN_TEST_DEVICES) {

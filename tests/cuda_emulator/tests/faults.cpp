@@ -48,6 +48,12 @@ CHILD_CASE("cuda emulator: a kernel that writes out of bounds") {
   fails("store", {}, CUDA_ERROR_ILLEGAL_ADDRESS, "block (0, 0, 0), thread (0, 0, 0), at address", a.pointer, 64L);
 }
 
+CHILD_CASE("cuda emulator: a fault says how far from an allocation it is") {
+  start();
+  Array<float> a(64);
+  fails("store", {}, CUDA_ERROR_ILLEGAL_ADDRESS, ", 8 bytes behind the end of one of 256 bytes", a.pointer, 66L);
+}
+
 CHILD_CASE("cuda emulator: a kernel that is given a host pointer") {
   start();
   static float local[8];

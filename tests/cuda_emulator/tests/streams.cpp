@@ -21,6 +21,19 @@ CHILD_CASE("cuda emulator: nothing runs until it is waited for, and then no more
   EXPECT(first == 2);
 }
 
+CHILD_CASE("cuda emulator: a stream holds a bounded number of operations") {
+  start();
+  Stream s;
+  static int done = 0;
+  for (int i = 0; i < 1024; ++i)
+    EXPECT(cuLaunchHostFunc(
+               s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(done == 0);
+  EXPECT(cuLaunchHostFunc(
+             s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(done == 513);
+}
+
 CHILD_CASE("cuda emulator: a query gets on by one step") {
   start();
   Stream s;
