@@ -1,5 +1,7 @@
 // What elementwise kernels on Cuda give, held against Cpu's: sizes around the groups of elements that are accessed at once, misaligned
 // slices, layouts, broadcasts, all types.
+#include <set>
+
 #include "support/tensors.hpp"
 #include "tern/tern.hpp"
 
@@ -169,4 +171,22 @@ TEMPLATE_TEST_CASE("16-bit elements on Cuda are converted to the bit as on Cpu",
   check(to_type(floats.cuda(), Type<T>{}).cpu(), to_type(floats, Type<T>{}), of_element);
   const auto doubles = to_type(floats, f64);
   check(to_type(doubles.cuda(), Type<T>{}).cpu(), to_type(doubles, Type<T>{}), of_element);
+}
+
+TEST_CASE("kernels of other types or depths have other keys") {
+  const auto memory = zeros<Cpu>({4, 6, 8});
+  const Tensor<Cpu> layouts[] = {memory, memory.slice(1, {0, 3}), memory.slice(1, {0, 3}).slice(2, {0, 5})};  // depths 1, 2, 3
+  std::set<std::uint64_t> keys;
+  for (const auto& layout : layouts)
+    for (int types = 0; types < 512; ++types) {
+      Array out = *layout.impl(), in[] = {out, out};
+      out.dtype = DType(types % 8);
+      in[0].dtype = DType(types / 8 % 8);
+      in[1].dtype = DType(types / 64);
+      const Array* const both[] = {&in[0], &in[1]};
+      keys.insert(backend::cuda_kernels::Elementwise(out, both, 2).key());
+      if (types < 64) keys.insert(backend::cuda_kernels::Elementwise(out, both, 1).key());
+      if (types < 8) keys.insert(backend::cuda_kernels::Elementwise(out, both, 0).key());
+    }
+  CHECK(keys.size() == 3 * (512 + 64 + 8));
 }

@@ -70,9 +70,9 @@ inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
 
 inline std::size_t bytes_of(const Array& a) { return std::size_t(a.numel) * std::size_t(size_of(a.dtype)); }
 
-/// Mixes a value into a kernel's key.
+/// Mixes a value into a kernel's key. Different pairs of small numbers give different keys.
 constexpr std::uint64_t mix(std::uint64_t key, std::uint64_t value) {
-  key = (key ^ value) * 0x9E3779B97F4A7C15u;
+  key = key * 0x9E3779B97F4A7C15u + value;
   return key ^ key >> 29;
 }
 
