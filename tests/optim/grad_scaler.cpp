@@ -1,5 +1,9 @@
 #include "support/tensors.hpp"
 
+#if defined(TERN_TESTS_ON_CUDA)
+#include "support/emulator.hpp"
+#endif
+
 #include <tern/device/cuda/graph.hpp>
 #include <tern/device/events.hpp>
 #include <tern/nn/nn.hpp>
@@ -134,9 +138,12 @@ TEMPLATE_TEST_CASE("every element that is not finite is found, in each type", ""
           values[std::size_t(at)] *= factor;
           const auto g = tensor_of<D, T>(values);
           const auto scale = full<D>({}, 4), found = zeros<D>({});
-          backend::run<D, T>(backend::Unscale{*g.impl(), *scale.impl(), *found.impl()});
+          const auto none = zeros<D, T>({0}), other = full<D, T>({2 * n}, 2);
+          const Array* const gradients[] = {none.impl(), other.impl(), g.impl(), none.impl()};
+          backend::run<D, T>(backend::Unscale{gradients, 4, *scale.impl(), *found.impl()});
           CHECK((found.item() == 1) == (factor != 1));
           if (factor == 1) CHECK(values_of(g) == expected);
+          CHECK(values_of(other) == std::vector<double>(std::size_t(2 * n), 0.5));
         }
   };
   check(f32), check(f64), check(bf16), check(f16);
@@ -301,6 +308,22 @@ TEMPLATE_TEST_CASE("nothing waits for the device", "", TERN_TEST_DEVICES) {
 }
 
 #if defined(TERN_TESTS_ON_CUDA)
+TEST_CASE("a scaled step of many parameters is few launches", "[cuda]") {
+  NEED_EMULATOR();
+  std::vector<nn::Linear<Cuda>> layers;
+  for (int i = 0; i < 130; ++i) layers.emplace_back(1, 1);
+  optim::SGD sgd({{layers[0].parameters(), {.lr = 0.1}}});
+  for (std::size_t i = 1; i < layers.size(); ++i) sgd.add_param_group({layers[i].parameters(), {.lr = 0.1}});
+  optim::GradScaler<Cuda> scaler;
+  for (const auto& layer : layers) layer.weight.set_grad(ones<Cuda>({1, 1})), layer.bias.set_grad(ones<Cuda>({1}));
+  scaler.unscale_(sgd);
+  scaler.update();
+  fail_call(nullptr, 0, 0);
+  scaler.unscale_(sgd);
+  CHECK(calls_of("cuLaunchKernel") == 2);  // of 260 gradients
+  CHECK(values_of(layers[129].weight.grad()) == std::vector<double>{0x1p-32});
+}
+
 TEST_CASE("scaled steps are captured: one that overflows is skipped when it is replayed", "[cuda]") {
   const auto run = [](bool replayed) {
     manual_seed(4);

@@ -196,11 +196,12 @@ void kernel(On<Naive> device, Types<T...> types, const UpdateUnless<F>& op) {
 template <class T>
 void kernel(On<Naive>, Types<T>, const Unscale& op) {
   using C = compute_t<T>;
-  for (Index i = 0; i < op.g.numel; ++i) {
-    T& g = op.g.as<T>()[i];
-    if (!std::isfinite(double(C(g)))) *op.found.as<float>() = 1;
-    g = T(C(double(C(g)) / double(*op.scale.as<float>())));
-  }
+  for (int k = 0; k < op.count; ++k)
+    for (Index i = 0; i < op.gradients[k]->numel; ++i) {
+      T& g = op.gradients[k]->template as<T>()[i];
+      if (!std::isfinite(double(C(g)))) *op.found.as<float>() = 1;
+      g = T(C(double(C(g)) / double(*op.scale.as<float>())));
+    }
 }
 
 template <class T>

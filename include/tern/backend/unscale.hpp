@@ -5,10 +5,11 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// run<D, T>: g = g / scale, in one pass. If an element is infinite or NaN, found = 1; else found stays as it is. g is
-/// dense with elements T; scale and found are one float each, in the memory of g's device.
+/// run<D, T>: g = g / scale for each gradient g, in one pass. If an element is infinite or NaN, found = 1; else found stays
+/// as it is. Gradients are dense with elements T; scale and found are one float each, in the memory of their device.
 struct Unscale {
-  const Array& g;
+  const Array* const* gradients;
+  int count;
   const Array& scale;
   const Array& found;
 };

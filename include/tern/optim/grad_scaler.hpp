@@ -106,13 +106,17 @@ class GradScaler final : public GradScalerBase {
     backend::run<D>(backend::Fill<float>{*state.found.impl(), 0});
     bool any = false;
     for (const Slot& slot : optimizer.slots()) {
-      Node* const node = slot.parameter.impl()->node;
-      if (!node || !node->gradient) continue;
+      if (!has_gradient(slot)) continue;
       any = true;
-      if (!(unscale<float>(slot, state) || unscale<double>(slot, state) || unscale<bfloat16>(slot, state) || unscale<half>(slot, state)))
-        fail("unscale_", {"parameter ", slot.name, " is on ", slot.parameter.device_name(), ", the scale on ", DeviceTraits<D>::name});
+      const AnyTensor& p = slot.parameter;
+      if (!(p.template is<D, float>() || p.template is<D, double>() || p.template is<D, bfloat16>() || p.template is<D, half>()))
+        fail("unscale_", {"parameter ", slot.name, " is on ", p.device_name(), ", the scale on ", DeviceTraits<D>::name});
     }
     if (!any) fail("unscale_", {"no parameter of the optimiser has a gradient"});
+    unscale<float>(optimizer, state);
+    unscale<double>(optimizer, state);
+    unscale<bfloat16>(optimizer, state);
+    unscale<half>(optimizer, state);
     state.stage = Stage::unscaled;
   }
 
@@ -156,18 +160,27 @@ class GradScaler final : public GradScalerBase {
   double get_scale(Here here = {}) const { return options_.enabled ? double(scale_.item(here)) : 1; }
 
  private:
-  /// False if the parameter is no Tensor<D, T>.
+  static bool has_gradient(const Slot& slot) {
+    const Node* const node = slot.parameter.impl()->node;
+    return node && node->gradient;
+  }
+
+  /// Unscales the gradients of type T.
   template <class T>
-  bool unscale(const Slot& slot, const State& state) const {
-    if (!slot.parameter.template is<D, T>()) return false;
-    Node* const node = slot.parameter.impl()->node;
-    if (!is_dense(*node->gradient)) {
-      TensorImpl* const dense = tern::detail::copied(tern::detail::device_ops<D>, node->gradient);
-      tern::detail::release(std::exchange(node->gradient, dense));
+  void unscale(const Optimizer& optimizer, const State& state) const {
+    std::vector<const Array*> gradients;
+    for (const Slot& slot : optimizer.slots()) {
+      if (!has_gradient(slot) || !slot.parameter.template is<D, T>()) continue;
+      Node* const node = slot.parameter.impl()->node;
+      if (!is_dense(*node->gradient)) {
+        TensorImpl* const dense = tern::detail::copied(tern::detail::device_ops<D>, node->gradient);
+        tern::detail::release(std::exchange(node->gradient, dense));
+      }
+      tern::detail::bump_version(node->gradient);
+      gradients.push_back(node->gradient);
     }
-    backend::run<D, T>(backend::Unscale{*node->gradient, *scale_.impl(), *state.found.impl()});
-    tern::detail::bump_version(node->gradient);
-    return true;
+    if (!gradients.empty())
+      backend::run<D, T>(backend::Unscale{gradients.data(), int(gradients.size()), *scale_.impl(), *state.found.impl()});
   }
 
   Numbers numbers() const override { return {double(scale_.item()), Index(growth_tracker_.item())}; }

@@ -1,6 +1,7 @@
 // Division of gradients by a scale, and the search for what is not finite among them. Scale and flag stay on the device.
 #pragma once
 #include "../unscale.hpp"
+#include "codegen/chunks.hpp"
 #include "codegen/parameters.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -8,23 +9,27 @@ namespace backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(UnscaleParameters,
-  Index count;
-  Pointer<T0> g;
   Pointer<const float> scale;
   Pointer<float> found;
+  Index sets;            // gradients
+  Index chunk;
+  Index ends[240];
+  Pointer<T0> g[240];    // a kernel takes 4 KB of parameters
 );
 inline constexpr KernelOf<UnscaleParameters> unscale_kernel{"unscale", R"CUDA(
 extern "C" __global__ void unscale(const UnscaleParameters p) {
   const C0 inverse = C0(1 / double(*p.scale));
   bool finite = true;
-  for (Index i = first_thread(); i < p.count; i += all_threads()) {
-    const C0 g = C0(wide(p.g[i]));
+  const Chunk chunk(p);
+  T0* const gradient = p.g[chunk.set];
+  for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) {
+    const C0 g = C0(wide(gradient[i]));
     finite = finite && g - g == C0(0);
-    p.g[i] = Element<T0>::of(g * inverse);
+    gradient[i] = Element<T0>::of(g * inverse);
   }
   if (!finite) *p.found = 1;
 }
-)CUDA"};
+)CUDA", {chunks_text}};
 
 TERN_API void run_unscale(const Unscale& op);
 

@@ -5,11 +5,24 @@
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
 [[gnu::noinline]] TERN_INLINE void run_unscale(const Unscale& op) {
-  const Array* const arrays[] = {&op.scale, &op.found};
-  const int ordinal = common_ordinal(op.g, arrays, 2);
-  if (op.g.numel == 0) return;
-  launch_typed(ordinal, unscale_kernel, {op.g.dtype}, grid_for(op.g.numel),
-               {.count = op.g.numel, .g = op.g.data, .scale = op.scale.data, .found = op.found.data});
+  constexpr int most = std::extent_v<decltype(UnscaleParameters::g)>;
+  const Array* const others[] = {&op.found};
+  const int ordinal = common_ordinal(op.scale, others, 1);
+  common_ordinal(op.scale, op.gradients, op.count);
+  const int launches = (op.count + most - 1) / most;
+  for (int i = 0; i < launches; ++i) {
+    const int first = op.count * i / launches, last = op.count * (i + 1) / launches;
+    Index total = 0;
+    for (int k = first; k < last; ++k) total += op.gradients[k]->numel;
+    Chunks chunks(total);
+    UnscaleParameters parameters{
+        .scale = op.scale.data, .found = op.found.data, .sets = last - first, .chunk = chunks.size, .ends = {}, .g = {}};
+    for (int k = first; k < last; ++k) {
+      parameters.ends[k - first] = chunks.add(op.gradients[k]->numel);
+      parameters.g[k - first] = op.gradients[k]->data;
+    }
+    if (total) launch_typed(ordinal, unscale_kernel, {op.gradients[0]->dtype}, chunks.grid(), parameters);
+  }
 }
 
 }  // namespace tern::backend::cuda_kernels

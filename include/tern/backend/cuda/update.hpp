@@ -1,6 +1,7 @@
 // Several arrays read and written in one pass over memory, by a traced lambda that assigns to its arguments.
 #pragma once
 #include "../update.hpp"
+#include "codegen/chunks.hpp"
 #include "map.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -49,8 +50,7 @@ constexpr unsigned written_arrays() {
   return written;
 }
 
-/// Some sets of arrays, updated by one launch. Their elements are numbered through, each set's from a multiple of `chunk` on; a block
-/// has one chunk of them.
+/// Some sets of arrays, updated by one launch.
 struct UpdateLaunch {
   int first, last;  // sets
   int room;         // for sets in the kernel's parameters; a kernel serves any number of sets up to it

@@ -11,24 +11,19 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
 [[gnu::noinline]] TERN_INLINE ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays, const UpdateLaunch& launch,
                                                               cuda::Grid& grid) {
-  // Short chunks, unless there are more than a large device needs.
-  Index total = 0, chunk = 1024;
+  Index total = 0;
   for (int set = launch.first; set < launch.last; ++set) total += arrays[set * f.arrays]->numel;
-  while (total / chunk > 16384) chunk *= 2;
+  Chunks chunks(total);
 
   ParameterList parameters;
   parameters.add("Index sets", Index(launch.last - launch.first));
-  parameters.add("Index chunk", chunk);
+  parameters.add("Index chunk", chunks.size);
   const auto for_each_place = [&](const char* field, int per_set, const auto& of_set) {
     parameters.begin_array(field);
     for (int set = launch.first; set < launch.last; ++set) of_set(set);
     for (int i = (launch.last - launch.first) * per_set; i < launch.room * per_set; ++i) parameters.add(Index(0));
   };
-  Index end = 0;
-  for_each_place("Index ends", 1, [&](int set) {
-    end = (end + chunk - 1) / chunk * chunk + arrays[set * f.arrays]->numel;
-    parameters.add(end);
-  });
+  for_each_place("Index ends", 1, [&](int set) { parameters.add(chunks.add(arrays[set * f.arrays]->numel)); });
   for_each_place("void* arrays", f.arrays, [&](int set) {
     for (int k = 0; k < f.arrays; ++k) parameters.add(arrays[set * f.arrays + k]->data);
   });
@@ -37,35 +32,25 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
     for_each_place("float* skipped", 1, [&](int set) { parameters.add(f.skipped[set]->data); });
   }
   parameters.add_numbers({&f.program});
-  grid = {(end + chunk - 1) / chunk};
+  grid = chunks.grid();
   return parameters;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
                                                                    const ParameterList& parameters) {
   const char* const type = type_name(f.type);
-  std::string out = text({prelude, "namespace tern {\n"}) + parameters.declaration() + R"CUDA(
+  std::string out = text({prelude, "namespace tern {\n"}) + parameters.declaration() + chunks_text + R"CUDA(
 extern "C" __global__ void update(const Parameters p) {
-  const Index start = blockIdx.x * p.chunk;
-  int set = 0;  // the first that ends after the start
-  #pragma unroll 1
-  for (int last = int(p.sets) - 1; set < last;) {
-    const int middle = (set + last) / 2;
-    if (p.ends[middle] > start) last = middle;
-    else set = middle + 1;
-  }
-  const Index begin = set ? (p.ends[set - 1] + p.chunk - 1) & -p.chunk : 0;
+  const Chunk chunk(p);
 )CUDA";
   if (f.found)
-    out += text({"  if (*p.found != 0) {\n    if (start == begin && threadIdx.x == 0) *p.skipped[set] += 1;\n    return;\n  }\n  const ", type,
-                 " v", f.arrays, " = Element<", type, ">::of(*p.skipped[set]);\n"});
+    out += text({"  if (*p.found != 0) {\n    if (chunk.first == 0 && threadIdx.x == 0) *p.skipped[chunk.set] += 1;\n    return;\n  }\n  const ", type,
+                 " v", f.arrays, " = Element<", type, ">::of(*p.skipped[chunk.set]);\n"});
   for (int k = 0; k < f.arrays; ++k) {
     const char* const element = type_name(arrays[k]->dtype);
-    out += text({"  ", element, "* const a", k, " = (", element, "*)p.arrays[set * ", f.arrays, " + ", k, "];\n"});
+    out += text({"  ", element, "* const a", k, " = (", element, "*)p.arrays[chunk.set * ", f.arrays, " + ", k, "];\n"});
   }
-  out += R"CUDA(  const Index last = (p.ends[set] < start + p.chunk ? p.ends[set] : start + p.chunk) - begin;
-  for (Index i = start - begin + threadIdx.x; i < last; i += 256) {
-)CUDA";
+  out += "  for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) {\n";
   for (int k = 0; k < f.arrays; ++k)
     out += text({"  const ", type, " v", k, " = Element<", type, ">::of(wide(a", k, "[i]));\n"});
   std::vector<int> same;
