@@ -92,15 +92,21 @@ void resnet20(benchmark::State& state) {
 }
 BENCHMARK(resnet20)->UseRealTime();
 
-/// A model of 1,000 classes: a training step with 8 images, and inference with 16.
+/// A training step of a model of 1,000 classes with 8 images.
 template <class Make>
-void add_model(const char* name, Index side, const Make& make) {
-  const std::string base = name;
-  benchmark::RegisterBenchmark((base + "_train").c_str(), [=](benchmark::State& state) {
+void add_training(const std::string& name, Index side, const Make& make) {
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
     auto net = make();
     optim::SGD sgd(net.parameters(), {.lr = 0.01, .momentum = 0.9});
     classify(state, net, sgd, images(8, 3, side), 1000);
   })->UseRealTime();
+}
+
+/// A model's training step, and inference with 16 images.
+template <class Make>
+void add_model(const char* name, Index side, const Make& make) {
+  const std::string base = name;
+  add_training(base + "_train", side, make);
   benchmark::RegisterBenchmark((base + "_infer").c_str(), [=](benchmark::State& state) {
     auto net = nn::fuse_for_inference(make());
     const InferenceMode inference;
@@ -115,6 +121,7 @@ void add_model(const char* name, Index side, const Make& make) {
   add_model("alexnet", 224, [] { return models::alexnet<Cpu>(); });
   add_model("googlenet", 224, [] { return models::googlenet<Cpu>(); });
   add_model("resnet50", 224, [] { return models::resnet50<Cpu>(); });
+  add_training("resnet50_train_bf16", 224, [] { return nn::mixed<bfloat16>(models::resnet50<Cpu>()); });
   add_model("vgg16", 224, [] { return models::vgg16<Cpu>(); });
   add_model("inception_v3", 299, [] { return models::inception_v3<Cpu>(); });
   add_model("xception", 299, [] { return models::xception<Cpu>(); });

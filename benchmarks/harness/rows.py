@@ -138,6 +138,10 @@ ROWS = [
     Row("imdb_fasttext", "training", "us", step([50, 1], 32, ADAM, embedding=20000 * 50), BOTH),
     *(Row(name, "networks", "ms", lambda m, flops=flops: flops * 1e9 / m.peak_flops, peers_of(name))
       for name, flops in NETWORKS.items()),
+    Row("resnet50_train_bf16", "networks", "ms"),
+    # 6 for each weight of a product and each of 768 characters; three times a head's two products of 64 x 64 x 32.
+    Row("gpt_nano", "transformers", "ms", lambda m: (6 * 768 * (4 * 12 * 128**2 + 128 * 57) + 4 * 3 * 2 * 48 * 2 * 64**2 * 32) / m.peak_flops),
+    Row("gpt_nano_bf16", "transformers", "ms"),
     Row("compile_mnist", "programs", "s"),
     Row("compile_mnist_memory", "programs", "MB"),
     Row("compile_yardstick", "programs", "s", peers=()),

@@ -75,13 +75,13 @@ def both_orders(step_of, make, x):
     return steps
 
 
-def classifier(make, optimiser, options, shape, classes):
+def classifier(make, optimiser, options, shape, classes, bf16=False):
     """A training step with random labels."""
 
     def step_of(name, model, x):
         optimisers = {kind: lambda p, o=o: optimiser(p, **options, **o)
                       for kind, o in (("foreach", {"foreach": True}), ("loop", {"foreach": False}))}
-        return training(lambda: {name: model()}, optimisers, F.cross_entropy, x, labels(shape[0], classes))
+        return training(lambda: {name: model()}, optimisers, F.cross_entropy, x, labels(shape[0], classes), bf16)
 
     return lambda: both_orders(step_of, make, torch.randn(shape))
 
@@ -131,4 +131,6 @@ ROWS = {
 } | {
     f"{name}_train": classifier(published(name, **options), SGD, {"lr": 0.01, "momentum": 0.9}, (8, 3, side, side), 1000)
     for name, (side, options) in MODELS.items()
+} | {
+    "resnet50_train_bf16": classifier(published("resnet50"), SGD, {"lr": 0.01, "momentum": 0.9}, (8, 3, 224, 224), 1000, bf16=True),
 } | {f"{name}_infer": inference(published(name, **options), (16, 3, side, side)) for name, (side, options) in MODELS.items()}

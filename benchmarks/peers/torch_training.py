@@ -5,13 +5,15 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 
-def training(make_model, make_optimisers, loss, x, y):
-    """A training step: zero_grad, forward, loss, backward, optimiser step."""
+def training(make_model, make_optimisers, loss, x, y, bf16=False):
+    """A training step: zero_grad, forward, loss, backward, optimiser step; bf16: in bfloat16 as autocast has it, with weights in float32."""
 
     def step_of(model, optimiser):
         def step():
             optimiser.zero_grad()
-            loss(model(x), y).backward()
+            with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+                y_hat = model(x)
+            loss(y_hat.float(), y).backward()
             optimiser.step()
         return step
 

@@ -6,7 +6,9 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 
 [[gnu::noinline]] TERN_INLINE Index count_outside(const Index* p, Index n, Index size) {
   Index count = 0;
+#ifdef _OPENMP
 #pragma omp simd reduction(+ : count)
+#endif
   for (Index i = 0; i < n; ++i) count += std::uint64_t(p[i]) >= std::uint64_t(size);
   return count;
 }
