@@ -1,4 +1,4 @@
-// The kernels that programs leave to the compiled library: those for float, and those without an element type.
+// The kernels that programs leave to the compiled library: those for float, and those without an element type or that compiled functions need.
 #pragma once
 #include "../attention.hpp"
 #include "../batch_norm.hpp"
@@ -22,7 +22,8 @@
 
 /// f(op, element type) for each.
 #define TERN_LIBRARY_KERNELS(f)                                                                                     \
-  f(Copy) f(Fill<float>) f(Fill<std::uint8_t>) f(CheckRange) f(IndexSelect) f(Gather) f(RowNumbers) f(CopyRows)     \
+  f(Copy) f(Fill<float>) f(Fill<double>) f(Fill<Index>) f(Fill<std::uint8_t>) f(CheckRange) f(IndexSelect)          \
+  f(Gather) f(RowNumbers) f(CopyRows)                                                                               \
   f(CountTrue) f(TruePositions) f(RefuseIf) f(MultiplyAdds)                                                         \
   f(MatMul, float) f(Convolution, float) f(ConvolutionDataGradient, float) f(ConvolutionWeightGradient, float)      \
   f(MaxPool, float) f(MaxPoolGradient, float) f(AveragePool, float) f(AveragePoolGradient, float)                   \
