@@ -53,7 +53,7 @@ struct PadNd : Module<D, T> {
 
 namespace detail {
 
-template <int dims, PadMode mode, Device D0, Element T0, class D, class T>
+template <int dims, PadMode mode, class D0, class T0, class D, class T>
 struct Rebind<PadNd<dims, mode, D0, T0>, D, T> {
   using type = PadNd<dims, mode, D, T>;
 };

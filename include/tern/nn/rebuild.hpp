@@ -11,44 +11,39 @@ namespace tern::inline TERN_BUILD::nn {
 
 namespace detail {
 
+template <class X, class D, class T>
+struct Rebind;
 /// The type of a module, a tensor, a container of these or a plain value after a move to another device or element
 /// type. Whole numbers stay whole numbers.
 template <class X, class D, class T>
-struct Rebind {
-  using type = X;
-};
-template <class X, class D, class T>
 using rebind_t = typename Rebind<X, D, T>::type;
 
+// How a type is rebound by the form of its template. Overloads of functions, because g++ 12 loses constraints of partial
+// specialisations when it collects garbage.
+template <class X>
+using Tag = std::type_identity<X>;
+template <class X, class D, class T>
+Tag<X> rebound(Tag<X>, Tag<D>, Tag<T>);
 template <template <Device, Element> class X, Device D0, Element T0, class D, class T>
-  requires(!is_any_layer<X<D0, T0>>)
-struct Rebind<X<D0, T0>, D, T> {
-  using type = X<D, std::conditional_t<is_floating_v<T0>, T, T0>>;
-};
-template <Device D0, Element T0, class D, class T>
+Tag<X<D, std::conditional_t<is_floating_v<T0>, T, T0>>> rebound(Tag<X<D0, T0>>, Tag<D>, Tag<T>);
+template <template <int, Device, Element> class X, int n, Device D0, Element T0, class D, class T>
+Tag<X<n, D, T>> rebound(Tag<X<n, D0, T0>>, Tag<D>, Tag<T>);
+template <template <Device> class X, Device D0, class D, class T>
+Tag<X<D>> rebound(Tag<X<D0>>, Tag<D>, Tag<T>);
+template <template <class...> class X, class... A, class D, class T>
+  requires(!(Device<A> || ...))
+Tag<X<rebind_t<A, D, T>...>> rebound(Tag<X<A...>>, Tag<D>, Tag<T>);
+template <template <class, std::size_t> class X, class A, std::size_t n, class D, class T>
+Tag<X<rebind_t<A, D, T>, n>> rebound(Tag<X<A, n>>, Tag<D>, Tag<T>);
+
+template <class X, class D, class T>
+struct Rebind : decltype(rebound(Tag<X>(), Tag<D>(), Tag<T>())) {};
+template <class D0, class T0, class D, class T>
 struct Rebind<AnyLayer<D0, T0>, D, T> {
   static_assert(std::is_same_v<AnyLayer<D0, T0>, AnyLayer<D, T>>,
                 "layers of different classes in one list cannot change device or element type: build the network anew and "
                 "load_state_dict()");
   using type = AnyLayer<D0, T0>;
-};
-template <template <int, Device, Element> class X, int n, Device D0, Element T0, class D, class T>
-struct Rebind<X<n, D0, T0>, D, T> {
-  using type = X<n, D, T>;
-};
-template <template <Device> class X, Device D0, class D, class T>
-  requires(!is_any_layer<X<D0>>)
-struct Rebind<X<D0>, D, T> {
-  using type = X<D>;
-};
-template <template <class...> class X, class... A, class D, class T>
-  requires(!(Device<A> || ...))
-struct Rebind<X<A...>, D, T> {
-  using type = X<rebind_t<A, D, T>...>;
-};
-template <template <class, std::size_t> class X, class A, std::size_t n, class D, class T>
-struct Rebind<X<A, n>, D, T> {
-  using type = X<rebind_t<A, D, T>, n>;
 };
 
 /// What a copy has converted so far, so that what occurs twice is converted once.

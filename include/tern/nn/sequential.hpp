@@ -72,13 +72,17 @@ struct Sequential<D, T...> : Module<D, T...>, detail::Layers<AnyLayer<D, T...>> 
 
 namespace detail {
 
-template <Device D0, class D, class T>
-struct Rebind<Sequential<D0>, D, T> {
-  using type = Sequential<D>;
+template <class... L, class D, class T>
+struct Rebind<Sequential<L...>, D, T> {
+  using type = Sequential<rebind_t<L, D, T>...>;
 };
-template <Device D0, Element T0, class D, class T>
+template <class D0, class D, class T>
+struct Rebind<Sequential<D0>, D, T> {
+  using type = std::conditional_t<Device<D0>, Sequential<D>, Sequential<rebind_t<D0, D, T>>>;
+};
+template <class D0, class T0, class D, class T>
 struct Rebind<Sequential<D0, T0>, D, T> {
-  using type = Sequential<D, T>;
+  using type = std::conditional_t<Device<D0>, Sequential<D, T>, Sequential<rebind_t<D0, D, T>, rebind_t<T0, D, T>>>;
 };
 
 }  // namespace detail
