@@ -18,17 +18,17 @@ namespace detail = tern::cuda::detail;
 
 namespace {
 
-/// The sources in a folder that begin with the library's prelude as it is now: older ones may lie there too.
+/// The sources in a folder that have the library's prelude as it is now: older ones may lie there too.
 std::set<std::string> read_sources(const char* folder) {
   std::set<std::string> sources;
   std::error_code none;
   for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
     const std::string text = detail::read_file(file.path());
-    const std::size_t begin = text.find(tern::backend::cuda_kernels::prelude);
-    if (!text.starts_with("tern kernel ") || begin == std::string::npos) continue;
-    // Before the source stands its size, in a line of its own.
-    const std::size_t line = text.rfind('\n', begin - 2) + 1;
-    sources.insert(text.substr(begin, std::stoul(text.substr(line))));
+    if (!text.starts_with("tern kernel ") || text.find(tern::backend::cuda_kernels::prelude) == std::string::npos) continue;
+    // The fourth line is the size of the source, which follows.
+    std::size_t line = 0;
+    for (int i = 0; i < 3; ++i) line = text.find('\n', line) + 1;
+    sources.insert(text.substr(text.find('\n', line) + 1, std::stoul(text.substr(line))));
   }
   return sources;
 }

@@ -22,7 +22,8 @@ TERN_INLINE constinit std::atomic<bool> line_info{false};
   if (!newest) fail("cuda", {"NVRTC compiles for no architecture that compute capability ", major, ".", minor, " runs"});
   const bool ptx = newest != chip;
   const std::string target = text({"--gpu-architecture=", ptx ? "compute_" : "sm_", newest});
-  const char* const options[] = {target.c_str(), "--std=c++17", "--generate-line-info"};
+  // Functions without a mark, such as generic lambdas, are the device's.
+  const char* const options[] = {target.c_str(), "--std=c++17", "-default-device", "--generate-line-info"};
 
   struct Guard {
     const NvrtcFunctions& rtc;
@@ -33,7 +34,7 @@ TERN_INLINE constinit std::atomic<bool> line_info{false};
     }
   } guard{rtc};
   TERN_NVRTC(nvrtcCreateProgram, &guard.program, source.c_str(), path.empty() ? "tern" : path.c_str(), 0, nullptr, nullptr);
-  if (const int status = rtc.nvrtcCompileProgram(guard.program, path.empty() ? 2 : 3, options)) {
+  if (const int status = rtc.nvrtcCompileProgram(guard.program, path.empty() ? 3 : 4, options)) {
     std::size_t bytes = 0;
     rtc.nvrtcGetProgramLogSize(guard.program, &bytes);
     std::string log(bytes, 0);
