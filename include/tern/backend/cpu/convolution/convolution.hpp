@@ -102,7 +102,8 @@ TERN_API bool is_for_winograd(const ConvolutionCall& a);
 /// output, which is too short if an image has few pixels. The gradients of a 1 x 1 convolution are matrix products, at
 /// which dnnl_sgemm is faster, except for few weights and many pixels. In the forward pass it is faster if there are so
 /// few pixels that reordering the weights dominates, or few channels. With strides above 1, oneDNN is slowest in the
-/// weight gradient.
+/// weight gradient. With AVX2 alone its 1 x 1 kernels are faster than any product but for the gradient of many weights
+/// and few pixels, and its forward pass with strides above 1 is slow too.
 TERN_API bool is_for_loops(const ConvolutionCall& a);
 
 /// An array of a 16-bit type, converted to float.

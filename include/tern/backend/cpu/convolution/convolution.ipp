@@ -116,14 +116,16 @@ TERN_INLINE bool is_for_winograd(const ConvolutionCall& a) {
 TERN_INLINE bool is_for_loops(const ConvolutionCall& a) {
   if (a.params.groups != 1 || a.x.dtype != DType::float32) return false;
   const Index in = a.x.dims[1], out = a.y.dims[1], pixels = a.y.numel / out, weights = a.weight.numel;
+  const bool avx2 = !detail::onednn::uses(dnnl_cpu_isa_avx512_core);
   if (a.pointwise()) {
+    if (avx2) return a.pass == ConvolutionPass::weight_gradient && weights >= 1 << 18 && pixels <= 2048;
     if (a.pass == ConvolutionPass::forward) return pixels <= 1024 || in < 48;
     return a.pass == ConvolutionPass::data_gradient || weights >= 2048;
   }
   if (a.pass == ConvolutionPass::data_gradient) return false;
   if (pixels <= 4 * a.y.dims[0]) return weights > in * out;
   if (a.params.stride[0] == 1) return false;
-  return a.pass == ConvolutionPass::forward ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
+  return a.pass == ConvolutionPass::forward && !avx2 ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
 }
 
 [[gnu::noinline]] TERN_INLINE void run_winograd(const ConvolutionCall& a) {
