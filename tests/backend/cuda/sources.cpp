@@ -1,6 +1,7 @@
 // NVIDIA's compiler on every kernel that tests on Cuda have made, the traced ones among them: their sources lie in the
-// tests' cache of kernels. Each is compiled for three chips, with --all for six. With --chip 90 each is compiled for compute
-// capability 9.0 alone and kept in the cache of compiled kernels, where programs on a machine with such a chip find it.
+// tests' cache of kernels. Each is compiled for one of three chips, by turns; with --all for six. With --chip 90 each is
+// compiled for compute capability 9.0 alone and kept in the cache of compiled kernels, where programs on a machine with
+// such a chip find it.
 // usage: tern_cuda_sources FOLDER [--all | --chip NUMBER]
 #include <atomic>
 #include <cstdio>
@@ -80,7 +81,8 @@ int main(int argc, char** argv) {
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
     threads.emplace_back([&] {
-      for (std::size_t k; (k = next++) < sources.size();) failed += !compiles(sources[k], chips, keep);
+      for (std::size_t k; (k = next++) < sources.size();)
+        failed += !compiles(sources[k], all || keep ? chips : std::vector{chips[k % chips.size()]}, keep);
     });
   for (std::thread& thread : threads) thread.join();
   if (keep) std::printf("for sm_%d, by NVRTC %s\n", chip, detail::compiler_version(detail::kernel_folder()).c_str());
