@@ -1,4 +1,5 @@
-// The kernels that programs leave to the compiled library: those for float, and those without an element type or that compiled functions need.
+// The kernels that programs leave to the compiled library: those for float, those without an element type, and those that
+// compiled functions need.
 #pragma once
 #include "../attention.hpp"
 #include "../batch_norm.hpp"

@@ -7,8 +7,8 @@ namespace tern::inline TERN_BUILD::backend::matmul_detail {
 TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   if (is_small(p)) return small_matmul(p);
 #if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
-  // With AVX2, oneDNN's product of large matrices reaches between 61 and 90% of the peak, depending on the processor; ours reaches 85 to
-  // 90%. Of smaller ones oneDNN's is the faster.
+  // With AVX2, oneDNN's product of large matrices reaches between 61 and 90% of the peak on one thread, depending on the
+  // processor; ours reaches 85 to 90%. Of smaller ones oneDNN's is the faster.
   if (std::min({p.m(), p.n(), p.k()}) >= 128 && !detail::onednn::uses(dnnl_cpu_isa_avx512_core)) return blocked_matmul(p);
 #endif
   const StridedMatrix<float> a = plain(p.a), b = plain(p.b);
