@@ -1,5 +1,5 @@
-// The matrix product by blocks: of element types for which oneDNN has none, and of float where it is the faster one. Both
-// operands are packed, a panel at a time, into the order in which the inner loop reads them; its sums stay in registers
+// The matrix product by blocks: of element types for which oneDNN has none, and of float where it is the faster one. Each thread
+// has a part of c and packs both operands, a panel at a time, into the order in which the inner loop reads them; its sums stay in registers
 // (Goto, van de Geijn: "Anatomy of high-performance matrix multiplication", 2008). Packing also removes strides.
 // Eigen's product is no alternative: it costs 0.85 s of compile time, and its symbols would be the same in objects
 // compiled for different instruction sets.
@@ -13,9 +13,9 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
-/// The sizes of blocks. A tile is rows x columns sums, which are in registers. A panel is at most `depth` products deep and
-/// `side` rows or columns wide: both operands' panels together stay in the third-level cache. A task's `tall` tiles share a
-/// strip of b, which stays in the first-level cache.
+/// The sizes of blocks. A tile is rows x columns sums, which are in registers. Up to `tall` tiles, whose rows of a stay in the
+/// second-level cache, share a strip of b, `depth` products deep, which stays in the first-level cache. A panel of b is at most
+/// `side` columns wide.
 template <class T>
 struct BlockSizes {
   static constexpr int rows = registers == 32 ? 12 : 6, columns = 2 * lanes<T>;
@@ -55,42 +55,38 @@ template <class T, int strip>
     for (Index w = 0; w < strip; ++w) to[l * strip + w] = w < there ? sum_t<T>(from[l * down + w * across]) : 0;
 }
 
-/// A panel of the product: rows and columns of c, and some of the products that are summed.
+/// A part of a product that one thread computes: some rows and columns of c, whose panels it packs for itself.
 template <class T>
-struct Panel {
+struct Part {
   using B = BlockSizes<T>;
   using S = sum_t<T>;
 
   MatrixProduct<T> product;
-  S *a, *b;  // packed, strip by strip
 
-  Index down() const { return strips_of(product.m(), B::rows); }
-  Index across() const { return strips_of(product.n(), B::columns); }
-
-  /// Packs a's strips from first to last, counted together with b's, which follow.
-  void pack(Index first, Index last) const {
-    const auto& p = product;
-    for (Index s = first; s < last; ++s)
-      if (const Index i = s * B::rows; s < down())
-        pack_strip<T, B::rows>(p.k(), p.m() - i, p.a.data + i * p.a.row, p.a.column, p.a.row, a + i * p.k());
-      else if (const Index j = (s - down()) * B::columns; true)
-        pack_strip<T, B::columns>(p.k(), p.n() - j, p.b.data + j * p.b.column, p.b.row, p.b.column,
-                                  b + j * p.k());
+  /// Packs rows from `first` to `last` of a, of the products from l to `end`.
+  void pack_a(Index first, Index last, Index l, Index end, S* to) const {
+    const auto& a = product.a;
+    for (Index i = first; i < last; i += B::rows, to += B::rows * (end - l))
+      pack_strip<T, B::rows>(end - l, last - i, a.data + i * a.row + l * a.column, a.column, a.row, to);
+  }
+  void pack_b(Index first, Index last, Index l, Index end, S* to) const {
+    const auto& b = product.b;
+    for (Index j = first; j < last; j += B::columns, to += B::columns * (end - l))
+      pack_strip<T, B::columns>(end - l, last - j, b.data + l * b.row + j * b.column, b.row, b.column, to);
   }
 
-  /// Computes the tiles of strips [top, bottom) of a with one strip of b.
-  [[gnu::noinline]] void multiply(Index top, Index bottom, Index strip) const {
-    const auto& p = product;
-    const Index j = strip * B::columns, columns = std::min<Index>(B::columns, p.n() - j);
-    for (Index i = top * B::rows; i < std::min(bottom * B::rows, p.m()); i += B::rows) {
-      const Index rows = std::min<Index>(B::rows, p.m() - i);
+  /// Computes rows [top, bottom) of c in one strip of b.
+  [[gnu::noinline]] static void multiply(const MatrixProduct<T>& p, Index depth, Index top, Index bottom, Index j, Index columns, const S* a,
+                                         const S* b) {
+    for (Index i = top; i < bottom; i += B::rows, a += B::rows * depth) {
+      const Index rows = std::min<Index>(B::rows, bottom - i);
       T* const c = p.c + i * p.c_row + j;
       for (Index r = 0; r < rows; ++r) {  // c is far away
         __builtin_prefetch(c + r * p.c_row, 1);
         __builtin_prefetch(c + r * p.c_row + columns - 1, 1);
       }
       S sums[B::rows * B::columns];
-      multiply_tile<S, B::rows, 2, false>(p.k(), a + i * p.k(), 1, B::rows, b + j * p.k(), B::columns, sums, B::columns);
+      multiply_tile<S, B::rows, 2, false>(depth, a, 1, B::rows, b, B::columns, sums, B::columns);
       for (Index r = 0; r < rows; ++r)
         if (const S* at = sums + r * B::columns; columns < B::columns) store(p, i + r, j, columns, at);
         else
@@ -98,43 +94,70 @@ struct Panel {
     }
   }
 
-  /// Packs both operands, then computes c.
   void run() const {
-    const Index tiles = down() * across();
-    parallel_for(down() + across(), product.m() * product.n() * product.k() <= (Index(1) << 20) ? down() + across() : 4,
-                 [this](Index first, Index last) { pack(first, last); });
-    const Index tall = std::clamp<Index>(tiles / 64, 1, B::tall);
-    parallel_for(strips_of(down(), tall) * across(), 1, [&, this](Index first, Index last) {
-      for (Index t = first; t < last; ++t) {
-        const Index top = t / across() * tall;
-        multiply(top, top + tall, t % across());
+    const Index m = product.m(), n = product.n(), k = product.k();
+    const Index depth = strips_of(k, strips_of(k, B::depth)), blocks = strips_of(m, B::rows * B::tall);
+    const Index height = strips_of(strips_of(m, B::rows), blocks) * B::rows;
+    const Index width = std::min(strips_of(n, B::columns) * B::columns, B::side);
+    const Workspace<S> packed((width + height) * depth);
+    S *const b = packed.get(), *const a = b + width * depth;  // b's strips are whole cache lines
+    for (Index j = 0; j < n; j += width)
+      for (Index l = 0; l < k; l += depth) {
+        const Index right = std::min(n, j + width), end = std::min(k, l + depth);
+        MatrixProduct<T> p = product;
+        if (l > 0) p.bias = nullptr, p.accumulate = true;
+        pack_b(j, right, l, end, b);
+        for (Index i = 0; i < m; i += height) {
+          const Index bottom = std::min(m, i + height);
+          pack_a(i, bottom, l, end, a);
+          for (Index at = j; at < right; at += B::columns)
+            multiply(p, end - l, i, bottom, at, std::min<Index>(B::columns, right - at), a, b + (at - j) * (end - l));
+        }
       }
-    });
   }
 };
+
+/// How many parts c is divided into, in rows and in columns.
+struct Grid {
+  Index down, across;
+};
+
+/// The grid for so many threads whose largest part takes the fewest cycles: two registers of products or one packed element each.
+template <class T>
+Grid best_grid(Index m, Index n, Index threads) {
+  using B = BlockSizes<T>;
+  const Index high = strips_of(m, B::rows), wide = strips_of(n, B::columns);
+  Grid best{1, 1};
+  Index least = std::numeric_limits<Index>::max();
+  for (Index down = 1; down <= threads; ++down) {
+    const Grid g{std::min(down, high), std::min(threads / down, wide)};
+    const Index rows = strips_of(high, g.down) * B::rows, strips = strips_of(wide, g.across);
+    const Index cycles = rows * strips + rows + strips * B::columns;
+    if (cycles < least) least = cycles, best = g;
+  }
+  return best;
+}
 
 /// One matrix of a batch. Each sum's order depends only on the shape.
 template <class T>
 void blocked_matmul(const MatrixProduct<T>& p) {
   using B = BlockSizes<T>;
-  const auto room = [](Index width, Index strip) { return strips_of(std::min(width, B::side), strip) * strip; };
-  const Index depth = std::min(p.k(), B::depth), a_size = room(p.m(), B::rows) * depth;
-  const Workspace<sum_t<T>> panels(a_size + room(p.n(), B::columns) * depth);
-  for (Index j = 0; j < p.n(); j += B::side)
-    for (Index l = 0; l < p.k(); l += B::depth)
-      for (Index i = 0; i < p.m(); i += B::side) {
-        Panel<T> panel{p, panels.get(), panels.get() + a_size};
-        auto& part = panel.product;
-        part.a.data += i * p.a.row + l * p.a.column;
-        part.b.data += l * p.b.row + j * p.b.column;
-        part.c += i * p.c_row + j;
-        part.a.rows = std::min(B::side, p.m() - i);
-        part.a.columns = part.b.rows = std::min(B::depth, p.k() - l);
-        part.b.columns = std::min(B::side, p.n() - j);
-        if (p.bias) part.bias = l == 0 ? p.bias + j : nullptr;
-        part.accumulate = p.accumulate || l > 0;
-        panel.run();
-      }
+  const ThreadLease lease(p.m() * p.n() * p.k() <= serial_work ? 1 : num_threads());
+  const Grid g = best_grid<T>(p.m(), p.n(), lease.count());
+  const Index high = strips_of(p.m(), B::rows), wide = strips_of(p.n(), B::columns);
+  parallel_for(g.down * g.across, 1, [&](Index first, Index last) {
+    for (Index t = first; t < last; ++t) {
+      const Index row = t / g.across, column = t % g.across;
+      const Index i = row * high / g.down * B::rows, j = column * wide / g.across * B::columns;
+      Part<T> part{p};
+      auto& q = part.product;
+      q.a.data += i * p.a.row, q.b.data += j * p.b.column, q.c += i * p.c_row + j;
+      if (p.bias) q.bias += j;
+      q.a.rows = std::min(p.m(), (row + 1) * high / g.down * B::rows) - i;
+      q.b.columns = std::min(p.n(), (column + 1) * wide / g.across * B::columns) - j;
+      part.run();
+    }
+  });
 }
 
 }  // namespace matmul_detail

@@ -12,9 +12,6 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
-/// Up to so many multiplications, one thread is the fastest.
-inline constexpr Index serial_work = 65536;
-
 template <class T>
 Index work(const MatrixProduct<T>& p) {
   return p.m() * p.n() * p.k();

@@ -85,6 +85,9 @@ template <class T, int R, int U, bool add>
     }
 }
 
+/// Up to so many multiplications, one thread is the fastest.
+inline constexpr Index serial_work = 65536;
+
 /// An operand of a product: a matrix with any strides, and the stride to the batch's next matrix.
 template <class T>
 struct StridedMatrix {
