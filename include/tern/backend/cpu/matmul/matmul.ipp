@@ -9,7 +9,8 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
 #if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
   // With AVX2, oneDNN's product of large matrices reaches between 61 and 90% of the peak on one thread, depending on the
   // processor; ours reaches 85 to 90%. Of smaller ones oneDNN's is the faster.
-  if (std::min({p.m(), p.n(), p.k()}) >= 128 && !detail::onednn::uses(dnnl_cpu_isa_avx512_core)) return blocked_matmul(p);
+  const bool large = std::min({p.m(), p.n(), p.k()}) >= 128 && work(p) >= Index(1) << 22;
+  if (large && !detail::onednn::uses(dnnl_cpu_isa_avx512_core)) return blocked_matmul(p);
 #endif
   const StridedMatrix<float> a = plain(p.a), b = plain(p.b);
   if (!a.dense() || !b.dense()) return one_matmul_of_copies(p, a, b);
