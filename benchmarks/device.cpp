@@ -20,7 +20,7 @@ template <class T>
 void multiply_directly(benchmark::State& state, Index n, bool tf32) {
   if (!found_gpu(state)) return;
   using namespace cuda;
-  const Stream stream = cuda::detail::bind(0).compute;
+  const StreamHandle stream = cuda::detail::bind(0).compute;
   const auto& lt = cublaslt().functions;
   const CudaType type = std::is_same_v<T, float> ? type_32f : type_16bf;
   const std::uint64_t workspace_bytes = std::uint64_t(32) << 20;

@@ -32,7 +32,7 @@ void replace_driver() {
     return *value = attribute == cuda::compute_capability_major ? 9 : 0, 0;
   };
   functions.cuMemHostAlloc = [](void** memory, std::size_t bytes, unsigned) { return *memory = std::malloc(bytes), 0; };
-  functions.cuMemAllocAsync = [](cuda::DevicePointer* memory, std::size_t, cuda::Stream) { return *memory = 4096, 0; };
+  functions.cuMemAllocAsync = [](cuda::DevicePointer* memory, std::size_t, cuda::StreamHandle) { return *memory = 4096, 0; };
   functions.cuModuleGetFunction = [](cuda::Function* function, cuda::Module, const char*) {
     return *function = reinterpret_cast<cuda::Function>(1), 0;
   };
@@ -138,7 +138,8 @@ std::string source_of_add() {
   const Array* const in[] = {&x, &x};
   const kernels::Traced add(
       Type<float>{}, [](auto a, auto b) { return a + b; }, std::make_index_sequence<2>{});
-  return kernels::dense_map_source(add, DType::float32, in, kernels::dense_map_parameters(add, x, in, LoopNest(3), 0));
+  const kernels::Elementwise loops(x, in, 2);
+  return loops.source("add", loops.parameters(), kernels::function_text(add, "f", 0), "f(p, x0, x1)");
 }
 
 /// From what an op is to its kernel's image, by NVRTC, which is loaded.
@@ -149,7 +150,7 @@ void first_use(benchmark::State& state, const Source& source) {
 }
 void first_use_add(benchmark::State& state) { first_use(state, source_of_add); }
 void first_use_softmax(benchmark::State& state) {
-  first_use(state, [] { return kernels::typed_source(kernels::softmax_kernel, {DType::float32}); });
+  first_use(state, [] { return kernels::typed_source(kernels::softmax_kernel.aligned_packs, {DType::float32}); });
 }
 /// The longest to compile of the kernels written by hand.
 void first_use_add_rows(benchmark::State& state) {
