@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "naive.hpp"
+#include "tern/backend/attention.hpp"
 #include "tern/device/device.hpp"
 #include "tern/device/events.hpp"
 
@@ -105,6 +106,9 @@ void kernel(tern::backend::On<D>, tern::backend::Types<T...> types, const Op& op
   const RemoteWork open_memory(tern::Work::kernel);
   kernel(tern::backend::On<Naive>{}, types, op);
 }
+
+/// It has a kernel for attention, and takes it always.
+inline bool attention_pays(tern::backend::On<Remote>, const tern::backend::AttentionSizes&, bool) { return true; }
 
 }  // namespace tern_test
 

@@ -93,6 +93,32 @@ struct ScopedEvent {
   ScopedEvent& operator=(const ScopedEvent&) = delete;
 };
 
+/// A stream that programs take.
+struct TERN_API PooledStream {
+  DeviceState state;              // the device as a thread sees it that uses the stream
+  ScopedEvent reached;            // recorded where other work waits for the stream
+  std::atomic<int> guards{0};     // that use it now
+  std::atomic<bool> used{false};  // since a release has waited for it
+
+  PooledStream() {}
+  PooledStream(const PooledStream&) = delete;
+  PooledStream& operator=(const PooledStream&) = delete;
+  ~PooledStream() {
+    if (state.compute) TERN_CUDA_RELEASE(cuStreamDestroy_v2, state.compute);
+  }
+};
+
+/// A device's streams beside its own and the one for copies. Never destroyed.
+struct StreamPool {
+  static constexpr int most = 32;
+
+  std::mutex mutex;
+  std::atomic<int> count{0};
+  PooledStream* streams[most] = {};
+  int next = 0;
+  PooledStream* release = nullptr;  // runs nothing but releases
+};
+
 /// Records the event on the stream. If recording fails, it waits for the stream's work, because nothing could wait for
 /// it later.
 TERN_API void record_or_wait(Event event, StreamHandle stream);

@@ -1,7 +1,6 @@
 // The functions of context.hpp that are not templates.
 #pragma once
 #include "context.hpp"
-#include "stream_pool.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 

@@ -1,35 +1,9 @@
-// The streams that programs take beside a device's own, which of them a thread uses, and how memory is released that
-// several streams may use.
+// What the streams that programs take beside a device's own do: how they wait for each other, and how memory is released that several
+// of them may use.
 #pragma once
 #include "context.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
-
-/// A stream that programs take.
-struct TERN_API PooledStream {
-  DeviceState state;              // the device as a thread sees it that uses the stream
-  ScopedEvent reached;            // recorded where other work waits for the stream
-  std::atomic<int> guards{0};     // that use it now
-  std::atomic<bool> used{false};  // since a release has waited for it
-
-  PooledStream() {}
-  PooledStream(const PooledStream&) = delete;
-  PooledStream& operator=(const PooledStream&) = delete;
-  ~PooledStream() {
-    if (state.compute) TERN_CUDA_RELEASE(cuStreamDestroy_v2, state.compute);
-  }
-};
-
-/// A device's streams beside its own and the one for copies. Never destroyed.
-struct StreamPool {
-  static constexpr int most = 32;
-
-  std::mutex mutex;
-  std::atomic<int> count{0};
-  PooledStream* streams[most] = {};
-  int next = 0;
-  PooledStream* release = nullptr;  // runs nothing but releases
-};
 
 /// Frees what the device's cache has kept, in order with the work of its own stream.
 TERN_API void free_blocks(const DeviceState& own, const std::vector<DevicePointer>& blocks);
