@@ -144,7 +144,8 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
         using D = decltype(d);
         const auto x = values_on<T>(d, shape, -1, 3), g = values_on<T>(d, shape);
         const auto w = values_on<compute_t<T>>(d, {n}, 0.5, 2), b = values_on<compute_t<T>>(d, {n});
-        const auto y = empty_like(x), dx = empty_like(x), dw = empty_like(w), db = empty_like(w);
+        const auto y = empty_like(x), dx = empty_like(x);
+        const auto dw = empty_like(w), db = empty_like(w);
         const auto mean = empty<D, compute_t<T>>({shape[0]}), scale = empty<D, compute_t<T>>({shape[0]});
         backend::run<D, T>(backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl(), *b.impl(), 1e-5});
         if (what == 0) return to_type(y, f64);
@@ -251,7 +252,8 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
         const Index n = shape[1];
         const auto x = on(-1, 3), g = on(-1, 1), residual = on(-2, 1);
         const auto w = values_on<C>(d, {n}, 0.5, 2), bias = values_on<C>(d, {n}, -1, 1);
-        const auto y = empty_like(x), dx = empty_like(x), dw = empty_like(w), db = empty_like(w), dr = empty_like(x);
+        const auto y = empty_like(x), dx = empty_like(x), dr = empty_like(x);
+        const auto dw = empty_like(w), db = empty_like(w);
         const auto mean = empty<D, C>({n}), scale = empty<D, C>({n}), running = full<D, C>({n}, 2), variance = full<D, C>({n}, 3);
         const Array* const addend = with_residual ? residual.impl() : nullptr;
         if (what == 0) {
