@@ -48,8 +48,8 @@ void launch(On<Cpu>, Types<T...>, const Op& op) {
 [[gnu::used]] static void (*const kernel_sets[])() = {&KernelForLinker_avx2, &KernelForLinker_avx512};
 #endif
 
-template <class... T, class Op>
-void launch(On<Cpu> device, Types<T...> types, const Op& op) {
+template <class Op, class... T>
+void LibraryKernel<Op, T...>::run(const Op& op) {
 #if defined(TERN_KERNEL_SETS)
   const cpu::InstructionSet set = cpu::instruction_set();
   void (*run)(const Op&) = nullptr;
@@ -58,15 +58,13 @@ void launch(On<Cpu> device, Types<T...> types, const Op& op) {
   asm("" : "+r"(run));  // compilers take a function's address for non-null, even that of a weak symbol
   if (run) return run(op);
 #endif
-  kernel(device, types, op);
+  kernel(On<Cpu>{}, Types<T...>{}, op);
 }
 
-template <class Op, class... T>
-void LibraryKernel<Op, T...>::run(const Op& op) {
-  launch(On<Cpu>{}, Types<T...>{}, op);
-}
+#endif
 
-#elif defined(TERN_COMPILED)
+// The library and its programs have this function under the same name, and the linker takes either. So it is the same in both.
+#if !defined(TERN_KERNEL_SET) && (defined(TERN_COMPILING) || defined(TERN_COMPILED))
 
 template <class... T, class Op>
 void launch(On<Cpu> device, Types<T...> types, const Op& op) {
@@ -82,7 +80,9 @@ void launch(On<Cpu> device, Types<T...> types, const Op& op) {
 #if defined(TERN_KERNEL_SET)
 #define TERN_LIBRARY_KERNEL(...) template struct KernelFor<cpu::InstructionSet::TERN_KERNEL_SET, __VA_ARGS__>;
 #elif defined(TERN_COMPILING)
-#define TERN_LIBRARY_KERNEL(...) template struct TERN_API LibraryKernel<__VA_ARGS__>;
+#define TERN_LIBRARY_KERNEL(...)                              \
+  template <> inline constexpr bool in_library<__VA_ARGS__> = true; \
+  template struct TERN_API LibraryKernel<__VA_ARGS__>;
 #else
 #define TERN_LIBRARY_KERNEL(...) template <> inline constexpr bool in_library<__VA_ARGS__> = true;
 #endif
