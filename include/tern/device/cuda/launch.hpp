@@ -21,7 +21,8 @@ class TERN_API Kernels {
     const std::lock_guard lock(mutex_);
     return slots_.empty() ? LoadedKernel() : slot(key).kernel;
   }
-  void insert(std::uint64_t key, LoadedKernel kernel);
+  /// The kernel that the table has for the key from then on: this one, unless it has one.
+  LoadedKernel insert(std::uint64_t key, LoadedKernel kernel);
 
  private:
   struct Slot {

@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-TERN_INLINE void Kernels::insert(std::uint64_t key, LoadedKernel kernel) {
+TERN_INLINE LoadedKernel Kernels::insert(std::uint64_t key, LoadedKernel kernel) {
   const std::lock_guard lock(mutex_);
   if (2 * (count_ + 1) > slots_.size()) {
     std::vector<Slot> old(std::max<std::size_t>(64, 2 * slots_.size()));
@@ -13,8 +13,10 @@ TERN_INLINE void Kernels::insert(std::uint64_t key, LoadedKernel kernel) {
       if (s.kernel.function) slot(s.key) = s;
   }
   Slot& s = slot(key);
-  if (!s.kernel.function) ++count_;
+  if (s.kernel.function) return s.kernel;
+  ++count_;
   s = {key, kernel};
+  return kernel;
 }
 
 [[gnu::noinline]] TERN_INLINE Kernels& kernels(int ordinal) {
@@ -34,8 +36,12 @@ TERN_INLINE void Kernels::insert(std::uint64_t key, LoadedKernel kernel) {
     TERN_CUDA_RELEASE(cuModuleUnload, module);
     refuse("cuModuleGetFunction", status);
   }
-  const LoadedKernel kernel{function, strdup(whole_name.c_str())};
-  kernels(ordinal).insert(key, kernel);
+  char* const kept_name = strdup(whole_name.c_str());
+  const LoadedKernel kernel = kernels(ordinal).insert(key, {function, kept_name});
+  if (kernel.name != kept_name) {  // another thread was faster
+    free(kept_name);
+    TERN_CUDA_RELEASE(cuModuleUnload, module);
+  }
   return kernel;
 }
 
