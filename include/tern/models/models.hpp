@@ -1,7 +1,8 @@
-// Networks for images.
+// Networks for images and for text.
 #pragma once
 #include "alexnet.hpp"
 #include "googlenet.hpp"
+#include "gpt2.hpp"
 #include "inception_v3.hpp"
 #include "load.hpp"
 #include "mobilenet_v2.hpp"
