@@ -3,6 +3,7 @@
 #include <tern/models/resnet.hpp>
 #include <tern/tern.hpp>
 #include <tern/train/train.hpp>
+#include <tern/train/with_precision.hpp>
 
 using namespace tern;
 
@@ -92,17 +93,17 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
   return !report.interrupted;
 }
 
-/// in_precision makes the network that is trained of a float one.
-template <Device D, class Precision>
-bool run(const train::Options& options, const Precision& in_precision) {
+/// convert makes the network that is trained of a float one.
+template <Device D, class Convert>
+bool run(const train::Options& options, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const auto train_with = [&](auto net, double lr, double weight_decay) {
     if (options.lr > 0) lr = options.lr;
     optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = weight_decay, .nesterov = true});
     return train_network<D>(net, options, optimizer, lr);
   };
-  if (options.model == "vgg") return train_with(in_precision(Vgg<D>()), 0.05, 5e-4);
-  return train_with(in_precision(models::resnet20<D>()), 0.1, 5e-4);
+  if (options.model == "vgg") return train_with(convert(Vgg<D>()), 0.05, 5e-4);
+  return train_with(convert(models::resnet20<D>()), 0.1, 5e-4);
 }
 
 int main(int argc, char** argv) try {
@@ -116,11 +117,7 @@ int main(int argc, char** argv) try {
   train::check_choice("--model", options.model, {"resnet20", "vgg"});
   if (options.threads) set_num_threads(int(options.threads));
   return with_device(options.device, [&]<Device D>(D) {
-    train::check_precision(options.precision, DeviceTraits<D>::name);
-    if (options.precision == "bf16") return run<D>(options, [](const auto& net) { return nn::mixed<bfloat16>(net); });
-    if (options.precision == "f16") return run<D>(options, [](const auto& net) { return nn::mixed<half>(net); });
-    if (options.precision == "bf16-weights") return run<D>(options, [](const auto& net) { return net.to(bf16); });
-    return run<D>(options, [](auto net) { return net; });
+    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, convert); });
   }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
