@@ -114,7 +114,8 @@ struct GPT2LMHeadModel : nn::Module<D, T> {
   /// An empty cache for up to `capacity` tokens of each of `batch` sequences.
   KeyValueCache<D, T> new_cache(Index batch, Index capacity) const {
     const GPT2Options& o = transformer.h[0].options;
-    return {empty<D, T>({o.n_layer, 2, batch, o.n_head, capacity, o.n_embd / o.n_head}, transformer.wte.weight.device())};
+    return models::new_cache<D, T>("GPT2LMHeadModel", o.n_positions, o.n_layer, batch, o.n_head, capacity, o.n_embd / o.n_head,
+                                   transformer.wte.weight.device());
   }
 };
 

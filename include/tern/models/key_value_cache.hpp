@@ -17,7 +17,7 @@ struct KeyValueCache {
 };
 
 /// The position of the first of these tokens [batch, n]: the number of those in the cache, if there is one. Error if there
-/// are more positions than the model has, or the cache has no room.
+/// are more tokens than positions, or the cache has no room.
 template <Device D, Element T>
 Index first_position(const char* model, const Tensor<D, Index>& tokens, Index positions, const KeyValueCache<D, T>* cache) {
   if (tokens.checked(model)->ndim != 2 || tokens.numel() == 0)
@@ -27,6 +27,15 @@ Index first_position(const char* model, const Tensor<D, Index>& tokens, Index po
   if (cache && (end > cache->capacity() || tokens.size(0) != cache->batch()))
     fail(model, {"a cache for ", cache->batch(), " x ", cache->capacity(), " tokens holds ", first, " and cannot take ", tokens.shape()});
   return first;
+}
+
+/// An empty cache for `capacity` tokens of each of `batch` sequences. Error if the model has fewer positions.
+template <Device D, Element T>
+KeyValueCache<D, T> new_cache(const char* model, Index positions, Index layers, Index batch, Index heads, Index capacity,
+                              Index head_size, D device) {
+  if (batch < 1 || capacity < 1 || capacity > positions)
+    fail(model, {"a cache for ", batch, " x ", capacity, " tokens of a model with ", positions, " positions"});
+  return {empty<D, T>({layers, 2, batch, heads, capacity, head_size}, device)};
 }
 
 /// Attention in which a token sees itself and the tokens before it. Queries are [batch, heads, n, size], keys and values

@@ -142,8 +142,8 @@ struct LlamaForCausalLM : nn::Module<D, T> {
   KeyValueCache<D, T> new_cache(Index batch, Index capacity) const {
     const LlamaDecoderLayer<D, T>& layer = model.layers[0];
     const LlamaOptions& o = layer.options;
-    return {empty<D, T>({o.num_hidden_layers, 2, batch, o.num_key_value_heads, capacity, layer.head_size()},
-                        model.embed_tokens.weight.device())};
+    return models::new_cache<D, T>("LlamaForCausalLM", o.max_position_embeddings, o.num_hidden_layers, batch,
+                                   o.num_key_value_heads, capacity, layer.head_size(), model.embed_tokens.weight.device());
   }
 
  private:
