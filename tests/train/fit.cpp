@@ -201,7 +201,7 @@ TEST_CASE("fit: stops at the target, and the receipt tells the time and the pric
   CHECK(json["target"] == 0.5);
   CHECK(close(json["seconds_to_target"].get<double>(), seconds, 1e-6, 0));
   CHECK(close(json["dollars_to_target"].get<double>(), seconds / 1000, 1e-6, 0));
-  CHECK_THAT(training.text, ContainsSubstring("         test 50.00%, the target, in ") && ContainsSubstring(" s, $0.0000"));
+  CHECK_THAT(training.text, ContainsSubstring("\n         test 50.00%, the target, in ") && ContainsSubstring(" s, $0.0000"));
   training.run({.epochs = 1, .target = 0.98, .json = folder / "report"}, {.evaluate = [] { return 0.97; }});
   const auto missed = nlohmann::json::parse(content_of(folder / "report"));
   CHECK(missed["seconds_to_target"].is_null());

@@ -28,7 +28,7 @@ namespace tern::inline TERN_BUILD::train {
   report_.test_figure = report.test_figure;
   report_.epochs.push_back(report);
   if (report_.reached() && !reached_before) {
-    std::printf("        %s, the target, in %.2f s", detail::labelled("test", report.test_figure, report_.metric).c_str(), report.trained_s);
+    std::printf("       %s, the target, in %.2f s", detail::labelled("test", report.test_figure, report_.metric).c_str(), report.trained_s);
     if (report_.price > 0) std::printf(", $%.6f", report_.price * report.trained_s / 3600);
     std::putchar('\n');
   }
