@@ -3,6 +3,7 @@
 #include <tern/models/resnet.hpp>
 #include <tern/tern.hpp>
 #include <tern/train/train.hpp>
+#include <tern/train/with_precision.hpp>
 
 using namespace tern;
 
@@ -48,28 +49,6 @@ struct Vgg : nn::Module<D, T> {
   }
 };
 
-/// What a network makes of images, in float.
-template <class Net, Device D>
-Tensor<D> scores_of(Net& net, const Tensor<D>& images) {
-  return net(images.to(Type<typename Net::value_type>{})).to(f32);
-}
-
-/// How many images are classified rightly.
-template <Device D>
-Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
-  return (scores.argmax(1) == labels).to(f32).sum();
-}
-
-/// The same as a fraction of a data set.
-template <Device D, class Net, class Set>
-double accuracy(Net& net, const Set& set) {
-  const InferenceMode inference;
-  net.eval();
-  auto right = zeros<D>({});
-  for (auto& [x, y] : data::loader<D>(set, {.batch_size = 250})) right += count_right(scores_of(net, x), y);
-  return right.item() / double(set.size());
-}
-
 /// The folder with the images: --data, or TERN_DATA/cifar10.
 std::string data_folder(const train::Options& options) {
   const char* const root = std::getenv("TERN_DATA");
@@ -82,7 +61,7 @@ std::string data_folder(const train::Options& options) {
                            "  have data_batch_1.bin to 5 and test_batch.bin, plain or .gz, in --data DIR or in $TERN_DATA/cifar10");
 }
 
-/// Trains a network. True once all epochs are done; false where Ctrl-C came first.
+/// Trains a network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
 template <Device D, class Net>
 bool train_network(Net& net, const train::Options& options, optim::SGD& optimizer, double max_lr) {
   const std::string folder = data_folder(options);
@@ -97,88 +76,34 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
               DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)training.size(),
               (long long)validation.size(), (long long)test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  train::Session session(options, "cifar10", DeviceTraits<D>::name);
   auto batches = data::loader<D>(
       data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}),
                         data::transforms::RandomHorizontalFlip()),
       {.batch_size = options.batch_size, .shuffle = true, .drop_last = true, .seed = std::uint64_t(options.seed)});
-  const train::Accumulation groups(options.accumulate, options.batch_size, batches.size() * options.batch_size);
-  const Index steps = options.epochs * groups.size();
+  const Index steps = options.epochs * train::groups_of(batches, options.accumulate).size();
   if (steps == 0) throw std::runtime_error("cifar: --batch-size is more than there are images to train with");
   optim::OneCycleLR schedule(optimizer, {.max_lr = max_lr, .total_steps = steps});
-  optim::GradScaler<D> scaler({.enabled = options.precision == "f16"});
-  train::Position done;
-  if (!options.resume.empty()) done = train::load_checkpoint(options.resume, net, optimizer, &schedule, &scaler);
-  groups.check_resumes(done.batch);
-  const std::string best_path = options.save + ".best";
-  double best = -1;
-  if (!options.resume.empty() && !options.save.empty() && io::exists(best_path)) {
-    auto other = net.clone();
-    other.load_state_dict(io::load_safetensors(best_path));
-    best = accuracy<D>(other, validation);
-  }
-
-  for (; done.epoch < options.epochs && !session.interrupted(); ++done.epoch, done.batch = 0) {
-    batches.set_epoch(done.epoch);
-    net.train();
-    auto loss_sum = zeros<D>({}), right = zeros<D>({});
-    train::EpochTimer timer(done.epoch + 1, training.size());
-    Index batch = 0;
-    for (auto& [x, y] : batches) {
-      const Index i = batch++;
-      if (i < done.batch) continue;  // done before the checkpoint
-      timer.input_done();
-      const auto scores = scores_of(net, x);
-      const auto loss = cross_entropy(scores, y);
-      timer.forward_done();
-      if (groups.begins(i)) optimizer.zero_grad();
-      scaler.scale(loss * groups.share(i)).backward();
-      timer.backward_done();
-      if (groups.ends(i)) {
-        scaler.step(optimizer);
-        scaler.update();
-        schedule.step();
-      }
-      loss_sum += loss.detach() * double(y.numel());
-      right += count_right(scores.detach(), y);
-      timer.step_done(y.numel(), [&] { return loss.item(); });
-      if (session.interrupted() && groups.ends(i)) break;  // a checkpoint holds no gradients
-    }
-    done.batch = batch;
-    if (session.interrupted() && batch < batches.size()) break;
-    const double loss = loss_sum.item(), hits = right.item();  // waits for what the device has still to do of the epoch
-    auto report = timer.finish();
-    report.loss = loss / double(report.samples);
-    report.accuracy = hits / double(report.samples);
-    report.test_accuracy = accuracy<D>(net, test);
-    const double held = accuracy<D>(net, validation);
-    session.finish(done.epoch + 1, report);
-    const bool is_best = held > best;
-    best = std::max(best, held);
-    std::printf("         held out %.2f%%%s\n", 100 * held, is_best ? ", the best so far" : "");
-    if (options.save.empty()) continue;
-    if (is_best) io::save_safetensors(best_path, net.state_dict());
-    train::save_checkpoint(options.save, net, optimizer, {done.epoch + 1, 0}, &schedule, &scaler);
-  }
-  if (session.interrupted()) {
-    const std::string path = options.save.empty() ? "cifar.interrupted.safetensors" : options.save;
-    train::save_checkpoint(path, net, optimizer, done, &schedule, &scaler);
-    std::printf("interrupted; to go on: --resume %s\n", path.c_str());
-  }
-  return !session.interrupted();
+  const auto accuracy = [&](const auto& set) { return train::accuracy_of(net, data::loader<D>(set, {.batch_size = 250})); };
+  const auto report = train::fit(net, optimizer, batches, options,
+                                 {.data = "cifar10",
+                                  .evaluate = [&] { return accuracy(test); },
+                                  .validate = [&] { return accuracy(validation); },
+                                  .schedule = &schedule,
+                                  .schedule_by_step = true});
+  return !report.interrupted;
 }
 
-/// in_precision makes the network that is trained of a float one.
-template <Device D, class Precision>
-bool run(const train::Options& options, const Precision& in_precision) {
+/// convert makes the network that is trained of a float one.
+template <Device D, class Convert>
+bool run(const train::Options& options, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const auto train_with = [&](auto net, double lr, double weight_decay) {
     if (options.lr > 0) lr = options.lr;
     optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = weight_decay, .nesterov = true});
     return train_network<D>(net, options, optimizer, lr);
   };
-  if (options.model == "vgg") return train_with(in_precision(Vgg<D>()), 0.05, 5e-4);
-  return train_with(in_precision(models::resnet20<D>()), 0.1, 5e-4);
+  if (options.model == "vgg") return train_with(convert(Vgg<D>()), 0.05, 5e-4);
+  return train_with(convert(models::resnet20<D>()), 0.1, 5e-4);
 }
 
 int main(int argc, char** argv) try {
@@ -192,11 +117,7 @@ int main(int argc, char** argv) try {
   train::check_choice("--model", options.model, {"resnet20", "vgg"});
   if (options.threads) set_num_threads(int(options.threads));
   return with_device(options.device, [&]<Device D>(D) {
-    train::check_precision(options.precision, DeviceTraits<D>::name);
-    if (options.precision == "bf16") return run<D>(options, [](const auto& net) { return nn::mixed<bfloat16>(net); });
-    if (options.precision == "f16") return run<D>(options, [](const auto& net) { return nn::mixed<half>(net); });
-    if (options.precision == "bf16-weights") return run<D>(options, [](const auto& net) { return net.to(bf16); });
-    return run<D>(options, [](auto net) { return net; });
+    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, convert); });
   }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -1,4 +1,4 @@
-// What public definitions of image models compute where every weight and the input come from a formula
+// What public definitions of models compute where every weight and the input come from a formula
 // (TERN_TEST_DATA/models): outputs of their parts, logits, loss, and gradients.
 #pragma once
 #include "support/catch.hpp"
@@ -32,6 +32,12 @@ inline double formula_number(std::uint32_t name, std::uint32_t k) {
   return double(x >> 9) / 0x1p22 - 1;
 }
 
+/// True for an embedding of a transformer.
+inline bool is_embedding(const std::string& name) {
+  const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+  return has("emb") || has("wte") || has("wpe");
+}
+
 /// The elements that the formula gives a tensor of a state dict.
 template <class T>
 Tensor<Cpu, T> formula_tensor(const std::string& name, const Shape& shape) {
@@ -42,7 +48,7 @@ Tensor<Cpu, T> formula_tensor(const std::string& name, const Shape& shape) {
   if (name == "input")
     scale = 1;
   else if (shape.n >= 2)
-    scale = std::sqrt(6 / double(shape.numel() / shape[0]));
+    scale = std::sqrt(6 / double(shape.numel() / shape[0])) * (is_embedding(name) ? 0.02 : 1);
   else if (ends("weight"))
     offset = 1;
   for (Index k = 0; k < x.numel(); ++k) {
@@ -52,15 +58,15 @@ Tensor<Cpu, T> formula_tensor(const std::string& name, const Shape& shape) {
   return x;
 }
 
-/// A model's row of reference.json, held against the model piece by piece.
+/// A model's row of reference.json, or of another file, held against the model piece by piece.
 template <class T>
 class Reference {
  public:
   using D = ModelDevice;
   using X = Tensor<D, T>;
 
-  Reference(const std::string& folder, const std::string& model) {
-    std::ifstream file(folder + "/reference.json");
+  Reference(const std::string& folder, const std::string& model, const char* name = "/reference.json") {
+    std::ifstream file(folder + name);
     row_ = nlohmann::json::parse(file).at(model);
   }
 
@@ -72,7 +78,7 @@ class Reference {
   void fill(const Net& net) const {
     std::map<std::string, Shape> expected;
     for (const char* const kind : {"parameters", "buffers"})
-      for (const auto& entry : row_[kind]) expected[entry[0]] = shape(entry[1]);
+      for (const auto& entry : row_.value(kind, nlohmann::json::array())) expected[entry[0]] = shape(entry[1]);
     StateDict dict;
     for (const NamedTensor& entry : net.state_dict()) {
       if (entry.name.ends_with("num_batches_tracked")) continue;
@@ -94,6 +100,7 @@ class Reference {
     check(norm(y), recorded[1], value_tolerance);
   }
 
+  /// The logits of the last two rows.
   void logits(const X& y) const {
     const double whole = row_["eval"]["logits_norm"];
     check(norm(y), whole, value_tolerance);
@@ -101,10 +108,11 @@ class Reference {
     // A logit near 0 is a difference of large terms, rounded as they are: it is held against the logits' root mean
     // square.
     const double typical = whole / std::sqrt(double(values.size()));
-    for (std::size_t image = 0; image < 2; ++image)
-      for (std::size_t i = 0; i < 8; ++i) {
-        INFO("logit " << i << " of image " << image);
-        check(values[image * values.size() / 2 + i], row_["eval"]["logits"][image][i], value_tolerance, typical);
+    const auto columns = std::size_t(y.size(-1)), start = values.size() - 2 * columns;
+    for (std::size_t row = 0; row < 2; ++row)
+      for (std::size_t i = 0; i < std::min<std::size_t>(8, columns); ++i) {
+        INFO("logit " << i << " of row " << row);
+        check(values[start + row * columns + i], row_["eval"]["logits"][row][i], value_tolerance, typical);
       }
   }
 
@@ -122,9 +130,12 @@ class Reference {
   /// A training pass: the loss, and every parameter's gradient. Rates of dropout must be 0.
   template <class Net>
   void training(Net& net) const {
+    training(net, [&] { return cross_entropy(net(images()), tensor_of<D, Index>({1, 7})); });
+  }
+  template <class Net, class Loss>
+  void training(Net& net, const Loss& compute_loss) const {
     net.train();
-    const auto labels = tensor_of<D, Index>({1, 7});
-    const X loss = cross_entropy(net(images()), labels);
+    const X loss = compute_loss();
     check(values_of(loss)[0], row_["train"]["loss"], value_tolerance);
     loss.backward();
     const auto& norms = row_["train"]["grad_norms"];
@@ -140,7 +151,7 @@ class Reference {
     }
   }
 
- private:
+ protected:
   static constexpr bool is_double = std::is_same_v<T, double>;
   static constexpr double value_tolerance = is_double ? 1e-6 : 1e-4, gradient_tolerance = is_double ? 1e-6 : 2e-2;
   static constexpr double zero_tolerance = is_double ? 1e-9 : 1e-4;

@@ -280,6 +280,26 @@ const PublicOp public_ops[] = {
     OP(scaled_dot_product_attention, scaled_dot_product_attention(x, y, x * y, {}, {.is_causal = true}), opinfo,
        scaled_dot_product_attention(x, y, z)),
 
+    // sequences
+    OP(lstm, std::get<0>(lstm(x, {}, List{cat(List{y, x * y}), y.flatten().narrow(0, 0, 4).unsqueeze(1)}, {.has_biases = false})),
+       tested_in("recurrent", "recurrent layers of each kind"), lstm(x, {}, List{y, y})),
+    OP(gru, std::get<0>(gru(x, {}, List{cat(List{y, z.unsqueeze(0)}), z.unsqueeze(1)}, {.has_biases = false})),
+       tested_in("recurrent", "recurrent layers of each kind"), gru(x, {}, List{y, y})),
+    OP(rnn_tanh, std::get<0>(rnn_tanh(x, {}, List{y, mm(y, x.t())}, {.has_biases = false})),
+       tested_in("recurrent", "recurrent layers of each kind"), rnn_tanh(x, {}, List{y, y})),
+    OP(rnn_relu, std::get<1>(rnn_relu(x, {}, List{y, mm(y, x.t())}, {.has_biases = false})),
+       tested_in("recurrent", "recurrent layers of each kind"), rnn_relu(x, {}, List{y, y})),
+    OP(lstm_cell, std::get<1>(lstm_cell(x, {}, cat(List{y, x * y}), y.flatten().narrow(0, 0, 4).unsqueeze(1))),
+       tested_in("recurrent", "cells are one step"), lstm_cell(x, {}, y, y)),
+    OP(gru_cell, gru_cell(x, {}, cat(List{y, z.unsqueeze(0)}), z.unsqueeze(1)), tested_in("recurrent", "cells are one step"),
+       gru_cell(x, {}, y, y)),
+    OP(rnn_tanh_cell, rnn_tanh_cell(x, {}, y, mm(y, x.t())), tested_in("recurrent", "cells are one step"), rnn_tanh_cell(x, {}, y, y)),
+    OP(rnn_relu_cell, rnn_relu_cell(x, {}, y, mm(y, x.t())), tested_in("recurrent", "cells are one step"), rnn_relu_cell(x, {}, y, y)),
+    OP(pack_padded_sequence, pack_padded_sequence(x, {2, 2, 1}).data, tested_in("packed_sequence", "pack_padded_sequence has"),
+       pack_padded_sequence(x, {1})),
+    OP(pad_packed_sequence, pad_packed_sequence(pack_padded_sequence(x, {2, 2, 1})).first,
+       tested_in("packed_sequence", "pack_padded_sequence has"), pad_packed_sequence(PackedSequence<Cpu, double>())),
+
     // linear algebra
     OP(linalg::inv, linalg::inv(regular(x, y)), tested_in("inv", "inv is PyTorch's"), linalg::inv(x)),
     OP(linalg::solve, linalg::solve(regular(x, y), x), tested_in("solve", "solve is PyTorch's"), linalg::solve(x, y)),

@@ -10,9 +10,9 @@ using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("a learning curve draws every epoch's loss and accuracies where they belong") {
   train::Report report{"resnet20", "cifar10", "cpu", 1, 0, {}};
-  report.epochs.push_back({.loss = 2, .accuracy = 0.25, .test_accuracy = 0.5});
-  report.epochs.push_back({.loss = std::nan(""), .accuracy = 0.5, .test_accuracy = 0.5});
-  report.epochs.push_back({.loss = 1, .accuracy = 1, .test_accuracy = 0.75});
+  report.epochs.push_back({.loss = 2, .figure = 0.25, .test_figure = 0.5});
+  report.epochs.push_back({.loss = std::nan(""), .figure = 0.5, .test_figure = 0.5});
+  report.epochs.push_back({.loss = 1, .figure = 1, .test_figure = 0.75});
   const std::string svg = train::learning_curve_svg(report);
   // From x = 70 to 630; the loss from 240 (0) up to 40 (its maximum), without what is no number; accuracies from 490 to
   // 290.

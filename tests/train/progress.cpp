@@ -26,7 +26,7 @@ TEST_CASE("a bar of nothing divides by nothing, and none is longer than its fram
 
 TEST_CASE("without a terminal nothing is drawn") {
   const std::string text = printed([] {
-    const train::Progress progress(10, 1);
+    const train::Progress progress(1);
     CHECK(!progress.due());
   });
   CHECK(text == "");
@@ -38,9 +38,9 @@ TEST_CASE("on a terminal the line is redrawn in place, and removed at the end") 
   const int end = open(ptsname(terminal), O_RDWR | O_NOCTTY);
   REQUIRE(end >= 0);
   const std::string text = printed_to(end, terminal, [] {
-    train::Progress progress(20, 2);
+    train::Progress progress(2);
     CHECK(progress.due());
-    progress.draw(5, 0.5);
+    progress.draw(5, 20, 0.5);
     CHECK(!progress.due());  // drawn just now
   });
   CHECK(text.find("\r\033[Kepoch 2 [#######.......................]  25%  loss 0.5000  ") == 0);

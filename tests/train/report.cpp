@@ -10,7 +10,7 @@ namespace {
 
 train::EpochReport epoch_report() {
   return {.loss = 0.25,
-          .accuracy = 0.921875,
+          .figure = 0.921875,
           .seconds = 4,
           .forward_s = 1,
           .backward_s = 2,
@@ -18,7 +18,7 @@ train::EpochReport epoch_report() {
           .input_s = 0.25,
           .samples = 60000,
           .flops = 375e9,
-          .test_accuracy = 0.96875};
+          .test_figure = 0.96875};
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ TEST_CASE("an epoch report of nothing divides by nothing") {
 }
 
 TEST_CASE("a report as JSON holds what every trainer's does") {
-  const train::Report report{.model = "m\"lp", .data = "mnist", .device = "cpu", .threads = 2, .test_accuracy = 0.96875,
+  const train::Report report{.model = "m\"lp", .data = "mnist", .device = "cpu", .threads = 2, .test_figure = 0.96875,
                              .epochs = {epoch_report(), epoch_report()}};
   const auto json = nlohmann::json::parse(train::report_json(report));
   CHECK(json["model"] == "m\"lp");

@@ -35,11 +35,11 @@ TEST_CASE("a session prints each epoch's report and keeps the report's file up t
   options.price = 3.6;
   const std::string text = printed([&] {
     train::Session session(options, "generated", "cpu");
-    session.finish(1, {.loss = 0.5, .accuracy = 0.75, .seconds = 2, .samples = 1000, .test_accuracy = 0.7});
+    session.finish(1, {.loss = 0.5, .figure = 0.75, .seconds = 2, .samples = 1000, .test_figure = 0.7});
     CHECK(nlohmann::json::parse(contents(options.json))["epochs"].size() == 1);
-    session.finish(2, {.loss = 0.25, .accuracy = 0.9, .seconds = 1, .samples = 1000, .test_accuracy = 0.8});
+    session.finish(2, {.loss = 0.25, .figure = 0.9, .seconds = 1, .samples = 1000, .test_figure = 0.8});
     CHECK(session.report().epochs.size() == 2);
-    CHECK(session.report().test_accuracy == 0.8);
+    CHECK(session.report().test_figure == 0.8);
   });
   CHECK(text.find("epoch 1  loss 0.5000  train 75.00%  test 70.00%  2.00 s  500 images/s\n") == 0);
   CHECK(text.find("\nepoch 2  loss 0.2500") != std::string::npos);

@@ -150,7 +150,7 @@ TERN_INLINE void Backward::run_node(Node* node) {
 TERN_INLINE void Backward::call(Node* node, Edge& edge, TensorImpl* gradient, TensorImpl** results) {
   auto* saved = reinterpret_cast<Saved*>(node->at(edge.stored));
   for (int j = 0; j < edge.saved_count; ++j) {
-    if (saved[j].version != saved[j].impl->owner->version)
+    if (saved[j].impl && saved[j].version != saved[j].impl->owner->version)
       fail(node->name, {"a tensor saved for backward was modified in place"});
   }
   if (create_graph_) call_differentiable(node, edge, saved, gradient, results);

@@ -194,7 +194,7 @@ template <class D, class T, class... W>
 
 }  // namespace detail
 
-/// The tensors that a gradient function needs. Modifying one in place before the backward pass makes that pass an
+/// The tensors that a gradient function needs; they may be undefined. Modifying one in place before the backward pass makes that pass an
 /// Error.
 template <class... S>
 detail::SavedList<S...> saved(const S&... tensors) {

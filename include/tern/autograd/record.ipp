@@ -13,6 +13,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
 }
 
 [[gnu::noinline]] TERN_INLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op) {
+  if (!tensor) return {nullptr, 0, false};
   if (tensor->inference) fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
   const bool is_output = tensor == output;
   if (is_output) {

@@ -1,7 +1,6 @@
 // Image folders: JPEG and PNG files, with one folder for each class. tern.hpp does not include this header, because it
 // needs libjpeg and libpng (-ljpeg -lpng, or CMake's tern::images).
 #pragma once
-#include <dirent.h>
 #include <strings.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "../core/parallel.hpp"
+#include "folder.hpp"
 #include "image_file.hpp"
 #include "transformed.hpp"
 
@@ -33,9 +33,6 @@ struct Ancestor {
 
 /// True if path is a folder, which `folder` then is.
 TERN_API bool find_folder(const std::string& path, Ancestor& folder);
-
-/// The names in a folder, sorted, without hidden files.
-TERN_API std::vector<std::string> names_in(const std::string& folder);
 
 /// Appends the images in a folder and in its subfolders, but not in those that are links to a folder above.
 TERN_API void find_images(const std::string& path, const Ancestor& folder, std::vector<std::string>& paths);

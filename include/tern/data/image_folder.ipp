@@ -12,20 +12,9 @@ namespace tern::inline TERN_BUILD::data::detail {
   return true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  DIR* const open = ::opendir(folder.c_str());
-  if (!open) io::fail_errno("ImageFolder", folder, "cannot be opened");
-  while (const dirent* entry = ::readdir(open))
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-  ::closedir(open);
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 [[gnu::noinline, gnu::cold]] TERN_INLINE void find_images(const std::string& path, const Ancestor& folder,
                                                           std::vector<std::string>& paths) {
-  for (const std::string& name : names_in(path)) {
+  for (const std::string& name : names_in("ImageFolder", path)) {
     const std::string within = text({path, "/", name});
     Ancestor below{0, 0, &folder};
     if (!find_folder(within, below)) {
@@ -46,7 +35,7 @@ namespace tern::inline TERN_BUILD::data {
   ImageFolder set;
   detail::Ancestor whole{0, 0, nullptr};
   detail::find_folder(folder, whole);
-  for (const std::string& name : detail::names_in(folder)) {
+  for (const std::string& name : detail::names_in("ImageFolder", folder)) {
     const std::string path = text({folder, "/", name});
     detail::Ancestor own{0, 0, &whole};
     if (!detail::find_folder(path, own)) continue;

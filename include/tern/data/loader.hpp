@@ -84,6 +84,9 @@ class Loader {
     const Index n = sample_count(), b = options_.batch_size;
     return n / b + (!options_.drop_last && n % b != 0);
   }
+  Index batch_size() const { return options_.batch_size; }
+  /// The number of samples in an epoch.
+  Index samples() const { return options_.drop_last ? size() * batch_size() : sample_count(); }
   /// Sets the number of the next epoch; the first is 0. A resumed training then gets the same orders.
   void set_epoch(Index epoch) { epoch_ = epoch; }
   /// The time that loops over this loader have waited for batches so far, in seconds.

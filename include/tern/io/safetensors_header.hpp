@@ -10,6 +10,7 @@
 #include "../core/dtype.hpp"
 #include "../core/shape.hpp"
 #include "json.hpp"
+#include "json_reader.hpp"
 
 namespace tern::inline TERN_BUILD::io {
 
@@ -41,49 +42,22 @@ constexpr const char* safetensors_name(DType type) {
 
 namespace detail {
 
-/// Reads the header's JSON only: an object of tensors, and the object __metadata__ of strings.
-class TERN_API SafetensorsParser {
+/// Reads the header's JSON: an object of tensors, and the object __metadata__ of strings.
+class TERN_API SafetensorsParser : JsonReader {
  public:
   SafetensorsParser(const char* text, Index length, const std::string& path)
-      : at_(text), begin_(text), end_(text + length), path_(path) {}
+      : JsonReader(text, length, "safetensors", tern::text({"'", path, "': the header is not valid"})), path_(path) {}
 
   void parse(SafetensorsHeader& header);
 
  private:
-  [[noreturn]] void refuse(const char* rule) const;
   [[noreturn]] void refuse_second(const std::string& name) const;
   void refuse_duplicates(std::vector<const std::string*>& names) const;
-
-  void skip_space() {
-    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
-  }
-  bool accept(char c);
-  void expect(char c);
-
-  /// Walks through { "name": value, … }. If true, the next value follows; if false, the object is over.
-  bool next_member(bool& first, std::string& name);
-
-  unsigned hex4();
-
-  void append_escape(std::string& out);
-
-  /// Appends a UTF-8 character beyond ASCII.
-  void append_multibyte(std::string& out);
-
-  std::string string();
-
-  Index integer();
-
   void parse_metadata(SafetensorsMetadata& metadata);
-
   DType parse_dtype(const std::string& tensor);
-
   Shape parse_shape(const std::string& tensor);
-
   SafetensorsEntry parse_tensor(const std::string& name);
 
-  const char* at_;
-  const char *begin_, *end_;
   const std::string& path_;
 };
 

@@ -15,17 +15,12 @@ namespace tern::inline TERN_BUILD::io::detail {
       header.tensors.push_back(parse_tensor(name));
     }
   }
-  skip_space();
-  if (at_ != end_) refuse("something follows the closing brace");
+  end();
   std::vector<const std::string*> names(header.tensors.size()), keys(header.metadata.size());
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = &header.tensors[i].name;
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = &header.metadata[i].first;
   refuse_duplicates(names);
   refuse_duplicates(keys);
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::refuse(const char* rule) const {
-  fail("safetensors", {"'", path_, "': the header is not valid: ", rule, ", at its byte ", at_ - begin_});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::refuse_second(const std::string& name) const {
@@ -39,123 +34,6 @@ namespace tern::inline TERN_BUILD::io::detail {
   });
   for (std::size_t i = 1; i < names.size(); ++i)
     if (*names[i] == *names[i - 1]) refuse_second(*names[i]);
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool SafetensorsParser::accept(char c) {
-  skip_space();
-  if (at_ == end_ || *at_ != c) return false;
-  ++at_;
-  return true;
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::expect(char c) {
-  if (accept(c)) return;
-  char rule[] = "'?' is missing";
-  rule[1] = c;
-  refuse(rule);
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool SafetensorsParser::next_member(bool& first, std::string& name) {
-  if (std::exchange(first, false)) {
-    expect('{');
-    if (accept('}')) return false;
-  } else if (!accept(',')) {
-    expect('}');
-    return false;
-  }
-  name = string();
-  expect(':');
-  return true;
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE unsigned SafetensorsParser::hex4() {
-  unsigned code = 0;
-  for (int i = 0; i < 4; ++i) {
-    if (at_ == end_) refuse("a string has no end");
-    const char c = *at_++;
-    if (c >= '0' && c <= '9') code = code * 16 + unsigned(c - '0');
-    else if (c >= 'a' && c <= 'f') code = code * 16 + unsigned(c - 'a' + 10);
-    else if (c >= 'A' && c <= 'F') code = code * 16 + unsigned(c - 'A' + 10);
-    else refuse("\\u is not followed by four hexadecimal digits");
-  }
-  return code;
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::append_escape(std::string& out) {
-  if (at_ == end_) refuse("a string has no end");
-  switch (const char c = *at_++) {
-    case '"': case '\\': case '/': out += c; return;
-    case 'b': out += '\b'; return;
-    case 'f': out += '\f'; return;
-    case 'n': out += '\n'; return;
-    case 'r': out += '\r'; return;
-    case 't': out += '\t'; return;
-    case 'u': break;
-    default: refuse("an unknown escape sequence");
-  }
-  unsigned code = hex4();
-  if (code >= 0xd800 && code < 0xdc00) {
-    if (end_ - at_ < 6 || at_[0] != '\\' || at_[1] != 'u') refuse("half a surrogate pair");
-    at_ += 2;
-    const unsigned low = hex4();
-    if (low < 0xdc00 || low > 0xdfff) refuse("half a surrogate pair");
-    code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-  } else if (code >= 0xdc00 && code < 0xe000) {
-    refuse("half a surrogate pair");
-  }
-  if (code < 0x80) {
-    out += char(code);
-  } else {
-    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    out += char((0xf00 >> (more + 1) & 0xff) | code >> (6 * more));
-    for (int i = more; i-- > 0;) out += char(0x80 | (code >> (6 * i) & 0x3f));
-  }
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::append_multibyte(std::string& out) {
-  const auto lead = static_cast<unsigned char>(*at_);
-  const int more = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-  if (more == 0 || end_ - at_ <= more) refuse("it is not UTF-8");
-  unsigned code = lead & (0x3fu >> more);
-  for (int i = 1; i <= more; ++i) {
-    const auto next = static_cast<unsigned char>(at_[i]);
-    if (next >> 6 != 2) refuse("it is not UTF-8");
-    code = code << 6 | (next & 0x3f);
-  }
-  const bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
-  if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) refuse("it is not UTF-8");
-  out.append(at_, std::size_t(more) + 1);
-  at_ += more + 1;
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string SafetensorsParser::string() {
-  expect('"');
-  std::string out;
-  for (;;) {
-    if (at_ == end_) refuse("a string has no end");
-    const char c = *at_;
-    if (static_cast<unsigned char>(c) < 0x20) refuse("a control character in a string");
-    if (static_cast<unsigned char>(c) >= 0x80) {
-      append_multibyte(out);
-      continue;
-    }
-    ++at_;
-    if (c == '"') return out;
-    if (c == '\\') append_escape(out);
-    else out += c;
-  }
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index SafetensorsParser::integer() {
-  skip_space();
-  const char* const first = at_;
-  Index value = 0;
-  for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_)
-    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *at_ - '0', &value))
-      refuse("a number is too large");
-  if (at_ == first) refuse("a number that is not negative is missing");
-  if (*first == '0' && at_ - first > 1) refuse("a number begins with 0");
-  return value;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::parse_metadata(SafetensorsMetadata& metadata) {
@@ -172,15 +50,12 @@ namespace tern::inline TERN_BUILD::io::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Shape SafetensorsParser::parse_shape(const std::string& tensor) {
   Shape shape;
-  expect('[');
-  if (accept(']')) return shape;
-  do {
+  for (bool first = true; next_element(first);) {
     const Index size = integer();
     if (shape.n == max_dims)
       fail("safetensors", {"'", path_, "': tensor '", tensor, "' has more than ", max_dims, " dimensions"});
     shape.push_back(size);
-  } while (accept(','));
-  expect(']');
+  }
   return shape;
 }
 
@@ -197,11 +72,13 @@ namespace tern::inline TERN_BUILD::io::detail {
     } else if (seen == &shape) {
       entry.shape = parse_shape(name);
     } else {
-      expect('[');
-      entry.begin = integer();
-      expect(',');
-      entry.end = integer();
-      expect(']');
+      Index* const to[] = {&entry.begin, &entry.end};
+      std::size_t count = 0;
+      for (bool next = true; next_element(next); ++count) {
+        if (count == 2) refuse("data_offsets are two numbers");
+        *to[count] = integer();
+      }
+      if (count < 2) refuse("data_offsets are two numbers");
     }
   }
   if (!dtype || !shape || !offsets) refuse("a tensor lacks dtype, shape or data_offsets");

@@ -12,10 +12,21 @@ struct LearnedTypes;
 template <class... D, class... T>
 struct LearnedTypes<Set<TensorType<D, T>...>> : UnionOf<Set<TensorType<D, compute_t<T>>>...> {};
 
-/// An argument of a mixed network in elements T, if it is a floating-point tensor.
+/// A PackedSequence.
+template <class X>
+concept Packed = requires(const X& x) {
+  x.data;
+  x.batch_sizes;
+};
+
+/// An argument of a mixed network in elements T: a floating-point tensor, packed sequences, or a tuple of them.
 template <class T, class X>
 auto in_elements(const X& x) {
-  if constexpr (!is_tensor<X>) {
+  if constexpr (Packed<X>) {
+    return x.to(Type<T>{});
+  } else if constexpr (TupleLike<X>) {
+    return std::apply([](const auto&... each) { return std::make_tuple(in_elements<T>(each)...); }, x);
+  } else if constexpr (!is_tensor<X>) {
     return x;
   } else if constexpr (is_floating_v<typename X::value_type>) {
     return x.defined() ? to_type(x, Type<T>{}) : Tensor<typename X::device_type, T>();
@@ -24,12 +35,14 @@ auto in_elements(const X& x) {
   }
 }
 
-/// A result of a mixed network: a 16-bit tensor as floats, alone or in a pair or tuple.
+/// A result of a mixed network: a 16-bit tensor or packed sequences as floats, alone or in a pair or tuple.
 template <class Y>
 auto in_floats(const Y& y) {
   if constexpr (is_tensor<Y>) {
     if constexpr (is_half_v<typename Y::value_type>) return to_type(y, f32);
     else return y;
+  } else if constexpr (Packed<Y>) {
+    return y.to(f32);
   } else if constexpr (TupleLike<Y>) {
     return std::apply([](const auto&... each) { return std::make_tuple(in_floats(each)...); }, y);
   } else {

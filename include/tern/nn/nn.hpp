@@ -22,6 +22,7 @@
 #include "pad.hpp"
 #include "pixel_shuffle.hpp"
 #include "pooling.hpp"
+#include "recurrent.hpp"
 #include "rms_norm.hpp"
 #include "sequential.hpp"
 #include "summary.hpp"

@@ -20,6 +20,7 @@ class TERN_API Accumulation {
 
   /// The number of groups, which is the number of steps.
   Index size() const { return batches_ / accumulate_ + (batches_ % accumulate_ != 0); }
+  Index batches() const { return batches_; }
   bool begins(Index batch) const { return batch % accumulate_ == 0; }
   bool ends(Index batch) const { return begins(batch + 1) || batch + 1 == batches_; }
 

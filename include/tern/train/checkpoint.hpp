@@ -1,6 +1,7 @@
 // Checkpoints: the whole state of a training in one safetensors file. A training that resumes from it continues bit for
 // bit.
 #pragma once
+#include <cmath>
 #include <cstring>
 
 #include "../core/random.hpp"
@@ -14,8 +15,10 @@ namespace tern::inline TERN_BUILD::train {
 
 /// The position in a training at which a checkpoint was made.
 struct Position {
-  Index epoch = 0;  // complete epochs
-  Index batch = 0;  // batches of the next epoch that are done
+  Index epoch = 0;             // complete epochs
+  Index batch = 0;             // batches of the next epoch that are done
+  double seconds = 0;          // of training
+  double best = std::nan("");  // the best figure on held-out data
 };
 
 namespace detail {
@@ -26,7 +29,7 @@ TERN_API void append(StateDict& to, const char* prefix, const StateDict& dict);
 /// The entries whose names begin with prefix, without the prefix.
 TERN_API StateDict extract(const StateDict& from, const std::string& prefix);
 
-/// The state of a training besides its network and optimiser. It is the file's tensor `training`.
+/// The state of a training besides its network and optimiser. It is the file's tensor `training`; Position's doubles are `receipt`.
 struct TrainingState {
   Index epoch, batch;   // as in Position
   Index seed, stream;   // of the random numbers

@@ -40,6 +40,9 @@ namespace tern::inline TERN_BUILD::train {
   const Tensor<Cpu, Index> training = empty<Cpu, Index>({5});
   std::memcpy(training.data(), &state, sizeof state);
   tern::detail::append(all, {"training"}, training);
+  const Tensor<Cpu, double> receipt = empty<Cpu, double>({2});
+  receipt.data()[0] = position.seconds, receipt.data()[1] = position.best;
+  tern::detail::append(all, {"receipt"}, receipt);
   io::save_safetensors(path, all);
 }
 
@@ -47,13 +50,15 @@ namespace tern::inline TERN_BUILD::train {
                                                                   optim::Optimizer& optimizer, optim::LRScheduler* schedule,
                                                                   optim::GradScalerBase* scaler) {
   const StateDict all = io::load_safetensors(path);
-  const TensorImpl* training = nullptr;
-  for (const NamedTensor& entry : all)
-    if (entry.name == "training") training = entry.tensor.impl();
-  if (!training || training->dtype != DType::int64 || !(training->shape() == Shape{5}))
+  const auto numbers = [&](const char* name, DType dtype, const Shape& shape) {
+    for (const NamedTensor& entry : all)
+      if (entry.name == name && entry.tensor.dtype() == dtype && entry.tensor.shape() == shape) return entry.tensor.impl()->data;
     fail("load_checkpoint", {"'", path, "' is not a checkpoint of a training"});
+  };
   detail::TrainingState state;
-  std::memcpy(&state, training->data, sizeof state);
+  double receipt[2];
+  std::memcpy(&state, numbers("training", DType::int64, {5}), sizeof state);
+  std::memcpy(receipt, numbers("receipt", DType::float64, {2}), sizeof receipt);
   detail::check("load_checkpoint", path, state);
   const StateDict weights = detail::extract(all, "model.");
   nn::detail::check_fits(model, weights, true);
@@ -66,7 +71,7 @@ namespace tern::inline TERN_BUILD::train {
   if (scaler) scaler->load_state_dict(of_scaler);
   if (schedule) schedule->set_epoch(state.schedule);  // again, because the optimiser has taken over the file's rates
   set_random_state({std::uint64_t(state.seed), std::uint64_t(state.stream)});
-  return {state.epoch, state.batch};
+  return {state.epoch, state.batch, receipt[0], receipt[1]};
 }
 
 }  // namespace tern::train

@@ -18,7 +18,7 @@ TERN_API std::string frame(const char* title, double low, double high, double to
 
 }  // namespace detail
 
-/// An SVG of every epoch's loss, with the accuracies on training and test data below.
+/// An SVG of every epoch's loss, with the figures on training and test data below.
 TERN_API std::string learning_curve_svg(const Report& report);
 
 }  // namespace tern::train

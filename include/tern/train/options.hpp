@@ -19,6 +19,7 @@ struct Options {
   Index epochs = 10;
   Index batch_size = 128;
   Index accumulate = 1;     // batches for a step of the optimiser
+  double target = 0;        // the figure on test data at which training stops; 0: none
   double lr = 0;            // 0: the model's own default
   Index seed = 1;
   Index threads = 0;        // 0: OpenMP's number
@@ -49,13 +50,14 @@ struct Option {
   bool Options::*flag = nullptr;
   Index least = 0, most = INT64_MAX;
 };
-inline constexpr Option options[] = {
+inline constexpr Option all_options[] = {
     {.name = "--device", .text = &Options::device},
     {.name = "--model", .text = &Options::model},
     {.name = "--precision", .text = &Options::precision},
     {.name = "--epochs", .index = &Options::epochs, .least = 1},
     {.name = "--batch-size", .index = &Options::batch_size, .least = 1},
     {.name = "--accumulate", .index = &Options::accumulate, .least = 1},
+    {.name = "--target", .number = &Options::target},
     {.name = "--lr", .number = &Options::lr},
     {.name = "--seed", .index = &Options::seed},
     {.name = "--threads", .index = &Options::threads, .least = 1, .most = 1024},
@@ -79,6 +81,7 @@ inline constexpr const char* options_help =
     "  --precision TYPE         f32; bf16 or f16: layers compute in 16 bits, parameters are floats; bf16-weights: all in bf16 (f32)\n"
     "  --epochs N  --batch-size N  --lr RATE  --seed N  --threads N\n"
     "  --accumulate N           add the gradients of N batches for a step (1)\n"
+    "  --target FIGURE          stop when the figure on test data reaches it, as 0.98 for an accuracy\n"
     "  --data DIR               the folder with the data set's files\n"
     "  --save FILE              write a checkpoint after each epoch\n"
     "  --resume FILE            go on from a checkpoint\n"

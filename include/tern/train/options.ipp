@@ -43,7 +43,7 @@ namespace tern::inline TERN_BUILD::train {
       continue;
     }
     const detail::Option* option = nullptr;
-    for (const detail::Option& each : detail::options)
+    for (const detail::Option& each : detail::all_options)
       if (std::strcmp(name, each.name) == 0) option = &each;
     if (!option) fail("options", {"unknown option '", name, "'"});
     if (option->flag) {

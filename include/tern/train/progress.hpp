@@ -1,4 +1,4 @@
-// A progress line for the epoch, and Ctrl-C, which ends a training in good order.
+// A progress line for the epoch, and Ctrl-C and SIGTERM, which end a training in good order.
 #pragma once
 #include <unistd.h>
 #include <algorithm>
@@ -18,7 +18,7 @@ TERN_API std::string progress_text(Index epoch, Index done, Index total, double 
 /// plain lines.
 class TERN_API Progress {
  public:
-  Progress(Index total, Index epoch) : total_(total), epoch_(epoch), start_(now()), shows_(isatty(STDOUT_FILENO)) {}
+  explicit Progress(Index epoch) : epoch_(epoch), start_(now()), shows_(isatty(STDOUT_FILENO)) {}
   ~Progress() {
     if (shows_) std::fputs("\r\033[K", stdout);
   }
@@ -28,34 +28,40 @@ class TERN_API Progress {
   /// True ten times a second on a terminal.
   bool due() const;
 
-  /// Draws the line for that many finished samples.
-  void draw(Index done, double loss);
+  /// Draws the line for `done` of `total` samples.
+  void draw(Index done, Index total, double loss);
 
  private:
-  Index total_, epoch_;
+  Index epoch_;
   double start_, drawn_ = 0;
   bool shows_;
 };
 
 namespace detail {
 extern TERN_API volatile std::sig_atomic_t interrupts;
-inline void on_interrupt(int) {
+inline void on_interrupt(int signal) {
   interrupts = interrupts + 1;
-  if (interrupts > 1) std::signal(SIGINT, SIG_DFL);  // the third Ctrl-C ends the program at once
+  if (interrupts > 1) std::signal(signal, SIG_DFL);  // the third Ctrl-C ends the program at once
 }
 }  // namespace detail
 
-/// While alive, Ctrl-C only sets a flag, so that the current batch is finished and saved.
+/// While alive, Ctrl-C and SIGTERM, which a machine that is taken back sends, only set a flag, so that the current batch is finished and
+/// saved.
 class InterruptGuard {
  public:
-  InterruptGuard() : before_(std::signal(SIGINT, &detail::on_interrupt)) { detail::interrupts = 0; }
-  ~InterruptGuard() { std::signal(SIGINT, before_); }
+  InterruptGuard() : interrupt_(std::signal(SIGINT, &detail::on_interrupt)), terminate_(std::signal(SIGTERM, &detail::on_interrupt)) {
+    detail::interrupts = 0;
+  }
+  ~InterruptGuard() {
+    std::signal(SIGINT, interrupt_);
+    std::signal(SIGTERM, terminate_);
+  }
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   bool interrupted() const { return detail::interrupts > 0; }
 
  private:
-  void (*before_)(int);
+  void (*interrupt_)(int), (*terminate_)(int);  // what was there before
 };
 
 }  // namespace tern::train

@@ -18,9 +18,9 @@ namespace tern::inline TERN_BUILD::train {
 
 [[gnu::noinline]] TERN_INLINE bool Progress::due() const { return shows_ && now() - drawn_ >= 0.1; }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Progress::draw(Index done, double loss) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Progress::draw(Index done, Index total, double loss) {
   drawn_ = now();
-  std::printf("\r\033[K%s", progress_text(epoch_, done, total_, loss, drawn_ - start_).c_str());
+  std::printf("\r\033[K%s", progress_text(epoch_, done, total, loss, drawn_ - start_).c_str());
   std::fflush(stdout);
 }
 

@@ -1,5 +1,6 @@
 // The report of an epoch, and of a training.
 #pragma once
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -9,13 +10,32 @@
 
 namespace tern::inline TERN_BUILD::train {
 
-/// One epoch. Times are in seconds. transfer_s and wait_s belong to a device other than the host's.
+/// The figure that a training reports beside its loss.
+struct Metric {
+  const char* name;
+  double (*of)(double loss, double right);  // on training data: from the mean loss, and the part of the items that is right
+  bool rises;                               // more is better
+  bool percent;                             // a part of 1, shown as a percentage
+};
+inline constexpr Metric accuracy{"accuracy", [](double, double right) { return right; }, true, true};
+/// e^loss, for a loss per word.
+inline constexpr Metric perplexity{"perplexity", [](double loss, double) { return std::exp(loss); }, false, false};
+
+namespace detail {
+
+/// "  label figure" as the metric is shown; nothing if the figure is NaN.
+TERN_API std::string labelled(const char* label, double figure, const Metric& metric);
+
+}  // namespace detail
+
+/// One epoch. Times are in seconds. transfer_s and wait_s belong to a device other than the host's. A figure that is not known is NaN.
 struct EpochReport {
-  double loss = 0, accuracy = 0;
+  double loss = 0, figure = 0;
   double seconds = 0, forward_s = 0, backward_s = 0, optimizer_s = 0, input_s = 0, transfer_s = 0, wait_s = 0;
-  Index samples = 0;
+  Index samples = 0;  // or words, or whatever a loss is the mean of
   double flops = 0;
-  double test_accuracy = 0;
+  double test_figure = 0;
+  double trained_s = 0;  // from the training's start to this epoch's end, without evaluations
 
   double samples_per_second() const { return seconds > 0 ? double(samples) / seconds : 0; }
 };
@@ -24,13 +44,22 @@ struct EpochReport {
 struct Report {
   std::string model, data, device;
   int threads = 1;
-  double test_accuracy = 0;
+  double test_figure = 0;
   std::vector<EpochReport> epochs;
+  Metric metric = accuracy;
+  const char* unit = "images";
+  double target = 0;         // of test_figure; 0: none
+  double price = 0;          // of the machine, dollars an hour
+  bool interrupted = false;  // by Ctrl-C or SIGTERM
+
+  /// The first epoch after which the target was reached; null if there is none.
+  const EpochReport* reached() const;
 };
 
 /// The report as lines of text. `peak` is in operations a second, `price` in dollars an hour; 0 leaves out their lines.
 /// The rate counts only time that is not spent waiting for input, because a device computes while the host goes on.
-TERN_API std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price);
+TERN_API std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price, const Metric& metric = accuracy,
+                                const char* unit = "images");
 
 TERN_API std::string report_json(const Report& report);
 

@@ -4,13 +4,31 @@
 
 namespace tern::inline TERN_BUILD::train {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price) {
+namespace detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string labelled(const char* label, double figure, const Metric& metric) {
+  char text[64];
+  std::snprintf(text, sizeof text, metric.percent ? "  %s %.2f%%" : "  %s %.2f", label, metric.percent ? 100 * figure : figure);
+  return std::isnan(figure) ? "" : text;
+}
+
+}  // namespace detail
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE const EpochReport* Report::reached() const {
+  for (const EpochReport& r : epochs)
+    if (target > 0 && (metric.rises ? r.test_figure >= target : r.test_figure <= target)) return &r;
+  return nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price,
+                                                                const Metric& metric, const char* unit) {
   const double work = r.seconds - r.input_s, rate = work > 0 ? r.flops / work : 0;
   const double share = r.seconds > 0 ? 100 / r.seconds : 0;
   char line[256];
-  std::snprintf(line, sizeof line, "epoch %lld  loss %.4f  train %.2f%%  test %.2f%%  %.2f s  %.0f images/s\n", (long long)epoch,
-                r.loss, 100 * r.accuracy, 100 * r.test_accuracy, r.seconds, r.samples_per_second());
-  std::string text = line;
+  std::snprintf(line, sizeof line, "epoch %lld  loss %.4f", (long long)epoch, r.loss);
+  std::string text = line + detail::labelled("train", r.figure, metric) + detail::labelled("test", r.test_figure, metric);
+  std::snprintf(line, sizeof line, "  %.2f s  %.0f %s/s\n", r.seconds, r.samples_per_second(), unit);
+  text += line;
   std::snprintf(line, sizeof line, "         forward %.0f%%  backward %.0f%%  optimiser %.0f%%  input %.1f%%  |  %.0f GFLOP/s",
                 share * r.forward_s, share * r.backward_s, share * r.optimizer_s, share * r.input_s, rate / 1e9);
   text += line;
@@ -26,19 +44,19 @@ namespace tern::inline TERN_BUILD::train {
   }
   if (price > 0) {
     const double cost = price * r.seconds / 3600;
-    std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f images a dollar\n", cost,
-                  cost > 0 ? double(r.samples) / cost : 0);
+    std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f %s a dollar\n", cost, cost > 0 ? double(r.samples) / cost : 0, unit);
     text += line;
   }
   return text;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string report_json(const Report& report) {
-  constexpr struct {
+  const std::string figure = report.metric.name, test_figure = "test_" + figure;
+  const struct {
     const char* name;
     double EpochReport::*value;
   } members[] = {
-      {"loss", &EpochReport::loss},           {"accuracy", &EpochReport::accuracy},     {"test_accuracy", &EpochReport::test_accuracy},
+      {"loss", &EpochReport::loss},           {figure.c_str(), &EpochReport::figure},   {test_figure.c_str(), &EpochReport::test_figure},
       {"seconds", &EpochReport::seconds},     {"forward_s", &EpochReport::forward_s},   {"backward_s", &EpochReport::backward_s},
       {"optimizer_s", &EpochReport::optimizer_s}, {"input_s", &EpochReport::input_s}, {"transfer_s", &EpochReport::transfer_s},
       {"wait_s", &EpochReport::wait_s},
@@ -49,7 +67,14 @@ namespace tern::inline TERN_BUILD::train {
   json.member("data", report.data);
   json.member("device", report.device);
   json.member("threads", report.threads);
-  json.member("test_accuracy", report.test_accuracy);
+  json.member(test_figure, report.test_figure);
+  if (report.target > 0) {
+    const EpochReport* const reached = report.reached();
+    const double seconds = reached ? reached->trained_s : std::nan("");
+    json.member("target", report.target);
+    json.member("seconds_to_target", seconds);
+    if (report.price > 0) json.member("dollars_to_target", report.price * seconds / 3600);
+  }
   json.array("epochs");
   for (const EpochReport& r : report.epochs) {
     json.object();

@@ -16,18 +16,19 @@ namespace tern::inline TERN_BUILD::train {
 class TERN_API Session {
  public:
   /// Error if a file that the options name cannot be written: before the first epoch, not after it.
-  Session(const Options& options, const char* data, const char* device);
+  Session(const Options& options, const char* data, const char* device, const Metric& metric = accuracy, const char* unit = "images");
   ~Session();
 
   bool interrupted() const { return guard_.interrupted(); }
   const Report& report() const { return report_; }
 
-  /// Prints an epoch's report and adds it to the training's; writes the epoch's trace.
+  /// Prints an epoch's report and adds it to the training's, and says where it is the one that reaches the target; writes the epoch's
+  /// trace.
   void finish(Index epoch, const EpochReport& report);
 
  private:
   std::string path_, svg_, trace_;  // the files for the report, its drawing and the trace
-  double price_, peak_;  // dollars an hour; the host's operations a second, 0 if another device computes
+  double peak_;  // the host's operations a second, 0 if another device computes
   Report report_;
   InterruptGuard guard_;
 };
@@ -36,7 +37,7 @@ class TERN_API Session {
 /// input.
 class TERN_API EpochTimer {
  public:
-  EpochTimer(Index epoch, Index samples);
+  EpochTimer(Index epoch, Index batches);
 
   void input_done() { lap(epoch_.input_s); }
   void forward_done() { lap(epoch_.forward_s); }
@@ -46,7 +47,8 @@ class TERN_API EpochTimer {
   void step_done(Index samples, const Loss& loss) {
     lap(epoch_.optimizer_s);
     epoch_.samples += samples;
-    if (progress_.due()) progress_.draw(epoch_.samples, loss());
+    ++done_;
+    if (progress_.due()) progress_.draw(epoch_.samples, samples_expected(), loss());
   }
 
   /// The report so far, without loss and accuracies. Read a result of the epoch's last step before, because work that a
@@ -55,9 +57,12 @@ class TERN_API EpochTimer {
 
  private:
   void lap(double& phase);
+  /// The epoch's, if its other batches have as many on average.
+  Index samples_expected() const { return epoch_.samples * batches_ / done_; }
 
   Progress progress_;
   EpochReport epoch_;
+  Index batches_, done_ = 0;
   double start_, last_, flops_, transfer_, wait_;
 };
 

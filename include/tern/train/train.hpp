@@ -1,6 +1,7 @@
-// The parts of a trainer: options, groups of batches, progress, epoch reports, checkpoints.
+// Training: fit(), and the parts of a loop: options, groups of batches, progress, epoch reports, checkpoints.
 #pragma once
 #include "accumulation.hpp"
 #include "checkpoint.hpp"
+#include "fit.hpp"
 #include "precision.hpp"
 #include "session.hpp"

@@ -31,6 +31,7 @@
 #include "onednn/onednn_convolution.hpp"
 #include "pooling.hpp"
 #include "random.hpp"
+#include "recurrence.hpp"
 #include "refuse.hpp"
 #include "rows.hpp"
 #include "scan.hpp"

@@ -45,11 +45,12 @@ template <class T, int strip>
 [[gnu::noinline]] void pack_strip(Index depth, Index there, const T* from, Index down, Index across, sum_t<T>* to) {
   constexpr Index square = expr::packet_bytes / Index(sizeof(T));
   Index l = 0;
-  if (across == 1 && there >= strip) {
-    for (; l < depth; ++l) std::memcpy(to + l * strip, from + l * down, strip * sizeof(T));
-    return;
-  }
-  if constexpr (sizeof(T) >= 4)
+  if constexpr (sizeof(T) == sizeof(sum_t<T>))
+    if (across == 1 && there >= strip) {
+      for (; l < depth; ++l) std::memcpy(to + l * strip, from + l * down, strip * sizeof(T));
+      return;
+    }
+  if constexpr (sizeof(T) >= 4 && sizeof(T) == sizeof(sum_t<T>))
     if (down == 1 && there >= strips_of(strip, square) * square) l = pack_squares<T, strip>(depth, from, across, to);
   for (; l < depth; ++l)
     for (Index w = 0; w < strip; ++w) to[l * strip + w] = w < there ? sum_t<T>(from[l * down + w * across]) : 0;

@@ -1,0 +1,128 @@
+// Learns which film reviews are positive. ./examples/run imdb --help lists the options.
+#include <tern/data/text/imdb.hpp>
+#include <tern/data/text/sequences.hpp>
+#include <tern/data/text/characters.hpp>
+#include <tern/data/text/vocabulary.hpp>
+#include <tern/tern.hpp>
+#include <tern/train/train.hpp>
+#include <tern/train/with_precision.hpp>
+
+using namespace tern;
+
+constexpr Index vocabulary_size = 20000;
+
+/// The mean of the words' vectors (Joulin et al.: "Bag of tricks for efficient text classification", 2017).
+template <Device D, class T = float>
+struct FastText : nn::Module<D, T> {
+  nn::EmbeddingBag<D, T> words{vocabulary_size, 50};
+  nn::Linear<D, T> out{50, 1};
+  TERN_FIELDS(FastText, words, out)
+  FastText() { nn::init::uniform_(words.weight, -0.05, 0.05); }
+
+  Tensor<D, T> forward(const Tensor<D, Index>& reviews) { return out(words(reviews)).squeeze(1); }
+};
+
+/// The last states of an LSTM that reads a review in both directions.
+template <Device D, class T = float>
+struct BiLstm : nn::Module<D, T> {
+  nn::Embedding<D, T> words{vocabulary_size, 128};
+  nn::LSTM<D, T> lstm{128, 64, {.bidirectional = true}};
+  nn::Dropout<D, T> dropout{0.5};
+  nn::Linear<D, T> out{128, 1};
+  TERN_FIELDS(BiLstm, words, lstm, dropout, out)
+  BiLstm() { nn::init::uniform_(words.weight, -0.05, 0.05); }
+
+  Tensor<D, T> forward(const Tensor<D, Index>& reviews) {
+    const auto [states, last] = lstm(words(reviews.t()));
+    const auto& h = std::get<0>(last);
+    return out(dropout(cat({h[0], h[1]}, 1))).squeeze(1);
+  }
+};
+
+/// The folder with the reviews: --data, or TERN_DATA/imdb.
+std::string data_folder(const train::Options& options) {
+  const char* const root = std::getenv("TERN_DATA");
+  const std::string folder = !options.data.empty() ? options.data : root ? std::string(root) + "/imdb" : "";
+  for (const char* const name : {"/train.tsv", "/train.tsv.gz", "/train"})
+    if (io::exists(folder + name)) return folder;
+  throw std::runtime_error((folder.empty() ? "imdb: no reviews were named" : "imdb: there are no reviews in '" + folder + "'") +
+                           ". Two ways to get them:\n"
+                           "  curl -L https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz | tar xz, then --data aclImdb\n"
+                           "  have train.tsv and test.tsv, plain or .gz, with a line `1<tab>text` or `0<tab>text` for each review");
+}
+
+struct Reviews {
+  std::vector<std::vector<std::string>> words;
+  std::vector<Index> labels;
+
+  Reviews(const std::string& folder, bool train) {
+    for (data::Review review : data::Imdb(folder, {.train = train})) {
+      for (std::size_t at; (at = review.text.find("<br />")) != std::string::npos;) review.text.replace(at, 6, " ");
+      words.push_back(data::split_words(review.text));
+      labels.push_back(review.label);
+    }
+  }
+  /// The last `length` words of each, as numbers; shorter reviews are filled up in front.
+  data::LabelledSequences numbered(const data::Vocabulary& vocabulary, Index length) const {
+    std::vector<data::Tokens> tokens;
+    for (const auto& review : words) tokens.push_back(vocabulary.lookup_indices(review));
+    return {tokens, labels, {.length = length, .padding_side = data::Side::left, .truncation_side = data::Side::left}};
+  }
+};
+
+/// How many reviews the sign of their score classifies rightly.
+template <Device D>
+Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
+  return ((scores > 0) == (labels == 1)).to(f32).sum();
+}
+
+/// convert makes the network that is trained of a float one.
+template <Device D, class Convert>
+bool run(const train::Options& options, const Convert& convert) {
+  manual_seed(std::uint64_t(options.seed));
+  const std::string folder = data_folder(options);
+  const Reviews training(folder, true), test(folder, false);
+  data::TokenCounts counts;
+  for (const auto& words : training.words) counts.add(words);
+  data::Vocabulary vocabulary(counts, {.max_tokens = vocabulary_size, .specials = {"<pad>", "<unk>"}});
+  vocabulary.set_default_index(1);
+  std::printf("%s: %s, %d threads, %s; %zu reviews to train with, %zu to test, %lld words\n", options.model.c_str(), DeviceTraits<D>::name,
+              num_threads(), build_info().instruction_set, training.labels.size(), test.labels.size(), (long long)vocabulary.size());
+  const auto train_with = [&](auto net, Index length) {
+    const auto tests = test.numbered(vocabulary, length);
+    auto batches = data::loader<D>(training.numbered(vocabulary, length),
+                                   {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
+    optim::Adam adam(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
+    const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
+      const Tensor<D> scores = net(x).to(f32);
+      return {binary_cross_entropy_with_logits(scores, y.to(f32)), y.numel(), count_right(scores.detach(), y)};
+    };
+    const auto accuracy = [&] {
+      const InferenceMode inference;
+      net.eval();
+      auto right = zeros<D>({});
+      for (auto& [x, y] : data::loader<D>(tests, {.batch_size = 250})) right += count_right(net(x).to(f32), y);
+      return right.item() / double(tests.size());
+    };
+    return !train::fit(net, adam, batches, step, options, {.data = "imdb", .evaluate = accuracy, .unit = "reviews"}).interrupted;
+  };
+  if (options.model == "fasttext") return train_with(convert(FastText<D>()), 400);
+  return train_with(convert(BiLstm<D>()), 100);
+}
+
+int main(int argc, char** argv) try {
+  auto options = train::parse_options(argc, argv, {.model = "fasttext", .epochs = 0, .batch_size = 32});
+  if (options.help) {
+    std::printf("usage: imdb [options], models: fasttext (8 epochs), bilstm (4 epochs)\n%s", train::options_help);
+    return 0;
+  }
+  train::check_choice("--model", options.model, {"fasttext", "bilstm"});
+  if (!options.epochs) options.epochs = options.model == "fasttext" ? 8 : 4;
+  if (options.threads) set_num_threads(int(options.threads));
+  return with_device(options.device, [&]<Device D>(D) {
+    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, convert); });
+  }) ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,9 @@
+// Text: tokenisers, vocabularies, data sets and batches of tokens.
+#pragma once
+#include "byte_pair_encoding.hpp"
+#include "characters.hpp"
+#include "imdb.hpp"
+#include "lines.hpp"
+#include "ptb.hpp"
+#include "sequences.hpp"
+#include "vocabulary.hpp"

@@ -1,0 +1,71 @@
+// Vocabulary: the tokens that a network knows, by number.
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "../../core/error.hpp"
+
+namespace tern::inline TERN_BUILD::data {
+
+/// How often each token was seen.
+class TERN_API TokenCounts {
+ public:
+  void add(const std::string& token, Index times = 1) { counts_[token] += times; }
+  void add(const std::vector<std::string>& tokens) {
+    for (const std::string& token : tokens) add(token);
+  }
+  Index operator[](const std::string& token) const;
+  /// The tokens, the most frequent first; equally frequent ones in alphabetical order of their bytes.
+  std::vector<std::string> by_frequency() const;
+
+ private:
+  std::unordered_map<std::string, Index> counts_;
+};
+
+struct VocabularyOptions {
+  Index max_tokens = 0;  ///< how many tokens are kept, specials included; 0: all
+  Index min_freq = 1;    ///< rarer tokens are left out
+  std::vector<std::string> specials = {};  ///< come first, in this order
+};
+
+/// Tokens and their numbers, as torchtext's Vocab: first the specials, then the others by frequency.
+class TERN_API Vocabulary {
+ public:
+  Vocabulary() {}
+  explicit Vocabulary(const TokenCounts& counts, const VocabularyOptions& options = {});
+  /// These tokens, in this order. Error if one occurs twice.
+  explicit Vocabulary(std::vector<std::string> tokens);
+
+  Index size() const { return Index(tokens_.size()); }
+  bool contains(const std::string& token) const { return numbers_.count(token) != 0; }
+  /// The token's number; the default index if it is not known. Error if there is no default index.
+  Index operator[](const std::string& token) const;
+  std::vector<Index> lookup_indices(const std::vector<std::string>& tokens) const;
+  /// Error if there is no token of this number.
+  const std::string& lookup_token(Index number) const;
+  /// All tokens, in order.
+  const std::vector<std::string>& tokens() const { return tokens_; }
+
+  /// The number that tokens get that are not known. Negative: there is none.
+  void set_default_index(Index number);
+  Index default_index() const { return default_index_; }
+
+  /// Writes a text file: the default index, then a token a line, with \\, \n and \r for a backslash and line ends. It appears complete or
+  /// not at all.
+  void save(const std::string& path) const;
+  /// Error that names file and line if the file is damaged.
+  static Vocabulary load(const std::string& path);
+
+ private:
+  std::vector<std::string> tokens_;
+  std::unordered_map<std::string, Index> numbers_;
+  Index default_index_ = -1;
+};
+
+}  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "vocabulary.ipp"
+#endif

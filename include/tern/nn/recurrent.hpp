@@ -1,0 +1,263 @@
+// Recurrent layers, RNN, GRU and LSTM, and their cells.
+#pragma once
+#include <cmath>
+
+#include "../ops/random.hpp"
+#include "../ops/recurrent.hpp"
+#include "module.hpp"
+
+namespace tern::inline TERN_BUILD::nn {
+
+enum class Nonlinearity { tanh, relu };
+
+struct GRUOptions {
+  Index num_layers = 1;
+  bool bias = true;
+  bool batch_first = false;  // sequences are [batch, length, size] instead of [length, batch, size]
+  double dropout = 0;        // of the states between layers, in training
+  bool bidirectional = false;
+};
+struct RNNOptions {
+  Index num_layers = 1;
+  Nonlinearity nonlinearity = Nonlinearity::tanh;
+  bool bias = true;
+  bool batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+};
+struct LSTMOptions {
+  Index num_layers = 1;
+  bool bias = true;
+  bool batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+  Index proj_size = 0;  // a product reduces the states to so many numbers; 0: none does
+};
+
+namespace detail {
+
+/// New weights of all layers, in the order of the state dict, uniform in ±1/√hidden_size.
+template <class D, class T, class Options>
+std::vector<Parameter<D, T>> recurrent_weights(const char* layer, Index groups, Index size, Index hidden, Index proj, const Options& o) {
+  if (size < 1 || hidden < 1) fail(layer, {"sizes must be positive, not ", size, " -> ", hidden});
+  if (o.num_layers < 1) fail(layer, {"num_layers must be positive, not ", o.num_layers});
+  if (!(o.dropout >= 0 && o.dropout <= 1)) fail(layer, {"dropout must be between 0 and 1, not ", o.dropout});
+  if (proj < 0 || proj >= hidden) fail(layer, {"proj_size must be less than hidden_size ", hidden, ", not ", proj});
+  const double bound = 1 / std::sqrt(double(hidden));
+  const Index state = proj ? proj : hidden, directions = o.bidirectional ? 2 : 1;
+  std::vector<Parameter<D, T>> weights;
+  const auto add = [&](const Shape& shape) { weights.push_back(uniform<D, T>(shape, -bound, bound)); };
+  for (Index i = 0; i < o.num_layers * directions; ++i) {
+    add({groups * hidden, i < directions ? size : directions * state});
+    add({groups * hidden, state});
+    if (o.bias) add({groups * hidden}), add({groups * hidden});
+    if (proj) add({proj, hidden});
+  }
+  return weights;
+}
+
+/// New weights of a cell.
+template <class Cell>
+void fill_cell(Cell& cell, const char* layer, Index groups, bool bias) {
+  const auto weights = recurrent_weights<typename Cell::device_type, typename Cell::value_type>(layer, groups, cell.input_size, cell.hidden_size,
+                                                                                               0, GRUOptions{.bias = bias});
+  cell.weight_ih = weights[0], cell.weight_hh = weights[1];
+  if (bias) cell.bias_ih = weights[2], cell.bias_hh = weights[3];
+}
+
+/// The name in the state dict of weight i: weight_ih_l0, and so on.
+TERN_API std::string recurrent_weight_name(Index i, bool bias, bool projected, bool bidirectional);
+
+/// Visits a layer's weights by their names.
+template <class Self, class V>
+void name_recurrent_weights(Self& self, bool projected, V& visit) {
+  for (std::size_t i = 0; i < self.weights.size(); ++i)
+    visit(recurrent_weight_name(Index(i), self.bias, projected, self.bidirectional).c_str(), self.weights[i]);
+}
+
+/// The options of the op, for a layer.
+template <class L>
+RecurrentOptions recurrent_options(const L& layer) {
+  return {layer.bias, layer.num_layers, layer.dropout, layer.is_training(), layer.bidirectional, layer.batch_first};
+}
+
+/// The weights as plain tensors.
+template <class D, class T>
+std::vector<Tensor<D, T>> plain_tensors(const std::vector<Parameter<D, T>>& weights) {
+  return {weights.begin(), weights.end()};
+}
+
+}  // namespace detail
+
+/// A network of layers h ← tanh(W x + b + U h + d), or max(.., 0). Takes [length, batch, input_size] (or as options say, or without a
+/// batch, or packed) and an initial state [num_layers directions, batch, hidden_size], by default zeros. Returns the last layer's states
+/// [length, batch, directions hidden_size] and all layers' last ones. Weights start uniform in ±1/√hidden_size.
+template <Device D, Element T = float>
+struct RNN : Module<D, T> {
+  Index input_size = 0, hidden_size = 0, num_layers = 1;
+  Nonlinearity nonlinearity = Nonlinearity::tanh;
+  bool bias = true, batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+  std::vector<Parameter<D, T>> weights;
+
+  RNN(Index size, Index hidden, RNNOptions o = {})
+      : input_size(size), hidden_size(hidden), num_layers(o.num_layers), nonlinearity(o.nonlinearity), bias(o.bias),
+        batch_first(o.batch_first), dropout(o.dropout), bidirectional(o.bidirectional),
+        weights(detail::recurrent_weights<D, T>("RNN", 1, size, hidden, 0, o)) {}
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    detail::name_recurrent_weights(self, false, visit);
+  }
+  TERN_NAMED_FIELDS(RNN, input_size, hidden_size, num_layers, nonlinearity, bias, batch_first, dropout, bidirectional, weights)
+
+  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const { return run(x, state); }
+  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x, const Tensor<D, T>& state = {}) const {
+    return run(x, state);
+  }
+
+ private:
+  template <class X>
+  std::tuple<X, Tensor<D, T>> run(const X& x, const Tensor<D, T>& state) const {
+    const auto all = detail::plain_tensors(weights);
+    const RecurrentOptions options = detail::recurrent_options(*this);
+    return nonlinearity == Nonlinearity::tanh ? rnn_tanh(x, state, all, options) : rnn_relu(x, state, all, options);
+  }
+};
+
+/// A network of gated recurrent units (ops/recurrent.hpp has the formula), with the inputs and results of RNN.
+template <Device D, Element T = float>
+struct GRU : Module<D, T> {
+  Index input_size = 0, hidden_size = 0, num_layers = 1;
+  bool bias = true, batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+  std::vector<Parameter<D, T>> weights;
+
+  GRU(Index size, Index hidden, GRUOptions o = {})
+      : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first), dropout(o.dropout),
+        bidirectional(o.bidirectional), weights(detail::recurrent_weights<D, T>("GRU", 3, size, hidden, 0, o)) {}
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    detail::name_recurrent_weights(self, false, visit);
+  }
+  TERN_NAMED_FIELDS(GRU, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, weights)
+
+  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
+    return gru(x, state, detail::plain_tensors(weights), detail::recurrent_options(*this));
+  }
+  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x, const Tensor<D, T>& state = {}) const {
+    return gru(x, state, detail::plain_tensors(weights), detail::recurrent_options(*this));
+  }
+};
+
+/// A network of long short-term memory (ops/recurrent.hpp has the formula), with the inputs and results of RNN; but a state is a pair of h
+/// [num_layers directions, batch, hidden_size or proj_size] and c [.., hidden_size].
+template <Device D, Element T = float>
+struct LSTM : Module<D, T> {
+  using State = std::tuple<Tensor<D, T>, Tensor<D, T>>;
+
+  Index input_size = 0, hidden_size = 0, num_layers = 1;
+  bool bias = true, batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+  Index proj_size = 0;
+  std::vector<Parameter<D, T>> weights;
+
+  LSTM(Index size, Index hidden, LSTMOptions o = {})
+      : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first), dropout(o.dropout),
+        bidirectional(o.bidirectional), proj_size(o.proj_size),
+        weights(detail::recurrent_weights<D, T>("LSTM", 4, size, hidden, o.proj_size, o)) {}
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    detail::name_recurrent_weights(self, self.proj_size > 0, visit);
+  }
+  TERN_NAMED_FIELDS(LSTM, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, weights)
+  /// lstm(x, {h, c}).
+  template <class X>
+  std::tuple<X, State> operator()(const X& x, const State& state, Here here = {}) const {
+    return detail::call(this->hooks_, *this, here, x, state);
+  }
+
+  std::tuple<Tensor<D, T>, State> forward(const Tensor<D, T>& x, const State& state = {}) const { return run(x, state); }
+  std::tuple<PackedSequence<D, T>, State> forward(const PackedSequence<D, T>& x, const State& state = {}) const { return run(x, state); }
+
+ private:
+  template <class X>
+  std::tuple<X, State> run(const X& x, const State& state) const {
+    const auto [y, h, c] = lstm(x, state, detail::plain_tensors(weights), detail::recurrent_options(*this));
+    return {y, {h, c}};
+  }
+};
+
+struct RNNCellOptions {
+  bool bias = true;
+  Nonlinearity nonlinearity = Nonlinearity::tanh;
+};
+struct GRUCellOptions {
+  bool bias = true;
+};
+using LSTMCellOptions = GRUCellOptions;
+
+/// A step of RNN: takes x [batch, input_size] or [input_size] and the state [batch, hidden_size] or [hidden_size], by default zeros, and
+/// returns the next one.
+template <Device D, Element T = float>
+struct RNNCell : Module<D, T> {
+  Index input_size = 0, hidden_size = 0;
+  Nonlinearity nonlinearity = Nonlinearity::tanh;
+  Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
+
+  RNNCell(Index size, Index hidden, RNNCellOptions o = {}) : input_size(size), hidden_size(hidden), nonlinearity(o.nonlinearity) {
+    detail::fill_cell(*this, "RNNCell", 1, o.bias);
+  }
+  TERN_FIELDS(RNNCell, input_size, hidden_size, nonlinearity, weight_ih, weight_hh, bias_ih, bias_hh)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
+    return nonlinearity == Nonlinearity::tanh ? rnn_tanh_cell(x, state, weight_ih, weight_hh, bias_ih, bias_hh)
+                                              : rnn_relu_cell(x, state, weight_ih, weight_hh, bias_ih, bias_hh);
+  }
+};
+
+/// A step of GRU, as RNNCell.
+template <Device D, Element T = float>
+struct GRUCell : Module<D, T> {
+  Index input_size = 0, hidden_size = 0;
+  Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
+
+  GRUCell(Index size, Index hidden, GRUCellOptions o = {}) : input_size(size), hidden_size(hidden) {
+    detail::fill_cell(*this, "GRUCell", 3, o.bias);
+  }
+  TERN_FIELDS(GRUCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
+    return gru_cell(x, state, weight_ih, weight_hh, bias_ih, bias_hh);
+  }
+};
+
+/// A step of LSTM: takes and returns a state of h and c.
+template <Device D, Element T = float>
+struct LSTMCell : Module<D, T> {
+  using State = std::tuple<Tensor<D, T>, Tensor<D, T>>;
+
+  Index input_size = 0, hidden_size = 0;
+  Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
+
+  LSTMCell(Index size, Index hidden, LSTMCellOptions o = {}) : input_size(size), hidden_size(hidden) {
+    detail::fill_cell(*this, "LSTMCell", 4, o.bias);
+  }
+  TERN_FIELDS(LSTMCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
+  /// cell(x, {h, c}).
+  State operator()(const Tensor<D, T>& x, const State& state, Here here = {}) const {
+    return detail::call(this->hooks_, *this, here, x, state);
+  }
+
+  State forward(const Tensor<D, T>& x, const State& state = {}) const {
+    return lstm_cell(x, state, weight_ih, weight_hh, bias_ih, bias_hh);
+  }
+};
+
+}  // namespace tern::nn
+
+#ifndef TERN_COMPILED
+#include "recurrent.ipp"
+#endif

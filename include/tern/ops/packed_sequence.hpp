@@ -1,0 +1,120 @@
+// PackedSequence: sequences of different lengths without padding.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "cat.hpp"
+#include "copy.hpp"
+#include "gather.hpp"
+#include "sort.hpp"
+#include "views.hpp"
+
+namespace tern::inline TERN_BUILD {
+
+/// Sequences, the longest first, step by step: step t is the batch_sizes[t] rows of data behind those of the steps before it, and
+/// batch_sizes never grow.
+template <Device D, Floating T = float>
+struct PackedSequence {
+  Tensor<D, T> data;  // [sum of lengths, ...]
+  std::vector<Index> batch_sizes;
+  Tensor<D, Index> sorted_indices;    // which of the user's sequences is the i-th here; undefined if they were sorted
+  Tensor<D, Index> unsorted_indices;  // where the user's i-th sequence is here
+
+  /// The same with another element type.
+  template <Floating U>
+  PackedSequence<D, U> to(Type<U> type, Here here = {}) const {
+    return {to_type(data, type, here), batch_sizes, sorted_indices, unsorted_indices};
+  }
+};
+
+struct PackOptions {
+  bool batch_first = false;
+  bool enforce_sorted = true;  // false: the sequences come in any order
+};
+struct PadOptions {
+  bool batch_first = false;
+  double padding_value = 0;
+  Index total_length = 0;  // the padded length; 0: that of the longest sequence
+};
+
+namespace detail {
+
+/// Positions in `lengths` from the longest to the shortest; equal ones in their order.
+TERN_API std::vector<Index> longest_first(const std::vector<Index>& lengths);
+/// How many of the lengths, which never grow, are longer than t, for each t.
+TERN_API std::vector<Index> sizes_of_steps(const std::vector<Index>& lengths);
+/// Error unless there is one positive length at most `longest` for each of `count` sequences, in order if that is enforced.
+TERN_API void check_lengths(const OpName& op, const std::vector<Index>& lengths, Index longest, Index count, bool enforce_sorted);
+/// For each row of the packed data its row in padded data of [length, sequences].
+TERN_API std::vector<Index> padded_rows(const std::vector<Index>& batch_sizes, Index sequences);
+/// For each row of padded data of [length, sequences] its row in the packed data, or the row behind these. Sequence i is the
+/// places[i]-th of the packed ones.
+TERN_API std::vector<Index> packed_rows(const std::vector<Index>& batch_sizes, Index length, const std::vector<Index>& places);
+/// Where each of `places` is.
+TERN_API std::vector<Index> inverse(const std::vector<Index>& places);
+
+template <class D>
+Tensor<D, Index> index_vector(const std::vector<Index>& positions, D device) {
+  return from_vector<D>(positions, {Index(positions.size())}, device);
+}
+template <class D>
+std::vector<Index> host_vector(const Tensor<D, Index>& positions) {
+  const Tensor<Cpu, Index> here = to_device(positions, Cpu{});
+  return {here.data(), here.data() + here.numel()};
+}
+
+}  // namespace detail
+
+/// Packs padded sequences [length, batch, ...], or with batch_first [batch, length, ...], of the given lengths. Unless
+/// enforce_sorted is false, they come longest first.
+template <Device D, Floating T>
+PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vector<Index>& lengths, PackOptions options = {},
+                                          Here here = {}) {
+  const OpName op{"pack_padded_sequence", here};
+  if (x.checked(op)->ndim < 2) fail(op, {"a padded batch has at least two dimensions, not shape ", x.shape()});
+  Tensor<D, T> padded = options.batch_first ? transpose(x, 0, 1, here) : x;
+  const Index length = padded.size(0), count = padded.size(1);
+  detail::check_lengths(op, lengths, length, count, options.enforce_sorted);
+  PackedSequence<D, T> packed;
+  std::vector<Index> sorted = lengths;
+  if (!options.enforce_sorted) {
+    const std::vector<Index> order = detail::longest_first(lengths);
+    for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = lengths[std::size_t(order[i])];
+    packed.sorted_indices = detail::index_vector(order, x.device());
+    packed.unsorted_indices = detail::index_vector(detail::inverse(order), x.device());
+    padded = index_select(padded, 1, packed.sorted_indices, here);
+  }
+  packed.batch_sizes = detail::sizes_of_steps(sorted);
+  const auto rows = detail::index_vector(detail::padded_rows(packed.batch_sizes, count), x.device());
+  packed.data = index_select(flatten(padded, 0, 1, here), 0, rows, here);
+  return packed;
+}
+
+/// The sequences, padded to [length, batch, ...], or with batch_first [batch, length, ...], in the user's order, and their lengths.
+template <Device D, Floating T>
+std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequence<D, T>& packed, PadOptions options = {},
+                                                                Here here = {}) {
+  const OpName op{"pad_packed_sequence", here};
+  const Tensor<D, T>& data = packed.data;
+  if (data.checked(op)->ndim < 1 || packed.batch_sizes.empty()) fail(op, {"there is no step"});
+  const Index steps = Index(packed.batch_sizes.size()), count = packed.batch_sizes.front();
+  const Index length = options.total_length ? options.total_length : steps;
+  if (length < steps) fail(op, {"total_length ", length, " is less than the longest sequence, ", steps});
+  std::vector<Index> lengths(std::size_t(count), 0), places(std::size_t(count), 0);
+  for (Index i = 0; i < count; ++i) places[std::size_t(i)] = i;
+  if (packed.unsorted_indices.defined()) places = detail::host_vector(packed.unsorted_indices);
+  for (Index i = 0; i < count; ++i)
+    for (const Index rows : packed.batch_sizes) lengths[std::size_t(i)] += places[std::size_t(i)] < rows;
+  Shape row = data.shape();
+  row[0] = 1;
+  const Tensor<D, T> with_padding = cat(std::vector<Tensor<D, T>>{data, full<D, T>(row, options.padding_value, data.device())}, 0, here);
+  const auto rows = detail::index_vector(detail::packed_rows(packed.batch_sizes, length, places), data.device());
+  const Tensor<D, T> padded = unflatten(index_select(with_padding, 0, rows, here), 0, {length, count}, here);
+  return {options.batch_first ? transpose(padded, 0, 1, here) : padded, lengths};
+}
+
+}  // namespace tern
+
+#ifndef TERN_COMPILED
+#include "packed_sequence.ipp"
+#endif

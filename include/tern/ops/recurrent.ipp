@@ -1,0 +1,54 @@
+// The functions of recurrent.hpp that are not templates.
+#pragma once
+#include "recurrent.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+TERN_INLINE const char* op_name(RecurrentKind kind) {
+  switch (kind) {
+    case RecurrentKind::rnn_tanh: return "rnn_tanh";
+    case RecurrentKind::rnn_relu: return "rnn_relu";
+    case RecurrentKind::gru: return "gru";
+    case RecurrentKind::lstm: break;
+  }
+  return "lstm";
+}
+
+TERN_INLINE std::vector<Index> last_rows(const Steps& steps) {
+  const std::vector<Index> first = steps.first_rows();
+  std::vector<Index> rows(std::size_t(steps.sequences()));
+  for (std::size_t t = 0; t < first.size(); ++t)
+    for (Index n = 0; n < steps.rows[t]; ++n) rows[std::size_t(n)] = first[t] + n;
+  return rows;
+}
+
+static bool same_sizes(ShapeRef a, ShapeRef b) { return a.n == b.n && std::equal(a.d, a.d + a.n, b.d); }
+
+TERN_INLINE void check_state(const OpName& op, const char* name, ShapeRef got, ShapeRef want) {
+  if (!same_sizes(got, want)) fail(op, {name, " has shape ", got, ", not ", want});
+}
+
+TERN_INLINE void check_recurrent_options(const OpName& op, const RecurrentOptions& o, Index weights, Index weights_of_layer) {
+  if (o.num_layers < 1) fail(op, {"num_layers must be positive, not ", o.num_layers});
+  if (!(o.dropout >= 0 && o.dropout <= 1)) fail(op, {"dropout must be between 0 and 1, not ", o.dropout});
+  const Index want = o.num_layers * (o.bidirectional ? 2 : 1) * weights_of_layer;
+  if (weights != want) fail(op, {weights, " weights where ", want, " are needed"});
+}
+
+TERN_INLINE void check_recurrent_weights(const OpName& op, RecurrentKind kind, Index layer, Index size, const Array& w_ih, const Array& w_hh,
+                                         const Array* b_ih, const Array* b_hh, const Array* w_hr) {
+  const Index groups = backend::gates_of(kind);
+  if (w_hh.ndim != 2 || w_hh.dims[0] % groups) fail(op, {"w_hh of layer ", layer, " has shape ", w_hh.shape_ref()});
+  const Index wide = w_hh.dims[0], hidden = wide / groups, state = w_hr && w_hr->ndim == 2 ? w_hr->dims[0] : hidden;
+  const auto check = [&](const char* name, const Array* w, const Shape& want) {
+    if (w && !same_sizes(w->shape_ref(), want))
+      fail(op, {name, " of layer ", layer, " has shape ", w->shape_ref(), ", not ", want});
+  };
+  check("w_ih", &w_ih, {wide, size});
+  check("w_hh", &w_hh, {wide, state});
+  check("b_ih", b_ih, {wide});
+  check("b_hh", b_hh, {wide});
+  check("w_hr", w_hr, {state, hidden});
+}
+
+}  // namespace tern::detail

@@ -1,0 +1,192 @@
+// fit: the loop that trains a network.
+#pragma once
+#include <functional>
+#include <tuple>
+
+#include "../autograd/backward.hpp"
+#include "../ops/comparison.hpp"
+#include "../ops/cross_entropy.hpp"
+#include "../ops/extrema.hpp"
+#include "../optim/clip_grad.hpp"
+#include "accumulation.hpp"
+#include "checkpoint.hpp"
+#include "session.hpp"
+
+namespace tern::inline TERN_BUILD::nn {
+template <IsModule Net>
+struct Mixed;
+}
+
+namespace tern::inline TERN_BUILD::train {
+
+/// What fit() is told besides Options: what a program knows and a command line does not.
+struct FitParts {
+  std::string data = "";                    // the data set's name, for the report
+  std::function<double()> evaluate = {};    // the figure on test data
+  std::function<double()> validate = {};    // the figure on held-out data, which says which epoch's weights are the best
+  optim::LRScheduler* schedule = nullptr;   // of learning rates, by epochs
+  bool schedule_by_step = false;            // by steps of the optimiser instead
+  double clip_grad_norm = 0;                // the gradients' largest joint norm; 0: they are not clipped
+  Metric metric = accuracy;                 // what evaluate and validate return
+  const char* unit = "images";              // what a loss is the mean of
+};
+
+/// A batch's mean loss over so many items (images, words), and how many of these the network gets right; without `right`, that is not
+/// reported.
+template <Device D>
+struct Step {
+  Tensor<D> loss;
+  Index items;
+  Tensor<D> right = {};
+};
+
+/// What a network makes of a batch's inputs, in float.
+template <nn::IsModule Net, Device D, class T>
+Tensor<D> scores_of(Net& net, const Tensor<D, T>& x) {
+  if constexpr (is_floating_v<T>) return net(x.to(Type<typename Net::value_type>{})).to(f32);
+  else return net(x).to(f32);
+}
+
+/// How many items are classified rightly.
+template <Device D>
+Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
+  return (scores.argmax(1) == labels).to(f32).sum();
+}
+
+/// The part of the items in `batches` of inputs and labels that the network classifies rightly, in evaluation mode.
+template <nn::IsModule Net, class Batches>
+double accuracy_of(Net& net, Batches&& batches) {
+  const InferenceMode inference;
+  net.eval();
+  auto right = zeros<typename Net::device_type>({});
+  Index items = 0;
+  for (auto& [x, y] : batches) {
+    right += count_right(scores_of(net, x), y);
+    items += y.numel();
+  }
+  return right.item() / double(items);
+}
+
+/// The groups of an epoch's batches, each for one step. A loader's samples count alike; of other ranges, the batches do.
+template <class Batches>
+Accumulation groups_of(const Batches& batches, Index accumulate) {
+  if constexpr (requires { batches.samples(); }) return {accumulate, batches.batch_size(), batches.samples()};
+  else return {accumulate, 1, Index(batches.size())};
+}
+
+namespace detail {
+
+/// True for a network whose layers compute in half, so that its loss must be scaled.
+template <class Net>
+inline constexpr bool computes_in_half = std::is_same_v<typename Net::value_type, half>;
+template <class Net>
+inline constexpr bool computes_in_half<nn::Mixed<Net>> = computes_in_half<Net>;
+
+/// What fit() does before and after the batches of an epoch. Not a template.
+class TERN_API Fit {
+ public:
+  Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase* scaler, const Accumulation& groups, const char* device,
+      const Options& options, const FitParts& parts);
+
+  bool interrupted() const { return session_.interrupted(); }
+  const Position& done() const { return done_; }
+  /// True if there is an epoch to train. The network is in training mode then.
+  bool begin();
+  void after_step() {
+    if (parts_.schedule && parts_.schedule_by_step) parts_.schedule->step();
+  }
+  /// After the first `batches` of the epoch: adds up, evaluates, reports and saves. `right` is NaN if it was not counted.
+  void end(Index batches, EpochTimer& timer, double loss, double right);
+  /// Saves an interrupted training.
+  Report finish();
+
+ private:
+  double figure(const std::function<double()>& f) const;
+  void save(const std::string& path) const;
+
+  nn::AnyModule net_;
+  optim::Optimizer& optimizer_;
+  optim::GradScalerBase* scaler_;
+  const Options& options_;
+  const FitParts& parts_;
+  Index batches_;  // of an epoch
+  Session session_;
+  Position done_;
+};
+
+}  // namespace detail
+
+/// Trains a network for options.epochs epochs of `batches`, prints each epoch's progress and report, and returns the reports:
+///
+///   train::fit(net, sgd, batches, {.epochs = 20, .save = "net.safetensors"},
+///              {.evaluate = [&] { return train::accuracy_of(net, tests); }, .schedule = &schedule});
+///
+/// `batches` is a data::Loader or any other range of tuples with a size. step(members of a batch...) computes the loss of one batch and
+/// returns a Step<D>. The gradients of options.accumulate batches make a step of the optimiser, weighted as by Accumulation. If layers
+/// compute in half, the loss is scaled.
+///
+/// After each epoch a checkpoint is written to options.save, and the weights, where parts.validate finds them the best so far, to that
+/// name with .best. The training ends early once parts.evaluate reaches options.target. After Ctrl-C or SIGTERM it ends behind the next step
+/// and writes a checkpoint, to NAME.interrupted.safetensors if there is no options.save; NAME is the program's. A training that resumes
+/// from a checkpoint goes on bit for bit; what `step` keeps from batch to batch is not in it.
+///
+/// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace and price. Error, before the first epoch, if
+/// a file cannot be written, a checkpoint does not fit, there are no batches, or a target but no parts.evaluate.
+template <nn::IsModule Net, class Batches, class F>
+  requires(!std::is_convertible_v<const F&, Options>)
+Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {}, const FitParts& parts = {}) {
+  using D = typename Net::device_type;
+  const Accumulation groups = groups_of(batches, options.accumulate);
+  optim::GradScaler<D> scaler({.enabled = detail::computes_in_half<Net>});
+  detail::Fit run(net, optimizer, &scaler, groups, DeviceTraits<D>::name, options, parts);
+  const auto parameters = net.parameters();
+  while (run.begin()) {
+    if constexpr (requires { batches.set_epoch(Index()); }) batches.set_epoch(run.done().epoch);
+    EpochTimer timer(run.done().epoch + 1, Index(batches.size()) - run.done().batch);
+    Tensor<D> loss = zeros<D>({}), right;
+    Index next = 0;
+    for (auto& batch : batches) {
+      const Index i = next++;
+      if (i < run.done().batch) continue;  // done before the checkpoint
+      timer.input_done();
+      const Step<D> made = std::apply(step, batch);
+      timer.forward_done();
+      if (groups.begins(i)) optimizer.zero_grad();
+      scaler.scale(made.loss * groups.share(i)).backward();
+      timer.backward_done();
+      if (groups.ends(i)) {
+        if (parts.clip_grad_norm > 0) {
+          scaler.unscale_(optimizer);
+          optim::clip_grad_norm_(parameters, parts.clip_grad_norm);
+        }
+        scaler.step(optimizer);
+        scaler.update();
+        run.after_step();
+      }
+      loss += made.loss.detach() * double(made.items);
+      if (made.right.defined()) right = right.defined() ? right + made.right : made.right;
+      timer.step_done(made.items, [&] { return made.loss.item(); });
+      if (run.interrupted() && groups.ends(i)) break;  // a checkpoint holds no gradients
+    }
+    // The sums wait for what the device has still to do of the epoch.
+    run.end(next, timer, loss.item(), right.defined() ? double(right.item()) : std::nan(""));
+  }
+  return run.finish();
+}
+
+/// The same with the cross entropy between the network's scores and labels, for batches of inputs and labels.
+template <nn::IsModule Net, class Batches>
+Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const Options& options = {}, const FitParts& parts = {}) {
+  using D = typename Net::device_type;
+  const auto step = [&](const auto& x, const Tensor<D, Index>& y) -> Step<D> {
+    const auto scores = scores_of(net, x);
+    return {cross_entropy(scores, y), y.numel(), count_right(scores.detach(), y)};
+  };
+  return fit(net, optimizer, batches, step, options, parts);
+}
+
+}  // namespace tern::train
+
+#ifndef TERN_COMPILED
+#include "fit.ipp"
+#endif

@@ -1,0 +1,24 @@
+#include "tern/data/text/lines.hpp"
+#include "../../io/gzipped.hpp"
+#include "../../io/temporary_folder.hpp"
+#include "support/catch.hpp"
+
+using namespace tern;
+using namespace tern_test;
+using Strings = std::vector<std::string>;
+
+TEST_CASE("lines of a file come one after the other, in each pass") {
+  const TemporaryFolder folder;
+  const auto lines = [&](const std::string& content) {
+    Strings all;
+    const data::Lines file(folder.put("text", content));
+    for (int pass = 0; pass < 2; ++pass)
+      for (const std::string& line : file) all.push_back(line);
+    return all;
+  };
+  CHECK(lines("a\r\n\nb") == Strings{"a", "", "b", "a", "", "b"});
+  CHECK(lines("").empty());
+  CHECK(lines("one\n") == Strings{"one", "one"});
+  const std::string longest(200000, 'x');  // longer than what is read at once
+  CHECK(lines(longest + "\n" + longest) == Strings{longest, longest, longest, longest});
+}

@@ -1,0 +1,55 @@
+#include "tern/ops/packed_sequence.hpp"
+#include "support/tensors.hpp"
+#include "tern/functional/gradcheck.hpp"
+
+using namespace tern;
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+
+TEMPLATE_TEST_CASE("pack_padded_sequence has the order of torch's", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // The example of torch's documentation of pad_packed_sequence.
+  const auto x = tensor_of<D>({1, 2, 0, 3, 0, 0, 4, 5, 6}, {3, 3});
+  const auto packed = pack_padded_sequence(x, {2, 1, 3}, {.batch_first = true, .enforce_sorted = false});
+  CHECK(values_of(packed.data) == std::vector<double>{4, 1, 3, 5, 2, 6});
+  CHECK(packed.batch_sizes == std::vector<Index>{3, 2, 1});
+  CHECK(values_of(packed.sorted_indices) == std::vector<double>{2, 0, 1});
+  CHECK(values_of(packed.unsorted_indices) == std::vector<double>{1, 2, 0});
+  const auto [padded, lengths] = pad_packed_sequence(packed, {.batch_first = true});
+  CHECK(values_of(padded) == values_of(x));
+  CHECK(lengths == std::vector<Index>{2, 1, 3});
+}
+
+TEMPLATE_TEST_CASE("padding a packed sequence fills it to a length with a value", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 2, 2}, 1, 2);
+  const auto packed = pack_padded_sequence(x, {3, 1});
+  CHECK(!packed.sorted_indices.defined());
+  const auto [padded, lengths] = pad_packed_sequence(packed, {.padding_value = -7, .total_length = 4});
+  const auto v = values_of(x);
+  CHECK(values_of(padded) == std::vector<double>{v[0], v[1], v[2], v[3], v[4], v[5], -7, -7, v[8], v[9], -7, -7, -7, -7, -7, -7});
+  CHECK(lengths == std::vector<Index>{3, 1});
+  CHECK(values_of(packed.to(f32).data) == values_of(packed.data.to(f32)));
+}
+
+TEMPLATE_TEST_CASE("packing and padding have gradients", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  auto x = spread_tensor<D>({3, 4, 2});
+  const std::vector<Index> lengths{1, 3, 2, 3};
+  CHECK(gradcheck([&](const auto& v) { return pad_packed_sequence(pack_padded_sequence(v, lengths, {.enforce_sorted = false})).first; },
+                  std::tuple{x.requires_grad_()}));
+}
+
+TEMPLATE_TEST_CASE("packing refuses lengths that do not fit", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = ones<D, double>({3, 2, 2});
+  const auto error = [&](const std::vector<Index>& lengths) { return error_of([&] { pack_padded_sequence(x, lengths); }); };
+  CHECK_THAT(error({3}), ContainsSubstring("pack_padded_sequence: 1 lengths for 2 sequences"));
+  CHECK_THAT(error({4, 1}), ContainsSubstring("pack_padded_sequence: length 4 of sequence 0 is not between 1 and 3"));
+  CHECK_THAT(error({1, 0}), ContainsSubstring("pack_padded_sequence: length 0 of sequence 1 is not between 1 and 3"));
+  CHECK_THAT(error({1, 2}), ContainsSubstring("pack_padded_sequence: sequence 1 is longer than the one before it, 2 than 1; sort them, or set enforce_sorted = false"));
+  CHECK_THAT(error_of([&] { pack_padded_sequence(ones<D, double>({3}), {3}); }),
+             ContainsSubstring("pack_padded_sequence: a padded batch has at least two dimensions, not shape [3]"));
+  CHECK_THAT(error_of([&] { pad_packed_sequence(pack_padded_sequence(x, {3, 2}), {.total_length = 2}); }),
+             ContainsSubstring("pad_packed_sequence: total_length 2 is less than the longest sequence, 3"));
+}
