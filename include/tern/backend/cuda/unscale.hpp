@@ -27,7 +27,7 @@ extern "C" __global__ void unscale(const UnscaleParameters p) {
     finite = finite && g - g == C0(0);
     gradient[i] = Element<T0>::of(g * inverse);
   }
-  if (!finite) *p.found = 1;
+  if (__syncthreads_or(!finite) && !threadIdx.x) atomicExch(p.found, 1.f);
 }
 )CUDA", {chunks_text}};
 
