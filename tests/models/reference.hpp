@@ -147,7 +147,7 @@ class Reference {
       if (recorded < 1e-9)
         CHECK(actual < zero_tolerance);
       else
-        check(actual, recorded, gradient_tolerance);
+        check(actual, recorded, gradient_tolerance, least_gradient);
     }
   }
 
@@ -155,6 +155,9 @@ class Reference {
   static constexpr bool is_double = std::is_same_v<T, double>;
   static constexpr double value_tolerance = is_double ? 1e-6 : 1e-4, gradient_tolerance = is_double ? 1e-6 : 2e-2;
   static constexpr double zero_tolerance = is_double ? 1e-9 : 1e-4;
+  // The values of bert's last layers are nearly equal for all tokens, so the gradients of their queries and keys are
+  // differences that float32 rounds away: norms of 3e-7 beside the values' 4. PyTorch's float32 is off by 2e-6 there.
+  static constexpr double least_gradient = is_double ? 0 : 4e-6 / gradient_tolerance;
 
   static Shape shape(const nlohmann::json& sizes) {
     Shape s;
