@@ -1,5 +1,6 @@
 // The functions of json_reader.hpp that are not templates.
 #pragma once
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -179,6 +180,13 @@ namespace tern::inline TERN_BUILD::io {
   ++at_;
   if (is('+', '-')) ++at_;
   digits();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE double JsonReader::number() {
+  skip_space();
+  const char* const first = at_;
+  skip_number();
+  return std::strtod(std::string(first, at_).c_str(), nullptr);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::skip() {

@@ -5,10 +5,12 @@
 
 namespace tern::inline TERN_BUILD::models {
 
-/// Loads weights with the names of torchvision's models (for Xception, timm's): a safetensors file, an index of several
-/// (model.safetensors.index.json), or a folder with model.safetensors or such an index. Weights of auxiliary heads, which
-/// the models here lack, are skipped. Error, and nothing changed, if a name is missing or unexpected, or a shape
-/// differs.
+/// Loads weights with the names of torchvision's models (for Xception, timm's) or Hugging Face's: a safetensors file, an
+/// index of several (model.safetensors.index.json), or a folder with model.safetensors or such an index. The prefix of a
+/// transformer's body (transformer., model., bert.) may be missing, a LayerNorm's parameters may be gamma and beta. Skipped
+/// are what the models here lack: auxiliary and pre-training heads, and buffers that are calculated. So is the lm_head of a
+/// model whose logits are computed with its embeddings. Error, and nothing changed, if a name is missing or unexpected, or
+/// a shape differs.
 TERN_API void load_weights(const nn::AnyModule& model, const std::string& path);
 
 }  // namespace tern::models

@@ -14,15 +14,41 @@ namespace detail {
   return io::exists(index) ? io::load_safetensors_shards(index) : io::load_safetensors(file);
 }
 
+/// What the model calls a tensor that files call `name`.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string own_name(std::string name, const StateDict& own) {
+  const auto known = [&](const std::string& candidate) {
+    for (const NamedTensor& entry : own)
+      if (entry.name == candidate) return true;
+    return false;
+  };
+  if (known(name)) return name;
+  constexpr std::string_view scale = "LayerNorm.gamma", shift = "LayerNorm.beta";  // names of TensorFlow's BERT
+  if (name.ends_with(scale)) name.replace(name.size() - 5, 5, "weight");
+  if (name.ends_with(shift)) name.replace(name.size() - 4, 4, "bias");
+  for (const char* const prefix : {"transformer.", "model.", "bert."})
+    if (known(prefix + name)) return prefix + name;
+  return name;
+}
+
+/// Whether files hold a tensor of this name that a model may lack.
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_spare(std::string_view name) {
+  for (const std::string_view head : {"aux1.", "aux2.", "AuxLogits.", "cls."})
+    if (name.starts_with(head)) return true;
+  for (const std::string_view buffer : {".attn.bias", ".attn.masked_bias", "rotary_emb.inv_freq", "position_ids", "lm_head.weight"})
+    if (name.ends_with(buffer)) return true;
+  return false;
+}
+
 }  // namespace detail
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void load_weights(const nn::AnyModule& model, const std::string& path) {
+  const StateDict own = nn::state_dict(model);
   StateDict dict;
   for (NamedTensor& entry : detail::load_any(path)) {
-    bool auxiliary = false;
-    for (const char* const head : {"aux1.", "aux2.", "AuxLogits."})
-      auxiliary = auxiliary || entry.name.starts_with(head);
-    if (!auxiliary) dict.push_back(std::move(entry));
+    entry.name = detail::own_name(std::move(entry.name), own);
+    bool wanted = !detail::is_spare(entry.name);
+    for (const NamedTensor& each : own) wanted = wanted || each.name == entry.name;
+    if (wanted) dict.push_back(std::move(entry));
   }
   nn::load_state_dict(model, dict);
 }
