@@ -27,7 +27,7 @@ std::string without(std::string name, const std::string& prefix) {
 template <class Net, class Rename>
 StateDict renamed(const Net& net, const Rename& rename) {
   StateDict dict;
-  for (const NamedTensor& entry : net.state_dict()) dict.push_back({rename(entry.name), entry.tensor});
+  for (const NamedTensor& entry : net.to(Cpu{}).state_dict()) dict.push_back({rename(entry.name), entry.tensor});
   return dict;
 }
 
@@ -61,8 +61,8 @@ TEST_CASE("a GPT-2 saved with its tied head loads", "[models][load]") {
   const TemporaryFolder folder;
   const models::GPT2LMHeadModel<D> from(gpt2);
   models::GPT2LMHeadModel<D> to(gpt2);
-  StateDict dict = from.state_dict();
-  dict.push_back({"lm_head.weight", from.transformer.wte.weight});
+  StateDict dict = from.to(Cpu{}).state_dict();
+  dict.push_back({"lm_head.weight", from.to(Cpu{}).transformer.wte.weight});
   io::save_safetensors(folder / "model.safetensors", dict);
   models::load_weights(to, folder / "model.safetensors");
   check_same(to, from);
@@ -72,7 +72,7 @@ TEST_CASE("a Llama in shards of bfloat16 and half loads into floats", "[models][
   const TemporaryFolder folder;
   const models::LlamaForCausalLM<D> from(llama);
   models::LlamaForCausalLM<D> to(llama);
-  StateDict shards[2] = {from.to(bf16).state_dict(), from.to(f16).state_dict()}, kept[2];
+  StateDict shards[2] = {from.to(Cpu{}).to(bf16).state_dict(), from.to(Cpu{}).to(f16).state_dict()}, kept[2];
   std::string map;
   for (std::size_t i = 0; i < shards[0].size(); ++i) {
     kept[i % 2].push_back(shards[i % 2][i]);
