@@ -1,0 +1,139 @@
+// Networks that write as a text does, character by character. ./examples/run characters --help lists the options.
+#include <tern/data/text/text.hpp>
+#include <tern/models/generate.hpp>
+#include <tern/models/gpt2.hpp>
+#include <tern/tern.hpp>
+#include <tern/train/train.hpp>
+#include <tern/train/with_precision.hpp>
+
+#include <filesystem>
+
+using namespace tern;
+
+/// An LSTM that reads characters as ones among zeros, and scores the one after its last step.
+template <Device D, class T = float>
+struct NextCharacter : nn::Module<D, T> {
+  Index characters;
+  nn::LSTM<D, T> lstm;
+  nn::Linear<D, T> out;
+  TERN_FIELDS(NextCharacter, characters, lstm, out)
+  explicit NextCharacter(Index n) : characters(n), lstm(n, 128, {.batch_first = true}), out(128, n) {}
+
+  /// Texts [batch, n] to [batch, characters].
+  Tensor<D, T> forward(const Tensor<D, Index>& texts) {
+    const auto [states, last] = lstm(one_hot(texts, characters).to(Type<T>{}));
+    return out(std::get<0>(last)[0]);
+  }
+};
+
+/// A text's windows for training and, from its end, for testing.
+struct Text {
+  data::Vocabulary vocabulary;
+  data::TextWindows training, test;
+};
+
+/// Any file that --data names; else nietzsche.txt in the folder --data or in TERN_DATA/nietzsche, plain or .gz.
+std::string path_of(const train::Options& options) {
+  if (std::filesystem::is_regular_file(options.data)) return options.data;
+  const std::string path = train::data_folder(options, "nietzsche", {"nietzsche.txt"},
+                                              "Name any text in UTF-8 with --data FILE, or get this one:\n"
+                                              "  curl -O https://s3.amazonaws.com/text-datasets/nietzsche.txt, then --data nietzsche.txt") +
+                           "/nietzsche.txt";
+  return io::exists(path) ? path : path + ".gz";
+}
+
+/// The text's characters, with ASCII's letters in lower case. Its last 60,000 are held out, but at most a tenth.
+Text load(const train::Options& options, const data::WindowOptions& windows) {
+  std::string bytes = io::read_gzip(path_of(options), INT64_MAX);
+  for (char& c : bytes)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  const std::vector<std::string> characters = data::split_characters(bytes);
+  data::TokenCounts counts;
+  counts.add(characters);
+  data::Vocabulary vocabulary(counts);
+  data::Tokens tokens = vocabulary.lookup_indices(characters);
+  const auto cut = tokens.end() - std::min(std::ptrdiff_t(60000 + windows.length), std::ptrdiff_t(tokens.size() / 10));
+  return {vocabulary, {data::Tokens(tokens.begin(), cut), windows}, {data::Tokens(cut, tokens.end()), windows}};
+}
+
+/// Scores [batch, characters] of the character after each text.
+template <Device D, class Net>
+Tensor<D> next_scores(Net& net, const Tensor<D, Index>& texts) {
+  const auto scores = net(texts).to(f32);
+  return scores.dim() == 3 ? scores.select(1, -1) : scores;
+}
+
+/// Prints 200 characters after the given ones, drawn at several temperatures.
+template <Device D, class Net>
+void print_samples(Net& net, const data::Vocabulary& vocabulary, const Tensor<D, Index>& start) {
+  for (const double temperature : {0.2, 0.5, 1.0, 1.2}) {
+    auto text = start;
+    const Index length = start.size(1);
+    for (Index i = 0; i < 200; ++i)
+      text = cat<D, Index>({text, models::sample(next_scores<D>(net, text.narrow(1, i, length)), {.temperature = temperature})}, 1);
+    std::string written;
+    const auto numbers = text.cpu();
+    for (Index i = 0; i < numbers.numel(); ++i) written += vocabulary.lookup_token(numbers.data()[i]);
+    std::printf("--- temperature %.1f: %s\n", temperature, written.c_str());
+  }
+}
+
+/// convert makes the network that is trained of a float one.
+template <Device D, class Convert>
+bool run(const train::Options& options, const Convert& convert) {
+  manual_seed(std::uint64_t(options.seed));
+  const bool gpt = options.model == "gpt";
+  const data::WindowOptions each_character{.length = 64, .stride = 32, .all_targets = true}, last_character{.length = 40, .stride = 3};
+  const Text text = load(options, gpt ? each_character : last_character);
+  const Index characters = text.vocabulary.size();
+  std::printf("%s: %s, %d threads, %s; %lld different characters; %lld windows to train with, %lld held out\n", options.model.c_str(),
+              DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)characters, (long long)text.training.size(),
+              (long long)text.test.size());
+  auto batches = data::loader<D>(text.training, {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
+  const auto train_with = [&](auto net, auto optimizer) {
+    const auto loss_of = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) {
+      return cross_entropy(net(x).to(f32).flatten(0, -2), y.flatten());
+    };
+    const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> { return {loss_of(x, y), y.numel()}; };
+    const auto held_out = [&] {
+      const InferenceMode inference;
+      net.eval();
+      auto sum = zeros<D>({});
+      Index targets = 0;
+      for (auto& [x, y] : data::loader<D>(text.test, {.batch_size = 500})) {
+        if (targets == 0) print_samples<D>(net, text.vocabulary, x.narrow(0, 0, 1));
+        sum += loss_of(x, y) * double(y.numel());
+        targets += y.numel();
+      }
+      return sum.item() / double(targets);
+    };
+    auto rule = optimizer(net);
+    return !train::fit(net, rule, batches, step, options,
+                       {.data = "text", .evaluate = held_out, .metric = train::mean_loss, .unit = "characters"}).interrupted;
+  };
+  const auto rate = [&](double usual) { return options.lr > 0 ? options.lr : usual; };
+  const models::GPT2Options sizes{.vocab_size = characters, .n_positions = 64, .n_embd = 128, .n_layer = 4, .n_head = 4,
+                                  .embd_pdrop = 0, .attn_pdrop = 0, .resid_pdrop = 0};
+  if (gpt)
+    return train_with(convert(models::GPT2LMHeadModel<D>(sizes)),
+                      [&](auto& net) { return optim::AdamW(net.parameters(), {.lr = rate(1e-3)}); });
+  return train_with(convert(NextCharacter<D>(characters)),
+                    [&](auto& net) { return optim::RMSprop(net.parameters(), {.lr = rate(0.01), .alpha = 0.9, .eps = 1e-7}); });
+}
+
+int main(int argc, char** argv) try {
+  auto options = train::parse_options(argc, argv, {.model = "lstm", .epochs = 0, .batch_size = 128});
+  if (options.help) {
+    std::printf("usage: characters [options], models: lstm (3 epochs), gpt (10 epochs)\n%s", train::options_help);
+    return 0;
+  }
+  train::check_choice("--model", options.model, {"lstm", "gpt"});
+  if (!options.epochs) options.epochs = options.model == "lstm" ? 3 : 10;
+  if (options.threads) set_num_threads(int(options.threads));
+  return with_device(options.device, [&]<Device D>(D) {
+    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, convert); });
+  }) ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
