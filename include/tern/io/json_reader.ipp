@@ -1,5 +1,6 @@
 // The functions of json_reader.hpp that are not templates.
 #pragma once
+#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -179,6 +180,15 @@ namespace tern::inline TERN_BUILD::io {
   ++at_;
   if (is('+', '-')) ++at_;
   digits();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE double JsonReader::number() {
+  skip_space();
+  const char* const first = at_;
+  skip_number();
+  double value = 0;
+  if (std::from_chars(first, at_, value).ec != std::errc()) refuse("a number is too large or too small");
+  return value;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::skip() {

@@ -2,6 +2,7 @@
 #pragma once
 #include "alexnet.hpp"
 #include "bert.hpp"
+#include "config.hpp"
 #include "generate.hpp"
 #include "googlenet.hpp"
 #include "gpt2.hpp"

@@ -1,0 +1,23 @@
+// What a language model is, as Hugging Face's config.json says it.
+#pragma once
+#include <variant>
+
+#include "gpt2.hpp"
+#include "llama.hpp"
+
+namespace tern::inline TERN_BUILD::models {
+
+struct LanguageModelConfig {
+  std::variant<GPT2Options, LlamaOptions> options;
+  std::vector<Index> eos_token_id;  // a text ends with one of these tokens
+};
+
+/// Reads config.json. What it does not say is as in Hugging Face's classes. Error that names the member which asks for what GPT2LMHeadModel
+/// and LlamaForCausalLM do not compute: another model_type or activation, scaled rotary positions, biases, quantised weights.
+TERN_API LanguageModelConfig load_config(const std::string& path);
+
+}  // namespace tern::models
+
+#ifndef TERN_COMPILED
+#include "config.ipp"
+#endif
