@@ -6,6 +6,8 @@
 #include <tern/train/train.hpp>
 #include <tern/train/with_precision.hpp>
 
+#include <filesystem>
+
 using namespace tern;
 
 /// An LSTM that reads characters as ones among zeros, and scores the one after its last step.
@@ -30,19 +32,19 @@ struct Text {
   data::TextWindows training, test;
 };
 
-/// The text of --data, or of TERN_DATA/nietzsche: a file, or a folder with nietzsche.txt, plain or .gz. Its last 60,000 characters are
-/// held out, but at most a tenth.
+/// Any file that --data names; else nietzsche.txt in the folder --data or in TERN_DATA/nietzsche, plain or .gz.
+std::string path_of(const train::Options& options) {
+  if (std::filesystem::is_regular_file(options.data)) return options.data;
+  const std::string path = train::data_folder(options, "nietzsche", {"nietzsche.txt"},
+                                              "Name any text in UTF-8 with --data FILE, or get this one:\n"
+                                              "  curl -O https://s3.amazonaws.com/text-datasets/nietzsche.txt, then --data nietzsche.txt") +
+                           "/nietzsche.txt";
+  return io::exists(path) ? path : path + ".gz";
+}
+
+/// The text's characters, with ASCII's letters in lower case. Its last 60,000 are held out, but at most a tenth.
 Text load(const train::Options& options, const data::WindowOptions& windows) {
-  const char* const root = std::getenv("TERN_DATA");
-  const std::string named = !options.data.empty() ? options.data : root ? std::string(root) + "/nietzsche" : "";
-  std::string path = named;
-  for (const char* const name : {"/nietzsche.txt", "/nietzsche.txt.gz"})
-    if (io::exists(named + name)) path = named + name;
-  if (!io::exists(path))
-    throw std::runtime_error((path.empty() ? "characters: no text was named" : "characters: there is no text '" + path + "'") +
-                             ". Any file in UTF-8 serves, for example\n"
-                             "  curl -LO https://s3.amazonaws.com/text-datasets/nietzsche.txt, then --data nietzsche.txt");
-  std::string bytes = io::read_gzip(path, INT64_MAX);
+  std::string bytes = io::read_gzip(path_of(options), INT64_MAX);
   for (char& c : bytes)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
   const std::vector<std::string> characters = data::split_characters(bytes);
@@ -50,7 +52,7 @@ Text load(const train::Options& options, const data::WindowOptions& windows) {
   counts.add(characters);
   data::Vocabulary vocabulary(counts);
   data::Tokens tokens = vocabulary.lookup_indices(characters);
-  const auto cut = tokens.end() - std::min<std::ptrdiff_t>(60000, std::ptrdiff_t(tokens.size() / 10));
+  const auto cut = tokens.end() - std::min(std::ptrdiff_t(60000 + windows.length), std::ptrdiff_t(tokens.size() / 10));
   return {vocabulary, {data::Tokens(tokens.begin(), cut), windows}, {data::Tokens(cut, tokens.end()), windows}};
 }
 
@@ -69,22 +71,20 @@ void print_samples(Net& net, const data::Vocabulary& vocabulary, const Tensor<D,
     const Index length = start.size(1);
     for (Index i = 0; i < 200; ++i)
       text = cat<D, Index>({text, models::sample(next_scores<D>(net, text.narrow(1, i, length)), {.temperature = temperature})}, 1);
-    const auto host = text.to(Cpu{});
     std::string written;
-    for (Index i = 0; i < host.numel(); ++i) written += vocabulary.lookup_token(host.data()[i]);
+    const auto numbers = text.cpu();
+    for (Index i = 0; i < numbers.numel(); ++i) written += vocabulary.lookup_token(numbers.data()[i]);
     std::printf("--- temperature %.1f: %s\n", temperature, written.c_str());
   }
 }
-
-constexpr train::Metric loss_metric{"loss", [](double loss, double) { return loss; }, false, false};
 
 /// convert makes the network that is trained of a float one.
 template <Device D, class Convert>
 bool run(const train::Options& options, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const bool gpt = options.model == "gpt";
-  using Windows = data::WindowOptions;
-  const Text text = load(options, gpt ? Windows{.length = 64, .stride = 32, .all_targets = true} : Windows{.length = 40, .stride = 3});
+  const data::WindowOptions each_character{.length = 64, .stride = 32, .all_targets = true}, last_character{.length = 40, .stride = 3};
+  const Text text = load(options, gpt ? each_character : last_character);
   const Index characters = text.vocabulary.size();
   std::printf("%s: %s, %d threads, %s; %lld different characters; %lld windows to train with, %lld held out\n", options.model.c_str(),
               DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)characters, (long long)text.training.size(),
@@ -109,12 +109,13 @@ bool run(const train::Options& options, const Convert& convert) {
     };
     auto rule = optimizer(net);
     return !train::fit(net, rule, batches, step, options,
-                       {.data = "text", .evaluate = held_out, .metric = loss_metric, .unit = "characters"}).interrupted;
+                       {.data = "text", .evaluate = held_out, .metric = train::mean_loss, .unit = "characters"}).interrupted;
   };
   const auto rate = [&](double usual) { return options.lr > 0 ? options.lr : usual; };
+  const models::GPT2Options sizes{.vocab_size = characters, .n_positions = 64, .n_embd = 128, .n_layer = 4, .n_head = 4,
+                                  .embd_pdrop = 0, .attn_pdrop = 0, .resid_pdrop = 0};
   if (gpt)
-    return train_with(convert(models::GPT2LMHeadModel<D>({.vocab_size = characters, .n_positions = 64, .n_embd = 128, .n_layer = 4,
-                                                          .n_head = 4, .embd_pdrop = 0, .attn_pdrop = 0, .resid_pdrop = 0})),
+    return train_with(convert(models::GPT2LMHeadModel<D>(sizes)),
                       [&](auto& net) { return optim::AdamW(net.parameters(), {.lr = rate(1e-3)}); });
   return train_with(convert(NextCharacter<D>(characters)),
                     [&](auto& net) { return optim::RMSprop(net.parameters(), {.lr = rate(0.01), .alpha = 0.9, .eps = 1e-7}); });

@@ -49,22 +49,14 @@ struct Vgg : nn::Module<D, T> {
   }
 };
 
-/// The folder with the images: --data, or TERN_DATA/cifar10.
-std::string data_folder(const train::Options& options) {
-  const char* const root = std::getenv("TERN_DATA");
-  const std::string folder = !options.data.empty() ? options.data : root ? std::string(root) + "/cifar10" : "";
-  if (io::exists(folder + "/test_batch.bin") || io::exists(folder + "/test_batch.bin.gz")) return folder;
-  throw std::runtime_error((folder.empty() ? "cifar: no images were named" : "cifar: there are no images in '" + folder + "'") +
-                           ". Two ways to get them:\n"
-                           "  curl -L https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz | tar xz, then --data "
-                           "cifar-10-batches-bin\n"
-                           "  have data_batch_1.bin to 5 and test_batch.bin, plain or .gz, in --data DIR or in $TERN_DATA/cifar10");
-}
-
 /// Trains a network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
 template <Device D, class Net>
 bool train_network(Net& net, const train::Options& options, optim::SGD& optimizer, double max_lr) {
-  const std::string folder = data_folder(options);
+  const std::string folder = train::data_folder(
+      options, "cifar10", {"test_batch.bin"},
+      "Two ways to get them:\n"
+      "  curl -L https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz | tar xz, then --data cifar-10-batches-bin\n"
+      "  have data_batch_1.bin to 5 and test_batch.bin, plain or .gz, in --data DIR or in $TERN_DATA/cifar10");
   const std::array<float, 3> mean = {0.4914f, 0.4822f, 0.4465f}, std = {0.2470f, 0.2435f, 0.2616f};
   const auto images = data::Cifar10::load(folder, {.train = true, .mean = mean, .std = std, .skip_bad = options.skip_bad});
   const auto test = data::Cifar10::load(folder, {.train = false, .mean = mean, .std = std, .skip_bad = options.skip_bad});

@@ -39,18 +39,6 @@ struct BiLstm : nn::Module<D, T> {
   }
 };
 
-/// The folder with the reviews: --data, or TERN_DATA/imdb.
-std::string data_folder(const train::Options& options) {
-  const char* const root = std::getenv("TERN_DATA");
-  const std::string folder = !options.data.empty() ? options.data : root ? std::string(root) + "/imdb" : "";
-  for (const char* const name : {"/train.tsv", "/train.tsv.gz", "/train"})
-    if (io::exists(folder + name)) return folder;
-  throw std::runtime_error((folder.empty() ? "imdb: no reviews were named" : "imdb: there are no reviews in '" + folder + "'") +
-                           ". Two ways to get them:\n"
-                           "  curl -L https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz | tar xz, then --data aclImdb\n"
-                           "  have train.tsv and test.tsv, plain or .gz, with a line `1<tab>text` or `0<tab>text` for each review");
-}
-
 struct Reviews {
   std::vector<std::vector<std::string>> words;
   std::vector<Index> labels;
@@ -80,7 +68,11 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
 template <Device D, class Convert>
 bool run(const train::Options& options, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
-  const std::string folder = data_folder(options);
+  const std::string folder = train::data_folder(
+      options, "imdb", {"train.tsv", "train"},
+      "Two ways to get them:\n"
+      "  curl -L https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz | tar xz, then --data aclImdb\n"
+      "  have train.tsv and test.tsv, plain or .gz, with a line `1<tab>text` or `0<tab>text` for each review");
   const Reviews training(folder, true), test(folder, false);
   data::TokenCounts counts;
   for (const auto& words : training.words) counts.add(words);

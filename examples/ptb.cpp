@@ -42,16 +42,6 @@ struct LanguageModel : nn::Module<D, T> {
   }
 };
 
-/// The folder with the text: --data, or TERN_DATA/ptb.
-std::string data_folder(const train::Options& options) {
-  const char* const root = std::getenv("TERN_DATA");
-  const std::string folder = !options.data.empty() ? options.data : root ? std::string(root) + "/ptb" : "";
-  if (io::exists(folder + "/ptb.train.txt") || io::exists(folder + "/ptb.train.txt.gz")) return folder;
-  throw std::runtime_error((folder.empty() ? "ptb: no text was named" : "ptb: there is no text in '" + folder + "'") +
-                           ". Have ptb.train.txt, ptb.valid.txt and ptb.test.txt, plain or .gz, in --data DIR or in $TERN_DATA/ptb: the\n"
-                           "folder simple-examples/data of https://www.fit.vut.cz/person/imikolov/public/rnnlm/simple-examples.tgz");
-}
-
 /// A network on a text: it keeps its state from batch to batch, and starts anew where the text does.
 template <Device D, class Net>
 class Reader {
@@ -91,7 +81,10 @@ double perplexity_of(Net& net, const data::Tokens& tokens, Index steps) {
 template <Device D, class Convert>
 bool run(const train::Options& options, const Recipe& recipe, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
-  const data::Ptb text = data::Ptb::load(data_folder(options));
+  const data::Ptb text = data::Ptb::load(
+      train::data_folder(options, "ptb", {"ptb.train.txt"},
+                         "Have ptb.train.txt, ptb.valid.txt and ptb.test.txt, plain or .gz, in --data DIR or in $TERN_DATA/ptb: the\n"
+                         "folder simple-examples/data of https://www.fit.vut.cz/person/imikolov/public/rnnlm/simple-examples.tgz"));
   std::printf("%s: %s, %d threads, %s; %zu words to train with, %zu held out, %zu to test\n", options.model.c_str(), DeviceTraits<D>::name,
               num_threads(), build_info().instruction_set, text.train.size(), text.valid.size(), text.test.size());
   auto net = convert(LanguageModel<D>(text.vocabulary.size(), recipe));

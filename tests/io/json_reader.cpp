@@ -45,6 +45,16 @@ TEST_CASE("JSON is read value by value", "[io]") {
   CHECK(seen == "abdef");
 }
 
+TEST_CASE("JSON's numbers are read as the nearest doubles", "[io]") {
+  const auto number = [](const std::string& text) { return reader(text).number(); };
+  CHECK(number(" 1e-05,") == 1e-5);
+  CHECK(number("-0.1") == -0.1);
+  CHECK(number("500000.0") == 500000);
+  CHECK(number("7") == 7);
+  CHECK(error_of([&] { number("1e999"); }) == "test: here: a number is too large or too small, at its byte 5");
+  CHECK(error_of([&] { number("nan"); }) == "test: here: a value is missing, at its byte 0");
+}
+
 TEST_CASE("any JSON can be skipped, and nothing else", "[io]") {
   for (const char* good : {"0", "-1.5e+10", "\"\"", "true", "false", "null", "[]", "{}", "[1, [2, {\"a\": [3]}], \"]\"]"}) CHECK(error_in(good) == "");
   CHECK(error_in("") == "test: here: a value is missing, at its byte 0");

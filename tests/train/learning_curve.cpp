@@ -23,6 +23,16 @@ TEST_CASE("a learning curve draws every epoch's loss and accuracies where they b
   CHECK(train::learning_curve_svg({"mlp", "mnist", "cpu", 1, 0, {}}).find("nan") == std::string::npos);
 }
 
+TEST_CASE("a learning curve of losses draws that of training beside that of tests") {
+  train::Report report;
+  report.metric = train::mean_loss;
+  report.epochs.push_back({.loss = 2, .figure = std::nan(""), .test_figure = 4});
+  report.epochs.push_back({.loss = 1, .figure = std::nan(""), .test_figure = 3});
+  const std::string svg = train::learning_curve_svg(report);
+  CHECK_THAT(svg, ContainsSubstring("stroke='#d55e00' stroke-width='2' points='70.0,390.0 630.0,440.0 '"));
+  CHECK_THAT(svg, ContainsSubstring("points='70.0,290.0 630.0,340.0 '"));
+}
+
 TEST_CASE("a session keeps its drawing up to date") {
   const TemporaryFolder folder;
   train::Options options;

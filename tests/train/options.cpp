@@ -43,6 +43,12 @@ TEST_CASE("options: what is not given keeps the trainer's default") {
   CHECK((o.data.empty() && o.save.empty() && o.resume.empty() && o.json.empty() && o.trace.empty()));
 }
 
+TEST_CASE("numbers of other options are read alike") {
+  CHECK(train::parse_index("--top-k", "40") == 40);
+  CHECK(train::parse_number("--top-p", "0.5") == 0.5);
+  CHECK(tern_test::error_of([] { train::parse_index("--top-k", "-1"); }) == "options: --top-k must be at least 0, not -1");
+}
+
 TEST_CASE("options: each is read") {
   const Options o = parse({"--device", "auto", "--model",   "big",   "--precision", "bf16",   "--epochs", "3",
                            "--lr",     "1e-2", "--threads", "4",     "--data",      "a b",    "--save",   "s",

@@ -46,6 +46,18 @@ TEST_CASE("an epoch report of nothing divides by nothing") {
   CHECK(text.find("inf") == std::string::npos);
 }
 
+TEST_CASE("a report whose figure is the loss has the test's beside it, and no second one of training") {
+  auto epoch = epoch_report();
+  epoch.figure = std::nan("");
+  const std::string text = train::epoch_text(3, epoch, 200e9, 0, train::mean_loss, "characters");
+  CHECK(text.substr(0, text.find('\n')) == "epoch 3  loss 0.2500  test 0.9688  4.00 s  15000 characters/s");
+  train::Report report;
+  report.metric = train::mean_loss;
+  report.epochs = {epoch};
+  const std::string json = train::report_json(report);
+  CHECK(json.find("\"loss\": 0.25, \"test_loss\": 0.96875") != std::string::npos);
+}
+
 TEST_CASE("a report as JSON holds what every trainer's does") {
   const train::Report report{.model = "m\"lp", .data = "mnist", .device = "cpu", .threads = 2, .test_figure = 0.96875,
                              .epochs = {epoch_report(), epoch_report()}};

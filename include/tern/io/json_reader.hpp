@@ -22,6 +22,7 @@ class TERN_API JsonReader {
   std::string string();
   /// A number that is not negative, without fraction and exponent.
   Index integer();
+  /// Any number, as the nearest double.
   double number();
   bool boolean();
   /// null, if it follows.

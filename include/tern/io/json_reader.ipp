@@ -1,6 +1,6 @@
 // The functions of json_reader.hpp that are not templates.
 #pragma once
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -186,7 +186,9 @@ namespace tern::inline TERN_BUILD::io {
   skip_space();
   const char* const first = at_;
   skip_number();
-  return std::strtod(std::string(first, at_).c_str(), nullptr);
+  double value = 0;
+  if (std::from_chars(first, at_, value).ec != std::errc()) refuse("a number is too large or too small");
+  return value;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::skip() {

@@ -1,4 +1,4 @@
-// Reads a language model's sizes from the config.json beside its weights.
+// What a language model is, as Hugging Face's config.json says it.
 #pragma once
 #include <variant>
 
@@ -7,9 +7,14 @@
 
 namespace tern::inline TERN_BUILD::models {
 
-/// The options of the model in a folder of Hugging Face's, from its config.json. Error if the model is neither a GPT-2 nor a
-/// Llama, or differs from the one here, as by another activation function or scaled rotary positions.
-TERN_API std::variant<GPT2Options, LlamaOptions> load_config(const std::string& folder);
+struct LanguageModelConfig {
+  std::variant<GPT2Options, LlamaOptions> options;
+  std::vector<Index> eos_token_id;  // a text ends with one of these tokens
+};
+
+/// Reads config.json. What it does not say is as in Hugging Face's classes. Error that names the member which asks for what GPT2LMHeadModel
+/// and LlamaForCausalLM do not compute: another model_type or activation, scaled rotary positions, biases, quantised weights.
+TERN_API LanguageModelConfig load_config(const std::string& path);
 
 }  // namespace tern::models
 

@@ -8,116 +8,114 @@ namespace tern::inline TERN_BUILD::models {
 
 namespace detail {
 
-/// The members of a config.json. A member b of an object a is called a.b.
-class Config {
+/// A config.json that is being read.
+class ConfigFile {
  public:
-  explicit Config(const std::string& path) : path_(path) {
-    const std::string content = io::read_file(path, 1 << 24);
-    io::JsonReader json(content.data(), Index(content.size()), "load_config", text({"'", path, "' is not valid JSON"}));
-    read_object(json, "");
+  explicit ConfigFile(const std::string& path) : path_(path), content_(io::read_file(path, 1 << 24)) {}
+
+  template <class... X>
+  [[noreturn]] void refuse(const X&... why) const {
+    fail("load_config", {"'", path_, "': ", why...});
+  }
+  /// Calls f(name, json) for each member, which reads its value, but for those that are null: they are as if they were missing.
+  template <class F>
+  void each_member(const F& f) const {
+    io::JsonReader json(content_.data(), Index(content_.size()), "load_config", text({"'", path_, "' is not valid JSON"}));
+    std::string name;
+    for (bool first = true; json.next_member(first, name);)
+      if (!json.accept_null()) f(name, json);
     json.end();
   }
-
-  void read(const char* name, Index& value) const {
-    if (const Member* const m = find(name)) value = Index(number(*m));
+  /// What changes the model must be what it has.
+  void require(const std::string& name, const std::string& got, std::initializer_list<const char*> offered) const {
+    std::string list;
+    for (const char* const each : offered) {
+      if (got == each) return;
+      list += text({list.empty() ? "" : " or ", each});
+    }
+    refuse(name, " '", got, "' is not supported, only ", list);
   }
-  void read(const char* name, double& value) const {
-    if (const Member* const m = find(name)) value = number(*m);
-  }
-  void read(const char* name, bool& value) const {
-    if (const Member* const m = find(name)) value = m->word == "true";
-  }
-  std::string word(const char* name) const {
-    const Member* const m = find(name);
-    return m ? m->word : "";
-  }
-  /// Error if the member has another value.
-  void must_be(const char* name, const char* value) const {
-    const Member* const m = find(name);
-    if (m && m->word != value) refuse({name, " is ", m->word, "; only ", value, " is supported"});
-  }
-  void must_be(const char* name, Index value) const {
-    const Member* const m = find(name);
-    if (m && number(*m) != double(value)) refuse({name, " is ", m->number, "; only ", value, " is supported"});
-  }
-  [[noreturn]] void refuse(std::initializer_list<Piece> reason) const {
-    fail("load_config", {"'", path_, "': ", text(reason)});
+  void require(const std::string& name, bool got, bool wanted) const {
+    if (got != wanted) refuse(name, got ? " true" : " false", " is not supported");
   }
 
  private:
-  struct Member {
-    std::string name, word;  // a number has no word
-    double number;
-  };
-
-  void read_object(io::JsonReader& json, const std::string& prefix) {
-    std::string name;
-    for (bool first = true; json.next_member(first, name);) {
-      const char next = json.peek();
-      if (json.accept_null()) continue;
-      if (next == '{') read_object(json, prefix + name + '.');
-      else if (next == '[') json.skip();
-      else if (next == '"') members_.push_back({prefix + name, json.string(), 0});
-      else if (next == 't' || next == 'f') members_.push_back({prefix + name, json.boolean() ? "true" : "false", 0});
-      else members_.push_back({prefix + name, "", json.number()});
-    }
-  }
-  /// null if there is no such member.
-  const Member* find(std::string_view name) const {
-    for (const Member& m : members_)
-      if (m.name == name) return &m;
-    return nullptr;
-  }
-  double number(const Member& m) const {
-    if (!m.word.empty()) refuse({m.name, " must be a number, not ", m.word});
-    return m.number;
-  }
-
-  std::string path_;
-  std::vector<Member> members_;
+  std::string path_, content_;
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE GPT2Options gpt2_options(const Config& config) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE GPT2Options gpt2_options(const ConfigFile& file) {
   GPT2Options o;
-  config.read("vocab_size", o.vocab_size), config.read("n_positions", o.n_positions);
-  config.read("n_embd", o.n_embd), config.read("n_layer", o.n_layer), config.read("n_head", o.n_head);
-  config.read("embd_pdrop", o.embd_pdrop), config.read("attn_pdrop", o.attn_pdrop), config.read("resid_pdrop", o.resid_pdrop);
-  config.read("layer_norm_epsilon", o.layer_norm_epsilon);
-  config.must_be("activation_function", "gelu_new");
-  config.must_be("n_inner", 4 * o.n_embd);
-  config.must_be("scale_attn_weights", "true");
-  config.must_be("scale_attn_by_inverse_layer_idx", "false");
-  config.must_be("tie_word_embeddings", "true");
+  Index n_inner = 0;
+  file.each_member([&](const std::string& name, io::JsonReader& json) {
+    if (name == "vocab_size") o.vocab_size = json.integer();
+    else if (name == "n_positions") o.n_positions = json.integer();
+    else if (name == "n_embd") o.n_embd = json.integer();
+    else if (name == "n_layer") o.n_layer = json.integer();
+    else if (name == "n_head") o.n_head = json.integer();
+    else if (name == "n_inner") n_inner = json.integer();
+    else if (name == "embd_pdrop") o.embd_pdrop = json.number();
+    else if (name == "attn_pdrop") o.attn_pdrop = json.number();
+    else if (name == "resid_pdrop") o.resid_pdrop = json.number();
+    else if (name == "layer_norm_epsilon") o.layer_norm_epsilon = json.number();
+    else if (name == "activation_function") file.require(name, json.string(), {"gelu_new", "gelu_pytorch_tanh"});
+    else if (name == "scale_attn_weights" || name == "tie_word_embeddings") file.require(name, json.boolean(), true);
+    else if (name == "scale_attn_by_inverse_layer_idx" || name == "add_cross_attention") file.require(name, json.boolean(), false);
+    else json.skip();
+  });
+  if (n_inner && (n_inner % 4 || n_inner / 4 != o.n_embd)) file.refuse("n_inner must be 4 n_embd, not ", n_inner, " with n_embd ", o.n_embd);
   return o;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE LlamaOptions llama_options(const Config& config) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE LlamaOptions llama_options(const ConfigFile& file) {
   LlamaOptions o;
-  config.read("vocab_size", o.vocab_size), config.read("hidden_size", o.hidden_size);
-  config.read("intermediate_size", o.intermediate_size), config.read("num_hidden_layers", o.num_hidden_layers);
-  config.read("num_attention_heads", o.num_attention_heads);
-  o.num_key_value_heads = o.num_attention_heads;
-  config.read("num_key_value_heads", o.num_key_value_heads);
-  config.read("max_position_embeddings", o.max_position_embeddings), config.read("rms_norm_eps", o.rms_norm_eps);
-  config.read("rope_theta", o.rope_theta), config.read("rope_parameters.rope_theta", o.rope_theta);
-  config.read("tie_word_embeddings", o.tie_word_embeddings);
-  config.must_be("hidden_act", "silu");
-  config.must_be("attention_bias", "false");
-  config.must_be("mlp_bias", "false");
-  if (o.num_attention_heads > 0) config.must_be("head_dim", o.hidden_size / o.num_attention_heads);
-  for (const char* const kind : {"rope_scaling.type", "rope_scaling.rope_type", "rope_parameters.rope_type"})
-    config.must_be(kind, "default");
+  Index key_value_heads = 0, head_dim = 0;
+  file.each_member([&](const std::string& name, io::JsonReader& json) {
+    if (name == "vocab_size") o.vocab_size = json.integer();
+    else if (name == "hidden_size") o.hidden_size = json.integer();
+    else if (name == "intermediate_size") o.intermediate_size = json.integer();
+    else if (name == "num_hidden_layers") o.num_hidden_layers = json.integer();
+    else if (name == "num_attention_heads") o.num_attention_heads = json.integer();
+    else if (name == "num_key_value_heads") key_value_heads = json.integer();
+    else if (name == "head_dim") head_dim = json.integer();
+    else if (name == "max_position_embeddings") o.max_position_embeddings = json.integer();
+    else if (name == "rms_norm_eps") o.rms_norm_eps = json.number();
+    else if (name == "rope_theta") o.rope_theta = json.number();
+    else if (name == "tie_word_embeddings") o.tie_word_embeddings = json.boolean();
+    else if (name == "hidden_act") file.require(name, json.string(), {"silu"});
+    else if (name == "attention_bias" || name == "mlp_bias") file.require(name, json.boolean(), false);
+    else if (name == "rope_scaling" || name == "rope_parameters") {
+      std::string inner;
+      for (bool first = true; json.next_member(first, inner);)
+        if (inner == "rope_type" || inner == "type") file.require(text({name, ": ", inner}), json.string(), {"default"});
+        else if (inner == "rope_theta") o.rope_theta = json.number();
+        else json.skip();
+    } else json.skip();
+  });
+  o.num_key_value_heads = key_value_heads ? key_value_heads : o.num_attention_heads;
+  if (head_dim && (o.num_attention_heads < 1 || head_dim != o.hidden_size / o.num_attention_heads))
+    file.refuse("head_dim must be hidden_size / num_attention_heads, not ", head_dim, " with ", o.hidden_size, " and ",
+                o.num_attention_heads);
   return o;
 }
 
 }  // namespace detail
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::variant<GPT2Options, LlamaOptions> load_config(const std::string& folder) {
-  const detail::Config config(folder + "/config.json");
-  const std::string type = config.word("model_type");
-  if (type == "gpt2") return detail::gpt2_options(config);
-  if (type == "llama") return detail::llama_options(config);
-  config.refuse({"model_type must be gpt2 or llama, not '", type, "'"});
+[[gnu::noinline, gnu::cold]] TERN_INLINE LanguageModelConfig load_config(const std::string& path) {
+  const detail::ConfigFile file(path);
+  LanguageModelConfig config;
+  std::string model_type;
+  file.each_member([&](const std::string& name, io::JsonReader& json) {
+    if (name == "model_type") model_type = json.string();
+    else if (name == "quantization_config") file.refuse("quantised weights are not supported");
+    else if (name == "eos_token_id" && json.peek() == '[')
+      for (bool first = true; json.next_element(first);) config.eos_token_id.push_back(json.integer());
+    else if (name == "eos_token_id") config.eos_token_id.push_back(json.integer());
+    else json.skip();
+  });
+  file.require("model_type", model_type, {"gpt2", "llama"});
+  if (model_type == "gpt2") config.options = detail::gpt2_options(file);
+  else config.options = detail::llama_options(file);
+  return config;
 }
 
 }  // namespace tern::models

@@ -27,7 +27,7 @@ namespace tern::inline TERN_BUILD::train::detail {
   done_.seconds += report.seconds;
   if (interrupted() && batches < batches_) return;
   report.loss = loss / double(report.samples);
-  report.figure = parts_.metric.of(report.loss, right / double(report.samples));
+  report.figure = parts_.metric.of ? parts_.metric.of(report.loss, right / double(report.samples)) : std::nan("");
   report.test_figure = figure(parts_.evaluate);
   report.trained_s = done_.seconds;
   const double held = figure(parts_.validate);

@@ -37,18 +37,19 @@ namespace tern::inline TERN_BUILD::train::detail {
 namespace tern::inline TERN_BUILD::train {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string learning_curve_svg(const Report& report) {
+  const auto figure = report.metric.of ? &EpochReport::figure : &EpochReport::loss;
   double highest = 0, top = report.metric.percent ? 1 : 0;  // of the plots
   for (const EpochReport& r : report.epochs) {
     if (std::isfinite(r.loss)) highest = std::fmax(highest, r.loss);
-    for (const double figure : {r.figure, r.test_figure})
-      if (std::isfinite(figure)) top = std::fmax(top, figure);
+    for (const double each : {r.*figure, r.test_figure})
+      if (std::isfinite(each)) top = std::fmax(top, each);
   }
   std::string out =
       text({"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
             "<rect width='700' height='560' fill='white'/>\n"});
   out += detail::frame("loss", 0, highest, 40) + detail::curve(report, &EpochReport::loss, 0, highest, 40, "#0072b2");
   out += detail::frame(text({report.metric.name, ": training (orange), test (green)"}).c_str(), 0, top, 290);
-  out += detail::curve(report, &EpochReport::figure, 0, top, 290, "#d55e00") +
+  out += detail::curve(report, figure, 0, top, 290, "#d55e00") +
          detail::curve(report, &EpochReport::test_figure, 0, top, 290, "#009e73");
   return out + text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()), " of ",
                      report.model, " on ", report.data, "</text>\n</svg>\n"});

@@ -35,11 +35,13 @@ struct Options {
   bool help = false;
 };
 
-namespace detail {
-
+/// The value of an option as a number that is not negative. Error that names the option if it is none.
 TERN_API double parse_number(const char* name, const char* value);
 
-TERN_API Index parse_index(const char* name, const char* value, Index least, Index most);
+/// The value of an option as an integer from least to most. Error that names the option if it is none.
+TERN_API Index parse_index(const char* name, const char* value, Index least = 0, Index most = INT64_MAX);
+
+namespace detail {
 
 /// An option: its name, and the member that it sets. A flag has no value.
 struct Option {

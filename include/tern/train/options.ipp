@@ -2,7 +2,7 @@
 #pragma once
 #include "options.hpp"
 
-namespace tern::inline TERN_BUILD::train::detail {
+namespace tern::inline TERN_BUILD::train {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE double parse_number(const char* name, const char* value) {
   char* end = nullptr;
@@ -21,10 +21,6 @@ namespace tern::inline TERN_BUILD::train::detail {
   if (number > most) fail("options", {name, " must be at most ", most, ", not ", number});
   return number;
 }
-
-}  // namespace tern::train::detail
-
-namespace tern::inline TERN_BUILD::train {
 
 [[gnu::noinline]] TERN_INLINE void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> offered) {
   std::string list;
@@ -53,8 +49,8 @@ namespace tern::inline TERN_BUILD::train {
     const char* const value = ++i < argc ? argv[i] : "--";
     if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " needs a value"});
     if (option->text) options.*option->text = value;
-    else if (option->number) options.*option->number = detail::parse_number(name, value);
-    else options.*option->index = detail::parse_index(name, value, option->least, option->most);
+    else if (option->number) options.*option->number = parse_number(name, value);
+    else options.*option->index = parse_index(name, value, option->least, option->most);
   }
   return options;
 }

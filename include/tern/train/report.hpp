@@ -13,13 +13,16 @@ namespace tern::inline TERN_BUILD::train {
 /// The figure that a training reports beside its loss.
 struct Metric {
   const char* name;
-  double (*of)(double loss, double right);  // on training data: from the mean loss, and the part of the items that is right
+  double (*of)(double loss, double right);  // on training data: from the mean loss, and the part of the items that is right; null: the loss
   bool rises;                               // more is better
   bool percent;                             // a part of 1, shown as a percentage
+  int decimals = 2;
 };
 inline constexpr Metric accuracy{"accuracy", [](double, double right) { return right; }, true, true};
 /// e^loss, for a loss per word.
 inline constexpr Metric perplexity{"perplexity", [](double loss, double) { return std::exp(loss); }, false, false};
+/// The loss itself.
+inline constexpr Metric mean_loss{"loss", nullptr, false, false, 4};
 
 namespace detail {
 
@@ -28,7 +31,8 @@ TERN_API std::string labelled(const char* label, double figure, const Metric& me
 
 }  // namespace detail
 
-/// One epoch. Times are in seconds. transfer_s and wait_s belong to a device other than the host's. A figure that is not known is NaN.
+/// One epoch. Times are in seconds. transfer_s and wait_s belong to a device other than the host's. A figure that is not known, or is the
+/// loss, is NaN.
 struct EpochReport {
   double loss = 0, figure = 0;
   double seconds = 0, forward_s = 0, backward_s = 0, optimizer_s = 0, input_s = 0, transfer_s = 0, wait_s = 0;

@@ -8,7 +8,8 @@ namespace detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string labelled(const char* label, double figure, const Metric& metric) {
   char text[64];
-  std::snprintf(text, sizeof text, metric.percent ? "  %s %.2f%%" : "  %s %.2f", label, metric.percent ? 100 * figure : figure);
+  const double shown = metric.percent ? 100 * figure : figure;
+  std::snprintf(text, sizeof text, "  %s %.*f%s", label, metric.decimals, shown, metric.percent ? "%" : "");
   return std::isnan(figure) ? "" : text;
 }
 
@@ -78,7 +79,8 @@ namespace detail {
   json.array("epochs");
   for (const EpochReport& r : report.epochs) {
     json.object();
-    for (const auto& member : members) json.member(member.name, r.*member.value);
+    for (const auto& member : members)
+      if (member.value != &EpochReport::figure || report.metric.of) json.member(member.name, r.*member.value);
     json.end();
   }
   json.end();

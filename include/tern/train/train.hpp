@@ -2,6 +2,7 @@
 #pragma once
 #include "accumulation.hpp"
 #include "checkpoint.hpp"
+#include "data_folder.hpp"
 #include "fit.hpp"
 #include "precision.hpp"
 #include "session.hpp"
