@@ -97,6 +97,10 @@ NETWORKS = {
     "xception_infer": 267.3,
 }
 
+# Weights of GPT-2 small: of its blocks; and with those of all words and the keys and values of 256 tokens, what a token reads.
+GPT2_BLOCKS = 12 * 12 * 768**2
+GPT2_READ = GPT2_BLOCKS + 50257 * 768 + 12 * 2 * 256 * 768
+
 BOTH = ("torch", "tensorflow")
 IN_TENSORFLOW = ("mnist_cnn", "vgg16", "resnet50", "xception")
 
@@ -160,6 +164,14 @@ ROWS = [
     # 6 for each weight of a product and each of 768 characters; three times a head's two products of 64 x 64 x 32.
     Row("gpt_nano", "transformers", "ms", lambda m: (6 * 768 * (4 * 12 * 128**2 + 128 * 57) + 4 * 3 * 2 * 48 * 2 * 64**2 * 32) / m.peak_flops),
     Row("gpt_nano_bf16", "transformers", "ms"),
+    # 2 for each weight of the blocks and of each of 256 tokens; in each of 144 heads two products of 256 x 256 x 64, half of them
+    # of tokens to come. For one token all weights are read, and what is cached.
+    Row("gpt2_prompt", "transformers", "ms", lambda m: (2 * 256 * GPT2_BLOCKS + 144 * 2 * 256**2 * 64) / m.peak_flops, tokens=256),
+    Row("gpt2_token", "transformers", "ms", lambda m: 4 * GPT2_READ / m.read_memory, tokens=1),
+    Row("gpt2_token_bf16", "transformers", "ms", lambda m: 2 * GPT2_READ / m.read_memory, tokens=1),
+    # GFLOP of 4 images and of 8; each has 35.1 forward.
+    Row("vit_b_16_train", "transformers", "ms", lambda m: 3 * 4 * 35.1e9 / m.peak_flops, images=4),
+    Row("vit_b_16_infer", "transformers", "ms", lambda m: 8 * 35.1e9 / m.peak_flops, images=8),
     Row("compile_mnist", "programs", "s"),
     Row("compile_mnist_memory", "programs", "MB"),
     Row("compile_yardstick", "programs", "s", peers=()),
