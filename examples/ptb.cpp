@@ -110,7 +110,7 @@ bool run(const train::Options& options, const Recipe& recipe, const Convert& con
                       .evaluate = [&] { return perplexity_of<D>(net, text.test, recipe.steps); },
                       .validate = [&] { return perplexity_of<D>(net, text.valid, recipe.steps); },
                       .schedule = &schedule,
-                      .clip_grad_norm = 5 / steps,
+                      .clip = [&] { optim::clip_grad_norm_(net.parameters(), 5 / steps); },
                       .metric = train::perplexity,
                       .unit = "words"}).interrupted;
 }

@@ -23,8 +23,8 @@ struct LlamaOptions {
 /// a head is turned by the angle position · theta^(-2i / size), calculated in doubles.
 template <class T, Device D, class X>
 Tensor<D, T> rotary_table(const Tensor<D, X>& x, Index first, Index n, Index size, double theta) {
-  const auto pairs = detail::range_beside(x, 0, 1, size / 2).to(f64);
-  const auto half = detail::range_beside(x, first, 1, n).to(f64).unsqueeze(1) * exp(pairs * (-2 * std::log(theta) / double(size)));
+  const auto pairs = tern::detail::range_beside(x, 0, 1, size / 2).to(f64);
+  const auto half = tern::detail::range_beside(x, first, 1, n).to(f64).unsqueeze(1) * exp(pairs * (-2 * std::log(theta) / double(size)));
   const auto angles = cat<D, double>({half, half}, -1);
   return stack<D, double>({cos(angles), sin(angles)}, 0).to(Type<T>{});
 }

@@ -1,6 +1,8 @@
 // Networks for images and for text.
 #pragma once
 #include "alexnet.hpp"
+#include "bert.hpp"
+#include "generate.hpp"
 #include "googlenet.hpp"
 #include "gpt2.hpp"
 #include "inception_v3.hpp"
@@ -9,4 +11,5 @@
 #include "mobilenet_v2.hpp"
 #include "resnet.hpp"
 #include "vgg.hpp"
+#include "vit.hpp"
 #include "xception.hpp"

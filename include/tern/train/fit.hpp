@@ -7,7 +7,6 @@
 #include "../ops/comparison.hpp"
 #include "../ops/cross_entropy.hpp"
 #include "../ops/extrema.hpp"
-#include "../optim/clip_grad.hpp"
 #include "accumulation.hpp"
 #include "checkpoint.hpp"
 #include "session.hpp"
@@ -26,7 +25,7 @@ struct FitParts {
   std::function<double()> validate = {};    // the figure on held-out data, which says which epoch's weights are the best
   optim::LRScheduler* schedule = nullptr;   // of learning rates, by epochs
   bool schedule_by_step = false;            // by steps of the optimiser instead
-  double clip_grad_norm = 0;                // the gradients' largest joint norm; 0: they are not clipped
+  std::function<void()> clip = {};          // clips the gradients before each step; no number, because few programs need its code
   Metric metric = accuracy;                 // what evaluate and validate return
   const char* unit = "images";              // what a loss is the mean of
 };
@@ -139,7 +138,6 @@ Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& st
   const Accumulation groups = groups_of(batches, options.accumulate);
   optim::GradScaler<D> scaler({.enabled = detail::computes_in_half<Net>});
   detail::Fit run(net, optimizer, &scaler, groups, DeviceTraits<D>::name, options, parts);
-  const auto parameters = net.parameters();
   while (run.begin()) {
     if constexpr (requires { batches.set_epoch(Index()); }) batches.set_epoch(run.done().epoch);
     EpochTimer timer(run.done().epoch + 1, Index(batches.size()) - run.done().batch);
@@ -155,9 +153,9 @@ Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& st
       scaler.scale(made.loss * groups.share(i)).backward();
       timer.backward_done();
       if (groups.ends(i)) {
-        if (parts.clip_grad_norm > 0) {
+        if (parts.clip) {
           scaler.unscale_(optimizer);
-          optim::clip_grad_norm_(parameters, parts.clip_grad_norm);
+          parts.clip();
         }
         scaler.step(optimizer);
         scaler.update();

@@ -5,3 +5,4 @@
 #include "fit.hpp"
 #include "precision.hpp"
 #include "session.hpp"
+#include "with_precision.hpp"

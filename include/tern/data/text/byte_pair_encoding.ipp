@@ -7,7 +7,7 @@
 #include "../../io/file.hpp"
 #include "../../io/json_reader.hpp"
 #include "byte_pair_encoding.hpp"
-#include "lines.hpp"
+#include "line_stream.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
@@ -105,7 +105,7 @@ TERN_INLINE void BytePairEncoding::finish(const File& file) {
   std::string name;
   for (bool first = true; json.next_member(first, name);) encoding.set_token(name, json.integer(), names);
   json.end();
-  Lines::Reader lines(merges);
+  LineStream::Reader lines(merges);
   for (std::string line; lines.next(line);) {
     if (line.empty() || line.starts_with("#version")) continue;
     const std::size_t space = line.find(' ');

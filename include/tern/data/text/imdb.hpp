@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lines.hpp"
+#include "line_stream.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
@@ -33,7 +33,7 @@ class TERN_API Imdb {
 
    private:
     const Imdb& set_;
-    std::optional<Lines::Reader> table_;
+    std::optional<LineStream::Reader> table_;
     std::size_t next_ = 0;
     Review review_;
     bool ended_ = false;

@@ -1,7 +1,7 @@
 // The functions of ptb.hpp that are not templates.
 #pragma once
 #include "../plain_or_gzip.hpp"
-#include "lines.hpp"
+#include "line_stream.hpp"
 #include "ptb.hpp"
 
 namespace tern::inline TERN_BUILD::data {
@@ -13,7 +13,7 @@ inline constexpr const char *ptb_end = "<eos>", *ptb_unknown = "<unk>";
 /// Calls f(word, line number) for each word of a part and for the end of each line.
 template <class F>
 void for_each_ptb_word(const std::string& path, const F& f) {
-  Lines::Reader lines(path);
+  LineStream::Reader lines(path);
   for (std::string line; lines.next(line);) {
     for (std::size_t at = 0; at < line.size();) {
       const std::size_t end = std::min(line.find(' ', at), line.size());
@@ -29,12 +29,12 @@ void for_each_ptb_word(const std::string& path, const F& f) {
 [[gnu::cold]] TERN_INLINE Ptb Ptb::load(const std::string& folder) {
   const auto path = [&](const char* part) { return detail::plain_or_gzip("Ptb", folder, text({"ptb.", part, ".txt"})); };
   TokenCounts counts;
-  detail::for_each_ptb_word(path("train"), [&](const std::string& word, const Lines::Reader&) { counts.add(word); });
+  detail::for_each_ptb_word(path("train"), [&](const std::string& word, const LineStream::Reader&) { counts.add(word); });
   Ptb set;
   set.vocabulary = Vocabulary(counts);
   if (set.vocabulary.contains(detail::ptb_unknown)) set.vocabulary.set_default_index(set.vocabulary[detail::ptb_unknown]);
   const auto read = [&](const char* part, Tokens& tokens) {
-    detail::for_each_ptb_word(path(part), [&](const std::string& word, const Lines::Reader& at) {
+    detail::for_each_ptb_word(path(part), [&](const std::string& word, const LineStream::Reader& at) {
       if (set.vocabulary.default_index() < 0 && !set.vocabulary.contains(word))
         at.refuse("Ptb", {"'", word, "' is not in the training part, which has no ", detail::ptb_unknown});
       tokens.push_back(set.vocabulary[word]);

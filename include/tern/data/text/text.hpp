@@ -3,7 +3,7 @@
 #include "byte_pair_encoding.hpp"
 #include "characters.hpp"
 #include "imdb.hpp"
-#include "lines.hpp"
+#include "line_stream.hpp"
 #include "ptb.hpp"
 #include "sequences.hpp"
 #include "vocabulary.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "../../io/file.hpp"
-#include "lines.hpp"
+#include "line_stream.hpp"
 #include "vocabulary.hpp"
 
 namespace tern::inline TERN_BUILD::data {
@@ -78,7 +78,7 @@ TERN_INLINE void Vocabulary::set_default_index(Index number) {
 }
 
 [[gnu::cold]] TERN_INLINE Vocabulary Vocabulary::load(const std::string& path) {
-  Lines::Reader file(path);
+  LineStream::Reader file(path);
   std::string line;
   const std::string head = "default_index ";
   char* end = nullptr;

@@ -1,4 +1,4 @@
-#include "tern/data/text/lines.hpp"
+#include "tern/data/text/line_stream.hpp"
 #include "../../io/gzipped.hpp"
 #include "../../io/temporary_folder.hpp"
 #include "support/catch.hpp"
@@ -11,7 +11,7 @@ TEST_CASE("lines of a file come one after the other, in each pass") {
   const TemporaryFolder folder;
   const auto lines = [&](const std::string& content) {
     Strings all;
-    const data::Lines file(folder.put("text", content));
+    const data::LineStream file(folder.put("text", content));
     for (int pass = 0; pass < 2; ++pass)
       for (const std::string& line : file) all.push_back(line);
     return all;

@@ -1,12 +1,12 @@
-// The functions of lines.hpp that are not templates.
+// The functions of line_stream.hpp that are not templates.
 #pragma once
 #include <cstring>
 
-#include "lines.hpp"
+#include "line_stream.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool Lines::Reader::next(std::string& line) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool LineStream::Reader::next(std::string& line) {
   line.clear();
   for (bool any = false;;) {
     if (at_ == filled_) {
@@ -28,7 +28,7 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Lines::Reader::refuse(const char* op, std::initializer_list<Piece> rule) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void LineStream::Reader::refuse(const char* op, std::initializer_list<Piece> rule) const {
   fail(op, {"'", path(), "', line ", number_, ": ", text(rule)});
 }
 

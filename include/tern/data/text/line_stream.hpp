@@ -7,11 +7,11 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// The lines of a file, plain or gzip, without line breaks: for (const std::string& line : Lines(path)). It holds a part of the file at a
+/// The lines of a file, plain or gzip, without line breaks: for (const std::string& line : LineStream(path)). It holds a part of the file at a
 /// time. Text after the last line break is a line if it is not empty.
-class TERN_API Lines {
+class TERN_API LineStream {
  public:
-  explicit Lines(std::string path) : path_(std::move(path)) {}
+  explicit LineStream(std::string path) : path_(std::move(path)) {}
 
   class TERN_API Reader {
    public:
@@ -53,5 +53,5 @@ class TERN_API Lines {
 }  // namespace tern::data
 
 #ifndef TERN_COMPILED
-#include "lines.ipp"
+#include "line_stream.ipp"
 #endif
