@@ -1,4 +1,4 @@
-// Whole training steps: zero_grad, forward, loss, backward, optimiser step, on random data in memory.
+// Training steps of dense networks: zero_grad, forward, loss, backward, optimiser step, on random data in memory.
 #include <tern/tern.hpp>
 
 #include "training_step.hpp"
@@ -25,22 +25,5 @@ void mnist_mlp(benchmark::State& state) {
   train(state, net, rmsprop, x, [&](const auto& logits) { return cross_entropy(logits, labels); });
 }
 BENCHMARK(mnist_mlp)->UseRealTime();
-
-struct FastText : nn::Module<Cpu> {
-  nn::EmbeddingBag<Cpu> words{20000, 50};
-  nn::Linear<Cpu> out{50, 1};
-  TERN_FIELDS(FastText, words, out)
-  Tensor<Cpu> forward(const Tensor<Cpu, Index>& tokens) { return out(words(tokens)).squeeze({1}); }
-};
-
-void imdb_fasttext(benchmark::State& state) {
-  FastText net;
-  optim::Adam adam(net.parameters(), {.lr = 1e-3});
-  const auto tokens = randint<Cpu>(0, 20000, {32, 400});
-  const auto labels = randint<Cpu>(0, 2, {32}).to(f32);
-  train(state, net, adam, tokens,
-        [&](const auto& logits) { return binary_cross_entropy_with_logits(logits, labels); });
-}
-BENCHMARK(imdb_fasttext)->UseRealTime();
 
 }  // namespace

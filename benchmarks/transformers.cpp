@@ -1,4 +1,6 @@
-// Networks with attention: training steps on random words in memory, in float and in mixed precision.
+// Networks with attention: training steps and inference on random words and images in memory, in float and in 16 bits.
+#include <tern/models/gpt2.hpp>
+#include <tern/models/vit.hpp>
 #include <tern/tern.hpp>
 
 #include "training_step.hpp"
@@ -34,5 +36,47 @@ void gpt_nano(benchmark::State& state) { learn_text(state, GptNano<Cpu>()); }
 void gpt_nano_bf16(benchmark::State& state) { learn_text(state, nn::mixed<bfloat16>(GptNano<Cpu>())); }
 BENCHMARK(gpt_nano)->UseRealTime();
 BENCHMARK(gpt_nano_bf16)->UseRealTime();
+
+/// The logits after `count` tokens at once, which follow so many in the cache.
+template <class Net>
+void continue_text(benchmark::State& state, Net net, Index cached, Index count) {
+  const InferenceMode inference;
+  net.eval();
+  auto cache = net.new_cache(1, cached + count);
+  if (cached > 0) net.next_logits(randint<Cpu>(0, 50257, {1, cached}), cache);
+  const auto tokens = randint<Cpu>(0, 50257, {1, count});
+  for (auto _ : state) {
+    cache.length = cached;
+    benchmark::DoNotOptimize(net.next_logits(tokens, cache).impl());
+  }
+  state.SetItemsProcessed(state.iterations() * count);
+}
+
+using Gpt2 = models::GPT2LMHeadModel<Cpu>;
+void gpt2_prompt(benchmark::State& state) { continue_text(state, Gpt2(), 0, 256); }
+void gpt2_token(benchmark::State& state) { continue_text(state, Gpt2(), 256, 1); }
+void gpt2_token_bf16(benchmark::State& state) { continue_text(state, Gpt2().to(bf16), 256, 1); }
+BENCHMARK(gpt2_prompt)->UseRealTime();
+BENCHMARK(gpt2_token)->UseRealTime();
+BENCHMARK(gpt2_token_bf16)->UseRealTime();
+
+Tensor<Cpu> images(Index batch) { return randn<Cpu>({batch, 3, 224, 224}).contiguous(channels_last); }
+
+void vit_b_16_train(benchmark::State& state) {
+  auto net = models::vit_b_16<Cpu>();
+  optim::SGD sgd(net.parameters(), {.lr = 0.01, .momentum = 0.9});
+  const auto labels = randint<Cpu>(0, 1000, {4});
+  train(state, net, sgd, images(4), [&](const auto& scores) { return cross_entropy(scores, labels); });
+}
+BENCHMARK(vit_b_16_train)->UseRealTime();
+
+void vit_b_16_infer(benchmark::State& state) {
+  const InferenceMode inference;
+  auto net = models::vit_b_16<Cpu>();
+  net.eval();
+  const auto x = images(8);
+  for (auto _ : state) benchmark::DoNotOptimize(net(x).impl());
+}
+BENCHMARK(vit_b_16_infer)->UseRealTime();
 
 }  // namespace

@@ -48,10 +48,12 @@ class Row:
     flops: float = 0  # for a rate in GFLOP/s
     bytes: float = 0  # for a rate in GB/s
     images: int = 0  # for a rate in images/s
+    tokens: int = 0  # for a rate in tokens/s
 
     def rate(self, nanoseconds):
         """(value, unit), or two Nones for a row that has no rate."""
-        for amount, unit in ((self.flops, "GFLOP/s"), (self.bytes, "GB/s"), (self.images * 1e9, "images/s")):
+        for amount, unit in ((self.flops, "GFLOP/s"), (self.bytes, "GB/s"), (self.images * 1e9, "images/s"),
+                             (self.tokens * 1e9, "tokens/s")):
             if amount:
                 return amount / nanoseconds, unit
         return None, None
@@ -95,8 +97,26 @@ NETWORKS = {
     "xception_infer": 267.3,
 }
 
+# Weights of GPT-2 small: of its blocks; and with those of all words and the keys and values of 256 tokens, what a token reads.
+GPT2_BLOCKS = 12 * 12 * 768**2
+GPT2_READ = GPT2_BLOCKS + 50257 * 768 + 12 * 2 * 256 * 768
+
 BOTH = ("torch", "tensorflow")
 IN_TENSORFLOW = ("mnist_cnn", "vgg16", "resnet50", "xception")
+
+
+def recurrent(kind, gates, peers):
+    """Training steps of recurrent networks, and their tokens."""
+
+    def row(name, tokens, weights, words_per_weight, embedding=0, inputs=0, peers=("torch",)):
+        """weights: by which each token is multiplied; of them `inputs` multiply what needs no gradient."""
+        flops = 2 * tokens * (3 * weights - inputs)
+        return Row(name, "text", "ms", lambda m: flops / m.peak_flops + m.copy(4 * words_per_weight * (weights + embedding)),
+                   peers, tokens=tokens)
+
+    return (row(f"imdb_bi{kind}", 32 * 100, gates * 2 * 64 * (128 + 64), ADAM, embedding=20000 * 128, peers=peers),
+            row(f"nietzsche_{kind}", 128 * 40, gates * 128 * (57 + 128), RMSPROP, inputs=gates * 128 * 57, peers=peers),
+            row(f"ptb_{kind}200", 32 * 35, gates * 2 * 200 * (200 + 200) + 200 * 10000, SGD_MOMENTUM, embedding=10000 * 200))
 
 
 def peers_of(network):
@@ -135,13 +155,23 @@ ROWS = [
       for n in (64, 256, 512) for suffix in ("", "_f64")),
     Row("mlp_small", "training", "us", step([784, 128, 10], 64, SGD_MOMENTUM), BOTH),
     Row("mnist_mlp", "training", "us", step([784, 512, 512, 10], 128, RMSPROP), BOTH),
-    Row("imdb_fasttext", "training", "us", step([50, 1], 32, ADAM, embedding=20000 * 50), BOTH),
+    Row("imdb_fasttext", "text", "us", step([50, 1], 32, ADAM, embedding=20000 * 50), BOTH, tokens=32 * 400),
+    *recurrent("lstm", 4, BOTH),
+    *recurrent("gru", 3, ("torch",)),
     *(Row(name, "networks", "ms", lambda m, flops=flops: flops * 1e9 / m.peak_flops, peers_of(name))
       for name, flops in NETWORKS.items()),
     Row("resnet50_train_bf16", "networks", "ms"),
     # 6 for each weight of a product and each of 768 characters; three times a head's two products of 64 x 64 x 32.
     Row("gpt_nano", "transformers", "ms", lambda m: (6 * 768 * (4 * 12 * 128**2 + 128 * 57) + 4 * 3 * 2 * 48 * 2 * 64**2 * 32) / m.peak_flops),
     Row("gpt_nano_bf16", "transformers", "ms"),
+    # 2 for each weight of the blocks and of each of 256 tokens; in each of 144 heads two products of 256 x 256 x 64, half of them
+    # of tokens to come. For one token all weights are read, and what is cached.
+    Row("gpt2_prompt", "transformers", "ms", lambda m: (2 * 256 * GPT2_BLOCKS + 144 * 2 * 256**2 * 64) / m.peak_flops, tokens=256),
+    Row("gpt2_token", "transformers", "ms", lambda m: 4 * GPT2_READ / m.read_memory, tokens=1),
+    Row("gpt2_token_bf16", "transformers", "ms", lambda m: 2 * GPT2_READ / m.read_memory, tokens=1),
+    # GFLOP of 4 images and of 8; each has 35.1 forward.
+    Row("vit_b_16_train", "transformers", "ms", lambda m: 3 * 4 * 35.1e9 / m.peak_flops, images=4),
+    Row("vit_b_16_infer", "transformers", "ms", lambda m: 8 * 35.1e9 / m.peak_flops, images=8),
     Row("compile_mnist", "programs", "s"),
     Row("compile_mnist_memory", "programs", "MB"),
     Row("compile_yardstick", "programs", "s", peers=()),

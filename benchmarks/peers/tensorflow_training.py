@@ -43,12 +43,4 @@ def mnist_mlp():
         tf.random.normal((128, 784)), labels(128))
 
 
-def imdb_fasttext():
-    return training(
-        lambda: models.Sequential([layers.Input((400,), dtype="int32"), layers.Embedding(20000, 50),
-                                   layers.GlobalAveragePooling1D(), layers.Dense(1)]),
-        lambda: optimizers.Adam(1e-3), losses.BinaryCrossentropy(from_logits=True),
-        tf.random.uniform((32, 400), 0, 20000, tf.int32), tf.cast(labels(32, 2), tf.float32)[:, None])
-
-
-ROWS = {"mlp_small": mlp_small, "mnist_mlp": mnist_mlp, "imdb_fasttext": imdb_fasttext}
+ROWS = {"mlp_small": mlp_small, "mnist_mlp": mnist_mlp}

@@ -52,30 +52,4 @@ def mnist_mlp():
                     F.cross_entropy, torch.randn(128, 784), labels(128))
 
 
-class FastText(nn.Module):
-    """Embedding, mean over the tokens, one output; as an Embedding and a mean, or as an EmbeddingBag."""
-
-    def __init__(self, bag):
-        super().__init__()
-        self.words = nn.EmbeddingBag(20000, 50, mode="mean") if bag else nn.Embedding(20000, 50)
-        self.bag = bag
-        self.out = nn.Linear(50, 1)
-
-    def forward(self, tokens):
-        words = self.words(tokens)
-        return self.out(words if self.bag else words.mean(1)).squeeze(1)
-
-
-def imdb_fasttext():
-    def model():
-        return {"embedding": FastText(False), "embedding_bag": FastText(True)}
-
-    def adam(**options):
-        return lambda p: torch.optim.Adam(p, lr=1e-3, **options)
-
-    return training(model, {"foreach": adam(foreach=True), "loop": adam(foreach=False), "fused": adam(fused=True)},
-                    F.binary_cross_entropy_with_logits, torch.randint(0, 20000, (32, 400)),
-                    torch.randint(0, 2, (32,)).float())
-
-
-ROWS = {"mlp_small": mlp_small, "mnist_mlp": mnist_mlp, "imdb_fasttext": imdb_fasttext}
+ROWS = {"mlp_small": mlp_small, "mnist_mlp": mnist_mlp}
