@@ -43,6 +43,8 @@ const Use uses[] = {
     {kernels::normal_kernel, floating},
     {kernels::integers_kernel, every_type},
     {kernels::dropout_kernel, floating},
+    {kernels::recurrence_kernel, floating},
+    {kernels::recurrence_gradient_kernel, floating},
     {kernels::scan_rows_kernel, every_type},
     {kernels::scan_columns_kernel, every_type},
     {kernels::sort_keys_kernel, every_type},

@@ -14,6 +14,7 @@
 #include "pooling.hpp"
 #include "random.hpp"
 #include "range.hpp"
+#include "recurrence.hpp"
 #include "reduce.hpp"
 #include "refuse.hpp"
 #include "rows.hpp"
