@@ -67,3 +67,11 @@ TEST_CASE("a step of a recurrent layer is one product and one kernel, forward an
   };
   check(nn::LSTM<Cuda>(4, 5)), check(nn::GRU<Cuda>(4, 5)), check(nn::RNN<Cuda>(4, 5));
 }
+
+TEST_CASE("a recurrent layer's operands are on one device", "[cuda]") {
+  if (cuda::device_count() < 2) SKIP_TEST("needs two devices");
+  nn::GRU<Cuda> net(4, 5);
+  const auto x = zeros<Cuda>({3, 2, 4});
+  const auto elsewhere = zeros<Cuda>({1, 2, 5}, Cuda{1 - cuda::current_device()});
+  CHECK_THAT(error_of([&] { net(x, elsewhere); }), Catch::Matchers::ContainsSubstring("operands on cuda:"));
+}

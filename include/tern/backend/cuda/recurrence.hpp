@@ -26,7 +26,8 @@ struct Unit {
   Index kind, hidden, row, unit;
   bool follows, stays;
   __device__ Unit(const RecurrentStep& step, Index i)
-      : kind(step.kind), hidden(step.hidden), row(i / step.hidden), unit(i - row * step.hidden), follows(row < step.follow), stays(row < step.stay) {}
+      : kind(step.kind), hidden(step.hidden), row(i / step.hidden), unit(i - row * step.hidden), follows(row < step.follow),
+        stays(row < step.stay) {}
   __device__ Index at() const { return row * hidden + unit; }
   __device__ Index gate(Index g) const { return (row * (kind == lstm ? 4 : kind == gru ? 3 : 1) + g) * hidden + unit; }
   __device__ Index kept(Index g) const { return (row * (kind >= gru ? 4 : 1) + g) * hidden + unit; }
@@ -222,7 +223,9 @@ void kernel(On<Cuda>, Types<T>, const RecurrenceGradient& op) {
   const int ordinal = op.g.ordinal;
   const Index rows = op.steps.total(), wide = op.w_hh.dims[0], p = op.w_hh.dims[1], hidden = wide / gates_of(op.kind);
   const auto bytes = [](bool wanted, Index count) { return wanted ? std::size_t(count) * sizeof(C) : 0; };
-  const auto array = [&](const cuda::detail::Scratch& room, Index columns) { return matrix(ordinal, dtype_of<C>, room.data(), rows, columns); };
+  const auto array = [&](const cuda::detail::Scratch& room, Index columns) {
+    return matrix(ordinal, dtype_of<C>, room.data(), rows, columns);
+  };
   const bool own_products = is_half_v<T> || op.kind == RecurrentKind::gru;
   const cuda::detail::Scratch slopes_room(ordinal, bytes(true, rows * p)), dproduct_room(ordinal, bytes(own_products, rows * wide)),
       states_room(ordinal, bytes(op.dw_hh, rows * p)), units_room(ordinal, bytes(op.dw_hr, rows * hidden));

@@ -51,9 +51,10 @@ static std::vector<StepRows> steps_of(RecurrentKind kind, const Steps& steps, In
   std::vector<StepRows> all;
   for (Index s = 0; s < steps.count(); ++s) {
     const Index t = steps.reverse ? steps.count() - 1 - s : s, before = steps.reverse ? t + 1 : t - 1, after = 2 * t - before;
+    const Index rows = steps.rows[std::size_t(t)];
     const auto has = [&](Index other) { return other >= 0 && other < steps.count(); };
-    const auto common = [&](Index other) { return has(other) ? std::min(steps.rows[std::size_t(t)], steps.rows[std::size_t(other)]) : 0; };
-    all.push_back({{.kind = Index(kind), .hidden = hidden, .rows = steps.rows[std::size_t(t)], .follow = common(before), .stay = common(after)},
+    const auto common = [&](Index other) { return has(other) ? std::min(rows, steps.rows[std::size_t(other)]) : 0; };
+    all.push_back({{.kind = Index(kind), .hidden = hidden, .rows = rows, .follow = common(before), .stay = common(after)},
                    first[std::size_t(t)], has(before) ? first[std::size_t(before)] : 0});
   }
   return all;
@@ -61,11 +62,13 @@ static std::vector<StepRows> steps_of(RecurrentKind kind, const Steps& steps, In
 
 [[gnu::noinline]] TERN_INLINE void run_recurrence(const Recurrence& op, const Array& states, const Array* h0, const Array& w_hh,
                                                   const Array* w_hr) {
-  const Array* const arrays[] = {&op.x, &op.w_hh};
-  const int ordinal = common_ordinal(op.out, arrays, 2);
+  const auto or_x = [&](const Array* a) { return a ? a : &op.x; };
+  const Array* const arrays[] = {&op.x, &op.w_hh, or_x(op.h0), or_x(op.c0), or_x(op.b_hh), or_x(op.w_hr)};
+  const int ordinal = common_ordinal(op.out, arrays, 6);
   const Index wide = w_hh.dims[0], hidden = wide / gates_of(op.kind), n = op.steps.sequences(), kept = kept_of(op.kind) * hidden;
   const std::size_t size = std::size_t(size_of(w_hh.dtype));
-  const cuda::detail::Scratch product_room(ordinal, std::size_t(n * wide) * size), units_room(ordinal, w_hr ? std::size_t(n * hidden) * size : 0);
+  const cuda::detail::Scratch product_room(ordinal, std::size_t(n * wide) * size),
+      units_room(ordinal, w_hr ? std::size_t(n * hidden) * size : 0);
   const Array product = matrix(ordinal, w_hh.dtype, product_room.data(), n, wide),
               units = matrix(ordinal, w_hh.dtype, units_room.data(), n, hidden), weights = transposed(w_hh);
   for (const auto& [step, first, before] : steps_of(op.kind, op.steps, hidden)) {
