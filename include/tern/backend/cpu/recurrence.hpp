@@ -246,7 +246,7 @@ struct UnitsGradient {
 /// db[j] = the sum over rows of d [rows, columns].
 template <class T>
 void sum_rows(T* db, const T* d, Index rows, Index columns) {
-  parallel_for(columns, std::max<Index>(256, parallel_grain / (rows + 1)), [&](Index first, Index last) {
+  parallel_for(columns, std::max<Index>(64, parallel_grain / (rows + 1)), [&](Index first, Index last) {
     const States<compute_t<T>> sums(last - first);
     for (Index i = 0; i < rows; ++i)
       for (Index j = first; j < last; ++j) sums.get()[j - first] += compute_t<T>(d[i * columns + j]);
