@@ -226,7 +226,22 @@
   X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, 1)                  \
   X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3, 3)                  \
   X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED, 5)  \
-  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, 7)
+  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, 7)              \
+  X(CUDNN_RNN_ALGO_STANDARD, 0)                              \
+  X(CUDNN_RNN_TANH, 1)                                       \
+  X(CUDNN_LSTM, 2)                                           \
+  X(CUDNN_GRU, 3)                                            \
+  X(CUDNN_RNN_NO_BIAS, 0)                                    \
+  X(CUDNN_RNN_DOUBLE_BIAS, 2)                                \
+  X(CUDNN_UNIDIRECTIONAL, 0)                                 \
+  X(CUDNN_BIDIRECTIONAL, 1)                                  \
+  X(CUDNN_LINEAR_INPUT, 0)                                   \
+  X(CUDNN_FWD_MODE_INFERENCE, 0)                             \
+  X(CUDNN_FWD_MODE_TRAINING, 1)                              \
+  X(CUDNN_WGRAD_MODE_ADD, 0)                                 \
+  X(CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, 1)               \
+  X(CUDNN_RNN_PADDED_IO_DISABLED, 0)
+
 namespace abi {
 
 #define ABI_ENUMERATOR(name, value, ...) name = value,
@@ -286,6 +301,9 @@ using cudnnTensorDescriptor_t = struct cudnnTensorStruct*;
 using cudnnFilterDescriptor_t = struct cudnnFilterStruct*;
 using cudnnConvolutionDescriptor_t = struct cudnnConvolutionStruct*;
 using cudnnActivationDescriptor_t = struct cudnnActivationStruct*;
+using cudnnDropoutDescriptor_t = struct cudnnDropoutStruct*;
+using cudnnRNNDescriptor_t = struct cudnnRNNStruct*;
+using cudnnRNNDataDescriptor_t = struct cudnnRNNDataStruct*;
 
 // One layout for the three directions.
 struct cudnnConvolutionAlgoPerf_t {

@@ -199,4 +199,46 @@
      cudnnFilterDescriptor_t w_desc, const void* w, cudnnConvolutionDescriptor_t conv, int algo, void* workspace,    \
      std::size_t workspace_bytes, const void* alpha2, cudnnTensorDescriptor_t z_desc, const void* z,                 \
      cudnnTensorDescriptor_t bias_desc, const void* bias, cudnnActivationDescriptor_t activation,                    \
-     cudnnTensorDescriptor_t y_desc, void* y))
+     cudnnTensorDescriptor_t y_desc, void* y))                                                                       \
+  X(cudnnCreateDropoutDescriptor, cudnnStatus_t, (cudnnDropoutDescriptor_t * desc))                                  \
+  X(cudnnSetDropoutDescriptor, cudnnStatus_t,                                                                        \
+    (cudnnDropoutDescriptor_t desc, cudnnHandle_t handle, float dropout, void* states, std::size_t states_bytes,     \
+     unsigned long long seed))                                                                                       \
+  X(cudnnDestroyDropoutDescriptor, cudnnStatus_t, (cudnnDropoutDescriptor_t desc))                                   \
+  X(cudnnCreateRNNDescriptor, cudnnStatus_t, (cudnnRNNDescriptor_t * desc))                                          \
+  X(cudnnSetRNNDescriptor_v8, cudnnStatus_t,                                                                         \
+    (cudnnRNNDescriptor_t desc, int algo, int cell, int bias, int direction, int input_mode, int type, int math_type,\
+     int math, std::int32_t inputs, std::int32_t hidden, std::int32_t projected, std::int32_t layers,                \
+     cudnnDropoutDescriptor_t dropout, std::uint32_t flags))                                                         \
+  X(cudnnDestroyRNNDescriptor, cudnnStatus_t, (cudnnRNNDescriptor_t desc))                                           \
+  X(cudnnCreateRNNDataDescriptor, cudnnStatus_t, (cudnnRNNDataDescriptor_t * desc))                                  \
+  X(cudnnSetRNNDataDescriptor, cudnnStatus_t,                                                                        \
+    (cudnnRNNDataDescriptor_t desc, int type, int layout, int longest, int batch, int vector, const int* lengths,    \
+     void* padding))                                                                                                 \
+  X(cudnnDestroyRNNDataDescriptor, cudnnStatus_t, (cudnnRNNDataDescriptor_t desc))                                   \
+  X(cudnnGetRNNTempSpaceSizes, cudnnStatus_t,                                                                        \
+    (cudnnHandle_t handle, cudnnRNNDescriptor_t desc, int mode, cudnnRNNDataDescriptor_t x,                          \
+     std::size_t* workspace_bytes, std::size_t* reserve_bytes))                                                      \
+  X(cudnnGetRNNWeightSpaceSize, cudnnStatus_t,                                                                       \
+    (cudnnHandle_t handle, cudnnRNNDescriptor_t desc, std::size_t* bytes))                                           \
+  X(cudnnGetRNNWeightParams, cudnnStatus_t,                                                                          \
+    (cudnnHandle_t handle, cudnnRNNDescriptor_t desc, std::int32_t pseudo_layer, std::size_t bytes,                  \
+     const void* weights, std::int32_t piece, cudnnTensorDescriptor_t matrix_desc, void** matrix,                    \
+     cudnnTensorDescriptor_t bias_desc, void** bias))                                                                \
+  X(cudnnRNNForward, cudnnStatus_t,                                                                                  \
+    (cudnnHandle_t handle, cudnnRNNDescriptor_t desc, int mode, const std::int32_t* lengths,                         \
+     cudnnRNNDataDescriptor_t x_desc, const void* x, cudnnRNNDataDescriptor_t y_desc, void* y,                       \
+     cudnnTensorDescriptor_t h_desc, const void* hx, void* hy, cudnnTensorDescriptor_t c_desc, const void* cx, void* cy,\
+     std::size_t weights_bytes, const void* weights, std::size_t workspace_bytes, void* workspace,                   \
+     std::size_t reserve_bytes, void* reserve))                                                                      \
+  X(cudnnRNNBackwardData_v8, cudnnStatus_t,                                                                          \
+    (cudnnHandle_t handle, cudnnRNNDescriptor_t desc, const std::int32_t* lengths, cudnnRNNDataDescriptor_t y_desc,  \
+     const void* y, const void* dy, cudnnRNNDataDescriptor_t x_desc, void* dx, cudnnTensorDescriptor_t h_desc,       \
+     const void* hx, const void* dhy, void* dhx, cudnnTensorDescriptor_t c_desc, const void* cx, const void* dcy,    \
+     void* dcx, std::size_t weights_bytes, const void* weights, std::size_t workspace_bytes, void* workspace,        \
+     std::size_t reserve_bytes, void* reserve))                                                                      \
+  X(cudnnRNNBackwardWeights_v8, cudnnStatus_t,                                                                       \
+    (cudnnHandle_t handle, cudnnRNNDescriptor_t desc, int mode, const std::int32_t* lengths,                         \
+     cudnnRNNDataDescriptor_t x_desc, const void* x, cudnnTensorDescriptor_t h_desc, const void* hx,                 \
+     cudnnRNNDataDescriptor_t y_desc, const void* y, std::size_t weights_bytes, void* dweights,                      \
+     std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, void* reserve))

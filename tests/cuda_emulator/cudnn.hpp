@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "abi.hpp"
+#include "call.hpp"
 
 namespace abi {
 
@@ -82,6 +83,8 @@ int check_convolution(const Convolution& c, Pass pass);
 /// A call of cudnn: whether it chooses an algorithm, runs it, or runs it with a bias.
 enum class Stage { choice, run, fused };
 
+/// Whether the setting `refuse` names it: "forward:1".
+bool names_refusal(const std::string& pass, int number);
 /// Why an algorithm does not compute it; empty if it does.
 std::string unsupported(const Convolution& c, Pass pass, int algorithm, Stage stage);
 /// Whether products are rounded to TF32.
@@ -111,6 +114,25 @@ struct Memory {
   std::size_t bytes;
   bool optional = false;  // may be null
 };
+
+/// Makes an object, known as one of a kind.
+template <class T>
+int create(const char* kind, T** object) {
+  if (!object) return refuse(abi::CUDNN_STATUS_BAD_PARAM, "nowhere to put it", page::cudnn_tensor);
+  *object = new T;
+  add_live(kind, *object);
+  return abi::CUDNN_STATUS_SUCCESS;
+}
+
+template <class T>
+int destroy(T* object) {
+  if (!object) return abi::CUDNN_STATUS_SUCCESS;
+  if (!is_live(object))
+    return refuse(abi::CUDNN_STATUS_BAD_PARAM, "no such object, or it was destroyed", page::cudnn_tensor);
+  remove_live(object);
+  delete object;
+  return abi::CUDNN_STATUS_SUCCESS;
+}
 
 /// Whether a call may begin: the handle exists, and belongs to the current context. Returns a status, after refuse().
 int check_handle(abi::cudnnHandle_t handle);

@@ -2,10 +2,9 @@
 // in an order of ours first: x and y as [n][position][channel], w as [tap][channel of a group][output] or, for the
 // gradient of x, [tap][output][channel of a group].
 #include <cmath>
-#include <cstring>
 
 #include "cudnn.hpp"
-#include "small_floats.hpp"
+#include "cudnn_elements.hpp"
 
 using namespace abi;
 
@@ -13,42 +12,7 @@ namespace emulator::dnn {
 
 namespace {
 
-template <class T>
-T element(const char* data, std::ptrdiff_t i) {
-  T value;
-  std::memcpy(&value, data + i * static_cast<std::ptrdiff_t>(sizeof value), sizeof value);
-  return value;
-}
-template <class T>
-void put(char* data, std::ptrdiff_t i, T value) {
-  std::memcpy(data + i * static_cast<std::ptrdiff_t>(sizeof value), &value, sizeof value);
-}
-
-double read(int type, const char* data, std::ptrdiff_t i) {
-  switch (type) {
-    case CUDNN_DATA_DOUBLE:
-      return element<double>(data, i);
-    case CUDNN_DATA_FLOAT:
-      return element<float>(data, i);
-    case CUDNN_DATA_HALF:
-      return half_to_float(element<std::uint16_t>(data, i));
-    default:
-      return bfloat16_to_float(element<std::uint16_t>(data, i));
-  }
-}
-void write(int type, char* data, std::ptrdiff_t i, double value) {
-  switch (type) {
-    case CUDNN_DATA_DOUBLE:
-      return put(data, i, value);
-    case CUDNN_DATA_FLOAT:
-      return put(data, i, static_cast<float>(value));
-    case CUDNN_DATA_HALF:
-      return put(data, i, float_to_half(static_cast<float>(value)));
-    default:
-      return put(data, i, float_to_bfloat16(static_cast<float>(value)));
-  }
-}
-void write(int type, char* data, std::ptrdiff_t i, double value, Blend blend) {
+void blend_into(int type, char* data, std::ptrdiff_t i, double value, Blend blend) {
   const double before = blend.beta != 0 ? blend.beta * read(type, data, i) : 0;  // not read where beta is 0
   write(type, data, i, blend.alpha * value + before);
 }
@@ -173,13 +137,13 @@ void compute(const Convolution& conv, Pass pass, bool tf32, Blend blend, char* p
   });
   if (pass == Pass::filter)
     return each_weight(w, flipped, outputs_first, [&](std::ptrdiff_t theirs, std::ptrdiff_t ours) {
-      write(w.type, pw, theirs, vw[static_cast<std::size_t>(ours)], blend);
+      blend_into(w.type, pw, theirs, vw[static_cast<std::size_t>(ours)], blend);
     });
   const View& result = pass == Pass::forward ? y : x;
   each_element(result, [&](std::ptrdiff_t theirs, std::ptrdiff_t ours) {
     const auto at = static_cast<std::size_t>(ours);
-    if (pass == Pass::data) return write(x.type, px, theirs, vx[at], blend);
-    if (!epilogue.bias) return write(y.type, py, theirs, vy[at], blend);
+    if (pass == Pass::data) return blend_into(x.type, px, theirs, vx[at], blend);
+    if (!epilogue.bias) return blend_into(y.type, py, theirs, vy[at], blend);
     double value = blend.alpha * vy[at] + read(y.type, epilogue.bias, ours % y.c);
     if (epilogue.z && epilogue.alpha != 0) value += epilogue.alpha * read(y.type, epilogue.z, theirs);
     if (epilogue.relu && !(value > 0) && !(epilogue.keeps_nan && std::isnan(value))) value = 0;

@@ -126,24 +126,6 @@ using namespace emulator::dnn;
 
 namespace {
 
-template <class T>
-int create(const char* kind, T** object) {
-  if (!object) return refuse(CUDNN_STATUS_BAD_PARAM, "nowhere to put it", page::cudnn_tensor);
-  *object = new T;
-  add_live(kind, *object);
-  return CUDNN_STATUS_SUCCESS;
-}
-
-template <class T>
-int destroy(T* object) {
-  if (!object) return CUDNN_STATUS_SUCCESS;
-  if (!is_live(object))
-    return refuse(CUDNN_STATUS_BAD_PARAM, "no such object, or it was destroyed", page::cudnn_tensor);
-  remove_live(object);
-  delete object;
-  return CUDNN_STATUS_SUCCESS;
-}
-
 // What the functions that set a descriptor have in common.
 int check_setting(const void* desc, const void* first, const void* second, const void* third, const char* page) {
   if (!is_live(desc) || !first || !second || !third)
@@ -156,7 +138,7 @@ int check_dims(int type, int nd, int fewest, const int* dims, const char* page) 
     return refuse(CUDNN_STATUS_BAD_PARAM, "type " + std::to_string(type) + " is not emulated", page);
   if (nd < fewest || nd > CUDNN_DIM_MAX)
     return refuse(nd > CUDNN_DIM_MAX ? CUDNN_STATUS_NOT_SUPPORTED : CUDNN_STATUS_BAD_PARAM,
-                  std::to_string(nd) + " dimensions; they are 4 to 8, and unused ones have size 1", page);
+                  std::to_string(nd) + " dimensions; they are " + std::to_string(fewest) + " to 8, and unused ones have size 1", page);
   double elements = 1;
   for (int i = 0; i < nd; ++i) elements *= dims[i];
   if (std::any_of(dims, dims + nd, [](int n) { return n < 1; }) || elements > 0x1p31)
@@ -241,7 +223,7 @@ cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t desc, int type,
                                          const int* strides) {
   EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
   if (const int status = check_setting(desc, dims, strides, dims, page::cudnn_tensor)) return status;
-  if (const int status = check_dims(type, nd, 4, dims, page::cudnn_tensor)) return status;
+  if (const int status = check_dims(type, nd, 3, dims, page::cudnn_tensor)) return status;
   if (std::any_of(strides, strides + nd, [](int n) { return n < 1; }))
     return refuse(CUDNN_STATUS_NOT_SUPPORTED, "strides " + describe(strides, nd), page::cudnn_tensor);
   *desc = {type, nd, {}, {}};

@@ -108,12 +108,16 @@ bool is_refused(const Convolution& c, Pass pass, int number, Stage stage) {
     return stage == Stage::choice ? kind < 2 : stage == Stage::run ? kind < 4 : kind < 6;
   }
   const char* const passes[] = {"forward", "data", "filter"};
-  const std::string wanted = "+" + refuse + "+", tail = ":" + std::to_string(number) + "+";
-  return wanted.find("+" + std::string(passes[static_cast<int>(pass)]) + tail) != std::string::npos ||
-         (stage == Stage::fused && wanted.find("+fused" + tail) != std::string::npos);
+  return names_refusal(passes[static_cast<int>(pass)], number) ||
+         (stage == Stage::fused && names_refusal("fused", number));
 }
 
 }  // namespace
+
+bool names_refusal(const std::string& pass, int number) {
+  const std::string all = "+" + settings().refuse + "+";
+  return all.find("+" + pass + ":" + std::to_string(number) + "+") != std::string::npos;
+}
 
 std::string unsupported(const Convolution& c, Pass pass, int number, Stage stage) {
   const Algorithm* a = find_algorithm(pass, number);

@@ -49,6 +49,14 @@ inline constexpr const char* convolution_data = CUDNN "cudnn-cnn-library.html#cu
 inline constexpr const char* convolution_filter = CUDNN "cudnn-cnn-library.html#cudnnconvolutionbackwardfilter";
 inline constexpr const char* convolution_fused = CUDNN "cudnn-cnn-library.html#cudnnconvolutionbiasactivationforward";
 inline constexpr const char* convolution_search = CUDNN "cudnn-cnn-library.html#cudnnfindconvolutionforwardalgorithmex";
+inline constexpr const char* cudnn_dropout = CUDNN "cudnn-ops-library.html#cudnnsetdropoutdescriptor";
+inline constexpr const char* rnn = CUDNN "cudnn-adv-library.html#cudnnsetrnndescriptor-v8";
+inline constexpr const char* rnn_data = CUDNN "cudnn-adv-library.html#cudnnsetrnndatadescriptor";
+inline constexpr const char* rnn_spaces = CUDNN "cudnn-adv-library.html#cudnngetrnntempspacesizes";
+inline constexpr const char* rnn_weights = CUDNN "cudnn-adv-library.html#cudnngetrnnweightparams";
+inline constexpr const char* rnn_forward = CUDNN "cudnn-adv-library.html#cudnnrnnforward";
+inline constexpr const char* rnn_backward_data = CUDNN "cudnn-adv-library.html#cudnnrnnbackwarddata-v8";
+inline constexpr const char* rnn_backward_weights = CUDNN "cudnn-adv-library.html#cudnnrnnbackwardweights-v8";
 #undef CUDNN
 
 }  // namespace emulator::page

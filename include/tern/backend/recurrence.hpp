@@ -1,5 +1,5 @@
-// The contract: one layer of a recurrent network, in one direction, over all steps of a batch of sequences. A device need not
-// implement it; then the op is a loop of products over the steps.
+// The contract: one layer of a recurrent network over all steps of a batch of sequences, either in one direction (Recurrence), or from
+// its inputs in all directions (RecurrentLayer). A device need not implement either; then the op is a loop of products over the steps.
 //
 // Sequences are packed: step t has rows[t] rows, those of the first rows[t] sequences, and rows[t] >= rows[t + 1]. Step t's rows lie
 // behind those of the steps before it. With N = rows[0] sequences, R rows, H hidden units of G gates, and P numbers in a state
@@ -27,6 +27,13 @@ struct Steps {
   bool reverse = false;
 
   Index count() const { return Index(rows.size()); }
+  /// How many steps each sequence has, the longest first.
+  std::vector<int> lengths() const {
+    std::vector<int> all(std::size_t(sequences()), 0);
+    for (const Index n : rows)
+      for (Index i = 0; i < n; ++i) ++all[std::size_t(i)];
+    return all;
+  }
   Index sequences() const { return rows.empty() ? 0 : rows.front(); }
   Index total() const {
     Index sum = 0;
@@ -75,6 +82,62 @@ struct RecurrenceGradient {
   const Array* c0;
   const Array& w_hh;
   const Array* w_hr;
+};
+
+/// A layer of one direction, or of two, of which the second is reversed.
+struct RecurrentSizes {
+  RecurrentKind kind;
+  Index directions;
+  Index inputs, hidden, state;  // I, H, P
+  bool has_biases;
+};
+
+/// A layer's weights in one array, in an order of the device's own: where each of them begins, and the size of that array.
+struct RecurrentLayout {
+  struct Direction {
+    Index w_ih, w_hh, b_ih, b_hh, w_hr;
+    bool operator==(const Direction&) const = default;
+  };
+  Direction directions[2];
+  Index size;
+  Index reserve;  // bytes of what the backward pass needs
+
+  bool operator==(const RecurrentLayout&) const = default;
+};
+
+// A device that implements a layer says by find_layout(On<D>, const RecurrentSizes&, const Steps&, const Array& x, RecurrentLayout&)
+// whether it computes this one, and how its weights lie. Should it find out only while running that it does not, it sets `refused`, and
+// the results have no meaning.
+
+/// run<D, T>: all steps from the inputs x. Absent initial states are zeros. `steps` is not reversed.
+struct RecurrentLayer {
+  const RecurrentSizes& sizes;
+  const Steps& steps;
+  const Array& out;      // the states [R, directions P], the last ones [directions, N, P], LSTM's last cells [directions, N, H]
+  const Array* reserve;  // bytes for the backward pass; null: there will be none
+  const Array& x;        // [R, I]
+  const Array* h0;       // [directions, N, P]
+  const Array* c0;       // [directions, N, H]
+  const Array& weights;
+  bool& refused;
+};
+
+/// run<D, T>: the gradients from out's gradient g. All but dx may be null. dweights is zeros before.
+struct RecurrentLayerGradient {
+  const RecurrentSizes& sizes;
+  const Steps& steps;
+  const Array& dx;
+  const Array* dh0;
+  const Array* dc0;
+  const Array* dweights;
+  const Array& g;
+  const Array& out;
+  const Array& reserve;
+  const Array& x;
+  const Array* h0;
+  const Array* c0;
+  const Array& weights;
+  bool& refused;
 };
 
 }  // namespace tern::backend

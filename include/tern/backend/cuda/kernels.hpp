@@ -15,6 +15,7 @@
 #include "random.hpp"
 #include "range.hpp"
 #include "recurrence.hpp"
+#include "recurrent_layer.hpp"
 #include "reduce.hpp"
 #include "refuse.hpp"
 #include "rows.hpp"

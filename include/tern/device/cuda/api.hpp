@@ -179,6 +179,9 @@ using CudnnTensor = struct CudnnTensorHandle*;
 using CudnnFilter = struct CudnnFilterHandle*;
 using CudnnConvolution = struct CudnnConvolutionHandle*;
 using CudnnActivation = struct CudnnActivationHandle*;
+using CudnnDropout = struct CudnnDropoutHandle*;
+using CudnnRNN = struct CudnnRNNHandle*;
+using CudnnRNNData = struct CudnnRNNDataHandle*;
 
 enum CudnnType : int { cudnn_float = 0, cudnn_double = 1, cudnn_half = 2, cudnn_bfloat16 = 9 };
 enum CudnnFormat : int { cudnn_nchw = 0, cudnn_nhwc = 1 };
@@ -186,6 +189,10 @@ enum CudnnMath : int { cudnn_default_math = 0, cudnn_tensor_op_math = 1, cudnn_f
 enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
 enum CudnnActivationMode : int { cudnn_relu = 1, cudnn_identity = 5 };
 enum CudnnNan : int { cudnn_propagate_nan = 1 };
+enum CudnnCell : int { cudnn_rnn_tanh = 1, cudnn_lstm = 2, cudnn_gru = 3 };
+enum CudnnBiases : int { cudnn_no_bias = 0, cudnn_double_bias = 2 };
+enum CudnnForwardMode : int { cudnn_inference = 0, cudnn_training = 1 };
+inline constexpr int cudnn_standard_algorithm = 0, cudnn_linear_input = 0, cudnn_add_gradient = 0, cudnn_packed_sequences = 1;
 inline constexpr int cudnn_is_deterministic = 1, cudnn_implicit_precomp_gemm = 1;
 
 /// What cuDNN's choice or search says of an algorithm, for each of the three passes.
@@ -199,6 +206,7 @@ struct CudnnAlgorithm {
 };
 
 #define TERN_CUDNN_FUNCTIONS(f)                                                                                          \
+  f(cudnnGetVersion, std::size_t, ())                                                                                    \
   f(cudnnGetErrorString, const char*, (int status))                                                                      \
   f(cudnnCreate, int, (Cudnn* handle))                                                                                   \
   f(cudnnDestroy, int, (Cudnn handle))                                                                                   \
@@ -270,6 +278,46 @@ struct CudnnAlgorithm {
      CudnnTensor z, const void* z_data, CudnnTensor bias, const void* bias_data, CudnnActivation activation,             \
      CudnnTensor y, void* y_data))
 
+/// Those of recurrent layers. A cuDNN may lack them.
+#define TERN_CUDNN_RNN_FUNCTIONS(f)                                                                                      \
+  f(cudnnSetTensorNdDescriptor, int, (CudnnTensor descriptor, CudnnType type, int dims, const int* sizes, const int* strides))\
+  f(cudnnCreateDropoutDescriptor, int, (CudnnDropout* descriptor))                                                       \
+  f(cudnnDestroyDropoutDescriptor, int, (CudnnDropout descriptor))                                                       \
+  f(cudnnSetDropoutDescriptor, int,                                                                                      \
+    (CudnnDropout descriptor, Cudnn handle, float dropout, void* states, std::size_t states_bytes, unsigned long long seed))\
+  f(cudnnCreateRNNDescriptor, int, (CudnnRNN* descriptor))                                                               \
+  f(cudnnDestroyRNNDescriptor, int, (CudnnRNN descriptor))                                                               \
+  f(cudnnSetRNNDescriptor_v8, int,                                                                                       \
+    (CudnnRNN descriptor, int algorithm, CudnnCell cell, CudnnBiases biases, int bidirectional, int input_mode,          \
+     CudnnType type, CudnnType compute, CudnnMath math, std::int32_t inputs, std::int32_t hidden, std::int32_t projected,\
+     std::int32_t layers, CudnnDropout dropout, std::uint32_t flags))                                                    \
+  f(cudnnCreateRNNDataDescriptor, int, (CudnnRNNData* descriptor))                                                       \
+  f(cudnnDestroyRNNDataDescriptor, int, (CudnnRNNData descriptor))                                                       \
+  f(cudnnSetRNNDataDescriptor, int,                                                                                      \
+    (CudnnRNNData descriptor, CudnnType type, int layout, int steps, int sequences, int size, const int* lengths,        \
+     void* padding))                                                                                                     \
+  f(cudnnGetRNNTempSpaceSizes, int,                                                                                      \
+    (Cudnn handle, CudnnRNN rnn, CudnnForwardMode mode, CudnnRNNData x, std::size_t* workspace_bytes,                    \
+     std::size_t* reserve_bytes))                                                                                        \
+  f(cudnnGetRNNWeightSpaceSize, int, (Cudnn handle, CudnnRNN rnn, std::size_t* bytes))                                   \
+  f(cudnnGetRNNWeightParams, int,                                                                                        \
+    (Cudnn handle, CudnnRNN rnn, std::int32_t direction, std::size_t bytes, const void* weights, std::int32_t piece,     \
+     CudnnTensor matrix, void** matrix_data, CudnnTensor bias, void** bias_data))                                        \
+  f(cudnnRNNForward, int,                                                                                                \
+    (Cudnn handle, CudnnRNN rnn, CudnnForwardMode mode, const std::int32_t* device_lengths, CudnnRNNData x,              \
+     const void* x_data, CudnnRNNData y, void* y_data, CudnnTensor h, const void* h0, void* h_n, CudnnTensor c,          \
+     const void* c0, void* c_n, std::size_t weights_bytes, const void* weights, std::size_t workspace_bytes,             \
+     void* workspace, std::size_t reserve_bytes, void* reserve))                                                         \
+  f(cudnnRNNBackwardData_v8, int,                                                                                        \
+    (Cudnn handle, CudnnRNN rnn, const std::int32_t* device_lengths, CudnnRNNData y, const void* y_data, const void* dy, \
+     CudnnRNNData x, void* dx, CudnnTensor h, const void* h0, const void* dh_n, void* dh0, CudnnTensor c, const void* c0,\
+     const void* dc_n, void* dc0, std::size_t weights_bytes, const void* weights, std::size_t workspace_bytes,           \
+     void* workspace, std::size_t reserve_bytes, void* reserve))                                                         \
+  f(cudnnRNNBackwardWeights_v8, int,                                                                                     \
+    (Cudnn handle, CudnnRNN rnn, int gradient_mode, const std::int32_t* device_lengths, CudnnRNNData x,                  \
+     const void* x_data, CudnnTensor h, const void* h0, CudnnRNNData y, const void* y_data, std::size_t weights_bytes,   \
+     void* dweights, std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, void* reserve))
+
 #define TERN_NVTX_FUNCTIONS(f)                                                                                           \
   f(nvtxRangePushA, int, (const char* name))                                                                             \
   f(nvtxRangePop, int, ())
@@ -288,6 +336,7 @@ struct CublasLtFunctions {
 };
 struct CudnnFunctions {
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_POINTER)
+  TERN_CUDNN_RNN_FUNCTIONS(TERN_CUDA_POINTER)
 };
 struct NvtxFunctions {
   TERN_NVTX_FUNCTIONS(TERN_CUDA_POINTER)

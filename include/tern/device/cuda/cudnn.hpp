@@ -37,7 +37,6 @@ TERN_CUDNN_OWNED(OwnedCudnnTensor, CudnnTensor, Tensor)
 TERN_CUDNN_OWNED(OwnedCudnnFilter, CudnnFilter, Filter)
 TERN_CUDNN_OWNED(OwnedCudnnConvolution, CudnnConvolution, Convolution)
 TERN_CUDNN_OWNED(OwnedCudnnActivation, CudnnActivation, Activation)
-#undef TERN_CUDNN_OWNED
 
 /// Whether cuDNN did what it was asked. False if it does not support that. Error for any other failure.
 TERN_API bool cudnn_supports(const char* function, int status);
@@ -162,7 +161,8 @@ TERN_API bool is_refused(int ordinal, ConvolutionForm form);
 
 }  // namespace detail
 
-/// Lets convolutions of float use TF32, which has 10 bits of mantissa: torch.backends.cudnn.allow_tf32. On by default.
+/// Lets convolutions of float, and recurrent layers that cuDNN computes, use TF32, which has 10 bits of mantissa:
+/// torch.backends.cudnn.allow_tf32. On by default.
 inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed = on; }
 
 /// Lets the first run of each convolution time cuDNN's algorithms and keep the fastest: torch.backends.cudnn.benchmark.

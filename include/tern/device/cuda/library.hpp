@@ -59,10 +59,11 @@ struct TERN_API CublasLtLibrary {
   CublasLtLibrary();
 };
 
-/// cuDNN, for convolutions.
+/// cuDNN, for convolutions and recurrent layers.
 struct TERN_API CudnnLibrary {
   Library library = open_library({"libcudnn.so.9", "libcudnn.so.8"}, true, {"libcudnn_*.so.?", detail::cudnn_suits_driver});
   CudnnFunctions functions;
+  bool has_recurrent_layers = false;
   CudnnLibrary();
 };
 
@@ -75,6 +76,8 @@ TERN_API int driver_version();
 TERN_API Nvrtc& nvrtc();
 TERN_API CublasLtLibrary& cublaslt();
 TERN_API CudnnLibrary& cudnn();
+/// Whether there is a cuDNN whose recurrent layers can be used: 8.9.1 or later.
+TERN_API bool has_cudnn_recurrent_layers();
 
 }  // namespace tern::cuda
 

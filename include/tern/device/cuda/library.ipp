@@ -160,6 +160,11 @@ void each_file(const std::string& pattern, const F& f) {
   if (!library.handle) return;
   library.problem.clear();
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_LOAD)
+  if (!library.problem.empty()) return;
+  TERN_CUDNN_RNN_FUNCTIONS(TERN_CUDA_LOAD)
+  // Before 8.9.1 they want the lengths of sequences in the device's memory, where each batch would have to send them.
+  has_recurrent_layers = library.problem.empty() && functions.cudnnGetVersion() >= 8901;
+  library.problem.clear();
 }
 #undef TERN_CUDA_LOAD
 
@@ -186,10 +191,15 @@ void each_file(const std::string& pattern, const F& f) {
     fail("cuda", {"cuBLASLt, which multiplies matrices, cannot be used: ", instance.library.problem});
   return instance;
 }
-[[gnu::noinline]] TERN_INLINE CudnnLibrary& cudnn() {
+static CudnnLibrary& loaded_cudnn() {
   static CudnnLibrary& instance = *new CudnnLibrary;
+  return instance;
+}
+[[gnu::noinline]] TERN_INLINE CudnnLibrary& cudnn() {
+  CudnnLibrary& instance = loaded_cudnn();
   if (!instance.library.problem.empty()) fail("cuda", {"cuDNN, which convolves images, cannot be used: ", instance.library.problem});
   return instance;
 }
+[[gnu::noinline]] TERN_INLINE bool has_cudnn_recurrent_layers() { return loaded_cudnn().has_recurrent_layers; }
 
 }  // namespace tern::cuda

@@ -1,0 +1,157 @@
+// A recurrent layer in all its directions: by the device's kernel for whole layers where it has one, else each direction by itself.
+#pragma once
+#include "../cat.hpp"
+#include "recurrent_direction.hpp"
+
+namespace tern::inline TERN_BUILD::detail {
+
+/// States of all rows [R, directions P]; the last states [layers directions, N, P], and LSTM's last cells [.., H].
+template <class D, class T>
+struct RecurrentResult {
+  Tensor<D, T> states, h_n, c_n;
+};
+
+using backend::RecurrentLayout;
+using backend::RecurrentSizes;
+
+/// Each direction by f(steps, h0, c0, weights).
+template <class D, class T, class F>
+RecurrentResult<D, T> each_direction(const Steps& steps, const Tensor<D, T>& h0, const Tensor<D, T>& c0,
+                                     const std::vector<RecurrentWeights<D, T>>& weights, Here here, const F& f) {
+  std::vector<Tensor<D, T>> states, h_n, c_n;
+  const auto state_of = [&](const Tensor<D, T>& all, Index i) { return all.defined() ? select(all, 0, i, here) : all; };
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const Steps way{steps.rows, i == 1};
+    const RecurrentStates<D, T> y = f(way, state_of(h0, Index(i)), state_of(c0, Index(i)), weights[i]);
+    states.push_back(y.states);
+    h_n.push_back(last_states(way, y.states, here));
+    if (y.last_cells.defined()) c_n.push_back(y.last_cells);
+  }
+  return {states.size() == 1 ? states[0] : cat(states, 1, here), stack(h_n, 0, here), c_n.empty() ? Tensor<D, T>() : stack(c_n, 0, here)};
+}
+
+/// f(weight, where it begins in the layout) for each weight.
+template <class D, class T, class F>
+void each_weight(const std::vector<RecurrentWeights<D, T>>& weights, const RecurrentLayout& layout, const F& f) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const RecurrentWeights<D, T>& w = weights[i];
+    const RecurrentLayout::Direction& at = layout.directions[i];
+    f(w.w_ih, at.w_ih), f(w.w_hh, at.w_hh);
+    if (w.b_ih.defined()) f(w.b_ih, at.b_ih), f(w.b_hh, at.b_hh);
+    if (w.w_hr.defined()) f(w.w_hr, at.w_hr);
+  }
+}
+
+/// A layer's weights in one tensor, as the device wants them.
+template <class D, class T>
+Tensor<D, T> pack_weights(RecurrentKind kind, const std::vector<RecurrentWeights<D, T>>& weights, const RecurrentLayout& layout, Here here) {
+  using X = Tensor<D, T>;
+  const X packed = empty<D, T>({layout.size}, weights[0].w_ih.device());
+  const auto edge = [](const X& w, Index first) {
+    return wrt(w, [first](ShapeRef shape, const X& g) {
+      const Shape to(shape.d, shape.n);
+      return reshape(narrow(g, 0, first, to.numel()), to);
+    });
+  };
+  std::vector<decltype(edge(packed, 0))> edges;
+  {
+    const NoGradGuard off;
+    each_weight(weights, layout, [&](const X& w, Index first) { narrow(packed, 0, first, w.numel()).copy_(flatten(w)); });
+  }
+  each_weight(weights, layout, [&](const X& w, Index first) { edges.push_back(edge(w, first)); });
+  record_each({op_name(kind), here}, packed, edges);
+  return packed;
+}
+
+/// The tensors that a layer saves.
+template <class D, class T>
+struct RecurrentLayerState {
+  using X = Tensor<D, T>;
+  const RecurrentSizes& sizes;
+  const Steps& steps;
+  const RecurrentLayout& layout;
+  const X &x, &h0, &c0, &weights, &out;
+  const Tensor<D, std::uint8_t>& reserve;
+  using Gradients = std::tuple<X, X, X, X>;
+
+  Gradients gradient(const X& g, NeedsInputGrad needs) const {
+    const auto wanted = [&](int i, const X& like) { return needs[i] ? empty<D, T>(like.shape(), like.device()) : X(); };
+    const X dx = empty<D, T>(x.shape(), x.device()), dh0 = wanted(1, h0), dc0 = wanted(2, c0),
+            dweights = needs[3] ? zeros<D, T>(weights.shape(), weights.device()) : X();
+    const X h = h0.defined() ? dense(h0) : X(), c = c0.defined() ? dense(c0) : X();
+    bool refused = false;
+    backend::run<D, T>(backend::RecurrentLayerGradient{sizes, steps, *dx.impl(), dh0.impl(), dc0.impl(), dweights.impl(), *dense(g).impl(),
+                                                       *out.impl(), *reserve.impl(), *dense(x).impl(), h.impl(), c.impl(), *weights.impl(),
+                                                       refused});
+    if (refused) return gradient_by_tape(g, needs, false);
+    return {needs[0] ? dx : X(), dh0, dc0, dweights};
+  }
+
+  /// The same by tensor operations.
+  Gradients gradient_by_tape(const X& g, NeedsInputGrad needs, bool create_graph) const {
+    const auto d = gradients_by_tape<4>({&x, &h0, &c0, &weights}, g, needs, create_graph, [&](const X* in) {
+      const auto piece = [&](Index first, const Shape& shape) { return reshape(narrow(in[3], 0, first, shape.numel()), shape); };
+      const Index wide = backend::gates_of(sizes.kind) * sizes.hidden;
+      std::vector<RecurrentWeights<D, T>> pieces;
+      for (Index i = 0; i < sizes.directions; ++i) {
+        const RecurrentLayout::Direction& at = layout.directions[i];
+        const auto bias = [&](Index first) { return sizes.has_biases ? piece(first, {wide}) : X(); };
+        pieces.push_back({piece(at.w_ih, {wide, sizes.inputs}), piece(at.w_hh, {wide, sizes.state}), bias(at.b_ih), bias(at.b_hh),
+                          sizes.state < sizes.hidden ? piece(at.w_hr, {sizes.state, sizes.hidden}) : X()});
+      }
+      const auto y = each_direction<D, T>(steps, in[1], in[2], pieces, {}, [&](const Steps& way, const X& h, const X& c, const auto& w) {
+        return composed_recurrence<D, T>(sizes.kind, way, linear(in[0], w.w_ih, w.b_ih), h, c, w, {});
+      });
+      return std::vector<X>{y.states, y.h_n, y.c_n};
+    });
+    return {d[0], d[1], d[2], d[3]};
+  }
+};
+
+/// A layer by the device's kernel for whole layers. Sets `refused` if it does not compute it after all.
+template <class D, class T>
+RecurrentResult<D, T> fused_layer(const RecurrentSizes& sizes, const Steps& steps, const RecurrentLayout& layout, const Tensor<D, T>& x,
+                                  const Tensor<D, T>& h0, const Tensor<D, T>& c0, const Tensor<D, T>& weights, Here here, bool& refused) {
+  using X = Tensor<D, T>;
+  const Index n = steps.sequences(), rows = steps.total(), wide = sizes.directions * sizes.state;
+  const Index states = rows * wide, last = n * wide, cells = sizes.kind == RecurrentKind::lstm ? sizes.directions * n * sizes.hidden : 0;
+  const X out = empty<D, T>({states + last + cells}, x.device());
+  const bool recorded = records(x, weights) || (h0.defined() && records(h0)) || (c0.defined() && records(c0));
+  const auto reserve = recorded ? empty<D, std::uint8_t>({layout.reserve}, x.device()) : Tensor<D, std::uint8_t>();
+  const X in = dense(x), h = h0.defined() ? dense(h0) : X(), c = c0.defined() ? dense(c0) : X();
+  backend::run<D, T>(backend::RecurrentLayer{sizes, steps, *out.impl(), reserve.impl(), *in.impl(), h.impl(), c.impl(), *weights.impl(), refused});
+  if (refused) return {};
+  record({op_name(sizes.kind), here}, out,
+         wrt(inputs(x, h0, c0, weights), saved(x, h0, c0, weights, out, reserve),
+             [sizes, steps, layout](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw, const auto& y,
+                                    const auto& kept, NeedsInputGrad needs) {
+               const RecurrentLayerState<D, T> state{sizes, steps, layout, sx, sh, sc, sw, y, kept};
+               return GradMode::is_enabled() ? state.gradient_by_tape(g, needs, true) : state.gradient(g, needs);
+             }));
+  const auto part = [&](Index first, const Shape& shape) { return reshape(narrow(out, 0, first, shape.numel(), here), shape, here); };
+  return {part(0, {rows, wide}), part(states, {sizes.directions, n, sizes.state}),
+          cells ? part(states + last, {sizes.directions, n, sizes.hidden}) : X()};
+}
+
+/// A layer over the rows [R, I] of all steps. States are [directions, N, ..].
+template <class D, class T>
+RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows, const Tensor<D, T>& h0,
+                                      const Tensor<D, T>& c0, const std::vector<RecurrentWeights<D, T>>& weights, Here here) {
+  if constexpr (backend::HasKernel<D, backend::RecurrentLayer, T>) {
+    const RecurrentSizes sizes{kind, Index(weights.size()), rows.size(1), weights[0].w_hh.size(0) / backend::gates_of(kind),
+                               weights[0].w_hh.size(1), weights[0].b_ih.defined()};
+    RecurrentLayout layout;
+    // A product that reduces the states to as many numbers as there are units is not told apart from none.
+    const bool plain = sizes.state < sizes.hidden || !weights[0].w_hr.defined();
+    if (plain && find_layout(backend::On<D>{}, sizes, steps, *rows.impl(), layout)) {
+      bool refused = false;
+      const auto y = fused_layer(sizes, steps, layout, rows, h0, c0, pack_weights(kind, weights, layout, here), here, refused);
+      if (!refused) return y;
+    }
+  }
+  return each_direction(steps, h0, c0, weights, here, [&](const Steps& way, const auto& h, const auto& c, const auto& w) {
+    return recurrence(kind, way, rows, h, c, w, here);
+  });
+}
+
+}  // namespace tern::detail
