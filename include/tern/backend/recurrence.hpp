@@ -1,9 +1,9 @@
-// The contract: one layer of a recurrent network over all steps of a batch of sequences, either in one direction (Recurrence), or from
-// its inputs in all directions (RecurrentLayer). A device need not implement either; then the op is a loop of products over the steps.
+// The contract: one layer of a recurrent network over all steps of a batch of sequences, either from its inputs' products (Recurrence), or
+// from its inputs (RecurrentLayer). A device need not implement either; then the op is a loop of products over the steps.
 //
 // Sequences are packed: step t has rows[t] rows, those of the first rows[t] sequences, and rows[t] >= rows[t + 1]. Step t's rows lie
-// behind those of the steps before it. With N = rows[0] sequences, R rows, H hidden units of G gates, and P numbers in a state
-// (P = H, or fewer if a product reduces them): all arrays are dense.
+// behind those of the steps before it. With N = rows[0] sequences, R rows, D directions, H hidden units of G gates, and P numbers in a
+// state (P = H, or fewer if a product reduces them): all arrays are dense.
 #pragma once
 #include <vector>
 
@@ -21,7 +21,7 @@ constexpr Index gates_of(RecurrentKind kind) {
 /// The numbers that the backward pass needs of each unit: its gates, and GRU's product that the reset gate multiplies.
 constexpr Index kept_of(RecurrentKind kind) { return kind == RecurrentKind::gru ? 4 : gates_of(kind); }
 
-/// How many sequences each step has, and which step comes first.
+/// How many sequences each step has, and whether the last step comes first. A second direction goes the other way.
 struct Steps {
   std::vector<Index> rows;
   bool reverse = false;
@@ -49,25 +49,29 @@ struct Steps {
   }
 };
 
+// A device that implements it says by takes_both_directions(On<D>) whether D may be 2; otherwise each direction is a call.
+
 /// run<D, T>: the states and what the backward pass needs. Absent initial states are zeros.
 struct Recurrence {
   RecurrentKind kind;
   const Steps& steps;
-  const Array& out;    // the states [R, P], then LSTM's last cells [N, H]
-  const Array& kept;   // compute_t<T> [R, kept_of(kind), H]
-  const Array* cells;  // LSTM's, compute_t<T> [R, H]
-  const Array& x;      // the inputs' products with their weights, and their bias [R, G H]
-  const Array* h0;     // [N, P]
-  const Array* c0;     // [N, H]
-  const Array& w_hh;   // [G H, P]
-  const Array* b_hh;   // [G H]
-  const Array* w_hr;   // [P, H]: the product that reduces the states
+  Index directions;
+  const Array& out;    // the states [R, D, P], then LSTM's last cells [D, N, H]
+  const Array& kept;   // compute_t<T> [D, R, kept_of(kind), H]
+  const Array* cells;  // LSTM's, compute_t<T> [D, R, H]
+  const Array& x;      // the inputs' products with their weights, and their bias [R, D G H]
+  const Array* h0;     // [D, N, P]
+  const Array* c0;     // [D, N, H]
+  const Array& w_hh;   // [D G H, P]
+  const Array* b_hh;   // [D G H]
+  const Array* w_hr;   // [D P, H]: the product that reduces the states
 };
 
 /// run<D, T>: the gradients from out's gradient g. All but dx may be null.
 struct RecurrenceGradient {
   RecurrentKind kind;
   const Steps& steps;
+  Index directions;
   const Array& dx;
   const Array* dh0;
   const Array* dc0;

@@ -1,12 +1,13 @@
-// Recurrent layers. A thread takes some sequences through all steps, so threads meet only at the end. Recurrent weights are packed
-// once, in strips of two registers, and stay in the cache over all steps. Each tile of products goes through the gates while it is in
-// the first-level cache. States, gates and cells are of type compute_t<T>. Gradients of weights are one product over all rows.
+// Recurrent layers. A thread takes some sequences of one direction through all steps, so threads meet only at the end. Recurrent weights
+// are packed once, in strips of two registers, and stay in the cache over all steps. Each tile of products goes through the gates while
+// it is in the first-level cache. States, gates and cells are of type compute_t<T>. Gradients of weights are one product over all rows.
 #pragma once
 #include <optional>
 
 #include "../recurrence.hpp"
 #include "loops/strip.hpp"
 #include "matmul/matmul.hpp"
+#include "packed_weights.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -15,61 +16,6 @@ namespace recurrence_detail {
 using cpu_kernels::load_lanes;
 using cpu_kernels::parallel_grain;
 using cpu_kernels::store_lanes;
-
-/// Weights packed as the right operand of products: `depth` rows, and for each group `units` columns. A strip has one group's columns
-/// of a block of units.
-template <class T>
-class PackedWeights {
-  using C = compute_t<T>;
-  static constexpr int width = matmul_detail::BlockSizes<T>::columns, tall = matmul_detail::BlockSizes<T>::rows;
-
- public:
-  static constexpr Index spare_rows = tall;  // a product may read so many rows more than it has
-
-  /// Element (l, group, unit) is w[l * down + (group * units + unit) * across].
-  PackedWeights(const T* w, Index depth, Index groups, Index units, Index down, Index across)
-      : depth_(depth), groups_(groups), units_(units), blocks_((units + width - 1) / width), data_(blocks_ * groups * depth * width) {
-    parallel_for(blocks_, 16384 / (groups * depth * width + 1) + 1, [&](Index first, Index last) {
-      for (Index block = first; block < last; ++block)
-        for (Index g = 0; g < groups; ++g)
-          matmul_detail::pack_strip<T, width>(depth, units - block * width, w + (g * units + block * width) * across, down, across,
-                                              strip(block, g));
-    });
-  }
-
-  /// Calls use(row, unit, count, sums, step) for each row of a [rows, depth] times the weights, by blocks of units: group g's products
-  /// of units [unit, unit + count) are at sums + g * step.
-  template <class Use>
-  void multiply(const C* a, Index rows, const Use& use) const {
-    alignas(64) C sums[4 * tall * width];
-    for (Index block = 0; block < blocks_; ++block) {
-      const Index unit = block * width, count = std::min<Index>(width, units_ - unit);
-      for (Index row = 0; row < rows;) {
-        const int tile = tile_rows(rows - row);
-        for (Index g = 0; g < groups_; ++g) multiply_strip(tile, a + row * depth_, strip(block, g), sums + g * tile * width);
-        for (int r = 0; r < tile && row < rows; ++r, ++row) use(row, unit, count, sums + r * width, Index(tile * width));
-      }
-    }
-  }
-
- private:
-  C* strip(Index block, Index group) const { return data_.get() + (block * groups_ + group) * depth_ * width; }
-
-  static int tile_rows(Index left) { return left == 1 ? 1 : left <= tall / 3 ? tall / 3 : left <= tall / 3 * 2 ? tall / 3 * 2 : tall; }
-  void multiply_strip(int tile, const C* a, const C* b, C* sums) const {
-    if (tile == 1) multiply_rows<1>(a, b, sums);
-    else if (tile == tall / 3) multiply_rows<tall / 3>(a, b, sums);
-    else if (tile == tall) multiply_rows<tall>(a, b, sums);
-    else multiply_rows<tall / 3 * 2>(a, b, sums);
-  }
-  template <int rows>
-  [[gnu::noinline]] void multiply_rows(const C* a, const C* b, C* sums) const {
-    matmul_detail::multiply_tile<C, rows, 2, false>(depth_, a, depth_, 1, b, width, sums, width);
-  }
-
-  Index depth_, groups_, units_, blocks_;
-  Workspace<C> data_;
-};
 
 /// Zeros, or rows of `from` and zeros after them.
 template <class C>
@@ -92,25 +38,27 @@ T* data_of(const Array* a) {
   return a ? a->as<T>() : nullptr;
 }
 template <class T>
-const T* from_row(const T* a, Index row, Index columns) {
+T* from_row(T* a, Index row, Index columns) {
   return a ? a + row * columns : nullptr;
 }
 
-/// How many sequences a thread takes.
-inline Index sequences_of_thread(Index sequences, Index work) {
-  if (work <= matmul_detail::serial_work) return sequences;
-  const Index threads = ThreadLease(num_threads()).count();
-  return std::max<Index>(4, (sequences + threads - 1) / threads);
-}
-
-/// The steps in the order in which states pass through them, or in the opposite one.
+/// Calls f(direction, first, last) for all sequences of all directions, on several threads if that much work pays.
 template <class F>
-void for_each_step(const Steps& steps, bool backward, const F& f) {
-  for (Index s = 0; s < steps.count(); ++s) f(steps.reverse != backward ? steps.count() - 1 - s : s);
+void for_sequences(Index directions, Index sequences, Index work, const F& f) {
+  const bool serial = work <= matmul_detail::serial_work;
+  const Index threads = serial ? 1 : ThreadLease(num_threads()).count(), parts = std::max<Index>(1, threads / directions);
+  const Index each = std::max<Index>(4, (sequences + parts - 1) / parts), tasks = (sequences + each - 1) / each;
+  parallel_for(directions * tasks, serial ? directions * tasks : 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) f(i / tasks, i % tasks * each, std::min(sequences, (i % tasks + 1) * each));
+  });
 }
 
-/// The step before step t on the way of the states; no step if it is the first.
-inline Index step_before(const Steps& steps, Index t) { return steps.reverse ? t + 1 : t - 1; }
+/// The steps, the last one first if `reverse`.
+template <class F>
+void for_each_step(const Steps& steps, bool reverse, const F& f) {
+  for (Index s = 0; s < steps.count(); ++s) f(reverse ? steps.count() - 1 - s : s);
+}
+
 /// The row of sequence n in step t; -1 if it has none.
 inline Index row_of(const Steps& steps, const std::vector<Index>& first, Index t, Index n) {
   return t < 0 || t >= steps.count() || n >= steps.rows[std::size_t(t)] ? -1 : first[std::size_t(t)] + n;
@@ -254,58 +202,74 @@ void sum_rows(T* db, const T* d, Index rows, Index columns) {
   });
 }
 
-/// dw [m, n] = aᵀ b over all rows of a [rows, m] and b [rows, n].
+/// dw [D m, n]: aᵀ b of each direction over all rows of a [rows, D, m], or of one [D, rows, m], and b [D, rows, n].
 template <class T>
-void weight_gradient(const Array* dw, const T* a, const T* b, Index rows) {
-  const Index m = dw->dims[0], n = dw->dims[1];
-  matmul_detail::multiply(
-      matmul_detail::MatrixProduct<T>{.a = {a, m, rows, 1, m}, .b = {b, rows, n, n, 1}, .c = dw->as<T>(), .c_row = n});
+void weight_gradient(const Array* dw, Index directions, Index rows, const T* a, bool rows_first, const T* b) {
+  const Index m = dw->dims[0] / directions, n = dw->dims[1], row = rows_first ? directions * m : m, next = rows_first ? m : rows * m;
+  for (Index d = 0; d < directions; ++d)
+    matmul_detail::multiply(matmul_detail::MatrixProduct<T>{.a = {a + d * next, m, rows, 1, row},
+                                                            .b = {b + d * rows * n, rows, n, n, 1},
+                                                            .c = dw->as<T>() + d * m * n, .c_row = n});
 }
 
+/// Each direction's part of w, packed. w may be null.
+template <class T>
+struct PackedDirections {
+  std::optional<PackedWeights<T>> of[2];
+
+  PackedDirections(Index directions, const Array* w, Index depth, Index groups, Index units, Index down, Index across) {
+    for (Index d = 0; w && d < directions; ++d)
+      of[d].emplace(w->as<T>() + d * w->numel / directions, depth, groups, units, down, across);
+  }
+  const PackedWeights<T>& operator[](Index d) const { return *of[d]; }
+};
+
 }  // namespace recurrence_detail
+
+constexpr bool takes_both_directions(On<Cpu>) { return true; }
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Recurrence& op) {
   using namespace recurrence_detail;
   using C = compute_t<T>;
-  const Index groups = gates_of(op.kind), wide = op.w_hh.dims[0], hidden = wide / groups, p = op.w_hh.dims[1];
-  const Index n = op.steps.sequences(), rows = op.steps.total(), kept = kept_of(op.kind) * hidden;
-  const PackedWeights<T> weights(op.w_hh.as<T>(), p, groups, hidden, 1, p);
-  std::optional<PackedWeights<T>> reduce;
-  if (op.w_hr) reduce.emplace(op.w_hr->as<T>(), hidden, 1, p, 1, hidden);
-  States<C> bias(wide);
-  bias.set(data_of<const T>(op.b_hh), wide);
+  const Index directions = op.directions, groups = gates_of(op.kind), wide = op.w_hh.dims[0] / directions, hidden = wide / groups;
+  const Index p = op.w_hh.dims[1], n = op.steps.sequences(), rows = op.steps.total(), kept = kept_of(op.kind) * hidden;
+  const PackedDirections<T> weights(directions, &op.w_hh, p, groups, hidden, 1, p);
+  const PackedDirections<T> reduce(directions, op.w_hr, hidden, 1, p, 1, hidden);
+  States<C> bias(directions * wide);
+  bias.set(data_of<const T>(op.b_hh), directions * wide);
   const std::vector<Index> first_row = op.steps.first_rows();
   const T *const h0 = data_of<const T>(op.h0), *const c0 = data_of<const T>(op.c0);
   T* const out = op.out.as<T>();
-  parallel_for(n, sequences_of_thread(n, rows * wide * p), [&](Index first, Index last) {
+  for_sequences(directions, n, rows * directions * wide * p, [&](Index d, Index first, Index last) {
     const Index mine = last - first, room = mine + PackedWeights<T>::spare_rows;
     // A step reads the states of one buffer and writes those of the other. A sequence that starts late is in both.
     States<C> even(room * p), odd(room * p), full(op.w_hr ? room * hidden : 0), cell(op.cells ? mine * hidden : 0);
-    even.set(from_row(h0, first, p), mine * p), odd.set(from_row(h0, first, p), mine * p);
-    if (op.cells) cell.set(from_row(c0, first, hidden), mine * hidden);
+    even.set(from_row(h0, d * n + first, p), mine * p), odd.set(from_row(h0, d * n + first, p), mine * p);
+    if (op.cells) cell.set(from_row(c0, d * n + first, hidden), mine * hidden);
     C *before = even.get(), *after = odd.get();
-    for_each_step(op.steps, false, [&](Index t) {
+    for_each_step(op.steps, op.steps.reverse != (d == 1), [&](Index t) {
       const Index active = std::min(last, op.steps.rows[std::size_t(t)]) - first, row = first_row[std::size_t(t)] + first;
       if (active <= 0) return;
-      weights.multiply(before, active, [&](Index r, Index unit, Index count, const C* sums, Index step) {
-        const auto at = [&](auto* base, Index columns) { return base + (row + r) * columns + unit; };
+      weights[d].multiply(before, active, [&](Index r, Index unit, Index count, const C* sums, Index step) {
+        const auto at = [&](auto* base, Index columns) { return base + ((row + r) * directions + d) * columns + unit; };
+        const auto at_own = [&](auto* base, Index columns) { return base + (d * rows + row + r) * columns + unit; };
         Units<T>{.kind = op.kind, .count = count, .hidden = hidden, .sums = sums, .step = step,
-                 .x = at(op.x.as<const T>(), wide), .bias = bias.get() + unit, .kept = at(op.kept.as<C>(), kept),
+                 .x = at(op.x.as<const T>(), wide), .bias = bias.get() + d * wide + unit, .kept = at_own(op.kept.as<C>(), kept),
                  .before = before + r * p + unit, .cell = cell.get() + r * hidden + unit,
-                 .kept_cell = op.cells ? at(op.cells->as<C>(), hidden) : nullptr,
+                 .kept_cell = op.cells ? at_own(op.cells->as<C>(), hidden) : nullptr,
                  .state = op.w_hr ? full.get() + r * hidden + unit : after + r * p + unit, .out = op.w_hr ? nullptr : at(out, p)}
             .run();
       });
-      if (reduce)
-        reduce->multiply(full.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {
-          for (Index j = 0; j < count; ++j)
-            out[(row + r) * p + unit + j] = T(sums[j]), after[r * p + unit + j] = sums[j];
+      if (op.w_hr)
+        reduce[d].multiply(full.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {
+          T* const to = out + ((row + r) * directions + d) * p + unit;
+          for (Index j = 0; j < count; ++j) to[j] = T(sums[j]), after[r * p + unit + j] = sums[j];
         });
       std::swap(before, after);
     });
     if (op.cells)
-      for (Index i = 0; i < mine * hidden; ++i) out[rows * p + first * hidden + i] = T(cell.get()[i]);
+      for (Index i = 0; i < mine * hidden; ++i) out[rows * directions * p + (d * n + first) * hidden + i] = T(cell.get()[i]);
   });
 }
 
@@ -313,11 +277,10 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
   using namespace recurrence_detail;
   using C = compute_t<T>;
-  const Index groups = gates_of(op.kind), wide = op.w_hh.dims[0], hidden = wide / groups, p = op.w_hh.dims[1];
-  const Index n = op.steps.sequences(), rows = op.steps.total(), kept = kept_of(op.kind) * hidden;
-  const PackedWeights<T> weights(op.w_hh.as<T>(), wide, 1, p, p, 1);
-  std::optional<PackedWeights<T>> expand;
-  if (op.w_hr) expand.emplace(op.w_hr->as<T>(), p, 1, hidden, hidden, 1);
+  const Index directions = op.directions, groups = gates_of(op.kind), wide = op.w_hh.dims[0] / directions, hidden = wide / groups;
+  const Index p = op.w_hh.dims[1], n = op.steps.sequences(), rows = op.steps.total(), kept = kept_of(op.kind) * hidden;
+  const PackedDirections<T> weights(directions, &op.w_hh, wide, 1, p, p, 1);
+  const PackedDirections<T> expand(directions, op.w_hr, p, 1, hidden, hidden, 1);
   const std::vector<Index> first_row = op.steps.first_rows();
   const T *const g = op.g.as<const T>(), *const out = op.out.as<const T>(), *const h0 = data_of<const T>(op.h0),
           *const c0 = data_of<const T>(op.c0);
@@ -326,54 +289,60 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
   // What the weights' gradients are products of: the state before each row, GRU's own gradients, and of a reduced state its gradient
   // and its units.
   const bool gru = op.kind == RecurrentKind::gru;
-  const Workspace<T> states(op.dw_hh ? rows * p : 0), dgates(gru ? rows * wide : 0), reduced(op.dw_hr ? rows * p : 0),
-      units(op.dw_hr ? rows * hidden : 0);
-  parallel_for(n, sequences_of_thread(n, rows * wide * p), [&](Index first, Index last) {
+  const auto room_of = [&](bool wanted, Index columns) { return wanted ? rows * directions * columns : 0; };
+  const Workspace<T> states(room_of(op.dw_hh, p)), dgates(room_of(gru, wide)), reduced(room_of(op.dw_hr, p)), units(room_of(op.dw_hr, hidden));
+  for_sequences(directions, n, rows * directions * wide * p, [&](Index d, Index first, Index last) {
     const Index mine = last - first, room = mine + PackedWeights<T>::spare_rows;
+    const bool reverse = op.steps.reverse != (d == 1);
     const States<C> dh(room * p), gates(room * wide), expanded(op.w_hr ? room * hidden : 0);
     States<C> dc(op.cells ? mine * hidden : 0);
-    if (op.cells) dc.set(g + rows * p + first * hidden, mine * hidden);
-    for_each_step(op.steps, true, [&](Index t) {
+    if (op.cells) dc.set(g + rows * directions * p + (d * n + first) * hidden, mine * hidden);
+    const auto row_at = [&](auto* base, Index row, Index columns) { return from_row(base, row * directions + d, columns); };
+    const auto own_row = [&](auto* base, Index row, Index columns) { return from_row(base, d * rows + row, columns); };
+    for_each_step(op.steps, !reverse, [&](Index t) {
       const Index active = std::min(last, op.steps.rows[std::size_t(t)]) - first, row = first_row[std::size_t(t)] + first;
       if (active <= 0) return;
-      for (Index i = 0; i < active * p; ++i) dh.get()[i] += C(g[row * p + i]);
-      if (op.dw_hr)
-        for (Index i = 0; i < active * p; ++i) reduced.get()[row * p + i] = T(dh.get()[i]);
-      if (expand)
-        expand->multiply(dh.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {
+      for (Index r = 0; r < active; ++r) {
+        const T* const slopes = row_at(g, row + r, p);
+        C* const to = dh.get() + r * p;
+        for (Index i = 0; i < p; ++i) to[i] += C(slopes[i]);
+        if (op.dw_hr) std::transform(to, to + p, own_row(reduced.get(), row + r, p), [](C v) { return T(v); });
+      }
+      if (op.w_hr)
+        expand[d].multiply(dh.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {
           std::copy(sums, sums + count, expanded.get() + r * hidden + unit);
         });
       for (Index r = 0; r < active; ++r) {
-        const Index at = row + r, past = row_of(op.steps, first_row, step_before(op.steps, t), first + r);
-        const T* const before = past >= 0 ? out + past * p : from_row(h0, first + r, p);
-        UnitsGradient<T>{.kind = op.kind, .hidden = hidden, .kept = op.kept.as<const C>() + at * kept,
-                         .dh = expand ? expanded.get() + r * hidden : dh.get() + r * p, .before = before,
-                         .cell = from_row(cells, at, hidden), .cell_before = past >= 0 ? from_row(cells, past, hidden) : nullptr,
-                         .c0 = from_row(c0, first + r, hidden), .dc = dc.get() + r * hidden, .dh_gates = gates.get() + r * wide,
-                         .dx = dx + at * wide, .direct = expand ? nullptr : dh.get() + r * p,
-                         .full = op.dw_hr ? units.get() + at * hidden : nullptr}
+        const Index at = row + r, past = row_of(op.steps, first_row, reverse ? t + 1 : t - 1, first + r);
+        const T* const before = past >= 0 ? row_at(out, past, p) : from_row(h0, d * n + first + r, p);
+        UnitsGradient<T>{.kind = op.kind, .hidden = hidden, .kept = own_row(op.kept.as<const C>(), at, kept),
+                         .dh = op.w_hr ? expanded.get() + r * hidden : dh.get() + r * p, .before = before,
+                         .cell = own_row(cells, at, hidden), .cell_before = past >= 0 ? own_row(cells, past, hidden) : nullptr,
+                         .c0 = from_row(c0, d * n + first + r, hidden), .dc = dc.get() + r * hidden, .dh_gates = gates.get() + r * wide,
+                         .dx = row_at(dx, at, wide), .direct = op.w_hr ? nullptr : dh.get() + r * p,
+                         .full = op.dw_hr ? own_row(units.get(), at, hidden) : nullptr}
             .run();
-        if (gru)
-          for (Index i = 0; i < wide; ++i) dgates.get()[at * wide + i] = T(gates.get()[r * wide + i]);
+        if (gru) std::transform(gates.get() + r * wide, gates.get() + (r + 1) * wide, row_at(dgates.get(), at, wide), [](C v) { return T(v); });
         if (!op.dw_hh) continue;
-        if (before) std::copy(before, before + p, states.get() + at * p);
-        else std::fill(states.get() + at * p, states.get() + (at + 1) * p, T(0));
+        T* const to = own_row(states.get(), at, p);
+        if (before) std::copy(before, before + p, to);
+        else std::fill(to, to + p, T(0));
       }
-      if (expand) std::fill(dh.get(), dh.get() + active * p, C(0));
-      weights.multiply(gates.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {
+      if (op.w_hr) std::fill(dh.get(), dh.get() + active * p, C(0));
+      weights[d].multiply(gates.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {
         for (Index j = 0; j < count; ++j) dh.get()[r * p + unit + j] += sums[j];
       });
     });
     const auto initial = [&](const Array* to, const C* from, Index columns) {
       if (to)
-        for (Index i = 0; i < mine * columns; ++i) to->as<T>()[first * columns + i] = T(from[i]);
+        for (Index i = 0; i < mine * columns; ++i) to->as<T>()[(d * n + first) * columns + i] = T(from[i]);
     };
     initial(op.dh0, dh.get(), p), initial(op.dc0, dc.get(), hidden);
   });
   const T* const d = gru ? dgates.get() : dx;
-  if (op.dw_hh) weight_gradient(op.dw_hh, d, static_cast<const T*>(states.get()), rows);
-  if (op.db_hh) sum_rows(op.db_hh->as<T>(), d, rows, wide);
-  if (op.dw_hr) weight_gradient(op.dw_hr, static_cast<const T*>(reduced.get()), static_cast<const T*>(units.get()), rows);
+  if (op.dw_hh) weight_gradient(op.dw_hh, directions, rows, d, true, static_cast<const T*>(states.get()));
+  if (op.db_hh) sum_rows(op.db_hh->as<T>(), d, rows, directions * wide);
+  if (op.dw_hr) weight_gradient(op.dw_hr, directions, rows, static_cast<const T*>(reduced.get()), false, static_cast<const T*>(units.get()));
 }
 
 }  // namespace backend

@@ -205,6 +205,8 @@ TERN_API void run_recurrence_gradient(const RecurrenceGradient& op, const Recurr
 
 }  // namespace cuda_kernels
 
+constexpr bool takes_both_directions(On<Cuda>) { return false; }
+
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Recurrence& op) {
   using namespace cuda_kernels;

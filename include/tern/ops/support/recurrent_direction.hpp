@@ -1,4 +1,5 @@
-// One direction of a recurrent layer: by the device's kernel, or by tensor operations, which also give its derivatives a derivative.
+// A recurrent layer from its inputs' products: by the device's kernel, or by tensor operations, one direction after the other, which also
+// give its derivatives a derivative.
 #pragma once
 #include <array>
 #include <tuple>
@@ -7,6 +8,7 @@
 #include "../../backend/recurrence.hpp"
 #include "../../autograd/backward.hpp"
 #include "../activations.hpp"
+#include "../cat.hpp"
 #include "../matmul.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
@@ -109,13 +111,14 @@ std::array<Tensor<D, T>, N> gradients_by_tape(const std::array<const Tensor<D, T
   return gradients;
 }
 
-/// The tensors that a recurrence saves.
+/// The tensors that a recurrence saves. With two directions, those of the second lie behind those of the first.
 template <class D, class T>
 struct RecurrenceState {
   using X = Tensor<D, T>;
   using Kept = Tensor<D, compute_t<T>>;
   RecurrentKind kind;
   const Steps& steps;
+  Index directions;
   const X &x, &h0, &c0, &w_hh, &b_hh, &w_hr, &out;
   const Kept &kept, &cells;
   using Gradients = std::tuple<X, X, X, X, X, X>;
@@ -126,7 +129,7 @@ struct RecurrenceState {
             dr = wanted(5, w_hr);
     const X weights = dense(w_hh), reduce = w_hr.defined() ? dense(w_hr) : X(), h = h0.defined() ? dense(h0) : X(),
             c = c0.defined() ? dense(c0) : X();
-    backend::run<D, T>(backend::RecurrenceGradient{kind, steps, *dx.impl(), dh0.impl(), dc0.impl(), dw.impl(), db.impl(), dr.impl(),
+    backend::run<D, T>(backend::RecurrenceGradient{kind, steps, directions, *dx.impl(), dh0.impl(), dc0.impl(), dw.impl(), db.impl(), dr.impl(),
                                                    *dense(g).impl(), *out.impl(), *kept.impl(), cells.impl(), h.impl(), c.impl(),
                                                    *weights.impl(), reduce.impl()});
     return {needs[0] ? dx : X(), dh0, dc0, dw, db, dr};
@@ -135,36 +138,50 @@ struct RecurrenceState {
   /// The same by tensor operations.
   Gradients differentiable_gradient(const X& g, NeedsInputGrad needs) const {
     const auto d = gradients_by_tape<6>({&x, &h0, &c0, &w_hh, &b_hh, &w_hr}, g, needs, true, [&](const X* in) {
-      const auto y = composed_recurrence<D, T>(kind, steps, in[0], in[1], in[2], {{}, in[3], {}, in[4], in[5]}, {});
-      return std::vector<X>{y.states, y.last_cells};
+      const auto part = [&](const X& v, int dim, Index i) {
+        return !v.defined() || directions == 1 ? v : narrow(v, dim, i * (v.size(dim) / directions), v.size(dim) / directions);
+      };
+      const auto state = [&](const X& v, Index i) { return !v.defined() || directions == 1 ? v : select(v, 0, i); };
+      std::vector<X> states, last_cells;
+      for (Index i = 0; i < directions; ++i) {
+        const auto y = composed_recurrence<D, T>(kind, {steps.rows, steps.reverse != (i == 1)}, part(in[0], 1, i), state(in[1], i),
+                                                 state(in[2], i), {{}, part(in[3], 0, i), {}, part(in[4], 0, i), part(in[5], 0, i)}, {});
+        states.push_back(y.states);
+        if (y.last_cells.defined()) last_cells.push_back(y.last_cells);
+      }
+      return std::vector<X>{cat(states, 1), last_cells.empty() ? X() : cat(last_cells, 0)};
     });
     return {d[0], d[1], d[2], d[3], d[4], d[5]};
   }
 };
 
-/// All steps by the device's kernel.
+/// All steps by the device's kernel, in one direction or in two, whose inputs' products, weights and states lie behind each other.
+/// Last cells are [N, H], or [2, N, H].
 template <class D, class T>
-RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& x, const Tensor<D, T>& h0,
-                                       const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w, Here here) {
+RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, Index directions, const Tensor<D, T>& x,
+                                       const Tensor<D, T>& h0, const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w, Here here) {
   using X = Tensor<D, T>;
-  const Index n = steps.sequences(), rows = steps.total(), hidden = w.w_hh.size(0) / backend::gates_of(kind), p = w.w_hh.size(1);
+  const Index n = steps.sequences(), rows = steps.total(), wide = w.w_hh.size(0) / backend::gates_of(kind), p = directions * w.w_hh.size(1);
   const bool lstm = kind == RecurrentKind::lstm;
-  const X out = empty<D, T>({rows * p + (lstm ? n * hidden : 0)}, x.device());
-  const auto kept = empty<D, compute_t<T>>({rows, backend::kept_of(kind), hidden}, x.device());
-  const auto cells = lstm ? empty<D, compute_t<T>>({rows, hidden}, x.device()) : Tensor<D, compute_t<T>>();
+  const X out = empty<D, T>({rows * p + (lstm ? n * wide : 0)}, x.device());
+  const auto kept = empty<D, compute_t<T>>({rows, backend::kept_of(kind), wide}, x.device());
+  const auto cells = lstm ? empty<D, compute_t<T>>({rows, wide}, x.device()) : Tensor<D, compute_t<T>>();
   const auto or_none = [](const X& v) { return v.defined() ? dense(v) : v; };
   const X h = or_none(h0), c = or_none(c0), bias = or_none(w.b_hh), reduce = or_none(w.w_hr);
-  backend::run<D, T>(backend::Recurrence{kind, steps, *out.impl(), *kept.impl(), cells.impl(), *dense(x).impl(), h.impl(), c.impl(),
-                                         *dense(w.w_hh).impl(), bias.impl(), reduce.impl()});
+  backend::run<D, T>(backend::Recurrence{kind, steps, directions, *out.impl(), *kept.impl(), cells.impl(), *dense(x).impl(), h.impl(),
+                                         c.impl(), *dense(w.w_hh).impl(), bias.impl(), reduce.impl()});
   record({op_name(kind), here}, out,
          wrt(inputs(x, h0, c0, w.w_hh, w.b_hh, w.w_hr), saved(x, h0, c0, w.w_hh, w.b_hh, w.w_hr, out, kept, cells),
-             [kind, steps](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw, const auto& sb, const auto& sr,
-                           const auto& y, const auto& k, const auto& all_cells, NeedsInputGrad needs) {
-               const RecurrenceState<D, T> state{kind, steps, sx, sh, sc, sw, sb, sr, y, k, all_cells};
+             [kind, steps, directions](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw, const auto& sb,
+                                       const auto& sr, const auto& y, const auto& k, const auto& all_cells, NeedsInputGrad needs) {
+               const RecurrenceState<D, T> state{kind, steps, directions, sx, sh, sc, sw, sb, sr, y, k, all_cells};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs) : state.gradient(g, needs);
              }));
-  const X states = reshape(narrow(out, 0, 0, rows * p, here), {rows, p}, here);
-  return {states, lstm ? reshape(narrow(out, 0, rows * p, n * hidden, here), {n, hidden}, here) : X()};
+  const auto last_cells = [&] {
+    const X all = narrow(out, 0, rows * p, n * wide, here);
+    return directions == 1 ? reshape(all, {n, wide}, here) : reshape(all, {directions, n, wide / directions}, here);
+  };
+  return {reshape(narrow(out, 0, 0, rows * p, here), {rows, p}, here), lstm ? last_cells() : X()};
 }
 
 /// One direction of one layer over the rows [R, I] of all steps.
@@ -172,7 +189,7 @@ template <class D, class T>
 RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows, const Tensor<D, T>& h0,
                                  const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w, Here here) {
   if constexpr (backend::HasKernel<D, backend::Recurrence, T>) {
-    return fused_recurrence(kind, steps, linear(rows, w.w_ih, w.b_ih, here), h0, c0, w, here);
+    return fused_recurrence(kind, steps, 1, linear(rows, w.w_ih, w.b_ih, here), h0, c0, w, here);
   } else if constexpr (is_half_v<T>) {
     const auto wide = [](const Tensor<D, T>& v) { return v.defined() ? to_type(v, f32) : Tensor<D, float>(); };
     const auto narrowed = [](const Tensor<D, float>& v) { return v.defined() ? to_type(v, Type<T>{}) : Tensor<D, T>(); };

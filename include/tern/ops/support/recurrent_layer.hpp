@@ -1,6 +1,6 @@
-// A recurrent layer in all its directions: by the device's kernel for whole layers where it has one, else each direction by itself.
+// A recurrent layer in all its directions: by the device's kernel for whole layers where it has one, else by that for steps, else by
+// tensor operations.
 #pragma once
-#include "../cat.hpp"
 #include "recurrent_direction.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
@@ -133,6 +133,23 @@ RecurrentResult<D, T> fused_layer(const RecurrentSizes& sizes, const Steps& step
           cells ? part(states + last, {sizes.directions, n, sizes.hidden}) : X()};
 }
 
+/// Both directions by the device's kernel for steps.
+template <class D, class T>
+RecurrentResult<D, T> both_directions(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows, const Tensor<D, T>& h0,
+                                      const Tensor<D, T>& c0, const std::vector<RecurrentWeights<D, T>>& weights, Here here) {
+  using X = Tensor<D, T>;
+  const auto joined = [&](X RecurrentWeights<D, T>::* w) {
+    return (weights[0].*w).defined() ? cat(std::vector<X>{weights[0].*w, weights[1].*w}, 0, here) : X();
+  };
+  using W = RecurrentWeights<D, T>;
+  const W w{joined(&W::w_ih), joined(&W::w_hh), joined(&W::b_ih), joined(&W::b_hh), joined(&W::w_hr)};
+  const auto y = fused_recurrence(kind, steps, 2, linear(rows, w.w_ih, w.b_ih, here), h0, c0, w, here);
+  const Index p = y.states.size(1) / 2;
+  const std::vector<X> last{last_states(steps, narrow(y.states, 1, 0, p, here), here),
+                            last_states({steps.rows, true}, narrow(y.states, 1, p, p, here), here)};
+  return {y.states, stack(last, 0, here), y.last_cells};
+}
+
 /// A layer over the rows [R, I] of all steps. States are [directions, N, ..].
 template <class D, class T>
 RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows, const Tensor<D, T>& h0,
@@ -149,6 +166,8 @@ RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, co
       if (!refused) return y;
     }
   }
+  if constexpr (backend::HasKernel<D, backend::Recurrence, T>)
+    if (weights.size() == 2 && takes_both_directions(backend::On<D>{})) return both_directions(kind, steps, rows, h0, c0, weights, here);
   return each_direction(steps, h0, c0, weights, here, [&](const Steps& way, const auto& h, const auto& c, const auto& w) {
     return recurrence(kind, way, rows, h, c, w, here);
   });
