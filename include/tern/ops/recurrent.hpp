@@ -42,8 +42,6 @@ struct RecurrentStates {
 };
 
 TERN_API const char* op_name(RecurrentKind kind);
-/// The row of each sequence's last step, where sequences differ in length and the first step comes first.
-TERN_API std::vector<Index> last_rows(const Steps& steps);
 /// Error unless h0 and c0 (where there is one) have these shapes. Dimensions are described in the message.
 TERN_API void check_state(const OpName& op, const char* name, ShapeRef got, ShapeRef want);
 TERN_API void check_recurrent_options(const OpName& op, const RecurrentOptions& options, Index weights, Index weights_of_layer);
@@ -198,7 +196,7 @@ Tensor<D, T> last_states(const Steps& steps, const Tensor<D, T>& states, Here he
   const Index n = steps.sequences();
   if (steps.reverse) return narrow(states, 0, 0, n, here);
   if (steps.rows.back() == n) return narrow(states, 0, states.size(0) - n, n, here);
-  return index_select(states, 0, index_vector(last_rows(steps), states.device()), here);
+  return index_select(states, 0, last_rows(steps.rows, states.device()), here);
 }
 
 /// Results of all layers: the last one's states [R, directions P]; last states and cells of all [layers directions, N, ..].
