@@ -80,6 +80,7 @@ bool run(const train::Options& options, const Convert& convert) {
   vocabulary.set_default_index(1);
   std::printf("%s: %s, %d threads, %s; %zu reviews to train with, %zu to test, %lld words\n", options.model.c_str(), DeviceTraits<D>::name,
               num_threads(), build_info().instruction_set, training.labels.size(), test.labels.size(), (long long)vocabulary.size());
+  std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   const auto train_with = [&](auto net, Index length) {
     const auto tests = test.numbered(vocabulary, length);
     auto batches = data::loader<D>(training.numbered(vocabulary, length),

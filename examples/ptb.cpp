@@ -87,6 +87,7 @@ bool run(const train::Options& options, const Recipe& recipe, const Convert& con
                          "folder simple-examples/data of https://www.fit.vut.cz/person/imikolov/public/rnnlm/simple-examples.tgz"));
   std::printf("%s: %s, %d threads, %s; %zu words to train with, %zu held out, %zu to test\n", options.model.c_str(), DeviceTraits<D>::name,
               num_threads(), build_info().instruction_set, text.train.size(), text.valid.size(), text.test.size());
+  std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   auto net = convert(LanguageModel<D>(text.vocabulary.size(), recipe));
   auto batches = data::loader<D>(data::batchify(text.train, options.batch_size), {.batch_size = recipe.steps, .drop_last = true});
   // The paper's loss is the sum over the steps, ours the mean: so the rate is multiplied, and the norm divided, by their number.

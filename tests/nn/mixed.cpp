@@ -45,6 +45,13 @@ X with_precision(const X& x) {
   else return to_type(to_type(x, Type<T>{}), Type<typename X::value_type>{}).detach();
 }
 
+/// A layer's result; of a recurrent one, its states.
+template <class Y>
+auto states_of(const Y& y) {
+  if constexpr (requires { std::get<0>(y); }) return std::get<0>(y);
+  else return y;
+}
+
 /// A mixed layer computes what the same layer with 16-bit weights computes, and its gradients are floats that round to
 /// that layer's.
 template <class T, class L, class... X>
@@ -58,8 +65,8 @@ void check_layer(L layer, const X&... inputs) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor<D, Index>>) return x;
     else return to_type(x, Type<T>{});
   };
-  const auto y = plain(in_16_bits(inputs)...);
-  const auto z = mixed(with_precision<T>(inputs)...);
+  const auto y = states_of(plain(in_16_bits(inputs)...));
+  const auto z = states_of(mixed(with_precision<T>(inputs)...));
   static_assert(std::is_same_v<decltype(z), const Tensor<D>>);
   CHECK(values_of(z) == values_of(y));
   const auto g = with_precision<T>(spread_tensor<D, float>(y.shape(), -1, 1));
@@ -92,6 +99,12 @@ void check_layers() {
   check_layer<T>(nn::Embedding<D>(7, 4), words);
   check_layer<T>(nn::EmbeddingBag<D>(7, 4), words);
   check_layer<T>(nn::MultiheadAttention<D>(8, 2), x({3, 2, 8}), x({4, 2, 8}), x({4, 2, 8}));
+  check_layer<T>(nn::LSTM<D>(5, 6, {.num_layers = 2, .bidirectional = true, .proj_size = 3}), x({4, 2, 5}));
+  check_layer<T>(nn::GRU<D>(5, 6, {.num_layers = 2}), x({4, 2, 5}));
+  check_layer<T>(nn::RNN<D>(5, 6, {.bidirectional = true}), x({4, 2, 5}), x({2, 2, 6}));
+  check_layer<T>(nn::LSTMCell<D>(5, 6), x({2, 5}));
+  check_layer<T>(nn::GRUCell<D>(5, 6), x({2, 5}), x({2, 6}));
+  check_layer<T>(nn::RNNCell<D>(5, 6), x({2, 5}), x({2, 6}));
   check_layer<T>(nn::BatchNorm2d<D>(3), x({4, 3, 2, 2}));
   check_layer<T>(nn::LayerNorm<D>(6), x({4, 6}));
   check_layer<T>(nn::GroupNorm<D>(2, 4), x({2, 4, 3}));

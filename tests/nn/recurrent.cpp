@@ -83,6 +83,8 @@ TEMPLATE_TEST_CASE("recurrent layers compute in 16 bits with float weights", "",
   const auto x = spread_tensor<D, float>({3, 2, 4}, -1, 1);
   nn::LSTM<D> net(4, 9, {.num_layers = 2, .bidirectional = true});
   auto mixed = nn::mixed<bfloat16>(net);
+  static_assert(std::is_same_v<decltype(mixed.network), nn::LSTM<D, bfloat16>>);
+  const auto converted = mixed.network.weights[0].version();
   const auto [y, state] = net(x);
   const auto [z, other] = mixed(x);
   static_assert(std::is_same_v<decltype(z), const Tensor<D, float>>);
@@ -94,6 +96,7 @@ TEMPLATE_TEST_CASE("recurrent layers compute in 16 bits with float weights", "",
   for (const auto& [name, p] : parameters) CHECK(p.grad().defined());
   const auto again = std::get<0>(mixed(x, other));
   CHECK(values_of(again) != values_of(z));
+  CHECK(mixed.network.weights[0].version() == converted);  // once, as it was made: the floats are the same
   const auto packed = std::get<0>(mixed(pack_padded_sequence(x, {3, 1})));
   check_close(values_of(packed.data), values_of(std::get<0>(net(pack_padded_sequence(x, {3, 1}))).data), 0.02, 0.02);
   const auto narrow_net = net.to(bf16);

@@ -57,6 +57,20 @@ template <class D>
 Tensor<D, Index> index_vector(const std::vector<Index>& positions, D device) {
   return from_vector<D>(positions, {Index(positions.size())}, device);
 }
+/// The row of each sequence's last step. Sequences that end in one step are neighbours. The device fills in their rows, because a graph holds
+/// no copy from the host.
+template <class D>
+Tensor<D, Index> last_rows(const std::vector<Index>& batch_sizes, D device) {
+  const auto rows = empty<D, Index>({batch_sizes.front()}, device);
+  Index first = 0;
+  for (std::size_t t = 0; t < batch_sizes.size(); ++t) {
+    const Index longer = t + 1 < batch_sizes.size() ? batch_sizes[t + 1] : 0;
+    if (const Index ending = batch_sizes[t] - longer)
+      backend::run<D>(backend::FillRange<Index>{part_of(*rows.impl(), 0, longer, ending), first + longer, 1});
+    first += batch_sizes[t];
+  }
+  return rows;
+}
 template <class D>
 std::vector<Index> host_vector(const Tensor<D, Index>& positions) {
   const Tensor<Cpu, Index> here = to_device(positions, Cpu{});

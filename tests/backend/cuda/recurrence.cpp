@@ -44,6 +44,32 @@ TEST_CASE("a captured pass through recurrent layers, forward and backward, is th
   check(nn::RNN<Cuda>(4, 5, {.bidirectional = true}), 0);
 }
 
+TEST_CASE("a captured pass over sequences of different lengths, forward and backward, is the pass", "[cuda]") {
+  nn::LSTM<Cuda> net(4, 5, {.num_layers = 2, .bidirectional = true});
+  const auto packed = pack_padded_sequence(zeros<Cuda>({4, 3, 4}), {2, 4, 3}, {.enforce_sorted = false});
+  Tensor<Cuda> y, h, c, dx;
+  const auto pass = [&] {
+    auto input = packed;
+    input.data = packed.data.detach();
+    input.data.requires_grad_();
+    const auto [states, last] = net(input);
+    y = states.data, h = std::get<0>(last), c = std::get<1>(last);
+    (square(y).sum() + square(h).sum() + square(c).sum()).backward();
+    dx = input.data.grad();
+  };
+  const auto results = [&] { return std::vector<std::vector<double>>{values_of(y), values_of(h), values_of(c), values_of(dx)}; };
+  const auto next = [&](float scale) { packed.data.copy_((spread_tensor<Cpu, float>({9, 4}, -1, 1) * scale).cuda()); };
+  std::vector<std::vector<std::vector<double>>> plain;
+  for (const float scale : {1.f, 2.f}) next(scale), pass(), plain.push_back(results());
+  cuda::Graph graph;
+  graph.capture(pass);
+  for (std::size_t i = 0; i < 2; ++i) {
+    next(float(i + 1)), graph.replay();
+    CHECK(results() == plain[i]);
+  }
+  CHECK(plain[0] != plain[1]);
+}
+
 TEST_CASE("a step of a recurrent layer is one product and one kernel, forward and backward", "[cuda]") {
   NEED_EMULATOR();
   const auto check = [](auto net) {

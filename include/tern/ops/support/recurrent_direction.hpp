@@ -10,6 +10,7 @@
 #include "../activations.hpp"
 #include "../cat.hpp"
 #include "../matmul.hpp"
+#include "../packed_sequence.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
 
@@ -29,8 +30,6 @@ struct RecurrentStates {
 };
 
 TERN_API const char* op_name(RecurrentKind kind);
-/// The row of each sequence's last step, where sequences differ in length and the first step comes first.
-TERN_API std::vector<Index> last_rows(const Steps& steps);
 
 /// A step from the inputs' products x, by tensor operations. Undefined states are zeros.
 template <class D, class T>
@@ -207,7 +206,7 @@ Tensor<D, T> last_states(const Steps& steps, const Tensor<D, T>& states, Here he
   const Index n = steps.sequences();
   if (steps.reverse) return narrow(states, 0, 0, n, here);
   if (steps.rows.back() == n) return narrow(states, 0, states.size(0) - n, n, here);
-  return index_select(states, 0, index_vector(last_rows(steps), states.device()), here);
+  return index_select(states, 0, last_rows(steps.rows, states.device()), here);
 }
 
 }  // namespace tern::detail
