@@ -219,6 +219,38 @@ TEMPLATE_TEST_CASE("matmul with a bias, accumulating or not", "", float, double,
             Case<TestType>{.batch = 1, .m = m, .n = n, .k = 50, .b = b, .bias = bias, .accumulate = accumulate}.run();
 }
 
+TEMPLATE_TEST_CASE("matmul of few rows", "", ALL_TYPES) {
+  Index i = 0;
+  for (Layout b : {Layout::rows, Layout::columns, Layout::padded_rows, Layout::padded_columns})
+    for (Index m : {1, 2, 3, 4, 5})
+      for (const auto& [n, k] : {std::pair<Index, Index>{1, 5003}, {3, 2001}, {17, 301}, {63, 130}, {130, 63}, {517, 513}, {8263, 3}, {3, 90001}}) {
+        Case<TestType>{.batch = 1, .m = m, .n = n, .k = k, .a = any_layout(i, 0), .b = b, .bias = coin(i, 0), .accumulate = coin(i, 1),
+                       .gap = coin(i, 2)}.run();
+        ++i;
+      }
+}
+
+TEMPLATE_TEST_CASE("matmul of few rows passes on NaN and infinity, to their columns alone", "", float, double, bfloat16, half) {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  for (bool transposed : {false, true})
+    for (Index m : {1, 3, 4})
+      for (Index l : {0, 15, 512}) {
+        constexpr Index n = 521, k = 513;
+        std::vector<TestType> a(std::size_t(m * k), TestType(1)), b(std::size_t(k * n), TestType(0.25F)), c(std::size_t(m * n));
+        const auto set = [&](Index j, float x) { b[std::size_t(transposed ? j * k + l : l * n + j)] = TestType(x); };
+        set(0, nan), set(1, infinity), set(520, -infinity);
+        backend::run<Cpu, TestType>(MatMul{matrix(c.data(), m, n, n, 1), matrix(a.data(), m, k, k, 1),
+                                           matrix(b.data(), k, n, transposed ? 1 : n, transposed ? k : 1)});
+        for (Index i = 0; i < m; ++i) {
+          const auto row = [&](Index j) { return double(c[std::size_t(i * n + j)]); };
+          CHECK((std::isnan(row(0)) && row(1) == infinity && row(520) == -infinity));
+          Index finite = 0;
+          for (Index j = 2; j < 520; ++j) finite += row(j) == double(TestType(128.25F));
+          CHECK(finite == 518);
+        }
+      }
+}
+
 TEMPLATE_TEST_CASE("matmul of a batch, a factor shared or not", "", ALL_TYPES) {
   for (bool same_a : {false, true})
     for (bool same_b : {false, true})
@@ -263,6 +295,21 @@ TEMPLATE_TEST_CASE("the library's own loops do not depend on the number of threa
   const auto four = product<TestType>(300, 310, 320, false);
   set_num_threads(before);
   CHECK(same_bits(one, four));
+}
+
+TEMPLATE_TEST_CASE("a product of few rows does not depend on the number of threads", "", float, double, bfloat16, half, std::int32_t) {
+  const int before = num_threads();
+  for (bool transposed : {false, true})
+    for (Index m : {1, 2, 4})
+      for (Index n : {530, 9001}) {
+        set_num_threads(1);
+        const auto one = product<TestType>(m, n, 517, transposed);
+        for (int threads : {2, 3}) {
+          set_num_threads(threads);
+          CHECK(same_bits(one, product<TestType>(m, n, 517, transposed)));
+        }
+      }
+  set_num_threads(before);
 }
 
 TEMPLATE_TEST_CASE("many threads multiply at once; a primitive made in one runs in another", "", float, double,

@@ -48,9 +48,10 @@ template <class U> void check_16_bit_types() {
     load_as<P>(stored).store(lanes);
     for (int i = 0; i < P::size; ++i) {
       const float expected = stored[i];
-      if (std::bit_cast<std::uint32_t>(lanes[i]) != std::bit_cast<std::uint32_t>(expected)) {
+      const auto bits = std::bit_cast<std::uint32_t>(expected), quiet = std::isnan(expected) ? bits | 1u << 22 : bits;
+      if (const auto got = std::bit_cast<std::uint32_t>(lanes[i]); got != bits && got != quiet) {
         INFO("bits " << stored[i].bits);
-        REQUIRE(lanes[i] == expected);
+        REQUIRE(got == bits);
       }
     }
   }

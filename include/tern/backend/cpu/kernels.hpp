@@ -26,6 +26,7 @@
 #include "matmul/matmul.hpp"
 #include "matmul/matmul_sums.hpp"
 #include "matmul/small_matmul.hpp"
+#include "matmul/vector_matmul.hpp"
 #include "multiply_adds.hpp"
 #include "onednn/onednn.hpp"
 #include "onednn/onednn_convolution.hpp"

@@ -1,5 +1,6 @@
-// The matrix product on the CPU. float: plain loops if small, else oneDNN, or blocks if the processor has AVX2 alone.
-// bfloat16: oneDNN if the processor has AVX-512, else converted to float. half: converted to float. double and integers: blocks.
+// The matrix product on the CPU: plain loops if small, loops that read b once if a has few rows. Otherwise, float: oneDNN, or blocks
+// if the processor has AVX2 alone. bfloat16: oneDNN if the processor has AVX-512, else converted to float. half: converted to float.
+// double and integers: blocks.
 #pragma once
 #include "../../matmul.hpp"
 #include "../../../core/parallel.hpp"
@@ -7,25 +8,16 @@
 #include "blocked_matmul.hpp"
 #include "../onednn/onednn.hpp"
 #include "small_matmul.hpp"
+#include "vector_matmul.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
-template <class T>
-Index work(const MatrixProduct<T>& p) {
-  return p.m() * p.n() * p.k();
-}
-
 /// True if plain loops are the fastest.
 template <class T>
 bool is_small(const MatrixProduct<T>& p) {
   return work(p) <= (p.n() < lanes<T> ? 2048 : 4096) || p.m() * p.n() == 1;
-}
-
-template <class T>
-int useful_threads(const MatrixProduct<T>& p) {
-  return work(p) <= serial_work ? 1 : num_threads();
 }
 
 /// A matrix in the form that oneDNN takes. The stride of a dimension of size 1 is arbitrary, so it is chosen to make
@@ -114,6 +106,7 @@ template <class T>
   requires is_half_v<T>
 void one_matmul(const MatrixProduct<T>& p) {
   if (is_small(p)) return small_matmul(p);
+  if (is_few_rows(p)) return vector_matmul(p);
   const StridedMatrix<T> a = plain(p.a), b = plain(p.b);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (a.dense() && b.dense() && run_primitive(p, a, b)) return;
@@ -126,6 +119,7 @@ void one_matmul(const MatrixProduct<T>& p) {
 template <class T>
 void one_matmul(const MatrixProduct<T>& p) {
   if (is_small(p)) small_matmul(p);
+  else if (is_few_rows(p)) vector_matmul(p);
   else blocked_matmul(p);
 }
 

@@ -6,6 +6,8 @@ namespace tern::inline TERN_BUILD::backend::matmul_detail {
 
 TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   if (is_small(p)) return small_matmul(p);
+  const bool in_cache = p.n() * p.k() < Index(1) << 18;  // there oneDNN's is the faster
+  if (!in_cache && is_few_rows(p)) return vector_matmul(p);
 #if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
   // With AVX2, oneDNN's product of large matrices reaches between 61 and 90% of the peak on one thread, depending on the
   // processor; ours reaches 85 to 90%. Of smaller ones oneDNN's is the faster.

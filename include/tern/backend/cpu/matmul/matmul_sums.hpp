@@ -4,7 +4,8 @@
 #include <cstring>
 
 #include "../../../core/dtype.hpp"
-#include "../../../core/error.hpp"
+#include "../../../core/parallel.hpp"
+#include "../../../expr/memory.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -51,6 +52,12 @@ template <int W, class T>
 Lanes<T, W> load(const T* from, Index stride = 1) {
   if constexpr (W == 1) return sum_t<T>(*from);
   else {
+    if constexpr (is_half_v<T>)
+      if (stride == 1) {
+        expr::vector_t<std::uint16_t, W> bits;
+        std::memcpy(&bits, from, sizeof bits);
+        return expr::detail::widen<W>(bits, T());
+      }
     Lanes<T, W> x{};
     if (stride == 1 && sizeof(T) == sizeof(sum_t<T>)) std::memcpy(&x, from, sizeof x);
     else
@@ -115,6 +122,16 @@ struct MatrixProduct {
   Index k() const { return a.columns; }
 };
 
+template <class T>
+Index work(const MatrixProduct<T>& p) {
+  return p.m() * p.n() * p.k();
+}
+
+template <class T>
+int useful_threads(const MatrixProduct<T>& p) {
+  return work(p) <= serial_work ? 1 : num_threads();
+}
+
 /// c[i, j … j + W) of a batch's matrix = sums, + c if accumulating, + bias.
 template <int W, class T>
 [[gnu::always_inline]] inline void store(const MatrixProduct<T>& p, Index i, Index j, Lanes<T, W> sums) {
@@ -124,7 +141,10 @@ template <int W, class T>
   if (p.bias) sums += load<W>(p.bias + j);
   if constexpr (sizeof(T) == sizeof(S)) std::memcpy(to, &sums, sizeof sums);
   else if constexpr (W == 1) *to = T(sums);
-  else
+  else if constexpr (is_half_v<T>) {
+    const auto bits = expr::detail::narrow<W>(sums, T());
+    std::memcpy(static_cast<void*>(to), &bits, sizeof bits);
+  } else
     for (int l = 0; l < W; ++l) to[l] = T(sums[l]);
 }
 

@@ -1,0 +1,126 @@
+// The matrix product of one row or few. It takes as long as reading b, so b is read once, in the order in which it lies in memory,
+// and 16-bit elements become floats in registers.
+#pragma once
+#include "../../../core/parallel.hpp"
+#include "../loops/workspace.hpp"
+#include "small_matmul.hpp"
+
+namespace tern::inline TERN_BUILD {
+namespace backend {
+namespace matmul_detail {
+
+/// Up to so many rows, one reading of b serves all of them.
+inline constexpr int few_rows = 4;
+
+/// True if a has few rows, and b's elements are adjacent along its rows or columns.
+template <class T>
+bool is_few_rows(const MatrixProduct<T>& p) {
+  return p.m() <= few_rows && (p.b.row == 1 || p.b.column == 1);
+}
+
+/// Columns of a product with R rows, of which c has the first p.m(). a holds them as numbers to calculate with, k apart.
+template <int R, class T>
+struct FewRows {
+  using S = sum_t<T>;
+  static constexpr int W = lanes<T>;
+
+  const MatrixProduct<T>& p;
+  const S* a;
+  Index k = p.k();
+
+  /// Columns from j on, C at a time, of a b whose columns have adjacent elements: dot products. Returns where it ended.
+  template <int C>
+  Index dots(Index j, Index last) const {
+    for (; j + C <= last; j += C) {
+      const T* const b = p.b.data + j * p.b.column;
+      Lanes<T, W> sums[R][C] = {};
+      Index l = 0;
+      for (; l + W <= k; l += W) {
+        Lanes<T, W> x[C];
+        for (int u = 0; u < C; ++u) {
+          x[u] = load<W>(b + u * p.b.column + l);
+          __builtin_prefetch(b + (u + C) * p.b.column + l, 0, 2);
+        }
+#pragma GCC unroll 4
+        for (int r = 0; r < R; ++r)
+          for (int u = 0; u < C; ++u) sums[r][u] += load<W>(a + r * k + l) * x[u];
+      }
+      S totals[R][C];
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r)
+        for (int u = 0; u < C; ++u) totals[r][u] = total<T, W>(sums[r][u]);
+      for (; l < k; ++l)
+        for (int u = 0; u < C; ++u)
+          for (int r = 0; r < R; ++r) totals[r][u] += a[r * k + l] * S(b[u * p.b.column + l]);
+      for (Index r = 0; r < p.m(); ++r) store(p, r, j, C, totals[r]);
+    }
+    return j;
+  }
+
+  /// Adds U rows of b, from row l on, to the sums of columns from j on, as many as fill registers of N.
+  template <int U, int N>
+  Index add_rows(Index l, Index first, Index j, Index last, S* sums) const {
+    const T* const b = p.b.data + l * p.b.row;
+    for (; j + N <= last; j += N) {
+      Lanes<T, N> x[U];
+      for (int u = 0; u < U; ++u) {
+        x[u] = load<N>(b + u * p.b.row + j);
+        __builtin_prefetch(b + (u + U) * p.b.row + j, 0, 2);
+      }
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r) {
+        S* const to = sums + r * panel + j - first;
+        auto sum = load<N>(to);
+        for (int u = 0; u < U; ++u) sum += a[r * k + l + u] * x[u];
+        std::memcpy(to, &sum, sizeof sum);
+      }
+    }
+    return j;
+  }
+  template <int U>
+  [[gnu::noinline]] void add_rows(Index l, Index first, Index last, S* sums) const {
+    add_rows<U, 1>(l, first, add_rows<U, W>(l, first, first, last, sums), last, sums);
+  }
+
+  /// Columns from `first` to `last` of a b whose rows have adjacent elements. The sums of a panel stay in the first-level cache.
+  static constexpr Index panel = (1 << 15) / Index(sizeof(S)) / R;
+  void rows(Index first, Index last) const {
+    const Workspace<S> sums(R * panel);
+    for (Index j = first; j < last; j += panel) {
+      const Index end = std::min(last, j + panel);
+      for (Index r = 0; r < R; ++r) std::fill_n(sums.get() + r * panel, end - j, S(0));
+      Index l = 0;
+      for (; l + 4 <= k; l += 4) add_rows<4>(l, j, end, sums.get());
+      for (; l < k; ++l) add_rows<1>(l, j, end, sums.get());
+      for (Index r = 0; r < p.m(); ++r) store(p, r, j, end - j, static_cast<const S*>(sums.get() + r * panel));
+    }
+  }
+
+  /// Each thread has adjacent columns. Each sum's order depends only on the shape.
+  void run(int threads) const {
+    const Index n = p.n(), registers_across = (n + W - 1) / W, parts = std::min<Index>(threads, registers_across);
+    parallel_for(parts, 1, [&](Index begin, Index end) {
+      const Index first = begin * registers_across / parts * W, last = std::min(n, end * registers_across / parts * W);
+      if (p.b.row == 1) dots<1>(dots<4>(first, last), last);
+      else rows(first, last);
+    });
+  }
+};
+
+/// One matrix of a batch, if is_few_rows.
+template <class T>
+void vector_matmul(const MatrixProduct<T>& p) {
+  const Index k = p.k();
+  const int rows = p.m() == 1 ? 1 : few_rows;
+  const ThreadLease lease(useful_threads(p));
+  const Workspace<sum_t<T>> a(rows * k);
+  std::fill(a.get() + p.m() * k, a.get() + rows * k, sum_t<T>(0));
+  for (Index i = 0; i < p.m(); ++i)
+    for (Index l = 0; l < k; ++l) a.get()[i * k + l] = sum_t<T>(p.a.data[i * p.a.row + l * p.a.column]);
+  if (rows == 1) FewRows<1, T>{p, a.get()}.run(lease.count());
+  else FewRows<few_rows, T>{p, a.get()}.run(lease.count());
+}
+
+}  // namespace matmul_detail
+}  // namespace backend
+}  // namespace tern
