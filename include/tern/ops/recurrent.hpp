@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "dropout.hpp"
-#include "packed_sequence.hpp"
 #include "support/recurrent_layer.hpp"
 
 namespace tern::inline TERN_BUILD {

@@ -4,10 +4,13 @@
 #include <tuple>
 #include <vector>
 
-#include "../../backend/recurrence.hpp"
 #include "../../autograd/backward.hpp"
+#include "../../backend/recurrence.hpp"
+#include "../../device/capture.hpp"
 #include "../activations.hpp"
+#include "../cat.hpp"
 #include "../matmul.hpp"
+#include "../packed_sequence.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
 
@@ -190,7 +193,14 @@ Tensor<D, T> last_states(const Steps& steps, const Tensor<D, T>& states, Here he
   const Index n = steps.sequences();
   if (steps.reverse) return narrow(states, 0, 0, n, here);
   if (steps.rows.back() == n) return narrow(states, 0, states.size(0) - n, n, here);
-  return index_select(states, 0, index_vector(last_rows(steps), states.device()), here);
+  if (!capture) return index_select(states, 0, index_vector(last_rows(steps), states.device()), here);
+  std::vector<Tensor<D, T>> ended;  // a graph cannot be given positions by the host
+  for (Index t = steps.count(), longer = 0, after = states.size(0); t-- > 0;) {
+    const Index active = steps.rows[std::size_t(t)], first = after - active;
+    if (active > longer) ended.push_back(narrow(states, 0, first + longer, active - longer, here));
+    longer = active, after = first;
+  }
+  return cat(ended, 0, here);
 }
 
 }  // namespace tern::detail

@@ -3,8 +3,6 @@
 #include <mutex>
 #include <utility>
 
-#include "../../device/capture.hpp"
-#include "../cat.hpp"
 #include "recurrent_direction.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
@@ -51,7 +49,9 @@ template <class D, class T>
 Tensor<D, T> pack_weights(const std::vector<RecurrentWeights<D, T>>& weights, const RecurrentLayout& layout) {
   const NoGradGuard off;
   const Tensor<D, T> packed = empty<D, T>({layout.size}, weights[0].w_ih.device());
-  each_weight(weights, layout, [&](const Tensor<D, T>& w, Index first) { narrow(packed, 0, first, w.numel()).copy_(flatten(w)); });
+  each_weight(weights, layout, [&](const Tensor<D, T>& w, Index first) {
+    backend::run<D>(backend::Copy{*reshape(narrow(packed, 0, first, w.numel()), w.shape()).impl(), *w.impl()});
+  });
   packed.impl()->inference = false;  // a later pass may save it
   return packed;
 }
