@@ -1,4 +1,5 @@
-// The emulated cudnn: recurrent layers against their formulas, their gradients against differences, and what they refuse.
+// The emulated cudnn: recurrent layers against their formulas, their gradients against differences, and what they
+// refuse.
 #include <cmath>
 
 #include "cudnn.hpp"
@@ -31,19 +32,21 @@ struct Layer {
   std::size_t weights_bytes = 0, workspace_bytes = 0, reserve_bytes = 0;
 
   explicit Layer(const Kind& k, int type = CUDNN_DATA_DOUBLE, int math = CUDNN_DEFAULT_MATH) : kind(k) {
-    const int compute = type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT, n = static_cast<int>(k.lengths.size());
+    const int compute = type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
+              n = static_cast<int>(k.lengths.size());
     EXPECT(cudnnSetDropoutDescriptor(dropout, dnn, 0, nullptr, 0, 0) == 0);
-    EXPECT(cudnnSetRNNDescriptor_v8(rnn, 0, k.cell, k.bias, k.directions - 1, 0, type, compute, math, k.inputs, k.hidden, k.state, 1, dropout,
-                                    0) == 0);
-    EXPECT(set_lengths(x, type, k.lengths, k.inputs) == 0 && set_lengths(y, type, k.lengths, k.directions * k.state) == 0);
+    EXPECT(cudnnSetRNNDescriptor_v8(rnn, 0, k.cell, k.bias, k.directions - 1, 0, type, compute, math, k.inputs,
+                                    k.hidden, k.state, 1, dropout, 0) == 0);
+    EXPECT(set_lengths(x, type, k.lengths, k.inputs) == 0 &&
+           set_lengths(y, type, k.lengths, k.directions * k.state) == 0);
     EXPECT(set_states(h, type, n, k.state) == 0 && set_states(c, type, n, k.hidden) == 0);
     EXPECT(cudnnGetRNNWeightSpaceSize(dnn, rnn, &weights_bytes) == 0);
     EXPECT(cudnnGetRNNTempSpaceSizes(dnn, rnn, CUDNN_FWD_MODE_TRAINING, x, &workspace_bytes, &reserve_bytes) == 0);
   }
 
   static int set_lengths(cudnnRNNDataDescriptor_t desc, int type, const Sizes& lengths, int size) {
-    return cudnnSetRNNDataDescriptor(desc, type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, lengths[0], static_cast<int>(lengths.size()), size,
-                                     lengths.data(), nullptr);
+    return cudnnSetRNNDataDescriptor(desc, type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, lengths[0],
+                                     static_cast<int>(lengths.size()), size, lengths.data(), nullptr);
   }
   int set_states(cudnnTensorDescriptor_t desc, int type, int n, int size) const {
     const int dims[] = {kind.directions, n, size}, strides[] = {n * size, size, 1};
@@ -55,7 +58,8 @@ struct Layer {
     const Array<char> block(weights_bytes);
     const OwnedTensor matrix, bias;
     void *matrix_data = nullptr, *bias_data = nullptr;
-    EXPECT(cudnnGetRNNWeightParams(dnn, rnn, direction, weights_bytes, at(block), number, matrix, &matrix_data, bias, &bias_data) == 0);
+    EXPECT(cudnnGetRNNWeightParams(dnn, rnn, direction, weights_bytes, at(block), number, matrix, &matrix_data, bias,
+                                   &bias_data) == 0);
     const auto element = [&](void* p) {
       return p ? static_cast<std::size_t>(static_cast<char*>(p) - static_cast<char*>(at(block))) / sizeof(double) : 0;
     };
@@ -74,17 +78,19 @@ struct Results {
 Values values_for(const Layer& layer) {
   const Kind& k = layer.kind;
   const std::size_t states = static_cast<std::size_t>(k.directions) * k.lengths.size();
-  return {wave(k.rows() * static_cast<std::size_t>(k.inputs), 0.7), wave(states * static_cast<std::size_t>(k.state), 0.9),
-          wave(states * static_cast<std::size_t>(k.hidden), 0.4), wave(layer.weights_bytes / sizeof(double), 0.3)};
+  return {wave(k.rows() * static_cast<std::size_t>(k.inputs), 0.7),
+          wave(states * static_cast<std::size_t>(k.state), 0.9), wave(states * static_cast<std::size_t>(k.hidden), 0.4),
+          wave(layer.weights_bytes / sizeof(double), 0.3)};
 }
 
 Results forward(const Layer& layer, const Values& v, const Array<char>* reserve = nullptr) {
   const Array<double> x(v.x), h(v.h), c(v.c), w(v.w), hy(v.h.size()), cy(v.c.size()),
       y(layer.kind.rows() * static_cast<std::size_t>(layer.kind.directions * layer.kind.state));
   const Array<char> workspace(layer.workspace_bytes);
-  EXPECT(cudnnRNNForward(layer.dnn, layer.rnn, reserve ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, nullptr, layer.x, at(x), layer.y,
-                         at(y), layer.h, at(h), at(hy), layer.c, at(c), at(cy), layer.weights_bytes, at(w), layer.workspace_bytes,
-                         at(workspace), reserve ? layer.reserve_bytes : 0, reserve ? at(*reserve) : nullptr) == 0);
+  EXPECT(cudnnRNNForward(layer.dnn, layer.rnn, reserve ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE, nullptr,
+                         layer.x, at(x), layer.y, at(y), layer.h, at(h), at(hy), layer.c, at(c), at(cy),
+                         layer.weights_bytes, at(w), layer.workspace_bytes, at(workspace),
+                         reserve ? layer.reserve_bytes : 0, reserve ? at(*reserve) : nullptr) == 0);
   return {y.values(), hy.values(), layer.kind.cell == CUDNN_LSTM ? cy.values() : Numbers()};
 }
 
@@ -112,7 +118,8 @@ Results written(const Layer& layer, const Values& v) {
           const int columns = own ? k.state : k.inputs;
           double total = k.bias == CUDNN_RNN_NO_BIAS ? 0 : v.w[bias + static_cast<std::size_t>(u)];
           for (int j = 0; j < columns; ++j)
-            total += v.w[matrix + static_cast<std::size_t>(u * columns + j)] * (own ? h[j] : v.x[static_cast<std::size_t>(row * k.inputs + j)]);
+            total += v.w[matrix + static_cast<std::size_t>(u * columns + j)] *
+                     (own ? h[j] : v.x[static_cast<std::size_t>(row * k.inputs + j)]);
           return total;
         };
         Numbers units;
@@ -133,7 +140,8 @@ Results written(const Layer& layer, const Values& v) {
         for (int p = 0; p < k.state; ++p) {
           h[p] = k.state < k.hidden ? 0 : units[static_cast<std::size_t>(p)];
           if (k.state < k.hidden)
-            for (int u = 0; u < k.hidden; ++u) h[p] += v.w[reduce + static_cast<std::size_t>(p * k.hidden + u)] * units[static_cast<std::size_t>(u)];
+            for (int u = 0; u < k.hidden; ++u)
+              h[p] += v.w[reduce + static_cast<std::size_t>(p * k.hidden + u)] * units[static_cast<std::size_t>(u)];
           r.y[static_cast<std::size_t>(row * wide + d * k.state + p)] = h[p];
         }
       }
@@ -143,7 +151,8 @@ Results written(const Layer& layer, const Values& v) {
 double furthest(const Numbers& a, const Numbers& b) {
   EXPECT(a.size() == b.size());
   double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::isnan(a[i]) ? INFINITY : std::max(most, std::fabs(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    most = std::isnan(a[i]) ? INFINITY : std::max(most, std::fabs(a[i] - b[i]));
   return most;
 }
 
@@ -171,7 +180,8 @@ CHILD_CASE("cuda emulator: recurrent layers are their formulas") {
     const Results expected = written(layer, v);
     for (const Array<char>* kept : {static_cast<const Array<char>*>(nullptr), &reserve}) {
       const Results got = forward(layer, v, kept);
-      EXPECT(furthest(got.y, expected.y) < 1e-12 && furthest(got.h, expected.h) < 1e-12 && furthest(got.c, expected.c) < 1e-12);
+      EXPECT(furthest(got.y, expected.y) < 1e-12 && furthest(got.h, expected.h) < 1e-12 &&
+             furthest(got.c, expected.c) < 1e-12);
     }
   }
 }
@@ -188,18 +198,18 @@ CHILD_CASE("cuda emulator: gradients of recurrent layers are differences, and us
       const Results y = forward(layer, moved);
       return dot(y.y, g.y) + dot(y.h, g.h) + dot(y.c, g.c);
     };
-    const Array<double> x(v.x), h(v.h), c(v.c), w(v.w), y(r.y), dy(g.y), dhy(g.h), dcy(v.c.size()), dx(v.x.size()), dh(v.h.size()),
-        dc(v.c.size()), dw(Numbers(v.w.size(), 1));
+    const Array<double> x(v.x), h(v.h), c(v.c), w(v.w), y(r.y), dy(g.y), dhy(g.h), dcy(v.c.size()), dx(v.x.size()),
+        dh(v.h.size()), dc(v.c.size()), dw(Numbers(v.w.size(), 1));
     if (!g.c.empty()) EXPECT(cuMemcpyHtoD_v2(dcy, g.c.data(), g.c.size() * sizeof(double)) == 0);
     const auto data = [&] {
-      return cudnnRNNBackwardData_v8(layer.dnn, layer.rnn, nullptr, layer.y, at(y), at(dy), layer.x, at(dx), layer.h, at(h), at(dhy), at(dh),
-                                     layer.c, at(c), at(dcy), at(dc), layer.weights_bytes, at(w), layer.workspace_bytes, at(workspace),
-                                     layer.reserve_bytes, at(reserve));
+      return cudnnRNNBackwardData_v8(layer.dnn, layer.rnn, nullptr, layer.y, at(y), at(dy), layer.x, at(dx), layer.h,
+                                     at(h), at(dhy), at(dh), layer.c, at(c), at(dcy), at(dc), layer.weights_bytes,
+                                     at(w), layer.workspace_bytes, at(workspace), layer.reserve_bytes, at(reserve));
     };
     EXPECT(data() == 0);
-    EXPECT(cudnnRNNBackwardWeights_v8(layer.dnn, layer.rnn, CUDNN_WGRAD_MODE_ADD, nullptr, layer.x, at(x), layer.h, at(h), layer.y, at(y),
-                                      layer.weights_bytes, at(dw), layer.workspace_bytes, at(workspace), layer.reserve_bytes,
-                                      at(reserve)) == 0);
+    EXPECT(cudnnRNNBackwardWeights_v8(layer.dnn, layer.rnn, CUDNN_WGRAD_MODE_ADD, nullptr, layer.x, at(x), layer.h,
+                                      at(h), layer.y, at(y), layer.weights_bytes, at(dw), layer.workspace_bytes,
+                                      at(workspace), layer.reserve_bytes, at(reserve)) == 0);
     const auto check = [&](Numbers Values::*what, const Numbers& got, double before) {
       for (std::size_t i = 0; i < got.size(); ++i) {
         Values up = v, down = v;
@@ -224,14 +234,15 @@ CHILD_CASE("cuda emulator: recurrent layers of other types, and TF32") {
     const std::size_t elements = layer.weights_bytes / sizeof(T);
     const Array<T> x(std::vector<T>{number}), y(1), w(std::vector<T>(elements, number));
     const Array<char> workspace(layer.workspace_bytes);
-    EXPECT(cudnnRNNForward(layer.dnn, layer.rnn, CUDNN_FWD_MODE_INFERENCE, nullptr, layer.x, at(x), layer.y, at(y), layer.h, nullptr, nullptr,
-                           nullptr, nullptr, nullptr, layer.weights_bytes, at(w), layer.workspace_bytes, at(workspace), 0, nullptr) == 0);
+    EXPECT(cudnnRNNForward(layer.dnn, layer.rnn, CUDNN_FWD_MODE_INFERENCE, nullptr, layer.x, at(x), layer.y, at(y),
+                           layer.h, nullptr, nullptr, nullptr, nullptr, nullptr, layer.weights_bytes, at(w),
+                           layer.workspace_bytes, at(workspace), 0, nullptr) == 0);
     return y.values()[0];
   };
   const float fine = 1 + 0x1p-12f;
   EXPECT(run(Layer(one, CUDNN_DATA_FLOAT, CUDNN_FMA_MATH), fine) == std::tanh(fine * fine));
   EXPECT(run(Layer(one, CUDNN_DATA_FLOAT, CUDNN_DEFAULT_MATH), fine) == std::tanh(1.f));
-  EXPECT(run(Layer(one, CUDNN_DATA_HALF, CUDNN_TENSOR_OP_MATH), std::uint16_t{0x3c00}) == 0x3a18);      // tanh 1 in half
+  EXPECT(run(Layer(one, CUDNN_DATA_HALF, CUDNN_TENSOR_OP_MATH), std::uint16_t{0x3c00}) == 0x3a18);  // tanh 1 in half
   EXPECT(run(Layer(one, CUDNN_DATA_BFLOAT16, CUDNN_TENSOR_OP_MATH), std::uint16_t{0x3f80}) == 0x3f43);  // in bfloat16
 }
 
@@ -243,14 +254,15 @@ CHILD_CASE("cuda emulator: descriptors of recurrent layers that are refused") {
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "dropout", cudnnSetDropoutDescriptor(unset, layer.dnn, 0.5f, nullptr, 0, 0));
   const auto set = [&](int algo, int cell, int direction, int type, int compute, int math, int inputs, int projected,
                        cudnnDropoutDescriptor_t dropout) {
-    return cudnnSetRNNDescriptor_v8(rnn, algo, cell, CUDNN_RNN_DOUBLE_BIAS, direction, 0, type, compute, math, inputs, 3, projected, 1, dropout,
-                                    0);
+    return cudnnSetRNNDescriptor_v8(rnn, algo, cell, CUDNN_RNN_DOUBLE_BIAS, direction, 0, type, compute, math, inputs,
+                                    3, projected, 1, dropout, 0);
   };
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "dropout was not set", set(0, 2, 0, 0, 0, 0, 2, 3, unset));
   EXPECT_REFUSED(CUDNN_STATUS_NOT_SUPPORTED, "standard algorithm", set(1, 2, 0, 0, 0, 0, 2, 3, layer.dropout));
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "cell 0", set(0, 0, 0, 0, 0, 0, 2, 3, layer.dropout));
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "direction 2", set(0, 2, 2, 0, 0, 0, 2, 3, layer.dropout));
-  EXPECT_REFUSED(CUDNN_STATUS_NOT_SUPPORTED, "type 9 is not computed in type 9", set(0, 2, 0, 9, 9, 0, 2, 3, layer.dropout));
+  EXPECT_REFUSED(CUDNN_STATUS_NOT_SUPPORTED, "type 9 is not computed in type 9",
+                 set(0, 2, 0, 9, 9, 0, 2, 3, layer.dropout));
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "math type 1 for type 1", set(0, 2, 0, 1, 1, 1, 2, 3, layer.dropout));
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "0 inputs", set(0, 2, 0, 0, 0, 0, 0, 3, layer.dropout));
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "projected to 2", set(0, 3, 0, 0, 0, 0, 2, 2, layer.dropout));
@@ -268,11 +280,13 @@ CHILD_CASE("cuda emulator: descriptors of recurrent layers that are refused") {
 
   std::size_t bytes = 0;
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "never set", cudnnGetRNNWeightSpaceSize(layer.dnn, rnn, &bytes));
-  EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "of the layer's inputs", cudnnGetRNNTempSpaceSizes(layer.dnn, layer.rnn, 0, layer.y, &bytes, nullptr));
+  EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "of the layer's inputs",
+                 cudnnGetRNNTempSpaceSizes(layer.dnn, layer.rnn, 0, layer.y, &bytes, nullptr));
   const OwnedTensor matrix;
   void* address = nullptr;
   const auto ask = [&](int direction, int piece, void* block) {
-    return cudnnGetRNNWeightParams(layer.dnn, layer.rnn, direction, layer.weights_bytes, block, piece, matrix, &address, matrix, &address);
+    return cudnnGetRNNWeightParams(layer.dnn, layer.rnn, direction, layer.weights_bytes, block, piece, matrix, &address,
+                                   matrix, &address);
   };
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "piece 9 of direction 0", ask(0, 9, &bytes));
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "of direction 1", ask(1, 0, &bytes));
@@ -286,16 +300,18 @@ CHILD_CASE("cuda emulator: calls of recurrent layers that are refused") {
   const Stream stream;
   EXPECT(cudnnSetStream(layer.dnn, stream) == 0);
   const auto run = [&](cudnnRNNDataDescriptor_t x, cudnnTensorDescriptor_t h, std::size_t workspace) {
-    return cudnnRNNForward(layer.dnn, layer.rnn, CUDNN_FWD_MODE_TRAINING, nullptr, x, at(memory), layer.y, at(memory), h, nullptr, nullptr,
-                           layer.c, nullptr, nullptr, layer.weights_bytes, at(memory), workspace, at(memory), layer.reserve_bytes, at(memory));
+    return cudnnRNNForward(layer.dnn, layer.rnn, CUDNN_FWD_MODE_TRAINING, nullptr, x, at(memory), layer.y, at(memory),
+                           h, nullptr, nullptr, layer.c, nullptr, nullptr, layer.weights_bytes, at(memory), workspace,
+                           at(memory), layer.reserve_bytes, at(memory));
   };
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "sizes of the layer", run(layer.y, layer.h, layer.workspace_bytes));
   const Tensor flat({1, 1, 2, 3}, CUDNN_TENSOR_NCHW, CUDNN_DATA_DOUBLE);
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "states are packed", run(layer.x, flat, layer.workspace_bytes));
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "smaller than needed", run(layer.x, layer.h, 1));
   EXPECT_REFUSED(CUDNN_STATUS_NOT_SUPPORTED, "added to what is there",
-                 cudnnRNNBackwardWeights_v8(layer.dnn, layer.rnn, 1, nullptr, layer.x, at(memory), layer.h, nullptr, layer.y, at(memory),
-                                            layer.weights_bytes, at(memory), layer.workspace_bytes, at(memory), layer.reserve_bytes, at(memory)));
+                 cudnnRNNBackwardWeights_v8(layer.dnn, layer.rnn, 1, nullptr, layer.x, at(memory), layer.h, nullptr,
+                                            layer.y, at(memory), layer.weights_bytes, at(memory), layer.workspace_bytes,
+                                            at(memory), layer.reserve_bytes, at(memory)));
 
   EXPECT(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS);
   EXPECT_REFUSED(CUDNN_STATUS_EXECUTION_FAILED, "different lengths", run(layer.x, layer.h, layer.workspace_bytes));
