@@ -1,5 +1,6 @@
 // libcudnn: recurrent layers as work on a stream.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -21,7 +22,8 @@ bool is_refused(const Rnn& rnn, const char* stage) {
   if (refuse.rfind("random:", 0) != 0) return names_refusal(stage, CUDNN_RNN_ALGO_STANDARD);
   // Half of the layers, each in one of its stages.
   const std::string stages[] = {"rnn", "rnn_forward", "rnn_data", "rnn_weights"};
-  const unsigned kind = static_cast<unsigned>(rnn.cell + 3 * rnn.directions + 5 * rnn.hidden + 7 * rnn.inputs + 11 * rnn.type);
+  const unsigned kind =
+      static_cast<unsigned>(rnn.cell + 3 * rnn.directions + 5 * rnn.hidden + 7 * rnn.inputs + 11 * rnn.type);
   const unsigned at = (kind + static_cast<unsigned>(std::atoi(refuse.c_str() + 7))) * 2654435761u >> 29;
   return at < 4 && stages[at] == stage;
 }
@@ -50,15 +52,17 @@ std::size_t rows_of(const RnnData& data) {
 std::size_t weight_bytes(const Rnn& rnn) { return weight_elements(rnn) * type_bytes(rnn.type); }
 // For all steps of the longest sequence, as the lengths may change.
 std::size_t reserve_bytes(const Rnn& rnn, const RnnData& data) {
-  return static_cast<std::size_t>(rnn.directions) * data.lengths.size() * static_cast<std::size_t>(data.lengths.front()) *
-         reserved_numbers(rnn) * accumulator_bytes(rnn);
+  return static_cast<std::size_t>(rnn.directions) * data.lengths.size() *
+         static_cast<std::size_t>(data.lengths.front()) * reserved_numbers(rnn) * accumulator_bytes(rnn);
 }
 std::size_t state_bytes(const Rnn& rnn, const RnnData& data, int size) {
-  return static_cast<std::size_t>(rnn.directions) * data.lengths.size() * static_cast<std::size_t>(size) * type_bytes(rnn.type);
+  return static_cast<std::size_t>(rnn.directions) * data.lengths.size() * static_cast<std::size_t>(size) *
+         type_bytes(rnn.type);
 }
 
 bool is_state(cudnnTensorDescriptor_t desc, const Rnn& rnn, const RnnData& data, int size) {
-  const int dims[] = {rnn.directions, static_cast<int>(data.lengths.size()), size}, strides[] = {dims[1] * size, size, 1};
+  const int dims[] = {rnn.directions, static_cast<int>(data.lengths.size()), size},
+            strides[] = {dims[1] * size, size, 1};
   return is_live(desc) && desc->type == rnn.type && desc->nd == 3 && std::equal(dims, dims + 3, desc->dims) &&
          std::equal(strides, strides + 3, desc->strides);
 }
@@ -69,24 +73,31 @@ int check_call(const RnnCall& call) {
   if (settings().cudnn < 8901 && !call.device_lengths)
     return refuse(CUDNN_STATUS_BAD_PARAM, "before 8.9.1 it needs the lengths in device memory as well", call.page);
   if (!is_live(call.x) || !is_live(call.y) || call.x->lengths.empty() || call.y->lengths != call.x->lengths ||
-      call.x->type != rnn.type || call.y->type != rnn.type || call.x->vector != rnn.inputs || call.y->vector != rnn.directions * rnn.state)
-    return refuse(CUDNN_STATUS_BAD_PARAM, "x and y have not the type and the sizes of the layer, or not the same lengths", call.page);
-  if (!is_state(call.h, rnn, *call.x, rnn.state) || (rnn.cell == CUDNN_LSTM && call.c && !is_state(call.c, rnn, *call.x, rnn.hidden)))
+      call.x->type != rnn.type || call.y->type != rnn.type || call.x->vector != rnn.inputs ||
+      call.y->vector != rnn.directions * rnn.state)
+    return refuse(CUDNN_STATUS_BAD_PARAM,
+                  "x and y have not the type and the sizes of the layer, or not the same lengths", call.page);
+  if (!is_state(call.h, rnn, *call.x, rnn.state) ||
+      (rnn.cell == CUDNN_LSTM && call.c && !is_state(call.c, rnn, *call.x, rnn.hidden)))
     return refuse(CUDNN_STATUS_BAD_PARAM, "states are packed [directions, sequences, size]", call.page);
   if (call.weights_bytes < weight_bytes(rnn) || call.workspace_bytes < workspace_needed ||
       (call.training && call.reserve_bytes < reserve_bytes(rnn, *call.x)))
-    return refuse(CUDNN_STATUS_BAD_PARAM, "the weights, the workspace or the reserve are smaller than needed", call.page);
-  if (is_refused(rnn, call.stage)) return refuse(CUDNN_STATUS_NOT_SUPPORTED, "the layer is refused, as the setting says", call.page);
+    return refuse(CUDNN_STATUS_BAD_PARAM, "the weights, the workspace or the reserve are smaller than needed",
+                  call.page);
+  if (is_refused(rnn, call.stage))
+    return refuse(CUDNN_STATUS_NOT_SUPPORTED, "the layer is refused, as the setting says", call.page);
   int status = CUDA_SUCCESS;
   const Stream* const stream = stream_of(call.handle->stream, status);
   if (stream && stream->capture && call.x->lengths.front() != call.x->lengths.back())
-    return refuse(CUDNN_STATUS_EXECUTION_FAILED, "it copies different lengths from the host, and the stream is being captured", page::capture);
+    return refuse(CUDNN_STATUS_EXECUTION_FAILED,
+                  "it copies different lengths from the host, and the stream is being captured", page::capture);
   return CUDNN_STATUS_SUCCESS;
 }
 
 std::uint64_t duration(const Rnn& rnn, const RnnData& x, const std::vector<Memory>& memory) {
   const Settings& s = settings();
-  const double products = 2.0 * static_cast<double>(rows_of(x)) * rnn.directions * gates_of(rnn) * rnn.hidden * (rnn.inputs + rnn.state);
+  const double products =
+      2.0 * static_cast<double>(rows_of(x)) * rnn.directions * gates_of(rnn) * rnn.hidden * (rnn.inputs + rnn.state);
   return time_of(products,
                  rnn.type == CUDNN_DATA_DOUBLE  ? s.float64
                  : rounds_to_tf32(rnn)          ? s.tf32
@@ -96,7 +107,8 @@ std::uint64_t duration(const Rnn& rnn, const RnnData& x, const std::vector<Memor
 }
 
 // Queues a pass. members: what of RnnMemory each part of the memory is; the workspace is the last part.
-int queue_pass(const RnnCall& call, RnnPass pass, const std::vector<Memory>& memory, const std::vector<char * RnnMemory::*>& members) {
+int queue_pass(const RnnCall& call, RnnPass pass, const std::vector<Memory>& memory,
+               const std::vector<char * RnnMemory::*>& members) {
   return queue(call.handle, memory, duration(*call.desc, *call.x, memory), call.page,
                [=, rnn = *call.desc, lengths = call.x->lengths, bytes = memory.back().bytes](char* const* at) {
                  RnnMemory m;
@@ -110,13 +122,14 @@ int queue_pass(const RnnCall& call, RnnPass pass, const std::vector<Memory>& mem
 
 extern "C" {
 
-cudnnStatus_t cudnnGetRNNTempSpaceSizes(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, int mode, cudnnRNNDataDescriptor_t x,
-                                        std::size_t* workspace, std::size_t* reserve) {
+cudnnStatus_t cudnnGetRNNTempSpaceSizes(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, int mode,
+                                        cudnnRNNDataDescriptor_t x, std::size_t* workspace, std::size_t* reserve) {
   EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
   if (const int status = check_rnn(handle, desc, page::rnn_spaces)) return status;
   if (!is_live(x) || x->lengths.empty() || x->type != desc->type || x->vector != desc->inputs || !workspace)
     return refuse(CUDNN_STATUS_BAD_PARAM, "x has not the type and the size of the layer's inputs", page::rnn_spaces);
-  if (is_refused(*desc, "rnn")) return refuse(CUDNN_STATUS_NOT_SUPPORTED, "the layer is refused, as the setting says", page::rnn_spaces);
+  if (is_refused(*desc, "rnn"))
+    return refuse(CUDNN_STATUS_NOT_SUPPORTED, "the layer is refused, as the setting says", page::rnn_spaces);
   *workspace = workspace_needed;
   if (reserve) *reserve = mode == CUDNN_FWD_MODE_TRAINING ? reserve_bytes(*desc, *x) : 0;
   return CUDNN_STATUS_SUCCESS;
@@ -129,8 +142,9 @@ cudnnStatus_t cudnnGetRNNWeightSpaceSize(cudnnHandle_t handle, cudnnRNNDescripto
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, std::int32_t pseudo_layer, std::size_t bytes,
-                                      const void* weights, std::int32_t piece, cudnnTensorDescriptor_t matrix_desc, void** matrix,
+cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, std::int32_t pseudo_layer,
+                                      std::size_t bytes, const void* weights, std::int32_t piece,
+                                      cudnnTensorDescriptor_t matrix_desc, void** matrix,
                                       cudnnTensorDescriptor_t bias_desc, void** bias) {
   EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
   if (const int status = check_rnn(handle, desc, page::rnn_weights)) return status;
@@ -138,8 +152,8 @@ cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t handle, cudnnRNNDescriptor_t
   if (pseudo_layer < 0 || pseudo_layer >= rnn.directions || piece < 0 || piece > 2 * gates_of(rnn) ||
       (piece == 2 * gates_of(rnn) && rnn.cell != CUDNN_LSTM) || bytes < weight_bytes(rnn))
     return refuse(CUDNN_STATUS_BAD_PARAM,
-                  "there is no piece " + std::to_string(piece) + " of direction " + std::to_string(pseudo_layer) + " in " +
-                      std::to_string(bytes) + " bytes",
+                  "there is no piece " + std::to_string(piece) + " of direction " + std::to_string(pseudo_layer) +
+                      " in " + std::to_string(bytes) + " bytes",
                   page::rnn_weights);
   if (!is_live(matrix_desc) || !is_live(bias_desc) || !matrix || !bias || !weights)
     return refuse(CUDNN_STATUS_BAD_PARAM, "a descriptor or an address is missing", page::rnn_weights);
@@ -164,7 +178,8 @@ cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, i
                               std::size_t workspace_bytes, void* workspace, std::size_t reserve_size, void* reserve) {
   EMULATED_CALL(CUDNN_STATUS_EXECUTION_FAILED);
   const bool training = mode == CUDNN_FWD_MODE_TRAINING;
-  const RnnCall rnn_call{handle, desc, lengths, x_desc, y_desc, h_desc, c_desc, weights_bytes, workspace_bytes, reserve_size,
+  const RnnCall rnn_call{handle,   desc,          lengths,          x_desc,          y_desc,
+                         h_desc,   c_desc,        weights_bytes,    workspace_bytes, reserve_size,
                          training, "rnn_forward", page::rnn_forward};
   if (const int status = check_call(rnn_call)) return status;
   const std::size_t h = state_bytes(*desc, *x_desc, desc->state), c = state_bytes(*desc, *x_desc, desc->hidden),
@@ -179,19 +194,31 @@ cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, i
                      {"weights", weights, weights_bytes},
                      {"reserve", training ? reserve : nullptr, reserve_size, !training},
                      {"workspace", workspace, workspace_bytes}},
-                    {&RnnMemory::x, &RnnMemory::y, &RnnMemory::hx, &RnnMemory::cx, &RnnMemory::hy, &RnnMemory::cy, &RnnMemory::weights,
-                     &RnnMemory::reserve});
+                    {&RnnMemory::x, &RnnMemory::y, &RnnMemory::hx, &RnnMemory::cx, &RnnMemory::hy, &RnnMemory::cy,
+                     &RnnMemory::weights, &RnnMemory::reserve});
 }
 
 cudnnStatus_t cudnnRNNBackwardData_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, const std::int32_t* lengths,
                                       cudnnRNNDataDescriptor_t y_desc, const void* y, const void* dy,
-                                      cudnnRNNDataDescriptor_t x_desc, void* dx, cudnnTensorDescriptor_t h_desc, const void* hx,
-                                      const void* dhy, void* dhx, cudnnTensorDescriptor_t c_desc, const void* cx, const void* dcy,
-                                      void* dcx, std::size_t weights_bytes, const void* weights, std::size_t workspace_bytes,
-                                      void* workspace, std::size_t reserve_size, void* reserve) {
+                                      cudnnRNNDataDescriptor_t x_desc, void* dx, cudnnTensorDescriptor_t h_desc,
+                                      const void* hx, const void* dhy, void* dhx, cudnnTensorDescriptor_t c_desc,
+                                      const void* cx, const void* dcy, void* dcx, std::size_t weights_bytes,
+                                      const void* weights, std::size_t workspace_bytes, void* workspace,
+                                      std::size_t reserve_size, void* reserve) {
   EMULATED_CALL(CUDNN_STATUS_EXECUTION_FAILED);
-  const RnnCall rnn_call{handle, desc, lengths, x_desc, y_desc, h_desc, c_desc, weights_bytes, workspace_bytes, reserve_size,
-                         true, "rnn_data", page::rnn_backward_data};
+  const RnnCall rnn_call{handle,
+                         desc,
+                         lengths,
+                         x_desc,
+                         y_desc,
+                         h_desc,
+                         c_desc,
+                         weights_bytes,
+                         workspace_bytes,
+                         reserve_size,
+                         true,
+                         "rnn_data",
+                         page::rnn_backward_data};
   if (const int status = check_call(rnn_call)) return status;
   const std::size_t h = state_bytes(*desc, *x_desc, desc->state), c = state_bytes(*desc, *x_desc, desc->hidden),
                     row = rows_of(*x_desc) * type_bytes(desc->type);
@@ -209,20 +236,33 @@ cudnnStatus_t cudnnRNNBackwardData_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t
                      {"weights", weights, weights_bytes},
                      {"reserve", reserve, reserve_size},
                      {"workspace", workspace, workspace_bytes}},
-                    {&RnnMemory::y, &RnnMemory::dy, &RnnMemory::dx, &RnnMemory::hx, &RnnMemory::dhy, &RnnMemory::dhx, &RnnMemory::cx,
-                     &RnnMemory::dcy, &RnnMemory::dcx, &RnnMemory::weights, &RnnMemory::reserve});
+                    {&RnnMemory::y, &RnnMemory::dy, &RnnMemory::dx, &RnnMemory::hx, &RnnMemory::dhy, &RnnMemory::dhx,
+                     &RnnMemory::cx, &RnnMemory::dcy, &RnnMemory::dcx, &RnnMemory::weights, &RnnMemory::reserve});
 }
 
-cudnnStatus_t cudnnRNNBackwardWeights_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, int mode, const std::int32_t* lengths,
-                                         cudnnRNNDataDescriptor_t x_desc, const void* x, cudnnTensorDescriptor_t h_desc,
-                                         const void* hx, cudnnRNNDataDescriptor_t y_desc, const void* y,
-                                         std::size_t weights_bytes, void* dweights, std::size_t workspace_bytes, void* workspace,
+cudnnStatus_t cudnnRNNBackwardWeights_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t desc, int mode,
+                                         const std::int32_t* lengths, cudnnRNNDataDescriptor_t x_desc, const void* x,
+                                         cudnnTensorDescriptor_t h_desc, const void* hx,
+                                         cudnnRNNDataDescriptor_t y_desc, const void* y, std::size_t weights_bytes,
+                                         void* dweights, std::size_t workspace_bytes, void* workspace,
                                          std::size_t reserve_size, void* reserve) {
   EMULATED_CALL(CUDNN_STATUS_EXECUTION_FAILED);
   if (mode != CUDNN_WGRAD_MODE_ADD)
-    return refuse(CUDNN_STATUS_NOT_SUPPORTED, "gradients of weights are added to what is there", page::rnn_backward_weights);
-  const RnnCall rnn_call{handle, desc, lengths, x_desc, y_desc, h_desc, nullptr, weights_bytes, workspace_bytes, reserve_size,
-                         true, "rnn_weights", page::rnn_backward_weights};
+    return refuse(CUDNN_STATUS_NOT_SUPPORTED, "gradients of weights are added to what is there",
+                  page::rnn_backward_weights);
+  const RnnCall rnn_call{handle,
+                         desc,
+                         lengths,
+                         x_desc,
+                         y_desc,
+                         h_desc,
+                         nullptr,
+                         weights_bytes,
+                         workspace_bytes,
+                         reserve_size,
+                         true,
+                         "rnn_weights",
+                         page::rnn_backward_weights};
   if (const int status = check_call(rnn_call)) return status;
   const std::size_t row = rows_of(*x_desc) * type_bytes(desc->type);
   return queue_pass(rnn_call, RnnPass::weights,

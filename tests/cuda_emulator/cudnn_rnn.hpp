@@ -36,19 +36,21 @@ struct Piece {
   int rows = 0, columns = 0;
   bool has_bias = false;
 };
-/// Piece `number` of a direction: the gates of the inputs, then those of the states, then the product that reduces states.
+/// Piece `number` of a direction: the gates of the inputs, then those of the states, then the product that reduces
+/// states.
 Piece find_piece(const Rnn& rnn, int direction, int number);
 std::size_t weight_elements(const Rnn& rnn);
 
-/// What the backward pass needs of a row, in numbers of the accumulator's type: the forward pass leaves gates, cells and
-/// units; the gradient of the data, in place of the gates, what the gradient of the weights needs.
+/// What the backward pass needs of a row, in numbers of the accumulator's type: the forward pass leaves gates, cells
+/// and units; the gradient of the data, in place of the gates, what the gradient of the weights needs.
 std::size_t reserved_numbers(const Rnn& rnn);
 /// Bytes of the accumulator's type.
 std::size_t accumulator_bytes(const Rnn& rnn);
 
 /// Views of a call's memory; null where there is none.
 struct RnnMemory {
-  char *x = nullptr, *y = nullptr, *hx = nullptr, *cx = nullptr, *hy = nullptr, *cy = nullptr, *weights = nullptr, *reserve = nullptr;
+  char *x = nullptr, *y = nullptr, *hx = nullptr, *cx = nullptr, *hy = nullptr, *cy = nullptr, *weights = nullptr,
+       *reserve = nullptr;
   char *dx = nullptr, *dy = nullptr, *dhx = nullptr, *dcx = nullptr, *dhy = nullptr, *dcy = nullptr;
 };
 enum class RnnPass { forward, data, weights };

@@ -20,17 +20,23 @@ bool rounds_to_tf32(const Rnn& rnn) {
 Piece find_piece(const Rnn& rnn, int direction, int number) {
   constexpr std::size_t gap = 4;
   const int gates = gates_of(rnn), gate = number % gates;
-  const auto size = [](int rows, int columns) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); };
-  const std::size_t inputs = gap + size(gates * rnn.hidden, rnn.inputs), states = gap + size(gates * rnn.hidden, rnn.state),
-                    reduced = reduces(rnn) ? gap + size(rnn.state, rnn.hidden) : 0, bias = gap + size(gates, rnn.hidden);
+  const auto size = [](int rows, int columns) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  };
+  const std::size_t inputs = gap + size(gates * rnn.hidden, rnn.inputs),
+                    states = gap + size(gates * rnn.hidden, rnn.state),
+                    reduced = reduces(rnn) ? gap + size(rnn.state, rnn.hidden) : 0,
+                    bias = gap + size(gates, rnn.hidden);
   const auto d = static_cast<std::size_t>(direction), all = static_cast<std::size_t>(rnn.directions);
-  const std::size_t matrices = d * (inputs + states + reduced), biases = all * (inputs + states + reduced) + 2 * d * bias;
+  const std::size_t matrices = d * (inputs + states + reduced),
+                    biases = all * (inputs + states + reduced) + 2 * d * bias;
   if (number == 2 * gates && reduces(rnn)) return {matrices + inputs + states + gap, 0, rnn.state, rnn.hidden, false};
   if (number >= 2 * gates) return {};
   const bool own = number >= gates;
   const int columns = own ? rnn.state : rnn.inputs;
-  return {matrices + (own ? inputs : 0) + gap + size(gate * rnn.hidden, columns), biases + (own ? bias : 0) + gap + size(gate, rnn.hidden),
-          rnn.hidden, columns, rnn.bias == CUDNN_RNN_DOUBLE_BIAS};
+  return {matrices + (own ? inputs : 0) + gap + size(gate * rnn.hidden, columns),
+          biases + (own ? bias : 0) + gap + size(gate, rnn.hidden), rnn.hidden, columns,
+          rnn.bias == CUDNN_RNN_DOUBLE_BIAS};
 }
 
 std::size_t weight_elements(const Rnn& rnn) {
@@ -38,7 +44,8 @@ std::size_t weight_elements(const Rnn& rnn) {
   for (int direction = 0; direction < rnn.directions; ++direction)
     for (int number = 0; number <= 2 * gates_of(rnn); ++number) {
       const Piece p = find_piece(rnn, direction, number);
-      last = std::max({last, p.matrix + static_cast<std::size_t>(p.rows * p.columns), p.has_bias ? p.bias + static_cast<std::size_t>(p.rows) : 0});
+      last = std::max({last, p.matrix + static_cast<std::size_t>(p.rows * p.columns),
+                       p.has_bias ? p.bias + static_cast<std::size_t>(p.rows) : 0});
     }
   return last;
 }
@@ -58,7 +65,13 @@ template <class A>
 class Direction {
  public:
   Direction(const Rnn& rnn, int direction, const std::vector<int>& lengths, const RnnMemory& m)
-      : rnn_(rnn), lengths_(lengths), m_(m), direction_(direction), gates_(gates_of(rnn)), hidden_(rnn.hidden), state_(rnn.state),
+      : rnn_(rnn),
+        lengths_(lengths),
+        m_(m),
+        direction_(direction),
+        gates_(gates_of(rnn)),
+        hidden_(rnn.hidden),
+        state_(rnn.state),
         wide_(rnn.directions * rnn.state) {
     for (int t = 0, row = 0; t < lengths.front(); ++t) {
       first_.push_back(row);
@@ -76,7 +89,9 @@ class Direction {
   // dx: gradients of all rows, which are added to.
   void data(std::vector<A>& dx) {
     std::vector<A> dh = initial(m_.dhy, state_), dc = initial(m_.dcy, hidden_);
-    each_row(true, [&](int n, int row) { step_back(n, row, &dh[at(n, state_)], &dc[at(n, hidden_)], &dx[at(row, rnn_.inputs)]); });
+    each_row(true, [&](int n, int row) {
+      step_back(n, row, &dh[at(n, state_)], &dc[at(n, hidden_)], &dx[at(row, rnn_.inputs)]);
+    });
     finish(m_.dhx, dh, state_);
     finish(m_.dcx, dc, hidden_);
   }
@@ -91,7 +106,8 @@ class Direction {
           const A slope = sum_slopes(row, k)[u];
           db[static_cast<std::size_t>(u)] += slope;
           for (int i = 0; i < p.columns; ++i)
-            dw[at(u, p.columns) + static_cast<std::size_t>(i)] += rounded(slope) * rounded(k < gates_ ? input(row, i) : state_before(n, row, i));
+            dw[at(u, p.columns) + static_cast<std::size_t>(i)] +=
+                rounded(slope) * rounded(k < gates_ ? input(row, i) : state_before(n, row, i));
         }
       });
       add(p.matrix, dw);
@@ -101,13 +117,16 @@ class Direction {
     std::vector<A> dw(at(state_, hidden_));
     each_row(false, [&](int, int row) {
       for (int i = 0; i < state_; ++i)
-        for (int u = 0; u < hidden_; ++u) dw[at(i, hidden_) + static_cast<std::size_t>(u)] += rounded(state_slopes(row)[i]) * rounded(units(row)[u]);
+        for (int u = 0; u < hidden_; ++u)
+          dw[at(i, hidden_) + static_cast<std::size_t>(u)] += rounded(state_slopes(row)[i]) * rounded(units(row)[u]);
     });
     add(reduce.matrix, dw);
   }
 
  private:
-  static std::size_t at(int row, int columns) { return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns); }
+  static std::size_t at(int row, int columns) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns);
+  }
 
   int rows(int t) const {
     return static_cast<int>(std::count_if(lengths_.begin(), lengths_.end(), [t](int length) { return length > t; }));
@@ -131,11 +150,19 @@ class Direction {
     write(rnn_.type, place, 0, static_cast<double>(x));
     return static_cast<A>(read(rnn_.type, place, 0));
   }
-  A load(const char* data, std::size_t i) const { return static_cast<A>(read(rnn_.type, data, static_cast<std::ptrdiff_t>(i))); }
-  void store(char* data, std::size_t i, A value) const { write(rnn_.type, data, static_cast<std::ptrdiff_t>(i), static_cast<double>(value)); }
+  A load(const char* data, std::size_t i) const {
+    return static_cast<A>(read(rnn_.type, data, static_cast<std::ptrdiff_t>(i)));
+  }
+  void store(char* data, std::size_t i, A value) const {
+    write(rnn_.type, data, static_cast<std::ptrdiff_t>(i), static_cast<double>(value));
+  }
 
-  A weight(const Piece& p, int row, int column) const { return rounded(load(m_.weights, p.matrix + at(row, p.columns) + static_cast<std::size_t>(column))); }
-  A bias(const Piece& p, int row) const { return p.has_bias ? load(m_.weights, p.bias + static_cast<std::size_t>(row)) : A(0); }
+  A weight(const Piece& p, int row, int column) const {
+    return rounded(load(m_.weights, p.matrix + at(row, p.columns) + static_cast<std::size_t>(column)));
+  }
+  A bias(const Piece& p, int row) const {
+    return p.has_bias ? load(m_.weights, p.bias + static_cast<std::size_t>(row)) : A(0);
+  }
   A input(int row, int i) const { return load(m_.x, at(row, rnn_.inputs) + static_cast<std::size_t>(i)); }
 
   // A state of each sequence, from memory or zeros.
@@ -157,7 +184,8 @@ class Direction {
   int row_before(int n, int row) const {
     const int t = static_cast<int>(std::upper_bound(first_.begin(), first_.end(), row) - first_.begin()) - 1;
     const int other = direction_ ? t + 1 : t - 1;
-    return other >= 0 && other < lengths_[static_cast<std::size_t>(n)] ? first_[static_cast<std::size_t>(other)] + n : -1;
+    return other >= 0 && other < lengths_[static_cast<std::size_t>(n)] ? first_[static_cast<std::size_t>(other)] + n
+                                                                       : -1;
   }
   A state_before(int n, int row, int i) const {
     const int other = row_before(n, row);
@@ -199,7 +227,9 @@ class Direction {
       }
     }
     for (int u = 0; u < hidden_; ++u) {
-      const auto sum = [&](int g) { return in[at(g, hidden_) + static_cast<std::size_t>(u)] + own[at(g, hidden_) + static_cast<std::size_t>(u)]; };
+      const auto sum = [&](int g) {
+        return in[at(g, hidden_) + static_cast<std::size_t>(u)] + own[at(g, hidden_) + static_cast<std::size_t>(u)];
+      };
       A& unit = units(row)[u];
       if (rnn_.cell == CUDNN_LSTM) {
         const A i = sigmoid(sum(0)), f = sigmoid(sum(1)), g = std::tanh(sum(2)), o = sigmoid(sum(3));
@@ -233,16 +263,19 @@ class Direction {
       A& d = state_slopes(row)[i];
       d = dh[i] + load(m_.dy, at(row, wide_) + static_cast<std::size_t>(direction_ * state_ + i));
       dh[i] = 0;
-      if (!reduce.rows) units_slopes[static_cast<std::size_t>(i)] = d;
+      if (!reduce.rows)
+        units_slopes[static_cast<std::size_t>(i)] = d;
       else
-        for (int u = 0; u < hidden_; ++u) units_slopes[static_cast<std::size_t>(u)] += weight(reduce, i, u) * rounded(d);
+        for (int u = 0; u < hidden_; ++u)
+          units_slopes[static_cast<std::size_t>(u)] += weight(reduce, i, u) * rounded(d);
     }
     for (int u = 0; u < hidden_; ++u) {
       const A d = units_slopes[static_cast<std::size_t>(u)];
       A &a0 = kept(row, 0)[u], &a1 = kept(row, 1)[u], &a2 = kept(row, 2)[u], &a3 = kept(row, 3)[u];
       if (rnn_.cell == CUDNN_LSTM) {
         const A i = a0, f = a1, g = a2, o = a3, t = std::tanh(cells(row)[u]), e = dc[u] + d * o * (1 - t * t);
-        a0 = e * g * i * (1 - i), a1 = e * cell_before(n, row, u) * f * (1 - f), a2 = e * i * (1 - g * g), a3 = d * t * o * (1 - o);
+        a0 = e * g * i * (1 - i), a1 = e * cell_before(n, row, u) * f * (1 - f), a2 = e * i * (1 - g * g),
+        a3 = d * t * o * (1 - o);
         dc[u] = e * f;
       } else if (rnn_.cell == CUDNN_GRU) {
         const A r = a0, z = a1, m = a2, product = a3, dm = d * (1 - z) * (1 - m * m);
@@ -255,7 +288,8 @@ class Direction {
     for (int k = 0; k < 2 * gates_; ++k) {
       const Piece p = find_piece(rnn_, direction_, k);
       for (int u = 0; u < hidden_; ++u)
-        for (int i = 0; i < p.columns; ++i) (k < gates_ ? dx : dh)[i] += weight(p, u, i) * rounded(sum_slopes(row, k)[u]);
+        for (int i = 0; i < p.columns; ++i)
+          (k < gates_ ? dx : dh)[i] += weight(p, u, i) * rounded(sum_slopes(row, k)[u]);
     }
   }
 
@@ -278,14 +312,17 @@ void compute(const Rnn& rnn, const std::vector<int>& lengths, RnnPass pass, cons
     if (pass == RnnPass::data) direction.data(dx);
     if (pass == RnnPass::weights) direction.weights();
   }
-  for (std::size_t i = 0; i < dx.size(); ++i) write(rnn.type, m.dx, static_cast<std::ptrdiff_t>(i), static_cast<double>(dx[i]));
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    write(rnn.type, m.dx, static_cast<std::ptrdiff_t>(i), static_cast<double>(dx[i]));
 }
 
 }  // namespace
 
 void compute_rnn(const Rnn& rnn, const std::vector<int>& lengths, RnnPass pass, const RnnMemory& memory) {
-  if (rnn.type == CUDNN_DATA_DOUBLE) compute<double>(rnn, lengths, pass, memory);
-  else compute<float>(rnn, lengths, pass, memory);
+  if (rnn.type == CUDNN_DATA_DOUBLE)
+    compute<double>(rnn, lengths, pass, memory);
+  else
+    compute<float>(rnn, lengths, pass, memory);
 }
 
 }  // namespace emulator::dnn

@@ -100,13 +100,11 @@ struct RecurrentSizes {
 struct RecurrentLayout {
   struct Direction {
     Index w_ih, w_hh, b_ih, b_hh, w_hr;
-    bool operator==(const Direction&) const = default;
   };
   Direction directions[2];
   Index size;
-  Index reserve;  // bytes of what the backward pass needs
-
-  bool operator==(const RecurrentLayout&) const = default;
+  Index reserve;       // bytes of what the backward pass needs
+  bool may_be_shared;  // weights that one call has packed may serve others: they run one after the other
 };
 
 // A device that implements a layer says by find_layout(On<D>, const RecurrentSizes&, const Steps&, const Array& x, RecurrentLayout&)

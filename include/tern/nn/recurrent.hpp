@@ -1,6 +1,7 @@
 // Recurrent layers, RNN, GRU and LSTM, and their cells.
 #pragma once
 #include <cmath>
+#include <memory>
 
 #include "../ops/random.hpp"
 #include "../ops/recurrent.hpp"
@@ -75,16 +76,15 @@ void name_recurrent_weights(Self& self, bool projected, V& visit) {
     visit(recurrent_weight_name(Index(i), self.bias, projected, self.bidirectional).c_str(), self.weights[i]);
 }
 
-/// The options of the op, for a layer.
-template <class L>
-RecurrentOptions recurrent_options(const L& layer) {
-  return {layer.bias, layer.num_layers, layer.dropout, layer.is_training(), layer.bidirectional, layer.batch_first};
-}
+using tern::detail::PackedWeights;
 
-/// The weights as plain tensors.
-template <class D, class T>
-std::vector<Tensor<D, T>> plain_tensors(const std::vector<Parameter<D, T>>& weights) {
-  return {weights.begin(), weights.end()};
+/// A layer's op on sequences, padded or packed.
+template <class L, class X, class D, class T>
+auto run_recurrent(const L& layer, tern::detail::RecurrentKind kind, const X& x, const Tensor<D, T>& h0, const Tensor<D, T>& c0,
+                   PackedWeights<D, T>* packed) {
+  const RecurrentOptions options{layer.bias, layer.num_layers, layer.dropout, layer.is_training(), layer.bidirectional, layer.batch_first};
+  return tern::detail::recurrent_network(kind, x, h0, c0, std::vector<Tensor<D, T>>(layer.weights.begin(), layer.weights.end()), options, packed,
+                                         Here{});
 }
 
 }  // namespace detail
@@ -119,10 +119,12 @@ struct RNN : Module<D, T> {
  private:
   template <class X>
   std::tuple<X, Tensor<D, T>> run(const X& x, const Tensor<D, T>& state) const {
-    const auto all = detail::plain_tensors(weights);
-    const RecurrentOptions options = detail::recurrent_options(*this);
-    return nonlinearity == Nonlinearity::tanh ? rnn_tanh(x, state, all, options) : rnn_relu(x, state, all, options);
+    const auto kind = nonlinearity == Nonlinearity::tanh ? tern::detail::RecurrentKind::rnn_tanh : tern::detail::RecurrentKind::rnn_relu;
+    const auto y = detail::run_recurrent(*this, kind, x, state, Tensor<D, T>(), packed_.get());
+    return {y.states, y.h_n};
   }
+
+  std::shared_ptr<detail::PackedWeights<D, T>> packed_ = std::make_shared<detail::PackedWeights<D, T>>();
 };
 
 /// A network of gated recurrent units (ops/recurrent.hpp has the formula), with the inputs and results of RNN.
@@ -143,12 +145,19 @@ struct GRU : Module<D, T> {
   }
   TERN_NAMED_FIELDS(GRU, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, weights)
 
-  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
-    return gru(x, state, detail::plain_tensors(weights), detail::recurrent_options(*this));
-  }
+  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const { return run(x, state); }
   std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x, const Tensor<D, T>& state = {}) const {
-    return gru(x, state, detail::plain_tensors(weights), detail::recurrent_options(*this));
+    return run(x, state);
   }
+
+ private:
+  template <class X>
+  std::tuple<X, Tensor<D, T>> run(const X& x, const Tensor<D, T>& state) const {
+    const auto y = detail::run_recurrent(*this, tern::detail::RecurrentKind::gru, x, state, Tensor<D, T>(), packed_.get());
+    return {y.states, y.h_n};
+  }
+
+  std::shared_ptr<detail::PackedWeights<D, T>> packed_ = std::make_shared<detail::PackedWeights<D, T>>();
 };
 
 /// A network of long short-term memory (ops/recurrent.hpp has the formula), with the inputs and results of RNN; but a state is a pair of h
@@ -185,9 +194,11 @@ struct LSTM : Module<D, T> {
  private:
   template <class X>
   std::tuple<X, State> run(const X& x, const State& state) const {
-    const auto [y, h, c] = lstm(x, state, detail::plain_tensors(weights), detail::recurrent_options(*this));
-    return {y, {h, c}};
+    const auto y = detail::run_recurrent(*this, tern::detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state), packed_.get());
+    return {y.states, {y.h_n, y.c_n}};
   }
+
+  std::shared_ptr<detail::PackedWeights<D, T>> packed_ = std::make_shared<detail::PackedWeights<D, T>>();
 };
 
 struct RNNCellOptions {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "dropout.hpp"
-#include "packed_sequence.hpp"
 #include "support/recurrent_layer.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -34,7 +33,7 @@ TERN_API void check_recurrent_weights(const OpName& op, RecurrentKind kind, Inde
 template <class D, class T>
 RecurrentResult<D, T> recurrent_layers(RecurrentKind kind, const std::vector<Index>& step_rows, Tensor<D, T> rows, const Tensor<D, T>& h0,
                                        const Tensor<D, T>& c0, const std::vector<Tensor<D, T>>& weights, const RecurrentOptions& options,
-                                       Here here) {
+                                       PackedWeights<D, T>* packed, Here here) {
   const OpName op{op_name(kind), here};
   const Steps steps{step_rows};
   const Index directions = options.bidirectional ? 2 : 1, n = steps.sequences();
@@ -61,7 +60,7 @@ RecurrentResult<D, T> recurrent_layers(RecurrentKind kind, const std::vector<Ind
       check_recurrent_weights(op, kind, layer, rows.size(1), *last.w_ih.checked(op), *last.w_hh.checked(op), last.b_ih.impl(),
                               last.b_hh.impl(), last.w_hr.impl());
     }
-    const auto y = recurrent_layer(kind, steps, rows, of_layer(h0, layer), of_layer(c0, layer), of, here);
+    const auto y = recurrent_layer(kind, steps, rows, of_layer(h0, layer), of_layer(c0, layer), of, packed, layer, here);
     rows = y.states;
     h_n.push_back(y.h_n);
     if (y.c_n.defined()) c_n.push_back(y.c_n);
@@ -69,10 +68,11 @@ RecurrentResult<D, T> recurrent_layers(RecurrentKind kind, const std::vector<Ind
   return {rows, cat(h_n, 0, here), c_n.empty() ? Tensor<D, T>() : cat(c_n, 0, here)};
 }
 
-/// All layers over padded sequences [length, batch, size] or [length, size].
+/// All layers over padded sequences [length, batch, size] or [length, size]. The packed weights may be null.
 template <class D, class T>
 RecurrentResult<D, T> recurrent_network(RecurrentKind kind, const Tensor<D, T>& x, const Tensor<D, T>& h0, const Tensor<D, T>& c0,
-                                        const std::vector<Tensor<D, T>>& weights, const RecurrentOptions& options, Here here) {
+                                        const std::vector<Tensor<D, T>>& weights, const RecurrentOptions& options,
+                                        PackedWeights<D, T>* packed, Here here) {
   const OpName op{op_name(kind), here};
   const int ndim = x.checked(op)->ndim;
   if (ndim != 2 && ndim != 3) fail(op, {"sequences have two or three dimensions, not shape ", x.shape()});
@@ -86,7 +86,7 @@ RecurrentResult<D, T> recurrent_network(RecurrentKind kind, const Tensor<D, T>& 
   const Index length = by_step.size(0), n = by_step.size(1);
   if (length == 0) fail(op, {"a sequence of shape ", x.shape(), " has no step"});
   auto y = recurrent_layers(kind, std::vector<Index>(std::size_t(length), n), reshape(by_step, {length * n, by_step.size(2)}, here), batch(h0),
-                            batch(c0), weights, options, here);
+                            batch(c0), weights, options, packed, here);
   y.states = reshape(y.states, {length, n, y.states.size(1)}, here);
   if (!batched) {
     y.states = squeeze(y.states, 1, here), y.h_n = squeeze(y.h_n, 1, here);
@@ -108,7 +108,7 @@ struct PackedRecurrentResult {
 template <class D, class T>
 PackedRecurrentResult<D, T> recurrent_network(RecurrentKind kind, const PackedSequence<D, T>& x, const Tensor<D, T>& h0,
                                               const Tensor<D, T>& c0, const std::vector<Tensor<D, T>>& weights,
-                                              const RecurrentOptions& options, Here here) {
+                                              const RecurrentOptions& options, PackedWeights<D, T>* packed, Here here) {
   const OpName op{op_name(kind), here};
   if (x.data.checked(op)->ndim != 2 || x.batch_sizes.empty())
     fail(op, {"packed sequences have rows of numbers, not shape ", x.data.shape()});
@@ -116,7 +116,7 @@ PackedRecurrentResult<D, T> recurrent_network(RecurrentKind kind, const PackedSe
     return state.defined() && order.defined() ? index_select(state, 1, order, here) : state;
   };
   const auto y = recurrent_layers(kind, x.batch_sizes, x.data, ordered(h0, x.sorted_indices), ordered(c0, x.sorted_indices), weights,
-                                  options, here);
+                                  options, packed, here);
   return {{y.states, x.batch_sizes, x.sorted_indices, x.unsorted_indices}, ordered(y.h_n, x.unsorted_indices),
           ordered(y.c_n, x.unsorted_indices)};
 }
@@ -154,7 +154,7 @@ template <Device D, Floating T>
 std::tuple<Tensor<D, T>, Tensor<D, T>, Tensor<D, T>> lstm(const Tensor<D, T>& x, const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
                                                           const std::vector<Tensor<D, T>>& weights, RecurrentOptions options = {},
                                                           Here here = {}) {
-  const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state), weights, options, here);
+  const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state), weights, options, {}, here);
   return {y.states, y.h_n, y.c_n};
 }
 template <Device D, Floating T>
@@ -162,7 +162,7 @@ std::tuple<PackedSequence<D, T>, Tensor<D, T>, Tensor<D, T>> lstm(const PackedSe
                                                                   const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
                                                                   const std::vector<Tensor<D, T>>& weights,
                                                                   RecurrentOptions options = {}, Here here = {}) {
-  const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state), weights, options, here);
+  const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state), weights, options, {}, here);
   return {y.states, y.h_n, y.c_n};
 }
 
@@ -172,14 +172,14 @@ std::tuple<PackedSequence<D, T>, Tensor<D, T>, Tensor<D, T>> lstm(const PackedSe
   template <Device D, Floating T>                                                                                                     \
   std::tuple<Tensor<D, T>, Tensor<D, T>> name(const Tensor<D, T>& x, const Tensor<D, T>& state, const std::vector<Tensor<D, T>>& weights, \
                                               RecurrentOptions options = {}, Here here = {}) {                                        \
-    const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, here);                      \
+    const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, {}, here);                  \
     return {y.states, y.h_n};                                                                                                         \
   }                                                                                                                                   \
   template <Device D, Floating T>                                                                                                     \
   std::tuple<PackedSequence<D, T>, Tensor<D, T>> name(const PackedSequence<D, T>& x, const Tensor<D, T>& state,                       \
                                                       const std::vector<Tensor<D, T>>& weights, RecurrentOptions options = {},        \
                                                       Here here = {}) {                                                               \
-    const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, here);                      \
+    const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, {}, here);                  \
     return {y.states, y.h_n};                                                                                                         \
   }
 

@@ -22,6 +22,9 @@ OWNED(OwnedTensor, cudnnTensorDescriptor_t, Tensor)
 OWNED(OwnedFilter, cudnnFilterDescriptor_t, Filter)
 OWNED(OwnedConvolution, cudnnConvolutionDescriptor_t, Convolution)
 OWNED(OwnedActivation, cudnnActivationDescriptor_t, Activation)
+OWNED(OwnedDropout, cudnnDropoutDescriptor_t, Dropout)
+OWNED(OwnedRnn, cudnnRNNDescriptor_t, RNN)
+OWNED(OwnedData, cudnnRNNDataDescriptor_t, RNNData)
 #undef OWNED
 
 struct Tensor : OwnedTensor {

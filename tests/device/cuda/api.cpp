@@ -70,6 +70,7 @@ static_assert(int(epilogue_none) == CUBLASLT_EPILOGUE_DEFAULT && int(epilogue_bi
 #define CHECK_CUDNN(name, result, arguments) \
   static_assert(same_function<decltype(CudnnFunctions::name), decltype(&::name)>, #name);
 TERN_CUDNN_FUNCTIONS(CHECK_CUDNN)
+TERN_CUDNN_RNN_FUNCTIONS(CHECK_CUDNN)
 
 template <class Theirs>
 constexpr bool same_algorithm = sizeof(CudnnAlgorithm) == sizeof(Theirs) &&
@@ -86,6 +87,11 @@ static_assert(int(cudnn_default_math) == CUDNN_DEFAULT_MATH && int(cudnn_tensor_
 static_assert(int(cudnn_fma_math) == CUDNN_FMA_MATH && int(cudnn_cross_correlation) == CUDNN_CROSS_CORRELATION);
 static_assert(int(cudnn_relu) == CUDNN_ACTIVATION_RELU && int(cudnn_identity) == CUDNN_ACTIVATION_IDENTITY);
 static_assert(int(cudnn_propagate_nan) == CUDNN_PROPAGATE_NAN && cudnn_is_deterministic == CUDNN_DETERMINISTIC);
+static_assert(int(cudnn_rnn_tanh) == CUDNN_RNN_TANH && int(cudnn_lstm) == CUDNN_LSTM && int(cudnn_gru) == CUDNN_GRU);
+static_assert(int(cudnn_no_bias) == CUDNN_RNN_NO_BIAS && int(cudnn_double_bias) == CUDNN_RNN_DOUBLE_BIAS);
+static_assert(int(cudnn_inference) == CUDNN_FWD_MODE_INFERENCE && int(cudnn_training) == CUDNN_FWD_MODE_TRAINING);
+static_assert(cudnn_standard_algorithm == CUDNN_RNN_ALGO_STANDARD && cudnn_linear_input == CUDNN_LINEAR_INPUT);
+static_assert(cudnn_add_gradient == CUDNN_WGRAD_MODE_ADD && cudnn_packed_sequences == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED);
 static_assert(cudnn_implicit_precomp_gemm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM);
 #endif
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "../../device/cuda/cudnn_rnn.hpp"
 #include "../recurrence.hpp"
+#include "codegen/source.hpp"
 
 namespace tern::inline TERN_BUILD::backend {
 namespace cuda_kernels {

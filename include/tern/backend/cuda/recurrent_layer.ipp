@@ -103,7 +103,10 @@ struct OutParts {
   return with_plan(x.ordinal, form_of(sizes, steps, x.dtype), [&](cuda::Cudnn, const RnnPlan& plan) {
     const Index size = size_of(x.dtype);
     const auto elements = [&](std::size_t bytes) { return Index(bytes) / size; };
-    layout = {.directions = {}, .size = elements(plan.weight_bytes()), .reserve = Index(plan.reserve_bytes())};
+    layout = {.directions = {},
+              .size = elements(plan.weight_bytes()),
+              .reserve = Index(plan.reserve_bytes()),
+              .may_be_shared = !cuda::detail::chosen_stream(x.ordinal)};
     for (Index i = 0; i < sizes.directions; ++i) {
       const cuda::detail::RnnPieces& p = plan.pieces(int(i));
       layout.directions[i] = {elements(p.w_ih), elements(p.w_hh), elements(p.b_ih), elements(p.b_hh), elements(p.w_hr)};

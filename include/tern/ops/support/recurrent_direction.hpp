@@ -5,8 +5,9 @@
 #include <tuple>
 #include <vector>
 
-#include "../../backend/recurrence.hpp"
 #include "../../autograd/backward.hpp"
+#include "../../backend/recurrence.hpp"
+#include "../../device/capture.hpp"
 #include "../activations.hpp"
 #include "../cat.hpp"
 #include "../matmul.hpp"

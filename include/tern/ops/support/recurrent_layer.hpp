@@ -1,6 +1,9 @@
 // A recurrent layer in all its directions: by the device's kernel for whole layers where it has one, else by that for steps, else by
 // tensor operations.
 #pragma once
+#include <mutex>
+#include <utility>
+
 #include "recurrent_direction.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
@@ -42,25 +45,60 @@ void each_weight(const std::vector<RecurrentWeights<D, T>>& weights, const Recur
   }
 }
 
-/// A layer's weights in one tensor, as the device wants them.
+/// Copies a layer's weights into one tensor, as the device wants them.
 template <class D, class T>
-Tensor<D, T> pack_weights(RecurrentKind kind, const std::vector<RecurrentWeights<D, T>>& weights, const RecurrentLayout& layout, Here here) {
-  using X = Tensor<D, T>;
-  const X packed = empty<D, T>({layout.size}, weights[0].w_ih.device());
-  const auto edge = [](const X& w, Index first) {
-    return wrt(w, [first](ShapeRef shape, const X& g) {
+Tensor<D, T> pack_weights(const std::vector<RecurrentWeights<D, T>>& weights, const RecurrentLayout& layout) {
+  const NoGradGuard off;
+  const Tensor<D, T> packed = empty<D, T>({layout.size}, weights[0].w_ih.device());
+  each_weight(weights, layout, [&](const Tensor<D, T>& w, Index first) {
+    backend::run<D>(backend::Copy{*reshape(narrow(packed, 0, first, w.numel()), w.shape()).impl(), *w.impl()});
+  });
+  packed.impl()->inference = false;  // a later pass may save it
+  return packed;
+}
+
+/// The packed weights of a network's layers. They are packed again when one of them was written.
+template <class D, class T>
+class PackedWeights {
+ public:
+  /// Those of a layer, without a node. A captured graph always packs, because its replays write weights unseen; so does, from then on, every
+  /// call.
+  Tensor<D, T> of_layer(Index layer, const std::vector<RecurrentWeights<D, T>>& weights, const RecurrentLayout& layout) {
+    const std::lock_guard lock(mutex_);
+    is_captured_ |= capture != nullptr;
+    if (is_captured_ || !layout.may_be_shared) return pack_weights(weights, layout);
+    if (Index(layers_.size()) <= layer) layers_.resize(std::size_t(layer + 1));
+    Layer& of = layers_[std::size_t(layer)];
+    std::vector<std::pair<Tensor<D, T>, std::uint32_t>> from;
+    each_weight(weights, layout, [&](const Tensor<D, T>& w, Index) { from.emplace_back(w, w.version()); });
+    const auto same = [](const auto& a, const auto& b) { return a.first.impl() == b.first.impl() && a.second == b.second; };
+    if (!std::equal(from.begin(), from.end(), of.from.begin(), of.from.end(), same)) of = {from, pack_weights(weights, layout)};
+    return of.packed.detach();
+  }
+
+ private:
+  struct Layer {
+    std::vector<std::pair<Tensor<D, T>, std::uint32_t>> from;  // the weights, and their versions
+    Tensor<D, T> packed;
+  };
+  std::mutex mutex_;
+  std::vector<Layer> layers_;
+  bool is_captured_ = false;
+};
+
+/// Records that packed weights are made of these.
+template <class D, class T>
+void record_packing(RecurrentKind kind, const Tensor<D, T>& packed, const std::vector<RecurrentWeights<D, T>>& weights,
+                    const RecurrentLayout& layout, Here here) {
+  const auto edge = [](const Tensor<D, T>& w, Index first) {
+    return wrt(w, [first](ShapeRef shape, const Tensor<D, T>& g) {
       const Shape to(shape.d, shape.n);
       return reshape(narrow(g, 0, first, to.numel()), to);
     });
   };
   std::vector<decltype(edge(packed, 0))> edges;
-  {
-    const NoGradGuard off;
-    each_weight(weights, layout, [&](const X& w, Index first) { narrow(packed, 0, first, w.numel()).copy_(flatten(w)); });
-  }
-  each_weight(weights, layout, [&](const X& w, Index first) { edges.push_back(edge(w, first)); });
+  each_weight(weights, layout, [&](const Tensor<D, T>& w, Index first) { edges.push_back(edge(w, first)); });
   record_each({op_name(kind), here}, packed, edges);
-  return packed;
 }
 
 /// The tensors that a layer saves.
@@ -150,10 +188,12 @@ RecurrentResult<D, T> both_directions(RecurrentKind kind, const Steps& steps, co
   return {y.states, stack(last, 0, here), y.last_cells};
 }
 
-/// A layer over the rows [R, I] of all steps. States are [directions, N, ..].
+/// A layer over the rows [R, I] of all steps. States are [directions, N, ..]. The layer's number is that among the packed weights, which
+/// may be null.
 template <class D, class T>
 RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows, const Tensor<D, T>& h0,
-                                      const Tensor<D, T>& c0, const std::vector<RecurrentWeights<D, T>>& weights, Here here) {
+                                      const Tensor<D, T>& c0, const std::vector<RecurrentWeights<D, T>>& weights,
+                                      PackedWeights<D, T>* packed_weights, Index layer, Here here) {
   if constexpr (backend::HasKernel<D, backend::RecurrentLayer, T>) {
     const RecurrentSizes sizes{kind, Index(weights.size()), rows.size(1), weights[0].w_hh.size(0) / backend::gates_of(kind),
                                weights[0].w_hh.size(1), weights[0].b_ih.defined()};
@@ -161,8 +201,10 @@ RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, co
     // A product that reduces the states to as many numbers as there are units is not told apart from none.
     const bool plain = sizes.state < sizes.hidden || !weights[0].w_hr.defined();
     if (plain && find_layout(backend::On<D>{}, sizes, steps, *rows.impl(), layout)) {
+      const Tensor<D, T> packed = packed_weights ? packed_weights->of_layer(layer, weights, layout) : pack_weights(weights, layout);
+      record_packing(kind, packed, weights, layout, here);
       bool refused = false;
-      const auto y = fused_layer(sizes, steps, layout, rows, h0, c0, pack_weights(kind, weights, layout, here), here, refused);
+      const auto y = fused_layer(sizes, steps, layout, rows, h0, c0, packed, here, refused);
       if (!refused) return y;
     }
   }
