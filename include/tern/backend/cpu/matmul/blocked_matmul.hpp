@@ -123,17 +123,15 @@ struct Grid {
   Index down, across;
 };
 
-/// The grid for so many threads whose largest part takes the fewest cycles: two registers of products or one packed element each.
-template <class T>
-Grid best_grid(Index m, Index n, Index threads) {
-  using B = BlockSizes<T>;
-  const Index high = strips_of(m, B::rows), wide = strips_of(n, B::columns);
+/// The grid of tiles, so many high and wide, for so many threads whose largest part takes the fewest cycles: two registers of products or
+/// one packed element each.
+inline Grid best_grid(Index high, Index wide, Index tile_rows, Index tile_columns, Index threads) {
   Grid best{1, 1};
   Index least = std::numeric_limits<Index>::max();
   for (Index down = 1; down <= threads; ++down) {
     const Grid g{std::min(down, high), std::min(threads / down, wide)};
-    const Index rows = strips_of(high, g.down) * B::rows, strips = strips_of(wide, g.across);
-    const Index cycles = rows * strips + rows + strips * B::columns;
+    const Index rows = strips_of(high, g.down) * tile_rows, strips = strips_of(wide, g.across);
+    const Index cycles = rows * strips + rows + strips * tile_columns;
     if (cycles < least) least = cycles, best = g;
   }
   return best;
@@ -144,8 +142,8 @@ template <class T>
 void blocked_matmul(const MatrixProduct<T>& p) {
   using B = BlockSizes<T>;
   const ThreadLease lease(p.m() * p.n() * p.k() <= serial_work ? 1 : num_threads());
-  const Grid g = best_grid<T>(p.m(), p.n(), lease.count());
   const Index high = strips_of(p.m(), B::rows), wide = strips_of(p.n(), B::columns);
+  const Grid g = best_grid(high, wide, B::rows, B::columns, lease.count());
   parallel_for(g.down * g.across, 1, [&](Index first, Index last) {
     for (Index t = first; t < last; ++t) {
       const Index row = t / g.across, column = t % g.across;

@@ -1,5 +1,5 @@
 // The matrix product on the CPU: plain loops if small, loops that read b once if a has few rows. Otherwise, float: oneDNN, or blocks
-// if the processor has AVX2 alone. bfloat16: oneDNN if the processor has AVX-512, else converted to float. half: converted to float.
+// if the processor has AVX2 alone. bfloat16: tiles if it has AMX, oneDNN if it has AVX-512, else converted to float. half: converted to float.
 // double and integers: blocks.
 #pragma once
 #include "../../matmul.hpp"
@@ -8,6 +8,7 @@
 #include "blocked_matmul.hpp"
 #include "../onednn/onednn.hpp"
 #include "small_matmul.hpp"
+#include "tile_matmul.hpp"
 #include "vector_matmul.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -107,6 +108,8 @@ template <class T>
 void one_matmul(const MatrixProduct<T>& p) {
   if (is_small(p)) return small_matmul(p);
   if (is_few_rows(p)) return vector_matmul(p);
+  if constexpr (std::is_same_v<T, bfloat16>)
+    if (has_tiles()) return tile_matmul(p);
   const StridedMatrix<T> a = plain(p.a), b = plain(p.b);
   if constexpr (std::is_same_v<T, bfloat16>)
     if (a.dense() && b.dense() && run_primitive(p, a, b)) return;
