@@ -71,9 +71,9 @@ void vit_b_16_train(benchmark::State& state) {
 BENCHMARK(vit_b_16_train)->UseRealTime();
 
 void vit_b_16_infer(benchmark::State& state) {
-  const InferenceMode inference;
   auto net = models::vit_b_16<Cpu>();
   net.eval();
+  const InferenceMode inference;
   const auto x = images(8);
   for (auto _ : state) benchmark::DoNotOptimize(net(x).impl());
 }
