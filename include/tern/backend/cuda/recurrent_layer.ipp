@@ -60,14 +60,14 @@ struct OutParts {
   const OutParts parts(op.sizes, op.steps, op.out);
   op.refused = !with_plan(ordinal, form_of(op.sizes, op.steps, op.x.dtype), [&](cuda::Cudnn handle, RnnPlan& plan) {
     return plan.forward(handle, ordinal, op.steps.lengths().data(),
-                                              {.x = op.x.data,
-                                               .h0 = address_of(op.h0),
-                                               .c0 = address_of(op.c0),
-                                               .weights = op.weights.data,
-                                               .y = op.out.data,
-                                               .h_n = parts.last,
-                                               .c_n = parts.cells,
-                                               .reserve = address_of(op.reserve)});
+                        {.x = op.x.data,
+                         .h0 = address_of(op.h0),
+                         .c0 = address_of(op.c0),
+                         .weights = op.weights.data,
+                         .y = op.out.data,
+                         .h_n = parts.last,
+                         .c_n = parts.cells,
+                         .reserve = address_of(op.reserve)});
   });
 }
 
@@ -78,19 +78,19 @@ struct OutParts {
   op.refused = is_captured_unevenly(op.steps) ||
                !with_plan(ordinal, form_of(op.sizes, op.steps, op.x.dtype), [&](cuda::Cudnn handle, RnnPlan& plan) {
                  return plan.backward(handle, ordinal, op.steps.lengths().data(),
-                                                            {.x = op.x.data,
-                                                             .h0 = address_of(op.h0),
-                                                             .c0 = address_of(op.c0),
-                                                             .weights = op.weights.data,
-                                                             .y = op.out.data,
-                                                             .dy = op.g.data,
-                                                             .dh_n = slopes.last,
-                                                             .dc_n = slopes.cells,
-                                                             .dx = op.dx.data,
-                                                             .dh0 = address_of(op.dh0),
-                                                             .dc0 = address_of(op.dc0),
-                                                             .dweights = address_of(op.dweights),
-                                                             .reserve = op.reserve.data});
+                                      {.x = op.x.data,
+                                       .h0 = address_of(op.h0),
+                                       .c0 = address_of(op.c0),
+                                       .weights = op.weights.data,
+                                       .y = op.out.data,
+                                       .dy = op.g.data,
+                                       .dh_n = slopes.last,
+                                       .dc_n = slopes.cells,
+                                       .dx = op.dx.data,
+                                       .dh0 = address_of(op.dh0),
+                                       .dc0 = address_of(op.dc0),
+                                       .dweights = address_of(op.dweights),
+                                       .reserve = op.reserve.data});
                });
 }
 
