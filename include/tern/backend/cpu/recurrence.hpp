@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "../recurrence.hpp"
+#include "loops/reduce.hpp"
 #include "loops/strip.hpp"
 #include "matmul/matmul.hpp"
 #include "packed_weights.hpp"
@@ -191,25 +192,11 @@ struct UnitsGradient {
   }
 };
 
-/// db[j] = the sum over rows of d [rows, columns].
+/// dw [m, n] = aᵀ b, or += with accumulate, over all rows of a and b, which are so far apart.
 template <class T>
-void sum_rows(T* db, const T* d, Index rows, Index columns) {
-  parallel_for(columns, std::max<Index>(64, parallel_grain / (rows + 1)), [&](Index first, Index last) {
-    const States<compute_t<T>> sums(last - first);
-    for (Index i = 0; i < rows; ++i)
-      for (Index j = first; j < last; ++j) sums.get()[j - first] += compute_t<T>(d[i * columns + j]);
-    for (Index j = first; j < last; ++j) db[j] = T(sums.get()[j - first]);
-  });
-}
-
-/// dw [D m, n]: aᵀ b of each direction over all rows of a [rows, D, m], or of one [D, rows, m], and b [D, rows, n].
-template <class T>
-void weight_gradient(const Array* dw, Index directions, Index rows, const T* a, bool rows_first, const T* b) {
-  const Index m = dw->dims[0] / directions, n = dw->dims[1], row = rows_first ? directions * m : m, next = rows_first ? m : rows * m;
-  for (Index d = 0; d < directions; ++d)
-    matmul_detail::multiply(matmul_detail::MatrixProduct<T>{.a = {a + d * next, m, rows, 1, row},
-                                                            .b = {b + d * rows * n, rows, n, n, 1},
-                                                            .c = dw->as<T>() + d * m * n, .c_row = n});
+void weight_gradient(T* dw, Index m, Index n, Index rows, const T* a, Index a_row, const T* b, Index b_row, bool accumulate = false) {
+  matmul_detail::multiply(matmul_detail::MatrixProduct<T>{
+      .a = {a, m, rows, 1, a_row}, .b = {b, rows, n, b_row, 1}, .c = dw, .c_row = n, .accumulate = accumulate});
 }
 
 /// Each direction's part of w, packed. w may be null.
@@ -288,9 +275,10 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
   T* const dx = op.dx.as<T>();
   // What the weights' gradients are products of: the state before each row, GRU's own gradients, and of a reduced state its gradient
   // and its units.
-  const bool gru = op.kind == RecurrentKind::gru;
+  // If each step has all sequences, the states before are the results themselves, a step further on.
+  const bool gru = op.kind == RecurrentKind::gru, shifted = op.steps.rows.back() == n && !(is_half_v<T> && h0);
   const auto room_of = [&](bool wanted, Index columns) { return wanted ? rows * directions * columns : 0; };
-  const Workspace<T> states(room_of(op.dw_hh, p)), dgates(room_of(gru, wide)), reduced(room_of(op.dw_hr, p)), units(room_of(op.dw_hr, hidden));
+  const Workspace<T> states(room_of(op.dw_hh && !shifted, p)), dgates(room_of(gru, wide)), reduced(room_of(op.dw_hr, p)), units(room_of(op.dw_hr, hidden));
   for_sequences(directions, n, rows * directions * wide * p, [&](Index d, Index first, Index last) {
     const Index mine = last - first, room = mine + PackedWeights<T>::spare_rows;
     const bool reverse = op.steps.reverse != (d == 1);
@@ -323,7 +311,7 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
                          .full = op.dw_hr ? own_row(units.get(), at, hidden) : nullptr}
             .run();
         if (gru) std::transform(gates.get() + r * wide, gates.get() + (r + 1) * wide, row_at(dgates.get(), at, wide), [](C v) { return T(v); });
-        if (!op.dw_hh) continue;
+        if (!op.dw_hh || shifted) continue;
         T* const to = own_row(states.get(), at, p);
         if (before) std::copy(before, before + p, to);
         else std::fill(to, to + p, T(0));
@@ -339,10 +327,28 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
     };
     initial(op.dh0, dh.get(), p), initial(op.dc0, dc.get(), hidden);
   });
-  const T* const d = gru ? dgates.get() : dx;
-  if (op.dw_hh) weight_gradient(op.dw_hh, directions, rows, d, true, static_cast<const T*>(states.get()));
-  if (op.db_hh) sum_rows(op.db_hh->as<T>(), d, rows, directions * wide);
-  if (op.dw_hr) weight_gradient(op.dw_hr, directions, rows, static_cast<const T*>(reduced.get()), false, static_cast<const T*>(units.get()));
+  const T* const slopes = gru ? dgates.get() : dx;
+  for (Index d = 0; d < directions; ++d) {
+    const Index all_wide = directions * wide, all_p = directions * p, later = rows - n;
+    const T *const slope = slopes + d * wide, *const state = out + d * p;
+    if (T* const dw = op.dw_hh ? op.dw_hh->as<T>() + d * wide * p : nullptr; dw && !shifted) {
+      weight_gradient(dw, wide, p, rows, slope, all_wide, static_cast<const T*>(states.get() + d * rows * p), p);
+    } else if (dw) {
+      const bool reverse = op.steps.reverse != (d == 1);
+      weight_gradient(dw, wide, p, later, reverse ? slope : slope + n * all_wide, all_wide, reverse ? state + n * all_p : state, all_p);
+      if (h0) weight_gradient(dw, wide, p, n, reverse ? slope + later * all_wide : slope, all_wide, h0 + d * n * p, p, true);
+    }
+    if (op.dw_hr)
+      weight_gradient(op.dw_hr->as<T>() + d * p * hidden, p, hidden, rows, static_cast<const T*>(reduced.get() + d * rows * p), p,
+                      static_cast<const T*>(units.get() + d * rows * hidden), hidden);
+  }
+  if (op.db_hh) {
+    constexpr auto same = [](auto v) { return v; };
+    Array terms = op.dx;
+    terms.data = reinterpret_cast<char*>(const_cast<T*>(slopes));
+    const Array* const in = &terms;
+    run<Cpu, C, T, T>(Reduce{Sum{}, same, same, *op.db_hh, &in, Shape{rows, directions * wide}, 1u});
+  }
 }
 
 }  // namespace backend
