@@ -276,6 +276,11 @@ TEMPLATE_TEST_CASE("matmul larger than every block", "", ALL_TYPES) {
         Case<TestType>{.batch = 1, .m = m, .n = n, .k = 300, .a = a, .b = b, .bias = true, .accumulate = true}.run();
 }
 
+TEMPLATE_TEST_CASE("matmul of many products for each sum", "", float, bfloat16) {
+  for (const auto& [a, b] : {std::pair{Layout::rows, Layout::columns}, {Layout::columns, Layout::rows}})
+    Case<TestType>{.batch = 1, .m = 33, .n = 270, .k = 8230, .a = a, .b = b, .bias = true, .accumulate = true}.run();
+}
+
 TEMPLATE_TEST_CASE("matmul gives the same bits again, and wherever its operands lie", "", float, double, bfloat16,
                    half) {
   for (bool transposed : {false, true})
@@ -293,6 +298,17 @@ TEMPLATE_TEST_CASE("the library's own loops do not depend on the number of threa
   const auto one = product<TestType>(300, 310, 320, false);
   set_num_threads(4);
   const auto four = product<TestType>(300, 310, 320, false);
+  set_num_threads(before);
+  CHECK(same_bits(one, four));
+}
+
+TEST_CASE("a product by tiles does not depend on the number of threads") {
+  if (!backend::matmul_detail::has_tiles()) SKIP_TEST("this processor has no AMX");
+  const int before = num_threads();
+  set_num_threads(1);
+  const auto one = product<bfloat16>(300, 310, 620, false);
+  set_num_threads(4);
+  const auto four = product<bfloat16>(300, 310, 620, false);
   set_num_threads(before);
   CHECK(same_bits(one, four));
 }

@@ -22,21 +22,24 @@ namespace tern::inline TERN_BUILD::backend::matmul_detail {
   return there && detail::onednn::has_bfloat16() && syscall(SYS_arch_prctl, request, tile_data) == 0;
 }
 
-/// While alive, this thread's tiles are 16 rows of 64 bytes.
+/// While alive, this thread's tiles are 16 rows of 64 bytes. Then they are as before: oneDNN 3 takes for granted what it left.
 class TileRegisters {
  public:
   TERN_TILES TileRegisters() {
-    struct alignas(64) Shapes {
-      std::uint8_t palette = 1, start = 0, none[14] = {};
-      std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-      std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-    };
     static constexpr Shapes shapes;
-    asm volatile("ldtilecfg %0" : : "m"(shapes));
+    asm volatile("sttilecfg %0\n ldtilecfg %1" : "=m"(before_) : "m"(shapes));
   }
-  TERN_TILES ~TileRegisters() { asm volatile("tilerelease"); }
+  TERN_TILES ~TileRegisters() { asm volatile("ldtilecfg %0" : : "m"(before_)); }
   TileRegisters(const TileRegisters&) = delete;
   TileRegisters& operator=(const TileRegisters&) = delete;
+
+ private:
+  struct alignas(64) Shapes {
+    std::uint8_t palette = 1, start = 0, none[14] = {};
+    std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  };
+  Shapes before_;
 };
 
 /// Tiles that lie one behind the other along the products, and how far behind them those of the next 16 lines begin.
