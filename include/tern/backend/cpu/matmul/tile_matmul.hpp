@@ -18,6 +18,6 @@ TERN_API void tile_matmul(const TileProduct& p);
 
 }  // namespace tern::backend::matmul_detail
 
-#ifndef TERN_COMPILED
+#ifndef TERN_NO_KERNELS
 #include "tile_matmul.ipp"
 #endif
