@@ -57,6 +57,7 @@ std::vector<Values> run(const Sizes& s) {
 TEST_CASE("attention is a kernel of the CPU for all types, and of Cuda for floats", "[backend]") {
   CHECK(backend::HasKernel<Cpu, backend::Attention, float>);
   CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, double>);
+  CHECK(backend::HasKernel<Cpu, backend::TokenAttention, bfloat16>);
   CHECK(backend::HasKernel<Cuda, backend::Attention, float>);
   CHECK(backend::HasKernel<Cuda, backend::AttentionGradient, float>);
   CHECK_FALSE(backend::HasKernel<Cuda, backend::Attention, double>);

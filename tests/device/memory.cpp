@@ -31,6 +31,15 @@ TEST_CASE("every size has the smallest class that holds it, at most a quarter la
   CHECK(memory::class_of(0) == 0);
 }
 
+TEST_CASE("large blocks begin at a huge page, so that the system may use such pages") {
+  for (const std::size_t bytes : {std::size_t(2) << 20, std::size_t(5) << 20, std::size_t(64) << 20}) {
+    const int c = memory::class_of(bytes);
+    void* const block = memory::allocate(c);
+    CHECK(reinterpret_cast<std::uintptr_t>(block) % (std::size_t(2) << 20) == 0);
+    memory::deallocate(block, c);
+  }
+}
+
 TEST_CASE("blocks are aligned, distinct, and used again") {
   for (const std::size_t bytes : {1, 64, 65, 1000, 5000, 100000, 3000000}) {
     const int c = memory::class_of(bytes);

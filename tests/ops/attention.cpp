@@ -92,6 +92,52 @@ TEMPLATE_TEST_CASE("groups of heads share keys", "[ops]", TERN_TEST_DEVICES) {
         "scaled_dot_product_attention: heads of keys [3, 3, 2] and values [2, 3, 2] do not divide those of [4, 3, 2]");
 }
 
+TEMPLATE_TEST_CASE("a group of heads that shares keys is its heads with copies of the keys", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto q = spread_tensor<D>({2, 6, 3, 4}), k = spread_tensor<D>({2, 2, 5, 4}, -1, 2), v = spread_tensor<D>({2, 2, 5, 3}, 0, 3),
+             g = spread_tensor<D>({2, 6, 3, 3}, -1, 1);
+  const auto copied = [](const auto& x) { return repeat_interleave(x, 3, 1); };
+  const auto sees = tensor_of<D, bool>({1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1}, {3, 5});
+  for (const bool causal : {false, true})
+    for (const auto& mask : {Tensor<D, bool>(), sees}) {
+      if (causal && mask.defined()) continue;
+      std::vector<std::vector<double>> results[2];
+      for (const bool shared : {false, true}) {
+        auto a = q.detach(), b = k.detach(), c = v.detach();
+        for (auto* x : {&a, &b, &c}) x->requires_grad_();
+        const auto y = shared ? scaled_dot_product_attention(a, b, c, mask, {.is_causal = causal, .enable_gqa = true})
+                              : scaled_dot_product_attention(a, copied(b), copied(c), mask, {.is_causal = causal});
+        y.backward(g);
+        results[shared] = {values_of(y), values_of(a.grad()), values_of(b.grad()), values_of(c.grad())};
+      }
+      for (std::size_t i = 0; i < 4; ++i) check_close(results[1][i], results[0][i]);
+    }
+}
+
+TEMPLATE_TEST_CASE("a token's attention reads keys where they lie in a cache", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type, double tolerance, Index queries, Index keys, Index size, Index width) {
+    using T = typename decltype(type)::type;
+    const auto q = to_type(spread_tensor<D>({2, 3, queries, size}, -2, 1), type), cache = to_type(spread_tensor<D>({2, 3, 2 * keys, size}), type),
+               values = to_type(spread_tensor<D>({2, 3, width, keys + 3}, 0, 3), type).mT();
+    const auto k = cache.narrow(2, keys / 2, keys), v = values.narrow(2, 1, keys);
+    const NoGradGuard no_grad;
+    INFO(name_of(dtype_of<T>) << ", " << queries << " queries, " << keys << " keys of " << size << ", values of " << width);
+    for (const auto& kept : {v, v.contiguous()}) {
+      const auto y = scaled_dot_product_attention(q, k, kept, {}, {.scale = 0.3});
+      const auto weights = softmax(mul(matmul(to_type(q, f64), to_type(k, f64).mT()), 0.3), -1);
+      check_close(values_of(y), values_of(matmul(weights, to_type(v, f64))), tolerance, tolerance);
+    }
+  };
+  for (const Index queries : {1, 2, 8, 9})
+    for (const Index keys : {1, 6, 40}) {
+      check(f64, 1e-12, queries, keys, 5, 7);
+      check(f32, 1e-5, queries, keys, 64, 100);
+      check(bf16, 0x1p-8, queries, keys, 33, 16);
+      check(f16, 0x1p-10, queries, keys, 1, 1);
+    }
+}
+
 TEMPLATE_TEST_CASE("a query whose mask of numbers is all -inf gives 0, and so do its gradients", "[ops]",
                    TERN_TEST_DEVICES) {
   using D = TestType;

@@ -35,6 +35,19 @@ struct AttentionGradient {
   bool causal;
 };
 
+/// run<D, T>: out = softmax(Q Kᵀ scale) V for a few queries in each matrix, as those of the token that a text goes on with, without what
+/// a gradient needs. Queries are dense. The rows of keys and values are, and one stride steps through the batch of each.
+struct TokenAttention {
+  const Array& out;
+  const Array& q;
+  const Array& k;
+  const Array& v;
+  double scale;
+};
+
+/// The most queries of TokenAttention.
+inline constexpr Index few_queries = 8;
+
 /// The sizes that the arrays' shapes give.
 struct AttentionSizes {
   Index batch, queries, keys, size, width;

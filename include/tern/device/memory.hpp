@@ -105,7 +105,7 @@ TERN_API std::size_t machine_bytes();
 
 /// Memory from the system. If there is none, it releases the cached blocks and tries once more. Error if that fails
 /// too, or if the machine has less: Linux may give what it does not have, and end the program that writes there.
-TERN_API void* from_system(std::size_t alignment, std::size_t bytes);
+TERN_API void* from_system(std::size_t bytes);
 
 TERN_API void* allocate_slow(int c);
 

@@ -1,5 +1,6 @@
 // The functions of memory.hpp that are not templates.
 #pragma once
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "memory.hpp"
@@ -72,12 +73,21 @@ TERN_INLINE void raise_peak(Pool& p) {
   return bytes;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void* from_system(std::size_t alignment, std::size_t bytes) {
+/// Large blocks lie in pages of this size if the system has them: an address is translated with fewer reads of the page table.
+inline constexpr std::size_t huge_page = std::size_t(2) << 20;
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void* from_system(std::size_t bytes) {
   if (bytes <= machine_bytes()) {
+    const bool in_huge_pages = bytes >= huge_page;
+    const std::size_t alignment = in_huge_pages ? huge_page : 64;
     void* block;
-    if (posix_memalign(&block, alignment, bytes) == 0) return block;
-    release_cached();
-    if (posix_memalign(&block, alignment, bytes) == 0) return block;
+    int error = posix_memalign(&block, alignment, bytes);
+    if (error) {
+      release_cached();
+      error = posix_memalign(&block, alignment, bytes);
+    }
+    if (in_huge_pages && !error) madvise(block, bytes, MADV_HUGEPAGE);
+    if (!error) return block;
   }
   const MemoryStats held = stats();
   fail("cpu memory", {"out of memory: ", Index(bytes), " bytes were asked for, ", held.current, " are in use and ",
@@ -101,7 +111,7 @@ TERN_INLINE void raise_peak(Pool& p) {
         return block;
       }
     }
-    void* const block = from_system(64, bytes);
+    void* const block = from_system(bytes);
     const std::lock_guard lock(p.mutex);
     count();
     return block;
@@ -124,7 +134,7 @@ TERN_INLINE void raise_peak(Pool& p) {
     return block;
   }
   const std::size_t reserve = from_slab ? slab_bytes : bytes;
-  char* block = static_cast<char*>(from_system(64, reserve));
+  char* block = static_cast<char*>(from_system(reserve));
   {
     const std::lock_guard lock(p.mutex);
     p.small_reserved += Index(reserve);
@@ -164,7 +174,7 @@ TERN_INLINE void raise_peak(Pool& p) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void* allocate_separate(int c, std::size_t bytes) {
-  void* const block = from_system(64, bytes);
+  void* const block = from_system(bytes);
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
   p.large_in_use += Index(class_bytes(c));

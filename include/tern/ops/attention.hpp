@@ -46,15 +46,21 @@ Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& ke
   return hidden.defined() && mask.defined() ? masked_fill(weights, hidden, 0, here) : weights;
 }
 
-/// True if the device's kernel, which does not store the scores, can run (equal batches, none empty) and is faster.
+/// True if queries, keys and values have the same batch dimensions, sizes that match, and elements.
 template <class D, class T>
-bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
-                           bool is_causal) {
+bool equal_batches(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value) {
   if (query.dim() != key.dim() || key.dim() != value.dim() || !query.numel() || !key.numel() || !value.numel())
     return false;
   for (int i = 0; i + 2 < query.dim(); ++i)
     if (query.size(i) != key.size(i) || key.size(i) != value.size(i)) return false;
-  return query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2) &&
+  return query.size(-1) == key.size(-1) && key.size(-2) == value.size(-2);
+}
+
+/// True if the device's kernel, which does not store the scores, can run and is faster.
+template <class D, class T>
+bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
+                           bool is_causal) {
+  return equal_batches(query, key, value) &&
          attention_pays(backend::On<D>{}, backend::AttentionSizes(*query.impl(), *key.impl(), *value.impl()), is_causal);
 }
 
@@ -103,6 +109,26 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   return y;
 }
 
+/// True if the device has a kernel for few queries and their matrices lie as it wants them.
+template <class D, class T>
+bool fits_token_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value) {
+  if (!equal_batches(query, key, value) || query.size(-2) > backend::few_queries || records(query, key, value)) return false;
+  const auto rows_are_dense = [](const Array& x) {
+    Index stride;
+    return (x.strides[x.ndim - 1] == 1 || x.dims[x.ndim - 1] == 1) && backend::one_batch_stride(x, stride);
+  };
+  return rows_are_dense(*key.impl()) && rows_are_dense(*value.impl());
+}
+
+template <class D, class T>
+Tensor<D, T> token_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value, double scale) {
+  Shape result = query.shape();
+  result[result.n - 1] = value.size(-1);
+  const Tensor<D, T> y = empty<D, T>(result, query.device());
+  backend::run<D, T>(backend::TokenAttention{*y.impl(), *dense(query).impl(), *key.impl(), *value.impl(), scale});
+  return y;
+}
+
 /// softmax(Q Kᵀ scale + mask) V. All have one type, but a mask may be boolean. A mask of numbers must show each query a
 /// key.
 template <class D, class T, class Mask>
@@ -137,9 +163,20 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
     if (query.dim() < 3 || heads(k) == 0 || heads(query) % heads(k) || heads(k) != heads(v))
       fail(op,
            {"heads of keys ", key.shape(), " and values ", value.shape(), " do not divide those of ", query.shape()});
-    k = repeat_interleave(k, heads(query) / heads(k), -3, here);
-    v = repeat_interleave(v, heads(query) / heads(v), -3, here);
+    const Index group = heads(query) / heads(k);
+    if (group > 1 && !mask.defined() && !options.is_causal) {
+      // All queries see the same keys, so a group's heads are one head with the queries of all of them.
+      const Tensor<D, T> queries = flatten(unflatten(query, -3, {heads(k), group}, here), -3, -2, here);
+      AttentionOptions plain = options;
+      plain.enable_gqa = false;
+      const Tensor<D, T> y = scaled_dot_product_attention(queries, k, v, mask, plain, here);
+      return flatten(unflatten(y, -2, {group, query.size(-2)}, here), -4, -3, here);
+    }
+    if (group > 1) k = repeat_interleave(k, group, -3, here), v = repeat_interleave(v, group, -3, here);
   }
+  if constexpr (backend::HasKernel<D, backend::TokenAttention, T>)  // 16-bit keys need no conversion
+    if (!mask.defined() && !options.is_causal && options.dropout_p <= 0 && detail::fits_token_kernel(query, k, v))
+      return detail::token_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))));
   const auto attend = [&](const auto& q, const auto& keys, const auto& values, const auto& m) {
     return detail::attention(q, keys, values, m, options, here);
   };

@@ -40,6 +40,7 @@
 #include "scan.hpp"
 #include "softmax.hpp"
 #include "sort.hpp"
+#include "token_attention.hpp"
 #include "unscale.hpp"
 
 #include "library.hpp"  // instantiates the kernels above

@@ -32,6 +32,7 @@
   f(BatchNorm, float) f(BatchNormInference, float) f(BatchNormGradient, float)                                      \
   f(LayerNorm, float) f(LayerNormGradient, float) f(Softmax, float) f(SoftmaxGradient, float)                       \
   f(CrossEntropy, float) f(CrossEntropyGradient, float) f(Attention, float) f(AttentionGradient, float)             \
+  f(TokenAttention, float)                                                                                           \
   f(Recurrence, float) f(RecurrenceGradient, float)                                                                 \
   f(Uniform, float) f(Normal, float) f(Dropout, float) f(Scan, float) f(Sort, float) f(ArgExtreme, float)           \
   f(IndexAdd, float) f(ScatterAdd, float) f(AddRows, float) f(EmbeddingBag, float) f(EmbeddingBagGradient, float)

@@ -82,27 +82,41 @@ struct FewRows {
     add_rows<U, 1>(l, first, add_rows<U, W>(l, first, first, last, sums), last, sums);
   }
 
-  /// Columns from `first` to `last` of a b whose rows have adjacent elements. The sums of a panel stay in the first-level cache.
-  static constexpr Index panel = (1 << 15) / Index(sizeof(S)) / R;
-  void rows(Index first, Index last) const {
-    const Workspace<S> sums(R * panel);
-    for (Index j = first; j < last; j += panel) {
-      const Index end = std::min(last, j + panel);
-      for (Index r = 0; r < R; ++r) std::fill_n(sums.get() + r * panel, end - j, S(0));
-      Index l = 0;
-      for (; l + 4 <= k; l += 4) add_rows<4>(l, j, end, sums.get());
-      for (; l < k; ++l) add_rows<1>(l, j, end, sums.get());
-      for (Index r = 0; r < p.m(); ++r) store(p, r, j, end - j, static_cast<const S*>(sums.get() + r * panel));
+  /// The product with a b whose rows have adjacent elements. Each of `row_parts` parts of b's rows has sums of its own, so a thread
+  /// reads rows from end to end; the sums of a panel of columns stay in the first-level cache.
+  static constexpr Index panel = (1 << 15) / Index(sizeof(S)) / R, row_parts = 8;
+  void rows() const {
+    const Index n = p.n(), panels = (n + panel - 1) / panel, size = R * panel;
+    const Workspace<S> sums(panels * row_parts * size);
+    parallel_for(panels * row_parts, 1, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        const Index first = i / row_parts * panel, last = std::min(n, first + panel), part = i % row_parts;
+        const Index bottom = k * (part + 1) / row_parts;
+        S* const to = sums.get() + i * size;
+        for (Index r = 0; r < R; ++r) std::fill_n(to + r * panel, last - first, S(0));
+        Index l = k * part / row_parts;
+        for (; l + 8 <= bottom; l += 8) add_rows<8>(l, first, last, to);
+        for (; l < bottom; ++l) add_rows<1>(l, first, last, to);
+      }
+    });
+    for (Index j = 0; j < n; j += panel) {
+      S* const to = sums.get() + j / panel * row_parts * size;
+      const Index count = std::min(panel, n - j);
+      for (Index r = 0; r < p.m(); ++r) {
+        for (Index part = 1; part < row_parts; ++part)
+          for (Index u = 0; u < count; ++u) to[r * panel + u] += to[part * size + r * panel + u];
+        store(p, r, j, count, static_cast<const S*>(to + r * panel));
+      }
     }
   }
 
   /// Each thread has adjacent columns. Each sum's order depends only on the shape.
   void run(int threads) const {
+    if (p.b.row != 1) return rows();
     const Index n = p.n(), registers_across = (n + W - 1) / W, parts = std::min<Index>(threads, registers_across);
     parallel_for(parts, 1, [&](Index begin, Index end) {
       const Index first = begin * registers_across / parts * W, last = std::min(n, end * registers_across / parts * W);
-      if (p.b.row == 1) dots<1>(dots<4>(first, last), last);
-      else rows(first, last);
+      dots<1>(dots<4>(first, last), last);
     });
   }
 };
