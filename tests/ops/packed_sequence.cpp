@@ -32,12 +32,31 @@ TEMPLATE_TEST_CASE("padding a packed sequence fills it to a length with a value"
   CHECK(values_of(packed.to(f32).data) == values_of(packed.data.to(f32)));
 }
 
+TEMPLATE_TEST_CASE("sequences are padded and packed as torch's", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // The example of torch's documentation of pack_sequence.
+  const std::vector sequences{tensor_of<D>({1, 2, 3}, {3}), tensor_of<D>({4, 5}, {2}), tensor_of<D>({6}, {1})};
+  const auto packed = pack_sequence(sequences);
+  CHECK(values_of(packed.data) == std::vector<double>{1, 4, 6, 2, 5, 3});
+  CHECK(packed.batch_sizes == std::vector<Index>{3, 2, 1});
+  CHECK(values_of(pad_sequence(sequences)) == std::vector<double>{1, 4, 6, 2, 5, 0, 3, 0, 0});
+  const auto padded = pad_sequence(sequences, {.batch_first = true, .padding_value = -1, .total_length = 4});
+  CHECK(padded.shape() == Shape{3, 4});
+  CHECK(values_of(padded) == std::vector<double>{1, 2, 3, -1, 4, 5, -1, -1, 6, -1, -1, -1});
+  const std::vector unsorted{sequences[2], sequences[0]};
+  CHECK(values_of(pack_sequence(unsorted, false).data) == std::vector<double>{1, 6, 2, 3});
+  CHECK_THAT(error_of([&] { pack_sequence(unsorted); }), ContainsSubstring("sequence 1 is longer than the one before it, 3 than 1"));
+  CHECK_THAT(error_of([&] { pad_sequence(sequences, {.total_length = 2}); }), ContainsSubstring("total_length 2 is less than the longest sequence, 3"));
+  CHECK_THAT(error_of([&] { pad_sequence(std::vector<Tensor<D, double>>()); }), ContainsSubstring("pad_sequence: there is no sequence"));
+}
+
 TEMPLATE_TEST_CASE("packing and padding have gradients", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   auto x = spread_tensor<D>({3, 4, 2});
   const std::vector<Index> lengths{1, 3, 2, 3};
   CHECK(gradcheck([&](const auto& v) { return pad_packed_sequence(pack_padded_sequence(v, lengths, {.enforce_sorted = false})).first; },
                   std::tuple{x.requires_grad_()}));
+  CHECK(gradcheck([](const auto& v) { return pad_sequence(std::vector{v[0], v[1].narrow(0, 0, 2)}); }, std::tuple{x}));
 }
 
 TEMPLATE_TEST_CASE("packing refuses lengths that do not fit", "[ops]", TERN_TEST_DEVICES) {

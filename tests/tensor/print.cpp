@@ -81,6 +81,9 @@ TEST_CASE("type and shape follow the elements", "[print]") {
   std::ostringstream stream;
   stream << full<Cpu, std::int32_t>({2}, -7);
   CHECK(stream.str() == "tensor([-7, -7], Tensor<Cpu, int32_t>[2])");
+  stream.str("");
+  stream << ones<Cpu>({2, 3}).shape() << Shape{};
+  CHECK(stream.str() == "[2, 3][]");
 }
 
 TEST_CASE("integers print exactly, and 64-bit ones beyond what a double holds", "[print]") {

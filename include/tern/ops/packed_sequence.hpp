@@ -127,6 +127,37 @@ std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequ
   return {options.batch_first ? transpose(padded, 0, 1, here) : padded, lengths};
 }
 
+/// Sequences [length, ...] of different lengths beside each other, padded to [longest, count, ...], or with batch_first [count,
+/// longest, ...].
+template <Device D, Element T>
+Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions options = {}, Here here = {}) {
+  const OpName op{"pad_sequence", here};
+  if (sequences.empty()) fail(op, {"there is no sequence"});
+  Index longest = 0;
+  for (const Tensor<D, T>& x : sequences) {
+    if (x.checked(op)->ndim < 1) fail(op, {"a sequence has at least one dimension"});
+    longest = std::max(longest, x.size(0));
+  }
+  const Index length = options.total_length ? options.total_length : longest;
+  if (length < longest) fail(op, {"total_length ", length, " is less than the longest sequence, ", longest});
+  std::vector<Tensor<D, T>> padded;
+  for (const Tensor<D, T>& x : sequences) {
+    Shape rest = x.shape();
+    rest[0] = length - x.size(0);
+    padded.push_back(rest[0] == 0 ? x : cat(std::vector<Tensor<D, T>>{x, full<D, T>(rest, options.padding_value, x.device())}, 0, here));
+  }
+  return stack(padded, options.batch_first ? 0 : 1, here);
+}
+
+/// Packs sequences [length, ...] of different lengths. Unless enforce_sorted is false, they come longest first.
+template <Device D, Floating T>
+PackedSequence<D, T> pack_sequence(const std::vector<Tensor<D, T>>& sequences, bool enforce_sorted = true, Here here = {}) {
+  const ErrorName name(OpName{"pack_sequence", here});
+  std::vector<Index> lengths;
+  for (const Tensor<D, T>& x : sequences) lengths.push_back(x.checked("pack_sequence")->ndim ? x.size(0) : 0);
+  return pack_padded_sequence(pad_sequence(sequences, {}, here), lengths, {.enforce_sorted = enforce_sorted}, here);
+}
+
 }  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -101,6 +101,9 @@ std::ostream& operator<<(std::ostream& out, const Tensor<D, T>& x) {
   return out << to_string(x);
 }
 
+/// [2, 3].
+TERN_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
 }  // namespace tern
 
 #ifndef TERN_COMPILED

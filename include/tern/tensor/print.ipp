@@ -1,5 +1,7 @@
 // The functions of print.hpp that are not templates.
 #pragma once
+#include <ostream>
+
 #include "print.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
@@ -89,3 +91,9 @@ TERN_INLINE std::string ArrayText::row(Index offset, std::size_t indent) const {
 }
 
 }  // namespace tern::detail
+
+namespace tern::inline TERN_BUILD {
+
+TERN_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << text({shape}); }
+
+}  // namespace tern
