@@ -104,7 +104,7 @@ void check_losses(const std::string& name, const Net& start, const Batch& batch,
     if (same_scales && scaler.is_enabled() && scaler.get_scale() != row["scales"][step].get<double>()) {
       same_scales = false;
       constexpr double limit = 65504;
-      const double largest = 8 * largest_gradient(net, [&] { return cross_entropy(net(x), y); }, scale / 8);
+      const double largest = 8 * largest_gradient(net, [&, &x = x, &y = y] { return cross_entropy(net(x), y); }, scale / 8);
       INFO(name << ", step " << step << ": the largest gradient is " << largest);
       CHECK((largest > 0.8 * limit && largest < 1.25 * limit));
       CHECK(step > 50);
