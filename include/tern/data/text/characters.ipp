@@ -63,7 +63,7 @@ TERN_INLINE std::vector<std::string> split_characters(std::string_view text) {
 
 TERN_INLINE std::vector<std::string> split_words(std::string_view text, const WordOptions& options) {
   bool separates[256] = {};
-  separates[' '] = true;
+  separates[std::size_t(' ')] = true;
   for (const char c : options.filters) separates[static_cast<unsigned char>(c)] = true;
   std::vector<std::string> words;
   std::string word;
