@@ -299,6 +299,9 @@ const PublicOp public_ops[] = {
        pack_padded_sequence(x, {1})),
     OP(pad_packed_sequence, pad_packed_sequence(pack_padded_sequence(x, {2, 2, 1})).first,
        tested_in("packed_sequence", "pack_padded_sequence has"), pad_packed_sequence(PackedSequence<Cpu, double>())),
+    OP(pad_sequence, pad_sequence(List{x, x.narrow(0, 0, 1)}), tested_in("packed_sequence", "sequences are padded"), pad_sequence(List{})),
+    OP(pack_sequence, pack_sequence(List{x, x.narrow(0, 0, 1)}).data, tested_in("packed_sequence", "sequences are padded"),
+       pack_sequence(List{x.narrow(0, 0, 1), x})),
 
     // linear algebra
     OP(linalg::inv, linalg::inv(regular(x, y)), tested_in("inv", "inv is PyTorch's"), linalg::inv(x)),
