@@ -129,7 +129,7 @@ TEMPLATE_TEST_CASE("a token's attention reads keys where they lie in a cache", "
       check_close(values_of(y), values_of(matmul(weights, to_type(v, f64))), tolerance, tolerance);
     }
   };
-  for (const Index queries : {1, 2, 8, 9})
+  for (const Index queries : {1, 2, 4, 5})
     for (const Index keys : {1, 6, 40}) {
       check(f64, 1e-12, queries, keys, 5, 7);
       check(f32, 1e-5, queries, keys, 64, 100);

@@ -45,8 +45,9 @@ struct TokenAttention {
   double scale;
 };
 
-/// The most queries of TokenAttention.
-inline constexpr Index few_queries = 8;
+/// The most queries of TokenAttention. Products of more queries are faster; in 16 bits, keys and values must first be converted for them.
+template <class T>
+inline constexpr Index few_queries = is_half_v<T> ? 4 : 1;
 
 /// The sizes that the arrays' shapes give.
 struct AttentionSizes {

@@ -112,7 +112,7 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
 /// True if the device has a kernel for few queries and their matrices lie as it wants them.
 template <class D, class T>
 bool fits_token_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value) {
-  if (!equal_batches(query, key, value) || query.size(-2) > backend::few_queries || records(query, key, value)) return false;
+  if (!equal_batches(query, key, value) || query.size(-2) > backend::few_queries<T> || records(query, key, value)) return false;
   const auto rows_are_dense = [](const Array& x) {
     Index stride;
     return (x.strides[x.ndim - 1] == 1 || x.dims[x.ndim - 1] == 1) && backend::one_batch_stride(x, stride);

@@ -132,6 +132,7 @@ std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequ
 template <Device D, Element T>
 Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions options = {}, Here here = {}) {
   const OpName op{"pad_sequence", here};
+  const ErrorName name(op);
   if (sequences.empty()) fail(op, {"there is no sequence"});
   Index longest = 0;
   for (const Tensor<D, T>& x : sequences) {

@@ -1,5 +1,5 @@
-// Attention of a few queries takes as long as reading the keys and values, so each is read once, where it lies and in its own type. One
-// matrix of the batch is one task, whose scores stay in the cache.
+// Attention of a few queries takes as long as reading the keys and values, so these are read where they lie and in their own type. One
+// matrix of the batch is one task. Its queries come one after the other, and its scores stay in the cache.
 #pragma once
 #include "../attention.hpp"
 #include "../matmul.hpp"

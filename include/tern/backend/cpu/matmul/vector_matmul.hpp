@@ -59,17 +59,18 @@ struct FewRows {
 
   /// Adds U rows of b, from row l on, to the sums of columns from j on, as many as fill registers of N.
   template <int U, int N>
-  Index add_rows(Index l, Index first, Index j, Index last, S* sums) const {
+  Index add_rows(Index l, Index first, Index j, Index last, S* sums, Index width) const {
     const T* const b = p.b.data + l * p.b.row;
+    const Index ahead = l + 2 * U <= k ? U : 0;  // no row behind the last is fetched
     for (; j + N <= last; j += N) {
       Lanes<T, N> x[U];
       for (int u = 0; u < U; ++u) {
         x[u] = load<N>(b + u * p.b.row + j);
-        __builtin_prefetch(b + (u + U) * p.b.row + j, 0, 2);
+        __builtin_prefetch(b + (u + ahead) * p.b.row + j, 0, 2);
       }
 #pragma GCC unroll 4
       for (int r = 0; r < R; ++r) {
-        S* const to = sums + r * panel + j - first;
+        S* const to = sums + r * width + j - first;
         auto sum = load<N>(to);
         for (int u = 0; u < U; ++u) sum += a[r * k + l + u] * x[u];
         std::memcpy(to, &sum, sizeof sum);
@@ -78,39 +79,41 @@ struct FewRows {
     return j;
   }
   template <int U>
-  [[gnu::noinline]] void add_rows(Index l, Index first, Index last, S* sums) const {
-    add_rows<U, 1>(l, first, add_rows<U, W>(l, first, first, last, sums), last, sums);
+  [[gnu::noinline]] void add_rows(Index l, Index first, Index last, S* sums, Index width) const {
+    add_rows<U, 1>(l, first, add_rows<U, W>(l, first, first, last, sums, width), last, sums, width);
   }
 
-  /// The product with a b whose rows have adjacent elements. Each of `row_parts` parts of b's rows has sums of its own, so a thread
-  /// reads rows from end to end; the sums of a panel of columns stay in the first-level cache.
-  static constexpr Index panel = (1 << 15) / Index(sizeof(S)) / R, row_parts = 8;
+  /// The product with a b whose rows have adjacent elements. b is cut into blocks of some thousand columns, whose sums stay in the
+  /// first-level cache; if these are few, also into parts of its rows, with sums of their own. A task is adjacent in memory then.
+  static constexpr Index widest = (1 << 15) / Index(sizeof(S)) / R;
   void rows() const {
-    const Index n = p.n(), panels = (n + panel - 1) / panel, size = R * panel;
-    const Workspace<S> sums(panels * row_parts * size);
-    parallel_for(panels * row_parts, 1, [&](Index begin, Index end) {
+    const Index n = p.n(), least = (n + widest - 1) / widest, wanted = std::clamp<Index>(n / 1024, least, std::max<Index>(8, least));
+    const Index width = ((n + wanted - 1) / wanted + W - 1) / W * W, blocks = (n + width - 1) / width;
+    const Index parts = std::clamp<Index>(std::min(8 / blocks, k / 64), 1, 8);  // few rows would cost less than their sums
+    const Workspace<S> sums(parts * blocks * R * width);
+    const auto finish = [&](Index block) {
+      S* const to = sums.get() + block * R * width;
+      for (Index part = 1; part < parts; ++part)
+        for (Index u = 0; u < p.m() * width; ++u) to[u] += to[part * blocks * R * width + u];
+      for (Index r = 0; r < p.m(); ++r)
+        store(p, r, block * width, std::min(width, p.n() - block * width), static_cast<const S*>(to + r * width));
+    };
+    parallel_for(parts * blocks, 1, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        const Index first = i / row_parts * panel, last = std::min(n, first + panel), part = i % row_parts;
-        const Index bottom = k * (part + 1) / row_parts;
-        S* const to = sums.get() + i * size;
-        for (Index r = 0; r < R; ++r) std::fill_n(to + r * panel, last - first, S(0));
-        Index l = k * part / row_parts;
-        for (; l + 8 <= bottom; l += 8) add_rows<8>(l, first, last, to);
-        for (; l < bottom; ++l) add_rows<1>(l, first, last, to);
+        const Index part = i / blocks, block = i % blocks;
+        const Index first = block * width, last = std::min(n, first + width), bottom = k * (part + 1) / parts;
+        S* const to = sums.get() + (part * blocks + block) * R * width;
+        std::fill_n(to, R * width, S(0));
+        Index l = k * part / parts;
+        for (; l + 8 <= bottom; l += 8) add_rows<8>(l, first, last, to, width);
+        for (; l < bottom; ++l) add_rows<1>(l, first, last, to, width);
+        if (parts == 1) finish(block);
       }
     });
-    for (Index j = 0; j < n; j += panel) {
-      S* const to = sums.get() + j / panel * row_parts * size;
-      const Index count = std::min(panel, n - j);
-      for (Index r = 0; r < p.m(); ++r) {
-        for (Index part = 1; part < row_parts; ++part)
-          for (Index u = 0; u < count; ++u) to[r * panel + u] += to[part * size + r * panel + u];
-        store(p, r, j, count, static_cast<const S*>(to + r * panel));
-      }
-    }
+    for (Index block = 0; parts > 1 && block < blocks; ++block) finish(block);
   }
 
-  /// Each thread has adjacent columns. Each sum's order depends only on the shape.
+  /// Of a b whose columns have adjacent elements, each thread has adjacent columns. Each sum's order depends only on the shape.
   void run(int threads) const {
     if (p.b.row != 1) return rows();
     const Index n = p.n(), registers_across = (n + W - 1) / W, parts = std::min<Index>(threads, registers_across);
