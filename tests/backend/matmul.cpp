@@ -223,7 +223,7 @@ TEMPLATE_TEST_CASE("matmul of few rows", "", ALL_TYPES) {
   Index i = 0;
   for (Layout b : {Layout::rows, Layout::columns, Layout::padded_rows, Layout::padded_columns})
     for (Index m : {1, 2, 3, 4, 5})
-      for (const auto& [n, k] : {std::pair<Index, Index>{1, 5003}, {3, 2001}, {17, 301}, {63, 130}, {130, 63}, {517, 513}, {8263, 3}, {3, 90001}}) {
+      for (const auto& [n, k] : {std::pair<Index, Index>{1, 5003}, {3, 2001}, {17, 301}, {63, 130}, {130, 63}, {517, 513}, {2305, 300}, {8263, 3}, {3, 90001}}) {
         Case<TestType>{.batch = 1, .m = m, .n = n, .k = k, .a = any_layout(i, 0), .b = b, .bias = coin(i, 0), .accumulate = coin(i, 1),
                        .gap = coin(i, 2)}.run();
         ++i;
@@ -307,7 +307,7 @@ TEMPLATE_TEST_CASE("a product of few rows does not depend on the number of threa
   const int before = num_threads();
   for (bool transposed : {false, true})
     for (Index m : {1, 2, 4})
-      for (Index n : {530, 9001}) {
+      for (Index n : {530, 2305, 9001}) {
         set_num_threads(1);
         const auto one = product<TestType>(m, n, 517, transposed);
         for (int threads : {2, 3}) {
