@@ -15,6 +15,7 @@
 
 #include "data/cifar.hpp"
 #include "data/csv.hpp"
+#include "data/records/records.hpp"
 #include "data/save_image.hpp"
 #include "data/stream.hpp"
 #include "data/text/text.hpp"

@@ -1,0 +1,87 @@
+// The functions of record_file.hpp that are not templates.
+#pragma once
+#include "record_file.hpp"
+
+namespace tern::inline TERN_BUILD::data {
+
+[[gnu::noinline]] TERN_INLINE bool RecordFile::next(RecordPosition& at, Record& record) const {
+  const Index end = parse(at, &record);
+  if (end < 0) return false;
+  if (read_.fetch_add(end - at.offset, std::memory_order_relaxed) > resident_) {
+    read_.store(0, std::memory_order_relaxed);
+    release();
+  }
+  at = {at.number + 1, end};
+  return true;
+}
+
+[[gnu::noinline]] TERN_INLINE bool RecordFile::skip(RecordPosition& at) const {
+  const Index end = parse(at, nullptr);
+  if (end < 0) return false;
+  at = {at.number + 1, end};
+  return true;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Index> RecordFile::index() const {
+  std::vector<Index> offsets;
+  for (RecordPosition at;;) {
+    const Index offset = at.offset;
+    if (!skip(at)) return offsets;
+    offsets.push_back(offset);
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void RecordFile::recover(RecordPosition& at) const {
+  at = {at.number + 1, next_offset(at.offset)};
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string RecordFile::where(const RecordPosition& at) const {
+  return text({"'", path_, "', record ", at.number, " at byte ", at.offset});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void RecordFile::refuse(const RecordPosition& at, const char* rule) const {
+  fail(format(), {where(at), ": ", rule});
+}
+
+}  // namespace tern::data
+
+namespace tern::inline TERN_BUILD::data::detail {
+
+[[gnu::noinline]] TERN_INLINE std::string_view MappedRecords::view(const RecordPosition& at, Index offset, Index n) const {
+  if (n < 0 || offset < 0 || offset > size() || n > size() - offset) refuse(at, "the file ends within it");
+  return {file_.data() + offset, std::size_t(n)};
+}
+
+[[gnu::noinline]] TERN_INLINE std::uint32_t MappedRecords::word(const RecordPosition& at, Index offset) const {
+  std::uint32_t x;
+  std::memcpy(&x, view(at, offset, sizeof x).data(), sizeof x);
+  return x;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void MappedRecords::release() const {
+  if (file_.data()) ::madvise(file_.data(), std::size_t(file_.size()), MADV_DONTNEED);
+}
+
+[[gnu::noinline]] TERN_INLINE void BlockWriter::write(std::string_view bytes) {
+  constexpr std::size_t block = std::size_t(1) << 20;
+  if (block_.size() + bytes.size() > block) flush();
+  if (bytes.size() > block) {
+    file_.write(bytes.data(), Index(bytes.size()));
+    written_ += Index(bytes.size());
+  } else {
+    block_.append(bytes);
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void BlockWriter::close() {
+  flush();
+  file_.commit();
+}
+
+[[gnu::noinline]] TERN_INLINE void BlockWriter::flush() {
+  file_.write(block_.data(), Index(block_.size()));
+  written_ += Index(block_.size());
+  block_.clear();
+}
+
+}  // namespace tern::data::detail

@@ -1,0 +1,146 @@
+// The functions of record_set.hpp that are not templates.
+#pragma once
+#include <algorithm>
+
+#include "../../core/parallel.hpp"
+#include "../folder.hpp"
+#include "record_set.hpp"
+#include "recordio.hpp"
+#include "tar.hpp"
+#include "tfrecord.hpp"
+
+namespace tern::inline TERN_BUILD::data::detail {
+
+TERN_INLINE constinit OpenRecords open_lmdb = nullptr;
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_lmdb(const std::string& path) { return io::exists(path + "/data.mdb"); }
+
+/// What follows the last dot; of TensorFlow's NAME-00000-of-00008 tfrecord.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string format_of(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.'), of = name.rfind("-of-");
+  if (of != std::string::npos && of + 4 < name.size() && name.find_first_not_of("0123456789", of + 4) == std::string::npos) return "tfrecord";
+  return dot == std::string::npos ? "" : name.substr(dot + 1);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_shard(const std::string& path) {
+  const std::string format = format_of(path);
+  return format == "tfrecord" || format == "tfrecords" || format == "rec" || format == "tar" || is_lmdb(path);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_folder(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/// The names for a{07..12}b; empty if the name has no such range.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> in_range(const std::string& shards) {
+  const std::size_t open = shards.find('{'), dots = shards.find("..", open), close = shards.find('}', dots);
+  if (close == std::string::npos) return {};
+  const std::string first = shards.substr(open + 1, dots - open - 1), last = shards.substr(dots + 2, close - dots - 2);
+  constexpr std::size_t most_digits = 9;
+  for (const std::string& number : {first, last})
+    if (number.empty() || number.size() > most_digits || number.find_first_not_of("0123456789") != std::string::npos)
+      fail("RecordSet", {"'", shards, "': a range of shards is of two numbers, as {00000..00007}"});
+  std::vector<std::string> paths;
+  for (long i = std::atol(first.c_str()); i <= std::atol(last.c_str()); ++i) {
+    char number[most_digits + 1];
+    std::snprintf(number, sizeof number, "%0*ld", int(first.size()), i);
+    paths.push_back(shards.substr(0, open) + number + shards.substr(close + 1));
+  }
+  return paths;
+}
+
+}  // namespace tern::data::detail
+
+namespace tern::inline TERN_BUILD::data {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::unique_ptr<RecordFile> open_records(const std::string& path) {
+  if (detail::is_lmdb(path)) {
+    if (!detail::open_lmdb) fail("RecordSet", {"'", path, "': an LMDB is read by programs that include tern/data/records/lmdb.hpp"});
+    return detail::open_lmdb(path);
+  }
+  const std::string format = detail::format_of(path);
+  if (format == "tfrecord" || format == "tfrecords") return std::make_unique<TFRecordFile>(path);
+  if (format == "rec") return std::make_unique<RecordIOFile>(path);
+  if (format == "tar") return std::make_unique<TarFile>(path);
+  fail("RecordSet", {"'", path, "': is neither a .tfrecord, .rec or .tar file nor an LMDB"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> shard_paths(const std::string& shards) {
+  std::vector<std::string> paths = detail::in_range(shards);
+  if (!paths.empty()) return paths;
+  if (!detail::is_folder(shards) || detail::is_lmdb(shards)) return {shards};
+  for (const std::string& name : detail::names_in("RecordSet", shards))
+    if (const std::string path = text({shards, "/", name}); detail::is_shard(path)) paths.push_back(path);
+  if (paths.empty()) fail("RecordSet", {"'", shards, "': holds no .tfrecord, .rec or .tar file and no LMDB"});
+  return paths;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE RecordSet::RecordSet(const std::string& shards, const RecordSetOptions& options) {
+  constexpr Index resident = Index(256) << 20;
+  const std::vector<std::string> paths = shard_paths(shards);
+  for (const std::string& path : paths) {
+    Shard shard{open_records(path), {}};
+    shard.file->set_resident(resident / Index(paths.size()));
+    if (options.skip_bad) skipped_ += scan(shard);
+    else shard.offsets = shard.file->index();
+    first_.push_back(first_.back() + Index(shard.offsets.size()));
+    shards_.push_back(std::move(shard));
+  }
+}
+
+/// Finds the records that can be read. Returns how many damaged ones it left out.
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index RecordSet::scan(Shard& shard) {
+  Index bad = 0;
+  Record record;
+  for (RecordPosition at;;) {
+    const Index offset = at.offset;
+    try {
+      if (!shard.file->next(at, record)) return bad;
+      shard.offsets.push_back(offset);
+    } catch (const Error&) {
+      ++bad;
+      shard.file->recover(at);
+    }
+  }
+}
+
+[[gnu::noinline]] TERN_INLINE Record RecordSet::operator[](Index i) const {
+  RecordPosition at;
+  const Shard& shard = find(i, at);
+  Record record;
+  if (!shard.file->next(at, record)) fail("RecordSet", {"'", shard.file->path(), "': its index names a record at byte ", at.offset, ", which is its end"});
+  return record;
+}
+
+[[gnu::noinline]] TERN_INLINE ImageRecord RecordSet::image(Index i, const Record& record) const {
+  RecordPosition at;
+  const Shard& shard = find(i, at);
+  try {
+    return shard.file->image(record);
+  } catch (const Error& error) {
+    fail("RecordSet", {shard.file->where(at), ": ", error.what()});
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string RecordSet::where(Index i) const {
+  RecordPosition at;
+  return find(i, at).file->where(at);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Index> RecordSet::sizes() const {
+  std::vector<Index> sizes;
+  for (const Shard& shard : shards_) sizes.push_back(Index(shard.offsets.size()));
+  return sizes;
+}
+
+[[gnu::noinline]] TERN_INLINE const RecordSet::Shard& RecordSet::find(Index i, RecordPosition& at) const {
+  if (i < 0 || i >= size()) fail("RecordSet", {"there is no record ", i, " of ", size()});
+  const std::size_t shard = std::size_t(std::upper_bound(first_.begin(), first_.end(), i) - first_.begin()) - 1;
+  at.number = i - first_[shard];
+  at.offset = shards_[shard].offsets[std::size_t(at.number)];
+  return shards_[shard];
+}
+
+}  // namespace tern::data

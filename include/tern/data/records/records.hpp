@@ -1,0 +1,9 @@
+// Packed data: files of records. packed_images.hpp (for pictures in them) and lmdb.hpp are included by themselves, because they need
+// libraries.
+#pragma once
+#include "example.hpp"
+#include "record_set.hpp"
+#include "recordio.hpp"
+#include "shard_sampler.hpp"
+#include "tar.hpp"
+#include "tfrecord.hpp"

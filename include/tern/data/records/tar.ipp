@@ -1,0 +1,208 @@
+// The functions of tar.hpp that are not templates.
+#pragma once
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "tar.hpp"
+
+namespace tern::inline TERN_BUILD::data::detail {
+
+constexpr Index tar_block = 512;  // headers and contents begin at its multiples
+
+/// A header's fields: where each begins, and how many bytes it has.
+struct TarField {
+  int at, size;
+};
+constexpr TarField tar_name{0, 100}, tar_mode{100, 8}, tar_owner{108, 8}, tar_group{116, 8}, tar_size{124, 12}, tar_time{136, 12},
+    tar_checksum{148, 8}, tar_magic{257, 6}, tar_prefix{345, 155};
+constexpr int tar_type = 156, tar_version = 263;
+
+/// A field as a text, which ends with the field or with a zero.
+TERN_INLINE std::string_view tar_text(const char* header, TarField field) { return {header + field.at, ::strnlen(header + field.at, std::size_t(field.size))}; }
+
+/// A number in octal digits or, where the first bit is set, in bytes from the highest. -1 if it is none.
+[[gnu::noinline]] TERN_INLINE Index tar_number(const char* header, TarField field) {
+  const char* at = header + field.at;
+  const char* const end = at + field.size;
+  Index number = 0;
+  if (*at & '\x80') {
+    number = *at & 0x7f;
+    for (++at; at != end; ++at) {
+      if (number >> 54) return -1;
+      number = number << 8 | static_cast<unsigned char>(*at);
+    }
+    return number;
+  }
+  while (at != end && *at == ' ') ++at;
+  if (at == end || *at < '0' || *at > '7') return -1;
+  for (; at != end && *at >= '0' && *at <= '7'; ++at) number = number * 8 + (*at - '0');
+  return at == end || *at == ' ' || *at == '\0' ? number : -1;
+}
+
+/// The sum of a header's bytes, with spaces for the sum itself.
+[[gnu::noinline]] TERN_INLINE Index tar_sum(const char* header) {
+  Index sum = 0;
+  for (int i = 0; i < tar_block; ++i)
+    sum += i >= tar_checksum.at && i < tar_checksum.at + tar_checksum.size ? ' ' : static_cast<unsigned char>(header[i]);
+  return sum;
+}
+
+TERN_INLINE bool is_tar_header(const char* header) { return header[0] && tar_number(header, tar_checksum) == tar_sum(header); }
+
+/// What a POSIX header of another header says of `key`: lines `LENGTH KEY=VALUE`.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string_view pax_value(std::string_view lines, std::string_view key) {
+  std::string_view value;
+  while (!lines.empty()) {
+    std::size_t length = 0, digits = 0;
+    for (; digits < lines.size() && digits < 9 && lines[digits] >= '0' && lines[digits] <= '9'; ++digits) length = 10 * length + std::size_t(lines[digits] - '0');
+    if (length <= digits + 1 || length > lines.size()) break;
+    const std::string_view line = lines.substr(digits + 1, length - digits - 2);
+    if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == '=') value = line.substr(key.size() + 1);
+    lines.remove_prefix(length);
+  }
+  return value;
+}
+
+[[gnu::noinline]] TERN_INLINE TarMember tar_member(std::string_view archive, Index offset) {
+  const Index end = Index(archive.size());
+  std::string_view long_name, pax;
+  for (TarMember member;;) {
+    if (end - offset < tar_block) return member.problem = "the file ends within the archive", member;
+    const char* const header = archive.data() + offset;
+    if (!header[0] && std::string_view(header, tar_block).find_first_not_of('\0') == std::string_view::npos) return member.next = -1, member;
+    if (!is_tar_header(header)) return member.problem = "a header does not match its checksum", member;
+    Index size = tar_number(header, tar_size);
+    const char type = header[tar_type];
+    const bool is_file = type == '0' || type == '\0' || type == '7';
+    if (const std::string_view digits = pax_value(pax, "size"); is_file && !digits.empty()) size = std::atoll(std::string(digits.substr(0, 19)).c_str());
+    offset += tar_block;
+    if (size < 0 || size > end - offset) return member.problem = "the file ends within a member", member;
+    member.content = archive.substr(std::size_t(offset), std::size_t(size));
+    offset = std::min(end, offset + (size + tar_block - 1) / tar_block * tar_block);
+    if (type == 'L') long_name = member.content.substr(0, member.content.find('\0'));
+    if (type == 'x') pax = member.content;
+    if (type == 'L' || type == 'x' || type == 'g' || type == 'K') continue;
+    member.name = tar_text(header, tar_name);
+    if (std::memcmp(header + tar_magic.at, "ustar\0", 6) == 0) member.folder = tar_text(header, tar_prefix);
+    if (const std::string_view path = pax_value(pax, "path"); !path.empty()) long_name = path;
+    if (!long_name.empty()) member.name = long_name, member.folder = {};
+    member.is_field = is_file && member.dot() != std::string_view::npos;
+    member.next = offset;
+    return member;
+  }
+}
+
+}  // namespace tern::data::detail
+
+namespace tern::inline TERN_BUILD::data {
+
+/// Members up to the first one with another key.
+[[gnu::noinline]] TERN_INLINE Index TarFile::parse(const RecordPosition& at, Record* record) const {
+  const std::string_view archive = view(at, 0, size());
+  detail::TarMember first;
+  Index begin = -1, offset = at.offset;
+  for (;;) {
+    const detail::TarMember member = detail::tar_member(archive, offset);
+    if (member.problem) refuse(at, member.problem);
+    if (member.next < 0) break;
+    if (member.is_field) {
+      if (begin < 0) first = member, begin = offset;
+      else if (member.folder != first.folder || member.stem() != first.stem()) break;
+    }
+    offset = member.next;
+  }
+  if (begin < 0) return -1;
+  if (record) {
+    record->bytes = archive.substr(std::size_t(begin), std::size_t(offset - begin));
+    record->key = first.stem();
+    if (!first.folder.empty()) {
+      record->own = std::make_shared<const std::string>(std::string(first.folder) + "/" + std::string(first.stem()));
+      record->key = *record->own;
+    }
+  }
+  return offset;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index TarFile::next_offset(Index offset) const {
+  const std::string_view archive = view({}, 0, size());
+  for (offset = offset / detail::tar_block * detail::tar_block + detail::tar_block; offset <= size() - detail::tar_block; offset += detail::tar_block)
+    if (detail::is_tar_header(archive.data() + offset)) return offset;
+  return size();
+}
+
+[[gnu::noinline]] TERN_INLINE TarFile::Fields TarFile::fields(const Record& record) {
+  Fields fields;
+  for (Index offset = 0; offset < Index(record.bytes.size());) {
+    const detail::TarMember member = detail::tar_member(record.bytes, offset);
+    if (member.problem) fail("tar", {member.problem});
+    if (member.next < 0) break;
+    if (member.is_field) fields.emplace_back(member.field(), member.content);
+    offset = member.next;
+  }
+  return fields;
+}
+
+[[gnu::noinline]] TERN_INLINE ImageRecord TarFile::image(const Record& record) const {
+  ImageRecord image;
+  std::string_view label;
+  for (const auto& [name, content] : fields(record)) {
+    if (name == "jpg" || name == "jpeg" || name == "png") image.encoded = content;
+    if (name == "cls") label = content;
+    if (name == "filename.txt") image.name = content;
+  }
+  const std::string key(record.key), digits(label.substr(0, 20));
+  if (!image.encoded.data()) fail("tar", {"sample '", key, "' has no jpg, jpeg or png"});
+  char* end = nullptr;
+  image.label = std::strtoll(digits.c_str(), &end, 10);
+  if (end == digits.c_str() || (*end && *end != '\n')) fail("tar", {"sample '", key, "': cls must be the number of a class, not '", digits, "'"});
+  image.class_name = detail::first_folder(image.name);
+  return image;
+}
+
+[[gnu::noinline]] TERN_INLINE void TarWriter::write(std::string_view key, const TarFile::Fields& fields) {
+  if (key.empty() || key.find('.', key.rfind('/') + 1) != std::string_view::npos)
+    fail("tar", {"a sample's key must have no dot in its last part: '", std::string(key), "'"});
+  for (const auto& [name, content] : fields) write_member(std::string(key) + "." + std::string(name), content);
+}
+
+[[gnu::noinline]] TERN_INLINE void TarWriter::write_image(const ImageRecord& image) {
+  char key[24];
+  std::snprintf(key, sizeof key, "%08lld", (long long)(records_++));
+  const std::string label = text({image.label});
+  TarFile::Fields fields = {{image.encoded.starts_with("\x89PNG") ? "png" : "jpg", image.encoded}, {"cls", label}};
+  if (!image.name.empty()) fields.emplace_back("filename.txt", image.name);
+  write(key, fields);
+}
+
+/// Two blocks of zeros end an archive.
+[[gnu::noinline, gnu::cold]] TERN_INLINE void TarWriter::close() {
+  file_.write(std::string(std::size_t(2 * detail::tar_block), '\0'));
+  file_.close();
+}
+
+/// A name that is too long for its field comes before, in GNU tar's way, as the content of a member.
+[[gnu::noinline]] TERN_INLINE void TarWriter::write_member(const std::string& name, std::string_view content, char type) {
+  using namespace detail;
+  if (content.size() >> 33) fail("tar", {"a member has less than 8,589,934,592 bytes, not ", Index(content.size())});
+  if (name.size() > std::size_t(tar_name.size)) write_member("././@LongLink", std::string_view(name.c_str(), name.size() + 1), 'L');
+  char header[tar_block] = {};
+  const auto octal = [&](TarField field, Index number) { std::snprintf(header + field.at, std::size_t(field.size), "%0*llo", field.size - 1, (long long)number); };
+  std::memcpy(header + tar_name.at, name.data(), std::min(name.size(), std::size_t(tar_name.size)));
+  octal(tar_mode, 0444);
+  octal(tar_owner, 0);
+  octal(tar_group, 0);
+  octal(tar_size, Index(content.size()));
+  octal(tar_time, 0);
+  header[tar_type] = type;
+  std::memcpy(header + tar_magic.at, "ustar", 6);
+  std::memcpy(header + tar_version, "00", 2);
+  octal({tar_checksum.at, tar_checksum.size - 1}, tar_sum(header));
+  header[tar_checksum.at + tar_checksum.size - 1] = ' ';
+  file_.write({header, std::size_t(tar_block)});
+  file_.write(content);
+  constexpr char zeros[tar_block] = {};
+  file_.write({zeros, std::size_t((tar_block - Index(content.size()) % tar_block) % tar_block)});
+}
+
+}  // namespace tern::data

@@ -1,0 +1,45 @@
+// TFRecord files, TensorFlow's (https://www.tensorflow.org/tutorials/load_data/tfrecord): records of bytes with checksums.
+#pragma once
+#include "record_file.hpp"
+
+namespace tern::inline TERN_BUILD::data {
+
+/// Each record is its length in 8 bytes, the length's checksum, the bytes, and their checksum. The checksums are compared when a record is
+/// read.
+class TERN_API TFRecordFile : public detail::MappedRecords {
+ public:
+  explicit TFRecordFile(const std::string& path) : MappedRecords(path) {}
+
+  const char* format() const override { return "TFRecord"; }
+
+  /// Of a tf.train.Example with image/encoded and image/class/label, and where there are image/filename and image/class/text; or, as
+  /// TensorFlow Datasets writes them, with image, label and file_name.
+  ImageRecord image(const Record& record) const override;
+
+ protected:
+  Index parse(const RecordPosition& at, Record* record) const override;
+  Index next_offset(Index offset) const override;
+
+ private:
+  /// True if a length with its checksum is at the offset.
+  bool is_header(Index offset) const;
+};
+
+class TERN_API TFRecordWriter : public RecordWriter {
+ public:
+  explicit TFRecordWriter(const std::string& path) : file_(path) {}
+
+  void write(std::string_view bytes);
+  /// A tf.train.Example with image/encoded, image/class/label, image/class/text, image/filename and image/format.
+  void write_image(const ImageRecord& image) override;
+  void close() override { file_.close(); }
+
+ private:
+  detail::BlockWriter file_;
+};
+
+}  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "tfrecord.ipp"
+#endif
