@@ -2,6 +2,7 @@
 
 #include <png.h>
 
+#include <tern/data/image_file.hpp>
 #include <tern/data/save_image.hpp>
 
 #include "../io/temporary_folder.hpp"
@@ -94,4 +95,21 @@ TEMPLATE_TEST_CASE("save_image takes views and other types, and refuses what is 
   refuses(ones<D>({0, 3, 4, 4}), path, "not empty");
   refuses(image, path, "nrow must be positive", {.nrow = 0});
   refuses(image, path, "value_range", {.normalize = true, .value_range = std::pair{1., 0.}});
+}
+
+TEST_CASE("bytes are encoded as a PNG without loss, grey ones too") {
+  for (const Index channels : {1, 3}) {
+    const auto image = empty<Cpu, std::uint8_t>({channels, 7, 11});
+    for (Index i = 0; i < image.numel(); ++i) image.data()[i] = std::uint8_t(i * i * 37);
+    const std::string file = data::encode_png(image);
+    const TemporaryFolder folder;
+    data::Image read;
+    data::read_image(folder.put("a.png", file), read);
+    REQUIRE(read.numel() == 3 * 7 * 11);
+    for (Index i = 0; i < read.numel(); ++i) CHECK(read.data()[i] == float(image.data()[i % image.numel()]) * (1 / 255.f));
+    CHECK(data::encode_png(image.transpose(1, 2)) == data::encode_png(image.transpose(1, 2).clone()));
+  }
+  CHECK(error_of([] { data::encode_png(zeros<Cpu, std::uint8_t>({2, 3, 3})); }) == "encode_png: images have 1, 3 or 4 channels, not 2");
+  CHECK(error_of([] { data::encode_png(zeros<Cpu, std::uint8_t>({3, 3})); }) ==
+        "encode_png: an image is [C, H, W] and not empty, but the shape is [3, 3]");
 }

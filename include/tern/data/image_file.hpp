@@ -94,6 +94,11 @@ class TERN_API PngReader {
 /// conversion of 16-bit grey clips at 255 instead). Error that names the file if it is damaged, or has more than 178,956,970
 /// pixels, 1 GiB or 100 progressive scans.
 TERN_API void read_image(const std::string& path, Image& image);
+inline void decode_image(std::string_view name, std::string_view bytes_view, Image& image) {
+  const std::string path(name), bytes(bytes_view);
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) detail::PngReader(path, bytes).read(image);
+  else detail::JpegReader(path, bytes).read(image);
+}
 
 }  // namespace tern::data
 

@@ -22,8 +22,11 @@ struct GridOptions {
 /// no padding. One channel becomes three equal ones.
 TERN_API Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options = {});
 
+/// An image [C, H, W] of bytes as a PNG file of 8 bits. C is 1 for grey, 3 for colours, or 4 for colours with opacity.
+TERN_API std::string encode_png(const Tensor<Cpu, std::uint8_t>& image);
+
 namespace detail {
-/// Writes an image [C, H, W] of values 0 … 1 as a PNG file of 8 bits. C is 3, or 4 with opacity.
+/// Writes an image of values 0 … 1 as a PNG file.
 TERN_API void write_png(const std::string& path, const Tensor<Cpu>& image);
 }  // namespace detail
 

@@ -35,37 +35,45 @@ namespace detail {
 
 [[gnu::cold]] TERN_INLINE void write_png(const std::string& path, const Tensor<Cpu>& image) {
   if (!path.ends_with(".png")) fail("save_image", {"'", path, "': a name must end in .png"});
+  const Tensor<Cpu, std::uint8_t> bytes = empty<Cpu, std::uint8_t>(image.shape());
+  for (Index i = 0; i < image.numel(); ++i) {
+    const float value = image.data()[i];
+    bytes.data()[i] = static_cast<unsigned char>(!(value > 0) ? 0 : value >= 1 ? 255 : value * 255 + 0.5f);
+  }
+  io::write_file_atomically(path, encode_png(bytes));
+}
+
+}  // namespace detail
+
+[[gnu::cold]] TERN_INLINE std::string encode_png(const Tensor<Cpu, std::uint8_t>& image) {
+  if (image.checked("encode_png")->ndim != 3 || !image.numel()) fail("encode_png", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
+  const Tensor<Cpu, std::uint8_t> planes = detail::row_major(image);
   const Index channels = image.size(0), height = image.size(1), width = image.size(2);
-  if (channels != 3 && channels != 4) fail("save_image", {"images have 1, 3 or 4 channels, not ", channels});
+  if (channels != 1 && channels != 3 && channels != 4) fail("encode_png", {"images have 1, 3 or 4 channels, not ", channels});
   constexpr Index most = 1 << 30;  // bytes, so that every length fits a chunk and zlib's numbers
-  if (height > most / (channels * width + 1)) fail("save_image", {"an image of ", height, " x ", width, " is too large"});
+  if (height > most / (channels * width + 1)) fail("encode_png", {"an image of ", height, " x ", width, " is too large"});
 
   std::string rows;  // each begins with the number of its filter: none
   for (Index y = 0; y < height; ++y) {
     rows += '\0';
-    for (Index i = 0; i < width * channels; ++i) {
-      const float value = image.data()[(i % channels * height + y) * width + i / channels];
-      rows += char(static_cast<unsigned char>(!(value > 0) ? 0 : value >= 1 ? 255 : value * 255 + 0.5f));
-    }
+    for (Index i = 0; i < width * channels; ++i) rows += char(planes.data()[(i % channels * height + y) * width + i / channels]);
   }
   uLongf size = compressBound(uLong(rows.size()));
   std::string packed(size, '\0');
   if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()), uLong(rows.size())) != Z_OK)
-    fail("save_image", {"zlib cannot compress ", Index(rows.size()), " bytes"});
+    fail("encode_png", {"zlib cannot compress ", Index(rows.size()), " bytes"});
   packed.resize(size);
 
   std::string header;
   for (const Index side : {width, height})
     for (int shift = 24; shift >= 0; shift -= 8) header += char(side >> shift);
-  header += {8, char(channels == 3 ? 2 : 6), 0, 0, 0};  // bits; colours, with opacity or without; no interlacing
+  header += {8, char(channels == 1 ? 0 : channels == 3 ? 2 : 6), 0, 0, 0};  // bits; grey or colours, with opacity or without; no interlacing
   std::string file = "\x89PNG\r\n\x1a\n";
-  append_chunk(file, "IHDR", header);
-  append_chunk(file, "IDAT", packed);
-  append_chunk(file, "IEND", "");
-  io::write_file_atomically(path, file);
+  detail::append_chunk(file, "IHDR", header);
+  detail::append_chunk(file, "IDAT", packed);
+  detail::append_chunk(file, "IEND", "");
+  return file;
 }
-
-}  // namespace detail
 
 [[gnu::cold]] TERN_INLINE Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options) {
   const int dims = images.checked("make_grid")->ndim;

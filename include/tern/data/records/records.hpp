@@ -2,6 +2,7 @@
 // libraries.
 #pragma once
 #include "example.hpp"
+#include "pack_images.hpp"
 #include "record_set.hpp"
 #include "recordio.hpp"
 #include "shard_sampler.hpp"

@@ -1,0 +1,73 @@
+// The functions of packed_images.hpp that are not templates.
+#pragma once
+#include "../../core/parallel.hpp"
+#include "../samplers.hpp"
+#include "pack_list.hpp"
+#include "packed_images.hpp"
+
+namespace tern::inline TERN_BUILD::data {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE PackedImages PackedImages::load(const std::string& shards, const PackedImagesOptions& options) {
+  PackedImages set(RecordSet(shards, {.skip_bad = options.skip_bad}));
+  set.records_ = detail::in_sequence(set.set_.size());
+  set.sizes_ = set.set_.sizes();
+  set.skipped_ = set.set_.skipped();
+  const std::string list = text({detail::is_folder(shards) && !detail::is_lmdb(shards) ? shards : io::folder_of(shards), "/pack.json"});
+  if (io::exists(list)) {
+    const PackList packed = PackList::read(list);
+    set.classes_ = packed.classes;
+    if (detail::is_folder(shards) && !detail::is_lmdb(shards) && !options.skip_bad && packed.samples != set.size())
+      fail("PackedImages", {"'", list, "': names ", packed.samples, " samples, but the shards beside it have ", set.size()});
+  }
+  if (options.skip_bad) set.leave_out_bad();
+  return set;
+}
+
+[[gnu::noinline]] TERN_INLINE ImageRecord PackedImages::record(Index sample, Record& record) const {
+  const Index i = records_[std::size_t(sample)];
+  record = set_[i];
+  return set_.image(i, record);
+}
+
+[[gnu::noinline]] TERN_INLINE Index PackedImages::label(Index sample) const {
+  Record record;
+  return this->record(sample, record).label;
+}
+
+[[gnu::noinline]] TERN_INLINE void PackedImages::read(Index sample, Image& image) const {
+  Record held;
+  const ImageRecord packed = record(sample, held);
+  const std::string where = set_.where(records_[std::size_t(sample)]);
+  if (packed.pixels.empty()) return decode_image(where, packed.encoded, image);
+  const Index n = packed.channels * packed.height * packed.width;
+  if (n != Index(packed.pixels.size())) fail("PackedImages", {where, ": has ", Index(packed.pixels.size()), " bytes, not the ", n, " of its sizes"});
+  float* const out = image.replace(packed.channels, packed.height, packed.width);
+  for (Index i = 0; i < n; ++i) out[i] = float(static_cast<unsigned char>(packed.pixels[std::size_t(i)])) * (1 / 255.f);
+}
+
+[[gnu::noinline]] TERN_INLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> PackedImages::batch(std::span<const Index> samples) const {
+  return transformed(*this, transforms::Compose<>()).batch(samples);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void PackedImages::leave_out_bad() {
+  std::vector<char> good(records_.size(), 0);
+  parallel_for(size(), 16, [&](Index begin, Index end) {
+    Image image;
+    for (Index i = begin; i < end; ++i) {
+      try {
+        read(i, image);
+        good[std::size_t(i)] = 1;
+      } catch (const Error&) {}
+    }
+  });
+  records_.clear();
+  std::size_t i = 0;
+  for (Index& shard : sizes_) {
+    const std::size_t end = i + std::size_t(shard);
+    for (shard = 0; i < end; ++i)
+      if (good[i]) records_.push_back(Index(i)), ++shard;
+      else ++skipped_;
+  }
+}
+
+}  // namespace tern::data
