@@ -6,7 +6,10 @@
 
 #include <ctime>
 
+#include <tern/data/encode_jpeg.hpp>
 #include <tern/data/image_file.hpp>
+#include <tern/data/image_folder.hpp>
+#include <tern/data/transforms.hpp>
 
 #include "picture_bytes.hpp"
 
@@ -32,7 +35,104 @@ std::string refusal_of(const TemporaryFolder& folder, const std::string& bytes) 
   return error.starts_with(start) ? error.substr(start.size()) : error;
 }
 
+/// Files of many kinds: those that Pillow wrote; JPEG files of odd sizes, with and without reduced colours; and photographs where there are any.
+std::vector<std::string> files() {
+  std::vector<std::string> found;
+  for (const Json& recorded : recorded_cases("pictures")) found.push_back(bytes_of(recorded["file"]));
+  for (const Index channels : {1, 3})
+    for (const auto& [height, width] : {std::pair<Index, Index>{33, 95}, {131, 64}, {200, 171}}) {
+      const auto image = empty<Cpu, std::uint8_t>({channels, height, width});
+      for (Index i = 0; i < image.numel(); ++i) image.data()[i] = std::uint8_t(i * i / 7 ^ i >> 3);
+      found.push_back(data::encode_jpeg(image));
+    }
+  if (const char* const folder = std::getenv("TERN_TEST_DATA"))
+    for (const char* const name : {"autumn/autumn_1.jpg", "summer/summer_3.jpg"})
+      found.push_back(io::read_file(std::string(folder) + "/data/imagefolder/" + name, 1 << 20));
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE("a window has the pixels that the whole picture has there", "[data]") {
+  data::Random random({7, 0}, 0, 0);
+  for (const std::string& file : files()) {
+    data::Image whole, window;
+    data::decode_image("whole", file, whole);
+    for (int i = 0; i < 40; ++i) {
+      const Index height = 1 + random.below(whole.height()), width = 1 + random.below(whole.width());
+      const Index top = random.below(whole.height() - height + 1), left = random.below(whole.width() - width + 1);
+      data::decode_image("window", file, window, [&](Index rows, Index columns) -> data::ImageWindow {
+        CHECK(rows == whole.height());
+        CHECK(columns == whole.width());
+        return {top, left, height, width, {height, width}};
+      });
+      REQUIRE(window.height() == height);
+      REQUIRE(window.width() == width);
+      Index different = 0;
+      for (Index c = 0; c < 3; ++c)
+        for (Index y = 0; y < height; ++y)
+          for (Index x = 0; x < width; ++x)
+            different += window.data()[(c * height + y) * width + x] != whole.data()[(c * whole.height() + top + y) * whole.width() + left + x];
+      CAPTURE(top, left, height, width, whole.height(), whole.width());
+      CHECK(different == 0);
+    }
+  }
+}
+
+TEST_CASE("a window is resized as a crop is", "[data]") {
+  for (const std::string& file : files()) {
+    data::Random random({7, 0}, 0, 0), same({7, 0}, 0, 0);
+    const data::transforms::RandomResizedCrop crop({21, 34}, {.scale = {0.05, 0.2}});
+    for (int i = 0; i < 10; ++i) {
+      data::Image whole, window;
+      data::decode_image("whole", file, whole);
+      crop(whole, random);
+      data::decode_image("window", file, window, [&](Index height, Index width) { return crop.window(height, width, same); });
+      REQUIRE(window.numel() == whole.numel());
+      float largest = 0;
+      for (Index k = 0; k < whole.numel(); ++k) largest = std::max(largest, std::abs(whole.data()[k] - window.data()[k]));
+      CHECK(largest < 2e-6f);
+    }
+  }
+}
+
+TEST_CASE("a large window is decoded at reduced size, with nearly the same pixels", "[data]") {
+  // Waves with a period of at least 64 pixels: eight of the most reduced picture.
+  const auto picture = empty<Cpu, std::uint8_t>({3, 1203, 1601});
+  for (Index c = 0; c < 3; ++c)
+    for (Index y = 0; y < 1203; ++y)
+      for (Index x = 0; x < 1601; ++x)
+        picture.data()[(c * 1203 + y) * 1601 + x] = std::uint8_t(128 + 60 * std::sin(0.06 * double(x + y)) + 60 * std::cos(0.08 * double(y) - 0.03 * double(x) + double(c)));
+  const std::string file = data::encode_jpeg(picture, {.quality = 95});
+  data::Image whole;
+  data::decode_image("whole", file, whole);
+  const std::vector<float> all(whole.data(), whole.data() + whole.numel());
+  for (const auto& [window, factor] : {std::pair<data::ImageWindow, Index>{{0, 0, 1203, 1601, 300}, 2}, {{3, 5, 1190, 1590, {140, 190}}, 4},
+                                       {{101, 207, 803, 1009, {49, 61}}, 8}, {{9, 9, 1100, 1500, 299}, 1}}) {
+    CHECK(data::detail::reduction(window) == factor);
+    data::Image reduced;
+    data::decode_image("reduced", file, reduced, [&, &w = window](Index, Index) { return w; });
+    std::copy(all.begin(), all.end(), whole.replace(3, 1203, 1601));
+    data::transforms::detail::crop(whole, window.top, window.left, {window.height, window.width}, 0);
+    data::transforms::detail::resize(whole, window.size);
+    REQUIRE(reduced.numel() == whole.numel());
+    double sum = 0;
+    for (Index k = 0; k < whole.numel(); ++k) sum += std::abs(double(whole.data()[k]) - double(reduced.data()[k]));
+    CAPTURE(factor, 255 * sum / double(whole.numel()));
+    CHECK(255 * sum / double(whole.numel()) < (factor == 1 ? 1e-3 : 1));
+  }
+}
+
+TEST_CASE("a window outside the picture is refused", "[data]") {
+  const std::string file = data::encode_jpeg(zeros<Cpu, std::uint8_t>({3, 20, 30}));
+  data::Image image;
+  const auto refusal = [&](const data::ImageWindow& window) {
+    return error_of([&] { data::decode_image("'x'", file, image, [&](Index, Index) { return window; }); });
+  };
+  CHECK(refusal({0, 0, 21, 30, 4}) == "image: 'x': has 20 x 30 pixels and no window of 21 x 30 at (0, 0)");
+  for (const data::ImageWindow window : {data::ImageWindow{-1, 0, 5, 5, 4}, {0, -1, 5, 5, 4}, {16, 0, 5, 5, 4}, {0, 26, 5, 5, 4}, {0, 0, 0, 5, 4}, {0, 0, 5, 0, 4}})
+    CHECK(refusal(window).starts_with("image: 'x': has 20 x 30 pixels and no window"));
+}
 
 TEST_CASE("pictures of every kind are read as by Pillow, whatever their names", "[data]") {
   const TemporaryFolder folder;

@@ -16,6 +16,25 @@ struct ImageSize {
   ImageSize(Index rows, Index columns) : height(rows), width(columns) {}
 };
 
+/// The part of a picture that is needed, and the size that it gets.
+struct ImageWindow {
+  Index top, left, height, width;
+  ImageSize size;
+};
+
+/// A function that chooses the window of a picture of so many rows and columns. It is called where it was made, once.
+class WindowChoice {
+ public:
+  template <class F>
+  WindowChoice(const F& f)
+      : f_(&f), call_([](const void* g, Index height, Index width) -> ImageWindow { return (*static_cast<const F*>(g))(height, width); }) {}
+  ImageWindow operator()(Index height, Index width) const { return call_(f_, height, width); }
+
+ private:
+  const void* f_;
+  ImageWindow (*call_)(const void* f, Index height, Index width);
+};
+
 /// [channels, height, width] of floats, row-major. The memory belongs to the thread that makes the batch, or to the
 /// batch. Data sets give 0 for black and 1 for white.
 class TERN_API Image {
@@ -29,6 +48,9 @@ class TERN_API Image {
   /// Memory for the image that replaces this one. The old one can be read until the next call.
   float* replace(Index channels, Index height, Index width);
 
+  /// Memory for the bytes of a picture that is decoded. It stays the same from image to image.
+  unsigned char* bytes(Index n);
+
   /// Begins another image. Its last replacement is written to target, if it has target_size elements.
   void start(float* target, Index target_size, int replacements) {
     target_ = target;
@@ -40,6 +62,7 @@ class TERN_API Image {
   float* pixels_ = nullptr;
   Index channels_ = 0, height_ = 0, width_ = 0;
   std::vector<float> rooms_[2];
+  std::vector<unsigned char> bytes_;
   bool in_room_ = false;
   float* target_ = nullptr;
   Index target_size_ = 0;
@@ -51,6 +74,12 @@ template <class S>
 concept ImageDataset = requires(const S& set, Index i, Image& image) {
   set.read(i, image);
   { set.label(i) } -> std::convertible_to<Index>;
+};
+
+/// One that reads only the window of the picture that the choice names, resized: a JPEG need not be decoded elsewhere.
+template <class S>
+concept WindowedDataset = ImageDataset<S> && requires(const S& set, Index i, Image& image, const WindowChoice& choice) {
+  set.read(i, image, choice);
 };
 
 }  // namespace tern::data

@@ -22,4 +22,9 @@ namespace tern::inline TERN_BUILD::data {
   return pixels_;
 }
 
+[[gnu::noinline]] TERN_INLINE unsigned char* Image::bytes(Index n) {
+  if (Index(bytes_.size()) < n) tern::detail::within_memory("image", text({n, " bytes"}).c_str(), [&] { bytes_.resize(std::size_t(n)); });
+  return bytes_.data();
+}
+
 }  // namespace tern::data

@@ -4,15 +4,30 @@
 
 namespace tern::inline TERN_BUILD::data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_image(const std::string& path, const char* why) {
-  fail("image", {"'", path, "': ", why});
+constexpr std::string_view png_begin = "\x89PNG\r\n\x1a\n", jpeg_begin = "\xff\xd8";
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_image(std::string_view name, const char* why) {
+  fail("image", {std::string(name), ": ", why});
 }
 
-[[gnu::noinline]] TERN_INLINE void check_image_size(const std::string& path, Index height, Index width, Index most) {
+[[gnu::noinline]] TERN_INLINE void check_image_size(std::string_view name, Index height, Index width, Index most) {
   if (height < 1 || width < 1 || height > most_image_pixels / width)
-    fail("image", {"'", path, "': is of ", height, " x ", width, " pixels; at most ", most_image_pixels, " are read"});
+    fail("image", {std::string(name), ": is of ", height, " x ", width, " pixels; at most ", most_image_pixels, " are read"});
   if (height * width > most)
-    fail("image", {"'", path, "': is of ", height, " x ", width, " pixels, more than its bytes can hold"});
+    fail("image", {std::string(name), ": is of ", height, " x ", width, " pixels, more than its bytes can hold"});
+}
+
+[[gnu::noinline]] TERN_INLINE void check_window(std::string_view name, const ImageWindow& window, Index height, Index width) {
+  if (window.top < 0 || window.left < 0 || window.height < 1 || window.width < 1 || window.height > height - window.top ||
+      window.width > width - window.left)
+    fail("image", {std::string(name), ": has ", height, " x ", width, " pixels and no window of ", window.height, " x ", window.width,
+                   " at (", window.top, ", ", window.left, ")"});
+}
+
+TERN_INLINE Index reduction(const ImageWindow& window) {
+  Index factor = 8;
+  while (factor > 1 && (window.height < 2 * factor * window.size.height || window.width < 2 * factor * window.size.width)) factor /= 2;
+  return factor;
 }
 
 TERN_INLINE void spread_row(const unsigned char* in, float* out, Index width, Index plane) {
@@ -34,21 +49,62 @@ TERN_INLINE void ink_to_light(unsigned char* row, Index width) {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void JpegReader::read(Image& image) {
+[[gnu::noinline]] TERN_INLINE ImageSize JpegReader::begin() {
   // A Huffman code has at least one bit, and there is one for each block of 64 pixels. Arithmetic coding has no such limit.
   constexpr Index most_pixels_a_byte = 8 * 64;
-  if (!read_header()) refuse_image(path_, message_);
-  check_image_size(path_, jpeg_.image_height, jpeg_.image_width,
+  if (!read_header()) refuse_image(name_, message_);
+  check_image_size(name_, jpeg_.image_height, jpeg_.image_width,
                    jpeg_.arith_code ? most_image_pixels : most_pixels_a_byte * Index(bytes_.size()));
-  if (!start()) refuse_image(path_, message_);
-  const Index height = jpeg_.output_height, width = jpeg_.output_width;
+  return {Index(jpeg_.image_height), Index(jpeg_.image_width)};
+}
+
+[[gnu::noinline]] TERN_INLINE void JpegReader::read(Image& image) {
+  const auto [height, width] = begin();
+  if (!start(1)) refuse_image(name_, message_);
   float* out = image.replace(3, height, width);
-  std::vector<unsigned char> row(std::size_t(4 * width));
+  unsigned char* const row = image.bytes(4 * width);
   for (Index y = 0; y < height; ++y, out += width) {
-    if (!next_row(row.data())) refuse_image(path_, message_);
-    if (jpeg_.out_color_space == JCS_CMYK) ink_to_light(row.data(), width);
-    spread_row(row.data(), out, width, height * width);
+    if (!next_row(row)) refuse_image(name_, message_);
+    if (jpeg_.out_color_space == JCS_CMYK) ink_to_light(row, width);
+    spread_row(row, out, width, height * width);
   }
+}
+
+[[gnu::noinline]] TERN_INLINE void JpegReader::read(Image& image, const WindowChoice& choice) {
+  const auto [full_height, full_width] = begin();
+  const ImageWindow window = choice(full_height, full_width);
+  check_window(name_, window, full_height, full_width);
+  const Index factor = reduction(window);
+  if (!start(factor)) refuse_image(name_, message_);
+  // In rows and columns of the reduced picture, the window need not begin and end at whole numbers.
+  const Index height = jpeg_.output_height, width = jpeg_.output_width;
+  const auto scaled = [&](Index x) { return double(x) / double(factor); };
+  const Index top = window.top / factor, bottom = std::min(height, (window.top + window.height + factor - 1) / factor);
+  const Index left = window.left / factor, right = std::min(width, (window.left + window.width + factor - 1) / factor);
+  // Colours are interpolated between neighbours. With a block around the window, its pixels are those of the whole picture.
+  constexpr Index block = 32;  // the most pixels of one, in each direction
+  const Index from = std::max<Index>(0, left - block), to = std::min(width, right + block);
+  JDIMENSION first = JDIMENSION(from), columns = JDIMENSION(to - from);
+  const Index skipped = std::max<Index>(0, top - block);
+  if (!crop(&first, &columns) || !skip_rows(skipped)) refuse_image(name_, message_);
+
+  const Index channels = jpeg_.out_color_space == JCS_CMYK ? 4 : 3, stride = channels * Index(columns);
+  unsigned char* const rows = image.bytes((bottom - top) * stride);
+  for (Index y = skipped; y < bottom; ++y) {
+    unsigned char* const row = rows + std::max<Index>(0, y - top) * stride;
+    if (!next_row(row)) refuse_image(name_, message_);
+    if (channels == 4) ink_to_light(row, Index(columns));
+  }
+  transforms::detail::resize(image,
+                             {.first = rows + 3 * (left - Index(first)),
+                              .height = bottom - top,
+                              .width = right - left,
+                              .stride = stride,
+                              .top = scaled(window.top) - double(top),
+                              .left = scaled(window.left) - double(left),
+                              .bottom = std::min(scaled(window.top + window.height), double(bottom)) - double(top),
+                              .right = std::min(scaled(window.left + window.width), double(right)) - double(left)},
+                             window.size);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void JpegReader::stop(j_common_ptr jpeg) {
@@ -73,7 +129,7 @@ TERN_INLINE bool JpegReader::read_header() {
   return true;
 }
 
-TERN_INLINE bool JpegReader::start() {
+TERN_INLINE bool JpegReader::start(Index reduction) {
   jpeg_.progress = &progress_;
   progress_.progress_monitor = [](j_common_ptr jpeg) {
     if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= most_jpeg_scans) return;
@@ -83,21 +139,71 @@ TERN_INLINE bool JpegReader::start() {
   };
   if (setjmp(out_)) return false;
   jpeg_.out_color_space = jpeg_.num_components == 4 ? JCS_CMYK : JCS_RGB;
+  jpeg_.scale_num = 1;
+  jpeg_.scale_denom = unsigned(reduction);
   jpeg_start_decompress(&jpeg_);
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE void PngReader::read(Image& image) {
+#ifdef LIBJPEG_TURBO_VERSION_NUMBER
+TERN_INLINE bool JpegReader::crop(JDIMENSION* left, JDIMENSION* width) {
+  if (setjmp(out_)) return false;
+  if (*width < jpeg_.output_width) jpeg_crop_scanline(&jpeg_, left, width);
+  return true;
+}
+
+TERN_INLINE bool JpegReader::skip_rows(Index n) {
+  if (setjmp(out_)) return false;
+  return jpeg_skip_scanlines(&jpeg_, JDIMENSION(n)) == JDIMENSION(n);
+}
+#else
+TERN_INLINE bool JpegReader::crop(JDIMENSION* left, JDIMENSION* width) {
+  *left = 0;
+  *width = jpeg_.output_width;
+  return true;
+}
+
+TERN_INLINE bool JpegReader::skip_rows(Index n) {
+  std::vector<unsigned char> row(4 * std::size_t(jpeg_.output_width));
+  while (n > 0 && next_row(row.data())) --n;
+  return n == 0;
+}
+#endif
+
+[[gnu::noinline]] TERN_INLINE ImageSize PngReader::read_bytes(Image& image, unsigned char*& pixels) {
   constexpr Index most_pixels_a_byte = 8 * 1032;  // pixels of one bit; deflate packs at most 1032 bytes into one
-  if (!read_header()) refuse_image(path_, message_);
+  if (!read_header()) refuse_image(name_, message_);
   const Index height = png_get_image_height(png_, info_), width = png_get_image_width(png_, info_);
-  check_image_size(path_, height, width, most_pixels_a_byte * Index(bytes_.size()));
-  std::vector<unsigned char> pixels(std::size_t(3 * height * width));
+  check_image_size(name_, height, width, most_pixels_a_byte * Index(bytes_.size()));
+  pixels = image.bytes(3 * height * width);
   std::vector<unsigned char*> rows(std::size_t(height), nullptr);
-  for (Index y = 0; y < height; ++y) rows[std::size_t(y)] = pixels.data() + 3 * y * width;
-  if (!read_rows(rows.data())) refuse_image(path_, message_);
+  for (Index y = 0; y < height; ++y) rows[std::size_t(y)] = pixels + 3 * y * width;
+  if (!read_rows(rows.data())) refuse_image(name_, message_);
+  return {height, width};
+}
+
+[[gnu::noinline]] TERN_INLINE void PngReader::read(Image& image) {
+  unsigned char* pixels;
+  const auto [height, width] = read_bytes(image, pixels);
   float* const out = image.replace(3, height, width);
-  for (Index y = 0; y < height; ++y) spread_row(rows[std::size_t(y)], out + y * width, width, height * width);
+  for (Index y = 0; y < height; ++y) spread_row(pixels + 3 * y * width, out + y * width, width, height * width);
+}
+
+[[gnu::noinline]] TERN_INLINE void PngReader::read(Image& image, const WindowChoice& choice) {
+  unsigned char* pixels;
+  const auto [height, width] = read_bytes(image, pixels);
+  const ImageWindow window = choice(height, width);
+  check_window(name_, window, height, width);
+  transforms::detail::resize(image,
+                             {.first = pixels + 3 * (window.top * width + window.left),
+                              .height = window.height,
+                              .width = window.width,
+                              .stride = 3 * width,
+                              .top = 0,
+                              .left = 0,
+                              .bottom = double(window.height),
+                              .right = double(window.width)},
+                             window.size);
 }
 
 TERN_INLINE bool PngReader::read_header() {
@@ -146,11 +252,26 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image) {
   tern::detail::within_memory("image", path.c_str(), [&] {
-    const std::string bytes = io::read_file(path, detail::most_image_bytes);
-    if (bytes.starts_with("\x89PNG\r\n\x1a\n")) detail::PngReader(path, bytes).read(image);
-    else if (bytes.starts_with("\xff\xd8")) detail::JpegReader(path, bytes).read(image);
-    else detail::refuse_image(path, "is neither a JPEG nor a PNG file");
+    decode_image(text({"'", path, "'"}), io::read_file(path, detail::most_image_bytes), image);
   });
+}
+
+[[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice) {
+  tern::detail::within_memory("image", path.c_str(), [&] {
+    decode_image(text({"'", path, "'"}), io::read_file(path, detail::most_image_bytes), image, choice);
+  });
+}
+
+[[gnu::noinline]] TERN_INLINE void decode_image(std::string_view name, std::string_view bytes, Image& image) {
+  if (bytes.starts_with(detail::png_begin)) detail::PngReader(name, bytes).read(image);
+  else if (bytes.starts_with(detail::jpeg_begin)) detail::JpegReader(name, bytes).read(image);
+  else detail::refuse_image(name, "is neither a JPEG nor a PNG file");
+}
+
+[[gnu::noinline]] TERN_INLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice) {
+  if (bytes.starts_with(detail::png_begin)) detail::PngReader(name, bytes).read(image, choice);
+  else if (bytes.starts_with(detail::jpeg_begin)) detail::JpegReader(name, bytes).read(image, choice);
+  else detail::refuse_image(name, "is neither a JPEG nor a PNG file");
 }
 
 }  // namespace tern::data

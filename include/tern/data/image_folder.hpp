@@ -58,6 +58,7 @@ class TERN_API ImageFolder {
   Index skipped() const { return skipped_; }
 
   void read(Index sample, Image& image) const { read_image(path(sample), image); }
+  void read(Index sample, Image& image, const WindowChoice& choice) const { read_image(path(sample), image, choice); }
 
   /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.
   std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;

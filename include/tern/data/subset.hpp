@@ -31,6 +31,11 @@ class Subset {
   {
     set_.read(indices_[std::size_t(sample)], image);
   }
+  void read(Index sample, Image& image, const WindowChoice& choice) const
+    requires WindowedDataset<std::remove_cvref_t<Set>>
+  {
+    set_.read(indices_[std::size_t(sample)], image, choice);
+  }
   Index label(Index sample) const
     requires ImageDataset<std::remove_cvref_t<Set>>
   {

@@ -16,11 +16,19 @@ template <class T>
   requires requires { T::replacements; }
 inline constexpr int replacements_of<T> = T::replacements;
 
+/// A transform that needs only a window of the picture, whose pixels it resizes.
+template <class T>
+concept WindowTransform = requires(const T& transform, Index side, Random& random) {
+  { transform.window(side, side, random) } -> std::same_as<ImageWindow>;
+};
+
 /// Applies transforms one after the other.
 template <class... T>
 class Compose {
  public:
   static constexpr int replacements = (0 + ... + replacements_of<T>);
+  /// True if the first transform's work can be done where the picture is read.
+  static constexpr bool begins_with_window = false;
 
   explicit Compose(const T&... transforms) : transforms_(transforms...) {}
 
@@ -30,6 +38,27 @@ class Compose {
 
  private:
   std::tuple<T...> transforms_;
+};
+
+template <WindowTransform First, class... T>
+class Compose<First, T...> {
+ public:
+  static constexpr int replacements = (replacements_of<First> + ... + replacements_of<T>);
+  static constexpr bool begins_with_window = true;
+  static constexpr int replacements_after_window = (0 + ... + replacements_of<T>);
+
+  explicit Compose(const First& first, const T&... rest) : first_(first), rest_(rest...) {}
+
+  void operator()(Image& image, Random& random) const {
+    first_(image, random);
+    rest_(image, random);
+  }
+  ImageWindow window(Index height, Index width, Random& random) const { return first_.window(height, width, random); }
+  void after_window(Image& image, Random& random) const { rest_(image, random); }
+
+ private:
+  First first_;
+  Compose<T...> rest_;
 };
 
 }  // namespace transforms
@@ -90,9 +119,16 @@ class Transformed {
       const Tensor<Cpu, Index> labels = empty<Cpu, Index>({n});
       for (Index i = 0; i < n; ++i) {
         const Index sample = samples[std::size_t(i)];
-        image.start(images.place(i), images.elements(), replacements);
-        set_.read(sample, image);
-        transform(image, key, i, sample);
+        if constexpr (WindowedDataset<std::remove_cvref_t<Set>> && Transform::begins_with_window) {
+          image.start(images.place(i), images.elements(), Transform::replacements_after_window + 1);
+          Random random(key, i, sample);
+          set_.read(sample, image, [&](Index height, Index width) { return transform_.window(height, width, random); });
+          transform_.after_window(image, random);
+        } else {
+          image.start(images.place(i), images.elements(), replacements);
+          set_.read(sample, image);
+          transform(image, key, i, sample);
+        }
         images.put(image, i);
         labels.data()[i] = set_.label(sample);
       }

@@ -33,11 +33,13 @@ class TERN_API PackedImages {
   Index skipped() const { return skipped_; }
 
   void read(Index sample, Image& image) const;
+  void read(Index sample, Image& image, const WindowChoice& choice) const;
 
   /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.
   std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
 
  private:
+  std::string where(Index sample) const { return set_.where(records_[std::size_t(sample)]); }
   explicit PackedImages(RecordSet&& set) : set_(std::move(set)) {}
 
   void leave_out_bad();

@@ -37,12 +37,22 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE void PackedImages::read(Index sample, Image& image) const {
   Record held;
   const ImageRecord packed = record(sample, held);
-  const std::string where = set_.where(records_[std::size_t(sample)]);
-  if (packed.pixels.empty()) return decode_image(where, packed.encoded, image);
+  if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image);
   const Index n = packed.channels * packed.height * packed.width;
-  if (n != Index(packed.pixels.size())) fail("PackedImages", {where, ": has ", Index(packed.pixels.size()), " bytes, not the ", n, " of its sizes"});
+  if (n != Index(packed.pixels.size())) fail("PackedImages", {where(sample), ": has ", Index(packed.pixels.size()), " bytes, not the ", n, " of its sizes"});
   float* const out = image.replace(packed.channels, packed.height, packed.width);
   for (Index i = 0; i < n; ++i) out[i] = float(static_cast<unsigned char>(packed.pixels[std::size_t(i)])) * (1 / 255.f);
+}
+
+[[gnu::noinline]] TERN_INLINE void PackedImages::read(Index sample, Image& image, const WindowChoice& choice) const {
+  Record held;
+  const ImageRecord packed = record(sample, held);
+  if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image, choice);
+  read(sample, image);
+  const ImageWindow window = choice(image.height(), image.width());
+  detail::check_window(where(sample), window, image.height(), image.width());
+  transforms::detail::crop(image, window.top, window.left, {window.height, window.width}, 0);
+  transforms::detail::resize(image, window.size);
 }
 
 [[gnu::noinline]] TERN_INLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> PackedImages::batch(std::span<const Index> samples) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "../../expr/packet.hpp"
 #include "../image.hpp"
 #include "crop.hpp"
 
@@ -17,13 +18,15 @@ struct RandomResizedCropOptions {
 
 namespace detail {
 
-/// The weights for one dimension. Output i is a weighted sum of `taps` inputs from first[i] on.
+/// The weights for one dimension. Output i is a weighted sum of `taps` inputs from first[i] on. The last ones may be 0.
 struct TERN_API ResizeWeights {
   Index taps;
   std::vector<Index> first;
   std::vector<float> weight;
 
-  ResizeWeights(Index in, Index out);
+  /// Of `in` inputs, of which those from begin to end, which need not be integers, become the outputs.
+  ResizeWeights(Index in, Index out, double begin, double end);
+  ResizeWeights(Index in, Index out) : ResizeWeights(in, out, 0, double(in)) {}
 };
 
 /// sum += weight * row.
@@ -31,6 +34,16 @@ TERN_API void add_row(float* __restrict sum, const float* __restrict row, Index 
 
 /// Resizes to `height` rows, then the columns.
 TERN_API void resize(Image& image, ImageSize size);
+
+/// A part of a picture in memory: rows of red, green and blue bytes, and what of them is resized, in pixels from the first.
+struct PictureBytes {
+  const unsigned char* first;
+  Index height, width, stride;  // the stride in bytes
+  double top, left, bottom, right;
+};
+
+/// Replaces the image by the picture, resized, as numbers in [0, 1].
+TERN_API void resize(Image& image, const PictureBytes& picture, ImageSize size);
 
 }  // namespace detail
 
@@ -42,10 +55,12 @@ class TERN_API Resize {
   explicit Resize(Index shorter) : size_(shorter), keeps_proportions_(true) { detail::check_size("Resize", size_); }
   explicit Resize(ImageSize size) : size_(size), keeps_proportions_(false) { detail::check_size("Resize", size_); }
 
-  void operator()(Image& image, Random&) const { detail::resize(image, size_of(image)); }
+  void operator()(Image& image, Random&) const { detail::resize(image, size_of(image.height(), image.width())); }
+  /// The whole picture.
+  ImageWindow window(Index height, Index width, Random&) const { return {0, 0, height, width, size_of(height, width)}; }
 
  private:
-  ImageSize size_of(const Image& image) const;
+  ImageSize size_of(Index height, Index width) const;
 
   ImageSize size_;
   bool keeps_proportions_;
@@ -65,11 +80,12 @@ class TERN_API RandomResizedCrop {
   }
 
   void operator()(Image& image, Random& random) const;
+  ImageWindow window(Index height, Index width, Random& random) const;
 
  private:
   static void check_range(const char* name, const double (&range)[2]);
-  /// Crops the largest window in the middle that has allowed proportions.
-  void crop_middle(Image& image) const;
+  /// The largest window in the middle that has allowed proportions.
+  ImageWindow middle(Index height, Index width) const;
 
   ImageSize size_;
   RandomResizedCropOptions options_;
