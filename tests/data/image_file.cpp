@@ -97,12 +97,12 @@ TEST_CASE("a window is resized as a crop is", "[data]") {
 }
 
 TEST_CASE("a large window is decoded at reduced size, with nearly the same pixels", "[data]") {
-  // Waves with a period of at least 64 pixels: eight of the most reduced picture.
+  // Waves with a period of at least 100 pixels: an average over 8 takes a hundredth of their height, which is 60.
   const auto picture = empty<Cpu, std::uint8_t>({3, 1203, 1601});
   for (Index c = 0; c < 3; ++c)
     for (Index y = 0; y < 1203; ++y)
       for (Index x = 0; x < 1601; ++x)
-        picture.data()[(c * 1203 + y) * 1601 + x] = std::uint8_t(128 + 60 * std::sin(0.06 * double(x + y)) + 60 * std::cos(0.08 * double(y) - 0.03 * double(x) + double(c)));
+        picture.data()[(c * 1203 + y) * 1601 + x] = std::uint8_t(128 + 60 * std::sin(0.04 * double(x + y)) + 60 * std::cos(0.06 * double(y) - 0.02 * double(x) + double(c)));
   const std::string file = data::encode_jpeg(picture, {.quality = 95});
   data::Image whole;
   data::decode_image("whole", file, whole);
