@@ -6,4 +6,6 @@ find_package(ZLIB REQUIRED)
 # Only tern::images, the readers of pictures, needs these.
 find_package(JPEG QUIET)
 find_package(PNG QUIET)
+# Only tern::lmdb, the writer of LMDB folders, needs this.
+find_package(LMDB QUIET MODULE)
 list(POP_FRONT CMAKE_MODULE_PATH)

@@ -10,10 +10,13 @@ install(EXPORT ternCompiled NAMESPACE tern:: FILE ternCompiledTargets.cmake DEST
 if(TARGET images)
   install(TARGETS images EXPORT tern)
 endif()
+if(TARGET lmdb)
+  install(TARGETS lmdb EXPORT tern)
+endif()
 install(EXPORT tern NAMESPACE tern:: FILE ternTargets.cmake DESTINATION ${package_dir})
 # Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
-install(FILES cmake/ternConfig.cmake cmake/dependencies.cmake cmake/FindDNNL.cmake
+install(FILES cmake/ternConfig.cmake cmake/dependencies.cmake cmake/FindDNNL.cmake cmake/FindLMDB.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
         DESTINATION ${package_dir})

@@ -3,8 +3,8 @@
 
 # What compiling tern takes.
 build_packages=(g++ cmake ninja-build libdnnl-dev zlib1g-dev)
-# What reading pictures takes besides: tests and examples do.
-image_packages=(libjpeg-dev libpng-dev)
+# What reading and packing pictures takes besides: tests, examples and benchmarks do.
+image_packages=(libjpeg-dev libpng-dev liblmdb-dev)
 
 # need PACKAGE...: installs those Debian packages that are missing; asks first where it is not root. On another system, where
 # packages come from CMAKE_PREFIX_PATH, or where no registry answers, CMake says what it does not find.

@@ -21,7 +21,7 @@ struct PackOptions {
   std::function<void(Index done, Index skipped)> progress{};  ///< told of each sample that is written, and how many were there before
 };
 
-/// A writer of a file of records: tfrecord, recordio, tar or lmdb.
+/// A writer of a file of records: tfrecord, recordio, tar, or, in programs that include tern/data/records/lmdb_writer.hpp, lmdb.
 TERN_API std::unique_ptr<RecordWriter> create_records(const std::string& format, const std::string& path);
 
 /// Packs list.samples pictures into list.shards shards in a folder, FOLDER/00000-of-00008.tar …, and writes pack.json. Shards hold the samples in
@@ -31,7 +31,7 @@ TERN_API void pack_images(const std::string& folder, const PackList& list, const
                           const PackOptions& options = {});
 
 namespace detail {
-/// Creates an LMDB; null unless tern/data/records/lmdb.hpp is included somewhere in the program.
+/// Creates an LMDB; null unless tern/data/records/lmdb_writer.hpp is included somewhere in the program.
 using CreateRecords = std::unique_ptr<RecordWriter> (*)(const std::string& path);
 extern TERN_API CreateRecords create_lmdb;
 }  // namespace detail

@@ -41,7 +41,7 @@ namespace tern::inline TERN_BUILD::data {
   if (format == "recordio") return std::make_unique<RecordIOWriter>(path);
   if (format == "tar") return std::make_unique<TarWriter>(path);
   if (format != "lmdb") fail("create_records", {"the format must be tfrecord, recordio, tar or lmdb, not '", format, "'"});
-  if (!detail::create_lmdb) fail("create_records", {"an LMDB is written by programs that include tern/data/records/lmdb.hpp"});
+  if (!detail::create_lmdb) fail("create_records", {"an LMDB is written by programs that include tern/data/records/lmdb_writer.hpp"});
   return detail::create_lmdb(path);
 }
 

@@ -19,7 +19,7 @@ struct Record {
 
 /// A labelled picture, as a record holds it.
 struct ImageRecord {
-  std::string_view encoded;        ///< a JPEG or PNG file
+  std::string_view encoded = "";   ///< a JPEG or PNG file
   Index label = 0;
   std::string_view name = "";      ///< of the file that was packed, as `cats/0001.jpg`; empty if unknown
   std::string_view class_name = "";  ///< empty if unknown
@@ -96,7 +96,9 @@ namespace detail {
 /// A record file that is one file.
 class TERN_API MappedRecords : public RecordFile {
  public:
-  explicit MappedRecords(const std::string& path) : RecordFile(path), file_(path) {}
+  explicit MappedRecords(const std::string& path) : MappedRecords(path, path) {}
+  /// `path` is for messages where it is a folder.
+  MappedRecords(const std::string& path, const std::string& file) : RecordFile(path), file_(file) {}
 
  protected:
   Index size() const { return file_.size(); }

@@ -8,8 +8,7 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// Opens a file of records by its name: .tfrecord (and TensorFlow's NAME-00000-of-00008), .rec, .tar, or a folder with an LMDB, for which
-/// tern/data/records/lmdb.hpp must be included.
+/// Opens a file of records by its name: .tfrecord (and TensorFlow's NAME-00000-of-00008), .rec, .tar, or a folder with an LMDB.
 TERN_API std::unique_ptr<RecordFile> open_records(const std::string& path);
 
 /// The files that `shards` names, in order: a file; a folder, for those in it that open_records reads; or a name with a range of numbers,
@@ -54,12 +53,6 @@ class TERN_API RecordSet {
   std::vector<Index> first_{0};  // the number of each shard's first record, and of all records
   Index skipped_ = 0;
 };
-
-namespace detail {
-/// Opens an LMDB; null unless tern/data/records/lmdb.hpp is included somewhere in the program.
-using OpenRecords = std::unique_ptr<RecordFile> (*)(const std::string& path);
-extern TERN_API OpenRecords open_lmdb;
-}  // namespace detail
 
 }  // namespace tern::data
 

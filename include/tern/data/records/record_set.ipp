@@ -4,14 +4,13 @@
 
 #include "../../core/parallel.hpp"
 #include "../folder.hpp"
+#include "lmdb.hpp"
 #include "record_set.hpp"
 #include "recordio.hpp"
 #include "tar.hpp"
 #include "tfrecord.hpp"
 
 namespace tern::inline TERN_BUILD::data::detail {
-
-TERN_INLINE constinit OpenRecords open_lmdb = nullptr;
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE bool is_lmdb(const std::string& path) { return io::exists(path + "/data.mdb"); }
 
@@ -56,10 +55,7 @@ TERN_INLINE constinit OpenRecords open_lmdb = nullptr;
 namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::unique_ptr<RecordFile> open_records(const std::string& path) {
-  if (detail::is_lmdb(path)) {
-    if (!detail::open_lmdb) fail("RecordSet", {"'", path, "': an LMDB is read by programs that include tern/data/records/lmdb.hpp"});
-    return detail::open_lmdb(path);
-  }
+  if (detail::is_lmdb(path)) return std::make_unique<LmdbFile>(path);
   const std::string format = detail::format_of(path);
   if (format == "tfrecord" || format == "tfrecords") return std::make_unique<TFRecordFile>(path);
   if (format == "rec") return std::make_unique<RecordIOFile>(path);

@@ -1,7 +1,9 @@
-// Packed data: files of records. packed_images.hpp (for pictures in them) and lmdb.hpp are included by themselves, because they need
+// Packed data: files of records. packed_images.hpp, for pictures in them, and lmdb_writer.hpp are included by themselves, because they need
 // libraries.
 #pragma once
+#include "datum.hpp"
 #include "example.hpp"
+#include "lmdb.hpp"
 #include "pack_images.hpp"
 #include "record_set.hpp"
 #include "recordio.hpp"

@@ -1,0 +1,20 @@
+// Datum, the message that Caffe's programs put into an LMDB: a labelled picture.
+#pragma once
+#include <string>
+
+#include "record_file.hpp"
+
+namespace tern::inline TERN_BUILD::data {
+
+/// The picture of a Datum: a file if it is `encoded`, else bytes [channels, height, width]. The views are of the message. Error if it is
+/// damaged, holds floats, or its bytes are not as many as its sizes say.
+TERN_API ImageRecord parse_datum(std::string_view message);
+
+/// A Datum of a picture's file or bytes, with its label.
+TERN_API std::string serialize_datum(const ImageRecord& image);
+
+}  // namespace tern::data
+
+#ifndef TERN_COMPILED
+#include "datum.ipp"
+#endif
