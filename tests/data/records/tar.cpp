@@ -1,0 +1,128 @@
+#include "support/recorded.hpp"
+
+#include <tern/data/records/tar.hpp>
+
+#include "files.hpp"
+
+using namespace tern;
+using namespace tern_test;
+
+TEST_CASE("tar archives of Python's tarfile and of webdataset are read") {
+  int seen = 0;
+  for (const char* const name : {"tar ustar", "tar gnu", "tar pax", "tar webdataset"}) {
+    CAPTURE(name);
+    const Json recorded = recorded_file(name);
+    const TemporaryFolder folder;
+    const data::TarFile file(folder.put("a.tar", file_bytes(recorded)));
+    const auto samples = all_records(file);
+    REQUIRE(samples.size() == recorded["samples"].size());
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const Json& sample = recorded["samples"][i];
+      CHECK(samples[i].key == sample["key"].get<std::string>());
+      const auto fields = data::TarFile::fields(samples[i]);
+      REQUIRE(fields.size() == sample["fields"].size());
+      for (std::size_t k = 0; k < fields.size(); ++k) {
+        CHECK(fields[k].first == sample["fields"][k][0].get<std::string>());
+        CHECK(fields[k].second == bytes_of(sample["fields"][k][1]));
+        ++seen;
+      }
+    }
+    CHECK(file.image(samples[0]).label == (std::string(name) == "tar webdataset" ? 5 : 3));
+    CHECK(file.image(samples[0]).encoded == std::string_view("\xff\xd8 not quite a JPEG \0\1\2", 23));
+  }
+  CHECK(seen == 3 * 8 + 4);
+}
+
+TEST_CASE("samples are written as tarfile writes them") {
+  const Json recorded = recorded_file("tar webdataset");
+  const TemporaryFolder folder;
+  data::TarWriter writer(folder / "a.tar");
+  const std::string long_key = std::string(120, 'k');
+  writer.write("sample0", {{"jpg", "12345"}, {"cls", "3"}});
+  writer.write(long_key, {{"jpg", ""}});
+  CHECK(!io::exists(folder / "a.tar"));
+  writer.close();
+  const data::TarFile file(folder / "a.tar");
+  const auto samples = all_records(file);
+  REQUIRE(samples.size() == 2);
+  CHECK(samples[0].key == "sample0");
+  CHECK(samples[1].key == long_key);
+  CHECK(data::TarFile::fields(samples[1])[0].second.empty());
+  CHECK(error_of([&] { file.image(samples[1]); }) == "tar: sample '" + long_key + "': cls must be the number of a class, not ''");
+  CHECK(error_of([&] { data::TarWriter(folder / "b.tar").write("a/b.c", {}); }) == "tar: a sample's key must have no dot in its last part: 'a/b.c'");
+}
+
+TEST_CASE("pictures in a tar archive keep their label and name") {
+  const TemporaryFolder folder;
+  data::TarWriter writer(folder / "a.tar");
+  writer.write_image({.encoded = "\x89PNG", .label = 12, .name = "cats/1.b.png"});
+  writer.write_image({.encoded = "jpeg", .label = -3});
+  writer.close();
+  const data::TarFile file(folder / "a.tar");
+  const auto samples = all_records(file);
+  REQUIRE(samples.size() == 2);
+  CHECK(samples[1].key == "00000001");
+  const data::ImageRecord first = file.image(samples[0]), second = file.image(samples[1]);
+  CHECK((first.encoded == "\x89PNG" && first.label == 12 && first.name == "cats/1.b.png" && first.class_name == "cats"));
+  CHECK((second.encoded == "jpeg" && second.label == -3 && second.name.empty()));
+  CHECK(data::TarFile::fields(samples[0])[0].first == "png");
+}
+
+TEST_CASE("a damaged tar archive gives errors, or records of its size") {
+  const TemporaryFolder source, folder;
+  data::TarWriter writer(source / "a.tar");
+  writer.write("a", {{"jpg", "first"}, {"cls", "1"}});
+  writer.write(std::string(101, 'b'), {{"jpg", "second"}});
+  writer.close();
+  const auto make = [&](const std::string& content) { return folder.put("a.tar", content); };
+  check_damage(content_of(source / "a.tar"), make, Checks::structure, 3);
+}
+
+TEST_CASE("errors of a tar archive name file, record and offset") {
+  const TemporaryFolder folder;
+  data::TarWriter writer(folder / "a.tar");
+  writer.write("a", {{"jpg", "first"}});
+  writer.write("b", {{"jpg", "second"}});
+  writer.close();
+  const std::string whole = content_of(folder / "a.tar"), start = "tar: '" + (folder / "b.tar") + "', record ";
+  std::string damaged = whole;
+  damaged[1024 + 5] = 'x';
+  const auto refusal = [&](const std::string& content) {
+    const data::TarFile file(folder.put("b.tar", content));
+    return error_of([&] { all_records(file); });
+  };
+  CHECK(refusal(damaged) == start + "0 at byte 0: a header does not match its checksum");  // the sample's end is not known
+  CHECK(refusal(whole.substr(0, 1024)) == start + "0 at byte 0: the file ends within the archive");
+  CHECK(refusal(whole.substr(0, 1024 + 515)) == start + "0 at byte 0: the file ends within a member");
+  const data::RecordSet set(folder.put("b.tar", damaged), {.skip_bad = true});
+  CHECK(set.skipped() > 0);
+}
+
+TEST_CASE("sizes and names of a tar header are read with care") {
+  const TemporaryFolder folder;
+  data::TarWriter writer(folder / "a.tar");
+  writer.write("a", {{"jpg", "12345"}});
+  writer.close();
+  const std::string whole = content_of(folder / "a.tar");
+  const auto with_size = [&](std::string size) {
+    std::string file = whole;
+    size.resize(12, '\0');
+    file.replace(124, 12, size);
+    int sum = 0;
+    for (int i = 0; i < 512; ++i) sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(file[std::size_t(i)]);
+    char text[8];
+    std::snprintf(text, sizeof text, "%06o", unsigned(sum));
+    file.replace(148, 7, text, 7);
+    return file;
+  };
+  const auto content = [&](const std::string& file) {
+    const data::TarFile archive(folder.put("b.tar", file));
+    const auto samples = all_records(archive);
+    return std::string(data::TarFile::fields(samples.at(0)).at(0).second);
+  };
+  CHECK(content(with_size("00000000005")) == "12345");
+  CHECK(content(with_size(std::string("\x80\0\0\0\0\0\0\0\0\0\0\5", 12))) == "12345");  // in bytes, as for large files
+  for (const std::string& bad : {std::string("77777777777"), std::string("x"), std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12),
+                                 std::string("\x80\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12)})
+    CHECK(error_of([&] { content(with_size(bad)); }).find("the file ends within a member") != std::string::npos);
+}
