@@ -22,7 +22,7 @@ class TERN_API LmdbFile : public detail::MappedRecords {
 
  protected:
   Index parse(const RecordPosition& at, Record* record) const override;
-  Index next_offset(Index offset) const override { return offset; }  // the position's number says which is next
+  Index next_offset(const RecordPosition& at) const override;
 
  private:
   /// Where a record's node is, or why a page has none.
@@ -33,11 +33,13 @@ class TERN_API LmdbFile : public detail::MappedRecords {
   /// A database's root in one of the two pages about the file.
   struct Root {
     Index page, entries, transaction, page_bytes;
+    bool is_sorted;  // by the bytes of the keys
   };
 
   template <class T>
   T number(Index offset) const;
   bool read_meta(Index offset, Root& root) const;
+  void check_order();
   void walk(Index page, int depth, std::vector<bool>& seen);
   const char* walk_page(Index page, int depth, std::vector<bool>& seen);
 

@@ -1,5 +1,7 @@
 // The functions of lmdb.hpp that are not templates.
 #pragma once
+#include <algorithm>
+
 #include "datum.hpp"
 #include "lmdb.hpp"
 
@@ -22,7 +24,8 @@ constexpr unsigned big = 1, sub_database = 2, duplicates = 4;
 /// The pages about the file, of which the one with the higher transaction counts. Behind the header: magic number, version, address, size; the
 /// database of free pages and the main database, 48 bytes each; the last page; the transaction.
 namespace lmdb_meta {
-constexpr Index magic = 16, version = 20, page_bytes = 40, main = 88, entries = main + 32, root = main + 40, transaction = 144, end = 152;
+constexpr Index magic = 16, version = 20, page_bytes = 40, main = 88, flags = main + 4, entries = main + 32, root = main + 40, transaction = 144, end = 152;
+constexpr unsigned other_orders = 2 | 4 | 8;  // of the main database: keys compared from their end, several values of a key, numbers as keys
 }  // namespace lmdb_meta
 
 }  // namespace tern::data::detail
@@ -32,10 +35,13 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline, gnu::cold]] TERN_INLINE LmdbFile::LmdbFile(const std::string& folder) : MappedRecords(folder, folder + "/data.mdb") {
   Root root{}, other{};
   if (!read_meta(0, root)) fail("LMDB", {"'", folder, "/data.mdb': does not begin as an LMDB of format 1 and 64 bits does"});
-  if (read_meta(root.page_bytes, other) && other.transaction > root.transaction) root = other;
+  // If the newer one were damaged, the other would tell of an older state.
+  if (!read_meta(root.page_bytes, other) || other.page_bytes != root.page_bytes) fail("LMDB", {"'", folder, "/data.mdb': the second of the two pages about the file is damaged"});
+  if (other.transaction > root.transaction) root = other;
   page_bytes_ = root.page_bytes;
   std::vector<bool> seen(std::size_t(size() / page_bytes_));
   if (root.page != -1) walk(root.page, 0, seen);
+  if (root.is_sorted) check_order();
   Index good = 0;
   for (const Node& node : nodes_) good += !node.problem;
   if (good == Index(nodes_.size()) && good != root.entries) nodes_.push_back({0, "the tree has not as many records as the file says"});
@@ -51,9 +57,24 @@ T LmdbFile::number(Index offset) const {
 [[gnu::noinline, gnu::cold]] TERN_INLINE bool LmdbFile::read_meta(Index offset, Root& root) const {
   using namespace detail::lmdb_meta;
   if (offset > size() - end || !(number<std::uint16_t>(offset + detail::lmdb_page::flags) & detail::lmdb_page::meta)) return false;
-  root = {number<Index>(offset + detail::lmdb_meta::root), number<Index>(offset + entries), number<Index>(offset + transaction), number<std::uint32_t>(offset + page_bytes)};
+  root = {number<Index>(offset + detail::lmdb_meta::root), number<Index>(offset + entries), number<Index>(offset + transaction), number<std::uint32_t>(offset + page_bytes),
+          (number<std::uint16_t>(offset + detail::lmdb_meta::flags) & other_orders) == 0};
   const bool is_power = root.page_bytes >= 256 && root.page_bytes <= 65536 && (root.page_bytes & (root.page_bytes - 1)) == 0;
   return number<std::uint32_t>(offset + magic) == 0xbeefc0de && number<std::uint32_t>(offset + version) == 1 && is_power;
+}
+
+/// A pointer within the tree may be damaged and still name a page, or a place in one. Then keys are out of order.
+[[gnu::noinline, gnu::cold]] TERN_INLINE void LmdbFile::check_order() {
+  using namespace detail::lmdb_node;
+  std::string_view before;
+  for (Index i = 0; i < Index(nodes_.size()); ++i) {
+    Node& node = nodes_[std::size_t(i)];
+    if (node.problem) continue;
+    const Index page_end = (node.offset / page_bytes_ + 1) * page_bytes_, size = number<std::uint16_t>(node.offset + key_size);
+    const std::string_view key = view({i, node.offset}, node.offset + header, std::min(size, page_end - node.offset - header));
+    if (before < key) before = key;
+    else node.problem = "its key does not follow the one before it";
+  }
 }
 
 /// Notes the records below a page, or why there are none.
@@ -98,7 +119,7 @@ T LmdbFile::number(Index offset) const {
   if (position.number >= Index(nodes_.size())) return -1;
   const Node& node = nodes_[std::size_t(position.number)];
   const RecordPosition at{position.number, node.offset};
-  const Index end = position.number + 1 < Index(nodes_.size()) ? nodes_[std::size_t(position.number + 1)].offset : size();
+  const Index end = next_offset(position);
   if (!record) return end;
   if (node.problem) refuse(at, node.problem);
   const unsigned flags = number<std::uint16_t>(node.offset + lmdb_node::flags);
@@ -119,6 +140,11 @@ T LmdbFile::number(Index offset) const {
   if (count > pages - page || data_size > count * page_bytes_ - lmdb_page::header) refuse(at, "its data are not within their pages");
   record->bytes = view(at, begin + lmdb_page::header, data_size);
   return end;
+}
+
+/// The position's number says which record is next, its offset where that one is.
+[[gnu::noinline]] TERN_INLINE Index LmdbFile::next_offset(const RecordPosition& at) const {
+  return at.number + 1 < Index(nodes_.size()) ? nodes_[std::size_t(at.number + 1)].offset : size();
 }
 
 [[gnu::noinline]] TERN_INLINE ImageRecord LmdbFile::image(const Record& record) const {

@@ -74,7 +74,8 @@ namespace tern::inline TERN_BUILD::data {
     commit();
     begin(Index(bytes.size()));
   }
-  pending_ += Index(key.size() + bytes.size());
+  constexpr Index overhead = 32;  // a node's header and offset, in a page that is half full
+  pending_ += overhead + Index(key.size() + bytes.size());
   MDB_val name{key.size(), const_cast<char*>(key.data())}, value{bytes.size(), const_cast<char*>(bytes.data())};
   const bool last = records_ == 0 || key > last_key_;
   const int code = mdb_put(transaction_, database_, &name, &value, MDB_NOOVERWRITE | (last ? MDB_APPEND : 0u));
@@ -99,14 +100,15 @@ namespace tern::inline TERN_BUILD::data {
   unfinished_.clear();
 }
 
-/// Begins a transaction. Before, the map grows until it has room for the transaction and a record.
+/// Begins a transaction. Before, the map grows until it has room for the transaction, a record, and a copy of each page, as a page is copied
+/// before it changes. The map is only a range of addresses.
 [[gnu::noinline, gnu::cold]] TERN_INLINE void LmdbWriter::begin(Index room) {
   constexpr Index least_room = Index(256) << 20;
   MDB_envinfo info;
   MDB_stat stat;
   check(mdb_env_info(environment_, &info), "cannot be read");
   check(mdb_env_stat(environment_, &stat), "cannot be read");
-  const Index needed = Index(info.me_last_pgno + 1) * Index(stat.ms_psize) + 2 * room + least_room;
+  const Index needed = 2 * Index(info.me_last_pgno + 1) * Index(stat.ms_psize) + 2 * room + least_room;
   if (Index(info.me_mapsize) < needed) check(mdb_env_set_mapsize(environment_, std::size_t(2 * needed)), "cannot grow");
   check(mdb_txn_begin(environment_, nullptr, 0, &transaction_), "cannot be written");
   check(mdb_dbi_open(transaction_, nullptr, 0, &database_), "cannot be written");

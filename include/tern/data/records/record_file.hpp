@@ -70,8 +70,8 @@ class TERN_API RecordFile {
  protected:
   /// Where the record at `at` ends, or -1 at the end of the file. Reads it unless record is null.
   virtual Index parse(const RecordPosition& at, Record* record) const = 0;
-  /// The first offset behind a damaged record where another may begin; the file's size if there is none.
-  virtual Index next_offset(Index offset) const = 0;
+  /// The first offset behind the damaged record at `at` where another may begin; the file's size if there is none.
+  virtual Index next_offset(const RecordPosition& at) const = 0;
   /// Has the system take the file's pages back. They are read again when they are used.
   virtual void release() const = 0;
 
@@ -132,6 +132,9 @@ inline std::string_view first_folder(std::string_view name) {
   const std::size_t slash = name.find('/');
   return slash == std::string_view::npos ? std::string_view() : name.substr(0, slash);
 }
+
+/// The picture's file. Error if it is bytes of pixels, for which the format has no message.
+TERN_API std::string_view encoded_of(const char* format, const ImageRecord& image);
 
 /// The bytes of a number in memory, which is the order of the formats.
 template <class T>

@@ -1,5 +1,7 @@
 // The functions of record_file.hpp that are not templates.
 #pragma once
+#include <algorithm>
+
 #include "record_file.hpp"
 
 namespace tern::inline TERN_BUILD::data {
@@ -7,7 +9,9 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE bool RecordFile::next(RecordPosition& at, Record& record) const {
   const Index end = parse(at, &record);
   if (end < 0) return false;
-  if (read_.fetch_add(end - at.offset, std::memory_order_relaxed) > resident_) {
+  // Where records do not lie in sequence, the next one may begin before this one ends.
+  const Index bytes = std::max(end - at.offset, Index(record.bytes.size()));
+  if (read_.fetch_add(bytes, std::memory_order_relaxed) > resident_) {
     read_.store(0, std::memory_order_relaxed);
     release();
   }
@@ -32,7 +36,7 @@ namespace tern::inline TERN_BUILD::data {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void RecordFile::recover(RecordPosition& at) const {
-  at = {at.number + 1, next_offset(at.offset)};
+  at = {at.number + 1, next_offset(at)};
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string RecordFile::where(const RecordPosition& at) const {
@@ -60,6 +64,11 @@ namespace tern::inline TERN_BUILD::data::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void MappedRecords::release() const {
   if (file_.data()) ::madvise(file_.data(), std::size_t(file_.size()), MADV_DONTNEED);
+}
+
+[[gnu::noinline]] TERN_INLINE std::string_view encoded_of(const char* format, const ImageRecord& image) {
+  if (!image.pixels.empty()) fail(format, {"holds pictures as JPEG or PNG files; pixels are for an LMDB"});
+  return image.encoded;
 }
 
 [[gnu::noinline]] TERN_INLINE void BlockWriter::write(std::string_view bytes) {

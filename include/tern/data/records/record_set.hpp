@@ -44,6 +44,7 @@ class TERN_API RecordSet {
   struct Shard {
     std::unique_ptr<RecordFile> file;
     std::vector<Index> offsets;
+    std::vector<Index> numbers{};  // in the file, if records of it were left out
   };
   /// The shard of a record, and its position there.
   const Shard& find(Index i, RecordPosition& at) const;

@@ -41,8 +41,11 @@ namespace tern::inline TERN_BUILD::data::detail {
   for (const std::string& number : {first, last})
     if (number.empty() || number.size() > most_digits || number.find_first_not_of("0123456789") != std::string::npos)
       fail("RecordSet", {"'", shards, "': a range of shards is of two numbers, as {00000..00007}"});
+  constexpr long most_shards = 1'000'000;
+  const long begin = std::atol(first.c_str()), end = std::atol(last.c_str());
+  if (end < begin || end - begin >= most_shards) fail("RecordSet", {"'", shards, "': a range has 1 to ", most_shards, " shards"});
   std::vector<std::string> paths;
-  for (long i = std::atol(first.c_str()); i <= std::atol(last.c_str()); ++i) {
+  for (long i = begin; i <= end; ++i) {
     char number[most_digits + 1];
     std::snprintf(number, sizeof number, "%0*ld", int(first.size()), i);
     paths.push_back(shards.substr(0, open) + number + shards.substr(close + 1));
@@ -91,15 +94,18 @@ namespace tern::inline TERN_BUILD::data {
   Index bad = 0;
   Record record;
   for (RecordPosition at;;) {
-    const Index offset = at.offset;
+    const RecordPosition here = at;
     try {
-      if (!shard.file->next(at, record)) return bad;
-      shard.offsets.push_back(offset);
+      if (!shard.file->next(at, record)) break;
+      shard.offsets.push_back(here.offset);
+      shard.numbers.push_back(here.number);
     } catch (const Error&) {
       ++bad;
       shard.file->recover(at);
     }
   }
+  if (bad == 0) shard.numbers.clear();
+  return bad;
 }
 
 [[gnu::noinline]] TERN_INLINE Record RecordSet::operator[](Index i) const {
@@ -134,9 +140,10 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE const RecordSet::Shard& RecordSet::find(Index i, RecordPosition& at) const {
   if (i < 0 || i >= size()) fail("RecordSet", {"there is no record ", i, " of ", size()});
   const std::size_t shard = std::size_t(std::upper_bound(first_.begin(), first_.end(), i) - first_.begin()) - 1;
-  at.number = i - first_[shard];
-  at.offset = shards_[shard].offsets[std::size_t(at.number)];
-  return shards_[shard];
+  const Shard& found = shards_[shard];
+  const std::size_t kept = std::size_t(i - first_[shard]);
+  at = {found.numbers.empty() ? Index(kept) : found.numbers[kept], found.offsets[kept]};
+  return found;
 }
 
 }  // namespace tern::data

@@ -23,7 +23,7 @@ class TERN_API RecordIOFile : public detail::MappedRecords {
 
  protected:
   Index parse(const RecordPosition& at, Record* record) const override;
-  Index next_offset(Index offset) const override;
+  Index next_offset(const RecordPosition& at) const override;
 
  private:
   std::vector<std::pair<Index, std::string>> names_;  // by number

@@ -92,8 +92,8 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index RecordIOFile::next_offset(Index offset) const {
-  for (offset = offset / 4 * 4 + 4; offset <= size() - 8; offset += 4)
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index RecordIOFile::next_offset(const RecordPosition& at) const {
+  for (Index offset = at.offset / 4 * 4 + 4; offset <= size() - 8; offset += 4)
     if (word({}, offset) == detail::recordio_magic && word({}, offset + 4) >> detail::recordio_length_bits <= 1) return offset;
   return size();
 }
@@ -143,10 +143,13 @@ namespace tern::inline TERN_BUILD::data {
 }
 
 [[gnu::noinline]] TERN_INLINE void RecordIOWriter::write_image(const ImageRecord& image) {
+  constexpr Index most_exact = Index(1) << 24;
+  if (image.label < -most_exact || image.label > most_exact) fail("RecordIO", {"a label is stored as a float, which cannot hold ", image.label});
+  const std::string_view encoded = detail::encoded_of("RecordIO", image);
   const detail::ImageRecordHeader header{0, float(image.label), std::uint64_t(records_), 0};
   if (!image.name.empty()) list_ += text({records_, "\t", image.label, "\t", std::string(image.name), "\n"});
   std::string record(detail::bytes_of(header));
-  record += image.encoded;
+  record += encoded;
   write(record);
 }
 

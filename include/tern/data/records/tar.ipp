@@ -50,38 +50,70 @@ TERN_INLINE std::string_view tar_text(const char* header, TarField field) { retu
 
 TERN_INLINE bool is_tar_header(const char* header) { return header[0] && tar_number(header, tar_checksum) == tar_sum(header); }
 
-/// What a POSIX header of another header says of `key`: lines `LENGTH KEY=VALUE`.
+/// The length of the first of the lines `LENGTH KEY=VALUE` in a POSIX header of another header; 0 if it says none that can be.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t pax_length(std::string_view lines) {
+  constexpr std::size_t most_digits = 9;
+  std::size_t length = 0, digits = 0;
+  for (; digits < lines.size() && digits < most_digits && lines[digits] >= '0' && lines[digits] <= '9'; ++digits)
+    length = 10 * length + std::size_t(lines[digits] - '0');
+  return digits < lines.size() && lines[digits] == ' ' && length > digits + 1 && length <= lines.size() ? length : 0;
+}
+
+/// What such lines say of `key`.
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string_view pax_value(std::string_view lines, std::string_view key) {
   std::string_view value;
   while (!lines.empty()) {
-    std::size_t length = 0, digits = 0;
-    for (; digits < lines.size() && digits < 9 && lines[digits] >= '0' && lines[digits] <= '9'; ++digits) length = 10 * length + std::size_t(lines[digits] - '0');
-    if (length <= digits + 1 || length > lines.size()) break;
-    const std::string_view line = lines.substr(digits + 1, length - digits - 2);
+    const std::size_t length = pax_length(lines), begin = lines.find(' ') + 1;
+    const std::string_view line = lines.substr(begin, length - begin - 1);
     if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == '=') value = line.substr(key.size() + 1);
     lines.remove_prefix(length);
   }
   return value;
 }
 
+/// True if all lines are of that form.
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool are_pax_lines(std::string_view lines) {
+  while (!lines.empty()) {
+    const std::size_t length = pax_length(lines);
+    const std::string_view line = lines.substr(0, length);
+    const std::size_t space = line.find(' ');
+    if (length == 0 || line.back() != '\n' || space == std::string_view::npos || line.find('=', space) == std::string_view::npos) return false;
+    lines.remove_prefix(length);
+  }
+  return true;
+}
+
+/// The size that such a line says; -1 if it is no number.
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index pax_size(std::string_view digits) {
+  constexpr std::size_t most_digits = 18;
+  if (digits.size() > most_digits || digits.find_first_not_of("0123456789") != std::string_view::npos) return -1;
+  return std::atoll(std::string(digits).c_str());
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string TarMember::key() const {
+  return folder.empty() ? std::string(stem()) : std::string(folder) + "/" + std::string(stem());
+}
+
 [[gnu::noinline]] TERN_INLINE TarMember tar_member(std::string_view archive, Index offset) {
   const Index end = Index(archive.size());
   std::string_view long_name, pax;
   for (TarMember member;;) {
+    member.next = end;
     if (end - offset < tar_block) return member.problem = "the file ends within the archive", member;
     const char* const header = archive.data() + offset;
     if (!header[0] && std::string_view(header, tar_block).find_first_not_of('\0') == std::string_view::npos) return member.next = -1, member;
-    if (!is_tar_header(header)) return member.problem = "a header does not match its checksum", member;
+    if (!is_tar_header(header)) return member.next = offset + tar_block, member.problem = "a header does not match its checksum", member;
     Index size = tar_number(header, tar_size);
     const char type = header[tar_type];
     const bool is_file = type == '0' || type == '\0' || type == '7';
-    if (const std::string_view digits = pax_value(pax, "size"); is_file && !digits.empty()) size = std::atoll(std::string(digits.substr(0, 19)).c_str());
+    if (const std::string_view digits = pax_value(pax, "size"); is_file && !digits.empty()) size = pax_size(digits);
     offset += tar_block;
     if (size < 0 || size > end - offset) return member.problem = "the file ends within a member", member;
     member.content = archive.substr(std::size_t(offset), std::size_t(size));
     offset = std::min(end, offset + (size + tar_block - 1) / tar_block * tar_block);
     if (type == 'L') long_name = member.content.substr(0, member.content.find('\0'));
     if (type == 'x') pax = member.content;
+    if (!are_pax_lines(pax)) return member.next = offset, member.problem = "a header of another header is not of lines as 10 path=a", member;
     if (type == 'L' || type == 'x' || type == 'g' || type == 'K') continue;
     member.name = tar_text(header, tar_name);
     if (std::memcmp(header + tar_magic.at, "ustar\0", 6) == 0) member.folder = tar_text(header, tar_prefix);
@@ -99,6 +131,8 @@ namespace tern::inline TERN_BUILD::data {
 
 /// Members up to the first one with another key.
 [[gnu::noinline]] TERN_INLINE Index TarFile::parse(const RecordPosition& at, Record* record) const {
+  // An archive's end is marked, but behind damage it may be missing.
+  if (at.number > 0 && at.offset == size()) return -1;
   const std::string_view archive = view(at, 0, size());
   detail::TarMember first;
   Index begin = -1, offset = at.offset;
@@ -108,27 +142,41 @@ namespace tern::inline TERN_BUILD::data {
     if (member.next < 0) break;
     if (member.is_field) {
       if (begin < 0) first = member, begin = offset;
-      else if (member.folder != first.folder || member.stem() != first.stem()) break;
+      else if (!member.is_of_sample(first)) break;
     }
     offset = member.next;
   }
   if (begin < 0) return -1;
   if (record) {
-    record->bytes = archive.substr(std::size_t(begin), std::size_t(offset - begin));
-    record->key = first.stem();
+    *record = {.key = first.stem(), .bytes = archive.substr(std::size_t(begin), std::size_t(offset - begin))};
     if (!first.folder.empty()) {
-      record->own = std::make_shared<const std::string>(std::string(first.folder) + "/" + std::string(first.stem()));
+      record->own = std::make_shared<const std::string>(first.key());
       record->key = *record->own;
     }
   }
   return offset;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index TarFile::next_offset(Index offset) const {
-  const std::string_view archive = view({}, 0, size());
-  for (offset = offset / detail::tar_block * detail::tar_block + detail::tar_block; offset <= size() - detail::tar_block; offset += detail::tar_block)
-    if (detail::is_tar_header(archive.data() + offset)) return offset;
-  return size();
+/// Contents of members that can be read are passed, as they may hold archives. Of the sample behind the damage members may be missing, so
+/// that one is passed too.
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index TarFile::next_offset(const RecordPosition& at) const {
+  const std::string_view archive = view(at, 0, size());
+  Index offset = at.offset;
+  detail::TarMember member;
+  do {
+    member = detail::tar_member(archive, offset);
+    offset = member.next;
+  } while (!member.problem && offset >= 0);
+  while (offset >= 0 && offset <= size() - detail::tar_block && !detail::is_tar_header(archive.data() + offset)) offset += detail::tar_block;
+  if (offset < 0 || offset > size() - detail::tar_block) return size();
+  detail::TarMember first;
+  for (Index next = offset;; offset = next) {
+    member = detail::tar_member(archive, offset);
+    if (member.problem || member.next < 0) return offset;
+    if (member.is_field && !first.is_field) first = member;
+    else if (member.is_field && !member.is_of_sample(first)) return offset;
+    next = member.next;
+  }
 }
 
 [[gnu::noinline]] TERN_INLINE TarFile::Fields TarFile::fields(const Record& record) {
@@ -163,6 +211,8 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE void TarWriter::write(std::string_view key, const TarFile::Fields& fields) {
   if (key.empty() || key.find('.', key.rfind('/') + 1) != std::string_view::npos)
     fail("tar", {"a sample's key must have no dot in its last part: '", std::string(key), "'"});
+  if (key == last_key_) fail("tar", {"two samples in sequence have the key '", last_key_, "', so they would be read as one"});
+  last_key_ = key;
   for (const auto& [name, content] : fields) write_member(std::string(key) + "." + std::string(name), content);
 }
 
@@ -170,7 +220,7 @@ namespace tern::inline TERN_BUILD::data {
   char key[24];
   std::snprintf(key, sizeof key, "%08lld", (long long)(records_++));
   const std::string label = text({image.label});
-  TarFile::Fields fields = {{image.encoded.starts_with("\x89PNG") ? "png" : "jpg", image.encoded}, {"cls", label}};
+  TarFile::Fields fields = {{image.encoded.starts_with("\x89PNG") ? "png" : "jpg", detail::encoded_of("tar", image)}, {"cls", label}};
   if (!image.name.empty()) fields.emplace_back("filename.txt", image.name);
   write(key, fields);
 }

@@ -18,7 +18,7 @@ class TERN_API TFRecordFile : public detail::MappedRecords {
 
  protected:
   Index parse(const RecordPosition& at, Record* record) const override;
-  Index next_offset(Index offset) const override;
+  Index next_offset(const RecordPosition& at) const override;
 
  private:
   /// True if a length with its checksum is at the offset.

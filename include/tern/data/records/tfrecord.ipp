@@ -25,7 +25,8 @@ namespace tern::inline TERN_BUILD::data {
   return offset <= size() - 12 && word({}, offset + 8) == detail::masked_crc32c(view({}, offset, 8));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index TFRecordFile::next_offset(Index offset) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index TFRecordFile::next_offset(const RecordPosition& at) const {
+  Index offset = at.offset;
   if (is_header(offset)) {
     Index length;
     std::memcpy(&length, view({}, offset, 8).data(), sizeof length);
@@ -64,7 +65,7 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline]] TERN_INLINE void TFRecordWriter::write_image(const ImageRecord& image) {
   Example example;
-  example.set("image/encoded", image.encoded).set("image/class/label", image.label);
+  example.set("image/encoded", detail::encoded_of("TFRecord", image)).set("image/class/label", image.label);
   example.set("image/format", image.encoded.starts_with("\x89PNG") ? "PNG" : "JPEG");
   if (!image.name.empty()) example.set("image/filename", image.name);
   if (!image.class_name.empty()) example.set("image/class/text", image.class_name);
