@@ -24,6 +24,9 @@ class Pictures {
   void read(Index sample, data::Image& image) const {
     std::visit([&](const auto& set) { set.read(sample, image); }, set_);
   }
+  void read(Index sample, data::Image& image, const data::WindowChoice& choice) const {
+    std::visit([&](const auto& set) { set.read(sample, image, choice); }, set_);
+  }
   auto batch(std::span<const Index> samples) const {
     return std::visit([&](const auto& set) { return set.batch(samples); }, set_);
   }
