@@ -7,7 +7,7 @@ const char* const image_help =
     "  --weights FILE           start from these weights, of torchvision (xception: timm) or of --save; for other classes the last\n"
     "                           layer is new\n"
     "  --freeze                 train the last layer alone\n"
-    "  --size N                 pictures are N x N (224; inception_v3 and xception 299)\n"
+    "  --size N                 pictures are N x N (224; inception_v3 and xception 299); smaller ones leave inception_v3 without its auxiliary head\n"
     "  --micro-batch N          compute N pictures of a batch at once, and add their gradients\n"
     "  --schedule NAME          of the learning rate, by steps: cosine; step, a tenth after each third; constant (cosine)\n"
     "  --warmup EPOCHS          in which the learning rate rises to its start (0)\n"
