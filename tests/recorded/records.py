@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import struct
+import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -18,9 +19,11 @@ from pathlib import Path
 import lmdb
 import tensorflow as tf
 import webdataset
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from datum import datum_class
+
 PICTURE = b"\xff\xd8 not quite a JPEG \0\1\2"
 
 
@@ -88,20 +91,6 @@ def webdataset_tar(folder):
     return {"name": "tar webdataset", "file": packed(path.read_bytes()),
             "samples": [{"key": "sample0", "fields": [["cls", b"5".hex()], ["jpg", PICTURE.hex()]]},
                         {"key": "sample1", "fields": [["cls", b"6".hex()], ["png", b"\x89PNG\r\n\x1a\n ...".hex()]]}]}
-
-
-def datum_class():
-    """caffe.proto's message."""
-    file = descriptor_pb2.FileDescriptorProto(name="caffe.proto", package="caffe")
-    message = file.message_type.add(name="Datum")
-    field = descriptor_pb2.FieldDescriptorProto
-    for name, number, kind in (("channels", 1, field.TYPE_INT32), ("height", 2, field.TYPE_INT32), ("width", 3, field.TYPE_INT32),
-                               ("data", 4, field.TYPE_BYTES), ("label", 5, field.TYPE_INT32), ("encoded", 7, field.TYPE_BOOL)):
-        message.field.add(name=name, number=number, type=kind, label=field.LABEL_OPTIONAL)
-    message.field.add(name="float_data", number=6, type=field.TYPE_FLOAT, label=field.LABEL_REPEATED)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("caffe.Datum"))
 
 
 def lmdb_folder(folder):
