@@ -6,6 +6,7 @@ import os
 import sys
 
 import peers
+import pictures
 import report
 import sides
 from rows import GPU_ROWS, NANOSECONDS, PEERS, ROWS, Gpu, Machine
@@ -17,7 +18,7 @@ RARELY = ("programs", "networks", "device", "transfer", "epochs", "resnet50")
 
 USAGE = """%(prog)s [NAME...] [--peer PEER] [--threads N] [--json FILE] [--table FILE] [--gpu]
 
-NAME is a row or a suite; NAME@PEER is the row against that peer: torch, tensorflow, openvino or onnxruntime. Without names: every row, or with --peer every row that
+NAME is a row or a suite; NAME@PEER is the row against that peer: torch, tensorflow, openvino, onnxruntime, webdataset or lmdb. Without names: every row, or with --peer every row that
 the peer has. The time is the minimum over repetitions; ratio is tern's time over the peer's. --table writes Markdown. Both files
 have each row from when it is measured.
 --gpu has rows of its own, beside cuBLASLt called directly and, where python3 has one that sees the GPU, PyTorch."""
@@ -143,6 +144,8 @@ def main():
         versions[peer] = peers.version(peer, peers.gpu_python() if options.gpu else None)
         print(f"{peer} {versions[peer]}", end=", ")
     suites = {row.suite for row, _ in chosen} - {"programs"} | {"device" if options.gpu else "limits"}
+    if "records" in suites:
+        os.environ["TERN_PICTURES"] = str(pictures.folder())
     sides.build(*(f"bench_{suite}" for suite in sorted(suites)))
     limits = gpu(options.gpu, options.threads) if options.gpu else machine(options.threads)
     print(report.HEADER)

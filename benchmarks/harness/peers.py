@@ -11,6 +11,8 @@ PACKAGES = {
     "tensorflow": ["tensorflow-cpu==2.21.*"],
     "openvino": ["openvino==2026.4.*"],
     "onnxruntime": ["onnxruntime==1.31.*"],
+    "webdataset": ["webdataset==1.0.*", "numpy"],
+    "lmdb": ["lmdb==1.8.*", "numpy"],
 }
 ENGINES = ("openvino", "onnxruntime")  # for inference alone; they read what PyTorch exports
 SOURCES = Path(__file__).parent.parent / "peers"

@@ -5,8 +5,10 @@ import functools
 import typing
 from pathlib import Path
 
+import pictures
+
 # What a row can be run beside: other libraries, and cuBLASLt called directly.
-PEERS = ("cublaslt", "torch", "tensorflow", "openvino", "onnxruntime")
+PEERS = ("cublaslt", "torch", "tensorflow", "openvino", "onnxruntime", "webdataset", "lmdb")
 
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -172,6 +174,10 @@ ROWS = [
     # GFLOP of 4 images and of 8; each has 35.1 forward.
     Row("vit_b_16_train", "transformers", "ms", lambda m: 3 * 4 * 35.1e9 / m.peak_flops, images=4),
     Row("vit_b_16_infer", "transformers", "ms", lambda m: 8 * 35.1e9 / m.peak_flops, images=8),
+    # RecordIO's own reader is retired with MXNet; read_plain is what the other reads are compared to.
+    *(Row(f"read_{name}", "records", "ms", peers=beside, images=pictures.COUNT)
+      for name, beside in (("tfrecord", ("tensorflow",)), ("recordio", ()), ("tar", ("webdataset",)), ("lmdb", ("lmdb",)), ("plain", ()))),
+    *(Row(name, "records", "ms", peers=("webdataset",), images=pictures.COUNT) for name in ("pack_tar", "pack_tar_in_memory")),
     Row("compile_mnist", "programs", "s"),
     Row("compile_mnist_memory", "programs", "MB"),
     Row("compile_yardstick", "programs", "s", peers=()),

@@ -9,7 +9,7 @@ using tern_test::error_of;
 TEST_CASE("a Datum is protobuf's message of a labelled picture") {
   // The bytes that protobuf makes of {data: "ab", label: 3, encoded: true} and {channels: 1, height: 1, width: 2, data: "ab", label: -2}.
   const std::string encoded("\x22\x02" "ab\x28\x03\x38\x01", 8);
-  const std::string raw("\x08\x01\x10\x01\x18\x02\x22\x02" "ab\x28\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", 23);
+  const std::string raw("\x08\x01\x10\x01\x18\x02\x22\x02" "ab\x28\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", 21);
   CHECK(data::serialize_datum({.encoded = "ab", .label = 3}) == encoded);
   CHECK(data::serialize_datum({.label = -2, .pixels = "ab", .channels = 1, .height = 1, .width = 2}) == raw);
   CHECK((data::parse_datum(encoded).encoded == "ab" && data::parse_datum(encoded).label == 3));

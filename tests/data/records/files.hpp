@@ -41,7 +41,7 @@ template <class Make>
 void check_damaged(const std::vector<std::string>& expected, const Make& make, const std::string& damaged, Checks checks, Index& noticed) {
   const std::size_t records = expected.size();
   const std::string path = make(damaged);
-  bool named = false;
+  bool named = false, by_index = false;
   try {
     const data::RecordSet set(path);
     std::size_t good = 0;
@@ -67,13 +67,15 @@ void check_damaged(const std::vector<std::string>& expected, const Make& make, c
     CHECK(set.size() <= Index(records) + 1);
   } catch (const Error& error) {
     named = true;
-    CHECK(std::string(error.what()).find(path) != std::string::npos);
+    const std::string index = path.substr(0, path.rfind('.')) + ".idx";  // which may name more than there is
+    by_index = std::string(error.what()).find(index) != std::string::npos;
+    CHECK((by_index || std::string(error.what()).find(path) != std::string::npos));
   }
   noticed += named;
   try {
     const data::RecordSet set(path, {.skip_bad = true});
     CHECK(set.size() <= Index(records));
-    if (named) CHECK(set.skipped() > 0);
+    if (named && !by_index) CHECK(set.skipped() > 0);
     for (Index i = 0; i < set.size(); ++i) CHECK_NOTHROW(set[i]);
   } catch (const Error& error) {
     CHECK(std::string(error.what()).find(path) != std::string::npos);  // what is not of the format at all has no records to leave out

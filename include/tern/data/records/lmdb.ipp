@@ -94,10 +94,11 @@ T LmdbFile::number(Index offset) const {
   if (number<Index>(begin) != page) return "a page has another page's number";
   if (flags != lmdb_page::branch && flags != lmdb_page::leaf) return "a page of the tree is of another kind";
   if (lower < lmdb_page::header || lower % 2 || lower > upper || upper > page_bytes_) return "a page's free space is not within it";
+  const char* problem = nullptr;  // one, however many nodes have it
   for (Index at = lmdb_page::header; at < lower; at += 2) {
     const Index offset = number<std::uint16_t>(begin + at), node = begin + offset;
     if (offset < upper || offset > page_bytes_ - lmdb_node::header) {
-      nodes_.push_back({begin, "a node is not within its page"});
+      problem = "a node is not within its page";
     } else if (flags == lmdb_page::leaf) {
       nodes_.push_back({node, nullptr});
     } else {
@@ -105,7 +106,7 @@ T LmdbFile::number(Index offset) const {
       walk(number<std::uint32_t>(node) | high << 32, depth + 1, seen);
     }
   }
-  return nullptr;
+  return problem;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Index> LmdbFile::index() const {

@@ -42,9 +42,9 @@ TERN_INLINE std::string_view tar_text(const char* header, TarField field) { retu
 
 /// The sum of a header's bytes, with spaces for the sum itself.
 [[gnu::noinline]] TERN_INLINE Index tar_sum(const char* header) {
-  Index sum = 0;
-  for (int i = 0; i < tar_block; ++i)
-    sum += i >= tar_checksum.at && i < tar_checksum.at + tar_checksum.size ? ' ' : static_cast<unsigned char>(header[i]);
+  int sum = tar_checksum.size * ' ';
+  for (int i = 0; i < tar_block; ++i) sum += static_cast<unsigned char>(header[i]);
+  for (int i = 0; i < tar_checksum.size; ++i) sum -= static_cast<unsigned char>(header[tar_checksum.at + i]);
   return sum;
 }
 
