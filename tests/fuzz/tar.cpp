@@ -2,7 +2,6 @@
 
 #include <tern/data/records/tar.hpp>
 
-using tern::Index;
 
 namespace {
 

@@ -3,7 +3,6 @@
 #include <tern/data/records/crc32c.hpp>
 #include <tern/data/records/tfrecord.hpp>
 
-using tern::Index;
 
 namespace {
 
