@@ -90,7 +90,8 @@ bool run(const train::Options& options, const Convert& convert) {
               DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)characters, (long long)text.training.size(),
               (long long)text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  auto batches = data::loader<D>(text.training, {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
+  auto batches = data::loader<D>(text.training, {.batch_size = options.batch_size, .shuffle = true, .workers = int(options.workers),
+                                                  .seed = std::uint64_t(options.seed)});
   const auto train_with = [&](auto net, auto optimizer) {
     const auto loss_of = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) {
       return cross_entropy(net(x).to(f32).flatten(0, -2), y.flatten());

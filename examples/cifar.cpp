@@ -71,7 +71,8 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
   auto batches = data::loader<D>(
       data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}),
                         data::transforms::RandomHorizontalFlip()),
-      {.batch_size = options.batch_size, .shuffle = true, .drop_last = true, .seed = std::uint64_t(options.seed)});
+      {.batch_size = options.batch_size, .shuffle = true, .drop_last = true, .workers = int(options.workers),
+       .seed = std::uint64_t(options.seed)});
   const Index steps = options.epochs * train::groups_of(batches, options.accumulate).size();
   if (steps == 0) throw std::runtime_error("cifar: --batch-size is more than there are images to train with");
   optim::OneCycleLR schedule(optimizer, {.max_lr = max_lr, .total_steps = steps});

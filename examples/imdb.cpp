@@ -84,7 +84,8 @@ bool run(const train::Options& options, const Convert& convert) {
   const auto train_with = [&](auto net, Index length) {
     const auto tests = test.numbered(vocabulary, length);
     auto batches = data::loader<D>(training.numbered(vocabulary, length),
-                                   {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
+                                   {.batch_size = options.batch_size, .shuffle = true, .workers = int(options.workers),
+                                    .seed = std::uint64_t(options.seed)});
     optim::Adam adam(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
     const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
       const Tensor<D> scores = net(x).to(f32);

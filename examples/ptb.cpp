@@ -89,7 +89,8 @@ bool run(const train::Options& options, const Recipe& recipe, const Convert& con
               num_threads(), build_info().instruction_set, text.train.size(), text.valid.size(), text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   auto net = convert(LanguageModel<D>(text.vocabulary.size(), recipe));
-  auto batches = data::loader<D>(data::batchify(text.train, options.batch_size), {.batch_size = recipe.steps, .drop_last = true});
+  auto batches = data::loader<D>(data::batchify(text.train, options.batch_size),
+                                 {.batch_size = recipe.steps, .drop_last = true, .workers = int(options.workers)});
   // The paper's loss is the sum over the steps, ours the mean: so the rate is multiplied, and the norm divided, by their number.
   const double steps = double(recipe.steps), lr = options.lr > 0 ? options.lr : 1;
   optim::SGD sgd(net.parameters(), {.lr = lr * steps});

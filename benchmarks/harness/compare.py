@@ -14,7 +14,7 @@ from rows import GPU_ROWS, NANOSECONDS, PEERS, ROWS, Gpu, Machine
 # Each side measures that often, in turn; the minimum counts. Compiling against LibTorch takes half a minute, and a network's
 # mode up to twenty seconds; on a GPU each program starts for a second, and no other is there to disturb it.
 ROUNDS, FEW_ROUNDS = 5, 2
-RARELY = ("programs", "networks", "device", "transfer", "epochs", "resnet50")
+RARELY = ("programs", "networks", "decoding", "device", "transfer", "epochs", "resnet50")
 
 USAGE = """%(prog)s [NAME...] [--peer PEER] [--threads N] [--json FILE] [--table FILE] [--gpu]
 
@@ -144,7 +144,7 @@ def main():
         versions[peer] = peers.version(peer, peers.gpu_python() if options.gpu else None)
         print(f"{peer} {versions[peer]}", end=", ")
     suites = {row.suite for row, _ in chosen} - {"programs"} | {"device" if options.gpu else "limits"}
-    if "records" in suites:
+    if suites & {"records", "decoding"}:
         os.environ["TERN_PICTURES"] = str(pictures.folder())
     sides.build(*(f"bench_{suite}" for suite in sorted(suites)))
     limits = gpu(options.gpu, options.threads) if options.gpu else machine(options.threads)

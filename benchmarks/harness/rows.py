@@ -174,6 +174,7 @@ ROWS = [
     # GFLOP of 4 images and of 8; each has 35.1 forward.
     Row("vit_b_16_train", "transformers", "ms", lambda m: 3 * 4 * 35.1e9 / m.peak_flops, images=4),
     Row("vit_b_16_infer", "transformers", "ms", lambda m: 8 * 35.1e9 / m.peak_flops, images=8),
+    Row("decode_crop_2k", "decoding", "ms", peers=BOTH, images=pictures.COUNT),
     # RecordIO's own reader is retired with MXNet; read_plain is what the other reads are compared to.
     *(Row(f"read_{name}", "records", "ms", peers=beside, images=pictures.COUNT)
       for name, beside in (("tfrecord", ("tensorflow",)), ("recordio", ()), ("tar", ("webdataset",)), ("lmdb", ("lmdb",)), ("plain", ()))),

@@ -9,6 +9,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import tensorflow as tf
 
 import tensorflow_networks
+import tensorflow_pictures
 import tensorflow_records
 import tensorflow_text
 import tensorflow_training
@@ -19,4 +20,5 @@ if __name__ == "__main__":
     tf.config.threading.set_intra_op_parallelism_threads(threads)
     tf.config.threading.set_inter_op_parallelism_threads(threads)
     tf.random.set_seed(1)
-    serve(tensorflow_training.ROWS | tensorflow_text.ROWS | tensorflow_networks.ROWS | tensorflow_records.ROWS)
+    serve(tensorflow_training.ROWS | tensorflow_text.ROWS | tensorflow_networks.ROWS | tensorflow_pictures.ROWS
+          | tensorflow_records.ROWS)

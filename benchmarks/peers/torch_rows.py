@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 import torch_networks
+import torch_pictures
 import torch_text
 import torch_training
 import torch_transformers
@@ -159,7 +160,7 @@ ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
 } | {f"{op}{n}{suffix}": linalg(op, n, dtype) for op in LINALG for n in (64, 256, 512)
      for suffix, dtype in (("", torch.float), ("_f64", torch.double))
 } | {name + suffix: row[i] for name, row in IMAGES.items() for i, suffix in enumerate(("", "_step"))}
-ROWS |= torch_training.ROWS | torch_text.ROWS | torch_networks.ROWS | torch_transformers.ROWS
+ROWS |= torch_training.ROWS | torch_text.ROWS | torch_networks.ROWS | torch_transformers.ROWS | torch_pictures.ROWS
 
 if __name__ == "__main__":
     torch.set_num_threads(int(sys.argv[1]))

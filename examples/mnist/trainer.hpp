@@ -58,8 +58,8 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
   std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, num_threads(),
               build_info().instruction_set);
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  auto batches = data::loader<D>(
-      mnist.train, {.batch_size = options.batch_size, .shuffle = true, .seed = std::uint64_t(options.seed)});
+  auto batches = data::loader<D>(mnist.train, {.batch_size = options.batch_size, .shuffle = true, .workers = int(options.workers),
+                                               .seed = std::uint64_t(options.seed)});
   optim::CosineAnnealingLR schedule(optimizer, {.T_max = options.epochs});
   const auto evaluate = [&] { return train::accuracy_of(net, data::loader<D>(mnist.test, {.batch_size = 1000})); };
   const auto report =

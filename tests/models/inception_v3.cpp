@@ -1,4 +1,4 @@
-#include "reference.hpp"
+#include "aux_heads.hpp"
 
 #include <tern/models/inception_v3.hpp>
 
@@ -39,4 +39,11 @@ TEST_CASE("inception_v3", "[models][large]") {
 TEST_CASE("inception_v3 in double", "[models][double]") {
   NEED_TEST_DATA(folder, "models");
   check_inception(Reference<double>(folder, "inception_v3"));
+}
+
+TEST_CASE("inception_v3's auxiliary head", "[models][large]") {
+  check_aux_heads<float>("inception_v3", models::inception_v3<ModelDevice>({.num_classes = 10, .dropout = 0, .aux_logits = true}));
+}
+TEST_CASE("inception_v3's auxiliary head in double", "[models][double]") {
+  check_aux_heads<double>("inception_v3", models::inception_v3<ModelDevice, double>({.num_classes = 10, .dropout = 0, .aux_logits = true}));
 }

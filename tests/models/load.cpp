@@ -5,6 +5,7 @@
 #include <tern/models/bert.hpp>
 #include <tern/models/gpt2.hpp>
 #include <tern/models/llama.hpp>
+#include <tern/train/checkpoint.hpp>
 
 using namespace tern;
 using namespace tern_test;
@@ -116,4 +117,15 @@ TEST_CASE("weights that are missing are named, and nothing changes", "[models][l
   io::save_safetensors(folder / "model.safetensors", dict);
   CHECK(error_of([&] { models::load_weights(to, folder / ""); }) == "load_state_dict: missing: transformer.ln_f.bias");
   CHECK(values_of(to.transformer.wte.weight) == before);
+}
+
+TEST_CASE("the weights in a checkpoint of a training load", "[models][load]") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "checkpoint.safetensors";
+  models::GPT2LMHeadModel<D> from(gpt2);
+  const optim::SGD sgd(from.parameters(), {.lr = 0.1});
+  train::save_checkpoint(path, from, sgd, {.epoch = 1});
+  const models::GPT2LMHeadModel<D> to(gpt2);
+  CHECK(models::load_weights(to, path).empty());
+  check_same(to, from);
 }

@@ -35,6 +35,7 @@ TEST_CASE("options: what is not given keeps the trainer's default") {
   CHECK(o.accumulate == 1);
   CHECK(o.seed == 1);
   CHECK(o.threads == 0);
+  CHECK(o.workers == 2);
   CHECK(o.lr == 0);
   CHECK(o.price == 0);
   CHECK(o.show == 0);
@@ -54,7 +55,7 @@ TEST_CASE("options: each is read") {
                            "--lr",     "1e-2", "--threads", "4",     "--data",      "a b",    "--save",   "s",
                            "--resume", "r",    "--json",    "-",     "--price",     "0.40",   "--show",   "5",
                            "--seed",   "9007199254740993",           "--batch-size", "64",  "--skip-bad", "--trace",  "t",
-                           "--accumulate", "4"});
+                           "--accumulate", "4",     "--workers", "7"});
   CHECK(o.device == "auto");
   CHECK(o.model == "big");
   CHECK(o.precision == "bf16");
@@ -72,6 +73,8 @@ TEST_CASE("options: each is read") {
   CHECK(o.seed == 9007199254740993);  // no double
   CHECK(o.batch_size == 64);
   CHECK(o.accumulate == 4);
+  CHECK(o.workers == 7);
+  CHECK(parse({"--workers", "0"}).workers == 0);
   CHECK(parse({"--help"}).help);
   CHECK(parse({"--epochs", "2", "-h"}).help);
   CHECK(parse({"--epochs", "2", "--epochs", "4"}).epochs == 4);
@@ -79,7 +82,7 @@ TEST_CASE("options: each is read") {
 
 TEST_CASE("options: the help names every one") {
   for (const char* name : {"--device", "--model", "--precision", "--epochs", "--batch-size", "--lr", "--seed", "--threads", "--data",
-                           "--save", "--resume", "--json", "--trace", "--price", "--show", "--accumulate"})
+                           "--save", "--resume", "--json", "--trace", "--price", "--show", "--accumulate", "--workers"})
     CHECK_THAT(std::string(train::options_help), ContainsSubstring(name));
 }
 
@@ -97,11 +100,39 @@ TEST_CASE("options: what cannot be is an Error that names it") {
   CHECK(refusal({"--accumulate", "0"}) == "options: --accumulate must be at least 1, not 0");
   CHECK(refusal({"--seed", "99999999999999999999"}) == "options: --seed needs an integer, not '99999999999999999999'");
   CHECK(refusal({"--threads", "1000000"}) == "options: --threads must be at most 1024, not 1000000");
+  CHECK(refusal({"--workers", "-1"}) == "options: --workers must be at least 0, not -1");
+  CHECK(refusal({"--workers", "1025"}) == "options: --workers must be at most 1024, not 1025");
   CHECK(refusal({"--lr", "fast"}) == "options: --lr needs a number, not 'fast'");
   CHECK(refusal({"--lr", "nan"}) == "options: --lr needs a number, not 'nan'");
   CHECK(refusal({"--lr", "inf"}) == "options: --lr needs a number, not 'inf'");
   CHECK(refusal({"--lr", "-0.1"}) == "options: --lr must not be negative: -0.1");
   CHECK(refusal({"--price", "-1"}) == "options: --price must not be negative: -1");
+}
+
+TEST_CASE("options: a trainer has options of its own beside the shared ones") {
+  Options shared;
+  std::string weights;
+  double smoothing = 0.1;
+  Index size = 224;
+  bool freeze = false;
+  const auto read = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "program");
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    train::parse_options(int(arguments.size()), arguments.data(), shared,
+                         {{.name = "--weights", .text = &weights},
+                          {.name = "--label-smoothing", .number = &smoothing},
+                          {.name = "--size", .index = &size, .least = 1, .most = 512},
+                          {.name = "--freeze", .flag = &freeze}});
+  };
+  read({"--epochs", "3"});
+  CHECK((weights.empty() && smoothing == 0.1 && size == 224 && !freeze && shared.epochs == 3));
+  read({"--freeze", "--size", "64", "--seed", "5", "--weights", "w", "--label-smoothing", "0.2"});
+  CHECK((weights == "w" && smoothing == 0.2 && size == 64 && freeze && shared.seed == 5));
+  CHECK(tern_test::error_of([&] { read({"--size", "0"}); }) == "options: --size must be at least 1, not 0");
+  CHECK(tern_test::error_of([&] { read({"--size", "513"}); }) == "options: --size must be at most 512, not 513");
+  CHECK(tern_test::error_of([&] { read({"--weights"}); }) == "options: --weights needs a value");
+  CHECK(tern_test::error_of([&] { read({"--thaw"}); }) == "options: unknown option '--thaw'");
 }
 
 TEST_CASE("options: a choice that a trainer does not offer is refused with those that it does") {

@@ -16,6 +16,18 @@ Tensor<D, T> renormalised(const Tensor<D, T>& images) {
   return cat<D, T>({channel(0, 0.485, 0.229), channel(1, 0.456, 0.224), channel(2, 0.406, 0.225)}, 1);
 }
 
+/// Asks a network for the scores of its auxiliary heads too: net(images, models::with_aux).
+struct WithAux {};
+inline constexpr WithAux with_aux;
+
+/// What a network with auxiliary heads computes in training: [N, classes] each. The loss is that of `logits`, and aux_weight of the network
+/// times those of aux_logits.
+template <Device D, Element T = float>
+struct AuxScores {
+  Tensor<D, T> logits;
+  std::vector<Tensor<D, T>> aux_logits;
+};
+
 /// The input of a step of a block: the block's input, its average or maximum over 3 x 3, or an earlier step.
 enum class From : unsigned char { input, average, maximum, previous, second_last };
 

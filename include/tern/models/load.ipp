@@ -1,15 +1,24 @@
 // The functions of load.hpp that are not templates.
 #pragma once
+#include "../train/checkpoint.hpp"
 #include "load.hpp"
 
 namespace tern::inline TERN_BUILD::models {
 
 namespace detail {
 
+/// The weights in a file, which may be a checkpoint of a training.
+[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_file(const std::string& path) {
+  StateDict dict = io::load_safetensors(path);
+  for (const NamedTensor& entry : dict)
+    if (entry.name == "training") return train::detail::extract(dict, "model.");
+  return dict;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_any(const std::string& path) {
   if (path.ends_with(".json")) return io::load_safetensors_shards(path);
   struct stat info;
-  if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return io::load_safetensors(path);
+  if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return load_file(path);
   const std::string file = path + "/model.safetensors", index = file + ".index.json";
   return io::exists(index) ? io::load_safetensors_shards(index) : io::load_safetensors(file);
 }
@@ -39,9 +48,28 @@ namespace detail {
   return false;
 }
 
+/// Gives the dict the model's own tensors of a layer, in place of the file's, unless the file's fit. True if it did.
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool keep_unless_fits(StateDict& dict, const StateDict& own, const std::string& layer) {
+  const std::string prefix = layer + '.';
+  const auto fits = [&](const NamedTensor& wanted) {
+    for (const NamedTensor& entry : dict)
+      if (entry.name == wanted.name) return entry.tensor.shape() == wanted.tensor.shape();
+    return false;
+  };
+  bool all_fit = true;
+  for (const NamedTensor& wanted : own)
+    if (wanted.name.starts_with(prefix)) all_fit = all_fit && fits(wanted);
+  if (all_fit) return false;
+  std::erase_if(dict, [&](const NamedTensor& entry) { return entry.name.starts_with(prefix); });
+  for (const NamedTensor& entry : own)
+    if (entry.name.starts_with(prefix)) dict.push_back(entry);
+  return true;
+}
+
 }  // namespace detail
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void load_weights(const nn::AnyModule& model, const std::string& path) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> load_weights(const nn::AnyModule& model, const std::string& path,
+                                                                               const LoadOptions& options) {
   const StateDict own = nn::state_dict(model);
   StateDict dict;
   for (NamedTensor& entry : detail::load_any(path)) {
@@ -50,7 +78,11 @@ namespace detail {
     for (const NamedTensor& each : own) wanted = wanted || each.name == entry.name;
     if (wanted) dict.push_back(std::move(entry));
   }
+  std::vector<std::string> kept;
+  for (const std::string& layer : options.may_differ)
+    if (detail::keep_unless_fits(dict, own, layer)) kept.push_back(layer);
   nn::load_state_dict(model, dict);
+  return kept;
 }
 
 }  // namespace tern::models

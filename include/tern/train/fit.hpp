@@ -73,13 +73,13 @@ Accumulation groups_of(const Batches& batches, Index accumulate) {
   else return {accumulate, 1, Index(batches.size())};
 }
 
-namespace detail {
-
 /// True for a network whose layers compute in half, so that its loss must be scaled.
 template <class Net>
 inline constexpr bool computes_in_half = std::is_same_v<typename Net::value_type, half>;
 template <class Net>
 inline constexpr bool computes_in_half<nn::Mixed<Net>> = computes_in_half<Net>;
+
+namespace detail {
 
 /// What fit() does before and after the batches of an epoch. Not a template.
 class TERN_API Fit {
@@ -115,28 +115,12 @@ class TERN_API Fit {
 
 }  // namespace detail
 
-/// Trains a network for options.epochs epochs of `batches`, prints each epoch's progress and report, and returns the reports:
-///
-///   train::fit(net, sgd, batches, {.epochs = 20, .save = "net.safetensors"},
-///              {.evaluate = [&] { return train::accuracy_of(net, tests); }, .schedule = &schedule});
-///
-/// `batches` is a data::Loader or any other range of tuples with a size. step(members of a batch...) computes the loss of one batch and
-/// returns a Step<D>. The gradients of options.accumulate batches make a step of the optimiser, weighted as by Accumulation. If layers
-/// compute in half, the loss is scaled.
-///
-/// After each epoch a checkpoint is written to options.save, and the weights, where parts.validate finds them the best so far, to that
-/// name with .best. The training ends early once parts.evaluate reaches options.target. After Ctrl-C or SIGTERM it ends behind the next step
-/// and writes a checkpoint, to NAME.interrupted.safetensors if there is no options.save; NAME is the program's. A training that resumes
-/// from a checkpoint goes on bit for bit; what `step` keeps from batch to batch is not in it.
-///
-/// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace and price. Error, before the first epoch, if
-/// a file cannot be written, a checkpoint does not fit, there are no batches, or a target but no parts.evaluate.
-template <nn::IsModule Net, class Batches, class F>
-  requires(!std::is_convertible_v<const F&, Options>)
-Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {}, const FitParts& parts = {}) {
-  using D = typename Net::device_type;
+/// fit() below, for a network on device D of which no more is known than that it is one. `scaled` says whether its layers compute in half.
+template <Device D, class Batches, class F>
+Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {},
+           const FitParts& parts = {}) {
   const Accumulation groups = groups_of(batches, options.accumulate);
-  optim::GradScaler<D> scaler({.enabled = detail::computes_in_half<Net>});
+  optim::GradScaler<D> scaler({.enabled = scaled});
   detail::Fit run(net, optimizer, &scaler, groups, DeviceTraits<D>::name, options, parts);
   while (run.begin()) {
     if constexpr (requires { batches.set_epoch(Index()); }) batches.set_epoch(run.done().epoch);
@@ -170,6 +154,29 @@ Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& st
     run.end(next, timer, loss.item(), right.defined() ? double(right.item()) : std::nan(""));
   }
   return run.finish();
+}
+
+/// Trains a network for options.epochs epochs of `batches`, prints each epoch's progress and report, and returns the reports:
+///
+///   train::fit(net, sgd, batches, {.epochs = 20, .save = "net.safetensors"},
+///              {.evaluate = [&] { return train::accuracy_of(net, tests); }, .schedule = &schedule});
+///
+/// `batches` is a data::Loader or any other range of tuples with a size. step(members of a batch...) computes the loss of one batch and
+/// returns a Step<D>. The gradients of options.accumulate batches make a step of the optimiser, weighted as by Accumulation. If layers
+/// compute in half, the loss is scaled.
+///
+/// After each epoch a checkpoint is written to options.save, and the weights, where parts.validate finds them the best so far, to that
+/// name with .best. The training ends early once parts.evaluate reaches options.target. After Ctrl-C or SIGTERM it ends behind the next step
+/// and writes a checkpoint, to NAME.interrupted.safetensors if there is no options.save; NAME is the program's. A training that resumes
+/// from a checkpoint goes on bit for bit; what `step` keeps from batch to batch is not in it.
+///
+/// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace and price. Error, before the first epoch, if
+/// a file cannot be written, a checkpoint does not fit, there are no batches, or a target but no parts.evaluate.
+template <nn::IsModule Net, class Batches, class F>
+  requires(!std::is_convertible_v<const F&, Options>)
+Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {}, const FitParts& parts = {}) {
+  using D = typename Net::device_type;
+  return fit<D>(nn::AnyModule(net), computes_in_half<Net>, optimizer, std::forward<Batches>(batches), step, options, parts);
 }
 
 /// The same with the cross entropy between the network's scores and labels, for batches of inputs and labels.

@@ -23,6 +23,7 @@ struct Options {
   double lr = 0;            // 0: the model's own default
   Index seed = 1;
   Index threads = 0;        // 0: OpenMP's number
+  Index workers = 2;        // threads that make batches; 0: the training thread makes them
   std::string data = "";    // the folder with the data set's files
   std::string save = "";    // checkpoint to write
   std::string resume = "";  // checkpoint to go on from
@@ -41,40 +42,15 @@ TERN_API double parse_number(const char* name, const char* value);
 /// The value of an option as an integer from least to most. Error that names the option if it is none.
 TERN_API Index parse_index(const char* name, const char* value, Index least = 0, Index most = INT64_MAX);
 
-namespace detail {
-
-/// An option: its name, and the member that it sets. A flag has no value.
+/// An option: its name, and the one variable that it sets. A flag has no value.
 struct Option {
   const char* name;
-  std::string Options::*text = nullptr;
-  double Options::*number = nullptr;
-  Index Options::*index = nullptr;
-  bool Options::*flag = nullptr;
-  Index least = 0, most = INT64_MAX;
+  std::string* text = nullptr;
+  double* number = nullptr;
+  Index* index = nullptr;
+  bool* flag = nullptr;
+  Index least = 0, most = INT64_MAX;  // of an index
 };
-inline constexpr Option all_options[] = {
-    {.name = "--device", .text = &Options::device},
-    {.name = "--model", .text = &Options::model},
-    {.name = "--precision", .text = &Options::precision},
-    {.name = "--epochs", .index = &Options::epochs, .least = 1},
-    {.name = "--batch-size", .index = &Options::batch_size, .least = 1},
-    {.name = "--accumulate", .index = &Options::accumulate, .least = 1},
-    {.name = "--target", .number = &Options::target},
-    {.name = "--lr", .number = &Options::lr},
-    {.name = "--seed", .index = &Options::seed},
-    {.name = "--threads", .index = &Options::threads, .least = 1, .most = 1024},
-    {.name = "--data", .text = &Options::data},
-    {.name = "--save", .text = &Options::save},
-    {.name = "--resume", .text = &Options::resume},
-    {.name = "--json", .text = &Options::json},
-    {.name = "--svg", .text = &Options::svg},
-    {.name = "--trace", .text = &Options::trace},
-    {.name = "--price", .number = &Options::price},
-    {.name = "--show", .index = &Options::show},
-    {.name = "--skip-bad", .flag = &Options::skip_bad},
-};
-
-}  // namespace detail
 
 /// The shared options as text.
 inline constexpr const char* options_help =
@@ -82,6 +58,7 @@ inline constexpr const char* options_help =
     "  --model NAME             which network\n"
     "  --precision TYPE         f32; bf16 or f16: layers compute in 16 bits, parameters are floats; bf16-weights: all in bf16 (f32)\n"
     "  --epochs N  --batch-size N  --lr RATE  --seed N  --threads N\n"
+    "  --workers N              threads that make batches; 0: none, the training waits for each (2)\n"
     "  --accumulate N           add the gradients of N batches for a step (1)\n"
     "  --target FIGURE          stop when the figure on test data reaches it, as 0.98 for an accuracy\n"
     "  --data DIR               the folder with the data set's files\n"
@@ -99,6 +76,12 @@ TERN_API void check_choice(const char* name, const std::string& value, std::init
 /// The options of the command line, with these defaults. Error that names an unknown option, or a value that is missing
 /// or out of range.
 TERN_API Options parse_options(int argc, char** argv, Options options = {});
+
+/// The same for a trainer that has options of its own besides, into variables that hold their defaults:
+///
+///   double label_smoothing = 0;
+///   train::parse_options(argc, argv, options, {{.name = "--label-smoothing", .number = &label_smoothing}});
+TERN_API void parse_options(int argc, char** argv, Options& options, std::initializer_list<Option> own);
 
 }  // namespace tern::train
 

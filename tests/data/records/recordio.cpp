@@ -97,3 +97,13 @@ TEST_CASE("what is no image record is refused") {
   CHECK(refusal(std::string(4, '\0') + std::string(reinterpret_cast<const char*>(&half), 4) + std::string(16, '\0')) ==
         "RecordIO: a label must be the number of a class, not 0.5");
 }
+
+TEST_CASE("a RecordIO file takes labels that a float holds, and no pixels") {
+  const TemporaryFolder folder;
+  data::RecordIOWriter writer(folder / "a.rec");
+  writer.write_image({.encoded = "jpeg", .label = 1 << 24});
+  CHECK(error_of([&] { writer.write_image({.encoded = "jpeg", .label = (1 << 24) + 1}); }) ==
+        "RecordIO: a label is stored as a float, which cannot hold 16777217");
+  CHECK(error_of([&] { writer.write_image({.pixels = "abc", .channels = 3, .height = 1, .width = 1}); }) ==
+        "RecordIO: holds pictures as JPEG or PNG files; pixels are for an LMDB");
+}

@@ -126,3 +126,53 @@ TEST_CASE("sizes and names of a tar header are read with care") {
                                  std::string("\x80\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12)})
     CHECK(error_of([&] { content(with_size(bad)); }).find("the file ends within a member") != std::string::npos);
 }
+
+TEST_CASE("names of one sample may be too long for a field, or not") {
+  // In the ustar format a name of 101 bytes is in two fields, where one of 100 is in one.
+  const TemporaryFolder folder;
+  const std::string parent(93, 'd');
+  data::TarWriter writer(folder / "a.tar");
+  writer.write(parent + "/aa", {{"jpg", "1"}});
+  writer.write("bb", {{"json", "2"}});
+  writer.close();
+  std::string file = content_of(folder / "a.tar");
+  const std::size_t second = 1024;
+  file.replace(second, 7, std::string("aa.json", 7));
+  file.replace(second + 345, parent.size(), parent);
+  int sum = 0;
+  for (std::size_t i = 0; i < 512; ++i) sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(file[second + i]);
+  char digits[8];
+  std::snprintf(digits, sizeof digits, "%06o", unsigned(sum));
+  file.replace(second + 148, 7, digits, 7);
+  const data::TarFile archive(folder.put("b.tar", file));
+  const auto samples = all_records(archive);
+  REQUIRE(samples.size() == 1);
+  CHECK(samples[0].key == parent + "/aa");
+  CHECK(data::TarFile::fields(samples[0]) == data::TarFile::Fields{{"jpg", "1"}, {"json", "2"}});
+}
+
+TEST_CASE("lines of a POSIX header that are none are damage, as the name would be another") {
+  const std::string whole = file_bytes(recorded_file("tar pax"));
+  const std::size_t line = whole.find(" path=");
+  REQUIRE(line != std::string::npos);
+  const TemporaryFolder folder;
+  const auto refusal = [&](std::size_t i, char c) {
+    std::string damaged = whole;
+    REQUIRE(damaged[i] != c);
+    damaged[i] = c;
+    const data::TarFile file(folder.put("a.tar", damaged));
+    return error_of([&] { all_records(file); });
+  };
+  CHECK(all_records(data::TarFile(folder.put("a.tar", whole))).size() == 4);
+  for (const auto& [i, c] : {std::pair(line - 1, 'x'), std::pair(line - 1, char(whole[line - 1] ^ 1)), std::pair(line, '_'), std::pair(line + 5, '_')})
+    CHECK(refusal(i, c).find("a header of another header is not of lines as 10 path=a") != std::string::npos);
+}
+
+TEST_CASE("a tar archive takes no two samples in sequence that would be read as one, and no pixels") {
+  const TemporaryFolder folder;
+  data::TarWriter writer(folder / "a.tar");
+  writer.write("a", {{"jpg", "1"}});
+  CHECK(error_of([&] { writer.write("a", {{"cls", "1"}}); }) == "tar: two samples in sequence have the key 'a', so they would be read as one");
+  CHECK(error_of([&] { writer.write_image({.pixels = "abc", .channels = 3, .height = 1, .width = 1}); }) ==
+        "tar: holds pictures as JPEG or PNG files; pixels are for an LMDB");
+}

@@ -1,0 +1,90 @@
+// Trains a network on pictures in class folders, or packed in shards. ./examples/run images --help lists the options.
+#include <tern/data/image_folder.hpp>
+#include <tern/ops/ops.hpp>
+#include <tern/tensor/with_device.hpp>
+#include <tern/train/train.hpp>
+
+#include "images/measure.hpp"
+#include "images/pictures.hpp"
+#include "images/schedule.hpp"
+
+/// The network in the precision of --precision. Error where the device has none such.
+template <Device D>
+std::unique_ptr<Network<D>> make_network(const Setup& setup) {
+  const std::string& precision = setup.options.precision;
+  train::check_precision(precision, DeviceTraits<D>::name);
+  if constexpr (std::is_same_v<D, Cuda>)
+    if (precision == "f16") return make_f16(setup);
+  if (precision == "bf16") return make_bf16<D>(setup);
+  if (precision == "bf16-weights") return make_bf16_weights<D>(setup);
+  return make_f32<D>(setup);
+}
+
+/// Prints what is trained or tested, and on what.
+void introduce(const ImageOptions& options, const PictureData& pictures, const std::vector<std::string>& new_layers, const char* device) {
+  const PicturePlan plan = plan_of(options);
+  const auto& [training, validation] = pictures;
+  if (options.skip_bad)
+    std::printf("%lld damaged pictures left out\n", (long long)(training.skipped() + (validation ? validation->skipped() : 0)));
+  std::printf("%s: %s, %d threads, %s; %zu classes, pictures of %lld x %lld, %lld to train with, %lld to test\n", options.model.c_str(), device,
+              num_threads(), build_info().instruction_set, training.classes().size(), (long long)plan.size, (long long)plan.size,
+              (long long)training.size(), (long long)pictures.test().size());
+  if (!validation) std::printf("NO TEST DATA: without val/ the test figures are of the training pictures, cut as for a test.\n");
+  for (const std::string& layer : new_layers) std::printf("%s starts anew: '%s' has none that fits\n", layer.c_str(), options.weights.c_str());
+  std::fputs(train::precision_note(options.precision, device).c_str(), stdout);
+}
+
+/// The mean loss of a batch, with that of auxiliary heads, and how many pictures the network gets right.
+template <Device D>
+train::Step<D> step(Network<D>& net, const Tensor<D>& images, const Tensor<D, Index>& labels, double label_smoothing) {
+  const std::vector<Tensor<D>> scores = net.training_scores(images);
+  Tensor<D> loss = cross_entropy(scores[0], labels, {.label_smoothing = label_smoothing});
+  for (std::size_t i = 1; i < scores.size(); ++i)
+    loss = loss + net.aux_weight * cross_entropy(scores[i], labels, {.label_smoothing = label_smoothing});
+  return {loss, labels.numel(), train::count_right(scores[0].detach(), labels)};
+}
+
+/// Trains the network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
+template <Device D>
+bool train_network(Network<D>& net, const PictureData& pictures, const ImageOptions& options) {
+  const PicturePlan plan = plan_of(options);
+  const bool is_full = pictures.training.size() >= options.batch_size;  // else the only batch would be left out
+  auto batches = data::loader<D>(for_training(pictures.training, plan),
+                                 {.batch_size = options.batch_size, .shuffle = true, .drop_last = is_full, .workers = int(options.workers),
+                                  .seed = std::uint64_t(options.seed)});
+  const double batch = double(options.batch_size * options.accumulate), lr = options.lr > 0 ? options.lr : plan.rate * batch / 256;
+  optim::SGD optimizer = net.optimizer({.lr = lr, .momentum = 0.9, .weight_decay = 1e-4});
+  Schedule schedule(optimizer, options, train::groups_of(batches, options.accumulate).size());
+  std::optional<Accuracy> last;
+  const auto evaluate = [&] { return (last = measure(net, pictures.test(), options)).value().top1; };
+  const auto report = train::fit<D>(
+      net.module(), net.scaled, optimizer, batches,
+      [&](const Tensor<D>& images, const Tensor<D, Index>& labels) { return step(net, images, labels, options.label_smoothing); }, options,
+      {.data = options.data, .evaluate = evaluate, .schedule = schedule.get(), .schedule_by_step = true});
+  if (last) std::printf("test: %s\n", accuracy_text(*last).c_str());
+  return !report.interrupted;
+}
+
+template <Device D>
+bool run(const ImageOptions& options) {
+  manual_seed(std::uint64_t(options.seed));
+  const PictureData pictures = load_pictures(options);
+  const auto net = make_network<D>({options, Index(pictures.training.classes().size())});
+  introduce(options, pictures, net->new_layers, DeviceTraits<D>::name);
+  if (!options.evaluate) return train_network(*net, pictures, options);
+  std::fputs(speed_text(*net, pictures.test(), options).c_str(), stdout);
+  return true;
+}
+
+int main(int argc, char** argv) try {
+  const ImageOptions options = parse_image_options(argc, argv);
+  if (options.help) {
+    std::printf("%s%s", image_help, train::options_help);
+    return 0;
+  }
+  if (options.threads) set_num_threads(int(options.threads));
+  return with_device(options.device, [&]<Device D>(D) { return run<D>(options); }) ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
