@@ -56,18 +56,21 @@ def tfrecord(folder):
     return {"name": "tfrecord", "file": packed(path.read_bytes()), "records": [message.hex() for message in [*examples, b""]]}
 
 
-def tar(name, style, samples):
+def tar(name, style, samples, others=True, mode=0o644):
+    """An archive of samples; `others`: also of members that are part of none."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=style) as archive:
-        folder = tarfile.TarInfo("folder.d")
-        folder.type = tarfile.DIRTYPE
-        archive.addfile(folder)
+        if others:
+            folder = tarfile.TarInfo("folder.d")
+            folder.type = tarfile.DIRTYPE
+            archive.addfile(folder)
         for key, fields in samples:
             for field, content in fields:
                 member = tarfile.TarInfo(f"{key}.{field}")
-                member.size = len(content)
+                member.size, member.mode = len(content), mode
                 archive.addfile(member, io.BytesIO(content))
-        archive.addfile(tarfile.TarInfo("without-a-dot"))
+        if others:
+            archive.addfile(tarfile.TarInfo("without-a-dot"))
     return {"name": f"tar {name}", "file": packed(file.getvalue()),
             "samples": [{"key": key, "fields": [[field, content.hex()] for field, content in fields]} for key, fields in samples]}
 
@@ -77,6 +80,8 @@ def tars():
                ("0002", [("jpg", b"")])]
     folder = "/".join(["a-folder-with-a-long-name"] * 5)
     yield tar("ustar", tarfile.USTAR_FORMAT, [*samples, (f"{folder}/long", [("jpg", b"1"), ("cls", b"4")])])
+    # Written with the metadata that the library writes.
+    yield tar("written", tarfile.USTAR_FORMAT, samples, others=False, mode=0o444)
     long = ("x" * 90 + "/") * 3 + "né"
     for name, style in (("gnu", tarfile.GNU_FORMAT), ("pax", tarfile.PAX_FORMAT)):
         yield tar(name, style, [*samples, (long, [("jpg", b"1"), ("cls", b"4")])])
