@@ -19,7 +19,7 @@ std::string padded(std::size_t i) {
 std::string key_of(std::size_t i) {
   std::string folder = i % 3 ? "\xc3\xa4" : "";
   for (int k = 0; k < 40 && i % 3 == 0; ++k) folder += "long/";
-  return folder + padded(i);
+  return folder + std::string(i, 'k') + padded(i);
 }
 
 std::string name_of(std::size_t i) { return "class" + std::to_string(i % 5) + "/" + std::to_string(i) + ".a.jpg"; }
@@ -30,7 +30,7 @@ void write_pictures(const std::string& packed, const std::vector<std::string>& c
                                                          data::create_records("tfrecord", packed + "/images.tfrecord")};
   for (std::size_t i = 0; i < contents.size(); ++i) {
     const std::string name = name_of(i), pixels = contents[i].empty() ? "x" : contents[i];
-    const data::ImageRecord file{.encoded = contents[i], .label = Index(i) - 1, .name = name};
+    const data::ImageRecord file{.encoded = contents[i], .label = Index(i) - 1, .name = name, .class_name = std::string_view(name).substr(0, 6)};
     const data::ImageRecord raw{.label = Index(i) - 1, .name = name, .pixels = pixels, .channels = 1, .height = 1, .width = Index(pixels.size())};
     writers[0]->write_image(file);
     writers[1]->write_image(i % 2 ? file : raw);

@@ -13,11 +13,16 @@ CONTENTS = [path.read_bytes() for path in sorted(SAMPLES.iterdir())]
 
 
 def key_of(i):
-    return f"{'ä' if i % 3 else 'long/' * 40}{i:03}"
+    """Names of each length about the 100 bytes that a tar header has for them, and longer ones."""
+    return f"{'ä' if i % 3 else 'long/' * 40}{'k' * i}{i:03}"
 
 
 def name_of(i):
     return f"class{i % 5}/{i}.a.jpg"
+
+
+def kind_of(content):
+    return "png" if content.startswith(b"\x89PNG") else "jpg"
 
 
 def equal(what, got, expected):
@@ -36,7 +41,7 @@ def read_tar():
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for i, content in enumerate(CONTENTS):
-            for field, data in (("jpg", content), ("cls", b"%d" % (i - 1)), ("filename.txt", name_of(i).encode())):
+            for field, data in ((kind_of(content), content), ("cls", b"%d" % (i - 1)), ("filename.txt", name_of(i).encode())):
                 member = tarfile.TarInfo(f"{i:08}.{field}")
                 member.size, member.mode = len(data), 0o444
                 archive.addfile(member, io.BytesIO(data))
@@ -56,7 +61,7 @@ def read_webdataset():
     equal("samples", (len(fields), len(images)), (len(CONTENTS), len(CONTENTS)))
     for i, content in enumerate(CONTENTS):
         equal(f"sample {i}", (fields[i]["__key__"], fields[i]["bin"], fields[i]["seg.txt"]), (key_of(i), content, b"%d" % i))
-        equal(f"picture {i}", (images[i]["__key__"], images[i]["jpg"], images[i]["cls"], images[i]["filename.txt"]),
+        equal(f"picture {i}", (images[i]["__key__"], images[i][kind_of(content)], images[i]["cls"], images[i]["filename.txt"]),
               (f"{i:08}", content, b"%d" % (i - 1), name_of(i).encode()))
 
 
@@ -105,9 +110,9 @@ def read_tensorflow():
     for i, message in enumerate(records("images.tfrecord")):
         parsed = tf.io.parse_single_example(message, {
             "image/encoded": tf.io.FixedLenFeature([], tf.string), "image/class/label": tf.io.FixedLenFeature([], tf.int64),
-            "image/filename": tf.io.FixedLenFeature([], tf.string), "image/format": tf.io.FixedLenFeature([], tf.string)})
-        equal(f"picture {i}", [parsed[f"image/{name}"].numpy() for name in ("encoded", "class/label", "filename", "format")],
-              [CONTENTS[i], i - 1, name_of(i).encode(), b"JPEG"])
+            **{f"image/{name}": tf.io.FixedLenFeature([], tf.string) for name in ("filename", "class/text", "format")}})
+        equal(f"picture {i}", [parsed[f"image/{name}"].numpy() for name in ("encoded", "class/label", "filename", "class/text", "format")],
+              [CONTENTS[i], i - 1, name_of(i).encode(), f"class{i % 5}".encode(), b"PNG" if kind_of(CONTENTS[i]) == "png" else b"JPEG"])
 
 
 {"tar": read_tar, "webdataset": read_webdataset, "lmdb": read_lmdb, "tensorflow": read_tensorflow}[READER]()
