@@ -1,14 +1,21 @@
 #include "reader.hpp"
 
+#include <set>
+
 #include <tern/data/records/datum.hpp>
 #include <tern/data/records/example.hpp>
 
+using tern::data::Example;
+
 void read(const std::string& path) {
-  const std::string message = tern::io::read_file(path, 1 << 20);
+  const std::string message = tern::io::read_file(path, tern::Index(1) << 20);
   try {
-    static_cast<void>(tern::data::parse_datum(message));
+    tern::data::parse_datum(message);
   } catch (const tern::Error&) {
   }
-  const std::string written = tern::data::Example::parse(message).serialize();
-  if (tern::data::Example::parse(written).serialize() != written) std::abort();
+  const Example example = Example::parse(message);
+  const auto names = example.names();
+  if (std::set(names.begin(), names.end()).size() != names.size()) std::abort();
+  const std::string again = example.serialize();
+  if (Example::parse(again).serialize() != again) std::abort();
 }

@@ -2,23 +2,34 @@
 
 #include <tern/data/records/lmdb.hpp>
 
-/// An LMDB is a folder; the file in this one is a link to the input.
-struct Folder {
-  std::string name = "/tmp/tern_fuzz_XXXXXX", link;
+namespace {
 
+/// A folder whose data.mdb leads to another file.
+class Folder {
+ public:
   Folder() {
-    if (!mkdtemp(name.data())) std::abort();
-    link = name + "/data.mdb";
+    if (!mkdtemp(path_)) std::abort();
   }
   ~Folder() {
-    unlink(link.c_str());
-    rmdir(name.c_str());
+    ::unlink(file().c_str());
+    ::rmdir(path_);
   }
+
+  std::string with(const std::string& target) const {
+    ::unlink(file().c_str());
+    if (::symlink(target.c_str(), file().c_str()) != 0) std::abort();
+    return path_;
+  }
+
+ private:
+  std::string file() const { return std::string(path_) + "/data.mdb"; }
+
+  char path_[32] = "/tmp/tern_fuzz_XXXXXX";
 };
+
+}  // namespace
 
 void read(const std::string& path) {
   static const Folder folder;
-  unlink(folder.link.c_str());
-  if (symlink(path.c_str(), folder.link.c_str()) != 0) std::abort();
-  read_records(tern::data::LmdbFile(folder.name));
+  read_records(tern::data::LmdbFile(folder.with(path)), size_of(path));
 }

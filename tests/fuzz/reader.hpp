@@ -6,17 +6,30 @@
 
 #include <tern/io/file.hpp>
 
+/// A file in memory, so that no disk slows it down.
+class MemoryFile {
+ public:
+  MemoryFile(const void* data, std::size_t size) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
+    if (descriptor_ < 0 || ::write(descriptor_, data, size) != ssize_t(size)) std::abort();
+  }
+  ~MemoryFile() { close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return tern::text({"/proc/self/fd/", descriptor_}); }
+
+ private:
+  int descriptor_;
+};
+
 /// Each target defines it for one reader.
 void read(const std::string& path);
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
-  // A file in memory, so that no disk slows it down.
-  const int descriptor = memfd_create("fuzz", MFD_CLOEXEC);
-  if (descriptor < 0 || ::write(descriptor, data, size) != ssize_t(size)) std::abort();
+  const MemoryFile file(data, size);
   try {
-    read(tern::text({"/proc/self/fd/", descriptor}));
+    read(file.path());
   } catch (const tern::Error&) {
   }
-  close(descriptor);
   return 0;
 }

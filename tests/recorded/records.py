@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import struct
+import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -18,9 +19,11 @@ from pathlib import Path
 import lmdb
 import tensorflow as tf
 import webdataset
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from datum import datum_class
+
 PICTURE = b"\xff\xd8 not quite a JPEG \0\1\2"
 
 
@@ -53,18 +56,21 @@ def tfrecord(folder):
     return {"name": "tfrecord", "file": packed(path.read_bytes()), "records": [message.hex() for message in [*examples, b""]]}
 
 
-def tar(name, style, samples):
+def tar(name, style, samples, others=True, mode=0o644):
+    """An archive of samples; `others`: also of members that are part of none."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=style) as archive:
-        folder = tarfile.TarInfo("folder.d")
-        folder.type = tarfile.DIRTYPE
-        archive.addfile(folder)
+        if others:
+            folder = tarfile.TarInfo("folder.d")
+            folder.type = tarfile.DIRTYPE
+            archive.addfile(folder)
         for key, fields in samples:
             for field, content in fields:
                 member = tarfile.TarInfo(f"{key}.{field}")
-                member.size = len(content)
+                member.size, member.mode = len(content), mode
                 archive.addfile(member, io.BytesIO(content))
-        archive.addfile(tarfile.TarInfo("without-a-dot"))
+        if others:
+            archive.addfile(tarfile.TarInfo("without-a-dot"))
     return {"name": f"tar {name}", "file": packed(file.getvalue()),
             "samples": [{"key": key, "fields": [[field, content.hex()] for field, content in fields]} for key, fields in samples]}
 
@@ -74,6 +80,8 @@ def tars():
                ("0002", [("jpg", b"")])]
     folder = "/".join(["a-folder-with-a-long-name"] * 5)
     yield tar("ustar", tarfile.USTAR_FORMAT, [*samples, (f"{folder}/long", [("jpg", b"1"), ("cls", b"4")])])
+    # Written with the metadata that the library writes.
+    yield tar("written", tarfile.USTAR_FORMAT, samples, others=False, mode=0o444)
     long = ("x" * 90 + "/") * 3 + "né"
     for name, style in (("gnu", tarfile.GNU_FORMAT), ("pax", tarfile.PAX_FORMAT)):
         yield tar(name, style, [*samples, (long, [("jpg", b"1"), ("cls", b"4")])])
@@ -88,20 +96,6 @@ def webdataset_tar(folder):
     return {"name": "tar webdataset", "file": packed(path.read_bytes()),
             "samples": [{"key": "sample0", "fields": [["cls", b"5".hex()], ["jpg", PICTURE.hex()]]},
                         {"key": "sample1", "fields": [["cls", b"6".hex()], ["png", b"\x89PNG\r\n\x1a\n ...".hex()]]}]}
-
-
-def datum_class():
-    """caffe.proto's message."""
-    file = descriptor_pb2.FileDescriptorProto(name="caffe.proto", package="caffe")
-    message = file.message_type.add(name="Datum")
-    field = descriptor_pb2.FieldDescriptorProto
-    for name, number, kind in (("channels", 1, field.TYPE_INT32), ("height", 2, field.TYPE_INT32), ("width", 3, field.TYPE_INT32),
-                               ("data", 4, field.TYPE_BYTES), ("label", 5, field.TYPE_INT32), ("encoded", 7, field.TYPE_BOOL)):
-        message.field.add(name=name, number=number, type=kind, label=field.LABEL_OPTIONAL)
-    message.field.add(name="float_data", number=6, type=field.TYPE_FLOAT, label=field.LABEL_REPEATED)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("caffe.Datum"))
 
 
 def lmdb_folder(folder):

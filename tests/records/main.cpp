@@ -1,4 +1,8 @@
-// Writes files of TFRecord, tar and LMDB to a folder. reference.py reads them.
+// Packs the files of a folder in each format: main SAMPLES PACKED. peers.py knows the keys, names and labels.
+#include <algorithm>
+#include <limits>
+
+#include <tern/data/folder.hpp>
 #include <tern/data/records/lmdb_writer.hpp>
 #include <tern/data/records/records.hpp>
 
@@ -6,40 +10,60 @@ using namespace tern;
 
 namespace {
 
-/// Picture i. reference.py has the same formulas.
-std::string picture(int i) {
-  std::string bytes = i % 3 ? "\xff\xd8" : "\x89PNG";
-  for (int k = 0; k < i * i * 7; ++k) bytes += char((k * k + i) % 251);
-  return bytes;
+std::string padded(std::size_t i) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%03zu", i);
+  return text;
 }
-Index label(int i) { return i * 1000 - 3; }
-std::string name(int i) { return "class" + std::to_string(i % 3) + "/" + std::string(std::size_t(i * 4), 'n') + "\xc3\xa9" + std::to_string(i) + ".jpg"; }
 
-constexpr int count = 40;
+std::string key_of(std::size_t i) {
+  std::string folder = i % 3 ? "\xc3\xa4" : "";
+  for (int k = 0; k < 40 && i % 3 == 0; ++k) folder += "long/";
+  return folder + std::string(i, 'k') + padded(i);
+}
+
+std::string name_of(std::size_t i) { return "class" + std::to_string(i % 5) + "/" + std::to_string(i) + ".a.jpg"; }
+
+/// Every second picture of the LMDB is pixels: one row of them.
+void write_pictures(const std::string& packed, const std::vector<std::string>& contents) {
+  const std::unique_ptr<data::RecordWriter> writers[] = {data::create_records("tar", packed + "/images.tar"), data::create_records("lmdb", packed + "/images.lmdb"),
+                                                         data::create_records("tfrecord", packed + "/images.tfrecord")};
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const std::string name = name_of(i), pixels = contents[i].empty() ? "x" : contents[i];
+    const data::ImageRecord file{.encoded = contents[i], .label = Index(i) - 1, .name = name, .class_name = std::string_view(name).substr(0, 6)};
+    const data::ImageRecord raw{.label = Index(i) - 1, .name = name, .pixels = pixels, .channels = 1, .height = 1, .width = Index(pixels.size())};
+    writers[0]->write_image(file);
+    writers[1]->write_image(i % 2 ? file : raw);
+    writers[2]->write_image(file);
+  }
+  for (const auto& writer : writers) writer->close();
+}
 
 }  // namespace
 
 int main(int, char** arguments) {
-  const std::string folder = arguments[1];
-  for (const char* const format : {"tfrecord", "tar", "lmdb"}) {
-    const auto writer = data::create_records(format, folder + "/a." + format);
-    for (int i = 0; i < count; ++i) {
-      const std::string bytes = picture(i), path = name(i);
-      writer->write_image({.encoded = bytes, .label = label(i), .name = path, .class_name = std::string_view(path).substr(0, 6)});
-    }
-    writer->close();
+  const std::string samples = arguments[1], packed = arguments[2];
+  std::vector<std::string> contents;
+  for (const std::string& name : data::detail::names_in("records", samples)) contents.push_back(io::read_file(samples + "/" + name, 1 << 24));
+
+  data::TFRecordWriter plain(packed + "/plain.tfrecord"), examples(packed + "/examples.tfrecord");
+  data::TarWriter fields(packed + "/fields.tar");
+  data::LmdbWriter pairs(packed + "/pairs.lmdb");
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const std::string key = key_of(i), number = std::to_string(i);
+    plain.write(contents[i]);
+    fields.write(key, {{"bin", contents[i]}, {"seg.txt", number}});
+    pairs.write(key, contents[i]);
+    data::Example example;
+    example.set("none", std::vector<Index>{});
+    example.set("integers", std::vector<Index>{-Index(i), std::numeric_limits<Index>::max(), std::numeric_limits<Index>::min(), Index(i) * 1000});
+    example.set("floats", std::vector<float>{float(double(i) * 0.1), -3e30f, 1e-40f});
+    example.set("bytes", std::vector<std::string_view>{contents[i], "", key});
+    examples.write(example.serialize());
   }
-  data::LmdbWriter raw(folder + "/raw.lmdb");
-  raw.write_image({.label = -2, .pixels = "abcdef", .channels = 1, .height = 2, .width = 3});
-  raw.write("other", "bytes");
-  raw.close();
-  data::TFRecordWriter lists(folder + "/lists.tfrecord");
-  data::Example example;
-  example.set("texts", {"", "a", std::string_view("\0", 1)}).set("floats", std::vector<float>{0.5f, -2}).set("integers", std::vector<Index>{0, -1, INT64_MIN, INT64_MAX});
-  lists.write(example.serialize());
-  lists.write("");
-  lists.close();
-  data::TarWriter long_names(folder + "/long.tar");
-  for (const int length : {94, 95, 96, 97, 100, 254, 255, 256, 1000}) long_names.write("a/" + std::string(std::size_t(length), 'k'), {{"jpg", ""}, {"json", std::string(std::size_t(length * 5), '1')}});
-  long_names.close();
+  plain.close();
+  examples.close();
+  fields.close();
+  pairs.close();
+  write_pictures(packed, contents);
 }
