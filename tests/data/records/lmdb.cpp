@@ -70,6 +70,14 @@ TEST_CASE("a damaged LMDB gives errors, or records of its size") {
   CHECK(noticed > 300);
 }
 
+TEST_CASE("an LMDB with any damaged byte gives errors, or records of its size", "[long]") {
+  const TemporaryFolder source, folder;
+  data::LmdbWriter writer(source / "a");
+  for (int i = 0; i < 30; ++i) writer.write("key" + std::to_string(100 + i), std::string(i == 3 ? 5000 : 200, char(i)));
+  writer.close();
+  check_damage(content_of(source / "a/data.mdb"), [&](const std::string& content) { return put_lmdb(folder, content); }, Checks::structure);
+}
+
 TEST_CASE("what is no LMDB is refused by name") {
   const TemporaryFolder folder;
   for (const std::string& content : {std::string(), std::string("text"), std::string(9000, '\0')})

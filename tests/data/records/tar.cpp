@@ -94,7 +94,7 @@ TEST_CASE("a damaged tar archive gives errors, or records of its size") {
   writer.write(std::string(101, 'b'), {{"jpg", "second"}});
   writer.close();
   const auto make = [&](const std::string& content) { return folder.put("a.tar", content); };
-  check_damage(content_of(source / "a.tar"), make, Checks::structure, 3);
+  check_damage(content_of(source / "a.tar"), make, Checks::structure);
 }
 
 TEST_CASE("errors of a tar archive name file, record and offset") {

@@ -6,7 +6,8 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// The picture of a Datum: a file if it is `encoded`, else bytes [channels, height, width]. The views are of the message. Error if it is
+/// The picture of a Datum: a file if it is `encoded`, else bytes [channels, height, width], whose channels are in the order in which they were
+/// stored: Caffe's convert_imageset stores blue, green and red. The views are of the message. Error if it is
 /// damaged, holds floats, or its bytes are not as many as its sizes say.
 TERN_API ImageRecord parse_datum(std::string_view message);
 

@@ -94,6 +94,8 @@ T LmdbFile::number(Index offset) const {
   if (number<Index>(begin) != page) return "a page has another page's number";
   if (flags != lmdb_page::branch && flags != lmdb_page::leaf) return "a page of the tree is of another kind";
   if (lower < lmdb_page::header || lower % 2 || lower > upper || upper > page_bytes_) return "a page's free space is not within it";
+  constexpr Index least_node = lmdb_node::header + 2;  // with its offset
+  if (lower - lmdb_page::header > 2 * ((page_bytes_ - lmdb_page::header) / least_node)) return "a page has more nodes than it has room for";
   const char* problem = nullptr;  // one, however many nodes have it
   for (Index at = lmdb_page::header; at < lower; at += 2) {
     const Index offset = number<std::uint16_t>(begin + at), node = begin + offset;
