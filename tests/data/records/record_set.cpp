@@ -149,3 +149,23 @@ TEST_CASE("an archive within a damaged archive is not read as samples") {
   CHECK(set.size() == 0);  // b is beside the damage
   CHECK(set.skipped() == 1);
 }
+
+TEST_CASE("what a pass over a file without reading its records maps does not stay resident") {
+  constexpr Index megabyte = Index(1) << 20;
+  const auto resident = [] {
+    std::ifstream file("/proc/self/statm");
+    Index pages = 0;
+    file >> pages >> pages;
+    return pages * 4096;
+  };
+  const TemporaryFolder folder;
+  data::TFRecordWriter writer(folder / "a.tfrecord");
+  const std::string bytes(std::size_t(megabyte / 32), 'a');
+  for (int i = 0; i < 60 * 32; ++i) writer.write(bytes);
+  writer.close();
+  data::TFRecordFile file(folder / "a.tfrecord");
+  file.set_resident(4 * megabyte);
+  const Index before = resident();
+  CHECK(file.index().size() == 60 * 32);
+  CHECK(resident() - before < 20 * megabyte);
+}

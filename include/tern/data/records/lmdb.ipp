@@ -70,6 +70,7 @@ T LmdbFile::number(Index offset) const {
   for (Index i = 0; i < Index(nodes_.size()); ++i) {
     Node& node = nodes_[std::size_t(i)];
     if (node.problem) continue;
+    used(page_bytes_);
     const Index page_end = (node.offset / page_bytes_ + 1) * page_bytes_, size = number<std::uint16_t>(node.offset + key_size);
     const std::string_view key = view({i, node.offset}, node.offset + header, std::min(size, page_end - node.offset - header));
     if (before < key) before = key;
@@ -88,6 +89,7 @@ T LmdbFile::number(Index offset) const {
   if (seen[std::size_t(page)]) return "the tree names a page twice";
   if (depth == lmdb_page::deepest) return "the tree is deeper than it can be";
   seen[std::size_t(page)] = true;
+  used(16 * page_bytes_);  // which the system maps about it
   const Index begin = page * page_bytes_;
   const unsigned flags = number<std::uint16_t>(begin + lmdb_page::flags);
   const Index lower = number<std::uint16_t>(begin + lmdb_page::lower), upper = number<std::uint16_t>(begin + lmdb_page::upper);

@@ -74,6 +74,8 @@ class TERN_API RecordFile {
   virtual Index next_offset(const RecordPosition& at) const = 0;
   /// Has the system take the file's pages back. They are read again when they are used.
   virtual void release() const = 0;
+  /// Counts bytes that became resident, and releases where they are too many.
+  void used(Index bytes) const;
 
   [[noreturn]] void refuse(const RecordPosition& at, const char* rule) const;
 

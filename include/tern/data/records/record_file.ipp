@@ -10,11 +10,7 @@ namespace tern::inline TERN_BUILD::data {
   const Index end = parse(at, &record);
   if (end < 0) return false;
   // Where records do not lie in sequence, the next one may begin before this one ends.
-  const Index bytes = std::max(end - at.offset, Index(record.bytes.size()));
-  if (read_.fetch_add(bytes, std::memory_order_relaxed) > resident_) {
-    read_.store(0, std::memory_order_relaxed);
-    release();
-  }
+  used(std::max(end - at.offset, Index(record.bytes.size())));
   at = {at.number + 1, end};
   return true;
 }
@@ -22,8 +18,15 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE bool RecordFile::skip(RecordPosition& at) const {
   const Index end = parse(at, nullptr);
   if (end < 0) return false;
+  used(end - at.offset);  // with a record's head the system maps what is about it
   at = {at.number + 1, end};
   return true;
+}
+
+[[gnu::noinline]] TERN_INLINE void RecordFile::used(Index bytes) const {
+  if (read_.fetch_add(std::max<Index>(bytes, 0), std::memory_order_relaxed) <= resident_) return;
+  read_.store(0, std::memory_order_relaxed);
+  release();
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Index> RecordFile::index() const {

@@ -77,7 +77,7 @@ namespace tern::inline TERN_BUILD::data {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE RecordSet::RecordSet(const std::string& shards, const RecordSetOptions& options) {
-  constexpr Index resident = Index(256) << 20;
+  constexpr Index resident = Index(128) << 20;  // the system maps about three times what small reads at random use
   const std::vector<std::string> paths = shard_paths(shards);
   for (const std::string& path : paths) {
     Shard shard{open_records(path), {}};
