@@ -12,11 +12,12 @@ namespace tern::inline TERN_BUILD::data {
   set.records_ = detail::in_sequence(set.set_.size());
   set.sizes_ = set.set_.sizes();
   set.skipped_ = set.set_.skipped();
-  const std::string list = text({detail::is_folder(shards) && !detail::is_lmdb(shards) ? shards : io::folder_of(shards), "/pack.json"});
+  const bool is_folder = detail::is_shard_folder(shards);
+  const std::string list = text({is_folder ? shards : io::folder_of(shards), "/pack.json"});
   if (io::exists(list)) {
     const PackList packed = PackList::read(list);
     set.classes_ = packed.classes;
-    if (detail::is_folder(shards) && !detail::is_lmdb(shards) && !options.skip_bad && packed.samples != set.size())
+    if (is_folder && !options.skip_bad && packed.samples != set.size())
       fail("PackedImages", {"'", list, "': names ", packed.samples, " samples, but the shards beside it have ", set.size()});
   }
   if (options.skip_bad) set.leave_out_bad();

@@ -15,6 +15,11 @@ TERN_API std::unique_ptr<RecordFile> open_records(const std::string& path);
 /// as train-{00000..00007}.tar. Error if there are none.
 TERN_API std::vector<std::string> shard_paths(const std::string& shards);
 
+namespace detail {
+/// True for a folder of shards, which an LMDB's folder is not.
+TERN_API bool is_shard_folder(const std::string& path);
+}  // namespace detail
+
 struct RecordSetOptions {
   bool skip_bad = false;  ///< leave out damaged records; then every record is read once at first
 };

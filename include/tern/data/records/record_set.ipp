@@ -27,9 +27,9 @@ namespace tern::inline TERN_BUILD::data::detail {
   return format == "tfrecord" || format == "tfrecords" || format == "rec" || format == "tar" || is_lmdb(path);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_folder(const std::string& path) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_shard_folder(const std::string& path) {
   struct stat info;
-  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && !is_lmdb(path);
 }
 
 /// The names for a{07..12}b; empty if the name has no such range.
@@ -69,7 +69,7 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> shard_paths(const std::string& shards) {
   std::vector<std::string> paths = detail::in_range(shards);
   if (!paths.empty()) return paths;
-  if (!detail::is_folder(shards) || detail::is_lmdb(shards)) return {shards};
+  if (!detail::is_shard_folder(shards)) return {shards};
   for (const std::string& name : detail::names_in("RecordSet", shards))
     if (const std::string path = text({shards, "/", name}); detail::is_shard(path)) paths.push_back(path);
   if (paths.empty()) fail("RecordSet", {"'", shards, "': holds no .tfrecord, .rec or .tar file and no LMDB"});
