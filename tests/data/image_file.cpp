@@ -35,7 +35,8 @@ std::string refusal_of(const TemporaryFolder& folder, const std::string& bytes) 
   return error.starts_with(start) ? error.substr(start.size()) : error;
 }
 
-/// Files of many kinds: those that Pillow wrote; JPEG files of odd sizes, with and without reduced colours; and photographs where there are any.
+/// Files of many kinds: those that Pillow wrote, which are small; JPEG files of odd sizes, several blocks wide and high, for each way to store
+/// colours; and photographs where there are any.
 std::vector<std::string> files() {
   std::vector<std::string> found;
   for (const Json& recorded : recorded_cases("pictures")) found.push_back(bytes_of(recorded["file"]));
@@ -45,6 +46,12 @@ std::vector<std::string> files() {
       for (Index i = 0; i < image.numel(); ++i) image.data()[i] = std::uint8_t(i * i / 7 ^ i >> 3);
       found.push_back(data::encode_jpeg(image));
     }
+  for (const bool progressive : {false, true}) {
+    for (const auto& [across, down] : {std::pair{1, 1}, {2, 1}, {1, 2}, {4, 1}, {2, 2}})
+      found.push_back(jpeg_bytes({.width = 301, .height = 187, .progressive = progressive, .across = across, .down = down}));
+    for (const J_COLOR_SPACE colours : {JCS_CMYK, JCS_GRAYSCALE})
+      found.push_back(jpeg_bytes({.width = 203, .height = 141, .progressive = progressive, .colours = colours}));
+  }
   if (const char* const folder = std::getenv("TERN_TEST_DATA"))
     for (const char* const name : {"autumn/autumn_1.jpg", "summer/summer_3.jpg"})
       found.push_back(io::read_file(std::string(folder) + "/data/imagefolder/" + name, 1 << 20));
@@ -77,6 +84,59 @@ TEST_CASE("a window has the pixels that the whole picture has there", "[data]") 
       CHECK(different == 0);
     }
   }
+}
+
+TEST_CASE("a file that is cut off is refused where the window reaches the cut, and read above it", "[data]") {
+  const std::string file = jpeg_bytes({400, 400}), cut = file.substr(0, file.size() / 2);
+  data::Image whole, window;
+  data::decode_image("whole", file, whole);
+  int read = 0, refused = 0;
+  for (Index top = 0; top < 400; top += 20)
+    for (const Index left : {0, 190, 380}) {
+      const std::string error =
+          error_of([&] { data::decode_image("'x'", cut, window, [&](Index, Index) { return data::ImageWindow{top, left, 20, 20, 20}; }); });
+      CAPTURE(top, left, error);
+      if (!error.empty()) {
+        CHECK(error.starts_with("image: 'x': Premature end of JPEG file"));
+        CHECK(top > 100);
+        ++refused;
+        continue;
+      }
+      CHECK(top < 300);
+      for (Index y = 0; y < 20; ++y)
+        for (Index x = 0; x < 20; ++x) REQUIRE(window.data()[20 * y + x] == whole.data()[400 * (top + y) + left + x]);
+      ++read;
+    }
+  CHECK(read > 0);
+  CHECK(refused > 0);
+}
+
+TEST_CASE("damage is found by a window that reaches as far down as the picture, whatever its columns", "[data]") {
+  const std::string file = jpeg_bytes({203, 141});
+  int refused = 0, differed = 0;
+  data::Image sound, whole, window;
+  data::decode_image("sound", file, sound);
+  for (std::size_t i = jpeg_segment(file, "\xda"); i < file.size(); i += 5) {
+    std::string damaged = file;
+    damaged[i] = char(damaged[i] ^ 0x55);
+    const std::string error = error_of([&] { data::decode_image("'x'", damaged, whole); });
+    for (const data::ImageWindow& part : {data::ImageWindow{0, 99, 141, 31, {141, 31}}, {100, 150, 41, 53, {41, 53}}}) {
+      CAPTURE(i, part.top);
+      CHECK(error_of([&] { data::decode_image("'x'", damaged, window, [&](Index, Index) { return part; }); }) == error);
+      if (!error.empty()) continue;
+      Index different = 0;
+      for (Index y = 0; y < part.height; ++y)
+        for (Index x = 0; x < part.width; ++x) {
+          const Index there = 203 * (part.top + y) + part.left + x;
+          different += window.data()[part.width * y + x] != whole.data()[there];
+          differed += whole.data()[there] != sound.data()[there];
+        }
+      CHECK(different == 0);
+    }
+    refused += !error.empty();
+  }
+  CHECK(refused > 10);
+  CHECK(differed > 0);
 }
 
 TEST_CASE("a window is resized as a crop is", "[data]") {

@@ -18,7 +18,7 @@ struct RandomResizedCropOptions {
 
 namespace detail {
 
-/// The weights for one dimension. Output i is a weighted sum of `taps` inputs from first[i] on. The last ones may be 0.
+/// The weights for one dimension. Output i is a weighted sum of `taps` inputs from first[i] on. Some may be 0.
 struct TERN_API ResizeWeights {
   Index taps;
   std::vector<Index> first;

@@ -4,20 +4,21 @@
 
 namespace tern::inline TERN_BUILD::data::transforms::detail {
 
-[[gnu::noinline]] TERN_INLINE ResizeWeights::ResizeWeights(Index in, Index out, double from, double to) {
+[[gnu::noinline]] TERN_INLINE ResizeWeights::ResizeWeights(Index in, Index out, double from, double to) : taps(1) {
   const double scale = (to - from) / double(out), reach = std::max(scale, 1.);  // of the triangle around each centre
-  taps = std::min(in, 2 * Index(std::ceil(reach)) + 1);
+  const auto centre = [&](Index i) { return from + (double(i) + 0.5) * scale; };
+  const auto begin = [&](Index i) { return std::max<Index>(Index(centre(i) - reach + 0.5), 0); };
+  const auto end = [&](Index i) { return std::min(Index(centre(i) + reach + 0.5), in); };
+  for (Index i = 0; i < out; ++i) taps = std::max(taps, end(i) - begin(i));
   first.resize(std::size_t(out));
   weight.assign(std::size_t(out * taps), 0);
   for (Index i = 0; i < out; ++i) {
-    const double centre = from + (double(i) + 0.5) * scale;
-    const Index begin = std::max<Index>(Index(centre - reach + 0.5), 0);
-    const Index end = std::min(Index(centre + reach + 0.5), in), at = std::min(begin, in - taps);
+    const Index at = std::min(begin(i), in - taps);
     float* const w = weight.data() + i * taps - at;
     double sum = 0;
     for (int pass = 0; pass < 2; ++pass)
-      for (Index k = begin; k < end; ++k) {
-        const double height = std::max(0., 1 - std::abs((double(k) + 0.5 - centre) / reach));
+      for (Index k = begin(i); k < end(i); ++k) {
+        const double height = std::max(0., 1 - std::abs((double(k) + 0.5 - centre(i)) / reach));
         if (pass == 0)
           sum += height;
         else
@@ -71,52 +72,99 @@ TERN_INLINE ResizeWeights weights_for(Index in, Index out, double begin, double 
   }
 }
 
-/// sum += weight * row, of bytes.
-TERN_INLINE void add_bytes(float* __restrict sum, const unsigned char* __restrict row, Index n, float weight) {
-  constexpr int block = 8;
+/// Sixteen bytes as numbers in [0, 1].
+TERN_INLINE void spread_bytes(const unsigned char* from, expr::vector_t<float, 8> (&to)[2]) {
+  constexpr int size = 16;
+  expr::vector_t<std::uint8_t, size> bytes;
+  __builtin_memcpy(&bytes, from, sizeof bytes);
+  // By way of 16 and 32 bits: g++ 12 takes larger steps one by one.
+  const auto halves = __builtin_convertvector(bytes, expr::vector_t<std::uint16_t, size>);
+  const auto words = __builtin_convertvector(halves, expr::vector_t<std::int32_t, size>);
+  const auto floats = __builtin_convertvector(words, expr::vector_t<float, size>);
+  __builtin_memcpy(&to, &floats, sizeof to);
+  to[0] *= 1 / 255.f;
+  to[1] *= 1 / 255.f;
+}
+
+/// `out` becomes a weighted sum of rows of n bytes, as numbers in [0, 1].
+TERN_INLINE void mix_rows(float* __restrict out, const unsigned char* __restrict row, Index stride, const float* weight, Index rows, Index n) {
+  using Floats = expr::vector_t<float, 8>;
+  constexpr int block = 32;  // its sums stay in registers while the rows are added
+  const auto mix = [&](Index at) {
+    Floats a{}, b{}, c{}, d{}, left[2], right[2];
+    const unsigned char* from = row + at;
+    for (Index k = 0; k < rows; ++k, from += stride) {
+      spread_bytes(from, left);
+      spread_bytes(from + block / 2, right);
+      a += weight[k] * left[0], b += weight[k] * left[1];
+      c += weight[k] * right[0], d += weight[k] * right[1];
+    }
+    __builtin_memcpy(out + at, &a, sizeof a);
+    __builtin_memcpy(out + at + 8, &b, sizeof b);
+    __builtin_memcpy(out + at + 16, &c, sizeof c);
+    __builtin_memcpy(out + at + 24, &d, sizeof d);
+  };
   Index i = 0;
-  for (; i + block <= n; i += block) {
-    expr::vector_t<std::uint8_t, block> bytes;
-    expr::vector_t<float, block> part;
-    __builtin_memcpy(&bytes, row + i, sizeof bytes);
-    __builtin_memcpy(&part, sum + i, sizeof part);
-    // By way of 32 bits: g++ 12 converts bytes to floats one by one.
-    part += weight * __builtin_convertvector(__builtin_convertvector(bytes, expr::vector_t<std::int32_t, block>), expr::vector_t<float, block>);
-    __builtin_memcpy(sum + i, &part, sizeof part);
+  for (; i + block <= n; i += block) mix(i);
+  if (n >= block) return mix(n - block);  // some of it again
+  for (; i < n; ++i) {
+    float sum = 0;
+    for (Index k = 0; k < rows; ++k) sum += weight[k] * (float(row[k * stride + i]) * (1 / 255.f));
+    out[i] = sum;
   }
-  for (; i < n; ++i) sum[i] += weight * float(row[i]);
 }
 
 using Pixel = expr::vector_t<float, 4>;  // red, green, blue, and what follows
 
-/// A pixel of a row: a weighted sum of the pixels from `from` on.
-TERN_INLINE Pixel weighted_sum(const float* from, const float* weight, Index taps) {
-  Pixel sum{};
-  for (Index k = 0; k < taps; ++k) {
-    Pixel pixel;
-    __builtin_memcpy(&pixel, from + 3 * k, sizeof pixel);
-    sum += weight[k] * pixel;
+TERN_INLINE Pixel load_pixel(const float* from) {
+  Pixel pixel;
+  __builtin_memcpy(&pixel, from, sizeof pixel);
+  return pixel;
+}
+
+/// Resizes a row of pixels to a row of each plane. `known` is the number of taps, or 0 for any.
+template <int known>
+void mix_columns(const float* row, float* out, Index plane, const ResizeWeights& weights) {
+  const Index width = Index(weights.first.size());
+  const auto pixel = [&](Index x) {
+    const float* const from = row + 3 * weights.first[std::size_t(x)];
+    const float* const weight = weights.weight.data() + x * (known ? known : weights.taps);
+    Pixel sum{};
+    if constexpr (known != 0)
+      [&]<int... k>(std::integer_sequence<int, k...>) { ((sum += weight[k] * load_pixel(from + 3 * k)), ...); }(std::make_integer_sequence<int, known>());
+    else
+      for (Index k = 0; k < weights.taps; ++k) sum += weight[k] * load_pixel(from + 3 * k);
+    return sum;
+  };
+  Index x = 0;
+  for (; x + 4 <= width; x += 4) {  // four pixels become four numbers of each plane
+    const Pixel a = pixel(x), b = pixel(x + 1), c = pixel(x + 2), d = pixel(x + 3);
+    const Pixel ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const Pixel blue[] = {__builtin_shufflevector(a, b, 2, 6, 3, 7), __builtin_shufflevector(c, d, 2, 6, 3, 7)};
+    const Pixel planes[] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
+                            __builtin_shufflevector(blue[0], blue[1], 0, 1, 4, 5)};
+    for (int p = 0; p < 3; ++p) __builtin_memcpy(out + p * plane + x, &planes[p], sizeof planes[p]);
   }
-  return sum;
+  for (; x < width; ++x) {
+    const Pixel last = pixel(x);
+    for (int p = 0; p < 3; ++p) out[p * plane + x] = last[p];
+  }
 }
 
 [[gnu::noinline]] TERN_INLINE void resize(Image& image, const PictureBytes& picture, ImageSize size) {
   check_size("Resize", size);
   const ResizeWeights vertical = weights_for(picture.height, size.height, picture.top, picture.bottom);
   const ResizeWeights horizontal = weights_for(picture.width, size.width, picture.left, picture.right);
-  const Index plane = size.height * size.width, row_bytes = 3 * picture.width;
+  using MixColumns = void(const float*, float*, Index, const ResizeWeights&);
+  constexpr MixColumns* mix_columns_of[] = {mix_columns<0>, mix_columns<1>, mix_columns<2>, mix_columns<3>, mix_columns<4>};
+  MixColumns* const mix = mix_columns_of[horizontal.taps <= 4 ? horizontal.taps : 0];
+  const Index row_bytes = 3 * picture.width;
   std::vector<float> row(std::size_t(row_bytes + 1));  // the last pixel is read with a number behind it
   float* out = image.replace(3, size.height, size.width);
   for (Index y = 0; y < size.height; ++y, out += size.width) {
-    std::fill(row.begin(), row.end(), 0.f);
-    for (Index k = 0; k < vertical.taps; ++k)
-      if (const float weight = vertical.weight[std::size_t(y * vertical.taps + k)] * (1 / 255.f); weight != 0)
-        add_bytes(row.data(), picture.first + (vertical.first[std::size_t(y)] + k) * picture.stride, row_bytes, weight);
-    const float* weight = horizontal.weight.data();
-    for (Index x = 0; x < size.width; ++x, weight += horizontal.taps) {
-      const Pixel pixel = weighted_sum(row.data() + 3 * horizontal.first[std::size_t(x)], weight, horizontal.taps);
-      for (int c = 0; c < 3; ++c) out[c * plane + x] = pixel[c];
-    }
+    const unsigned char* const from = picture.first + vertical.first[std::size_t(y)] * picture.stride;
+    mix_rows(row.data(), from, picture.stride, vertical.weight.data() + y * vertical.taps, vertical.taps, row_bytes);
+    mix(row.data(), out, size.height * size.width, horizontal);
   }
 }
 
