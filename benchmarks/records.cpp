@@ -2,6 +2,7 @@
 // cache. One thread. benchmarks/run makes the pictures and names their folder in TERN_PICTURES; the files of records are made beside it.
 #include <benchmark/benchmark.h>
 #include <tern/data/folder.hpp>
+#include <tern/data/records/lmdb_writer.hpp>
 #include <tern/data/records/records.hpp>
 #include <tern/io/file.hpp>
 #include <tern/tern.hpp>
@@ -87,6 +88,7 @@ void read_records(benchmark::State& state, const char* ending, bool touch) {
 void read_tfrecord(benchmark::State& state) { read_records<data::TFRecordFile, data::TFRecordWriter>(state, "tfrecord", false); }
 void read_recordio(benchmark::State& state) { read_records<data::RecordIOFile, data::RecordIOWriter>(state, "rec", true); }
 void read_tar(benchmark::State& state) { read_records<data::TarFile, data::TarWriter>(state, "tar", true); }
+void read_lmdb(benchmark::State& state) { read_records<data::LmdbFile, data::LmdbWriter>(state, "lmdb", true); }
 
 /// The yardstick of the rows above: the TFRecord file by read(2), in blocks of 1 MB into one buffer, whose bytes are touched too.
 void read_plain(benchmark::State& state) {
@@ -122,6 +124,7 @@ void pack_tar_in_memory(benchmark::State& state) { pack_tar_to(state, "/dev/shm/
 TERN_RECORDS(read_tfrecord);
 TERN_RECORDS(read_recordio);
 TERN_RECORDS(read_tar);
+TERN_RECORDS(read_lmdb);
 TERN_RECORDS(read_plain);
 TERN_RECORDS(pack_tar);
 TERN_RECORDS(pack_tar_in_memory);
