@@ -8,6 +8,7 @@
 #include <tern/io/sha256.hpp>
 
 #include "../io/temporary_folder.hpp"
+#include "picture_bytes.hpp"
 
 using namespace tern;
 using namespace tern::data::transforms;
@@ -59,7 +60,65 @@ struct SmallFolder : TemporaryFolder {
   }
 };
 
+/// A folder's pictures, each of which is read as a whole.
+struct Whole {
+  const ImageFolder& set;
+  Index size() const { return set.size(); }
+  Index label(Index sample) const { return set.label(sample); }
+  void read(Index sample, data::Image& image) const { set.read(sample, image); }
+  auto batch(std::span<const Index> samples) const { return set.batch(samples); }
+};
+static_assert(data::WindowedDataset<ImageFolder> && !data::WindowedDataset<Whole>);
+
+/// The largest difference between batches of the folder's pictures and of the same pictures read as a whole.
+template <class... T>
+float largest_difference(const ImageFolder& set, const T&... transform) {
+  const std::vector<Index> samples = {0, 1, 1, 0};
+  float largest = 0;
+  for (Index epoch = 0; epoch < 5; ++epoch) {
+    const data::RandomKey key{3, epoch, 0};
+    const auto x = std::get<0>(data::transformed(set, transform...).batch(samples, key));
+    const auto y = std::get<0>(data::transformed(Whole{set}, transform...).batch(samples, key));
+    REQUIRE(x.shape() == y.shape());
+    for (Index i = 0; i < x.numel(); ++i) largest = std::max(largest, std::abs(x.data()[i] - y.data()[i]));
+  }
+  return largest;
+}
+
 }  // namespace
+
+TEST_CASE("crops of a folder's pictures are those of the pictures read as a whole", "[data]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  folder.put("a/0.jpg", tern_test::jpeg_bytes({250, 190}));
+  folder.put("a/1.jpg", tern_test::jpeg_bytes({.width = 199, .height = 301, .across = 1, .down = 1}));
+  const auto set = ImageFolder::load(folder.path());
+  // Windows of fewer than 4 x 96 rows are not reduced. The smallest deviation is 0.2.
+  const float most = 2e-6f / 0.2f;
+  const Normalize normalize({0.5f, 0.4f, 0.3f}, {0.2f, 0.3f, 0.4f});
+  CHECK(largest_difference(set, RandomResizedCrop(96), RandomHorizontalFlip(), normalize) <= most);
+  CHECK(largest_difference(set, RandomResizedCrop(96), RandomHorizontalFlip(), RandomCrop(80), RandomResizedCrop(96)) <= most);
+  CHECK(largest_difference(set, RandomHorizontalFlip(), RandomResizedCrop(96), normalize) == 0);  // begins with no window
+  CHECK(largest_difference(set, Resize(100), CenterCrop(90), normalize) <= most);
+}
+
+TEST_CASE("a folder's picture is decoded no further than its crop", "[data]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  const std::string jpeg = tern_test::jpeg_bytes({200, 200});
+  folder.put("a/0.jpg", jpeg.substr(0, jpeg.size() / 2));
+  const auto set = ImageFolder::load(folder.path());
+  const RandomResizedCrop crop(20, {.scale = {0.01, 0.02}});
+  const std::vector<Index> samples = {0};
+  int refused = 0;
+  for (Index epoch = 0; epoch < 40; ++epoch) {
+    const data::RandomKey key{3, epoch, 0};
+    CHECK(error_of([&] { data::transformed(Whole{set}, crop).batch(samples, key); }) != "");
+    refused += error_of([&] { data::transformed(set, crop).batch(samples, key); }) != "";
+  }
+  CHECK(refused > 5);
+  CHECK(refused < 35);
+}
 
 TEST_CASE("photographs are decoded and resized as by Pillow", "[data]") {
   NEED_TEST_DATA(folder, "data/imagefolder");
