@@ -81,11 +81,11 @@ TERN_INLINE void ink_to_light(unsigned char* row, Index width) {
   const auto scaled = [&](Index x) { return double(x) / double(factor); };
   const Index top = window.top / factor, bottom = std::min(height, (window.top + window.height + factor - 1) / factor);
   const Index left = window.left / factor, right = std::min(width, (window.left + window.width + factor - 1) / factor);
-  // Colours are interpolated between neighbours. With a block around the window, its pixels are those of the whole picture.
-  constexpr Index block = 32;  // the most pixels of one, in each direction
-  const Index from = std::max<Index>(0, left - block), to = std::min(width, right + block);
+  // Colours are interpolated between neighbours. With so many pixels around the window, its own are those of the whole picture.
+  constexpr Index margin = 4;  // a colour's neighbour is at most as far away
+  const Index from = std::max<Index>(0, left - margin), to = std::min(width, right + margin);
   JDIMENSION first = JDIMENSION(from), columns = JDIMENSION(to - from);
-  const Index skipped = std::max<Index>(0, top - block);
+  const Index skipped = std::max<Index>(0, top - margin);
   if (!crop(&first, &columns) || !skip_rows(skipped)) refuse_image(name_, message_);
 
   const Index channels = jpeg_.out_color_space == JCS_CMYK ? 4 : 3, stride = channels * Index(columns);
