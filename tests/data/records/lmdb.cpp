@@ -1,11 +1,11 @@
 #include "support/recorded.hpp"
 
-#include <fstream>
 
 #include <tern/data/records/lmdb.hpp>
 #include <tern/data/records/lmdb_writer.hpp>
 
 #include "files.hpp"
+#include "resident.hpp"
 
 using namespace tern;
 using namespace tern_test;
@@ -135,12 +135,6 @@ TEST_CASE("keys of an LMDB that do not ascend are damage") {
 
 TEST_CASE("what was read of an LMDB does not stay resident") {
   constexpr Index megabyte = Index(1) << 20;
-  const auto resident = [] {
-    std::ifstream file("/proc/self/statm");
-    Index pages = 0;
-    file >> pages >> pages;
-    return pages * 4096;
-  };
   const TemporaryFolder folder;
   data::LmdbWriter writer(folder / "a");
   for (int i = 0; i < 60; ++i) writer.write("key" + std::to_string(100 + i), std::string(std::size_t(megabyte), char(i)));

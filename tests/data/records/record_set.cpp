@@ -8,6 +8,7 @@
 #include <tern/data/records/tfrecord.hpp>
 
 #include "../../io/temporary_folder.hpp"
+#include "resident.hpp"
 
 using namespace tern;
 using data::RecordSet;
@@ -152,12 +153,6 @@ TEST_CASE("an archive within a damaged archive is not read as samples") {
 
 TEST_CASE("what a pass over a file without reading its records maps does not stay resident") {
   constexpr Index megabyte = Index(1) << 20;
-  const auto resident = [] {
-    std::ifstream file("/proc/self/statm");
-    Index pages = 0;
-    file >> pages >> pages;
-    return pages * 4096;
-  };
   const TemporaryFolder folder;
   data::TFRecordWriter writer(folder / "a.tfrecord");
   const std::string bytes(std::size_t(megabyte / 32), 'a');
@@ -165,7 +160,7 @@ TEST_CASE("what a pass over a file without reading its records maps does not sta
   writer.close();
   data::TFRecordFile file(folder / "a.tfrecord");
   file.set_resident(4 * megabyte);
-  const Index before = resident();
+  const Index before = tern_test::resident();
   CHECK(file.index().size() == 60 * 32);
-  CHECK(resident() - before < 20 * megabyte);
+  CHECK(tern_test::resident() - before < 20 * megabyte);
 }
