@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../core/clock.hpp"
+#include "../core/mutex_lock.hpp"
 #include "../core/parallel.hpp"
 
 namespace tern::inline TERN_BUILD::data::detail {
@@ -42,13 +43,7 @@ class TERN_API Prefetcher {
     bool ready = false;
   };
 
-  struct Lock {
-    pthread_mutex_t& mutex;
-    explicit Lock(pthread_mutex_t& m) : mutex(m) { pthread_mutex_lock(&mutex); }
-    ~Lock() { pthread_mutex_unlock(&mutex); }
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-  };
+  using Lock = tern::detail::MutexLock;
 
   static void* enter(void* self) {
     const SerialRegion serial;  // the thread pool belongs to the training thread

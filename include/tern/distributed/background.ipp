@@ -1,0 +1,77 @@
+// The functions of background.hpp that are not templates.
+#pragma once
+#include <utility>
+
+#include "../core/mutex_lock.hpp"
+#include "../core/parallel.hpp"
+#include "background.hpp"
+
+namespace tern::inline TERN_BUILD::distributed::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Background::~Background() {
+  {
+    const tern::detail::MutexLock lock(mutex_);
+    stopped_ = true;
+    pthread_cond_signal(&given_);
+  }
+  if (started_) pthread_join(thread_, nullptr);
+  pthread_cond_destroy(&given_);
+  pthread_cond_destroy(&done_);
+  pthread_mutex_destroy(&mutex_);
+}
+
+TERN_INLINE void* Background::enter(void* self) {
+  const SerialRegion serial;  // the program's threads compute meanwhile
+  static_cast<Background*>(self)->work();
+  return nullptr;
+}
+
+[[gnu::noinline]] TERN_INLINE void Background::give(std::shared_ptr<Job> job) {
+  const tern::detail::MutexLock lock(mutex_);
+  if (!started_ && pthread_create(&thread_, nullptr, &Background::enter, this) != 0) fail("Communicator", {"the system gives no more threads"});
+  started_ = true;
+  jobs_.push_back(std::move(job));
+  pthread_cond_signal(&given_);
+}
+
+[[gnu::noinline]] TERN_INLINE void Background::work() {
+  const tern::detail::MutexLock lock(mutex_);
+  for (;;) {
+    while (jobs_.empty() && !stopped_) pthread_cond_wait(&given_, &mutex_);
+    if (jobs_.empty()) return;
+    const std::shared_ptr<Job> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    running_ = true;
+    pthread_mutex_unlock(&mutex_);
+    std::exception_ptr error;
+    try {
+      job->run();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    pthread_mutex_lock(&mutex_);
+    job->error_ = error;
+    job->done_ = true;
+    running_ = false;
+    pthread_cond_broadcast(&done_);
+  }
+}
+
+[[gnu::noinline]] TERN_INLINE bool Background::is_done(const Job& job) {
+  const tern::detail::MutexLock lock(mutex_);
+  return job.done_;
+}
+
+[[gnu::noinline]] TERN_INLINE void Background::wait(Job& job) {
+  const tern::detail::MutexLock lock(mutex_);
+  while (!job.done_) pthread_cond_wait(&done_, &mutex_);
+  if (job.error_) std::rethrow_exception(std::exchange(job.error_, nullptr));
+}
+
+[[gnu::noinline]] TERN_INLINE void Background::drain() {
+  if (!started_) return;
+  const tern::detail::MutexLock lock(mutex_);
+  while (running_ || !jobs_.empty()) pthread_cond_wait(&done_, &mutex_);
+}
+
+}  // namespace tern::distributed::detail

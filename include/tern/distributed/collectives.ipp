@@ -1,0 +1,27 @@
+// The functions of collectives.hpp that are not templates.
+#pragma once
+#include "collectives.hpp"
+
+namespace tern::inline TERN_BUILD::distributed::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_reduction(const OpName& op, ReduceOp reduction, DType dtype, bool needs_gradient) {
+  if (reduction == avg && !is_floating(dtype)) fail(op, {"the average of ", tern::name_of(dtype), " is no ", tern::name_of(dtype), "; sum and divide"});
+  if (needs_gradient && reduction != sum && reduction != avg) fail(op, {"min, max and product have no gradient; detach() the input"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_divides(const OpName& op, ShapeRef shape, int ranks) {
+  if (shape.n < 1 || shape.d[0] % ranks) fail(op, {"dimension 0 of ", shape, " has no equal parts for ", ranks, " ranks"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_rank(const OpName& op, const char* what, int rank, int ranks) {
+  if (rank < 0 || rank >= ranks) fail(op, {what, " must be one of ", ranks, " ranks, not ", rank});
+}
+
+[[gnu::noinline]] TERN_INLINE Shape resized(ShapeRef shape, Index factor, Index divisor) {
+  if (shape.n == 0) return {factor};
+  Shape out(shape.d, shape.n);
+  out.d[0] = checked_product("Communicator", {shape.d[0], factor}) / divisor;
+  return out;
+}
+
+}  // namespace tern::distributed::detail

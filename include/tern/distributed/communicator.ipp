@@ -1,0 +1,28 @@
+// The functions of communicator.hpp that are not templates.
+#pragma once
+#include "communicator.hpp"
+
+namespace tern::inline TERN_BUILD::distributed {
+
+[[gnu::cold]] TERN_INLINE Communicator::Communicator(std::shared_ptr<detail::Ranks> ranks)
+    : ranks_(std::move(ranks)), background_(std::make_shared<detail::Background>()) {}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Communicator Communicator::split(int color, int key, Here here) const {
+  const ErrorName name({"split", here});
+  if (color < 0) fail("split", {"a colour must not be negative: ", color});
+  std::shared_ptr<detail::Ranks> part = ranks().split(color, key);
+  part->timeout = ranks_->timeout;
+  return Communicator(std::move(part));
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Communicator::set_timeout(double seconds, Here here) const {
+  if (!(seconds > 0)) fail({"set_timeout", here}, {"seconds must be positive, not ", seconds});
+  ranks().timeout = seconds;
+}
+
+[[gnu::noinline]] TERN_INLINE void Communicator::barrier(Here here) const {
+  const ErrorName name({"barrier", here});
+  ranks().barrier();
+}
+
+}  // namespace tern::distributed

@@ -1,0 +1,109 @@
+// What the collectives must give, whatever carries them. Each rank makes the tensors of all, and joins them by itself.
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include <tern/distributed/collectives.hpp>
+#include <tern/tern.hpp>
+
+namespace tern_test {
+
+using namespace tern;
+using distributed::Communicator;
+using distributed::ReduceOp;
+
+inline void expect(bool right, const char* what, Here here = {}) {
+  if (!right) throw std::runtime_error(text({what, " is wrong (", here.file, ":", Index(here.line), ")"}));
+}
+
+/// Rank r's element i: a small whole number, which every type holds, so that sums and products are exact.
+template <class T>
+T element(int rank, Index i) {
+  if constexpr (std::is_same_v<T, bool>) return (i * 7 + rank * 3) % 5 < 2;
+  else return static_cast<T>(float((i * 31 + rank * 17 + 5) % 7 - (std::is_same_v<T, std::uint8_t> ? 0 : 3)));
+}
+
+template <class T>
+Tensor<Cpu, T> of_rank(int rank, const Shape& shape) {
+  const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
+  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = element<T>(rank, i);
+  return x;
+}
+
+template <class T>
+bool equal(const Tensor<Cpu, T>& a, const Tensor<Cpu, T>& b) {
+  return a.shape() == b.shape() && (a.numel() == 0 || std::memcmp(a.data(), b.data(), std::size_t(a.numel()) * sizeof(T)) == 0);
+}
+
+/// All ranks' tensors joined in a naive loop.
+template <class T>
+Tensor<Cpu, T> joined(int ranks, const Shape& shape, ReduceOp op) {
+  using C = compute_t<T>;
+  const Tensor<Cpu, T> y = empty<Cpu, T>(shape);
+  for (Index i = 0; i < y.numel(); ++i) {
+    double sum = double(static_cast<C>(element<T>(0, i)));
+    for (int rank = 1; rank < ranks; ++rank) {
+      const double x = double(static_cast<C>(element<T>(rank, i)));
+      if (op == ReduceOp::min) sum = std::min(sum, x);
+      else if (op == ReduceOp::max) sum = std::max(sum, x);
+      else if (op == ReduceOp::product) sum *= x;
+      else sum += x;
+    }
+    if constexpr (std::is_same_v<T, bool>) y.data()[i] = sum != 0;
+    else if constexpr (is_floating_v<T>) y.data()[i] = static_cast<T>(op == ReduceOp::avg ? static_cast<C>(sum) / static_cast<C>(ranks) : static_cast<C>(sum));
+    else y.data()[i] = static_cast<T>(std::int64_t(sum));
+  }
+  return y;
+}
+
+/// Elements of this type over sizes of nothing, one, odd ones, a buffer's and more.
+template <class T>
+void check_type(const Communicator& c) {
+  const int ranks = c.size(), me = c.rank();
+  for (const Index n : {Index(0), Index(1), Index(7), Index(1000), Index(300001)}) {
+    const Tensor<Cpu, T> x = of_rank<T>(me, {n});
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::avg, ReduceOp::min, ReduceOp::max, ReduceOp::product}) {
+      if (op == ReduceOp::avg && !is_floating_v<T>) continue;
+      if (n > 1000 && op != ReduceOp::sum && op != ReduceOp::avg) continue;
+      expect(equal(distributed::all_reduce(x, c, op), joined<T>(ranks, {n}, op)), "all_reduce");
+    }
+    const int root = ranks / 2;
+    expect(equal(distributed::broadcast(x, c, root), of_rank<T>(root, {n})), "broadcast");
+    std::vector<Tensor<Cpu, T>> all, parts;
+    for (int rank = 0; rank < ranks; ++rank) all.push_back(of_rank<T>(rank, {n}));
+    expect(equal(distributed::all_gather(x, c), cat(all)), "all_gather");
+    const Tensor<Cpu, T> wide = of_rank<T>(me, {n * ranks});
+    expect(equal(distributed::reduce_scatter(wide, c), joined<T>(ranks, {n * ranks}, ReduceOp::sum).slice(0, {me * n, (me + 1) * n}).contiguous()), "reduce_scatter");
+    for (int rank = 0; rank < ranks; ++rank) parts.push_back(of_rank<T>(rank, {n * ranks}).slice(0, {me * n, (me + 1) * n}));
+    expect(equal(distributed::all_to_all(wide, c), cat(parts)), "all_to_all");
+    if (ranks > 1) {
+      if (me == 0) distributed::send(x, c, ranks - 1);
+      if (me == ranks - 1) expect(equal(distributed::recv<Cpu, T>({n}, c, 0), of_rank<T>(0, {n})), "recv");
+    }
+  }
+}
+
+inline void check_collectives(const Communicator& c) {
+  check_type<float>(c);
+  check_type<double>(c);
+  check_type<bfloat16>(c);
+  check_type<half>(c);
+  check_type<std::int64_t>(c);
+  check_type<std::int32_t>(c);
+  check_type<std::uint8_t>(c);
+  check_type<bool>(c);
+  c.barrier();
+
+  // Strides, and a tensor without dimensions.
+  const auto whole = of_rank<float>(c.rank(), {6, 4});
+  expect(equal(distributed::all_reduce(whole.t(), c), joined<float>(c.size(), {6, 4}, ReduceOp::sum).t().contiguous()), "all_reduce of a transposed tensor");
+  expect(distributed::all_gather(scalar_tensor<Cpu, Index>(c.rank()), c).shape() == Shape({c.size()}), "all_gather of numbers");
+
+  // Parts, in reverse order.
+  const Communicator part = c.split(c.rank() % 2, -c.rank());
+  expect(part.size() == (c.size() + 1 - c.rank() % 2) / 2, "the size of a part");
+  const auto ranks = distributed::all_gather(scalar_tensor<Cpu, Index>(c.rank()), part);
+  for (Index i = 1; i < ranks.numel(); ++i) expect(ranks.data()[i] == ranks.data()[i - 1] - 2, "the order of a part");
+}
+
+}  // namespace tern_test
