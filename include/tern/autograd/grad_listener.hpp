@@ -34,6 +34,8 @@ class TERN_API GradListener {
   /// becomes the leaf's grad(). An undefined tensor ends that. With create_graph, the gradient has a graph and lies in
   /// memory of its own. Error if the memory's device, element type or shape differs from the leaf's.
   void accumulate_into(std::size_t leaf, const AnyTensor& memory);
+  /// Makes that memory the leaf's grad() as it is, whether a pass has reached the leaf or not. Error if there is none.
+  void adopt_memory(std::size_t leaf);
 
   /// The pass has begun. It reaches all leaves but these. Called before any on_ready of the pass.
   virtual void on_start(const std::vector<std::size_t>& unused) { (void)unused; }

@@ -11,6 +11,16 @@ TERN_INLINE void GradListener::accumulate_into(std::size_t leaf, const AnyTensor
                                 memory.defined() ? detail::new_detached(memory.impl()) : nullptr));
 }
 
+TERN_INLINE void GradListener::adopt_memory(std::size_t leaf) {
+  if (leaf >= leaves_.size()) fail("adopt_memory", {"no leaf ", Index(leaf), " of ", Index(leaves_.size())});
+  Node* const node = listened_[leaf].node;
+  TensorImpl* const memory = node->extra->memory;
+  if (!memory) fail("adopt_memory", {"leaf ", Index(leaf), " has no memory for its gradient"});
+  if (node->gradient == memory) return;
+  detail::retain(memory);
+  detail::release(std::exchange(node->gradient, memory));
+}
+
 TERN_INLINE void GradListener::check_memory(const AnyTensor& leaf, const AnyTensor& memory) {
   const TensorImpl &x = *leaf.impl(), &y = *memory.impl();
   if (leaf.device_name() != memory.device_name() || x.dtype != y.dtype || x.ordinal != y.ordinal || !same_shape(x, y))

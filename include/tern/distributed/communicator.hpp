@@ -32,7 +32,7 @@ class TERN_API Communicator {
     return *ranks_;
   }
   /// The ranks, for a job that runs in the background.
-  detail::Ranks& ranks_in_background() const { return *ranks_; }
+  const std::shared_ptr<detail::Ranks>& ranks_in_background() const { return ranks_; }
   detail::Background& background() const { return *background_; }
 
  private:

@@ -1,0 +1,40 @@
+// The functions of data_parallel.hpp that are not templates.
+#pragma once
+#include "data_parallel.hpp"
+
+namespace tern::inline TERN_BUILD::distributed::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE ParallelTensors::ParallelTensors(const nn::AnyModule& network, const Communicator& communicator,
+                                                                          const DataParallelOptions& options)
+    : communicator_(communicator) {
+  if (!(options.bucket_cap_mb > 0)) fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
+  std::vector<AnyTensor> leaves, all;
+  network.each([&](const nn::detail::Member& m) {
+    if (m.type) return;
+    for (const AnyTensor& known : all)
+      if (known.impl() == m.tensor.impl()) return;
+    all.push_back(m.tensor);
+    if (!m.grad_ops) {
+      if (options.broadcast_buffers) buffers_.push_back(m.tensor);
+    } else if (m.tensor.impl()->node) {
+      leaves.push_back(m.tensor);
+    }
+  });
+  for (const AnyTensor& x : all) {
+    communicator_.ranks().broadcast(*x.impl(), 0);
+    tern::detail::bump_version(x.impl());
+  }
+  constexpr double mebibyte = 1 << 20;
+  const Index cap = Index(options.bucket_cap_mb * mebibyte);
+  gradients_ = std::make_unique<GradientReducer>(std::move(leaves), communicator_, cap, std::min(cap, Index(mebibyte)));
+}
+
+[[gnu::noinline]] TERN_INLINE void ParallelTensors::before_forward(bool training) {
+  if (!training || !tern::detail::tape.grad_mode || !gradients_->is_active()) return;
+  for (const AnyTensor& x : buffers_) {
+    communicator_.ranks().broadcast(*x.impl(), 0);
+    tern::detail::bump_version(x.impl());
+  }
+}
+
+}  // namespace tern::distributed::detail
