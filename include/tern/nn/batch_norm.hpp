@@ -34,6 +34,15 @@ struct BatchNormCall {
   }
 };
 
+/// Normalises a layer's input by statistics of more samples than its own, such as those of other processes.
+template <class D, class T>
+struct WiderStatistics {
+  virtual ~WiderStatistics() {}
+  /// batch_norm of x in training, with the layer's tensors.
+  virtual Tensor<D, T> normalise(const Tensor<D, T>& x, const BatchNormCall<D, T>& call, const Tensor<D, compute_t<T>>& weight,
+                                 const Tensor<D, compute_t<T>>& bias, double eps) const = 0;
+};
+
 /// Error unless x has `least` to `most` dimensions.
 TERN_API void check_batch_norm_input(const char* layer, const Array* x, int least, int most);
 
@@ -53,6 +62,8 @@ struct BatchNormNd : Module<D, T> {
   Buffer<D, T> running_mean, running_var;
   Tensor<D, Index> num_batches_tracked;
   bool folded = false;
+  /// What training takes instead of the batch's own statistics; distributed::convert_sync_batchnorm sets it. Copies of the layer have none.
+  std::shared_ptr<const detail::WiderStatistics<D, T>> wider;
 
   explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}) : options(chosen) {
     const ErrorName name(BatchNormNd::type_name());
@@ -70,6 +81,7 @@ struct BatchNormNd : Module<D, T> {
     check_input(x);
     if (folded) return x;
     const detail::BatchNormCall<D, T> c(*this);
+    if (wider && this->is_training()) return widened(x, c);
     return batch_norm(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
   Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const {
@@ -77,6 +89,7 @@ struct BatchNormNd : Module<D, T> {
     check_input(x);
     if (folded) return tern::relu(x, here);
     const detail::BatchNormCall<D, T> c(*this);
+    if (wider && this->is_training()) return tern::relu(widened(x, c), here);
     return batch_norm_relu(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
   Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {
@@ -84,10 +97,14 @@ struct BatchNormNd : Module<D, T> {
     check_input(x);
     if (folded) return tern::relu(add(x, residual, 1, here), here);
     const detail::BatchNormCall<D, T> c(*this);
+    if (wider && this->is_training()) return tern::relu(add(widened(x, c), residual, 1, here), here);
     return batch_norm_add_relu(x, residual, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
 
  private:
+  Tensor<D, T> widened(const Tensor<D, T>& x, const detail::BatchNormCall<D, T>& call) const {
+    return wider->normalise(x, call, weight.wide(), bias.wide(), options.eps);
+  }
   void check_input(const Tensor<D, T>& x) const {
     detail::check_batch_norm_input(BatchNormNd::type_name(), x.impl(), dims == 1 ? 2 : dims + 2, dims + 2);
   }
