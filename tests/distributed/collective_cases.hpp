@@ -38,7 +38,7 @@ Tensor<D, T> on(const Tensor<Cpu, T>& x) {
 }
 
 template <Device D, class T>
-bool equal(const Tensor<D, T>& x, const Tensor<Cpu, T>& b) {
+bool is_same(const Tensor<D, T>& x, const Tensor<Cpu, T>& b) {
   const Tensor<Cpu, T> a = x.cpu();
   return a.shape() == b.shape() && (a.numel() == 0 || std::memcmp(a.data(), b.data(), std::size_t(a.numel()) * sizeof(T)) == 0);
 }
@@ -64,10 +64,10 @@ Tensor<Cpu, T> joined(int ranks, const Shape& shape, ReduceOp op) {
   return y;
 }
 
-/// As equal, for averages: NCCL divides before it adds.
+/// As is_same, for averages: NCCL divides before it adds.
 template <Device D, class T>
 bool near(const Tensor<D, T>& a, const Tensor<Cpu, T>& b) {
-  if constexpr (HostDevice<D>) return equal(a, b);
+  if constexpr (HostDevice<D>) return is_same(a, b);
   const auto difference = (a.cpu().to(f64) - b.to(f64)).abs();
   constexpr double unit = sizeof(T) == 2 ? (std::is_same_v<T, half> ? 0x1p-10 : 0x1p-7) : sizeof(T) == 4 ? 0x1p-22 : 0x1p-51;
   return a.shape() == b.shape() && (a.numel() == 0 || difference.max().item() <= 8 * unit);
@@ -83,20 +83,20 @@ void check_type(const Communicator& c) {
       if (op == ReduceOp::avg && !is_floating_v<T>) continue;
       if (n > 1000 && op != ReduceOp::sum && op != ReduceOp::avg) continue;
       const auto y = distributed::all_reduce(x, c, op);
-      expect(op == ReduceOp::avg ? near(y, joined<T>(ranks, {n}, op)) : equal(y, joined<T>(ranks, {n}, op)), "all_reduce");
+      expect(op == ReduceOp::avg ? near(y, joined<T>(ranks, {n}, op)) : is_same(y, joined<T>(ranks, {n}, op)), "all_reduce");
     }
     const int root = ranks / 2;
-    expect(equal(distributed::broadcast(x, c, root), of_rank<T>(root, {n})), "broadcast");
+    expect(is_same(distributed::broadcast(x, c, root), of_rank<T>(root, {n})), "broadcast");
     std::vector<Tensor<Cpu, T>> all, parts;
     for (int rank = 0; rank < ranks; ++rank) all.push_back(of_rank<T>(rank, {n}));
-    expect(equal(distributed::all_gather(x, c), cat(all)), "all_gather");
+    expect(is_same(distributed::all_gather(x, c), cat(all)), "all_gather");
     const Tensor<D, T> wide = on<D>(of_rank<T>(me, {n * ranks}));
-    expect(equal(distributed::reduce_scatter(wide, c), joined<T>(ranks, {n * ranks}, ReduceOp::sum).slice(0, {me * n, (me + 1) * n}).contiguous()), "reduce_scatter");
+    expect(is_same(distributed::reduce_scatter(wide, c), joined<T>(ranks, {n * ranks}, ReduceOp::sum).slice(0, {me * n, (me + 1) * n}).contiguous()), "reduce_scatter");
     for (int rank = 0; rank < ranks; ++rank) parts.push_back(of_rank<T>(rank, {n * ranks}).slice(0, {me * n, (me + 1) * n}));
-    expect(equal(distributed::all_to_all(wide, c), cat(parts)), "all_to_all");
+    expect(is_same(distributed::all_to_all(wide, c), cat(parts)), "all_to_all");
     if (ranks > 1) {
       if (me == 0) distributed::send(x, c, ranks - 1);
-      if (me == ranks - 1) expect(equal(distributed::recv<D, T>({n}, c, 0), of_rank<T>(0, {n})), "recv");
+      if (me == ranks - 1) expect(is_same(distributed::recv<D, T>({n}, c, 0), of_rank<T>(0, {n})), "recv");
     }
   }
 }
@@ -115,7 +115,7 @@ void check_collectives(const Communicator& c) {
 
   // Strides, and a tensor without dimensions.
   const auto whole = on<D>(of_rank<float>(c.rank(), {6, 4}));
-  expect(equal(distributed::all_reduce(whole.t(), c), joined<float>(c.size(), {6, 4}, ReduceOp::sum).t().contiguous()), "all_reduce of a transposed tensor");
+  expect(is_same(distributed::all_reduce(whole.t(), c), joined<float>(c.size(), {6, 4}, ReduceOp::sum).t().contiguous()), "all_reduce of a transposed tensor");
   expect(distributed::all_gather(scalar_tensor<D, Index>(c.rank()), c).shape() == Shape({c.size()}), "all_gather of numbers");
 
   // Parts, in reverse order.

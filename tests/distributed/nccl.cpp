@@ -66,18 +66,18 @@ TEST_CASE("in a new process: gradients by NCCL", "[.]") {
       return x.grad();
     };
     const auto sum = [&](Index count) { return joined<float>(ranks, {count}, ReduceOp::sum); };
-    expect(equal(gradient([&](const auto& x) { return distributed::all_reduce(x, c); }), sum(n)), "all_reduce's gradient");
+    expect(is_same(gradient([&](const auto& x) { return distributed::all_reduce(x, c); }), sum(n)), "all_reduce's gradient");
     expect(near(gradient([&](const auto& x) { return distributed::all_reduce(x, c, ReduceOp::avg); }), joined<float>(ranks, {n}, ReduceOp::avg)), "an average's gradient");
-    expect(equal(gradient([&](const auto& x) { return distributed::broadcast(x, c, 1); }), c.rank() == 1 ? sum(n) : zeros<Cpu>({n})), "broadcast's gradient");
-    expect(equal(gradient([&](const auto& x) { return distributed::all_gather(x, c); }), sum(ranks * n).slice(0, {c.rank() * n, (c.rank() + 1) * n}).contiguous()),
+    expect(is_same(gradient([&](const auto& x) { return distributed::broadcast(x, c, 1); }), c.rank() == 1 ? sum(n) : zeros<Cpu>({n})), "broadcast's gradient");
+    expect(is_same(gradient([&](const auto& x) { return distributed::all_gather(x, c); }), sum(ranks * n).slice(0, {c.rank() * n, (c.rank() + 1) * n}).contiguous()),
            "all_gather's gradient");
     std::vector<Tensor<Cpu>> parts, blocks;
     for (int rank = 0; rank < ranks; ++rank) {
       parts.push_back(of_rank<float>(rank, {n / ranks}));
       blocks.push_back(of_rank<float>(rank, {n}).slice(0, {c.rank() * n / ranks, (c.rank() + 1) * n / ranks}));
     }
-    expect(equal(gradient([&](const auto& x) { return distributed::reduce_scatter(x, c); }), cat(parts)), "reduce_scatter's gradient");
-    expect(equal(gradient([&](const auto& x) { return distributed::all_to_all(x, c); }), cat(blocks)), "all_to_all's gradient");
+    expect(is_same(gradient([&](const auto& x) { return distributed::reduce_scatter(x, c); }), cat(parts)), "reduce_scatter's gradient");
+    expect(is_same(gradient([&](const auto& x) { return distributed::all_to_all(x, c); }), cat(blocks)), "all_to_all's gradient");
   });
 }
 
@@ -137,8 +137,8 @@ TEST_CASE("in a new process: transfers by NCCL", "[.]") {
     if (c.rank() > 0) x = distributed::recv<Cuda>({3}, c, c.rank() - 1);
     x = x + double(c.rank());
     if (c.rank() < 3) distributed::send(x, c, c.rank() + 1);
-    else expect(equal(x, full<Cpu>({3}, 6.)), "what came along the line");
-    if (c.rank() == 0) expect(equal(distributed::recv<Cuda>({3}, c, 3), full<Cpu>({3}, 6.)), "what came back");
+    else expect(is_same(x, full<Cpu>({3}, 6.)), "what came along the line");
+    if (c.rank() == 0) expect(is_same(distributed::recv<Cuda>({3}, c, 3), full<Cpu>({3}, 6.)), "what came back");
     if (c.rank() == 3) distributed::send(x, c, 0);
   });
 }
