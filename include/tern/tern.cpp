@@ -25,6 +25,7 @@
 #include "device/cuda/graph.hpp"
 #include "device/cuda/nvtx.hpp"
 #include "device/cuda/stream.hpp"
+#include "distributed/distributed.hpp"
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
 #include "linalg/linalg.hpp"
