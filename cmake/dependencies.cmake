@@ -8,4 +8,6 @@ find_package(JPEG QUIET)
 find_package(PNG QUIET)
 # Only tern::lmdb, the writer of LMDB folders, needs this.
 find_package(LMDB QUIET MODULE)
+# Only tern::mpi, ranks that are processes, needs this.
+find_package(MPI QUIET COMPONENTS CXX)
 list(POP_FRONT CMAKE_MODULE_PATH)

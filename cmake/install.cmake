@@ -10,9 +10,11 @@ install(EXPORT ternCompiled NAMESPACE tern:: FILE ternCompiledTargets.cmake DEST
 if(TARGET picture_files)
   install(TARGETS picture_files EXPORT tern)
 endif()
-if(TARGET lmdb)
-  install(TARGETS lmdb EXPORT tern)
-endif()
+foreach(target lmdb mpi)
+  if(TARGET ${target})
+    install(TARGETS ${target} EXPORT tern)
+  endif()
+endforeach()
 install(EXPORT tern NAMESPACE tern:: FILE ternTargets.cmake DESTINATION ${package_dir})
 # Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake

@@ -5,6 +5,9 @@
 build_packages=(g++ cmake ninja-build libdnnl-dev zlib1g-dev)
 # What reading and packing pictures takes besides: tests, examples and benchmarks do.
 image_packages=(libjpeg-dev libpng-dev liblmdb-dev)
+# What training by several processes takes besides: Open MPI for the examples and benchmarks, both for the tests.
+mpi_packages=(libopenmpi-dev openmpi-bin)
+all_mpi_packages=("${mpi_packages[@]}" libmpich-dev mpich)
 
 # need PACKAGE...: installs those Debian packages that are missing; asks first where it is not root. On another system, where
 # packages come from CMAKE_PREFIX_PATH, or where no registry answers, CMake says what it does not find.

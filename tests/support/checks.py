@@ -12,6 +12,11 @@ FLAGS = ["-std=c++20", f"-I{ROOT}/include"]
 LINK = ["-ldnnl", "-lz", "-fopenmp"]
 
 
+def mpi_flags(what):
+    """What g++ needs for a program with Open MPI: what is compile or link."""
+    return run(["mpicxx.openmpi", f"--showme:{what}"]).stdout.split()
+
+
 def newest_clang():
     """The path of a clang++ of version 16 or newer, or None."""
     script = f'. "{ROOT}/cmake/packages.sh"; newest_clang'
