@@ -3,27 +3,11 @@
 // for which the host does not wait.
 #pragma once
 #include "../ops/ops.hpp"
-#include "cuda_ranks.hpp"
+#include "carrier.hpp"
 
 namespace tern::inline TERN_BUILD::distributed {
 
 namespace detail {
-
-/// What carries a device's tensors from rank to rank: it has the collectives of Ranks.
-template <class D>
-struct CarrierOf;
-template <HostDevice D>
-struct CarrierOf<D> {
-  static Ranks& get(const Communicator& communicator) { return communicator.ranks(); }
-};
-template <>
-struct CarrierOf<Cuda> {
-  static CudaRanks& get(const Communicator& communicator) { return cuda_ranks(communicator); }
-};
-
-/// A device whose tensors can go to other ranks.
-template <class D>
-concept CarriedDevice = Device<D> && requires(const Communicator& communicator) { CarrierOf<D>::get(communicator); };
 
 /// A dense form of x for a collective named op, outside of the tape.
 template <CarriedDevice D, Element T>

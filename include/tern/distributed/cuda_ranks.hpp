@@ -16,6 +16,8 @@ class TERN_API CudaRanks {
   explicit CudaRanks(Ranks& ranks) : ranks_(ranks) {}
 
   void all_reduce(const Array& in, const Array& out, ReduceOp op);
+  /// The mean over the ranks, in place. The ranks have agreed on it before.
+  void average_agreed(const Array& x);
   void broadcast(const Array& x, int root);
   void all_gather(const Array& in, const Array& out);
   void reduce_scatter(const Array& in, const Array& out, ReduceOp op);
@@ -30,6 +32,7 @@ class TERN_API CudaRanks {
   };
 
   cuda::detail::NcclEnd& connected(const Array& x, int peer = -1);
+  void run_all_reduce(const Array& in, const Array& out, ReduceOp op, cuda::detail::NcclEnd& end);
   template <class Start>
   void run(const char* function, const Array& x, cuda::detail::NcclEnd& end, const Start& start);
 

@@ -82,6 +82,12 @@ void CudaRanks::run(const char* function, const Array& x, cuda::detail::NcclEnd&
 [[gnu::noinline]] TERN_INLINE void CudaRanks::all_reduce(const Array& in, const Array& out, ReduceOp op) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_reduce", in, op);
+  run_all_reduce(in, out, op, end);
+}
+
+[[gnu::noinline]] TERN_INLINE void CudaRanks::average_agreed(const Array& x) { run_all_reduce(x, x, avg, connected(x)); }
+
+TERN_INLINE void CudaRanks::run_all_reduce(const Array& in, const Array& out, ReduceOp op, cuda::detail::NcclEnd& end) {
   run("ncclAllReduce", in, end, [&](const NcclCall& by) {
     return by.nccl.ncclAllReduce(in.data, out.data, std::size_t(in.numel), by.type, nccl_op(op, in.dtype), by.comm, by.stream);
   });
