@@ -6,6 +6,7 @@
 #include "call.hpp"
 #include "heap.hpp"
 #include "nccl.hpp"
+#include "settings.hpp"
 #include "small_floats.hpp"
 
 namespace emulator::nccl {
@@ -108,6 +109,21 @@ char* reach(const void* pointer, std::size_t bytes, const char* what) {
   return emulator::reach(reinterpret_cast<std::uintptr_t>(pointer), bytes, what);
 }
 
+// Ranks of one process use each other's memory directly. That of the driver's pool must have been opened to their devices.
+int check_reach(const std::vector<Request>& requests) {
+  if (!settings().peers) return CUDA_SUCCESS;
+  for (const Request& r : requests)
+    for (const void* buffer : {r.send, static_cast<const void*>(r.receive)}) {
+      const Allocation* a = device_heap().find(reinterpret_cast<std::uintptr_t>(buffer));
+      if (!a || !a->stream_ordered) continue;
+      for (const Request& other : requests)
+        if (other.stream->context != a->context && !a->context->reachable_from.count(other.stream->context->ordinal))
+          return fault(CUDA_ERROR_ILLEGAL_ADDRESS, "the pool of rank " + std::to_string(r.rank) + "'s device is not open to the device of rank " +
+                                                       std::to_string(other.rank));
+    }
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 std::size_t element_bytes(int type) {
@@ -150,6 +166,7 @@ int carry_out(const Exchange& exchange) {
     if (request.stream->context->sticky)
       return fault(CUDA_ERROR_LAUNCH_FAILED, "rank " + std::to_string(request.rank) + " of nccl's has lost its device");
   if (!exchange.wrong.empty()) return fault(CUDA_ERROR_LAUNCH_FAILED, exchange.wrong);
+  if (const int status = check_reach(exchange.requests)) return status;
   std::vector<Bytes> sent(static_cast<std::size_t>(exchange.requests[0].ranks));  // by rank
   for (const Request& request : exchange.requests) {
     const std::size_t bytes = request.send_bytes();

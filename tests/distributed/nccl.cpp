@@ -136,6 +136,17 @@ TEST_CASE("in a new process: streams of NCCL", "[.]") {
   });
 }
 
+TEST_CASE("results of collectives are on their inputs' device", "[distributed][cuda]") { check_in_new_process("devices by NCCL"); }
+TEST_CASE("in a new process: devices by NCCL", "[.]") {
+  distributed::run_ranks(2, [](const Communicator& c) {  // each thread makes new tensors on the first device
+    const Cuda own{c.rank() + 1};
+    const auto x = full<Cuda>({2}, 1., own);
+    for (const auto& y : {distributed::all_reduce(x, c), distributed::broadcast(x, c), distributed::all_gather(x, c), distributed::reduce_scatter(x, c),
+                          distributed::all_to_all(x, c)})
+      expect(y.device().ordinal == own.ordinal, "the device of a result");
+  });
+}
+
 TEST_CASE("each two ranks that send are connected by themselves", "[distributed][cuda]") {
   for (const char* order : {"order=late", "order=eager", "order=random:1"}) check_in_new_process("transfers by NCCL", order);
 }

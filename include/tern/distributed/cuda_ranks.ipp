@@ -1,8 +1,8 @@
 // The functions of cuda_ranks.hpp that are not templates.
 #pragma once
-#include <cstring>
+#include <unistd.h>
 
-#include "../device/cuda/span.hpp"
+#include "../device/cuda/copy.hpp"
 #include "cuda_ranks.hpp"
 
 namespace tern::inline TERN_BUILD::distributed::detail {
@@ -37,8 +37,22 @@ constexpr cuda::NcclOp nccl_op(ReduceOp op, DType dtype) {
   return *ranks.cuda();
 }
 
-/// This rank's end of the communicator for the tensor's device. The ranks' hosts carry NCCL's id. Where ranks use one for the first time and
-/// others do not, they find that their calls differ.
+/// What ranks tell each other before NCCL connects them. Host collectives carry it as numbers.
+struct Greeting {
+  cuda::NcclId id;  // the first rank's is used
+  Index process, devices, ordinal;
+
+  Greeting() {}
+  explicit Greeting(int own) : id{}, process(getpid()), devices(reinterpret_cast<Index>(&cuda::detail::system())), ordinal(own) {}
+  bool is_of_process(const Greeting& other) const { return process == other.process && devices == other.devices; }
+};
+
+inline Array as_numbers(const Greeting* greetings, std::size_t n) {
+  return numbers(reinterpret_cast<const Index*>(greetings), Index(n * sizeof(Greeting) / sizeof(Index)));
+}
+
+/// This rank's end of the communicator for the tensor's device. Where ranks use one for the first time and others do not, they find that their
+/// calls differ.
 [[gnu::noinline]] TERN_INLINE cuda::detail::NcclEnd& CudaRanks::connected(const Array& x, int peer) {
   cuda::detail::refuse_capture("Communicator", "ranks do not replay a graph together");
   for (const Connection& known : connections_)
@@ -46,19 +60,23 @@ constexpr cuda::NcclOp nccl_op(ReduceOp op, DType dtype) {
   cuda::nccl();
   cuda::detail::bind(x.ordinal);
   const int me = ranks_.place.rank;
-  const bool first = peer < 0 ? me == 0 : me < peer;
-  cuda::NcclId id{};
-  if (first) id = cuda::detail::new_nccl_id();
-  constexpr Index words = sizeof id / sizeof(Index);
-  Index carried[words];
-  std::memcpy(carried, &id, sizeof id);
-  const Array message = numbers(carried, words);
-  if (peer < 0) ranks_.broadcast(message, 0);
-  else if (first) ranks_.send(message, peer);
-  else ranks_.receive(message, peer);
-  std::memcpy(&id, carried, sizeof id);
-  const int size = peer < 0 ? ranks_.place.size : 2, rank = peer < 0 ? me : me > peer;
-  connections_.push_back({x.ordinal, peer, std::make_unique<cuda::detail::NcclEnd>(id, size, rank)});
+  const int rank = peer < 0 ? me : me > peer;
+  std::vector<Greeting> all(peer < 0 ? std::size_t(ranks_.place.size) : 2);
+  Greeting mine(x.ordinal);
+  if (rank == 0) mine.id = cuda::detail::new_nccl_id();
+  if (peer < 0) {
+    ranks_.all_gather(as_numbers(&mine, 1), as_numbers(all.data(), all.size()));
+  } else {
+    all[std::size_t(rank)] = mine;
+    const Array theirs = as_numbers(&all[std::size_t(1 - rank)], 1);
+    if (rank == 0) ranks_.send(as_numbers(&mine, 1), peer);
+    ranks_.receive(theirs, peer);
+    if (rank == 1) ranks_.send(as_numbers(&mine, 1), peer);
+  }
+  // Devices of one process reach each other's tensors directly. NCCL lets them, but not into the driver's pool.
+  for (const Greeting& other : all)
+    if (mine.is_of_process(other) && other.ordinal != mine.ordinal) cuda::detail::let_reach(int(other.ordinal), x.ordinal);
+  connections_.push_back({x.ordinal, peer, std::make_unique<cuda::detail::NcclEnd>(all[0].id, int(all.size()), rank)});
   return *connections_.back().end;
 }
 

@@ -297,6 +297,27 @@ CHILD_CASE("cuda emulator: a rank whose device is lost takes the others along") 
   EXPECT(ncclAllReduce(at(a), at(a), 1, ncclFloat32, ncclSum, comms[0], nullptr) == ncclUnhandledCudaError);
 }
 
+CHILD_CASE("cuda emulator: nccl's ranks reach the driver's pool only where it is open to them") {
+  for (const bool open : {true, false}) {
+    tern_emulator_reset();
+    tern_emulator_set("devices=2");
+    const std::vector<ncclComm_t> comms = join_all(2);
+    CUdeviceptr memory[2];
+    for (int device = 0; device < 2; ++device) {
+      use(device);
+      CUmemoryPool pool = nullptr;
+      EXPECT(cuDeviceGetDefaultMemPool(&pool, device) == CUDA_SUCCESS);
+      const CUmemAccessDesc other{{1, 1 - device}, 3};
+      if (open) EXPECT(cuMemPoolSetAccess(pool, &other, 1) == CUDA_SUCCESS);
+      EXPECT(cuMemAllocAsync(&memory[device], 4, nullptr) == CUDA_SUCCESS);
+    }
+    for (int rank = 0; rank < 2; ++rank)
+      EXPECT(ncclAllReduce(at(memory[rank]), at(memory[rank]), 1, ncclFloat32, ncclSum, comms[static_cast<std::size_t>(rank)], nullptr) == ncclSuccess);
+    EXPECT(cuCtxSynchronize() == (open ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS));
+  }
+  EXPECT(std::string(tern_emulator_message()).find("is not open to the device") != std::string::npos);
+}
+
 CHILD_CASE("cuda emulator: nccl refuses what its documentation forbids") {
   tern_emulator_set("devices=2");
   const std::vector<ncclComm_t> comms = join_all(2);

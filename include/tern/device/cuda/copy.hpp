@@ -19,6 +19,9 @@ TERN_API void start_on_device(int ordinal, void* to, const void* from, std::size
 /// Starts setting every byte to a value.
 TERN_API void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes);
 
+/// Lets a device reach another open one's memory, if the machine connects them.
+TERN_API void let_reach(int ordinal, int other);
+
 /// Starts a copy from one device to another.
 TERN_API void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes);
 

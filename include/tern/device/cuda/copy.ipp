@@ -28,8 +28,8 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
 }
 
-/// Lets a device reach another one's memory, if the machine connects them. Otherwise copies go through the host.
-[[gnu::cold]] TERN_INLINE void let_reach(int ordinal, int other) {
+/// Without that, copies go through the host.
+[[gnu::noinline, gnu::cold]] TERN_INLINE void let_reach(int ordinal, int other) {
   System& all = system();
   const auto once = [&] {
     int device = 0, peer = 0, can = 0;
