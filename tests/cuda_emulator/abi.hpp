@@ -1,6 +1,6 @@
-// What a CUDA backend must know of the driver API, NVRTC, cublasLt (CUDA 12 and 13) and cudnn 9: types, constants and
-// functions, written from NVIDIA's documentation. tests/abi_check.cpp holds them against NVIDIA's headers where there are
-// any. Enumerations are plain integers here: only their size and values cross the border.
+// What a CUDA backend must know of the driver API, NVRTC, cublasLt (CUDA 12 and 13), cudnn 9 and nccl 2: types, constants
+// and functions, written from NVIDIA's documentation. tests/abi_check.cpp holds them against NVIDIA's headers where there
+// are any. Enumerations are plain integers here: only their size and values cross the border.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -242,6 +242,31 @@
   X(CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, 1)               \
   X(CUDNN_RNN_PADDED_IO_DISABLED, 0)
 
+#define ABI_NCCL_CONSTANTS(X)  \
+  X(ncclSuccess, 0)            \
+  X(ncclUnhandledCudaError, 1) \
+  X(ncclSystemError, 2)        \
+  X(ncclInternalError, 3)      \
+  X(ncclInvalidArgument, 4)    \
+  X(ncclInvalidUsage, 5)       \
+  X(ncclRemoteError, 6)        \
+  X(ncclInProgress, 7)         \
+  X(ncclInt8, 0)               \
+  X(ncclUint8, 1)              \
+  X(ncclInt32, 2)              \
+  X(ncclUint32, 3)             \
+  X(ncclInt64, 4)              \
+  X(ncclUint64, 5)             \
+  X(ncclFloat16, 6)            \
+  X(ncclFloat32, 7)            \
+  X(ncclFloat64, 8)            \
+  X(ncclBfloat16, 9)           \
+  X(ncclSum, 0)                \
+  X(ncclProd, 1)               \
+  X(ncclMax, 2)                \
+  X(ncclMin, 3)                \
+  X(ncclAvg, 4)
+
 namespace abi {
 
 #define ABI_ENUMERATOR(name, value, ...) name = value,
@@ -250,6 +275,7 @@ enum : int { ABI_DRIVER_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_NVRTC_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_CUBLASLT_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_CUDNN_CONSTANTS(ABI_ENUMERATOR) };
+enum : int { ABI_NCCL_CONSTANTS(ABI_ENUMERATOR) };
 #undef ABI_ENUMERATOR
 
 using CUresult = int;
@@ -313,6 +339,13 @@ struct cudnnConvolutionAlgoPerf_t {
   std::size_t memory;
   int determinism, mathType;
   int reserved[3];
+};
+
+using ncclResult_t = int;
+using ncclComm_t = struct ncclComm*;
+
+struct ncclUniqueId {
+  char internal[128];
 };
 
 }  // namespace abi

@@ -1,4 +1,4 @@
-// The functions of the three libraries that the emulator offers, under the names that the libraries export.
+// The functions of the libraries that the emulator offers, under the names that the libraries export.
 // X(name, result, (parameters))
 #pragma once
 #include "abi.hpp"
@@ -242,3 +242,24 @@
      cudnnRNNDataDescriptor_t x_desc, const void* x, cudnnTensorDescriptor_t h_desc, const void* hx,                 \
      cudnnRNNDataDescriptor_t y_desc, const void* y, std::size_t weights_bytes, void* dweights,                      \
      std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, void* reserve))
+
+#define ABI_NCCL_FUNCTIONS(X)                                                                                            \
+  X(ncclGetVersion, ncclResult_t, (int* version))                                                                        \
+  X(ncclGetErrorString, const char*, (ncclResult_t result))                                                              \
+  X(ncclGetUniqueId, ncclResult_t, (ncclUniqueId * id))                                                                  \
+  X(ncclCommInitRank, ncclResult_t, (ncclComm_t * comm, int ranks, ncclUniqueId id, int rank))                           \
+  X(ncclCommDestroy, ncclResult_t, (ncclComm_t comm))                                                                    \
+  X(ncclCommAbort, ncclResult_t, (ncclComm_t comm))                                                                      \
+  X(ncclCommGetAsyncError, ncclResult_t, (ncclComm_t comm, ncclResult_t* error))                                         \
+  X(ncclAllReduce, ncclResult_t,                                                                                         \
+    (const void* send, void* receive, std::size_t count, int type, int op, ncclComm_t comm, CUstream stream))            \
+  X(ncclBroadcast, ncclResult_t,                                                                                         \
+    (const void* send, void* receive, std::size_t count, int type, int root, ncclComm_t comm, CUstream stream))          \
+  X(ncclAllGather, ncclResult_t,                                                                                         \
+    (const void* send, void* receive, std::size_t count, int type, ncclComm_t comm, CUstream stream))                    \
+  X(ncclReduceScatter, ncclResult_t,                                                                                     \
+    (const void* send, void* receive, std::size_t count, int type, int op, ncclComm_t comm, CUstream stream))            \
+  X(ncclSend, ncclResult_t, (const void* send, std::size_t count, int type, int peer, ncclComm_t comm, CUstream stream)) \
+  X(ncclRecv, ncclResult_t, (void* receive, std::size_t count, int type, int peer, ncclComm_t comm, CUstream stream))    \
+  X(ncclGroupStart, ncclResult_t, ())                                                                                    \
+  X(ncclGroupEnd, ncclResult_t, ())

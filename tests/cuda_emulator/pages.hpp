@@ -58,5 +58,13 @@ inline constexpr const char* rnn_forward = CUDNN "cudnn-adv-library.html#cudnnrn
 inline constexpr const char* rnn_backward_data = CUDNN "cudnn-adv-library.html#cudnnrnnbackwarddata-v8";
 inline constexpr const char* rnn_backward_weights = CUDNN "cudnn-adv-library.html#cudnnrnnbackwardweights-v8";
 #undef CUDNN
+#define NCCL "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/"
+inline constexpr const char* nccl_communicator = NCCL "api/comms.html";
+inline constexpr const char* nccl_collective = NCCL "api/colls.html";
+inline constexpr const char* nccl_transfer = NCCL "api/p2p.html";
+inline constexpr const char* nccl_group = NCCL "api/group.html";
+inline constexpr const char* nccl_types = NCCL "api/types.html";
+inline constexpr const char* nccl_in_place = NCCL "usage/inplace.html";
+#undef NCCL
 
 }  // namespace emulator::page

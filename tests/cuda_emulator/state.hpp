@@ -33,6 +33,23 @@ using Known = std::map<const Stream*, std::uint64_t>;
 /// What occupies the device while an operation runs; each does one thing at a time.
 enum class Engine { none, compute, to_device, to_host };
 
+/// What operations of several streams do together: it happens when each of those streams has got to its own.
+struct Meeting {
+  struct Place {
+    Stream* stream;
+    std::uint64_t count;  // of its operations before the one that meets
+  };
+
+  std::size_t expected = 0;       // operations
+  std::vector<Place> places = {};  // of those that are queued
+  std::uint64_t time = 0;         // when it ends in the time model
+  std::function<int()> run = {};  // gives a CUresult for all of them
+  bool done = false;
+  int status = 0;
+
+  bool is_complete() const { return places.size() == expected; }
+};
+
 /// Something to be done on a stream.
 struct Work {
   std::function<int()> run = {};  // gives a CUresult; anything but success makes the context unusable
@@ -40,6 +57,7 @@ struct Work {
   std::uint64_t ns = 0;                   // how long it takes in the time model
   std::vector<std::uintptr_t> uses = {};  // the addresses of the allocations that it reads or writes
   bool calls_host = false;                // a host function: runs without the lock
+  std::vector<std::shared_ptr<Meeting>> meetings = {};  // that it takes part in, before it runs
 };
 
 /// A place in a stream: after its first `count` operations.
@@ -77,7 +95,7 @@ struct LiveObject {
 
 struct State {
   std::mutex mutex;
-  std::condition_variable changed;  // an operation of some stream is done
+  std::condition_variable changed;  // an operation of some stream is done, or what it waited for was queued
   bool initialised = false;
   bool forked = false;                               // in a child of the process that called cuInit
   std::vector<std::unique_ptr<Context>> contexts;    // one a device

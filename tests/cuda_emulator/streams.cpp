@@ -47,9 +47,62 @@ std::uint64_t schedule(Stream& stream, const Work& work, const std::vector<Point
   return free;
 }
 
+// What can be got to without waiting for what other threads have yet to do. Each operation is looked at once.
+class Reach {
+ public:
+  bool includes(const Stream& stream, std::uint64_t count) {
+    if (stream.done >= count) return true;
+    if (stream.running) return false;
+    std::uint64_t& seen = seen_.try_emplace(&stream, stream.done).first->second;
+    while (seen < count) {
+      const Operation& operation = stream.queue[seen++ - stream.done];
+      for (const Point& point : operation.after)
+        if (!includes(*point.stream, point.count)) return false;
+      if (!includes_meetings_of(stream, operation)) return false;
+    }
+    return true;
+  }
+
+  // False if the operation meets one that is not queued, or that its stream cannot get to yet.
+  bool includes_meetings_of(const Stream& stream, const Operation& operation) {
+    if (stream.context->sticky) return true;  // it is not run
+    for (const auto& meeting : operation.work.meetings) {
+      if (meeting->done) continue;
+      if (!meeting->is_complete()) return false;
+      for (const Meeting::Place& place : meeting->places)
+        if (!includes(*place.stream, place.count)) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::map<const Stream*, std::uint64_t> seen_;  // how far each stream has been looked at
+};
+
+bool is_reachable(const Stream& stream, std::uint64_t count) { return Reach().includes(stream, count); }
+
+void run_until(Stream& stream, std::uint64_t count);
+
+// A meeting's work is done once, by the first that gets there.
+int attend(Meeting& meeting) {
+  for (const Meeting::Place& place : meeting.places) run_until(*place.stream, place.count);
+  if (!meeting.done) {
+    meeting.done = true;
+    meeting.status = meeting.run();
+  }
+  return meeting.status;
+}
+
+int run_operation(Operation& operation) {
+  for (const auto& meeting : operation.work.meetings)
+    if (const int status = attend(*meeting)) return status;
+  return run_work(operation.work);
+}
+
 void run_until(Stream& stream, std::uint64_t count) {
   while (stream.done < count) {
-    if (stream.running) {  // by another thread, which gave up the lock for a host function
+    // Another thread is at its front operation, or has yet to queue what that one meets.
+    if (stream.running || !Reach().includes_meetings_of(stream, stream.queue.front())) {
       state().changed.wait(*current_lock());
       continue;
     }
@@ -59,11 +112,30 @@ void run_until(Stream& stream, std::uint64_t count) {
     for (const Point& point : operation.after) run_until(*point.stream, point.count);
     // A context with an error runs nothing more; its queues only drain.
     if (!stream.context->sticky) {
-      const int status = run_work(operation.work);
+      const int status = run_operation(operation);
       if (status) stream.context->sticky = status;
     }
     ++stream.done;
     stream.running = false;
+    state().changed.notify_all();
+  }
+}
+
+// Under order=eager: runs all that does not wait for other threads.
+void run_what_can_run() {
+  for (std::size_t i = 0; i < state().streams.size(); ++i) {
+    Stream& stream = *state().streams[i];
+    if (is_reachable(stream, stream.enqueued)) run_until(stream, stream.enqueued);
+  }
+}
+
+// The stream's next operation takes part in them. All ranks of a meeting end when the last one does.
+void join(Stream& stream, const std::vector<std::shared_ptr<Meeting>>& meetings) {
+  for (const auto& meeting : meetings) {
+    meeting->places.push_back({&stream, stream.enqueued});
+    meeting->time = std::max(meeting->time, stream.time);
+    if (!meeting->is_complete()) continue;
+    for (const Meeting::Place& place : meeting->places) place.stream->time = std::max(place.stream->time, meeting->time);
     state().changed.notify_all();
   }
 }
@@ -105,9 +177,10 @@ int enqueue(Stream& stream, Work work, std::vector<Point> after) {
   for (Point& point : legacy_dependencies(stream)) after.push_back(std::move(point));
   stream.time = schedule(stream, work, after);
   for (const Point& point : after) merge(stream.known, point);
+  join(stream, work.meetings);
   stream.queue.push_back({std::move(work), std::move(after)});
   ++stream.enqueued;
-  if (settings().order == Order::eager) run_until(stream, stream.enqueued);
+  if (settings().order == Order::eager) run_what_can_run();
   if (stream.queue.size() > longest_queue) run_until(stream, stream.enqueued - longest_queue / 2);
   return abi::CUDA_SUCCESS;
 }
@@ -131,7 +204,7 @@ bool advance_towards(const Point& point) {
     return true;
   }
   state().now += static_cast<std::uint64_t>(settings().call_ns);
-  run_until(*point.stream, point.stream->done + 1);
+  if (is_reachable(*point.stream, point.stream->done + 1)) run_until(*point.stream, point.stream->done + 1);
   return false;
 }
 
@@ -140,7 +213,7 @@ void advance_at_random() {
   const auto draw = [&](std::size_t n) { return (seed = seed * 1664525u + 1013904223u) / 65536 % n; };
   if (state().streams.empty() || draw(4)) return;
   Stream& stream = *state().streams[draw(state().streams.size())];
-  if (stream.done < stream.enqueued && !stream.running) run_until(stream, stream.done + 1);
+  if (stream.done < stream.enqueued && is_reachable(stream, stream.done + 1)) run_until(stream, stream.done + 1);
 }
 
 bool has_pending_user(std::uintptr_t allocation, const Point* point) {

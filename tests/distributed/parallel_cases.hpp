@@ -48,7 +48,7 @@ struct SmallLstm : nn::Module<D, T> {
 };
 
 /// The mean losses over all ranks of 20 steps of a network, on batches of 12 samples of this shape with labels below 5.
-template <class T, class Make>
+template <class T, Device D = Cpu, class Make>
 std::vector<double> losses_of(const Communicator& c, const Make& make, const Shape& sample, double lr) {
   auto network = make();
   if (c.size() > 1) distributed::convert_sync_batchnorm(network, c);
@@ -56,11 +56,11 @@ std::vector<double> losses_of(const Communicator& c, const Make& make, const Sha
   optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9});
   Shape shape = {12};
   for (int i = 0; i < sample.n; ++i) shape.d[++shape.n - 1] = sample.d[i];
-  const Tensor<Cpu, Index> labels = arange<Cpu>(0, 12) % 5;
+  const Tensor<D, Index> labels = on<D>(share(arange<Cpu>(0, 12) % 5, c));
   std::vector<double> losses;
   for (Index step = 0; step < 20; ++step) {
     optimizer.zero_grad();
-    const auto loss = cross_entropy(net(share(samples<T>(step, shape), c)), share(labels, c));
+    const auto loss = cross_entropy(net(on<D>(share(samples<T>(step, shape), c))), labels);
     loss.backward();
     optimizer.step();
     losses.push_back(double(distributed::all_reduce(loss.detach(), c, distributed::ReduceOp::avg).item()));

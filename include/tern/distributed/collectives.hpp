@@ -1,15 +1,16 @@
 // The collectives: every rank of a communicator calls them, and each gets a result of all ranks' tensors. They have PyTorch's names, and the
-// gradients of torch.distributed.nn. A Tensor<Cpu> goes by MPI or shared memory.
+// gradients of torch.distributed.nn. A Tensor<Cpu> goes by MPI or shared memory, a Tensor<Cuda> by NCCL: as work of the device's current stream,
+// for which the host does not wait.
 #pragma once
 #include "../ops/ops.hpp"
-#include "communicator.hpp"
+#include "carrier.hpp"
 
 namespace tern::inline TERN_BUILD::distributed {
 
 namespace detail {
 
 /// A dense form of x for a collective named op, outside of the tape.
-template <HostDevice D, Element T>
+template <CarriedDevice D, Element T>
 Tensor<D, T> dense(const OpName& op, const Tensor<D, T>& x) {
   x.checked(op);
   const NoGradGuard off;
@@ -26,7 +27,7 @@ TERN_API void check_rank(const OpName& op, const char* what, int rank, int ranks
 /// The shape with `factor` / `divisor` times as many entries in dimension 0; of a 0-d tensor, `factor` entries.
 TERN_API Shape resized(ShapeRef shape, Index factor, Index divisor);
 
-template <HostDevice D, Element T>
+template <CarriedDevice D, Element T>
 bool needs_gradient(const Tensor<D, T>& x) {
   if constexpr (is_floating_v<T>) return tern::detail::tape.grad_mode && x.requires_grad();
   else return false;
@@ -36,27 +37,27 @@ bool needs_gradient(const Tensor<D, T>& x) {
 
 /// The elements of all ranks, joined: Σ over ranks of x by default. Of bool, sum is "or" and product is "and". The gradient of a sum or an
 /// average is the same of the ranks' gradients; the other reductions have none. Error unless all ranks give one shape and element type.
-template <HostDevice D, Element T>
+template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_reduce(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
   const OpName op{"all_reduce", here};
   const ErrorName name(op);
   detail::check_reduction(op, reduction, dtype_of<T>, detail::needs_gradient(x));
   const Tensor<D, T> in = detail::dense(op, x);
-  const Tensor<D, T> y = empty<D, T>(in.shape());
-  communicator.ranks().all_reduce(*in.impl(), *y.impl(), reduction);
+  const Tensor<D, T> y = empty<D, T>(in.shape(), x.device());
+  detail::CarrierOf<D>::get(communicator).all_reduce(*in.impl(), *y.impl(), reduction);
   if constexpr (is_floating_v<T>)
     record(op, y, wrt(x, [communicator, reduction](const auto& g) { return all_reduce(g, communicator, reduction); }));
   return y;
 }
 
 /// The root's x, on every rank. The root's gradient is the sum of all ranks' gradients; the others' is 0.
-template <HostDevice D, Element T>
+template <detail::CarriedDevice D, Element T>
 Tensor<D, T> broadcast(const Tensor<D, T>& x, const Communicator& communicator, int root = 0, Here here = {}) {
   const OpName op{"broadcast", here};
   const ErrorName name(op);
   detail::check_rank(op, "root", root, communicator.size());
   const Tensor<D, T> y = detail::dense(op, x).clone();
-  communicator.ranks().broadcast(*y.impl(), root);
+  detail::CarrierOf<D>::get(communicator).broadcast(*y.impl(), root);
   if constexpr (is_floating_v<T>)
     record(op, y, wrt(x, [communicator, root](const auto& g) {
              const auto sum = all_reduce(g, communicator);
@@ -67,20 +68,20 @@ Tensor<D, T> broadcast(const Tensor<D, T>& x, const Communicator& communicator, 
 
 /// All ranks' tensors one behind the other along dimension 0, as torch.distributed.all_gather_into_tensor: [size n, ...] of [n, ...]; [size]
 /// of numbers. The gradient is reduce_scatter of the ranks' gradients.
-template <HostDevice D, Element T>
+template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator, Here here = {});
 
 /// This rank's part of the ranks' tensors joined: part k of dimension 0 goes to rank k, [n / size, ...] of [n, ...]. The gradient is
 /// all_gather of the ranks' gradients. Error unless n is a multiple of the size.
-template <HostDevice D, Element T>
+template <detail::CarriedDevice D, Element T>
 Tensor<D, T> reduce_scatter(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
   const OpName op{"reduce_scatter", here};
   const ErrorName name(op);
   detail::check_reduction(op, reduction, dtype_of<T>, detail::needs_gradient(x));
   const Tensor<D, T> in = detail::dense(op, x);
   detail::check_divides(op, in.impl()->shape_ref(), communicator.size());
-  const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), 1, communicator.size()));
-  communicator.ranks().reduce_scatter(*in.impl(), *y.impl(), reduction);
+  const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), 1, communicator.size()), x.device());
+  detail::CarrierOf<D>::get(communicator).reduce_scatter(*in.impl(), *y.impl(), reduction);
   if constexpr (is_floating_v<T>)
     record(op, y, wrt(x, [communicator, reduction](const auto& g) {
              const auto all = all_gather(g, communicator);
@@ -89,13 +90,13 @@ Tensor<D, T> reduce_scatter(const Tensor<D, T>& x, const Communicator& communica
   return y;
 }
 
-template <HostDevice D, Element T>
+template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator, Here here) {
   const OpName op{"all_gather", here};
   const ErrorName name(op);
   const Tensor<D, T> in = detail::dense(op, x);
-  const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), communicator.size(), 1));
-  communicator.ranks().all_gather(*in.impl(), *y.impl());
+  const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), communicator.size(), 1), x.device());
+  detail::CarrierOf<D>::get(communicator).all_gather(*in.impl(), *y.impl());
   if constexpr (is_floating_v<T>)
     record(op, y, wrt(x, [communicator](ShapeRef shape, const auto& g) { return reduce_scatter(g, communicator).reshape(Shape(shape.d, shape.n)); }));
   return y;
@@ -103,37 +104,37 @@ Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator,
 
 /// Part k of dimension 0 goes to rank k, and comes back from rank k: as torch.distributed.all_to_all_single. The gradient goes the same way.
 /// Error unless dimension 0 has a multiple of the size.
-template <HostDevice D, Element T>
+template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_to_all(const Tensor<D, T>& x, const Communicator& communicator, Here here = {}) {
   const OpName op{"all_to_all", here};
   const ErrorName name(op);
   const Tensor<D, T> in = detail::dense(op, x);
   detail::check_divides(op, in.impl()->shape_ref(), communicator.size());
-  const Tensor<D, T> y = empty<D, T>(in.shape());
-  communicator.ranks().all_to_all(*in.impl(), *y.impl());
+  const Tensor<D, T> y = empty<D, T>(in.shape(), x.device());
+  detail::CarrierOf<D>::get(communicator).all_to_all(*in.impl(), *y.impl());
   if constexpr (is_floating_v<T>) record(op, y, wrt(x, [communicator](const auto& g) { return all_to_all(g, communicator); }));
   return y;
 }
 
 /// Sends x to another rank, which calls recv, and returns when that one has it. Error on both unless they mean one shape and element type.
-template <HostDevice D, Element T>
+template <detail::CarriedDevice D, Element T>
 void send(const Tensor<D, T>& x, const Communicator& communicator, int to, Here here = {}) {
   const OpName op{"send", here};
   const ErrorName name(op);
   detail::check_rank(op, "the receiver", to, communicator.size());
   if (to == communicator.rank()) fail(op, {"rank ", to, " cannot send to itself"});
-  communicator.ranks().send(*detail::dense(op, x).impl(), to);
+  detail::CarrierOf<D>::get(communicator).send(*detail::dense(op, x).impl(), to);
 }
 
 /// A tensor of this shape that another rank sends.
-template <HostDevice D, Element T = float>
+template <detail::CarriedDevice D, Element T = float>
 Tensor<D, T> recv(const Shape& shape, const Communicator& communicator, int from, Here here = {}) {
   const OpName op{"recv", here};
   const ErrorName name(op);
   detail::check_rank(op, "the sender", from, communicator.size());
   if (from == communicator.rank()) fail(op, {"rank ", from, " cannot receive from itself"});
   const Tensor<D, T> x = empty<D, T>(shape);
-  communicator.ranks().receive(*x.impl(), from);
+  detail::CarrierOf<D>::get(communicator).receive(*x.impl(), from);
   return x;
 }
 

@@ -1,6 +1,7 @@
 // DistributedDataParallel: a network whose copies on all ranks train as one.
 #pragma once
 #include "../nn/module.hpp"
+#include "carrier.hpp"
 #include "gradient_reducer.hpp"
 
 namespace tern::inline TERN_BUILD::distributed {
@@ -16,13 +17,13 @@ namespace detail {
 class TERN_API ParallelTensors {
  public:
   /// Gives all ranks rank 0's parameters and buffers. Error if the ranks' networks differ.
-  ParallelTensors(const nn::AnyModule& network, const Communicator& communicator, const DataParallelOptions& options);
+  ParallelTensors(const nn::AnyModule& network, const Communicator& communicator, std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options);
 
   void before_forward(bool training);
   GradientReducer& gradients() { return *gradients_; }
 
  private:
-  Communicator communicator_;
+  std::unique_ptr<ParallelDevice> device_;
   std::vector<AnyTensor> buffers_;
   std::unique_ptr<GradientReducer> gradients_;
 };
@@ -42,7 +43,7 @@ class TERN_API ParallelTensors {
 /// has gradient 0 there; one that no rank reaches keeps its gradient. Its tensors are named as the network's own.
 template <nn::IsModule Net>
 struct DistributedDataParallel : nn::Module<typename Net::device_type, typename Net::value_type> {
-  static_assert(std::is_same_v<typename Net::device_type, Cpu>, "gradients of networks on this device have no way to other ranks");
+  static_assert(detail::CarriedDevice<typename Net::device_type>, "gradients of networks on this device have no way to other ranks");
 
   Net module;
 
@@ -81,7 +82,7 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
  private:
   static auto made(const Net& network, const Communicator& communicator, const DataParallelOptions& options, Here here) {
     const ErrorName name({"DistributedDataParallel", here});
-    return std::make_unique<detail::ParallelTensors>(network, communicator, options);
+    return std::make_unique<detail::ParallelTensors>(network, communicator, detail::parallel_device<typename Net::device_type>(communicator), options);
   }
 
   std::unique_ptr<detail::ParallelTensors> tensors_;

@@ -5,8 +5,8 @@
 namespace tern::inline TERN_BUILD::distributed::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE ParallelTensors::ParallelTensors(const nn::AnyModule& network, const Communicator& communicator,
-                                                                          const DataParallelOptions& options)
-    : communicator_(communicator) {
+                                                                          std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options)
+    : device_(std::move(device)) {
   if (!(options.bucket_cap_mb > 0)) fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
   std::vector<AnyTensor> leaves, all;
   network.each([&](const nn::detail::Member& m) {
@@ -21,18 +21,18 @@ namespace tern::inline TERN_BUILD::distributed::detail {
     }
   });
   for (const AnyTensor& x : all) {
-    communicator_.ranks().broadcast(*x.impl(), 0);
+    device_->broadcast(*x.impl());
     tern::detail::bump_version(x.impl());
   }
   constexpr double mebibyte = 1 << 20;
   const Index cap = Index(options.bucket_cap_mb * mebibyte);
-  gradients_ = std::make_unique<GradientReducer>(std::move(leaves), communicator_, cap, std::min(cap, Index(mebibyte)));
+  gradients_ = std::make_unique<GradientReducer>(std::move(leaves), communicator, *device_, cap, std::min(cap, Index(mebibyte)));
 }
 
 [[gnu::noinline]] TERN_INLINE void ParallelTensors::before_forward(bool training) {
   if (!training || !tern::detail::tape.grad_mode || !gradients_->is_active()) return;
   for (const AnyTensor& x : buffers_) {
-    communicator_.ranks().broadcast(*x.impl(), 0);
+    device_->broadcast(*x.impl());
     tern::detail::bump_version(x.impl());
   }
 }

@@ -4,18 +4,17 @@
 #include <vector>
 
 #include "../autograd/grad_listener.hpp"
-#include "communicator.hpp"
+#include "parallel_device.hpp"
 
 namespace tern::inline TERN_BUILD::distributed::detail {
 
-/// Gives the leaves' gradients memory in buckets. A bucket is averaged in the background once the gradients in it are complete, after the
+/// Gives the leaves' gradients memory in buckets. A bucket is averaged beside the pass once the gradients in it are complete, after the
 /// buckets before it. When the pass has completed the last gradient, it waits for all buckets. A leaf that this rank's pass does not reach
 /// counts as 0, and one that no rank's pass reaches keeps its gradient (Li et al.: "PyTorch Distributed: Experiences on Accelerating Data
 /// Parallel Training", 2020).
 class TERN_API GradientReducer final : public GradListener {
  public:
-  GradientReducer(std::vector<AnyTensor> leaves, const Communicator& communicator, Index bucket_bytes, Index first_bucket_bytes);
-  ~GradientReducer() override;
+  GradientReducer(std::vector<AnyTensor> leaves, const Communicator& communicator, ParallelDevice& device, Index bucket_bytes, Index first_bucket_bytes);
 
   TERN_KEY void on_start(const std::vector<std::size_t>& unused) override;
   void on_ready(std::size_t leaf) override;
@@ -31,15 +30,13 @@ class TERN_API GradientReducer final : public GradListener {
     AnyTensor memory;
     std::vector<std::size_t> leaves;
     std::size_t missing = 0;  // gradients that are not complete yet
-    std::shared_ptr<Job> job;
   };
 
   void assign(const std::vector<Index>& order);
   void complete(std::size_t leaf);
-  void start(std::shared_ptr<Job>& job, const AnyTensor& x, ReduceOp op) const;
-  void wait();
 
   Communicator communicator_;
+  ParallelDevice& device_;
   Index bucket_bytes_, first_bucket_bytes_;
   std::vector<Bucket> buckets_;
   std::vector<std::size_t> bucket_of_;  // each leaf's

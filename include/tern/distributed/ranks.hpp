@@ -32,6 +32,8 @@ struct Place {
 /// n numbers as what a collective takes. It does not change what `in` of one points to.
 TERN_API Array numbers(const Index* x, Index n);
 
+class CudaRanks;
+
 class TERN_API Ranks {
  public:
   /// Without a network, all ranks share the segment.
@@ -53,6 +55,14 @@ class TERN_API Ranks {
   void send(const Array& x, int to);
   void receive(const Array& x, int from);
 
+  // For tensors that go from rank to rank in another way. Error on all ranks unless they make the same call.
+  void agree(const char* name, const Array& x, ReduceOp op = sum, int root = -1);
+  void agree_to_send(const Array& x, int to);
+  void agree_to_receive(const Array& x, int from);
+
+  /// What carries tensors of Cuda; null until it is used. It ends before this rank leaves.
+  std::shared_ptr<CudaRanks>& cuda() { return cuda_; }
+
   const Place place;
   double timeout = 1800;  // seconds that a rank waits for another
 
@@ -68,6 +78,7 @@ class TERN_API Ranks {
   std::vector<char> scratch_;
   Index called_ = 0;
   unsigned turn_ = 0;
+  std::shared_ptr<CudaRanks> cuda_;
 };
 
 }  // namespace tern::distributed::detail

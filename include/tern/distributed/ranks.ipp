@@ -184,4 +184,18 @@ template <class Take>
   else segment_->receive(call, from, x.data, bytes, timeout);
 }
 
+[[gnu::noinline]] TERN_INLINE void Ranks::agree(const char* name, const Array& x, ReduceOp op, int root) { meet(Call(name, called_, x, op, root)); }
+
+[[gnu::noinline]] TERN_INLINE void Ranks::agree_to_send(const Array& x, int to) {
+  const Call call("cuda send", 0, x);
+  if (network_) network_->send(call, to, nullptr, 0, timeout);
+  else segment_->send(call, to, nullptr, 0, timeout);
+}
+
+[[gnu::noinline]] TERN_INLINE void Ranks::agree_to_receive(const Array& x, int from) {
+  const Call call("cuda send", 0, x);
+  if (network_) network_->receive(call, from, nullptr, 0, timeout);
+  else segment_->receive(call, from, nullptr, 0, timeout);
+}
+
 }  // namespace tern::distributed::detail

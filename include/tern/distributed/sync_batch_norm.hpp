@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::distributed {
 /// batch_norm in training, where mean and variance are those of all ranks' samples together: mean = Σ x / n and var = Σ (x - mean)² / n, each
 /// sum over the samples and positions of all ranks. The ranks may have different numbers of samples. Running statistics are updated alike on
 /// all ranks, with the unbiased variance. weight, bias and the running statistics may be undefined.
-template <HostDevice D, Floating T>
+template <detail::CarriedDevice D, Floating T>
 Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& weight,
@@ -26,7 +26,7 @@ Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<T
   tern::Dims others = tern::detail::not_channels(x.dim());
   const Tensor<D, C> wide = x.to(Type<C>{});
   // The number of values goes with the sums.
-  const Tensor<D, C> own = full<D, C>({1}, channels ? double(x.numel()) / double(channels) : 0.);
+  const Tensor<D, C> own = full<D, C>({1}, channels ? double(x.numel()) / double(channels) : 0., x.device());
   const Tensor<D, C> sums = all_reduce(cat(std::vector{wide.sum(others), own}), communicator, ReduceOp::sum, here);
   const Tensor<D, C> count = sums.slice(0, {channels, channels + 1}).detach();
   const Tensor<D, C> mean = sums.slice(0, {0, channels}) / count, centred = wide - mean.reshape(beside);

@@ -8,16 +8,24 @@
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
 #endif
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+#endif
 
 #include <type_traits>
 
 namespace {
+
+template <std::size_t bytes>
+struct Structure {};
 
 // What a calling convention sees of a type: pointers are alike, and so are an enumeration and its integer.
 template <class T>
 constexpr auto passed_as() {
   if constexpr (std::is_pointer_v<T>) {
     return static_cast<void*>(nullptr);
+  } else if constexpr (std::is_class_v<T>) {
+    return Structure<sizeof(T)>{};
   } else if constexpr (std::is_enum_v<T>) {
     static_assert(sizeof(T) == sizeof(int));
     return int{};
@@ -61,6 +69,9 @@ ABI_CUBLASLT_FUNCTIONS(SAME_FUNCTION)
 #ifdef CUDNN_MAJOR
 ABI_CUDNN_FUNCTIONS(SAME_FUNCTION)
 #endif
+#ifdef NCCL_MAJOR
+ABI_NCCL_FUNCTIONS(SAME_FUNCTION)
+#endif
 }  // namespace abi
 
 #define SAME_VALUE(name, value, ...) static_assert(static_cast<int>(name) == (value), #name);
@@ -70,6 +81,9 @@ ABI_NVRTC_CONSTANTS(SAME_VALUE)
 ABI_CUBLASLT_CONSTANTS(SAME_VALUE)
 #ifdef CUDNN_MAJOR
 ABI_CUDNN_CONSTANTS(SAME_VALUE)
+#endif
+#ifdef NCCL_MAJOR
+ABI_NCCL_CONSTANTS(SAME_VALUE)
 #endif
 
 static_assert(sizeof(abi::cublasLtMatmulAlgo_t) == sizeof(cublasLtMatmulAlgo_t));

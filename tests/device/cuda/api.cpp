@@ -11,6 +11,9 @@
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
 #endif
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+#endif
 
 namespace {
 
@@ -93,6 +96,17 @@ static_assert(int(cudnn_inference) == CUDNN_FWD_MODE_INFERENCE && int(cudnn_trai
 static_assert(cudnn_standard_algorithm == CUDNN_RNN_ALGO_STANDARD && cudnn_linear_input == CUDNN_LINEAR_INPUT);
 static_assert(cudnn_add_gradient == CUDNN_WGRAD_MODE_ADD && cudnn_packed_sequences == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED);
 static_assert(cudnn_implicit_precomp_gemm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM);
+#endif
+
+#ifdef NCCL_MAJOR
+#define CHECK_NCCL(name, result, arguments) \
+  static_assert(same_function<decltype(NcclFunctions::name), decltype(&::name)>, #name);
+TERN_NCCL_FUNCTIONS(CHECK_NCCL)
+static_assert(int(nccl_uint8) == ncclUint8 && int(nccl_int32) == ncclInt32 && int(nccl_int64) == ncclInt64);
+static_assert(int(nccl_float16) == ncclFloat16 && int(nccl_float32) == ncclFloat32 && int(nccl_float64) == ncclFloat64);
+static_assert(int(nccl_bfloat16) == ncclBfloat16);
+static_assert(int(nccl_sum) == ncclSum && int(nccl_product) == ncclProd && int(nccl_max) == ncclMax);
+static_assert(int(nccl_min) == ncclMin && int(nccl_avg) == ncclAvg);
 #endif
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The C functions of CUDA's driver, NVRTC, cuBLASLt and cuDNN that the library calls. They are declared here so that a
+// The C functions of CUDA's driver, NVRTC, cuBLASLt, cuDNN and NCCL that the library calls. They are declared here so that a
 // program compiles without NVIDIA's headers. tests/device/cuda/api.cpp compares every line with those headers.
 //
 // Sources: the documentation of the CUDA Driver API, NVRTC and cuBLAS, versions 12 and 13; of cuDNN, versions 8.9 and
-// 9.
+// 9; of NCCL, version 2.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -318,6 +318,39 @@ struct CudnnAlgorithm {
      const void* x_data, CudnnTensor h, const void* h0, CudnnRNNData y, const void* y_data, std::size_t weights_bytes,   \
      void* dweights, std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, void* reserve))
 
+using NcclComm = struct NcclCommHandle*;
+struct NcclId { char bytes[128]; };
+enum NcclType : int {
+  nccl_uint8 = 1,
+  nccl_int32 = 2,
+  nccl_int64 = 4,
+  nccl_float16 = 6,
+  nccl_float32 = 7,
+  nccl_float64 = 8,
+  nccl_bfloat16 = 9,
+};
+enum NcclOp : int { nccl_sum = 0, nccl_product = 1, nccl_max = 2, nccl_min = 3, nccl_avg = 4 };
+
+#define TERN_NCCL_FUNCTIONS(f)                                                                                           \
+  f(ncclGetVersion, int, (int* version))                                                                                 \
+  f(ncclGetErrorString, const char*, (int status))                                                                       \
+  f(ncclGetUniqueId, int, (NcclId* id))                                                                                  \
+  f(ncclCommInitRank, int, (NcclComm* comm, int ranks, NcclId id, int rank))                                             \
+  f(ncclCommDestroy, int, (NcclComm comm))                                                                               \
+  f(ncclCommAbort, int, (NcclComm comm))                                                                                 \
+  f(ncclCommGetAsyncError, int, (NcclComm comm, int* status))                                                            \
+  f(ncclAllReduce, int,                                                                                                  \
+    (const void* in, void* out, std::size_t count, NcclType type, NcclOp op, NcclComm comm, StreamHandle stream))        \
+  f(ncclBroadcast, int,                                                                                                  \
+    (const void* in, void* out, std::size_t count, NcclType type, int root, NcclComm comm, StreamHandle stream))         \
+  f(ncclAllGather, int, (const void* in, void* out, std::size_t count, NcclType type, NcclComm comm, StreamHandle stream))\
+  f(ncclReduceScatter, int,                                                                                              \
+    (const void* in, void* out, std::size_t count, NcclType type, NcclOp op, NcclComm comm, StreamHandle stream))        \
+  f(ncclSend, int, (const void* in, std::size_t count, NcclType type, int to, NcclComm comm, StreamHandle stream))       \
+  f(ncclRecv, int, (void* out, std::size_t count, NcclType type, int from, NcclComm comm, StreamHandle stream))          \
+  f(ncclGroupStart, int, ())                                                                                             \
+  f(ncclGroupEnd, int, ())
+
 #define TERN_NVTX_FUNCTIONS(f)                                                                                           \
   f(nvtxRangePushA, int, (const char* name))                                                                             \
   f(nvtxRangePop, int, ())
@@ -337,6 +370,9 @@ struct CublasLtFunctions {
 struct CudnnFunctions {
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_POINTER)
   TERN_CUDNN_RNN_FUNCTIONS(TERN_CUDA_POINTER)
+};
+struct NcclFunctions {
+  TERN_NCCL_FUNCTIONS(TERN_CUDA_POINTER)
 };
 struct NvtxFunctions {
   TERN_NVTX_FUNCTIONS(TERN_CUDA_POINTER)

@@ -1,0 +1,51 @@
+// NCCL, which carries tensors from GPU to GPU: its communicators, one layer above its C functions.
+#pragma once
+#include "library.hpp"
+
+namespace tern::inline TERN_BUILD::cuda {
+
+/// NCCL: the system's, or the wheel nvidia-nccl-cu12 or nvidia-nccl-cu13.
+struct TERN_API NcclLibrary {
+  Library library = open_library({"libnccl.so.2"}, true);
+  NcclFunctions functions;
+  NcclLibrary();
+};
+
+/// Error if it cannot be used, or is older than 2.10.
+TERN_API NcclLibrary& nccl();
+
+namespace detail {
+
+/// Error that names the function and quotes the library's own text for the status.
+TERN_API void check_nccl(const char* function, int status);
+
+#define TERN_NCCL(function, ...) \
+  ::tern::cuda::detail::check_nccl(#function, ::tern::cuda::nccl().functions.function(__VA_ARGS__))
+
+/// What all ranks of one communicator must have. One of them makes it.
+TERN_API NcclId new_nccl_id();
+
+/// One rank's end of a communicator, on the device whose context is current. All ranks construct it, each on another device.
+class TERN_API NcclEnd {
+ public:
+  NcclEnd(const NcclId& id, int ranks, int rank);
+  /// Waits for what is queued, unless the communicator has failed.
+  ~NcclEnd();
+  NcclEnd(const NcclEnd&) = delete;
+  NcclEnd& operator=(const NcclEnd&) = delete;
+
+  /// Error if the communicator has failed.
+  NcclComm handle() const;
+  /// Error, after which the communicator has failed, unless the status is success and NCCL has all ranks.
+  void check(const char* function, int status);
+
+ private:
+  NcclComm handle_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace tern::cuda
+
+#ifndef TERN_COMPILED
+#include "nccl.ipp"
+#endif

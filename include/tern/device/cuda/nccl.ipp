@@ -1,0 +1,77 @@
+// The functions of nccl.hpp that are not templates.
+#pragma once
+#include <utility>
+
+#include "nccl.hpp"
+#include "status.hpp"
+
+namespace tern::inline TERN_BUILD::cuda {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE NcclLibrary::NcclLibrary() {
+  if (!library.handle) return;
+  library.problem.clear();
+#define TERN_NCCL_LOAD(name, result, arguments) \
+  functions.name = reinterpret_cast<result(*) arguments>(detail::find_function(library, #name));
+  TERN_NCCL_FUNCTIONS(TERN_NCCL_LOAD)
+#undef TERN_NCCL_LOAD
+  if (!library.problem.empty()) return;
+  int version = 0;
+  functions.ncclGetVersion(&version);
+  if (version < 21000) library.problem = library.path + " is older than 2.10";  // before 2.9 a version has four digits
+}
+
+[[gnu::noinline]] TERN_INLINE NcclLibrary& nccl() {
+  static NcclLibrary& instance = *new NcclLibrary;
+  if (!instance.library.problem.empty())
+    fail("cuda", {"NCCL, which carries tensors from GPU to GPU, cannot be used: ", instance.library.problem});
+  return instance;
+}
+
+}  // namespace tern::cuda
+
+namespace tern::inline TERN_BUILD::cuda::detail {
+
+[[gnu::noinline]] TERN_INLINE void check_nccl(const char* function, int status) {
+  if (status) [[unlikely]] fail("cuda", {function, ": ", nccl().functions.ncclGetErrorString(status)});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE NcclId new_nccl_id() {
+  NcclId id;
+  TERN_NCCL(ncclGetUniqueId, &id);
+  return id;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE NcclEnd::NcclEnd(const NcclId& id, int ranks, int rank) {
+  constexpr int invalid_usage = 5;
+  const NcclFunctions& functions = nccl().functions;
+  const int status = functions.ncclCommInitRank(&handle_, ranks, id, rank);
+  if (status == invalid_usage)
+    fail("cuda", {"ncclCommInitRank: ", functions.ncclGetErrorString(status), "; each rank needs a device of its own"});
+  check_nccl("ncclCommInitRank", status);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE NcclEnd::~NcclEnd() {
+  if (!handle_) return;
+  const NcclFunctions& functions = nccl().functions;
+  int lost = 0;
+  const bool fails = functions.ncclCommGetAsyncError(handle_, &lost) || lost;
+  const char* const end = fails ? "ncclCommAbort" : "ncclCommDestroy";
+  if (const int status = fails ? functions.ncclCommAbort(handle_) : functions.ncclCommDestroy(handle_))
+    note_failure(end, functions.ncclGetErrorString(status), "");
+}
+
+[[gnu::noinline]] TERN_INLINE NcclComm NcclEnd::handle() const {
+  if (!handle_) fail("cuda", {"NCCL has lost the connection of the ranks before"});
+  return handle_;
+}
+
+[[gnu::noinline]] TERN_INLINE void NcclEnd::check(const char* function, int status) {
+  int lost = 0;
+  if (!status) status = nccl().functions.ncclCommGetAsyncError(handle_, &lost);
+  if (!status) status = lost;
+  if (!status) [[likely]] return;
+  nccl().functions.ncclCommAbort(std::exchange(handle_, nullptr));  // so that nothing waits for the other ranks
+  check_nccl(function, status);
+}
+
+}  // namespace tern::cuda::detail

@@ -1,0 +1,50 @@
+// The ranks as NCCL connects their devices: tensors of Cuda go from rank to rank here.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "../device/cuda/nccl.hpp"
+#include "communicator.hpp"
+
+namespace tern::inline TERN_BUILD::distributed::detail {
+
+/// The collectives of Ranks for dense tensors of one Cuda device a rank. They are work of its current stream: the host waits for the other
+/// ranks' hosts, which tell what they call, and not for the devices. NCCL's communicators are made at first use: one of all ranks for each
+/// device, and one for each two ranks that send.
+class TERN_API CudaRanks {
+ public:
+  explicit CudaRanks(Ranks& ranks) : ranks_(ranks) {}
+
+  void all_reduce(const Array& in, const Array& out, ReduceOp op);
+  /// The mean over the ranks, in place. The ranks have agreed on it before.
+  void average_agreed(const Array& x);
+  void broadcast(const Array& x, int root);
+  void all_gather(const Array& in, const Array& out);
+  void reduce_scatter(const Array& in, const Array& out, ReduceOp op);
+  void all_to_all(const Array& in, const Array& out);
+  void send(const Array& x, int to);
+  void receive(const Array& x, int from);
+
+ private:
+  struct Connection {
+    int ordinal, peer;  // peer: -1 of all ranks
+    std::unique_ptr<cuda::detail::NcclEnd> end;
+  };
+
+  cuda::detail::NcclEnd& connected(const Array& x, int peer = -1);
+  void run_all_reduce(const Array& in, const Array& out, ReduceOp op, cuda::detail::NcclEnd& end);
+  template <class Start>
+  void run(const char* function, const Array& x, cuda::detail::NcclEnd& end, const Start& start);
+
+  Ranks& ranks_;
+  std::vector<Connection> connections_;
+};
+
+/// Those of a communicator.
+TERN_API CudaRanks& cuda_ranks(const Communicator& communicator);
+
+}  // namespace tern::distributed::detail
+
+#ifndef TERN_COMPILED
+#include "cuda_ranks.ipp"
+#endif

@@ -1,0 +1,155 @@
+// The functions of cuda_ranks.hpp that are not templates.
+#pragma once
+#include <cstring>
+
+#include "../device/cuda/span.hpp"
+#include "cuda_ranks.hpp"
+
+namespace tern::inline TERN_BUILD::distributed::detail {
+
+constexpr cuda::NcclType nccl_type(DType dtype) {
+  switch (dtype) {
+    case DType::float32: return cuda::nccl_float32;
+    case DType::float64: return cuda::nccl_float64;
+    case DType::bfloat16: return cuda::nccl_bfloat16;
+    case DType::float16: return cuda::nccl_float16;
+    case DType::int64: return cuda::nccl_int64;
+    case DType::int32: return cuda::nccl_int32;
+    default: return cuda::nccl_uint8;
+  }
+}
+
+/// Of bool, whose bytes are 0 and 1, "or" is the maximum and "and" the minimum.
+constexpr cuda::NcclOp nccl_op(ReduceOp op, DType dtype) {
+  const bool logical = dtype == DType::boolean;
+  switch (op) {
+    case ReduceOp::sum: return logical ? cuda::nccl_max : cuda::nccl_sum;
+    case ReduceOp::avg: return cuda::nccl_avg;
+    case ReduceOp::min: return cuda::nccl_min;
+    case ReduceOp::max: return cuda::nccl_max;
+    default: return logical ? cuda::nccl_min : cuda::nccl_product;
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE CudaRanks& cuda_ranks(const Communicator& communicator) {
+  Ranks& ranks = communicator.ranks();
+  if (!ranks.cuda()) ranks.cuda() = std::make_shared<CudaRanks>(ranks);
+  return *ranks.cuda();
+}
+
+/// This rank's end of the communicator for the tensor's device. The ranks' hosts carry NCCL's id. Where ranks use one for the first time and
+/// others do not, they find that their calls differ.
+[[gnu::noinline]] TERN_INLINE cuda::detail::NcclEnd& CudaRanks::connected(const Array& x, int peer) {
+  cuda::detail::refuse_capture("Communicator", "ranks do not replay a graph together");
+  for (const Connection& known : connections_)
+    if (known.ordinal == x.ordinal && known.peer == peer) return *known.end;
+  cuda::nccl();
+  cuda::detail::bind(x.ordinal);
+  const int me = ranks_.place.rank;
+  const bool first = peer < 0 ? me == 0 : me < peer;
+  cuda::NcclId id{};
+  if (first) id = cuda::detail::new_nccl_id();
+  constexpr Index words = sizeof id / sizeof(Index);
+  Index carried[words];
+  std::memcpy(carried, &id, sizeof id);
+  const Array message = numbers(carried, words);
+  if (peer < 0) ranks_.broadcast(message, 0);
+  else if (first) ranks_.send(message, peer);
+  else ranks_.receive(message, peer);
+  std::memcpy(&id, carried, sizeof id);
+  const int size = peer < 0 ? ranks_.place.size : 2, rank = peer < 0 ? me : me > peer;
+  connections_.push_back({x.ordinal, peer, std::make_unique<cuda::detail::NcclEnd>(id, size, rank)});
+  return *connections_.back().end;
+}
+
+/// What NCCL is given beside the elements.
+struct NcclCall {
+  const cuda::NcclFunctions& nccl;
+  cuda::NcclType type;
+  cuda::NcclComm comm;
+  cuda::StreamHandle stream;
+};
+
+/// Gives NCCL a call on the current stream of the tensor's device.
+template <class Start>
+void CudaRanks::run(const char* function, const Array& x, cuda::detail::NcclEnd& end, const Start& start) {
+  if (x.numel == 0) return;
+  const cuda::StreamHandle stream = cuda::detail::bind(x.ordinal).compute;
+  const cuda::detail::Span span(Work::kernel, function, x.ordinal, stream, std::size_t(x.numel * size_of(x.dtype)));
+  end.check(function, start(NcclCall{cuda::nccl().functions, nccl_type(x.dtype), end.handle(), stream}));
+}
+
+[[gnu::noinline]] TERN_INLINE void CudaRanks::all_reduce(const Array& in, const Array& out, ReduceOp op) {
+  cuda::detail::NcclEnd& end = connected(in);
+  ranks_.agree("cuda all_reduce", in, op);
+  run_all_reduce(in, out, op, end);
+}
+
+[[gnu::noinline]] TERN_INLINE void CudaRanks::average_agreed(const Array& x) { run_all_reduce(x, x, avg, connected(x)); }
+
+TERN_INLINE void CudaRanks::run_all_reduce(const Array& in, const Array& out, ReduceOp op, cuda::detail::NcclEnd& end) {
+  run("ncclAllReduce", in, end, [&](const NcclCall& by) {
+    return by.nccl.ncclAllReduce(in.data, out.data, std::size_t(in.numel), by.type, nccl_op(op, in.dtype), by.comm, by.stream);
+  });
+}
+
+[[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast(const Array& x, int root) {
+  cuda::detail::NcclEnd& end = connected(x);
+  ranks_.agree("cuda broadcast", x, sum, root);
+  run("ncclBroadcast", x, end, [&](const NcclCall& by) {
+    return by.nccl.ncclBroadcast(x.data, x.data, std::size_t(x.numel), by.type, root, by.comm, by.stream);
+  });
+}
+
+[[gnu::noinline]] TERN_INLINE void CudaRanks::all_gather(const Array& in, const Array& out) {
+  cuda::detail::NcclEnd& end = connected(in);
+  ranks_.agree("cuda all_gather", in);
+  run("ncclAllGather", in, end, [&](const NcclCall& by) {
+    return by.nccl.ncclAllGather(in.data, out.data, std::size_t(in.numel), by.type, by.comm, by.stream);
+  });
+}
+
+[[gnu::noinline]] TERN_INLINE void CudaRanks::reduce_scatter(const Array& in, const Array& out, ReduceOp op) {
+  cuda::detail::NcclEnd& end = connected(in);
+  ranks_.agree("cuda reduce_scatter", in, op);
+  run("ncclReduceScatter", in, end, [&](const NcclCall& by) {
+    return by.nccl.ncclReduceScatter(in.data, out.data, std::size_t(out.numel), by.type, nccl_op(op, in.dtype), by.comm, by.stream);
+  });
+}
+
+[[gnu::noinline]] TERN_INLINE void CudaRanks::all_to_all(const Array& in, const Array& out) {
+  cuda::detail::NcclEnd& end = connected(in);
+  ranks_.agree("cuda all_to_all", in);
+  run("ncclSend and ncclRecv", in, end, [&](const NcclCall& by) {
+    const int ranks = ranks_.place.size;
+    const std::size_t count = std::size_t(in.numel / ranks);
+    int status = by.nccl.ncclGroupStart();
+    if (status) return status;
+    for (int rank = 0; rank < ranks && !status; ++rank) {
+      const Index offset = rank * Index(count) * size_of(in.dtype);
+      status = by.nccl.ncclSend(in.data + offset, count, by.type, rank, by.comm, by.stream);
+      if (!status) status = by.nccl.ncclRecv(out.data + offset, count, by.type, rank, by.comm, by.stream);
+    }
+    const int ended = by.nccl.ncclGroupEnd();
+    return status ? status : ended;
+  });
+}
+
+/// In a communicator of two ranks the other is number 1 of the lower rank, and 0 of the higher one.
+[[gnu::noinline]] TERN_INLINE void CudaRanks::send(const Array& x, int to) {
+  cuda::detail::NcclEnd& end = connected(x, to);
+  ranks_.agree_to_send(x, to);
+  run("ncclSend", x, end, [&](const NcclCall& by) {
+    return by.nccl.ncclSend(x.data, std::size_t(x.numel), by.type, to > ranks_.place.rank, by.comm, by.stream);
+  });
+}
+
+[[gnu::noinline]] TERN_INLINE void CudaRanks::receive(const Array& x, int from) {
+  cuda::detail::NcclEnd& end = connected(x, from);
+  ranks_.agree_to_receive(x, from);
+  run("ncclRecv", x, end, [&](const NcclCall& by) {
+    return by.nccl.ncclRecv(x.data, std::size_t(x.numel), by.type, from > ranks_.place.rank, by.comm, by.stream);
+  });
+}
+
+}  // namespace tern::distributed::detail

@@ -1,0 +1,225 @@
+// libnccl: collectives, transfers and groups of them, as work on the streams of all ranks.
+#include <algorithm>
+#include <functional>
+
+#include "call.hpp"
+#include "exports.hpp"
+#include "heap.hpp"
+#include "nccl.hpp"
+#include "settings.hpp"
+#include "streams.hpp"
+
+using namespace emulator;
+using namespace emulator::nccl;
+using namespace abi;
+
+namespace {
+
+constexpr const char* names[] = {"ncclAllReduce", "ncclBroadcast", "ncclAllGather", "ncclReduceScatter", "ncclSend", "ncclRecv"};
+
+bool is_transfer(const Request& r) { return r.kind == Kind::send || r.kind == Kind::receive; }
+
+const char* page_of(const Request& r) { return is_transfer(r) ? page::nccl_transfer : page::nccl_collective; }
+
+int check_buffer(const Request& r, const void* buffer, std::size_t bytes) {
+  if (!bytes) return ncclSuccess;
+  const Allocation* a = device_heap().find(reinterpret_cast<std::uintptr_t>(buffer), bytes);
+  if (a && !a->doomed && a->context == r.comm->context) return ncclSuccess;
+  return refuse(ncclInvalidArgument,
+                std::to_string(bytes) + " bytes at " + hex(reinterpret_cast<std::uintptr_t>(buffer)) +
+                    " are not inside one allocation of the communicator's device",
+                page_of(r));
+}
+
+// A result may lie where the documentation says, and nowhere else in what is sent.
+int check_place(const Request& r) {
+  const auto send = reinterpret_cast<std::uintptr_t>(r.send), receive = reinterpret_cast<std::uintptr_t>(r.receive);
+  const std::size_t part = static_cast<std::size_t>(r.rank) * r.count * element_bytes(r.type);
+  const bool in_place = r.kind == Kind::all_gather ? send == receive + part : r.kind == Kind::reduce_scatter ? receive == send + part : send == receive;
+  const bool apart = !r.send_bytes() || !r.receive_bytes() || send + r.send_bytes() <= receive || receive + r.receive_bytes() <= send;
+  if (in_place || apart) return ncclSuccess;
+  return refuse(ncclInvalidArgument, "the result overlaps with what is sent, and not as a result in place does", page::nccl_in_place);
+}
+
+int check(Request& r, CUstream stream) {
+  if (!is_live(r.comm)) return refuse(ncclInvalidArgument, "no such communicator, or it has been destroyed", page_of(r));
+  if (r.comm->failure) return refuse(r.comm->failure, "a rank has left the communicator", page::nccl_communicator);
+  r.rank = r.comm->rank;
+  r.ranks = r.comm->clique->size;
+  if (!element_bytes(r.type)) return refuse(ncclInvalidArgument, "an element type that does not exist, or is not emulated", page::nccl_types);
+  if (r.op < ncclSum || r.op > ncclAvg) return refuse(ncclInvalidArgument, "no such reduction", page::nccl_types);
+  if (r.peer < 0 || r.peer >= r.ranks)
+    return refuse(ncclInvalidArgument, "rank " + std::to_string(r.peer) + " is none of " + std::to_string(r.ranks), page_of(r));
+  const bool is_legacy = reinterpret_cast<std::uintptr_t>(stream) <= 1;
+  if (!is_legacy && (!is_live(stream) || stream->context != r.comm->context))
+    return refuse(ncclInvalidArgument, "no stream of the communicator's device", page_of(r));
+  r.stream = is_legacy ? r.comm->context->legacy : stream;
+  if (r.stream->context->sticky) return ncclUnhandledCudaError;
+  if (r.stream->capture) return refuse(ncclInvalidUsage, "a captured collective is not emulated", page_of(r));
+  if (const int status = check_buffer(r, r.send, r.send_bytes())) return status;
+  if (const int status = check_buffer(r, r.receive, r.receive_bytes())) return status;
+  return check_place(r);
+}
+
+std::string describe(const Request& r) {
+  return "rank " + std::to_string(r.rank) + ": " + names[static_cast<int>(r.kind)] + " of " + std::to_string(r.count) + " elements of type " +
+         std::to_string(r.type) + ", reduction " + std::to_string(r.op) + ", rank " + std::to_string(r.peer);
+}
+
+bool suit(const Request& a, const Request& b) {
+  if (a.count != b.count || a.type != b.type) return false;
+  return is_transfer(a) ? is_transfer(b) : a.kind == b.kind && a.op == b.op && a.peer == b.peer;
+}
+
+// Adds the rank's call to what other ranks have called.
+void add(const std::shared_ptr<Exchange>& exchange, const Request& r) {
+  if (!exchange->requests.empty() && !suit(exchange->requests[0], r))
+    exchange->wrong = "nccl's ranks do not call the same: " + describe(exchange->requests[0]) + "; " + describe(r);
+  exchange->requests.push_back(r);
+  std::erase_if(r.comm->exchanges, [](const std::shared_ptr<Exchange>& known) { return known->meeting.done; });
+  r.comm->exchanges.push_back(exchange);
+}
+
+std::shared_ptr<Exchange> new_exchange(int ranks) {
+  auto exchange = std::make_shared<Exchange>();
+  exchange->meeting.expected = static_cast<std::size_t>(ranks);
+  exchange->meeting.run = [e = exchange.get()] { return carry_out(*e); };
+  return exchange;
+}
+
+// A rank's nth collective is every rank's nth.
+std::shared_ptr<Exchange> collective_of(const Request& r) {
+  auto& known = r.comm->clique->collectives;
+  const std::uint64_t number = r.comm->calls++;
+  std::shared_ptr<Exchange>& at = known[number];
+  if (!at) at = new_exchange(r.ranks);
+  const std::shared_ptr<Exchange> exchange = at;
+  add(exchange, r);
+  if (exchange->requests.size() == exchange->meeting.expected) known.erase(number);
+  return exchange;
+}
+
+// The nth that one rank sends to another is the nth that this one receives from it.
+std::shared_ptr<Exchange> transfer_of(const Request& r) {
+  const bool sends = r.kind == Kind::send;
+  const std::pair<int, int> way = sends ? std::pair(r.rank, r.peer) : std::pair(r.peer, r.rank);
+  auto &mine = r.comm->clique->half[sends ? 0 : 1][way], &theirs = r.comm->clique->half[sends ? 1 : 0][way];
+  std::shared_ptr<Exchange> exchange;
+  if (theirs.empty()) {
+    exchange = mine.emplace_back(new_exchange(2));
+  } else {
+    exchange = theirs.front();
+    theirs.pop_front();
+  }
+  add(exchange, r);
+  return exchange;
+}
+
+// The bytes that a rank sends or receives, whichever are more: of a ring for collectives.
+double bytes_on_the_way(const Request& r) {
+  const double all = static_cast<double>(std::max(r.send_bytes(), r.receive_bytes()));
+  if (is_transfer(r)) return r.peer == r.rank ? 0 : all;
+  const double others = static_cast<double>(r.ranks - 1) / r.ranks;
+  return all * others * (r.kind == Kind::all_reduce ? 2 : 1);
+}
+
+// One operation of a stream: all of a group's calls on it, which go on together.
+int queue(Stream& stream, const std::vector<Request>& requests) {
+  Work work;
+  double sent = 0, received = 0;
+  for (const Request& r : requests) {
+    if (r.stream != &stream) continue;
+    const std::shared_ptr<Exchange> exchange = is_transfer(r) ? transfer_of(r) : collective_of(r);
+    work.meetings.emplace_back(exchange, &exchange->meeting);
+    if (r.kind != Kind::receive) sent += bytes_on_the_way(r);
+    if (r.kind != Kind::send) received += bytes_on_the_way(r);
+    for (const auto& [buffer, bytes] : {std::pair(r.send, r.send_bytes()), std::pair<const void*, std::size_t>(r.receive, r.receive_bytes())})
+      if (bytes) work.uses.push_back(device_heap().find(reinterpret_cast<std::uintptr_t>(buffer))->address);
+  }
+  work.ns = transfer_ns(static_cast<std::size_t>(std::max(sent, received)), settings().peer, settings().kernel_ns);
+  work.run = [] { return CUDA_SUCCESS; };
+  return enqueue(stream, std::move(work)) ? ncclUnhandledCudaError : ncclSuccess;
+}
+
+// Checks a call, and queues it or adds it to the group. A call of no elements does nothing.
+int request(Request r, CUstream stream) {
+  const int status = check(r, stream);
+  if (group().depth) {
+    if (status) group().failure = status;
+    else if (r.count) group().requests.push_back(r);
+    return status;
+  }
+  return status || !r.count ? status : submit({r});
+}
+
+}  // namespace
+
+namespace emulator::nccl {
+
+Group& group() {
+  thread_local Group g;
+  return g;
+}
+
+int submit(const std::vector<Request>& requests) {
+  std::vector<Stream*> streams;
+  for (const Request& r : requests)
+    if (std::find(streams.begin(), streams.end(), r.stream) == streams.end()) streams.push_back(r.stream);
+  for (Stream* stream : streams)
+    if (const int status = queue(*stream, requests)) return status;
+  return ncclSuccess;
+}
+
+}  // namespace emulator::nccl
+
+extern "C" {
+
+ncclResult_t ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int op, ncclComm_t comm, CUstream stream) {
+  EMULATED_CALL(ncclInternalError);
+  return request({Kind::all_reduce, send, receive, count, type, op, 0, comm}, stream);
+}
+
+ncclResult_t ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, ncclComm_t comm, CUstream stream) {
+  EMULATED_CALL(ncclInternalError);
+  return request({Kind::broadcast, send, receive, count, type, ncclSum, root, comm}, stream);
+}
+
+ncclResult_t ncclAllGather(const void* send, void* receive, std::size_t count, int type, ncclComm_t comm, CUstream stream) {
+  EMULATED_CALL(ncclInternalError);
+  return request({Kind::all_gather, send, receive, count, type, ncclSum, 0, comm}, stream);
+}
+
+ncclResult_t ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int op, ncclComm_t comm, CUstream stream) {
+  EMULATED_CALL(ncclInternalError);
+  return request({Kind::reduce_scatter, send, receive, count, type, op, 0, comm}, stream);
+}
+
+ncclResult_t ncclSend(const void* send, std::size_t count, int type, int peer, ncclComm_t comm, CUstream stream) {
+  EMULATED_CALL(ncclInternalError);
+  return request({Kind::send, send, nullptr, count, type, ncclSum, peer, comm}, stream);
+}
+
+ncclResult_t ncclRecv(void* receive, std::size_t count, int type, int peer, ncclComm_t comm, CUstream stream) {
+  EMULATED_CALL(ncclInternalError);
+  return request({Kind::receive, nullptr, receive, count, type, ncclSum, peer, comm}, stream);
+}
+
+ncclResult_t ncclGroupStart() {
+  EMULATED_CALL(ncclInternalError);
+  ++group().depth;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() {
+  EMULATED_CALL(ncclInternalError, releases);
+  if (!group().depth) return refuse(ncclInvalidUsage, "no group has been started", page::nccl_group);
+  if (--group().depth) return call.finish(ncclSuccess);
+  const Group ended = std::move(group());
+  group() = {};
+  if (ended.failure) return refuse(ended.failure, "a call of the group has failed, so none of it is done", page::nccl_group);
+  for (const auto& clique : ended.initialisations)
+    if (const int status = await(*clique)) return status;
+  return call.finish(submit(ended.requests));
+}
+
+}  // extern "C"

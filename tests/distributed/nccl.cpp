@@ -1,0 +1,188 @@
+// Collectives of Tensor<Cuda> by NCCL. Each rank is a thread with a device of its own.
+#include "collective_cases.hpp"
+#include "support/emulator.hpp"
+#include "support/errors.hpp"
+#include "support/fake_library.hpp"
+#include "support/process.hpp"
+
+#include <tern/device/cuda/stream.hpp>
+#include <tern/distributed/threads.hpp>
+
+using namespace tern;
+using namespace tern_test;
+using Catch::Matchers::ContainsSubstring;
+using distributed::Communicator;
+using distributed::ReduceOp;
+
+namespace {
+
+/// f(communicator) on so many ranks, each of which makes its tensors on its own device.
+template <class F>
+void on_devices(int ranks, const F& f) {
+  distributed::run_ranks(ranks, [&](const Communicator& c) {
+    const cuda::DeviceGuard own({c.rank()});
+    f(c);
+    cuda::synchronize();
+  });
+}
+
+/// The hidden test case in a process whose machine has four devices.
+void check_in_new_process(const std::string& name, const std::string& environment = "") {
+  NEED_EMULATOR();
+  const Ended ended = run_test_case("in a new process: " + name, "TERN_EMULATOR=devices=4,quiet=1" + environment);
+  INFO(ended.output);
+  CHECK(ended.well);
+}
+
+/// What each of two ranks says.
+template <class F>
+std::vector<std::string> messages(const F& f) {
+  std::vector<std::string> said(2);
+  on_devices(2, [&](const Communicator& c) { said[std::size_t(c.rank())] = error_of([&] { f(c); }); });
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("collectives by NCCL give what a loop over the ranks gives", "[distributed][cuda]") { check_in_new_process("collectives by NCCL"); }
+TEST_CASE("in a new process: collectives by NCCL", "[.]") {
+  for (int ranks = 1; ranks <= 4; ++ranks) {
+    INFO(ranks << " ranks");
+    on_devices(ranks, [](const Communicator& c) { check_collectives<Cuda>(c); });
+  }
+  CHECK(live_objects("nccl communicator") == 0);
+}
+
+TEST_CASE("gradients go back through NCCL", "[distributed][cuda]") { check_in_new_process("gradients by NCCL"); }
+TEST_CASE("in a new process: gradients by NCCL", "[.]") {
+  on_devices(3, [](const Communicator& c) {
+    constexpr int ranks = 3;
+    const Index n = 6;
+    // Of Σ over elements of y · w_r, where w_r are rank r's numbers.
+    const auto gradient = [&](const auto& f) {
+      const auto x = on<Cuda>(of_rank<float>(c.rank(), {n})).requires_grad_();
+      const auto y = f(x);
+      (y * on<Cuda>(of_rank<float>(c.rank(), y.shape()))).sum().backward();
+      return x.grad();
+    };
+    const auto sum = [&](Index count) { return joined<float>(ranks, {count}, ReduceOp::sum); };
+    expect(is_same(gradient([&](const auto& x) { return distributed::all_reduce(x, c); }), sum(n)), "all_reduce's gradient");
+    expect(near(gradient([&](const auto& x) { return distributed::all_reduce(x, c, ReduceOp::avg); }), joined<float>(ranks, {n}, ReduceOp::avg)), "an average's gradient");
+    expect(is_same(gradient([&](const auto& x) { return distributed::broadcast(x, c, 1); }), c.rank() == 1 ? sum(n) : zeros<Cpu>({n})), "broadcast's gradient");
+    expect(is_same(gradient([&](const auto& x) { return distributed::all_gather(x, c); }), sum(ranks * n).slice(0, {c.rank() * n, (c.rank() + 1) * n}).contiguous()),
+           "all_gather's gradient");
+    std::vector<Tensor<Cpu>> parts, blocks;
+    for (int rank = 0; rank < ranks; ++rank) {
+      parts.push_back(of_rank<float>(rank, {n / ranks}));
+      blocks.push_back(of_rank<float>(rank, {n}).slice(0, {c.rank() * n / ranks, (c.rank() + 1) * n / ranks}));
+    }
+    expect(is_same(gradient([&](const auto& x) { return distributed::reduce_scatter(x, c); }), cat(parts)), "reduce_scatter's gradient");
+    expect(is_same(gradient([&](const auto& x) { return distributed::all_to_all(x, c); }), cat(blocks)), "all_to_all's gradient");
+  });
+}
+
+TEST_CASE("ranks that call different collectives of Cuda all say so", "[distributed][cuda]") { check_in_new_process("different calls by NCCL"); }
+TEST_CASE("in a new process: different calls by NCCL", "[.]") {
+  const auto check = [](const char* name, const std::string& rule, const auto& f) {
+    for (const std::string& message : messages(f)) CHECK(message == std::string(name) + ": the ranks do not call the same: " + rule);
+  };
+  check("all_reduce", "rank 0 cuda all_reduce of float32 [2, 3], sum, after 1 others; rank 1 cuda all_reduce of float32 [3, 3], sum, after 1 others",
+        [](const Communicator& c) { distributed::all_reduce(ones<Cuda>({2 + c.rank(), 3}), c); });
+  check("all_reduce", "rank 0 cuda all_reduce of float32 [2], sum, after 1 others; rank 1 cuda all_reduce of float32 [2], max, after 1 others",
+        [](const Communicator& c) { distributed::all_reduce(ones<Cuda>({2}), c, c.rank() ? ReduceOp::max : ReduceOp::sum); });
+  check("broadcast", "rank 0 cuda broadcast of float32 [2], sum, root 0, after 1 others; rank 1 cuda broadcast of float32 [2], sum, root 1, after 1 others",
+        [](const Communicator& c) { distributed::broadcast(ones<Cuda>({2}), c, c.rank()); });
+  for (const std::string& message : messages([](const Communicator& c) {
+         if (c.rank()) distributed::recv<Cuda, Index>({2}, c, 0);
+         else distributed::send(ones<Cuda>({2}), c, 1);
+       }))
+    CHECK_THAT(message, ContainsSubstring("rank 0 cuda send of float32 [2]") && ContainsSubstring("rank 1 cuda send of int64 [2]"));
+  // One rank's tensor is in host memory.
+  for (const std::string& message : messages([](const Communicator& c) {
+         distributed::all_reduce(ones<Cuda>({2}), c);
+         if (c.rank()) distributed::all_reduce(ones<Cpu>({2}), c);
+         else distributed::all_reduce(ones<Cuda>({2}), c);
+       }))
+    CHECK_THAT(message, ContainsSubstring("rank 0 cuda all_reduce of float32 [2]") && ContainsSubstring("rank 1 all_reduce of float32 [2]"));
+  // The ranks are together again after it.
+  on_devices(2, [](const Communicator& c) {
+    error_of([&] { distributed::all_reduce(ones<Cuda>({2 + c.rank()}), c); });
+    expect(distributed::all_reduce(ones<Cuda>({1}), c).item() == 2, "all_reduce after an Error");
+  });
+}
+
+TEST_CASE("the host does not wait for a collective of Cuda, and streams have their own", "[distributed][cuda]") { check_in_new_process("streams of NCCL"); }
+TEST_CASE("in a new process: streams of NCCL", "[.]") {
+  on_devices(2, [](const Communicator& c) {
+    const auto x = full<Cuda>({1000}, c.rank() + 1.);
+    distributed::all_reduce(x, c);
+    const cuda::Stream side;
+    side.wait_stream(cuda::default_stream());
+    const auto y = [&] {
+      const cuda::StreamGuard on_side(side);
+      const auto sum = distributed::all_reduce(x * 2, c);
+      expect(!side.query(), "that the host has not waited");
+      return sum;
+    }();
+    cuda::default_stream().wait_stream(side);
+    expect((y + 1).sum().item() == 7000, "a sum of another stream");
+  });
+}
+
+TEST_CASE("each two ranks that send are connected by themselves", "[distributed][cuda]") { check_in_new_process("transfers by NCCL"); }
+TEST_CASE("in a new process: transfers by NCCL", "[.]") {
+  on_devices(4, [](const Communicator& c) {
+    // A line of ranks, of which each adds its number; ranks that have no part in a transfer do not come to it.
+    auto x = full<Cuda>({3}, 0.);
+    if (c.rank() > 0) x = distributed::recv<Cuda>({3}, c, c.rank() - 1);
+    x = x + double(c.rank());
+    if (c.rank() < 3) distributed::send(x, c, c.rank() + 1);
+    else expect(is_same(x, full<Cpu>({3}, 6.)), "what came along the line");
+    if (c.rank() == 0) expect(is_same(distributed::recv<Cuda>({3}, c, 3), full<Cpu>({3}, 6.)), "what came back");
+    if (c.rank() == 3) distributed::send(x, c, 0);
+  });
+}
+
+TEST_CASE("what NCCL refuses is an Error in the op's name", "[distributed][cuda]") { check_in_new_process("refusals of NCCL"); }
+TEST_CASE("in a new process: refusals of NCCL", "[.]") {
+  std::vector<std::string> said(2);
+  distributed::run_ranks(2, [&](const Communicator& c) {
+    said[std::size_t(c.rank())] = error_of([&] { distributed::all_reduce(ones<Cuda>({2}, {0}), c); });
+  });
+  for (const std::string& message : said)
+    CHECK(message == "all_reduce: ncclCommInitRank: invalid usage (run with NCCL_DEBUG=WARN for details); each rank needs a device of its own");
+  on_devices(1, [](const Communicator& c) {
+    distributed::all_reduce(ones<Cuda>({2}), c);
+    fail_call("ncclAllReduce", 1, 3);
+    expect(error_of([&] { distributed::all_reduce(ones<Cuda>({2}), c); }) ==
+               "all_reduce: ncclAllReduce: internal error - please report this issue to the NCCL developers", "the Error of a call that fails");
+    expect(error_of([&] { distributed::all_gather(ones<Cuda>({2}), c); }) == "all_gather: NCCL has lost the connection of the ranks before", "the Error after it");
+    expect(error_of([&] { distributed::all_reduce(Tensor<Cuda>(), c); }) == "all_reduce: a tensor is undefined", "the Error of no tensor");
+  });
+  // A rank that cannot begin leaves, and the other does not wait for it.
+  fail_call("ncclGetUniqueId", 1, 0);
+  CHECK_THAT(error_of([&] { on_devices(2, [](const Communicator& c) { distributed::all_reduce(ones<Cuda>({2}), c); }); }), ContainsSubstring("ncclGetUniqueId"));
+  CHECK(live_objects("nccl communicator") == 0);
+}
+
+TEST_CASE("an NCCL that cannot be used is an Error that says why", "[distributed][cuda]") {
+  NEED_EMULATOR();
+  const Folder folder;
+  for (const auto& entry : std::filesystem::directory_iterator(TERN_CUDA_EMULATOR))
+    if (entry.path().filename() != "libnccl.so.2") std::filesystem::create_symlink(entry.path(), folder / entry.path().filename());
+  std::string code = "extern \"C\" int ncclGetVersion(int* version) { return *version = 2804, 0; }\n";
+  const auto check = [&](const std::string& problem) {
+    make_library(folder / "libnccl.so.2", code);
+    check_in_new_process("no NCCL", " TERN_CUDA_LIBRARIES=" + folder.text() + " TERN_TEST_PROBLEM='" + problem + "'");
+  };
+  check("has no function ncclGetErrorString");
+#define DEFINED(name, result, arguments) \
+  if (std::string(#name) != "ncclGetVersion") code += "extern \"C\" int " #name "() { return 0; }\n";
+  TERN_NCCL_FUNCTIONS(DEFINED)
+  check("is older than 2.10");
+}
+TEST_CASE("in a new process: no NCCL", "[.]") {
+  for (const std::string& message : messages([](const Communicator& c) { distributed::all_reduce(ones<Cuda>({2}), c); }))
+    CHECK_THAT(message, ContainsSubstring("all_reduce: NCCL, which carries tensors from GPU to GPU, cannot be used: ") &&
+                            ContainsSubstring(std::string("libnccl.so.2 ") + std::getenv("TERN_TEST_PROBLEM")));
+}

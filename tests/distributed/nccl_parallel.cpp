@@ -1,0 +1,100 @@
+// Networks on Cuda that train on several ranks, each a thread with a device of its own, against one rank on the CPU.
+#include "parallel_cases.hpp"
+#include "support/emulator.hpp"
+#include "support/errors.hpp"
+#include "support/process.hpp"
+
+#include <tern/device/cuda/stream.hpp>
+#include <tern/distributed/threads.hpp>
+
+using namespace tern;
+using namespace tern_test;
+using distributed::Communicator;
+
+namespace {
+
+/// The hidden test case in a process whose machine has three devices.
+void check_in_new_process(const std::string& name, const std::string& order) {
+  NEED_EMULATOR();
+  const Ended ended = run_test_case("in a new process: " + name, "TERN_EMULATOR=devices=3,quiet=1,order=" + order);
+  INFO(ended.output);
+  CHECK(ended.well);
+}
+
+template <class F>
+void on_devices(int ranks, const F& f) {
+  distributed::run_ranks(ranks, [&](const Communicator& c) {
+    const cuda::DeviceGuard own({c.rank()});
+    f(c);
+    cuda::synchronize();
+  });
+}
+
+/// The largest difference, relative to the loss, between one rank on the CPU and so many on Cuda.
+template <class MakeOnCpu, class MakeOnCuda>
+double difference(int ranks, const MakeOnCpu& on_cpu, const MakeOnCuda& on_cuda, const Shape& sample) {
+  std::vector<double> one, many;
+  manual_seed(5);
+  distributed::run_ranks(1, [&](const Communicator& c) { one = losses_of<double>(c, on_cpu, sample, 0.05); });
+  manual_seed(5);
+  const auto start = on_cpu().state_dict();
+  on_devices(ranks, [&](const Communicator& c) {
+    const auto losses = losses_of<double, Cuda>(c, [&] {
+      auto net = on_cuda();
+      if (c.rank() == 0) net.load_state_dict(start);
+      return net;
+    }, sample, 0.05);
+    if (c.rank() == ranks - 1) many = losses;
+  });
+  double worst = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) worst = std::max(worst, std::abs(many[i] - one[i]) / one[i]);
+  CHECK(*std::max_element(one.begin(), one.end()) - *std::min_element(one.begin(), one.end()) > 1e-3);
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("several ranks on Cuda train as one on the CPU with all their samples", "[distributed][cuda]") {
+  for (const char* order : {"late", "random:1"}) check_in_new_process("training by NCCL", order);
+}
+TEST_CASE("in a new process: training by NCCL", "[.]") {
+  for (const int ranks : {1, 2, 3}) {
+    CAPTURE(ranks);
+    CHECK(difference(ranks, [] { return SmallMlp<Cpu, double>(); }, [] { return SmallMlp<Cuda, double>(); }, {12}) < 1e-10);
+    CHECK(difference(ranks, [] { return SmallLstm<Cpu, double>(); }, [] { return SmallLstm<Cuda, double>(); }, {5, 6}) < 1e-10);
+  }
+}
+
+TEST_CASE("gradients go beside the backward pass, and the host waits for no device", "[distributed][cuda]") { check_in_new_process("overlap by NCCL", "late"); }
+TEST_CASE("in a new process: overlap by NCCL", "[.]") {
+  on_devices(2, [](const Communicator& c) {
+    distributed::DistributedDataParallel net(SmallMlp<Cuda, float>(), c, {.bucket_cap_mb = 0.0005});
+    const auto x = on<Cuda>(samples<float>(c.rank(), {4, 12}));
+    std::uint64_t before_the_first_layer = 0;
+    net.module.hidden.weight.register_hook([&](const auto&) { before_the_first_layer = calls_of("ncclAllReduce"); });
+    for (int pass = 0; pass < 3; ++pass) {  // the second pass puts the gradients into buckets anew
+      net.zero_grad();
+      const auto loss = net(x).square().mean();
+      cuda::synchronize();
+      c.barrier();
+      if (c.rank() == 0) fail_call("", 0, 0);  // counts from here
+      c.barrier();
+      loss.backward();
+      expect(before_the_first_layer > 0, "that gradients go while the pass computes");
+      expect(!cuda::default_stream().query(), "that the host has waited for no device");
+    }
+    const auto gradient = net.module.hidden.weight.grad();
+    expect(is_same(distributed::broadcast(gradient, c, 0), gradient.cpu()), "one gradient on all ranks");
+  });
+}
+
+TEST_CASE("a rank that stops ends the others' backward on Cuda", "[distributed][cuda]") { check_in_new_process("a rank stops", "late"); }
+TEST_CASE("in a new process: a rank stops", "[.]") {
+  std::string said;
+  on_devices(2, [&](const Communicator& c) {
+    distributed::DistributedDataParallel net(nn::Linear<Cuda>(3, 2), c);
+    if (c.rank() == 1) return;
+    said = error_of([&] { net(ones<Cuda>({1, 3})).sum().backward(); });
+  });
+  CHECK(said == "backward: rank 0 waits for rank 1, which has left");
+}
