@@ -27,9 +27,9 @@ void on_devices(int ranks, const F& f) {
 }
 
 /// The hidden test case in a process whose machine has four devices.
-void check_in_new_process(const std::string& name, const std::string& environment = "") {
+void check_in_new_process(const std::string& name, const std::string& settings = "order=late", const std::string& environment = "") {
   NEED_EMULATOR();
-  const Ended ended = run_test_case("in a new process: " + name, "TERN_EMULATOR=devices=4,quiet=1" + environment);
+  const Ended ended = run_test_case("in a new process: " + name, "TERN_EMULATOR=devices=4,quiet=1," + settings + environment);
   INFO(ended.output);
   CHECK(ended.well);
 }
@@ -44,7 +44,9 @@ std::vector<std::string> messages(const F& f) {
 
 }  // namespace
 
-TEST_CASE("collectives by NCCL give what a loop over the ranks gives", "[distributed][cuda]") { check_in_new_process("collectives by NCCL"); }
+TEST_CASE("collectives by NCCL give what a loop over the ranks gives", "[distributed][cuda]") {
+  for (const char* order : {"order=late", "order=eager", "order=random:1"}) check_in_new_process("collectives by NCCL", order);
+}
 TEST_CASE("in a new process: collectives by NCCL", "[.]") {
   for (int ranks = 1; ranks <= 4; ++ranks) {
     INFO(ranks << " ranks");
@@ -53,7 +55,9 @@ TEST_CASE("in a new process: collectives by NCCL", "[.]") {
   CHECK(live_objects("nccl communicator") == 0);
 }
 
-TEST_CASE("gradients go back through NCCL", "[distributed][cuda]") { check_in_new_process("gradients by NCCL"); }
+TEST_CASE("gradients go back through NCCL", "[distributed][cuda]") {
+  for (const char* order : {"order=late", "order=eager", "order=random:1"}) check_in_new_process("gradients by NCCL", order);
+}
 TEST_CASE("in a new process: gradients by NCCL", "[.]") {
   on_devices(3, [](const Communicator& c) {
     constexpr int ranks = 3;
@@ -67,10 +71,11 @@ TEST_CASE("in a new process: gradients by NCCL", "[.]") {
     };
     const auto sum = [&](Index count) { return joined<float>(ranks, {count}, ReduceOp::sum); };
     expect(is_same(gradient([&](const auto& x) { return distributed::all_reduce(x, c); }), sum(n)), "all_reduce's gradient");
-    expect(near(gradient([&](const auto& x) { return distributed::all_reduce(x, c, ReduceOp::avg); }), joined<float>(ranks, {n}, ReduceOp::avg)), "an average's gradient");
+    const auto mean = joined<float>(ranks, {n}, ReduceOp::avg);
+    expect(near(gradient([&](const auto& x) { return distributed::all_reduce(x, c, ReduceOp::avg); }), mean), "an average's gradient");
     expect(is_same(gradient([&](const auto& x) { return distributed::broadcast(x, c, 1); }), c.rank() == 1 ? sum(n) : zeros<Cpu>({n})), "broadcast's gradient");
-    expect(is_same(gradient([&](const auto& x) { return distributed::all_gather(x, c); }), sum(ranks * n).slice(0, {c.rank() * n, (c.rank() + 1) * n}).contiguous()),
-           "all_gather's gradient");
+    const auto mine = sum(ranks * n).slice(0, {c.rank() * n, (c.rank() + 1) * n}).contiguous();
+    expect(is_same(gradient([&](const auto& x) { return distributed::all_gather(x, c); }), mine), "all_gather's gradient");
     std::vector<Tensor<Cpu>> parts, blocks;
     for (int rank = 0; rank < ranks; ++rank) {
       parts.push_back(of_rank<float>(rank, {n / ranks}));
@@ -111,7 +116,9 @@ TEST_CASE("in a new process: different calls by NCCL", "[.]") {
   });
 }
 
-TEST_CASE("the host does not wait for a collective of Cuda, and streams have their own", "[distributed][cuda]") { check_in_new_process("streams of NCCL"); }
+TEST_CASE("the host does not wait for a collective of Cuda, and streams have their own", "[distributed][cuda]") {
+  check_in_new_process("streams of NCCL");
+}
 TEST_CASE("in a new process: streams of NCCL", "[.]") {
   on_devices(2, [](const Communicator& c) {
     const auto x = full<Cuda>({1000}, c.rank() + 1.);
@@ -129,7 +136,9 @@ TEST_CASE("in a new process: streams of NCCL", "[.]") {
   });
 }
 
-TEST_CASE("each two ranks that send are connected by themselves", "[distributed][cuda]") { check_in_new_process("transfers by NCCL"); }
+TEST_CASE("each two ranks that send are connected by themselves", "[distributed][cuda]") {
+  for (const char* order : {"order=late", "order=eager", "order=random:1"}) check_in_new_process("transfers by NCCL", order);
+}
 TEST_CASE("in a new process: transfers by NCCL", "[.]") {
   on_devices(4, [](const Communicator& c) {
     // A line of ranks, of which each adds its number; ranks that have no part in a transfer do not come to it.
@@ -173,7 +182,7 @@ TEST_CASE("an NCCL that cannot be used is an Error that says why", "[distributed
   std::string code = "extern \"C\" int ncclGetVersion(int* version) { return *version = 2804, 0; }\n";
   const auto check = [&](const std::string& problem) {
     make_library(folder / "libnccl.so.2", code);
-    check_in_new_process("no NCCL", " TERN_CUDA_LIBRARIES=" + folder.text() + " TERN_TEST_PROBLEM='" + problem + "'");
+    check_in_new_process("no NCCL", "order=late", " TERN_CUDA_LIBRARIES=" + folder.text() + " TERN_TEST_PROBLEM='" + problem + "'");
   };
   check("has no function ncclGetErrorString");
 #define DEFINED(name, result, arguments) \

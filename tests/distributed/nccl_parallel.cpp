@@ -13,6 +13,14 @@ using distributed::Communicator;
 
 namespace {
 
+template <Device D>
+struct Normed : nn::Module<D, double> {
+  nn::Linear<D, double> hidden{12, 20}, out{20, 5};
+  nn::BatchNorm1d<D, double> norm{20};
+  TERN_FIELDS(Normed, hidden, norm, out)
+  Tensor<D, double> forward(const Tensor<D, double>& x) { return out(tanh(norm(hidden(x)))); }
+};
+
 /// The hidden test case in a process whose machine has three devices.
 void check_in_new_process(const std::string& name, const std::string& order) {
   NEED_EMULATOR();
@@ -62,10 +70,13 @@ TEST_CASE("in a new process: training by NCCL", "[.]") {
     CAPTURE(ranks);
     CHECK(difference(ranks, [] { return SmallMlp<Cpu, double>(); }, [] { return SmallMlp<Cuda, double>(); }, {12}) < 1e-10);
     CHECK(difference(ranks, [] { return SmallLstm<Cpu, double>(); }, [] { return SmallLstm<Cuda, double>(); }, {5, 6}) < 1e-10);
+    CHECK(difference(ranks, [] { return Normed<Cpu>(); }, [] { return Normed<Cuda>(); }, {12}) < 1e-10);
   }
 }
 
-TEST_CASE("gradients go beside the backward pass, and the host waits for no device", "[distributed][cuda]") { check_in_new_process("overlap by NCCL", "late"); }
+TEST_CASE("gradients go beside the backward pass, and the host waits for no device", "[distributed][cuda]") {
+  check_in_new_process("overlap by NCCL", "late");
+}
 TEST_CASE("in a new process: overlap by NCCL", "[.]") {
   on_devices(2, [](const Communicator& c) {
     distributed::DistributedDataParallel net(SmallMlp<Cuda, float>(), c, {.bucket_cap_mb = 0.0005});
