@@ -145,3 +145,30 @@ TEST_CASE("samplers that cannot be are refused", "[data]") {
   CHECK(error_of([] { LengthSampler({1}, 0); }) == "LengthSampler: batch_size must be at least 1, not 0");
   CHECK(error_of([] { LengthSampler({1}, 1, 0); }) == "LengthSampler: pool must be at least 1, not 0");
 }
+
+TEST_CASE("ranks share the samples of an order", "[data]") {
+  for (const Index size : {0, 1, 5, 12, 13})
+    for (const Index ranks : {1, 2, 3, 4})
+      for (const bool drop_last : {false, true})
+        for (const bool shuffle : {false, true}) {
+          CAPTURE(size, ranks, drop_last, shuffle);
+          std::vector<Index> all(std::size_t(size), 0);
+          for (Index rank = 0; rank < ranks; ++rank) {
+            const DistributedSampler sampler(size, {.rank = rank, .ranks = ranks, .shuffle = shuffle, .drop_last = drop_last});
+            const std::vector<Index> order = sampler.order(3, 2);
+            CHECK(Index(order.size()) == sampler.size());
+            CHECK(sampler.size() == (drop_last ? size / ranks : (size + ranks - 1) / ranks));
+            for (const Index i : order) ++all[std::size_t(i)];
+            if (shuffle && size > 5) CHECK(order != sampler.order(3, 3));
+          }
+          // Each once, but for those that fill the ranks up or are left out.
+          Index drawn = 0, different = 0;
+          for (const Index count : all) drawn += count, different += count > 0;
+          CHECK(drawn - different == (drop_last ? 0 : different ? drawn - size : 0));
+          CHECK(different == (drop_last ? size / ranks * ranks : size));
+        }
+  // As torch.utils.data.DistributedSampler(range(5), num_replicas=2, rank=1, shuffle=False).
+  CHECK(DistributedSampler(5, {.rank = 1, .ranks = 2, .shuffle = false}).order(1, 0) == std::vector<Index>{1, 3, 0});
+  CHECK(error_of([] { DistributedSampler(5, {.rank = 2, .ranks = 2}); }) == "DistributedSampler: rank must be one of at least 1 ranks, not 2 of 2");
+  CHECK(error_of([] { DistributedSampler(-1); }) == "DistributedSampler: the number of samples must not be negative: -1");
+}

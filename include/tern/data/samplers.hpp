@@ -82,6 +82,28 @@ class TERN_API LengthSampler {
   Index batch_size_, pool_;
 };
 
+struct DistributedSamplerOptions {
+  Index rank = 0;          ///< of the process,
+  Index ranks = 1;         ///< of so many that share the samples
+  bool shuffle = true;
+  bool drop_last = false;  ///< leave out the samples that give some ranks more than others, instead of taking the first ones twice
+};
+
+/// Every ranks-th sample of an order that all ranks have, so that all have as many: torch.utils.data.DistributedSampler. Give each rank's
+/// loader the same seed.
+///
+///   loader<Cpu>(set, {.batch_size = 32}, DistributedSampler(set.size(), {.rank = world.rank(), .ranks = world.size()}));
+class TERN_API DistributedSampler {
+ public:
+  explicit DistributedSampler(Index size, const DistributedSamplerOptions& options = {});
+  Index size() const { return count_; }
+  std::vector<Index> order(std::uint64_t seed, Index epoch) const;
+
+ private:
+  Index size_, count_;
+  DistributedSamplerOptions options_;
+};
+
 }  // namespace tern::data
 
 #ifndef TERN_COMPILED

@@ -94,4 +94,23 @@ namespace tern::inline TERN_BUILD::data {
   return order;
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE DistributedSampler::DistributedSampler(Index size, const DistributedSamplerOptions& options)
+    : size_(size), options_(options) {
+  if (size < 0) fail("DistributedSampler", {"the number of samples must not be negative: ", size});
+  if (options.ranks < 1 || options.rank < 0 || options.rank >= options.ranks)
+    fail("DistributedSampler", {"rank must be one of at least 1 ranks, not ", options.rank, " of ", options.ranks});
+  count_ = size / options.ranks + (!options.drop_last && size % options.ranks != 0);
+}
+
+[[gnu::noinline]] TERN_INLINE std::vector<Index> DistributedSampler::order(std::uint64_t seed, Index epoch) const {
+  std::vector<Index> all = detail::in_sequence(size_);
+  if (options_.shuffle) {
+    Random random(seed, epoch);
+    detail::shuffle(all, random);
+  }
+  std::vector<Index> order;
+  for (Index i = 0; i < count_; ++i) order.push_back(all[std::size_t((options_.rank + i * options_.ranks) % size_)]);
+  return order;
+}
+
 }  // namespace tern::data

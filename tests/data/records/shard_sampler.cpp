@@ -37,7 +37,7 @@ std::tuple<Tensor<Cpu, Index>> numbers_of(const std::vector<data::Record>& recor
   const auto numbers = empty<Cpu, Index>({Index(records.size())});
   for (std::size_t i = 0; i < records.size(); ++i) {
     std::int32_t number;
-    REQUIRE(records[i].bytes.size() == sizeof number);
+    if (records[i].bytes.size() != sizeof number) throw std::runtime_error("a record is not a number");  // Catch is not for threads
     std::memcpy(&number, records[i].bytes.data(), sizeof number);
     numbers.data()[i] = number;
   }
