@@ -55,6 +55,12 @@ TEST_CASE("in a new process: collectives by NCCL", "[.]") {
   CHECK(live_objects("nccl communicator") == 0);
 }
 
+TEST_CASE("collectives by NCCL on this machine's GPUs", "[distributed][cuda]") {
+  if (is_emulated() || cuda::device_count() == 0) SKIP_TEST("needs a GPU");
+  if (const std::string why_not = error_of([] { cuda::nccl(); }); !why_not.empty()) SKIP_TEST(why_not);
+  for (int ranks = 1; ranks <= cuda::device_count(); ++ranks) on_devices(ranks, [](const Communicator& c) { check_collectives<Cuda>(c); });
+}
+
 TEST_CASE("gradients go back through NCCL", "[distributed][cuda]") {
   for (const char* order : {"order=late", "order=eager", "order=random:1"}) check_in_new_process("gradients by NCCL", order);
 }
