@@ -99,6 +99,23 @@ TEST_CASE("in a new process: overlap by NCCL", "[.]") {
   });
 }
 
+TEST_CASE("rank 0's buffers on Cuda go to all ranks together, before each pass", "[distributed][cuda]") { check_in_new_process("buffers by NCCL", "late"); }
+TEST_CASE("in a new process: buffers by NCCL", "[.]") {
+  on_devices(2, [](const Communicator& c) {
+    distributed::DistributedDataParallel net(nn::BatchNorm1d<Cuda>(4), c);
+    c.barrier();
+    if (c.rank() == 0) fail_call("", 0, 0);  // counts from here
+    c.barrier();
+    for (Index step = 0; step < 3; ++step) net(on<Cuda>(samples<float>(step * 2 + c.rank(), {8, 4}))).square().sum().backward();
+    c.barrier();
+    expect(calls_of("ncclGroupStart") == 2 * 3, "the number of groups");
+    // The buffers of the last pass are each rank's own until the next one begins.
+    net(on<Cuda>(samples<float>(9, {8, 4})));
+    const auto mean = net.module.running_mean;
+    expect(is_same(distributed::broadcast(mean, c), mean.cpu()), "rank 0's running mean");
+  });
+}
+
 TEST_CASE("a rank that stops ends the others' backward on Cuda", "[distributed][cuda]") { check_in_new_process("a rank stops", "late"); }
 TEST_CASE("in a new process: a rank stops", "[.]") {
   std::string said;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../device/cuda/nccl.hpp"
+#include "../tensor/any_tensor.hpp"
 #include "communicator.hpp"
 
 namespace tern::inline TERN_BUILD::distributed::detail {
@@ -19,6 +20,8 @@ class TERN_API CudaRanks {
   /// The mean over the ranks, in place. The ranks have agreed on it before.
   void average_agreed(const Array& x);
   void broadcast(const Array& x, int root);
+  /// Rank 0's elements of several tensors, which are known to be alike on all ranks.
+  void broadcast_together(const std::vector<AnyTensor>& tensors);
   void all_gather(const Array& in, const Array& out);
   void reduce_scatter(const Array& in, const Array& out, ReduceOp op);
   void all_to_all(const Array& in, const Array& out);
@@ -32,6 +35,7 @@ class TERN_API CudaRanks {
   };
 
   cuda::detail::NcclEnd& connected(const Array& x, int peer = -1);
+  void run_broadcast(const Array& x, int root, cuda::detail::NcclEnd& end);
   void run_all_reduce(const Array& in, const Array& out, ReduceOp op, cuda::detail::NcclEnd& end);
   template <class Start>
   void run(const char* function, const Array& x, cuda::detail::NcclEnd& end, const Start& start);

@@ -114,6 +114,20 @@ TERN_INLINE void CudaRanks::run_all_reduce(const Array& in, const Array& out, Re
 [[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast(const Array& x, int root) {
   cuda::detail::NcclEnd& end = connected(x);
   ranks_.agree("cuda broadcast", x, sum, root);
+  run_broadcast(x, root, end);
+}
+
+[[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast_together(const std::vector<AnyTensor>& tensors) {
+  if (tensors.empty()) return;
+  for (const AnyTensor& x : tensors) connected(*x.impl());
+  const Index count = Index(tensors.size());
+  ranks_.agree("cuda broadcasts", numbers(&count, 1));
+  cuda::detail::NcclGroup group;
+  for (const AnyTensor& x : tensors) run_broadcast(*x.impl(), 0, connected(*x.impl()));
+  connected(*tensors[0].impl()).check("ncclGroupEnd", group.end());
+}
+
+TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail::NcclEnd& end) {
   run("ncclBroadcast", x, end, [&](const NcclCall& by) {
     return by.nccl.ncclBroadcast(x.data, x.data, std::size_t(x.numel), by.type, root, by.comm, by.stream);
   });
@@ -141,15 +155,13 @@ TERN_INLINE void CudaRanks::run_all_reduce(const Array& in, const Array& out, Re
   run("ncclSend and ncclRecv", in, end, [&](const NcclCall& by) {
     const int ranks = ranks_.place.size;
     const std::size_t count = std::size_t(in.numel / ranks);
-    int status = by.nccl.ncclGroupStart();
-    if (status) return status;
-    for (int rank = 0; rank < ranks && !status; ++rank) {
+    cuda::detail::NcclGroup group;
+    for (int rank = 0; rank < ranks; ++rank) {
       const Index offset = rank * Index(count) * size_of(in.dtype);
-      status = by.nccl.ncclSend(in.data + offset, count, by.type, rank, by.comm, by.stream);
-      if (!status) status = by.nccl.ncclRecv(out.data + offset, count, by.type, rank, by.comm, by.stream);
+      if (const int status = by.nccl.ncclSend(in.data + offset, count, by.type, rank, by.comm, by.stream)) return status;
+      if (const int status = by.nccl.ncclRecv(out.data + offset, count, by.type, rank, by.comm, by.stream)) return status;
     }
-    const int ended = by.nccl.ncclGroupEnd();
-    return status ? status : ended;
+    return group.end();
   });
 }
 

@@ -31,10 +31,8 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 
 [[gnu::noinline]] TERN_INLINE void ParallelTensors::before_forward(bool training) {
   if (!training || !tern::detail::tape.grad_mode || !gradients_->is_active()) return;
-  for (const AnyTensor& x : buffers_) {
-    device_->broadcast(*x.impl());
-    tern::detail::bump_version(x.impl());
-  }
+  device_->broadcast_together(buffers_);
+  for (const AnyTensor& x : buffers_) tern::detail::bump_version(x.impl());
 }
 
 }  // namespace tern::distributed::detail

@@ -54,6 +54,9 @@ class HostParallel final : public ParallelDevice {
   }
 
   void broadcast(const Array& x) override { communicator_.ranks().broadcast(x, 0); }
+  void broadcast_together(const std::vector<AnyTensor>& tensors) override {
+    for (const AnyTensor& x : tensors) broadcast(*x.impl());
+  }
 
   AnyTensor zeros(DType dtype, Index n, int) override {
     const AnyTensor x = Tensor<Cpu>(tern::detail::new_impl(dtype, {&n, 1}));
@@ -93,6 +96,7 @@ class CudaParallel final : public ParallelDevice {
   explicit CudaParallel(const Communicator& communicator) : communicator_(communicator) {}
 
   void broadcast(const Array& x) override { cuda_ranks(communicator_).broadcast(x, 0); }
+  void broadcast_together(const std::vector<AnyTensor>& tensors) override { cuda_ranks(communicator_).broadcast_together(tensors); }
 
   AnyTensor zeros(DType dtype, Index n, int ordinal) override {
     const AnyTensor x = Tensor<Cuda>(tern::detail::allocate<Cuda>(dtype, {&n, 1}, ordinal));

@@ -43,6 +43,25 @@ class TERN_API NcclEnd {
   NcclComm handle_ = nullptr;
 };
 
+/// The calls between construction and end() go on together.
+class NcclGroup {
+ public:
+  NcclGroup() { TERN_NCCL(ncclGroupStart); }
+  ~NcclGroup() {
+    if (open_) end();
+  }
+  NcclGroup(const NcclGroup&) = delete;
+  NcclGroup& operator=(const NcclGroup&) = delete;
+  /// NCCL's status.
+  int end() {
+    open_ = false;
+    return nccl().functions.ncclGroupEnd();
+  }
+
+ private:
+  bool open_ = true;
+};
+
 }  // namespace detail
 }  // namespace tern::cuda
 
