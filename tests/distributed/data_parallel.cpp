@@ -52,19 +52,19 @@ TEMPLATE_TEST_CASE("several ranks train as one with all their samples", "[distri
 namespace {
 
 /// y = a x or y = b x, so that a pass reaches one of two parameters.
-struct Either : nn::Module<Cpu, double> {
-  nn::Parameter<Cpu, double> a = ones<Cpu, double>({3}), b = ones<Cpu, double>({2}), neither = ones<Cpu, double>({1});
+template <Device D, class T>
+struct Either : nn::Module<D, T> {
+  nn::Parameter<D, T> a = ones<D, T>({3}), b = ones<D, T>({2}), neither = ones<D, T>({1});
   bool first = true;
   TERN_FIELDS(Either, a, b, neither, first)
-  Tensor<Cpu, double> forward(const Tensor<Cpu, double>& x) { return first ? (a * x.sum()).sum() : (b * x.sum()).sum(); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return first ? (a * x.sum()).sum() : (b * x.sum()).sum(); }
 };
 
 }  // namespace
 
 TEST_CASE("a parameter that a rank does not use has gradient 0 there, and one that none uses has none", "[distributed]") {
   run_ranks(2, [](const Communicator& c) {
-    Either both;
-    distributed::DistributedDataParallel net(std::move(both), c);
+    distributed::DistributedDataParallel net(Either<Cpu, double>(), c);
     for (int pass = 0; pass < 3; ++pass) {
       net.zero_grad();
       net.module.first = c.rank() == 0;
