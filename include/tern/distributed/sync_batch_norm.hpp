@@ -35,7 +35,7 @@ Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<T
     const NoGradGuard off;
     const auto follow = [&](const Tensor<D, C>& running, const Tensor<D, C>& now) { running.copy_(running * (1 - momentum) + now * momentum); };
     follow(running_mean, mean);
-    follow(running_var, var * (count / (count - 1)));
+    follow(running_var, var * (count / (count - 1).clamp_min(1)));  // a single value varies by 0
   }
   Tensor<D, C> scale = (var + eps).rsqrt();
   if (weight.defined()) scale = scale * weight;
