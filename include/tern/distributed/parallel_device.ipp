@@ -6,6 +6,7 @@
 
 #include "../device/cuda/stream.hpp"
 #include "../tensor/creation.hpp"
+#include "async_collectives.hpp"
 #include "cuda_ranks.hpp"
 #include "parallel_device.hpp"
 
@@ -24,22 +25,6 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 }
 
 inline Index bytes_of(const Array& x) { return x.numel * size_of(x.dtype); }
-
-/// Joins a tensor in place. Errors have the backward pass's line.
-class ReduceJob final : public Job {
- public:
-  ReduceJob(std::shared_ptr<Ranks> ranks, const AnyTensor& x, ReduceOp op, Here here) : ranks_(std::move(ranks)), x_(x), op_(op), here_(here) {}
-  void run() override {
-    const ErrorName name({"backward", here_});
-    ranks_->all_reduce(*x_.impl(), *x_.impl(), op_);
-  }
-
- private:
-  std::shared_ptr<Ranks> ranks_;
-  AnyTensor x_;
-  ReduceOp op_;
-  Here here_;
-};
 
 class HostParallel final : public ParallelDevice {
  public:
@@ -83,7 +68,8 @@ class HostParallel final : public ParallelDevice {
 
  private:
   void start(const AnyTensor& x, ReduceOp op) {
-    jobs_.push_back(std::make_shared<ReduceJob>(communicator_.ranks_in_background(), x, op, site(Here(nullptr, 0))));
+    const CollectiveJob::Run in_place = [](Ranks& ranks, const Array& in, const Array& out, ReduceOp how, int) { ranks.all_reduce(in, out, how); };
+    jobs_.push_back(std::make_shared<CollectiveJob>(communicator_, "backward", in_place, x.impl(), x.impl(), op, -1));
     communicator_.background().give(jobs_.back());
   }
 
