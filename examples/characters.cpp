@@ -6,6 +6,8 @@
 #include <tern/train/train.hpp>
 #include <tern/train/with_precision.hpp>
 
+#include "ranks.hpp"
+
 #include <filesystem>
 
 using namespace tern;
@@ -80,7 +82,7 @@ void print_samples(Net& net, const data::Vocabulary& vocabulary, const Tensor<D,
 
 /// convert makes the network that is trained of a float one.
 template <Device D, class Convert>
-bool run(const train::Options& options, const Convert& convert) {
+bool run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const bool gpt = options.model == "gpt";
   const data::WindowOptions each_character{.length = 64, .stride = 32, .all_targets = true}, last_character{.length = 40, .stride = 3};
@@ -90,9 +92,11 @@ bool run(const train::Options& options, const Convert& convert) {
               DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)characters, (long long)text.training.size(),
               (long long)text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  auto batches = data::loader<D>(text.training, {.batch_size = options.batch_size, .shuffle = true, .workers = int(options.workers),
-                                                  .seed = std::uint64_t(options.seed)});
-  const auto train_with = [&](auto net, auto optimizer) {
+  const auto train_with = [&](auto own, auto optimizer) {
+    distributed::DistributedDataParallel net(std::move(own), world);
+    auto batches = data::loader<D>(text.training,
+                                   {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
+                                   training_part(text.training.size(), net.replicas()));
     const auto loss_of = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) {
       return cross_entropy(net(x).to(f32).flatten(0, -2), y.flatten());
     };
@@ -102,12 +106,14 @@ bool run(const train::Options& options, const Convert& convert) {
       net.eval();
       auto sum = zeros<D>({});
       Index targets = 0;
-      for (auto& [x, y] : data::loader<D>(text.test, {.batch_size = 500})) {
+      for (auto& [x, y] : data::loader<D>(text.test, {.batch_size = 500}, test_part(text.test.size(), net.replicas()))) {
         if (targets == 0) print_samples<D>(net, text.vocabulary, x.narrow(0, 0, 1));
         sum += loss_of(x, y) * double(y.numel());
         targets += y.numel();
       }
-      return sum.item() / double(targets);
+      double sums[] = {double(sum.item()), double(targets)};
+      net.replicas().sum(sums, 2);
+      return sums[0] / sums[1];
     };
     auto rule = optimizer(net);
     return !train::fit(net, rule, batches, step, options,
@@ -124,6 +130,7 @@ bool run(const train::Options& options, const Convert& convert) {
 }
 
 int main(int argc, char** argv) try {
+  const Ranks ranks(argc, argv);
   auto options = train::parse_options(argc, argv, {.model = "lstm", .epochs = 0, .batch_size = 128});
   if (options.help) {
     std::printf("usage: characters [options], models: lstm (3 epochs), gpt (10 epochs)\n%s", train::options_help);
@@ -131,9 +138,9 @@ int main(int argc, char** argv) try {
   }
   train::check_choice("--model", options.model, {"lstm", "gpt"});
   if (!options.epochs) options.epochs = options.model == "lstm" ? 3 : 10;
-  if (options.threads) set_num_threads(int(options.threads));
+  ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) {
-    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, convert); });
+    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, ranks.world(), convert); });
   }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

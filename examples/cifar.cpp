@@ -5,6 +5,8 @@
 #include <tern/train/train.hpp>
 #include <tern/train/with_precision.hpp>
 
+#include "ranks.hpp"
+
 using namespace tern;
 
 /// The wide network that is often trained on these images: 13 convolutions in groups, with relu, normalisation and
@@ -51,7 +53,8 @@ struct Vgg : nn::Module<D, T> {
 
 /// Trains a network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
 template <Device D, class Net>
-bool train_network(Net& net, const train::Options& options, optim::SGD& optimizer, double max_lr) {
+bool train_network(Net own, const train::Options& options, const distributed::Communicator& world, optim::SGD& optimizer, double max_lr) {
+  distributed::DistributedDataParallel net(std::move(own), world);
   const std::string folder = train::data_folder(
       options, "cifar10", {"test_batch.bin"},
       "Two ways to get them:\n"
@@ -71,12 +74,12 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
   auto batches = data::loader<D>(
       data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}),
                         data::transforms::RandomHorizontalFlip()),
-      {.batch_size = options.batch_size, .shuffle = true, .drop_last = true, .workers = int(options.workers),
-       .seed = std::uint64_t(options.seed)});
+      {.batch_size = options.batch_size, .drop_last = true, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
+      training_part(training.size(), net.replicas()));
   const Index steps = options.epochs * train::groups_of(batches, options.accumulate).size();
   if (steps == 0) throw std::runtime_error("cifar: --batch-size is more than there are images to train with");
   optim::OneCycleLR schedule(optimizer, {.max_lr = max_lr, .total_steps = steps});
-  const auto accuracy = [&](const auto& set) { return train::accuracy_of(net, data::loader<D>(set, {.batch_size = 250})); };
+  const auto accuracy = [&](const auto& set) { return train::accuracy_of(net, data::loader<D>(set, {.batch_size = 250}, test_part(set.size(), net.replicas()))); };
   const auto report = train::fit(net, optimizer, batches, options,
                                  {.data = "cifar10",
                                   .evaluate = [&] { return accuracy(test); },
@@ -88,19 +91,20 @@ bool train_network(Net& net, const train::Options& options, optim::SGD& optimize
 
 /// convert makes the network that is trained of a float one.
 template <Device D, class Convert>
-bool run(const train::Options& options, const Convert& convert) {
+bool run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const auto train_with = [&](auto net, double lr, double weight_decay) {
     if (options.lr > 0) lr = options.lr;
     optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = weight_decay, .nesterov = true});
-    return train_network<D>(net, options, optimizer, lr);
+    return train_network<D>(std::move(net), options, world, optimizer, lr);
   };
   if (options.model == "vgg") return train_with(convert(Vgg<D>()), 0.05, 5e-4);
   return train_with(convert(models::resnet20<D>()), 0.1, 5e-4);
 }
 
 int main(int argc, char** argv) try {
-  const auto options = train::parse_options(argc, argv, {.model = "resnet20", .epochs = 30, .batch_size = 32});
+  const Ranks ranks(argc, argv);
+  auto options = train::parse_options(argc, argv, {.model = "resnet20", .epochs = 30, .batch_size = 32});
   if (options.help) {
     std::printf("usage: cifar [options], models: resnet20, vgg (13 convolutions)\n%s"
                 "  --skip-bad               leave out damaged records, and say how many\n",
@@ -108,9 +112,9 @@ int main(int argc, char** argv) try {
     return 0;
   }
   train::check_choice("--model", options.model, {"resnet20", "vgg"});
-  if (options.threads) set_num_threads(int(options.threads));
+  ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) {
-    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, convert); });
+    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, ranks.world(), convert); });
   }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -23,9 +23,12 @@ struct Row {
   std::string model, mode, precision, device;
   Index batch;
   int threads;
-  double seconds, flops, peak_share;  // of a step; peak_share: of the device's measured peak in float
-  Index memory;                       // bytes, at the most
-  double images_per_second() const { return double(batch) / seconds; }
+  std::vector<double> seconds;  // of each step, in ascending order
+  double flops, peak_share;     // of a step, the fastest one; peak_share: of the device's measured peak in float
+  Index memory;                 // bytes, at the most
+  double images_per_second() const { return double(batch) / seconds[0]; }
+  /// The seconds that so many hundredths of the steps take at most.
+  double percentile(std::size_t p) const { return seconds[(p * seconds.size() + 99) / 100 - 1]; }
   double images_per_dollar(double price) const { return images_per_second() * 3600 / price; }
 };
 
@@ -52,22 +55,21 @@ double peak_flops(Cuda) {
   return 2.0 * n * n * n / least;
 }
 
-/// The least seconds of a step, over at least two steps and so many seconds after one that does not count, and its
-/// operations.
+/// The seconds of steps, at least two and as many as fit, after one that does not count, and the operations of one.
 template <Device D, class Step>
 void measure(Row& row, double seconds, const Step& step) {
   step();
   wait_for(D{});
   reset_peak(D{});
-  row.seconds = 1e9;
   const double begin = now();
   for (int i = 0; i < 2 || now() - begin < seconds; ++i) {
     const double before = profile::flops(), start = now();
     step();
     wait_for(D{});
-    row.seconds = std::min(row.seconds, now() - start);
+    row.seconds.push_back(now() - start);
     row.flops = profile::flops() - before;
   }
+  std::sort(row.seconds.begin(), row.seconds.end());
   row.memory = peak_memory(D{});
 }
 
@@ -117,17 +119,17 @@ std::vector<Row> measure_all(const Options& options) {
       for (const auto& mode : options.modes)
         for (const auto& precision : options.precisions)
           for (const Index batch : options.batches) {
-            Row row{model, mode, precision, DeviceTraits<D>::name, batch, num_threads(), 0, 0, 0, 0};
+            Row row{model, mode, precision, DeviceTraits<D>::name, batch, num_threads(), {}, 0, 0, 0};
             if (precision == "bf16")
               measure_model<D>(row, options.seconds, [](const auto& net) { return nn::mixed<bfloat16>(net); });
             else if (precision == "bf16-weights")
               measure_model<D>(row, options.seconds, [](const auto& net) { return net.to(bf16); });
             else
               measure_model<D>(row, options.seconds, [](auto net) { return net; });
-            row.peak_share = row.flops / row.seconds / peak;
+            row.peak_share = row.flops / row.seconds[0] / peak;
             std::printf("%-13s %-6s %-12s %6lld %8d %10.1f %10.1f %8.0f%% %9.0f", model.c_str(), mode.c_str(),
                         precision.c_str(), (long long)batch, row.threads, row.images_per_second(),
-                        row.flops / row.seconds / 1e9, 100 * row.peak_share, double(row.memory) / 1e6);
+                        row.flops / row.seconds[0] / 1e9, 100 * row.peak_share, double(row.memory) / 1e6);
             if (options.price > 0) std::printf(" %10.0f", row.images_per_dollar(options.price));
             std::printf("\n");
             std::fflush(stdout);
@@ -144,7 +146,7 @@ std::string as_csv(const std::vector<Row>& rows, double price) {
   for (const Row& r : rows) {
     std::snprintf(line, sizeof line, "%s,%s,%s,%s,%lld,%d,%.3f,%.3f,%.4f,%lld,", r.model.c_str(), r.mode.c_str(),
                   r.precision.c_str(), r.device.c_str(), (long long)r.batch, r.threads, r.images_per_second(),
-                  r.flops / r.seconds / 1e9, r.peak_share, (long long)r.memory);
+                  r.flops / r.seconds[0] / 1e9, r.peak_share, (long long)r.memory);
     out += line;
     if (price > 0) out += io::json_number(r.images_per_dollar(price));
     out += '\n';
@@ -159,8 +161,9 @@ std::string as_json(const std::vector<Row>& rows, double price) {
     json.object();
     json.member("model", r.model), json.member("work", r.mode), json.member("type", r.precision);
     json.member("device", r.device), json.member("batch", r.batch), json.member("threads", r.threads);
-    json.member("images_per_second", r.images_per_second()), json.member("gflops", r.flops / r.seconds / 1e9);
-    json.member("peak_share", r.peak_share), json.member("peak_bytes", r.memory);
+    json.member("images_per_second", r.images_per_second()), json.member("gflops", r.flops / r.seconds[0] / 1e9);
+    json.member("peak_share", r.peak_share), json.member("peak_bytes", r.memory), json.member("steps", Index(r.seconds.size()));
+    json.member("p50_seconds", r.percentile(50)), json.member("p90_seconds", r.percentile(90)), json.member("p99_seconds", r.percentile(99));
     if (price > 0) json.member("images_per_dollar", r.images_per_dollar(price));
     json.end();
   }

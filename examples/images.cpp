@@ -7,6 +7,7 @@
 #include "images/measure.hpp"
 #include "images/pictures.hpp"
 #include "images/schedule.hpp"
+#include "ranks.hpp"
 
 /// The network in the precision of --precision. Error where the device has none such.
 template <Device D>
@@ -48,11 +49,12 @@ train::Step<D> step(Network<D>& net, const Tensor<D>& images, const Tensor<D, In
 template <Device D>
 bool train_network(Network<D>& net, const PictureData& pictures, const ImageOptions& options) {
   const PicturePlan plan = plan_of(options);
-  const bool is_full = pictures.training.size() >= options.batch_size;  // else the only batch would be left out
+  const auto part = training_part(pictures.training.size(), net.replicas());
+  const bool is_full = part.size() >= options.batch_size;  // else the only batch would be left out
   auto batches = data::loader<D>(for_training(pictures.training, plan),
-                                 {.batch_size = options.batch_size, .shuffle = true, .drop_last = is_full, .workers = int(options.workers),
-                                  .seed = std::uint64_t(options.seed)});
-  const double batch = double(options.batch_size * options.accumulate), lr = options.lr > 0 ? options.lr : plan.rate * batch / 256;
+                                 {.batch_size = options.batch_size, .drop_last = is_full, .workers = int(options.workers),
+                                  .seed = std::uint64_t(options.seed)}, part);
+  const double batch = double(options.batch_size * options.accumulate * net.replicas().size()), lr = options.lr > 0 ? options.lr : plan.rate * batch / 256;
   optim::SGD optimizer = net.optimizer({.lr = lr, .momentum = 0.9, .weight_decay = 1e-4});
   Schedule schedule(optimizer, options, train::groups_of(batches, options.accumulate).size());
   std::optional<Accuracy> last;
@@ -60,16 +62,16 @@ bool train_network(Network<D>& net, const PictureData& pictures, const ImageOpti
   const auto report = train::fit<D>(
       net.module(), net.scaled, optimizer, batches,
       [&](const Tensor<D>& images, const Tensor<D, Index>& labels) { return step(net, images, labels, options.label_smoothing); }, options,
-      {.data = options.data, .evaluate = evaluate, .schedule = schedule.get(), .schedule_by_step = true});
+      {.data = options.data, .evaluate = evaluate, .schedule = schedule.get(), .schedule_by_step = true, .replicas = &net.replicas()});
   if (last) std::printf("test: %s\n", accuracy_text(*last).c_str());
   return !report.interrupted;
 }
 
 template <Device D>
-bool run(const ImageOptions& options) {
+bool run(const ImageOptions& options, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
   const PictureData pictures = load_pictures(options);
-  const auto net = make_network<D>({options, Index(pictures.training.classes().size())});
+  const auto net = make_network<D>({options, Index(pictures.training.classes().size()), world});
   introduce(options, pictures, net->new_layers, DeviceTraits<D>::name);
   if (!options.evaluate) return train_network(*net, pictures, options);
   std::fputs(speed_text(*net, pictures.test(), options).c_str(), stdout);
@@ -77,13 +79,14 @@ bool run(const ImageOptions& options) {
 }
 
 int main(int argc, char** argv) try {
-  const ImageOptions options = parse_image_options(argc, argv);
+  const Ranks ranks(argc, argv);
+  ImageOptions options = parse_image_options(argc, argv);
   if (options.help) {
     std::printf("%s%s", image_help, train::options_help);
     return 0;
   }
-  if (options.threads) set_num_threads(int(options.threads));
-  return with_device(options.device, [&]<Device D>(D) { return run<D>(options); }) ? 0 : 1;
+  ranks.prepare(options);
+  return with_device(options.device, [&]<Device D>(D) { return run<D>(options, ranks.world()); }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

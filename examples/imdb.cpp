@@ -7,6 +7,8 @@
 #include <tern/train/train.hpp>
 #include <tern/train/with_precision.hpp>
 
+#include "ranks.hpp"
+
 using namespace tern;
 
 constexpr Index vocabulary_size = 20000;
@@ -66,7 +68,7 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
 
 /// convert makes the network that is trained of a float one.
 template <Device D, class Convert>
-bool run(const train::Options& options, const Convert& convert) {
+bool run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const std::string folder = train::data_folder(
       options, "imdb", {"train.tsv", "train"},
@@ -81,11 +83,12 @@ bool run(const train::Options& options, const Convert& convert) {
   std::printf("%s: %s, %d threads, %s; %zu reviews to train with, %zu to test, %lld words\n", options.model.c_str(), DeviceTraits<D>::name,
               num_threads(), build_info().instruction_set, training.labels.size(), test.labels.size(), (long long)vocabulary.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  const auto train_with = [&](auto net, Index length) {
+  const auto train_with = [&](auto own, Index length) {
+    distributed::DistributedDataParallel net(std::move(own), world);
     const auto tests = test.numbered(vocabulary, length);
     auto batches = data::loader<D>(training.numbered(vocabulary, length),
-                                   {.batch_size = options.batch_size, .shuffle = true, .workers = int(options.workers),
-                                    .seed = std::uint64_t(options.seed)});
+                                   {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
+                                   training_part(Index(training.labels.size()), net.replicas()));
     optim::Adam adam(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
     const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
       const Tensor<D> scores = net(x).to(f32);
@@ -95,8 +98,10 @@ bool run(const train::Options& options, const Convert& convert) {
       const InferenceMode inference;
       net.eval();
       auto right = zeros<D>({});
-      for (auto& [x, y] : data::loader<D>(tests, {.batch_size = 250})) right += count_right(net(x).to(f32), y);
-      return right.item() / double(tests.size());
+      for (auto& [x, y] : data::loader<D>(tests, {.batch_size = 250}, test_part(tests.size(), net.replicas()))) right += count_right(net(x).to(f32), y);
+      double sum = right.item();
+      net.replicas().sum(&sum, 1);
+      return sum / double(tests.size());
     };
     return !train::fit(net, adam, batches, step, options, {.data = "imdb", .evaluate = accuracy, .unit = "reviews"}).interrupted;
   };
@@ -105,6 +110,7 @@ bool run(const train::Options& options, const Convert& convert) {
 }
 
 int main(int argc, char** argv) try {
+  const Ranks ranks(argc, argv);
   auto options = train::parse_options(argc, argv, {.model = "fasttext", .epochs = 0, .batch_size = 32});
   if (options.help) {
     std::printf("usage: imdb [options], models: fasttext (8 epochs), bilstm (4 epochs)\n%s", train::options_help);
@@ -112,9 +118,9 @@ int main(int argc, char** argv) try {
   }
   train::check_choice("--model", options.model, {"fasttext", "bilstm"});
   if (!options.epochs) options.epochs = options.model == "fasttext" ? 8 : 4;
-  if (options.threads) set_num_threads(int(options.threads));
+  ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) {
-    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, convert); });
+    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, ranks.world(), convert); });
   }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -1,8 +1,11 @@
 // Is a matrix product worth moving to the GPU? Three ways, timed: on the CPU, on the GPU, and on the GPU with both
 // matrices copied there and the result copied back every time.
-// ./benchmarks/run matmul_transfer [--threads N] [--svg FILE]
+// ./benchmarks/run matmul_transfer [--threads N] [--largest N] [--svg FILE] [--json FILE]
+#include <tern/io/file.hpp>
+#include <tern/io/json.hpp>
 #include <tern/tern.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -141,31 +144,51 @@ void draw(const char* path, const std::vector<Row>& rows) {
   if (std::fclose(file) != 0) throw std::runtime_error(std::string("cannot write ") + path);
 }
 
+std::string as_json(const std::vector<Row>& rows) {
+  io::Json json;
+  json.array();
+  for (const Row& row : rows) {
+    json.object();
+    json.member("n", row.n), json.member("cpu", row.seconds[0]), json.member("cuda", row.seconds[1]), json.member("copied", row.seconds[2]);
+    json.end();
+  }
+  json.end();
+  return json.text() + "\n";
+}
+
 int main(int argc, char** argv) try {
-  const char* svg = nullptr;
+  const char *svg = nullptr, *json = nullptr;
+  Index largest = 8192;
   for (int i = 1; i < argc; i += 2) {
     const char* const value = i + 1 < argc ? argv[i + 1] : "";
     if (!std::strcmp(argv[i], "--svg") && *value)
       svg = value;
+    else if (!std::strcmp(argv[i], "--json") && *value)
+      json = value;
+    else if (!std::strcmp(argv[i], "--largest") && std::atoi(value) >= 32)
+      largest = std::atoi(value);
     else if (!std::strcmp(argv[i], "--threads") && std::atoi(value) > 0)
       set_num_threads(std::atoi(value));
     else
-      throw std::runtime_error("usage: matmul_three_ways [--threads N] [--svg FILE]");
+      throw std::runtime_error("usage: matmul_three_ways [--threads N] [--largest N] [--svg FILE] [--json FILE]");
   }
   std::printf("n x n matrices of floats; CPU: %s, threads: %d; GPU: %s\n", build_info().instruction_set, num_threads(),
               cuda::is_available() ? cuda::device_info().name.c_str() : "none");
   std::printf("%6s%19s%19s%19s\n", "n", ways[0].name, ways[1].name, ways[2].name);
   const Row start{32, {0, 0, 0}};
-  measure(200, start);
+  const Row small = measure(200, start);
   std::printf("\n");
   std::vector<Row> rows;
-  for (Index n = 32; n <= 8192; n *= 2) rows.push_back(measure(n, rows.empty() ? start : rows.back()));
+  for (Index n = 32; n <= largest; n *= 2) rows.push_back(measure(n, rows.empty() ? start : rows.back()));
   std::printf("\n");
   if (!cuda::is_available())
     std::printf("The GPU's columns are empty: %s.\n", cuda::why_not().c_str());
   else
     for (const std::size_t way : {1, 2}) print_crossing(rows, way);
   if (svg) draw(svg, rows);
+  if (!json) return 0;
+  rows.insert(std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.n > small.n; }), small);
+  io::write_file_atomically(json, as_json(rows));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -2,7 +2,8 @@
 #include "mnist/mlp.hpp"
 
 int main(int argc, char** argv) try {
-  const auto options = train::parse_options(argc, argv, {.model = "mlp"});
+  const Ranks ranks(argc, argv);
+  auto options = train::parse_options(argc, argv, {.model = "mlp"});
   if (options.help) {
     std::printf(
         "usage: mnist [options], models: mlp (784-512-512-10), mlp_small (784-128-10),\n"
@@ -13,11 +14,11 @@ int main(int argc, char** argv) try {
   train::check_choice("--model", options.model, {"mlp", "mlp_small", "cnn", "lenet"});
   train::check_choice("--precision", options.precision, {"f32", "bf16", "f16", "bf16-weights"});
   if (options.skip_bad) throw std::runtime_error("mnist: no --skip-bad, as no part of a damaged file can be told to be good");
-  if (options.threads) set_num_threads(int(options.threads));
-  if (options.precision == "bf16-weights") return train_bfloat16(options) ? 0 : 1;
-  if (options.precision != "f32") return train_mixed(options) ? 0 : 1;
-  if (options.model == "cnn" || options.model == "lenet") return train_convolutional(options) ? 0 : 1;
-  return with_device(options.device, [&]<Device D>(D) { return train_mlp<D>(options, in_float); }) ? 0 : 1;
+  ranks.prepare(options);
+  if (options.precision == "bf16-weights") return train_bfloat16(options, ranks.world()) ? 0 : 1;
+  if (options.precision != "f32") return train_mixed(options, ranks.world()) ? 0 : 1;
+  if (options.model == "cnn" || options.model == "lenet") return train_convolutional(options, ranks.world()) ? 0 : 1;
+  return with_device(options.device, [&]<Device D>(D) { return train_mlp<D>(options, ranks.world(), in_float); }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

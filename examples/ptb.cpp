@@ -5,6 +5,8 @@
 #include <tern/train/train.hpp>
 #include <tern/train/with_precision.hpp>
 
+#include "ranks.hpp"
+
 using namespace tern;
 
 /// A model's sizes, and how it is trained.
@@ -77,9 +79,16 @@ double perplexity_of(Net& net, const data::Tokens& tokens, Index steps) {
   return std::exp(loss.item() / double(words));
 }
 
+/// A rank's part of a text that all ranks read together, each in so many columns.
+data::Tokens part_of(const data::Tokens& text, Index columns, const distributed::Communicator& world) {
+  const Index length = (Index(text.size()) - 1) / (columns * world.size()) * columns;
+  const auto begin = text.begin() + world.rank() * length;
+  return data::Tokens(begin, begin + length + 1);  // the last word is only predicted
+}
+
 /// convert makes the network that is trained of a float one.
 template <Device D, class Convert>
-bool run(const train::Options& options, const Recipe& recipe, const Convert& convert) {
+bool run(const train::Options& options, const Recipe& recipe, const distributed::Communicator& world, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const data::Ptb text = data::Ptb::load(
       train::data_folder(options, "ptb", {"ptb.train.txt"},
@@ -88,8 +97,8 @@ bool run(const train::Options& options, const Recipe& recipe, const Convert& con
   std::printf("%s: %s, %d threads, %s; %zu words to train with, %zu held out, %zu to test\n", options.model.c_str(), DeviceTraits<D>::name,
               num_threads(), build_info().instruction_set, text.train.size(), text.valid.size(), text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  auto net = convert(LanguageModel<D>(text.vocabulary.size(), recipe));
-  auto batches = data::loader<D>(data::batchify(text.train, options.batch_size),
+  distributed::DistributedDataParallel net(convert(LanguageModel<D>(text.vocabulary.size(), recipe)), world);
+  auto batches = data::loader<D>(data::batchify(part_of(text.train, options.batch_size, world), options.batch_size),
                                  {.batch_size = recipe.steps, .drop_last = true, .workers = int(options.workers)});
   // The paper's loss is the sum over the steps, ours the mean: so the rate is multiplied, and the norm divided, by their number.
   const double steps = double(recipe.steps), lr = options.lr > 0 ? options.lr : 1;
@@ -111,6 +120,7 @@ bool run(const train::Options& options, const Recipe& recipe, const Convert& con
 }
 
 int main(int argc, char** argv) try {
+  const Ranks ranks(argc, argv);
   auto options = train::parse_options(argc, argv, {.model = "small", .epochs = 0, .batch_size = 20});
   if (options.help) {
     std::printf("usage: ptb [options], models: small (2 x 200, 13 epochs), medium (2 x 650, 39 epochs)\n%s", train::options_help);
@@ -119,9 +129,9 @@ int main(int argc, char** argv) try {
   train::check_choice("--model", options.model, {"small", "medium"});
   const Recipe recipe = options.model == "small" ? small_recipe : medium_recipe;
   if (!options.epochs) options.epochs = recipe.epochs;
-  if (options.threads) set_num_threads(int(options.threads));
+  ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) {
-    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, recipe, convert); });
+    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, recipe, ranks.world(), convert); });
   }) ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

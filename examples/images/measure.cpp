@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "measure.hpp"
+#include "ranks.hpp"
 
 namespace {
 
@@ -44,7 +45,8 @@ template <Device D>
 Accuracy measure(Network<D>& net, const Pictures& set, const ImageOptions& options) {
   const InferenceMode inference;
   nn::set_training(net.module(), false);
-  auto batches = data::loader<D>(for_test(set, plan_of(options)), {.batch_size = options.batch_size, .workers = int(options.workers)});
+  auto batches = data::loader<D>(for_test(set, plan_of(options)), {.batch_size = options.batch_size, .workers = int(options.workers)},
+                                 test_part(set.size(), net.replicas()));
   const double begin = now();
   auto first = zeros<D>({}), among_five = zeros<D>({});
   for (auto& [images, labels] : batches) {
@@ -54,8 +56,10 @@ Accuracy measure(Network<D>& net, const Pictures& set, const ImageOptions& optio
     first += right.select(1, 0).sum();
     among_five += right.sum();
   }
-  const double n = double(set.size()), top1 = first.item() / n, top5 = among_five.item() / n;
-  return {top1, top5, now() - begin, batches.seconds_waited()};
+  double right[] = {double(first.item()), double(among_five.item())};
+  net.replicas().sum(right, 2);
+  const double n = double(set.size());
+  return {right[0] / n, right[1] / n, now() - begin, batches.seconds_waited()};
 }
 
 template <Device D>

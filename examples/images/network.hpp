@@ -1,7 +1,9 @@
 // A network for pictures whose class is not known: what training and tests need of it. So they are compiled once for a device, not for
 // each network in each precision.
 #pragma once
+#include <tern/distributed/communicator.hpp>
 #include <tern/nn/module.hpp>
+#include <tern/nn/replicas.hpp>
 #include <tern/optim/sgd.hpp>
 
 #include <memory>
@@ -16,6 +18,7 @@ struct Network {
 
   virtual ~Network() = default;
   virtual nn::AnyModule module() const = 0;
+  virtual nn::Replicas& replicas() const = 0;
   virtual optim::SGD optimizer(const optim::SGDOptions& options) const = 0;
   /// [N, 3, size, size] to scores [N, classes], in float.
   virtual Tensor<D> scores(const Tensor<D>& images) = 0;
@@ -27,6 +30,7 @@ struct Network {
 struct Setup {
   const ImageOptions& options;
   Index classes;
+  const distributed::Communicator& world;
 };
 
 // The model that the options name, in each precision: compiled in a file of its own, which has all models, because they share most of

@@ -1,5 +1,6 @@
 // The models, with their weights and in their precision, each as a Network.
 #pragma once
+#include <tern/distributed/data_parallel.hpp>
 #include <tern/models/models.hpp>
 #include <tern/train/fit.hpp>
 
@@ -15,7 +16,7 @@ struct Heads {
 template <Device D, class Net>
 class NetworkOf final : public Network<D> {
  public:
-  NetworkOf(Net net, bool frozen) : net_(std::move(net)) {
+  NetworkOf(Net net, bool frozen, const distributed::Communicator& world) : net_(std::move(net), world) {
     this->scaled = train::computes_in_half<Net>;
     if (!frozen) return;
     for (const nn::ModuleRef& layer : net_.modules())
@@ -23,12 +24,13 @@ class NetworkOf final : public Network<D> {
   }
 
   nn::AnyModule module() const override { return net_; }
+  nn::Replicas& replicas() const override { return net_.replicas(); }
   optim::SGD optimizer(const optim::SGDOptions& options) const override { return {net_.parameters(), options}; }
   Tensor<D> scores(const Tensor<D>& images) override { return train::scores_of(net_, images); }
   std::vector<Tensor<D>> training_scores(const Tensor<D>& images) override {
     for (const nn::ModuleRef& norm : frozen_norms_) norm.eval();  // each epoch begins with all in training mode
     const auto x = images.to(Type<typename Net::value_type>{});
-    if constexpr (requires { net_.forward(x, models::with_aux); }) {
+    if constexpr (requires(Net& net) { net.forward(x, models::with_aux); }) {
       if (this->aux_weight > 0) {
         const auto all = net_(x, models::with_aux);
         std::vector<Tensor<D>> scores = {all.logits.to(f32)};
@@ -40,7 +42,7 @@ class NetworkOf final : public Network<D> {
   }
 
  private:
-  Net net_;
+  distributed::DistributedDataParallel<Net> net_;
   std::vector<nn::ModuleRef> frozen_norms_;
 };
 
@@ -53,7 +55,7 @@ template <Device D, class Net, class Convert>
 std::unique_ptr<Network<D>> prepared(Net net, const Heads& heads, const Setup& setup, const Convert& convert) {
   std::vector<std::string> new_layers = start(net, net.named_modules(), heads, setup.options);
   auto trained = convert(std::move(net));
-  auto made = std::make_unique<NetworkOf<D, decltype(trained)>>(std::move(trained), setup.options.freeze);
+  auto made = std::make_unique<NetworkOf<D, decltype(trained)>>(std::move(trained), setup.options.freeze, setup.world);
   made->aux_weight = heads.aux_weight;
   made->new_layers = std::move(new_layers);
   return made;
@@ -62,7 +64,7 @@ std::unique_ptr<Network<D>> prepared(Net net, const Heads& heads, const Setup& s
 /// The model that the options name. Auxiliary heads are for training all of it.
 template <Device D, class Convert>
 std::unique_ptr<Network<D>> make_model(const Setup& setup, const Convert& convert) {
-  const auto& [options, classes] = setup;
+  const auto& [options, classes, world] = setup;
   const auto make = [&](auto net, const Heads& heads) { return prepared<D>(std::move(net), heads, setup, convert); };
   const std::string& model = options.model;
   const Index size = plan_of(options).size;

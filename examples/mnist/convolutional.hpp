@@ -37,14 +37,14 @@ struct LeNet : nn::Module<D, T> {
 
 /// in_precision makes the network that is trained of a float one.
 template <Device D, class Precision>
-bool train_cnn(const train::Options& options, const Precision& in_precision) {
+bool train_cnn(const train::Options& options, const distributed::Communicator& world, const Precision& in_precision) {
   manual_seed(std::uint64_t(options.seed));
   if (options.model == "cnn") {
     auto net = in_precision(Cnn<D>());
     optim::Adadelta optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1});
-    return train_network<D>(net, optimizer, options);
+    return train_network<D>(std::move(net), optimizer, options, world);
   }
   auto net = in_precision(LeNet<D>());
-  optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.02, .momentum = 0.9});
-  return train_network<D>(net, optimizer, options);
+  optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.01, .momentum = 0.5});
+  return train_network<D>(std::move(net), optimizer, options, world);
 }

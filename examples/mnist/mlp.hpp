@@ -22,14 +22,14 @@ struct Mlp : nn::Module<D, T> {
 
 /// in_precision makes the network that is trained of a float one.
 template <Device D, class Precision>
-bool train_mlp(const train::Options& options, const Precision& in_precision) {
+bool train_mlp(const train::Options& options, const distributed::Communicator& world, const Precision& in_precision) {
   manual_seed(std::uint64_t(options.seed));
   if (options.model == "mlp") {
     auto net = in_precision(Mlp<D>({784, 512, 512, 10}, 0.2));
     optim::RMSprop optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
-    return train_network<D>(net, optimizer, options);
+    return train_network<D>(std::move(net), optimizer, options, world);
   }
   auto net = in_precision(Mlp<D>({784, 128, 10}, 0));
   optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.1, .momentum = 0.9});
-  return train_network<D>(net, optimizer, options);
+  return train_network<D>(std::move(net), optimizer, options, world);
 }

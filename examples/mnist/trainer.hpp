@@ -12,13 +12,15 @@
 #include <tern/tensor/with_device.hpp>
 #include <tern/train/train.hpp>
 
+#include "ranks.hpp"
+
 using namespace tern;
 
 /// Trains one of the networks with convolutions; one whose layers compute in 16 bits; one whose elements all are bfloat16. They are
 /// compiled in files of their own: mnist.cpp need not wait for them.
-bool train_convolutional(const train::Options& options);
-bool train_mixed(const train::Options& options);
-bool train_bfloat16(const train::Options& options);
+bool train_convolutional(const train::Options& options, const distributed::Communicator& world);
+bool train_mixed(const train::Options& options, const distributed::Communicator& world);
+bool train_bfloat16(const train::Options& options, const distributed::Communicator& world);
 
 /// A float network in the precision that it is trained in: here as it is.
 inline constexpr auto in_float = [](auto net) { return net; };
@@ -47,8 +49,9 @@ void show_mistakes(Net& net, const data::Mnist& set, Index count) {
 
 /// Trains a network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
 template <Device D, class Net>
-bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& options) {
+bool train_network(Net own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
   train::check_precision(options.precision, DeviceTraits<D>::name);
+  distributed::DistributedDataParallel net(std::move(own), world);
   const auto mnist = data::mnist_source({.folder = options.data});
   const auto warn_of_generated = [&] {
     if (mnist.source == "generated")
@@ -58,10 +61,10 @@ bool train_network(Net& net, optim::Optimizer& optimizer, const train::Options& 
   std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, num_threads(),
               build_info().instruction_set);
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  auto batches = data::loader<D>(mnist.train, {.batch_size = options.batch_size, .shuffle = true, .workers = int(options.workers),
-                                               .seed = std::uint64_t(options.seed)});
+  auto batches = data::loader<D>(mnist.train, {.batch_size = options.batch_size, .workers = int(options.workers),
+                                               .seed = std::uint64_t(options.seed)}, training_part(mnist.train.size(), net.replicas()));
   optim::CosineAnnealingLR schedule(optimizer, {.T_max = options.epochs});
-  const auto evaluate = [&] { return train::accuracy_of(net, data::loader<D>(mnist.test, {.batch_size = 1000})); };
+  const auto evaluate = [&] { return train::accuracy_of(net, data::loader<D>(mnist.test, {.batch_size = 1000}, test_part(mnist.test.size(), net.replicas()))); };
   const auto report =
       train::fit(net, optimizer, batches, options, {.data = mnist.source, .evaluate = evaluate, .schedule = &schedule});
   if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);

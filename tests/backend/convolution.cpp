@@ -148,18 +148,20 @@ TEST_CASE("convolutions are matrix products where that was measured to be faster
     const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     return backend::cpu_kernels::is_for_loops({pass, c, x, w, y});
   };
-  CHECK(is_product(ConvolutionPass::forward, 8, 2048, 7, 512));
+  const bool avx512 = detail::onednn::uses(dnnl_cpu_isa_avx512_core);  // with AVX2 other shapes were faster
+  CHECK(is_product(ConvolutionPass::forward, 8, 2048, 7, 512) == avx512);
   CHECK_FALSE(is_product(ConvolutionPass::forward, 8, 1024, 14, 256));
-  CHECK(is_product(ConvolutionPass::forward, 8, 32, 112, 192));
-  CHECK(is_product(ConvolutionPass::data_gradient, 8, 64, 56, 256));
-  CHECK(is_product(ConvolutionPass::weight_gradient, 8, 64, 56, 256));
+  CHECK(is_product(ConvolutionPass::forward, 8, 32, 112, 192) == avx512);
+  CHECK(is_product(ConvolutionPass::data_gradient, 8, 64, 56, 256) == avx512);
+  CHECK(is_product(ConvolutionPass::weight_gradient, 8, 64, 56, 256) == avx512);
+  CHECK(is_product(ConvolutionPass::weight_gradient, 8, 512, 7, 2048));
   CHECK_FALSE(is_product(ConvolutionPass::weight_gradient, 128, 16, 32, 32));
   CHECK_FALSE(is_product(ConvolutionPass::data_gradient, 8, 256, 56, 512, 2));
   CHECK(is_product(ConvolutionPass::weight_gradient, 8, 128, 56, 128, 2, 3));
   CHECK_FALSE(is_product(ConvolutionPass::weight_gradient, 8, 3, 224, 64, 2, 7));
   CHECK_FALSE(is_product(ConvolutionPass::weight_gradient, 8, 512, 14, 512, 1, 3));
   CHECK(is_product(ConvolutionPass::forward, 8, 1024, 14, 2048, 2));
-  CHECK_FALSE(is_product(ConvolutionPass::forward, 8, 256, 56, 512, 2));
+  CHECK(is_product(ConvolutionPass::forward, 8, 256, 56, 512, 2) != avx512);
 }
 
 TEST_CASE("as many images are computed at once as lie in the cache", "[backend]") {

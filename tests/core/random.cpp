@@ -29,6 +29,18 @@ TEST_CASE("unit numbers lie in [0, 1) with both ends in reach", "[random]") {
   CHECK(unit_double(0x80000000u, 0) == 0.5);
 }
 
+TEST_CASE("ranks with one state draw from streams of their own", "[random]") {
+  const RandomState before = random_state();
+  manual_seed(3);
+  CHECK(next_random().stream == 0);
+  set_random_rank(2);
+  CHECK(next_random().stream == (std::uint64_t(2) << 40) + 1);
+  CHECK(random_state().stream == 2);
+  set_random_rank(0);
+  CHECK(next_random().stream == 2);
+  set_random_state(before);
+}
+
 TEST_CASE("each operation takes a stream of its own, and a state comes back", "[random]") {
   manual_seed(7);
   CHECK(next_random().stream == 0);

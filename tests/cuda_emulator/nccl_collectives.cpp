@@ -17,9 +17,7 @@ namespace {
 
 constexpr const char* names[] = {"ncclAllReduce", "ncclBroadcast", "ncclAllGather", "ncclReduceScatter", "ncclSend", "ncclRecv"};
 
-bool is_transfer(const Request& r) { return r.kind == Kind::send || r.kind == Kind::receive; }
-
-const char* page_of(const Request& r) { return is_transfer(r) ? page::nccl_transfer : page::nccl_collective; }
+const char* page_of(const Request& r) { return r.is_transfer() ? page::nccl_transfer : page::nccl_collective; }
 
 int check_buffer(const Request& r, const void* buffer, std::size_t bytes) {
   if (!bytes) return ncclSuccess;
@@ -43,9 +41,9 @@ int check_place(const Request& r) {
 
 int check(Request& r, CUstream stream) {
   if (!is_live(r.comm)) return refuse(ncclInvalidArgument, "no such communicator, or it has been destroyed", page_of(r));
-  if (r.comm->failure) return refuse(r.comm->failure, "a rank has left the communicator", page::nccl_communicator);
+  if (r.comm->clique->misses_one(r.comm->rank)) return refuse(ncclRemoteError, "a rank has left the communicator", page::nccl_communicator);
   r.rank = r.comm->rank;
-  r.ranks = r.comm->clique->size;
+  r.ranks = r.comm->clique->ranks();
   if (!element_bytes(r.type)) return refuse(ncclInvalidArgument, "an element type that does not exist, or is not emulated", page::nccl_types);
   if (r.op < ncclSum || r.op > ncclAvg) return refuse(ncclInvalidArgument, "no such reduction", page::nccl_types);
   if (r.peer < 0 || r.peer >= r.ranks)
@@ -61,83 +59,102 @@ int check(Request& r, CUstream stream) {
   return check_place(r);
 }
 
-std::string describe(const Request& r) {
-  return "rank " + std::to_string(r.rank) + ": " + names[static_cast<int>(r.kind)] + " of " + std::to_string(r.count) + " elements of type " +
-         std::to_string(r.type) + ", reduction " + std::to_string(r.op) + ", rank " + std::to_string(r.peer);
+// Ranks of one process use each other's memory directly. That of the driver's pool must have been opened to their devices.
+bool is_open_to_others(const Request& r, const void* buffer) {
+  const Allocation* a = device_heap().find(reinterpret_cast<std::uintptr_t>(buffer));
+  if (!a || !a->stream_ordered || !settings().peers) return true;
+  const std::vector<int> others = r.comm->clique->devices_beside(r);
+  return std::all_of(others.begin(), others.end(), [&](int device) { return a->context->reachable_from.count(device) != 0; });
 }
 
-bool suit(const Request& a, const Request& b) {
-  if (a.count != b.count || a.type != b.type) return false;
-  return is_transfer(a) ? is_transfer(b) : a.kind == b.kind && a.op == b.op && a.peer == b.peer;
-}
-
-// Adds the rank's call to what other ranks have called.
-void add(const std::shared_ptr<Exchange>& exchange, const Request& r) {
-  if (!exchange->requests.empty() && !suit(exchange->requests[0], r))
-    exchange->wrong = "nccl's ranks do not call the same: " + describe(exchange->requests[0]) + "; " + describe(r);
-  exchange->requests.push_back(r);
-  std::erase_if(r.comm->exchanges, [](const std::shared_ptr<Exchange>& known) { return known->meeting.done; });
-  r.comm->exchanges.push_back(exchange);
-}
-
-std::shared_ptr<Exchange> new_exchange(int ranks) {
-  auto exchange = std::make_shared<Exchange>();
-  exchange->meeting.expected = static_cast<std::size_t>(ranks);
-  exchange->meeting.run = [e = exchange.get()] { return carry_out(*e); };
-  return exchange;
-}
-
-// A rank's nth collective is every rank's nth.
-std::shared_ptr<Exchange> collective_of(const Request& r) {
-  auto& known = r.comm->clique->collectives;
-  const std::uint64_t number = r.comm->calls++;
-  std::shared_ptr<Exchange>& at = known[number];
-  if (!at) at = new_exchange(r.ranks);
-  const std::shared_ptr<Exchange> exchange = at;
-  add(exchange, r);
-  if (exchange->requests.size() == exchange->meeting.expected) known.erase(number);
-  return exchange;
-}
-
-// The nth that one rank sends to another is the nth that this one receives from it.
-std::shared_ptr<Exchange> transfer_of(const Request& r) {
-  const bool sends = r.kind == Kind::send;
-  const std::pair<int, int> way = sends ? std::pair(r.rank, r.peer) : std::pair(r.peer, r.rank);
-  auto &mine = r.comm->clique->half[sends ? 0 : 1][way], &theirs = r.comm->clique->half[sends ? 1 : 0][way];
-  std::shared_ptr<Exchange> exchange;
-  if (theirs.empty()) {
-    exchange = mine.emplace_back(new_exchange(2));
-  } else {
-    exchange = theirs.front();
-    theirs.pop_front();
+// Whether the rank's memory can be used now. Returns a CUresult, with a text.
+int check_memory(const Request& r, std::string& text) {
+  text.clear();
+  for (const auto& [buffer, bytes] : {std::pair(r.send, r.send_bytes()), std::pair<const void*, std::size_t>(r.receive, r.receive_bytes())}) {
+    if (!bytes) continue;
+    if (!reach(reinterpret_cast<std::uintptr_t>(buffer), bytes, "what nccl sends or receives")) text = last_message();
+    else if (!is_open_to_others(r, buffer)) text = "the pool of nccl's rank " + std::to_string(r.rank) + " is not open to the device of another";
   }
-  add(exchange, r);
-  return exchange;
+  return text.empty() ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
+
+// What an operation of a stream does: all of a group's calls on it, which go on together.
+class Attendance final : public Meeting {
+ public:
+  explicit Attendance(std::vector<std::shared_ptr<Part>> parts) : parts_(std::move(parts)) {}
+
+  void queued() override {
+    for (const auto& part : parts_) part->time = part->request.stream->time;
+    for (const auto& part : parts_) part->request.comm->clique->queued(*part);
+  }
+  void arrive(int error) override {
+    for (const auto& part : parts_) {
+      if (part->arrived || part->over) continue;
+      if (error) part->text = "rank " + std::to_string(part->request.rank) + " of nccl's has lost its device";
+      const int status = error ? CUDA_ERROR_LAUNCH_FAILED : check_memory(part->request, part->text);
+      part->request.comm->clique->arrive(*part, status);
+    }
+  }
+  void hasten() override {
+    for (const auto& part : parts_)
+      if (!part->over) part->request.comm->clique->hasten(*part);
+  }
+  bool is_over() override {
+    return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->over || part->request.comm->clique->is_over(*part); });
+  }
+
+  // Returns a CUresult.
+  int end() {
+    int status = CUDA_SUCCESS;
+    for (const auto& part : parts_) {
+      part->request.stream->time = std::max(part->request.stream->time, part->time);
+      if (part->status) status = fault(part->status, part->text);
+    }
+    return status;
+  }
+
+ private:
+  std::vector<std::shared_ptr<Part>> parts_;
+};
 
 // The bytes that a rank sends or receives, whichever are more: of a ring for collectives.
 double bytes_on_the_way(const Request& r) {
   const double all = static_cast<double>(std::max(r.send_bytes(), r.receive_bytes()));
-  if (is_transfer(r)) return r.peer == r.rank ? 0 : all;
+  if (r.is_transfer()) return r.peer == r.rank ? 0 : all;
   const double others = static_cast<double>(r.ranks - 1) / r.ranks;
   return all * others * (r.kind == Kind::all_reduce ? 2 : 1);
+}
+
+// The rank's part of an exchange, at the end of its stream.
+std::shared_ptr<Part> part_of(const Request& r) {
+  const auto part = std::make_shared<Part>();
+  part->request = r;
+  part->way = !r.is_transfer() ? Way(-1, -1) : r.kind == Kind::send ? Way(r.rank, r.peer) : Way(r.peer, r.rank);
+  part->number = ++r.comm->calls[{part->way, r.kind == Kind::send}];
+  part->place = r.stream->enqueued;
+  auto& parts = r.comm->parts;
+  std::erase_if(parts, [](const std::shared_ptr<Part>& known) { return known->over; });
+  parts.push_back(part);
+  return part;
 }
 
 // One operation of a stream: all of a group's calls on it, which go on together.
 int queue(Stream& stream, const std::vector<Request>& requests) {
   Work work;
   double sent = 0, received = 0;
+  std::vector<std::shared_ptr<Part>> parts;
   for (const Request& r : requests) {
     if (r.stream != &stream) continue;
-    const std::shared_ptr<Exchange> exchange = is_transfer(r) ? transfer_of(r) : collective_of(r);
-    work.meetings.emplace_back(exchange, &exchange->meeting);
+    parts.push_back(part_of(r));
     if (r.kind != Kind::receive) sent += bytes_on_the_way(r);
     if (r.kind != Kind::send) received += bytes_on_the_way(r);
     for (const auto& [buffer, bytes] : {std::pair(r.send, r.send_bytes()), std::pair<const void*, std::size_t>(r.receive, r.receive_bytes())})
       if (bytes) work.uses.push_back(device_heap().find(reinterpret_cast<std::uintptr_t>(buffer))->address);
   }
+  const auto attendance = std::make_shared<Attendance>(std::move(parts));
   work.ns = transfer_ns(static_cast<std::size_t>(std::max(sent, received)), settings().peer, settings().kernel_ns);
-  work.run = [] { return CUDA_SUCCESS; };
+  work.meeting = attendance;
+  work.run = [attendance] { return attendance->end(); };
   return enqueue(stream, std::move(work)) ? ncclUnhandledCudaError : ncclSuccess;
 }
 
@@ -155,6 +172,18 @@ int request(Request r, CUstream stream) {
 }  // namespace
 
 namespace emulator::nccl {
+
+std::string difference(const std::vector<Operand>& operands) {
+  const auto described = [](const Request& r) {
+    return "rank " + std::to_string(r.rank) + ": " + names[static_cast<int>(r.kind)] + " of " + std::to_string(r.count) + " elements of type " +
+           std::to_string(r.type) + ", reduction " + std::to_string(r.op) + ", rank " + std::to_string(r.peer);
+  };
+  const Request& a = operands[0].request;
+  for (const auto& [b, send, receive] : operands)
+    if (a.count != b.count || a.type != b.type || (!a.is_transfer() && (a.kind != b.kind || a.op != b.op || a.peer != b.peer)))
+      return "nccl's ranks do not call the same: " + described(a) + "; " + described(b);
+  return "";
+}
 
 Group& group() {
   thread_local Group g;
@@ -218,7 +247,7 @@ ncclResult_t ncclGroupEnd() {
   group() = {};
   if (ended.failure) return refuse(ended.failure, "a call of the group has failed, so none of it is done", page::nccl_group);
   for (const auto& clique : ended.initialisations)
-    if (const int status = await(*clique)) return status;
+    if (const int status = clique->await()) return status;
   return call.finish(submit(ended.requests));
 }
 

@@ -1,5 +1,6 @@
 // libnccl: communicators, how they begin and end.
 #include <cstring>
+#include <memory>
 
 #include "call.hpp"
 #include "exports.hpp"
@@ -12,65 +13,43 @@ using namespace abi;
 
 namespace {
 
-constexpr char id_mark[] = "tern's emulated nccl";
-
-struct UniqueId {
-  char mark[sizeof id_mark];
-  std::uint64_t number;
-};
-static_assert(sizeof(UniqueId) <= sizeof(ncclUniqueId));
-
 std::vector<std::shared_ptr<Clique>>& cliques() {
   static auto& all = *new std::vector<std::shared_ptr<Clique>>;
   return all;
 }
 
-// Null for bytes that are no id.
-std::shared_ptr<Clique> clique_of(const ncclUniqueId& id) {
-  UniqueId ours;
-  std::memcpy(&ours, id.internal, sizeof ours);
-  const bool known = !std::memcmp(ours.mark, id_mark, sizeof id_mark) && ours.number < cliques().size();
-  return known ? cliques()[ours.number] : nullptr;
+// Communicators that are no more. They are kept, so that no later one has the address of a handle that was destroyed.
+std::vector<std::unique_ptr<ncclComm>>& departed() {
+  static auto& all = *new std::vector<std::unique_ptr<ncclComm>>;
+  return all;
 }
 
-// Ends the initialisation of all ranks.
-int fail_all(Clique& clique, int code) {
-  clique.failure = code;
-  state().changed.notify_all();
-  return code;
+// Null for bytes that are no id, or that of ranks that are no more.
+std::shared_ptr<Clique> clique_of(const ncclUniqueId& id) {
+  for (const std::shared_ptr<Clique>& known : cliques())
+    if (!std::memcmp(&known->id(), &id, sizeof id)) return known;
+  const std::shared_ptr<Clique> clique = Clique::of(id);
+  if (clique) cliques().push_back(clique);
+  return clique;
 }
 
 int no_such_communicator() {
   return refuse(ncclInvalidArgument, "no such communicator, or it has been destroyed", page::nccl_communicator);
 }
 
-// The rank is no more. The memory stays, because threads may still wait with it.
-void leave(ncclComm_t comm) {
-  comm->clique->members[static_cast<std::size_t>(comm->rank)] = nullptr;
+// The rank is no more, and threads that wait with it go on.
+void leave(ncclComm_t comm, bool aborted) {
+  for (const std::shared_ptr<Part>& part : comm->parts) part->over = true;
+  const std::shared_ptr<Clique> clique = std::move(comm->clique);
+  clique->leave(comm, aborted);
+  if (clique->is_deserted()) std::erase(cliques(), clique);
   remove_live(comm);
-}
-
-// What is queued and not done of the rank's exchanges is done without effect.
-void drop_exchanges(const ncclComm& comm) {
-  for (const auto& stream : state().streams)
-    for (Operation& operation : stream->queue)
-      std::erase_if(operation.work.meetings, [&](const std::shared_ptr<Meeting>& meeting) {
-        for (const auto& exchange : comm.exchanges)
-          if (meeting.get() == &exchange->meeting) return true;
-        return false;
-      });
+  comm->parts.clear();
+  comm->calls.clear();
+  departed().emplace_back(comm);
 }
 
 }  // namespace
-
-namespace emulator::nccl {
-
-int await(const Clique& clique) {
-  while (clique.joined < clique.size && !clique.failure) state().changed.wait(*current_lock());
-  return clique.failure;
-}
-
-}  // namespace emulator::nccl
 
 extern "C" {
 
@@ -98,12 +77,8 @@ const char* ncclGetErrorString(ncclResult_t result) {
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   EMULATED_CALL(ncclSystemError);
   if (!id) return refuse(ncclInvalidArgument, "no place for the id", page::nccl_communicator);
-  UniqueId ours{};
-  std::memcpy(ours.mark, id_mark, sizeof id_mark);
-  ours.number = cliques().size();
   cliques().push_back(std::make_shared<Clique>());
-  std::memset(id->internal, 0, sizeof id->internal);
-  std::memcpy(id->internal, &ours, sizeof ours);
+  *id = cliques().back()->id();
   return ncclSuccess;
 }
 
@@ -111,7 +86,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
   Call call(__func__, ncclSystemError);
   const std::shared_ptr<Clique> clique = clique_of(id);
   if (const int status = call.status()) {
-    if (clique) fail_all(*clique, ncclRemoteError);  // the others lose a connection
+    if (clique) clique->fail_all(ncclRemoteError);  // the others lose a connection
     return status;
   }
   if (!comm || !clique) return refuse(ncclInvalidArgument, "no place for the communicator, or no id of ncclGetUniqueId", page::nccl_communicator);
@@ -119,60 +94,46 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
     return refuse(ncclInvalidArgument, "rank " + std::to_string(rank) + " is none of " + std::to_string(ranks), page::nccl_communicator);
   Context* current = current_context();
   if (!current || !current->retained || current->sticky) return refuse(ncclUnhandledCudaError, "no device is current", page::nccl_communicator);
-  if (!clique->size) {
-    clique->size = ranks;
-    clique->members.resize(static_cast<std::size_t>(ranks));
-  }
-  if (clique->size != ranks || clique->members[static_cast<std::size_t>(rank)])
-    return fail_all(*clique, refuse(ncclInvalidUsage, "the ranks differ in their number, or two have one rank", page::nccl_communicator));
-  for (const ncclComm* other : clique->members)
-    if (other && other->context == current)
-      return fail_all(*clique, refuse(ncclInvalidUsage, "two ranks on device " + std::to_string(current->ordinal), page::nccl_communicator));
   auto* made = new ncclComm;
   made->clique = clique;
   made->rank = rank;
   made->context = current;
-  clique->members[static_cast<std::size_t>(rank)] = made;
-  ++clique->joined;
-  state().changed.notify_all();
+  if (const int status = clique->join(made, ranks)) {
+    delete made;
+    return status;
+  }
   add_live("nccl communicator", made, current);
   *comm = made;
   if (group().depth) {
     group().initialisations.push_back(clique);
     return ncclSuccess;
   }
-  const int failure = await(*clique);
-  if (failure) leave(made);
+  const int failure = clique->await();
+  if (failure) leave(made, false);
   return failure;
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   EMULATED_CALL(ncclInternalError, releases);
   if (!is_live(comm)) return no_such_communicator();
-  std::vector<Stream*> streams;  // with what is queued: it is completed first
-  for (const auto& exchange : comm->exchanges)
-    for (const Request& request : exchange->requests)
-      if (request.rank == comm->rank && !exchange->meeting.done) streams.push_back(request.stream);
-  for (Stream* stream : streams) wait_for(end_of(*stream));
-  leave(comm);
+  const std::vector<std::shared_ptr<Part>> parts = comm->parts;  // what is queued is completed first
+  for (const std::shared_ptr<Part>& part : parts)
+    if (!part->over) wait_for(end_of(*part->request.stream));
+  leave(comm, false);
   return call.finish(ncclSuccess);
 }
 
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   EMULATED_CALL(ncclInternalError, releases);
   if (!is_live(comm)) return no_such_communicator();
-  drop_exchanges(*comm);
-  leave(comm);
-  for (ncclComm_t other : comm->clique->members)
-    if (other) other->failure = ncclRemoteError;
-  state().changed.notify_all();
+  leave(comm, true);
   return call.finish(ncclSuccess);
 }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   EMULATED_CALL(ncclInternalError);
   if (!is_live(comm) || !error) return no_such_communicator();
-  *error = comm->failure;
+  *error = comm->clique->misses_one(comm->rank) ? ncclRemoteError : ncclSuccess;
   return ncclSuccess;
 }
 

@@ -3,10 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "call.hpp"
-#include "heap.hpp"
 #include "nccl.hpp"
-#include "settings.hpp"
 #include "small_floats.hpp"
 
 namespace emulator::nccl {
@@ -105,25 +102,6 @@ Bytes joined(const std::vector<Bytes>& sent, int type, int op) {
   }
 }
 
-char* reach(const void* pointer, std::size_t bytes, const char* what) {
-  return emulator::reach(reinterpret_cast<std::uintptr_t>(pointer), bytes, what);
-}
-
-// Ranks of one process use each other's memory directly. That of the driver's pool must have been opened to their devices.
-int check_reach(const std::vector<Request>& requests) {
-  if (!settings().peers) return CUDA_SUCCESS;
-  for (const Request& r : requests)
-    for (const void* buffer : {r.send, static_cast<const void*>(r.receive)}) {
-      const Allocation* a = device_heap().find(reinterpret_cast<std::uintptr_t>(buffer));
-      if (!a || !a->stream_ordered) continue;
-      for (const Request& other : requests)
-        if (other.stream->context != a->context && !a->context->reachable_from.count(other.stream->context->ordinal))
-          return fault(CUDA_ERROR_ILLEGAL_ADDRESS, "the pool of rank " + std::to_string(r.rank) + "'s device is not open to the device of rank " +
-                                                       std::to_string(other.rank));
-    }
-  return CUDA_SUCCESS;
-}
-
 }  // namespace
 
 std::size_t element_bytes(int type) {
@@ -161,35 +139,20 @@ std::size_t Request::receive_bytes() const {
   }
 }
 
-int carry_out(const Exchange& exchange) {
-  for (const Request& request : exchange.requests)
-    if (request.stream->context->sticky)
-      return fault(CUDA_ERROR_LAUNCH_FAILED, "rank " + std::to_string(request.rank) + " of nccl's has lost its device");
-  if (!exchange.wrong.empty()) return fault(CUDA_ERROR_LAUNCH_FAILED, exchange.wrong);
-  if (const int status = check_reach(exchange.requests)) return status;
-  std::vector<Bytes> sent(static_cast<std::size_t>(exchange.requests[0].ranks));  // by rank
-  for (const Request& request : exchange.requests) {
-    const std::size_t bytes = request.send_bytes();
-    if (!bytes) continue;
-    const char* from = reach(request.send, bytes, "what nccl sends");
-    if (!from) return CUDA_ERROR_ILLEGAL_ADDRESS;
-    sent[static_cast<std::size_t>(request.rank)].assign(from, from + bytes);
-  }
-  const Request& first = exchange.requests[0];
+void carry_out(const std::vector<Operand>& operands) {
+  std::vector<Bytes> sent;  // by rank
+  for (const Operand& operand : operands) sent.emplace_back(operand.send, operand.send + operand.request.send_bytes());
+  const Request& first = operands[0].request;
   const bool reduces = first.kind == Kind::all_reduce || first.kind == Kind::reduce_scatter;
   Bytes all;
   if (reduces) all = joined(sent, first.type, first.op);
   else
     for (const Bytes& bytes : sent) all.insert(all.end(), bytes.begin(), bytes.end());  // of one rank, but for all_gather
-  for (const Request& request : exchange.requests) {
+  for (const auto& [request, send, receive] : operands) {
     const std::size_t bytes = request.receive_bytes();
-    if (!bytes) continue;
-    char* into = reach(request.receive, bytes, "where nccl receives");
-    if (!into) return CUDA_ERROR_ILLEGAL_ADDRESS;
     const std::size_t begin = request.kind == Kind::reduce_scatter ? static_cast<std::size_t>(request.rank) * bytes : 0;
-    std::memcpy(into, all.data() + begin, bytes);
+    if (bytes) std::memcpy(receive, all.data() + begin, bytes);
   }
-  return CUDA_SUCCESS;
 }
 
 }  // namespace emulator::nccl

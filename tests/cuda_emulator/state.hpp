@@ -33,21 +33,18 @@ using Known = std::map<const Stream*, std::uint64_t>;
 /// What occupies the device while an operation runs; each does one thing at a time.
 enum class Engine { none, compute, to_device, to_host };
 
-/// What operations of several streams do together: it happens when each of those streams has got to its own.
-struct Meeting {
-  struct Place {
-    Stream* stream;
-    std::uint64_t count;  // of its operations before the one that meets
-  };
-
-  std::size_t expected = 0;       // operations
-  std::vector<Place> places = {};  // of those that are queued
-  std::uint64_t time = 0;         // when it ends in the time model
-  std::function<int()> run = {};  // gives a CUresult for all of them
-  bool done = false;
-  int status = 0;
-
-  bool is_complete() const { return places.size() == expected; }
+/// What an operation does together with those of other streams, of this process or of others. It happens when each of these
+/// streams has got to its own.
+class Meeting {
+ public:
+  virtual ~Meeting() {}
+  /// Its operation is its stream's last one now.
+  virtual void queued() = 0;
+  /// Its stream has got to it: with an error, where the device is lost.
+  virtual void arrive(int error) = 0;
+  /// Gets the other streams of this process to it, as far as nothing has to be waited for.
+  virtual void hasten() = 0;
+  virtual bool is_over() = 0;
 };
 
 /// Something to be done on a stream.
@@ -57,7 +54,7 @@ struct Work {
   std::uint64_t ns = 0;                   // how long it takes in the time model
   std::vector<std::uintptr_t> uses = {};  // the addresses of the allocations that it reads or writes
   bool calls_host = false;                // a host function: runs without the lock
-  std::vector<std::shared_ptr<Meeting>> meetings = {};  // that it takes part in, before it runs
+  std::shared_ptr<Meeting> meeting = {};  // that it takes part in, before it runs
 };
 
 /// A place in a stream: after its first `count` operations.
@@ -149,6 +146,7 @@ struct CUstream_st {
   std::deque<emulator::Operation> queue;
   std::uint64_t enqueued = 0, done = 0;
   bool running = false;    // a thread is at its front operation
+  bool pursued = false;    // a thread gets it on, as far as nothing has to be waited for
   std::uint64_t time = 0;  // when its last operation ends
   emulator::Known known;
   emulator::Capture* capture = nullptr;

@@ -47,63 +47,19 @@ std::uint64_t schedule(Stream& stream, const Work& work, const std::vector<Point
   return free;
 }
 
-// What can be got to without waiting for what other threads have yet to do. Each operation is looked at once.
-class Reach {
- public:
-  bool includes(const Stream& stream, std::uint64_t count) {
-    if (stream.done >= count) return true;
-    if (stream.running) return false;
-    std::uint64_t& seen = seen_.try_emplace(&stream, stream.done).first->second;
-    while (seen < count) {
-      const Operation& operation = stream.queue[seen++ - stream.done];
-      for (const Point& point : operation.after)
-        if (!includes(*point.stream, point.count)) return false;
-      if (!includes_meetings_of(stream, operation)) return false;
-    }
-    return true;
-  }
-
-  // False if the operation meets one that is not queued, or that its stream cannot get to yet.
-  bool includes_meetings_of(const Stream& stream, const Operation& operation) {
-    if (stream.context->sticky) return true;  // it is not run
-    for (const auto& meeting : operation.work.meetings) {
-      if (meeting->done) continue;
-      if (!meeting->is_complete()) return false;
-      for (const Meeting::Place& place : meeting->places)
-        if (!includes(*place.stream, place.count)) return false;
-    }
-    return true;
-  }
-
- private:
-  std::map<const Stream*, std::uint64_t> seen_;  // how far each stream has been looked at
-};
-
-bool is_reachable(const Stream& stream, std::uint64_t count) { return Reach().includes(stream, count); }
-
-void run_until(Stream& stream, std::uint64_t count);
-
-// A meeting's work is done once, by the first that gets there.
-int attend(Meeting& meeting) {
-  for (const Meeting::Place& place : meeting.places) run_until(*place.stream, place.count);
-  if (!meeting.done) {
-    meeting.done = true;
-    meeting.status = meeting.run();
-  }
-  return meeting.status;
-}
-
-int run_operation(Operation& operation) {
-  for (const auto& meeting : operation.work.meetings)
-    if (const int status = attend(*meeting)) return status;
-  return run_work(operation.work);
-}
-
 void run_until(Stream& stream, std::uint64_t count) {
   while (stream.done < count) {
-    // Another thread is at its front operation, or has yet to queue what that one meets.
-    if (stream.running || !Reach().includes_meetings_of(stream, stream.queue.front())) {
+    if (stream.running) {  // another thread is at its front operation
       state().changed.wait(*current_lock());
+      continue;
+    }
+    const std::shared_ptr<Meeting> meeting = stream.queue.front().work.meeting;
+    if (meeting && !stream.context->sticky && !meeting->is_over()) {
+      const std::vector<Point> after = stream.queue.front().after;  // a copy: another thread may run it meanwhile
+      for (const Point& point : after) run_until(*point.stream, point.count);
+      meeting->arrive(abi::CUDA_SUCCESS);
+      meeting->hasten();
+      if (!meeting->is_over()) state().changed.wait(*current_lock());
       continue;
     }
     stream.running = true;
@@ -112,8 +68,10 @@ void run_until(Stream& stream, std::uint64_t count) {
     for (const Point& point : operation.after) run_until(*point.stream, point.count);
     // A context with an error runs nothing more; its queues only drain.
     if (!stream.context->sticky) {
-      const int status = run_operation(operation);
+      const int status = run_work(operation.work);
       if (status) stream.context->sticky = status;
+    } else if (meeting) {
+      meeting->arrive(stream.context->sticky);
     }
     ++stream.done;
     stream.running = false;
@@ -121,26 +79,37 @@ void run_until(Stream& stream, std::uint64_t count) {
   }
 }
 
-// Under order=eager: runs all that does not wait for other threads.
-void run_what_can_run() {
-  for (std::size_t i = 0; i < state().streams.size(); ++i) {
-    Stream& stream = *state().streams[i];
-    if (is_reachable(stream, stream.enqueued)) run_until(stream, stream.enqueued);
+// Brings about that the stream's front operation can run without waiting. False where that is for other threads or processes to do.
+bool approach(Stream& stream) {
+  const std::shared_ptr<Meeting> meeting = stream.queue.front().work.meeting;
+  const std::vector<Point> after = stream.queue.front().after;
+  for (const Point& point : after) {
+    pursue(*point.stream, point.count);
+    if (point.stream->done < point.count) return false;
   }
+  if (!meeting || stream.context->sticky || meeting->is_over()) return true;
+  meeting->arrive(abi::CUDA_SUCCESS);
+  meeting->hasten();
+  return meeting->is_over();
 }
 
-// The stream's next operation takes part in them. All ranks of a meeting end when the last one does.
-void join(Stream& stream, const std::vector<std::shared_ptr<Meeting>>& meetings) {
-  for (const auto& meeting : meetings) {
-    meeting->places.push_back({&stream, stream.enqueued});
-    meeting->time = std::max(meeting->time, stream.time);
-    if (!meeting->is_complete()) continue;
-    for (const Meeting::Place& place : meeting->places) place.stream->time = std::max(place.stream->time, meeting->time);
-    state().changed.notify_all();
-  }
+// Under order=eager: runs all that does not wait for other threads.
+void run_what_can_run() {
+  for (std::size_t i = 0; i < state().streams.size(); ++i) pursue(*state().streams[i], state().streams[i]->enqueued);
 }
 
 }  // namespace
+
+void pursue(Stream& stream, std::uint64_t count) {
+  if (stream.pursued) return;
+  stream.pursued = true;
+  while (stream.done < count && !stream.running) {
+    const std::uint64_t done = stream.done;
+    if (!approach(stream)) break;
+    run_until(stream, done + 1);
+  }
+  stream.pursued = false;
+}
 
 int run_work(Work& work) {
   if (!work.calls_host) return work.run();
@@ -177,9 +146,10 @@ int enqueue(Stream& stream, Work work, std::vector<Point> after) {
   for (Point& point : legacy_dependencies(stream)) after.push_back(std::move(point));
   stream.time = schedule(stream, work, after);
   for (const Point& point : after) merge(stream.known, point);
-  join(stream, work.meetings);
+  const std::shared_ptr<Meeting> meeting = work.meeting;
   stream.queue.push_back({std::move(work), std::move(after)});
   ++stream.enqueued;
+  if (meeting) meeting->queued();
   if (settings().order == Order::eager) run_what_can_run();
   if (stream.queue.size() > longest_queue) run_until(stream, stream.enqueued - longest_queue / 2);
   return abi::CUDA_SUCCESS;
@@ -188,7 +158,8 @@ int enqueue(Stream& stream, Work work, std::vector<Point> after) {
 void wait_for(const Point& point) {
   if (!point.stream) return;
   run_until(*point.stream, point.count);
-  state().now = std::max(state().now, point.time);
+  // The stream's end is later now where another rank of a meeting came late.
+  state().now = std::max(state().now, point.count == point.stream->enqueued ? point.stream->time : point.time);
 }
 
 void wait_for_all(Context& context) {
@@ -204,7 +175,7 @@ bool advance_towards(const Point& point) {
     return true;
   }
   state().now += static_cast<std::uint64_t>(settings().call_ns);
-  if (is_reachable(*point.stream, point.stream->done + 1)) run_until(*point.stream, point.stream->done + 1);
+  pursue(*point.stream, point.stream->done + 1);
   return false;
 }
 
@@ -213,7 +184,7 @@ void advance_at_random() {
   const auto draw = [&](std::size_t n) { return (seed = seed * 1664525u + 1013904223u) / 65536 % n; };
   if (state().streams.empty() || draw(4)) return;
   Stream& stream = *state().streams[draw(state().streams.size())];
-  if (stream.done < stream.enqueued && is_reachable(stream, stream.done + 1)) run_until(stream, stream.done + 1);
+  if (stream.done < stream.enqueued) pursue(stream, stream.done + 1);
 }
 
 bool has_pending_user(std::uintptr_t allocation, const Point* point) {

@@ -135,7 +135,7 @@ TEST_CASE("every place is equally likely for a sample", "[data]") {
   constexpr int n = 20, epochs = 4000;
   int counts[n][n] = {};
   for (int e = 0; e < epochs; ++e) {
-    const auto order = data::detail::epoch_order(n, {.shuffle = true, .seed = 5}, e);
+    const auto order = data::detail::epoch_order(n, true, 5, e);
     for (int place = 0; place < n; ++place) ++counts[place][order[std::size_t(place)]];
   }
   double chi2 = 0;

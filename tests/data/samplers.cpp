@@ -167,6 +167,36 @@ TEST_CASE("ranks share the samples of an order", "[data]") {
           CHECK(drawn - different == (drop_last ? 0 : different ? drawn - size : 0));
           CHECK(different == (drop_last ? size / ranks * ranks : size));
         }
+  // Without padding, parts of tests: each once.
+  for (const Index size : {0, 1, 5, 12})
+    for (const Index ranks : {1, 2, 3}) {
+      std::vector<int> all(std::size_t(size), 0);
+      for (Index rank = 0; rank < ranks; ++rank) {
+        const DistributedSampler part(size, {.rank = rank, .ranks = ranks, .shuffle = false, .pad = false});
+        const std::vector<Index> order = part.order(3, 2);
+        CHECK(Index(order.size()) == part.size());
+        for (const Index i : order) ++all[std::size_t(i)];
+      }
+      CHECK(all == std::vector<int>(std::size_t(size), 1));
+    }
+  // Two ranks' batches of 2 are the batches of 4 of a loader that shuffles.
+  const auto numbers = arange<Cpu>(0, 12);
+  std::vector<std::vector<Index>> whole, parts;
+  const auto sorted = [](const Tensor<Cpu, Index>& x) {
+    std::vector<Index> samples(x.data(), x.data() + x.numel());
+    std::sort(samples.begin(), samples.end());
+    return samples;
+  };
+  for (auto& [x] : data::loader<Cpu>(data::TensorDataset(numbers), {.batch_size = 4, .shuffle = true, .seed = 9})) whole.push_back(sorted(x));
+  const auto part = [&](Index rank) {
+    std::vector<Tensor<Cpu, Index>> batches;
+    for (auto& [x] : data::loader<Cpu>(data::TensorDataset(numbers), {.batch_size = 2, .seed = 9}, DistributedSampler(12, {.rank = rank, .ranks = 2})))
+      batches.push_back(x);
+    return batches;
+  };
+  const auto first = part(0), second = part(1);
+  for (std::size_t i = 0; i < first.size(); ++i) parts.push_back(sorted(cat({first[i], second[i]}, 0)));
+  CHECK(parts == whole);
   // As torch.utils.data.DistributedSampler(range(5), num_replicas=2, rank=1, shuffle=False).
   CHECK(DistributedSampler(5, {.rank = 1, .ranks = 2, .shuffle = false}).order(1, 0) == std::vector<Index>{1, 3, 0});
   CHECK(error_of([] { DistributedSampler(5, {.rank = 2, .ranks = 2}); }) == "DistributedSampler: rank must be one of at least 1 ranks, not 2 of 2");

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <tern/distributed/collectives.hpp>
+#include <tern/distributed/parallel_device.hpp>
 #include <tern/tern.hpp>
 
 namespace tern_test {
@@ -101,6 +102,27 @@ void check_type(const Communicator& c) {
   }
 }
 
+/// Tensors of two types that go together, each from a rank of its own: of nothing, within a buffer and beyond it.
+template <Device D>
+void check_broadcast_together(const Communicator& c) {
+  std::vector<Tensor<D>> floats;
+  std::vector<Tensor<D, std::uint8_t>> bytes;
+  std::vector<distributed::detail::Rooted> all;
+  const auto root = [&](std::size_t i) { return int(i * 5 % 7) % c.size(); };
+  const std::vector<Index> sizes{0, 1, 100'003, 7, 65'536, 1000};
+  for (const Index n : sizes) {
+    floats.push_back(on<D>(of_rank<float>(c.rank(), {n})));
+    bytes.push_back(on<D>(of_rank<std::uint8_t>(c.rank(), {n})));
+    all.push_back({floats.back().impl(), root(all.size())});
+    all.push_back({bytes.back().impl(), root(all.size())});
+  }
+  distributed::detail::parallel_device<D>(c)->broadcast_together(all);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    expect(is_same(floats[i], of_rank<float>(root(2 * i), {sizes[i]})), "broadcast_together of floats");
+    expect(is_same(bytes[i], of_rank<std::uint8_t>(root(2 * i + 1), {sizes[i]})), "broadcast_together of bytes");
+  }
+}
+
 template <Device D = Cpu>
 void check_collectives(const Communicator& c) {
   check_type<D, float>(c);
@@ -111,6 +133,7 @@ void check_collectives(const Communicator& c) {
   check_type<D, std::int32_t>(c);
   check_type<D, std::uint8_t>(c);
   check_type<D, bool>(c);
+  check_broadcast_together<D>(c);
   c.barrier();
 
   // Strides, and a tensor without dimensions.
@@ -123,6 +146,25 @@ void check_collectives(const Communicator& c) {
   expect(part.size() == (c.size() + 1 - c.rank() % 2) / 2, "the size of a part");
   const auto ranks = distributed::all_gather(scalar_tensor<D, Index>(c.rank()), part).cpu();
   for (Index i = 1; i < ranks.numel(); ++i) expect(ranks.data()[i] == ranks.data()[i - 1] - 2, "the order of a part");
+}
+
+/// Elements in memory that ranks share are joined where they lie. No rank has such memory where one of them cannot have it.
+inline void check_shared(const Communicator& c) {
+  constexpr Index petabyte = Index(1) << 50;
+  expect(!c.ranks().share(petabyte), "a petabyte of shared memory");
+  expect(!c.ranks().share(0), "no byte of shared memory");
+  // Nothing for the last ranks, a part that no other rank needs, parts of several blocks.
+  for (const Index n : {1, 65, 200'000}) {
+    const std::shared_ptr<char> memory = c.ranks().share(n * Index(sizeof(float)));
+    expect(bool(memory) == (c.size() > 1 && c.local_size() == c.size()), "which ranks share memory");
+    if (!memory) continue;
+    const auto x = from_blob<Cpu, float>(reinterpret_cast<float*>(memory.get()), {n});
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::max}) {
+      x.copy_(of_rank<float>(c.rank(), {n}));
+      c.ranks().all_reduce_shared(*x.impl(), op);
+      expect(is_same(x, joined<float>(c.size(), {n}, op)), "an element in shared memory");
+    }
+  }
 }
 
 }  // namespace tern_test

@@ -37,6 +37,12 @@ TEST_CASE("NaN of any rank is the least and the greatest", "[distributed]") {
   });
 }
 
+TEST_CASE("elements in memory that threads share are joined where they lie", "[distributed][threads]") {
+  const int ranks = GENERATE(1, 2, 3, 5);
+  CAPTURE(ranks);
+  run_ranks(ranks, [](const Communicator& c) { tern_test::check_shared(c); });
+}
+
 namespace {
 
 /// Each rank's gradient of Σ over ranks r of (w_r · f(x_r)), by finite differences over every rank's elements in turn, against backward().

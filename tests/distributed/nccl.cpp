@@ -1,12 +1,8 @@
 // Collectives of Tensor<Cuda> by NCCL. Each rank is a thread with a device of its own.
 #include "collective_cases.hpp"
-#include "support/emulator.hpp"
+#include "on_devices.hpp"
 #include "support/errors.hpp"
 #include "support/fake_library.hpp"
-#include "support/process.hpp"
-
-#include <tern/device/cuda/stream.hpp>
-#include <tern/distributed/threads.hpp>
 
 using namespace tern;
 using namespace tern_test;
@@ -15,24 +11,6 @@ using distributed::Communicator;
 using distributed::ReduceOp;
 
 namespace {
-
-/// f(communicator) on so many ranks, each of which makes its tensors on its own device.
-template <class F>
-void on_devices(int ranks, const F& f) {
-  distributed::run_ranks(ranks, [&](const Communicator& c) {
-    const cuda::DeviceGuard own({c.rank()});
-    f(c);
-    cuda::synchronize();
-  });
-}
-
-/// The hidden test case in a process whose machine has four devices.
-void check_in_new_process(const std::string& name, const std::string& settings = "order=late", const std::string& environment = "") {
-  NEED_EMULATOR();
-  const Ended ended = run_test_case("in a new process: " + name, "TERN_EMULATOR=devices=4,quiet=1," + settings + environment);
-  INFO(ended.output);
-  CHECK(ended.well);
-}
 
 /// What each of two ranks says.
 template <class F>
@@ -189,6 +167,47 @@ TEST_CASE("in a new process: refusals of NCCL", "[.]") {
   fail_call("ncclGetUniqueId", 1, 0);
   CHECK_THAT(error_of([&] { on_devices(2, [](const Communicator& c) { distributed::all_reduce(ones<Cuda>({2}), c); }); }), ContainsSubstring("ncclGetUniqueId"));
   CHECK(live_objects("nccl communicator") == 0);
+}
+
+TEST_CASE("where NCCL fails on one rank after all have met, the others' waits for their devices end", "[distributed][cuda]") {
+  for (const char* order : {"order=late", "order=eager", "order=random:1"}) check_in_new_process("a failure on one rank", order);
+}
+TEST_CASE("in a new process: a failure on one rank", "[.]") {
+  std::vector<std::string> said(3);
+  on_devices(3, [&](const Communicator& c) {
+    const auto x = ones<Cuda>({1000});
+    distributed::all_reduce(x, c);
+    c.barrier();
+    cuda::synchronize();
+    c.barrier();
+    if (c.rank() == 0) fail_call("ncclAllReduce", 3, 3);  // of the rank that calls last
+    c.barrier();
+    said[std::size_t(c.rank())] = error_of([&] { distributed::all_reduce(x, c)[0].item(); });
+    c.barrier();
+    expect(error_of([&] { distributed::all_reduce(x, c); }) == "all_reduce: NCCL has lost the connection of the ranks before", "the Error after it");
+  });
+  std::sort(said.begin(), said.end());
+  CHECK(said[0] == "all_reduce: ncclAllReduce: internal error - please report this issue to the NCCL developers");
+  for (int rank : {1, 2})
+    CHECK_THAT(said[std::size_t(rank)], ContainsSubstring("'s device waits for rank ") && ContainsSubstring(", which has failed"));
+}
+
+TEST_CASE("a rank that comes after the others have given up does not wait for their devices", "[distributed][cuda]") {
+  check_in_new_process("a rank that is late");
+}
+TEST_CASE("in a new process: a rank that is late", "[.]") {
+  std::vector<std::string> said(2);
+  distributed::run_ranks(2, [&](const Communicator& c) {
+    const cuda::DeviceGuard own({c.rank()});
+    const auto x = ones<Cuda>({1000});
+    distributed::all_reduce(x, c);
+    c.set_timeout(0.2);
+    if (c.rank() == 1) usleep(500'000);
+    said[std::size_t(c.rank())] = error_of([&] { distributed::all_reduce(x, c)[0].item(); });
+    if (c.rank() == 0) usleep(500'000);
+  });
+  CHECK(said[0] == "all_reduce: rank 0 waits for rank 1, which has not come within 0.2 s");
+  CHECK_THAT(said[1], ContainsSubstring("rank 1's device waits for rank 0, which has failed"));
 }
 
 TEST_CASE("an NCCL that cannot be used is an Error that says why", "[distributed][cuda]") {

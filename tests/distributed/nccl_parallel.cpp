@@ -1,11 +1,7 @@
 // Networks on Cuda that train on several ranks, each a thread with a device of its own, against one rank on the CPU.
+#include "on_devices.hpp"
 #include "parallel_cases.hpp"
-#include "support/emulator.hpp"
 #include "support/errors.hpp"
-#include "support/process.hpp"
-
-#include <tern/device/cuda/stream.hpp>
-#include <tern/distributed/threads.hpp>
 
 using namespace tern;
 using namespace tern_test;
@@ -20,23 +16,6 @@ struct Normed : nn::Module<D, double> {
   TERN_FIELDS(Normed, hidden, norm, out)
   Tensor<D, double> forward(const Tensor<D, double>& x) { return out(tanh(norm(hidden(x)))); }
 };
-
-/// The hidden test case in a process whose machine has three devices.
-void check_in_new_process(const std::string& name, const std::string& order) {
-  NEED_EMULATOR();
-  const Ended ended = run_test_case("in a new process: " + name, "TERN_EMULATOR=devices=3,quiet=1,order=" + order);
-  INFO(ended.output);
-  CHECK(ended.well);
-}
-
-template <class F>
-void on_devices(int ranks, const F& f) {
-  distributed::run_ranks(ranks, [&](const Communicator& c) {
-    const cuda::DeviceGuard own({c.rank()});
-    f(c);
-    cuda::synchronize();
-  });
-}
 
 /// The largest difference, relative to the loss, between one rank on the CPU and so many on Cuda.
 template <class MakeOnCpu, class MakeOnCuda>
@@ -63,7 +42,7 @@ double difference(int ranks, const MakeOnCpu& on_cpu, const MakeOnCuda& on_cuda,
 }  // namespace
 
 TEST_CASE("several ranks on Cuda train as one on the CPU with all their samples", "[distributed][cuda]") {
-  for (const char* order : {"late", "random:1"}) check_in_new_process("training by NCCL", order);
+  for (const char* order : {"order=late", "order=random:1"}) check_in_new_process("training by NCCL", order);
 }
 TEST_CASE("in a new process: training by NCCL", "[.]") {
   for (const int ranks : {1, 2, 3}) {
@@ -75,7 +54,7 @@ TEST_CASE("in a new process: training by NCCL", "[.]") {
 }
 
 TEST_CASE("gradients go beside the backward pass, and the host waits for no device", "[distributed][cuda]") {
-  check_in_new_process("overlap by NCCL", "late");
+  check_in_new_process("overlap by NCCL");
 }
 TEST_CASE("in a new process: overlap by NCCL", "[.]") {
   on_devices(2, [](const Communicator& c) {
@@ -100,35 +79,26 @@ TEST_CASE("in a new process: overlap by NCCL", "[.]") {
 }
 
 TEST_CASE("averaging takes less of a pass than its own time, in the model's clock", "[distributed][cuda]") {
-  check_in_new_process("time by NCCL", "late");
+  check_in_new_process("time by NCCL");
 }
 TEST_CASE("in a new process: time by NCCL", "[.]") {
   on_devices(2, [](const Communicator& c) {
     using Layer = nn::Linear<Cuda>;
     distributed::DistributedDataParallel net(nn::Sequential(Layer(64, 64), Layer(64, 64), Layer(64, 64), Layer(64, 64)), c, {.bucket_cap_mb = 0.017});
     const auto x = on<Cuda>(samples<float>(c.rank(), {16, 64}));
-    // The ranks' threads share one clock, so none waits for its device before all have queued their work.
-    const auto now = [&] {
-      c.barrier();
-      cuda::synchronize();
-      c.barrier();
-      const auto time = control<std::uint64_t()>("tern_emulator_now")();
-      c.barrier();
-      return double(time);
-    };
     const auto time_of_pass = [&] {
       net.zero_grad();
       const auto loss = net(x).square().mean();
-      const double start = now();
+      const double start = time_when_done(c);
       loss.backward();
-      return now() - start;
+      return time_when_done(c) - start;
     };
     for (int pass = 0; pass < 3; ++pass) time_of_pass();
     const Emulating rates("call_ns=0,peer=2", "call_ns=1000,peer=50");
     const double together = time_of_pass();
-    const double start = now();
+    const double start = time_when_done(c);
     for (int layer = 0; layer < 4; ++layer) distributed::all_reduce(full<Cuda>({65 * 64}, 1.), c);
-    const double averaging = now() - start;
+    const double averaging = time_when_done(c) - start;
     const auto alone = net.no_sync();
     const double computing = time_of_pass();
     expect(together < computing + 0.5 * averaging, "the time of a pass");
@@ -136,7 +106,7 @@ TEST_CASE("in a new process: time by NCCL", "[.]") {
 }
 
 TEST_CASE("rank 0's buffers on Cuda go to all ranks together, before each pass", "[distributed][cuda]") {
-  check_in_new_process("buffers by NCCL", "late");
+  check_in_new_process("buffers by NCCL");
 }
 TEST_CASE("in a new process: buffers by NCCL", "[.]") {
   on_devices(2, [](const Communicator& c) {
@@ -155,7 +125,7 @@ TEST_CASE("in a new process: buffers by NCCL", "[.]") {
 }
 
 TEST_CASE("a rank that stops ends the others' backward on Cuda", "[distributed][cuda]") {
-  check_in_new_process("a rank stops", "late");
+  check_in_new_process("a rank stops");
 }
 TEST_CASE("in a new process: a rank stops", "[.]") {
   std::string said;

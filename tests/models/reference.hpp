@@ -127,23 +127,42 @@ class Reference {
     check_close(values_of(other(images())), expected, 1e-5, 1e-5 * typical);
   }
 
-  /// A training pass: the loss, and every parameter's gradient. Rates of dropout must be 0.
+  /// A training pass: the loss, and every parameter's gradient. Rates of dropout must be 0. In float32 each rounding in the first
+  /// layers turns other relus, which batch norms amplify: it moves the norms of a deep network's gradients by up to 2%. So the
+  /// middle of three passes counts there; their images differ by a factor that rounds everything anew. In float64 it changes
+  /// these norms by less than 6e-4.
   template <class Net>
   void training(Net& net) const {
-    training(net, [&] { return cross_entropy(net(images()), tensor_of<D, Index>({1, 7})); });
+    const StateDict dict = net.state_dict();
+    const bool normalises = std::any_of(dict.begin(), dict.end(), [](const auto& entry) { return entry.name.ends_with("running_var"); });
+    double factor = 1;
+    training(
+        net,
+        [&] {
+          const X x = images() * T(factor);
+          factor += 1.3e-6;
+          return cross_entropy(net(x), tensor_of<D, Index>({1, 7}));
+        },
+        normalises && !is_double ? 3 : 1);
   }
   template <class Net, class Loss>
-  void training(Net& net, const Loss& compute_loss) const {
+  void training(Net& net, const Loss& compute_loss, std::size_t passes = 1) const {
     net.train();
-    const X loss = compute_loss();
-    check(values_of(loss)[0], row_["train"]["loss"], value_tolerance);
-    loss.backward();
-    const auto& norms = row_["train"]["grad_norms"];
     const auto parameters = net.parameters();
-    CHECK(parameters.size() == norms.size());
-    for (const NamedTensor& p : parameters) {
-      INFO("gradient of " << p.name);
-      const double recorded = norms.at(p.name), actual = norm(p.tensor.template as<D, T>().grad());
+    std::vector<std::vector<double>> norms(parameters.size());
+    for (std::size_t pass = 0; pass < passes; ++pass) {
+      net.zero_grad();
+      const X loss = compute_loss();
+      check(values_of(loss)[0], row_["train"]["loss"], value_tolerance);
+      loss.backward();
+      for (std::size_t i = 0; i < norms.size(); ++i) norms[i].push_back(norm(parameters[i].tensor.template as<D, T>().grad()));
+    }
+    const auto& expected = row_["train"]["grad_norms"];
+    CHECK(parameters.size() == expected.size());
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+      INFO("gradient of " << parameters[i].name);
+      std::sort(norms[i].begin(), norms[i].end());
+      const double recorded = expected.at(parameters[i].name), actual = norms[i][passes / 2];
       if (recorded < 1e-9)
         CHECK(actual < zero_tolerance);
       else

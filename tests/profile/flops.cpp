@@ -4,6 +4,7 @@
 
 #include <tern/ops/matmul.hpp>
 #include <tern/ops/random.hpp>
+#include <tern/ops/recurrent.hpp>
 #include <tern/ops/transfer.hpp>
 #include <tern/profile/flops.hpp>
 
@@ -14,6 +15,22 @@ TEST_CASE("flops() counts the operations of this thread's matrix products") {
   const double before = profile::flops();
   matmul(a, b);
   CHECK(profile::flops() - before == 2. * 30 * 20 * 50);
+}
+
+TEMPLATE_TEST_CASE("flops() counts the products of recurrent layers", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // Two directions of an LSTM of 5 units over 7 steps of 3 sequences of 4 numbers.
+  const auto x = rand<D>({7, 3, 4}).requires_grad_();
+  std::vector<Tensor<D>> weights;
+  for (int direction = 0; direction < 2; ++direction)
+    for (const Shape& shape : {Shape{20, 4}, Shape{20, 5}, Shape{20}, Shape{20}}) weights.push_back(rand<D>(shape).requires_grad_());
+  const double inputs = 2. * 2 * 7 * 3 * 20 * 4, states = 2. * 2 * 7 * 3 * 20 * 5;
+  const auto h0 = rand<D>({2, 3, 5}).requires_grad_(), c0 = rand<D>({2, 3, 5}).requires_grad_();
+  const double before = profile::flops();
+  const auto y = std::get<0>(lstm(x, {h0, c0}, weights, {.bidirectional = true}));
+  CHECK(profile::flops() - before == inputs + states);
+  y.sum().backward();
+  CHECK(profile::flops() - before == 3 * (inputs + states));
 }
 
 TEST_CASE("a copy that the host waits for is time spent waiting, once", "[cuda]") {

@@ -9,16 +9,32 @@
 
 namespace tern_test {
 
+/// While alive, standard output is the file `end`, which it closes.
+class Redirected {
+ public:
+  explicit Redirected(int end) : end_(end), before_(dup(STDOUT_FILENO)) {
+    std::fflush(stdout);
+    dup2(end, STDOUT_FILENO);
+  }
+  ~Redirected() {
+    std::fflush(stdout);
+    dup2(before_, STDOUT_FILENO);
+    close(before_);
+    close(end_);
+  }
+  Redirected(const Redirected&) = delete;
+  Redirected& operator=(const Redirected&) = delete;
+
+ private:
+  int end_, before_;
+};
+
 /// What f prints where its standard output is the file `end`, which is read at `other_end`. Both are closed.
 template <class F> std::string printed_to(int end, int other_end, const F& f) {
-  std::fflush(stdout);
-  const int before = dup(STDOUT_FILENO);
-  dup2(end, STDOUT_FILENO);
-  f();
-  std::fflush(stdout);
-  dup2(before, STDOUT_FILENO);
-  close(before);
-  close(end);
+  {
+    const Redirected away(end);
+    f();
+  }
   std::string text;
   char buffer[512];
   for (ssize_t n; (n = read(other_end, buffer, sizeof buffer)) > 0;) text.append(buffer, std::size_t(n));

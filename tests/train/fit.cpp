@@ -162,6 +162,20 @@ TEMPLATE_TEST_CASE("fit: a training that SIGTERM ends goes on bit for bit", "", 
   }
 }
 
+TEST_CASE("fit: the report of an interrupted training tells what was done of the epoch") {
+  const TemporaryFolder folder;
+  auto training = Training<Cpu>::fresh(1);
+  const auto first = training.run({.epochs = 4, .save = folder / "training", .json = folder / "report"}, {}, 6);  // of 5 batches in an epoch
+  CHECK(first.epochs.size() == 1);
+  CHECK(first.part == 0.4);
+  CHECK(first.cut.samples == 10);
+  CHECK(first.cut.seconds > 0);
+  CHECK(io::read_file(folder / "report", 10000) == train::report_json(first));
+  const auto second = training.run({.epochs = 4, .save = folder / "training", .resume = folder / "training"}, {}, 1);
+  CHECK(second.part == 0.4);
+  CHECK(second.cut.samples == 10);
+}
+
 TEMPLATE_TEST_CASE("fit: the last epoch's checkpoint goes on to more epochs", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const TemporaryFolder folder;

@@ -18,7 +18,8 @@ train::EpochReport epoch_report() {
           .input_s = 0.25,
           .samples = 60000,
           .flops = 375e9,
-          .test_figure = 0.96875};
+          .test_figure = 0.96875,
+          .trained_s = 8};
 }
 
 }  // namespace
@@ -58,6 +59,16 @@ TEST_CASE("a report whose figure is the loss has the test's beside it, and no se
   CHECK(json.find("\"loss\": 0.25, \"test_loss\": 0.96875") != std::string::npos);
 }
 
+TEST_CASE("a report's total as text: epochs, seconds, cost") {
+  train::Report report;
+  report.epochs = {epoch_report()};
+  CHECK(train::total_text(report) == "1 epoch in 8.00 s\n");
+  report.epochs.push_back(epoch_report());
+  report.price = 0.9;
+  CHECK(train::total_text(report) == "2 epochs in 8.00 s, $0.002000\n");
+  CHECK(train::total_text({}) == "0 epochs in 0.00 s\n");
+}
+
 TEST_CASE("a report as JSON holds what every trainer's does") {
   const train::Report report{.model = "m\"lp", .data = "mnist", .device = "cpu", .threads = 2, .test_figure = 0.96875,
                              .epochs = {epoch_report(), epoch_report()}};
@@ -67,6 +78,7 @@ TEST_CASE("a report as JSON holds what every trainer's does") {
   CHECK(json["device"] == "cpu");
   CHECK(json["threads"] == 2);
   CHECK(json["test_accuracy"] == 0.96875);
+  CHECK(json["seconds"] == 8);
   REQUIRE(json["epochs"].size() == 2);
   const auto epoch = json["epochs"][1];
   CHECK(epoch["loss"] == 0.25);
@@ -78,5 +90,17 @@ TEST_CASE("a report as JSON holds what every trainer's does") {
   CHECK(epoch["input_s"] == 0.25);
   CHECK(epoch["transfer_s"] == 0);
   CHECK(epoch["wait_s"] == 0);
+  CHECK(epoch["samples"] == 60000);
+  CHECK_FALSE(json.contains("cut"));
   CHECK(nlohmann::json::parse(train::report_json({}))["epochs"].empty());
+}
+
+TEST_CASE("a report as JSON tells what was done of an epoch that was interrupted") {
+  train::Report report;
+  report.epochs = {epoch_report()};
+  report.cut = epoch_report();
+  report.part = 0.25;
+  const auto json = nlohmann::json::parse(train::report_json(report));
+  CHECK(json["epochs"].size() == 1);
+  CHECK(json["cut"] == nlohmann::json({{"part", 0.25}, {"seconds", 4}, {"samples", 60000}}));
 }

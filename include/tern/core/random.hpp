@@ -44,7 +44,7 @@ struct RandomState {
 };
 
 namespace detail {
-extern TERN_API constinit std::atomic<std::uint64_t> random_seed, random_stream;
+extern TERN_API constinit std::atomic<std::uint64_t> random_seed, random_stream, random_rank;
 }
 
 /// Seeds the random numbers and starts at stream 0.
@@ -58,7 +58,9 @@ inline void set_random_state(RandomState state) {
   detail::random_stream = state.stream;
 }
 /// The seed, and a stream number that no other operation gets.
-inline RandomState next_random() { return {detail::random_seed, detail::random_stream.fetch_add(1)}; }
+inline RandomState next_random() { return {detail::random_seed, detail::random_stream.fetch_add(1) + detail::random_rank}; }
+/// From here on this process draws from streams of its own among processes that have the same seed. random_state() stays the same on all.
+inline void set_random_rank(int rank) { detail::random_rank = std::uint64_t(rank) << 40; }
 
 }  // namespace tern
 

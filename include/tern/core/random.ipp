@@ -4,6 +4,6 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-TERN_INLINE constinit std::atomic<std::uint64_t> random_seed{5489}, random_stream{0};
+TERN_INLINE constinit std::atomic<std::uint64_t> random_seed{5489}, random_stream{0}, random_rank{0};
 
 }  // namespace tern::detail

@@ -7,6 +7,7 @@
 #include "../core/random.hpp"
 #include "../tensor/pending.hpp"
 #include "dataset.hpp"
+#include "epoch_order.hpp"
 #include "prefetch.hpp"
 
 namespace tern::inline TERN_BUILD::data {
@@ -30,9 +31,6 @@ inline std::size_t slot_count(const LoaderOptions& options) {
 
 /// Error if a sampler named a sample that does not exist.
 TERN_API void check_order(const std::vector<Index>& order, Index size);
-
-/// The order of an epoch's samples: a permutation determined by seed and epoch (Fisher-Yates).
-TERN_API std::vector<Index> epoch_order(Index size, const LoaderOptions& options, Index epoch);
 
 /// A batch on its way to a device. Workers start the copies, so that the training thread does not wait for them.
 template <Device D, class... T>
@@ -155,7 +153,7 @@ class Loader {
   }
   std::vector<Index> order(Index epoch) const {
     return tern::detail::within_memory("loader", "the order of the samples", [&] {
-      if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set_.size(), options_, epoch);
+      if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set_.size(), options_.shuffle, options_.seed, epoch);
       else {
         std::vector<Index> order = samples_.order(options_.seed, epoch);
         detail::check_order(order, set_.size());

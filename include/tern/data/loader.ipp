@@ -18,20 +18,4 @@ namespace tern::inline TERN_BUILD::data::detail {
     if (sample < 0 || sample >= size) fail("loader", {"the sampler names sample ", sample, " of ", size});
 }
 
-[[gnu::noinline]] TERN_INLINE std::vector<Index> epoch_order(Index size, const LoaderOptions& options, Index epoch) {
-  std::vector<Index> order(static_cast<std::size_t>(size));
-  for (Index i = 0; i < size; ++i) order[std::size_t(i)] = i;
-  if (!options.shuffle) return order;
-  constexpr std::uint64_t shuffles = std::uint64_t(1) << 63;  // tensor operations do not draw from these streams
-  for (Index i = size; i-- > 1;) {
-    const RandomWords random = philox(options.seed, shuffles | std::uint64_t(epoch), std::uint64_t(i));
-    // Uses the upper half of word * (i + 1). With 64 random bits, the probabilities of two choices differ by at most i
-    // in 2^64.
-    __extension__ typedef unsigned __int128 Wide;
-    const Wide word = std::uint64_t(random.word[0]) << 32 | random.word[1];
-    std::swap(order[std::size_t(i)], order[std::size_t(word * Wide(i + 1) >> 64)]);
-  }
-  return order;
-}
-
 }  // namespace tern::data::detail

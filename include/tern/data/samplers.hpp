@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "epoch_order.hpp"
 #include "random_key.hpp"
 
 namespace tern::inline TERN_BUILD::data {
@@ -87,10 +88,11 @@ struct DistributedSamplerOptions {
   Index ranks = 1;         ///< of so many that share the samples
   bool shuffle = true;
   bool drop_last = false;  ///< leave out the samples that give some ranks more than others, instead of taking the first ones twice
+  bool pad = true;         ///< false: neither, so that each sample comes once and some ranks have one more. For tests, not for training
 };
 
 /// Every ranks-th sample of an order that all ranks have, so that all have as many: torch.utils.data.DistributedSampler. Give each rank's
-/// loader the same seed.
+/// loader the same seed. The order is the one of a loader that shuffles: the ranks' n-th batches are one of its batches.
 ///
 ///   loader<Cpu>(set, {.batch_size = 32}, DistributedSampler(set.size(), {.rank = world.rank(), .ranks = world.size()}));
 class TERN_API DistributedSampler {

@@ -99,15 +99,13 @@ namespace tern::inline TERN_BUILD::data {
   if (size < 0) fail("DistributedSampler", {"the number of samples must not be negative: ", size});
   if (options.ranks < 1 || options.rank < 0 || options.rank >= options.ranks)
     fail("DistributedSampler", {"rank must be one of at least 1 ranks, not ", options.rank, " of ", options.ranks});
-  count_ = size / options.ranks + (!options.drop_last && size % options.ranks != 0);
+  const Index more = size % options.ranks;  // that some ranks have and others lack
+  const bool has_one_more = options.pad ? more != 0 : options.rank < more;
+  count_ = size / options.ranks + (!options.drop_last && has_one_more);
 }
 
 [[gnu::noinline]] TERN_INLINE std::vector<Index> DistributedSampler::order(std::uint64_t seed, Index epoch) const {
-  std::vector<Index> all = detail::in_sequence(size_);
-  if (options_.shuffle) {
-    Random random(seed, epoch);
-    detail::shuffle(all, random);
-  }
+  const std::vector<Index> all = detail::epoch_order(size_, options_.shuffle, seed, epoch);
   std::vector<Index> order;
   for (Index i = 0; i < count_; ++i) order.push_back(all[std::size_t((options_.rank + i * options_.ranks) % size_)]);
   return order;

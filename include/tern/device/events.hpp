@@ -8,8 +8,8 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// The kinds of work of a device, and the host's waits for it.
-enum class Work : std::uint8_t { kernel, to_device, to_host, wait };
+/// The kinds of work of a device, and the host's waits for it. A collective exchanges tensors with other ranks, and may be in host memory.
+enum class Work : std::uint8_t { kernel, to_device, to_host, wait, collective };
 
 /// Is told when layers and pieces of a device's work begin and end in the calling thread.
 struct RangeListener {
@@ -40,14 +40,20 @@ class Range {
 
 /// This thread's totals.
 struct DeviceEvents {
-  double flops = 0;              // of matrix products
-  std::int64_t products = 0;     // matrix products
-  std::int64_t count[4] = {};    // by kind of work
-  std::int64_t bytes[4] = {};
-  double host_seconds[4] = {};   // of the thread in the call, by kind; only copies and waits that are not part of another
+  double flops = 0;              // of matrix products and convolutions
+  std::int64_t products = 0;     // how many these were
+  std::int64_t count[5] = {};    // by kind of work
+  std::int64_t bytes[5] = {};
+  double host_seconds[5] = {};   // of the thread in the call, by kind; only copies and waits that are not part of another
   int open = 0;                  // copies and waits that have begun and not ended
 };
 extern TERN_API constinit thread_local DeviceEvents device_events;
+
+/// Adds products that this thread has started, and the operations of all of them.
+inline void count_products(std::int64_t products, double flops) { device_events.products += products, device_events.flops += flops; }
+
+/// The calling thread's number, in the order in which threads ask for theirs; from 1.
+TERN_API int thread_number();
 
 }  // namespace detail
 }  // namespace tern

@@ -1,31 +1,82 @@
 // The functions of async_collectives.hpp that are not templates.
 #pragma once
-#include <cstring>
-
+#include "../device/cuda/stream.hpp"
 #include "async_collectives.hpp"
+#include "exchange.hpp"
 
 namespace tern::inline TERN_BUILD::distributed::detail {
 
-[[gnu::cold]] TERN_INLINE CollectiveJob::CollectiveJob(const Communicator& communicator, const OpName& op, Run f, TensorImpl* in, TensorImpl* out,
-                                                       ReduceOp reduction, int root)
-    : ranks_(communicator.ranks_in_background()), name_(op.name, site(op.here)), run_(f), in_(in), out_(out), reduction_(reduction), root_(root) {
-  tern::detail::retain(in_);
-  tern::detail::retain(out_);
-}
+template <class Carrier>
+class JobOf : public CollectiveJob {
+ public:
+  JobOf(const Communicator& communicator, const OpName& op, Collective<Carrier> collective, TensorImpl* in, TensorImpl* out, ReduceOp reduction, int root)
+      : ranks_(communicator.ranks_in_background()), in_(in), out_(out), name_(op.name), error_name_(tern::detail::outermost_name(op.name), site(op.here)),
+        collective_(collective), reduction_(reduction), root_(root) {
+    tern::detail::retain(in_);
+    tern::detail::retain(out_);
+  }
+  ~JobOf() override {
+    tern::detail::release(in_);
+    tern::detail::release(out_);
+  }
 
-[[gnu::cold]] TERN_INLINE CollectiveJob::~CollectiveJob() {
-  tern::detail::release(in_);
-  tern::detail::release(out_);
-}
+ protected:
+  void run_by(Carrier& carrier) { collective_(carrier, *in_, *out_, reduction_, root_); }
 
-TERN_INLINE void CollectiveJob::run() {
-  const ErrorName name(name_);
-  run_(*ranks_, *in_, *out_, reduction_, root_);
-}
+  std::shared_ptr<Ranks> ranks_;
+  TensorImpl *in_, *out_;
+  const char* name_;
+  OpName error_name_;  // of the thread that has started it, whose line it is
 
-TERN_INLINE void broadcast_into(Ranks& ranks, const Array& in, const Array& out, ReduceOp, int root) {
-  if (out.numel) std::memcpy(out.data, in.data, std::size_t(out.numel * size_of(out.dtype)));
-  ranks.broadcast(out, root);
+ private:
+  Collective<Carrier> collective_;
+  ReduceOp reduction_;
+  int root_;
+};
+
+class HostJob final : public JobOf<Ranks> {
+ public:
+  using JobOf::JobOf;
+  void run() override {
+    const ErrorName name(error_name_);
+    const Site at(error_name_.here);
+    const Exchange listed(Work::collective, name_, bytes_of(*in_), caller_);
+    run_by(*ranks_);
+  }
+
+ private:
+  int caller_ = tern::detail::thread_number();
+};
+
+/// The thread in the background meets the other ranks' hosts, and gives NCCL the call.
+class CudaJob final : public JobOf<CudaRanks> {
+ public:
+  CudaJob(const Communicator& communicator, const OpName& op, Collective<CudaRanks> collective, TensorImpl* in, TensorImpl* out, ReduceOp reduction, int root)
+      : JobOf(communicator, op, collective, in, out, reduction, root), beside_(cuda_ranks(*ranks_).stream_beside({in->ordinal})) {
+    TERN_CUDA(cuEventRecord, computed_.event, cuda::detail::bind(in->ordinal).compute);
+  }
+  void run() override {
+    const ErrorName name(error_name_);
+    const Site at(error_name_.here);
+    const cuda::StreamGuard on(beside_);
+    TERN_CUDA(cuStreamWaitEvent, cuda::detail::bind(in_->ordinal).compute, computed_.event, 0);
+    run_by(cuda_ranks(*ranks_));
+    TERN_CUDA(cuEventRecord, over_.event, cuda::detail::bind(in_->ordinal).compute);
+  }
+  void order_later_work() override { TERN_CUDA(cuStreamWaitEvent, cuda::detail::bind(in_->ordinal).compute, over_.event, 0); }
+
+ private:
+  cuda::Stream beside_;
+  cuda::detail::ScopedEvent computed_, over_;
+};
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<Ranks> run,
+                                                                                TensorImpl* in, TensorImpl* out, ReduceOp reduction, int root) {
+  return std::make_shared<HostJob>(communicator, op, run, in, out, reduction, root);
+}
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<CudaRanks> run,
+                                                                                TensorImpl* in, TensorImpl* out, ReduceOp reduction, int root) {
+  return std::make_shared<CudaJob>(communicator, op, run, in, out, reduction, root);
 }
 
 }  // namespace tern::distributed::detail

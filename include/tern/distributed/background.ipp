@@ -5,6 +5,7 @@
 #include "../core/mutex_lock.hpp"
 #include "../core/parallel.hpp"
 #include "background.hpp"
+#include "exchange.hpp"
 
 namespace tern::inline TERN_BUILD::distributed::detail {
 
@@ -64,13 +65,18 @@ TERN_INLINE void* Background::enter(void* self) {
 
 [[gnu::noinline]] TERN_INLINE void Background::wait(Job& job) {
   const tern::detail::MutexLock lock(mutex_);
-  while (!job.done_) pthread_cond_wait(&done_, &mutex_);
+  if (!job.done_) {
+    const Exchange listed(Work::wait, "wait for a collective");
+    while (!job.done_) pthread_cond_wait(&done_, &mutex_);
+  }
   if (job.error_) std::rethrow_exception(std::exchange(job.error_, nullptr));
 }
 
 [[gnu::noinline]] TERN_INLINE void Background::drain() {
   if (!started_) return;
   const tern::detail::MutexLock lock(mutex_);
+  if (!running_ && jobs_.empty()) return;
+  const Exchange listed(Work::wait, "wait for collectives");
   while (running_ || !jobs_.empty()) pthread_cond_wait(&done_, &mutex_);
 }
 

@@ -41,10 +41,11 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_reduce(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
   const OpName op{"all_reduce", here};
   const ErrorName name(op);
+  const Site at(here);
   detail::check_reduction(op, reduction, dtype_of<T>, detail::needs_gradient(x));
   const Tensor<D, T> in = detail::dense(op, x);
   const Tensor<D, T> y = empty<D, T>(in.shape(), x.device());
-  detail::CarrierOf<D>::get(communicator).all_reduce(*in.impl(), *y.impl(), reduction);
+  detail::CarrierOf<D>::get(communicator, op, *in.impl())->all_reduce(*in.impl(), *y.impl(), reduction);
   if constexpr (is_floating_v<T>)
     record(op, y, wrt(x, [communicator, reduction](const auto& g) { return all_reduce(g, communicator, reduction); }));
   return y;
@@ -55,9 +56,10 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> broadcast(const Tensor<D, T>& x, const Communicator& communicator, int root = 0, Here here = {}) {
   const OpName op{"broadcast", here};
   const ErrorName name(op);
+  const Site at(here);
   detail::check_rank(op, "root", root, communicator.size());
   const Tensor<D, T> y = detail::dense(op, x).clone();
-  detail::CarrierOf<D>::get(communicator).broadcast(*y.impl(), root);
+  detail::CarrierOf<D>::get(communicator, op, *y.impl())->broadcast(*y.impl(), root);
   if constexpr (is_floating_v<T>)
     record(op, y, wrt(x, [communicator, root](const auto& g) {
              const auto sum = all_reduce(g, communicator);
@@ -77,11 +79,12 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> reduce_scatter(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
   const OpName op{"reduce_scatter", here};
   const ErrorName name(op);
+  const Site at(here);
   detail::check_reduction(op, reduction, dtype_of<T>, detail::needs_gradient(x));
   const Tensor<D, T> in = detail::dense(op, x);
   detail::check_divides(op, in.impl()->shape_ref(), communicator.size());
   const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), 1, communicator.size()), x.device());
-  detail::CarrierOf<D>::get(communicator).reduce_scatter(*in.impl(), *y.impl(), reduction);
+  detail::CarrierOf<D>::get(communicator, op, *in.impl())->reduce_scatter(*in.impl(), *y.impl(), reduction);
   if constexpr (is_floating_v<T>)
     record(op, y, wrt(x, [communicator, reduction](const auto& g) {
              const auto all = all_gather(g, communicator);
@@ -94,9 +97,10 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator, Here here) {
   const OpName op{"all_gather", here};
   const ErrorName name(op);
+  const Site at(here);
   const Tensor<D, T> in = detail::dense(op, x);
   const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), communicator.size(), 1), x.device());
-  detail::CarrierOf<D>::get(communicator).all_gather(*in.impl(), *y.impl());
+  detail::CarrierOf<D>::get(communicator, op, *in.impl())->all_gather(*in.impl(), *y.impl());
   if constexpr (is_floating_v<T>)
     record(op, y, wrt(x, [communicator](ShapeRef shape, const auto& g) { return reduce_scatter(g, communicator).reshape(Shape(shape.d, shape.n)); }));
   return y;
@@ -108,10 +112,11 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_to_all(const Tensor<D, T>& x, const Communicator& communicator, Here here = {}) {
   const OpName op{"all_to_all", here};
   const ErrorName name(op);
+  const Site at(here);
   const Tensor<D, T> in = detail::dense(op, x);
   detail::check_divides(op, in.impl()->shape_ref(), communicator.size());
   const Tensor<D, T> y = empty<D, T>(in.shape(), x.device());
-  detail::CarrierOf<D>::get(communicator).all_to_all(*in.impl(), *y.impl());
+  detail::CarrierOf<D>::get(communicator, op, *in.impl())->all_to_all(*in.impl(), *y.impl());
   if constexpr (is_floating_v<T>) record(op, y, wrt(x, [communicator](const auto& g) { return all_to_all(g, communicator); }));
   return y;
 }
@@ -121,9 +126,11 @@ template <detail::CarriedDevice D, Element T>
 void send(const Tensor<D, T>& x, const Communicator& communicator, int to, Here here = {}) {
   const OpName op{"send", here};
   const ErrorName name(op);
+  const Site at(here);
   detail::check_rank(op, "the receiver", to, communicator.size());
   if (to == communicator.rank()) fail(op, {"rank ", to, " cannot send to itself"});
-  detail::CarrierOf<D>::get(communicator).send(*detail::dense(op, x).impl(), to);
+  const Tensor<D, T> in = detail::dense(op, x);
+  detail::CarrierOf<D>::get(communicator, op, *in.impl())->send(*in.impl(), to);
 }
 
 /// A tensor of this shape that another rank sends.
@@ -131,10 +138,11 @@ template <detail::CarriedDevice D, Element T = float>
 Tensor<D, T> recv(const Shape& shape, const Communicator& communicator, int from, Here here = {}) {
   const OpName op{"recv", here};
   const ErrorName name(op);
+  const Site at(here);
   detail::check_rank(op, "the sender", from, communicator.size());
   if (from == communicator.rank()) fail(op, {"rank ", from, " cannot receive from itself"});
   const Tensor<D, T> x = empty<D, T>(shape);
-  detail::CarrierOf<D>::get(communicator).receive(*x.impl(), from);
+  detail::CarrierOf<D>::get(communicator, op, *x.impl())->receive(*x.impl(), from);
   return x;
 }
 

@@ -1,6 +1,7 @@
 // The functions of communicator.hpp that are not templates.
 #pragma once
 #include "communicator.hpp"
+#include "exchange.hpp"
 
 namespace tern::inline TERN_BUILD::distributed {
 
@@ -22,7 +23,10 @@ namespace tern::inline TERN_BUILD::distributed {
 
 [[gnu::noinline]] TERN_INLINE void Communicator::barrier(Here here) const {
   const ErrorName name({"barrier", here});
-  ranks().barrier();
+  const Site at(here);
+  detail::Ranks& all = ranks();
+  const detail::Exchange listed(Work::wait, "barrier");
+  all.barrier();
 }
 
 }  // namespace tern::distributed

@@ -2,8 +2,12 @@
 #pragma once
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "../device/cuda/copy.hpp"
 #include "cuda_ranks.hpp"
+#include "exchange.hpp"
 
 namespace tern::inline TERN_BUILD::distributed::detail {
 
@@ -31,10 +35,20 @@ constexpr cuda::NcclOp nccl_op(ReduceOp op, DType dtype) {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE CudaRanks& cuda_ranks(const Communicator& communicator) {
-  Ranks& ranks = communicator.ranks();
+[[gnu::noinline, gnu::cold]] TERN_INLINE CudaRanks& cuda_ranks(const Communicator& communicator) { return cuda_ranks(communicator.ranks()); }
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE CudaRanks& cuda_ranks(Ranks& ranks) {
   if (!ranks.cuda()) ranks.cuda() = std::make_shared<CudaRanks>(ranks);
   return *ranks.cuda();
+}
+
+inline void refuse_graph() { cuda::detail::refuse_capture("Communicator", "ranks do not replay a graph together"); }
+
+[[gnu::noinline]] TERN_INLINE const cuda::Stream& CudaRanks::stream_beside(Cuda device) {
+  refuse_graph();
+  for (const cuda::Stream& stream : streams_)
+    if (stream.device().ordinal == device.ordinal) return stream;
+  return streams_.emplace_back(device);
 }
 
 /// What ranks tell each other before NCCL connects them. Host collectives carry it as numbers.
@@ -54,7 +68,7 @@ inline Array as_numbers(const Greeting* greetings, std::size_t n) {
 /// This rank's end of the communicator for the tensor's device. Where ranks use one for the first time and others do not, they find that their
 /// calls differ.
 [[gnu::noinline]] TERN_INLINE cuda::detail::NcclEnd& CudaRanks::connected(const Array& x, int peer) {
-  cuda::detail::refuse_capture("Communicator", "ranks do not replay a graph together");
+  refuse_graph();
   for (const Connection& known : connections_)
     if (known.ordinal == x.ordinal && known.peer == peer) return *known.end;
   cuda::nccl();
@@ -76,8 +90,30 @@ inline Array as_numbers(const Greeting* greetings, std::size_t n) {
   // Devices of one process reach each other's tensors directly. NCCL lets them, but not into the driver's pool.
   for (const Greeting& other : all)
     if (mine.is_of_process(other) && other.ordinal != mine.ordinal) cuda::detail::let_reach(int(other.ordinal), x.ordinal);
-  connections_.push_back({x.ordinal, peer, std::make_unique<cuda::detail::NcclEnd>(all[0].id, int(all.size()), rank)});
+  auto end = std::make_unique<cuda::detail::NcclEnd>(all[0].id, int(all.size()), rank);
+  const std::lock_guard lock(mutex_);
+  connections_.push_back({x.ordinal, peer, std::move(end)});
   return *connections_.back().end;
+}
+
+/// Of a thread that waits for the device. While another one is in NCCL, it comes again.
+[[gnu::noinline]] TERN_INLINE void CudaRanks::check(int ordinal) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  const char* lost = nullptr;
+  bool waits = false;
+  for (const Connection& known : connections_) {
+    if (known.ordinal != ordinal || known.end->has_failed()) continue;
+    waits = true;
+    if (!lost) lost = known.end->lost();
+  }
+  if (!waits) return;
+  std::string problem = ranks_.lost_devices();
+  if (problem.empty() && lost) problem = text({"the device waits for a rank that NCCL has lost: ", lost});
+  if (problem.empty()) return;
+  for (const Connection& known : connections_)
+    if (known.ordinal == ordinal) known.end->abort();
+  fail("cuda", {problem});
 }
 
 /// What NCCL is given beside the elements.
@@ -88,22 +124,48 @@ struct NcclCall {
   cuda::StreamHandle stream;
 };
 
-/// Gives NCCL a call on the current stream of the tensor's device.
+/// A collective of x, in the current stream of its device, on the ledger.
+inline cuda::detail::Span listed(const char* name, const Array& x, Index bytes) {
+  return {Work::collective, name, x.ordinal, cuda::detail::bind(x.ordinal).compute, std::size_t(bytes)};
+}
+inline cuda::detail::Span listed(const char* name, const Array& x) { return listed(name, x, bytes_of(x)); }
+
+/// Gives NCCL a call, whose status start() returns.
+template <class Start>
+void CudaRanks::begin(const char* function, cuda::detail::NcclEnd& end, const Start& start) {
+  const std::lock_guard lock(mutex_);
+  end.handle();  // Error if it has failed in an earlier call
+  try {
+    end.check(function, start());
+  } catch (...) {
+    const std::string before = ranks_.lost_devices();
+    ranks_.fail_devices();  // the others have met this rank, and their devices wait for its; they hear it before NCCL tells of a lost connection
+    end.abort();
+    if (!before.empty()) fail("cuda", {before});  // and NCCL has refused the call because of it
+    throw;
+  }
+}
+
+/// The same of a call on the current stream of the tensor's device.
 template <class Start>
 void CudaRanks::run(const char* function, const Array& x, cuda::detail::NcclEnd& end, const Start& start) {
   if (x.numel == 0) return;
   const cuda::StreamHandle stream = cuda::detail::bind(x.ordinal).compute;
-  const cuda::detail::Span span(Work::kernel, function, x.ordinal, stream, std::size_t(x.numel * size_of(x.dtype)));
-  end.check(function, start(NcclCall{cuda::nccl().functions, nccl_type(x.dtype), end.handle(), stream}));
+  begin(function, end, [&] { return start(NcclCall{cuda::nccl().functions, nccl_type(x.dtype), end.handle(), stream}); });
 }
 
 [[gnu::noinline]] TERN_INLINE void CudaRanks::all_reduce(const Array& in, const Array& out, ReduceOp op) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_reduce", in, op);
+  const auto span = listed("all_reduce", in);
   run_all_reduce(in, out, op, end);
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::average_agreed(const Array& x) { run_all_reduce(x, x, avg, connected(x)); }
+[[gnu::noinline]] TERN_INLINE void CudaRanks::average_agreed(const Array& x) {
+  cuda::detail::NcclEnd& end = connected(x);
+  const auto span = listed("all_reduce", x);
+  run_all_reduce(x, x, avg, end);
+}
 
 TERN_INLINE void CudaRanks::run_all_reduce(const Array& in, const Array& out, ReduceOp op, cuda::detail::NcclEnd& end) {
   run("ncclAllReduce", in, end, [&](const NcclCall& by) {
@@ -114,17 +176,18 @@ TERN_INLINE void CudaRanks::run_all_reduce(const Array& in, const Array& out, Re
 [[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast(const Array& x, int root) {
   cuda::detail::NcclEnd& end = connected(x);
   ranks_.agree("cuda broadcast", x, sum, root);
+  const auto span = listed("broadcast", x);
   run_broadcast(x, root, end);
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast_together(const std::vector<AnyTensor>& tensors) {
+[[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast_together(const std::vector<Rooted>& tensors) {
   if (tensors.empty()) return;
-  for (const AnyTensor& x : tensors) connected(*x.impl());
-  const Index count = Index(tensors.size());
-  ranks_.agree("cuda broadcasts", numbers(&count, 1));
+  for (const Rooted& tensor : tensors) connected(*tensor.x);
+  ranks_.agree("cuda broadcasts", numbers(nullptr, Index(tensors.size())));
+  const auto span = listed("broadcast", *tensors[0].x, bytes_of(tensors));
   cuda::detail::NcclGroup group;
-  for (const AnyTensor& x : tensors) run_broadcast(*x.impl(), 0, connected(*x.impl()));
-  connected(*tensors[0].impl()).check("ncclGroupEnd", group.end());
+  for (const Rooted& tensor : tensors) run_broadcast(*tensor.x, tensor.root, connected(*tensor.x));
+  begin("ncclGroupEnd", connected(*tensors[0].x), [&] { return group.end(); });
 }
 
 TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail::NcclEnd& end) {
@@ -136,6 +199,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
 [[gnu::noinline]] TERN_INLINE void CudaRanks::all_gather(const Array& in, const Array& out) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_gather", in);
+  const auto span = listed("all_gather", in);
   run("ncclAllGather", in, end, [&](const NcclCall& by) {
     return by.nccl.ncclAllGather(in.data, out.data, std::size_t(in.numel), by.type, by.comm, by.stream);
   });
@@ -144,6 +208,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
 [[gnu::noinline]] TERN_INLINE void CudaRanks::reduce_scatter(const Array& in, const Array& out, ReduceOp op) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda reduce_scatter", in, op);
+  const auto span = listed("reduce_scatter", in);
   run("ncclReduceScatter", in, end, [&](const NcclCall& by) {
     return by.nccl.ncclReduceScatter(in.data, out.data, std::size_t(out.numel), by.type, nccl_op(op, in.dtype), by.comm, by.stream);
   });
@@ -152,6 +217,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
 [[gnu::noinline]] TERN_INLINE void CudaRanks::all_to_all(const Array& in, const Array& out) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_to_all", in);
+  const auto span = listed("all_to_all", in);
   run("ncclSend and ncclRecv", in, end, [&](const NcclCall& by) {
     const int ranks = ranks_.place.size;
     const std::size_t count = std::size_t(in.numel / ranks);
@@ -169,6 +235,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
 [[gnu::noinline]] TERN_INLINE void CudaRanks::send(const Array& x, int to) {
   cuda::detail::NcclEnd& end = connected(x, to);
   ranks_.agree_to_send(x, to);
+  const auto span = listed("send", x);
   run("ncclSend", x, end, [&](const NcclCall& by) {
     return by.nccl.ncclSend(x.data, std::size_t(x.numel), by.type, to > ranks_.place.rank, by.comm, by.stream);
   });
@@ -177,6 +244,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
 [[gnu::noinline]] TERN_INLINE void CudaRanks::receive(const Array& x, int from) {
   cuda::detail::NcclEnd& end = connected(x, from);
   ranks_.agree_to_receive(x, from);
+  const auto span = listed("recv", x);
   run("ncclRecv", x, end, [&](const NcclCall& by) {
     return by.nccl.ncclRecv(x.data, std::size_t(x.numel), by.type, from > ranks_.place.rank, by.comm, by.stream);
   });

@@ -1,6 +1,7 @@
 // DistributedDataParallel: a network whose copies on all ranks train as one.
 #pragma once
 #include "../nn/module.hpp"
+#include "../nn/replicas.hpp"
 #include "carrier.hpp"
 #include "gradient_reducer.hpp"
 
@@ -14,18 +15,25 @@ struct DataParallelOptions {
 namespace detail {
 
 /// A network's tensors as the ranks exchange them. Not a template.
-class TERN_API ParallelTensors {
+class TERN_API ParallelTensors final : public nn::Replicas {
  public:
   /// Gives all ranks rank 0's parameters and buffers. Error if the ranks' networks differ.
   ParallelTensors(const nn::AnyModule& network, const Communicator& communicator, std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options);
 
+  int rank() const override { return communicator_.rank(); }
+  int size() const override { return communicator_.size(); }
+  TERN_KEY void set_synchronized(bool on) override;
+  void sum(double* x, Index n) override;
+
   void before_forward(bool training);
-  GradientReducer& gradients() { return *gradients_; }
+  bool is_synchronized() const { return synchronized_; }
 
  private:
+  Communicator communicator_;
   std::unique_ptr<ParallelDevice> device_;
   std::vector<AnyTensor> buffers_;
-  std::unique_ptr<GradientReducer> gradients_;
+  std::unique_ptr<GradientReducer> gradients_;  // null for one rank, whose gradients are the mean already
+  bool synchronized_ = true;
 };
 
 }  // namespace detail
@@ -40,7 +48,8 @@ class TERN_API ParallelTensors {
 ///   sgd.step();
 ///
 /// All ranks construct it, and call the same passes. Parameters and buffers start as rank 0's. A parameter that a rank's pass does not reach
-/// has gradient 0 there; one that no rank reaches keeps its gradient. Its tensors are named as the network's own.
+/// has gradient 0 there; one that no rank reaches keeps its gradient. Its tensors are named as the network's own. Ranks that are processes
+/// draw different random numbers from then on, for dropout. With one rank it is the network and nothing else.
 template <nn::IsModule Net>
 struct DistributedDataParallel : nn::Module<typename Net::device_type, typename Net::value_type> {
   static_assert(detail::CarriedDevice<typename Net::device_type>, "gradients of networks on this device have no way to other ranks");
@@ -68,21 +77,26 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
   /// While alive, backward() adds up this rank's gradients only. The next pass after it averages what has come together.
   class NoSync {
    public:
-    explicit NoSync(detail::GradientReducer& gradients) : gradients_(gradients), before_(gradients.is_active()) { gradients_.set_active(false); }
-    ~NoSync() { gradients_.set_active(before_); }
+    explicit NoSync(detail::ParallelTensors& tensors) : tensors_(tensors), before_(tensors.is_synchronized()) { tensors_.set_synchronized(false); }
+    ~NoSync() { tensors_.set_synchronized(before_); }
     NoSync(const NoSync&) = delete;
     NoSync& operator=(const NoSync&) = delete;
 
    private:
-    detail::GradientReducer& gradients_;
+    detail::ParallelTensors& tensors_;
     bool before_;
   };
-  NoSync no_sync() { return NoSync(tensors_->gradients()); }
+  NoSync no_sync() { return NoSync(*tensors_); }
+
+  /// The ranks, as train::fit() needs them.
+  nn::Replicas& replicas() const { return *tensors_; }
 
  private:
   static auto made(const Net& network, const Communicator& communicator, const DataParallelOptions& options, Here here) {
     const ErrorName name({"DistributedDataParallel", here});
-    return std::make_unique<detail::ParallelTensors>(network, communicator, detail::parallel_device<typename Net::device_type>(communicator), options);
+    const Site at(here);
+    auto device = communicator.size() > 1 ? detail::parallel_device<typename Net::device_type>(communicator) : nullptr;
+    return std::make_unique<detail::ParallelTensors>(network, communicator, std::move(device), options);
   }
 
   std::unique_ptr<detail::ParallelTensors> tensors_;

@@ -6,8 +6,10 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE ParallelTensors::ParallelTensors(const nn::AnyModule& network, const Communicator& communicator,
                                                                           std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options)
-    : device_(std::move(device)) {
+    : communicator_(communicator), device_(std::move(device)) {
   if (!(options.bucket_cap_mb > 0)) fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
+  if (size() == 1) return;
+  if (communicator.ranks().are_processes()) set_random_rank(rank());
   std::vector<AnyTensor> leaves, all;
   network.each([&](const nn::detail::Member& m) {
     if (m.type) return;
@@ -29,9 +31,22 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   gradients_ = std::make_unique<GradientReducer>(std::move(leaves), communicator, *device_, cap, std::min(cap, Index(mebibyte)));
 }
 
+TERN_INLINE void ParallelTensors::set_synchronized(bool on) {
+  synchronized_ = on;
+  if (gradients_) gradients_->set_active(on);
+}
+
+[[gnu::noinline]] TERN_INLINE void ParallelTensors::sum(double* x, Index n) {
+  if (size() == 1) return;
+  const Array values = doubles(x, n);
+  communicator_.ranks().all_reduce(values, values, ReduceOp::sum);
+}
+
 [[gnu::noinline]] TERN_INLINE void ParallelTensors::before_forward(bool training) {
-  if (!training || !tern::detail::tape.grad_mode || !gradients_->is_active()) return;
-  device_->broadcast_together(buffers_);
+  if (!gradients_ || !training || !tern::detail::tape.grad_mode || !synchronized_) return;
+  std::vector<Rooted> from_first;
+  for (const AnyTensor& x : buffers_) from_first.push_back({x.impl(), 0});
+  device_->broadcast_together(from_first);
   for (const AnyTensor& x : buffers_) tern::detail::bump_version(x.impl());
 }
 

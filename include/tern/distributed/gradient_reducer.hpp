@@ -21,7 +21,6 @@ class TERN_API GradientReducer final : public GradListener {
 
   /// With off, passes only accumulate. The next one with it averages what has come together.
   void set_active(bool on) { active_ = on; }
-  bool is_active() const { return active_; }
   std::size_t buckets() const { return buckets_.size(); }
 
  private:

@@ -19,7 +19,7 @@ struct MpiOptions {
 /// all of them. Where a rank leaves by an exception, the others' collectives end with an Error.
 class TERN_API Mpi {
  public:
-  /// Error if MPI was started already, or has no support for threads.
+  /// Error if MPI was started already, has no support for threads, or is not the one that mpirun belongs to.
   Mpi(int& argc, char**& argv, const MpiOptions& options = {});
   ~Mpi();
   Mpi(const Mpi&) = delete;

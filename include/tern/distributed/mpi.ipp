@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <utility>
 
 #include "../core/clock.hpp"
+#include "launch.hpp"
 #include "mpi.hpp"
 
 namespace tern::inline TERN_BUILD::distributed::detail {
@@ -135,6 +135,7 @@ class MpiRanks final : public Ranks {
       : Ranks(at, std::move(segment), std::move(network)), all_(all), options_(options) {}
 
   std::shared_ptr<Ranks> split(int color, int key) override { return make(all_.part(color, key), options_); }
+  bool are_processes() const override { return true; }
 
   static std::shared_ptr<Ranks> make(const MpiRanksOf& all, const MpiOptions& options) {
     MPI_Comm made;
@@ -156,9 +157,8 @@ class MpiRanks final : public Ranks {
  private:
   /// The first rank of a machine creates the memory. Where one rank cannot have it, all of the machine say so.
   static std::shared_ptr<SharedMemory> memory_of(const MpiRanksOf& machine) {
-    static int made = 0;
-    char name[64];
-    std::snprintf(name, sizeof name, "/tern-%d-%d", int(getpid()), made++);
+    char name[64] = {};
+    SharedMemory::new_name().copy(name, sizeof name - 1);
     check_mpi("Communicator", MPI_Bcast(name, sizeof name, MPI_CHAR, 0, machine.comm));
     std::shared_ptr<SharedMemory> memory;
     std::string problem;
@@ -196,6 +196,10 @@ inline Mpi::Mpi(int& argc, char**& argv, const MpiOptions& options) : options_(o
   if (started) fail("Mpi", {"MPI is started already"});
   detail::check_mpi("Mpi", MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &support));
   if (support < MPI_THREAD_SERIALIZED) fail("Mpi", {"this MPI has no support for threads"});
+  int ranks;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks == 1 && launched_ranks() > 1)
+    fail("Mpi", {"mpirun has started ", launched_ranks(), " ranks, and each sees only itself: the program is built with another MPI than that mpirun's"});
 }
 
 /// A rank that failed gives the others a moment to say so too. Without the last step of MPI, mpirun ends the ranks that do not come.

@@ -15,8 +15,8 @@ class ParallelDevice {
 
   /// Rank 0's elements, on every rank. Error unless all ranks have one shape and type.
   virtual void broadcast(const Array& x) = 0;
-  /// The same of several tensors, for which that is known.
-  virtual void broadcast_together(const std::vector<AnyTensor>& tensors) = 0;
+  /// Several tensors from their roots, on every rank. All ranks have the same shapes, types and orders of elements, which is known.
+  virtual void broadcast_together(const std::vector<Rooted>& tensors) = 0;
 
   /// A tensor of n elements, all 0, on the device of that number.
   virtual AnyTensor zeros(DType dtype, Index n, int ordinal) = 0;

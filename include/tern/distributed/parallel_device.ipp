@@ -1,13 +1,13 @@
 // The functions of parallel_device.hpp that are not templates.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <utility>
 
-#include "../device/cuda/stream.hpp"
 #include "../tensor/creation.hpp"
 #include "async_collectives.hpp"
-#include "cuda_ranks.hpp"
+#include "carrier.hpp"
 #include "parallel_device.hpp"
 
 namespace tern::inline TERN_BUILD::distributed::detail {
@@ -24,8 +24,6 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   return part;
 }
 
-inline Index bytes_of(const Array& x) { return x.numel * size_of(x.dtype); }
-
 class HostParallel final : public ParallelDevice {
  public:
   explicit HostParallel(const Communicator& communicator) : communicator_(communicator) {}
@@ -38,12 +36,17 @@ class HostParallel final : public ParallelDevice {
     }
   }
 
-  void broadcast(const Array& x) override { communicator_.ranks().broadcast(x, 0); }
-  void broadcast_together(const std::vector<AnyTensor>& tensors) override {
-    for (const AnyTensor& x : tensors) broadcast(*x.impl());
+  void broadcast(const Array& x) override { ListedRanks(communicator_, "broadcast", x)->broadcast(x, 0); }
+  void broadcast_together(const std::vector<Rooted>& tensors) override {
+    Ranks& ranks = communicator_.ranks();
+    const Exchange listed(Work::collective, "broadcast", bytes_of(tensors));
+    ranks.broadcast_together(tensors);
   }
 
+  /// In memory that the other ranks reach, if there is some.
   AnyTensor zeros(DType dtype, Index n, int) override {
+    if (const std::shared_ptr<char> memory = communicator_.ranks().share(n * size_of(dtype)))
+      return Tensor<Cpu>(tern::detail::new_external(dtype, {&n, 1}, memory.get(), unshare, new std::shared_ptr<char>(memory)));
     const AnyTensor x = Tensor<Cpu>(tern::detail::new_impl(dtype, {&n, 1}));
     clear(*x.impl());
     return x;
@@ -53,10 +56,15 @@ class HostParallel final : public ParallelDevice {
   void clear(const Array& x) override { std::memset(x.data, 0, std::size_t(bytes_of(x))); }
 
   void begin(const Array&) override {}
-  void average(const AnyTensor& x) override { start(x, ReduceOp::avg); }
+  void average(const AnyTensor& x) override {
+    const Collective<Ranks> in_place = [](Ranks& ranks, const Array& in, const Array& out, ReduceOp how, int) { ranks.all_reduce(in, out, how); };
+    const Collective<Ranks> shared = [](Ranks& ranks, const Array& in, const Array&, ReduceOp how, int) { ranks.all_reduce_shared(in, how); };
+    jobs_.push_back(new_job(communicator_, "all_reduce", x.impl()->deleter == unshare ? shared : in_place, x.impl(), x.impl(), ReduceOp::avg, -1));
+    communicator_.background().give(jobs_.back());
+  }
   void end(const AnyTensor& flags) override {
-    start(flags, ReduceOp::max);
     settle();
+    communicator_.ranks().all_reduce(*flags.impl(), *flags.impl(), ReduceOp::max);
   }
   void settle() override {
     while (!jobs_.empty()) {
@@ -67,11 +75,7 @@ class HostParallel final : public ParallelDevice {
   }
 
  private:
-  void start(const AnyTensor& x, ReduceOp op) {
-    const CollectiveJob::Run in_place = [](Ranks& ranks, const Array& in, const Array& out, ReduceOp how, int) { ranks.all_reduce(in, out, how); };
-    jobs_.push_back(std::make_shared<CollectiveJob>(communicator_, "backward", in_place, x.impl(), x.impl(), op, -1));
-    communicator_.background().give(jobs_.back());
-  }
+  static void unshare(void*, void* memory) { delete static_cast<std::shared_ptr<char>*>(memory); }
 
   Communicator communicator_;
   std::deque<std::shared_ptr<Job>> jobs_;
@@ -82,7 +86,7 @@ class CudaParallel final : public ParallelDevice {
   explicit CudaParallel(const Communicator& communicator) : communicator_(communicator) {}
 
   void broadcast(const Array& x) override { cuda_ranks(communicator_).broadcast(x, 0); }
-  void broadcast_together(const std::vector<AnyTensor>& tensors) override { cuda_ranks(communicator_).broadcast_together(tensors); }
+  void broadcast_together(const std::vector<Rooted>& tensors) override { cuda_ranks(communicator_).broadcast_together(tensors); }
 
   AnyTensor zeros(DType dtype, Index n, int ordinal) override {
     const AnyTensor x = Tensor<Cuda>(tern::detail::allocate<Cuda>(dtype, {&n, 1}, ordinal));
@@ -99,10 +103,12 @@ class CudaParallel final : public ParallelDevice {
   void begin(const Array& flags) override { communicator_.ranks().agree("cuda backward", flags); }
   void average(const AnyTensor& x) override {
     const Cuda device{x.impl()->ordinal};
-    const cuda::Stream& beside = stream_beside(device);
+    CudaRanks& ranks = cuda_ranks(communicator_);
+    const cuda::Stream& beside = ranks.stream_beside(device);
+    if (std::find(streams_.begin(), streams_.end(), beside) == streams_.end()) streams_.push_back(beside);
     beside.wait_stream(cuda::current_stream(device));
     const cuda::StreamGuard on(beside);
-    cuda_ranks(communicator_).average_agreed(*x.impl());
+    ranks.average_agreed(*x.impl());
   }
   void end(const AnyTensor& flags) override {
     communicator_.ranks().all_reduce(*flags.impl(), *flags.impl(), ReduceOp::max);
@@ -113,14 +119,8 @@ class CudaParallel final : public ParallelDevice {
   }
 
  private:
-  const cuda::Stream& stream_beside(Cuda device) {
-    for (const cuda::Stream& stream : streams_)
-      if (stream.device().ordinal == device.ordinal) return stream;
-    return streams_.emplace_back(device);
-  }
-
   Communicator communicator_;
-  std::vector<cuda::Stream> streams_;  // one of each device in use
+  std::vector<cuda::Stream> streams_;  // one of each device that has averaged
 };
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::unique_ptr<ParallelDevice> host_parallel(const Communicator& communicator) {

@@ -31,6 +31,15 @@ struct Place {
 
 /// n numbers as what a collective takes. It does not change what `in` of one points to.
 TERN_API Array numbers(const Index* x, Index n);
+TERN_API Array doubles(const double* x, Index n);
+
+/// A tensor, and the rank whose elements the others get.
+struct Rooted {
+  const Array* x;
+  int root;
+};
+
+TERN_API Index bytes_of(const std::vector<Rooted>& tensors);
 
 class CudaRanks;
 
@@ -44,21 +53,35 @@ class TERN_API Ranks {
 
   /// The ranks with the same colour, ordered by key, then by rank. Null where the colour is negative.
   virtual std::shared_ptr<Ranks> split(int color, int key) = 0;
+  /// False for threads of one process.
+  virtual bool are_processes() const = 0;
 
   // The collectives, on dense tensors in host memory. `in` and `out` may be the same where both have one shape.
   void barrier();
   void all_reduce(const Array& in, const Array& out, ReduceOp op);
   void broadcast(const Array& x, int root);
+  /// Several tensors from their roots. The ranks have agreed on shapes, types and roots before.
+  void broadcast_together(const std::vector<Rooted>& tensors);
   void all_gather(const Array& in, const Array& out);
   void reduce_scatter(const Array& in, const Array& out, ReduceOp op);
   void all_to_all(const Array& in, const Array& out);
   void send(const Array& x, int to);
   void receive(const Array& x, int from);
 
+  /// Memory of so many bytes, zeroed, of which the others of this machine have as much each. Null on all ranks where one of them cannot have
+  /// it, or where a network is between them.
+  std::shared_ptr<char> share(Index bytes);
+  /// all_reduce of elements that fill memory from share(), in place.
+  void all_reduce_shared(const Array& x, ReduceOp op);
+
   // For tensors that go from rank to rank in another way. Error on all ranks unless they make the same call.
   void agree(const char* name, const Array& x, ReduceOp op = sum, int root = -1);
   void agree_to_send(const Array& x, int to);
   void agree_to_receive(const Array& x, int from);
+
+  // Ranks of this machine whose devices may wait for each other's, as the segment knows it.
+  void fail_devices() { segment_->fail_devices(); }
+  std::string lost_devices() const { return segment_->lost_devices(); }
 
   /// What carries tensors of Cuda; null until it is used. It ends before this rank leaves.
   std::shared_ptr<CudaRanks>& cuda() { return cuda_; }
@@ -69,6 +92,7 @@ class TERN_API Ranks {
  private:
   void meet(const Call& call);
   void reduce_part(ReduceOp op, DType dtype, const void* const* in, void* out, Index n);
+  void carry(const std::vector<Rooted>& tensors, int root, Index begin, Index n, char* block);
   template <class Take>
   void exchange(const Call& call, const Array& in, const Take& take);
 
@@ -77,7 +101,7 @@ class TERN_API Ranks {
   std::vector<Call> calls_;
   std::vector<char> scratch_;
   Index called_ = 0;
-  unsigned turn_ = 0;
+  std::uint64_t turn_ = 0;
   std::shared_ptr<CudaRanks> cuda_;
 };
 

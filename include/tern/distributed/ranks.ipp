@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "exchange.hpp"
 #include "ranks.hpp"
 #include "reduction_of_ranks.hpp"
 
@@ -13,17 +14,19 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 
 [[gnu::cold]] TERN_INLINE Ranks::~Ranks() {}
 
-TERN_INLINE Array numbers(const Index* x, Index n) {
+inline Array row(DType dtype, const void* x, Index n) {
   Array a{};
-  a.data = const_cast<char*>(reinterpret_cast<const char*>(x));
+  a.data = const_cast<char*>(static_cast<const char*>(x));
   a.numel = n;
   a.ndim = 1;
-  a.dtype = DType::int64;
+  a.dtype = dtype;
   a.contiguous = true;
   a.dims[0] = n;
   a.strides[0] = 1;
   return a;
 }
+TERN_INLINE Array numbers(const Index* x, Index n) { return row(DType::int64, x, n); }
+TERN_INLINE Array doubles(const double* x, Index n) { return row(DType::float64, x, n); }
 
 /// Waits until all ranks make this call. What they wrote into their buffers before, others see now.
 [[gnu::noinline]] TERN_INLINE void Ranks::meet(const Call& call) {
@@ -38,6 +41,12 @@ TERN_INLINE Array numbers(const Index* x, Index n) {
 }
 
 [[gnu::noinline]] TERN_INLINE void Ranks::barrier() { meet(Call("barrier", called_)); }
+
+[[gnu::noinline]] TERN_INLINE Index bytes_of(const std::vector<Rooted>& tensors) {
+  Index bytes = 0;
+  for (const Rooted& tensor : tensors) bytes += bytes_of(*tensor.x);
+  return bytes;
+}
 
 inline void copy_bytes(char* to, const void* from, Index n) {
   if (n) std::memcpy(to, from, std::size_t(n));
@@ -67,29 +76,100 @@ struct Part {
 }
 
 // In each of these, a rank fills its buffer with a part, meets the others, and takes from their buffers what is for it. The first meeting
-// says what is called. The next part goes into the other buffer, because a slow rank may still read this one.
+// says what is called. The next part goes into the next buffer, because a slow rank may still read this one.
 
+/// A rank offers the others its elements of their parts, and takes their sums. One meeting shows the sums of a part and the elements of the next.
 [[gnu::noinline]] TERN_INLINE void Ranks::all_reduce(const Array& in, const Array& out, ReduceOp op) {
   const Call call("all_reduce", called_, in, op);
   const Index bytes = size_of(in.dtype), most = Segment::buffer_bytes / bytes;
+  const int me = place.local_rank, seats = place.local_size;
   std::vector<const void*> inputs(std::size_t(place.local_size));
+  const auto offer = [&](Index begin, unsigned turn) {
+    for (int seat = 0; seat < seats; ++seat) {
+      const Part part(std::min(most, in.numel - begin), seat, seats);
+      if (seat != me) copy_bytes(segment_->buffer(me, turn) + part.begin * bytes, in.data + (begin + part.begin) * bytes, part.size() * bytes);
+    }
+  };
+  offer(0, turn_);
+  meet(call);
   Index begin = 0;
   do {
     const Index n = std::min(most, in.numel - begin);
-    const Part mine(n, place.local_rank, place.local_size);
-    copy_bytes(segment_->buffer(place.local_rank, turn_), in.data + begin * bytes, n * bytes);
-    if (begin == 0) meet(call);
-    else segment_->meet(call.name, timeout);
-    for (int seat = 0; seat < place.local_size; ++seat) inputs[std::size_t(seat)] = segment_->buffer(seat, turn_) + mine.begin * bytes;
-    reduce_part(op, in.dtype, inputs.data(), segment_->buffer(place.local_rank, turn_) + mine.begin * bytes, mine.size());
+    const Part mine(n, me, seats);
+    char* const sums = out.data + (begin + mine.begin) * bytes;
+    for (int seat = 0; seat < seats; ++seat) inputs[std::size_t(seat)] = segment_->buffer(seat, turn_) + mine.begin * bytes;
+    inputs[std::size_t(me)] = in.data + (begin + mine.begin) * bytes;
+    reduce_part(op, in.dtype, inputs.data(), sums, mine.size());
+    if (seats > 1) copy_bytes(segment_->buffer(me, turn_) + mine.begin * bytes, sums, mine.size() * bytes);
+    if (begin + n < in.numel) offer(begin + n, turn_ + 1);
     segment_->meet(call.name, timeout);
-    for (int seat = 0; seat < place.local_size; ++seat) {
-      const Part part(n, seat, place.local_size);
-      copy_bytes(out.data + (begin + part.begin) * bytes, segment_->buffer(seat, turn_) + part.begin * bytes, part.size() * bytes);
+    for (int seat = 0; seat < seats; ++seat) {
+      const Part part(n, seat, seats);
+      if (seat != me) copy_bytes(out.data + (begin + part.begin) * bytes, segment_->buffer(seat, turn_) + part.begin * bytes, part.size() * bytes);
     }
     ++turn_;
     begin += n;
   } while (begin < in.numel);
+}
+
+/// How far apart the ranks' parts of shared memory are.
+inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+/// The first rank of the machine creates the memory, and the others open it; then each says whether it has it.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::shared_ptr<char> Ranks::share(Index bytes) {
+  struct Offer {
+    char name[64];                                 // for processes
+    const std::shared_ptr<SharedMemory>* memory;   // for threads
+    bool has_it;
+  };
+  if (network_ || place.size == 1 || bytes == 0) return nullptr;
+  const auto offer_of = [&](int seat) { return reinterpret_cast<Offer*>(segment_->buffer(seat, turn_)); };
+  const int me = place.local_rank;
+  const std::size_t all = std::size_t(place.local_size) * std::size_t(shared_stride(bytes));
+  std::shared_ptr<SharedMemory> memory;
+  const std::string name = SharedMemory::new_name();
+  Offer& mine = *offer_of(me);
+  mine = {};
+  const auto take = [&](bool first) {
+    if ((me == 0) != first) return;
+    try {
+      if (!are_processes()) memory = first ? std::make_shared<SharedMemory>(all) : *offer_of(0)->memory;
+      else memory = std::make_shared<SharedMemory>(first ? name : offer_of(0)->name, all, first);
+      mine.has_it = memory != nullptr;
+    } catch (const Error&) {
+    }
+  };
+  take(true);
+  name.copy(mine.name, sizeof mine.name - 1);
+  mine.memory = &memory;
+  meet(Call("share", called_, numbers(nullptr, bytes)));
+  take(false);
+  segment_->meet("share", timeout);
+  if (me == 0 && memory && are_processes()) memory->unlink();
+  for (int seat = 0; seat < place.local_size; ++seat)
+    if (!offer_of(seat)->has_it) memory = nullptr;
+  ++turn_;
+  return memory ? std::shared_ptr<char>(memory, memory->data() + me * shared_stride(bytes)) : nullptr;
+}
+
+/// Each rank sums its part where the inputs lie, and writes the sums there too.
+[[gnu::noinline]] TERN_INLINE void Ranks::all_reduce_shared(const Array& x, ReduceOp op) {
+  constexpr Index at_once = 16 << 10;  // bytes that stay in a core's first cache
+  const Call call("all_reduce", called_, x, op);
+  const int me = place.local_rank, seats = place.local_size;
+  const Index bytes = size_of(x.dtype), stride = shared_stride(x.numel * bytes);
+  const Part mine(x.numel, me, seats);
+  std::vector<const void*> inputs(std::size_t(place.local_size));
+  meet(call);
+  for (Index begin = mine.begin; begin < mine.end; begin += at_once / bytes) {
+    const Index n = std::min(at_once / bytes, mine.end - begin);
+    char* const sums = x.data + begin * bytes;
+    for (int seat = 0; seat < seats; ++seat) inputs[std::size_t(seat)] = sums + (seat - me) * stride;
+    reduce_part(op, x.dtype, inputs.data(), sums, n);
+    for (int seat = 0; seat < seats; ++seat)
+      if (seat != me) copy_bytes(sums + (seat - me) * stride, sums, n * bytes);
+  }
+  segment_->meet(call.name, timeout);
 }
 
 [[gnu::noinline]] TERN_INLINE void Ranks::broadcast(const Array& x, int root) {
@@ -109,6 +189,53 @@ struct Part {
     ++turn_;
     begin += n;
   } while (begin < bytes);
+}
+
+/// Copies n bytes of a root's tensors, as they lie behind each other, from byte `begin` on: into the block on the root, out of it elsewhere.
+[[gnu::noinline]] TERN_INLINE void Ranks::carry(const std::vector<Rooted>& tensors, int root, Index begin, Index n, char* block) {
+  Index start = 0;
+  for (const Rooted& tensor : tensors) {
+    if (tensor.root != root) continue;
+    const Index end = start + bytes_of(*tensor.x), from = std::max(begin, start), to = std::min(begin + n, end);
+    if (from < to) {
+      char *const elements = tensor.x->data + (from - start), *const in_block = block + (from - begin);
+      if (root == place.rank) std::memcpy(in_block, elements, std::size_t(to - from));
+      else std::memcpy(elements, in_block, std::size_t(to - from));
+    }
+    start = end;
+  }
+}
+
+[[gnu::noinline]] TERN_INLINE void Ranks::broadcast_together(const std::vector<Rooted>& tensors) {
+  if (tensors.empty()) return;
+  std::vector<Index> bytes(std::size_t(place.size));
+  for (const Rooted& tensor : tensors) bytes[std::size_t(tensor.root)] += bytes_of(*tensor.x);
+  const Index most = *std::max_element(bytes.begin(), bytes.end());
+  const Call call("broadcasts", called_, numbers(nullptr, most));
+  if (network_) {
+    meet(call);
+    for (int root = 0; root < place.size; ++root) {
+      for (Index n, begin = 0; begin < bytes[std::size_t(root)]; begin += n) {
+        n = std::min(Segment::buffer_bytes, bytes[std::size_t(root)] - begin);
+        scratch_.resize(std::size_t(n));
+        if (root == place.rank) carry(tensors, root, begin, n, scratch_.data());
+        network_->broadcast(scratch_.data(), n, root);
+        if (root != place.rank) carry(tensors, root, begin, n, scratch_.data());
+      }
+    }
+    return;
+  }
+  Index begin = 0;
+  do {
+    const Index n = std::min(Segment::buffer_bytes, most - begin);
+    carry(tensors, place.rank, begin, n, segment_->buffer(place.rank, turn_));
+    if (begin == 0) meet(call);
+    else segment_->meet(call.name, timeout);
+    for (int root = 0; root < place.size; ++root)
+      if (root != place.rank) carry(tensors, root, begin, n, segment_->buffer(root, turn_));
+    ++turn_;
+    begin += n;
+  } while (begin < most);
 }
 
 [[gnu::noinline]] TERN_INLINE void Ranks::all_gather(const Array& in, const Array& out) {

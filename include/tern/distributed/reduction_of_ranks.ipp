@@ -25,15 +25,25 @@ template <class Out, class In, class C, class F>
   constexpr Index tile = 1024;  // few enough for a cache, and a number that loops are unrolled for
   alignas(64) C sums[tile];
   const auto reduce = [&](Index begin, Index m) __attribute__((always_inline)) {
-    const In* x = static_cast<const In*>(in[0]) + begin;
-    for (Index i = 0; i < m; ++i) sums[i] = static_cast<C>(x[i]);
-    for (int k = 1; k < inputs; ++k) {
-      x = static_cast<const In*>(in[k]) + begin;
+    const auto input = [&](int k) { return static_cast<const In*>(in[k]) + begin; };
+    const In *const first = input(0), *const second = inputs > 1 ? input(1) : nullptr;
+    if (second)
+      for (Index i = 0; i < m; ++i) sums[i] = f(static_cast<C>(first[i]), static_cast<C>(second[i]));
+    else
+      for (Index i = 0; i < m; ++i) sums[i] = static_cast<C>(first[i]);
+    for (int k = 2; k < inputs; ++k) {
+      const In* const x = input(k);
       for (Index i = 0; i < m; ++i) sums[i] = f(sums[i], static_cast<C>(x[i]));
     }
-    if constexpr (std::is_floating_point_v<C>)
-      if (divisor != 1)
+    if constexpr (std::is_floating_point_v<C>) {
+      const C share = 1 / static_cast<C>(divisor);
+      if (divisor == 1) {
+      } else if ((divisor & (divisor - 1)) == 0) {  // the product is the quotient
+        for (Index i = 0; i < m; ++i) sums[i] *= share;
+      } else {
         for (Index i = 0; i < m; ++i) sums[i] /= static_cast<C>(divisor);
+      }
+    }
     for (Index i = 0; i < m; ++i) out[begin + i] = static_cast<Out>(sums[i]);
   };
   Index begin = 0;

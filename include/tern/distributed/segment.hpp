@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "call.hpp"
@@ -12,7 +13,7 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 /// A rank's view of the memory. A rank that waits sleeps after a moment, because another thread may need its core.
 class TERN_API Segment {
  public:
-  /// Bytes of one of a rank's two buffers: small enough for two ranks' to stay in a core's cache.
+  /// Bytes of one of a rank's three buffers: small enough for two ranks' to stay in a core's cache.
   static constexpr Index buffer_bytes = 256 << 10;
 
   /// Bytes of the memory of so many ranks. It must be zeroed.
@@ -31,8 +32,13 @@ class TERN_API Segment {
   /// The same, and gives the calls of all, in the order of their seats.
   void meet(const Call& mine, Call* all, double timeout);
 
-  /// A rank's buffer. There are two, which collectives take in turn: one that a slow rank still reads is not written.
-  char* buffer(int seat, unsigned turn) const;
+  /// Tells the others that this rank has given up after they have met it, so their devices may wait for its.
+  void fail_devices() const;
+  /// Which other rank has told so, or has died; empty if none.
+  std::string lost_devices() const;
+
+  /// A rank's buffer. There are three, which collectives take in turn: one that a slow rank still reads is not written, also while the next is filled.
+  char* buffer(int seat, std::uint64_t turn) const;
 
   /// Sends bytes to another rank of this memory, and returns when it has them, or receives them. Error on both if they do not make the same call.
   void send(const Call& call, int to, const void* data, Index bytes, double timeout);

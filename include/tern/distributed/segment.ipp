@@ -21,8 +21,11 @@ struct alignas(128) Segment::Seat {
   std::atomic<std::uint32_t> arrived;  // meetings
   std::atomic<std::uint32_t> waiting;  // sleepers on `arrived`
   std::atomic<std::uint32_t> left;     // nonzero: the rank will not come again
+  std::atomic<std::uint32_t> failed;   // nonzero: it has given up where others go on
   std::atomic<std::int32_t> process;
   Call calls[2];
+
+  bool has_died() const { return left.load() == 0 && kill(process, 0) != 0 && errno == ESRCH; }
 };
 
 /// Bytes on their way from one rank to another, a part at a time.
@@ -43,7 +46,7 @@ struct Segment::Layout {
     const std::size_t n = std::size_t(seats);
     mailboxes = n * sizeof(Seat);
     buffers = (mailboxes + n * n * sizeof(Mailbox) + 4095) / 4096 * 4096;
-    end = buffers + 2 * n * std::size_t(buffer_bytes);
+    end = buffers + 3 * n * std::size_t(buffer_bytes);
   }
 };
 
@@ -66,8 +69,20 @@ TERN_INLINE Segment::Mailbox& Segment::mailbox(int from, int to) const {
   return reinterpret_cast<Mailbox*>(memory_->data() + Layout(seats_).mailboxes)[from * seats_ + to];
 }
 
-TERN_INLINE char* Segment::buffer(int seat, unsigned turn) const {
-  return memory_->data() + Layout(seats_).buffers + (2 * std::size_t(seat) + turn % 2) * std::size_t(buffer_bytes);
+[[gnu::cold]] TERN_INLINE void Segment::fail_devices() const { seat_of(seat_).failed = 1; }
+
+[[gnu::noinline]] TERN_INLINE std::string Segment::lost_devices() const {
+  for (int other = 0; other < seats_; ++other) {
+    const Seat& seat = seat_of(other);
+    if (other == seat_ || (!seat.failed.load() && !seat.has_died())) continue;
+    return text({"rank ", ranks_[std::size_t(seat_)], "'s device waits for rank ", ranks_[std::size_t(other)],
+                 ", which has ", seat.failed.load() ? "failed" : "died"});
+  }
+  return "";
+}
+
+TERN_INLINE char* Segment::buffer(int seat, std::uint64_t turn) const {
+  return memory_->data() + Layout(seats_).buffers + (3 * std::size_t(seat) + turn % 3) * std::size_t(buffer_bytes);
 }
 
 TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32_t value, std::atomic<std::uint32_t>& waiting) {
@@ -87,11 +102,14 @@ TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32
   const Seat& seat = seat_of(other);
   const double start = now();
   while (!come()) {
-    const bool left = seat.left.load() != 0, gone = !left && kill(seat.process, 0) != 0 && errno == ESRCH;
+    const bool left = seat.left.load() != 0, gone = seat.has_died();
     if (come()) return;  // it came, and left then
     const int me = ranks_[std::size_t(seat_)], it = ranks_[std::size_t(other)];
     if (left || gone) fail(name, {"rank ", me, " waits for rank ", it, ", which has ", left ? "left" : "died"});
-    if (now() - start > timeout) fail(name, {"rank ", me, " waits for rank ", it, ", which has not come within ", timeout, " s"});
+    if (now() - start > timeout) {
+      fail_devices();  // the other may come yet, and see that this rank has been here
+      fail(name, {"rank ", me, " waits for rank ", it, ", which has not come within ", timeout, " s"});
+    }
     ++waiting;
     const std::uint32_t seen = word.load();
     constexpr timespec at_most{0, 20'000'000};  // then it is looked whether the other lives

@@ -11,6 +11,8 @@ class TERN_API SharedMemory {
  public:
   /// For the threads of this process. Error if the host has not so many bytes.
   explicit SharedMemory(std::size_t bytes);
+  /// A name that is not in use.
+  static std::string new_name();
   /// For other processes too, which give its name until this one calls unlink(). Whoever creates it gives a name that is not in use.
   SharedMemory(const std::string& name, std::size_t bytes, bool create);
   ~SharedMemory();

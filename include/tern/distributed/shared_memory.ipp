@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -16,6 +17,11 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail("Communicator", {"the host does not give ", Index(bytes), " bytes of shared memory: ", std::strerror(errno)});
   data_ = static_cast<char*>(memory);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string SharedMemory::new_name() {
+  static std::atomic<Index> made;
+  return text({"/tern-", Index(getpid()), "-", made++});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE SharedMemory::SharedMemory(const std::string& name, std::size_t bytes, bool create) : name_(name), bytes_(bytes) {

@@ -21,6 +21,7 @@ class TERN_API ThreadRanks final : public Ranks {
       : Ranks({rank, size, rank, size}, std::make_unique<Segment>(memory, rank, ranks_below(size)), nullptr) {}
 
   TERN_KEY std::shared_ptr<Ranks> split(int color, int key) override;
+  bool are_processes() const override { return false; }
 };
 
 /// Ranks tell each other their colours and keys; then the first of a part gives the others its memory. It stays in scope until all have it.
@@ -80,6 +81,10 @@ struct RankThread {
 }  // namespace tern::distributed::detail
 
 namespace tern::inline TERN_BUILD::distributed {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Communicator single_rank() {
+  return Communicator(std::make_shared<detail::ThreadRanks>(std::make_shared<detail::SharedMemory>(detail::Segment::bytes_for(1)), 1, 0));
+}
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void run_ranks(int size, const std::function<void(const Communicator&)>& f, Here here) {
   const ErrorName name({"run_ranks", here});

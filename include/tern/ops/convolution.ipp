@@ -68,7 +68,7 @@ namespace tern::inline TERN_BUILD::detail {
     }
     products *= double(inside);
   }
-  device_events.flops += 2 * products;
+  count_products(1, 2 * products);
 }
 
 }  // namespace tern::detail

@@ -79,8 +79,7 @@ class TERN_API GradScalerBase {
 /// All parameters are on one device of kind D. If the host cannot read its memory, nothing waits for it, and the calls may be
 /// captured in a graph: the scale and the decision are the device's (see Optimizer::step_unless).
 template <Device D>
-class GradScaler final : public GradScalerBase {
- public:
+struct GradScaler final : GradScalerBase {
   explicit GradScaler(const GradScalerOptions& options = {}, D device = tern::detail::current_device<D>())
       : GradScalerBase(options),
         scale_(full<D>({}, options.init_scale, device)),
@@ -191,6 +190,9 @@ class GradScaler final : public GradScalerBase {
 
   Tensor<D> scale_, growth_tracker_;  // one float each
 };
+
+TERN_CLASS_INSTANCE(GradScaler<Cpu>)
+TERN_CLASS_INSTANCE(GradScaler<Cuda>)
 
 }  // namespace tern::optim
 

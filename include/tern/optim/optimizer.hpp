@@ -3,6 +3,7 @@
 // added. grouped.hpp adds what depends on the options.
 #pragma once
 #include <cmath>
+#include <memory>
 
 #include "../device/capture.hpp"
 #include "slot.hpp"
@@ -19,6 +20,24 @@ TERN_API void check(const char* name, const char* option, double value, double l
 struct ParameterList {
   const std::vector<NamedTensor>& parameters;
   const SlotOps* (*ops_for)(const AnyTensor& parameter);
+};
+
+/// The ranks that share an optimiser's state, as one of them sees them (distributed/sharded.hpp). All ranks call each function.
+class Shards {
+ public:
+  explicit Shards(int own_rank) : rank(own_rank) {}
+  virtual ~Shards() {}
+
+  /// Gives the slots from `first` on their owners.
+  virtual void assign(std::vector<Slot>& slots, std::size_t first) = 0;
+  /// Error unless all ranks have gradients of the same slots.
+  virtual void before_step(const std::vector<Slot>& slots) = 0;
+  /// Gives all ranks the parameters as their owners' steps have left them.
+  virtual void after_step(const std::vector<Slot>& slots) = 0;
+  /// The slots with the states of all ranks, in host memory.
+  virtual std::vector<Slot> gathered(const std::vector<Slot>& slots) = 0;
+
+  const int rank;
 };
 
 }  // namespace detail
@@ -97,6 +116,9 @@ class TERN_API Optimizer {
   /// Adds a group. Error if it is empty, or has a parameter that is in another group.
   void add(const detail::ParameterList& list);
 
+  /// Shares the state with other ranks from here on. There is none yet.
+  void share(std::unique_ptr<detail::Shards> shards);
+
   /// Replaces the parameters by those of the same names, with one list for each group. Their state is converted.
   void follow(const detail::ParameterList* lists, std::size_t groups);
 
@@ -113,6 +135,7 @@ class TERN_API Optimizer {
   }
 
  private:
+  bool is_here(const Slot& slot) const { return !shards_ || slot.owner == shards_->rank; }
   void step_each(const AnyTensor& found);
   void take_step(const Step& step);
 
@@ -162,7 +185,8 @@ class TERN_API Optimizer {
   const char* name_;
   std::initializer_list<const char*> state_names_;
   std::vector<Slot> slots_;
-  std::vector<double> initial_lr_;  // for each group; negative until a schedule asks
+  std::vector<double> initial_lr_;          // for each group; negative until a schedule asks
+  std::unique_ptr<detail::Shards> shards_;  // null: the state of all slots is here
 };
 
 }  // namespace tern::optim

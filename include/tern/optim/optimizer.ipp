@@ -72,6 +72,7 @@ TERN_INLINE void Optimizer::step_unless(const AnyTensor& found, Here here) {
 
 TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   const NoGradGuard off;
+  if (shards_) shards_->before_step(slots_);
   const auto step = [this](const Step& one) {
     if (tern::detail::capture) [[unlikely]] capture_step(one);
     else take_step(one);
@@ -79,7 +80,7 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   std::vector<Slot*> waiting;  // for others to take the step with
   for (Slot& slot : slots_) {
     const Node* const node = slot.parameter.impl()->node;
-    if (!node || !node->gradient) continue;
+    if (!node || !node->gradient || !is_here(slot)) continue;
     if (!found.defined() && slot.skipped.defined()) [[unlikely]] detail::settle(slot);
     slot.found = found;
     if (slot.ops->one_by_one) {
@@ -102,6 +103,7 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
     waiting.resize(others);
     step({together.data(), together.size()});
   }
+  if (shards_) shards_->after_step(slots_);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE StateDict Optimizer::state_dict() const {
@@ -110,7 +112,9 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
     tern::detail::append(dict, {prefix(group), "lr"}, number(lr(group)));
     tern::detail::append(dict, {prefix(group), "momentum"}, number(momentum(group)));
   }
-  for (const Slot& slot : slots_) {
+  std::vector<Slot> gathered;
+  if (shards_) gathered = shards_->gathered(slots_);
+  for (const Slot& slot : shards_ ? gathered : slots_) {
     tern::detail::append(dict, {slot.name, ".step"}, number(slot.steps - detail::skipped_steps(slot)));
     if (slot.master.defined()) tern::detail::append(dict, {slot.name, ".master"}, slot.master);
     for (std::size_t i = 0; i < slot.state.size(); ++i)
@@ -124,6 +128,7 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Slot& slot = slots_[i];
     set(slots[i], slot.name, slot.group, slot.parameter, slot.ops);
+    slots[i].owner = slot.owner;
   }
   return restored("load_state_dict", std::move(slots), dict);
 }
@@ -138,14 +143,20 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
       if (other.parameter.impl() == p.tensor.impl())
         fail(name_, {"parameter ", p.name, " is in another group, as ", other.name});
   const std::size_t groups = group_count(), before = slots_.size();
-  std::vector<Slot> slots(before + list.parameters.size());
+  std::vector<Slot> slots = slots_;
+  slots.resize(before + list.parameters.size());
   fill(&slots[before], groups, list);
   std::vector<double> rates(groups + 1, -1);
   for (std::size_t i = 0; i < groups; ++i) rates[i] = initial_lr_[i];
-  for (std::size_t i = 0; i < before; ++i) slots[i] = std::move(slots_[i]);
+  if (shards_) shards_->assign(slots, before);
   forget_graphs();
   slots_.swap(slots);
   initial_lr_.swap(rates);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::share(std::unique_ptr<detail::Shards> shards) {
+  shards->assign(slots_, 0);
+  shards_ = std::move(shards);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::follow(const detail::ParameterList* lists, std::size_t groups) {
@@ -155,7 +166,9 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   std::vector<Slot> slots(count);
   Slot* next = slots.data();
   for (std::size_t group = 0; group < groups; ++group) next = fill(next, group, lists[group]);
-  take(restored("to", std::move(slots), state_dict()));
+  const StateDict dict = state_dict();
+  if (shards_) shards_->assign(slots, 0);
+  take(restored("to", std::move(slots), dict));
 }
 
 TERN_INLINE void Optimizer::take_step(const Step& step) {
@@ -229,6 +242,11 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
       if (!state) break;
       if (detail::is_second_moment(name)) detail::check_not_negative(op, {slot.name, ".", name}, *state);
       detail::add_state(slot, detail::state_from(slot, *state));
+    }
+    if (!is_here(slot)) {
+      slot.steps = 0;
+      slot.master = {};
+      slot.state.clear();
     }
   }
   std::vector<double> numbers(2 * group_count(), 0);

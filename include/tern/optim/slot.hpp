@@ -30,6 +30,7 @@ struct Slot {
   std::size_t group = 0;
   AnyTensor parameter;
   const SlotOps* ops = nullptr;
+  int owner = 0;  // the rank that keeps the state and takes the steps, where ranks share an optimiser's state
   Index steps = 0;
   AnyTensor master;
   std::uint32_t version = 0;  // the parameter's version when it last equalled master; later versions were written by others

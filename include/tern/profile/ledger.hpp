@@ -1,4 +1,4 @@
-// The ledger lists every copy between host and device and every wait of the host, by the user's source line.
+// The ledger lists every copy between host and device, every wait of the host and every collective of several ranks, by the user's source line.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -21,27 +21,39 @@ struct Line {
   Work work;
   std::string site;  // file:line
   bool pinned;
+  const char* name = "";  // of a collective: "all_reduce"; else of the kind of work
   Index count = 0, bytes = 0;
   double seconds = 0;
-  double overlapped = 0;  // the part of these seconds during which the device computed
+  double overlapped = 0;  // the part of these seconds during which the device computed; of collectives in host memory: their callers went on
   double share = 0;       // seconds as a fraction of the page's
 
   /// 10^9 bytes a second; 0 for a wait.
   double gigabytes_per_second() const { return seconds > 0 ? 1e-9 * double(bytes) / seconds : 0; }
 };
 
+/// All collectives together.
+struct Communication {
+  Index count = 0, bytes = 0;
+  double seconds = 0;
+  double waited = 0;  // the part of these seconds during which nothing else went on
+
+  /// 1 - waited / seconds; 0 without a collective.
+  double hidden() const { return seconds > 0 ? 1 - waited / seconds : 0; }
+};
+
 /// The content of the ledger.
 struct Page {
-  std::vector<Line> lines;  // copies and waits; those with the most seconds come first
+  std::vector<Line> lines;  // copies, waits and collectives; those with the most seconds come first
   double seconds = 0;       // from the first piece of work until the page was read
   Index kernels = 0;
   double computing = 0;  // seconds during which a kernel ran, added up over the devices
+  Communication communication;
 };
 
 namespace detail {
 
 inline const char* name_of(Work work) {
-  constexpr const char* names[] = {"kernel", "to device", "to host", "wait"};
+  constexpr const char* names[] = {"kernel", "to device", "to host", "wait", "collective"};
   return names[int(work)];
 }
 
@@ -49,22 +61,24 @@ inline std::string name_of(const Here& site) {
   return site.line ? text({site.file, ":", Index(site.line)}) : std::string("(no line)");
 }
 
-/// The time spans in which a device computed: sorted and disjoint, each with the seconds computed before it.
-class TERN_API Computing {
+/// The time spans in which something went on.
+class TERN_API Spans {
  public:
-  struct Span {
-    double begin, end, before;
-  };
+  void add(double begin, double seconds) { spans_.push_back({begin, begin + seconds, 0}); }
+  /// Ends adding: sorts the spans, and makes one of those that touch.
+  void merge();
 
-  Computing(const std::vector<cuda::detail::TimelineEntry>& entries, int ordinal);
-
-  /// The seconds computed until `time`.
+  /// The seconds within the spans until `time`.
   double until(double time) const;
-  double total() const { return count_ ? until(spans_[count_ - 1].end) : 0; }
+  /// The seconds of a piece of work that lie within the spans.
+  double within(const cuda::detail::TimelineEntry& entry) const { return until(entry.start + entry.seconds) - until(entry.start); }
+  double total() const { return spans_.empty() ? 0 : until(spans_.back().end); }
 
  private:
+  struct Span {
+    double begin, end, before;  // before: the seconds of the spans before it
+  };
   std::vector<Span> spans_;
-  std::size_t count_ = 0;  // number of spans, after touching ones were merged
 };
 
 }  // namespace detail
@@ -72,10 +86,13 @@ class TERN_API Computing {
 /// The page so far. Waits for the devices.
 TERN_API Page page();
 
-/// The copies and waits so far; those with the most seconds come first. Waits for the devices.
+/// The copies, waits and collectives so far; those with the most seconds come first. Waits for the devices.
 inline std::vector<Line> lines() { return page().lines; }
 
-/// The page as a table.
+/// The collectives so far, of all ranks of this process. Waits for the devices.
+inline Communication communication() { return page().communication; }
+
+/// The page as a table of copies and waits and, if there are any, one of collectives.
 TERN_API std::string report();
 
 /// The page as JSON: {"lines": [...], "totals": {...}}. Each line of the ledger is an object with Line's members, on

@@ -1,5 +1,7 @@
 // The functions of ledger.hpp that are not templates.
 #pragma once
+#include <cstring>
+
 #include "ledger.hpp"
 
 namespace tern::inline TERN_BUILD::ledger {
@@ -18,29 +20,25 @@ namespace tern::inline TERN_BUILD::ledger {
 
 namespace tern::inline TERN_BUILD::ledger::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Computing::Computing(const std::vector<cuda::detail::TimelineEntry>& entries, int ordinal) {
-  for (const auto& entry : entries)
-    if (entry.work == Work::kernel && entry.ordinal == ordinal)
-      spans_.push_back({entry.start, entry.start + entry.seconds, 0});
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Spans::merge() {
   if (spans_.empty()) return;
   // qsort, because std::sort would be four times as much machine code.
   std::qsort(spans_.data(), spans_.size(), sizeof(Span), [](const void* a, const void* b) {
     const double x = static_cast<const Span*>(a)->begin, y = static_cast<const Span*>(b)->begin;
     return int(x > y) - int(x < y);
   });
-  double before = 0;
-  for (const Span& span : spans_) {
-    if (count_ && span.begin <= spans_[count_ - 1].end) {
-      if (span.end > spans_[count_ - 1].end) spans_[count_ - 1].end = span.end;
-    } else {
-      if (count_) before += spans_[count_ - 1].end - spans_[count_ - 1].begin;
-      spans_[count_++] = {span.begin, span.end, before};
-    }
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < spans_.size(); ++i) {
+    const Span span = spans_[i];
+    Span& before = spans_[last];
+    if (span.begin > before.end) spans_[++last] = {span.begin, span.end, before.before + before.end - before.begin};
+    else if (span.end > before.end) before.end = span.end;
   }
+  spans_.resize(last + 1);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double Computing::until(double time) const {
-  std::size_t low = 0, high = count_;  // the first span that begins later
+[[gnu::noinline, gnu::cold]] TERN_INLINE double Spans::until(double time) const {
+  std::size_t low = 0, high = spans_.size();  // the first span that begins later
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
     if (spans_[middle].begin <= time)
@@ -61,28 +59,46 @@ namespace tern::inline TERN_BUILD::ledger {
   const auto listed = cuda::detail::timeline().read();
   Page page;
   page.seconds = listed.seconds;
-  for (int ordinal = 0; ordinal < cuda::device_count(); ++ordinal) {
-    const detail::Computing device(listed.entries, ordinal);
-    page.computing += device.total();
-    for (const auto& entry : listed.entries) {
-      if (entry.ordinal != ordinal) continue;
-      if (entry.work == Work::kernel) {
-        ++page.kernels;
-        continue;
-      }
-      const std::string site = detail::name_of(entry.site);
-      std::size_t i = 0;
-      for (; i < page.lines.size(); ++i) {
-        const Line& line = page.lines[i];
-        if (line.work == entry.work && line.pinned == entry.pinned && line.site == site) break;
-      }
-      if (i == page.lines.size()) page.lines.push_back({entry.work, site, entry.pinned});
-      Line& line = page.lines[i];
-      ++line.count;
-      line.bytes += Index(entry.bytes);
-      line.seconds += entry.seconds;
-      line.overlapped += device.until(entry.start + entry.seconds) - device.until(entry.start);
+  std::vector<detail::Spans> computing, standing;  // of each device; of each thread of the host, for collectives in host memory
+  computing.resize(std::size_t(cuda::device_count()));
+  for (const auto& entry : listed.entries) {
+    if (entry.work == Work::kernel) {
+      computing[std::size_t(entry.ordinal)].add(entry.start, entry.seconds);
+      ++page.kernels;
+    } else if (entry.ordinal == cuda::detail::on_host) {
+      const std::size_t thread = std::size_t(entry.thread), caller = std::size_t(entry.caller);
+      if (standing.size() <= thread || standing.size() <= caller) standing.resize(1 + (thread > caller ? thread : caller));
+      standing[thread].add(entry.start, entry.seconds);
     }
+  }
+  for (detail::Spans& thread : standing) thread.merge();
+  for (detail::Spans& device : computing) {
+    device.merge();
+    page.computing += device.total();
+  }
+  for (const auto& entry : listed.entries) {
+    if (entry.work == Work::kernel) continue;
+    const std::string site = detail::name_of(entry.site);
+    const char* const name = entry.work == Work::collective ? entry.name : detail::name_of(entry.work);
+    std::size_t i = 0;
+    for (; i < page.lines.size(); ++i) {
+      const Line& line = page.lines[i];
+      if (line.work == entry.work && line.pinned == entry.pinned && line.site == site && std::strcmp(line.name, name) == 0) break;
+    }
+    if (i == page.lines.size()) page.lines.push_back({entry.work, site, entry.pinned, name});
+    Line& line = page.lines[i];
+    ++line.count;
+    line.bytes += Index(entry.bytes);
+    line.seconds += entry.seconds;
+    if (entry.ordinal != cuda::detail::on_host) line.overlapped += computing[std::size_t(entry.ordinal)].within(entry);
+    else if (entry.work == Work::collective) line.overlapped += entry.seconds - standing[std::size_t(entry.caller)].within(entry);
+  }
+  for (const Line& line : page.lines) {
+    if (line.work != Work::collective) continue;
+    page.communication.count += line.count;
+    page.communication.bytes += line.bytes;
+    page.communication.seconds += line.seconds;
+    page.communication.waited += line.seconds - line.overlapped;
   }
   for (std::size_t i = 0; i < page.lines.size(); ++i) {
     if (page.seconds > 0) page.lines[i].share = page.lines[i].seconds / page.seconds;
@@ -94,18 +110,35 @@ namespace tern::inline TERN_BUILD::ledger {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string report() {
   const Page page = ledger::page();
-  char row[160];
+  char row[200];
   std::snprintf(row, sizeof row, "%-10s %8s %12s %10s %6s %8s %8s  %s\n", "work", "count", "bytes", "ms", "share",
                 "GB/s", "overlap", "line");
   std::string out = row;
+  const auto percent = [](const Line& line) { return line.seconds > 0 ? 100 * line.overlapped / line.seconds : 0; };
   for (const Line& line : page.lines) {
-    std::snprintf(row, sizeof row, "%-10s %8lld %12lld %10.3f %5.1f%% %8.2f %7.0f%%  ", detail::name_of(line.work),
+    if (line.work == Work::collective) continue;
+    std::snprintf(row, sizeof row, "%-10s %8lld %12lld %10.3f %5.1f%% %8.2f %7.0f%%  ", line.name,
                   (long long)line.count, (long long)line.bytes, 1e3 * line.seconds, 100 * line.share,
-                  line.gigabytes_per_second(), line.seconds > 0 ? 100 * line.overlapped / line.seconds : 0);
+                  line.gigabytes_per_second(), percent(line));
     ((out += row) += line.site) += line.pinned ? " (pinned)\n" : "\n";
   }
   std::snprintf(row, sizeof row, "%lld kernels; computing %.3f of %.3f ms, %.1f%%\n", (long long)page.kernels,
                 1e3 * page.computing, 1e3 * page.seconds, page.seconds > 0 ? 100 * page.computing / page.seconds : 0);
+  out += row;
+  const Communication& all = page.communication;
+  if (all.count == 0) return out;
+  std::snprintf(row, sizeof row, "\n%-14s%5s %12s %10s %6s %8s %10s %7s  %s\n", "collective", "count", "bytes", "ms", "share",
+                "GB/s", "waited ms", "hidden", "line");
+  out += row;
+  for (const Line& line : page.lines) {
+    if (line.work != Work::collective) continue;
+    std::snprintf(row, sizeof row, "%-14s%5lld %12lld %10.3f %5.1f%% %8.2f %10.3f %6.0f%%  ", line.name, (long long)line.count,
+                  (long long)line.bytes, 1e3 * line.seconds, 100 * line.share, line.gigabytes_per_second(),
+                  1e3 * (line.seconds - line.overlapped), percent(line));
+    ((out += row) += line.site) += "\n";
+  }
+  std::snprintf(row, sizeof row, "%lld collectives; %lld bytes in %.3f ms, waited %.3f ms, %.1f%% hidden\n", (long long)all.count,
+                (long long)all.bytes, 1e3 * all.seconds, 1e3 * all.waited, 100 * all.hidden());
   return out += row;
 }
 
@@ -118,13 +151,14 @@ namespace tern::inline TERN_BUILD::ledger {
   const char* separator = "\n";
   for (const Line& line : page.lines) {
     std::snprintf(row, sizeof row,
-                  ", \"work\": \"%s\", \"pinned\": %s, \"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, "
+                  ", \"work\": \"%s\", \"name\": \"%s\", \"pinned\": %s, \"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, "
                   "\"gigabytes_per_second\": %.6g, "
                   "\"overlapped\": %.9g, \"share\": %.6g}",
-                  detail::name_of(line.work), line.pinned ? "true" : "false", (long long)line.count,
+                  detail::name_of(line.work), line.name, line.pinned ? "true" : "false", (long long)line.count,
                   (long long)line.bytes, line.seconds, line.gigabytes_per_second(), line.overlapped, line.share);
     (((out += separator) += "{\"line\": ") += io::json_quoted(line.site)) += row;
     separator = ",\n";
+    if (line.work == Work::collective) continue;
     count[int(line.work)] += line.count;
     bytes[int(line.work)] += line.bytes;
     seconds[int(line.work)] += line.seconds;
@@ -135,6 +169,10 @@ namespace tern::inline TERN_BUILD::ledger {
                   detail::name_of(work), (long long)count[int(work)], (long long)bytes[int(work)], seconds[int(work)]);
     out += row;
   }
+  const Communication& all = page.communication;
+  std::snprintf(row, sizeof row, "\"collective\": {\"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, \"waited\": %.9g}, ",
+                (long long)all.count, (long long)all.bytes, all.seconds, all.waited);
+  out += row;
   std::snprintf(row, sizeof row, "\"kernel\": {\"count\": %lld, \"seconds\": %.9g}, \"seconds\": %.9g}}\n",
                 (long long)page.kernels, page.computing, page.seconds);
   return out += row;

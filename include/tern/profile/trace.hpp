@@ -1,5 +1,5 @@
-// Writes the ledger's page to a file for chrome://tracing and ui.perfetto.dev: kernels, copies and waits on one time
-// line.
+// Writes the ledger's page to a file for chrome://tracing and ui.perfetto.dev: kernels, copies, waits and collectives on
+// one time line.
 #pragma once
 #include "../io/file.hpp"
 #include "ledger.hpp"
@@ -7,8 +7,8 @@
 namespace tern::inline TERN_BUILD::ledger {
 
 /// The page in the Trace Event Format (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU). The
-/// host is a process whose threads wait; each device is a process whose streams compute and copy. Times are in
-/// microseconds. Waits for the devices.
+/// host is a process whose threads wait and exchange tensors with other ranks; each device is a process whose streams
+/// compute, copy and exchange. Times are in microseconds. Waits for the devices.
 TERN_API std::string trace();
 
 /// Writes trace() to a file.

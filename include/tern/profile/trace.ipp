@@ -11,15 +11,15 @@ namespace tern::inline TERN_BUILD::ledger {
       "\"args\": {\"name\": \"host\"}}";
   char row[256];
   int devices = 0;
-  std::vector<double> ends(2 * std::size_t(cuda::device_count()));  // of the last work on each stream
+  constexpr const char* lanes[] = {"compute", "copies beside it", "collectives"};
+  std::vector<double> ends(std::size(lanes) * std::size_t(cuda::device_count()));  // of the last work on each lane
   for (const auto& entry : page.entries) {
     for (; devices <= entry.ordinal; ++devices) {
-      constexpr const char* lanes[] = {"compute", "copies beside it"};
       std::snprintf(row, sizeof row,
                     ",\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": %d, \"args\": {\"name\": \"cuda:%d\"}}",
                     devices + 1, devices);
       out += row;
-      for (int lane = 0; lane < 2; ++lane) {
+      for (int lane = 0; lane < int(std::size(lanes)); ++lane) {
         std::snprintf(
             row, sizeof row,
             ",\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"args\": {\"name\": \"%s\"}}",
@@ -27,13 +27,14 @@ namespace tern::inline TERN_BUILD::ledger {
         out += row;
       }
     }
-    const bool wait = entry.work == Work::wait,
-               beside = !wait && entry.stream == cuda::detail::bind(entry.ordinal).copy;
+    const bool of_host = entry.work == Work::wait || entry.ordinal == cuda::detail::on_host;
+    int lane = entry.thread;
+    if (!of_host) lane = entry.work == Work::collective ? 2 : entry.stream == cuda::detail::bind(entry.ordinal).copy;
     // Work that follows at once on a stream may seem to begin some ns early, because the driver's times are floats.
     // Viewers would take that for nesting.
     double start = entry.start, end = entry.start + entry.seconds;
-    if (!wait) {
-      double& last = ends[2 * std::size_t(entry.ordinal) + beside];
+    if (!of_host) {
+      double& last = ends[std::size(lanes) * std::size_t(entry.ordinal) + std::size_t(lane)];
       if (start < last && start > last - 1e-7) start = last;
       if (end < start) end = start;
       last = end;
@@ -42,8 +43,8 @@ namespace tern::inline TERN_BUILD::ledger {
     std::snprintf(
         row, sizeof row,
         ", \"cat\": \"%s\", \"ph\": \"X\", \"ts\": %.3f, \"dur\": %.3f, \"pid\": %d, \"tid\": %d, \"args\": {",
-        detail::name_of(entry.work), 1e6 * start, 1e6 * (end - start), wait ? 0 : entry.ordinal + 1,
-        wait ? entry.thread : int(beside));
+        detail::name_of(entry.work), 1e6 * start, 1e6 * (end - start), of_host ? 0 : entry.ordinal + 1,
+        lane);
     out += row;
     if (entry.bytes) {
       std::snprintf(row, sizeof row, "\"bytes\": %llu, \"GB/s\": %.3f, \"pinned\": %s, ",

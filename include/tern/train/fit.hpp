@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "../autograd/backward.hpp"
+#include "../nn/replicas.hpp"
 #include "../ops/comparison.hpp"
 #include "../ops/cross_entropy.hpp"
 #include "../ops/extrema.hpp"
@@ -14,6 +15,10 @@
 namespace tern::inline TERN_BUILD::nn {
 template <IsModule Net>
 struct Mixed;
+}
+namespace tern::inline TERN_BUILD::distributed {
+template <nn::IsModule Net>
+struct DistributedDataParallel;
 }
 
 namespace tern::inline TERN_BUILD::train {
@@ -28,6 +33,7 @@ struct FitParts {
   std::function<void()> clip = {};          // clips the gradients before each step; no number, because few programs need its code
   Metric metric = accuracy;                 // what evaluate and validate return
   const char* unit = "images";              // what a loss is the mean of
+  nn::Replicas* replicas = nullptr;         // on other ranks; fit() takes a DistributedDataParallel network's own
 };
 
 /// A batch's mean loss over so many items (images, words), and how many of these the network gets right; without `right`, that is not
@@ -52,7 +58,15 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
   return (scores.argmax(1) == labels).to(f32).sum();
 }
 
-/// The part of the items in `batches` of inputs and labels that the network classifies rightly, in evaluation mode.
+/// The network's copies on other ranks; null if there are none.
+template <nn::IsModule Net>
+nn::Replicas* replicas_of(const Net& net) {
+  if constexpr (requires { net.replicas(); }) return &net.replicas();
+  else return nullptr;
+}
+
+/// The part of the items in `batches` of inputs and labels that the network classifies rightly, in evaluation mode. Of a
+/// DistributedDataParallel network, those in all ranks' batches together.
 template <nn::IsModule Net, class Batches>
 double accuracy_of(Net& net, Batches&& batches) {
   const InferenceMode inference;
@@ -63,7 +77,9 @@ double accuracy_of(Net& net, Batches&& batches) {
     right += count_right(scores_of(net, x), y);
     items += y.numel();
   }
-  return right.item() / double(items);
+  double sums[] = {double(right.item()), double(items)};
+  if (nn::Replicas* const replicas = replicas_of(net)) replicas->sum(sums, 2);
+  return sums[0] / sums[1];
 }
 
 /// The groups of an epoch's batches, each for one step. A loader's samples count alike; of other ranges, the batches do.
@@ -78,6 +94,8 @@ template <class Net>
 inline constexpr bool computes_in_half = std::is_same_v<typename Net::value_type, half>;
 template <class Net>
 inline constexpr bool computes_in_half<nn::Mixed<Net>> = computes_in_half<Net>;
+template <class Net>
+inline constexpr bool computes_in_half<distributed::DistributedDataParallel<Net>> = computes_in_half<Net>;
 
 namespace detail {
 
@@ -87,20 +105,33 @@ class TERN_API Fit {
   Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase* scaler, const Accumulation& groups, const char* device,
       const Options& options, const FitParts& parts);
 
-  bool interrupted() const { return session_.interrupted(); }
   const Position& done() const { return done_; }
+  /// False among several ranks: what mpirun takes for a terminal may be a file.
+  bool is_alone() const { return ranks_ == 1; }
   /// True if there is an epoch to train. The network is in training mode then.
   bool begin();
+  /// Before a batch: whether the pass is the last of its group, after which ranks exchange gradients.
+  void before_pass(bool last) {
+    if (parts_.replicas) parts_.replicas->set_synchronized(last);
+  }
   void after_step() {
     if (parts_.schedule && parts_.schedule_by_step) parts_.schedule->step();
   }
+  /// True once a rank has got Ctrl-C or SIGTERM. All ranks ask after the same steps.
+  bool interrupted();
   /// After the first `batches` of the epoch: adds up, evaluates, reports and saves. `right` is NaN if it was not counted.
   void end(Index batches, EpochTimer& timer, double loss, double right);
   /// Saves an interrupted training.
   Report finish();
 
  private:
+  /// Error on all ranks where one has other batches than the first: it would wait for passes that do not come.
+  void check_ranks() const;
+  /// What f returns on rank 0, on all ranks.
   double figure(const std::function<double()>& f) const;
+  void sum(double* x, Index n) const {
+    if (parts_.replicas) parts_.replicas->sum(x, n);
+  }
   void save(const std::string& path) const;
 
   nn::AnyModule net_;
@@ -109,6 +140,8 @@ class TERN_API Fit {
   const Options& options_;
   const FitParts& parts_;
   Index batches_;  // of an epoch
+  Index ranks_;
+  bool first_, interrupted_ = false;  // the first rank alone prints and writes files
   Session session_;
   Position done_;
 };
@@ -124,13 +157,14 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
   detail::Fit run(net, optimizer, &scaler, groups, DeviceTraits<D>::name, options, parts);
   while (run.begin()) {
     if constexpr (requires { batches.set_epoch(Index()); }) batches.set_epoch(run.done().epoch);
-    EpochTimer timer(run.done().epoch + 1, Index(batches.size()) - run.done().batch);
+    EpochTimer timer(run.done().epoch + 1, Index(batches.size()) - run.done().batch, run.is_alone());
     Tensor<D> loss = zeros<D>({}), right;
     Index next = 0;
     for (auto& batch : batches) {
       const Index i = next++;
       if (i < run.done().batch) continue;  // done before the checkpoint
       timer.input_done();
+      run.before_pass(groups.ends(i));
       const Step<D> made = std::apply(step, batch);
       timer.forward_done();
       if (groups.begins(i)) optimizer.zero_grad();
@@ -148,7 +182,7 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
       loss += made.loss.detach() * double(made.items);
       if (made.right.defined()) right = right.defined() ? right + made.right : made.right;
       timer.step_done(made.items, [&] { return made.loss.item(); });
-      if (run.interrupted() && groups.ends(i)) break;  // a checkpoint holds no gradients
+      if (groups.ends(i) && run.interrupted()) break;  // a checkpoint holds no gradients
     }
     // The sums wait for what the device has still to do of the epoch.
     run.end(next, timer, loss.item(), right.defined() ? double(right.item()) : std::nan(""));
@@ -170,13 +204,18 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
 /// and writes a checkpoint, to NAME.interrupted.safetensors if there is no options.save; NAME is the program's. A training that resumes
 /// from a checkpoint goes on bit for bit; what `step` keeps from batch to batch is not in it.
 ///
+/// The ranks of a distributed::DistributedDataParallel network train together: each gives batches of its own, as many as the others'. Losses
+/// and counts are of all ranks, the first one prints and writes files, and another number of ranks can go on from a checkpoint.
+///
 /// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace and price. Error, before the first epoch, if
 /// a file cannot be written, a checkpoint does not fit, there are no batches, or a target but no parts.evaluate.
 template <nn::IsModule Net, class Batches, class F>
   requires(!std::is_convertible_v<const F&, Options>)
 Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {}, const FitParts& parts = {}) {
   using D = typename Net::device_type;
-  return fit<D>(nn::AnyModule(net), computes_in_half<Net>, optimizer, std::forward<Batches>(batches), step, options, parts);
+  FitParts own = parts;
+  own.replicas = replicas_of(net);
+  return fit<D>(nn::AnyModule(net), computes_in_half<Net>, optimizer, std::forward<Batches>(batches), step, options, own);
 }
 
 /// The same with the cross entropy between the network's scores and labels, for batches of inputs and labels.

@@ -4,30 +4,63 @@
 
 namespace tern::inline TERN_BUILD::train::detail {
 
+/// The options of the rank that prints and writes files, or those of another.
+inline Options for_rank(const Options& options, bool first) {
+  Options own = options;
+  if (!first)
+    for (std::string* const file : {&own.save, &own.json, &own.svg, &own.trace}) file->clear();
+  return own;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase* scaler,
                                                   const Accumulation& groups, const char* device, const Options& options,
                                                   const FitParts& parts)
     : net_(net), optimizer_(optimizer), scaler_(scaler), options_(options), parts_(parts), batches_(groups.batches()),
-      session_(options, parts.data.c_str(), device, parts.metric, parts.unit) {
+      ranks_(parts.replicas ? parts.replicas->size() : 1), first_(!parts.replicas || parts.replicas->rank() == 0),
+      session_(for_rank(options, first_), parts.data.c_str(), device, parts.metric, parts.unit, parts.replicas) {
   if (batches_ == 0) fail("fit", {"there are no batches to train with"});
+  check_ranks();
   if (options.target > 0 && !parts.evaluate) fail("fit", {"the target ", options.target, " is of what evaluate returns, but there is no evaluate"});
   if (!options.resume.empty()) done_ = load_checkpoint(options.resume, net_, optimizer_, parts_.schedule, scaler_);
+  if (done_.batch % ranks_ != 0)
+    fail("fit", {"'", options.resume, "' was saved after ", done_.batch, " batches of an epoch, which are no equal part for each of ", ranks_, " ranks"});
+  done_.batch /= ranks_;
   groups.check_resumes(done_.batch);
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::check_ranks() const {
+  double first = first_ ? double(batches_) : 0;
+  sum(&first, 1);
+  double different = double(batches_) != first;
+  sum(&different, 1);
+  if (different > 0)
+    fail("fit", {"each rank must have as many batches in an epoch as the first, which has ", Index(first), "; rank ", parts_.replicas->rank(), " has ", batches_});
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE bool Fit::begin() {
-  if (done_.epoch >= options_.epochs || interrupted() || session_.report().reached()) return false;
+  if (interrupted() || done_.epoch >= options_.epochs || session_.report().reached()) return false;
   nn::set_training(net_, true);
   return true;
 }
 
+[[gnu::noinline]] TERN_INLINE bool Fit::interrupted() {
+  double signals = session_.interrupted();
+  sum(&signals, 1);
+  return interrupted_ = signals > 0;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::end(Index batches, EpochTimer& timer, double loss, double right) {
   EpochReport report = timer.finish();
+  const double part = double(batches - done_.batch) / double(batches_);
   done_.batch = batches;
   done_.seconds += report.seconds;
-  if (interrupted() && batches < batches_) return;
-  report.loss = loss / double(report.samples);
-  report.figure = parts_.metric.of ? parts_.metric.of(report.loss, right / double(report.samples)) : std::nan("");
+  double sums[] = {loss, right, double(report.samples), report.flops};
+  sum(sums, 4);
+  report.samples = Index(sums[2]);
+  report.flops = sums[3];
+  if (interrupted_ && batches < batches_) return session_.cut(report, part);
+  report.loss = sums[0] / sums[2];
+  report.figure = parts_.metric.of ? parts_.metric.of(report.loss, sums[1] / sums[2]) : std::nan("");
   report.test_figure = figure(parts_.evaluate);
   report.trained_s = done_.seconds;
   const double held = figure(parts_.validate);
@@ -35,20 +68,22 @@ namespace tern::inline TERN_BUILD::train::detail {
   session_.finish(done_.epoch, report);
   const bool is_best = parts_.validate && !(parts_.metric.rises ? held <= done_.best : held >= done_.best);
   if (is_best) done_.best = held;
-  if (parts_.validate) std::printf("       %s%s\n", labelled("held out", held, parts_.metric).c_str(), is_best ? ", the best so far" : "");
+  if (parts_.validate && first_) std::printf("       %s%s\n", labelled("held out", held, parts_.metric).c_str(), is_best ? ", the best so far" : "");
   if (parts_.schedule && !parts_.schedule_by_step) parts_.schedule->step();
   if (options_.save.empty()) return;
-  if (is_best) io::save_safetensors(options_.save + ".best", nn::state_dict(net_));
+  if (is_best && first_) io::save_safetensors(options_.save + ".best", nn::state_dict(net_));
   save(options_.save);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Report Fit::finish() {
   Report report = session_.report();
-  report.interrupted = interrupted();
+  report.interrupted = interrupted_;
   if (report.interrupted) {
     const std::string path = options_.save.empty() ? text({program_invocation_short_name, ".interrupted.safetensors"}) : options_.save;
     save(path);
-    std::printf("interrupted; to go on: --resume %s\n", path.c_str());
+    if (first_) std::printf("interrupted; to go on: --resume %s\n", path.c_str());
+  } else if (first_) {
+    std::fputs(total_text(report).c_str(), stdout);
   }
   return report;
 }
@@ -57,11 +92,20 @@ namespace tern::inline TERN_BUILD::train::detail {
   if (!f) return std::nan("");
   const InferenceMode inference;
   nn::set_training(net_, false);
-  return f();
+  double value = f();
+  if (!first_) value = 0;
+  sum(&value, 1);
+  return value;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::save(const std::string& path) const {
-  save_checkpoint(path, net_, optimizer_, done_, parts_.schedule, scaler_);
+  if (!first_) {
+    (void)optimizer_.state_dict();  // of which a sharded optimiser's ranks have a part each
+    return;
+  }
+  Position done = done_;
+  done.batch *= ranks_;
+  save_checkpoint(path, net_, optimizer_, done, parts_.schedule, scaler_);
 }
 
 }  // namespace tern::train::detail

@@ -18,7 +18,7 @@ TERN_API std::string progress_text(Index epoch, Index done, Index total, double 
 /// plain lines.
 class TERN_API Progress {
  public:
-  explicit Progress(Index epoch) : epoch_(epoch), start_(now()), shows_(isatty(STDOUT_FILENO)) {}
+  explicit Progress(Index epoch, bool shows = true) : epoch_(epoch), start_(now()), shows_(shows && isatty(STDOUT_FILENO)) {}
   ~Progress() {
     if (shows_) std::fputs("\r\033[K", stdout);
   }
@@ -46,22 +46,14 @@ inline void on_interrupt(int signal) {
 }  // namespace detail
 
 /// While alive, Ctrl-C and SIGTERM, which a machine that is taken back sends, only set a flag, so that the current batch is finished and
-/// saved.
-class InterruptGuard {
+/// saved. Several at a time, of trainings on threads, see one flag.
+class TERN_API InterruptGuard {
  public:
-  InterruptGuard() : interrupt_(std::signal(SIGINT, &detail::on_interrupt)), terminate_(std::signal(SIGTERM, &detail::on_interrupt)) {
-    detail::interrupts = 0;
-  }
-  ~InterruptGuard() {
-    std::signal(SIGINT, interrupt_);
-    std::signal(SIGTERM, terminate_);
-  }
+  InterruptGuard();
+  ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   bool interrupted() const { return detail::interrupts > 0; }
-
- private:
-  void (*interrupt_)(int), (*terminate_)(int);  // what was there before
 };
 
 }  // namespace tern::train

@@ -1,5 +1,6 @@
 // The functions of progress.hpp that are not templates.
 #pragma once
+#include "../core/mutex_lock.hpp"
 #include "progress.hpp"
 
 namespace tern::inline TERN_BUILD::train {
@@ -30,4 +31,38 @@ namespace tern::inline TERN_BUILD::train::detail {
 
 TERN_INLINE volatile std::sig_atomic_t interrupts = 0;
 
+/// The guards that are alive, and what was there before the first one.
+struct Guards {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  int alive = 0;
+  void (*interrupt)(int) = nullptr;
+  void (*terminate)(int) = nullptr;
+
+  static Guards& instance() {
+    static Guards guards;
+    return guards;
+  }
+};
+
 }  // namespace tern::train::detail
+
+namespace tern::inline TERN_BUILD::train {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE InterruptGuard::InterruptGuard() {
+  detail::Guards& guards = detail::Guards::instance();
+  const tern::detail::MutexLock lock(guards.mutex);
+  if (guards.alive++ > 0) return;
+  detail::interrupts = 0;
+  guards.interrupt = std::signal(SIGINT, &detail::on_interrupt);
+  guards.terminate = std::signal(SIGTERM, &detail::on_interrupt);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE InterruptGuard::~InterruptGuard() {
+  detail::Guards& guards = detail::Guards::instance();
+  const tern::detail::MutexLock lock(guards.mutex);
+  if (--guards.alive > 0) return;
+  std::signal(SIGINT, guards.interrupt);
+  std::signal(SIGTERM, guards.terminate);
+}
+
+}  // namespace tern::train

@@ -55,6 +55,9 @@ struct Report {
   double target = 0;         // of test_figure; 0: none
   double price = 0;          // of the machine, dollars an hour
   bool interrupted = false;  // by Ctrl-C or SIGTERM
+  EpochReport cut = {};      // what was done of the epoch in which that happened; times and samples alone
+  double part = 0;           // of that epoch's batches, which this is; 0: it was between two epochs
+  int ranks = 1;             // that have trained together
 
   /// The first epoch after which the target was reached; null if there is none.
   const EpochReport* reached() const;
@@ -64,6 +67,9 @@ struct Report {
 /// The rate counts only time that is not spent waiting for input, because a device computes while the host goes on.
 TERN_API std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price, const Metric& metric = accuracy,
                                 const char* unit = "images");
+
+/// A training's epochs and seconds, without evaluations, and what they cost where there is a price: "10 epochs in 23.41 s, $0.003902\n".
+TERN_API std::string total_text(const Report& report);
 
 TERN_API std::string report_json(const Report& report);
 

@@ -51,6 +51,19 @@ namespace detail {
   return text;
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string total_text(const Report& report) {
+  const double seconds = report.epochs.empty() ? 0 : report.epochs.back().trained_s;
+  const std::size_t epochs = report.epochs.size();
+  char line[96];
+  std::snprintf(line, sizeof line, "%zu epoch%s in %.2f s", epochs, epochs == 1 ? "" : "s", seconds);
+  std::string text = line;
+  if (report.price > 0) {
+    std::snprintf(line, sizeof line, ", $%.6f", report.price * seconds / 3600);
+    text += line;
+  }
+  return text + "\n";
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string report_json(const Report& report) {
   const std::string figure = report.metric.name, test_figure = "test_" + figure;
   const struct {
@@ -68,6 +81,7 @@ namespace detail {
   json.member("data", report.data);
   json.member("device", report.device);
   json.member("threads", report.threads);
+  json.member("ranks", report.ranks);
   json.member(test_figure, report.test_figure);
   if (report.target > 0) {
     const EpochReport* const reached = report.reached();
@@ -76,14 +90,21 @@ namespace detail {
     json.member("seconds_to_target", seconds);
     if (report.price > 0) json.member("dollars_to_target", report.price * seconds / 3600);
   }
+  json.member("seconds", report.epochs.empty() ? 0 : report.epochs.back().trained_s);
   json.array("epochs");
   for (const EpochReport& r : report.epochs) {
     json.object();
     for (const auto& member : members)
       if (member.value != &EpochReport::figure || report.metric.of) json.member(member.name, r.*member.value);
+    json.member("samples", r.samples);
     json.end();
   }
   json.end();
+  if (report.part > 0) {
+    json.object("cut");
+    json.member("part", report.part), json.member("seconds", report.cut.seconds), json.member("samples", report.cut.samples);
+    json.end();
+  }
   json.end();
   return text({json.text(), "\n"});
 }

@@ -4,6 +4,7 @@
 #include "../device/device.hpp"
 #include "../device/events.hpp"
 #include "../io/file.hpp"
+#include "../nn/replicas.hpp"
 #include "../profile/flops.hpp"
 #include "../profile/trace.hpp"
 #include "learning_curve.hpp"
@@ -15,8 +16,9 @@ namespace tern::inline TERN_BUILD::train {
 
 class TERN_API Session {
  public:
-  /// Error if a file that the options name cannot be written: before the first epoch, not after it.
-  Session(const Options& options, const char* data, const char* device, const Metric& metric = accuracy, const char* unit = "images");
+  /// Error if a file that the options name cannot be written: before the first epoch, not after it. Of several ranks, the first one prints.
+  Session(const Options& options, const char* data, const char* device, const Metric& metric = accuracy, const char* unit = "images",
+          const nn::Replicas* replicas = nullptr);
   ~Session();
 
   bool interrupted() const { return guard_.interrupted(); }
@@ -25,10 +27,15 @@ class TERN_API Session {
   /// Prints an epoch's report and adds it to the training's, and says where it is the one that reaches the target; writes the epoch's
   /// trace.
   void finish(Index epoch, const EpochReport& report);
+  /// Adds that part of an epoch, which was interrupted.
+  void cut(const EpochReport& report, double part);
 
  private:
+  void write() const;
+
   std::string path_, svg_, trace_;  // the files for the report, its drawing and the trace
-  double peak_;  // the host's operations a second, 0 if another device computes
+  double peak_;  // the hosts' operations a second, 0 if another device computes
+  bool prints_;
   Report report_;
   InterruptGuard guard_;
 };
@@ -37,7 +44,7 @@ class TERN_API Session {
 /// input.
 class TERN_API EpochTimer {
  public:
-  EpochTimer(Index epoch, Index batches);
+  EpochTimer(Index epoch, Index batches, bool shows_progress = true);
 
   void input_done() { lap(epoch_.input_s); }
   void forward_done() { lap(epoch_.forward_s); }

@@ -5,13 +5,16 @@
 namespace tern::inline TERN_BUILD::train {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Session::Session(const Options& options, const char* data, const char* device,
-                                                           const Metric& metric, const char* unit)
+                                                           const Metric& metric, const char* unit, const nn::Replicas* replicas)
     : path_(options.json), svg_(options.svg), trace_(options.trace),
-      peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0),
+      peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0), prints_(!replicas || replicas->rank() == 0),
       report_{options.model, data, device, num_threads(), 0, {}, metric, unit, options.target, options.price} {
+  if (replicas) report_.ranks = replicas->size();
+  peak_ *= report_.ranks;
   for (const std::string& path : {options.save, path_, svg_, trace_})
     if (!path.empty()) io::check_writable(path);
   if (!trace_.empty()) ledger::start();
+  std::fflush(stdout);  // whoever reads a pipe sees now what was printed before the first epoch
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Session::~Session() {
@@ -19,7 +22,7 @@ namespace tern::inline TERN_BUILD::train {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Session::finish(Index epoch, const EpochReport& report) {
-  std::fputs(epoch_text(epoch, report, peak_, report_.price, report_.metric, report_.unit).c_str(), stdout);
+  if (prints_) std::fputs(epoch_text(epoch, report, peak_, report_.price, report_.metric, report_.unit).c_str(), stdout);
   if (!trace_.empty()) {
     ledger::write_trace(trace_);
     ledger::start();
@@ -27,18 +30,28 @@ namespace tern::inline TERN_BUILD::train {
   const bool reached_before = report_.reached();
   report_.test_figure = report.test_figure;
   report_.epochs.push_back(report);
-  if (report_.reached() && !reached_before) {
+  if (report_.reached() && !reached_before && prints_) {
     std::printf("       %s, the target, in %.2f s", detail::labelled("test", report.test_figure, report_.metric).c_str(), report.trained_s);
     if (report_.price > 0) std::printf(", $%.6f", report_.price * report.trained_s / 3600);
     std::putchar('\n');
   }
   std::fflush(stdout);
+  write();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Session::cut(const EpochReport& report, double part) {
+  report_.cut = report;
+  report_.part = part;
+  write();
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Session::write() const {
   if (!path_.empty()) io::write_file_atomically(path_, report_json(report_));
   if (!svg_.empty()) io::write_file_atomically(svg_, learning_curve_svg(report_));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE EpochTimer::EpochTimer(Index epoch, Index batches)
-    : progress_(epoch), batches_(batches), start_(now()), last_(start_), flops_(profile::flops()) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE EpochTimer::EpochTimer(Index epoch, Index batches, bool shows_progress)
+    : progress_(epoch, shows_progress), batches_(batches), start_(now()), last_(start_), flops_(profile::flops()) {
   transfer_ = profile::transfer_seconds();
   wait_ = profile::wait_seconds();
 }

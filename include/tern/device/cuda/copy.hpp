@@ -2,6 +2,7 @@
 #pragma once
 #include "span.hpp"
 #include "stream_pool.hpp"
+#include "watch.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
 
@@ -27,7 +28,7 @@ TERN_API void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const voi
 
 /// Waits for a device whose context is current. If the wait fails, it waits once more, because queued copies may write
 /// to memory that the caller releases.
-TERN_API void wait_for(const DeviceState& state);
+TERN_API void wait_for(int ordinal, const DeviceState& state);
 
 /// Copies device memory to pageable host memory and waits. The driver may block already in the call that starts the
 /// copy, so the time of the host's wait is measured from there.

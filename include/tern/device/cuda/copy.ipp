@@ -65,8 +65,8 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void wait_for(const DeviceState& state) {
-  if (const Status status = driver().functions.cuStreamSynchronize(state.compute)) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void wait_for(int ordinal, const DeviceState& state) {
+  if (const Status status = wait_for_work(ordinal, state.compute)) {
     driver().functions.cuStreamSynchronize(state.compute);
     refuse("cuStreamSynchronize", status);
   }
@@ -78,7 +78,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   const DeviceState& state = bind(ordinal);
   const Span span(Work::wait, "wait for a copy", ordinal, state.compute);
   start_to_host(ordinal, state.compute, to, from, bytes, false);
-  wait_for(state);
+  wait_for(ordinal, state);
 }
 
 }  // namespace tern::cuda::detail
@@ -91,8 +91,9 @@ namespace tern::inline TERN_BUILD::cuda {
   detail::bind(device.ordinal);
   const detail::DeviceState& own = *detail::system().devices[std::size_t(device.ordinal)];
   const detail::Span span(Work::wait, "wait for the device", device.ordinal, own.compute);
-  for (int i = 0; i < own.streams->count; ++i) TERN_CUDA(cuStreamSynchronize, own.streams->streams[i]->state.compute);
-  detail::wait_for(own);
+  for (int i = 0; i < own.streams->count; ++i)
+    if (const Status status = detail::wait_for_work(device.ordinal, own.streams->streams[i]->state.compute)) refuse("cuStreamSynchronize", status);
+  detail::wait_for(device.ordinal, own);
 }
 
 }  // namespace tern::cuda

@@ -36,8 +36,13 @@ class TERN_API NcclEnd {
 
   /// Error if the communicator has failed.
   NcclComm handle() const;
-  /// Error, after which the communicator has failed, unless the status is success and NCCL has all ranks.
-  void check(const char* function, int status);
+  /// Error unless the status is success and NCCL has all ranks.
+  void check(const char* function, int status) const;
+  bool has_failed() const { return !handle_; }
+  /// What NCCL says of the other ranks, if it has lost one, else null.
+  const char* lost() const;
+  /// The communicator has failed. The device waits for no other rank.
+  void abort();
 
  private:
   NcclComm handle_ = nullptr;

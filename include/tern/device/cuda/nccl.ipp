@@ -65,13 +65,22 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return handle_;
 }
 
-[[gnu::noinline]] TERN_INLINE void NcclEnd::check(const char* function, int status) {
+[[gnu::noinline]] TERN_INLINE void NcclEnd::check(const char* function, int status) const {
   int lost = 0;
   if (!status) status = nccl().functions.ncclCommGetAsyncError(handle_, &lost);
   if (!status) status = lost;
-  if (!status) [[likely]] return;
-  nccl().functions.ncclCommAbort(std::exchange(handle_, nullptr));  // so that nothing waits for the other ranks
   check_nccl(function, status);
+}
+
+[[gnu::noinline]] TERN_INLINE const char* NcclEnd::lost() const {
+  int lost = 0;
+  const NcclFunctions& functions = nccl().functions;
+  if (const int status = functions.ncclCommGetAsyncError(handle_, &lost)) lost = status;
+  return lost ? functions.ncclGetErrorString(lost) : nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void NcclEnd::abort() {
+  if (handle_) nccl().functions.ncclCommAbort(std::exchange(handle_, nullptr));
 }
 
 }  // namespace tern::cuda::detail

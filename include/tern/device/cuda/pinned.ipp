@@ -33,7 +33,7 @@ TERN_INLINE void PinnedBlock::wait_idle() {
     if (is_idle(*use)) continue;
     bind(use->ordinal);
     const Span span(Work::wait, "wait for a copy", use->ordinal, use->stream);
-    TERN_CUDA(cuEventSynchronize, use->last.event);
+    if (const Status status = wait_for_event(use->ordinal, use->last.event)) refuse("cuEventSynchronize", status);
     use->in_flight = false;
   }
 }

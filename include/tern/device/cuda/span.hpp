@@ -7,7 +7,10 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// A kernel or a copy on a stream, or a wait of the host.
+/// The ordinal of collectives in host memory, and of waits for them.
+inline constexpr int on_host = -1;
+
+/// A kernel, a copy or a collective on a stream; a wait of the host; or a collective in host memory.
 struct WorkItem {
   Work work;
   bool pinned;
@@ -16,6 +19,7 @@ struct WorkItem {
   const char* name;
   Here site;
   std::size_t bytes;
+  int caller = 0;  // of a collective in host memory: the thread that called it, which another may run it for
 };
 
 /// The position in a timeline at which a listener has recorded a piece of work.

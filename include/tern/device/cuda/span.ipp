@@ -4,6 +4,9 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
+/// True for what the thread only queues.
+constexpr bool is_queued(Work work) { return work == Work::kernel || work == Work::collective; }
+
 TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
 
 [[gnu::noinline]] TERN_INLINE Span::Span(Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes, bool pinned)
@@ -15,12 +18,12 @@ TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
     listener_ = nullptr;  // captured work does not run now
   if (listener_) [[unlikely]]
     tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
-  if (work != Work::kernel && events.open++ == 0) start_ = now();
+  if (!is_queued(work) && events.open++ == 0) start_ = now();
 }
 
 [[gnu::noinline]] TERN_INLINE Span::~Span() {
   tern::detail::DeviceEvents& events = tern::detail::device_events;
-  if (work_ != Work::kernel && --events.open == 0) events.host_seconds[int(work_)] += now() - start_;
+  if (!is_queued(work_) && --events.open == 0) events.host_seconds[int(work_)] += now() - start_;
   if (listener_) [[unlikely]]
     listener_->end(position_);
 }

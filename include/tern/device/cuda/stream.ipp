@@ -24,7 +24,7 @@ TERN_INLINE const detail::DeviceState& Stream::state() const {
   detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
   const detail::DeviceState& waited = state();
   const detail::Span span(Work::wait, "wait for a stream", ordinal_, waited.compute);
-  detail::wait_for(waited);
+  detail::wait_for(ordinal_, waited);
 }
 
 [[gnu::noinline]] TERN_INLINE bool Stream::query() const {

@@ -5,9 +5,9 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-/// One piece of work. Seconds count from the first piece of work of the page, on the device's clock. A kernel or a copy
-/// has events around it on its stream; a wait of the host has events on a stream without other work. So all times can
-/// be compared.
+/// One piece of work. Seconds count from the first piece of work of the page, on the device's clock. A kernel, a copy or a
+/// collective has events around it on its stream; a wait of the host has events on a stream without other work. So all
+/// times can be compared. What is on_host has the host's clock.
 struct TimelineEntry : WorkItem {
   int thread;  // of the host, in the order of appearance
   bool ended = false;
@@ -40,6 +40,8 @@ class TERN_API Timeline {
     Event base = nullptr;     // recorded on `stream`
     double base_seconds = 0;  // the age of the page at that moment
     StreamHandle stream = nullptr;  // has no work but these events
+    std::size_t unsettled = 0;      // entries of the device that have events
+    std::size_t next = 0;           // the first that may be one
     std::size_t spares = 0;
     Event spare[2 * most_unsettled];
 
@@ -57,29 +59,34 @@ class TERN_API Timeline {
     void forget() {
       if (base) keep(base);
       base = nullptr;
+      next = 0;
+    }
+    void destroy_spares() {
       while (spares > 0) TERN_CUDA_RELEASE(cuEventDestroy_v2, spare[--spares]);
     }
   };
 
-  static int thread_number();
-  /// Seconds between two events. Waits for the second one if it has not happened, which is rare; so no call is spent on
-  /// asking first.
+  /// Seconds between two events; negative if the second one has not happened, which is rare. So no call is spent on asking first.
   static double seconds_between(Event from, Event to);
   void give_back(TimelineEntry& entry);
+  /// Waits for an event while other threads go on: what lies before it on its device may be a collective that they have yet to call.
+  void await(std::unique_lock<std::mutex>& lock, Event event);
 
   /// The device's clock. It starts with the first piece of the device's work on the page.
   DeviceClock& clock_of(int ordinal);
 
-  /// Sets the times of the entries before `to` and reuses their events. Entries after one that has not ended are left.
-  void settle(std::size_t to);
+  /// Sets the times of a device's entries, all but the last `left` ones, and reuses their events. Entries after one that has not ended are
+  /// left. Where it waits, the lock is open, and the page may turn.
+  void settle(std::unique_lock<std::mutex>& lock, int ordinal, std::size_t left);
 
   std::mutex mutex_;
   int page_ = 0;
+  int awaited_ = 0;  // events that threads wait for
   std::vector<TimelineEntry> entries_;
-  std::size_t settled_ = 0;  // entries before this one have their times
+  bool host_exchanges_ = false;
   int devices_ = 0;
   DeviceClock* clocks_ = nullptr;
-  double origin_ = 0;  // the host's clock at the first base; relates the bases of other devices to it
+  double origin_ = 0;  // the host's clock at the first piece of work; relates the bases of devices to it
 };
 
 /// The program's timeline. Never destroyed, because work may end after main does.

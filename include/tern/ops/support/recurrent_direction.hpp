@@ -111,6 +111,13 @@ std::array<Tensor<D, T>, N> gradients_by_tape(const std::array<const Tensor<D, T
   return gradients;
 }
 
+/// Counts the products of all steps' states with these weights, each by itself, and the same operations `at_once` times again.
+template <class D, class T>
+void count_recurrence(const Steps& steps, Index directions, const Tensor<D, T>& w_hh, const Tensor<D, T>& w_hr, int at_once) {
+  const Index weights = w_hh.numel() + (w_hr.defined() ? w_hr.numel() : 0), of_step = w_hr.defined() ? 2 : 1;
+  count_products(directions * of_step * (steps.count() + at_once), 2.0 * double(steps.total() * weights) * (1 + at_once));
+}
+
 /// The tensors that a recurrence saves. With two directions, those of the second lie behind those of the first.
 template <class D, class T>
 struct RecurrenceState {
@@ -127,6 +134,7 @@ struct RecurrenceState {
     const auto wanted = [&](int i, const X& like) { return needs[i] ? empty<D, T>(like.shape(), like.device()) : X(); };
     const X dx = empty<D, T>(x.shape(), x.device()), dh0 = wanted(1, h0), dc0 = wanted(2, c0), dw = wanted(3, w_hh), db = wanted(4, b_hh),
             dr = wanted(5, w_hr);
+    count_recurrence(steps, directions, w_hh, w_hr, needs[3]);
     const X weights = dense(w_hh), reduce = w_hr.defined() ? dense(w_hr) : X(), h = h0.defined() ? dense(h0) : X(),
             c = c0.defined() ? dense(c0) : X();
     backend::run<D, T>(backend::RecurrenceGradient{kind, steps, directions, *dx.impl(), dh0.impl(), dc0.impl(), dw.impl(), db.impl(), dr.impl(),
@@ -168,6 +176,7 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
   const auto cells = lstm ? empty<D, compute_t<T>>({rows, wide}, x.device()) : Tensor<D, compute_t<T>>();
   const auto or_none = [](const X& v) { return v.defined() ? dense(v) : v; };
   const X h = or_none(h0), c = or_none(c0), bias = or_none(w.b_hh), reduce = or_none(w.w_hr);
+  count_recurrence(steps, directions, w.w_hh, w.w_hr, 0);
   backend::run<D, T>(backend::Recurrence{kind, steps, directions, *out.impl(), *kept.impl(), cells.impl(), *dense(x).impl(), h.impl(),
                                          c.impl(), *dense(w.w_hh).impl(), bias.impl(), reduce.impl()});
   record({op_name(kind), here}, out,

@@ -101,6 +101,14 @@ void record_packing(RecurrentKind kind, const Tensor<D, T>& packed, const std::v
   record_each({op_name(kind), here}, packed, edges);
 }
 
+/// Counts the products of a layer: those of its inputs at once, those of its states step by step; and in the backward pass those of the weights.
+inline void count_layer(const RecurrentSizes& s, const Steps& steps, bool inputs, int at_once) {
+  const Index wide = backend::gates_of(s.kind) * s.hidden, of_states = wide * s.state + (s.state < s.hidden ? s.state * s.hidden : 0);
+  const double rows = 2.0 * double(steps.total() * s.directions);
+  count_products(s.directions * (steps.count() + inputs + 2 * at_once),
+                 rows * (double(of_states) * (1 + at_once) + double(wide * s.inputs) * (inputs + at_once)));
+}
+
 /// The tensors that a layer saves.
 template <class D, class T>
 struct RecurrentLayerState {
@@ -122,6 +130,7 @@ struct RecurrentLayerState {
                                                        *out.impl(), *reserve.impl(), *dense(x).impl(), h.impl(), c.impl(), *weights.impl(),
                                                        refused});
     if (refused) return gradient_by_tape(g, needs, false);
+    count_layer(sizes, steps, needs[0], needs[3]);
     return {needs[0] ? dx : X(), dh0, dc0, dweights};
   }
 
@@ -159,6 +168,7 @@ RecurrentResult<D, T> fused_layer(const RecurrentSizes& sizes, const Steps& step
   const X in = dense(x), h = h0.defined() ? dense(h0) : X(), c = c0.defined() ? dense(c0) : X();
   backend::run<D, T>(backend::RecurrentLayer{sizes, steps, *out.impl(), reserve.impl(), *in.impl(), h.impl(), c.impl(), *weights.impl(), refused});
   if (refused) return {};
+  count_layer(sizes, steps, true, 0);
   record({op_name(sizes.kind), here}, out,
          wrt(inputs(x, h0, c0, weights), saved(x, h0, c0, weights, out, reserve),
              [sizes, steps, layout](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw, const auto& y,

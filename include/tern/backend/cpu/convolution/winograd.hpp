@@ -53,16 +53,19 @@ struct InputTransform {
 };
 
 /// The divisor of the product at each point: the product of the differences from the other points.
-inline constexpr float at_0 = 1 / (alpha2 * beta2), at_alpha = 1 / (2 * alpha2 * (alpha2 - beta2)),
-                       at_beta = 1 / (2 * beta2 * (beta2 - alpha2));
+inline constexpr double divisor_at_0 = 1 / (double(alpha2) * beta2), divisor_at_alpha = 1 / (2 * double(alpha2) * (alpha2 - beta2)),
+                        divisor_at_beta = 1 / (2 * double(beta2) * (beta2 - alpha2));
+inline constexpr float at_0 = float(divisor_at_0), at_alpha = float(divisor_at_alpha), at_beta = float(divisor_at_beta);
 
-/// G, for weights.
+/// G, for weights. In double, so that a point's weight is rounded once: all images and pixels would share its error.
 struct WeightTransform {
+  using Double = expr::packet_t<double>;
   static constexpr int from = 3, to = 6;
-  [[gnu::always_inline]] static void apply(const V* w, V* p) {
-    const V even_a = at_alpha * w[0] + at_alpha * alpha2 * w[2], odd_a = at_alpha * alpha * w[1];
-    const V even_b = at_beta * w[0] + at_beta * beta2 * w[2], odd_b = at_beta * beta * w[1];
-    p[0] = at_0 * w[0];
+  [[gnu::always_inline]] static void apply(const Double* w, Double* p) {
+    constexpr double a = divisor_at_alpha, b = divisor_at_beta;
+    const Double even_a = a * w[0] + a * alpha2 * w[2], odd_a = a * alpha * w[1];
+    const Double even_b = b * w[0] + b * beta2 * w[2], odd_b = b * beta * w[1];
+    p[0] = divisor_at_0 * w[0];
     p[1] = even_a + odd_a;
     p[2] = even_a - odd_a;
     p[3] = even_b + odd_b;
@@ -109,20 +112,20 @@ struct OutputGradientTransform {
   }
 };
 
-/// M x Mᵀ for one of these matrices M. load(i, j) gives x; store(i, j, packet) takes the result.
-template <class M, class Load, class Store>
+/// M x Mᵀ for one of these matrices M and packets P. load(i, j) gives x; store(i, j, packet) takes the result.
+template <class M, class P = V, class Load, class Store>
 [[gnu::always_inline]] inline void on_both_sides(const Load& load, const Store& store) {
-  V half[M::from][M::to];
+  P half[M::from][M::to];
 #pragma GCC unroll 6
   for (int i = 0; i < M::from; ++i) {
-    V row[M::from];
+    P row[M::from];
 #pragma GCC unroll 6
     for (int j = 0; j < M::from; ++j) row[j] = load(i, j);
     M::apply(row, half[i]);
   }
 #pragma GCC unroll 6
   for (int j = 0; j < M::to; ++j) {
-    V column[M::from], done[M::to];
+    P column[M::from], done[M::to];
 #pragma GCC unroll 6
     for (int i = 0; i < M::from; ++i) column[i] = half[i][j];
     M::apply(column, done);

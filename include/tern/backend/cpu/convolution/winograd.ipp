@@ -5,6 +5,7 @@
 namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
 
 [[gnu::noinline]] TERN_INLINE void weights_to_points(Index in, Index out, const float* w, float* to) {
+  using Double = WeightTransform::Double;
   constexpr Index block = 64;
   const Index blocks = (in + block - 1) / block, next = plane(in, out);
   parallel_for((out + strip - 1) / strip * blocks, 1, [&](Index begin, Index end) {
@@ -16,26 +17,31 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
         copy_transposed<4, false>(reinterpret_cast<char*>(scratch.get() + tap * depth * width),
                                   reinterpret_cast<const char*>(w + (k * 9 + tap) * in + c),
                                   {depth, width, width * bytes, bytes, bytes, 9 * in * bytes, int(bytes)});
-      for (Index at = 0; at < depth * width; at += V::size)
-        on_both_sides<WeightTransform>(
-            [&](int i, int j)
-                __attribute__((always_inline)) { return V::load(scratch.get() + (3 * i + j) * depth * width + at); },
-            [&](int i, int j, V v)
-                __attribute__((always_inline)) { v.store(to + (6 * i + j) * next + k * in + c * width + at); });
+      for (Index at = 0; at < depth * width; at += Double::size)
+        on_both_sides<WeightTransform, Double>(
+            [&](int i, int j) __attribute__((always_inline)) {
+              return expr::load_as<Double>(scratch.get() + (3 * i + j) * depth * width + at);
+            },
+            [&](int i, int j, Double v) __attribute__((always_inline)) {
+              expr::store_as(to + (6 * i + j) * next + k * in + c * width + at, v);
+            });
     }
   });
 }
 
 [[gnu::noinline]] TERN_INLINE void turned_weights_to_points(Index in, Index out, const float* w, float* to) {
+  using Double = WeightTransform::Double;
   const Index next = plane(out, in);
   parallel_for(out, std::max<Index>(1, 4096 / in), [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k)
-      for (Index c = 0; c < in; c += V::size) {
+      for (Index c = 0; c < in; c += Double::size) {
         const Index first = c - c % strip, width = std::min(strip, in - first);
-        on_both_sides<WeightTransform>(
-            [&](int i, int j) __attribute__((always_inline)) { return V::load(w + (k * 9 + 8 - 3 * i - j) * in + c); },
-            [&](int i, int j, V v) __attribute__((always_inline)) {
-              v.store(to + (6 * i + j) * next + first * out + k * width + c - first);
+        on_both_sides<WeightTransform, Double>(
+            [&](int i, int j) __attribute__((always_inline)) {
+              return expr::load_as<Double>(w + (k * 9 + 8 - 3 * i - j) * in + c);
+            },
+            [&](int i, int j, Double v) __attribute__((always_inline)) {
+              expr::store_as(to + (6 * i + j) * next + first * out + k * width + c - first, v);
             });
       }
   });

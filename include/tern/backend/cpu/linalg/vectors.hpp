@@ -12,12 +12,12 @@ using matmul_detail::dot;
 template <class T>
 void add_scaled(Index n, T a, const T* x, T* y) {
   constexpr int W = matmul_detail::lanes<T>;
-  Index i = 0;
-  for (; i + W <= n; i += W) {
+  const Index whole = n - n % W;  // g++ sees that nothing is left of a constant n, and warned of a loop without end where it did not
+  for (Index i = 0; i < whole; i += W) {
     const auto sum = matmul_detail::load<W>(y + i) + a * matmul_detail::load<W>(x + i);
     std::memcpy(y + i, &sum, sizeof sum);
   }
-  for (; i < n; ++i) y[i] += a * x[i];
+  for (Index i = whole; i < n; ++i) y[i] += a * x[i];
 }
 
 /// x *= a.
