@@ -24,7 +24,7 @@ template <class Net, class Optimiser>
 void classify(benchmark::State& state, Net& net, Optimiser& optimiser, const Tensor<Cpu>& x, Index classes) {
   const auto labels = randint<Cpu>(0, classes, {x.size(0)});
   const double before = detail::device_events.flops;
-  train(state, net, optimiser, x, [&](const auto& scores) { return cross_entropy(scores, labels); });
+  run_steps(state, net, optimiser, x, [&](const auto& scores) { return cross_entropy(scores, labels); });
   count_flop(state, before);
 }
 

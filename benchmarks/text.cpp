@@ -10,7 +10,7 @@ using namespace tern;
 /// Steps with what the network takes for so many tokens.
 template <class Net, class Optimiser, class X, class Loss>
 void read(benchmark::State& state, Net& net, Optimiser optimiser, const X& x, Index tokens, const Loss& loss) {
-  train(state, net, optimiser, x, loss);
+  run_steps(state, net, optimiser, x, loss);
   state.SetItemsProcessed(state.iterations() * tokens);
 }
 

@@ -4,7 +4,7 @@
 
 /// zero_grad, forward, loss, backward, optimiser step.
 template <class Net, class Optimiser, class X, class Loss>
-void train(benchmark::State& state, Net& net, Optimiser& optimiser, const X& x, const Loss& loss) {
+void run_steps(benchmark::State& state, Net& net, Optimiser& optimiser, const X& x, const Loss& loss) {
   for (auto _ : state) {
     optimiser.zero_grad();
     loss(net(x)).backward();

@@ -29,7 +29,7 @@ template <class Net>
 void learn_text(benchmark::State& state, Net net) {
   optim::AdamW adamw(net.parameters(), {.lr = 3e-4});
   const auto text = randint<Cpu>(0, 57, {12, 64}), next = randint<Cpu>(0, 57, {12 * 64});
-  train(state, net, adamw, text, [&](const auto& scores) { return cross_entropy(scores, next); });
+  run_steps(state, net, adamw, text, [&](const auto& scores) { return cross_entropy(scores, next); });
 }
 
 void gpt_nano(benchmark::State& state) { learn_text(state, GptNano<Cpu>()); }
@@ -66,7 +66,7 @@ void vit_b_16_train(benchmark::State& state) {
   auto net = models::vit_b_16<Cpu>();
   optim::SGD sgd(net.parameters(), {.lr = 0.01, .momentum = 0.9});
   const auto labels = randint<Cpu>(0, 1000, {4});
-  train(state, net, sgd, images(4), [&](const auto& scores) { return cross_entropy(scores, labels); });
+  run_steps(state, net, sgd, images(4), [&](const auto& scores) { return cross_entropy(scores, labels); });
 }
 BENCHMARK(vit_b_16_train)->UseRealTime();
 

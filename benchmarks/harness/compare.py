@@ -3,6 +3,7 @@
 import argparse
 import functools
 import os
+import subprocess
 import sys
 
 import peers
@@ -21,6 +22,7 @@ USAGE = """%(prog)s [NAME...] [--peer PEER] [--threads N] [--json FILE] [--table
 NAME is a row or a suite; NAME@PEER is the row against that peer: torch, tensorflow, openvino, onnxruntime, webdataset or lmdb. Without names: every row, or with --peer every row that
 the peer has. The time is the minimum over repetitions; ratio is tern's time over the peer's. --table writes Markdown. Both files
 have each row from when it is measured.
+Google Benchmark's own options, --benchmark_filter and the like, are handed on to the suites that NAME names, and nothing else is done.
 --gpu has rows of its own, beside cuBLASLt called directly and, where python3 has one that sees the GPU, PyTorch."""
 
 
@@ -32,10 +34,23 @@ def arguments():
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--table", metavar="FILE")
     parser.add_argument("--gpu", metavar="GPU", help="its name, which benchmarks/run fills in")
-    options = parser.parse_args()
+    options, options.flags = parser.parse_known_args()
+    if unknown := [flag for flag in options.flags if not flag.startswith("--benchmark_")]:
+        parser.error(f"no option {unknown[0]}")
     if options.threads < 1:
         parser.error("--threads wants a number above 0")
     return parser, options
+
+
+def run_suites(parser, options):
+    """Runs the named suites with Google Benchmark's own options, and returns the first status that is not 0."""
+    suites = {path.stem for path in (sides.ROOT / "benchmarks").glob("*.cpp")}
+    if unknown := [name for name in options.names if name not in suites]:
+        parser.error(f"no suite {unknown[0]}: {', '.join(sorted(suites))}")
+    if not options.names:
+        parser.error(f"{options.flags[0]} wants a suite: {', '.join(sorted(suites))}")
+    statuses = [subprocess.run([sides.suite(name), *options.flags], env=sides.environ(options.threads)).returncode for name in options.names]
+    return next(filter(None, statuses), 0)
 
 
 def selection(parser, options):
@@ -138,6 +153,8 @@ def result_of(row, peer, best, limits, threads):
 
 def main():
     parser, options = arguments()
+    if options.flags:
+        return run_suites(parser, options)
     chosen = selection(parser, options)
     versions = {}
     for peer in sorted({peer for _, peer in chosen if peer} - {"cublaslt"}):

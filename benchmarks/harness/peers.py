@@ -12,6 +12,7 @@ PACKAGES = {
     "openvino": ["openvino==2026.4.*"],
     "onnxruntime": ["onnxruntime==1.31.*"],
     "webdataset": ["webdataset==1.0.*", "numpy"],
+    "numpy": ["numpy==2.*"],
     "lmdb": ["lmdb==1.8.*", "numpy"],
 }
 ENGINES = ("openvino", "onnxruntime")  # for inference alone; they read what PyTorch exports

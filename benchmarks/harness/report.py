@@ -1,4 +1,4 @@
-"""What was measured: a line for each row as it comes, and all rows so far as a Markdown table and as JSON."""
+"""What was measured: a line for each row as it comes, and all rows so far as a Markdown table and as JSON; a file, written whole."""
 
 import json
 import os
@@ -32,11 +32,14 @@ def as_json(results):
     return json.dumps(results, indent=1) + "\n"
 
 
+def markdown(head, rows):
+    """A table. A cell that was not measured is None."""
+    return "\n".join("| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |" for cells in (head, ["---"] * len(head), *rows)) + "\n"
+
+
 def as_table(results):
     def time(result, side):
         return f"{show(result[side])} {result['unit']}" if result[side] is not None else ""
 
-    lines = ["| row | tern | rate | peer | ratio | limit | the peer's mode |", "|---|---|---|---|---|---|---|"]
-    lines += [f"| {r['name']} | {time(r, 'tern')} | {rate(r)} | {time(r, 'peer')} | {show(r['ratio'], 3)} | "
-              f"{time(r, 'limit')} | {r['mode']} |" for r in results]
-    return "\n".join(lines) + "\n"
+    return markdown(["row", "tern", "rate", "peer", "ratio", "limit", "the peer's mode"],
+                    [[r["name"], time(r, "tern"), rate(r), time(r, "peer"), show(r["ratio"], 3), time(r, "limit"), r["mode"]] for r in results])

@@ -18,10 +18,10 @@ def environ(threads):
     return os.environ | {"OMP_NUM_THREADS": str(threads)}
 
 
-def build(*targets):
+def build(*targets, folder=BUILD, options=()):
     """Builds targets in Release, as many compilers at once as there are cores; speaks only where that fails."""
-    for command in (["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"],
-                    ["cmake", "--build", BUILD, "--target", *targets]):
+    for command in (["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", *options],
+                    ["cmake", "--build", folder, "--target", *targets]):
         result = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if result.returncode:
             raise SystemExit(f"{result.stdout}\nbenchmarks/run: {' '.join(targets)} does not build")

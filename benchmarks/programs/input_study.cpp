@@ -1,4 +1,4 @@
-// The measurements of ./benchmarks/run input (harness/study.py), one in each process, so that the largest resident set is its own:
+// The measurements of ./benchmarks/run input (harness/input_study.py), one in each process, so that the largest resident set is its own:
 //
 //   input_study pack FORMAT PICTURES OUT                packs a folder of pictures into four shards
 //   input_study repeat PICTURES OUT BYTES               packs it again and again, into eight TFRecord shards of so many bytes in all

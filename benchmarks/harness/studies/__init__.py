@@ -1,0 +1,1 @@
+"""The studies that harness/study.py runs."""
