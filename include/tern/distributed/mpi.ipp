@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -202,9 +203,11 @@ inline Mpi::Mpi(int& argc, char**& argv, const MpiOptions& options) : options_(o
     fail("Mpi", {"mpirun has started ", launched_ranks(), " ranks, and each sees only itself: the program is built with another MPI than that mpirun's"});
 }
 
-/// A rank that failed gives the others a moment to say so too. Without the last step of MPI, mpirun ends the ranks that do not come.
+/// A rank that failed gives the others a moment to say so too. Without the last step of MPI, mpirun ends the ranks that do not come. With it, it
+/// ends those that are slower to print their error than the first is to exit; so each that failed waits before it exits.
 inline Mpi::~Mpi() {
   const bool failed = std::uncaught_exceptions() > exceptions_;
+  if (failed) std::atexit([] { usleep(300'000); });
   MPI_Request request;
   if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return;
   constexpr double moment = 3;

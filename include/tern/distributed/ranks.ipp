@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../backend/cpu/loops/copy.hpp"
 #include "exchange.hpp"
 #include "ranks.hpp"
 #include "reduction_of_ranks.hpp"
@@ -78,11 +79,16 @@ struct Part {
 // In each of these, a rank fills its buffer with a part, meets the others, and takes from their buffers what is for it. The first meeting
 // says what is called. The next part goes into the next buffer, because a slow rank may still read this one.
 
-/// A rank offers the others its elements of their parts, and takes their sums. One meeting shows the sums of a part and the elements of the next.
+/// Bytes that stay in a core's first cache.
+inline constexpr Index bytes_at_once = 4 << 10;
+
+/// A rank offers the others its elements of their parts. It leaves the sums of its own part where the others' elements lay, in lines of memory that
+/// its core already has. One meeting shows the sums of a part and the elements of the next. A large result goes past the caches.
 [[gnu::noinline]] TERN_INLINE void Ranks::all_reduce(const Array& in, const Array& out, ReduceOp op) {
   const Call call("all_reduce", called_, in, op);
   const Index bytes = size_of(in.dtype), most = Segment::buffer_bytes / bytes;
   const int me = place.local_rank, seats = place.local_size;
+  const bool streamed = seats > 1 && backend::cpu_kernels::can_stream_to(out);
   std::vector<const void*> inputs(std::size_t(place.local_size));
   const auto offer = [&](Index begin, unsigned turn) {
     for (int seat = 0; seat < seats; ++seat) {
@@ -90,26 +96,37 @@ struct Part {
       if (seat != me) copy_bytes(segment_->buffer(me, turn) + part.begin * bytes, in.data + (begin + part.begin) * bytes, part.size() * bytes);
     }
   };
+  const auto deliver = [&](Index begin, const char* from, Index n) {
+    if (streamed) backend::cpu_kernels::stream_run(out.data + begin * bytes, from, n * bytes);
+    else copy_bytes(out.data + begin * bytes, from, n * bytes);
+  };
   offer(0, turn_);
   meet(call);
   Index begin = 0;
   do {
     const Index n = std::min(most, in.numel - begin);
     const Part mine(n, me, seats);
-    char* const sums = out.data + (begin + mine.begin) * bytes;
-    for (int seat = 0; seat < seats; ++seat) inputs[std::size_t(seat)] = segment_->buffer(seat, turn_) + mine.begin * bytes;
-    inputs[std::size_t(me)] = in.data + (begin + mine.begin) * bytes;
-    reduce_part(op, in.dtype, inputs.data(), sums, mine.size());
-    if (seats > 1) copy_bytes(segment_->buffer(me, turn_) + mine.begin * bytes, sums, mine.size() * bytes);
+    const Index step = network_ ? n : bytes_at_once / bytes;  // a network is asked once
+    for (Index i = mine.begin; i < mine.end; i += step) {
+      const Index m = std::min(step, mine.end - i);
+      const auto theirs = [&](int seat) { return segment_->buffer(seat, turn_) + i * bytes; };
+      for (int seat = 0; seat < seats; ++seat) inputs[std::size_t(seat)] = seat == me ? in.data + (begin + i) * bytes : theirs(seat);
+      char* const sums = streamed ? theirs(me == 0) : out.data + (begin + i) * bytes;
+      reduce_part(op, in.dtype, inputs.data(), sums, m);
+      for (int seat = 0; seat < seats; ++seat)
+        if (seat != me && theirs(seat) != sums) copy_bytes(theirs(seat), sums, m * bytes);
+      if (streamed) deliver(begin + i, sums, m);
+    }
     if (begin + n < in.numel) offer(begin + n, turn_ + 1);
     segment_->meet(call.name, timeout);
     for (int seat = 0; seat < seats; ++seat) {
       const Part part(n, seat, seats);
-      if (seat != me) copy_bytes(out.data + (begin + part.begin) * bytes, segment_->buffer(seat, turn_) + part.begin * bytes, part.size() * bytes);
+      if (seat != me) deliver(begin + part.begin, segment_->buffer(me, turn_) + part.begin * bytes, part.size());
     }
     ++turn_;
     begin += n;
   } while (begin < in.numel);
+  if (streamed) backend::cpu_kernels::end_stream();
 }
 
 /// How far apart the ranks' parts of shared memory are.
@@ -154,15 +171,14 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 /// Each rank sums its part where the inputs lie, and writes the sums there too.
 [[gnu::noinline]] TERN_INLINE void Ranks::all_reduce_shared(const Array& x, ReduceOp op) {
-  constexpr Index at_once = 16 << 10;  // bytes that stay in a core's first cache
   const Call call("all_reduce", called_, x, op);
   const int me = place.local_rank, seats = place.local_size;
   const Index bytes = size_of(x.dtype), stride = shared_stride(x.numel * bytes);
   const Part mine(x.numel, me, seats);
   std::vector<const void*> inputs(std::size_t(place.local_size));
   meet(call);
-  for (Index begin = mine.begin; begin < mine.end; begin += at_once / bytes) {
-    const Index n = std::min(at_once / bytes, mine.end - begin);
+  for (Index begin = mine.begin; begin < mine.end; begin += bytes_at_once / bytes) {
+    const Index n = std::min(bytes_at_once / bytes, mine.end - begin);
     char* const sums = x.data + begin * bytes;
     for (int seat = 0; seat < seats; ++seat) inputs[std::size_t(seat)] = sums + (seat - me) * stride;
     reduce_part(op, x.dtype, inputs.data(), sums, n);
