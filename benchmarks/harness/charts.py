@@ -8,6 +8,7 @@ WIDTH, LEFT, RIGHT = 800, 84, 780  # pixels; the axes lie between LEFT and RIGHT
 TITLE, LEGEND, BELOW = 34, 20, 46  # heights: above the legend, of a line of it, and below the axes
 LIGHT = ("#0072b2", "#d55e00", "#009e73", "#a0498b", "#b07d00", "#555555")
 DARK = ("#56b4e9", "#ff9e4a", "#3ecf9f", "#e39bcb", "#f0c541", "#bbbbbb")
+LIMIT = "class='axis limit'"
 PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
 
 
@@ -60,6 +61,12 @@ class Axis:
         return self.first + (self.last - self.first) * (place - self.low) / (self.high - self.low)
 
 
+def look(i, kind=""):
+    """The attributes of series i, of a kind of mark; after as many series as there are colours they come again, fainter."""
+    faint = " opacity='0.45'" if i // len(LIGHT) % 2 else ""
+    return f"class='s{i % len(LIGHT)}{kind}'{faint}"
+
+
 def text(x, y, words, anchor="start", size=13):
     return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-size='{size}'>{html.escape(words)}</text>"
 
@@ -71,8 +78,8 @@ def legend(names, kinds, y):
         width = 34 + 7 * len(name)
         if x + width > WIDTH and x > LEFT:
             x, y = LEFT, y + LEGEND
-        style_of = {"line": f"s{i % 6} line", "limit": "axis limit"}.get(kinds.get(name))
-        shape = f"<path class='{style_of}' d='M{x} {y - 5} h14'/>" if style_of else f"<rect class='s{i % 6}' x='{x}' y='{y - 11}' width='12' height='12'/>"
+        line = {"line": look(i, " line"), "limit": LIMIT}.get(kinds.get(name))
+        shape = f"<path {line} d='M{x} {y - 5} h14'/>" if line else f"<rect {look(i)} x='{x}' y='{y - 11}' width='12' height='12'/>"
         out += [shape, text(x + 19, y, name)]
         x += width
     return out, y
@@ -96,14 +103,15 @@ class Panel:
 
 
 class Bars(Panel):
-    """bars: {group: {series: height or None}}; every group has the same series. A height of None leaves a gap. line: a level to compare with."""
+    """bars: {group: {series: height or None}}; every group has the same series. A height of None leaves a gap, and a series
+    of nothing else is left out. line: a level to compare with."""
 
     def __init__(self, title, y_title, bars, line=None, **options):
         super().__init__(title, Axis(y_title), **options)
         self.bars, self.line = bars, line
 
     def draw(self, top):
-        series = list(dict.fromkeys(name for heights in self.bars.values() for name in heights))
+        series = list(dict.fromkeys(name for heights in self.bars.values() for name, height in heights.items() if height is not None))
         out, first = self.frame(top, series, {})
         bottom = first + self.height
         heights = [h for group in self.bars.values() for h in group.values() if h is not None] + [self.line or 0]
@@ -116,7 +124,7 @@ class Bars(Panel):
             for k, name in enumerate(series):
                 if values.get(name) is not None:
                     at = y(values[name])
-                    out.append(f"<rect class='s{k % 6}' stroke='none' x='{left + width * k + 1:.1f}' y='{at:.1f}' width='{width - 2:.1f}' height='{bottom - at:.1f}'/>")
+                    out.append(f"<rect {look(k)} stroke='none' x='{left + width * k + 1:.1f}' y='{at:.1f}' width='{width - 2:.1f}' height='{bottom - at:.1f}'/>")
             out.append(text(LEFT + room * (i + 0.5), bottom + 18, group, "middle"))
         if self.line is not None:
             out.append(f"<path class='axis limit' d='M{LEFT} {y(self.line):.1f} H{RIGHT}'/>")
@@ -142,12 +150,12 @@ class Curves(Panel):
             out += [f"<path class='grid' d='M{x(value):.1f} {first} V{bottom}'/>", text(x(value), bottom + 17, short(value), "middle")]
         for i, (name, line) in enumerate(self.series.items()):
             if kinds[name] == "points":
-                out += [f"<circle class='s{i % 6}' cx='{x(a):.1f}' cy='{y(b):.1f}' r='2.5' fill-opacity='0.7'/>" for a, b in line]
+                out += [f"<circle {look(i)} cx='{x(a):.1f}' cy='{y(b):.1f}' r='2.5' fill-opacity='0.7'/>" for a, b in line]
                 continue
             path = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in line)
-            out.append(f"<polyline class='{'axis limit' if kinds[name] == 'limit' else f's{i % 6} line'}' points='{path}' style='fill: none'/>")
+            out.append(f"<polyline {LIMIT if kinds[name] == 'limit' else look(i, ' line')} points='{path}' style='fill: none'/>")
             if kinds[name] == "line":
-                out += [f"<circle class='s{i % 6}' cx='{x(a):.1f}' cy='{y(b):.1f}' r='3'/>" for a, b in line]
+                out += [f"<circle {look(i)} cx='{x(a):.1f}' cy='{y(b):.1f}' r='3'/>" for a, b in line]
         out += [text(RIGHT, bottom + 36, self.x_axis.title, "end"), f"<path class='axis' d='M{LEFT} {first} V{bottom} H{RIGHT}'/>"]
         return out, bottom + BELOW + 10
 

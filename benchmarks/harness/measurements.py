@@ -36,9 +36,11 @@ class Measurements:
             self.used += time.monotonic() - start
             self.answers[name] = answer
             report.write(self.path, json.dumps({"answers": self.answers, "used": self.used}))
-            print(f"\r\033[K{len(self.answers)} measurements, {self.used / 60:.1f} of {self.budget / 60:g} minutes: {name}", end="", file=sys.stderr, flush=True)
+            begin, end = ("\r\033[K", "") if sys.stderr.isatty() else ("", "\n")
+            print(f"{begin}{len(self.answers)} measurements, {self.used / 60:.1f} of {self.budget / 60:g} minutes: {name}", end=end, file=sys.stderr, flush=True)
         return self.answers[name]
 
     def complete(self):
-        print(file=sys.stderr)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
         self.path.unlink(missing_ok=True)
