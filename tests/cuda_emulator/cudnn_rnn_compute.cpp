@@ -79,6 +79,12 @@ class Direction {
     }
   }
 
+  // Before the forward pass and the one for data, which read the weights often.
+  void load_weights() {
+    weights_.resize(weight_elements(rnn_));
+    for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] = rounded(load(m_.weights, i));
+  }
+
   void forward() {
     std::vector<A> h = initial(m_.hx, state_), c = initial(m_.cx, hidden_);
     each_row(false, [&](int n, int row) { step(row, &h[at(n, state_)], &c[at(n, hidden_)]); });
@@ -101,13 +107,15 @@ class Direction {
     for (int k = 0; k < 2 * gates_; ++k) {
       const Piece p = find_piece(rnn_, direction_, k);
       std::vector<A> dw(at(p.rows, p.columns)), db(static_cast<std::size_t>(p.rows));
+      std::vector<A> operand(static_cast<std::size_t>(p.columns));
       each_row(false, [&](int n, int row) {
+        for (int i = 0; i < p.columns; ++i)
+          operand[static_cast<std::size_t>(i)] = rounded(k < gates_ ? input(row, i) : state_before(n, row, i));
         for (int u = 0; u < hidden_; ++u) {
-          const A slope = sum_slopes(row, k)[u];
+          const A slope = sum_slopes(row, k)[u], factor = rounded(slope);
           db[static_cast<std::size_t>(u)] += slope;
-          for (int i = 0; i < p.columns; ++i)
-            dw[at(u, p.columns) + static_cast<std::size_t>(i)] +=
-                rounded(slope) * rounded(k < gates_ ? input(row, i) : state_before(n, row, i));
+          A* const sums = &dw[at(u, p.columns)];
+          for (std::size_t i = 0; i < operand.size(); ++i) sums[i] += factor * operand[i];
         }
       });
       add(p.matrix, dw);
@@ -139,7 +147,7 @@ class Direction {
     const int steps = lengths_.front();
     for (int s = 0; s < steps; ++s) {
       const int t = back != (direction_ == 1) ? steps - 1 - s : s;
-      for (int n = 0; n < rows(t); ++n) f(n, first_[static_cast<std::size_t>(t)] + n);
+      for (int n = 0, many = rows(t); n < many; ++n) f(n, first_[static_cast<std::size_t>(t)] + n);
     }
   }
 
@@ -157,9 +165,8 @@ class Direction {
     write(rnn_.type, data, static_cast<std::ptrdiff_t>(i), static_cast<double>(value));
   }
 
-  A weight(const Piece& p, int row, int column) const {
-    return rounded(load(m_.weights, p.matrix + at(row, p.columns) + static_cast<std::size_t>(column)));
-  }
+  // A row of a matrix of weights, rounded.
+  const A* weights_of(const Piece& p, int row) const { return &weights_[p.matrix + at(row, p.columns)]; }
   A bias(const Piece& p, int row) const {
     return p.has_bias ? load(m_.weights, p.bias + static_cast<std::size_t>(row)) : A(0);
   }
@@ -216,13 +223,16 @@ class Direction {
   }
 
   void step(int row, A* h, A* c) {
-    std::vector<A> in(at(gates_, hidden_)), own(in.size());
+    std::vector<A> in(at(gates_, hidden_)), own(in.size()), x(static_cast<std::size_t>(rnn_.inputs)), before(h, h + state_);
+    for (int i = 0; i < rnn_.inputs; ++i) x[static_cast<std::size_t>(i)] = rounded(input(row, i));
+    for (A& value : before) value = rounded(value);
     for (int g = 0; g < gates_; ++g) {
       const Piece w = find_piece(rnn_, direction_, g), r = find_piece(rnn_, direction_, gates_ + g);
       for (int u = 0; u < hidden_; ++u) {
         A &a = in[at(g, hidden_) + static_cast<std::size_t>(u)], &b = own[at(g, hidden_) + static_cast<std::size_t>(u)];
-        for (int i = 0; i < rnn_.inputs; ++i) a += weight(w, u, i) * rounded(input(row, i));
-        for (int i = 0; i < state_; ++i) b += weight(r, u, i) * rounded(h[i]);
+        const A *const of_x = weights_of(w, u), *const of_h = weights_of(r, u);
+        for (std::size_t i = 0; i < x.size(); ++i) a += of_x[i] * x[i];
+        for (std::size_t i = 0; i < before.size(); ++i) b += of_h[i] * before[i];
         a += bias(w, u), b += bias(r, u);
       }
     }
@@ -249,7 +259,7 @@ class Direction {
     for (int i = 0; i < state_; ++i) {
       A value = reduce.rows ? A(0) : units(row)[i];
       if (reduce.rows)
-        for (int u = 0; u < hidden_; ++u) value += weight(reduce, i, u) * rounded(units(row)[u]);
+        for (int u = 0; u < hidden_; ++u) value += weights_of(reduce, i)[u] * rounded(units(row)[u]);
       h[i] = stored(value);
       store(m_.y, at(row, wide_) + static_cast<std::size_t>(direction_ * state_ + i), value);
     }
@@ -267,7 +277,7 @@ class Direction {
         units_slopes[static_cast<std::size_t>(i)] = d;
       else
         for (int u = 0; u < hidden_; ++u)
-          units_slopes[static_cast<std::size_t>(u)] += weight(reduce, i, u) * rounded(d);
+          units_slopes[static_cast<std::size_t>(u)] += weights_of(reduce, i)[u] * rounded(d);
     }
     for (int u = 0; u < hidden_; ++u) {
       const A d = units_slopes[static_cast<std::size_t>(u)];
@@ -287,9 +297,12 @@ class Direction {
     }
     for (int k = 0; k < 2 * gates_; ++k) {
       const Piece p = find_piece(rnn_, direction_, k);
-      for (int u = 0; u < hidden_; ++u)
-        for (int i = 0; i < p.columns; ++i)
-          (k < gates_ ? dx : dh)[i] += weight(p, u, i) * rounded(sum_slopes(row, k)[u]);
+      A* const sums = k < gates_ ? dx : dh;
+      for (int u = 0; u < hidden_; ++u) {
+        const A* const w = weights_of(p, u);
+        const A slope = rounded(sum_slopes(row, k)[u]);
+        for (int i = 0; i < p.columns; ++i) sums[i] += w[i] * slope;
+      }
     }
   }
 
@@ -298,6 +311,7 @@ class Direction {
   const RnnMemory& m_;
   const int direction_, gates_, hidden_, state_, wide_;
   std::vector<int> first_;  // row of each step
+  std::vector<A> weights_;
   std::vector<A> room_ = std::vector<A>(reserved_numbers(rnn_));
 };
 
@@ -308,6 +322,7 @@ void compute(const Rnn& rnn, const std::vector<int>& lengths, RnnPass pass, cons
   std::vector<A> dx(pass == RnnPass::data ? rows * static_cast<std::size_t>(rnn.inputs) : 0);
   for (int d = 0; d < rnn.directions; ++d) {
     Direction<A> direction(rnn, d, lengths, m);
+    if (pass != RnnPass::weights) direction.load_weights();
     if (pass == RnnPass::forward) direction.forward();
     if (pass == RnnPass::data) direction.data(dx);
     if (pass == RnnPass::weights) direction.weights();

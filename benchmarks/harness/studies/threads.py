@@ -65,7 +65,8 @@ def measure(options, measurements, cells):
         def train():
             seconds = max(SHORTEST, measurements.left() / (len(cells) - i))
             try:
-                answer = trainers.train(build, [*words, "--device", device, "--epochs", "1", *trainers.data(options.data, data)], threads, seconds)
+                small = ["--batch-size", "8"] if device == "cuda" and machine.is_emulated() else []
+                answer = trainers.train(build, [*words, *small, "--device", device, "--epochs", "1", *trainers.data(options.data, data)], threads, seconds)
             except Failed as error:
                 return {"why": str(error)}
             whole, samples = trainers.epoch_seconds(answer)
