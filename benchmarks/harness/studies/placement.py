@@ -70,7 +70,8 @@ def run(options, measurements):
             words = ["mnist", "--model", "lenet", "--batch-size", 64, "--device", device, "--epochs", options.epochs, *trainers.data(options.data, "mnist")]
             answer = measurements.measure(f"mnist on {device}", lambda: trainers.train("native", words, machine.parts()["cores"], max(60, measurements.left())))
             trainings.append({"device": device, "epochs": len(answer["epochs"]), "seconds": answer["seconds"], "test_accuracy": answer["test_accuracy"], "data": answer["data"]})
-    lines = [[t["device"], t["epochs"], f"{t['seconds']:.1f} s", f"{100 * t['test_accuracy']:.2f}%", t["data"], f"{PUBLISHED[t['device']]} s"] for t in trainings]
+    lines = [[t["device"], t["epochs"], *([f"{t['seconds']:.1f} s", f"{100 * t['test_accuracy']:.2f}%"] if t["epochs"] else ["", "not one epoch"]), t["data"],
+              f"{PUBLISHED[t['device']]} s"] for t in trainings]
     text += "PyTorch's MNIST example (`mnist --model lenet`, batch 64):\n\n"
     text += report.markdown(["device", "epochs", "time", "test accuracy", "data", "published, ten epochs"], lines) + "\n"
     series = {title: [(row["n"], row[way]) for row in rows if row[way]] for way, title in [*WAYS.items(), ("numpy", "numpy")]}
