@@ -6,6 +6,7 @@
 #include <tern/profile/flops.hpp>
 #include <tern/tern.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -42,17 +43,19 @@ Index peak_memory(Cuda) { return cuda::memory_stats().peak; }
 /// Floating-point operations a second at best: chains of multiply-adds on the host, a large product on a GPU.
 double peak_flops(Cpu) { return profile::peak_flops(); }
 double peak_flops(Cuda) {
-  constexpr Index n = 4096;
-  const auto a = randn<Cuda>({n, n}), b = randn<Cuda>({n, n});
-  double least = 1e9;
-  for (int i = 0; i < 5; ++i) {
-    cuda::synchronize();
-    const double start = now();
-    matmul(a, b);
-    cuda::synchronize();
-    least = std::min(least, now() - start);
+  double best = 0, seconds = 0;
+  for (Index n = 256; n <= 4096 && seconds < 0.1; n *= 2) {  // until a product takes long
+    const auto a = randn<Cuda>({n, n}), b = randn<Cuda>({n, n});
+    for (int i = 0; i < 5; ++i) {
+      cuda::synchronize();
+      const double start = now();
+      matmul(a, b);
+      cuda::synchronize();
+      seconds = now() - start;
+      best = std::max(best, 2.0 * double(n * n * n) / seconds);
+    }
   }
-  return 2.0 * n * n * n / least;
+  return best;
 }
 
 /// The seconds of steps, at least two and as many as fit, after one that does not count, and the operations of one.
