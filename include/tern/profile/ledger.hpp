@@ -70,8 +70,11 @@ class TERN_API Spans {
 
   /// The seconds within the spans until `time`.
   double until(double time) const;
-  /// The seconds of a piece of work that lie within the spans.
-  double within(const cuda::detail::TimelineEntry& entry) const { return until(entry.start + entry.seconds) - until(entry.start); }
+  /// The seconds of a piece of work that lie within the spans: also after rounding none, all, or a part of its own.
+  double within(const cuda::detail::TimelineEntry& entry) const {
+    const double seconds = until(entry.start + entry.seconds) - until(entry.start);
+    return seconds < 0 ? 0 : seconds < entry.seconds ? seconds : entry.seconds;
+  }
   double total() const { return spans_.empty() ? 0 : until(spans_.back().end); }
 
  private:
