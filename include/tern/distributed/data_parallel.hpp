@@ -3,7 +3,7 @@
 #include "../nn/module.hpp"
 #include "../nn/replicas.hpp"
 #include "carrier.hpp"
-#include "gradient_reducer.hpp"
+#include "parallel_device.hpp"
 
 namespace tern::inline TERN_BUILD::distributed {
 
@@ -14,11 +14,14 @@ struct DataParallelOptions {
 
 namespace detail {
 
+class GradientReducer;
+
 /// A network's tensors as the ranks exchange them. Not a template.
 class TERN_API ParallelTensors final : public nn::Replicas {
  public:
   /// Gives all ranks rank 0's parameters and buffers. Error if the ranks' networks differ.
   ParallelTensors(const nn::AnyModule& network, const Communicator& communicator, std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options);
+  ~ParallelTensors() override;
 
   int rank() const override { return communicator_.rank(); }
   int size() const override { return communicator_.size(); }

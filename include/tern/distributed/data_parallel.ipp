@@ -1,6 +1,7 @@
 // The functions of data_parallel.hpp that are not templates.
 #pragma once
 #include "data_parallel.hpp"
+#include "gradient_reducer.hpp"
 
 namespace tern::inline TERN_BUILD::distributed::detail {
 
@@ -30,6 +31,8 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   const Index cap = Index(options.bucket_cap_mb * mebibyte);
   gradients_ = std::make_unique<GradientReducer>(std::move(leaves), communicator, *device_, cap, std::min(cap, Index(mebibyte)));
 }
+
+TERN_INLINE ParallelTensors::~ParallelTensors() {}
 
 TERN_INLINE void ParallelTensors::set_synchronized(bool on) {
   synchronized_ = on;

@@ -57,6 +57,8 @@ template <Device D>
 Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
   return (scores.argmax(1) == labels).to(f32).sum();
 }
+TERN_INSTANCE(Tensor<Cpu> count_right(const Tensor<Cpu>&, const Tensor<Cpu, Index>&))
+TERN_INSTANCE(Tensor<Cuda> count_right(const Tensor<Cuda>&, const Tensor<Cuda, Index>&))
 
 /// The network's copies on other ranks; null if there are none.
 template <nn::IsModule Net>
@@ -146,6 +148,61 @@ class TERN_API Fit {
   Position done_;
 };
 
+/// The part of a training that depends on its device alone: what is done with the Steps of an epoch. Its functions stand outside it, because
+/// with tern::compiled a program compiles again what stands inside.
+template <Device D>
+struct FitOn {
+  FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, const Accumulation& groups, const Options& options,
+        const FitParts& parts);
+
+  /// The backward pass of a batch, and behind the last one of its group a step of the optimiser.
+  void learn(const Step<D>& made, Index batch, EpochTimer& timer);
+  void end(Index batches, EpochTimer& timer);
+
+  optim::GradScaler<D> scaler;
+  Fit run;
+  optim::Optimizer& optimizer;
+  const Accumulation& groups;
+  const FitParts& parts;
+  Tensor<D> loss, right;  // the epoch's sums, undefined before its first batch
+};
+
+template <Device D>
+FitOn<D>::FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer_, const Accumulation& groups_, const Options& options,
+                const FitParts& parts_)
+    : scaler({.enabled = scaled}), run(net, optimizer_, &scaler, groups_, DeviceTraits<D>::name, options, parts_),
+      optimizer(optimizer_), groups(groups_), parts(parts_) {}
+
+template <Device D>
+void FitOn<D>::learn(const Step<D>& made, Index batch, EpochTimer& timer) {
+  if (groups.begins(batch)) optimizer.zero_grad();
+  scaler.scale(made.loss * groups.share(batch)).backward();
+  timer.backward_done();
+  if (groups.ends(batch)) {
+    if (parts.clip) {
+      scaler.unscale_(optimizer);
+      parts.clip();
+    }
+    scaler.step(optimizer);
+    scaler.update();
+    run.after_step();
+  }
+  const Tensor<D> sum = made.loss.detach() * double(made.items);
+  loss = loss.defined() ? loss + sum : sum;
+  if (made.right.defined()) right = right.defined() ? right + made.right : made.right;
+  timer.step_done(made.items, [&] { return made.loss.item(); });
+}
+
+template <Device D>
+void FitOn<D>::end(Index batches, EpochTimer& timer) {
+  // The sums wait for what the device has still to do of the epoch.
+  run.end(batches, timer, loss.defined() ? double(loss.item()) : 0, right.defined() ? double(right.item()) : std::nan(""));
+  loss = right = {};
+}
+
+TERN_CLASS_INSTANCE(FitOn<Cpu>)
+TERN_CLASS_INSTANCE(FitOn<Cuda>)
+
 }  // namespace detail
 
 /// fit() below, for a network on device D of which no more is known than that it is one. `scaled` says whether its layers compute in half.
@@ -153,12 +210,11 @@ template <Device D, class Batches, class F>
 Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {},
            const FitParts& parts = {}) {
   const Accumulation groups = groups_of(batches, options.accumulate);
-  optim::GradScaler<D> scaler({.enabled = scaled});
-  detail::Fit run(net, optimizer, &scaler, groups, DeviceTraits<D>::name, options, parts);
+  detail::FitOn<D> on(net, scaled, optimizer, groups, options, parts);
+  detail::Fit& run = on.run;
   while (run.begin()) {
     if constexpr (requires { batches.set_epoch(Index()); }) batches.set_epoch(run.done().epoch);
     EpochTimer timer(run.done().epoch + 1, Index(batches.size()) - run.done().batch, run.is_alone());
-    Tensor<D> loss = zeros<D>({}), right;
     Index next = 0;
     for (auto& batch : batches) {
       const Index i = next++;
@@ -167,25 +223,10 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
       run.before_pass(groups.ends(i));
       const Step<D> made = std::apply(step, batch);
       timer.forward_done();
-      if (groups.begins(i)) optimizer.zero_grad();
-      scaler.scale(made.loss * groups.share(i)).backward();
-      timer.backward_done();
-      if (groups.ends(i)) {
-        if (parts.clip) {
-          scaler.unscale_(optimizer);
-          parts.clip();
-        }
-        scaler.step(optimizer);
-        scaler.update();
-        run.after_step();
-      }
-      loss += made.loss.detach() * double(made.items);
-      if (made.right.defined()) right = right.defined() ? right + made.right : made.right;
-      timer.step_done(made.items, [&] { return made.loss.item(); });
+      on.learn(made, i, timer);
       if (groups.ends(i) && run.interrupted()) break;  // a checkpoint holds no gradients
     }
-    // The sums wait for what the device has still to do of the epoch.
-    run.end(next, timer, loss.item(), right.defined() ? double(right.item()) : std::nan(""));
+    on.end(next, timer);
   }
   return run.finish();
 }
