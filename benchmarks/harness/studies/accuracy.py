@@ -2,6 +2,7 @@
 
 import os
 import statistics
+from pathlib import Path
 
 import charts
 import machine
@@ -78,7 +79,7 @@ def run(options, measurements):
         if "why" not in a:
             reached = a["seconds"] is not None
             costs = [f"${t.dollars(a['seconds']):.2g}" if reached and t.prices(device) else None for t in options.price]
-            lines.append([title, device, seed, a["data"], f"{100 * TRAININGS[title][2]:g}%", a["epochs"], f"{a['seconds']:.2f} s" if reached else "not reached",
+            lines.append([title, device, seed, Path(a["data"]).name, f"{100 * TRAININGS[title][2]:g}%", a["epochs"], f"{a['seconds']:.2f} s" if reached else "not reached",
                           f"{100 * a['curve'][-1][1]:.2f}%", *costs, f"{a['joules']:,.0f} J" if a["joules"] is not None else None])
     lines.sort(key=lambda line: (list(TRAININGS).index(line[0]), line[1], line[2]))
     head = ["training", "device", "seed", "data", "target", "epochs", "time", "accuracy", *(t.name for t in options.price), "energy"]
