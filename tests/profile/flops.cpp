@@ -49,13 +49,13 @@ TEST_CASE("peak_flops() is not less than what a large product reaches") {
   constexpr Index n = 512;
   const auto a = rand<Cpu>({n, n}), b = rand<Cpu>({n, n});
   double best = 0, peak = 0;
-  for (int repeat = 0; repeat < 20; ++repeat) {
+  // In turns, and longer where it must be: other programs may take the processor, or half of a core, for seconds.
+  for (int repeat = 0; repeat < 20 || (best > 1.05 * peak && repeat < 200); ++repeat) {
     const double start = now();
     matmul(a, b);
     best = std::max(best, 2. * n * n * n / (now() - start));
+    peak = std::max(peak, profile::peak_flops());
   }
-  // Other programs may take the processor while the peak is measured.
-  for (int repeat = 0; repeat < 3 || (best > 1.05 * peak && repeat < 100); ++repeat) peak = std::max(peak, profile::peak_flops());
   INFO(best / 1e9 << " of " << peak / 1e9 << " GFLOP/s");
   CHECK(best <= 1.05 * peak);  // clocks are not that steady
   CHECK(best >= 0.005 * peak);
