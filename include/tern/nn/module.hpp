@@ -90,6 +90,7 @@ struct Module : ModuleBase {
   using ModuleBase::ModuleBase;
   using device_type = D;
   using value_type = T;
+  using module_type = Module;
 };
 
 namespace detail {
@@ -286,7 +287,7 @@ auto converted(const M& module, const D2* device = nullptr) {
   Self& operator=(Self&&) = default;                                                                                   \
   template <class From_, class D_, class T_>                                                                           \
   explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                                        \
-      : ::tern::nn::Module<D_, T_>(from.source.is_training()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}       \
+      : Self::module_type(from.source.is_training()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}                \
   static constexpr const char* type_name() { return name; }                                                            \
   TERN_MODULE_METHODS(Self, typename decltype(::tern::nn::detail::tensor_types(__VA_ARGS__))::type)
 
