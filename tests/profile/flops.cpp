@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <tern/ops/attention.hpp>
 #include <tern/ops/matmul.hpp>
 #include <tern/ops/random.hpp>
 #include <tern/ops/recurrent.hpp>
@@ -31,6 +32,27 @@ TEMPLATE_TEST_CASE("flops() counts the products of recurrent layers", "", TERN_T
   CHECK(profile::flops() - before == inputs + states);
   y.sum().backward();
   CHECK(profile::flops() - before == 3 * (inputs + states));
+}
+
+TEMPLATE_TEST_CASE("flops() counts the products of attention", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto counted = [](const Shape& queries, const Shape& keys, const Shape& values, bool is_causal, bool backward) {
+    const auto q = rand<D>(queries).requires_grad_(backward), k = rand<D>(keys).requires_grad_(backward), v = rand<D>(values).requires_grad_(backward);
+    const double before = profile::flops();
+    const auto y = scaled_dot_product_attention(q, k, v, {}, {.is_causal = is_causal}).sum();
+    if (backward) y.backward();
+    return profile::flops() - before;
+  };
+  // Kernels that store no scores multiply for the keys that a query sees, and in the backward pass once more for the scores.
+  for (const Index keys : {100, 200}) {
+    double seen = 0;
+    for (Index query = 0; query < 150; ++query) seen += double(std::min(query + 1, keys));
+    const double forward = 2 * 3 * seen * (16 + 8), again = 2 * 3 * seen * (3 * 16 + 2 * 8);
+    CHECK(counted({3, 150, 16}, {3, keys, 16}, {3, keys, 8}, true, false) == forward);
+    CHECK(counted({3, 150, 16}, {3, keys, 16}, {3, keys, 8}, true, true) == forward + again);
+  }
+  for (const Index queries : {1, 20, 150})  // by a kernel or by products
+    CHECK(counted({3, queries, 16}, {3, 50, 16}, {3, 50, 8}, false, false) == 2. * 3 * double(queries) * 50 * (16 + 8));
 }
 
 TEST_CASE("a copy that the host waits for is time spent waiting, once", "[cuda]") {

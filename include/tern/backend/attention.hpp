@@ -57,6 +57,14 @@ struct AttentionSizes {
       : queries(q.dims[q.ndim - 2]), keys(k.dims[k.ndim - 2]), size(q.dims[q.ndim - 1]), width(v.dims[v.ndim - 1]) {
     batch = q.numel / (queries * size);
   }
+
+  /// How many pairs of a query and a key it sees are in a matrix of the batch.
+  double pairs(bool causal) const {
+    const double full = double(queries) * double(keys);
+    if (!causal) return full;
+    const double growing = double(queries < keys ? queries : keys);  // queries that see one key more than the query before
+    return full - growing * (double(keys) - 0.5 * (growing + 1));
+  }
 };
 
 }  // namespace tern::backend

@@ -46,6 +46,12 @@ Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& ke
   return hidden.defined() && mask.defined() ? masked_fill(weights, hidden, 0, here) : weights;
 }
 
+/// Counts a kernel's products, for the pairs that a query sees: so many with queries or keys, and so many with values or their gradients.
+inline void count_attention(const Array& q, const Array& k, const Array& v, bool causal, int of_size, int of_width) {
+  const backend::AttentionSizes s(q, k, v);
+  count_products(of_size + of_width, 2 * double(s.batch) * s.pairs(causal) * (double(of_size) * double(s.size) + double(of_width) * double(s.width)));
+}
+
 /// True if queries, keys and values have the same batch dimensions, sizes that match, and elements.
 template <class D, class T>
 bool equal_batches(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value) {
@@ -76,6 +82,8 @@ struct AttentionState {
     backend::run<D, T>(backend::AttentionGradient{dq.impl(), dk.impl(), dv.impl(), *dense(g).impl(), *result.impl(),
                                                   *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
                                                   *dense(value).impl(), scale, is_causal});
+    // The scores again, the slope of the weights, and each gradient.
+    count_attention(*query.impl(), *key.impl(), *value.impl(), is_causal, 1 + needs[0] + needs[1], (needs[0] || needs[1]) + needs[2]);
     return {dq, dk, dv};
   }
   /// The same as differentiable tensor operations.
@@ -98,6 +106,7 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   const Tensor<D, T> y = empty<D, T>(result, query.device()), log_sums = empty<D, T>(rows, query.device());
   backend::run<D, T>(backend::Attention{*y.impl(), *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
                                         *dense(value).impl(), scale, is_causal});
+  count_attention(*query.impl(), *key.impl(), *value.impl(), is_causal, 1, 1);
   record({"scaled_dot_product_attention", here}, y,
          wrt(inputs(query, key, value), saved(query, key, value, y, log_sums),
              [scale, is_causal](const auto& g, const auto& q, const auto& k, const auto& v, const auto& output, const auto& sums,
@@ -126,6 +135,7 @@ Tensor<D, T> token_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   result[result.n - 1] = value.size(-1);
   const Tensor<D, T> y = empty<D, T>(result, query.device());
   backend::run<D, T>(backend::TokenAttention{*y.impl(), *dense(query).impl(), *key.impl(), *value.impl(), scale});
+  count_attention(*query.impl(), *key.impl(), *value.impl(), false, 1, 1);
   return y;
 }
 
