@@ -70,9 +70,23 @@ Array vector(const T* data, Index n) {
 }
 
 template <class T>
-T element(const Array& a, Index batch, Index i, Index j) {
+const T& element(const Array& a, Index batch, Index i, Index j) {
   const Index step = a.ndim == 3 ? a.strides[0] : 0;
   return a.as<const T>()[batch * step + i * a.strides[a.ndim - 2] + j * a.strides[a.ndim - 1]];
+}
+
+/// What the naive loop calculates with.
+template <class T>
+using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+
+/// The rows of a matrix, or its columns, behind each other. The naive loop takes a third of the time over them.
+template <class T>
+std::vector<Wide<T>> rows_of(const T* data, Index rows, Index columns, Index row, Index column) {
+  std::vector<Wide<T>> dense(std::size_t(rows * columns));
+  Wide<T>* to = dense.data();
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j) *to++ = Wide<T>(data[i * row + j * column]);
+  return dense;
 }
 
 template <class T>
@@ -105,23 +119,24 @@ void check(const MatMul& p, const std::vector<T>& before) {
   const Index k = p.a.dims[p.a.ndim - 1];
   Array old = p.c;
   old.data = reinterpret_cast<char*>(const_cast<T*>(before.data()));
-  for (Index batch = 0; batch < p.c.dims[0]; ++batch)
+  for (Index batch = 0; batch < p.c.dims[0]; ++batch) {
+    const auto rows = rows_of(&element<T>(p.a, batch, 0, 0), p.a.dims[p.a.ndim - 2], k, p.a.strides[p.a.ndim - 2], p.a.strides[p.a.ndim - 1]);
+    const auto columns = rows_of(&element<T>(p.b, batch, 0, 0), p.b.dims[p.b.ndim - 1], k, p.b.strides[p.b.ndim - 1], p.b.strides[p.b.ndim - 2]);
     for (Index i = 0; i < p.c.dims[1]; ++i)
       for (Index j = 0; j < p.c.dims[2]; ++j) {
         const T got = element<T>(p.c, batch, i, j), held = element<T>(old, batch, i, j), shift = p.bias ? p.bias->as<T>()[j] : T(0);
-        const auto a = [&](Index l) { return element<T>(p.a, batch, i, l); };
-        const auto b = [&](Index l) { return element<T>(p.b, batch, l, j); };
+        const Wide<T>*const a = rows.data() + i * k, *const b = columns.data() + j * k;
         if constexpr (std::is_integral_v<T>) {
           std::uint64_t sum = (p.accumulate ? std::uint64_t(held) : 0) + std::uint64_t(shift);
-          for (Index l = 0; l < k; ++l) sum += std::uint64_t(a(l)) * std::uint64_t(b(l));
+          for (Index l = 0; l < k; ++l) sum += a[l] * b[l];
           if (got != T(sum)) FAIL_CHECK("[" << batch << ", " << i << ", " << j << "] is " << +got << ", not " << +T(sum));
         } else {
           const double start = p.accumulate ? double(held) : 0, bias = double(shift);
           double sum = start + bias, size = std::abs(start) + std::abs(bias);
           for (Index l = 0; l < k; ++l) {
-            const double term = double(a(l)) * double(b(l));
+            const double term = a[l] * b[l];
             sum += term;
-            size += std::abs(term);
+            size += term < 0 ? -term : term;
           }
           // Sums round at each term; the result rounds to T.
           const double term_error = (std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24) * double(k + 4) * size;
@@ -133,6 +148,7 @@ void check(const MatMul& p, const std::vector<T>& before) {
             FAIL_CHECK("[" << batch << ", " << i << ", " << j << "] is " << double(got) << ", not " << sum);
         }
       }
+  }
 }
 
 template <class T>
