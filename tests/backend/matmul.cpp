@@ -1,4 +1,4 @@
-// Every product is held against a naive loop in double (integers: in wrapping arithmetic).
+// Every product is held against a naive loop in double (integers: in wrapping arithmetic). Over 400 lines, because all cases share it.
 #include <tern/backend/cpu/matmul/matmul.hpp>
 #include <tern/core/random.hpp>
 
