@@ -1,5 +1,6 @@
 // Every kernel written by hand compiles, by NVRTC, for each type of element that it is used with and for chips old and
 // new.
+#include "in_processes.hpp"
 #include "support/catch.hpp"
 #include "tern/device/cuda/graph.hpp"
 #include "tern/tern.hpp"
@@ -59,26 +60,40 @@ const kernels::Kernel* const untyped[] = {
     &kernels::sort_order_kernel,     &kernels::refuse_if_kernel,
 };
 
-/// For the oldest chip that the compiler knows of those that the library serves, and newer ones.
-void check_compiles(const std::string& source, const std::string& name) {
-  for (const int chip : {75, 90, 120}) {
-    INFO(name << " for sm_" << chip);
-    std::string problem;
-    try {
-      CHECK(cuda::detail::compile(source, chip / 10, chip % 10).size() > 100);
-    } catch (const Error& error) { problem = error.what(); }
-    CHECK(problem == "");
+/// Sources that are compiled for the oldest chip that the compiler knows of those that the library serves, and for newer ones.
+class Compilations {
+ public:
+  void add(const std::string& source, const std::string& name) {
+    for (const int chip : {75, 90, 120}) all_.push_back({source, name, chip});
   }
-}
-void check_compiles(const kernels::Kernel& kernel, std::initializer_list<DType> types) {
-  check_compiles(kernels::typed_source(kernel, types), std::string(kernel.name) + (types.size() ? std::string(", ") + name_of(*types.begin()) : ""));
-}
+  void add(const kernels::Kernel& kernel, std::initializer_list<DType> types) {
+    add(kernels::typed_source(kernel, types), std::string(kernel.name) + (types.size() ? std::string(", ") + name_of(*types.begin()) : ""));
+  }
+  template <class P>
+  void add(const kernels::PackedKernel<P>& kernel) {
+    for (const auto* const variant : {&kernel.aligned_packs, &kernel.unaligned_packs, &kernel.single_elements})
+      for (const DType type : floating) add(*variant, {type});
+  }
+  void check() const {
+    REQUIRE(!all_.empty());
+    CHECK(tern_test::failures_in_processes(all_.size(), [this](std::size_t k) { return all_[k].compiles(); }) == 0);
+  }
 
-template <class P>
-void check_compiles(const kernels::PackedKernel<P>& kernel) {
-  for (const auto* const variant : {&kernel.aligned_packs, &kernel.unaligned_packs, &kernel.single_elements})
-    for (const DType type : floating) check_compiles(*variant, {type});
-}
+ private:
+  struct Compilation {
+    std::string source, name;
+    int chip;
+
+    bool compiles() const {
+      try {
+        if (cuda::detail::compile(source, chip / 10, chip % 10).size() > 100) return true;
+        std::printf("FAILED %s for sm_%d: next to nothing\n", name.c_str(), chip);
+      } catch (const Error& error) { std::printf("FAILED %s for sm_%d: %s\n", name.c_str(), chip, error.what()); }
+      return false;
+    }
+  };
+  std::vector<Compilation> all_;
+};
 
 bool has_compiler() {
   try {
@@ -91,54 +106,63 @@ bool has_compiler() {
 
 TEST_CASE("kernels on elements compile") {
   if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  Compilations all;
   for (const Use& use : uses)
-    for (const DType type : use.types) check_compiles(use.kernel, {type});
+    for (const DType type : use.types) all.add(use.kernel, {type});
+  all.check();
 }
 
 TEST_CASE("kernels on packs compile, and for single elements") {
   if (!has_compiler()) SKIP_TEST("needs NVRTC");
-  check_compiles(kernels::softmax_kernel);
-  check_compiles(kernels::softmax_gradient_kernel);
-  check_compiles(kernels::cross_entropy_kernel);
-  check_compiles(kernels::cross_entropy_gradient_kernel);
-  check_compiles(kernels::layer_norm_kernel);
-  check_compiles(kernels::layer_norm_gradient_kernel);
-  check_compiles(kernels::layer_norm_parts_kernel);
-  check_compiles(kernels::batch_norm_parts_kernel);
-  check_compiles(kernels::batch_norm_kernel);
-  check_compiles(kernels::batch_norm_gradient_parts_kernel);
-  check_compiles(kernels::batch_norm_gradient_kernel);
+  Compilations all;
+  all.add(kernels::softmax_kernel);
+  all.add(kernels::softmax_gradient_kernel);
+  all.add(kernels::cross_entropy_kernel);
+  all.add(kernels::cross_entropy_gradient_kernel);
+  all.add(kernels::layer_norm_kernel);
+  all.add(kernels::layer_norm_gradient_kernel);
+  all.add(kernels::layer_norm_parts_kernel);
+  all.add(kernels::batch_norm_parts_kernel);
+  all.add(kernels::batch_norm_kernel);
+  all.add(kernels::batch_norm_gradient_parts_kernel);
+  all.add(kernels::batch_norm_gradient_kernel);
+  all.check();
 }
 
 TEST_CASE("kernels of two types compile") {
   if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  Compilations all;
   const kernels::Kernel* const rows[] = {&kernels::add_rows_kernel, &kernels::add_parts_kernel};
   for (const DType type : every_type) {
     const bool half = type == DType::bfloat16 || type == DType::float16;
     for (const kernels::Kernel* kernel : rows) {
-      check_compiles(*kernel, {half ? DType::float32 : type, type});
-      check_compiles(*kernel, {type, type});
+      all.add(*kernel, {half ? DType::float32 : type, type});
+      all.add(*kernel, {type, type});
     }
-    check_compiles(kernels::range_kernel, {type, is_floating(type) ? DType::float64 : type});
+    all.add(kernels::range_kernel, {type, is_floating(type) ? DType::float64 : type});
   }
   const kernels::Kernel* const pooling[] = {&kernels::max_pool_kernel, &kernels::max_pool_gradient_kernel, &kernels::average_pool_kernel,
                                             &kernels::average_pool_gradient_kernel};
   for (const DType type : floating)
     for (const kernels::Kernel* kernel : pooling)
-      for (const DType places : {DType::int32, DType::int64}) check_compiles(*kernel, {type, places});
+      for (const DType places : {DType::int32, DType::int64}) all.add(*kernel, {type, places});
+  all.check();
 }
 
 TEST_CASE("kernels on numbers compile") {
   if (!has_compiler()) SKIP_TEST("needs NVRTC");
-  for (const kernels::Kernel* kernel : untyped) check_compiles(*kernel, {});
+  Compilations all;
+  for (const kernels::Kernel* kernel : untyped) all.add(*kernel, {});
+  all.check();
 }
 
 TEST_CASE("kernels that a graph replays with new words compile") {
   if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  Compilations all;
   const kernels::Kernel* const drawn[] = {&kernels::uniform_kernel, &kernels::normal_kernel, &kernels::integers_kernel,
                                           &kernels::dropout_kernel};
   for (const kernels::Kernel* kernel : drawn)
-    check_compiles(cuda::detail::live_source(kernels::typed_source(*kernel, {DType::float32})), kernel->name);
+    all.add(cuda::detail::live_source(kernels::typed_source(*kernel, {DType::float32})), kernel->name);
   const auto rule = []<class V>(V& p, V g, V& m) {
     m = V(0.9) * m + g;
     p = p - V(0.1) * m;
@@ -151,6 +175,7 @@ TEST_CASE("kernels that a graph replays with new words compile") {
   for (const int room : {1, kernels::most_sets(update)}) {
     cuda::Grid grid;
     const kernels::ParameterList parameters = kernels::update_parameters(update, arrays, {0, 1, room}, grid);
-    check_compiles(cuda::detail::live_source(kernels::update_source(update, arrays, 0b101, parameters)), "update");
+    all.add(cuda::detail::live_source(kernels::update_source(update, arrays, 0b101, parameters)), "update");
   }
+  all.check();
 }

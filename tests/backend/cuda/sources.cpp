@@ -3,15 +3,14 @@
 // compiled for compute capability 9.0 alone and kept in the cache of compiled kernels, where programs on a machine with
 // such a chip find it.
 // usage: tern_cuda_sources FOLDER [--all | --chip NUMBER]
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "in_processes.hpp"
 #include "tern/backend/cuda/codegen/prelude.hpp"
 #include "tern/device/cuda/kernel_cache.hpp"
 
@@ -77,15 +76,10 @@ int main(int argc, char** argv) {
   if (known.empty()) return skip("no kernels yet: the suite on Cuda makes them");
 
   const std::vector<std::string> sources(known.begin(), known.end());
-  std::atomic<std::size_t> next = 0, failed = 0;
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
-    threads.emplace_back([&] {
-      for (std::size_t k; (k = next++) < sources.size();)
-        failed += !compiles(sources[k], all || keep ? chips : std::vector{chips[k % chips.size()]}, keep);
-    });
-  for (std::thread& thread : threads) thread.join();
+  const std::size_t failed = tern_test::failures_in_processes(sources.size(), [&](std::size_t k) {
+    return compiles(sources[k], all || keep ? chips : std::vector{chips[k % chips.size()]}, keep);
+  });
   if (keep) std::printf("for sm_%d, by NVRTC %s\n", chip, detail::compiler_version(detail::kernel_folder()).c_str());
-  std::printf("%zu passed, %zu failed, 0 skipped\n", sources.size() - failed, failed.load());
+  std::printf("%zu passed, %zu failed, 0 skipped\n", sources.size() - failed, failed);
   return failed > 0;
 }
