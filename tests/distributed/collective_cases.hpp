@@ -24,11 +24,22 @@ T element(int rank, Index i) {
   else return static_cast<T>(float((i * 31 + rank * 17 + 5) % 7 - (std::is_same_v<T, std::uint8_t> ? 0 : 3)));
 }
 
+/// f(i) for the elements of a shape, where f repeats itself as element<T> does. Ranks make such tensors of millions of elements by loops
+/// that no optimiser has seen.
+template <class T, class F>
+Tensor<Cpu, T> repeated(const Shape& shape, const F& f) {
+  constexpr Index period = 35;
+  const Tensor<Cpu, T> y = empty<Cpu, T>(shape);
+  T* const to = y.data();
+  const Index n = y.numel();
+  for (Index i = 0; i < std::min(n, period); ++i) to[i] = f(i);
+  for (Index done = period; done < n; done *= 2) std::memcpy(to + done, to, std::size_t(std::min(done, n - done)) * sizeof(T));
+  return y;
+}
+
 template <class T>
 Tensor<Cpu, T> of_rank(int rank, const Shape& shape) {
-  const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
-  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = element<T>(rank, i);
-  return x;
+  return repeated<T>(shape, [&](Index i) { return element<T>(rank, i); });
 }
 
 /// The same tensor on the device on which this thread makes new ones.
@@ -48,8 +59,7 @@ bool is_same(const Tensor<D, T>& x, const Tensor<Cpu, T>& b) {
 template <class T>
 Tensor<Cpu, T> joined(int ranks, const Shape& shape, ReduceOp op) {
   using C = compute_t<T>;
-  const Tensor<Cpu, T> y = empty<Cpu, T>(shape);
-  for (Index i = 0; i < y.numel(); ++i) {
+  return repeated<T>(shape, [&](Index i) -> T {
     double sum = double(static_cast<C>(element<T>(0, i)));
     for (int rank = 1; rank < ranks; ++rank) {
       const double x = double(static_cast<C>(element<T>(rank, i)));
@@ -58,11 +68,10 @@ Tensor<Cpu, T> joined(int ranks, const Shape& shape, ReduceOp op) {
       else if (op == ReduceOp::product) sum *= x;
       else sum += x;
     }
-    if constexpr (std::is_same_v<T, bool>) y.data()[i] = sum != 0;
-    else if constexpr (is_floating_v<T>) y.data()[i] = static_cast<T>(op == ReduceOp::avg ? static_cast<C>(sum) / static_cast<C>(ranks) : static_cast<C>(sum));
-    else y.data()[i] = static_cast<T>(std::int64_t(sum));
-  }
-  return y;
+    if constexpr (std::is_same_v<T, bool>) return sum != 0;
+    else if constexpr (is_floating_v<T>) return static_cast<T>(op == ReduceOp::avg ? static_cast<C>(sum) / static_cast<C>(ranks) : static_cast<C>(sum));
+    else return static_cast<T>(std::int64_t(sum));
+  });
 }
 
 /// As is_same, for averages: NCCL divides before it adds.
