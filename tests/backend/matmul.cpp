@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/dot.hpp"
 #include "support/process.hpp"
 
 using namespace tern;
@@ -127,17 +128,12 @@ void check(const MatMul& p, const std::vector<T>& before) {
         const T got = element<T>(p.c, batch, i, j), held = element<T>(old, batch, i, j), shift = p.bias ? p.bias->as<T>()[j] : T(0);
         const Wide<T>*const a = rows.data() + i * k, *const b = columns.data() + j * k;
         if constexpr (std::is_integral_v<T>) {
-          std::uint64_t sum = (p.accumulate ? std::uint64_t(held) : 0) + std::uint64_t(shift);
-          for (Index l = 0; l < k; ++l) sum += a[l] * b[l];
+          const std::uint64_t sum = (p.accumulate ? std::uint64_t(held) : 0) + std::uint64_t(shift) + tern_test::dot(a, b, k);
           if (got != T(sum)) FAIL_CHECK("[" << batch << ", " << i << ", " << j << "] is " << +got << ", not " << +T(sum));
         } else {
           const double start = p.accumulate ? double(held) : 0, bias = double(shift);
-          double sum = start + bias, size = std::abs(start) + std::abs(bias);
-          for (Index l = 0; l < k; ++l) {
-            const double term = a[l] * b[l];
-            sum += term;
-            size += term < 0 ? -term : term;
-          }
+          const tern_test::Dot terms = tern_test::dot(a, b, k);
+          const double sum = start + bias + terms.sum, size = std::abs(start) + std::abs(bias) + terms.size;
           // Sums round at each term; the result rounds to T.
           const double term_error = (std::is_same_v<T, double> ? 0x1p-53 : 0x1p-24) * double(k + 4) * size;
           const double unit = std::is_same_v<T, bfloat16> ? 0x1p-8 : std::is_same_v<T, half> ? 0x1p-11 : 0x1p-24;

@@ -21,7 +21,8 @@ Tensor<D, T> tensor_of(const std::vector<double>& values, const Shape& shape) {
   using Host = std::conditional_t<HostDevice<D>, D, Cpu>;
   const Tensor<Host, T> x = empty<Host, T>(shape);
   REQUIRE(Index(values.size()) == x.numel());
-  for (std::size_t i = 0; i < values.size(); ++i) x.data()[i] = T(compute_t<T>(values[i]));
+  T* const to = x.data();
+  for (std::size_t i = 0; i < values.size(); ++i) to[i] = T(compute_t<T>(values[i]));
   return to_device(x, detail::current_device<D>());
 }
 template <class D, class T = double>
@@ -33,8 +34,9 @@ Tensor<D, T> tensor_of(const std::vector<double>& values) {
 template <class D, class T>
 std::vector<double> values_of(const Tensor<D, T>& x) {
   const auto y = to_device(contiguous(x.detach()), std::conditional_t<HostDevice<D>, D, Cpu>{});
-  std::vector<double> values;
-  for (Index i = 0; i < y.numel(); ++i) values.push_back(double(compute_t<T>(y.data()[i])));
+  std::vector<double> values(std::size_t(y.numel()));
+  const T* const from = y.data();
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = double(compute_t<T>(from[i]));
   return values;
 }
 
