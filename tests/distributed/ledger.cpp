@@ -1,9 +1,9 @@
 // Collectives on the ledger.
 #include "parallel_cases.hpp"
 #include "support/emulator.hpp"
+#include "support/json.hpp"
 #include "support/process.hpp"
 
-#include <nlohmann/json.hpp>
 #include <tern/device/cuda/stream.hpp>
 #include <tern/distributed/async_collectives.hpp>
 #include <tern/distributed/threads.hpp>
@@ -98,7 +98,7 @@ void check_each() {
   const std::string report = ledger::report();
   CHECK_THAT(report, ContainsSubstring("\ncollective    count        bytes         ms  share     GB/s  waited ms  hidden  line\n"));
   CHECK_THAT(report, ContainsSubstring("\nall_reduce        6        24000 ") && ContainsSubstring("\n16 collectives; 64000 bytes in "));
-  const auto json = nlohmann::json::parse(ledger::json());
+  const auto json = tern_test::parse_json(ledger::json());
   CHECK(json["totals"]["collective"]["count"] == 16);
   CHECK(json["totals"]["collective"]["bytes"] == 64000);
   Index sums = 0;
@@ -106,7 +106,7 @@ void check_each() {
     if (entry["work"] == "collective" && entry["name"] == "all_reduce") sums += Index(entry["count"]);
   CHECK(sums == 6);
   Index traced = 0;
-  const auto trace = nlohmann::json::parse(ledger::trace());
+  const auto trace = tern_test::parse_json(ledger::trace());
   for (const auto& event : trace["traceEvents"]) {
     if (event.value("cat", "") != "collective") continue;
     ++traced;

@@ -1,5 +1,5 @@
 // Indices of every kind against what PyTorch answered (recorded/indexing.json); gradients against finite differences.
-#include "support/tensors.hpp"
+#include "support/recorded.hpp"
 
 #include <tern/ops/exponential.hpp>
 #include <tern/functional/gradcheck.hpp>
@@ -7,39 +7,26 @@
 #include <tern/ops/power.hpp>
 #include <tern/ops/trigonometric.hpp>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 using namespace tern;
 using namespace tern_test;
-using nlohmann::json;
 
 namespace {
 
-json recorded_cases() {
-  const std::string here = __FILE__;
-  std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/indexing.json");
-  return json::parse(file)["cases"];
-}
-
-Shape shape_of(const json& sizes) {
+Shape sizes_of(const Json& sizes) {
   Shape shape;
-  for (const json& size : sizes) shape.push_back(size.get<Index>());
+  for (const Json& size : sizes) shape.push_back(size.get<Index>());
   return shape;
 }
 
 template <class D, class T>
-Tensor<D, T> tensor_of(const json& j) {
-  std::vector<double> values;
-  for (const json& value : j["data"])
-    values.push_back(value.is_boolean() ? double(value.get<bool>()) : value.get<double>());
-  return tern_test::tensor_of<D, T>(values, shape_of(j["shape"]));
+Tensor<D, T> tensor_of(const Json& j) {
+  return tern_test::tensor_of<D, T>(numbers_of(j), sizes_of(j["shape"]));
 }
 
 template <class D>
-IndexList<D> index_of(const json& entries) {
+IndexList<D> index_of(const Json& entries) {
   IndexList<D> list;
-  for (const json& e : entries) {
+  for (const Json& e : entries) {
     if (e.contains("position")) list.push_back(e["position"].get<Index>());
     if (e.contains("none")) list.push_back(None);
     if (e.contains("ellipsis")) list.push_back(Ellipsis);
@@ -47,7 +34,7 @@ IndexList<D> index_of(const json& entries) {
     if (e.contains("positions")) list.push_back(tensor_of<D, Index>(e["positions"]));
     if (e.contains("mask")) list.push_back(tensor_of<D, bool>(e["mask"]));
     if (e.contains("slice")) {
-      const json& s = e["slice"];
+      const Json& s = e["slice"];
       list.push_back(Slice(s[0].is_null() ? 0 : s[0].get<Index>(), s[1].is_null() ? Slice::open : s[1].get<Index>(),
                            s[2].get<Index>()));
     }
@@ -64,16 +51,16 @@ Tensor<D, T> counting(const Shape& shape) {
 
 template <class D, class T>
 void check_recorded(bool all_layouts) {
-  for (const json& c : recorded_cases()) {
+  for (const Json& c : recorded_cases("indexing")) {
     INFO(c.dump());
-    const Shape shape = shape_of(c["shape"]);
+    const Shape shape = sizes_of(c["shape"]);
     if (shape.numel() > (is_half_v<T> ? 120 : std::is_same_v<T, std::uint8_t> ? 60 : 1000))
       continue;  // all values must be exact
     const IndexList<D> indices = index_of<D>(c["index"]);
     const Tensor<D, T> original = counting<D, T>(shape), x = original.clone();
     for (const Tensor<D, T>& y : all_layouts && shape.numel() ? layouts(x) : std::vector{x.clone()}) {
       const Tensor<D, T> result = index(y, indices);
-      REQUIRE(result.shape() == shape_of(c["result"]["shape"]));
+      REQUIRE(result.shape() == sizes_of(c["result"]["shape"]));
       REQUIRE(values_of(result) == values_of(tensor_of<D, T>(c["result"])));
       if constexpr (std::is_same_v<T, std::uint8_t>) continue;
       const Tensor<D, T> minus_one = full<D, T>({}, -1), ten = full<D, T>({}, 10);

@@ -1,9 +1,9 @@
 #include "tern/profile/ledger.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "emulated_time.hpp"
+#include "support/json.hpp"
 #include "support/tensors.hpp"
 #include "tern/nn/linear.hpp"
 #include "tern/ops/losses.hpp"
@@ -106,7 +106,7 @@ TEST_CASE("the ledger as JSON has the lines and their totals", "[cuda]") {
   const int line = __LINE__ + 1;
   for (int i = 0; i < 2; ++i) host.cuda_async().wait();
   const std::string text = ledger::json();
-  const auto json = nlohmann::json::parse(text);
+  const auto json = tern_test::parse_json(text);
   REQUIRE(json["lines"].size() == 1);
   const auto& copy = json["lines"][0];
   CHECK(copy["line"] == tern::text({__FILE__, ":", line}));
@@ -124,7 +124,7 @@ TEST_CASE("the ledger as JSON has the lines and their totals", "[cuda]") {
   CHECK(double(json["totals"]["seconds"]) == exactly(21.2e-6));
   CHECK(std::count(text.begin(), text.end(), '\n') == 3);  // each line of the ledger on a line of its own
   ledger::start();
-  CHECK(nlohmann::json::parse(ledger::json())["lines"].empty());
+  CHECK(tern_test::parse_json(ledger::json())["lines"].empty());
 }
 
 TEST_CASE("a long page has right times, to its end, and needs no more events than a short one", "[cuda]") {

@@ -1,19 +1,17 @@
 #include "tern/profile/trace.hpp"
 
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "../io/temporary_folder.hpp"
 #include "emulated_time.hpp"
+#include "support/json.hpp"
 #include "support/tensors.hpp"
 #include "tern/ops/transfer.hpp"
 #include "tern/tensor/convert.hpp"
 
 using namespace tern;
 using namespace tern_test;
-using nlohmann::json;
 
 namespace {
 
@@ -23,10 +21,10 @@ struct Page {
 };
 
 /// The complete events of the page's trace.
-std::vector<json> events() {
-  std::vector<json> found;
-  const json trace = json::parse(ledger::trace());
-  for (const json& event : trace["traceEvents"])
+std::vector<Json> events() {
+  std::vector<Json> found;
+  const Json trace = tern_test::parse_json(ledger::trace());
+  for (const Json& event : trace["traceEvents"])
     if (event["ph"] == "X") found.push_back(event);
   return found;
 }
@@ -67,7 +65,7 @@ TEST_CASE("the trace has each kernel, copy and wait at its time, on the lane of 
   }
   CHECK(found[3]["name"] == "wait for the device");
   CHECK(found[3]["args"]["line"] == tern::text({__FILE__, ":", waited}));
-  const json& copy = found[1]["args"];
+  const Json& copy = found[1]["args"];
   CHECK(copy["line"] == tern::text({__FILE__, ":", sent}));
   CHECK(copy["bytes"] == 100000);
   CHECK(double(copy["GB/s"]) == Approx(100 / 10.6).epsilon(1e-3));
@@ -94,9 +92,9 @@ TEST_CASE("what follows on a stream begins where the last piece ended, also far 
 TEST_CASE("the trace names the host, the devices and their streams", "[cuda]") {
   const Page open;
   zeros<Cuda>({4});
-  std::map<std::string, json> names;
-  const json trace = json::parse(ledger::trace());
-  for (const json& event : trace["traceEvents"])
+  std::map<std::string, Json> names;
+  const Json trace = tern_test::parse_json(ledger::trace());
+  for (const Json& event : trace["traceEvents"])
     if (event["ph"] == "M") names[event["args"]["name"]] = event;
   CHECK(names["host"]["pid"] == 0);
   CHECK(names["cuda:0"]["pid"] == 1);
@@ -109,7 +107,7 @@ TEST_CASE("each thread of the host waits on a lane of its own", "[cuda]") {
   zeros<Cuda>({4}).sum().item();
   std::thread([] { zeros<Cuda>({4}).sum().item(); }).join();
   std::vector<int> lanes;
-  for (const json& event : events())
+  for (const Json& event : events())
     if (event["cat"] == "wait") lanes.push_back(event["tid"]);
   REQUIRE(lanes.size() == 2);
   CHECK(lanes[0] != lanes[1]);
@@ -119,6 +117,5 @@ TEST_CASE("a trace is a file, also where nothing was listed", "[cuda]") {
   const TemporaryFolder folder;
   const std::string path = folder / "trace.json";
   ledger::write_trace(path);
-  std::ifstream file(path);
-  CHECK(json::parse(file)["traceEvents"].size() == 1);
+  CHECK(tern_test::parse_json(content_of(path))["traceEvents"].size() == 1);
 }

@@ -1,14 +1,11 @@
 // What PyTorch answered where a formula alone does not say: the cases of tests/recorded/*.json.
 #pragma once
+#include "json.hpp"
 #include "tensors.hpp"
 
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 namespace tern_test {
-
-using Json = nlohmann::json;
 
 inline double number_of(const Json& j) {
   if (j.is_string()) return std::stod(j.get<std::string>());
@@ -26,11 +23,7 @@ inline Shape shape_of(const Json& tensor) {
 }
 
 /// The cases of tests/recorded/NAME.json.
-inline Json recorded_cases(const std::string& name) {
-  const std::string here = __FILE__;
-  std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/" + name + ".json");
-  return Json::parse(file)["cases"];
-}
+inline Json recorded_cases(const std::string& name) { return read_recorded(name + ".json")["cases"]; }
 
 /// One call of conventions.json, or another file of that form. Its first inputs of type double, as many as there are gradients, require one.
 class RecordedCase {

@@ -1,15 +1,13 @@
 // The text of a tensor is PyTorch's (recorded/printing.json), but for what stands after the elements.
+#include "support/json.hpp"
 #include "support/tensors.hpp"
 
 #include <tern/tensor/print.hpp>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 using namespace tern;
 using namespace tern_test;
-using nlohmann::json;
 
 namespace {
 
@@ -23,16 +21,16 @@ std::string elements(const std::string& text) {
   return text.substr(0, end);
 }
 
-double number(const json& value) {
+double number(const Json& value) {
   if (value.is_string()) return value == "nan" ? NAN : value == "inf" ? INFINITY : -INFINITY;
   return value.is_boolean() ? double(value.get<bool>()) : value.get<double>();
 }
 
 template <class D, class T>
-Tensor<D, T> recorded_tensor(const json& c) {
+Tensor<D, T> recorded_tensor(const Json& c) {
   const Tensor<Cpu, T> x = empty<Cpu, T>(Shape(c["shape"].get<std::vector<Index>>().data(), int(c["shape"].size())));
   for (Index i = 0; i < x.numel(); ++i) {
-    const json& data = c["data"];
+    const Json& data = c["data"];
     x.data()[i] =
         T(compute_t<T>(data.is_object() ? double(i) * data["arange"].get<double>() : number(data[std::size_t(i)])));
   }
@@ -40,7 +38,7 @@ Tensor<D, T> recorded_tensor(const json& c) {
 }
 
 template <class D, class T>
-void check_type(const json& c) {
+void check_type(const Json& c) {
   if (c["dtype"] != name_of(dtype_of<T>)) return;
   const Tensor<D, T> x = recorded_tensor<D, T>(c);
   INFO(c["name"].get<std::string>());
@@ -51,11 +49,9 @@ void check_type(const json& c) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("tensors print as PyTorch's do", "[print]", TERN_TEST_DEVICES) {
-  const std::string here = __FILE__;
-  std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/printing.json");
-  const json table = json::parse(file);
+  const Json table = read_recorded("printing.json");
   REQUIRE(table["cases"].size() > 40);
-  for (const json& c : table["cases"]) {
+  for (const Json& c : table["cases"]) {
     check_type<TestType, float>(c);
     check_type<TestType, double>(c);
     check_type<TestType, bfloat16>(c);

@@ -1,8 +1,8 @@
+#include "support/json.hpp"
 #include "support/printed.hpp"
 #include "support/tensors.hpp"
 
 #include <csignal>
-#include <nlohmann/json.hpp>
 
 #include <tern/data/dataset.hpp>
 #include <tern/data/loader.hpp>
@@ -210,14 +210,14 @@ TEST_CASE("fit: stops at the target, and the receipt tells the time and the pric
                                    }});
   CHECK(report.epochs.size() == 2);
   const double seconds = report.epochs[0].seconds + report.epochs[1].seconds;
-  const auto json = nlohmann::json::parse(content_of(folder / "report"));
+  const auto json = tern_test::parse_json(content_of(folder / "report"));
   CHECK(json["test_accuracy"] == 0.5);
   CHECK(json["target"] == 0.5);
   CHECK(close(json["seconds_to_target"].get<double>(), seconds, 1e-6, 0));
   CHECK(close(json["dollars_to_target"].get<double>(), seconds / 1000, 1e-6, 0));
   CHECK_THAT(training.text, ContainsSubstring("\n         test 50.00%, the target, in ") && ContainsSubstring(" s, $0.0000"));
   training.run({.epochs = 1, .target = 0.98, .json = folder / "report"}, {.evaluate = [] { return 0.97; }});
-  const auto missed = nlohmann::json::parse(content_of(folder / "report"));
+  const auto missed = tern_test::parse_json(content_of(folder / "report"));
   CHECK(missed["seconds_to_target"].is_null());
   CHECK_FALSE(missed.contains("dollars_to_target"));
 }
@@ -231,7 +231,7 @@ TEST_CASE("fit: a figure that falls, of words") {
   REQUIRE(report.epochs.size() == 2);
   CHECK(close(report.epochs[1].figure, std::exp(report.epochs[1].loss), 1e-6, 0));
   CHECK_THAT(training.text, ContainsSubstring("  test 200.00  ") && ContainsSubstring(" words/s\n") && ContainsSubstring("test 100.00, the target"));
-  const auto json = nlohmann::json::parse(content_of(folder / "report"));
+  const auto json = tern_test::parse_json(content_of(folder / "report"));
   CHECK(json["test_perplexity"] == 100);
   CHECK(json["epochs"][0]["perplexity"] == report.epochs[0].figure);
   CHECK_FALSE(json.contains("test_accuracy"));

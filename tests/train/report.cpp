@@ -1,6 +1,5 @@
 #include "support/catch.hpp"
-
-#include <nlohmann/json.hpp>
+#include "support/json.hpp"
 
 #include <tern/train/report.hpp>
 
@@ -72,7 +71,7 @@ TEST_CASE("a report's total as text: epochs, seconds, cost") {
 TEST_CASE("a report as JSON holds what every trainer's does") {
   const train::Report report{.model = "m\"lp", .data = "mnist", .device = "cpu", .threads = 2, .test_figure = 0.96875,
                              .epochs = {epoch_report(), epoch_report()}};
-  const auto json = nlohmann::json::parse(train::report_json(report));
+  const auto json = tern_test::parse_json(train::report_json(report));
   CHECK(json["model"] == "m\"lp");
   CHECK(json["data"] == "mnist");
   CHECK(json["device"] == "cpu");
@@ -92,7 +91,7 @@ TEST_CASE("a report as JSON holds what every trainer's does") {
   CHECK(epoch["wait_s"] == 0);
   CHECK(epoch["samples"] == 60000);
   CHECK_FALSE(json.contains("cut"));
-  CHECK(nlohmann::json::parse(train::report_json({}))["epochs"].empty());
+  CHECK(tern_test::parse_json(train::report_json({}))["epochs"].empty());
 }
 
 TEST_CASE("a report as JSON tells what was done of an epoch that was interrupted") {
@@ -100,7 +99,7 @@ TEST_CASE("a report as JSON tells what was done of an epoch that was interrupted
   report.epochs = {epoch_report()};
   report.cut = epoch_report();
   report.part = 0.25;
-  const auto json = nlohmann::json::parse(train::report_json(report));
+  const auto json = tern_test::parse_json(train::report_json(report));
   CHECK(json["epochs"].size() == 1);
   CHECK(json["cut"] == nlohmann::json({{"part", 0.25}, {"seconds", 4}, {"samples", 60000}}));
 }

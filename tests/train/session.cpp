@@ -1,10 +1,8 @@
+#include "support/json.hpp"
 #include "support/printed.hpp"
 #include "support/tensors.hpp"
 
 #include <csignal>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include <tern/train/session.hpp>
 
@@ -13,13 +11,6 @@
 using namespace tern_test;
 
 namespace {
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 void wait(double seconds) {
   for (const double start = now(); now() - start < seconds;) {}
@@ -36,7 +27,7 @@ TEST_CASE("a session prints each epoch's report and keeps the report's file up t
   const std::string text = printed([&] {
     train::Session session(options, "generated", "cpu");
     session.finish(1, {.loss = 0.5, .figure = 0.75, .seconds = 2, .samples = 1000, .test_figure = 0.7});
-    CHECK(nlohmann::json::parse(contents(options.json))["epochs"].size() == 1);
+    CHECK(tern_test::parse_json(content_of(options.json))["epochs"].size() == 1);
     session.finish(2, {.loss = 0.25, .figure = 0.9, .seconds = 1, .samples = 1000, .test_figure = 0.8});
     CHECK(session.report().epochs.size() == 2);
     CHECK(session.report().test_figure == 0.8);
@@ -44,7 +35,7 @@ TEST_CASE("a session prints each epoch's report and keeps the report's file up t
   CHECK(text.find("epoch 1  loss 0.5000  train 75.00%  test 70.00%  2.00 s  500 images/s\n") == 0);
   CHECK(text.find("\nepoch 2  loss 0.2500") != std::string::npos);
   CHECK(text.find("$0.001000 an epoch") != std::string::npos);  // a second at $3.60 an hour
-  const auto report = nlohmann::json::parse(contents(options.json));
+  const auto report = tern_test::parse_json(content_of(options.json));
   CHECK(report["data"] == "generated");
   CHECK(report["device"] == "cpu");
   CHECK(report["threads"] == num_threads());
@@ -58,7 +49,7 @@ TEST_CASE("a session's trace is that of its last epoch", "[cuda]") {
   options.trace = folder / "trace.json";
   const auto pieces = [&] {
     Index count = 0;
-    const auto trace = nlohmann::json::parse(contents(options.trace));
+    const auto trace = tern_test::parse_json(content_of(options.trace));
     for (const auto& event : trace["traceEvents"]) count += event["ph"] == "X";
     return count;
   };

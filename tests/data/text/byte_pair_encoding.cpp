@@ -69,7 +69,7 @@ TEST_CASE("damaged and unknown tokenisers are refused") {
   CHECK_THAT(pair(vocab, recorded.folder.put("d", "q zzzz\n")), ContainsSubstring("merge 'q zzzz' needs a token that the vocabulary lacks, 'zzzz'"));
   CHECK_THAT(pair(recorded.folder / "none", merges), ContainsSubstring("none"));
 
-  const Json whole = Json::parse(recorded.cases[1]["tokenizer"].get<std::string>());
+  const Json whole = parse_json(recorded.cases[1]["tokenizer"].get<std::string>());
   const auto changed = [&](const std::string& at, const Json& value) {
     Json other = whole;
     other[Json::json_pointer(at)] = value;
