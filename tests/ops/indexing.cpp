@@ -12,15 +12,9 @@ using namespace tern_test;
 
 namespace {
 
-Shape sizes_of(const Json& sizes) {
-  Shape shape;
-  for (const Json& size : sizes) shape.push_back(size.get<Index>());
-  return shape;
-}
-
 template <class D, class T>
 Tensor<D, T> tensor_of(const Json& j) {
-  return tern_test::tensor_of<D, T>(numbers_of(j), sizes_of(j["shape"]));
+  return tern_test::tensor_of<D, T>(numbers_of(j), shape_of(j));
 }
 
 template <class D>
@@ -53,14 +47,14 @@ template <class D, class T>
 void check_recorded(bool all_layouts) {
   for (const Json& c : recorded_cases("indexing")) {
     INFO(c.dump());
-    const Shape shape = sizes_of(c["shape"]);
+    const Shape shape = shape_of(c);
     if (shape.numel() > (is_half_v<T> ? 120 : std::is_same_v<T, std::uint8_t> ? 60 : 1000))
       continue;  // all values must be exact
     const IndexList<D> indices = index_of<D>(c["index"]);
     const Tensor<D, T> original = counting<D, T>(shape), x = original.clone();
     for (const Tensor<D, T>& y : all_layouts && shape.numel() ? layouts(x) : std::vector{x.clone()}) {
       const Tensor<D, T> result = index(y, indices);
-      REQUIRE(result.shape() == sizes_of(c["result"]["shape"]));
+      REQUIRE(result.shape() == shape_of(c["result"]));
       REQUIRE(values_of(result) == values_of(tensor_of<D, T>(c["result"])));
       if constexpr (std::is_same_v<T, std::uint8_t>) continue;
       const Tensor<D, T> minus_one = full<D, T>({}, -1), ten = full<D, T>({}, 10);

@@ -18,13 +18,14 @@ std::size_t failures_in_processes(std::size_t n, const F& f) {
   int ends[2];
   if (pipe(ends) != 0) return n;
   std::fflush(stdout);
+  const auto share = [&](std::size_t first) noexcept {  // what it throws must not run on in the fork
+    for (std::size_t k = first; k < n; k += processes)
+      if (f(k) && write(ends[1], "", 1) != 1) break;
+    std::fflush(stdout);
+    _exit(0);
+  };
   for (std::size_t first = 0; first < processes; ++first)
-    if (fork() == 0) {
-      for (std::size_t k = first; k < n; k += processes)
-        if (f(k) && write(ends[1], "", 1) != 1) break;
-      std::fflush(stdout);
-      _exit(0);
-    }
+    if (fork() == 0) share(first);
   ::close(ends[1]);
   std::size_t well = 0;
   char part[4096];
