@@ -19,12 +19,13 @@ namespace tern::inline TERN_BUILD::detail {
 }
 
 /// True if what lies at these addresses may be the elements of a std::vector: equal parts of [begin, end), with an
-/// object at the same place in each. The vector's memory, up to limit, has room for a whole number of parts.
+/// object at the same place in each. The vector's memory, up to limit, has room for a whole number of parts. A part of more than
+/// 1 MiB is no element: there `begin` is some number, before a pointer.
 [[gnu::noinline, gnu::cold]] TERN_INLINE bool are_equal_parts(const std::vector<std::uintptr_t>& addresses, std::uintptr_t begin,
                                                               std::uintptr_t end, std::uintptr_t limit) {
   for (std::size_t parts = addresses.size(); parts > 0; --parts) {
     const std::uintptr_t part = (end - begin) / parts;
-    if ((end - begin) % parts || (limit - begin) % part) continue;
+    if ((end - begin) % parts || (limit - begin) % part || part > 1 << 20) continue;
     bool equal = true;
     for (const std::uintptr_t a : addresses) {
       bool has_earlier = a - begin < part;
