@@ -1,6 +1,7 @@
 #include "support/tensors.hpp"
 #include "tern/ops/power.hpp"
 
+namespace autograd_anomaly {
 using namespace tern;
 using namespace tern_test;
 
@@ -24,3 +25,5 @@ TEMPLATE_TEST_CASE("anomaly mode lets a clean pass through", "[autograd]", TERN_
   sum(sqrt(x)).backward();
   check_close(values_of(x.grad()), {0.5, 0.25});
 }
+
+}  // namespace autograd_anomaly

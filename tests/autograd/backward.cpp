@@ -1,6 +1,7 @@
 #include "support/tensors.hpp"
 #include "tern/ops/trigonometric.hpp"
 
+namespace autograd_backward {
 using namespace tern;
 using namespace tern_test;
 
@@ -184,3 +185,5 @@ TEMPLATE_TEST_CASE("a seed and a leaf's gradient are not one memory", "[autograd
   (x + x).backward(seed, true);
   check_close(values_of(x.grad()), {15, 17});
 }
+
+}  // namespace autograd_backward

@@ -4,6 +4,7 @@
 #include "tern/nn/nn.hpp"
 #include "tern/ops/ops.hpp"
 
+namespace autograd_checkpoint {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -138,3 +139,5 @@ TEMPLATE_TEST_CASE("a checkpoint refuses a function that does something else the
   z.fill_(1);
   CHECK_THAT(error_of([&] { w.backward(); }), ContainsSubstring("checkpoint: input 1 was modified in place"));
 }
+
+}  // namespace autograd_checkpoint

@@ -5,6 +5,7 @@
 #include "tern/ops/exponential.hpp"
 #include "tern/ops/matmul.hpp"
 
+namespace autograd_grad_listener {
 using namespace tern;
 using namespace tern_test;
 
@@ -234,3 +235,5 @@ TEMPLATE_TEST_CASE("a listener refuses", "[autograd]", TERN_TEST_DEVICES) {
         std::string::npos);
   Notes<D> again({y});  // those that were refused left no trace
 }
+
+}  // namespace autograd_grad_listener

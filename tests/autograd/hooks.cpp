@@ -1,6 +1,7 @@
 #include "support/tensors.hpp"
 #include "tern/ops/exponential.hpp"
 
+namespace autograd_hooks {
 using namespace tern;
 using namespace tern_test;
 
@@ -120,3 +121,5 @@ TEMPLATE_TEST_CASE("an error in a hook leaves the graph usable", "[autograd]", T
   z.backward();
   check_close(values_of(x.grad()), {2 * std::exp(1), 4 * std::exp(4)});
 }
+
+}  // namespace autograd_hooks

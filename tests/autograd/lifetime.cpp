@@ -7,6 +7,7 @@
 
 #include <thread>
 
+namespace autograd_lifetime {
 using namespace tern;
 using namespace tern_test;
 
@@ -142,3 +143,5 @@ TEMPLATE_TEST_CASE("the graph of a derivative is freed", "[autograd]", TERN_TEST
   });
   leaves_nothing([&] { grad(sum(tanh(x) * exp(x)), x, {.create_graph = true}); });
 }
+
+}  // namespace autograd_lifetime

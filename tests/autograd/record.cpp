@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/matmul.hpp"
 
+namespace autograd_record {
 using namespace tern;
 using namespace tern_test;
 
@@ -126,3 +127,5 @@ TEMPLATE_TEST_CASE("only what is needed is saved", "[autograd]", TERN_TEST_DEVIC
   sum(y + z).backward();
   check_close(values_of(x.grad()), {6, 8});
 }
+
+}  // namespace autograd_record

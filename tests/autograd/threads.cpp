@@ -4,6 +4,7 @@
 
 #include <thread>
 
+namespace autograd_threads {
 using namespace tern;
 using namespace tern_test;
 
@@ -124,3 +125,5 @@ TEMPLATE_TEST_CASE("a listener's memory takes what several threads add", "[autog
   CHECK(counter.calls == threads * rounds);
   check_close(values_of(bucket.narrow(0, 5, 15)), std::vector<double>(15, rounds * 2 * (1 + 2 + 3 + 4)));
 }
+
+}  // namespace autograd_threads

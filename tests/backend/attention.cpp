@@ -2,6 +2,7 @@
 #include "tern/backend/attention.hpp"
 #include "support/tensors.hpp"
 
+namespace backend_attention {
 using namespace tern;
 using namespace tern_test;
 
@@ -122,3 +123,5 @@ TEST_CASE("attention is the same on any number of threads", "[backend]") {
   CHECK(run<Cpu, float>(s) == one);
   set_num_threads(threads);
 }
+
+}  // namespace backend_attention

@@ -4,6 +4,7 @@
 
 #include "tern/backend/convolution.hpp"
 
+namespace backend_convolution {
 using namespace tern;
 using namespace tern_test;
 using backend::ConvParams;
@@ -191,3 +192,5 @@ TEST_CASE("oneDNN takes activations as they are", "[backend]") {
   CHECK(detail::onednn::same(made->desc(DNNL_ARG_SRC), outside.get()));
   CHECK(detail::onednn::same(made->desc(DNNL_ARG_DST), outside.get()));
 }
+
+}  // namespace backend_convolution

@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 #include "support/devices.hpp"
 
+namespace backend_copy {
 using namespace tern;
 
 namespace {
@@ -130,3 +131,5 @@ TEMPLATE_TEST_CASE("a transposed copy too large for the caches, with rows of who
   check<TestType>({{3, 701, 1008}, {701 * 1008, 1008, 1}}, {{3, 701, 1008}, {701 * 1008, 1, 701}});
   check<TestType>({{1501, 1500}, {1504, 1}}, {{1501, 1500}, {1, 1501}});
 }
+
+}  // namespace backend_copy

@@ -4,6 +4,7 @@
 #include "tern/backend/map.hpp"
 #include "tern/ops/views.hpp"
 
+namespace backend_map {
 using namespace tern;
 using namespace tern_test;
 
@@ -119,3 +120,5 @@ TEMPLATE_TEST_CASE("fill in any layout", "[map]", float, double, bfloat16, half,
     }
   }
 }
+
+}  // namespace backend_map

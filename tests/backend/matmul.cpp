@@ -11,6 +11,7 @@
 #include "support/dot.hpp"
 #include "support/process.hpp"
 
+namespace backend_matmul {
 using namespace tern;
 using backend::MatMul;
 
@@ -404,3 +405,5 @@ TEST_CASE("in a new process: what oneDNN may use", "[.]") {
     CHECK_FALSE(uses(dnnl_cpu_isa_avx));
   }
 }
+
+}  // namespace backend_matmul

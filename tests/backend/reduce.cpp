@@ -4,6 +4,7 @@
 #include "tern/ops/prod.hpp"
 #include "tern/ops/reduce.hpp"
 
+namespace backend_reduce {
 using namespace tern;
 using namespace tern_test;
 
@@ -170,3 +171,5 @@ TEMPLATE_TEST_CASE("positions of extremes are the first, along any dimension", "
     }
   }
 }
+
+}  // namespace backend_reduce

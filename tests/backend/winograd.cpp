@@ -4,6 +4,7 @@
 
 #include "tern/backend/convolution.hpp"
 
+namespace backend_winograd {
 using namespace tern;
 using namespace tern_test;
 namespace winograd = backend::cpu_kernels::winograd;
@@ -114,3 +115,5 @@ TEST_CASE("Winograd's convolutions of bfloat16 are those of the same numbers as 
     for (std::size_t i = 0; i < expected.size(); ++i) check_close(actual[i], expected[i], 1.0 / 256, 0);
   }
 }
+
+}  // namespace backend_winograd

@@ -3,6 +3,7 @@
 
 #include "support/catch.hpp"
 
+namespace core_dtype {
 using namespace tern;
 
 TEMPLATE_TEST_CASE("an element type's row is its C++ type's", "[core]", float, double, bfloat16, half, std::int64_t, std::int32_t,
@@ -22,3 +23,5 @@ TEST_CASE("names of element types", "[core]") {
     CHECK(cpp_name_of(types[i]) == in_cpp[i]);
   }
 }
+
+}  // namespace core_dtype

@@ -6,6 +6,7 @@
 
 #include "tern/core/shape.hpp"
 
+namespace core_error {
 using namespace tern;
 using tern_test::error_of;
 using tern_test::whole_error_of;
@@ -78,3 +79,5 @@ TEST_CASE("a line of the library's own headers is not shown") {
   CHECK(whole_error_of([] { fail({"op", Here("/usr/include/tern/ops/add.hpp", 3)}, {"no"}); }) == "op: no");
   CHECK(whole_error_of([] { fail({"op", Here("/home/me/tern/train.cpp", 3)}, {"no"}); }) == "op: no (train.cpp:3)");
 }
+
+}  // namespace core_error

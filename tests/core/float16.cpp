@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+namespace core_float16 {
 using namespace tern;
 
 namespace {
@@ -71,3 +72,5 @@ TEST_CASE("floats round to the nearest bfloat16, in doubt to the even one") {
   for (const std::uint32_t nan : {0x7f800001u, 0x7fffffffu, 0xff800001u})
     CHECK(std::isnan(float(bfloat16(of_bits(nan)))));
 }
+
+}  // namespace core_float16

@@ -3,6 +3,8 @@
 
 #include <string>
 
+namespace core_for_each {
+
 #define TEXT_OF(x) +std::string(#x ";")
 #define ONE_OF(x) +1
 #define EIGHT_OF(x) x, x, x, x, x, x, x, x
@@ -17,3 +19,5 @@ TEST_CASE("a macro is applied to each argument in order, none included") {
   CHECK(std::string() TERN_FOR_EACH(TEXT_OF) == "");
   CHECK(0 TERN_FOR_EACH(ONE_OF, SIXTY_FOUR, SIXTY_FOUR, SIXTY_FOUR, SIXTY_FOUR) == 256);
 }
+
+}  // namespace core_for_each

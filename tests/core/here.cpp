@@ -5,6 +5,7 @@
 #include <thread>
 #include <type_traits>
 
+namespace core_here {
 using namespace tern;
 
 namespace {
@@ -42,3 +43,5 @@ TEST_CASE("what a layer calls is accounted to the line that called the layer") {
   std::thread([&] { elsewhere = layer().line; }).join();
   CHECK(elsewhere == __LINE__ - 1);
 }
+
+}  // namespace core_here

@@ -6,6 +6,8 @@
 
 #include "support/catch.hpp"
 
+namespace core_keyed_cache {
+
 using tern::detail::KeyedCache;
 using tern::detail::Lease;
 
@@ -131,3 +133,5 @@ TEST_CASE("all fields count in a hash") {
                               Fields{true, false, 3, 5, 5}, Fields{true, false, 3, 4, 6}, Fields{true, false, 3, 4, -5}})
     CHECK(tern::detail::hash_fields(other) != hash);
 }
+
+}  // namespace core_keyed_cache

@@ -7,6 +7,7 @@
 
 #include "support/catch.hpp"
 
+namespace core_loop_nest {
 using namespace tern;
 
 namespace {
@@ -156,3 +157,5 @@ TEST_CASE("operands walked in one run are flat") {
     CHECK(LoopNest(shape, arrays, 1).is_flat(0) == flat);
   }
 }
+
+}  // namespace core_loop_nest

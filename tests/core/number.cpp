@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+namespace core_number {
 using namespace tern;
 using namespace tern_test;
 using Rounding = Number::Rounding;
@@ -146,3 +147,5 @@ TEMPLATE_TEST_CASE("an op takes every number that its tensor holds", "[core]", T
   CHECK(values_of(tensor<D, Index>({1, 2}) - INT64_MIN) == std::vector<double>{-0x1p63, -0x1p63});
   CHECK(values_of(10 - tensor<D, std::int32_t>({1, 2}) * 3u) == std::vector<double>{7, 4});
 }
+
+}  // namespace core_number

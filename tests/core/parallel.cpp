@@ -9,6 +9,7 @@
 
 #include "support/catch.hpp"
 
+namespace core_parallel {
 using namespace tern;
 
 namespace {
@@ -140,3 +141,5 @@ TEST_CASE("an exception reaches the caller, from whichever thread") {
     CHECK(detail::threads_in_use == 0);
   }
 }
+
+}  // namespace core_parallel

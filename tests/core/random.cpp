@@ -3,6 +3,7 @@
 
 #include <vector>
 
+namespace core_random {
 using namespace tern;
 
 namespace {
@@ -53,3 +54,5 @@ TEST_CASE("each operation takes a stream of its own, and a state comes back", "[
   manual_seed(7);
   CHECK(next_random().stream == 0);
 }
+
+}  // namespace core_random

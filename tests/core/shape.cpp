@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+namespace core_shape {
 using namespace tern;
 using tern_test::error_of;
 
@@ -98,3 +99,5 @@ TEST_CASE("reduced dimensions go, or stay with size 1") {
   CHECK(reduced_shape(shape, 0b111, false) == Shape());
   CHECK(reduced_shape(shape, 0, true) == shape);
 }
+
+}  // namespace core_shape

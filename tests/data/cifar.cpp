@@ -7,6 +7,7 @@
 #include "../io/gzipped.hpp"
 #include "../io/temporary_folder.hpp"
 
+namespace data_cifar {
 using namespace tern;
 using data::Cifar10;
 using data::Cifar100;
@@ -223,3 +224,5 @@ TEST_CASE("damaged CIFAR records are left out on request, and counted", "[data]"
   files.put("data_batch_1.bin", records({"\x0a"}));
   CHECK(error_of([&] { load(); }) == "Cifar10: '" + (files / "data_batch_1.bin") + "': has no record that is whole");
 }
+
+}  // namespace data_cifar

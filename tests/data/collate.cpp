@@ -3,6 +3,7 @@
 #include <tern/data/collate.hpp>
 #include <tern/data/loader.hpp>
 
+namespace data_collate {
 using namespace tern;
 using namespace tern::data;
 using tern_test::error_of;
@@ -77,3 +78,5 @@ TEST_CASE("a vector of samples is a data set", "[data]") {
     }
   CHECK(seen == 7);
 }
+
+}  // namespace data_collate

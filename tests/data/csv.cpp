@@ -6,6 +6,7 @@
 #include "../io/gzipped.hpp"
 #include "../io/temporary_folder.hpp"
 
+namespace data_csv {
 using namespace tern;
 using data::Csv;
 using data::CsvOptions;
@@ -148,3 +149,5 @@ TEST_CASE("film reviews", "[data]") {
   CHECK(positive == 2000);
   CHECK(words == 945893);  // by spaces; the one more that its description counts ends at another blank
 }
+
+}  // namespace data_csv

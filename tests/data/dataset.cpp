@@ -6,6 +6,7 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace data_dataset {
 using namespace tern;
 using tern_test::error_of;
 
@@ -59,3 +60,5 @@ TEST_CASE("tensors that do not fit together are refused", "[data]") {
         "TensorDataset: a tensor has no dimension that counts samples");
   CHECK(error_of([] { data::TensorDataset(Tensor<Cpu>()); }) == "TensorDataset: a tensor is undefined");
 }
+
+}  // namespace data_dataset

@@ -5,6 +5,7 @@
 
 #include <tern/data/digits.hpp>
 
+namespace data_digits {
 using namespace tern;
 
 namespace {
@@ -54,3 +55,5 @@ TEST_CASE("generated digits are the same for the same seed", "[data]") {
     CHECK(image(a, i) != image(a, i + 10));
   }
 }
+
+}  // namespace data_digits

@@ -4,6 +4,8 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace data_download {
+
 using tern::data::detail::download;
 using tern::data::detail::run_program;
 using tern_test::TemporaryFolder;
@@ -43,3 +45,5 @@ TEST_CASE("a file is fetched", "[data]") {
   CHECK(tern_test::content_of(folder / "to") == "content");
   CHECK(download("file://" + (folder / "none"), folder / "to", 10).starts_with("curl: exit status 37"));
 }
+
+}  // namespace data_download

@@ -4,6 +4,7 @@
 #include <tern/data/encode_jpeg.hpp>
 #include <tern/data/image_file.hpp>
 
+namespace data_encode_jpeg {
 using namespace tern;
 using tern_test::error_of;
 
@@ -64,3 +65,5 @@ TEST_CASE("what is no picture is not encoded as a JPEG") {
     CHECK(error_of([&] { data::encode_jpeg(smooth(1, 4, 4), {.quality = quality}); }) ==
           "encode_jpeg: quality must be in [1, 100], not " + std::to_string(quality));
 }
+
+}  // namespace data_encode_jpeg

@@ -6,6 +6,7 @@
 #include "../io/temporary_folder.hpp"
 #include "idx_bytes.hpp"
 
+namespace data_idx {
 using namespace tern;
 using tern_test::error_of;
 using tern_test::gzipped;
@@ -60,3 +61,5 @@ TEST_CASE("sizes that a file cannot have are refused before memory is asked for"
   CHECK(error_of([&] { data::read_idx(path, {-1, -1, -1, -1}); }) ==
         "idx: '" + path + "': of sizes [1000000, 1000000, 1000000, 1000000] is larger than allowed: more than 1000000000 bytes");
 }
+
+}  // namespace data_idx

@@ -13,6 +13,7 @@
 
 #include "picture_bytes.hpp"
 
+namespace data_image_file {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -272,3 +273,5 @@ TEST_CASE("what is no picture, or none of a size, is refused", "[data]") {
   CHECK(error_of([&] { image.replace(1, Index(1) << 30, Index(1) << 32); }) ==
         "image: '[1, 1073741824, 4294967296]': the host has not enough memory for it");
 }
+
+}  // namespace data_image_file

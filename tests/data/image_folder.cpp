@@ -10,6 +10,7 @@
 #include "../io/temporary_folder.hpp"
 #include "picture_bytes.hpp"
 
+namespace data_image_folder {
 using namespace tern;
 using namespace tern::data::transforms;
 using data::ImageFolder;
@@ -269,3 +270,5 @@ TEST_CASE("folders with links into themselves end, and a linked folder is search
   for (Index i = 0; i < set.size(); ++i) names.push_back(set.path(i).substr(folder.path().size()));
   CHECK(names == std::vector<std::string>{"/a/1.png", "/a/2.PNG", "/a/deep/3.png", "/a/other/0.png", "/b/0.png"});
 }
+
+}  // namespace data_image_folder

@@ -14,6 +14,7 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace data_loader {
 using namespace tern;
 using data::loader;
 using tern_test::error_of;
@@ -309,3 +310,5 @@ TEST_CASE("a batch may be larger than the data set", "[data][threads]") {
   CHECK(epoch(batches) == first_numbers(3));
   CHECK(loader<Cpu>(numbers(3), {.batch_size = INT64_MAX, .drop_last = true}).size() == 0);
 }
+
+}  // namespace data_loader

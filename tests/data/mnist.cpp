@@ -8,6 +8,7 @@
 #include "../io/temporary_folder.hpp"
 #include "idx_bytes.hpp"
 
+namespace data_mnist {
 using namespace tern;
 using data::Mnist;
 using tern_test::error_of;
@@ -170,3 +171,5 @@ TEST_CASE("a Mnist can be made of tensors", "[data]") {
         "Mnist: images must be [N, 28, 28] and labels [N], both contiguous, not [3, 28, 28] and [4]");
   CHECK(error_of([&] { Mnist(images, zeros<Cpu, Index>({3}), 0, 0); }) == "Mnist: std must be positive, not 0");
 }
+
+}  // namespace data_mnist

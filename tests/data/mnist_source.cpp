@@ -9,6 +9,7 @@
 #include "../io/temporary_folder.hpp"
 #include "idx_bytes.hpp"
 
+namespace data_mnist_source {
 using namespace tern;
 using data::mnist_source;
 using data::MnistSourceOptions;
@@ -144,3 +145,5 @@ TEST_CASE("a download is kept if it is MNIST's, and only then", "[data]") {
   const auto again = mnist_source({.mirrors = {}});
   CHECK(again.source == "mnist");
 }
+
+}  // namespace data_mnist_source

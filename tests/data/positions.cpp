@@ -2,6 +2,7 @@
 
 #include <tern/data/positions.hpp>
 
+namespace data_positions {
 using namespace tern;
 
 TEST_CASE("positions beyond 4 GiB are kept", "[data]") {
@@ -12,3 +13,5 @@ TEST_CASE("positions beyond 4 GiB are kept", "[data]") {
   REQUIRE(positions.size() == Index(all.size()));
   for (std::size_t i = 0; i < all.size(); ++i) CHECK(positions[Index(i)] == all[i]);
 }
+
+}  // namespace data_positions

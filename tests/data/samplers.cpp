@@ -6,6 +6,7 @@
 #include <tern/data/loader.hpp>
 #include <tern/data/samplers.hpp>
 
+namespace data_samplers {
 using namespace tern;
 using namespace tern::data;
 using tern_test::error_of;
@@ -202,3 +203,5 @@ TEST_CASE("ranks share the samples of an order", "[data]") {
   CHECK(error_of([] { DistributedSampler(5, {.rank = 2, .ranks = 2}); }) == "DistributedSampler: rank must be one of at least 1 ranks, not 2 of 2");
   CHECK(error_of([] { DistributedSampler(-1); }) == "DistributedSampler: the number of samples must not be negative: -1");
 }
+
+}  // namespace data_samplers

@@ -7,6 +7,7 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace data_save_image {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -113,3 +114,5 @@ TEST_CASE("bytes are encoded as a PNG without loss, grey ones too") {
   CHECK(error_of([] { data::encode_png(zeros<Cpu, std::uint8_t>({3, 3})); }) ==
         "encode_png: an image is [C, H, W] and not empty, but the shape is [3, 3]");
 }
+
+}  // namespace data_save_image

@@ -6,6 +6,7 @@
 
 #include <tern/data/stream.hpp>
 
+namespace data_stream {
 using namespace tern;
 using namespace tern::data;
 using tern_test::error_of;
@@ -133,3 +134,5 @@ TEST_CASE("streams have no order to shuffle", "[data]") {
         "loader: an iterable data set comes in its own order; shuffle is for others");
   CHECK(error_of([&] { loader<Cpu>(set, {.batch_size = 0}); }) == "loader: batch_size must be at least 1, not 0");
 }
+
+}  // namespace data_stream

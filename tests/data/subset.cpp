@@ -7,6 +7,7 @@
 #include <tern/data/subset.hpp>
 #include <tern/data/transforms.hpp>
 
+namespace data_subset {
 using namespace tern;
 using namespace tern::data;
 using tern_test::error_of;
@@ -119,3 +120,5 @@ TEST_CASE("a part of an image data set reads its images one by one", "[data]") {
   CHECK(y(0) == label(0));
   CHECK(std::equal(x.data(), x.data() + x.numel(), expected.data()));
 }
+
+}  // namespace data_subset

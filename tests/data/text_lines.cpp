@@ -7,6 +7,7 @@
 #include "../io/gzipped.hpp"
 #include "../io/temporary_folder.hpp"
 
+namespace data_text_lines {
 using namespace tern;
 using data::TextLines;
 using tern_test::error_of;
@@ -57,3 +58,5 @@ TEST_CASE("the Penn Treebank, in batches", "[data]") {
     for (Index i = 0; i < counts.numel(); ++i) sum += counts(i);
   CHECK(sum == 70390);
 }
+
+}  // namespace data_text_lines

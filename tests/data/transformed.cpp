@@ -9,6 +9,7 @@
 
 #include "transforms/transformed_image.hpp"
 
+namespace data_transformed {
 using namespace tern;
 using namespace tern::data::transforms;
 using data::loader;
@@ -202,3 +203,5 @@ TEST_CASE("images of a batch must have one size", "[data]") {
   CHECK(error_of([&] { transformed(rows, RandomHorizontalFlip()).batch(samples); }) ==
         "transformed: images must be [N, C, H, W] in row-major order, not [2, 4]");
 }
+
+}  // namespace data_transformed

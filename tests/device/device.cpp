@@ -6,6 +6,7 @@
 #include "tern/ops/transfer.hpp"
 #include "tern/tensor/any_tensor.hpp"
 
+namespace device_device {
 using namespace tern;
 using namespace tern_test;
 
@@ -59,3 +60,5 @@ TEST_CASE("a tensor goes from one kind of device to another through the host", "
   (y * 2).sum().backward();
   check_close(values_of(x.grad()), std::vector<double>(15, 2));
 }
+
+}  // namespace device_device

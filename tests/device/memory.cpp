@@ -14,6 +14,7 @@
 #include "tern/tensor/map.hpp"
 #endif
 
+namespace device_memory {
 using namespace tern;
 using tern_test::error_of;
 
@@ -122,3 +123,5 @@ TEST_CASE("the address sanitizer sees the bytes behind a tensor's last element")
   }
 }
 #endif
+
+}  // namespace device_memory

@@ -5,6 +5,7 @@
 
 #include <tern/distributed/async_collectives.hpp>
 
+namespace distributed_async_collectives {
 using namespace tern;
 using namespace tern_test;
 using distributed::Communicator;
@@ -111,3 +112,5 @@ TEST_CASE("in a new process: background devices", "[.]") {
     expect(sum.wait().device().ordinal == own.ordinal && all.wait().device().ordinal == own.ordinal, "the device of a result");
   });
 }
+
+}  // namespace distributed_async_collectives

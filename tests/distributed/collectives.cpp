@@ -5,6 +5,7 @@
 
 #include <tern/distributed/threads.hpp>
 
+namespace distributed_collectives {
 using namespace tern;
 using distributed::Communicator;
 using distributed::ReduceOp;
@@ -148,3 +149,5 @@ TEST_CASE("a rank that fails, leaves or is late ends the others' collectives", "
           });
         }) == "recv: rank 0 waits for rank 1, which has left");
 }
+
+}  // namespace distributed_collectives

@@ -3,6 +3,7 @@
 
 #include <tern/distributed/threads.hpp>
 
+namespace distributed_data_parallel {
 using namespace tern;
 using distributed::Communicator;
 using distributed::ReduceOp;
@@ -134,3 +135,5 @@ TEST_CASE("DistributedDataParallel refuses networks that differ, and a rank that
   });
   CHECK(said == "backward: rank 0 waits for rank 1, which has left");
 }
+
+}  // namespace distributed_data_parallel

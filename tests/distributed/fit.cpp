@@ -11,6 +11,7 @@
 #include <tern/distributed/sharded.hpp>
 #include <tern/train/fit.hpp>
 
+namespace distributed_fit {
 using namespace tern;
 using distributed::Communicator;
 using distributed::run_ranks;
@@ -210,3 +211,5 @@ TEST_CASE("what ranks evaluate differently is what the first one finds", "[distr
     expect(report.epochs.size() == 3 && report.test_figure == 0.5, "three epochs");
   }); });
 }
+
+}  // namespace distributed_fit

@@ -9,6 +9,7 @@
 #include <tern/distributed/threads.hpp>
 #include <tern/profile/trace.hpp>
 
+namespace distributed_ledger {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -265,3 +266,5 @@ TEST_CASE("in a new process: a page during a pass", "[.]") {
   });
   CHECK(ledger::communication().count > 2);
 }
+
+}  // namespace distributed_ledger

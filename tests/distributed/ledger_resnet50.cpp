@@ -6,6 +6,7 @@
 #include <tern/distributed/threads.hpp>
 #include <tern/profile/ledger.hpp>
 
+namespace distributed_ledger_resnet50 {
 using namespace tern;
 using namespace tern_test;
 using distributed::Communicator;
@@ -44,3 +45,5 @@ TEST_CASE("in a new process: resnet50 on four cards", "[.]") {
   CHECK(all.bytes > 4 * 25'557'032 * 4);  // ranks, parameters, bytes of one
   CHECK(all.hidden() > 0.8);
 }
+
+}  // namespace distributed_ledger_resnet50

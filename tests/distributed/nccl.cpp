@@ -4,6 +4,7 @@
 #include "support/errors.hpp"
 #include "support/fake_library.hpp"
 
+namespace distributed_nccl {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -231,3 +232,5 @@ TEST_CASE("in a new process: no NCCL", "[.]") {
     CHECK_THAT(message, ContainsSubstring("all_reduce: NCCL, which carries tensors from GPU to GPU, cannot be used: ") &&
                             ContainsSubstring(std::string("libnccl.so.2 ") + std::getenv("TERN_TEST_PROBLEM")));
 }
+
+}  // namespace distributed_nccl

@@ -3,6 +3,7 @@
 #include "parallel_cases.hpp"
 #include "support/errors.hpp"
 
+namespace distributed_nccl_parallel {
 using namespace tern;
 using namespace tern_test;
 using distributed::Communicator;
@@ -136,3 +137,5 @@ TEST_CASE("in a new process: a rank stops", "[.]") {
   });
   CHECK(said == "backward: rank 0 waits for rank 1, which has left");
 }
+
+}  // namespace distributed_nccl_parallel

@@ -7,6 +7,7 @@
 #include <tern/core/clock.hpp>
 #include <tern/distributed/segment.hpp>
 
+namespace distributed_segment {
 using namespace tern;
 using distributed::detail::Call;
 using distributed::detail::Segment;
@@ -63,3 +64,5 @@ TEST_CASE("shared memory has a name until it is unlinked", "[distributed]") {
   first.unlink();
   CHECK(error_of([&] { SharedMemory(name, 4096, false); }).ends_with("No such file or directory"));
 }
+
+}  // namespace distributed_segment

@@ -10,6 +10,7 @@
 #include <tern/distributed/threads.hpp>
 #include <tern/train/checkpoint.hpp>
 
+namespace distributed_sharded {
 using namespace tern;
 using namespace tern_test;
 using distributed::run_ranks;
@@ -374,3 +375,5 @@ TEST_CASE("in a new process: sharded collectives by NCCL", "[.]") {
            "the Error of a parameter in host memory");
   });
 }
+
+}  // namespace distributed_sharded

@@ -3,6 +3,7 @@
 #include <tern/distributed/sync_batch_norm.hpp>
 #include <tern/distributed/threads.hpp>
 
+namespace distributed_sync_batch_norm {
 using namespace tern;
 using distributed::Communicator;
 using distributed::run_ranks;
@@ -28,3 +29,5 @@ TEST_CASE("synchronised batch norm has the results and running statistics of all
     tern_test::expect(std::abs(norm.running_var.data()[2] - 0.9) < 1e-12, "running_var of one value");
   });
 }
+
+}  // namespace distributed_sync_batch_norm

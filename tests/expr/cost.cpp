@@ -1,6 +1,7 @@
 #include "support/catch.hpp"
 #include "tern/expr/cost.hpp"
 
+namespace expr_cost {
 using namespace tern;
 
 namespace {
@@ -23,3 +24,5 @@ TEST_CASE("an expression is costly if it calls a function", "[expr]") {
     return sum;
   }));
 }
+
+}  // namespace expr_cost

@@ -6,6 +6,7 @@
 
 #include "support/catch.hpp"
 
+namespace expr_dual {
 using namespace tern::expr;
 
 namespace {
@@ -201,3 +202,5 @@ TEST_CASE("a partial derivative whose number is known only at run time", "[dual]
   }
   CHECK(lane(AnyPartial<decltype(f)>{f, 0}(V(3), V(5), V(0))) == 0);   // not 0 times an infinite factor
 }
+
+}  // namespace expr_dual

@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 
+namespace expr_lanes {
 using namespace tern::expr;
 
 namespace {
@@ -122,3 +123,5 @@ TEST_CASE("minus turns the sign of 0 around", "[lanes]") {
   CHECK(std::signbit((-Lanes<float, 1>(0)).v[0]));
   CHECK_FALSE(std::signbit((-Lanes<double, 1>(-0.)).v[0]));
 }
+
+}  // namespace expr_lanes

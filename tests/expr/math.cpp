@@ -8,6 +8,7 @@
 
 #include "support/catch.hpp"
 
+namespace expr_math {
 using namespace tern::expr;
 
 namespace {
@@ -255,3 +256,5 @@ TEST_CASE("poles and edges of the special functions are PyTorch's", "[math]") {
   CHECK(std::isnan(of_double(std::nan(""), erfinv)));
   CHECK(polygamma(1, Lanes<double, 1>(-2)).v[0] == HUGE_VAL);
 }
+
+}  // namespace expr_math

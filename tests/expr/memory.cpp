@@ -7,6 +7,7 @@
 
 #include "support/catch.hpp"
 
+namespace expr_memory {
 using namespace tern::expr;
 using tern::bfloat16;
 using tern::half;
@@ -142,3 +143,5 @@ TEMPLATE_TEST_CASE("bool is loaded as 0 and 1, and as a mask; masks are stored a
     CHECK(integers[i] == std::int64_t(stored[i]));
   }
 }
+
+}  // namespace expr_memory

@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 
+namespace expr_packet {
 using namespace tern::expr;
 
 namespace {
@@ -121,3 +122,5 @@ TEMPLATE_TEST_CASE("packets and special values", "[packet]", float, double) {
   CHECK(first(1 / -P(0)) == -inf);
   CHECK(std::isnan(first(copysign(P(nan), 1))));
 }
+
+}  // namespace expr_packet

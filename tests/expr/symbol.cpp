@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "tern/backend/cuda/codegen/source.hpp"
 
+namespace expr_symbol {
 using namespace tern;
 using backend::cuda_kernels::Traced;
 
@@ -83,3 +84,5 @@ TEST_CASE("an expression may be long, but not endless", "[expr]") {
   CHECK_NOTHROW(traced(chain(400)));
   CHECK_THROWS_AS(traced(chain(600)), Error);
 }
+
+}  // namespace expr_symbol

@@ -2,6 +2,7 @@
 
 #include <tern/ops/ops.hpp>
 
+namespace functional_derivatives {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -100,3 +101,5 @@ TEMPLATE_TEST_CASE("derivatives refuse what does not fit", "", TERN_TEST_DEVICES
   CHECK_THAT(error_of([&] { hessian(f<D>, x); }), ContainsSubstring("hessian: the function must give one number, not a tensor of shape [2]"));
   CHECK_THAT(error_of([&] { jacobian(f<D>, List<D>{}); }), ContainsSubstring("jacobian: there are no inputs"));
 }
+
+}  // namespace functional_derivatives

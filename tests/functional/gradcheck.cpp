@@ -2,6 +2,7 @@
 #include "tern/ops/exponential.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace functional_gradcheck {
 using namespace tern;
 using namespace tern_test;
 
@@ -78,3 +79,5 @@ TEMPLATE_TEST_CASE("gradcheck refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto wide = spread_tensor<TestType>({1}).expand({3}).detach().requires_grad_();
   CHECK(error_of([&] { gradcheck(f, std::tuple{wide}); }) != "");
 }
+
+}  // namespace functional_gradcheck

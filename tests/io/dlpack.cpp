@@ -2,6 +2,7 @@
 
 #include <tern/io/dlpack.hpp>
 
+namespace io_dlpack {
 using namespace tern;
 using namespace tern::io;
 using namespace tern::io::dlpack;
@@ -198,3 +199,5 @@ TEST_CASE("what no tensor can be is refused, and stays its owner's", "[io]") {
         "to_dlpack: the tensor requires a gradient, which others would not see; detach() it");
   CHECK(error_of([&] { to_dlpack_unversioned(x); }) != "");
 }
+
+}  // namespace io_dlpack

@@ -9,6 +9,7 @@
 
 #include "temporary_folder.hpp"
 
+namespace io_file {
 using namespace tern;
 using tern_test::content_of;
 using tern_test::error_of;
@@ -191,3 +192,5 @@ TEST_CASE("saves of one file that run at the same time leave each other's tempor
   CHECK(folder.file_count() == 1);
   for (const int descriptor : {to_child[0], to_child[1], to_parent[0], to_parent[1]}) close(descriptor);
 }
+
+}  // namespace io_file

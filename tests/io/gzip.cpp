@@ -5,6 +5,7 @@
 #include "gzipped.hpp"
 #include "temporary_folder.hpp"
 
+namespace io_gzip {
 using namespace tern;
 using tern_test::error_of;
 using tern_test::gzipped;
@@ -91,3 +92,5 @@ TEST_CASE("a file may become 8 times its size or a gigabyte, whichever is more",
   CHECK(io::most_content(125'000'001, 7) == 7);
   CHECK(io::most_content(9, 0) == 0);
 }
+
+}  // namespace io_gzip

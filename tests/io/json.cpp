@@ -4,6 +4,8 @@
 
 #include <tern/io/json.hpp>
 
+namespace io_json {
+
 using tern::io::Json;
 
 TEST_CASE("json is written with its separators", "[io]") {
@@ -52,3 +54,5 @@ TEST_CASE("json numbers read back the same", "[io]") {
   json.value(std::numeric_limits<std::int64_t>::min());
   CHECK(json.text() == "-9223372036854775808");
 }
+
+}  // namespace io_json

@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 
+namespace io_json_reader {
 using namespace tern;
 using namespace tern_test;
 
@@ -65,3 +66,5 @@ TEST_CASE("any JSON can be skipped, and nothing else", "[io]") {
   CHECK(error_in("[] x") == "test: here: something follows the closing brace, at its byte 3");
   CHECK(error_in(std::string(300, '[')) == "test: here: values lie too deep in each other, at its byte 200");
 }
+
+}  // namespace io_json_reader

@@ -4,6 +4,7 @@
 
 #include <tern/io/npy.hpp>
 
+namespace io_npy {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -111,3 +112,5 @@ TEST_CASE("headers that numpy refuses are refused, and those that it reads are r
     CHECK(error_of([&] { io::load_npy(path); }).empty() == (length == 10'000));
   }
 }
+
+}  // namespace io_npy

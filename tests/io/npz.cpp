@@ -4,6 +4,7 @@
 
 #include <tern/io/npz.hpp>
 
+namespace io_npz {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -132,3 +133,5 @@ TEST_CASE("arrays may not be larger than allowed") {
   CHECK(error_of([&] { io::load_npz(folder / "a.npz", 2 * 4128 - 1); }) ==
         "npz: '" + (folder / "a.npz") + "': its arrays are larger than allowed: more than 8255 bytes");
 }
+
+}  // namespace io_npz

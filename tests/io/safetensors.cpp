@@ -10,6 +10,7 @@
 
 #include "temporary_folder.hpp"
 
+namespace io_safetensors {
 using namespace tern;
 using tern_test::content_of;
 using tern_test::error_of;
@@ -210,3 +211,5 @@ TEST_CASE("what cannot be written is refused, and the old file stays", "[io]") {
   CHECK(content_of(path) == "old");
   CHECK(folder.file_count() == 1);
 }
+
+}  // namespace io_safetensors

@@ -7,6 +7,7 @@
 
 #include "temporary_folder.hpp"
 
+namespace io_safetensors_header {
 using namespace tern;
 using io::SafetensorsHeader;
 using tern_test::error_of;
@@ -267,3 +268,5 @@ TEST_CASE("names that no reader would accept are not written", "[io]") {
   CHECK(refused("a", "\xff").find("it is not UTF-8") != std::string::npos);
   CHECK(refused("a", "__metadata__") != "");
 }
+
+}  // namespace io_safetensors_header

@@ -2,6 +2,7 @@
 #include "support/tensors.hpp"
 #include "temporary_folder.hpp"
 
+namespace io_safetensors_shards {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -26,3 +27,5 @@ TEST_CASE("tensors in shards are loaded by their index", "[io]") {
   CHECK_THAT(error(R"("weight_map": {"y": 3})"), ContainsSubstring("is not a valid index: '\"' is missing"));
   CHECK_THAT(error(R"("weight_map": {"y": "b.safetensors")"), ContainsSubstring("is not a valid index: '}' is missing"));
 }
+
+}  // namespace io_safetensors_shards

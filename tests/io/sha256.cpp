@@ -2,6 +2,8 @@
 
 #include <tern/io/sha256.hpp>
 
+namespace io_sha256 {
+
 using tern::io::sha256;
 using tern::io::Sha256;
 
@@ -26,3 +28,5 @@ TEST_CASE("sha256 does not depend on how the bytes are cut", "[io]") {
     CHECK(hash.hex() == expected);
   }
 }
+
+}  // namespace io_sha256

@@ -6,6 +6,7 @@
 
 #include <tern/io/wire_format.hpp>
 
+namespace io_wire_format {
 using namespace tern;
 using tern_test::error_of;
 
@@ -127,3 +128,5 @@ TEST_CASE("a cut message is refused unless it is cut between fields") {
     else CHECK(count_of(cut) == found - ends.begin());
   }
 }
+
+}  // namespace io_wire_format

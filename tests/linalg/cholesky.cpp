@@ -2,6 +2,7 @@
 #include "tern/linalg/cholesky.hpp"
 #include "recorded_linalg.hpp"
 
+namespace linalg_cholesky {
 using namespace tern;
 using namespace tern_test;
 
@@ -36,3 +37,5 @@ TEST_CASE("cholesky of a large matrix", "[linalg]") {
     CHECK(values_of(triu(l, 1)) == values_of(zeros<Cpu, double>({n, n})));
   }
 }
+
+}  // namespace linalg_cholesky

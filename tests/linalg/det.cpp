@@ -2,6 +2,7 @@
 #include "tern/linalg/det.hpp"
 #include "recorded_linalg.hpp"
 
+namespace linalg_det {
 using namespace tern;
 using namespace tern_test;
 
@@ -30,3 +31,5 @@ TEST_CASE("slogdet of a singular matrix is 0 and -inf, without a gradient", "[li
   CHECK(log.item() == -INFINITY);
   CHECK(error_of([&, log = log] { log.backward(); }).find("slogdet: matrix 0 of the batch is singular") == 0);
 }
+
+}  // namespace linalg_det

@@ -2,6 +2,7 @@
 #include "tern/linalg/eigh.hpp"
 #include "recorded_linalg.hpp"
 
+namespace linalg_eigh {
 using namespace tern;
 using namespace tern_test;
 
@@ -71,3 +72,5 @@ TEST_CASE("eigh refuses NaN, infinity and other shapes", "[linalg][refusal]") {
   CHECK(error_of([] { linalg::eigh(ones<Cpu>({2, 3})); }) == "eigh: the matrices must be square, not [2, 3]");
   CHECK(error_of([] { linalg::eigh(ones<Cpu>({2, 2}), 'X'); }) == "eigh: UPLO must be 'L' or 'U'");
 }
+
+}  // namespace linalg_eigh

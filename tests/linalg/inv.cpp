@@ -2,6 +2,7 @@
 #include "tern/linalg/inv.hpp"
 #include "recorded_linalg.hpp"
 
+namespace linalg_inv {
 using namespace tern;
 using namespace tern_test;
 
@@ -28,3 +29,5 @@ TEST_CASE("inv of a large matrix", "[linalg]") {
     check_near(values_of(matmul(a, linalg::inv(a))), values_of(eye<Cpu, double>(n)), 1e-9);
   }
 }
+
+}  // namespace linalg_inv

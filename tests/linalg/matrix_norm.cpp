@@ -2,6 +2,7 @@
 #include "tern/linalg/matrix_norm.hpp"
 #include "recorded_linalg.hpp"
 
+namespace linalg_matrix_norm {
 using namespace tern;
 using namespace tern_test;
 
@@ -51,3 +52,5 @@ TEMPLATE_TEST_CASE("matrix_norm refuses what is no norm of matrices", "[linalg][
     CHECK(error_of([&] { linalg::matrix_norm(x, 2); }) ==
           "matrix_norm: singular values are computed on the CPU: move the tensor with .cpu()");
 }
+
+}  // namespace linalg_matrix_norm

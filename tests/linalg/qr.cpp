@@ -2,6 +2,7 @@
 #include "tern/linalg/qr.hpp"
 #include "recorded_linalg.hpp"
 
+namespace linalg_qr {
 using namespace tern;
 using namespace tern_test;
 
@@ -46,3 +47,5 @@ TEST_CASE("qr of large matrices", "[linalg]") {
     }
   }
 }
+
+}  // namespace linalg_qr

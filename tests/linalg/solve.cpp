@@ -2,6 +2,7 @@
 #include "tern/linalg/solve.hpp"
 #include "recorded_linalg.hpp"
 
+namespace linalg_solve {
 using namespace tern;
 using namespace tern_test;
 
@@ -35,3 +36,5 @@ TEST_CASE("solve of a large matrix", "[linalg]") {
     check_near(values_of(matmul(a, linalg::solve(a, b))), values_of(b), 1e-9);
   }
 }
+
+}  // namespace linalg_solve

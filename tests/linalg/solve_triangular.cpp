@@ -2,6 +2,7 @@
 #include "tern/linalg/solve_triangular.hpp"
 #include "recorded_linalg.hpp"
 
+namespace linalg_solve_triangular {
 using namespace tern;
 using namespace tern_test;
 using linalg::solve_triangular;
@@ -29,3 +30,5 @@ TEST_CASE("solve_triangular reads one triangle", "[linalg]") {
   CHECK(values_of(solve_triangular(a, b, false)) == std::vector<double>{1, 2});
   CHECK(values_of(solve_triangular(a.mT(), b, true)) == std::vector<double>{-0.125, 2.25});
 }
+
+}  // namespace linalg_solve_triangular

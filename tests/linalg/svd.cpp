@@ -2,6 +2,7 @@
 #include "tern/linalg/svd.hpp"
 #include "recorded_linalg.hpp"
 
+namespace linalg_svd {
 using namespace tern;
 using namespace tern_test;
 
@@ -80,3 +81,5 @@ TEST_CASE("svd refuses NaN, infinity and vectors", "[linalg][refusal]") {
   CHECK(error_of([] { linalg::svdvals(full<Cpu>({2, 2}, INFINITY)); }) == "svdvals: matrix 0 of the batch has NaN or infinity");
   CHECK(error_of([] { linalg::svd(ones<Cpu>(2)); }) == "svd: a matrix or a batch of matrices is needed, not [2]");
 }
+
+}  // namespace linalg_svd

@@ -3,6 +3,7 @@
 #include <tern/autograd/backward.hpp>
 #include <tern/nn/activation.hpp>
 
+namespace nn_activation {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -122,3 +123,5 @@ TEMPLATE_TEST_CASE("activation modules take PyTorch's options", "", TERN_TEST_DE
   CHECK_THAT(error_of([] { nn::GELU<D>("sigmoid"); }), ContainsSubstring("GELU: approximate is \"none\" or \"tanh\", not \"sigmoid\""));
   CHECK_THAT(error_of([] { nn::Hardtanh<D>(1, 1); }), ContainsSubstring("Hardtanh: min_val 1 must be less than max_val 1"));
 }
+
+}  // namespace nn_activation

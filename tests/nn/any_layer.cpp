@@ -2,6 +2,7 @@
 
 #include <tern/nn/nn.hpp>
 
+namespace nn_any_layer {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -64,3 +65,5 @@ TEMPLATE_TEST_CASE("a network chooses an AnyLayer while it runs; its methods rea
   CHECK(wide.named_modules()[1].name == "first");
   CHECK(nn::summary(wide).find("(first): Sequential") != std::string::npos);
 }
+
+}  // namespace nn_any_layer

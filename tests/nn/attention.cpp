@@ -2,6 +2,7 @@
 
 #include <tern/nn/attention.hpp>
 
+namespace nn_attention {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -37,3 +38,5 @@ TEMPLATE_TEST_CASE("MultiheadAttention starts as PyTorch's does, and refuses oth
   CHECK_THAT(error_of([&] { net.forward(x, x, x); }),
              ContainsSubstring("MultiheadAttention: an input of shape [2, 5, 30] for an embedding of 32"));
 }
+
+}  // namespace nn_attention

@@ -6,6 +6,7 @@
 #include <tern/nn/local_response_norm.hpp>
 #include <tern/nn/pooling.hpp>
 
+namespace nn_batch_norm {
 using namespace tern;
 using namespace tern_test;
 
@@ -126,3 +127,5 @@ TEMPLATE_TEST_CASE("BatchNorm refuses an input of other dimensions", "", TERN_TE
           nn::BatchNorm1d<D>(3)(zeros<D>({2, 3, 4, 4}));
         }) == "BatchNorm1d: an input of 2 or 3 dimensions is needed, not [2, 3, 4, 4]");
 }
+
+}  // namespace nn_batch_norm

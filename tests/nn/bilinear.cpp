@@ -2,6 +2,7 @@
 
 #include <tern/nn/bilinear.hpp>
 
+namespace nn_bilinear {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -16,3 +17,5 @@ TEMPLATE_TEST_CASE("Bilinear is the op with its weights, which start as PyTorch'
   CHECK_THAT(error_of([] { nn::Bilinear<D>(2, 0, 4); }),
              ContainsSubstring("Bilinear: sizes must be positive, not 2, 0 -> 4"));
 }
+
+}  // namespace nn_bilinear

@@ -14,6 +14,7 @@
 #include <tern/ops/ops.hpp>
 #include <tern/optim/sgd.hpp>
 
+namespace nn_children {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -218,3 +219,5 @@ TEMPLATE_TEST_CASE("what lay in the memory of an optional that holds no layer is
   const std::unique_ptr<Net, void (*)(Net*)> net(new (memory) Net, [](Net* made) { std::destroy_at(made); });
   CHECK(net->parameters().size() == 0);
 }
+
+}  // namespace nn_children

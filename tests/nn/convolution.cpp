@@ -3,6 +3,7 @@
 #include <tern/nn/convolution.hpp>
 #include <tern/optim/sgd.hpp>
 
+namespace nn_convolution {
 using namespace tern_test;
 
 TEMPLATE_TEST_CASE("convolutional layers have PyTorch's names, shapes and initial values", "", TERN_TEST_DEVICES) {
@@ -94,3 +95,5 @@ TEMPLATE_TEST_CASE("convolutional layers refuse sizes that do not fit", "", TERN
   CHECK(error_of([] { nn::Conv3d<D>(2, 2, {3, 3}); }) == "Conv3d: kernel_size [3, 3] does not name 3 sizes");
   CHECK(error_of([] { nn::Conv2d<D>(2, 2, 0); }) == "Conv2d: kernel_size [0, 0] does not name 2 sizes");
 }
+
+}  // namespace nn_convolution

@@ -2,6 +2,7 @@
 
 #include <tern/nn/dropout.hpp>
 
+namespace nn_dropout {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -43,3 +44,5 @@ TEMPLATE_TEST_CASE("Dropout refuses what is no probability", "", TERN_TEST_DEVIC
   CHECK_THROWS_AS(nn::Dropout<D>(-0.1), Error);
   CHECK_THROWS_AS(nn::Dropout<D>(std::nan("")), Error);
 }
+
+}  // namespace nn_dropout

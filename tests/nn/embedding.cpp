@@ -2,6 +2,7 @@
 
 #include <tern/nn/embedding.hpp>
 
+namespace nn_embedding {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -66,3 +67,5 @@ TEMPLATE_TEST_CASE("Embedding refuses sizes and numbers out of range", "", TERN_
   CHECK(error_of([&] { net(numbers<D>({4}, {1})); }) == "embedding: index 4" + end);
   CHECK(error_of([&] { net(numbers<D>({-1}, {1})); }) == "embedding: index -1" + end);
 }
+
+}  // namespace nn_embedding

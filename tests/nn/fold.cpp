@@ -2,6 +2,7 @@
 
 #include <tern/nn/fold.hpp>
 
+namespace nn_fold {
 using namespace tern_test;
 
 TEMPLATE_TEST_CASE("Unfold and Fold are the functions of their names", "", TERN_TEST_DEVICES) {
@@ -14,3 +15,5 @@ TEMPLATE_TEST_CASE("Unfold and Fold are the functions of their names", "", TERN_
   CHECK(values_of(columns) == values_of(unfold(x, {3, 2}, options)));
   CHECK(values_of(image.to(f64)(columns)) == values_of(fold(columns, {5, 4}, {3, 2}, options)));
 }
+
+}  // namespace nn_fold

@@ -2,6 +2,7 @@
 
 #include <tern/nn/fusion.hpp>
 
+namespace nn_fusion {
 using namespace tern_test;
 
 namespace {
@@ -96,3 +97,5 @@ TEMPLATE_TEST_CASE("fuse_for_inference folds a network's pairs and nothing else"
   auto again = nn::fuse_for_inference(fused.clone());
   CHECK(values_of(again(x)) == values_of(fused(x)));
 }
+
+}  // namespace nn_fusion

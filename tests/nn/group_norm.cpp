@@ -2,6 +2,7 @@
 
 #include <tern/nn/group_norm.hpp>
 
+namespace nn_group_norm {
 using namespace tern;
 using namespace tern_test;
 
@@ -30,3 +31,5 @@ TEMPLATE_TEST_CASE("GroupNorm refuses groups that do not divide its channels", "
   CHECK(error_of([] { nn::GroupNorm<TestType>(4, 6); }) ==
         "GroupNorm: num_groups must divide the 6 channels, not be 4");
 }
+
+}  // namespace nn_group_norm

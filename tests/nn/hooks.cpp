@@ -3,6 +3,7 @@
 #include <tern/nn/nn.hpp>
 #include <tern/ops/ops.hpp>
 
+namespace nn_hooks {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -145,3 +146,5 @@ TEMPLATE_TEST_CASE("hooks refuse what they cannot do", "", TERN_TEST_DEVICES) {
   layer.register_forward_pre_hook([](auto&, const Inputs&) { return Inputs{zeros<D, float>({5, 3})}; });
   CHECK_THAT(error_of([&] { layer(spread_tensor<D>({5, 3})); }), ContainsSubstring("replaced input 0 by a tensor of another type"));
 }
+
+}  // namespace nn_hooks

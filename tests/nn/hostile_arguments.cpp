@@ -2,6 +2,7 @@
 #include "support/hostile.hpp"
 #include "tern/nn/nn.hpp"
 
+namespace nn_hostile_arguments {
 using namespace tern;
 using namespace tern_test;
 
@@ -60,3 +61,5 @@ std::vector<HostileCalls<D>> layers() {
 TEMPLATE_TEST_CASE("layers of hostile sizes", "[nn][hostile]", TERN_TEST_DEVICES) {
   for (const auto& row : layers<TestType>()) DYNAMIC_SECTION(row.name) check_hostile(row);
 }
+
+}  // namespace nn_hostile_arguments

@@ -3,6 +3,7 @@
 
 #include <tern/nn/init.hpp>
 
+namespace nn_init {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -62,3 +63,5 @@ TEMPLATE_TEST_CASE("orthogonal rows or columns, whichever are fewer", "", TERN_T
     check_close(values_of(product), values_of(mul(eye<D, double>(product.size(0)), 9)), 1e-12, 1e-12);
   }
 }
+
+}  // namespace nn_init

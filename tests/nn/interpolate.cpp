@@ -2,6 +2,7 @@
 
 #include <tern/nn/interpolate.hpp>
 
+namespace nn_interpolate {
 using namespace tern_test;
 
 TEMPLATE_TEST_CASE("Upsample is interpolate with its options", "", TERN_TEST_DEVICES) {
@@ -14,3 +15,5 @@ TEMPLATE_TEST_CASE("Upsample is interpolate with its options", "", TERN_TEST_DEV
   CHECK(copy(x).shape() == Shape{2, 3, 8, 6});
   CHECK(values_of(copy(x)) == values_of(interpolate(x, options)));
 }
+
+}  // namespace nn_interpolate

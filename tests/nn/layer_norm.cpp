@@ -2,6 +2,7 @@
 
 #include <tern/nn/layer_norm.hpp>
 
+namespace nn_layer_norm {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -41,3 +42,5 @@ TEMPLATE_TEST_CASE("LayerNorm refuses an input of another shape", "", TERN_TEST_
   nn::LayerNorm<D> net(6);
   CHECK_THAT(error_of([&] { net(ones<D>({2, 5})); }), ContainsSubstring("[2, 5]"));
 }
+
+}  // namespace nn_layer_norm

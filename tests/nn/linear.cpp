@@ -2,6 +2,7 @@
 
 #include <tern/nn/linear.hpp>
 
+namespace nn_linear {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -40,3 +41,5 @@ TEMPLATE_TEST_CASE("Linear refuses sizes and inputs that do not fit", "", TERN_T
   nn::Linear<D> empty;
   CHECK_THROWS_AS(empty(ones<D>({2, 4})), Error);
 }
+
+}  // namespace nn_linear

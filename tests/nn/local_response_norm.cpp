@@ -2,6 +2,7 @@
 
 #include <tern/nn/local_response_norm.hpp>
 
+namespace nn_local_response_norm {
 using namespace tern;
 using namespace tern_test;
 
@@ -11,3 +12,5 @@ TEMPLATE_TEST_CASE("LocalResponseNorm is its function", "", TERN_TEST_DEVICES) {
   nn::LocalResponseNorm<D, double> net(3, 0.2, 0.5, 2);
   check_close(values_of(net(x)), values_of(local_response_norm(x, 3, 0.2, 0.5, 2)));
 }
+
+}  // namespace nn_local_response_norm

@@ -3,6 +3,7 @@
 
 #include <tern/nn/loss.hpp>
 
+namespace nn_loss {
 using namespace tern_test;
 
 TEMPLATE_TEST_CASE("losses as modules give what the functions give", "", TERN_TEST_DEVICES) {
@@ -38,3 +39,5 @@ TEMPLATE_TEST_CASE("a loss takes its weights along and learns nothing", "", TERN
   CHECK(loss.state_dict().size() == 1);
   CHECK(values_of(loss.to(f32).weight) == std::vector<double>{1, 2, 3});
 }
+
+}  // namespace nn_loss

@@ -3,6 +3,7 @@
 
 #include <tern/nn/nn.hpp>
 
+namespace nn_members {
 using namespace tern_test;
 
 namespace {
@@ -80,3 +81,5 @@ TEMPLATE_TEST_CASE("an Error of a backward pass names the line of the forward ca
   CHECK(whole_error_of([&] { y.sum().backward(); }) ==
         "linear: a tensor saved for backward was modified in place (members.cpp:" + std::to_string(line) + ")");
 }
+
+}  // namespace nn_members

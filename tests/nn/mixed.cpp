@@ -7,6 +7,7 @@
 
 #include "tied.hpp"
 
+namespace nn_mixed {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -312,3 +313,5 @@ TEMPLATE_TEST_CASE("gradients of a mixed network are clipped as floats", "", TER
   for (const double g : values_of(net.named_parameters()[0].tensor.grad())) squares += g * g;
   CHECK(std::fabs(squares - 1) < 1e-6);
 }
+
+}  // namespace nn_mixed

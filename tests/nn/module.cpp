@@ -11,6 +11,7 @@
 
 #include "tied.hpp"
 
+namespace nn_module {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -470,3 +471,5 @@ TEMPLATE_TEST_CASE("a module may give its layers other names", "", TERN_TEST_DEV
   CHECK_FALSE(wide.layers[1].is_training());
   CHECK(names_of(wide.parameters()) == names_of(net.parameters()));
 }
+
+}  // namespace nn_module

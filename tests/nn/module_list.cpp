@@ -3,6 +3,7 @@
 #include <tern/nn/nn.hpp>
 #include <tern/optim/sgd.hpp>
 
+namespace nn_module_list {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -62,3 +63,5 @@ TEMPLATE_TEST_CASE("a ModuleList of AnyLayer has layers of several classes", "",
   const auto copy = layers.clone();
   CHECK(copy.size() == 3);
 }
+
+}  // namespace nn_module_list

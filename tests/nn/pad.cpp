@@ -2,6 +2,7 @@
 
 #include <tern/nn/pad.hpp>
 
+namespace nn_pad {
 using namespace tern_test;
 
 TEMPLATE_TEST_CASE("pad layers put their border around the last dimensions", "", TERN_TEST_DEVICES) {
@@ -19,3 +20,5 @@ TEMPLATE_TEST_CASE("pad layers put their border around the last dimensions", "",
   CHECK(nn::ZeroPad3d<D>(1).to(f64)(block).shape() == Shape{1, 1, 3, 4, 4});
   CHECK(error_of([] { nn::ZeroPad2d<D>({1, 1}); }) == "ZeroPad2d: one size or 4 are needed, not [1, 1]");
 }
+
+}  // namespace nn_pad

@@ -2,6 +2,7 @@
 
 #include <tern/nn/pixel_shuffle.hpp>
 
+namespace nn_pixel_shuffle {
 using namespace tern_test;
 
 TEMPLATE_TEST_CASE("PixelShuffle, PixelUnshuffle and ChannelShuffle are the functions of their names", "",
@@ -15,3 +16,5 @@ TEMPLATE_TEST_CASE("PixelShuffle, PixelUnshuffle and ChannelShuffle are the func
   CHECK(values_of(unshuffle.to(f64)(shuffle.to(f64)(x))) == values_of(x));
   CHECK(values_of(mix.to(f64)(x)) == values_of(channel_shuffle(x, 4)));
 }
+
+}  // namespace nn_pixel_shuffle

@@ -2,6 +2,7 @@
 
 #include <tern/nn/pooling.hpp>
 
+namespace nn_pooling {
 using namespace tern;
 using namespace tern_test;
 
@@ -28,3 +29,5 @@ TEMPLATE_TEST_CASE("pooling layers are their functions", "", TERN_TEST_DEVICES) 
   auto copy = nn::MaxPool2d<D, double>(2, {.stride = 1}).to(f32);
   same(copy(plane.to(f32)), max_pool2d(plane.to(f32), 2, {.stride = 1}));
 }
+
+}  // namespace nn_pooling

@@ -3,6 +3,7 @@
 #include "tern/nn/mixed.hpp"
 #include "tern/ops/reduce.hpp"
 
+namespace nn_recurrent {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -110,3 +111,5 @@ TEMPLATE_TEST_CASE("recurrent layers refuse options that do not fit", "", TERN_T
   CHECK_THAT(error_of([] { nn::RNN<D>(3, 4, {.num_layers = 0}); }), ContainsSubstring("RNN: num_layers must be positive, not 0"));
   CHECK_THAT(error_of([] { nn::RNN<D>(3, 4, {.dropout = -1}); }), ContainsSubstring("RNN: dropout must be between 0 and 1, not -1"));
 }
+
+}  // namespace nn_recurrent

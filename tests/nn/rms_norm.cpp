@@ -2,6 +2,7 @@
 
 #include <tern/nn/rms_norm.hpp>
 
+namespace nn_rms_norm {
 using namespace tern_test;
 
 TEMPLATE_TEST_CASE("RMSNorm divides by the root of the mean square, then scales", "", TERN_TEST_DEVICES) {
@@ -14,3 +15,5 @@ TEMPLATE_TEST_CASE("RMSNorm divides by the root of the mean square, then scales"
   CHECK_FALSE(nn::RMSNorm<D>(2, {.elementwise_affine = false}).weight.defined());
   CHECK(net.to(f32).eps == 0.5);
 }
+
+}  // namespace nn_rms_norm

@@ -2,6 +2,7 @@
 
 #include <tern/nn/nn.hpp>
 
+namespace nn_sequential {
 using namespace tern_test;
 
 namespace {
@@ -146,3 +147,5 @@ TEMPLATE_TEST_CASE("a Sequential that grows is a member like others", "", TERN_T
   in_double.eval();
   check_close(values_of(in_double(x.to(f64))), values_of(copy(x)), 1e-5, 1e-6);
 }
+
+}  // namespace nn_sequential

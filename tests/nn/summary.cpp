@@ -2,6 +2,7 @@
 
 #include <tern/nn/nn.hpp>
 
+namespace nn_summary {
 using namespace tern_test;
 
 namespace {
@@ -58,3 +59,5 @@ TEMPLATE_TEST_CASE("layers of 1, 2 and 3 dimensions go by PyTorch's names", "", 
   CHECK_NAMES(ReplicationPad)
   CHECK_NAMES(CircularPad)
 }
+
+}  // namespace nn_summary

@@ -5,6 +5,7 @@
 #include <tern/ops/cross_entropy.hpp>
 #include <tern/optim/adam.hpp>
 
+namespace nn_transformer {
 using namespace tern_test;
 
 namespace {
@@ -152,3 +153,5 @@ TEMPLATE_TEST_CASE("a small transformer's training follows PyTorch's", "", TERN_
   const Json recorded = recorded_cases("transformer_training")[0];
   check_close(train_sorter<TestType>(), recorded["losses"].get<std::vector<double>>(), 1e-6, 0);
 }
+
+}  // namespace nn_transformer

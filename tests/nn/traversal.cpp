@@ -5,6 +5,7 @@
 #include <tern/nn/nn.hpp>
 #include <tern/ops/ops.hpp>
 
+namespace nn_traversal {
 using namespace tern_test;
 
 namespace {
@@ -112,3 +113,5 @@ TEMPLATE_TEST_CASE("named_parameters() has tensors with their gradients", "", TE
   CHECK(defined == std::vector<bool>{false, false, true, false});
   CHECK(values_of(mixed.named_parameters()[2].tensor.grad().template as<D, double>()) == std::vector<double>(4, 1));
 }
+
+}  // namespace nn_traversal

@@ -1,6 +1,7 @@
 #include "support/unary.hpp"
 #include "tern/ops/activations.hpp"
 
+namespace ops_activations {
 using namespace tern;
 using namespace tern_test;
 
@@ -123,3 +124,5 @@ TEMPLATE_TEST_CASE("activations refuse", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { softshrink(x, -1); }) == "softshrink: lambda must not be negative, but it is -1");
   CHECK(error_of([&] { gelu(x, "erf"); }) == "gelu: approximate is \"none\" or \"tanh\", not \"erf\"");
 }
+
+}  // namespace ops_activations

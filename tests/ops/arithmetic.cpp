@@ -2,6 +2,7 @@
 #include "support/unary.hpp"
 #include "tern/ops/arithmetic.hpp"
 
+namespace ops_arithmetic {
 using namespace tern;
 using namespace tern_test;
 
@@ -101,3 +102,5 @@ TEMPLATE_TEST_CASE("gradients of broadcast operands in 16 bits are rounded once"
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return x * y; }, a, b);
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return x.sub(y, 0.3); }, a, b);
 }
+
+}  // namespace ops_arithmetic

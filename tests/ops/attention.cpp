@@ -4,6 +4,7 @@
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_attention {
 using namespace tern;
 using namespace tern_test;
 
@@ -155,3 +156,5 @@ TEMPLATE_TEST_CASE("a query whose mask of numbers is all -inf gives 0, and so do
   slope.square().sum().backward();
   for (const double g : values_of(x.grad())) CHECK(g == g);
 }
+
+}  // namespace ops_attention

@@ -3,6 +3,7 @@
 #include "tern/ops/batch_norm.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_batch_norm {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -200,3 +201,5 @@ TEMPLATE_TEST_CASE("batch_norm refuses", "[ops]", TERN_TEST_DEVICES) {
         }) == "batch_norm_add_relu: the residual's shape [2, 3, 4, 1] is not the input's [2, 3, 4, 4]");
   CHECK_THAT(error_of([&] { batch_norm_add_relu(x, {}, c, c); }), ContainsSubstring("batch_norm_add_relu: "));
 }
+
+}  // namespace ops_batch_norm

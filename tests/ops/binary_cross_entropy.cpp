@@ -3,6 +3,7 @@
 #include "tern/ops/binary_cross_entropy.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_binary_cross_entropy {
 using namespace tern;
 using namespace tern_test;
 
@@ -69,3 +70,5 @@ TEMPLATE_TEST_CASE("binary cross entropy refuses", "[ops]", TERN_TEST_DEVICES) {
           binary_cross_entropy_with_logits(x, x, {.pos_weight = zeros<D>({3, 2})});
         }) == "binary_cross_entropy_with_logits: a weight of shape [3, 2] does not broadcast to the input's shape [2]");
 }
+
+}  // namespace ops_binary_cross_entropy

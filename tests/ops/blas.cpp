@@ -5,6 +5,7 @@
 #include "tern/ops/blas.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_blas {
 using namespace tern;
 using namespace tern_test;
 
@@ -115,3 +116,5 @@ TEMPLATE_TEST_CASE("a broadcast tensordot in 16 bits is rounded once", "[ops]", 
   const auto a = spread_tensor<TestType>({2, 300}), b = spread_tensor<TestType>({1, 3}, 1, 3);
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return tensordot(x, y, {1}, {0}); }, a, b);
 }
+
+}  // namespace ops_blas

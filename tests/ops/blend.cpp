@@ -3,6 +3,7 @@
 #include "tern/ops/blend.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_blend {
 using namespace tern;
 using namespace tern_test;
 
@@ -65,3 +66,5 @@ TEMPLATE_TEST_CASE("gradients of broadcast ends in 16 bits are rounded once", "[
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return lerp(y, x, 0.3); }, a, b);
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return addcdiv(zeros_like(x.detach()), x, y); }, a, b);
 }
+
+}  // namespace ops_blend

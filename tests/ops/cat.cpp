@@ -5,6 +5,7 @@
 #include <tern/ops/exponential.hpp>
 #include <tern/functional/gradcheck.hpp>
 
+namespace ops_cat {
 using namespace tern;
 using namespace tern_test;
 
@@ -146,3 +147,5 @@ TEMPLATE_TEST_CASE("tensors to join may stand in braces", "[cat]", TERN_TEST_DEV
   (cat({x, b}, 1) * cat({b, x}, 1)).sum().backward();
   CHECK(values_of(x.grad()) == std::vector<double>{10, 12, 14, 16});
 }
+
+}  // namespace ops_cat

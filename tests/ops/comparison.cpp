@@ -1,6 +1,7 @@
 #include "support/tensors.hpp"
 #include "tern/ops/comparison.hpp"
 
+namespace ops_comparison {
 using namespace tern;
 using namespace tern_test;
 
@@ -234,3 +235,5 @@ TEMPLATE_TEST_CASE("comparisons refuse", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { bitwise_right_shift(i, j); }) == "bitwise_right_shift: shapes do not broadcast: [3] and [2]");
   CHECK(error_of([&] { bitwise_not(Tensor<TestType, Index>()); }) == "bitwise_not: a tensor is undefined");
 }
+
+}  // namespace ops_comparison

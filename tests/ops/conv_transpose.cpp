@@ -3,6 +3,7 @@
 #include "tern/ops/conv_transpose.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_conv_transpose {
 using namespace tern;
 using namespace tern_test;
 
@@ -109,3 +110,5 @@ TEMPLATE_TEST_CASE("transposed convolutions refuse", "[ops]", TERN_TEST_DEVICES)
         "conv_transpose1d: an input of 3 dimensions (2 without a batch) and a weight of 3 are needed, not [2, 4, 5, 5] "
         "and [4, 3, 3, 3]");
 }
+
+}  // namespace ops_conv_transpose

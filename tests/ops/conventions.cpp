@@ -5,6 +5,7 @@
 
 #include <functional>
 
+namespace ops_conventions {
 using namespace tern;
 using namespace tern_test;
 
@@ -122,3 +123,5 @@ TEMPLATE_TEST_CASE("integer quotients and remainders are PyTorch's", "[ops]", TE
   check("integer remainder", [](const auto& a, const auto& b) { return remainder(a, b); });
   check("integer floor_divide", [](const auto& a, const auto& b) { return floor_divide(a, b); });
 }
+
+}  // namespace ops_conventions

@@ -3,6 +3,7 @@
 #include "tern/ops/convolution.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_convolution {
 using namespace tern;
 using namespace tern_test;
 
@@ -252,3 +253,5 @@ TEMPLATE_TEST_CASE("convolutions refuse", "[ops]", TERN_TEST_DEVICES) {
         "conv2d: weight [6, 4, 3, 3] does not fit into input [2, 4, 5, 5] with padding [0, 0] and dilation [3]");
   CHECK(error_of([] { ConvPadding("full"); }) == "padding: \"same\" or \"valid\" is needed, not \"full\"");
 }
+
+}  // namespace ops_convolution

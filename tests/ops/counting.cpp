@@ -5,6 +5,7 @@
 
 #include <map>
 
+namespace ops_counting {
 using namespace tern;
 using namespace tern_test;
 
@@ -127,3 +128,5 @@ TEMPLATE_TEST_CASE("what cannot be counted is refused", "[ops][refusal]", TERN_T
   CHECK(error_of([&] { unique(x, {.dim = 1}); }) == "unique: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { unique(Tensor<D>()); }) == "unique: a tensor is undefined");
 }
+
+}  // namespace ops_counting

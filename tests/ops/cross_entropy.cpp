@@ -3,6 +3,7 @@
 #include "tern/ops/cross_entropy.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_cross_entropy {
 using namespace tern;
 using namespace tern_test;
 
@@ -183,3 +184,5 @@ TEMPLATE_TEST_CASE("cross entropy refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { cross_entropy(x, zeros<D>({2})); }) ==
         "cross_entropy: probabilities must have the input's shape [2, 3], not [2]");
 }
+
+}  // namespace ops_cross_entropy

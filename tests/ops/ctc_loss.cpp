@@ -4,6 +4,7 @@
 #include "tern/nn/loss.hpp"
 #include "tern/ops/ctc_loss.hpp"
 
+namespace ops_ctc_loss {
 using namespace tern;
 using namespace tern_test;
 
@@ -78,3 +79,5 @@ TEMPLATE_TEST_CASE("ctc_loss says what does not fit", "[ops]", TERN_TEST_DEVICES
   CHECK(error(zeros<D>({5, 2, 0}), labels, lengths(5, 5), lengths(1, 1)) == "ctc_loss: log_probs of shape [5, 2, 0] have no elements");
   CHECK(error_of([&] { values_of(ctc_loss(x, full<D, Index>({2, 4}, 3), lengths(5, 5), lengths(1, 1))); }).find("ctc_loss: ") == 0);
 }
+
+}  // namespace ops_ctc_loss

@@ -4,6 +4,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/shape.hpp"
 
+namespace ops_cumulative {
 using namespace tern;
 using namespace tern_test;
 
@@ -83,3 +84,5 @@ TEST_CASE("a running sum in bfloat16 is rounded once an element", "[ops]") {
   const auto sums = cumsum(full<Cpu, bfloat16>({1000}, 0.125), 0);
   CHECK(float(sums[-1].item()) == 125);
 }
+
+}  // namespace ops_cumulative

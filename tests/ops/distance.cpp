@@ -3,6 +3,7 @@
 #include "tern/ops/distance.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_distance {
 using namespace tern;
 using namespace tern_test;
 
@@ -41,3 +42,5 @@ TEMPLATE_TEST_CASE("distances refuse what does not fit", "[ops]", TERN_TEST_DEVI
   CHECK(error_of([&] { normalize(x, 2, 2); }) == "normalize: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { cosine_similarity(x, y); }) == "cosine_similarity: shapes do not broadcast: [2, 3] and [2, 2]");
 }
+
+}  // namespace ops_distance

@@ -6,6 +6,7 @@
 #include <tern/ops/exponential.hpp>
 #include <tern/functional/gradcheck.hpp>
 
+namespace ops_dropout {
 using namespace tern;
 using namespace tern_test;
 
@@ -189,3 +190,5 @@ TEMPLATE_TEST_CASE("dropout of channels refuses", "[dropout]", TERN_TEST_DEVICES
   CHECK(error_of([] { dropout1d(ones<D>({3, 2}), 1.5); }) == "dropout1d: the probability must be in [0, 1], not 1.5");
   CHECK(error_of([] { alpha_dropout(ones<D>({3}), -1); }) == "alpha_dropout: the probability must be in [0, 1], not -1");
 }
+
+}  // namespace ops_dropout

@@ -3,6 +3,7 @@
 #include "support/tensors.hpp"
 #include "tern/ops/blas.hpp"
 
+namespace ops_einsum {
 using namespace tern;
 using namespace tern_test;
 
@@ -41,3 +42,5 @@ TEMPLATE_TEST_CASE("bilinear is a product from both sides", "[ops]", TERN_TEST_D
   const auto expected = add(einsum("ni,oij,nj->no", std::vector{x, w, y}), b);
   check_close(values_of(bilinear(x, y, w, b)), values_of(expected));
 }
+
+}  // namespace ops_einsum

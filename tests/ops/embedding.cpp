@@ -3,6 +3,7 @@
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_embedding {
 using namespace tern;
 using namespace tern_test;
 
@@ -205,3 +206,5 @@ TEMPLATE_TEST_CASE("embedding_bag refuses bags that are none", "[ops][refusal]",
   CHECK(refused([&] { embedding_bag(Tensor<D, Index>(), w); }) == "a tensor is undefined");
   CHECK(refused([&] { embedding_bag(x, Tensor<D, double>(), zero); }) == "a tensor is undefined");
 }
+
+}  // namespace ops_embedding

@@ -3,6 +3,7 @@
 
 #include "support/tensors.hpp"
 
+namespace ops_equality {
 using namespace tern;
 using namespace tern_test;
 
@@ -40,3 +41,5 @@ TEMPLATE_TEST_CASE("allclose allows for rounding", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { allclose(x, x, -1); }) == "allclose: tolerances must not be negative: rtol -1, atol 1e-08");
   CHECK(error_of([&] { equal(x, Tensor<D, double>()); }) == "equal: a tensor is undefined");
 }
+
+}  // namespace ops_equality

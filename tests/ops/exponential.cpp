@@ -1,6 +1,7 @@
 #include "support/unary.hpp"
 #include "tern/ops/exponential.hpp"
 
+namespace ops_exponential {
 using namespace tern;
 using namespace tern_test;
 
@@ -65,3 +66,5 @@ TEST_CASE("gradients of logaddexp and xlogy", "[ops][gradcheck]") {
   check([](const auto& x, const auto& y) { return logaddexp(x, y); });
   check([](const auto& x, const auto& y) { return xlogy(x, y); });
 }
+
+}  // namespace ops_exponential

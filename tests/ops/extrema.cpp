@@ -3,6 +3,7 @@
 #include "tern/ops/extrema.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_extrema {
 using namespace tern;
 using namespace tern_test;
 
@@ -137,3 +138,5 @@ TEMPLATE_TEST_CASE("extremes of nothing are refused", "[ops]", TERN_TEST_DEVICES
   CHECK(amax(x, {0}).shape() == Shape{0});
   CHECK(error_of([&] { argmax(x, 2); }) == "argmax: dimension 2 is out of range [-2, 1]");
 }
+
+}  // namespace ops_extrema

@@ -4,6 +4,7 @@
 #include "support/tensors.hpp"
 #include "tern/ops/reduce.hpp"
 
+namespace ops_fold {
 using namespace tern;
 using namespace tern_test;
 
@@ -60,3 +61,5 @@ TEMPLATE_TEST_CASE("sums of windows in 16 bits are rounded once", "[ops]", TERN_
   check_rounded_once_in_16_bits([](const auto& x) { return unfold(x, {7, 7}, {}); }, image);
   check_rounded_once_in_16_bits([](const auto& x) { return fold(x, {9, 9}, {7, 7}); }, columns);
 }
+
+}  // namespace ops_fold

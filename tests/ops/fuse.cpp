@@ -3,6 +3,7 @@
 #include "tern/ops/fuse.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_fuse {
 using namespace tern;
 using namespace tern_test;
 
@@ -117,3 +118,5 @@ TEMPLATE_TEST_CASE("fuse refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { swish.mean(x, y); }) == "fuse: shapes do not broadcast: [3] and [2]");
   CHECK(error_of([&] { swish(x, Tensor<TestType, double>()); }) == "fuse: a tensor is undefined");
 }
+
+}  // namespace ops_fuse

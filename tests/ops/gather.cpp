@@ -4,6 +4,7 @@
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_gather {
 using namespace tern;
 using namespace tern_test;
 
@@ -229,3 +230,5 @@ TEMPLATE_TEST_CASE("sums by index in 16 bits are rounded once", "[ops]", TERN_TE
   check_rounded_once_in_16_bits([&](const auto& a, const auto& b) { return scatter_add(a, 0, wide, b); }, x, source);
   check_rounded_once_in_16_bits([&](const auto& a) { return gather(a, 0, wide); }, x);
 }
+
+}  // namespace ops_gather

@@ -6,6 +6,7 @@
 
 #include <tern/functional/gradcheck.hpp>
 
+namespace ops_grid_sample {
 using namespace tern_test;
 using Mode = GridSampleMode;
 using Padding = GridSamplePadding;
@@ -81,3 +82,5 @@ TEMPLATE_TEST_CASE("grid_sample refuses sizes that do not fit", "[ops][refusal]"
   CHECK(refused(zeros<D>({2, 1, 0, 3}), {2, 4, 4, 2}) == "grid_sample: there are no pixels in images of [2, 1, 0, 3]");
   CHECK(grid_sample(x, zeros<D>({2, 0, 4, 2})).shape() == Shape{2, 1, 0, 4});
 }
+
+}  // namespace ops_grid_sample

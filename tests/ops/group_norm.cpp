@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/group_norm.hpp"
 
+namespace ops_group_norm {
 using namespace tern;
 using namespace tern_test;
 
@@ -95,3 +96,5 @@ TEMPLATE_TEST_CASE("group_norm and instance_norm refuse", "[ops]", TERN_TEST_DEV
   CHECK(group_norm(zeros<D>({0, 6, 4}), 2).shape() == Shape{0, 6, 4});
   CHECK(instance_norm(zeros<D>({0, 6, 4})).shape() == Shape{0, 6, 4});
 }
+
+}  // namespace ops_group_norm

@@ -3,6 +3,7 @@
 #include "tern/linalg/matrix_norm.hpp"
 #include "tern/ops/ops.hpp"
 
+namespace ops_hostile_arguments {
 using namespace tern;
 using namespace tern_test;
 
@@ -244,3 +245,5 @@ TEMPLATE_TEST_CASE("large arguments that mean something", "[ops][hostile]", TERN
   CHECK(values_of(polygamma(1 << 23, x.narrow(1, 1, 1)))[0] == -INFINITY);
   CHECK(x.shape()[-1] == 3);
 }
+
+}  // namespace ops_hostile_arguments

@@ -7,6 +7,7 @@
 #include <tern/ops/power.hpp>
 #include <tern/ops/trigonometric.hpp>
 
+namespace ops_indexing {
 using namespace tern;
 using namespace tern_test;
 
@@ -245,3 +246,5 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   y.index_put_({at({0})}, 1);
   CHECK_THROWS_AS(z.sum().backward(), Error);
 }
+
+}  // namespace ops_indexing

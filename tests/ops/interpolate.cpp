@@ -3,6 +3,7 @@
 #include "tern/ops/interpolate.hpp"
 #include "support/tensors.hpp"
 
+namespace ops_interpolate {
 using namespace tern;
 using namespace tern_test;
 
@@ -75,3 +76,5 @@ TEMPLATE_TEST_CASE("gradients of interpolation in 16 bits are rounded once", "[o
   for (const InterpolateMode mode : {nearest, nearest_exact, area, bilinear, bicubic})
     check_rounded_once_in_16_bits([=](const auto& v) { return interpolate(v, {.size = {30, 28}, .mode = mode}); }, x);
 }
+
+}  // namespace ops_interpolate

@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/layer_norm.hpp"
 
+namespace ops_layer_norm {
 using namespace tern;
 using namespace tern_test;
 
@@ -103,3 +104,5 @@ TEMPLATE_TEST_CASE("layer_norm refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { layer_norm(x, {3}, zeros<TestType>({2})); }) ==
         "layer_norm: weight and bias must be of shape [3], not [2]");
 }
+
+}  // namespace ops_layer_norm

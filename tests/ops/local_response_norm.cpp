@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/local_response_norm.hpp"
 
+namespace ops_local_response_norm {
 using namespace tern;
 using namespace tern_test;
 
@@ -41,3 +42,5 @@ TEMPLATE_TEST_CASE("local_response_norm refuses", "[ops]", TERN_TEST_DEVICES) {
           local_response_norm(zeros<TestType>({2, 3, 4}), 0);
         }) == "local_response_norm: size must be positive, not 0");
 }
+
+}  // namespace ops_local_response_norm

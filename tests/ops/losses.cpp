@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/losses.hpp"
 
+namespace ops_losses {
 using namespace tern;
 using namespace tern_test;
 
@@ -87,3 +88,5 @@ TEMPLATE_TEST_CASE("losses of differences refuse", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { smooth_l1_loss(x, x, {.beta = -1}); }) ==
         "smooth_l1_loss: beta must not be negative, but is -1");
 }
+
+}  // namespace ops_losses

@@ -6,6 +6,7 @@
 
 #include <set>
 
+namespace ops_multinomial {
 using namespace tern;
 using namespace tern_test;
 
@@ -109,3 +110,5 @@ TEMPLATE_TEST_CASE("weights that are no distribution are refused", "[random][ref
         "multinomial: one or two dimensions are needed, not [1, 2, 3]");
   CHECK(error_of([&] { multinomial(Tensor<D>(), 1); }) == "multinomial: a tensor is undefined");
 }
+
+}  // namespace ops_multinomial

@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/norm.hpp"
 
+namespace ops_norm {
 using namespace tern;
 using namespace tern_test;
 
@@ -39,3 +40,5 @@ TEMPLATE_TEST_CASE("norm refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { norm(zeros<TestType>({2}), 2, {1}); }) == "norm: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { norm(zeros<TestType>({0}), double(INFINITY)); }) == "norm: dimension 0 of [0] is empty");
 }
+
+}  // namespace ops_norm

@@ -2,6 +2,7 @@
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_packed_sequence {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -72,3 +73,5 @@ TEMPLATE_TEST_CASE("packing refuses lengths that do not fit", "[ops]", TERN_TEST
   CHECK_THAT(error_of([&] { pad_packed_sequence(pack_padded_sequence(x, {3, 2}), {.total_length = 2}); }),
              ContainsSubstring("pad_packed_sequence: total_length 2 is less than the longest sequence, 3"));
 }
+
+}  // namespace ops_packed_sequence

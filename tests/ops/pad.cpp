@@ -2,6 +2,7 @@
 #include "tern/ops/pad.hpp"
 #include "support/tensors.hpp"
 
+namespace ops_pad {
 using namespace tern;
 using namespace tern_test;
 
@@ -74,3 +75,5 @@ TEMPLATE_TEST_CASE("pad refuses borders that cannot be made", "[ops][refusal]", 
           pad(zeros<D>({2, 0}), {0, 1}, PadMode::replicate);
         }) == "pad: a border of 1 cannot be made of a dimension of size 0");
 }
+
+}  // namespace ops_pad

@@ -2,6 +2,7 @@
 #include "tern/ops/pixel_shuffle.hpp"
 #include "support/tensors.hpp"
 
+namespace ops_pixel_shuffle {
 using namespace tern;
 using namespace tern_test;
 
@@ -43,3 +44,5 @@ TEMPLATE_TEST_CASE("pixel_shuffle, pixel_unshuffle and channel_shuffle keep chan
   check([](const auto& v) { return pixel_unshuffle(v, 2); });
   check([](const auto& v) { return channel_shuffle(v, 4); });
 }
+
+}  // namespace ops_pixel_shuffle

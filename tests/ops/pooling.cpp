@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/pooling.hpp"
 
+namespace ops_pooling {
 using namespace tern;
 using namespace tern_test;
 
@@ -169,3 +170,5 @@ TEMPLATE_TEST_CASE("pooling refuses", "[ops]", TERN_TEST_DEVICES) {
         "lp_pool2d: an input of 4 dimensions, or 3 without a batch, is needed, none but the batch empty, not [2, 0, 4, "
         "4]");
 }
+
+}  // namespace ops_pooling

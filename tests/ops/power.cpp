@@ -3,6 +3,7 @@
 #include "tern/ops/fuse.hpp"
 #include "tern/ops/power.hpp"
 
+namespace ops_power {
 using namespace tern;
 using namespace tern_test;
 
@@ -104,3 +105,5 @@ TEMPLATE_TEST_CASE("powers of zeros and their gradients are PyTorch's", "[ops]",
     check(std::string("pow of the number ") + base, [&](const auto& x) { return fused(std::stod(base), x); });
   }
 }
+
+}  // namespace ops_power

@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/prod.hpp"
 
+namespace ops_prod {
 using namespace tern;
 using namespace tern_test;
 
@@ -38,3 +39,5 @@ TEMPLATE_TEST_CASE("gradients of products, at zeros too", "[ops][gradcheck]", TE
 TEMPLATE_TEST_CASE("prod refuses a dimension that is not there", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { prod(zeros<TestType>({2}), {1}); }) == "prod: dimension 1 is out of range [-1, 0]");
 }
+
+}  // namespace ops_prod

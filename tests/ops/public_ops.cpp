@@ -4,6 +4,7 @@
 #include "tern/linalg/linalg.hpp"
 #include "tern/ops/ops.hpp"
 
+namespace ops_public_ops {
 using namespace tern;
 using namespace tern_test;
 
@@ -435,3 +436,5 @@ const PublicOp public_ops[] = {
 TEST_CASE("every public function of ops/ has its gradient, oracle and refusal", "[ops][gradcheck][refusal]") {
   for (const PublicOp& op : public_ops) DYNAMIC_SECTION(op.name) check_public_op(op);
 }
+
+}  // namespace ops_public_ops

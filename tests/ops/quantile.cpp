@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+namespace ops_quantile {
 using namespace tern;
 using namespace tern_test;
 
@@ -164,3 +165,5 @@ TEMPLATE_TEST_CASE("quantiles that do not exist are refused", "[ops][refusal]", 
   CHECK(error_of([&] { median(x, 2); }) == "median: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { median(Tensor<D>()); }) == "median: a tensor is undefined");
 }
+
+}  // namespace ops_quantile

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+namespace ops_random {
 using namespace tern;
 using namespace tern_test;
 
@@ -211,3 +212,5 @@ TEMPLATE_TEST_CASE("impossible distributions are refused", "[random][refusal]", 
                         +[](const Tensor<D>& t) { rand_like(t); }, +[](const Tensor<D>& t) { randn_like(t); }})
     CHECK(error_of([&] { f(Tensor<D>()); }) != "");
 }
+
+}  // namespace ops_random

@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/ranking_losses.hpp"
 
+namespace ops_ranking_losses {
 using namespace tern;
 using namespace tern_test;
 
@@ -95,3 +96,5 @@ TEMPLATE_TEST_CASE("losses that compare refuse what does not fit", "[ops]", TERN
   CHECK(error_of([&] { kl_div(x, z); }) == "kl_div: shapes do not broadcast: [2, 3] and [2, 2]");
   CHECK(error_of([&] { poisson_nll_loss(x, z); }) == "poisson_nll_loss: shapes do not broadcast: [2, 3] and [2, 2]");
 }
+
+}  // namespace ops_ranking_losses

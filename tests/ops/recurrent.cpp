@@ -5,6 +5,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/reduce.hpp"
 
+namespace ops_recurrent {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -298,3 +299,5 @@ TEMPLATE_TEST_CASE("recurrent networks refuse sizes that do not fit", "[ops]", T
   CHECK_THAT(error_of([&] { gru_cell(x[0], ones<D, double>({1, 5}), ones<D, double>({15, 4}), ones<D, double>({15, 5})); }),
              ContainsSubstring("gru_cell: h has shape [1, 5], not [2, 5]"));
 }
+
+}  // namespace ops_recurrent

@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/reduce.hpp"
 
+namespace ops_reduce {
 using namespace tern;
 using namespace tern_test;
 
@@ -126,3 +127,5 @@ TEMPLATE_TEST_CASE("reductions refuse dimensions that are not there", "[ops]", T
   CHECK(error_of([&] { all(Tensor<TestType>()); }) == "all: a tensor is undefined");
   CHECK(error_of([&] { x.item(); }) == "item: a tensor of one element is needed, not of shape [2, 3]");
 }
+
+}  // namespace ops_reduce

@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/rms_norm.hpp"
 
+namespace ops_rms_norm {
 using namespace tern;
 using namespace tern_test;
 
@@ -26,3 +27,5 @@ TEMPLATE_TEST_CASE("rms_norm refuses another shape", "[ops]", TERN_TEST_DEVICES)
           rms_norm(zeros<TestType, double>({2, 3}), 2);
         }) == "rms_norm: normalized_shape [2] is not the end of the input's shape [2, 3]");
 }
+
+}  // namespace ops_rms_norm

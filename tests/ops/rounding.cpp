@@ -2,6 +2,7 @@
 #include "support/unary.hpp"
 #include "tern/ops/rounding.hpp"
 
+namespace ops_rounding {
 using namespace tern;
 using namespace tern_test;
 
@@ -177,3 +178,5 @@ TEMPLATE_TEST_CASE("rounding refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { floor_divide(x, y); }) == "floor_divide: shapes do not broadcast: [3] and [2]");
   CHECK(error_of([&] { div(x, x, "up"); }) == "div: rounding_mode is \"trunc\" or \"floor\", not \"up\"");
 }
+
+}  // namespace ops_rounding

@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/shape.hpp"
 
+namespace ops_shape {
 using namespace tern;
 using namespace tern_test;
 
@@ -99,3 +100,5 @@ TEMPLATE_TEST_CASE("the shape of another tensor", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { x.t().view_as(x.view(6)); }).find("view: ") == 0);
   CHECK(error_of([&] { x.reshape_as(zeros<D>({4})); }).find("reshape: ") == 0);
 }
+
+}  // namespace ops_shape

@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/softmax.hpp"
 
+namespace ops_softmax {
 using namespace tern;
 using namespace tern_test;
 
@@ -125,3 +126,5 @@ TEMPLATE_TEST_CASE("softmax refuses a dimension that is not there", "[ops]", TER
   CHECK(error_of([&] { log_softmax(zeros<TestType>({2}), -2); }) ==
         "log_softmax: dimension -2 is out of range [-1, 0]");
 }
+
+}  // namespace ops_softmax

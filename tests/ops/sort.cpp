@@ -7,6 +7,7 @@
 
 #include "support/tensors.hpp"
 
+namespace ops_sort {
 using namespace tern;
 using namespace tern_test;
 
@@ -153,3 +154,5 @@ TEMPLATE_TEST_CASE("searchsorted and bucketize count what is smaller", "[ops]", 
   CHECK(error_of([&] { searchsorted(jumbled[0], 2, false, argsort(jumbled)); }) ==
         "searchsorted: a sorter of shape [2, 3] does not fit rows of shape [3]");
 }
+
+}  // namespace ops_sort

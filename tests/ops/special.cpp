@@ -1,6 +1,7 @@
 #include "support/unary.hpp"
 #include "tern/ops/special.hpp"
 
+namespace ops_special {
 using namespace tern;
 using namespace tern_test;
 
@@ -56,3 +57,5 @@ TEMPLATE_TEST_CASE("polygamma", "[ops]", TERN_TEST_DEVICES) {
   check_close(values_of(polygamma(0, x)), values_of(digamma(x)));
   CHECK(error_of([&] { polygamma(-1, x); }) == "polygamma: the order must not be negative, but it is -1");
 }
+
+}  // namespace ops_special

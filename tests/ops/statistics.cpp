@@ -4,6 +4,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/statistics.hpp"
 
+namespace ops_statistics {
 using namespace tern;
 using namespace tern_test;
 
@@ -66,3 +67,5 @@ TEMPLATE_TEST_CASE("the gradient of logsumexp in 16 bits is rounded once", "[ops
   const auto x = spread_tensor<TestType>({4, 50}, 0, 60);
   check_rounded_once_in_16_bits([](const auto& v) { return logsumexp(v, 1); }, x);
 }
+
+}  // namespace ops_statistics

@@ -4,6 +4,7 @@
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
 
+namespace ops_take {
 using namespace tern;
 using namespace tern_test;
 
@@ -163,3 +164,5 @@ TEMPLATE_TEST_CASE("scatter refuses what does not fit", "[ops][refusal]", TERN_T
   CHECK(error_of([&] { scatter_(x, 1, outside, one); }) != "");
   CHECK(error_of([&] { scatter_(Tensor<D>(), 1, at, one); }) == "scatter_: a tensor is undefined");
 }
+
+}  // namespace ops_take

@@ -3,6 +3,7 @@
 
 #include <tern/ops/transfer.hpp>
 
+namespace ops_transfer {
 using namespace tern;
 using namespace tern_test;
 
@@ -35,3 +36,5 @@ TEST_CASE("an undefined tensor cannot be moved", "[transfer][refusal]") {
   CHECK(error_of([] { Tensor<Cpu>().cpu(); }) != "");
   CHECK(error_of([] { Tensor<Cpu>().to(Naive{}); }) != "");
 }
+
+}  // namespace ops_transfer

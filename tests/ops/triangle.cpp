@@ -2,6 +2,7 @@
 #include "tern/ops/triangle.hpp"
 #include "support/tensors.hpp"
 
+namespace ops_triangle {
 using namespace tern;
 using namespace tern_test;
 
@@ -38,3 +39,5 @@ TEMPLATE_TEST_CASE("diag goes from vectors to matrices and back", "[ops]", TERN_
   for (Index diagonal : {-2, 0, 1}) CHECK(values_of(diag(diag(x, diagonal), diagonal)) == values_of(x));
   CHECK(values_of(diag(tensor_of<D>({1, 2}), 1)) == std::vector<double>{0, 1, 0, 0, 0, 2, 0, 0, 0});
 }
+
+}  // namespace ops_triangle

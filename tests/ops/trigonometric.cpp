@@ -4,6 +4,7 @@
 #include "tern/ops/fuse.hpp"
 #include "tern/ops/trigonometric.hpp"
 
+namespace ops_trigonometric {
 using namespace tern;
 using namespace tern_test;
 
@@ -74,3 +75,5 @@ TEMPLATE_TEST_CASE("atan2 at the origin is PyTorch's", "[ops]", TERN_TEST_DEVICE
   check([](const auto& y, const auto& x) { return atan2(y, x); });
   check(fuse([](auto y, auto x) { return atan2(y, x); }));
 }
+
+}  // namespace ops_trigonometric

@@ -1,6 +1,7 @@
 #include "support/unary.hpp"
 #include "tern/ops/where.hpp"
 
+namespace ops_where {
 using namespace tern;
 using namespace tern_test;
 
@@ -116,3 +117,5 @@ TEST_CASE("gradients of clamp", "[ops][gradcheck]") {
   CHECK(gradcheck(f, std::tuple{x, low, high}));
   CHECK(gradgradcheck(f, std::tuple{x, low, high}));
 }
+
+}  // namespace ops_where

@@ -2,6 +2,7 @@
 
 #include <tern/optim/adadelta.hpp>
 
+namespace optim_adadelta {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -32,3 +33,5 @@ TEST_CASE("Adadelta refuses what PyTorch refuses") {
   CHECK_THAT(error({.lr = -1}), ContainsSubstring("Adadelta: lr must not be negative: -1"));
   CHECK_THAT(error({.rho = 1.5}), ContainsSubstring("Adadelta: rho must be at most 1, not 1.5"));
 }
+
+}  // namespace optim_adadelta

@@ -2,6 +2,7 @@
 
 #include <tern/optim/adagrad.hpp>
 
+namespace optim_adagrad {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -35,3 +36,5 @@ TEST_CASE("Adagrad refuses what PyTorch refuses") {
   CHECK_THAT(error_of([&] { optim::Adagrad(net.parameters()).set_momentum(0.9); }),
              ContainsSubstring("Adagrad: there is no momentum to set to 0.9"));
 }
+
+}  // namespace optim_adagrad

@@ -2,6 +2,7 @@
 
 #include <tern/optim/adam.hpp>
 
+namespace optim_adam {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -61,3 +62,5 @@ TEMPLATE_TEST_CASE("Adam refuses what PyTorch refuses", "", TERN_TEST_DEVICES) {
   CHECK_THAT(error({.weight_decay = -1}), ContainsSubstring("Adam: weight_decay must not be negative: -1"));
   CHECK_THAT(error_of([&] { optim::AdamW(net.parameters(), {.lr = -1}); }), ContainsSubstring("AdamW: lr must not be negative: -1"));
 }
+
+}  // namespace optim_adam

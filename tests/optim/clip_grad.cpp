@@ -4,6 +4,7 @@
 #include <tern/optim/clip_grad.hpp>
 #include <tern/profile/ledger.hpp>
 
+namespace optim_clip_grad {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -78,3 +79,5 @@ TEMPLATE_TEST_CASE("clip_grad_value_ clamps each element", "", TERN_TEST_DEVICES
   CHECK_THAT(error_of([&] { optim::clip_grad_value_(net.parameters(), -1); }),
              ContainsSubstring("clip_grad_value_: clip_value must not be negative: -1"));
 }
+
+}  // namespace optim_clip_grad

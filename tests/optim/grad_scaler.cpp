@@ -10,6 +10,7 @@
 #include <tern/ops/ops.hpp>
 #include <tern/optim/optim.hpp>
 
+namespace optim_grad_scaler {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -356,3 +357,5 @@ TEST_CASE("scaled steps are captured: one that overflows is skipped when it is r
   CHECK(run(true) == plain);
 }
 #endif
+
+}  // namespace optim_grad_scaler

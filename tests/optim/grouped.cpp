@@ -2,6 +2,7 @@
 
 #include <tern/optim/optim.hpp>
 
+namespace optim_grouped {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -175,3 +176,5 @@ TEMPLATE_TEST_CASE("groups refuse what PyTorch refuses", "", TERN_TEST_DEVICES) 
              ContainsSubstring("SGD: there are no parameters"));
   CHECK_THAT(error_of([] { optim::SGD(std::initializer_list<optim::SGD::Group>{}); }), ContainsSubstring("SGD: there are no parameters"));
 }
+
+}  // namespace optim_grouped

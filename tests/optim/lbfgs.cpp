@@ -4,6 +4,7 @@
 #include <tern/ops/ops.hpp>
 #include <tern/optim/lbfgs.hpp>
 
+namespace optim_lbfgs {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -135,3 +136,5 @@ TEMPLATE_TEST_CASE("LBFGS leaves parameters without a gradient alone, and refuse
   CHECK_THAT(error({.max_iter = 0}), ContainsSubstring("LBFGS: max_iter must be positive, not 0"));
   CHECK_THAT(error({.history_size = 0}), ContainsSubstring("LBFGS: history_size must be positive, not 0"));
 }
+
+}  // namespace optim_lbfgs

@@ -3,6 +3,7 @@
 #include <tern/nn/linear.hpp>
 #include <tern/optim/moving_average.hpp>
 
+namespace optim_moving_average {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -115,3 +116,5 @@ TEMPLATE_TEST_CASE("averages refuse what would mix them up with weights", "", TE
   CHECK_THAT(error_of([&] { optim::ExponentialMovingAverage(net.parameters(), {.decay = 1.5}); }),
              ContainsSubstring("decay must be in [0, 1], not 1.5"));
 }
+
+}  // namespace optim_moving_average

@@ -2,6 +2,7 @@
 
 #include <tern/optim/muon.hpp>
 
+namespace optim_muon {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -115,3 +116,5 @@ TEMPLATE_TEST_CASE("Muon refuses what PyTorch refuses", "", TERN_TEST_DEVICES) {
   CHECK_THAT(error_of([] { optim::Muon(Weights<D>({1, 2}).parameters()); }),
              ContainsSubstring("Muon: only matrices can be stepped; parameter weight has shape [2]"));
 }
+
+}  // namespace optim_muon

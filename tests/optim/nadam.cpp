@@ -2,6 +2,7 @@
 
 #include <tern/optim/nadam.hpp>
 
+namespace optim_nadam {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -35,3 +36,5 @@ TEST_CASE("NAdam refuses what PyTorch refuses") {
   CHECK_THAT(error({.betas = {1, 0.9}}), ContainsSubstring("NAdam: betas.first must be less than 1, not 1"));
   CHECK_THAT(error({.momentum_decay = -1}), ContainsSubstring("NAdam: momentum_decay must not be negative: -1"));
 }
+
+}  // namespace optim_nadam

@@ -9,6 +9,7 @@
 #include "support/emulator.hpp"
 #endif
 
+namespace optim_optimizer {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -287,3 +288,5 @@ TEST_CASE("to(net) follows a network to another device") {
   run(back, adam, 11, 15);
   check_close(values_of(back.weight), values_of(straight.weight));
 }
+
+}  // namespace optim_optimizer

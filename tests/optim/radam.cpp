@@ -2,6 +2,7 @@
 
 #include <tern/optim/radam.hpp>
 
+namespace optim_radam {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -33,3 +34,5 @@ TEST_CASE("RAdam refuses what PyTorch refuses") {
   CHECK_THAT(error({.lr = -1}), ContainsSubstring("RAdam: lr must not be negative: -1"));
   CHECK_THAT(error({.betas = {0.9, 1}}), ContainsSubstring("RAdam: betas.second must be less than 1, not 1"));
 }
+
+}  // namespace optim_radam

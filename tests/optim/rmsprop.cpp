@@ -2,6 +2,7 @@
 
 #include <tern/optim/rmsprop.hpp>
 
+namespace optim_rmsprop {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -36,3 +37,5 @@ TEMPLATE_TEST_CASE("RMSprop refuses what PyTorch refuses", "", TERN_TEST_DEVICES
   CHECK_THAT(error({.weight_decay = -1}), ContainsSubstring("RMSprop: weight_decay must not be negative: -1"));
   CHECK_THAT(error({.momentum = -1}), ContainsSubstring("RMSprop: momentum must not be negative: -1"));
 }
+
+}  // namespace optim_rmsprop

@@ -4,6 +4,7 @@
 #include <tern/optim/schedules.hpp>
 #include <tern/optim/sgd.hpp>
 
+namespace optim_schedules {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -181,3 +182,5 @@ TEST_CASE("schedules refuse options without a meaning, and steps beyond the end"
   CHECK_THAT(error_of([&] { optim::ReduceLROnPlateau(sgd, {.factor = 1}); }),
              ContainsSubstring("ReduceLROnPlateau: factor must be less than 1, not 1"));
 }
+
+}  // namespace optim_schedules

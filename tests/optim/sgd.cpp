@@ -2,6 +2,7 @@
 
 #include <tern/optim/sgd.hpp>
 
+namespace optim_sgd {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -43,3 +44,5 @@ TEMPLATE_TEST_CASE("SGD refuses what PyTorch refuses", "", TERN_TEST_DEVICES) {
   CHECK_THAT(error({.nesterov = true}), ContainsSubstring("nesterov needs momentum"));
   CHECK_THAT(error({.momentum = 0.9, .dampening = 0.5, .nesterov = true}), ContainsSubstring("dampening 0.5"));
 }
+
+}  // namespace optim_sgd

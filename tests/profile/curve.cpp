@@ -2,6 +2,8 @@
 
 #include "support/catch.hpp"
 
+namespace profile_curve {
+
 using tern::profile::Curve;
 
 TEST_CASE("a curve goes through its points, straight in logarithms between them") {
@@ -19,3 +21,5 @@ TEST_CASE("a curve below its first point has that one's seconds, and goes on in 
   CHECK(Curve{{{10, 1}}}.at(20) == 2);
   CHECK(Curve{}.at(20) == HUGE_VAL);
 }
+
+}  // namespace profile_curve

@@ -9,6 +9,7 @@
 #include <tern/ops/transfer.hpp>
 #include <tern/profile/flops.hpp>
 
+namespace profile_flops {
 using namespace tern;
 
 TEST_CASE("flops() counts the operations of this thread's matrix products") {
@@ -82,3 +83,5 @@ TEST_CASE("peak_flops() is not less than what a large product reaches") {
   CHECK(best <= 1.05 * peak);  // clocks are not that steady
   CHECK(best >= 0.005 * peak);
 }
+
+}  // namespace profile_flops

@@ -10,6 +10,7 @@
 #include "tern/ops/matmul.hpp"
 #include "tern/optim/sgd.hpp"
 
+namespace profile_ledger {
 using namespace tern;
 using namespace tern_test;
 
@@ -211,3 +212,5 @@ TEST_CASE("nothing is listed before the ledger starts", "[cuda]") {
   zeros<Cpu>({4}).cuda();
   CHECK(ledger::lines().empty());
 }
+
+}  // namespace profile_ledger

@@ -7,6 +7,7 @@
 #include "emulated_time.hpp"
 #include "support/tensors.hpp"
 
+namespace profile_machine {
 using namespace tern;
 using namespace tern_test;
 using profile::Curve;
@@ -71,3 +72,5 @@ TEST_CASE("a machine's curves are measured once and kept by what they belong to"
   CHECK(profile::machine(false, little).cpu_matmul.points.size() == 2);
   setenv("XDG_CACHE_HOME", before.c_str(), 1);
 }
+
+}  // namespace profile_machine

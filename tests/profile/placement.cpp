@@ -7,6 +7,7 @@
 #include "tern/ops/activations.hpp"
 #include "tern/profile/ledger.hpp"
 
+namespace profile_placement {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -179,3 +180,5 @@ TEST_CASE("placement: what cannot be answered is an Error") {
   CHECK(error_of([&] { place.step(dropout, x); }) ==
         "placement: the step has no matrix products to be predicted by: ask for it to be measured");
 }
+
+}  // namespace profile_placement

@@ -10,6 +10,7 @@
 #include "tern/ops/transfer.hpp"
 #include "tern/tensor/convert.hpp"
 
+namespace profile_trace {
 using namespace tern;
 using namespace tern_test;
 
@@ -119,3 +120,5 @@ TEST_CASE("a trace is a file, also where nothing was listed", "[cuda]") {
   ledger::write_trace(path);
   CHECK(tern_test::parse_json(content_of(path))["traceEvents"].size() == 1);
 }
+
+}  // namespace profile_trace

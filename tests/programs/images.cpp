@@ -6,6 +6,7 @@
 #include <tern/optim/adam.hpp>
 #include <tern/optim/sgd.hpp>
 
+namespace programs_images {
 using namespace tern_test;
 
 namespace {
@@ -158,3 +159,5 @@ TEMPLATE_TEST_CASE("two optimisers train against each other; detach keeps the ge
   }
   CHECK(losses.back() < losses.front());
 }
+
+}  // namespace programs_images

@@ -10,6 +10,7 @@
 #include <tern/optim/clip_grad.hpp>
 #include <tern/optim/sgd.hpp>
 
+namespace programs_loops {
 using namespace tern_test;
 
 namespace {
@@ -135,3 +136,5 @@ TEMPLATE_TEST_CASE("an input is optimised against a network that stays as it is"
   }
   CHECK(net(x).select(1, 1).sum().item() > before);
 }
+
+}  // namespace programs_loops

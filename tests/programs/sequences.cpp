@@ -5,6 +5,7 @@
 #include <tern/ops/ops.hpp>
 #include <tern/optim/adam.hpp>
 
+namespace programs_sequences {
 using namespace tern_test;
 
 namespace {
@@ -63,3 +64,5 @@ TEMPLATE_TEST_CASE("a GPT learns to count, with tied weights, and sees no later 
   const auto one = values_of(net(x).slice(1, {0, 4})), other = values_of(net(changed).slice(1, {0, 4}));
   check_close(one, other, 1e-5, 1e-5);
 }
+
+}  // namespace programs_sequences

@@ -19,8 +19,8 @@ class Redirected {
   ~Redirected() {
     std::fflush(stdout);
     dup2(before_, STDOUT_FILENO);
-    close(before_);
-    close(end_);
+    ::close(before_);
+    ::close(end_);
   }
   Redirected(const Redirected&) = delete;
   Redirected& operator=(const Redirected&) = delete;
@@ -38,7 +38,7 @@ template <class F> std::string printed_to(int end, int other_end, const F& f) {
   std::string text;
   char buffer[512];
   for (ssize_t n; (n = read(other_end, buffer, sizeof buffer)) > 0;) text.append(buffer, std::size_t(n));
-  close(other_end);
+  ::close(other_end);
   return text;
 }
 

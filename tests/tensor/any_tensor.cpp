@@ -4,6 +4,7 @@
 #include <tern/tensor/any_tensor.hpp>
 #include <tern/tensor/creation.hpp>
 
+namespace tensor_any_tensor {
 using namespace tern;
 using namespace tern_test;
 
@@ -49,3 +50,5 @@ TEST_CASE("a wrong device or type is named together with the right one", "[any_t
   CHECK_THROWS_AS(AnyTensor().shape(), Error);
   CHECK_THROWS_AS(AnyTensor().device_name(), Error);
 }
+
+}  // namespace tensor_any_tensor

@@ -4,6 +4,7 @@
 #include <tern/ops/views.hpp>
 #include <tern/tensor/creation.hpp>
 
+namespace tensor_creation {
 using namespace tern;
 using namespace tern_test;
 
@@ -170,3 +171,5 @@ TEMPLATE_TEST_CASE("a refused new tensor names its function and the user's line"
   TERN_TEST_NEW(normal, normal<D>(0, -1, {2}));
 #undef TERN_TEST_NEW
 }
+
+}  // namespace tensor_creation

@@ -4,6 +4,7 @@
 #include <tern/ops/views.hpp>
 #include <tern/tensor/creation.hpp>
 
+namespace tensor_memory_format {
 using namespace tern;
 using namespace tern_test;
 
@@ -43,3 +44,5 @@ TEMPLATE_TEST_CASE("elementwise results keep channels_last, beside broadcast ope
   CHECK(relu(x).is_contiguous(channels_last));
   CHECK(empty<D>({2, 3, 4, 5}, channels_last).is_contiguous(channels_last));
 }
+
+}  // namespace tensor_memory_format

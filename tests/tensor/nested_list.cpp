@@ -3,6 +3,7 @@
 
 #include <tern/tensor/creation.hpp>
 
+namespace tensor_nested_list {
 using namespace tern;
 using namespace tern_test;
 
@@ -51,3 +52,5 @@ TEMPLATE_TEST_CASE("lists refuse", "[creation][refusal]", TERN_TEST_DEVICES) {
         "tensor: the number 256 does not fit a tensor of uint8, which holds integers from 0 to 255");
   CHECK(error_of([] { tensor<D, std::int32_t>({1, 2.5}); }).find("tensor: the number 2.5 does not fit") == 0);
 }
+
+}  // namespace tensor_nested_list

@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+namespace tensor_print {
 using namespace tern;
 using namespace tern_test;
 
@@ -87,3 +88,5 @@ TEST_CASE("integers print exactly, and 64-bit ones beyond what a double holds", 
   x.data()[1] += 1;
   CHECK(elements(to_string(x)) == "tensor([4611686018427387904, 4611686018427387905]");
 }
+
+}  // namespace tensor_print

@@ -8,6 +8,7 @@
 #include <optional>
 #include <tuple>
 
+namespace tensor_tensor {
 using namespace tern;
 using namespace tern_test;
 
@@ -126,3 +127,5 @@ TEMPLATE_TEST_CASE("a handle with a name refers to another tensor", "[ops]", TER
   CHECK_FALSE(x.defined());
   unchanged();
 }
+
+}  // namespace tensor_tensor

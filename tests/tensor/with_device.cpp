@@ -11,6 +11,7 @@
 #include "tern/ops/take.hpp"
 #include "tern/optim/clip_grad.hpp"
 
+namespace tensor_with_device {
 using namespace tern;
 using namespace tern_test;
 
@@ -94,3 +95,5 @@ TEST_CASE("in a new process: operands on another device", "[.]") {
   const Parameters<TensorType<Cuda, float>> parameters{{{"x", x}}};
   CHECK(lies_there(optim::clip_grad_norm_(parameters, 1)));
 }
+
+}  // namespace tensor_with_device

@@ -8,6 +8,7 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace train_accumulation {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -152,3 +153,5 @@ TEMPLATE_TEST_CASE("a training resumes bit for bit between two groups", "", TERN
   second.run(groups, 5, at.batch, 5);
   CHECK(second.weights() == straight.weights());
 }
+
+}  // namespace train_accumulation

@@ -16,6 +16,7 @@
 #include "../io/temporary_folder.hpp"
 #include "../nn/tied.hpp"
 
+namespace train_checkpoint {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -365,3 +366,5 @@ TEMPLATE_TEST_CASE("checkpoint: a float training goes on in mixed precision and 
   second.load(back);
   check_same_bits(first, second);
 }
+
+}  // namespace train_checkpoint

@@ -7,6 +7,7 @@
 #include <tern/ops/ops.hpp>
 #include <tern/optim/optim.hpp>
 
+namespace train_cpu_and_cuda {
 using namespace tern_test;
 
 namespace {
@@ -47,3 +48,5 @@ TEST_CASE("a network trained on MNIST on Cpu and on Cuda has the same losses", "
   // Sums are made in other orders: by the last step losses are 6e-7 apart. A lost step or a wrong batch is 1e-2.
   check_close(on_cuda, on_cpu, 1e-5, 0);
 }
+
+}  // namespace train_cpu_and_cuda

@@ -4,6 +4,7 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace train_data_folder {
 using namespace tern;
 using namespace tern_test;
 
@@ -52,3 +53,5 @@ TEST_CASE("a data folder without data is refused, and the error says how to get 
   CHECK(error_of([] { found(""); }) == "words: '" + folder.path() + "/words' has no train.txt or train. Write some.");
   CHECK(error_of([&] { found(folder.path()); }) == "words: '" + folder.path() + "' has no train.txt or train. Write some.");
 }
+
+}  // namespace train_data_folder

@@ -15,6 +15,7 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace train_fit {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -347,3 +348,5 @@ TEST_CASE("fit: what cannot be is an Error before the first epoch") {
   Training<Cpu>::fresh(1).run({.accumulate = 2, .save = path}, {}, 1);
   CHECK_THAT(refusal({.accumulate = 3, .resume = path}), ContainsSubstring("batch 2 is within a group of 3 batches"));
 }
+
+}  // namespace train_fit

@@ -4,6 +4,7 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace train_learning_curve {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -44,3 +45,5 @@ TEST_CASE("a session keeps its drawing up to date") {
   session.finish(2, {.loss = 0.25, .samples = 10});
   CHECK_THAT(content_of(options.svg), ContainsSubstring("epochs 1 to 2 of mlp on generated"));
 }
+
+}  // namespace train_learning_curve

@@ -8,6 +8,7 @@
 
 #include "../models/reference.hpp"
 
+namespace train_mixed_precision {
 using namespace tern_test;
 
 namespace {
@@ -143,3 +144,5 @@ TEMPLATE_TEST_CASE("mixed precision has the losses of PyTorch's autocast: a resi
   check_losses<bfloat16>("resnet20", models::resnet20<D>(), batch, 0.0005);
   check_losses<half>("resnet20", models::resnet20<D>(), batch, 0.0005);
 }
+
+}  // namespace train_mixed_precision

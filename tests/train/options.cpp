@@ -6,6 +6,7 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace train_options {
 using namespace tern;
 using Catch::Matchers::ContainsSubstring;
 using train::Options;
@@ -145,3 +146,5 @@ TEST_CASE("options: a choice that a trainer does not offer is refused with those
   CHECK(choose("f64", {"f32", "bf16"}) == "options: --precision must be f32 or bf16, not 'f64'");
   CHECK(choose("", {"f32"}) == "options: --precision must be f32, not ''");
 }
+
+}  // namespace train_options

@@ -7,6 +7,7 @@
 
 #include "support/errors.hpp"
 
+namespace train_precision {
 using namespace tern;
 using Catch::Matchers::ContainsSubstring;
 
@@ -35,3 +36,5 @@ TEST_CASE("precision: bfloat16 on a processor without its instructions is slower
   }
   CHECK(train::precision_note("f32", "cpu", false) == "");
 }
+
+}  // namespace train_precision

@@ -6,6 +6,7 @@
 
 #include <tern/train/progress.hpp>
 
+namespace train_progress {
 using namespace tern;
 using namespace tern_test;
 
@@ -75,3 +76,5 @@ TEST_CASE("the third Ctrl-C ends the program at once") {
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGINT));
 }
+
+}  // namespace train_progress

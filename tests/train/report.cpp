@@ -3,6 +3,7 @@
 
 #include <tern/train/report.hpp>
 
+namespace train_report {
 using namespace tern;
 
 namespace {
@@ -103,3 +104,5 @@ TEST_CASE("a report as JSON tells what was done of an epoch that was interrupted
   CHECK(json["epochs"].size() == 1);
   CHECK(json["cut"] == nlohmann::json({{"part", 0.25}, {"seconds", 4}, {"samples", 60000}}));
 }
+
+}  // namespace train_report

@@ -8,6 +8,7 @@
 
 #include "../io/temporary_folder.hpp"
 
+namespace train_session {
 using namespace tern_test;
 
 namespace {
@@ -126,3 +127,5 @@ TEST_CASE("an epoch's operations are its own, and the loss is asked for only whe
   CHECK(flops == 2.0 * 20 * 30 * 40);
   CHECK(asked == 0);  // there is no terminal
 }
+
+}  // namespace train_session

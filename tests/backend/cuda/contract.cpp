@@ -3,6 +3,7 @@
 #include "support/tensors.hpp"
 #include "tern/tern.hpp"
 
+namespace backend_cuda_contract {
 using namespace tern;
 using namespace tern_test;
 
@@ -575,3 +576,5 @@ TEST_CASE("embedding_bag and randperm on Cuda") {
     return randperm<decltype(d)>(100);
   });
 }
+
+}  // namespace backend_cuda_contract

@@ -2,6 +2,7 @@
 #include "support/tensors.hpp"
 #include "tern/tern.hpp"
 
+namespace backend_cuda_copy {
 using namespace tern;
 using namespace tern_test;
 
@@ -71,3 +72,5 @@ TEST_CASE("copies on Cuda keep the bits of a NaN") {
   check(there.narrow(1, 8, 160).contiguous().cpu(), every.narrow(1, 8, 160).contiguous());
   check(there.narrow(1, 1, 160).contiguous().cpu(), every.narrow(1, 1, 160).contiguous());
 }
+
+}  // namespace backend_cuda_copy

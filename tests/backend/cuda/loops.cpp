@@ -2,9 +2,6 @@
 #include "support/tensors.hpp"
 #include "tern/tern.hpp"
 
-using namespace tern;
-using namespace tern_test;
-
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
 TERN_KERNEL_STRUCT(OffsetsParameters,
@@ -29,6 +26,9 @@ extern "C" __global__ void offsets(const OffsetsParameters p) {
 
 }  // namespace tern::backend::cuda_kernels
 
+namespace backend_cuda_loops {
+using namespace tern;
+using namespace tern_test;
 using namespace tern::backend::cuda_kernels;
 
 TEST_CASE("a product with the reciprocal is a division of positions below 2^31") {
@@ -85,3 +85,5 @@ TEST_CASE("kernels find offsets of positions below and above 2^31") {
     CHECK(values_of(c) == from);
   }
 }
+
+}  // namespace backend_cuda_loops

@@ -5,6 +5,7 @@
 #include "support/tensors.hpp"
 #include "tern/tern.hpp"
 
+namespace backend_cuda_map {
 using namespace tern;
 using namespace tern_test;
 
@@ -190,3 +191,5 @@ TEST_CASE("kernels of other types or depths have other keys") {
     }
   CHECK(keys.size() == 3 * (512 + 64 + 8));
 }
+
+}  // namespace backend_cuda_map

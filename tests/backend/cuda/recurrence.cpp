@@ -8,6 +8,7 @@
 #include "tern/device/cuda/graph.hpp"
 #include "tern/nn/recurrent.hpp"
 
+namespace backend_cuda_recurrence {
 using namespace tern;
 using namespace tern_test;
 
@@ -117,3 +118,5 @@ TEST_CASE("a recurrent layer's operands are on one device", "[cuda]") {
   const auto elsewhere = zeros<Cuda>({1, 2, 5}, Cuda{1 - cuda::current_device()});
   CHECK_THAT(error_of([&] { net(x, elsewhere); }), Catch::Matchers::ContainsSubstring("operands on cuda:"));
 }
+
+}  // namespace backend_cuda_recurrence

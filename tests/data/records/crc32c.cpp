@@ -4,6 +4,7 @@
 
 #include <tern/data/records/crc32c.hpp>
 
+namespace data_records_crc32c {
 using namespace tern;
 
 namespace {
@@ -62,3 +63,5 @@ TEST_CASE("masked checksums are those of TensorFlow") {
   CHECK(data::detail::masked_crc32c(std::string_view("\0\0\0\0\0\0\0\0", 8)) == 0x07980329);
   CHECK(data::detail::masked_crc32c("") == 0xa282ead8);
 }
+
+}  // namespace data_records_crc32c

@@ -3,6 +3,7 @@
 
 #include <tern/data/records/datum.hpp>
 
+namespace data_records_datum {
 using namespace tern;
 using tern_test::error_of;
 
@@ -24,3 +25,5 @@ TEST_CASE("a Datum that is damaged, or of floats, is refused") {
   CHECK(refusal(std::string("\x22\x05" "ab", 4)) == "Datum: a field is longer than what is left of the message, at byte 2 of 4");
   CHECK(refusal(std::string("\x2a\x02" "ab", 4)) == "Datum: field 5 of a message is of another type than its name says");
 }
+
+}  // namespace data_records_datum

@@ -2,6 +2,7 @@
 
 #include <tern/data/records/example.hpp>
 
+namespace data_records_example {
 using namespace tern;
 using tern_test::error_of;
 
@@ -86,3 +87,5 @@ TEST_CASE("a damaged Example gives an error, or numbers and bytes of its size") 
   for (std::size_t n = 1; n < message.size(); ++n) read(message.substr(0, n));
   CHECK(refused == Index(message.size()) - 1);
 }
+
+}  // namespace data_records_example

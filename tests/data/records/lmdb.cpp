@@ -7,6 +7,7 @@
 #include "files.hpp"
 #include "resident.hpp"
 
+namespace data_records_lmdb {
 using namespace tern;
 using namespace tern_test;
 
@@ -151,3 +152,5 @@ TEST_CASE("what was read of an LMDB does not stay resident") {
   CHECK(read == 60 * megabyte / 512);
   CHECK(most < 20 * megabyte);
 }
+
+}  // namespace data_records_lmdb

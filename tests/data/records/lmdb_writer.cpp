@@ -8,6 +8,7 @@
 
 #include "../../io/temporary_folder.hpp"
 
+namespace data_records_lmdb_writer {
 using namespace tern;
 using tern_test::error_of;
 using tern_test::TemporaryFolder;
@@ -127,3 +128,5 @@ TEST_CASE("keys that an LMDB cannot have are refused") {
   CHECK(error_of([&] { writer.write("", "1"); }) == "LMDB: a key has 1 to 511 bytes, not 0");
   CHECK(error_of([&] { writer.write(std::string(511, 'k'), "2"); }).ends_with("is there already"));
 }
+
+}  // namespace data_records_lmdb_writer

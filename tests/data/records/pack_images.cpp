@@ -7,6 +7,7 @@
 
 #include "../../io/temporary_folder.hpp"
 
+namespace data_records_pack_images {
 using namespace tern;
 using tern_test::error_of;
 using tern_test::TemporaryFolder;
@@ -92,3 +93,5 @@ TEST_CASE("a folder is not packed twice in different ways") {
   data::pack_images(folder / "none", list("tar", 1, 0), sample);
   CHECK(data::RecordSet(folder / "none").size() == 0);
 }
+
+}  // namespace data_records_pack_images

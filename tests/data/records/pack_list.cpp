@@ -4,6 +4,7 @@
 
 #include "../../io/temporary_folder.hpp"
 
+namespace data_records_pack_list {
 using namespace tern;
 using tern_test::error_of;
 using tern_test::TemporaryFolder;
@@ -35,3 +36,5 @@ TEST_CASE("a damaged list is refused by name") {
     CHECK(error_of([&] { data::PackList::read(path); }).starts_with("PackList: '" + path + "'"));
   }
 }
+
+}  // namespace data_records_pack_list

@@ -10,6 +10,7 @@
 
 #include "../../io/temporary_folder.hpp"
 
+namespace data_records_packed_images {
 using namespace tern;
 using tern_test::error_of;
 using tern_test::TemporaryFolder;
@@ -121,3 +122,5 @@ TEST_CASE("damaged pictures are named, or left out and counted") {
   CHECK(good.label(1) == 6);
   CHECK(good.classes().empty());
 }
+
+}  // namespace data_records_packed_images

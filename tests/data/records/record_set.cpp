@@ -10,6 +10,7 @@
 #include "../../io/temporary_folder.hpp"
 #include "resident.hpp"
 
+namespace data_records_record_set {
 using namespace tern;
 using data::RecordSet;
 using tern_test::content_of;
@@ -164,3 +165,5 @@ TEST_CASE("what a pass over a file without reading its records maps does not sta
   CHECK(file.index().size() == 60 * 32);
   CHECK(tern_test::resident() - before < 20 * megabyte);
 }
+
+}  // namespace data_records_record_set

@@ -4,6 +4,7 @@
 
 #include "files.hpp"
 
+namespace data_records_recordio {
 using namespace tern;
 using namespace tern_test;
 
@@ -107,3 +108,5 @@ TEST_CASE("a RecordIO file takes labels that a float holds, and no pixels") {
   CHECK(error_of([&] { writer.write_image({.pixels = "abc", .channels = 3, .height = 1, .width = 1}); }) ==
         "RecordIO: holds pictures as JPEG or PNG files; pixels are for an LMDB");
 }
+
+}  // namespace data_records_recordio

@@ -11,6 +11,7 @@
 
 #include "../../io/temporary_folder.hpp"
 
+namespace data_records_shard_sampler {
 using namespace tern;
 using data::ShardSampler;
 using tern_test::error_of;
@@ -147,3 +148,5 @@ TEST_CASE("a shard sampler refuses what cannot be") {
   CHECK(error_of([] { ShardSampler({1, -1}); }) == "ShardSampler: a size must not be negative: -1");
   CHECK(ShardSampler({}).order(1, 0).empty());
 }
+
+}  // namespace data_records_shard_sampler

@@ -4,6 +4,7 @@
 
 #include "files.hpp"
 
+namespace data_records_tar {
 using namespace tern;
 using namespace tern_test;
 
@@ -195,3 +196,5 @@ TEST_CASE("a tar archive takes no two samples in sequence that would be read as 
   CHECK(error_of([&] { writer.write_image({.pixels = "abc", .channels = 3, .height = 1, .width = 1}); }) ==
         "tar: holds pictures as JPEG or PNG files; pixels are for an LMDB");
 }
+
+}  // namespace data_records_tar

@@ -5,6 +5,7 @@
 
 #include "files.hpp"
 
+namespace data_records_tfrecord {
 using namespace tern;
 using namespace tern_test;
 
@@ -99,3 +100,5 @@ TEST_CASE("behind a damaged record of a TFRecord file the next one is found") {
     CHECK(set[1].bytes == std::string(100, 'x'));
   }
 }
+
+}  // namespace data_records_tfrecord

@@ -2,6 +2,7 @@
 #include "../../io/temporary_folder.hpp"
 #include "support/recorded.hpp"
 
+namespace data_text_byte_pair_encoding {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -87,3 +88,5 @@ TEST_CASE("damaged and unknown tokenisers are refused") {
   const auto encoding = BytePairEncoding::load(vocab, merges);
   CHECK_THAT(error_of([&] { encoding.decode(std::vector<Index>{420}); }), ContainsSubstring("BytePairEncoding: there is no token 420 of 420"));
 }
+
+}  // namespace data_text_byte_pair_encoding

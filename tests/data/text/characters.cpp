@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 
+namespace data_text_characters {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -32,3 +33,5 @@ TEST_CASE("texts are split into characters and words") {
   CHECK(data::split_words("A-b C", {.lower = false, .filters = ""}) == Strings{"A-b", "C"});
   CHECK(data::split_words(" .. ").empty());
 }
+
+}  // namespace data_text_characters

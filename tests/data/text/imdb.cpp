@@ -2,6 +2,7 @@
 #include "../../io/temporary_folder.hpp"
 #include "support/catch.hpp"
 
+namespace data_text_imdb {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -40,3 +41,5 @@ TEST_CASE("IMDb's subset has 4,000 and 2,000 reviews, half of them positive") {
     CHECK(2 * positive == count);
   }
 }
+
+}  // namespace data_text_imdb

@@ -3,6 +3,7 @@
 #include "../../io/temporary_folder.hpp"
 #include "support/catch.hpp"
 
+namespace data_text_line_stream {
 using namespace tern;
 using namespace tern_test;
 using Strings = std::vector<std::string>;
@@ -22,3 +23,5 @@ TEST_CASE("lines of a file come one after the other, in each pass") {
   const std::string longest(200000, 'x');  // longer than what is read at once
   CHECK(lines(longest + "\n" + longest) == Strings{longest, longest, longest, longest});
 }
+
+}  // namespace data_text_line_stream

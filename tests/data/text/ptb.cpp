@@ -2,6 +2,7 @@
 #include "../../io/temporary_folder.hpp"
 #include "support/catch.hpp"
 
+namespace data_text_ptb {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -31,3 +32,5 @@ TEST_CASE("PTB has 10,000 words") {
   CHECK(set.valid.size() == 73760);
   CHECK(set.test.size() == 82430);
 }
+
+}  // namespace data_text_ptb

@@ -2,6 +2,7 @@
 #include "support/tensors.hpp"
 #include "tern/data/loader.hpp"
 
+namespace data_text_sequences {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -61,3 +62,5 @@ TEST_CASE("labelled sequences are padded batch by batch") {
   CHECK(set.lengths() == std::vector<Index>{1, 3, 2});
   CHECK_THAT(error_of([] { data::LabelledSequences({{1}}, {}); }), ContainsSubstring("LabelledSequences: 1 sequences have 0 labels"));
 }
+
+}  // namespace data_text_sequences

@@ -2,6 +2,7 @@
 #include "../../io/temporary_folder.hpp"
 #include "support/catch.hpp"
 
+namespace data_text_vocabulary {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -52,3 +53,5 @@ TEST_CASE("a vocabulary is saved as text") {
   CHECK_THAT(error("default_index 0\na\nb\na\n"), ContainsSubstring("/bad', line 4: token 'a' is that of line 2"));
   CHECK_THAT(error("default_index 0\n\\t\n"), ContainsSubstring("/bad', line 2: a backslash is not followed by \\, n or r"));
 }
+
+}  // namespace data_text_vocabulary

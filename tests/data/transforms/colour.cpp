@@ -4,6 +4,7 @@
 
 #include "transformed_image.hpp"
 
+namespace data_transforms_colour {
 using namespace tern;
 using namespace tern::data::transforms;
 using tern_test::error_of;
@@ -112,3 +113,5 @@ TEST_CASE("colours that cannot be are refused", "[data]") {
   CHECK(error_of([] { transformed_image(ColorJitter({.hue = 0.1f}), numbered_image(2, 2, 2)); }) ==
         "ColorJitter: an image of 2 channels has no colours");
 }
+
+}  // namespace data_transforms_colour

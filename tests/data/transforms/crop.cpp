@@ -6,6 +6,7 @@
 
 #include "transformed_image.hpp"
 
+namespace data_transforms_crop {
 using namespace tern;
 using namespace tern::data::transforms;
 using tern_test::error_of;
@@ -71,3 +72,5 @@ TEST_CASE("crops that cannot be are refused", "[data]") {
   CHECK(error_of([] { transformed_image(RandomCrop(5, {.padding = 1}), numbered_image(1, 4, 2)); }) ==
         "RandomCrop: an image of 4 x 2, padded by 1, has no window of 5 x 5");
 }
+
+}  // namespace data_transforms_crop

@@ -4,6 +4,7 @@
 
 #include "transformed_image.hpp"
 
+namespace data_transforms_cutout {
 using namespace tern;
 using namespace tern::data::transforms;
 using tern_test::error_of;
@@ -51,3 +52,5 @@ TEST_CASE("cutout may have several holes, or none", "[data]") {
   CHECK(error_of([] { Cutout(0); }) == "Cutout: length must be at least 1, not 0");
   CHECK(error_of([] { Cutout(1, {.holes = -1}); }) == "Cutout: holes must not be negative: -1");
 }
+
+}  // namespace data_transforms_cutout

@@ -4,6 +4,7 @@
 
 #include "transformed_image.hpp"
 
+namespace data_transforms_flip {
 using namespace tern;
 using namespace tern::data::transforms;
 using tern_test::error_of;
@@ -45,3 +46,5 @@ TEST_CASE("flips come as often as they should", "[data]") {
   CHECK(error_of([] { RandomHorizontalFlip(1.5); }) == "RandomHorizontalFlip: p must lie in [0, 1], not 1.5");
   CHECK(error_of([] { RandomVerticalFlip(-1); }) == "RandomVerticalFlip: p must lie in [0, 1], not -1");
 }
+
+}  // namespace data_transforms_flip

@@ -4,6 +4,7 @@
 
 #include <tern/data/transforms/mix.hpp>
 
+namespace data_transforms_mix {
 using namespace tern;
 using namespace tern::data::transforms;
 using tern_test::error_of;
@@ -103,3 +104,5 @@ TEST_CASE("mixtures that cannot be are refused", "[data]") {
   CHECK(error_of([&] { CutMix({.num_classes = 2})(flat, random); }) ==
         "CutMix: images must be [N, C, H, W], not [2, 3]");
 }
+
+}  // namespace data_transforms_mix

@@ -4,6 +4,7 @@
 
 #include "transformed_image.hpp"
 
+namespace data_transforms_resize {
 using namespace tern;
 using namespace tern::data::transforms;
 using tern_test::error_of;
@@ -66,3 +67,5 @@ TEST_CASE("sizes that cannot be are refused", "[data]") {
           RandomResizedCrop(4, {.ratio = {0, 2}});
         }) == "RandomResizedCrop: ratio must be a range of positive numbers, not 0 to 2");
 }
+
+}  // namespace data_transforms_resize

@@ -115,3 +115,8 @@ TEST_CASE("our declarations of CUDA's functions are NVIDIA's", "[device]") {
   SUCCEED("held by the compiler, against CUDA " << CUDA_VERSION);
 }
 #endif
+
+namespace device_cuda_api {
+
+
+}  // namespace device_cuda_api

@@ -10,17 +10,22 @@
 #include "tern/device/cuda/graph.hpp"
 #include "tern/device/cuda/stream.hpp"
 
+namespace device_cuda_block_cache {
 using namespace tern;
 using namespace tern_test;
 
 namespace {
 
+void run_in_new_process(const char* test, const std::string& environment) {
+  const Ended ended = run_test_case(test, environment);
+  INFO(ended.output);
+  CHECK(ended.well);
+}
+
 /// Where each block is an allocation of its own, none is kept.
 void run_with_kept_blocks(const char* test, const std::string& more = {}) {
   if (memory::separate_blocks) SKIP_TEST("each block is an allocation of its own");
-  const Ended ended = run_test_case(test, "TERN_NO_CUDA_MEMORY_CACHING=0 " + more);
-  INFO(ended.output);
-  CHECK(ended.well);
+  run_in_new_process(test, "TERN_NO_CUDA_MEMORY_CACHING=0 " + more);
 }
 
 /// The driver's calls of f.
@@ -42,6 +47,10 @@ struct Calls {
 
 TEST_CASE("an op without kept blocks calls the driver three times, and asks for the context as often", "[cuda]") {
   NEED_EMULATOR();
+  run_in_new_process("in a new process: calls of an op without kept blocks", "");
+}
+
+TEST_CASE("in a new process: calls of an op without kept blocks", "[.]") {  // streams of other tests would be waited for
   const auto x = ones<Cuda>({100});
   (x + 1.0f).sum();
   const Calls calls([&] { x + 1.0f; });
@@ -187,3 +196,5 @@ TEST_CASE("in a new process: graphs and streams keep their blocks", "[.]") {
   cuda::current_stream().wait_stream(stream);
   CHECK((y + next).sum().item() == 11000);
 }
+
+}  // namespace device_cuda_block_cache

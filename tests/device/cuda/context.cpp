@@ -6,6 +6,7 @@
 #include "support/tensors.hpp"
 #include "tern/ops/convolution.hpp"
 
+namespace device_cuda_context {
 using namespace tern;
 using namespace tern_test;
 
@@ -39,3 +40,5 @@ TEST_CASE("in a new process: other code changes the context", "[.]") {
     CHECK_NOTHROW(cuda::synchronize());
   }
 }
+
+}  // namespace device_cuda_context

@@ -4,6 +4,7 @@
 #include "support/process.hpp"
 #include "support/tensors.hpp"
 
+namespace device_cuda_copy {
 using namespace tern;
 using namespace tern_test;
 
@@ -28,3 +29,5 @@ TEST_CASE("in a new process: copies between devices", "[.]") {
   CHECK(calls_of("cuMemPoolSetAccess") == (peers ? 2 : 0));
   CHECK(calls_of("cuDeviceCanAccessPeer") == 2);
 }
+
+}  // namespace device_cuda_copy

@@ -5,6 +5,7 @@
 #include "support/tensors.hpp"
 #include "tern/ops/matmul.hpp"
 
+namespace device_cuda_cublaslt {
 using namespace tern;
 using namespace tern_test;
 
@@ -20,3 +21,5 @@ TEST_CASE("a batch of more products than cuBLASLt takes at once runs in parts", 
   // One matrix for the whole batch.
   CHECK(values_of(matmul(ones_and_a.cuda(), ones<Cuda>({2, 1}))) == values_of(a + 1.0f));
 }
+
+}  // namespace device_cuda_cublaslt

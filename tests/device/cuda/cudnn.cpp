@@ -8,6 +8,7 @@
 #include "tern/device/cuda/graph.hpp"
 #include "tern/ops/convolution.hpp"
 
+namespace device_cuda_cudnn {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -260,3 +261,5 @@ TEST_CASE("in a new process: convolve", "[.]") {
                           values_of(conv2d(full<Cuda>({1, 1, 2, 2}, 1), full<Cuda>({1, 1, 1, 1}, 1)));
                         }).c_str());
 }
+
+}  // namespace device_cuda_cudnn

@@ -14,6 +14,7 @@
 #include "tern/ops/convolution.hpp"
 #include "tern/optim/sgd.hpp"
 
+namespace device_cuda_cudnn_rnn {
 using namespace tern;
 using namespace tern_test;
 namespace fs = std::filesystem;
@@ -258,3 +259,5 @@ TEST_CASE("in a new process: recurrent layers without cuDNN", "[.]") {
   const Calls calls = calls_in([&] { check_against_cpu<float>(1e-5); });
   CHECK((calls.forward == 0 && calls.plans == 0));
 }
+
+}  // namespace device_cuda_cudnn_rnn

@@ -5,6 +5,7 @@
 #include "tern/ops/matmul.hpp"
 #include "tern/ops/transfer.hpp"
 
+namespace device_cuda_device_errors {
 using namespace tern;
 using namespace tern_test;
 
@@ -96,3 +97,5 @@ TEST_CASE("in a new process: errors of the device", "[.]") {
   CHECK(calls_after_break(717, "CUDA_ERROR_INVALID_ADDRESS_SPACE") == "");
   CHECK(calls_after_break(718, "CUDA_ERROR_INVALID_PC") == "");
 }
+
+}  // namespace device_cuda_device_errors

@@ -5,6 +5,7 @@
 #include "support/emulator.hpp"
 #include "tern/tern.hpp"
 
+namespace device_cuda_failure {
 using namespace tern;
 using namespace tern_test;
 using cuda::detail::Failure;
@@ -50,3 +51,5 @@ TEST_CASE("a failure that is being written is not thrown, and one that is thrown
   CHECK(failure.claimed == 0);
   CHECK_NOTHROW(cuda::detail::check_failure(failure));
 }
+
+}  // namespace device_cuda_failure

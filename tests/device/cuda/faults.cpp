@@ -17,6 +17,7 @@
 #include "tern/optim/adam.hpp"
 #include "tern/profile/ledger.hpp"
 
+namespace device_cuda_faults {
 using namespace tern;
 using namespace tern_test;
 
@@ -245,3 +246,5 @@ TEST_CASE("in a new process: calls of a cold step fail", "[.]") {
   std::printf("fault sites of a cold step: %d in %d functions\n%s", count.sites, count.functions, count.wrong.c_str());
   CHECK(count.wrong.empty());
 }
+
+}  // namespace device_cuda_faults

@@ -13,6 +13,7 @@
 #include "tern/optim/optim.hpp"
 #include "tern/profile/ledger.hpp"
 
+namespace device_cuda_graph {
 using namespace tern;
 using namespace tern_test;
 
@@ -476,3 +477,5 @@ TEST_CASE("a page of the ledger shows a replay as one piece of work", "[cuda]") 
   for (const auto& entry : entries) graphs += std::string(entry.name) == "graph";
   CHECK(graphs == 1);
 }
+
+}  // namespace device_cuda_graph

@@ -11,6 +11,7 @@
 #include "tern/device/cuda/graph.hpp"
 #include "tern/ops/convolution.hpp"
 
+namespace device_cuda_handle_pool {
 using namespace tern;
 using namespace tern_test;
 
@@ -177,3 +178,5 @@ TEST_CASE("in a new process: handles of two devices", "[.]") {
   CHECK(second() == expected);
   CHECK(made() == 2);
 }
+
+}  // namespace device_cuda_handle_pool

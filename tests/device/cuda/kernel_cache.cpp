@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/emulator.hpp"
 
+namespace device_cuda_kernel_cache {
 using namespace tern::cuda::detail;
 using namespace tern_test;
 namespace fs = std::filesystem;
@@ -96,3 +97,5 @@ TEST_CASE("on request kernels are compiled with their lines, and their sources k
   image_of(4);
   CHECK(compilations() == 1);
 }
+
+}  // namespace device_cuda_kernel_cache

@@ -4,6 +4,7 @@
 #include "support/tensors.hpp"
 #include "tern/profile/ledger.hpp"
 
+namespace device_cuda_launch {
 using namespace tern;
 using namespace tern_test;
 
@@ -34,3 +35,5 @@ TEST_CASE("a kernel is named after what it computes", "[cuda]") {
   CHECK(kernels_of([&] { sum(x, 1); }) == Names{"reduce_add"});
   CHECK(kernels_of([&] { softmax(x, 1); }) == Names{"softmax"});
 }
+
+}  // namespace device_cuda_launch

@@ -10,6 +10,7 @@
 #include "support/process.hpp"
 #include "tern/tern.hpp"
 
+namespace device_cuda_library {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 namespace fs = std::filesystem;
@@ -149,3 +150,5 @@ TEST_CASE("in a new process: why not", "[.]") {
   std::printf("[%s]\n", cuda::why_not().c_str());
   CHECK(cuda::is_available() == cuda::why_not().empty());
 }
+
+}  // namespace device_cuda_library

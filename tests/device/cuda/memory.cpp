@@ -3,6 +3,7 @@
 #include "support/emulator.hpp"
 #include "support/tensors.hpp"
 
+namespace device_cuda_memory {
 using namespace tern;
 using namespace tern_test;
 
@@ -43,3 +44,5 @@ TEST_CASE("a device that does not exist is refused", "[cuda]") {
   CHECK(error_of([] { cuda::DeviceGuard guard({100}); }) ==
         tern::text({"cuda: there is no device cuda:100; there are ", cuda::device_count()}));
 }
+
+}  // namespace device_cuda_memory

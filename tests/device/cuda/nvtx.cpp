@@ -6,6 +6,7 @@
 #include "support/tensors.hpp"
 #include "tern/nn/linear.hpp"
 
+namespace device_cuda_nvtx {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -62,3 +63,5 @@ TEST_CASE("without NVTX there are no ranges", "[cuda]") {
 TEST_CASE("in a new process: no ranges", "[.]") {
   std::printf("[%s]\n", error_of([] { cuda::emit_nvtx(true); }).c_str());
 }
+
+}  // namespace device_cuda_nvtx

@@ -6,6 +6,7 @@
 #include "tern/ops/transfer.hpp"
 #include "tern/profile/ledger.hpp"
 
+namespace device_cuda_pinned {
 using namespace tern;
 using namespace tern_test;
 
@@ -73,3 +74,5 @@ TEST_CASE("in a new process: pinned memory of two devices", "[.]") {
   check_close(values_of(back.wait()), numbers);
   check_close(values_of(fifth), std::vector<double>(6, 9));
 }
+
+}  // namespace device_cuda_pinned

@@ -6,6 +6,7 @@
 #include "support/tensors.hpp"
 #include "tern/device/cuda/graph.hpp"
 
+namespace device_cuda_private_pool {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -41,3 +42,5 @@ TEST_CASE("in a new process: a graph in little memory", "[.]") {
   graph.replay();
   CHECK((x + y).sum().item() == 5.0f * 4 * million);
 }
+
+}  // namespace device_cuda_private_pool

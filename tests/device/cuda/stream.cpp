@@ -9,6 +9,7 @@
 #include "tern/ops/convolution.hpp"
 #include "tern/ops/transfer.hpp"
 
+namespace device_cuda_stream {
 using namespace tern;
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
@@ -184,3 +185,5 @@ TEST_CASE("in a new process: streams of two devices", "[.]") {
   check_close(values_of(x), {5, 5, 5});
   for (int i = 0; i < 32; ++i) CHECK_FALSE(cuda::Stream(Cuda{1}) == cuda::Stream(Cuda{0}));
 }
+
+}  // namespace device_cuda_stream

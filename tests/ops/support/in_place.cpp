@@ -9,6 +9,7 @@
 
 #include <functional>
 
+namespace ops_support_in_place {
 using namespace tern;
 using namespace tern_test;
 
@@ -280,3 +281,5 @@ TEMPLATE_TEST_CASE("in-place ops off the tape record nothing", "[autograd]", TER
   sum(y).backward();
   check_close(values_of(x.grad()), {2, 2, 2});  // as PyTorch: the write under no_grad is not differentiated
 }
+
+}  // namespace ops_support_in_place

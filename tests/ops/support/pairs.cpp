@@ -3,6 +3,7 @@
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/support/pairs.hpp"
 
+namespace ops_support_pairs {
 using namespace tern;
 using namespace tern_test;
 
@@ -46,3 +47,5 @@ TEMPLATE_TEST_CASE("two statistics refuse dimensions that are not there", "[ops]
   CHECK(error_of([&] { aminmax(x, 1); }) == "aminmax: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { count_nonzero(x, 1); }) == "count_nonzero: dimension 1 is out of range [-1, 0]");
 }
+
+}  // namespace ops_support_pairs
