@@ -194,8 +194,8 @@ TEMPLATE_TEST_CASE("recurrent networks have first and second derivatives", "[ops
         return cat({flatten(y.data), flatten(h), flatten(c_n)});
       };
       CHECK(gradcheck(f, at));
-      // Second derivatives along two directions of each input, and of two sums of the result: element by element they take ten
-      // times as long.
+      // Second derivatives along two directions of each input, and of two sums of the result: element by element they take many
+      // times as long on a device.
       std::vector<X> steps, directions;
       for (const X& each : at) {
         steps.push_back(zeros<D, double>({2}).requires_grad_());
