@@ -58,7 +58,7 @@ bool apply_choice(bool& field, const std::string& value, const char* yes, const 
   return field || value == no;
 }
 
-bool apply(const std::string& name, const std::string& value) {
+bool apply_setting(const std::string& name, const std::string& value) {
   Settings& s = settings();
   if (name == "order") return apply_order(value);
   if (name == "threads") return apply_choice(s.threads_reversed, value, "reverse", "forward");
@@ -91,7 +91,7 @@ std::string apply_settings(const std::string& text) {
   for (std::string part; std::getline(parts, part, ',');) {
     if (part.empty()) continue;
     const std::size_t equals = part.find('=');
-    if (equals == std::string::npos || !apply(part.substr(0, equals), part.substr(equals + 1))) return part;
+    if (equals == std::string::npos || !apply_setting(part.substr(0, equals), part.substr(equals + 1))) return part;
   }
   return "";
 }

@@ -1,6 +1,7 @@
-// Catch2, version 2 or 3, and what it lacks: tests that need outside data, and skipping in version 2.
+// Catch2, version 2 or 3, and what it lacks: tests that need outside data, and skipping in version 2. CATCH2_MAJOR is the version that
+// CMake found: the system may have another one beside it.
 #pragma once
-#if __has_include(<catch2/catch_all.hpp>)
+#if CATCH2_MAJOR >= 3
 #include <catch2/catch_all.hpp>
 #else
 #include <catch2/catch.hpp>
@@ -10,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-#if __has_include(<catch2/catch_all.hpp>)
+#if CATCH2_MAJOR >= 3
 using Catch::Approx;
 #else
 namespace Catch::Matchers {

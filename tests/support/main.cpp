@@ -8,7 +8,7 @@ namespace {
 
 int passed = 0, failed = 0, skipped = 0;
 
-#if __has_include(<catch2/catch_all.hpp>)
+#if CATCH2_MAJOR >= 3
 using Listener = Catch::EventListenerBase;
 #else
 using Listener = Catch::TestEventListenerBase;
