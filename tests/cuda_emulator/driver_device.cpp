@@ -20,7 +20,7 @@ int no_such_device() { return refuse(CUDA_ERROR_INVALID_DEVICE, "no such device"
 void activate(Context& context) {
   context.sticky = CUDA_SUCCESS;
   context.reachable_from.clear();
-  context.used = context.pool_used = context.pool_high = 0;
+  context.used = context.pool_used = context.pool_high = context.pool_idle = 0;
   for (std::uint64_t& free : context.engine_free) free = 0;
   context.executor.start(device_heap().file(), pinned_heap().file());
   state().streams.push_back(std::make_unique<Stream>());

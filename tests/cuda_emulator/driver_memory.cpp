@@ -54,7 +54,7 @@ extern "C" {
 CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   EMULATED_CALL(CUDA_ERROR_UNKNOWN, context);
   *total = static_cast<std::size_t>(settings().memory);
-  *free = *total - current_context()->used;
+  *free = *total - current_context()->used - current_context()->pool_idle;
   return CUDA_SUCCESS;
 }
 
@@ -96,10 +96,13 @@ CUresult cuMemAllocAsync(CUdeviceptr* pointer, std::size_t bytes, CUstream strea
   Stream* s = stream_of(stream, status);
   if (!s) return status;
   if (s->capture) return refuse(CUDA_ERROR_NOT_SUPPORTED, "allocation nodes in graphs are not emulated", page::pool);
+  Context& c = *current_context();
   Allocation* a = reserve(bytes, status);
+  // A pool that cannot grow far enough has grown as far as it could.
+  if (status == CUDA_ERROR_OUT_OF_MEMORY) c.pool_idle = static_cast<std::size_t>(settings().memory) - c.used;
   if (!a) return status;
+  c.pool_idle -= std::min(c.pool_idle, bytes);
   a->stream_ordered = true;
-  Context& c = *a->context;
   c.pool_high = std::max(c.pool_high, c.pool_used += bytes);
   a->live = false;
   const std::uintptr_t address = *pointer = a->address;

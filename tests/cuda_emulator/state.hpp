@@ -136,6 +136,7 @@ struct CUctx_st {
   std::size_t used = 0;                      // bytes of device memory
   std::set<int> reachable_from;              // the devices that may access its pool
   std::size_t pool_used = 0, pool_high = 0;  // the stream-ordered of them, and their most so far
+  std::size_t pool_idle = 0;                 // what the pool holds besides
   std::uint64_t engine_free[4] = {};         // when each engine is free again
   emulator::ExecutorProcess executor;
 };

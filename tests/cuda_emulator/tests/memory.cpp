@@ -51,11 +51,11 @@ CHILD_CASE("cuda emulator: memory runs out, and is counted") {
   CUdeviceptr a = 0, b = 0;
   EXPECT(cuMemAlloc_v2(&a, 600) == CUDA_SUCCESS);
   EXPECT(cuMemAlloc_v2(&b, 600) == CUDA_ERROR_OUT_OF_MEMORY);
-  EXPECT(cuMemAllocAsync(&b, 600, nullptr) == CUDA_ERROR_OUT_OF_MEMORY);
   std::size_t free = 0, total = 0;
   EXPECT(cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS);
   EXPECT(free == 400);
   EXPECT(total == 1000);
+  EXPECT(cuMemAllocAsync(&b, 600, nullptr) == CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT(tern_emulator_live("memory") == 1);
   EXPECT(cuMemFree_v2(a) == CUDA_SUCCESS);
   EXPECT(tern_emulator_live("memory") == 0);
@@ -178,6 +178,26 @@ CHILD_CASE("cuda emulator: the memory pool counts what is stream-ordered") {
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "not emulated", cuMemPoolGetAttribute(pool, 99, &bytes));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_VALUE, "no memory pool", cuMemPoolTrimTo(nullptr, 0));
   EXPECT_REFUSED(CUDA_ERROR_INVALID_DEVICE, "no such device", cuDeviceGetDefaultMemPool(&pool, 3));
+}
+
+CHILD_CASE("cuda emulator: a pool that cannot grow far enough keeps what it got") {
+  start();
+  CUmemoryPool pool = nullptr;
+  EXPECT(cuDeviceGetDefaultMemPool(&pool, 0) == CUDA_SUCCESS);
+  std::size_t free = 0, total = 0;
+  EXPECT(cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS);
+  const std::size_t all = free;
+  CUdeviceptr p = 0;
+  EXPECT(cuMemAllocAsync(&p, total + 1, nullptr) == CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT(cuMemAllocAsync(&p, 1000, nullptr) == CUDA_SUCCESS);
+  std::uint64_t bytes = 0;
+  EXPECT(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes) == CUDA_SUCCESS);
+  EXPECT(bytes == all);
+  EXPECT(cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS);
+  EXPECT(free == 0);
+  EXPECT(cuMemPoolTrimTo(pool, 0) == CUDA_SUCCESS);
+  EXPECT(cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS);
+  EXPECT(free == all - 1000);
 }
 
 // The planted early frees.

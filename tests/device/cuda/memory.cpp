@@ -26,6 +26,7 @@ TEST_CASE("running out of a device's memory says what is held", "[cuda]") {
   const std::string error = error_of([] { empty<Cuda>({Index(1) << 36}); });
   CHECK_THAT(error, Catch::Matchers::ContainsSubstring("empty: out of memory on cuda:0: 274877906944 bytes were asked for, "));
   CHECK_THAT(error, Catch::Matchers::ContainsSubstring(" are in use and "));
+  CHECK(cuda::memory_stats().cached < Index(1) << 30);  // not all that there is
   check_close(values_of(held + 1.0f), std::vector<double>(1000, 1));
 }
 

@@ -35,6 +35,7 @@ TERN_INLINE void trim_pool(int ordinal) {
     status = driver().functions.cuMemAllocAsync(&memory, whole, state.compute);
   }
   if (status == status_out_of_memory) {
+    TERN_CUDA(cuMemPoolTrimTo, state.pool, 0);  // the pool keeps what it took on the way, all that there was
     const MemoryStats held = stats_of(state);
     fail("cuda memory", {"out of memory on cuda:", ordinal, ": ", Index(bytes), " bytes were asked for, ", held.current,
                          " are in use and ", held.cached, " were cached"});
