@@ -2,6 +2,7 @@
 #pragma once
 #include <iterator>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "../core/random.hpp"
@@ -121,7 +122,7 @@ class Loader {
                                            std::size_t(left < batch_size ? left : batch_size));
       const RandomKey key{self.loader_.options_.seed, self.number_, first};
       self.slots_[std::size_t(slot)].emplace(
-          detail::start_moving(batch_of(self.loader_.set_, samples, key), self.loader_.device_));
+          detail::start_moving(batch_of(self.loader_.set(), samples, key), self.loader_.device_));
     }
 
     void take() {
@@ -148,21 +149,24 @@ class Loader {
 
  private:
   Index sample_count() const {
-    if constexpr (std::is_same_v<Samples, ByOptions>) return set_.size();
+    if constexpr (std::is_same_v<Samples, ByOptions>) return set().size();
     else return samples_.size();
   }
   std::vector<Index> order(Index epoch) const {
     return tern::detail::within_memory("loader", "the order of the samples", [&] {
-      if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set_.size(), options_.shuffle, options_.seed, epoch);
+      if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set().size(), options_.shuffle, options_.seed, epoch);
       else {
         std::vector<Index> order = samples_.order(options_.seed, epoch);
-        detail::check_order(order, set_.size());
+        detail::check_order(order, set().size());
         return order;
       }
     });
   }
 
-  Set set_;
+  auto& set() { return std::get<0>(set_); }
+  const auto& set() const { return std::get<0>(set_); }
+
+  std::tuple<Set> set_;  // for a member that is a reference, g++ 13 warns at each loop over loader(...)
   LoaderOptions options_;
   [[no_unique_address]] Samples samples_;
   D device_ = tern::detail::current_device<D>();  // the current device of the thread that made the loader

@@ -79,8 +79,8 @@ class StreamLoader {
    public:
     explicit Epoch(StreamLoader& loader)
         : loader_(loader),
-          at_(loader.set_.begin()),
-          end_(loader.set_.end()),
+          at_(std::get<0>(loader.set_).begin()),
+          end_(std::get<0>(loader.set_).end()),
           slots_(std::size_t(loader.options_.workers ? loader.options_.prefetch : 1)),
           prefetcher_(&Epoch::make, this, INT64_MAX, loader.options_.workers ? 1 : 0, Index(slots_.size())) {
       take();
@@ -130,7 +130,7 @@ class StreamLoader {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  Set set_;
+  std::tuple<Set> set_;  // as in Loader
   LoaderOptions options_;
   Collate collate_;
   D device_ = tern::detail::current_device<D>();  // the current device of the thread that made the loader

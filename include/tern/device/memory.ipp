@@ -80,7 +80,7 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
   if (bytes <= machine_bytes()) {
     const bool in_huge_pages = bytes >= huge_page;
     const std::size_t alignment = in_huge_pages ? huge_page : 64;
-    void* block;
+    void* block = nullptr;
     int error = posix_memalign(&block, alignment, bytes);
     if (error) {
       release_cached();
