@@ -78,27 +78,56 @@ operators_on_gpu() {
   return $status
 }
 
-# sanitize TOOL PROGRAM FILE: the kernels of a file's cases under NVIDIA's compute-sanitizer. One that is missing, or refuses the
-# device, is a skip.
+# sanitize TOOL PROGRAM CASE: a test case under NVIDIA's compute-sanitizer, and a line that says how it ended. Where the sanitizer refuses
+# the device, that is a skip.
 sanitize() {
-  local sanitizer log=$logs/$1-$3.sanitizer status=0
+  local name log status=0
+  name=$(mktemp -p "$logs" "$1-XXXX.case") && log=${name%.case}.sanitizer && echo "$3" >"$name"
+  # An empty variable does not reach the program. A folder without libraries says the same.
+  TERN_CUDA_LIBRARIES=${TERN_CUDA_LIBRARIES:-$gpu_build} TERN_NO_CUDA_MEMORY_CACHING=1 \
+    "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 "$gpu_build/tests/$2" --input-file "$name" >"$log" 2>&1 || status=$?
+  if grep -q 'Device not supported' "$log" || ! grep -q 'SUMMARY' "$log"; then
+    echo "skipped $1, $3: compute-sanitizer cannot be used here"
+  elif ((status == 0)) && grep -q '^1 passed, 0 failed' "$log"; then
+    echo "passed $1, $3"
+  elif ((status == 0)) && grep -q '^0 passed, 0 failed, 1 skipped' "$log"; then
+    echo "skipped $1, $3"
+  else
+    grep -v '^=========$' "$log" | tail -n 40
+    echo "failed $1, $3"
+  fi
+}
+
+# sanitized_cases TOOL: what sanitize takes, a word a line.
+sanitized_cases() {
+  local program file
+  for program in "${!sanitized[@]}"; do
+    for file in ${sanitized[$program]}; do
+      # Version 2 of Catch2 exits with their number.
+      { "$gpu_build/tests/$program" --filenames-as-tags --list-test-names-only "[#$file]$short" || true; } |
+        sed "s/^/$1\n$program\n/"
+    done
+  done
+}
+
+# The cases under a tool, one a process: some take seconds there and some minutes.
+sanitize_all() {
+  local words log=$logs/$1.counts status=0
   if ! sanitizer=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v compute-sanitizer); then
     echo "compute-sanitizer is not installed"
     echo "0 passed, 0 failed, 1 skipped"
     return
   fi
-  # An empty variable does not reach the program. A folder without libraries says the same.
-  TERN_CUDA_LIBRARIES=${TERN_CUDA_LIBRARIES:-$gpu_build} TERN_NO_CUDA_MEMORY_CACHING=1 limited "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 \
-    "$gpu_build/tests/$2" --filenames-as-tags "[#$3]" >"$log" 2>&1 || status=$?
-  grep -v '^=========$' "$log" | tail -n 40
-  if grep -q 'Device not supported' "$log" || { ((status != 124)) && ! grep -q 'SUMMARY' "$log"; }; then
-    echo "compute-sanitizer cannot be used here"
-    echo "0 passed, 0 failed, 1 skipped"
-  elif ((status == 0)) && grep -qE '^[1-9][0-9]* passed' "$log"; then
-    echo "1 passed, 0 failed, 0 skipped"
-  else
-    echo "0 passed, 1 failed, 0 skipped"
-  fi
+  export -f sanitize
+  export sanitizer gpu_build logs
+  words=$(sanitized_cases "$1")
+  limited xargs -d '\n' -n 3 -P "$cores" bash -c 'sanitize "$@"' sanitize <<<"$words" >"$log" || status=$?
+  grep -v '^passed ' "$log"
+  # A case without a line did not come to its end.
+  awk -v all="$(wc -l <<<"$words")" '/^(passed|failed|skipped) / { ++n[$1] }
+    END { left = all / 3 - n["passed"] - n["failed"] - n["skipped"]; if (left > 0) print left " cases did not end"
+          print n["passed"] + 0 " passed, " n["failed"] + left " failed, " n["skipped"] + 0 " skipped" }' "$log"
+  return $status
 }
 
 # cases_on_gpu SPEC: the test cases that SPEC selects. Those about Cuda itself are in a program of the host's cases.
@@ -141,14 +170,9 @@ part_models() {
 }
 
 part_sanitizers() {
-  local tool program file files=${sanitized[*]}
+  local tool
   build_on_gpu "${!sanitized[@]}"
-  for tool in memcheck racecheck; do
-    for program in "${!sanitized[@]}"; do
-      for file in ${sanitized[$program]}; do start "$tool-$file" sanitize $tool "$program" "$file"; done
-    done
-    for file in $files; do suite "$tool, $file" finish "$tool-$file"; done
-  done
+  for tool in memcheck racecheck; do suite $tool sanitize_all $tool; done
 }
 
 kernels_on_gpu() {
