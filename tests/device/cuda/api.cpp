@@ -5,6 +5,7 @@
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>) && __has_include(<cublasLt.h>)
 #define __CUDA_API_VERSION_INTERNAL  // the functions under their exact names, old versions too
+#define CUDA_NO_HALF                 // no ::half beside tern's in the files that are compiled with this one
 #include <cublasLt.h>
 #include <cuda.h>
 #include <nvrtc.h>
@@ -15,6 +16,7 @@
 #include <nccl.h>
 #endif
 
+namespace device_cuda_api {
 namespace {
 
 using namespace tern::cuda;
@@ -114,9 +116,6 @@ static_assert(int(nccl_min) == ncclMin && int(nccl_avg) == ncclAvg);
 TEST_CASE("our declarations of CUDA's functions are NVIDIA's", "[device]") {
   SUCCEED("held by the compiler, against CUDA " << CUDA_VERSION);
 }
-#endif
-
-namespace device_cuda_api {
-
 
 }  // namespace device_cuda_api
+#endif
