@@ -29,10 +29,10 @@ Index parse(const std::string& bytes, SafetensorsHeader& header) {
   return io::parse_safetensors(bytes.data(), Index(bytes.size()), "f", header);
 }
 
-const io::SafetensorsEntry& find(const SafetensorsHeader& header, const std::string& name) {
+const io::SafetensorsEntry& find(const SafetensorsHeader& header, const char* name) {
   for (const auto& entry : header.tensors)
     if (entry.name == name) return entry;
-  throw std::runtime_error("no tensor " + name);
+  throw std::runtime_error(std::string("no tensor ") + name);
 }
 
 /// A header of tensors to be written.
