@@ -86,9 +86,9 @@ sanitize() {
   # An empty variable does not reach the program. A folder without libraries says the same.
   TERN_CUDA_LIBRARIES=${TERN_CUDA_LIBRARIES:-$gpu_build} TERN_NO_CUDA_MEMORY_CACHING=1 \
     "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 "$gpu_build/tests/$2" --input-file "$name" >"$log" 2>&1 || status=$?
-  if grep -q 'Device not supported' "$log" || ! grep -q 'SUMMARY' "$log"; then
+  if grep -q 'Device not supported' "$log" || ! grep -q '^========= COMPUTE-SANITIZER' "$log"; then
     echo "skipped $1, $3: compute-sanitizer cannot be used here"
-  elif ((status == 0)) && grep -q '^1 passed, 0 failed' "$log"; then
+  elif ((status == 0)) && grep -q '^1 passed, 0 failed' "$log" && grep -q 'SUMMARY' "$log"; then
     echo "passed $1, $3"
   elif ((status == 0)) && grep -q '^0 passed, 0 failed, 1 skipped' "$log"; then
     echo "skipped $1, $3"
@@ -121,6 +121,11 @@ sanitize_all() {
   export -f sanitize
   export sanitizer gpu_build logs
   words=$(sanitized_cases "$1")
+  if [[ ! $words ]]; then
+    echo "The programs have no cases."
+    echo "0 passed, 1 failed, 0 skipped"
+    return
+  fi
   limited xargs -d '\n' -n 3 -P "$cores" bash -c 'sanitize "$@"' sanitize <<<"$words" >"$log" || status=$?
   grep -v '^passed ' "$log"
   # A case without a line did not come to its end.
