@@ -9,29 +9,48 @@ image_packages=(libjpeg-dev libpng-dev liblmdb-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin)
 all_mpi_packages=("${mpi_packages[@]}" libmpich-dev mpich)
 
-# need PACKAGE...: installs those Debian packages that are missing; asks first where it is not root. On another system, where
-# packages come from CMAKE_PREFIX_PATH, or where no registry answers, CMake says what it does not find.
+# need PACKAGE...: installs those Debian packages that are missing; asks first where it is not root. Fails with what to do where they
+# cannot be installed. On another system, or where packages come from CMAKE_PREFIX_PATH, CMake says what it does not find.
 need() {
-  command -v dpkg-query apt-get >/dev/null && [[ -z ${CMAKE_PREFIX_PATH:-} ]] || return 0
+  if ! command -v dpkg-query apt-get >/dev/null || [[ ${CMAKE_PREFIX_PATH:-} ]]; then
+    need_commands cmake ninja "${CXX:-c++}"
+    return
+  fi
   local package missing=()
   for package in "$@"; do
     [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *" installed" ]] || missing+=("$package")
   done
   ((${#missing[@]})) || return 0
 
-  local sudo=() answer=
+  local sudo=() answer='' become=''
   if ((EUID != 0)); then
-    echo "Missing packages: ${missing[*]}"
-    [[ -t 0 ]] && read -rp "Install them with sudo apt-get? [y/N] " answer
+    become='sudo '
+    echo "Missing packages: ${missing[*]}" >&2
+    if [[ -t 0 ]] && command -v sudo >/dev/null; then read -rp "Install them with sudo apt-get? [y/N] " answer; fi
     if [[ $answer != [yY]* ]]; then
-      echo "To go on, run: sudo apt-get install ${missing[*]}" >&2
+      echo "To go on, run as root: apt-get update && apt-get install ${missing[*]}" >&2
       return 1
     fi
     sudo=(sudo)
   fi
-  "${sudo[@]}" apt-get update -qq &&
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" ||
-    echo "Could not be installed: ${missing[*]}" >&2
+  # Nothing that apt prints is the caller's output. Where the lists cannot be updated, those there may do.
+  "${sudo[@]}" apt-get update -qq >&2 || true
+  if ! "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2; then
+    echo "Packages are missing and could not be installed: ${missing[*]}" >&2
+    echo "To go on, see that this works: ${become}apt-get update && ${become}apt-get install ${missing[*]}" >&2
+    return 1
+  fi
+}
+
+# need_commands COMMAND...: fails where one of them is missing.
+need_commands() {
+  local command missing=()
+  for command in "$@"; do
+    command -v "$command" >/dev/null || missing+=("$command")
+  done
+  ((${#missing[@]})) || return 0
+  echo "Not found: ${missing[*]}. tern takes a C++20 compiler with OpenMP, CMake, Ninja, oneDNN and zlib, from this system's packages." >&2
+  return 1
 }
 
 # Prints the GPU's name and the driver's version; where no GPU can be used, says why and fails.
@@ -55,7 +74,8 @@ CPP
 
 # Where the system's g++ is older than 12 (Ubuntu 22.04), takes the newer one beside it.
 choose_compiler() {
-  if [[ -z ${CXX:-} ]] && (($(g++ -dumpversion | cut -d. -f1) < 12)); then
+  [[ -z ${CXX:-} ]] && command -v g++ >/dev/null || return 0
+  if (($(g++ -dumpversion | cut -d. -f1) < 12)); then
     need g++-12
     export CXX=g++-12
   fi
@@ -87,4 +107,37 @@ need_clang() {
   done
   echo "This system has no package of clang 16 or newer." >&2
   return 1
+}
+
+# A build folder that can be written: build/ in the tree, or one for this tree in the user's cache.
+build_folder() {
+  if [[ -w $root/build || (! -e $root/build && -w $root) ]]; then
+    echo "$root/build"
+  else
+    echo "${XDG_CACHE_HOME:-$HOME/.cache}/tern/build-$(printf %s "$root" | cksum | cut -d' ' -f1)"
+  fi
+}
+
+# nearest WORD: of the lines on stdin, the one that needs the fewest insertions, deletions and exchanges of letters to become WORD; nothing
+# where that is more than half of its letters.
+nearest() {
+  awk -v word="$1" '
+    function distance(a, b,    i, j, row, above, left) {
+      for (j = 0; j <= length(b); ++j) row[j] = j
+      for (i = 1; i <= length(a); ++i) {
+        left = row[0]
+        row[0] = i
+        for (j = 1; j <= length(b); ++j) {
+          above = row[j]
+          row[j] = left + (substr(a, i, 1) != substr(b, j, 1))
+          if (above + 1 < row[j]) row[j] = above + 1
+          if (row[j - 1] + 1 < row[j]) row[j] = row[j - 1] + 1
+          left = above
+        }
+      }
+      return row[length(b)]
+    }
+    BEGIN { least = length(word) / 2 + 1 }
+    { d = distance(word, $0); if (d < least) { least = d; best = $0 } }
+    END { if (best != "") print best }'
 }

@@ -42,9 +42,9 @@ bool train_cnn(const train::Options& options, const distributed::Communicator& w
   if (options.model == "cnn") {
     auto net = in_precision(Cnn<D>());
     optim::Adadelta optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1});
-    return train_network<D>(std::move(net), optimizer, options, world);
+    return train_network(std::move(net), optimizer, options, world);
   }
   auto net = in_precision(LeNet<D>());
   optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.01, .momentum = 0.5});
-  return train_network<D>(std::move(net), optimizer, options, world);
+  return train_network(std::move(net), optimizer, options, world);
 }

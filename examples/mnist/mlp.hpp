@@ -27,9 +27,9 @@ bool train_mlp(const train::Options& options, const distributed::Communicator& w
   if (options.model == "mlp") {
     auto net = in_precision(Mlp<D>({784, 512, 512, 10}, 0.2));
     optim::RMSprop optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
-    return train_network<D>(std::move(net), optimizer, options, world);
+    return train_network(std::move(net), optimizer, options, world);
   }
   auto net = in_precision(Mlp<D>({784, 128, 10}, 0));
   optim::SGD optimizer(net.parameters(), {.lr = options.lr > 0 ? options.lr : 0.1, .momentum = 0.9});
-  return train_network<D>(std::move(net), optimizer, options, world);
+  return train_network(std::move(net), optimizer, options, world);
 }

@@ -1,8 +1,6 @@
-// What training on the digits of MNIST needs besides a network: the data, and looks at what was learned. It includes what
-// it uses: <tern/tern.hpp>, which has all layers, compiles a twentieth longer.
+// What the networks for the digits of MNIST share. Each file includes what it uses: <tern/tern.hpp>, which has all layers, compiles longer.
 #pragma once
-#include <tern/data/loader.hpp>
-#include <tern/data/mnist_source.hpp>
+#include <tern/nn/any_layer.hpp>
 #include <tern/nn/dropout.hpp>
 #include <tern/nn/linear.hpp>
 #include <tern/ops/ops.hpp>
@@ -16,58 +14,35 @@
 
 using namespace tern;
 
-/// Trains one of the networks with convolutions; one whose layers compute in 16 bits; one whose elements all are bfloat16. They are
-/// compiled in files of their own: mnist.cpp need not wait for them.
+/// Trains one of the networks with convolutions; one in 16 bits. They are compiled in files of their own, side by side.
 bool train_convolutional(const train::Options& options, const distributed::Communicator& world);
-bool train_mixed(const train::Options& options, const distributed::Communicator& world);
-bool train_bfloat16(const train::Options& options, const distributed::Communicator& world);
+bool train_in_16_bits(const train::Options& options, const distributed::Communicator& world);
 
 /// A float network in the precision that it is trained in: here as it is.
 inline constexpr auto in_float = [](auto net) { return net; };
 
-/// Draws the first images that the network gets wrong.
-template <Device D, class Net>
-void show_mistakes(Net& net, const data::Mnist& set, Index count) {
-  const InferenceMode inference;
-  net.eval();
-  for (Index i = 0; i < set.size() && count > 0; ++i) {
-    const auto [x, y] = set.batch({&i, 1});
-    const Index guess = train::scores_of(net, x.to(D{})).argmax(1).item(), truth = y.item();
-    if (guess == truth) continue;
-    --count;
-    std::printf("a %lld, taken for a %lld\n", (long long)truth, (long long)guess);
-    const float* pixel = x.data();
-    for (int row = 0; row < 14; ++row, pixel += 28) {  // two rows of pixels each
-      for (int column = 0; column < 28; ++column, ++pixel) {
-        const float ink = pixel[0] + pixel[28];
-        std::putchar(" .:*#"[std::min(int(ink * 2.5f), 4)]);
-      }
-      std::putchar('\n');
-    }
+/// A network of any class, so that what trains it is compiled once for a device and an element type (trainer.cpp).
+template <Device D, class T>
+struct AnyNet : nn::Module<D, T> {
+  nn::AnyLayer<D, T> net;
+  bool scaled;  // its layers compute in half, so its loss is scaled
+
+  template <nn::IsModule Net>
+  explicit AnyNet(Net any) : net(std::move(any)), scaled(train::computes_in_half<Net>) {}
+  template <class Self, class V>
+  static void name_fields(Self& self, V& visit) {
+    visit("", self.net);
   }
-}
+  TERN_NAMED_FIELDS(AnyNet, net, scaled)
+
+  Tensor<D, T> forward(const Tensor<D, T>& images) const { return net(images); }
+};
 
 /// Trains a network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
-template <Device D, class Net>
-bool train_network(Net own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
-  train::check_precision(options.precision, DeviceTraits<D>::name);
-  distributed::DistributedDataParallel net(std::move(own), world);
-  const auto mnist = data::mnist_source({.folder = options.data});
-  const auto warn_of_generated = [&] {
-    if (mnist.source == "generated")
-      std::printf("NOT MNIST: %s; these are digits drawn by this program.\n", mnist.reason.c_str());
-  };
-  warn_of_generated();
-  std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, num_threads(),
-              build_info().instruction_set);
-  std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  auto batches = data::loader<D>(mnist.train, {.batch_size = options.batch_size, .workers = int(options.workers),
-                                               .seed = std::uint64_t(options.seed)}, training_part(mnist.train.size(), net.replicas()));
-  optim::CosineAnnealingLR schedule(optimizer, {.T_max = options.epochs});
-  const auto evaluate = [&] { return train::accuracy_of(net, data::loader<D>(mnist.test, {.batch_size = 1000}, test_part(mnist.test.size(), net.replicas()))); };
-  const auto report =
-      train::fit(net, optimizer, batches, options, {.data = mnist.source, .evaluate = evaluate, .schedule = &schedule});
-  if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);
-  warn_of_generated();
-  return !report.interrupted;
+template <Device D, class T>
+bool train_any(AnyNet<D, T> own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world);
+
+template <class Net>
+bool train_network(Net net, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
+  return train_any(AnyNet<typename Net::device_type, typename Net::value_type>(std::move(net)), optimizer, options, world);
 }

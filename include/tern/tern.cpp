@@ -4,15 +4,49 @@
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -c include/tern/tern.cpp
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED program.cpp tern.o -ldnnl -lz
 //
-// With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
-#undef TERN_COMPILED
-#ifdef TERN_KERNEL_SET
-#define TERN_COMPILED
-#else
+// With TERN_PART_KERNELS, _INSTANCES, _FOUNDATION, _TRAINING or _EXTRAS it compiles that part alone: side by side they take less time
+// (cmake/in_tree.cmake). With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
+#if defined(TERN_PART_KERNELS) || defined(TERN_PART_INSTANCES) || defined(TERN_PART_FOUNDATION) || defined(TERN_PART_TRAINING) || \
+    defined(TERN_PART_EXTRAS)
+#define TERN_PART
+#endif
+#if !defined(TERN_KERNEL_SET)
 #define TERN_COMPILING
 #endif
-#include "tern.hpp"
+#if !defined(TERN_PART) || defined(TERN_PART_KERNELS)
+#define TERN_COMPILING_KERNELS
+#endif
+#if !defined(TERN_PART) || defined(TERN_PART_INSTANCES)
+#define TERN_COMPILING_INSTANCES
+#endif
+// Where TERN_COMPILED is not defined, a header includes its functions. No layer includes a higher one, so the parts meet nowhere.
+#undef TERN_COMPILED
+#if defined(TERN_KERNEL_SET) || (defined(TERN_PART) && !defined(TERN_PART_FOUNDATION))
+#define TERN_COMPILED
+#endif
+// The foundation: the layers up to the ops.
+#include "autograd/backward.hpp"
+#include "autograd/checkpoint.hpp"
+#include "functional/derivatives.hpp"
+#include "functional/gradcheck.hpp"
+#include "ops/ops.hpp"
+#include "tensor/any_tensor.hpp"
+#include "tensor/creation.hpp"
+#include "tensor/print.hpp"
+#include "tensor/with_device.hpp"
 
+#ifndef TERN_PART_FOUNDATION  // training: layers, optimisers, loaders, what a trainer does with them
+#ifdef TERN_PART_TRAINING
+#undef TERN_COMPILED
+#endif
+#include "distributed/distributed.hpp"
+#include "tern.hpp"
+#include "train/train.hpp"
+
+#ifndef TERN_PART_TRAINING  // extras: models, linear algebra, more data and files
+#ifdef TERN_PART_EXTRAS
+#undef TERN_COMPILED
+#endif
 #include "data/cifar.hpp"
 #include "data/csv.hpp"
 #include "data/records/records.hpp"
@@ -25,10 +59,10 @@
 #include "device/cuda/graph.hpp"
 #include "device/cuda/nvtx.hpp"
 #include "device/cuda/stream.hpp"
-#include "distributed/distributed.hpp"
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
 #include "linalg/linalg.hpp"
 #include "models/models.hpp"
 #include "profile/placement.hpp"
-#include "train/train.hpp"
+#endif
+#endif

@@ -43,7 +43,7 @@ def problem_of(command, **options):
 
 # For g++: the compiled library of the suites instead of the headers' code, in a third of the time.
 WITH_LIBRARY = ["-march=native", "-fopenmp", "-DTERN_COMPILED"]
-LIBRARY = ROOT / "build/tests/libtern_test_library.a"
+LIBRARY = [ROOT / "build/libtern_in_tree_extras.a", ROOT / "build/libtern_in_tree.a"]
 
 
 def build_target(*targets):

@@ -49,16 +49,17 @@
 // A symbol that a program and its shared objects share, even if they hide their own symbols.
 #define TERN_API __attribute__((visibility("default")))
 
-// tern.cpp compiles the CPU's kernels once for each instruction set (backend/cpu/dispatch.hpp).
-#if defined(TERN_COMPILED) && !defined(TERN_KERNEL_SET)
+// tern.cpp holds the CPU's kernels, once for each instruction set (backend/cpu/dispatch.hpp). Programs and the library's other parts
+// have only their declarations.
+#if (defined(TERN_COMPILED) || defined(TERN_COMPILING)) && !defined(TERN_COMPILING_KERNELS)
 #define TERN_NO_KERNELS
 #endif
 
 // An instance of a function template or class template that tern.cpp holds.
-#if defined(TERN_COMPILING) || defined(TERN_KERNEL_SET)
+#if defined(TERN_COMPILING_INSTANCES)
 #define TERN_INSTANCE(...) template TERN_API __VA_ARGS__;
 #define TERN_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
-#elif defined(TERN_COMPILED)
+#elif defined(TERN_COMPILED) || defined(TERN_COMPILING)
 #define TERN_INSTANCE(...) extern template TERN_API __VA_ARGS__;
 #define TERN_CLASS_INSTANCE(...) extern template struct TERN_API __VA_ARGS__;
 #else

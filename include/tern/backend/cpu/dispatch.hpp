@@ -42,7 +42,7 @@ void launch(On<Cpu>, Types<T...>, const Op& op) {
   KernelFor<cpu::InstructionSet::TERN_KERNEL_SET, Op, T...>::run(op);
 }
 
-#elif defined(TERN_COMPILING)
+#elif defined(TERN_COMPILING_KERNELS)
 
 #if defined(TERN_KERNEL_SETS)
 [[gnu::used]] static void (*const kernel_sets[])() = {&KernelForLinker_avx2, &KernelForLinker_avx512};
@@ -79,7 +79,7 @@ void launch(On<Cpu> device, Types<T...> types, const Op& op) {
 // TERN_LIBRARY_KERNEL(Op, T...): a kernel that programs leave to the library.
 #if defined(TERN_KERNEL_SET)
 #define TERN_LIBRARY_KERNEL(...) template struct KernelFor<cpu::InstructionSet::TERN_KERNEL_SET, __VA_ARGS__>;
-#elif defined(TERN_COMPILING)
+#elif defined(TERN_COMPILING_KERNELS)
 #define TERN_LIBRARY_KERNEL(...)                              \
   template <> inline constexpr bool in_library<__VA_ARGS__> = true; \
   template struct TERN_API LibraryKernel<__VA_ARGS__>;

@@ -30,6 +30,11 @@ struct LibraryKind {
   bool (*suits)(void* handle) = nullptr;
 };
 
+namespace detail {
+/// The library's function of that name. A missing function becomes the library's problem.
+void* find_function(Library& library, const char* name);
+}  // namespace detail
+
 /// Loads the first of the names that is found and suits: in the folder TERN_CUDA_LIBRARIES, on the loader's path, or,
 /// with `anywhere`, in a CUDA Toolkit, a conda environment or pip's wheels, those of the python3 on the path included.
 TERN_API Library open_library(std::initializer_list<std::string> names, bool anywhere, const LibraryKind& kind = {});

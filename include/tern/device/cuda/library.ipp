@@ -100,7 +100,6 @@ void each_file(const std::string& pattern, const F& f) {
   return !version || !built_for || int(built_for() / 1000) <= version / 1000;
 }
 
-/// The library's function of that name. A missing function becomes the library's problem.
 [[gnu::noinline, gnu::cold]] TERN_INLINE void* find_function(Library& library, const char* name) {
   void* const function = dlsym(library.handle, name);
   if (!function && library.problem.empty()) library.problem = library.path + " has no function " + name;
