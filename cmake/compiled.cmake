@@ -23,7 +23,7 @@ mark_as_advanced(TERN_LINKER TERN_OBJCOPY)
 # The kernels for one instruction set. The linker sees only what backend/cpu/dispatch.hpp chooses from.
 function(tern_add_kernels set architecture)
   set(name tern_kernels_${set})
-  add_library(${name} OBJECT include/tern/tern.cpp)
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL include/tern/tern.cpp)
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                                            POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PRIVATE tern)
