@@ -28,9 +28,9 @@ function(tern_add_kernels set architecture)
                                            POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PRIVATE tern)
   target_compile_definitions(${name} PRIVATE TERN_KERNEL_SET=${set})
-  # A unique symbol of g++ cannot be hidden.
+  # Neither a unique symbol of g++ nor one that is optimised when linking can be hidden.
   target_compile_options(${name} PRIVATE -march=${architecture} $<TARGET_PROPERTY:tern_compiled,COMPILE_OPTIONS>
-                                         $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+                                         -fno-lto $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
   add_custom_command(OUTPUT ${object} VERBATIM COMMAND_EXPAND_LISTS
     COMMAND ${TERN_LINKER} -r --force-group-allocation $<TARGET_OBJECTS:${name}> -o ${object}.all
