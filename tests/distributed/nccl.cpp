@@ -214,7 +214,7 @@ TEST_CASE("in a new process: a rank that is late", "[.]") {
 TEST_CASE("an NCCL that cannot be used is an Error that says why", "[distributed][cuda]") {
   NEED_EMULATOR();
   const Folder folder;
-  for (const auto& entry : std::filesystem::directory_iterator(TERN_CUDA_EMULATOR))
+  for (const auto& entry : std::filesystem::directory_iterator(tern_test::emulator_folder))
     if (entry.path().filename() != "libnccl.so.2") std::filesystem::create_symlink(entry.path(), folder / entry.path().filename());
   std::string code = "extern \"C\" int ncclGetVersion(int* version) { return *version = 2804, 0; }\n";
   const auto check = [&](const std::string& problem) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "support/folders.hpp"
 #include "tern/device/cuda/cudnn.hpp"
 
 namespace tern_test {
@@ -17,9 +18,9 @@ namespace tern_test {
 /// that it sees an access to freed memory, unless the environment says otherwise.
 inline void use_emulated_cuda() {
   tern::cuda::allow_tf32_convolution(false);
-  setenv("TERN_CUDA_LIBRARIES", TERN_CUDA_EMULATOR, 0);
-  if (std::string(std::getenv("TERN_CUDA_LIBRARIES")) == TERN_CUDA_EMULATOR) setenv("TERN_NO_CUDA_MEMORY_CACHING", "1", 0);
-  std::string cache = TERN_TEST_CACHE;
+  setenv("TERN_CUDA_LIBRARIES", emulator_folder, 0);
+  if (std::string(std::getenv("TERN_CUDA_LIBRARIES")) == emulator_folder) setenv("TERN_NO_CUDA_MEMORY_CACHING", "1", 0);
+  std::string cache = cache_folder;
   mkdir(cache.c_str(), 0700);
   if (const char* settings = std::getenv("TERN_EMULATOR")) mkdir((cache += std::string("/") + settings).c_str(), 0700);
   setenv("XDG_CACHE_HOME", cache.c_str(), 1);

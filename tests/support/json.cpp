@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "support/folders.hpp"
+
 template class nlohmann::basic_json<>;
 
 namespace tern_test {
@@ -9,8 +11,7 @@ namespace tern_test {
 Json parse_json(const std::string& text) { return Json::parse(text); }
 
 Json read_recorded(const std::string& name) {
-  const std::string here = __FILE__;
-  std::ifstream file(here.substr(0, here.rfind('/')) + "/../recorded/" + name);
+  std::ifstream file(std::string(recorded_folder) + "/" + name);
   return Json::parse(file);
 }
 

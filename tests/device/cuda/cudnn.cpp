@@ -92,7 +92,7 @@ struct Folder {
   Folder() {
     std::string name = (fs::temp_directory_path() / "tern_test_XXXXXX").string();
     path = mkdtemp(name.data());
-    for (const auto& entry : fs::directory_iterator(TERN_CUDA_EMULATOR)) {
+    for (const auto& entry : fs::directory_iterator(tern_test::emulator_folder)) {
       const std::string file = entry.path().filename();
       if (entry.is_regular_file() && file.find("cudnn") == std::string::npos)
         fs::create_symlink(entry.path(), path / file);
@@ -251,7 +251,7 @@ TEST_CASE("cuDNN is missed where something is convolved, and found under its old
              ContainsSubstring("[6][cuda: cuDNN, which convolves images, cannot be used: ") &&
                  ContainsSubstring("libcudnn.so.9 has no function cudnn"));
   fs::remove(folder.path / "libcudnn.so.9");
-  fs::create_symlink(fs::path(TERN_CUDA_EMULATOR) / "libcudnn.so.9", folder.path / "libcudnn.so.8");
+  fs::create_symlink(fs::path(tern_test::emulator_folder) / "libcudnn.so.9", folder.path / "libcudnn.so.8");
   CHECK_THAT(run_test_case(test_case, folder.environment()).output, ContainsSubstring("[6][]"));
 }
 

@@ -223,11 +223,11 @@ TEST_CASE("without functions for recurrent layers cuDNN still convolves", "[cuda
   NEED_EMULATOR();
   std::string folder = (fs::temp_directory_path() / "tern_test_XXXXXX").string();
   REQUIRE(mkdtemp(folder.data()));
-  for (const auto& entry : fs::directory_iterator(TERN_CUDA_EMULATOR)) {
+  for (const auto& entry : fs::directory_iterator(tern_test::emulator_folder)) {
     const std::string file = entry.path().filename();
     if (entry.is_regular_file() && file.find("cudnn") == std::string::npos) fs::create_symlink(entry.path(), fs::path(folder) / file);
   }
-  std::ifstream in(fs::path(TERN_CUDA_EMULATOR) / "libcudnn.so.9", std::ios::binary);
+  std::ifstream in(fs::path(tern_test::emulator_folder) / "libcudnn.so.9", std::ios::binary);
   std::string library{std::istreambuf_iterator<char>(in), {}};
   const std::string name("\0cudnnRNNForward\0", 17);
   library.replace(library.find(name), name.size(), std::string("\0cudnnRNNMissing\0", 17));  // another name in the table of symbols

@@ -89,7 +89,7 @@ TEST_CASE("libraries are of the driver's CUDA", "[cuda]") {
   CHECK_THAT(run("TERN_EMULATOR=driver=12040"), ContainsSubstring("[libnvrtc.so.12][libcublasLt.so.12][11]"));
   CHECK_THAT(run("TERN_EMULATOR=driver=13010"), ContainsSubstring("[libnvrtc.so.13][libcublasLt.so.13][11]"));
   const Folder newer;
-  for (const auto& entry : fs::directory_iterator(TERN_CUDA_EMULATOR))
+  for (const auto& entry : fs::directory_iterator(tern_test::emulator_folder))
     if (entry.is_regular_file() && entry.path().extension() != ".12") fs::create_symlink(entry.path(), newer / entry.path().filename());
   CHECK_THAT(run("TERN_EMULATOR=driver=12040 TERN_CUDA_LIBRARIES=" + newer.text()),
              ContainsSubstring("the driver offers CUDA 12.4, which CUDA 13's library does not run on"));
