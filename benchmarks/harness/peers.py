@@ -27,8 +27,9 @@ def environment(peer):
     complete = folder / "complete"
     if not complete.exists() or complete.read_text() != packages:
         print(f"Installing {packages} in {folder} ...", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([folder / "bin" / "pip", "install", "--quiet", *PACKAGES[peer]], check=True)
+        for command in ([sys.executable, "-m", "venv", folder], [folder / "bin" / "pip", "install", "--quiet", *PACKAGES[peer]]):
+            if subprocess.run(command, stdout=sys.stderr).returncode:  # what it prints is not the benchmark's output
+                raise SystemExit(f"benchmarks/run: {peer} could not be installed; see that this works: {' '.join(map(str, command))}")
         complete.write_text(packages)
     return folder
 

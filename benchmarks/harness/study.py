@@ -57,6 +57,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if options.devices == ["cuda"] and not machine.parts()["gpu"]:
         raise SystemExit(f"benchmarks/run study: no GPU: {machine.parts()['why_no_gpu']}")
+    print(f"study {name}: builds what it measures first, in minutes where nothing is built yet, then measures for {options.budget:g} minutes", file=sys.stderr)
     here = machine.describe()
     asked = {key: str(value) for key, value in vars(options).items() if key not in ("json", "table", "svg", "budget", "price")}
     measurements = Measurements(name, [asked, machine.parts()], options.budget)
