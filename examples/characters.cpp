@@ -37,7 +37,8 @@ struct Text {
 
 /// Any file that --data names; else nietzsche.txt.
 std::string path_of(const train::Options& options) {
-  return std::filesystem::is_regular_file(options.data) ? options.data : data::nietzsche_source({.folder = options.data});
+  return std::filesystem::is_regular_file(options.data) ? options.data
+                                                        : data::nietzsche_source({.folder = options.data});
 }
 
 /// The text's characters, with ASCII's letters in lower case. Its last 60,000 are held out, but at most a tenth.

@@ -1,8 +1,8 @@
 // Learns which film reviews are positive. ./examples/run imdb --help lists the options.
 #include <tern/data/sources.hpp>
+#include <tern/data/text/characters.hpp>
 #include <tern/data/text/imdb.hpp>
 #include <tern/data/text/sequences.hpp>
-#include <tern/data/text/characters.hpp>
 #include <tern/data/text/vocabulary.hpp>
 #include <tern/tern.hpp>
 #include <tern/train/train.hpp>

@@ -91,9 +91,12 @@ TEST_CASE("numbers that are too small become the nearest, those too large are re
   CHECK(read("1e-50", f64) == 1e-50);
   CHECK(read("1e-400", f16) == half(0.f));
   CHECK(read("65504", f16) == half(65504.f));
-  CHECK_THAT(error_of([&] { read("1e400", f64); }), Catch::Matchers::ContainsSubstring("line 1, column 1 ('0'): '1e400' is too large for float64"));
-  CHECK_THAT(error_of([&] { read("-1e39", f32); }), Catch::Matchers::ContainsSubstring("'-1e39' is too large for float32"));
-  CHECK_THAT(error_of([&] { read("65520", f16); }), Catch::Matchers::ContainsSubstring("'65520' is too large for float16"));
+  CHECK_THAT(error_of([&] { read("1e400", f64); }),
+             Catch::Matchers::ContainsSubstring("line 1, column 1 ('0'): '1e400' is too large for float64"));
+  CHECK_THAT(error_of([&] { read("-1e39", f32); }),
+             Catch::Matchers::ContainsSubstring("'-1e39' is too large for float32"));
+  CHECK_THAT(error_of([&] { read("65520", f16); }),
+             Catch::Matchers::ContainsSubstring("'65520' is too large for float16"));
 }
 
 TEST_CASE("missing values are NaN or what the options say, and no integers", "[data]") {
@@ -101,7 +104,8 @@ TEST_CASE("missing values are NaN or what the options say, and no integers", "[d
   const std::string path = folder.put("x.csv", "a,b\n1,\n,2\n\"\",NA\n NA , \n4,-1\n");
   const Csv table = Csv::load(path);
   REQUIRE(table.size() == 5);
-  // pandas.read_csv() of the rows without spaces has NaN in the same places; spaces around a number or NA do not count here.
+  // pandas.read_csv() of the rows without spaces has NaN in the same places; spaces around a number or NA do not count
+  // here.
   const auto x = table.columns<float>({"a", "b"});
   const bool missing[5][2] = {{false, true}, {true, false}, {true, true}, {true, true}, {false, false}};
   for (Index row = 0; row < 5; ++row)
@@ -112,9 +116,12 @@ TEST_CASE("missing values are NaN or what the options say, and no integers", "[d
   CHECK(Csv::load(path, {.missing = -7.5}).column<double>("a")(1) == -7.5);
   CHECK(table.text("b")[2] == "NA");
   CHECK(error_of([&] { table.column<Index>("b"); }) ==
-        "csv: '" + path + "': line 2, column 2 ('b'): a value is missing, as only columns of floating-point numbers may lack some");
-  CHECK_THAT(error_of([&] { Csv::load(path, {.missing = 0}).column<std::uint8_t>("a"); }), Catch::Matchers::ContainsSubstring("line 3, column 1 ('a'): a value is missing"));
-  CHECK_THAT(error_of([&] { Csv::load(folder.put("y.csv", "a\nN/A\n")).column<float>("a"); }), Catch::Matchers::ContainsSubstring("'N/A' is not a number"));
+        "csv: '" + path +
+            "': line 2, column 2 ('b'): a value is missing, as only columns of floating-point numbers may lack some");
+  CHECK_THAT(error_of([&] { Csv::load(path, {.missing = 0}).column<std::uint8_t>("a"); }),
+             Catch::Matchers::ContainsSubstring("line 3, column 1 ('a'): a value is missing"));
+  CHECK_THAT(error_of([&] { Csv::load(folder.put("y.csv", "a\nN/A\n")).column<float>("a"); }),
+             Catch::Matchers::ContainsSubstring("'N/A' is not a number"));
 }
 
 TEST_CASE("columns have types", "[data]") {

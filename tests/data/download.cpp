@@ -76,7 +76,8 @@ TEST_CASE("wget fetches where curl is not installed", "[data]") {
   const tern_test::Variable path("PATH", programs.path().c_str());
   CHECK(download(server.address() + "file", folder / "to", 10) == "");
   CHECK(tern_test::content_of(folder / "to") == "content");
-  CHECK(download(server.address() + "none", folder / "to", 10) == "curl: not installed, wget: the server has no such file, or refuses it");
+  CHECK(download(server.address() + "none", folder / "to", 10) ==
+        "curl: not installed, wget: the server has no such file, or refuses it");
   std::filesystem::remove(programs / "wget");
   CHECK(download(server.address() + "file", folder / "to", 10) == "curl: not installed, wget: not installed");
 }

@@ -66,7 +66,9 @@ const int worker_counts[] = {0, 1, 2, 5};
 /// A set that draws a number for each sample.
 struct RandomNumbers {
   Index size() const { return 9; }
-  std::tuple<Tensor<Cpu, Index>> batch(std::span<const Index> samples) const { return batch(samples, data::RandomKey::next()); }
+  std::tuple<Tensor<Cpu, Index>> batch(std::span<const Index> samples) const {
+    return batch(samples, data::RandomKey::next());
+  }
   std::tuple<Tensor<Cpu, Index>> batch(std::span<const Index> samples, const data::RandomKey& key) const {
     const auto x = empty<Cpu, Index>({Index(samples.size())});
     for (Index i = 0; i < x.numel(); ++i) x(i) = data::Random(key, i, samples[std::size_t(i)]).word();
@@ -167,7 +169,7 @@ TEST_CASE("without a seed each epoch has an order of its own, which the random s
   set_random_state(saved);
   CHECK(epoch(loader<Cpu>(set, options)) == orders[2]);
 
-  // Ranks divide one order among themselves: their other random numbers differ.
+  // A rank's other random numbers are its own.
   manual_seed(11);
   set_random_rank(3);
   CHECK(epoch(loader<Cpu>(set, options)) == orders[0]);
@@ -214,7 +216,9 @@ TEST_CASE("random numbers of batches are new in each loader, whoever makes them"
 }
 
 TEST_CASE("a temporary loader has batches only for a loop, which keeps it", "[data]") {
-  const auto has_begin = [](auto&& batches) { return requires { std::forward<decltype(batches)>(batches).begin(); }; };
+  const auto has_begin = [](auto&& batches) {
+    return requires { std::forward<decltype(batches)>(batches).begin(); };
+  };
   auto batches = loader<Cpu>(numbers(1));
   CHECK(has_begin(batches));
   CHECK(!has_begin(loader<Cpu>(numbers(1))));

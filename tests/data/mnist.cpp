@@ -115,8 +115,8 @@ TEST_CASE("damaged MNIST files are refused by name", "[data]") {
 
   SECTION("a file is missing") {
     std::filesystem::remove(files / files.images);
-    CHECK(files.refusal() ==
-          "Mnist: '" + files.path() + "': has neither train-images-idx3-ubyte nor train-images.idx3-ubyte, plain or .gz");
+    CHECK(files.refusal() == "Mnist: '" + files.path() +
+                                 "': has neither train-images-idx3-ubyte nor train-images.idx3-ubyte, plain or .gz");
   }
   SECTION("the folder is missing") {
     CHECK(error_of([&] { Mnist::load(files / "none"); }).starts_with("Mnist: '" + (files / "none") + "': has neither"));

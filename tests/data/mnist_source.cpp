@@ -59,7 +59,8 @@ TEST_CASE("other data in files of the same names are not called MNIST", "[data]"
 TEST_CASE("a folder that is named must hold the files", "[data]") {
   const TemporaryFolder folder;
   CHECK(error_of([&] { mnist_source({.folder = folder.path()}); }) ==
-        "Mnist: '" + folder.path() + "': has neither train-labels-idx1-ubyte nor train-labels.idx1-ubyte, plain or .gz");
+        "Mnist: '" + folder.path() +
+            "': has neither train-labels-idx1-ubyte nor train-labels.idx1-ubyte, plain or .gz");
 }
 
 TEST_CASE("TERN_DATA comes first, then the cache", "[data]") {
@@ -88,13 +89,15 @@ TEST_CASE("TERN_DATA comes first, then the cache", "[data]") {
 TEST_CASE("a folder that TERN_DATA names and that has no MNIST is an Error, not replaced by drawn digits", "[data]") {
   const TemporaryFolder root, empty_cache;
   const Variable data("TERN_DATA", root.path().c_str()), cache("XDG_CACHE_HOME", empty_cache.path().c_str());
-  const std::string lacks = "Mnist: '" + root / "mnist" + "': has neither train-labels-idx1-ubyte nor train-labels.idx1-ubyte, plain or .gz";
+  const std::string lacks =
+      "Mnist: '" + root / "mnist" + "': has neither train-labels-idx1-ubyte nor train-labels.idx1-ubyte, plain or .gz";
   CHECK(error_of([] { mnist_source({.mirrors = {}}); }) == lacks);
   std::filesystem::create_directories(root / "mnist");
   CHECK(error_of([] { mnist_source({.mirrors = {}}); }) == lacks);
   root.put("mnist/train-labels.idx1-ubyte", idx_bytes({3}, "\1\2\3"));
   CHECK(error_of([] { mnist_source({.mirrors = {}}); }) ==
-        "Mnist: '" + root / "mnist" + "': has neither train-images-idx3-ubyte nor train-images.idx3-ubyte, plain or .gz");
+        "Mnist: '" + root / "mnist" +
+            "': has neither train-images-idx3-ubyte nor train-images.idx3-ubyte, plain or .gz");
 }
 
 TEST_CASE("files whose names have a dot before idx are read, and nothing is downloaded instead", "[data]") {
@@ -102,11 +105,14 @@ TEST_CASE("files whose names have a dot before idx are read, and nothing is down
     const TemporaryFolder folder, empty_cache;
     const Variable data("TERN_DATA", nullptr), cache("XDG_CACHE_HOME", empty_cache.path().c_str());
     for (const std::string half : {"train", "t10k"}) {
-      const auto put = [&](const std::string& name, const std::string& content) { folder.put(half + name + ending, ending.empty() ? content : gzipped(content)); };
+      const auto put = [&](const std::string& name, const std::string& content) {
+        folder.put(half + name + ending, ending.empty() ? content : gzipped(content));
+      };
       put("-images.idx3-ubyte", idx_bytes({3, 28, 28}, tern_test::image_bytes(3)));
       put("-labels.idx1-ubyte", idx_bytes({3}, "\1\2\3"));
       // Some archives have folders besides, with the usual names.
-      std::filesystem::create_directories(folder / (half + "-images-idx3-ubyte")), std::filesystem::create_directories(folder / (half + "-labels-idx1-ubyte"));
+      std::filesystem::create_directories(folder / (half + "-images-idx3-ubyte")),
+          std::filesystem::create_directories(folder / (half + "-labels-idx1-ubyte"));
     }
     const auto found = mnist_source({.folder = folder.path(), .mirrors = {}});
     CHECK(found.source == "files");

@@ -16,7 +16,8 @@ using data::detail::Published;
 
 namespace {
 
-/// Packs the folder `name` in `files` as GNU tar and gzip do, to a file in `served`, and returns the set with that file's size and hash.
+/// Packs the folder `name` in `files` as GNU tar and gzip do, to a file in `served`, and returns the set with that
+/// file's size and hash.
 Published packed(Published set, const TemporaryFolder& files, const char* name, const std::string& served) {
   const std::string archive = served + "/" + set.file;
   const char* const tar[] = {"tar", "-czf", archive.c_str(), "-C", files.path().c_str(), name, nullptr};
@@ -43,7 +44,8 @@ Published small_cifar10(const TemporaryFolder& files, const std::string& served)
 
 std::vector<std::pair<std::string, Index>> reviews_of(const std::string& folder, bool train) {
   std::vector<std::pair<std::string, Index>> reviews;
-  for (const data::Review& review : data::Imdb(folder, {.train = train})) reviews.emplace_back(review.text, review.label);
+  for (const data::Review& review : data::Imdb(folder, {.train = train}))
+    reviews.emplace_back(review.text, review.label);
   return reviews;
 }
 
@@ -87,16 +89,21 @@ TEST_CASE("what is not the published file, and what was interrupted, is not take
   };
   Published other = set;
   other.bytes += 1;
-  CHECK_THAT(refusal(other, server.address()), ContainsSubstring("cifar10: " + url + ": not the file that was published: it has ") &&
-                                                   ContainsSubstring(". Two ways to get them:\n  curl -L https://www.cs.toronto.edu/"));
+  CHECK_THAT(refusal(other, server.address()),
+             ContainsSubstring("cifar10: " + url + ": not the file that was published: it has ") &&
+                 ContainsSubstring(". Two ways to get them:\n  curl -L https://www.cs.toronto.edu/"));
   other = set;
   other.sha256[5] = other.sha256[5] == 'a' ? 'b' : 'a';
-  CHECK_THAT(refusal(other, server.address()), ContainsSubstring(url + ": not the file that was published: its SHA-256 differs"));
-  CHECK_THAT(refusal(set, server.address() + "cut/"), ContainsSubstring("curl: the connection ended before the file did"));
-  CHECK_THAT(refusal(set, server.address() + "none/"), ContainsSubstring("none/" + std::string(set.file) + ": curl: the server has no such file, or refuses it"));
+  CHECK_THAT(refusal(other, server.address()),
+             ContainsSubstring(url + ": not the file that was published: its SHA-256 differs"));
+  CHECK_THAT(refusal(set, server.address() + "cut/"),
+             ContainsSubstring("curl: the connection ended before the file did"));
+  CHECK_THAT(refusal(set, server.address() + "none/"),
+             ContainsSubstring("none/" + std::string(set.file) + ": curl: the server has no such file, or refuses it"));
   other = set;
   other.files.push_back("data_batch_6.bin");
-  CHECK_THAT(error_of([&] { data::detail::cached(other, {.mirrors = {server.address()}}); }), ContainsSubstring("lacks files that it should hold"));
+  CHECK_THAT(error_of([&] { data::detail::cached(other, {.mirrors = {server.address()}}); }),
+             ContainsSubstring("lacks files that it should hold"));
 
   // What a process leaves that is killed while it downloads or unpacks.
   std::filesystem::remove_all(folder);
@@ -145,7 +152,8 @@ TEST_CASE("Nietzsche's text is a file", "[data]") {
   CHECK(content_of(path) == text);
   std::filesystem::remove(path);
   served.put("nietzsche.txt", "no");
-  CHECK_THAT(error_of([&] { data::nietzsche_source({.mirrors = {server.address()}}); }), ContainsSubstring("it has 2 bytes instead of 600901"));
+  CHECK_THAT(error_of([&] { data::nietzsche_source({.mirrors = {server.address()}}); }),
+             ContainsSubstring("it has 2 bytes instead of 600901"));
   CHECK(std::filesystem::is_empty(cache / "tern/nietzsche"));
 }
 
@@ -153,12 +161,14 @@ TEST_CASE("a folder that is given must have the files; nothing is downloaded ins
   const TemporaryFolder root, cache;
   const Variable home("XDG_CACHE_HOME", cache.path().c_str());
   for (const char* const set : {"cifar10", "imdb", "nietzsche"}) io::make_folders(root / set);
-  const auto check = [&](const char* set, const auto& source, const std::string& lacks, std::initializer_list<const char*> files) {
+  const auto check = [&](const char* set, const auto& source, const std::string& lacks,
+                         std::initializer_list<const char*> files) {
     const std::string folder = root / set;
     const data::SourceOptions named{.folder = folder}, in_root{};
     for (const auto& options : {named, in_root}) {
       const Variable given("TERN_DATA", options.folder.empty() ? root.path().c_str() : nullptr);
-      CHECK_THAT(error_of([&] { source(options); }), ContainsSubstring(std::string(set) + ": '" + folder + "' " + lacks));
+      CHECK_THAT(error_of([&] { source(options); }),
+                 ContainsSubstring(std::string(set) + ": '" + folder + "' " + lacks));
     }
     for (const std::string file : files) root.put(std::string(set) + "/" + file, "");
     for (const auto& options : {named, in_root}) {
@@ -166,8 +176,10 @@ TEST_CASE("a folder that is given must have the files; nothing is downloaded ins
       CHECK(source(options).starts_with(folder));
     }
   };
-  check("cifar10", data::cifar10_source, "lacks data_batch_1.bin or test_batch.bin, plain or .gz. Two ways", {"data_batch_1.bin.gz", "test_batch.bin"});
-  check("imdb", data::imdb_source, "has neither train.tsv, plain or .gz, nor a folder train. Two ways", {"train.tsv.gz"});
+  check("cifar10", data::cifar10_source, "lacks data_batch_1.bin or test_batch.bin, plain or .gz. Two ways",
+        {"data_batch_1.bin.gz", "test_batch.bin"});
+  check("imdb", data::imdb_source, "has neither train.tsv, plain or .gz, nor a folder train. Two ways",
+        {"train.tsv.gz"});
   check("nietzsche", data::nietzsche_source, "has no nietzsche.txt, plain or .gz. Name any text", {"nietzsche.txt.gz"});
   CHECK(std::filesystem::is_empty(cache.path()));
 }
@@ -177,11 +189,13 @@ TEST_CASE("without a folder and without a network the error tells how to get the
   const Variable given("TERN_DATA", ""), home("HOME", nullptr);
   {
     const Variable none("XDG_CACHE_HOME", nullptr);
-    CHECK_THAT(error_of([] { data::imdb_source(); }), ContainsSubstring("imdb: there is no cache folder: neither XDG_CACHE_HOME nor HOME is set. Two ways"));
+    CHECK_THAT(error_of([] { data::imdb_source(); }),
+               ContainsSubstring("imdb: there is no cache folder: neither XDG_CACHE_HOME nor HOME is set. Two ways"));
   }
   const Variable root("XDG_CACHE_HOME", cache.path().c_str());
   CHECK_THAT(error_of([] { data::cifar10_source({.mirrors = {"http://127.0.0.1:9/"}}); }),
-             ContainsSubstring("cifar10: http://127.0.0.1:9/cifar-10-binary.tar.gz: curl: no connection to the server. Two ways to get them:"));
+             ContainsSubstring("cifar10: http://127.0.0.1:9/cifar-10-binary.tar.gz: curl: no connection to the server. "
+                               "Two ways to get them:"));
 }
 
 }  // namespace data_sources

@@ -47,7 +47,6 @@ struct CountedSamples : Counted {
   std::tuple<Tensor<Cpu>, Index> operator[](Index i) const { return {zeros<Cpu>({1, 1, 1}), i}; }
 };
 
-
 template <class S>
 std::vector<Index> labels_of(const S& set, const std::vector<Index>& samples) {
   const auto [x, y] = set.batch(samples);
@@ -91,13 +90,22 @@ TEST_CASE("views of data sets own temporaries and refer to variables", "[data]")
   const std::vector<Index> all = {0, 1, 2, 3, 4};
   const auto check_batches = [&](const auto& make) { CHECK(sorted(labels_of(check(Counted(), make), all)) == all); };
   check_batches([&](auto&& set) { return Subset(std::forward<decltype(set)>(set), all); });
-  check_batches([&](auto&& set) { return ConcatDataset(std::forward<decltype(set)>(set), TensorDataset(zeros<Cpu>({1, 1, 1, 1}), arange<Cpu>(Index(1)))); });
+  check_batches([&](auto&& set) {
+    return ConcatDataset(std::forward<decltype(set)>(set),
+                         TensorDataset(zeros<Cpu>({1, 1, 1, 1}), arange<Cpu>(Index(1))));
+  });
   check_batches([&](auto&& set) { return transformed(std::forward<decltype(set)>(set), as_it_is); });
   check_batches([&](auto&& set) { return transformed(std::forward<decltype(set)>(set), same_batch); });
   check_batches([&](auto&& set) { return random_split(std::forward<decltype(set)>(set), {5})[0]; });
-  check_batches([&](auto&& set) { return random_split(Subset(transformed(std::forward<decltype(set)>(set), as_it_is), all), {5, 0})[0]; });
-  CHECK(labels_of(check(CountedSamples(), [](auto&& set) { return collated(std::forward<decltype(set)>(set)); }), all) == all);
-  CHECK(labels_of(check(CountedSamples(), [](auto&& set) { return random_split(collated(std::forward<decltype(set)>(set)), {1.0})[0]; }), all).size() == 5);
+  check_batches([&](auto&& set) {
+    return random_split(Subset(transformed(std::forward<decltype(set)>(set), as_it_is), all), {5, 0})[0];
+  });
+  CHECK(labels_of(check(CountedSamples(), [](auto&& set) { return collated(std::forward<decltype(set)>(set)); }),
+                  all) == all);
+  CHECK(labels_of(check(CountedSamples(),
+                        [](auto&& set) { return random_split(collated(std::forward<decltype(set)>(set)), {1.0})[0]; }),
+                  all)
+            .size() == 5);
   CHECK(check(Counted(), [](auto&& set) { return loader<Cpu>(std::forward<decltype(set)>(set)); }).size() == 5);
   check(Counted(), [](auto&& set) { return random_split(std::forward<decltype(set)>(set), {3, 2}); });
   CHECK(Counted::alive == 0);
@@ -106,7 +114,10 @@ TEST_CASE("views of data sets own temporaries and refer to variables", "[data]")
 TEST_CASE("the parts of a temporary share it", "[data]") {
   const std::vector<std::tuple<Tensor<Cpu>, Index>> samples(20, {ones<Cpu>({3}), 4});
   const auto parts = random_split(collated(std::vector(samples)), {0.5, 0.5}, 1);
-  static_assert(std::is_same_v<decltype(parts), const Parts<Subset<Collated<std::vector<std::tuple<Tensor<Cpu>, Index>>, data::detail::DefaultCollate>>>>);
+  static_assert(
+      std::is_same_v<
+          decltype(parts),
+          const Parts<Subset<Collated<std::vector<std::tuple<Tensor<Cpu>, Index>>, data::detail::DefaultCollate>>>>);
   Index seen = 0;
   for (const auto& part : parts)
     for (auto& [x, y] : loader<Cpu>(part, {.batch_size = 4, .shuffle = true})) {

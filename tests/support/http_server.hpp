@@ -12,8 +12,9 @@
 
 namespace tern_test {
 
-/// Serves the files of a folder on 127.0.0.1 while it lives, by Python. Of a file in its folder `cut`, the connection ends after the first
-/// half; one in `slow` comes after 5 s. What the environment says of proxies does not count meanwhile.
+/// Serves the files of a folder on 127.0.0.1 while it lives, by Python. Of a file in its folder `cut`, the connection
+/// ends after the first half; one in `slow` comes after 5 s. What the environment says of proxies does not count
+/// meanwhile.
 class HttpServer {
  public:
   explicit HttpServer(const std::string& folder) {

@@ -73,7 +73,8 @@ struct Training {
   /// The same for whole epochs, each with a loader of its own, whose order comes from the random state.
   void run_epochs(Index end) {
     for (; at.epoch < end; ++at.epoch) {
-      for (auto& [input, target] : data::loader<Cpu>(samples(), {.batch_size = 5, .shuffle = true})) step(input, target);
+      for (auto& [input, target] : data::loader<Cpu>(samples(), {.batch_size = 5, .shuffle = true}))
+        step(input, target);
       schedule.step();
     }
   }

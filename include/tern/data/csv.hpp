@@ -19,7 +19,8 @@ struct CsvOptions {
   bool header = true;    ///< the first line names the columns
   char delimiter = ',';  ///< between fields
   char quote = '"';      ///< encloses fields that contain a delimiter, a quote (doubled) or a line break; 0: no quoting
-  double missing = std::numeric_limits<double>::quiet_NaN();  ///< what an empty field, or NA, is in a column of floating-point numbers
+  /// What an empty field, or NA, is in a column of floating-point numbers.
+  double missing = std::numeric_limits<double>::quiet_NaN();
   Index max_bytes = -1;  ///< of the text; if negative, 8 times the file's size, and at least 1 GB
 };
 
@@ -27,8 +28,8 @@ struct CsvOptions {
 /// for.
 class TERN_API Csv {
  public:
-  /// Reads a file, plain or gzip. Lines end with LF, CRLF or CR. Those without a character are skipped. Error that names file, line and column if a quote is not
-  /// closed, or a line has another number of fields than the first.
+  /// Reads a file, plain or gzip. Lines end with LF, CRLF or CR. Those without a character are skipped. Error that
+  /// names file, line and column if a quote is not closed, or a line has another number of fields than the first.
   static Csv load(const std::string& path, const CsvOptions& options = {});
 
   /// The number of rows, without the header.
@@ -42,8 +43,9 @@ class TERN_API Csv {
   /// A column as text.
   std::vector<std::string> text(const std::string& name) const;
 
-  /// A column of numbers, [N]; numbers too small for T become 0 or what is nearest. Error that names line and column if a field is not a
-  /// number that T can hold: an empty one is options.missing in a column of floating-point numbers, and an Error in one of integers.
+  /// A column of numbers, [N]; numbers too small for T become 0 or what is nearest. Error that names line and column if
+  /// a field is not a number that T can hold: an empty one is options.missing in a column of floating-point numbers,
+  /// and an Error in one of integers.
   template <Element T = float>
   Tensor<Cpu, T> column(const std::string& name) const {
     return numbers<T>({position(name)}, {size()});

@@ -142,7 +142,8 @@ TERN_INLINE bool Csv::ends_line(std::size_t at) const {
   const char* const last = digits.data() + digits.size();
   double value = 0;
   float narrow = 0;
-  const auto [end, error] = wide ? std::from_chars(digits.data(), last, value) : std::from_chars(digits.data(), last, narrow);
+  const auto [end, error] =
+      wide ? std::from_chars(digits.data(), last, value) : std::from_chars(digits.data(), last, narrow);
   check_number(end == last, row, column, "a number");
   if (error == std::errc()) return wide ? value : double(narrow);
   // Too large or too small: strtod tells which, and the nearest small number. In another locale it would read a comma.
@@ -160,7 +161,8 @@ TERN_INLINE bool Csv::ends_line(std::size_t at) const {
 [[gnu::noinline]] TERN_INLINE Index Csv::integer(Index row, Index column) const {
   Index value = 0;
   const std::string_view digits = trimmed(field(row, column));
-  if (is_missing(digits)) refuse(line_of(row), column, {"a value is missing, as only columns of floating-point numbers may lack some"});
+  if (is_missing(digits))
+    refuse(line_of(row), column, {"a value is missing, as only columns of floating-point numbers may lack some"});
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   check_number(error == std::errc() && end == digits.data() + digits.size(), row, column, "a whole number");
   return value;

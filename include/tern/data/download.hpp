@@ -22,9 +22,11 @@ struct ExitStatus {
 
 /// Runs a program from PATH with its input and output closed, and waits for it. Kills it when the time is up. Returns
 /// what went wrong; empty if it ended with status 0.
-TERN_API std::string run_program(const char* const* arguments, int seconds, std::initializer_list<ExitStatus> meanings = {});
+TERN_API std::string run_program(const char* const* arguments, int seconds,
+                                 std::initializer_list<ExitStatus> meanings = {});
 
-/// Downloads the address to a file with curl or, where that is not installed, with wget. Returns what went wrong; empty on success.
+/// Downloads the address to a file with curl or, where that is not installed, with wget. Returns what went wrong; empty
+/// on success.
 TERN_API std::string download(const std::string& url, const std::string& path, int seconds);
 
 }  // namespace tern::data::detail

@@ -36,26 +36,28 @@ inline constexpr const char* not_installed = "not installed";
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string download(const std::string& url, const std::string& path, int seconds) {
   const std::string limit = text({seconds});
-  const char* const curl[] = {"curl", "-fsSL",      "--connect-timeout", "10",        "--speed-time", "30", "--max-time", limit.c_str(),
-                              "-o",   path.c_str(), "--",                url.c_str(), nullptr};
-  const std::string problem = run_program(curl, seconds + 5,
-                                          {{5, "the proxy was not found"},
-                                           {6, "host not found"},
-                                           {7, "no connection to the server"},
-                                           {18, "the connection ended before the file did"},
-                                           {22, "the server has no such file, or refuses it"},
-                                           {23, "the file cannot be written"},
-                                           {28, "the server is too slow, or did not answer in time"},
-                                           {35, "no secure connection to the server"},
-                                           {60, "the server's certificate is not trusted; the system's certificates may be missing (ca-certificates)"}});
+  const char* const curl[] = {"curl",        "-fsSL", "--connect-timeout", "10", "--speed-time", "30",   "--max-time",
+                              limit.c_str(), "-o",    path.c_str(),        "--", url.c_str(),    nullptr};
+  const std::string problem = run_program(
+      curl, seconds + 5,
+      {{5, "the proxy was not found"},
+       {6, "host not found"},
+       {7, "no connection to the server"},
+       {18, "the connection ended before the file did"},
+       {22, "the server has no such file, or refuses it"},
+       {23, "the file cannot be written"},
+       {28, "the server is too slow, or did not answer in time"},
+       {35, "no secure connection to the server"},
+       {60, "the server's certificate is not trusted; the system's certificates may be missing (ca-certificates)"}});
   if (!problem.ends_with(not_installed)) return problem;
   const char* const wget[] = {"wget", "--quiet",    "--tries=1", "--timeout=10",
                               "-O",   path.c_str(), "--",        url.c_str(), nullptr};
-  const std::string wget_problem = run_program(wget, seconds + 5,
-                                               {{3, "the file cannot be written"},
-                                                {4, "host not found, or no connection to the server"},
-                                                {5, "the server's certificate is not trusted; the system's certificates may be missing (ca-certificates)"},
-                                                {8, "the server has no such file, or refuses it"}});
+  const std::string wget_problem = run_program(
+      wget, seconds + 5,
+      {{3, "the file cannot be written"},
+       {4, "host not found, or no connection to the server"},
+       {5, "the server's certificate is not trusted; the system's certificates may be missing (ca-certificates)"},
+       {8, "the server has no such file, or refuses it"}});
   return wget_problem.empty() ? "" : text({problem, ", ", wget_problem});
 }
 

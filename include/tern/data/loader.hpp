@@ -19,7 +19,8 @@ struct LoaderOptions {
   bool drop_last = false;  ///< leave out the last batch if it is not full
   int workers = 2;         ///< threads that make batches; 0: the calling thread makes them
   int prefetch = 2;        ///< batches made ahead by each worker
-  /// Of orders and transforms; results do not depend on the workers. Without one, each epoch that needs one draws it from the random state.
+  /// Of orders and transforms; results do not depend on the workers. Without one, each epoch that needs one draws it
+  /// from the random state.
   std::optional<std::uint64_t> seed = {};
 };
 
@@ -55,7 +56,8 @@ auto finish_moving(Batch&& batch) {
 
 }  // namespace detail
 
-/// Chooses the samples of an epoch and their order. Both depend only on seed and epoch.
+/// Chooses the samples of an epoch and their order. Both depend only on seed and epoch. With needs_seed(), true where
+/// ranks divide an order, the loader must have a seed: the ranks' random states may differ.
 template <class S>
 concept Sampler = requires(const S& sampler, std::uint64_t seed, Index epoch) {
   { sampler.size() } -> std::convertible_to<Index>;
@@ -77,6 +79,10 @@ class Loader {
     detail::check(options_);
     if (options_.shuffle && !std::is_same_v<Samples, ByOptions>)
       fail("loader", {"a sampler and shuffle exclude each other"});
+    if constexpr (requires { samples_.needs_seed(); }) {
+      if (!options_.seed && samples_.needs_seed())
+        fail("loader", {"ranks that divide an order need a seed, the same on all: {.seed = 1}"});
+    }
   }
 
   /// The number of batches in an epoch.
@@ -87,14 +93,14 @@ class Loader {
   Index batch_size() const { return options_.batch_size; }
   /// The number of samples in an epoch.
   Index samples() const { return options_.drop_last ? size() * batch_size() : sample_count(); }
-  /// Sets the number of the next epoch; the first is 0. A resumed training then gets the same orders. Where the options have no seed, the
-  /// orders come from the random state alone.
+  /// Sets the number of the next epoch; the first is 0. A resumed training then gets the same orders. Where the options
+  /// have no seed, the orders come from the random state alone.
   void set_epoch(Index epoch) { epoch_ = epoch; }
   /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
-  /// An epoch in progress. Its destruction, early or not, stops the workers. An exception ends it. It must not outlive the
-  /// loader, so that a temporary loader has no begin(), unless a loop keeps it.
+  /// An epoch in progress. Its destruction, early or not, stops the workers. An exception ends it. It must not outlive
+  /// the loader, so that a temporary loader has no begin(), unless a loop keeps it.
   class Epoch {
    public:
     explicit Epoch(Loader& loader)
@@ -151,8 +157,11 @@ class Loader {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  /// True if orders or batches depend on the seed. Other loaders leave the random state as it is: ranks of which one alone tests stay in step.
-  bool draws() const { return options_.shuffle || !std::is_same_v<Samples, ByOptions> || RandomDataset<std::remove_cvref_t<Set>>; }
+  /// True if orders or batches depend on the seed. Other loaders leave the random state as it is: ranks of which one
+  /// alone tests stay in step.
+  bool draws() const {
+    return options_.shuffle || !std::is_same_v<Samples, ByOptions> || RandomDataset<std::remove_cvref_t<Set>>;
+  }
   RandomKey next_key() {
     const Index epoch = epoch_++;
     if (options_.seed) return {*options_.seed, epoch};
@@ -164,7 +173,8 @@ class Loader {
   }
   std::vector<Index> order(const RandomKey& key) const {
     return tern::detail::within_memory("loader", "the order of the samples", [&] {
-      if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set().size(), options_.shuffle, key.seed, key.epoch);
+      if constexpr (std::is_same_v<Samples, ByOptions>)
+        return detail::epoch_order(set().size(), options_.shuffle, key.seed, key.epoch);
       else {
         std::vector<Index> order = samples_.order(key.seed, key.epoch);
         detail::check_order(order, set().size());

@@ -20,9 +20,9 @@ class TERN_API Mnist {
   Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1);
 
   /// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte from a folder, or t10k-… for the test images, each plain
-  /// or .gz; some archives write train-images.idx3-ubyte. For EMNIST it reads emnist-letters-train-images-idx3-ubyte and so
-  /// on; their images are stored transposed, and are transposed back. Error that names the file and the fault if it is
-  /// missing or damaged.
+  /// or .gz; some archives write train-images.idx3-ubyte. For EMNIST it reads emnist-letters-train-images-idx3-ubyte
+  /// and so on; their images are stored transposed, and are transposed back. Error that names the file and the fault if
+  /// it is missing or damaged.
   static Mnist load(const std::string& folder, const MnistOptions& options = {});
 
   Index size() const { return labels_.numel(); }

@@ -27,7 +27,8 @@ namespace tern::inline TERN_BUILD::data::detail {
   return name;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string find_mnist_file(const std::string& folder, const std::string& name) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string find_mnist_file(const std::string& folder,
+                                                                     const std::string& name) {
   const std::string path = find_plain_or_gzip(folder, name);
   return path.empty() ? find_plain_or_gzip(folder, dotted(name)) : path;
 }

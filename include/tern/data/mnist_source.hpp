@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::data {
 TERN_API std::vector<std::string> mnist_mirrors();
 
 struct MnistSourceOptions {
-  std::string folder = "";  ///< the folder with the files; empty: TERN_DATA/mnist, or without that variable the user's cache folder
+  std::string folder = "";  ///< the folder with the files; empty: TERN_DATA/mnist or, without it, the user's cache
   float mean = 0, std = 1;  ///< of the pixels
   std::vector<std::string> mirrors = mnist_mirrors();
   int timeout = 120;        ///< for the download of one file, in seconds
@@ -43,15 +43,16 @@ inline constexpr MnistFile mnist_files[] = {
 /// True if the labels are MNIST's. This is a cheap test for other data in files with the same names.
 TERN_API bool has_mnist_labels(const std::string& folder);
 
-/// Downloads the files that the folder lacks. A file gets its name only after its content was verified. Returns what went wrong; empty if
-/// all files are there.
+/// Downloads the files that the folder lacks. A file gets its name only after its content was verified. Returns what
+/// went wrong; empty if all files are there.
 TERN_API std::string fetch_mnist(const std::string& folder, const MnistSourceOptions& options);
 
 }  // namespace detail
 
-/// MNIST from options.folder, if it is given, or TERN_DATA/mnist, if that variable is set. Else from the user's cache folder, into which the files
-/// are downloaded where it lacks them, verified by their SHA-256; or, if that is impossible, digits that the program draws. Nothing is printed:
-/// `source` tells which, and `reason` why they are drawn. Error if files exist but are damaged, or if the folder that is given lacks them.
+/// MNIST from options.folder, if it is given, or TERN_DATA/mnist, if that variable is set. Else from the user's cache
+/// folder, into which the files are downloaded where it lacks them, verified by their SHA-256; or, if that is
+/// impossible, digits that the program draws. Nothing is printed: `source` tells which, and `reason` why they are
+/// drawn. Error if files exist but are damaged, or if the folder that is given lacks them.
 TERN_API MnistSource mnist_source(const MnistSourceOptions& options = {});
 
 }  // namespace tern::data

@@ -37,9 +37,7 @@ namespace tern::inline TERN_BUILD::data::detail {
       if (!problem.empty()) return problem;
       whole.commit();
     }
-  } catch (const Error& error) {
-    return error.what();
-  }
+  } catch (const Error& error) { return error.what(); }
   return "";
 }
 

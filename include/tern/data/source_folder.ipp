@@ -32,7 +32,8 @@ namespace tern::inline TERN_BUILD::data::detail {
   return folder;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE DownloadLock::DownloadLock(const std::string& folder) : folder_(made(folder), O_RDONLY | O_DIRECTORY) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE DownloadLock::DownloadLock(const std::string& folder)
+    : folder_(made(folder), O_RDONLY | O_DIRECTORY) {
   static_cast<void>(::flock(folder_.descriptor(), LOCK_EX));
 }
 

@@ -23,14 +23,16 @@ std::shared_ptr<const std::remove_cvref_t<Set>> shared_set(Set&& set) {
 
 }  // namespace detail
 
-/// The given samples of a data set. A set that is a variable must outlive this; a temporary is moved into it, and shared by its copies.
+/// The given samples of a data set. A set that is a variable must outlive this; a temporary is moved into it, and
+/// shared by its copies.
 template <class Set>
 class Subset {
   using Stored = std::remove_cvref_t<Set>;
 
  public:
   Subset(Set&& set, const std::vector<Index>& indices) : Subset(detail::shared_set(std::forward<Set>(set)), indices) {}
-  [[gnu::cold]] Subset(const std::shared_ptr<const Stored>& set, const std::vector<Index>& indices) : set_(set), indices_(indices) {
+  [[gnu::cold]] Subset(const std::shared_ptr<const Stored>& set, const std::vector<Index>& indices)
+      : set_(set), indices_(indices) {
     for (const Index i : indices_)
       if (i < 0 || i >= set_->size()) fail("Subset", {"there is no sample ", i, " of ", Index(set_->size())});
   }
@@ -73,7 +75,8 @@ class Subset {
 template <class Set>
 Subset(Set&&, const std::vector<Index>&) -> Subset<Set>;
 
-/// The parts of a data set. What is taken from temporary parts is a part of its own: loader<Cpu>(random_split(set, {0.9, 0.1})[0]).
+/// The parts of a data set. What is taken from temporary parts is a part of its own:
+/// `loader<Cpu>(random_split(set, {0.9, 0.1})[0])`.
 template <class Part>
 class Parts {
  public:
@@ -97,11 +100,12 @@ TERN_API std::vector<Index> split_lengths(const std::vector<double>& lengths, In
 
 }  // namespace detail
 
-/// Random parts with these lengths or fractions: `random_split(set, {0.9, 0.1})`. Without a seed, they are drawn from the random state. A
-/// set that is a variable must outlive the parts; a temporary is moved into them.
+/// Random parts with these lengths or fractions: `random_split(set, {0.9, 0.1})`. Without a seed, they are drawn from
+/// the random state. A set that is a variable must outlive the parts; a temporary is moved into them.
 template <class Set, class Number>
   requires Dataset<std::remove_cvref_t<Set>>
-Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths, std::optional<std::uint64_t> seed = {}) {
+Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths,
+                                std::optional<std::uint64_t> seed = {}) {
   const auto shared = detail::shared_set(std::forward<Set>(set));
   std::vector<Index> order = detail::in_sequence(shared->size());
   Random random(seed ? *seed : next_seed(), 0);
@@ -147,7 +151,9 @@ class ConcatDataset {
     return std::apply([](const auto&... set) { return (Index(0) + ... + Index(set.size())); }, sets_);
   }
 
-  Batch batch(std::span<const Index> samples) const { return join(samples, is_random ? RandomKey::next() : RandomKey{}); }
+  Batch batch(std::span<const Index> samples) const {
+    return join(samples, is_random ? RandomKey::next() : RandomKey{});
+  }
   Batch batch(std::span<const Index> samples, const RandomKey& key) const
     requires is_random
   {

@@ -19,7 +19,7 @@ struct Position {
   Index batch = 0;             // batches of the next epoch that are done
   double seconds = 0;          // of training
   double best = std::nan("");  // the best figure on held-out data
-  Index stream = 0;            // random_state().stream where that next epoch began, from which a loader without a seed has its order
+  Index stream = 0;            // random_state().stream where that epoch began: a loader without a seed drew its order there
 };
 
 namespace detail {
