@@ -1,4 +1,5 @@
 // Networks that write as a text does, character by character. ./examples/run characters --help lists the options.
+#include <tern/data/sources.hpp>
 #include <tern/data/text/text.hpp>
 #include <tern/models/generate.hpp>
 #include <tern/models/gpt2.hpp>
@@ -34,14 +35,10 @@ struct Text {
   data::TextWindows training, test;
 };
 
-/// Any file that --data names; else nietzsche.txt in the folder --data or in TERN_DATA/nietzsche, plain or .gz.
+/// Any file that --data names; else nietzsche.txt.
 std::string path_of(const train::Options& options) {
-  if (std::filesystem::is_regular_file(options.data)) return options.data;
-  const std::string path = train::data_folder(options, "nietzsche", {"nietzsche.txt"},
-                                              "Name any text in UTF-8 with --data FILE, or get this one:\n"
-                                              "  curl -O https://s3.amazonaws.com/text-datasets/nietzsche.txt, then --data nietzsche.txt") +
-                           "/nietzsche.txt";
-  return io::exists(path) ? path : path + ".gz";
+  return std::filesystem::is_regular_file(options.data) ? options.data
+                                                        : data::nietzsche_source({.folder = options.data});
 }
 
 /// The text's characters, with ASCII's letters in lower case. Its last 60,000 are held out, but at most a tenth.

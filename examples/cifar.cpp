@@ -1,4 +1,5 @@
 // Trains a network on the small colour photographs of CIFAR-10. ./examples/run cifar --help lists the options.
+#include <tern/data/sources.hpp>
 #include <tern/data/transforms.hpp>
 #include <tern/models/resnet.hpp>
 #include <tern/tern.hpp>
@@ -55,11 +56,7 @@ struct Vgg : nn::Module<D, T> {
 template <Device D, class Net>
 bool train_network(Net own, const train::Options& options, const distributed::Communicator& world, optim::SGD& optimizer, double max_lr) {
   distributed::DistributedDataParallel net(std::move(own), world);
-  const std::string folder = train::data_folder(
-      options, "cifar10", {"test_batch.bin"},
-      "Two ways to get them:\n"
-      "  curl -L https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz | tar xz, then --data cifar-10-batches-bin\n"
-      "  have data_batch_1.bin to 5 and test_batch.bin, plain or .gz, in --data DIR or in $TERN_DATA/cifar10");
+  const std::string folder = data::cifar10_source({.folder = options.data});
   const std::array<float, 3> mean = {0.4914f, 0.4822f, 0.4465f}, std = {0.2470f, 0.2435f, 0.2616f};
   const auto images = data::Cifar10::load(folder, {.train = true, .mean = mean, .std = std, .skip_bad = options.skip_bad});
   const auto test = data::Cifar10::load(folder, {.train = false, .mean = mean, .std = std, .skip_bad = options.skip_bad});

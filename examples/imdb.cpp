@@ -1,7 +1,8 @@
 // Learns which film reviews are positive. ./examples/run imdb --help lists the options.
+#include <tern/data/sources.hpp>
+#include <tern/data/text/characters.hpp>
 #include <tern/data/text/imdb.hpp>
 #include <tern/data/text/sequences.hpp>
-#include <tern/data/text/characters.hpp>
 #include <tern/data/text/vocabulary.hpp>
 #include <tern/tern.hpp>
 #include <tern/train/train.hpp>
@@ -70,11 +71,7 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
 template <Device D, class Convert>
 bool run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
-  const std::string folder = train::data_folder(
-      options, "imdb", {"train.tsv", "train"},
-      "Two ways to get them:\n"
-      "  curl -L https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz | tar xz, then --data aclImdb\n"
-      "  have train.tsv and test.tsv, plain or .gz, with a line `1<tab>text` or `0<tab>text` for each review");
+  const std::string folder = data::imdb_source({.folder = options.data});
   const Reviews training(folder, true), test(folder, false);
   data::TokenCounts counts;
   for (const auto& words : training.words) counts.add(words);

@@ -51,6 +51,7 @@
 #include "data/csv.hpp"
 #include "data/records/records.hpp"
 #include "data/save_image.hpp"
+#include "data/sources.hpp"
 #include "data/stream.hpp"
 #include "data/text/text.hpp"
 #include "data/text_lines.hpp"

@@ -50,6 +50,80 @@ TEST_CASE("fields are what RFC 4180 says", "[data]") {
   CHECK(Csv::load(folder.put("x.csv", "1,2\n"), {.header = false}).columns() == std::vector<std::string>{"0", "1"});
 }
 
+TEST_CASE("lines end as Python's csv module reads them", "[data]") {
+  // [row for row in csv.reader(io.StringIO(text, newline="")) if row], of Python 3.11.
+  const std::pair<const char*, Fields> recorded[] = {
+      {"a,b\rc,d\r", {{"a", "b"}, {"c", "d"}}},
+      {"a,b\rc,d", {{"a", "b"}, {"c", "d"}}},
+      {"a,b\r\r\nc,d\r\r\n", {{"a", "b"}, {"c", "d"}}},
+      {"a,b\nc,d\r\ne,f\r", {{"a", "b"}, {"c", "d"}, {"e", "f"}}},
+      {"\"a\rb\",\"c\r\nd\"\re,f\r", {{"a\rb", "c\r\nd"}, {"e", "f"}}},
+      {"a,\"b\"\rc,\"d\"\r", {{"a", "b"}, {"c", "d"}}},
+      {"\r\r\na,b\r\r", {{"a", "b"}}},
+      {"a\n\"\"\nb\n", {{"a"}, {""}, {"b"}}},
+      {"\"\"\na\n", {{""}, {"a"}}},
+      {"a\n\nb\n", {{"a"}, {"b"}}},
+  };
+  const TemporaryFolder folder;
+  for (const auto& [text, fields] : recorded) {
+    CAPTURE(text);
+    CHECK(fields_of(Csv::load(folder.put("x.csv", text), {.header = false})) == fields);
+  }
+}
+
+TEST_CASE("numbers that are too small become the nearest, those too large are refused", "[data]") {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& field, auto type) {
+    using T = typename decltype(type)::type;
+    return Csv::load(folder.put("x.csv", field + "\n"), {.header = false}).template column<T>("0")(0);
+  };
+  // Python's float() of the same texts; of floats, numpy.float32()'s.
+  CHECK(read("1e-400", f64) == 0);
+  CHECK(std::signbit(read("-1e-400", f64)));
+  CHECK(read("2e-324", f64) == 0);
+  CHECK(read("3e-324", f64) == 0x0.0000000000001p-1022);
+  CHECK(read("1e-310", f64) == 0x0.012688b70e62bp-1022);
+  CHECK(read("0." + std::string(400, '0') + "1e20", f64) == 0);
+  CHECK(read("1e-50", f32) == 0);
+  CHECK(read("7e-46", f32) == 0);
+  CHECK(read("8e-46", f32) == 0x1p-149f);
+  CHECK(read("1e-40", f32) == 0x1.16c2p-133f);
+  CHECK(read("1e-50", f64) == 1e-50);
+  CHECK(read("1e-400", f16) == half(0.f));
+  CHECK(read("65504", f16) == half(65504.f));
+  CHECK_THAT(error_of([&] { read("1e400", f64); }),
+             Catch::Matchers::ContainsSubstring("line 1, column 1 ('0'): '1e400' is too large for float64"));
+  CHECK_THAT(error_of([&] { read("-1e39", f32); }),
+             Catch::Matchers::ContainsSubstring("'-1e39' is too large for float32"));
+  CHECK_THAT(error_of([&] { read("65520", f16); }),
+             Catch::Matchers::ContainsSubstring("'65520' is too large for float16"));
+}
+
+TEST_CASE("missing values are NaN or what the options say, and no integers", "[data]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.put("x.csv", "a,b\n1,\n,2\n\"\",NA\n NA , \n4,-1\n");
+  const Csv table = Csv::load(path);
+  REQUIRE(table.size() == 5);
+  // pandas.read_csv() of the rows without spaces has NaN in the same places; spaces around a number or NA do not count
+  // here.
+  const auto x = table.columns<float>({"a", "b"});
+  const bool missing[5][2] = {{false, true}, {true, false}, {true, true}, {true, true}, {false, false}};
+  for (Index row = 0; row < 5; ++row)
+    for (Index column = 0; column < 2; ++column) CHECK(std::isnan(x(row, column)) == missing[row][column]);
+  CHECK(x(4, 1) == -1);
+  CHECK(std::isnan(table.column<double>("b")(2)));
+  CHECK(std::isnan(float(table.column<half>("b")(2))));
+  CHECK(Csv::load(path, {.missing = -7.5}).column<double>("a")(1) == -7.5);
+  CHECK(table.text("b")[2] == "NA");
+  CHECK(error_of([&] { table.column<Index>("b"); }) ==
+        "csv: '" + path +
+            "': line 2, column 2 ('b'): a value is missing, as only columns of floating-point numbers may lack some");
+  CHECK_THAT(error_of([&] { Csv::load(path, {.missing = 0}).column<std::uint8_t>("a"); }),
+             Catch::Matchers::ContainsSubstring("line 3, column 1 ('a'): a value is missing"));
+  CHECK_THAT(error_of([&] { Csv::load(folder.put("y.csv", "a\nN/A\n")).column<float>("a"); }),
+             Catch::Matchers::ContainsSubstring("'N/A' is not a number"));
+}
+
 TEST_CASE("columns have types", "[data]") {
   const TemporaryFolder folder;
   const Csv table = Csv::load(folder.put("iris.csv",
@@ -91,7 +165,8 @@ TEST_CASE("errors name file, line and column", "[data]") {
   CHECK(refusal("a,b\n1,\"2\"x\n", load) == at + "line 2, column 2 ('b'): text follows a closing quote");
   const auto column = [](const char* name) { return [name](const Csv& table) { table.column<float>(name); }; };
   CHECK(refusal("a,b\n1,2\n\"3\n\",4\n", column("a")) == at + "line 3, column 1 ('a'): '3\n' is not a number");
-  CHECK(refusal("a,b\n1,\n", column("b")) == at + "line 2, column 2 ('b'): '' is not a number");
+  CHECK(refusal("a,b\r1,\r\n\r\r\n2,x\r", column("b")) == at + "line 5, column 2 ('b'): 'x' is not a number");
+  CHECK(refusal("a,b\n\"x\ry\r\nz\",2\n1,x", column("b")) == at + "line 5, column 2 ('b'): 'x' is not a number");
   CHECK(refusal("a,b\n1,2.5x\n", column("b")) == at + "line 2, column 2 ('b'): '2.5x' is not a number");
   CHECK(refusal("a,b\n1,2\n", column("c")) == at + "has no column 'c'");
   CHECK(refusal("a\n1.5\n", [](const Csv& t) { t.column<Index>("a"); }) ==

@@ -63,6 +63,24 @@ struct Troubled {
 
 const int worker_counts[] = {0, 1, 2, 5};
 
+/// A set that draws a number for each sample.
+struct RandomNumbers {
+  Index size() const { return 9; }
+  std::tuple<Tensor<Cpu, Index>> batch(std::span<const Index> samples) const {
+    return batch(samples, data::RandomKey::next());
+  }
+  std::tuple<Tensor<Cpu, Index>> batch(std::span<const Index> samples, const data::RandomKey& key) const {
+    const auto x = empty<Cpu, Index>({Index(samples.size())});
+    for (Index i = 0; i < x.numel(); ++i) x(i) = data::Random(key, i, samples[std::size_t(i)]).word();
+    return {x};
+  }
+};
+
+std::vector<Index> sorted(std::vector<Index> order) {
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
 }  // namespace
 
 TEST_CASE("batches come in order, whoever makes them", "[data][threads]") {
@@ -120,15 +138,90 @@ TEST_CASE("shuffled epochs are permutations, new each time and the same for all 
   CHECK(epoch(loader<Cpu>(set, {.shuffle = true, .seed = 4})) != expected[0]);
 }
 
-TEST_CASE("the seed is the program's where none is given", "[data]") {
+TEST_CASE("without a seed each epoch has an order of its own, which the random state determines", "[data]") {
   const auto set = numbers(100);
   const RandomState before = random_state();
+  const data::LoaderOptions options{.batch_size = 10, .shuffle = true, .workers = 0};
+  const auto in_a_loop = [&] {  // over epochs: a loader for each
+    std::vector<std::vector<Index>> orders;
+    for (int e = 0; e < 5; ++e) orders.push_back(epoch(loader<Cpu>(set, options)));
+    return orders;
+  };
   manual_seed(11);
-  const auto a = epoch(loader<Cpu>(set, {.shuffle = true, .workers = 0}));
-  CHECK(a == epoch(loader<Cpu>(set, {.shuffle = true, .workers = 0, .seed = 11})));
+  const auto orders = in_a_loop();
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    CHECK(sorted(orders[i]) == first_numbers(100));
+    for (std::size_t j = 0; j < i; ++j) CHECK(orders[i] != orders[j]);
+  }
+  manual_seed(11);
+  CHECK(in_a_loop() == orders);
   manual_seed(12);
-  CHECK(a != epoch(loader<Cpu>(set, {.shuffle = true, .workers = 0})));
+  CHECK(in_a_loop()[0] != orders[0]);
+  manual_seed(11);
+  auto one_loader = loader<Cpu>(set, options);
+  for (const auto& order : orders) CHECK(epoch(one_loader) == order);
+
+  // A state that is put back, as from a checkpoint, gives what came after it.
+  manual_seed(11);
+  epoch(loader<Cpu>(set, options)), epoch(loader<Cpu>(set, options));
+  const RandomState saved = random_state();
+  manual_seed(5);
+  set_random_state(saved);
+  CHECK(epoch(loader<Cpu>(set, options)) == orders[2]);
+
+  // A rank's other random numbers are its own.
+  manual_seed(11);
+  set_random_rank(3);
+  CHECK(epoch(loader<Cpu>(set, options)) == orders[0]);
+  set_random_rank(0);
   set_random_state(before);
+}
+
+TEST_CASE("an epoch draws from the random state only if it needs a seed and none is given", "[data]") {
+  struct AlwaysFirst {
+    Index size() const { return 1; }
+    std::vector<Index> order(std::uint64_t, Index) const { return {0}; }
+  };
+  const auto set = numbers(3);
+  const auto taken = [](const auto& make) {
+    const RandomState before = random_state();
+    auto batches = make();
+    CHECK(random_state().stream == before.stream);
+    epoch(batches), epoch(batches);
+    return random_state().stream - before.stream;
+  };
+  CHECK(taken([&] { return loader<Cpu>(set); }) == 0);
+  CHECK(taken([&] { return loader<Cpu>(set, {.shuffle = true, .seed = 1}); }) == 0);
+  CHECK(taken([&] { return loader<Cpu>(set, {.shuffle = true}); }) == 2);
+  CHECK(taken([&] { return loader<Cpu>(set, {}, AlwaysFirst()); }) == 2);
+  CHECK(taken([&] { return loader<Cpu>(RandomNumbers()); }) == 2);
+  CHECK(taken([&] { return loader<Cpu>(RandomNumbers(), {.seed = 1}); }) == 0);
+}
+
+TEST_CASE("random numbers of batches are new in each loader, whoever makes them", "[data][threads]") {
+  const RandomState before = random_state();
+  std::vector<std::vector<Index>> expected;
+  for (const int workers : worker_counts) {
+    manual_seed(3);
+    for (std::size_t e = 0; e < 3; ++e) {
+      const auto drawn = epoch(loader<Cpu>(RandomNumbers(), {.batch_size = 2, .workers = workers}));
+      if (expected.size() == e) {
+        for (const auto& other : expected) CHECK(other != drawn);
+        expected.push_back(drawn);
+      }
+      CHECK(drawn == expected[e]);
+    }
+  }
+  set_random_state(before);
+}
+
+TEST_CASE("a temporary loader has batches only for a loop, which keeps it", "[data]") {
+  const auto has_begin = [](auto&& batches) {
+    return requires { std::forward<decltype(batches)>(batches).begin(); };
+  };
+  auto batches = loader<Cpu>(numbers(1));
+  CHECK(has_begin(batches));
+  CHECK(!has_begin(loader<Cpu>(numbers(1))));
 }
 
 TEST_CASE("every place is equally likely for a sample", "[data]") {

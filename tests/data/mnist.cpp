@@ -102,7 +102,7 @@ TEST_CASE("EMNIST's files have their own names, labels and orientation", "[data]
   CHECK(set.images()(0, 2, 5) == 3 * 5 + 2);
   CHECK(error_of([&] { Mnist::load(files.path(), {.emnist = "letters"}); }) ==
         "Mnist: '" + files.path() + "': has neither emnist-letters-train-labels-idx1-ubyte nor " +
-            "emnist-letters-train-labels-idx1-ubyte.gz");
+            "emnist-letters-train-labels.idx1-ubyte, plain or .gz");
   CHECK(error_of([&] { Mnist::load(files.path(), {.emnist = "words"}); }) ==
         "Mnist: no EMNIST is called 'words'; there are balanced, byclass, bymerge, digits, letters, mnist");
 }
@@ -115,8 +115,8 @@ TEST_CASE("damaged MNIST files are refused by name", "[data]") {
 
   SECTION("a file is missing") {
     std::filesystem::remove(files / files.images);
-    CHECK(files.refusal() ==
-          "Mnist: '" + files.path() + "': has neither train-images-idx3-ubyte nor train-images-idx3-ubyte.gz");
+    CHECK(files.refusal() == "Mnist: '" + files.path() +
+                                 "': has neither train-images-idx3-ubyte nor train-images.idx3-ubyte, plain or .gz");
   }
   SECTION("the folder is missing") {
     CHECK(error_of([&] { Mnist::load(files / "none"); }).starts_with("Mnist: '" + (files / "none") + "': has neither"));

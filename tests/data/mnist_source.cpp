@@ -1,7 +1,7 @@
 #include "support/catch.hpp"
 
-#include <cstdlib>
-#include <optional>
+#include "support/http_server.hpp"
+#include "support/variable.hpp"
 
 #include <tern/data/mnist_source.hpp>
 
@@ -17,30 +17,9 @@ using tern_test::error_of;
 using tern_test::gzipped;
 using tern_test::idx_bytes;
 using tern_test::TemporaryFolder;
+using tern_test::Variable;
 
 namespace {
-
-/// An environment variable for the time of a test; null: not set.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    set(value);
-  }
-  ~Variable() { set(old_ ? old_->c_str() : nullptr); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  void set(const char* value) {
-    if (value)
-      setenv(name_, value, 1);
-    else
-      unsetenv(name_);
-  }
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 /// Files with MNIST's names, and three images each.
 void put_small_set(const TemporaryFolder& folder) {
@@ -80,7 +59,8 @@ TEST_CASE("other data in files of the same names are not called MNIST", "[data]"
 TEST_CASE("a folder that is named must hold the files", "[data]") {
   const TemporaryFolder folder;
   CHECK(error_of([&] { mnist_source({.folder = folder.path()}); }) ==
-        "Mnist: '" + folder.path() + "': has neither train-labels-idx1-ubyte nor train-labels-idx1-ubyte.gz");
+        "Mnist: '" + folder.path() +
+            "': has neither train-labels-idx1-ubyte nor train-labels.idx1-ubyte, plain or .gz");
 }
 
 TEST_CASE("TERN_DATA comes first, then the cache", "[data]") {
@@ -97,12 +77,47 @@ TEST_CASE("TERN_DATA comes first, then the cache", "[data]") {
     CHECK(mnist_source({.mirrors = {}}).folder == root / "data/mnist");
   }
   {
-    const Variable data("TERN_DATA", (root / "none").c_str()), cache("XDG_CACHE_HOME", (root / "xdg").c_str());
+    const Variable data("TERN_DATA", ""), cache("XDG_CACHE_HOME", (root / "xdg").c_str());
     CHECK(mnist_source({.mirrors = {}}).folder == root / "xdg/tern/mnist");
   }
   {
     const Variable data("TERN_DATA", nullptr), cache("XDG_CACHE_HOME", nullptr);
     CHECK(mnist_source({.mirrors = {}}).folder == root / "home/.cache/tern/mnist");
+  }
+}
+
+TEST_CASE("a folder that TERN_DATA names and that has no MNIST is an Error, not replaced by drawn digits", "[data]") {
+  const TemporaryFolder root, empty_cache;
+  const Variable data("TERN_DATA", root.path().c_str()), cache("XDG_CACHE_HOME", empty_cache.path().c_str());
+  const std::string lacks =
+      "Mnist: '" + root / "mnist" + "': has neither train-labels-idx1-ubyte nor train-labels.idx1-ubyte, plain or .gz";
+  CHECK(error_of([] { mnist_source({.mirrors = {}}); }) == lacks);
+  std::filesystem::create_directories(root / "mnist");
+  CHECK(error_of([] { mnist_source({.mirrors = {}}); }) == lacks);
+  root.put("mnist/train-labels.idx1-ubyte", idx_bytes({3}, "\1\2\3"));
+  CHECK(error_of([] { mnist_source({.mirrors = {}}); }) ==
+        "Mnist: '" + root / "mnist" +
+            "': has neither train-images-idx3-ubyte nor train-images.idx3-ubyte, plain or .gz");
+}
+
+TEST_CASE("files whose names have a dot before idx are read, and nothing is downloaded instead", "[data]") {
+  for (const std::string ending : {"", ".gz"}) {
+    const TemporaryFolder folder, empty_cache;
+    const Variable data("TERN_DATA", nullptr), cache("XDG_CACHE_HOME", empty_cache.path().c_str());
+    for (const std::string half : {"train", "t10k"}) {
+      const auto put = [&](const std::string& name, const std::string& content) {
+        folder.put(half + name + ending, ending.empty() ? content : gzipped(content));
+      };
+      put("-images.idx3-ubyte", idx_bytes({3, 28, 28}, tern_test::image_bytes(3)));
+      put("-labels.idx1-ubyte", idx_bytes({3}, "\1\2\3"));
+      // Some archives have folders besides, with the usual names.
+      std::filesystem::create_directories(folder / (half + "-images-idx3-ubyte")),
+          std::filesystem::create_directories(folder / (half + "-labels-idx1-ubyte"));
+    }
+    const auto found = mnist_source({.folder = folder.path(), .mirrors = {}});
+    CHECK(found.source == "files");
+    CHECK(found.train.label(2) == 3);
+    CHECK(found.test.size() == 3);
   }
 }
 
@@ -112,7 +127,7 @@ TEST_CASE("without files and network digits are drawn, and this is said", "[data
   const auto found = mnist_source({.mean = 0.5f, .mirrors = {nowhere, nowhere}});
   CHECK(found.source == "generated");
   CHECK(found.folder == "");
-  CHECK(found.reason.starts_with(nowhere + "train-images-idx3-ubyte.gz: curl: "));
+  CHECK(found.reason.starts_with(nowhere + "train-images-idx3-ubyte.gz: curl: no connection to the server; "));
   CHECK(found.train.size() == 20000);
   CHECK(found.test.size() == 4000);
   CHECK(std::filesystem::is_empty(root / "tern/mnist"));

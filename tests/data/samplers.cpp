@@ -198,6 +198,14 @@ TEST_CASE("ranks share the samples of an order", "[data]") {
   const auto first = part(0), second = part(1);
   for (std::size_t i = 0; i < first.size(); ++i) parts.push_back(sorted(cat({first[i], second[i]}, 0)));
   CHECK(parts == whole);
+  const auto without_seed = [&](const DistributedSamplerOptions& options) {
+    return error_of(
+        [&] { data::loader<Cpu>(data::TensorDataset(numbers), {.batch_size = 2}, DistributedSampler(12, options)); });
+  };
+  CHECK(without_seed({.rank = 1, .ranks = 2}) ==
+        "loader: ranks that divide an order need a seed, the same on all: {.seed = 1}");
+  CHECK(without_seed({.rank = 1, .ranks = 2, .shuffle = false}) == "");
+  CHECK(without_seed({}) == "");
   // As torch.utils.data.DistributedSampler(range(5), num_replicas=2, rank=1, shuffle=False).
   CHECK(DistributedSampler(5, {.rank = 1, .ranks = 2, .shuffle = false}).order(1, 0) == std::vector<Index>{1, 3, 0});
   CHECK(error_of([] { DistributedSampler(5, {.rank = 2, .ranks = 2}); }) == "DistributedSampler: rank must be one of at least 1 ranks, not 2 of 2");

@@ -22,6 +22,31 @@ TensorDataset<float, Index> numbers(Index n, Index first = 0) {
   return TensorDataset(x, y);
 }
 
+std::vector<Index> sorted(std::vector<Index> x) {
+  std::sort(x.begin(), x.end());
+  return x;
+}
+
+/// The samples 0 to 4, and a count of all sets of this kind that there are.
+struct Counted {
+  static inline int alive = 0;
+  Counted() { ++alive; }
+  Counted(const Counted&) { ++alive; }
+  Counted(Counted&&) noexcept { ++alive; }
+  ~Counted() { --alive; }
+
+  Index size() const { return 5; }
+  std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const {
+    const Index n = Index(samples.size());
+    return {zeros<Cpu>({n, 1, 1, 1}), from_vector<Cpu>(std::vector<Index>(samples.begin(), samples.end()), n)};
+  }
+};
+
+/// The same, sample by sample.
+struct CountedSamples : Counted {
+  std::tuple<Tensor<Cpu>, Index> operator[](Index i) const { return {zeros<Cpu>({1, 1, 1}), i}; }
+};
+
 template <class S>
 std::vector<Index> labels_of(const S& set, const std::vector<Index>& samples) {
   const auto [x, y] = set.batch(samples);
@@ -38,6 +63,84 @@ TEST_CASE("a subset is the samples that were named", "[data]") {
   CHECK(labels_of(Subset(Subset(set, {4, 5, 6}), {2}), {0}) == std::vector<Index>{6});
   CHECK(error_of([&] { Subset(set, {10}); }) == "Subset: there is no sample 10 of 10");
   CHECK(error_of([&] { Subset(set, {-1}); }) == "Subset: there is no sample -1 of 10");
+}
+
+TEST_CASE("views of data sets own temporaries and refer to variables", "[data]") {
+  REQUIRE(Counted::alive == 0);
+  const auto as_it_is = [](Image&, Random&) {};
+  const auto same_batch = [](const auto& batch, Random&) { return batch; };
+  // The view that make makes of a temporary, after the temporary's end.
+  const auto check = [](auto set, const auto& make) {
+    REQUIRE(Counted::alive == 1);
+    {
+      const auto view = make(set);
+      CHECK(view.size() > 0);
+      CHECK(Counted::alive == 1);
+    }
+    {
+      const auto view = make(std::move(set));
+      CHECK(Counted::alive == 2);
+      const auto copy = view;
+      CHECK(copy.size() == view.size());
+    }
+    const auto outlives = [&] { return make(decltype(set)()); }();
+    CHECK(Counted::alive == 2);
+    return outlives;
+  };
+  const std::vector<Index> all = {0, 1, 2, 3, 4};
+  const auto check_batches = [&](const auto& make) { CHECK(sorted(labels_of(check(Counted(), make), all)) == all); };
+  check_batches([&](auto&& set) { return Subset(std::forward<decltype(set)>(set), all); });
+  check_batches([&](auto&& set) {
+    return ConcatDataset(std::forward<decltype(set)>(set),
+                         TensorDataset(zeros<Cpu>({1, 1, 1, 1}), arange<Cpu>(Index(1))));
+  });
+  check_batches([&](auto&& set) { return transformed(std::forward<decltype(set)>(set), as_it_is); });
+  check_batches([&](auto&& set) { return transformed(std::forward<decltype(set)>(set), same_batch); });
+  check_batches([&](auto&& set) { return random_split(std::forward<decltype(set)>(set), {5})[0]; });
+  check_batches([&](auto&& set) {
+    return random_split(Subset(transformed(std::forward<decltype(set)>(set), as_it_is), all), {5, 0})[0];
+  });
+  CHECK(labels_of(check(CountedSamples(), [](auto&& set) { return collated(std::forward<decltype(set)>(set)); }),
+                  all) == all);
+  CHECK(labels_of(check(CountedSamples(),
+                        [](auto&& set) { return random_split(collated(std::forward<decltype(set)>(set)), {1.0})[0]; }),
+                  all)
+            .size() == 5);
+  CHECK(check(Counted(), [](auto&& set) { return loader<Cpu>(std::forward<decltype(set)>(set)); }).size() == 5);
+  check(Counted(), [](auto&& set) { return random_split(std::forward<decltype(set)>(set), {3, 2}); });
+  CHECK(Counted::alive == 0);
+}
+
+TEST_CASE("the parts of a temporary share it", "[data]") {
+  const std::vector<std::tuple<Tensor<Cpu>, Index>> samples(20, {ones<Cpu>({3}), 4});
+  const auto parts = random_split(collated(std::vector(samples)), {0.5, 0.5}, 1);
+  static_assert(
+      std::is_same_v<
+          decltype(parts),
+          const Parts<Subset<Collated<std::vector<std::tuple<Tensor<Cpu>, Index>>, data::detail::DefaultCollate>>>>);
+  Index seen = 0;
+  for (const auto& part : parts)
+    for (auto& [x, y] : loader<Cpu>(part, {.batch_size = 4, .shuffle = true})) {
+      CHECK(x.sum().item() == float(x.numel()));
+      for (Index i = 0; i < y.numel(); ++i, ++seen) CHECK(y(i) == 4);
+    }
+  CHECK(seen == 20);
+  // A part of temporary parts is the loader's own.
+  const auto set = collated(samples);
+  auto batches = loader<Cpu>(random_split(set, {15, 5})[1], {.batch_size = 5});
+  for (auto& [x, y] : batches) CHECK(y(4) == 4);
+  static_assert(std::is_same_v<decltype(random_split(set, {15, 5})[1]), Subset<decltype(set)&>>);
+}
+
+TEST_CASE("a split without a seed is drawn from the random state", "[data]") {
+  const auto set = numbers(50);
+  const RandomState before = random_state();
+  manual_seed(4);
+  const auto first = random_split(set, {25, 25})[0].indices(), second = random_split(set, {25, 25})[0].indices();
+  CHECK(first != second);
+  manual_seed(4);
+  CHECK(random_split(set, {25, 25})[0].indices() == first);
+  set_random_state(before);
 }
 
 TEST_CASE("random_split deals out all samples once", "[data]") {

@@ -57,24 +57,36 @@ struct Training {
 
   /// Trains until `end`, after whole epochs or within one.
   void run(train::Position end) {
-    const Tensor<Cpu> x = spread_tensor<Cpu, float>({24, 4}), y = spread_tensor<Cpu, float>({24, 2}, -1, 1);
-    const data::TensorDataset set(x, y);
-    auto batches = data::loader<Cpu>(set, {.batch_size = 5, .shuffle = true, .seed = 7});
-    const D place = tern::detail::current_device<D>();
+    auto batches = data::loader<Cpu>(samples(), {.batch_size = 5, .shuffle = true, .seed = 7});
     for (; at.epoch <= end.epoch; ++at.epoch, at.batch = 0) {
       batches.set_epoch(at.epoch);
       Index batch = 0;
       for (auto& [input, target] : batches) {
         if (batch++ < at.batch) continue;
         if (at.epoch == end.epoch && at.batch == end.batch) return;
-        const auto difference = net(input.to(place).to(Type<T>{})) - target.to(place).to(Type<T>{});
-        adam.zero_grad();
-        (difference * difference).mean().backward();
-        adam.step();
+        step(input, target);
         at.batch = batch;
       }
       schedule.step();
     }
+  }
+  /// The same for whole epochs, each with a loader of its own, whose order comes from the random state.
+  void run_epochs(Index end) {
+    for (; at.epoch < end; ++at.epoch) {
+      for (auto& [input, target] : data::loader<Cpu>(samples(), {.batch_size = 5, .shuffle = true}))
+        step(input, target);
+      schedule.step();
+    }
+  }
+  void step(const Tensor<Cpu>& input, const Tensor<Cpu>& target) {
+    const D place = tern::detail::current_device<D>();
+    const auto difference = net(input.to(place).to(Type<T>{})) - target.to(place).to(Type<T>{});
+    adam.zero_grad();
+    (difference * difference).mean().backward();
+    adam.step();
+  }
+  static data::TensorDataset<float, float> samples() {
+    return data::TensorDataset(spread_tensor<Cpu, float>({24, 4}), spread_tensor<Cpu, float>({24, 2}, -1, 1));
   }
   void save(const std::string& path) const { train::save_checkpoint(path, net, adam, at, &schedule); }
   void load(const std::string& path) { at = train::load_checkpoint(path, net, adam, &schedule); }
@@ -161,6 +173,24 @@ TEMPLATE_TEST_CASE("a training resumes bit for bit, after an epoch and within on
   check(f32, {1, 3});
   check(f64, {2, 0});
   check(bf16, {1, 2});
+}
+
+TEMPLATE_TEST_CASE("a training whose orders come from the random state resumes bit for bit", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const TemporaryFolder folder;
+  const std::string path = folder / "training.safetensors";
+  auto straight = Training<D, float>::fresh(1);
+  straight.run_epochs(4);
+  const RandomState end = random_state();
+  auto first = Training<D, float>::fresh(1);
+  first.run_epochs(2);
+  first.save(path);
+  auto second = Training<D, float>::fresh(99);
+  second.load(path);
+  second.run_epochs(4);
+  check_same_bits(straight, second);
+  CHECK(random_state().seed == end.seed);
+  CHECK(random_state().stream == end.stream);
 }
 
 TEMPLATE_TEST_CASE("tied weights are still tied after a checkpoint, and stepped once", "", TERN_TEST_DEVICES) {

@@ -54,7 +54,7 @@ struct Training {
     manual_seed(seed);
     return {};
   }
-  static auto batches() { return data::loader<D>(samples(), {.batch_size = 5, .shuffle = true, .seed = 7}); }
+  static auto batches() { return data::loader<D>(samples(), {.batch_size = 5, .shuffle = true}); }
 
   /// SIGTERM comes in batch `stop`, counted from 0; not if it is negative.
   train::Report fit(const train::Options& options, train::FitParts parts = {}, int stop = -1) {

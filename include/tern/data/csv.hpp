@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ struct CsvOptions {
   bool header = true;    ///< the first line names the columns
   char delimiter = ',';  ///< between fields
   char quote = '"';      ///< encloses fields that contain a delimiter, a quote (doubled) or a line break; 0: no quoting
+  /// What an empty field, or NA, is in a column of floating-point numbers.
+  double missing = std::numeric_limits<double>::quiet_NaN();
   Index max_bytes = -1;  ///< of the text; if negative, 8 times the file's size, and at least 1 GB
 };
 
@@ -25,8 +28,8 @@ struct CsvOptions {
 /// for.
 class TERN_API Csv {
  public:
-  /// Reads a file, plain or gzip. Empty lines are skipped. Error that names file, line and column if a quote is not
-  /// closed, or a line has another number of fields than the first.
+  /// Reads a file, plain or gzip. Lines end with LF, CRLF or CR. Those without a character are skipped. Error that
+  /// names file, line and column if a quote is not closed, or a line has another number of fields than the first.
   static Csv load(const std::string& path, const CsvOptions& options = {});
 
   /// The number of rows, without the header.
@@ -40,7 +43,9 @@ class TERN_API Csv {
   /// A column as text.
   std::vector<std::string> text(const std::string& name) const;
 
-  /// A column of numbers, [N]. Error that names line and column if a field is not a number that T can hold.
+  /// A column of numbers, [N]; numbers too small for T become 0 or what is nearest. Error that names line and column if
+  /// a field is not a number that T can hold: an empty one is options.missing in a column of floating-point numbers,
+  /// and an Error in one of integers.
   template <Element T = float>
   Tensor<Cpu, T> column(const std::string& name) const {
     return numbers<T>({position(name)}, {size()});
@@ -68,6 +73,9 @@ class TERN_API Csv {
   /// Moves the fields of the line at `at` to `to`, one after the other, and appends their ends there. Returns the position
   /// of the next line.
   std::size_t parse_line(std::size_t at, std::size_t to, Index& line, const CsvOptions& options, std::vector<std::size_t>& ends);
+  static bool is_line_break(char c) { return c == '\n' || c == '\r'; }
+  /// True if a line ends with the character at `at`: of CRLF, the second one.
+  bool ends_line(std::size_t at) const;
   /// The line of the file at which a row begins.
   Index line_of(Index row) const;
 
@@ -83,7 +91,10 @@ class TERN_API Csv {
   template <class T>
   T number(Index row, Index column) const {
     if constexpr (is_floating_v<T>) {
-      return T(float_or_double<std::is_same_v<T, double>>(row, column));
+      const double value = floating(row, column, std::is_same_v<T, double>);
+      const T number = T(value);
+      if (std::isinf(double(number)) && !std::isinf(value)) refuse_large(row, column, dtype_of<T>);
+      return number;
     } else {
       const Index value = integer(row, column);
       if (value < Index(std::numeric_limits<T>::lowest()) || value > Index(std::numeric_limits<T>::max()))
@@ -91,14 +102,9 @@ class TERN_API Csv {
       return T(value);
     }
   }
-  template <bool wide>
-  auto float_or_double(Index row, Index column) const {
-    std::conditional_t<wide, double, float> value;
-    const std::string_view digits = trimmed(field(row, column));
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    check_number(error == std::errc() && end == digits.data() + digits.size(), row, column, "a number");
-    return value;
-  }
+  /// The field's number, rounded once: to a double if it is wide, else to a float.
+  double floating(Index row, Index column, bool wide) const;
+  [[noreturn]] void refuse_large(Index row, Index column, DType dtype) const;
   Index integer(Index row, Index column) const;
   void check_number(bool good, Index row, Index column, const char* what) const {
     if (!good)
@@ -112,8 +118,12 @@ class TERN_API Csv {
     Index row, more;
   };
 
+  /// True for a field that stands for no value.
+  static bool is_missing(std::string_view trimmed) { return trimmed.empty() || trimmed == "NA"; }
+
   std::string path_, content_;  // content_: the rows' fields without what was between them
   std::vector<std::string> columns_;
+  double missing_;
   Index rows_ = 0;
   detail::Positions ends_;  // of the fields in content_, row by row
   std::vector<Shift> shifts_;

@@ -1,5 +1,8 @@
 // The functions of csv.hpp that are not templates.
 #pragma once
+#include <locale.h>
+#include <stdlib.h>
+
 #include "csv.hpp"
 
 namespace tern::inline TERN_BUILD::data {
@@ -8,6 +11,7 @@ namespace tern::inline TERN_BUILD::data {
   return tern::detail::within_memory("csv", path.c_str(), [&] {
     Csv table;
     table.path_ = path;
+    table.missing_ = options.missing;
     table.content_ = io::read_gzip(path, options.max_bytes);
     table.parse(options);
     return table;
@@ -66,10 +70,13 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
   bool named = false;
   std::vector<std::size_t> ends;  // of a row's fields
   while (at < content_.size()) {
+    if (is_line_break(content_[at])) {
+      line += ends_line(at++);
+      continue;
+    }
     const Index first_line = line;
     ends.clear();
     at = parse_line(at, filled, line, options, ends);
-    if (ends.size() == 1 && ends[0] == filled) continue;
     if (!named) {
       std::size_t begin = filled;
       for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -99,24 +106,29 @@ TERN_INLINE std::size_t Csv::parse_line(std::size_t at, std::size_t to, Index& l
       for (++at;; ++at) {
         if (at >= content_.size()) refuse(opened, Index(ends.size()), {"a quote is not closed"});
         if (content_[at] == options.quote && (++at >= content_.size() || content_[at] != options.quote)) break;
-        line += content_[at] == '\n';
+        line += ends_line(at);
         content_[to++] = content_[at];
       }
-      if (at < content_.size() && content_[at] == '\r') ++at;
-      if (at < content_.size() && content_[at] != options.delimiter && content_[at] != '\n')
+      if (at < content_.size() && content_[at] != options.delimiter && !is_line_break(content_[at]))
         refuse(line, Index(ends.size()), {"text follows a closing quote"});
     } else {
       const std::size_t begin = at;
-      while (at < content_.size() && content_[at] != options.delimiter && content_[at] != '\n') ++at;
-      std::size_t end = at;
-      if (end > begin && content_[end - 1] == '\r' && (at == content_.size() || content_[at] == '\n')) --end;
-      std::memmove(content_.data() + to, content_.data() + begin, end - begin);
-      to += end - begin;
+      while (at < content_.size() && content_[at] != options.delimiter && !is_line_break(content_[at])) ++at;
+      std::memmove(content_.data() + to, content_.data() + begin, at - begin);
+      to += at - begin;
     }
     ends.push_back(to);
-    if (at >= content_.size()) return at;
-    if (content_[at++] == '\n') return ++line, at;
+    if (at >= content_.size() || is_line_break(content_[at])) break;
+    ++at;
   }
+  if (at < content_.size() && !ends_line(at)) ++at;
+  if (at < content_.size()) ++at;
+  ++line;
+  return at;
+}
+
+TERN_INLINE bool Csv::ends_line(std::size_t at) const {
+  return content_[at] == '\n' || (content_[at] == '\r' && !(at + 1 < content_.size() && content_[at + 1] == '\n'));
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Index Csv::line_of(Index row) const {
@@ -124,9 +136,33 @@ TERN_INLINE std::size_t Csv::parse_line(std::size_t at, std::size_t to, Index& l
   return row + std::prev(after)->more;
 }
 
+[[gnu::noinline]] TERN_INLINE double Csv::floating(Index row, Index column, bool wide) const {
+  const std::string_view digits = trimmed(field(row, column));
+  if (is_missing(digits)) return missing_;
+  const char* const last = digits.data() + digits.size();
+  double value = 0;
+  float narrow = 0;
+  const auto [end, error] =
+      wide ? std::from_chars(digits.data(), last, value) : std::from_chars(digits.data(), last, narrow);
+  check_number(end == last, row, column, "a number");
+  if (error == std::errc()) return wide ? value : double(narrow);
+  // Too large or too small: strtod tells which, and the nearest small number. In another locale it would read a comma.
+  static const locale_t c_locale = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  const std::string copy(digits);
+  value = wide ? ::strtod_l(copy.c_str(), nullptr, c_locale) : double(::strtof_l(copy.c_str(), nullptr, c_locale));
+  if (std::abs(value) > 1) refuse_large(row, column, wide ? DType::float64 : DType::float32);
+  return value;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::refuse_large(Index row, Index column, DType dtype) const {
+  refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is too large for ", name_of(dtype)});
+}
+
 [[gnu::noinline]] TERN_INLINE Index Csv::integer(Index row, Index column) const {
   Index value = 0;
   const std::string_view digits = trimmed(field(row, column));
+  if (is_missing(digits))
+    refuse(line_of(row), column, {"a value is missing, as only columns of floating-point numbers may lack some"});
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   check_number(error == std::errc() && end == digits.data() + digits.size(), row, column, "a whole number");
   return value;

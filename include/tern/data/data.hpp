@@ -1,5 +1,5 @@
 // Data sets and loaders. Include these headers separately, as not every program needs them: transforms.hpp,
-// image_file.hpp, image_folder.hpp, save_image.hpp, stream.hpp, csv.hpp and text_lines.hpp.
+// image_file.hpp, image_folder.hpp, save_image.hpp, stream.hpp, csv.hpp, text_lines.hpp and sources.hpp.
 #pragma once
 #include "cifar.hpp"
 #include "collate.hpp"

@@ -17,10 +17,16 @@ concept Dataset = requires(const S& set, std::span<const Index> samples) {
   std::tuple_size<decltype(set.batch(samples))>::value;
 };
 
+/// A data set whose batches draw random numbers, which come from the key.
+template <class S>
+concept RandomDataset = Dataset<S> && requires(const S& set, std::span<const Index> samples, const RandomKey& key) {
+  set.batch(samples, key);
+};
+
 /// The batch of these samples. If the set draws random numbers, they come from the key.
 template <class S>
 auto batch_of(const S& set, std::span<const Index> samples, const RandomKey& key) {
-  if constexpr (requires { set.batch(samples, key); }) return set.batch(samples, key);
+  if constexpr (RandomDataset<S>) return set.batch(samples, key);
   else return set.batch(samples);
 }
 template <class S>

@@ -15,11 +15,13 @@ namespace tern::inline TERN_BUILD::data {
 
 struct LoaderOptions {
   Index batch_size = 1;
-  bool shuffle = false;                      ///< a new order in each epoch
-  bool drop_last = false;                    ///< leave out the last batch if it is not full
-  int workers = 2;                           ///< threads that make batches; 0: the calling thread makes them
-  int prefetch = 2;                          ///< batches made ahead by each worker
-  std::uint64_t seed = random_state().seed;  ///< of orders and transforms; results do not depend on the workers
+  bool shuffle = false;    ///< a new order in each epoch
+  bool drop_last = false;  ///< leave out the last batch if it is not full
+  int workers = 2;         ///< threads that make batches; 0: the calling thread makes them
+  int prefetch = 2;        ///< batches made ahead by each worker
+  /// Of orders and transforms; results do not depend on the workers. Without one, each epoch that needs one draws it
+  /// from the random state.
+  std::optional<std::uint64_t> seed = {};
 };
 
 namespace detail {
@@ -54,7 +56,8 @@ auto finish_moving(Batch&& batch) {
 
 }  // namespace detail
 
-/// Chooses the samples of an epoch and their order. Both depend only on seed and epoch.
+/// Chooses the samples of an epoch and their order. Both depend only on seed and epoch. With needs_seed(), true where
+/// ranks divide an order, the loader must have a seed: the ranks' random states may differ.
 template <class S>
 concept Sampler = requires(const S& sampler, std::uint64_t seed, Index epoch) {
   { sampler.size() } -> std::convertible_to<Index>;
@@ -76,6 +79,10 @@ class Loader {
     detail::check(options_);
     if (options_.shuffle && !std::is_same_v<Samples, ByOptions>)
       fail("loader", {"a sampler and shuffle exclude each other"});
+    if constexpr (requires { samples_.needs_seed(); }) {
+      if (!options_.seed && samples_.needs_seed())
+        fail("loader", {"ranks that divide an order need a seed, the same on all: {.seed = 1}"});
+    }
   }
 
   /// The number of batches in an epoch.
@@ -86,19 +93,20 @@ class Loader {
   Index batch_size() const { return options_.batch_size; }
   /// The number of samples in an epoch.
   Index samples() const { return options_.drop_last ? size() * batch_size() : sample_count(); }
-  /// Sets the number of the next epoch; the first is 0. A resumed training then gets the same orders.
+  /// Sets the number of the next epoch; the first is 0. A resumed training then gets the same orders. Where the options
+  /// have no seed, the orders come from the random state alone.
   void set_epoch(Index epoch) { epoch_ = epoch; }
   /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
-  /// An epoch in progress. Its destruction, early or not, stops the workers. An exception ends it. It must not outlive the
-  /// loader.
+  /// An epoch in progress. Its destruction, early or not, stops the workers. An exception ends it. It must not outlive
+  /// the loader, so that a temporary loader has no begin(), unless a loop keeps it.
   class Epoch {
    public:
     explicit Epoch(Loader& loader)
         : loader_(loader),
-          number_(loader.epoch_++),
-          order_(loader.order(number_)),
+          key_(loader.next_key()),
+          order_(loader.order(key_)),
           remaining_(loader.size()),
           slots_(detail::slot_count(loader.options_)),
           prefetcher_(&Epoch::make, this, remaining_, loader.options_.workers, Index(slots_.size())) {
@@ -120,7 +128,8 @@ class Loader {
       const Index left = Index(self.order_.size()) - first;
       const std::span<const Index> samples(self.order_.data() + first,
                                            std::size_t(left < batch_size ? left : batch_size));
-      const RandomKey key{self.loader_.options_.seed, self.number_, first};
+      RandomKey key = self.key_;
+      key.place = first;
       self.slots_[std::size_t(slot)].emplace(
           detail::start_moving(batch_of(self.loader_.set(), samples, key), self.loader_.device_));
     }
@@ -136,7 +145,7 @@ class Loader {
     }
 
     Loader& loader_;
-    const Index number_;
+    const RandomKey key_;
     const std::vector<Index> order_;
     Index remaining_;
     Batch batch_;
@@ -144,19 +153,30 @@ class Loader {
     detail::Prefetcher prefetcher_;  // the last member, because its destructor stops the workers, which write to the others
   };
 
-  Epoch begin() { return Epoch(*this); }
+  Epoch begin() & { return Epoch(*this); }
   std::default_sentinel_t end() const { return {}; }
 
  private:
+  /// True if orders or batches depend on the seed. Other loaders leave the random state as it is: ranks of which one
+  /// alone tests stay in step.
+  bool draws() const {
+    return options_.shuffle || !std::is_same_v<Samples, ByOptions> || RandomDataset<std::remove_cvref_t<Set>>;
+  }
+  RandomKey next_key() {
+    const Index epoch = epoch_++;
+    if (options_.seed) return {*options_.seed, epoch};
+    return {draws() ? next_seed() : 0, 0};
+  }
   Index sample_count() const {
     if constexpr (std::is_same_v<Samples, ByOptions>) return set().size();
     else return samples_.size();
   }
-  std::vector<Index> order(Index epoch) const {
+  std::vector<Index> order(const RandomKey& key) const {
     return tern::detail::within_memory("loader", "the order of the samples", [&] {
-      if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set().size(), options_.shuffle, options_.seed, epoch);
+      if constexpr (std::is_same_v<Samples, ByOptions>)
+        return detail::epoch_order(set().size(), options_.shuffle, key.seed, key.epoch);
       else {
-        std::vector<Index> order = samples_.order(options_.seed, epoch);
+        std::vector<Index> order = samples_.order(key.seed, key.epoch);
         detail::check_order(order, set().size());
         return order;
       }

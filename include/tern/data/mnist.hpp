@@ -20,8 +20,9 @@ class TERN_API Mnist {
   Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1);
 
   /// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte from a folder, or t10k-… for the test images, each plain
-  /// or .gz. For EMNIST it reads emnist-letters-train-images-idx3-ubyte and so on; their images are stored transposed,
-  /// and are transposed back. Error that names the file and the fault if it is missing or damaged.
+  /// or .gz; some archives write train-images.idx3-ubyte. For EMNIST it reads emnist-letters-train-images-idx3-ubyte
+  /// and so on; their images are stored transposed, and are transposed back. Error that names the file and the fault if
+  /// it is missing or damaged.
   static Mnist load(const std::string& folder, const MnistOptions& options = {});
 
   Index size() const { return labels_.numel(); }
@@ -46,6 +47,12 @@ namespace detail {
 
 /// The prefix of a data set's file names.
 TERN_API std::string mnist_prefix(const MnistOptions& options);
+
+/// A file of that name, or with a dot before idx, plain or .gz; empty if there is none.
+TERN_API std::string find_mnist_file(const std::string& folder, const std::string& name);
+
+/// The same. Error if there is none.
+TERN_API std::string mnist_file(const std::string& folder, const std::string& name);
 
 TERN_API int largest_label(const std::string& emnist);
 

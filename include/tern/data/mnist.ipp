@@ -21,6 +21,24 @@ namespace tern::inline TERN_BUILD::data::detail {
   return text({"emnist-", options.emnist, options.train ? "-train" : "-test"});
 }
 
+/// train-images.idx3-ubyte for train-images-idx3-ubyte
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string dotted(std::string name) {
+  name[name.rfind("-idx")] = '.';
+  return name;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string find_mnist_file(const std::string& folder,
+                                                                     const std::string& name) {
+  const std::string path = find_plain_or_gzip(folder, name);
+  return path.empty() ? find_plain_or_gzip(folder, dotted(name)) : path;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string mnist_file(const std::string& folder, const std::string& name) {
+  const std::string path = find_mnist_file(folder, name);
+  if (path.empty()) fail("Mnist", {"'", folder, "': has neither ", name, " nor ", dotted(name), ", plain or .gz"});
+  return path;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE int largest_label(const std::string& emnist) {
   struct Labels {
     const char* name;
@@ -48,8 +66,8 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline, gnu::cold]] TERN_INLINE Mnist Mnist::load(const std::string& folder, const MnistOptions& options) {
   const int largest = detail::largest_label(options.emnist);
   const std::string prefix = detail::mnist_prefix(options);
-  const std::string labels_path = detail::plain_or_gzip("Mnist", folder, text({prefix, "-labels-idx1-ubyte"}));
-  const std::string images_path = detail::plain_or_gzip("Mnist", folder, text({prefix, "-images-idx3-ubyte"}));
+  const std::string labels_path = detail::mnist_file(folder, text({prefix, "-labels-idx1-ubyte"}));
+  const std::string images_path = detail::mnist_file(folder, text({prefix, "-images-idx3-ubyte"}));
   const Tensor<Cpu, std::uint8_t> bytes = read_idx(labels_path, {-1});
   const Tensor<Cpu, Index> labels = empty<Cpu, Index>(bytes.shape());
   const std::uint8_t* const byte = bytes.data();

@@ -1,11 +1,10 @@
 // Where MNIST comes from: a folder, a download, or, if neither is available, digits that the program draws.
 #pragma once
-#include <cstdlib>
 #include <vector>
 
 #include "../io/sha256.hpp"
 #include "digits.hpp"
-#include "download.hpp"
+#include "source_folder.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
@@ -13,7 +12,7 @@ namespace tern::inline TERN_BUILD::data {
 TERN_API std::vector<std::string> mnist_mirrors();
 
 struct MnistSourceOptions {
-  std::string folder = "";  ///< the folder with the files; empty: TERN_DATA/mnist, else the user's cache folder
+  std::string folder = "";  ///< the folder with the files; empty: TERN_DATA/mnist or, without it, the user's cache
   float mean = 0, std = 1;  ///< of the pixels
   std::vector<std::string> mirrors = mnist_mirrors();
   int timeout = 120;        ///< for the download of one file, in seconds
@@ -41,29 +40,19 @@ inline constexpr MnistFile mnist_files[] = {
     {"t10k-labels-idx1-ubyte", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2", 10008},
 };
 
-TERN_API bool has_file(const std::string& folder, const MnistFile& file);
-
-TERN_API bool has_mnist_files(const std::string& folder);
-
 /// True if the labels are MNIST's. This is a cheap test for other data in files with the same names.
 TERN_API bool has_mnist_labels(const std::string& folder);
 
-/// XDG_CACHE_HOME/tern/mnist or ~/.cache/tern/mnist; empty if neither variable is set.
-TERN_API std::string mnist_cache();
-
-/// Downloads one file from the first mirror that has it. The file gets its name only after its content was verified.
-/// Returns what went wrong; empty on success.
-TERN_API std::string fetch_mnist_file(const MnistFile& file, const std::string& folder, const MnistSourceOptions& options);
-
-/// Downloads the files that the folder lacks. Returns what went wrong; empty if all files are there.
+/// Downloads the files that the folder lacks. A file gets its name only after its content was verified. Returns what
+/// went wrong; empty if all files are there.
 TERN_API std::string fetch_mnist(const std::string& folder, const MnistSourceOptions& options);
 
 }  // namespace detail
 
-/// MNIST from the first of these sources: options.folder, if it is given; TERN_DATA/mnist or the user's cache folder; a
-/// download into the latter, verified by its SHA-256; digits that the program draws. Nothing is printed: `source` tells
-/// which, and `reason` why they are drawn. Error if files exist but are damaged, or if options.folder is given and lacks
-/// them.
+/// MNIST from options.folder, if it is given, or TERN_DATA/mnist, if that variable is set. Else from the user's cache
+/// folder, into which the files are downloaded where it lacks them, verified by their SHA-256; or, if that is
+/// impossible, digits that the program draws. Nothing is printed: `source` tells which, and `reason` why they are
+/// drawn. Error if files exist but are damaged, or if the folder that is given lacks them.
 TERN_API MnistSource mnist_source(const MnistSourceOptions& options = {});
 
 }  // namespace tern::data

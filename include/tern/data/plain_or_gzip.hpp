@@ -4,10 +4,10 @@
 
 namespace tern::inline TERN_BUILD::data::detail {
 
-/// folder/name or folder/name.gz, whichever exists; empty if neither does.
+/// folder/name or folder/name.gz, whichever is a file; empty if neither is.
 TERN_API std::string find_plain_or_gzip(const std::string& folder, const std::string& name);
 
-/// The same. Error, in the data set's name, if neither exists.
+/// The same. Error, in the data set's name, if neither is.
 TERN_API std::string plain_or_gzip(const char* set, const std::string& folder, const std::string& name);
 
 }  // namespace tern::data::detail

@@ -91,14 +91,17 @@ struct DistributedSamplerOptions {
   bool pad = true;         ///< false: neither, so that each sample comes once and some ranks have one more. For tests, not for training
 };
 
-/// Every ranks-th sample of an order that all ranks have, so that all have as many: torch.utils.data.DistributedSampler. Give each rank's
-/// loader the same seed. The order is the one of a loader that shuffles: the ranks' n-th batches are one of its batches.
+/// Every ranks-th sample of an order that all ranks have, so that all have as many:
+/// torch.utils.data.DistributedSampler. Each rank's loader must have the same seed. The order is the one of a loader
+/// that shuffles: the ranks' n-th batches are one of its batches.
 ///
-///   loader<Cpu>(set, {.batch_size = 32}, DistributedSampler(set.size(), {.rank = world.rank(), .ranks = world.size()}));
+///   loader<Cpu>(set, {.batch_size = 32, .seed = 1},
+///               DistributedSampler(set.size(), {.rank = world.rank(), .ranks = world.size()}));
 class TERN_API DistributedSampler {
  public:
   explicit DistributedSampler(Index size, const DistributedSamplerOptions& options = {});
   Index size() const { return count_; }
+  bool needs_seed() const { return options_.shuffle && options_.ranks > 1; }
   std::vector<Index> order(std::uint64_t seed, Index epoch) const;
 
  private:

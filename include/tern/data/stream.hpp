@@ -126,7 +126,7 @@ class StreamLoader {
     detail::Prefetcher prefetcher_;  // the last member, because its destructor stops the worker, which writes to the others
   };
 
-  Epoch begin() { return Epoch(*this); }
+  Epoch begin() & { return Epoch(*this); }
   std::default_sentinel_t end() const { return {}; }
 
  private:

@@ -1,6 +1,8 @@
 // Parts of data sets, and data sets joined into one.
 #pragma once
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "dataset.hpp"
@@ -9,37 +11,55 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// The given samples of a data set. A set that is a variable must outlive this; a temporary is moved into it.
+namespace detail {
+
+/// A data set that several parts refer to: they own a temporary together, and nothing of a variable.
+template <class Set>
+std::shared_ptr<const std::remove_cvref_t<Set>> shared_set(Set&& set) {
+  using Stored = std::remove_cvref_t<Set>;
+  if constexpr (std::is_lvalue_reference_v<Set>) return {std::shared_ptr<const Stored>(), &set};
+  else return std::make_shared<const Stored>(std::forward<Set>(set));
+}
+
+}  // namespace detail
+
+/// The given samples of a data set. A set that is a variable must outlive this; a temporary is moved into it, and
+/// shared by its copies.
 template <class Set>
 class Subset {
+  using Stored = std::remove_cvref_t<Set>;
+
  public:
-  [[gnu::cold]] Subset(Set&& set, const std::vector<Index>& indices)
-      : set_(std::forward<Set>(set)), indices_(indices) {
+  Subset(Set&& set, const std::vector<Index>& indices) : Subset(detail::shared_set(std::forward<Set>(set)), indices) {}
+  [[gnu::cold]] Subset(const std::shared_ptr<const Stored>& set, const std::vector<Index>& indices)
+      : set_(set), indices_(indices) {
     for (const Index i : indices_)
-      if (i < 0 || i >= set_.size()) fail("Subset", {"there is no sample ", i, " of ", Index(set_.size())});
+      if (i < 0 || i >= set_->size()) fail("Subset", {"there is no sample ", i, " of ", Index(set_->size())});
   }
 
   Index size() const { return Index(indices_.size()); }
   const std::vector<Index>& indices() const { return indices_; }
 
-  auto batch(std::span<const Index> samples) const { return set_.batch(inner(samples)); }
-  auto batch(std::span<const Index> samples, const RandomKey& key) const {
-    return batch_of(set_, inner(samples), key);
+  auto batch(std::span<const Index> samples) const { return set_->batch(inner(samples)); }
+  auto batch(std::span<const Index> samples, const RandomKey& key) const
+    requires RandomDataset<Stored>
+  {
+    return set_->batch(inner(samples), key);
   }
   void read(Index sample, Image& image) const
-    requires ImageDataset<std::remove_cvref_t<Set>>
+    requires ImageDataset<Stored>
   {
-    set_.read(indices_[std::size_t(sample)], image);
+    set_->read(indices_[std::size_t(sample)], image);
   }
   void read(Index sample, Image& image, const WindowChoice& choice) const
-    requires WindowedDataset<std::remove_cvref_t<Set>>
+    requires WindowedDataset<Stored>
   {
-    set_.read(indices_[std::size_t(sample)], image, choice);
+    set_->read(indices_[std::size_t(sample)], image, choice);
   }
   Index label(Index sample) const
-    requires ImageDataset<std::remove_cvref_t<Set>>
+    requires ImageDataset<Stored>
   {
-    return set_.label(indices_[std::size_t(sample)]);
+    return set_->label(indices_[std::size_t(sample)]);
   }
 
  private:
@@ -49,11 +69,28 @@ class Subset {
     return out;
   }
 
-  Set set_;
+  std::shared_ptr<const Stored> set_;
   std::vector<Index> indices_;
 };
 template <class Set>
 Subset(Set&&, const std::vector<Index>&) -> Subset<Set>;
+
+/// The parts of a data set. What is taken from temporary parts is a part of its own:
+/// `loader<Cpu>(random_split(set, {0.9, 0.1})[0])`.
+template <class Part>
+class Parts {
+ public:
+  explicit Parts(std::vector<Part> parts) : parts_(std::move(parts)) {}
+
+  std::size_t size() const { return parts_.size(); }
+  const Part& operator[](std::size_t i) const& { return parts_[i]; }
+  Part operator[](std::size_t i) && { return std::move(parts_[i]); }
+  auto begin() const { return parts_.begin(); }
+  auto end() const { return parts_.end(); }
+
+ private:
+  std::vector<Part> parts_;
+};
 
 namespace detail {
 
@@ -63,21 +100,23 @@ TERN_API std::vector<Index> split_lengths(const std::vector<double>& lengths, In
 
 }  // namespace detail
 
-/// Random parts with these lengths or fractions: `random_split(set, {0.9, 0.1})`. The set must outlive the parts.
+/// Random parts with these lengths or fractions: `random_split(set, {0.9, 0.1})`. Without a seed, they are drawn from
+/// the random state. A set that is a variable must outlive the parts; a temporary is moved into them.
 template <class Set, class Number>
-  requires Dataset<Set>
-std::vector<Subset<const Set&>> random_split(const Set& set, std::initializer_list<Number> lengths,
-                                             std::uint64_t seed = random_state().seed) {
-  std::vector<Index> order = detail::in_sequence(set.size());
-  Random random(seed, 0);
+  requires Dataset<std::remove_cvref_t<Set>>
+Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths,
+                                std::optional<std::uint64_t> seed = {}) {
+  const auto shared = detail::shared_set(std::forward<Set>(set));
+  std::vector<Index> order = detail::in_sequence(shared->size());
+  Random random(seed ? *seed : next_seed(), 0);
   detail::shuffle(order, random);
-  std::vector<Subset<const Set&>> parts;
+  std::vector<Subset<Set>> parts;
   auto at = order.begin();
-  for (const Index length : detail::split_lengths({lengths.begin(), lengths.end()}, set.size())) {
-    parts.emplace_back(set, std::vector<Index>(at, at + length));
+  for (const Index length : detail::split_lengths({lengths.begin(), lengths.end()}, shared->size())) {
+    parts.emplace_back(shared, std::vector<Index>(at, at + length));
     at += length;
   }
-  return parts;
+  return Parts<Subset<Set>>(std::move(parts));
 }
 
 namespace detail {
@@ -101,6 +140,8 @@ void scatter_into(Tensor<Cpu, T>& out, const Tensor<Cpu, T>& part, std::span<con
 /// Data sets with batches of one type, one after the other. Variables must outlive this; temporaries are moved into it.
 template <class... Set>
 class ConcatDataset {
+  static constexpr bool is_random = (RandomDataset<std::remove_cvref_t<Set>> || ...);
+
  public:
   using Batch = std::common_type_t<BatchOf<std::remove_cvref_t<Set>>...>;
 
@@ -110,16 +151,23 @@ class ConcatDataset {
     return std::apply([](const auto&... set) { return (Index(0) + ... + Index(set.size())); }, sets_);
   }
 
-  Batch batch(std::span<const Index> samples) const { return batch(samples, RandomKey::next()); }
-  Batch batch(std::span<const Index> samples, const RandomKey& key) const {
+  Batch batch(std::span<const Index> samples) const {
+    return join(samples, is_random ? RandomKey::next() : RandomKey{});
+  }
+  Batch batch(std::span<const Index> samples, const RandomKey& key) const
+    requires is_random
+  {
+    return join(samples, key);
+  }
+
+ private:
+  Batch join(std::span<const Index> samples, const RandomKey& key) const {
     Batch out;
     Index first = 0;
     RandomKey part = key;  // each part draws its own numbers
     std::apply([&](const auto&... set) { (add(out, set, first, samples, part), ...); }, sets_);
     return out;
   }
-
- private:
   template <class Part>
   static void add(Batch& out, const Part& set, Index& first, std::span<const Index> samples, RandomKey& key) {
     std::vector<Index> inner, rows;

@@ -19,6 +19,7 @@ struct Position {
   Index batch = 0;             // batches of the next epoch that are done
   double seconds = 0;          // of training
   double best = std::nan("");  // the best figure on held-out data
+  Index stream = 0;            // random_state().stream where that epoch began: a loader without a seed drew its order there
 };
 
 namespace detail {
@@ -34,6 +35,7 @@ struct TrainingState {
   Index epoch, batch;   // as in Position
   Index seed, stream;   // of the random numbers
   Index schedule;       // the number of the schedule's steps
+  Index first_stream;   // Position's
 };
 
 }  // namespace detail

@@ -35,9 +35,9 @@ namespace tern::inline TERN_BUILD::train {
   if (scaler) detail::append(all, "scaler.", scaler->state_dict());
   const RandomState random = random_state();
   const detail::TrainingState state{position.epoch, position.batch, Index(random.seed), Index(random.stream),
-                                schedule ? schedule->epoch() : 0};
+                                schedule ? schedule->epoch() : 0, position.stream};
   detail::check("save_checkpoint", path, state);
-  const Tensor<Cpu, Index> training = empty<Cpu, Index>({5});
+  const Tensor<Cpu, Index> training = empty<Cpu, Index>({6});
   std::memcpy(training.data(), &state, sizeof state);
   tern::detail::append(all, {"training"}, training);
   const Tensor<Cpu, double> receipt = empty<Cpu, double>({2});
@@ -57,7 +57,7 @@ namespace tern::inline TERN_BUILD::train {
   };
   detail::TrainingState state;
   double receipt[2];
-  std::memcpy(&state, numbers("training", DType::int64, {5}), sizeof state);
+  std::memcpy(&state, numbers("training", DType::int64, {6}), sizeof state);
   std::memcpy(receipt, numbers("receipt", DType::float64, {2}), sizeof receipt);
   detail::check("load_checkpoint", path, state);
   const StateDict weights = detail::extract(all, "model.");
@@ -71,7 +71,7 @@ namespace tern::inline TERN_BUILD::train {
   if (scaler) scaler->load_state_dict(of_scaler);
   if (schedule) schedule->set_epoch(state.schedule);  // again, because the optimiser has taken over the file's rates
   set_random_state({std::uint64_t(state.seed), std::uint64_t(state.stream)});
-  return {state.epoch, state.batch, receipt[0], receipt[1]};
+  return {state.epoch, state.batch, receipt[0], receipt[1], state.first_stream};
 }
 
 }  // namespace tern::train

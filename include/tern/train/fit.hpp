@@ -1,6 +1,7 @@
 // fit: the loop that trains a network.
 #pragma once
 #include <functional>
+#include <optional>
 #include <tuple>
 
 #include "../autograd/backward.hpp"
@@ -114,6 +115,7 @@ class TERN_API Fit {
   bool begin();
   /// Before a batch: whether the pass is the last of its group, after which ranks exchange gradients.
   void before_pass(bool last) {
+    if (resumed_) set_random_state(*std::exchange(resumed_, {}));
     if (parts_.replicas) parts_.replicas->set_synchronized(last);
   }
   void after_step() {
@@ -146,6 +148,7 @@ class TERN_API Fit {
   bool first_, interrupted_ = false;  // the first rank alone prints and writes files
   Session session_;
   Position done_;
+  std::optional<RandomState> resumed_;  // that of the batch from which an epoch goes on, until its order is drawn again
 };
 
 /// The part of a training that depends on its device alone: what is done with the Steps of an epoch. Its functions stand outside it, because

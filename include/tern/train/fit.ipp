@@ -40,6 +40,13 @@ inline Options for_rank(const Options& options, bool first) {
 [[gnu::noinline, gnu::cold]] TERN_INLINE bool Fit::begin() {
   if (interrupted() || done_.epoch >= options_.epochs || session_.report().reached()) return false;
   nn::set_training(net_, true);
+  const RandomState random = random_state();
+  if (done_.batch == 0) {
+    done_.stream = Index(random.stream);
+  } else {
+    resumed_ = random;
+    set_random_state({random.seed, std::uint64_t(done_.stream)});
+  }
   return true;
 }
 
@@ -64,7 +71,7 @@ inline Options for_rank(const Options& options, bool first) {
   report.test_figure = figure(parts_.evaluate);
   report.trained_s = done_.seconds;
   const double held = figure(parts_.validate);
-  done_ = {done_.epoch + 1, 0, done_.seconds, done_.best};
+  done_.epoch += 1, done_.batch = 0;
   session_.finish(done_.epoch, report);
   const bool is_best = parts_.validate && !(parts_.metric.rises ? held <= done_.best : held >= done_.best);
   if (is_best) done_.best = held;

@@ -38,7 +38,8 @@ class TERN_API Imdb {
     Review review_;
     bool ended_ = false;
   };
-  Iterator begin() const { return Iterator(*this); }
+  Iterator begin() const& { return Iterator(*this); }
+  Iterator begin() const&& = delete;  // the iterator refers to the set
   std::default_sentinel_t end() const { return {}; }
 
  private:
