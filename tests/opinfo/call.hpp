@@ -226,10 +226,8 @@ class Call {
     if (j.contains("ellipsis")) return tern::Ellipsis;
     if (j.contains("slice")) {
       const Json& s = j["slice"];
-      const auto bound = [&](int i, Index otherwise) {
-        return s[std::size_t(i)].is_null() ? otherwise : s[std::size_t(i)].get<Index>();
-      };
-      return tern::Slice(bound(0, 0), bound(1, tern::Slice::open), bound(2, 1));
+      const auto bound = [&](std::size_t k) { return s[k].is_null() ? tern::Slice::open : std::optional(s[k].get<Index>()); };
+      return tern::Slice(bound(0), bound(1), bound(2).value_or(1));
     }
     if (!is_tensor(j)) {
       const std::vector<Index> positions = j.get<std::vector<Index>>();
