@@ -95,6 +95,9 @@ class Call {
   Index integer(int position, const char* name, Index otherwise) const {
     return has(position, name) ? integer(position, name) : otherwise;
   }
+  std::optional<Index> optional_integer(int position, const char* name) const {
+    return has(position, name) ? std::optional(integer(position, name)) : std::nullopt;
+  }
   /// An integer, which may stand in a tensor.
   Index integer(int position, const char* name = "") const {
     const Json& j = arg(position, name);
