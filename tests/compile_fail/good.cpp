@@ -7,7 +7,9 @@ Tensor<D> f(const Tensor<D>& a, const Tensor<D>& b) {
   return matmul(a + b, b);
 }
 Tensor<Cpu> cpu(const Tensor<Cpu>& a, const Tensor<Cpu>& b) { return f(a, b); }
-Tensor<Cpu, Index> integers(const Tensor<Cpu, Index>& x) { return (3 * x + 1u) % 7 / 'a'; }
+Tensor<Cpu, Index> integers(const Tensor<Cpu, Index>& x) { return ((3 * x + 1u) % 7).floor_divide('a'); }
+Tensor<Cpu> quotients(const Tensor<Cpu, Index>& x) { return x.to(f32) / x.max().to(f32) + (x == 2).sum().to(f32) / 3; }
+Tensor<Cpu, Index> truncated(const Tensor<Cpu, Index>& x) { return div(x, x, "trunc"); }
 Tensor<Cpu, bool> compared(const Tensor<Cpu, bool>& mask) { return mask > 0.5; }
 void written(Tensor<Cpu>& a, const Tensor<Cpu>& b) {
   a[0] = b;

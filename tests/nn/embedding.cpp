@@ -21,6 +21,10 @@ TEMPLATE_TEST_CASE("Embedding and EmbeddingBag have PyTorch's names, shapes and 
   const nn::Embedding<D> padded(5, 3, {.padding_idx = 2});  // recorded: row 2 is zero, row 1 is not
   CHECK(values_of(padded.weight.detach().select(0, 2)) == std::vector<double>(3, 0));
   for (const double v : values_of(padded.weight.detach().select(0, 1))) CHECK(v != 0);
+  const nn::Embedding<D> last(5, 3, {.padding_idx = -1});
+  CHECK(last.padding_idx == 4);
+  CHECK(values_of(last.weight.detach().select(0, 4)) == std::vector<double>(3, 0));
+  CHECK(!nn::Embedding<D>(5, 3).padding_idx);
   const nn::EmbeddingBag<D> bag(5, 3, {.padding_idx = 2});
   CHECK(values_of(bag.weight.detach().select(0, 2)) == std::vector<double>(3, 0));
 }
@@ -62,6 +66,7 @@ TEMPLATE_TEST_CASE("Embedding refuses sizes and numbers out of range", "", TERN_
   CHECK_THAT(error_of([] { nn::Embedding<D>(0, 2); }), ContainsSubstring("Embedding: sizes must be positive"));
   CHECK_THAT(error_of([] { nn::EmbeddingBag<D>(2, -1); }), ContainsSubstring("sizes must be positive"));
   CHECK_THAT(error_of([] { nn::Embedding<D>(4, 2, {.padding_idx = 4}); }), ContainsSubstring("padding_idx 4 is not one of 4 rows"));
+  CHECK_THAT(error_of([] { nn::Embedding<D>(4, 2, {.padding_idx = -5}); }), ContainsSubstring("padding_idx -5 is not one of 4 rows"));
   nn::Embedding<D> net(4, 2);
   const std::string end = " is out of range for a dimension of size 4";
   CHECK(error_of([&] { net(numbers<D>({4}, {1})); }) == "embedding: index 4" + end);

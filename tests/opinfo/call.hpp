@@ -95,6 +95,9 @@ class Call {
   Index integer(int position, const char* name, Index otherwise) const {
     return has(position, name) ? integer(position, name) : otherwise;
   }
+  std::optional<Index> optional_integer(int position, const char* name) const {
+    return has(position, name) ? std::optional(integer(position, name)) : std::nullopt;
+  }
   /// An integer, which may stand in a tensor.
   Index integer(int position, const char* name = "") const {
     const Json& j = arg(position, name);
@@ -226,10 +229,8 @@ class Call {
     if (j.contains("ellipsis")) return tern::Ellipsis;
     if (j.contains("slice")) {
       const Json& s = j["slice"];
-      const auto bound = [&](int i, Index otherwise) {
-        return s[std::size_t(i)].is_null() ? otherwise : s[std::size_t(i)].get<Index>();
-      };
-      return tern::Slice(bound(0, 0), bound(1, tern::Slice::open), bound(2, 1));
+      const auto bound = [&](std::size_t k) { return s[k].is_null() ? tern::Slice::open : std::optional(s[k].get<Index>()); };
+      return tern::Slice(bound(0), bound(1), bound(2).value_or(1));
     }
     if (!is_tensor(j)) {
       const std::vector<Index> positions = j.get<std::vector<Index>>();

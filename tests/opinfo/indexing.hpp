@@ -124,21 +124,18 @@ Table<D, T> floating_indexing() {
        [](C& c) { return Results{index_add(c.x(0), c.integer(1), c.ints(2), c.x(3), c.number("alpha", 1))}; }},
       {"scatter_add", [](C& c) { return Results{scatter_add(c.x(0), c.integer(1), c.ints(2), c.x(3))}; }},
       {"nn.functional.embedding",
-       [](C& c) { return Results{embedding(c.ints(1), c.x(0), c.integer(2, "padding_idx", -1))}; }},
+       [](C& c) { return Results{embedding(c.ints(1), c.x(0), c.optional_integer(2, "padding_idx"))}; }},
       {"nn.functional.embedding_bag",
        [](C& c) {
          const std::map<std::string, tern::BagMode> modes{
              {"sum", tern::BagMode::sum}, {"mean", tern::BagMode::mean}, {"max", tern::BagMode::max}};
          const auto mode = modes.find(c.text("mode", "mean"));
          if (mode == modes.end()) throw Skip{"a mode that its type excludes"};
-         const auto weight = c.x(0);
-         tern::EmbeddingBagOptions options{.mode = mode->second,
-                                           .padding_idx = c.integer(9, "padding_idx", -1),
+         const tern::EmbeddingBagOptions options{.mode = mode->second,
+                                           .padding_idx = c.optional_integer(9, "padding_idx"),
                                            .include_last_offset = c.flag("include_last_offset", false)};
-         // PyTorch's negative numbers count from the last row.
-         if (c.has("padding_idx") && options.padding_idx < 0) options.padding_idx += weight.size(0);
          const auto offsets = c.has("offsets") ? c.ints(2, "offsets") : Tensor<D, Index>();
-         return Results{embedding_bag(c.ints(1), weight, offsets, options, c.optional_x(9, "per_sample_weights"))};
+         return Results{embedding_bag(c.ints(1), c.x(0), offsets, options, c.optional_x(9, "per_sample_weights"))};
        }},
   };
 }

@@ -61,7 +61,7 @@ Table<D, T> views() {
       {"select", [](C& c) { return Results{select(c.x(0), c.integer(1), c.integer(2))}; }},
       {"slice",
        [](C& c) {
-         const tern::Slice range(c.integer(2, "start", 0), c.integer(3, "end", tern::Slice::open),
+         const tern::Slice range(c.integer(2, "start", 0), c.integer(3, "end", INT64_MAX),
                                  c.integer(4, "step", 1));
          return Results{slice(c.x(0), c.integer(1, "dim", 0), range)};
        }},

@@ -37,7 +37,8 @@ void check_binary() {
     check_close(values_of(x += b), {7, 9, 11, 10, 12, 14});
     check_close(values_of(x -= b), {6, 7, 8, 9, 10, 11});
     check_close(values_of(x *= b), {6, 14, 24, 9, 20, 33});
-    check_close(values_of(x /= b), {6, 7, 8, 9, 10, 11});
+    if constexpr (is_floating_v<T>) check_close(values_of(x /= b), {6, 7, 8, 9, 10, 11});
+    else check_close(values_of(x.floor_divide_(b)), {6, 7, 8, 9, 10, 11});
     check_close(values_of(x.add_(b, 2)), {8, 11, 14, 11, 14, 17});
     check_close(values_of(x.sub_(b, 2)), {6, 7, 8, 9, 10, 11});
   }
@@ -61,9 +62,8 @@ TEMPLATE_TEST_CASE("arithmetic of every type", "[ops]", TERN_TEST_DEVICES) {
   check_binary<D, std::uint8_t>();
 }
 
-TEMPLATE_TEST_CASE("integer division rounds towards zero, and arithmetic wraps around", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("arithmetic of integers wraps around", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  check_close(values_of(tensor_of<D, Index>({7, -7, 7, 5}) / tensor_of<D, Index>({2, 2, -2, 0})), {3, -3, -3, 0});
   check_close(values_of(tensor_of<D, std::uint8_t>({250, 3}) + tensor_of<D, std::uint8_t>({10, 4})), {4, 7});
   check_close(values_of(-tensor_of<D, std::uint8_t>({1})), {255});
 }

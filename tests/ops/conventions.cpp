@@ -120,6 +120,7 @@ TEMPLATE_TEST_CASE("integer quotients and remainders are PyTorch's", "[ops]", TE
     const RecordedCase recorded(name);
     recorded.check(op(recorded.input<D, Index>(0), recorded.input<D, Index>(1)));
   };
+  check("integer division is true division", [](const auto& a, const auto& b) { return a.to(f32) / b.to(f32); });
   check("integer remainder", [](const auto& a, const auto& b) { return remainder(a, b); });
   check("integer floor_divide", [](const auto& a, const auto& b) { return floor_divide(a, b); });
 }

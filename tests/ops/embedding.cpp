@@ -18,8 +18,11 @@ template <class D> Tensor<D, Index> numbers(const Values& values) { return tenso
 const Values flat{0, 3, 3, 1, 4, 2, 0, 0, 2, 1, 1};
 const Values starts{0, 4, 9, 9};
 
+/// The padding that an option is given; without a value there is none.
+using Padding = std::optional<Index>;
+
 /// Each bag of these, reduced row by row; weights that are not given are ones.
-Values naive_bags(const Values& table, BagMode mode, Index padding, Values weights) {
+Values naive_bags(const Values& table, BagMode mode, Padding padding, Values weights) {
   weights.resize(flat.size(), 1);
   Values y;
   for (std::size_t bag = 0; bag < starts.size(); ++bag) {
@@ -29,7 +32,7 @@ Values naive_bags(const Values& table, BagMode mode, Index padding, Values weigh
       double sum = 0, largest = -INFINITY;
       int count = 0;
       for (std::size_t k = first; k < last; ++k) {
-        if (Index(flat[k]) == padding) continue;
+        if (padding && Index(flat[k]) == (*padding + rows) % rows) continue;
         const double value = table[std::size_t(Index(flat[k]) * columns + c)];
         sum += weights[k] * value, largest = std::max(largest, value), ++count;
       }
@@ -75,8 +78,12 @@ TEMPLATE_TEST_CASE("gradients of embedding; the padding row gets none", "[ops][g
   const auto f = [&](const auto& v) { return embedding(x, v * v); };
   CHECK(gradcheck(f, std::tuple{w}));
   CHECK(gradgradcheck(f, std::tuple{w}));
-  sum(embedding(x, w, 4)).backward();
-  check_close(values_of(w.grad()), {1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0});
+  const Values from_first{1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0}, every{1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 2, 2, 2};
+  const auto gradient = [&](Padding padding) { return values_of(tern::grad(sum(embedding(x, w, padding)), w)); };
+  check_close(gradient(4), from_first);
+  check_close(gradient(-1), from_first);  // as in PyTorch, the last row
+  check_close(gradient(-4), every);
+  check_close(gradient({}), every);
 }
 
 TEMPLATE_TEST_CASE("embedding_bag: every mode, with and without padding, by offsets and by a matrix", "[ops]",
@@ -86,7 +93,8 @@ TEMPLATE_TEST_CASE("embedding_bag: every mode, with and without padding, by offs
   Values with_end = starts;
   with_end.push_back(double(flat.size()));
   for (BagMode mode : all_modes) {
-    for (Index padding : {-1, 0, 1}) {  // without row 1 the last bag is empty too
+    for (const Padding padding : {Padding(), Padding(0), Padding(1), Padding(-1), Padding(-4)}) {
+      // Without row 1, which is row -4, the last bag is empty too.
       const Values expected = naive_bags(values_of(table<D>()), mode, padding, {});
       EmbeddingBagOptions options{.mode = mode, .padding_idx = padding};
       for (const auto& weight : layouts(table<D>()))
@@ -103,7 +111,7 @@ TEMPLATE_TEST_CASE("embedding_bag: every mode, with and without padding, by offs
     const EmbeddingBagOptions last{.mode = mode, .include_last_offset = true};
     const auto first_two = embedding_bag(x, table<D>(), numbers<D>({0, 4, 9}), last);
     CHECK(first_two.shape() == Shape{2, columns});
-    const Values all = naive_bags(values_of(table<D>()), mode, -1, {});
+    const Values all = naive_bags(values_of(table<D>()), mode, {}, {});
     check_close(values_of(first_two), Values(all.begin(), all.begin() + 2 * columns));
   }
   CHECK(embedding_bag(numbers<D>({}), table<D>(), numbers<D>({})).shape() == Shape{0, columns});
@@ -114,7 +122,7 @@ TEMPLATE_TEST_CASE("per_sample_weights scale the rows of a sum, learned or not",
   using D = TestType;
   const auto x = numbers<D>(flat), offsets = numbers<D>(starts);
   const auto scale = spread_tensor<D>({Index(flat.size())}, -1, 2);
-  for (Index padding : {-1, 3}) {
+  for (const Padding padding : {Padding(), Padding(3), Padding(-2)}) {
     const EmbeddingBagOptions options{.mode = BagMode::sum, .padding_idx = padding};
     const Values expected = naive_bags(values_of(table<D>()), BagMode::sum, padding, values_of(scale));
     check_close(values_of(embedding_bag(x, table<D>(), offsets, options, scale)), expected);
@@ -131,7 +139,7 @@ TEMPLATE_TEST_CASE("gradients of embedding_bag", "[ops][gradcheck]", TERN_TEST_D
   using D = TestType;
   const auto w = table<D>().requires_grad_(), scale = spread_tensor<D>({Index(flat.size())}, -1, 2).requires_grad_();
   const auto x = numbers<D>(flat), offsets = numbers<D>(starts);
-  for (Index padding : {-1, 3}) {
+  for (const Padding padding : {Padding(), Padding(3), Padding(-2)}) {
     for (BagMode mode : all_modes) {
       const auto f = [&](const auto& v) {
         return embedding_bag(x, v * v, offsets, {.mode = mode, .padding_idx = padding});
@@ -171,7 +179,7 @@ TEMPLATE_TEST_CASE("embedding refuses numbers that are no rows, and tables that 
   }
   CHECK(error_of([&] { embedding(x, spread_tensor<D>({3})); }) == "embedding: the table must be a matrix, not [3]");
   CHECK(error_of([&] { embedding(x, w, 5); }) == "embedding: padding_idx 5 is not one of 5 rows");
-  CHECK(error_of([&] { embedding(x, w, -2); }) == "embedding: padding_idx -2 is not one of 5 rows");
+  CHECK(error_of([&] { embedding(x, w, -6); }) == "embedding: padding_idx -6 is not one of 5 rows");
   CHECK(error_of([&] { embedding(Tensor<D, Index>(), w); }) == "embedding: a tensor is undefined");
   CHECK(error_of([&] { embedding(x, Tensor<D, double>()); }) == "embedding: a tensor is undefined");
 }
@@ -203,6 +211,7 @@ TEMPLATE_TEST_CASE("embedding_bag refuses bags that are none", "[ops][refusal]",
         "per_sample_weights of shape [2] do not fit an input of shape [3]");
   CHECK(refused([&] { embedding_bag(x, three, zero); }) == "the table must be a matrix, not [3]");
   CHECK(refused([&] { embedding_bag(x, w, zero, {.padding_idx = 5}); }) == "padding_idx 5 is not one of 5 rows");
+  CHECK(refused([&] { embedding_bag(x, w, zero, {.padding_idx = -6}); }) == "padding_idx -6 is not one of 5 rows");
   CHECK(refused([&] { embedding_bag(Tensor<D, Index>(), w); }) == "a tensor is undefined");
   CHECK(refused([&] { embedding_bag(x, Tensor<D, double>(), zero); }) == "a tensor is undefined");
 }

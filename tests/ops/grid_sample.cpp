@@ -50,14 +50,33 @@ TEMPLATE_TEST_CASE("grid_sample of several images takes each one's own positions
   check_close(values_of(last), values_of(y));
 }
 
-TEMPLATE_TEST_CASE("grid_sample keeps what is outside out: infinities, and positions that are no numbers", "[ops]",
-                   TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("grid_sample takes NaN for -1, as PyTorch documents", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto x = spread_tensor<D>({1, 2, 3, 4}).requires_grad_();
+  const auto grid = tensor_of<D>({nan, 0.2, 0.3, nan, nan, nan, nan, 1.5, -0.4, nan}, {1, 1, 5, 2}).requires_grad_();
+  const auto corner = tensor_of<D>({-1, 0.2, 0.3, -1, -1, -1, -1, 1.5, -0.4, -1}, {1, 1, 5, 2}).requires_grad_();
+  for (const Mode mode : {Mode::bilinear, Mode::nearest, Mode::bicubic})
+    for (const Padding padding : {Padding::zeros, Padding::border, Padding::reflection})
+      for (const bool align : {false, true}) {
+        INFO(int(mode) << ", " << int(padding) << ", align_corners " << align);
+        const GridSampleOptions options{mode, padding, align};
+        const auto y = grid_sample(x, grid, options), expected = grid_sample(x, corner, options);
+        CHECK(values_of(y) == values_of(expected));
+        const auto gradients = tern::grad(std::vector{y.square().sum()}, {x, grid});
+        const auto at_corner = tern::grad(std::vector{expected.square().sum()}, {x, corner});
+        CHECK(values_of(gradients[0]) == values_of(at_corner[0]));
+        CHECK(values_of(gradients[1]) == values_of(where(isnan(grid), 0, at_corner[1])));
+      }
+}
+
+TEMPLATE_TEST_CASE("grid_sample keeps infinities outside out", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const double inf = std::numeric_limits<double>::infinity();
   const auto x = tensor_of<D>({inf, 2, 3, 4}, {1, 1, 2, 2}).requires_grad_();
-  const auto grid = tensor_of<D>({1, 1.5, nan, 0, inf, -inf}, {1, 1, 3, 2}).requires_grad_();
+  const auto grid = tensor_of<D>({1, 1.5, inf, -inf}, {1, 1, 2, 2}).requires_grad_();
   const auto y = grid_sample(x, grid, {.align_corners = true});
-  check_close(values_of(y), {3, 0, 0});  // three quarters of the lower right pixel's 4
+  check_close(values_of(y), {3, 0});  // three quarters of the lower right pixel's 4
   for (const auto& g : tern::grad(std::vector{y.sum()}, {x, grid}))
     for (const double v : values_of(g)) CHECK(std::isfinite(v));
 }

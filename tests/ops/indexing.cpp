@@ -30,8 +30,8 @@ IndexList<D> index_of(const Json& entries) {
     if (e.contains("mask")) list.push_back(tensor_of<D, bool>(e["mask"]));
     if (e.contains("slice")) {
       const Json& s = e["slice"];
-      list.push_back(Slice(s[0].is_null() ? 0 : s[0].get<Index>(), s[1].is_null() ? Slice::open : s[1].get<Index>(),
-                           s[2].get<Index>()));
+      const auto bound = [&](std::size_t k) { return s[k].is_null() ? Slice::open : std::optional(s[k].get<Index>()); };
+      list.push_back(Slice(bound(0), bound(1), s[2].get<Index>()));
     }
   }
   return list;
@@ -92,6 +92,48 @@ TEMPLATE_TEST_CASE("numbers, slices, None and Ellipsis give views, tensors copie
   x.index_put_({x > 10}, 0);
   CHECK(values_of(x) == std::vector<double>{0, 5, 2, 3, 4, 5, -1, 7, 8, 5, -1, 0});
   CHECK(x.version() > before);
+}
+
+namespace {
+
+/// Python's start:stop:step of 0, 1, …, size - 1.
+std::vector<double> sliced(Index size, std::optional<Index> start, std::optional<Index> stop, Index step) {
+  std::vector<double> positions;
+  const auto from_front = [size](Index at) { return at < 0 ? at + size : at; };
+  for (Index i = 0; i < size; ++i) {
+    const Index first = start ? std::max<Index>(from_front(*start), 0) : 0;
+    if (i >= first && (!stop || i < from_front(*stop)) && (i - first) % step == 0) positions.push_back(double(i));
+  }
+  return positions;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("slices are Python's: bounds open, negative and beyond the end", "[indexing]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  std::vector<std::optional<Index>> bounds{Slice::open, INT64_MIN, INT64_MAX};
+  for (Index at = -6; at <= 6; ++at) bounds.push_back(at);
+  for (const Index size : {0, 1, 4}) {
+    const auto x = counting<D>({size, 1});
+    for (const auto& start : bounds)
+      for (const auto& stop : bounds)
+        for (const Index step : {Index(1), Index(2), Index(3), Index(INT64_MAX)}) {
+          INFO(size << ": " << (start ? std::to_string(*start) : "") << ':' << (stop ? std::to_string(*stop) : "") << ':' << step);
+          const auto expected = sliced(size, start, stop, step);
+          REQUIRE(values_of(x.slice(0, {start, stop, step})) == expected);
+          REQUIRE(values_of(x.index({Slice(start, stop, step), 0})) == expected);
+        }
+  }
+  const auto x = counting<D>({4});
+  CHECK(values_of(x.slice(0, {Slice::open, Slice::open})) == std::vector<double>{0, 1, 2, 3});
+  CHECK(values_of(x.slice(0, {Slice::open, -1})) == std::vector<double>{0, 1, 2});
+  CHECK(values_of(x.slice(0, {-2, Slice::open})) == std::vector<double>{2, 3});
+  CHECK(values_of(x.slice(0, {Slice::open, Slice::open, 2})) == std::vector<double>{0, 2});
+  CHECK(values_of(x.slice(0, {2, {}})) == std::vector<double>{2, 3});
+  CHECK(values_of(x.slice(0, Slice(Slice::open))) == std::vector<double>{0, 1, 2, 3});
+  for (const Index step : {Index(0), Index(-1), Index(INT64_MIN)})
+    CHECK(error_of([&] { x.slice(0, {Slice::open, Slice::open, step}); }) ==
+          "slice: the step must be positive, not " + std::to_string(step));
 }
 
 TEMPLATE_TEST_CASE("positions of every kind may count from the end", "[indexing]", TERN_TEST_DEVICES) {

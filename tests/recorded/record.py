@@ -14,6 +14,7 @@ from conventions import conventions
 from division import division
 from grid_sample import grid_sample
 from indexing import indexing
+from kinks import kinks
 from layers import activation_modules, image_grids, transformer_layers
 from linalg import linalg
 from mixed_precision import mixed_precision
@@ -389,6 +390,7 @@ if __name__ == "__main__":
     conventions()
     division()
     singular()
+    kinks()
     grid_sample()
     modules()
     attention()

@@ -103,7 +103,8 @@ TEMPLATE_TEST_CASE("eye has ones on its diagonal", "[creation]", TERN_TEST_DEVIC
     }
   }
   CHECK(eye<TestType, bool>(3).shape() == Shape{3, 3});
-  CHECK(error_of([] { eye<TestType>(-1); }) != "");
+  CHECK(error_of([] { eye<TestType>(-1); }) == "eye: negative size in [-1, -1]");
+  CHECK(error_of([] { eye<TestType>(3, -1); }) == "eye: negative size in [3, -1]");
 }
 
 TEST_CASE("from_blob shares memory, and gives it back with the last owner", "[creation]") {

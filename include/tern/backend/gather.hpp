@@ -62,10 +62,13 @@ struct ScatterMultiply {
   const Array& x;
 };
 
+/// Stands for the number of a row where there is none.
+inline constexpr Index no_row = -1;
+
 /// How bags are reduced. Bag i has the indices from starts[i] to starts[i + 1] - 1.
 struct Bags {
   BagMode mode = BagMode::mean;
-  Index padding_idx = -1;  // this row is skipped; -1: none
+  Index padding_idx = no_row;  // this row is skipped
 };
 
 /// run<D, T>: out[i, :] = the sum, mean or maximum of weights[k] table[index[k], :] over the entries k of bag i.

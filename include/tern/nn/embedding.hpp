@@ -7,22 +7,21 @@
 namespace tern::inline TERN_BUILD::nn {
 
 struct EmbeddingOptions {
-  Index padding_idx = -1;  // this row starts as zeros and is not trained; -1: none
+  std::optional<Index> padding_idx = {};  // this row, which may count from the end, starts as zeros and is not trained
 };
 
 /// y[..., :] = W[x[...], :], where x holds row numbers. W is [num_embeddings, embedding_dim] and starts normal(0, 1).
 template <Device D, Element T = float>
 struct Embedding : Module<D, T> {
-  Index num_embeddings = 0, embedding_dim = 0, padding_idx = -1;
+  Index num_embeddings = 0, embedding_dim = 0;
+  std::optional<Index> padding_idx;  // counts from the first row
   Parameter<D, T> weight;
 
-  Embedding(Index rows, Index columns, EmbeddingOptions options = {})
-      : num_embeddings(rows), embedding_dim(columns), padding_idx(options.padding_idx) {
+  Embedding(Index rows, Index columns, EmbeddingOptions options = {}) : num_embeddings(rows), embedding_dim(columns) {
     if (rows <= 0 || columns <= 0) fail("Embedding", {"sizes must be positive, not ", rows, " x ", columns});
-    if (padding_idx < -1 || padding_idx >= rows)
-      fail("Embedding", {"padding_idx ", padding_idx, " is not one of ", rows, " rows"});
+    if (options.padding_idx) padding_idx = tern::detail::padding_row("Embedding", options.padding_idx, rows);
     const Tensor<D, T> table = randn<D, T>({rows, columns});
-    if (padding_idx >= 0) table.select(0, padding_idx).fill_(0);
+    if (padding_idx) table.select(0, *padding_idx).fill_(0);
     weight = table;
   }
   TERN_FIELDS(Embedding, num_embeddings, embedding_dim, padding_idx, weight)

@@ -1,5 +1,6 @@
 // + - * / and negation. Tensors broadcast. A number acts as a tensor of that value: beside integers and bool, one that
-// their type does not hold is an Error, and a floating-point number does not compile.
+// their type does not hold is an Error, and a floating-point number does not compile. Nor does / of integers, whose
+// quotient would be cut to an integer.
 #pragma once
 #include "support/pointwise.hpp"
 
@@ -28,6 +29,12 @@ auto div_number(S s) {
 template <class S>
 auto add_scaled(S s) {
   return [s](auto a, auto b) { return a + decltype(a)(s) * b; };
+}
+/// Refuses / where T is no floating-point type.
+template <class T>
+constexpr void check_quotient() {
+  static_assert(is_floating_v<T>,
+                "/ of integers or bool: convert a tensor with .to(f32), or round down with floor_divide");
 }
 /// -s; integers wrap around.
 template <class T>
@@ -133,9 +140,10 @@ Tensor<D, T> mul(const Tensor<D, T>& x, operand_t<T> s, Here here) {
 TERN_INSTANCE(Tensor<Cpu> mul(const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cuda> mul(const Tensor<Cuda>&, double, Here))
 
-/// a / b. Integer division rounds towards zero; by 0 it gives 0.
+/// a / b.
 template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  detail::check_quotient<T>();
   const auto c = detail::map<T>({"div", here}, detail::div_expression, a, b);
   record({"div", here}, c, wrt(a, saved(b), detail::Gradient{detail::div_expression}),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto dividend, auto divisor) {
@@ -149,6 +157,7 @@ TERN_INSTANCE(Tensor<Cuda> div(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 /// x / s.
 template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  detail::check_quotient<T>();
   const auto y = detail::map<T>({"div", here}, detail::div_number(detail::operand<T>({"div", here}, s)), x);
   record({"div", here}, y, wrt(x, [s](const auto& g) { return div(g, s); }));
   return y;
@@ -157,6 +166,7 @@ Tensor<D, T> div(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
 /// s / x.
 template <Device D, Element T>
 Tensor<D, T> rdiv(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  detail::check_quotient<T>();
   const auto y = detail::map<T>({"rdiv", here}, [s = detail::operand<T>({"rdiv", here}, s)](auto v) { return decltype(v)(s) / v; }, x);
   record({"rdiv", here}, y, wrt(x, saved(x, y), [](const auto& g, const auto& divisor, const auto& quotient) {
            return neg(div(mul(g, quotient), divisor));
@@ -203,10 +213,12 @@ const Tensor<D, T>& mul_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) 
 }
 template <Device D, Element T>
 const Tensor<D, T>& div_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  detail::check_quotient<T>();
   return detail::pointwise_({"div_", here}, detail::div_expression, [&] { return div(a, b, here); }, a, b);
 }
 template <Device D, Element T>
 const Tensor<D, T>& div_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+  detail::check_quotient<T>();
   return detail::pointwise_({"div_", here}, detail::div_number(detail::operand<T>({"div_", here}, s)), [&] { return div(x, s, here); }, x);
 }
 

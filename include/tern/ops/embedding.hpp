@@ -1,5 +1,7 @@
 // Rows of a table, looked up by number: one by one, or reduced in bags.
 #pragma once
+#include <optional>
+
 #include "../tensor/creation.hpp"
 #include "gather.hpp"
 #include "transfer.hpp"
@@ -7,19 +9,26 @@
 
 namespace tern::inline TERN_BUILD {
 
-/// y[..., :] = weight[x[...], :]. Row padding_idx gets no gradient; with -1 there is no such row.
+namespace detail {
+
+/// The row that padding_idx names; a negative one counts from the end. backend::no_row if there is none. Error if it is
+/// not one of the table's rows.
+TERN_API Index padding_row(const OpName& op, std::optional<Index> padding_idx, Index rows);
+
+}  // namespace detail
+
+/// y[..., :] = weight[x[...], :]. Row padding_idx, which may count from the end, gets no gradient.
 template <Device D, Element T>
-Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, Index padding_idx = -1, Here here = {}) {
+Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, std::optional<Index> padding_idx = {},
+                       Here here = {}) {
   if (weight.checked({"embedding", here})->ndim != 2) fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
-  const Index rows = weight.size(0);
-  if (padding_idx < -1 || padding_idx >= rows)
-    fail({"embedding", here}, {"padding_idx ", padding_idx, " is not one of ", rows, " rows"});
+  const Index rows = weight.size(0), padding = detail::padding_row({"embedding", here}, padding_idx, rows);
   Shape to = x.checked({"embedding", here})->shape();
   to.push_back(weight.size(1));
   Tensor<D, T> table = weight;
-  if (padding_idx >= 0 && records(weight)) {  // the same values, with the padding row detached
+  if (padding != backend::no_row && records(weight)) {  // the same values, with the padding row detached
     const Tensor<D, bool> trained = ones<D, bool>({rows, 1}, weight.device());
-    trained.select(0, padding_idx).fill_(false);
+    trained.select(0, padding).fill_(false);
     table = where(trained, weight, weight.detach());
   }
   return reshape(detail::take_rows({"embedding", here}, table, reshape(x, {-1}, here)), to, here);
@@ -27,7 +36,7 @@ Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, In
 
 struct EmbeddingBagOptions {
   BagMode mode = BagMode::mean;
-  Index padding_idx = -1;            // rows of this number are skipped; -1: none
+  std::optional<Index> padding_idx = {};  // this row, which may count from the end, is skipped
   bool include_last_offset = false;  // the last offset is the end of the last bag
 };
 
@@ -111,8 +120,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   if (weight.checked("embedding_bag")->ndim != 2)
     fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0);
-  Index padding = options.padding_idx;
-  if (padding < -1 || padding >= rows) fail("embedding_bag", {"padding_idx ", padding, " is not one of ", rows, " rows"});
+  const Index padding = detail::padding_row("embedding_bag", options.padding_idx, rows);
   // The host checks offsets. If they are on a device, it waits for them.
   const Tensor<Cpu, Index> given = offsets.defined() ? to_device(offsets, Cpu{}) : Tensor<Cpu, Index>();
   const Tensor<D, Index> starts = to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), x.device());
@@ -133,9 +141,9 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), wide, here);
   const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), wide, here), here);
   auto kept = scaled;
-  if (padding >= 0) kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
+  if (padding != backend::no_row) kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
   const auto y =
-      detail::reduced_bags({"embedding_bag", here}, {BagMode::sum, -1}, kept,
+      detail::reduced_bags({"embedding_bag", here}, {BagMode::sum}, kept,
                            detail::range_beside(numbers, 0, 1, numbers.numel()), starts, {});
   return to_type(y, Type<T>{}, here);
 }

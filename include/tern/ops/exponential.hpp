@@ -25,10 +25,13 @@ TERN_UNARY_BY_HAND(sigmoid, sigmoid(x), y, g * (1 - y) * y)
 /// log(x / (1 - x)), the inverse of sigmoid; NaN outside [0, 1].
 TERN_UNARY_BY_HAND(logit, log(x / (1 - x)), x, g / (x * (1 - x)))
 
-/// logit(x), with x limited to [eps, 1 - eps].
+/// logit(x), with x limited to [eps, 1 - eps]. Outside of it the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> logit(const Tensor<D, T>& x, double eps, Here here = {}) {
-  return logit(clamp(x, eps, 1 - eps, here), here);
+  const auto f = [eps](auto v) { return detail::logit_expression(clamp(v, decltype(v)(eps), decltype(v)(1 - eps))); };
+  return detail::unary({"logit", here}, x, f, [eps](auto g, auto v) {
+    return where((v < eps) | (v > 1 - eps), 0, g / (v * (1 - v)));
+  });
 }
 
 /// log(e^a + e^b), calculated without overflow.

@@ -123,8 +123,7 @@ class Fused {
     const auto f = bind(arguments...);
     return std::apply(
         [&](const auto& x, const auto&... rest) {
-          if constexpr (is_floating_v<typename std::remove_cvref_t<decltype(x)>::value_type>)
-            if (keeps_slopes(f, x, rest...)) return tern::sum(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
+          if (keeps_slopes(f, x, rest...)) return tern::sum(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
           return reduced(f, identity, f, x, rest...);
         },
         tensors(arguments...));
@@ -135,9 +134,7 @@ class Fused {
     const auto f = bind(arguments...);
     return std::apply(
         [&](const auto& x, const auto&... rest) {
-          if constexpr (is_floating_v<typename std::remove_cvref_t<decltype(x)>::value_type>)
-            if (keeps_slopes(f, x, rest...))
-              return tern::mean(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
+          if (keeps_slopes(f, x, rest...)) return tern::mean(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
           Shape shape = x.checked({"fuse", here_})->shape();
           ((shape = broadcast_shapes({"fuse", here_}, shape, rest.checked({"fuse", here_})->shape_ref())), ...);
           const Index count = shape.numel();
@@ -157,7 +154,11 @@ class Fused {
   static auto tensors(const A&... arguments) {
     static_assert((... || is_tensor_v<A>), "fuse: at least one argument must be a tensor");
     static_assert((... + int(is_tensor_v<A>)) <= 8, "fuse: at most 8 arguments can be tensors");
-    return std::tuple_cat(tensor(arguments)...);
+    const auto all = std::tuple_cat(tensor(arguments)...);
+    using First = std::remove_cvref_t<std::tuple_element_t<0, decltype(all)>>;
+    static_assert(is_floating_v<typename First::value_type>, "fuse: a tensor of integers or bool, to which the "
+                  "expression's numbers would be cut: convert it with .to(f32)");
+    return all;
   }
   template <class A>
   static double number(const A& argument) {
@@ -189,9 +190,10 @@ class Fused {
 ///     auto swish = fuse([](auto x, auto beta) { return x / (1 + exp(-beta * x)); });
 ///     auto y = swish(x, 1.5f);
 ///
-/// Its tensors have one device and type, and are broadcast. A call is one pass over memory. Its gradients are derived
-/// from it and are one pass each, and so are their derivatives. On the CPU, a call that needs gradients of functions such
-/// as exp and tanh keeps the derivative by each tensor. A number has no gradient. The tape records the line of the fuse.
+/// Its tensors have one device and one floating-point type, and are broadcast. A call is one pass over memory. Its
+/// gradients are derived from it and are one pass each, and so are their derivatives. On the CPU, a call that needs
+/// gradients of functions such as exp and tanh keeps the derivative by each tensor. A number has no gradient. The tape
+/// records the line of the fuse.
 template <class F>
 detail::Fused<F> fuse(F expression, Here here = {}) {
   return {std::move(expression), here};

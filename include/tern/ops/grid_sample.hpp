@@ -36,8 +36,9 @@ struct GridAxis {
   Tensor<D, bool> inside{};   // whether a neighbour is one of the image's pixels
   X weight{};                 // 0 outside
 
-  /// g has positions between -1 and 1.
-  GridAxis(const X& g, Index pixels, const GridSampleOptions& o) : size(pixels), options(o) {
+  /// given has positions between -1 and 1.
+  GridAxis(const X& given, Index pixels, const GridSampleOptions& o) : size(pixels), options(o) {
+    const X g = where(isnan(given), -1, given);
     const X source = o.align_corners ? mul(div(add(g, 1), 2), double(size - 1))
                                      : div(sub(mul(add(g, 1), double(size)), 1), 2);
     switch (o.mode) {
@@ -107,9 +108,9 @@ Tensor<D, T> grid_sampled(const OpName& op, const Tensor<D, T>& x, const Tensor<
 
 }  // namespace detail
 
-/// Images x [N, C, H, W] at the positions of grid [N, h, w, 2], as [N, C, h, w]. A position is (across, down); (-1, -1) is
-/// the upper left corner and (1, 1) the lower right one. The gradient of a nearest pixel's position is 0. Error if sizes do
-/// not fit, or if images have no pixels.
+/// Images x [N, C, H, W] at the positions of grid [N, h, w, 2], as [N, C, h, w]. A position is (across, down); (-1, -1)
+/// is the upper left corner and (1, 1) the lower right one; NaN counts as -1. The gradient of a nearest pixel's position
+/// is 0, and so is that of NaN. Error if sizes do not fit, or if images have no pixels.
 template <Device D, Floating T>
 Tensor<D, T> grid_sample(const Tensor<D, T>& x, const Tensor<D, T>& grid, const GridSampleOptions& options = {},
                          Here here = {}) {

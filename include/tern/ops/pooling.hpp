@@ -141,7 +141,7 @@ Tensor<D, T> average_pool(const OpName& op, const PoolPlan& plan, const Tensor<D
 TERN_API PoolPlan plan_max_pool(const OpName& op, int dims, const Array& x, const Dims& kernel, const MaxPoolOptions& o);
 TERN_API PoolPlan plan_avg_pool(const OpName& op, int dims, const Array& x, const Dims& kernel, const AvgPoolOptions& o);
 
-/// (sum over a window of x^p)^(1/p).
+/// (sum over a window of x^p)^(1/p). Where it is 0, the gradient is 0.
 template <class D, class T>
 Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p, const Dims& kernel,
                      const LpPoolOptions& o) {
@@ -149,7 +149,9 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
   const PoolPlan plan = plan_pooling(op, dims, *x.checked(op), {kernel, o.stride, 0, 1, o.ceil_mode});
   const double elements = double(plan.params.kernel[0] * plan.params.kernel[1] * plan.params.kernel[2]);
   const auto norm = [&](const auto& v) {
-    return pow(mul(average_pool(op, plan, pow(v, p, op.here)), elements, op.here), 1 / p, op.here);
+    const auto sums = mul(average_pool(op, plan, pow(v, p, op.here)), elements, op.here);
+    return unary(op, sums, [p](auto s) { return power(s, 1 / p); },
+                 [p](auto g, auto s) { return where(s == 0, 0, g * power(s, 1 / p - 1) / p); });
   };
   return rounded_once(norm, x);
 }
@@ -163,7 +165,7 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
 //   avg_poolnd(x, kernel_size, options)
 //       The sum of each window divided by the number of its elements.
 //   lp_poolnd(x, norm_type, kernel_size, options)
-//       (sum of x^p)^(1/p) of each window.
+//       (sum of x^p)^(1/p) of each window. Where it is 0, the gradient is 0.
 //   adaptive_max_poolnd(x, output_size), adaptive_avg_poolnd(x, output_size)
 //       The same for windows floor(o in / out) ... ceil((o + 1) in / out) - 1. An output size may be same_size.
 //   max_poolnd_with_indices, adaptive_max_poolnd_with_indices

@@ -50,7 +50,7 @@ Tensor<D, T> derived_loss(const OpName& op, Reduction reduction, const F& f, con
 
 TERN_API void check_same_dims(const OpName& op, const Array& a, const Array& b);
 
-inline constexpr auto positive_part = [](auto v) { return where(v >= 0, v, 0); };
+inline constexpr auto positive_part = [](auto v) { return where(v <= 0, 0, v); };
 
 }  // namespace detail
 
@@ -84,7 +84,7 @@ Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target,
                               Here here = {}) {
   const auto f = [](auto v, auto t) {
     const auto u = -t * v;
-    return where(u > 0, u + log1p(exp(-abs(u))), log1p(exp(-abs(u))));
+    return max(u, 0) + log1p(exp(-abs(u)));  // at u = 0, max has half of the derivative
   };
   return detail::derived_loss({"soft_margin_loss", here}, options.reduction, f, x, target);
 }

@@ -160,7 +160,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
     if (at < 0) at += size;
     return at < 0 ? Index(0) : at > size ? size : at;
   };
-  const Index start = clip(range.start), stop = range.stop == Slice::open ? size : clip(range.stop);
+  const Index start = clip(range.start), stop = clip(range.stop);
   const Index step = std::min(range.step, std::max<Index>(size, 1));  // any larger one takes the same positions
   const Index count = stop > start ? (stop - start - 1) / step + 1 : 0;
   TensorImpl* const y = sliced(x, d, start, count, step);

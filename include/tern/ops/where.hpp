@@ -127,7 +127,7 @@ const Tensor<D, T>& clamp_(const Tensor<D, T>& x, std::optional<number_t<T>> min
   return detail::pointwise_({"clamp_", here}, bounds.expression(), [&] { return clamp(x, min, max, here); }, x);
 }
 
-/// x, at least min.
+/// x, at least min. A min that is a tensor shares the gradient where the two are equal.
 template <Device D, Element T>
 Tensor<D, T> clamp_min(const Tensor<D, T>& x, number_t<T> min, Here here = {}) {
   return clamp(x, min, {}, here);
@@ -143,7 +143,7 @@ const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, number_t<T> min, Here here
   return clamp_(x, min, {}, here);
 }
 
-/// x, at most max.
+/// x, at most max. A max that is a tensor shares the gradient where the two are equal.
 template <Device D, Element T>
 Tensor<D, T> clamp_max(const Tensor<D, T>& x, number_t<T> max, Here here = {}) {
   return clamp(x, {}, max, here);

@@ -1,6 +1,7 @@
 // New tensors with given elements.
 #pragma once
 #include <initializer_list>
+#include <optional>
 #include <vector>
 
 #include "../backend/range.hpp"
@@ -132,11 +133,11 @@ Tensor<D, T> linspace(double start, double end, Index steps, Here here = {}) {
   return x;
 }
 
-/// Ones on the diagonal, zeros elsewhere: [n, m], m = n by default.
+/// Ones on the diagonal, zeros elsewhere: [n, columns], columns = n by default.
 template <Device D, Element T = float>
-Tensor<D, T> eye(Index n, Index m = -1, Here here = {}) {
+Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, Here here = {}) {
   const ErrorName name({"eye", here});
-  if (m == -1) m = n;
+  const Index m = columns.value_or(n);
   const Tensor<D, T> x = zeros<D, T>({n, m});
   Array diagonal = *x.impl();
   diagonal.ndim = 1;

@@ -1,5 +1,7 @@
 // Positions in a tensor, and the index types of x.index({...}).
 #pragma once
+#include <optional>
+
 #include "../device/device.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -7,12 +9,15 @@ namespace tern::inline TERN_BUILD {
 template <Device D, Element T = float>
 class Tensor;
 
-/// start:stop:step, as in Python; negative positions count from the end. Without bounds: everything.
+/// start:stop:step, as in Python; negative positions count from the end, and a bound may be open. Without bounds:
+/// everything. The step must be positive.
 struct Slice {
-  static constexpr Index open = INT64_MAX;
-  Index start = 0, stop = open, step = 1;
+  static constexpr std::nullopt_t open = std::nullopt;
+  Index start = 0, stop = INT64_MAX, step = 1;  // bounds are clipped to the dimension
   constexpr Slice() {}
-  constexpr Slice(Index first, Index end = open, Index by = 1) : start(first), stop(end), step(by) {}
+  constexpr Slice(Index first) : start(first) {}
+  constexpr Slice(std::optional<Index> first, std::optional<Index> end = {}, Index by = 1)
+      : start(first.value_or(0)), stop(end.value_or(INT64_MAX)), step(by) {}
 };
 /// A new dimension of size 1.
 struct NoneType {};
