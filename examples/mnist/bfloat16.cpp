@@ -2,7 +2,7 @@
 #include "convolutional.hpp"
 #include "mlp.hpp"
 
-bool train_bfloat16(const train::Options& options, const distributed::Communicator& world) {
+int train_bfloat16(const train::Options& options, const distributed::Communicator& world) {
   return with_device(options.device, [&]<Device D>(D) {
     const auto in_bfloat16 = [](const auto& net) { return net.to(bf16); };
     const bool dense = options.model == "mlp" || options.model == "mlp_small";

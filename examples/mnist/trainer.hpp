@@ -17,10 +17,10 @@
 using namespace tern;
 
 /// Trains one of the networks with convolutions; one whose layers compute in 16 bits; one whose elements all are bfloat16. They are
-/// compiled in files of their own: mnist.cpp need not wait for them.
-bool train_convolutional(const train::Options& options, const distributed::Communicator& world);
-bool train_mixed(const train::Options& options, const distributed::Communicator& world);
-bool train_bfloat16(const train::Options& options, const distributed::Communicator& world);
+/// compiled in files of their own: mnist.cpp need not wait for them. They return the program's exit status.
+int train_convolutional(const train::Options& options, const distributed::Communicator& world);
+int train_mixed(const train::Options& options, const distributed::Communicator& world);
+int train_bfloat16(const train::Options& options, const distributed::Communicator& world);
 
 /// A float network in the precision that it is trained in: here as it is.
 inline constexpr auto in_float = [](auto net) { return net; };
@@ -47,9 +47,9 @@ void show_mistakes(Net& net, const data::Mnist& set, Index count) {
   }
 }
 
-/// Trains a network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
+/// Trains a network, and returns the program's exit status.
 template <Device D, class Net>
-bool train_network(Net own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
+int train_network(Net own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
   train::check_precision(options.precision, DeviceTraits<D>::name);
   distributed::DistributedDataParallel net(std::move(own), world);
   const auto mnist = data::mnist_source({.folder = options.data});
@@ -69,5 +69,5 @@ bool train_network(Net own, optim::Optimizer& optimizer, const train::Options& o
       train::fit(net, optimizer, batches, options, {.data = mnist.source, .evaluate = evaluate, .schedule = &schedule});
   if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);
   warn_of_generated();
-  return !report.interrupted;
+  return report.exit_status();
 }

@@ -39,6 +39,8 @@ std::vector<Index> epoch(L&& batches, std::vector<Index>* sizes = nullptr) {
   return out;
 }
 
+std::vector<Index> elements(const Tensor<Cpu, Index>& x) { return {x.data(), x.data() + x.numel()}; }
+
 std::vector<Index> first_numbers(Index n) {
   std::vector<Index> out(std::size_t(n), 0);
   std::iota(out.begin(), out.end(), 0);
@@ -129,6 +131,53 @@ TEST_CASE("the seed is the program's where none is given", "[data]") {
   manual_seed(12);
   CHECK(a != epoch(loader<Cpu>(set, {.shuffle = true, .workers = 0})));
   set_random_state(before);
+}
+
+TEST_CASE("a loader goes on where its state was asked for", "[data]") {
+  const auto set = numbers(11);
+  const data::LoaderOptions options{.batch_size = 3, .shuffle = true, .seed = 5};
+  auto whole = loader<Cpu>(set, options);
+  std::vector<data::LoaderState> states{whole.state()};  // before each batch, and after each epoch
+  std::vector<std::vector<Index>> batches;
+  for (int e = 0; e < 3; ++e) {
+    for (auto& [x] : whole) {
+      CHECK(whole.epoch() == e);
+      batches.push_back(elements(x));
+      states.push_back(whole.state());
+    }
+    CHECK(whole.epoch() == e + 1);
+    CHECK((states.back().epoch == e && states.back().batch == 4));
+    states.back() = whole.state();
+    CHECK((states.back().epoch == e + 1 && states.back().batch == 0));
+  }
+  for (std::size_t at = 0; at + 1 < states.size(); ++at) {
+    auto resumed = loader<Cpu>(set, {.batch_size = 3, .shuffle = true, .workers = 0, .seed = 6});
+    resumed.set_state(states[at]);
+    CHECK(resumed.epoch() == states[at].epoch);
+    std::vector<std::vector<Index>> rest;
+    while (resumed.epoch() < 3)
+      for (auto& [x] : resumed) rest.push_back(elements(x));
+    CHECK(rest == std::vector(batches.begin() + std::ptrdiff_t(at), batches.end()));
+  }
+}
+
+TEST_CASE("a loop that ends early is over, and a state must fit the epoch", "[data]") {
+  auto batches = loader<Cpu>(numbers(11), {.batch_size = 3});
+  for (auto& [x] : batches)
+    if (x(0) == 3) break;
+  CHECK((batches.state().epoch == 1 && batches.state().batch == 0));
+  batches.set_state({1, 2, 0});
+  batches.set_epoch(1);  // the same
+  CHECK(batches.state().batch == 2);
+  batches.set_epoch(3);
+  CHECK(batches.state().batch == 0);
+  batches.set_state({1, 4, 0});  // a whole epoch was given
+  for (auto& [x] : batches) FAIL("there is no batch left of " << x.numel());
+  CHECK(batches.epoch() == 2);
+  using Catch::Matchers::ContainsSubstring;
+  CHECK_THAT(error_of([&] { batches.set_state({0, 5, 0}); }), ContainsSubstring("loader: a loop had been given 5 batches, but an epoch has 4"));
+  CHECK_THAT(error_of([&] { batches.set_state({-1, 0, 0}); }), ContainsSubstring("must not be negative: -1 and 0"));
+  CHECK(batches.epoch() == 2);
 }
 
 TEST_CASE("every place is equally likely for a sample", "[data]") {

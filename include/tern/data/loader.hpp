@@ -22,9 +22,18 @@ struct LoaderOptions {
   std::uint64_t seed = random_state().seed;  ///< of orders and transforms; results do not depend on the workers
 };
 
+/// Where a loader is: a loop has been given so many batches of that epoch, whose order depends on the seed.
+struct LoaderState {
+  Index epoch = 0, batch = 0;
+  std::uint64_t seed = 0;
+};
+
 namespace detail {
 
 TERN_API void check(const LoaderOptions& options);
+
+/// Error unless an epoch of so many batches has that place.
+TERN_API void check(const LoaderState& state, Index batches);
 
 inline std::size_t slot_count(const LoaderOptions& options) {
   return options.workers ? std::size_t(options.workers) * std::size_t(options.prefetch) : 1;
@@ -72,7 +81,7 @@ class Loader {
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
   Loader(Set&& set, const LoaderOptions& options, const Samples& samples = {})
-      : set_(std::forward<Set>(set)), options_(options), samples_(samples) {
+      : set_(std::forward<Set>(set)), options_(options), seed_(options.seed), samples_(samples) {
     detail::check(options_);
     if (options_.shuffle && !std::is_same_v<Samples, ByOptions>)
       fail("loader", {"a sampler and shuffle exclude each other"});
@@ -87,7 +96,22 @@ class Loader {
   /// The number of samples in an epoch.
   Index samples() const { return options_.drop_last ? size() * batch_size() : sample_count(); }
   /// Sets the number of the next epoch; the first is 0. A resumed training then gets the same orders.
-  void set_epoch(Index epoch) { epoch_ = epoch; }
+  void set_epoch(Index epoch) {
+    if (epoch != epoch_) first_ = 0;
+    epoch_ = epoch;
+  }
+  /// The number of the epoch that a loop is in, else of the next one.
+  Index epoch() const { return state().epoch; }
+  /// Inside a loop where it is, else where the next one starts.
+  LoaderState state() const { return given_ ? LoaderState{epoch_ - 1, given_, seed_} : LoaderState{epoch_, first_, seed_}; }
+  /// Outside of loops: the next one goes on where the state was asked for, with the rest of that epoch. Error, and nothing changed, if the
+  /// epoch has fewer batches.
+  void set_state(const LoaderState& state) {
+    check(state);
+    epoch_ = state.epoch, first_ = state.batch, seed_ = state.seed;
+  }
+  /// Error unless set_state() takes the state.
+  void check(const LoaderState& state) const { detail::check(state, size()); }
   /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
@@ -98,12 +122,15 @@ class Loader {
     explicit Epoch(Loader& loader)
         : loader_(loader),
           number_(loader.epoch_++),
+          first_(std::exchange(loader.first_, 0)),
           order_(loader.order(number_)),
-          remaining_(loader.size()),
+          remaining_(loader.size() - first_),
           slots_(detail::slot_count(loader.options_)),
           prefetcher_(&Epoch::make, this, remaining_, loader.options_.workers, Index(slots_.size())) {
       take();
+      loader.given_ += first_;
     }
+    ~Epoch() { loader_.given_ = 0; }
 
     Batch& operator*() { return batch_; }
     void operator++() {
@@ -116,11 +143,11 @@ class Loader {
    private:
     static void make(void* epoch, Index number, Index slot) {
       auto& self = *static_cast<Epoch*>(epoch);
-      const Index batch_size = self.loader_.options_.batch_size, first = number * batch_size;
+      const Index batch_size = self.loader_.options_.batch_size, first = (self.first_ + number) * batch_size;
       const Index left = Index(self.order_.size()) - first;
       const std::span<const Index> samples(self.order_.data() + first,
                                            std::size_t(left < batch_size ? left : batch_size));
-      const RandomKey key{self.loader_.options_.seed, self.number_, first};
+      const RandomKey key{self.loader_.seed_, self.number_, first};
       self.slots_[std::size_t(slot)].emplace(
           detail::start_moving(batch_of(self.loader_.set(), samples, key), self.loader_.device_));
     }
@@ -133,10 +160,11 @@ class Loader {
       slot.reset();
       prefetcher_.release();
       remaining_ = remaining;
+      ++loader_.given_;
     }
 
     Loader& loader_;
-    const Index number_;
+    const Index number_, first_;  // of the epoch, and of the batch that it starts with
     const std::vector<Index> order_;
     Index remaining_;
     Batch batch_;
@@ -154,9 +182,9 @@ class Loader {
   }
   std::vector<Index> order(Index epoch) const {
     return tern::detail::within_memory("loader", "the order of the samples", [&] {
-      if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set().size(), options_.shuffle, options_.seed, epoch);
+      if constexpr (std::is_same_v<Samples, ByOptions>) return detail::epoch_order(set().size(), options_.shuffle, seed_, epoch);
       else {
-        std::vector<Index> order = samples_.order(options_.seed, epoch);
+        std::vector<Index> order = samples_.order(seed_, epoch);
         detail::check_order(order, set().size());
         return order;
       }
@@ -168,9 +196,11 @@ class Loader {
 
   std::tuple<Set> set_;  // for a member that is a reference, g++ 13 warns at each loop over loader(...)
   LoaderOptions options_;
+  std::uint64_t seed_;
   [[no_unique_address]] Samples samples_;
   D device_ = tern::detail::current_device<D>();  // the current device of the thread that made the loader
-  Index epoch_ = 0;
+  Index epoch_ = 0, first_ = 0;  // where the next loop starts
+  Index given_ = 0;              // batches of the epoch that a loop is in; 0 outside
   double seconds_waited_ = 0;
 };
 
