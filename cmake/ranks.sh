@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2317
 # Sourced by examples/run: a program on several ranks.
 
 # launch_ranks N MPIRUN COMMAND...: runs the command N times on this machine, by Open MPI's mpirun, in this shell's place. Ctrl-C and SIGTERM

@@ -43,28 +43,30 @@ namespace detail {
   return nullptr;
 }
 
-/// The least number of letters to insert, delete or replace that makes one text of the other (Levenshtein, 1966).
+/// The least number of letters to insert, delete, replace or exchange with the next that makes one text of the other (Damerau, 1964).
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);  // distances of a's first letters to b's first j
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));  // of the first i and j letters
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
-  }
-  return row[b.size()];
+  return d[a.size()][b.size()];
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] TERN_INLINE void refuse_option(const std::string& name, std::initializer_list<std::initializer_list<Option>> lists) {
   const std::string given = name.substr(0, name.find('='));
-  std::size_t least = 1 + given.size() / 3;  // one in three letters may differ
+  const std::size_t letters = given.size() - std::min(given.find_first_not_of('-'), given.size());
+  std::size_t least = 1 + letters / 3;  // one in three may differ
   const char* nearest = nullptr;
   for (const auto& options : lists)
     for (const Option& option : options) {
-      const bool begins_it = given.size() > 3 && std::string(option.name).starts_with(given);
-      const std::size_t distance = begins_it ? 1 : edit_distance(given, option.name);
+      const bool begins_it = letters > 1 && std::string(option.name).starts_with(given);
+      const std::size_t distance = begins_it ? 0 : edit_distance(given, option.name);
       if (distance < least) least = distance, nearest = option.name;
     }
   if (!nearest) fail("options", {"unknown option '", name, "'; --help lists those that there are"});
