@@ -37,7 +37,7 @@ int main() {
 
   // A checkpoint holds what a training depends on: weights, the optimiser's moments, and the random numbers' state,
   // which dropout draws from. It appears under its name whole or not at all, even if the program ends meanwhile.
-  train::save_checkpoint("lesson7_checkpoint.safetensors", net, adam, {.epoch = 1, .batch = 0});
+  train::save_checkpoint("lesson7_checkpoint.safetensors", net, adam);
   const double went_on = fit(net, adam, x, y, 50);
 
   // Another network, with other weights, takes up where the first was saved.

@@ -79,7 +79,7 @@ void print_samples(Net& net, const data::Vocabulary& vocabulary, const Tensor<D,
 
 /// convert makes the network that is trained of a float one.
 template <Device D, class Convert>
-bool run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
+int run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const bool gpt = options.model == "gpt";
   const data::WindowOptions each_character{.length = 64, .stride = 32, .all_targets = true}, last_character{.length = 40, .stride = 3};
@@ -113,8 +113,8 @@ bool run(const train::Options& options, const distributed::Communicator& world, 
       return sums[0] / sums[1];
     };
     auto rule = optimizer(net);
-    return !train::fit(net, rule, batches, step, options,
-                       {.data = "text", .evaluate = held_out, .metric = train::mean_loss, .unit = "characters"}).interrupted;
+    return train::fit(net, rule, batches, step, options,
+                       {.data = "text", .evaluate = held_out, .metric = train::mean_loss, .unit = "characters"}).exit_status();
   };
   const auto rate = [&](double usual) { return options.lr > 0 ? options.lr : usual; };
   const models::GPT2Options sizes{.vocab_size = characters, .n_positions = 64, .n_embd = 128, .n_layer = 4, .n_head = 4,
@@ -138,7 +138,7 @@ int main(int argc, char** argv) try {
   ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) {
     return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, ranks.world(), convert); });
-  }) ? 0 : 1;
+  });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

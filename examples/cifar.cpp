@@ -52,9 +52,9 @@ struct Vgg : nn::Module<D, T> {
   }
 };
 
-/// Trains a network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
+/// Trains a network, and returns the program's exit status.
 template <Device D, class Net>
-bool train_network(Net own, const train::Options& options, const distributed::Communicator& world, optim::SGD& optimizer, double max_lr) {
+int train_network(Net own, const train::Options& options, const distributed::Communicator& world, optim::SGD& optimizer, double max_lr) {
   distributed::DistributedDataParallel net(std::move(own), world);
   const std::string folder = data::cifar10_source({.folder = options.data});
   const std::array<float, 3> mean = {0.4914f, 0.4822f, 0.4465f}, std = {0.2470f, 0.2435f, 0.2616f};
@@ -83,12 +83,12 @@ bool train_network(Net own, const train::Options& options, const distributed::Co
                                   .validate = [&] { return accuracy(validation); },
                                   .schedule = &schedule,
                                   .schedule_by_step = true});
-  return !report.interrupted;
+  return report.exit_status();
 }
 
 /// convert makes the network that is trained of a float one.
 template <Device D, class Convert>
-bool run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
+int run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const auto train_with = [&](auto net, double lr, double weight_decay) {
     if (options.lr > 0) lr = options.lr;
@@ -112,7 +112,7 @@ int main(int argc, char** argv) try {
   ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) {
     return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, ranks.world(), convert); });
-  }) ? 0 : 1;
+  });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -45,9 +45,9 @@ train::Step<D> step(Network<D>& net, const Tensor<D>& images, const Tensor<D, In
   return {loss, labels.numel(), train::count_right(scores[0].detach(), labels)};
 }
 
-/// Trains the network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
+/// Trains the network, and returns the program's exit status.
 template <Device D>
-bool train_network(Network<D>& net, const PictureData& pictures, const ImageOptions& options) {
+int train_network(Network<D>& net, const PictureData& pictures, const ImageOptions& options) {
   const PicturePlan plan = plan_of(options);
   const auto part = training_part(pictures.training.size(), net.replicas());
   const bool is_full = part.size() >= options.batch_size;  // else the only batch would be left out
@@ -64,18 +64,18 @@ bool train_network(Network<D>& net, const PictureData& pictures, const ImageOpti
       [&](const Tensor<D>& images, const Tensor<D, Index>& labels) { return step(net, images, labels, options.label_smoothing); }, options,
       {.data = options.data, .evaluate = evaluate, .schedule = schedule.get(), .schedule_by_step = true, .replicas = &net.replicas()});
   if (last) std::printf("test: %s\n", accuracy_text(*last).c_str());
-  return !report.interrupted;
+  return report.exit_status();
 }
 
 template <Device D>
-bool run(const ImageOptions& options, const distributed::Communicator& world) {
+int run(const ImageOptions& options, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
   const PictureData pictures = load_pictures(options);
   const auto net = make_network<D>({options, Index(pictures.training.classes().size()), world});
   introduce(options, pictures, net->new_layers, DeviceTraits<D>::name);
   if (!options.evaluate) return train_network(*net, pictures, options);
   std::fputs(speed_text(*net, pictures.test(), options).c_str(), stdout);
-  return true;
+  return 0;
 }
 
 int main(int argc, char** argv) try {
@@ -86,7 +86,7 @@ int main(int argc, char** argv) try {
     return 0;
   }
   ranks.prepare(options);
-  return with_device(options.device, [&]<Device D>(D) { return run<D>(options, ranks.world()); }) ? 0 : 1;
+  return with_device(options.device, [&]<Device D>(D) { return run<D>(options, ranks.world()); });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

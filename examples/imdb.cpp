@@ -69,7 +69,7 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
 
 /// convert makes the network that is trained of a float one.
 template <Device D, class Convert>
-bool run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
+int run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const std::string folder = data::imdb_source({.folder = options.data});
   const Reviews training(folder, true), test(folder, false);
@@ -100,7 +100,7 @@ bool run(const train::Options& options, const distributed::Communicator& world, 
       net.replicas().sum(&sum, 1);
       return sum / double(tests.size());
     };
-    return !train::fit(net, adam, batches, step, options, {.data = "imdb", .evaluate = accuracy, .unit = "reviews"}).interrupted;
+    return train::fit(net, adam, batches, step, options, {.data = "imdb", .evaluate = accuracy, .unit = "reviews"}).exit_status();
   };
   if (options.model == "fasttext") return train_with(convert(FastText<D>()), 400);
   return train_with(convert(BiLstm<D>()), 100);
@@ -118,7 +118,7 @@ int main(int argc, char** argv) try {
   ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) {
     return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, ranks.world(), convert); });
-  }) ? 0 : 1;
+  });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -15,9 +15,9 @@ int main(int argc, char** argv) try {
   train::check_choice("--precision", options.precision, {"f32", "bf16", "f16", "bf16-weights"});
   if (options.skip_bad) throw std::runtime_error("mnist: no --skip-bad, as no part of a damaged file can be told to be good");
   ranks.prepare(options);
-  if (options.precision != "f32") return train_in_16_bits(options, ranks.world()) ? 0 : 1;
-  if (options.model == "cnn" || options.model == "lenet") return train_convolutional(options, ranks.world()) ? 0 : 1;
-  return with_device(options.device, [&]<Device D>(D) { return train_mlp<D>(options, ranks.world(), in_float); }) ? 0 : 1;
+  if (options.precision != "f32") return train_in_16_bits(options, ranks.world());
+  if (options.model == "cnn" || options.model == "lenet") return train_convolutional(options, ranks.world());
+  return with_device(options.device, [&]<Device D>(D) { return train_mlp<D>(options, ranks.world(), in_float); });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

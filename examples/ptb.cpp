@@ -88,7 +88,7 @@ data::Tokens part_of(const data::Tokens& text, Index columns, const distributed:
 
 /// convert makes the network that is trained of a float one.
 template <Device D, class Convert>
-bool run(const train::Options& options, const Recipe& recipe, const distributed::Communicator& world, const Convert& convert) {
+int run(const train::Options& options, const Recipe& recipe, const distributed::Communicator& world, const Convert& convert) {
   manual_seed(std::uint64_t(options.seed));
   const data::Ptb text = data::Ptb::load(
       train::data_folder(options, "ptb", {"ptb.train.txt"},
@@ -105,18 +105,17 @@ bool run(const train::Options& options, const Recipe& recipe, const distributed:
   optim::SGD sgd(net.parameters(), {.lr = lr * steps});
   optim::LambdaLR schedule(sgd, [&](Index epoch) { return std::pow(recipe.decay, double(std::max<Index>(0, epoch + 1 - recipe.full_epochs))); });
   Reader<D, decltype(net)> read(net);
-  Index batch = 0;
   const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
-    return {read(x, y, batch++ % batches.size() == 0), y.numel()};
+    return {read(x, y, batches.state().batch == 1), y.numel()};
   };
-  return !train::fit(net, sgd, batches, step, options,
+  return train::fit(net, sgd, batches, step, options,
                      {.data = "ptb",
                       .evaluate = [&] { return perplexity_of<D>(net, text.test, recipe.steps); },
                       .validate = [&] { return perplexity_of<D>(net, text.valid, recipe.steps); },
                       .schedule = &schedule,
                       .clip = [&] { optim::clip_grad_norm_(net.parameters(), 5 / steps); },
                       .metric = train::perplexity,
-                      .unit = "words"}).interrupted;
+                      .unit = "words"}).exit_status();
 }
 
 int main(int argc, char** argv) try {
@@ -132,7 +131,7 @@ int main(int argc, char** argv) try {
   ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) {
     return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, recipe, ranks.world(), convert); });
-  }) ? 0 : 1;
+  });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -45,11 +45,11 @@ ImageOptions parse_image_options(int argc, char** argv) {
   o.model = "resnet18";
   o.batch_size = 32;
   train::parse_options(argc, argv, o,
-                       {{.name = "--weights", .text = &o.weights},
+                       {{.name = "--weights", .text = &o.weights, .wants = "a file of weights"},
                         {.name = "--freeze", .flag = &o.freeze},
                         {.name = "--size", .index = &o.size, .least = 1, .most = 4096},
                         {.name = "--micro-batch", .index = &o.micro_batch, .least = 1},
-                        {.name = "--schedule", .text = &o.schedule},
+                        {.name = "--schedule", .text = &o.schedule, .wants = "cosine, step or constant"},
                         {.name = "--warmup", .index = &o.warmup},
                         {.name = "--label-smoothing", .number = &o.label_smoothing},
                         {.name = "--target-accuracy", .number = &o.target},

@@ -37,7 +37,7 @@ struct LeNet : nn::Module<D, T> {
 
 /// in_precision makes the network that is trained of a float one.
 template <Device D, class Precision>
-bool train_cnn(const train::Options& options, const distributed::Communicator& world, const Precision& in_precision) {
+int train_cnn(const train::Options& options, const distributed::Communicator& world, const Precision& in_precision) {
   manual_seed(std::uint64_t(options.seed));
   if (options.model == "cnn") {
     auto net = in_precision(Cnn<D>());

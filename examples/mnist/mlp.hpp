@@ -22,7 +22,7 @@ struct Mlp : nn::Module<D, T> {
 
 /// in_precision makes the network that is trained of a float one.
 template <Device D, class Precision>
-bool train_mlp(const train::Options& options, const distributed::Communicator& world, const Precision& in_precision) {
+int train_mlp(const train::Options& options, const distributed::Communicator& world, const Precision& in_precision) {
   manual_seed(std::uint64_t(options.seed));
   if (options.model == "mlp") {
     auto net = in_precision(Mlp<D>({784, 512, 512, 10}, 0.2));

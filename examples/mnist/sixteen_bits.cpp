@@ -6,12 +6,12 @@
 #include "mlp.hpp"
 
 template <Device D, class Precision>
-bool train_in(const train::Options& options, const distributed::Communicator& world, const Precision& in_precision) {
+int train_in(const train::Options& options, const distributed::Communicator& world, const Precision& in_precision) {
   const bool dense = options.model == "mlp" || options.model == "mlp_small";
   return dense ? train_mlp<D>(options, world, in_precision) : train_cnn<D>(options, world, in_precision);
 }
 
-bool train_in_16_bits(const train::Options& options, const distributed::Communicator& world) {
+int train_in_16_bits(const train::Options& options, const distributed::Communicator& world) {
   return with_device(options.device, [&]<Device D>(D) {
     train::check_precision(options.precision, DeviceTraits<D>::name);
     if constexpr (std::is_same_v<D, Cuda>)  // the CPU has no instructions for half

@@ -27,7 +27,7 @@ void show_mistakes(Net& net, const data::Mnist& set, Index count) {
 }
 
 template <Device D, class T>
-bool train_any(AnyNet<D, T> own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
+int train_any(AnyNet<D, T> own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
   train::check_precision(options.precision, DeviceTraits<D>::name);
   distributed::DistributedDataParallel net(std::move(own), world);
   const auto mnist = data::mnist_source({.folder = options.data});
@@ -51,10 +51,10 @@ bool train_any(AnyNet<D, T> own, optim::Optimizer& optimizer, const train::Optio
                                     {.data = mnist.source, .evaluate = evaluate, .schedule = &schedule, .replicas = &net.replicas()});
   if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);
   warn_of_generated();
-  return !report.interrupted;
+  return report.exit_status();
 }
 
-template bool train_any(AnyNet<Cpu, float>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
-template bool train_any(AnyNet<Cuda, float>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
-template bool train_any(AnyNet<Cpu, bfloat16>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
-template bool train_any(AnyNet<Cuda, bfloat16>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
+template int train_any(AnyNet<Cpu, float>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
+template int train_any(AnyNet<Cuda, float>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
+template int train_any(AnyNet<Cpu, bfloat16>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
+template int train_any(AnyNet<Cuda, bfloat16>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);

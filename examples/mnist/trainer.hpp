@@ -14,9 +14,10 @@
 
 using namespace tern;
 
-/// Trains one of the networks with convolutions; one in 16 bits. They are compiled in files of their own, side by side.
-bool train_convolutional(const train::Options& options, const distributed::Communicator& world);
-bool train_in_16_bits(const train::Options& options, const distributed::Communicator& world);
+/// Trains one of the networks with convolutions; one in 16 bits. They are compiled in files of their own, side by side, and return the
+/// program's exit status.
+int train_convolutional(const train::Options& options, const distributed::Communicator& world);
+int train_in_16_bits(const train::Options& options, const distributed::Communicator& world);
 
 /// A float network in the precision that it is trained in: here as it is.
 inline constexpr auto in_float = [](auto net) { return net; };
@@ -38,11 +39,11 @@ struct AnyNet : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& images) const { return net(images); }
 };
 
-/// Trains a network. True once all epochs are done; false where Ctrl-C or SIGTERM came first.
+/// Trains a network, and returns the program's exit status.
 template <Device D, class T>
-bool train_any(AnyNet<D, T> own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world);
+int train_any(AnyNet<D, T> own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world);
 
 template <class Net>
-bool train_network(Net net, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
+int train_network(Net net, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
   return train_any(AnyNet<typename Net::device_type, typename Net::value_type>(std::move(net)), optimizer, options, world);
 }

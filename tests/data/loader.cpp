@@ -39,6 +39,8 @@ std::vector<Index> epoch(L&& batches, std::vector<Index>* sizes = nullptr) {
   return out;
 }
 
+std::vector<Index> elements(const Tensor<Cpu, Index>& x) { return {x.data(), x.data() + x.numel()}; }
+
 std::vector<Index> first_numbers(Index n) {
   std::vector<Index> out(std::size_t(n), 0);
   std::iota(out.begin(), out.end(), 0);
@@ -222,6 +224,79 @@ TEST_CASE("a temporary loader has batches only for a loop, which keeps it", "[da
   auto batches = loader<Cpu>(numbers(1));
   CHECK(has_begin(batches));
   CHECK(!has_begin(loader<Cpu>(numbers(1))));
+}
+
+TEST_CASE("a loader goes on where its state was asked for", "[data]") {
+  const auto set = numbers(11);
+  const data::LoaderOptions options{.batch_size = 3, .shuffle = true, .seed = 5};
+  auto whole = loader<Cpu>(set, options);
+  std::vector<data::LoaderState> states{whole.state()};  // before each batch, and after each epoch
+  std::vector<std::vector<Index>> batches;
+  for (int e = 0; e < 3; ++e) {
+    for (auto& [x] : whole) {
+      CHECK(whole.epoch() == e);
+      batches.push_back(elements(x));
+      states.push_back(whole.state());
+    }
+    CHECK(whole.epoch() == e + 1);
+    CHECK((states.back().epoch == e && states.back().batch == 4));
+    states.back() = whole.state();
+    CHECK((states.back().epoch == e + 1 && states.back().batch == 0));
+  }
+  for (std::size_t at = 0; at + 1 < states.size(); ++at) {
+    auto resumed = loader<Cpu>(set, {.batch_size = 3, .shuffle = true, .workers = 0, .seed = 6});
+    resumed.set_state(states[at]);
+    CHECK(resumed.epoch() == states[at].epoch);
+    std::vector<std::vector<Index>> rest;
+    while (resumed.epoch() < 3)
+      for (auto& [x] : resumed) rest.push_back(elements(x));
+    CHECK(rest == std::vector(batches.begin() + std::ptrdiff_t(at), batches.end()));
+  }
+}
+
+TEST_CASE("a loop that ends early is over, and a state must fit the epoch", "[data]") {
+  auto batches = loader<Cpu>(numbers(11), {.batch_size = 3});
+  for (auto& [x] : batches)
+    if (x(0) == 3) break;
+  CHECK((batches.state().epoch == 1 && batches.state().batch == 0));
+  batches.set_state({1, 2, 0});
+  batches.set_epoch(1);  // the same
+  CHECK(batches.state().batch == 2);
+  batches.set_epoch(3);
+  CHECK(batches.state().batch == 0);
+  batches.set_state({1, 4, 0});  // a whole epoch was given
+  for (auto& [x] : batches) FAIL("there is no batch left of " << x.numel());
+  CHECK(batches.epoch() == 2);
+  using Catch::Matchers::ContainsSubstring;
+  CHECK_THAT(error_of([&] { batches.set_state({0, 5, 0}); }), ContainsSubstring("loader: a loop had been given 5 batches, but an epoch has 4"));
+  CHECK_THAT(error_of([&] { batches.set_state({-1, 0, 0}); }), ContainsSubstring("must not be negative: -1 and 0"));
+  CHECK(batches.epoch() == 2);
+}
+
+TEST_CASE("a loader without a seed goes on with the order that its epoch had drawn", "[data]") {
+  const auto set = numbers(11);
+  const data::LoaderOptions options{.batch_size = 3, .shuffle = true};
+  const RandomState before = random_state();
+  manual_seed(4);
+  auto whole = loader<Cpu>(set, options);
+  std::vector<std::pair<data::LoaderState, RandomState>> states;  // behind each batch
+  std::vector<std::vector<Index>> batches;
+  for (int e = 0; e < 2; ++e)
+    for (auto& [x] : whole) {
+      batches.push_back(elements(x));
+      states.emplace_back(whole.state(), random_state());
+    }
+  for (std::size_t at = 0; at < states.size(); ++at) {
+    manual_seed(9);
+    auto resumed = loader<Cpu>(set, options);
+    resumed.set_state(states[at].first);
+    set_random_state(states[at].second);
+    std::vector<std::vector<Index>> rest;
+    while (resumed.epoch() < 2)
+      for (auto& [x] : resumed) rest.push_back(elements(x));
+    CHECK(rest == std::vector(batches.begin() + std::ptrdiff_t(at) + 1, batches.end()));
+  }
+  set_random_state(before);
 }
 
 TEST_CASE("every place is equally likely for a sample", "[data]") {

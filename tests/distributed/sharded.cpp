@@ -143,13 +143,13 @@ void check_state_fits_other_numbers_of_ranks() {
   const std::string of_one = (folder / "one").string(), of_three = (folder / "three").string();
   auto alone = training<D, bfloat16>(whole<Rule>(options));
   alone.run(0, 5);
-  train::save_checkpoint(of_one, alone.net, *alone.optimizer, {.epoch = 5});
+  train::save_checkpoint(of_one, alone.net, *alone.optimizer, train::Position{.epoch = 5});
   on_ranks<D>(3, [&](const Communicator& c) {
     auto together = training<D, bfloat16>(sharded<Rule>(c, options));
     together.run(0, 2);  // state that is not of the file
     expect(train::load_checkpoint(of_one, together.net, *together.optimizer).epoch == 5, "the epoch");
     together.run(5, 10);
-    train::save_checkpoint(of_three, together.net, *together.optimizer, {.epoch = 10});
+    train::save_checkpoint(of_three, together.net, *together.optimizer, train::Position{.epoch = 10});
   });
   on_ranks<D>(2, [&](const Communicator& c) {
     auto whole_run = training<D, bfloat16>(whole<Rule>(options));

@@ -13,7 +13,7 @@ int main(int, char** arguments) {
                        {{"format", "pt"}, {"\n", "\\"}});
   Training training;
   const auto save = [&](const char* name) {
-    train::save_checkpoint(folder + "/checkpoint/" + name, training.net, training.adam, {.epoch = 1, .batch = 0}, &training.schedule);
+    train::save_checkpoint(folder + "/checkpoint/" + name, training.net, training.adam, training.schedule, training.plateau, training.batches);
   };
   save("new");
   training.net(ones<Cpu>({3, 2})).sum().backward();

@@ -66,6 +66,18 @@ struct Stack : nn::Module<D, T> {
   }
 };
 
+/// Tensors that are no parameters: a plain one, one in a list below, a state, and the weight by another name.
+template <Device D, class T = float>
+struct Scaled : nn::Module<D, T> {
+  nn::Linear<D, T> fc{2, 2};
+  Tensor<D, T> scale = ones<D, T>({2});
+  std::vector<nn::BatchNorm1d<D, T>> norms;
+  Tensor<D, T> state, again = fc.weight;
+  Scaled() { norms.emplace_back(2); }
+  TERN_FIELDS(Scaled, fc, scale, norms, state, again)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return state = norms[0](fc(x) * scale); }
+};
+
 template <Device D, class T = float>
 struct ForgottenLayer : nn::Module<D, T> {
   nn::Linear<D, T> listed{2, 2}, forgotten{2, 2};
@@ -179,6 +191,36 @@ TEMPLATE_TEST_CASE("a layer or parameter that is not listed is an Error", "", TE
   CHECK_THAT(error_of([] { ForgottenParameter<D>().parameters(); }), ContainsSubstring(rule));
   CHECK_THAT(error_of([] { Outer<D>().parameters(); }), ContainsSubstring("ForgottenLayer: ") && ContainsSubstring(rule));
   CHECK_THAT(error_of([] { OuterList<D>().parameters(); }), ContainsSubstring("ForgottenParameter: ") && ContainsSubstring(rule));
+}
+
+TEMPLATE_TEST_CASE("a listed tensor that requires a gradient and is no parameter is an Error", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Scaled<D> net;
+  net(ones<D>({3, 2})).sum().backward();  // its state is on the tape, and `again` is trained as fc.weight
+  CHECK(net.state.requires_grad());
+  CHECK(net.parameters().size() == 4);
+  CHECK(net.state_dict().size() == 10);
+  const StateDict dict = net.state_dict();
+  const auto refused = [&](Tensor<D>& x, const std::string& name) {
+    const std::string message = "TERN_FIELDS: " + name + " requires a gradient, but is no nn::Parameter, so it would not be trained: "
+                                "declare it as one, or call requires_grad_(false)";
+    x.requires_grad_();
+    const auto check = [&](const auto& f) { CHECK(error_of(f) == message); };
+    check([&] { net.parameters(); });
+    check([&] { net.named_parameters(); });
+    check([&] { optim::SGD(net.parameters(), {.lr = 1}); });
+    check([&] { net.state_dict(); });
+    check([&] { net.load_state_dict(dict); });
+    check([&] { net.requires_grad_(false); });
+    check([&] { net.clone(); });
+    check([&] { net.to(f64); });
+    check([&] { nn::mixed<bfloat16>(net); });
+    check([&] { nn::summary(net); });
+    x.requires_grad_(false);
+    CHECK(net.parameters().size() == 4);
+  };
+  refused(net.scale, "scale");
+  refused(net.norms[0].running_mean, "norms.0.running_mean");
 }
 
 TEMPLATE_TEST_CASE("a std::vector of layers that is not listed is an Error", "", TERN_TEST_DEVICES) {

@@ -89,18 +89,18 @@ TEMPLATE_TEST_CASE("averages continue bit for bit", "", TERN_TEST_DEVICES) {
   }
   CHECK(values_of(second.averages()[0].tensor.template as<D, double>()) ==
         values_of(straight.averages()[0].tensor.template as<D, double>()));
-  CHECK_THAT(error_of([&] { second.load_state_dict(second.averages()); }), ContainsSubstring("the optimiser's n_averaged is missing"));
+  CHECK_THAT(error_of([&] { second.load_state_dict(second.averages()); }), ContainsSubstring("the average's n_averaged is missing"));
   CHECK_THAT(error_of([&] { second.load_state_dict({}); }), ContainsSubstring("the average weight is missing"));
   // An average that does not fit, after one that does, changes neither.
   const auto before = values_of(second.averages()[0].tensor.template as<D, double>());
   StateDict other = second.state_dict();
   other[0].tensor = zeros<Cpu, double>(other[0].tensor.shape());
   other[1].tensor = zeros<Cpu, Index>(other[1].tensor.shape());
-  CHECK_THAT(error_of([&] { second.load_state_dict(other); }), ContainsSubstring("the optimiser's bias is of int64"));
+  CHECK_THAT(error_of([&] { second.load_state_dict(other); }), ContainsSubstring("the average's bias is of int64"));
   CHECK(values_of(second.averages()[0].tensor.template as<D, double>()) == before);
   other = second.state_dict();
   other.back().tensor = full<Cpu, Index>({}, -1);
-  CHECK_THAT(error_of([&] { second.load_state_dict(other); }), ContainsSubstring("the optimiser's n_averaged must not be negative: -1"));
+  CHECK_THAT(error_of([&] { second.load_state_dict(other); }), ContainsSubstring("the average's n_averaged must not be negative: -1"));
 }
 
 TEMPLATE_TEST_CASE("averages refuse what would mix them up with weights", "", TERN_TEST_DEVICES) {

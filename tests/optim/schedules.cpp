@@ -103,6 +103,29 @@ TEST_CASE("schedules give PyTorch's rates and momenta") {
   CHECK(seen == 22);
 }
 
+TEST_CASE("schedules that resume go on with PyTorch's rates, whatever rate the program states") {
+  for (const Json& recorded : recorded_cases("schedules")) {
+    if (recorded["schedule"] == "SequentialLR" || recorded["schedule"] == "ReduceLROnPlateau") continue;  // below
+    INFO(recorded["schedule"] << ' ' << recorded["options"].dump() << ' ' << recorded["optimiser"]);
+    const auto expected = recorded["rates"].get<std::vector<double>>();
+    for (const Index cut : {1, 37}) {
+      const auto optimiser = make_optimiser(recorded), resumed = make_optimiser(recorded);
+      const auto schedule = make(recorded, *optimiser);
+      for (Index i = 0; i < cut; ++i) schedule->step();
+      resumed->set_lr(0.7);
+      const auto later = make(recorded, *resumed);
+      later->load_state_dict(schedule->state_dict());
+      resumed->load_state_dict(optimiser->state_dict());
+      CHECK(later->epoch() == cut);
+      CHECK(resumed->initial_lr() == 0.2);
+      std::vector<double> rates;
+      for (Index i = cut; i < 100; ++i, later->step()) rates.push_back(resumed->lr());
+      check_close(rates, {expected.begin() + cut, expected.end()}, 1e-9, 1e-15);
+      CHECK(resumed->momentum() == [&] { schedule->set_epoch(100); return optimiser->momentum(); }());
+    }
+  }
+}
+
 TEST_CASE("SequentialLR goes from schedule to schedule at PyTorch's rates") {
   int seen = 0;
   for (const Json& recorded : recorded_cases("schedules")) {
@@ -115,6 +138,16 @@ TEST_CASE("SequentialLR goes from schedule to schedule at PyTorch's rates") {
     std::vector<double> rates;
     for (int i = 0; i < 100; ++i, sequence.step()) rates.push_back(sgd.lr());
     check_close(rates, recorded["rates"].get<std::vector<double>>(), 1e-9, 1e-15);
+    for (const Index cut : {3, 50}) {
+      optim::SGD other(net().parameters(), {.lr = 0.7});
+      optim::LinearLR first(other, {.start_factor = 0.1, .total_iters = 5});
+      optim::ExponentialLR second(other, {.gamma = 0.9});
+      optim::SequentialLR later(other, {&first, &second}, {20});
+      sequence.set_epoch(cut);
+      other.load_state_dict(sgd.state_dict());
+      later.load_state_dict(sequence.state_dict());
+      for (Index i = cut; i < 100; ++i, later.step()) CHECK(other.lr() == rates[std::size_t(i)]);
+    }
   }
   CHECK(seen == 1);
 }
@@ -134,12 +167,19 @@ TEST_CASE("ReduceLROnPlateau lowers the rate when PyTorch does") {
     options.min_lr = o.value("min_lr", options.min_lr);
     options.threshold = o.value("threshold", options.threshold);
     options.relative_threshold = o.value("threshold_mode", "rel") == "rel";
-    optim::SGD sgd(net().parameters(), {.lr = 0.2});
-    optim::ReduceLROnPlateau plateau(sgd, options);
+    // A new program after every fifth measure.
+    auto sgd = std::make_unique<optim::SGD>(net().parameters(), optim::SGDOptions{.lr = 0.2});
+    auto plateau = std::make_unique<optim::ReduceLROnPlateau>(*sgd, options);
     std::vector<double> rates;
     for (const Json& measure : recorded["measures"]) {
-      rates.push_back(plateau.get_last_lr().at(0));
-      plateau.step(measure);
+      rates.push_back(plateau->get_last_lr().at(0));
+      plateau->step(measure);
+      if (rates.size() % 5 != 0) continue;
+      auto other = std::make_unique<optim::SGD>(net().parameters(), optim::SGDOptions{.lr = 0.7});
+      auto later = std::make_unique<optim::ReduceLROnPlateau>(*other, options);
+      later->load_state_dict(plateau->state_dict());
+      other->load_state_dict(sgd->state_dict());
+      plateau = std::move(later), sgd = std::move(other);
     }
     check_close(rates, recorded["rates"].get<std::vector<double>>(), 1e-9, 1e-15);
   }
@@ -158,6 +198,29 @@ TEST_CASE("OneCycleLR: short cycles have no step without a rate") {
     cycle.step();  // the last of a loop, after the optimiser's last step
     CHECK(sgd.lr() == Approx(1 / 25. / 1e4));
   }
+}
+
+TEST_CASE("a schedule's state has PyTorch's names, and another kind's is refused") {
+  optim::SGD sgd(net().parameters(), {.lr = 0.2});
+  optim::StepLR step(sgd, {.step_size = 2});
+  optim::ReduceLROnPlateau plateau(sgd, {.patience = 3});
+  optim::OneCycleLR cycle(sgd, {.max_lr = 1, .total_steps = 5});
+  optim::SequentialLR sequence(sgd, {&step, &cycle}, {10});
+  const auto names = [](const optim::Schedule& schedule) {
+    std::vector<std::string> list;
+    for (const NamedTensor& entry : schedule.state_dict()) list.push_back(entry.name);
+    return list;
+  };
+  CHECK(names(step) == std::vector<std::string>{"last_epoch"});
+  CHECK(names(plateau) == std::vector<std::string>{"best", "num_bad_epochs", "cooldown_counter"});
+  CHECK_THAT(error_of([&] { step.load_state_dict(plateau.state_dict()); }), ContainsSubstring("load_state_dict: the schedule's last_epoch is missing"));
+  CHECK_THAT(error_of([&] { plateau.load_state_dict(step.state_dict()); }), ContainsSubstring("load_state_dict: the schedule's best is missing"));
+  step.set_epoch(6);
+  CHECK_THAT(error_of([&] { cycle.load_state_dict(step.state_dict()); }), ContainsSubstring("OneCycleLR: stepped 6 times, total_steps is 5"));
+  CHECK(cycle.epoch() == 0);
+  step.set_epoch(16);
+  CHECK_THAT(error_of([&] { sequence.load_state_dict(step.state_dict()); }), ContainsSubstring("OneCycleLR: stepped 6 times, total_steps is 5"));
+  CHECK(sequence.epoch() == 0);
 }
 
 TEST_CASE("schedules refuse options without a meaning, and steps beyond the end") {

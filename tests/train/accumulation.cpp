@@ -146,9 +146,9 @@ TEMPLATE_TEST_CASE("a training resumes bit for bit between two groups", "", TERN
   Training<D> straight({}), first({}), second({});
   straight.run(groups, 5, 0, 5);
   first.run(groups, 5, 0, 4);
-  train::save_checkpoint(folder / "between", first.net, first.adam, {0, 4}, nullptr, &first.scaler);
+  train::save_checkpoint(folder / "between", first.net, first.adam, train::Position{0, 4}, first.scaler);
   second.run(groups, 5, 0, 1);  // leaves gradients of half a group
-  const train::Position at = train::load_checkpoint(folder / "between", second.net, second.adam, nullptr, &second.scaler);
+  const train::Position at = train::load_checkpoint(folder / "between", second.net, second.adam, second.scaler);
   groups.check_resumes(at.batch);
   second.run(groups, 5, at.batch, 5);
   CHECK(second.weights() == straight.weights());

@@ -88,8 +88,8 @@ struct Training {
   static data::TensorDataset<float, float> samples() {
     return data::TensorDataset(spread_tensor<Cpu, float>({24, 4}), spread_tensor<Cpu, float>({24, 2}, -1, 1));
   }
-  void save(const std::string& path) const { train::save_checkpoint(path, net, adam, at, &schedule); }
-  void load(const std::string& path) { at = train::load_checkpoint(path, net, adam, &schedule); }
+  void save(const std::string& path) const { train::save_checkpoint(path, net, adam, at, schedule); }
+  void load(const std::string& path) { at = train::load_checkpoint(path, net, adam, schedule); }
 };
 
 /// A training in half whose loss is scaled. The gradients of step 4 are infinite.
@@ -204,7 +204,7 @@ TEMPLATE_TEST_CASE("tied weights are still tied after a checkpoint, and stepped 
   Tied<D> net, other;
   optim::Adam adam(net.parameters(), {.lr = 0.1}), continued(other.parameters(), {.lr = 0.1});
   step(net, adam);
-  train::save_checkpoint(folder / "tied", net, adam, {});
+  train::save_checkpoint(folder / "tied", net, adam);
   train::load_checkpoint(folder / "tied", other, continued);
   CHECK(other.decoder.weight.impl() == other.encoder.weight.impl());
   step(net, adam), step(other, continued);
@@ -290,7 +290,9 @@ TEMPLATE_TEST_CASE("a checkpoint that does not fit in one place changes nothing 
   CHECK_THAT(refusal("optimizer.lr", number(1)), ContainsSubstring("int64"));
   CHECK_THAT(refusal("optimizer.out.bias.exp_avg_sq", negative), ContainsSubstring("out.bias.exp_avg_sq has a negative element"));
   CHECK_THAT(refusal("model.out.bias", [](const AnyTensor&) { return zeros<Cpu>({3}); }), ContainsSubstring("out.bias has shape [2]"));
-  for (const Index part : {0, 1, 4}) {
+  CHECK_THAT(refusal("schedule.last_epoch", number(-1)), ContainsSubstring("the schedule's last_epoch must not be negative: -1"));
+  CHECK_THAT(refusal("optimizer.initial_lr", [](const AnyTensor&) { return full<Cpu, double>({2}, 1); }), ContainsSubstring("initial_lr is not a number"));
+  for (const Index part : {0, 1}) {
     const auto damaged = [part](const AnyTensor& x) {
       const auto y = x.as<Cpu, Index>().clone();
       y.data()[part] = -1;
@@ -303,13 +305,13 @@ TEMPLATE_TEST_CASE("a checkpoint that does not fit in one place changes nothing 
   saved.save(folder / "long");
   const std::vector<double> values = values_of(training.net.hidden.weight);
   const double rate = training.adam.lr();
-  CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "long", training.net, training.adam, &cycle); }),
+  CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "long", training.net, training.adam, cycle); }),
              ContainsSubstring("OneCycleLR: stepped 9 times, total_steps is 5"));
   CHECK(values_of(training.net.hidden.weight) == values);
   CHECK(training.adam.lr() == rate);
   CHECK(cycle.epoch() == 0);
   saved.load(folder / "whole");
-  CHECK_THAT(error_of([&] { train::save_checkpoint(folder / "x", training.net, training.adam, {.epoch = -2, .batch = 0}); }),
+  CHECK_THAT(error_of([&] { train::save_checkpoint(folder / "x", training.net, training.adam, train::Position{.epoch = -2}); }),
              ContainsSubstring("save_checkpoint: ") && ContainsSubstring("must not be negative: -2, 0 and 0"));
   training.load(folder / "whole");
   check_same_bits(training, saved);
@@ -367,12 +369,12 @@ TEMPLATE_TEST_CASE("checkpoint: a training in mixed precision goes on with its s
   manual_seed(3);
   ScaledTraining<D> whole;
   whole.run(0, 6);
-  train::save_checkpoint(path, whole.net, whole.adam, {1, 2}, nullptr, &whole.scaler);
+  train::save_checkpoint(path, whole.net, whole.adam, train::Position{1, 2}, whole.scaler);
   whole.run(6, 12);
   manual_seed(4);
   ScaledTraining<D> resumed;
   resumed.run(0, 2);
-  const train::Position at = train::load_checkpoint(path, resumed.net, resumed.adam, nullptr, &resumed.scaler);
+  const train::Position at = train::load_checkpoint(path, resumed.net, resumed.adam, resumed.scaler);
   CHECK((at.epoch == 1 && at.batch == 2));
   resumed.run(6, 12);
   check_same_bits(whole, resumed);
@@ -388,10 +390,10 @@ TEMPLATE_TEST_CASE("checkpoint: a float training goes on in mixed precision and 
   first.run({1, 0});
   first.save(path);
   ScaledTraining<D> mixed;
-  CHECK_THAT(error_of([&] { train::load_checkpoint(path, mixed.net, mixed.adam, nullptr, &mixed.scaler); }),
-             ContainsSubstring("the state of a GradScaler"));
+  CHECK_THAT(error_of([&] { train::load_checkpoint(path, mixed.net, mixed.adam, mixed.scaler); }),
+             ContainsSubstring("has no scaler, because it was saved without one"));
   train::load_checkpoint(path, mixed.net, mixed.adam);
-  train::save_checkpoint(back, mixed.net, mixed.adam, first.at, &first.schedule, &mixed.scaler);
+  train::save_checkpoint(back, mixed.net, mixed.adam, first.at, first.schedule, mixed.scaler);
   auto second = Training<D, float>::fresh(2);
   second.load(back);
   check_same_bits(first, second);

@@ -154,13 +154,59 @@ TEMPLATE_TEST_CASE("fit: a training that SIGTERM ends goes on bit for bit", "", 
     const std::string path = folder / "training";
     auto first = Training<D>::fresh(1);
     CHECK(first.run({.epochs = 4, .accumulate = 2, .save = path}, {}, stop).interrupted);
-    CHECK_THAT(first.text, ContainsSubstring("interrupted; to go on: --resume " + path));
+    CHECK_THAT(first.text, ContainsSubstring("interrupted; to go on: --resume " + path + "\n"));
     auto second = Training<D>::fresh(99);
     CHECK_FALSE(second.run({.epochs = 4, .accumulate = 2, .resume = path}).interrupted);
     check_same_bits(straight, second);
     CHECK(random_state().seed == end.seed);
     CHECK(random_state().stream == end.stream);
   }
+}
+
+TEST_CASE("fit: an interrupted training prints the command that goes on, and has the signal's exit status") {
+  const TemporaryFolder folder;
+  auto training = Training<Cpu>::fresh(1);
+  const auto report = training.run({.epochs = 4, .save = folder / "a b", .command = "examples/run mnist --epochs 4"}, {}, 1);
+  CHECK(report.interrupted == SIGTERM);
+  CHECK(report.exit_status() == 143);
+  CHECK_THAT(training.text, ContainsSubstring("interrupted; to go on: examples/run mnist --epochs 4 --resume '" + (folder / "a b") + "'\n"));
+  const auto on_interrupt = training.run({.epochs = 4, .save = folder / "a"}, {.evaluate = [] { return std::raise(SIGINT), 0.5; }});
+  CHECK(on_interrupt.epochs.size() == 1);
+  CHECK(on_interrupt.exit_status() == 130);
+  CHECK(training.run({.epochs = 1}).exit_status() == 0);
+}
+
+TEMPLATE_TEST_CASE("fit: a training goes on with its plateau and its loader's order", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  struct Lowered {
+    Net<D> net;
+    optim::SGD sgd{net.parameters(), {.lr = 0.5}};
+    optim::ReduceLROnPlateau plateau{sgd, {.mode = optim::PlateauMode::max, .factor = 0.5, .patience = 0}};
+    std::vector<double> rates;
+    /// Figures that are no better from the second epoch on lower the rate after each.
+    void run(const train::Options& options, std::uint64_t seed, bool validates = true) {
+      train::FitParts parts{.plateau = &plateau};
+      if (validates) parts.validate = [&] { return rates.push_back(sgd.lr()), 0.25; };
+      auto batches = data::loader<D>(samples(), {.batch_size = 5, .shuffle = true, .seed = seed});
+      printed([&] { train::fit(net, sgd, batches, options, parts); });
+    }
+  };
+  const TemporaryFolder folder;
+  manual_seed(1);
+  Lowered whole;
+  whole.run({.epochs = 4}, 7);
+  CHECK(whole.rates == std::vector{0.5, 0.5, 0.25, 0.125});
+  manual_seed(1);
+  Lowered first, second;
+  manual_seed(1);
+  first.net.load_state_dict(Net<D>().state_dict());
+  first.run({.epochs = 2, .save = folder / "training"}, 7);
+  second.run({.epochs = 4, .resume = folder / "training"}, 8);
+  CHECK(second.rates == std::vector{0.25, 0.125});
+  CHECK(values_of(second.net.hidden.weight) == values_of(whole.net.hidden.weight));
+  Lowered by_loss;  // which is more than 0.25 and falls, so that the mode `max` takes the second epoch for worse
+  by_loss.run({.epochs = 2}, 7, false);
+  CHECK(by_loss.sgd.lr() == 0.25);
 }
 
 TEST_CASE("fit: the report of an interrupted training tells what was done of the epoch") {
@@ -336,6 +382,9 @@ TEST_CASE("fit: what cannot be is an Error before the first epoch") {
     return error_of([&] { Training<Cpu>::fresh(1).fit(options); });
   };
   CHECK_THAT(refusal({.target = 0.9}), ContainsSubstring("fit: the target 0.9 is of what evaluate returns, but there is no evaluate"));
+  auto training = Training<Cpu>::fresh(1);
+  optim::ReduceLROnPlateau plateau(training.adam);
+  CHECK_THAT(error_of([&] { training.fit({}, {.plateau = &plateau}); }), ContainsSubstring("fit: schedule and plateau exclude each other"));
   CHECK_THAT(refusal({.accumulate = 0}), ContainsSubstring("accumulate must be at least 1, not 0"));
   CHECK_THAT(refusal({.resume = folder / "none"}), ContainsSubstring("none"));
   CHECK_THAT(refusal({.save = folder / "no folder/x"}), ContainsSubstring("No such file or directory"));

@@ -88,10 +88,12 @@ TEST_CASE("options: the help names every one") {
 }
 
 TEST_CASE("options: what cannot be is an Error that names it") {
-  CHECK(refusal({"--epoch", "2"}) == "options: unknown option '--epoch'");
-  CHECK(refusal({"mnist"}) == "options: unknown option 'mnist'");
-  CHECK(refusal({"--epochs"}) == "options: --epochs needs a value");
-  CHECK(refusal({"--save", "--json", "x"}) == "options: --save needs a value");
+  CHECK(refusal({"--epochs"}) == "options: --epochs needs an integer from 1 on");
+  CHECK(refusal({"--threads"}) == "options: --threads needs an integer from 1 to 1024");
+  CHECK(refusal({"--lr", "--epochs", "3"}) == "options: --lr needs a number from 0 on");
+  CHECK(refusal({"--save", "--json", "x"}) == "options: --save needs the file to write checkpoints to");
+  CHECK(refusal({"--data"}) == "options: --data needs the folder with the data set");
+  CHECK(refusal({"--device"}) == "options: --device needs cpu, cuda or auto");
   CHECK(refusal({"--epochs", "two"}) == "options: --epochs needs an integer, not 'two'");
   CHECK(refusal({"--epochs", "2.5"}) == "options: --epochs needs an integer, not '2.5'");
   CHECK(refusal({"--epochs", ""}) == "options: --epochs needs an integer, not ''");
@@ -110,6 +112,35 @@ TEST_CASE("options: what cannot be is an Error that names it") {
   CHECK(refusal({"--price", "-1"}) == "options: --price must not be negative: -1");
 }
 
+TEST_CASE("options: an unknown one is refused with the nearest, if one is near") {
+  const auto nearest = [](const std::string& given, const std::string& name) {
+    CHECK(refusal({given, "2"}) == "options: unknown option '" + given + "'; the nearest is " + name + ", and --help lists all");
+  };
+  nearest("--epoch", "--epochs");
+  nearest("--batch_size", "--batch-size");
+  nearest("--batchsize", "--batch-size");
+  nearest("--batch", "--batch-size");
+  nearest("--worker", "--workers");
+  nearest("--modle", "--model");
+  nearest("--sede", "--seed");
+  nearest("-epochs", "--epochs");
+  nearest("--accumulation", "--accumulate");
+  CHECK(refusal({"--epochs=2"}) == "options: unknown option '--epochs=2'; the nearest is --epochs, whose value is the next word, and --help lists all");
+  for (const std::string far : {"mnist", "--learning-rate", "--gpu", "-x", ""})
+    CHECK(refusal({far}) == "options: unknown option '" + far + "'; --help lists those that there are");
+}
+
+TEST_CASE("options: the command that goes on from a checkpoint has every option that was given") {
+  CHECK(parse({}).command == "program");
+  const Options o = parse({"--epochs", "3", "--skip-bad", "--resume", "old", "--data", "a 'b' c", "--lr", "1e-2", "--model", ""});
+  CHECK(o.command == "program --epochs 3 --skip-bad --data 'a '\\''b'\\'' c' --lr 1e-2 --model ''");
+  CHECK(train::resume_command(o, "new file") == o.command + " --resume 'new file'");
+  CHECK(train::resume_command({}, "file") == "--resume file");
+  setenv("TERN_COMMAND", "examples/run mnist --ranks 2", 1);  // as a script does that starts the program
+  CHECK(parse({"--seed", "3"}).command == "examples/run mnist --ranks 2 --seed 3");
+  unsetenv("TERN_COMMAND");
+}
+
 TEST_CASE("options: a trainer has options of its own beside the shared ones") {
   Options shared;
   std::string weights;
@@ -121,7 +152,7 @@ TEST_CASE("options: a trainer has options of its own beside the shared ones") {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     train::parse_options(int(arguments.size()), arguments.data(), shared,
-                         {{.name = "--weights", .text = &weights},
+                         {{.name = "--weights", .text = &weights, .wants = "a file of weights"},
                           {.name = "--label-smoothing", .number = &smoothing},
                           {.name = "--size", .index = &size, .least = 1, .most = 512},
                           {.name = "--freeze", .flag = &freeze}});
@@ -132,8 +163,12 @@ TEST_CASE("options: a trainer has options of its own beside the shared ones") {
   CHECK((weights == "w" && smoothing == 0.2 && size == 64 && freeze && shared.seed == 5));
   CHECK(tern_test::error_of([&] { read({"--size", "0"}); }) == "options: --size must be at least 1, not 0");
   CHECK(tern_test::error_of([&] { read({"--size", "513"}); }) == "options: --size must be at most 512, not 513");
-  CHECK(tern_test::error_of([&] { read({"--weights"}); }) == "options: --weights needs a value");
-  CHECK(tern_test::error_of([&] { read({"--thaw"}); }) == "options: unknown option '--thaw'");
+  CHECK(tern_test::error_of([&] { read({"--weights"}); }) == "options: --weights needs a file of weights");
+  CHECK(tern_test::error_of([&] { read({"--thaw"}); }) == "options: unknown option '--thaw'; --help lists those that there are");
+  CHECK(tern_test::error_of([&] { read({"--label_smoothing", "0.1"}); }) ==
+        "options: unknown option '--label_smoothing'; the nearest is --label-smoothing, and --help lists all");
+  read({"--freeze", "--weights", "w x"});
+  CHECK(shared.command == "program --freeze --weights 'w x'");
 }
 
 TEST_CASE("options: a choice that a trainer does not offer is refused with those that it does") {

@@ -43,9 +43,12 @@ TEST_CASE("on a terminal the line is redrawn in place, and removed at the end") 
     CHECK(progress.due());
     progress.draw(5, 20, 0.5);
     CHECK(!progress.due());  // drawn just now
+    progress.clear();
+    std::printf("a report\n");
   });
   CHECK(text.find("\r\033[Kepoch 2 [#######.......................]  25%  loss 0.5000  ") == 0);
-  CHECK(text.substr(text.size() - 4) == "\r\033[K");
+  CHECK(text.find("s left\r\033[Ka report") == text.rfind("s left"));  // and then nothing is removed
+  CHECK(text.substr(text.size() - 10) == "a report\r\n");
 }
 
 TEST_CASE("Ctrl-C sets a flag while a guard is alive, and what was there before comes back") {
@@ -54,7 +57,12 @@ TEST_CASE("Ctrl-C sets a flag while a guard is alive, and what was there before 
     const train::InterruptGuard guard;
     CHECK(!guard.interrupted());
     std::raise(SIGINT);
-    CHECK(guard.interrupted());
+    CHECK(guard.interrupted() == SIGINT);
+  }
+  {
+    const train::InterruptGuard guard;
+    std::raise(SIGTERM);
+    CHECK(guard.interrupted() == SIGTERM);
   }
   {
     const train::InterruptGuard next;

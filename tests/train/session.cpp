@@ -113,6 +113,20 @@ TEST_CASE("an epoch's time is split by phase") {
   CHECK(phases <= report.seconds);
 }
 
+TEST_CASE("on a terminal the progress line is gone when the epoch's report is printed") {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE((terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0));
+  const int end = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+  REQUIRE(end >= 0);
+  const std::string text = printed_to(end, terminal, [] {
+    train::Session session(train::Options{}, "generated", "cpu");
+    train::EpochTimer timer(1, 2);
+    timer.step_done(10, [] { return 0.5; });
+    session.finish(1, timer.finish());
+  });
+  CHECK(text.find("s left\r\033[Kepoch 1  loss ") != std::string::npos);
+}
+
 TEST_CASE("an epoch's operations are its own, and the loss is asked for only where it is shown") {
   const auto a = ones<Cpu>({20, 30}), b = ones<Cpu>({30, 40});
   matmul(a, b);

@@ -24,9 +24,19 @@ struct LoaderOptions {
   std::optional<std::uint64_t> seed = {};
 };
 
+/// Where a loader is: a loop has been given so many batches of that epoch, whose order depends on the seed. Of a loader without a seed of
+/// its own it is what that epoch drew.
+struct LoaderState {
+  Index epoch = 0, batch = 0;
+  std::uint64_t seed = 0;
+};
+
 namespace detail {
 
 TERN_API void check(const LoaderOptions& options);
+
+/// Error unless an epoch of so many batches has that place.
+TERN_API void check(const LoaderState& state, Index batches);
 
 inline std::size_t slot_count(const LoaderOptions& options) {
   return options.workers ? std::size_t(options.workers) * std::size_t(options.prefetch) : 1;
@@ -75,7 +85,7 @@ class Loader {
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
   Loader(Set&& set, const LoaderOptions& options, const Samples& samples = {})
-      : set_(std::forward<Set>(set)), options_(options), samples_(samples) {
+      : set_(std::forward<Set>(set)), options_(options), seed_(options.seed), samples_(samples) {
     detail::check(options_);
     if (options_.shuffle && !std::is_same_v<Samples, ByOptions>)
       fail("loader", {"a sampler and shuffle exclude each other"});
@@ -95,7 +105,26 @@ class Loader {
   Index samples() const { return options_.drop_last ? size() * batch_size() : sample_count(); }
   /// Sets the number of the next epoch; the first is 0. A resumed training then gets the same orders. Where the options
   /// have no seed, the orders come from the random state alone.
-  void set_epoch(Index epoch) { epoch_ = epoch; }
+  void set_epoch(Index epoch) {
+    if (epoch != epoch_) first_ = 0;
+    epoch_ = epoch;
+  }
+  /// The number of the epoch that a loop is in, else of the next one.
+  Index epoch() const { return state().epoch; }
+  /// Inside a loop where it is, else where the next one starts.
+  LoaderState state() const {
+    const std::uint64_t seed = seed_.value_or(drawn_);
+    return given_ ? LoaderState{epoch_ - 1, given_, seed} : LoaderState{epoch_, first_, seed};
+  }
+  /// Outside of loops: the next one goes on where the state was asked for, with the rest of that epoch. Error, and nothing changed, if the
+  /// epoch has fewer batches.
+  void set_state(const LoaderState& state) {
+    check(state);
+    epoch_ = state.epoch, first_ = state.batch;
+    (seed_ ? *seed_ : drawn_) = state.seed;
+  }
+  /// Error unless set_state() takes the state.
+  void check(const LoaderState& state) const { detail::check(state, size()); }
   /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
@@ -106,12 +135,15 @@ class Loader {
     explicit Epoch(Loader& loader)
         : loader_(loader),
           key_(loader.next_key()),
+          first_(std::exchange(loader.first_, 0)),
           order_(loader.order(key_)),
-          remaining_(loader.size()),
+          remaining_(loader.size() - first_),
           slots_(detail::slot_count(loader.options_)),
           prefetcher_(&Epoch::make, this, remaining_, loader.options_.workers, Index(slots_.size())) {
       take();
+      loader.given_ += first_;
     }
+    ~Epoch() { loader_.given_ = 0; }
 
     Batch& operator*() { return batch_; }
     void operator++() {
@@ -124,7 +156,7 @@ class Loader {
    private:
     static void make(void* epoch, Index number, Index slot) {
       auto& self = *static_cast<Epoch*>(epoch);
-      const Index batch_size = self.loader_.options_.batch_size, first = number * batch_size;
+      const Index batch_size = self.loader_.options_.batch_size, first = (self.first_ + number) * batch_size;
       const Index left = Index(self.order_.size()) - first;
       const std::span<const Index> samples(self.order_.data() + first,
                                            std::size_t(left < batch_size ? left : batch_size));
@@ -142,10 +174,12 @@ class Loader {
       slot.reset();
       prefetcher_.release();
       remaining_ = remaining;
+      ++loader_.given_;
     }
 
     Loader& loader_;
     const RandomKey key_;
+    const Index first_;  // the number of the batch that the loop starts with
     const std::vector<Index> order_;
     Index remaining_;
     Batch batch_;
@@ -164,8 +198,9 @@ class Loader {
   }
   RandomKey next_key() {
     const Index epoch = epoch_++;
-    if (options_.seed) return {*options_.seed, epoch};
-    return {draws() ? next_seed() : 0, 0};
+    if (seed_) return {*seed_, epoch};
+    if (first_ == 0) drawn_ = draws() ? next_seed() : 0;  // else the epoch has drawn before its state was asked for
+    return {drawn_, 0};
   }
   Index sample_count() const {
     if constexpr (std::is_same_v<Samples, ByOptions>) return set().size();
@@ -188,9 +223,12 @@ class Loader {
 
   std::tuple<Set> set_;  // for a member that is a reference, g++ 13 warns at each loop over loader(...)
   LoaderOptions options_;
+  std::optional<std::uint64_t> seed_;
+  std::uint64_t drawn_ = 0;  // without a seed_: that of the epoch
   [[no_unique_address]] Samples samples_;
   D device_ = tern::detail::current_device<D>();  // the current device of the thread that made the loader
-  Index epoch_ = 0;
+  Index epoch_ = 0, first_ = 0;  // where the next loop starts
+  Index given_ = 0;              // batches of the epoch that a loop is in; 0 outside
   double seconds_waited_ = 0;
 };
 

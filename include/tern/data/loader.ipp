@@ -13,6 +13,12 @@ namespace tern::inline TERN_BUILD::data::detail {
     fail("loader", {options.workers, " workers with ", options.prefetch, " batches each are more than ", most_ahead, " batches"});
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check(const LoaderState& state, Index batches) {
+  if (state.epoch < 0 || state.batch < 0)
+    fail("loader", {"epochs and batches of a loader must not be negative: ", state.epoch, " and ", state.batch});
+  if (state.batch > batches) fail("loader", {"a loop had been given ", state.batch, " batches, but an epoch has ", batches});
+}
+
 [[gnu::noinline]] TERN_INLINE void check_order(const std::vector<Index>& order, Index size) {
   for (const Index sample : order)
     if (sample < 0 || sample >= size) fail("loader", {"the sampler names sample ", sample, " of ", size});

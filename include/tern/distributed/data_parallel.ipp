@@ -11,17 +11,19 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   if (!(options.bucket_cap_mb > 0)) fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
   if (size() == 1) return;
   if (communicator.ranks().are_processes()) set_random_rank(rank());
+  StateDict parameters;
+  nn::detail::list_parameters(network, parameters);
   std::vector<AnyTensor> leaves, all;
+  for (const NamedTensor& p : parameters) {
+    all.push_back(p.tensor);
+    if (p.tensor.impl()->node) leaves.push_back(p.tensor);
+  }
   network.each([&](const nn::detail::Member& m) {
     if (m.type) return;
     for (const AnyTensor& known : all)
       if (known.impl() == m.tensor.impl()) return;
     all.push_back(m.tensor);
-    if (!m.grad_ops) {
-      if (options.broadcast_buffers) buffers_.push_back(m.tensor);
-    } else if (m.tensor.impl()->node) {
-      leaves.push_back(m.tensor);
-    }
+    if (options.broadcast_buffers) buffers_.push_back(m.tensor);
   });
   for (const AnyTensor& x : all) {
     device_->broadcast(*x.impl());

@@ -16,9 +16,9 @@ class ModuleBase;
 template <class X>
 concept IsModule = std::is_base_of_v<ModuleBase, X>;
 
-template <class D, class T>
+template <class D, class T = float>
 class Parameter;
-template <class D, class T>
+template <class D, class T = float>
 class Buffer;
 template <Device D, Element T>
 class AnyLayer;

@@ -261,7 +261,7 @@ auto converted(const M& module, const D2* device = nullptr) {
 /// (their names are 0, 1, …), a map (its keys) or an optional, unique_ptr or shared_ptr (the member's own name), and in
 /// these again; other types that contain them do not compile. If a layer, a parameter or a std::vector of them is not
 /// listed, parameters() throws an Error, so it is never silently left untrained. The exception is what an unlisted
-/// pointer, map or list leads to: it may belong to another module. The class gets a default constructor. It is a template,
+/// pointer, map or list leads to: it may belong to another module. Listed tensors are buffers, unless they are nn::Parameters. The class gets a default constructor. It is a template,
 /// so a default constructor of the class's own (to tie weights, for example) replaces it.
 #define TERN_FIELDS(Self, ...) TERN_FIELDS_AS(Self, #Self, __VA_ARGS__)
 

@@ -68,7 +68,9 @@ std::shared_ptr<Original> new_original(const Tensor<D, float>& learned) {
 
 }  // namespace detail
 
-/// A learned tensor: a module's member, and a leaf that requires a gradient.
+/// A learned tensor: a module's member, and a leaf that requires a gradient. parameters() lists it, and the module's requires_grad_() freezes
+/// it. It is made of any tensor, `nn::Parameter<D, T> scale{ones<D, T>({3})}`, and is used as one. A member that is a plain Tensor is a
+/// buffer: in state_dict(), to() and clone(), but never trained, so one that requires a gradient is an Error.
 template <class D, class T>
 class Parameter : public Tensor<D, T>, public tern::detail::Registered {
  public:
@@ -105,8 +107,9 @@ class Parameter<D, T> : public Tensor<D, T>, public tern::detail::Registered {
   std::shared_ptr<detail::Original> original_;
 };
 
-/// A module's tensor that is not learned, such as running statistics. Its elements are of type compute_t<T>, so those
-/// of a 16-bit network are floats.
+/// A module's tensor that is not learned, such as running statistics: PyTorch's register_buffer(). It is in state_dict(), to() and clone(), but
+/// not in parameters(). Its elements are of type compute_t<T>, so those of a 16-bit network are floats; those of a plain Tensor<D, T>
+/// are of type T.
 template <class D, class T>
 class Buffer : public Tensor<D, compute_t<T>> {
  public:

@@ -9,7 +9,8 @@ namespace tern::inline TERN_BUILD::nn {
 
 namespace detail {
 
-/// Error if a layer or parameter is a member of the module, or of a module below it, and not listed.
+/// Error if a layer or parameter is a member of the module, or of a module below it, and not listed; or if a listed tensor is a leaf that
+/// requires a gradient and no parameter.
 TERN_API void check_listed(const AnyModule& module);
 
 TERN_API void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list);
@@ -27,7 +28,7 @@ TERN_API void check_fits(const AnyModule& module, const StateDict& dict, bool st
 
 }  // namespace detail
 
-/// All tensors by name: parameters and buffers.
+/// All tensors by name: parameters, buffers and other tensors that are listed.
 TERN_API StateDict state_dict(const AnyModule& module);
 
 /// Copies the named tensors into the module's, converting between floating-point types. Error, and nothing changed, if

@@ -1,13 +1,24 @@
 // The functions of state_dict.hpp that are not templates.
 #pragma once
+#include <algorithm>
+
 #include "state_dict.hpp"
 
 namespace tern::inline TERN_BUILD::nn::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_listed(const AnyModule& module) {
-  module.each([](const Member& m) {
-    if (m.type) tern::detail::check_members(m.type, m.extent, m.base, m.module_type->lists);
+  std::vector<const TensorImpl*> parameters;
+  StateDict others;  // leaves that require a gradient
+  module.each([&](const Member& m) {
+    if (m.type) return tern::detail::check_members(m.type, m.extent, m.base, m.module_type->lists);
+    const TensorImpl* const x = m.tensor.impl();
+    if (m.grad_ops) parameters.push_back(x);
+    else if (x->node && x->node->leaf) tern::detail::append(others, {m.path}, m.tensor);
   });
+  for (const NamedTensor& other : others)
+    if (std::find(parameters.begin(), parameters.end(), other.tensor.impl()) == parameters.end())
+      fail("TERN_FIELDS", {other.name, " requires a gradient, but is no nn::Parameter, so it would not be trained: declare it as one, or call "
+                                       "requires_grad_(false)"});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list) {

@@ -81,27 +81,13 @@ class LBFGS {
   /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters or another
   /// optimiser.
   void load_state_dict(const StateDict& dict) {
-    detail::StateReader reader("load_state_dict", dict);
-    const Vector all = gathered();
-    const auto vector = [&](std::initializer_list<Piece> entry) {
-      const AnyTensor* const x = reader.find(entry, all);
-      return x ? to_device(x->cpu().as<Cpu, T>(), all.device()).clone() : Vector();
-    };
-    const double lr = reader.number<double>({"lr"}), step = reader.number<double>({"step"}), scale = reader.number<double>({"scale"});
-    const Index evaluations = reader.count({"evaluations"}), iterations = reader.count({"iterations"});
-    const Vector direction = vector({"direction"}), before = vector({"gradient"});
-    std::vector<Change> history;
-    for (Index i = 0;; ++i) {
-      const Vector y = vector({"history", i, ".y"});
-      if (!y.defined()) break;
-      const Vector s = vector({"history", i, ".s"});
-      history.push_back({s, y, 1 / double(dot(y, s).item())});
-    }
-    reader.expect_end();
-    options_.lr = lr, step_ = step, scale_ = scale;
-    evaluations_ = evaluations, iterations_ = iterations;
-    direction_ = direction, before_ = before, history_ = std::move(history);
+    State state = read(dict);
+    options_.lr = state.lr, step_ = state.step, scale_ = state.scale;
+    evaluations_ = state.evaluations, iterations_ = state.iterations;
+    direction_ = state.direction, before_ = state.before, history_ = std::move(state.history);
   }
+  /// Error unless load_state_dict() takes the dict.
+  void check(const StateDict& dict) const { read(dict); }
 
   /// Resets all gradients to undefined.
   void zero_grad() {
@@ -164,6 +150,33 @@ class LBFGS {
     Vector s, y;
     double rho;
   };
+  /// What state_dict() has.
+  struct State {
+    double lr, step, scale;
+    Index evaluations, iterations;
+    Vector direction, before;
+    std::vector<Change> history;
+  };
+  State read(const StateDict& dict) const {
+    detail::StateReader reader("load_state_dict", dict);
+    const Vector all = gathered();
+    const auto vector = [&](std::initializer_list<Piece> entry) {
+      const AnyTensor* const x = reader.find(entry, all);
+      return x ? to_device(x->cpu().as<Cpu, T>(), all.device()).clone() : Vector();
+    };
+    const double lr = reader.number<double>({"lr"}), step = reader.number<double>({"step"}), scale = reader.number<double>({"scale"});
+    const Index evaluations = reader.count({"evaluations"}), iterations = reader.count({"iterations"});
+    const Vector direction = vector({"direction"}), before = vector({"gradient"});
+    std::vector<Change> history;
+    for (Index i = 0;; ++i) {
+      const Vector y = vector({"history", i, ".y"});
+      if (!y.defined()) break;
+      const Vector s = vector({"history", i, ".s"});
+      history.push_back({s, y, 1 / double(dot(y, s).item())});
+    }
+    reader.expect_end();
+    return {lr, step, scale, evaluations, iterations, direction, before, std::move(history)};
+  }
 
   template <class F>
   double evaluate(const F& closure) {

@@ -45,6 +45,8 @@ class TERN_API ExponentialMovingAverage {
   StateDict state_dict() const;
   /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters.
   void load_state_dict(const StateDict& dict);
+  /// Error unless load_state_dict() takes the dict.
+  void check(const StateDict& dict) const { read(dict); }
 
  private:
   static constexpr const char* name = "ExponentialMovingAverage";
@@ -93,6 +95,12 @@ class TERN_API ExponentialMovingAverage {
   }
 
   void add(const NamedTensor& p, const Ops* ops);
+
+  struct State {
+    std::vector<const AnyTensor*> averages;  // in the dict, one for each entry
+    Index updates;
+  };
+  State read(const StateDict& dict) const;
 
   double decay_;
   Index updates_ = 0;

@@ -48,17 +48,22 @@ namespace tern::inline TERN_BUILD::optim {
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::load_state_dict(const StateDict& dict) {
-  detail::StateReader reader("load_state_dict", dict);
-  std::vector<const AnyTensor*> found;
+[[gnu::noinline, gnu::cold]] TERN_INLINE ExponentialMovingAverage::State ExponentialMovingAverage::read(const StateDict& dict) const {
+  detail::StateReader reader("load_state_dict", dict, "average");
+  State state;
   for (const Entry& e : entries_) {
-    found.push_back(reader.find({e.name}, e.parameter));
-    if (!found.back()) fail("load_state_dict", {"the average ", e.name, " is missing"});
+    state.averages.push_back(reader.find({e.name}, e.parameter));
+    if (!state.averages.back()) fail("load_state_dict", {"the average ", e.name, " is missing"});
   }
-  const Index updates = reader.count({"n_averaged"});
+  state.updates = reader.count({"n_averaged"});
   reader.expect_end();
-  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].ops->overwrite(entries_[i].average, *found[i]);
-  updates_ = updates;
+  return state;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::load_state_dict(const StateDict& dict) {
+  const State state = read(dict);
+  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].ops->overwrite(entries_[i].average, *state.averages[i]);
+  updates_ = state.updates;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::add(const NamedTensor& p, const Ops* ops) {

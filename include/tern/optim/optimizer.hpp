@@ -44,8 +44,11 @@ class Shards {
 
 /// The state of an optimiser as it was read, before it is taken over.
 struct RestoredState {
+  struct Group {
+    double lr, initial_lr, momentum;  // initial_lr: negative if there is none
+  };
   std::vector<Slot> slots;
-  std::vector<double> rates;  // learning rate and momentum of each group
+  std::vector<Group> groups;
 };
 
 /// The base of SGD, Adam, …
@@ -69,7 +72,7 @@ class TERN_API Optimizer {
     return momentum ? *momentum : 0;
   }
   void set_momentum(double momentum);
-  /// The learning rate of a group that schedules start from: its value when the first schedule was made.
+  /// The learning rate of a group that schedules start from: its value when the first schedule was made, or what load_state_dict() found.
   double initial_lr(std::size_t group = 0);
 
   /// Resets all gradients to undefined.
@@ -89,8 +92,8 @@ class TERN_API Optimizer {
 
   const std::vector<Slot>& slots() const { return slots_; }
 
-  /// All state of the optimiser, by parameter and with PyTorch's names, and its learning rates: enough to continue bit
-  /// for bit. Names of group i > 0 begin with groupi/.
+  /// All state of the optimiser, by parameter and with PyTorch's names, its learning rates, and those that schedules start from: enough to
+  /// continue bit for bit. Names of group i > 0 begin with groupi/.
   StateDict state_dict() const;
 
   /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters or another

@@ -110,6 +110,7 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   StateDict dict;
   for (std::size_t group = 0; group < group_count(); ++group) {
     tern::detail::append(dict, {prefix(group), "lr"}, number(lr(group)));
+    if (initial_lr_[group] >= 0) tern::detail::append(dict, {prefix(group), "initial_lr"}, number(initial_lr_[group]));
     tern::detail::append(dict, {prefix(group), "momentum"}, number(momentum(group)));
   }
   std::vector<Slot> gathered;
@@ -249,15 +250,14 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
       slot.state.clear();
     }
   }
-  std::vector<double> numbers(2 * group_count(), 0);
+  std::vector<RestoredState::Group> groups;
   for (std::size_t group = 0; group < group_count(); ++group) {
-    double* const own = &numbers[2 * group];
-    own[0] = reader.number<double>({prefix(group), "lr"});
-    own[1] = reader.number<double>({prefix(group), "momentum"});
-    if (!rates(group).momentum) refuse_momentum(own[1]);
+    const std::string name = prefix(group);
+    groups.push_back({reader.number<double>({name, "lr"}), reader.number_or({name, "initial_lr"}, -1), reader.number<double>({name, "momentum"})});
+    if (!rates(group).momentum) refuse_momentum(groups.back().momentum);
   }
   reader.expect_end();
-  return {std::move(slots), std::move(numbers)};
+  return {std::move(slots), std::move(groups)};
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::take(RestoredState&& state) {
@@ -266,8 +266,10 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   for (Slot& slot : slots_) slot.version = slot.parameter.impl()->owner->version;
   for (std::size_t group = 0; group < group_count(); ++group) {
     const Rates own = rates(group);
-    *own.lr = state.rates[2 * group];
-    if (own.momentum) *own.momentum = state.rates[2 * group + 1];
+    const RestoredState::Group& read = state.groups[group];
+    *own.lr = read.lr;
+    if (read.initial_lr >= 0) initial_lr_[group] = read.initial_lr;
+    if (own.momentum) *own.momentum = read.momentum;
   }
 }
 

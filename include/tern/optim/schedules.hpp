@@ -13,19 +13,41 @@ namespace detail {
 TERN_API std::vector<double> rates(const Optimizer& optimizer);
 }  // namespace detail
 
-/// The base class. A schedule is a function of the number of its steps.
-class LRScheduler {
+/// The base of schedules of all kinds: the optimiser whose rates a schedule sets, and its state.
+class TERN_API Schedule {
  public:
-  virtual ~LRScheduler() {}
-  LRScheduler(const LRScheduler&) = delete;
-  LRScheduler& operator=(const LRScheduler&) = delete;
+  virtual ~Schedule() {}
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
 
-  void step() { set_epoch(epoch_ + 1); }
-  Index epoch() const { return epoch_; }
   /// The learning rate of each parameter group.
   std::vector<double> get_last_lr() const { return detail::rates(optimizer_); }
-  /// Continues as after that many steps, for a resumed training. Error, and nothing changed, if the schedule has fewer.
+
+  /// What the steps have changed, with PyTorch's names. The rates, and those that the schedule starts from, are in the optimiser's state; the
+  /// options are the program's.
+  virtual StateDict state_dict() const = 0;
+  /// Restores what state_dict() returned, and leaves the optimiser as it is. Error, and nothing changed, if it is the state of another kind
+  /// of schedule, or of one with more steps than this one has.
+  virtual void load_state_dict(const StateDict& dict) = 0;
+  /// Error unless load_state_dict() takes the dict.
+  virtual void check(const StateDict& dict) const = 0;
+
+ protected:
+  explicit Schedule(Optimizer& optimizer) : optimizer_(optimizer) {
+    for (std::size_t group = 0; group < optimizer.group_count(); ++group) optimizer.initial_lr(group);
+  }
+
+  Optimizer& optimizer_;
+};
+
+/// The base of schedules that are functions of the number of their steps.
+class TERN_API LRScheduler : public Schedule {
+ public:
+  void step() { set_epoch(epoch_ + 1); }
+  Index epoch() const { return epoch_; }
+  /// Sets the rates as after that many steps. Error, and nothing changed, if the schedule has fewer.
   void set_epoch(Index epoch) {
+    check_epoch(epoch);
     const Index before = std::exchange(epoch_, epoch);
     try {
       apply();
@@ -35,10 +57,15 @@ class LRScheduler {
     }
   }
 
+  /// The number of steps, `last_epoch`.
+  TERN_KEY StateDict state_dict() const override;
+  void load_state_dict(const StateDict& dict) override { epoch_ = read(dict); }
+  void check(const StateDict& dict) const override { read(dict); }
+  /// Error if the schedule has fewer steps.
+  virtual void check_epoch(Index) const {}
+
  protected:
-  explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
-    for (std::size_t group = 0; group < optimizer.group_count(); ++group) optimizer.initial_lr(group);
-  }
+  explicit LRScheduler(Optimizer& optimizer) : Schedule(optimizer) {}
   virtual void apply() = 0;
   /// Sets the learning rate of each group to f(its initial rate).
   template <class F>
@@ -47,8 +74,10 @@ class LRScheduler {
       optimizer_.set_lr(f(optimizer_.initial_lr(group)), group);
   }
 
-  Optimizer& optimizer_;
   Index epoch_ = 0;
+
+ private:
+  Index read(const StateDict& dict) const;
 };
 
 struct StepLROptions {
@@ -188,11 +217,18 @@ class TERN_API SequentialLR : public LRScheduler {
   SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones);
 
  private:
-  void apply() override {
-    std::size_t current = 0;
-    while (current < milestones_.size() && milestones_[current] <= epoch_) ++current;
-    schedules_[current]->set_epoch(epoch_ - (current ? milestones_[current - 1] : 0));
+  void check_epoch(Index epoch) const override {
+    const std::size_t i = current(epoch);
+    schedules_[i]->check_epoch(epoch - start(i));
   }
+  void apply() override {
+    const std::size_t i = current(epoch_);
+    schedules_[i]->set_epoch(epoch_ - start(i));
+  }
+  /// The number of the schedule that runs in that epoch, and the epoch in which it starts.
+  std::size_t current(Index epoch) const { return std::size_t(std::upper_bound(milestones_.begin(), milestones_.end(), epoch) - milestones_.begin()); }
+  Index start(std::size_t schedule) const { return schedule ? milestones_[schedule - 1] : 0; }
+
   std::vector<LRScheduler*> schedules_;
   std::vector<Index> milestones_;
 };
@@ -212,24 +248,30 @@ struct ReduceLROnPlateauOptions {
 
 /// lr ← max(factor lr, min_lr) when a metric has not improved by the threshold for more than `patience` steps. Then it
 /// ignores the metric for `cooldown` steps. Changes of at most eps are skipped.
-class TERN_API ReduceLROnPlateau {
+class TERN_API ReduceLROnPlateau : public Schedule {
  public:
   ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {})
-      : optimizer_(optimizer), options_(options), best_(options.mode == PlateauMode::min ? HUGE_VAL : -HUGE_VAL) {
+      : Schedule(optimizer), options_(options), state_{.best = options.mode == PlateauMode::min ? HUGE_VAL : -HUGE_VAL} {
     if (!(options.factor < 1)) fail("ReduceLROnPlateau", {"factor must be less than 1, not ", options.factor});
   }
 
   void step(double measure);
-  /// The learning rate of each parameter group.
-  std::vector<double> get_last_lr() const { return detail::rates(optimizer_); }
+
+  /// `best`, `num_bad_epochs` and `cooldown_counter`.
+  TERN_KEY StateDict state_dict() const override;
+  void load_state_dict(const StateDict& dict) override { state_ = read(dict); }
+  void check(const StateDict& dict) const override { read(dict); }
 
  private:
+  struct State {
+    double best;
+    Index bad_steps = 0, cooling = 0;  // steps since the best one, and steps that are left of the cooldown
+  };
+  State read(const StateDict& dict) const;
   bool is_better(double measure) const;
 
-  Optimizer& optimizer_;
   ReduceLROnPlateauOptions options_;
-  double best_;
-  Index bad_steps_ = 0, cooling_ = 0;
+  State state_;
 };
 
 enum class AnnealStrategy { cos, linear };
@@ -260,6 +302,7 @@ class TERN_API OneCycleLR : public LRScheduler {
   };
 
   TERN_KEY void apply() override;
+  TERN_KEY void check_epoch(Index epoch) const override;
 
   double between(double from, double to, double part) const {
     if (options_.anneal_strategy == AnnealStrategy::linear) return from + (to - from) * part;

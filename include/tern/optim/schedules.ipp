@@ -12,6 +12,20 @@ TERN_INLINE std::vector<double> rates(const Optimizer& optimizer) {
 }
 }  // namespace detail
 
+TERN_INLINE StateDict LRScheduler::state_dict() const {
+  StateDict dict;
+  tern::detail::append(dict, {"last_epoch"}, full<Cpu, Index>({}, epoch_));
+  return dict;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index LRScheduler::read(const StateDict& dict) const {
+  detail::StateReader reader("load_state_dict", dict, "schedule");
+  const Index epoch = reader.count({"last_epoch"});
+  reader.expect_end();
+  check_epoch(epoch);
+  return epoch;
+}
+
 TERN_INLINE void MultiStepLR::apply() {
   double passed = 0;
   for (const Index milestone : options_.milestones) passed += milestone <= epoch_;
@@ -47,23 +61,39 @@ TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRSched
 }
 
 TERN_INLINE void ReduceLROnPlateau::step(double measure) {
-  if (is_better(measure)) best_ = measure, bad_steps_ = 0;
-  else ++bad_steps_;
-  if (cooling_ > 0) --cooling_, bad_steps_ = 0;
-  if (bad_steps_ <= options_.patience) return;
+  if (is_better(measure)) state_.best = measure, state_.bad_steps = 0;
+  else ++state_.bad_steps;
+  if (state_.cooling > 0) --state_.cooling, state_.bad_steps = 0;
+  if (state_.bad_steps <= options_.patience) return;
   for (std::size_t group = 0; group < optimizer_.group_count(); ++group) {
     const double lr = std::max(optimizer_.lr(group) * options_.factor, options_.min_lr);
     if (optimizer_.lr(group) - lr > options_.eps) optimizer_.set_lr(lr, group);
   }
-  cooling_ = options_.cooldown;
-  bad_steps_ = 0;
+  state_.cooling = options_.cooldown;
+  state_.bad_steps = 0;
 }
 
 TERN_INLINE bool ReduceLROnPlateau::is_better(double measure) const {
   const ReduceLROnPlateauOptions& o = options_;
   const double sign = o.mode == PlateauMode::min ? -1 : 1;
-  const double limit = o.relative_threshold ? best_ * (1 + sign * o.threshold) : best_ + sign * o.threshold;
+  const double limit = o.relative_threshold ? state_.best * (1 + sign * o.threshold) : state_.best + sign * o.threshold;
   return o.mode == PlateauMode::min ? measure < limit : measure > limit;
+}
+
+TERN_INLINE StateDict ReduceLROnPlateau::state_dict() const {
+  StateDict dict;
+  const auto add = [&]<class N>(const char* name, N value) { tern::detail::append(dict, {name}, full<Cpu, N>({}, value)); };
+  add("best", state_.best);
+  add("num_bad_epochs", state_.bad_steps);
+  add("cooldown_counter", state_.cooling);
+  return dict;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE ReduceLROnPlateau::State ReduceLROnPlateau::read(const StateDict& dict) const {
+  detail::StateReader reader("load_state_dict", dict, "schedule");
+  const State state{reader.number<double>({"best"}), reader.count({"num_bad_epochs"}), reader.count({"cooldown_counter"})};
+  reader.expect_end();
+  return state;
 }
 
 TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options) : LRScheduler(optimizer), options_(options) {
@@ -73,9 +103,12 @@ TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions optio
   apply();
 }
 
+TERN_INLINE void OneCycleLR::check_epoch(Index epoch) const {
+  if (epoch > options_.total_steps) fail("OneCycleLR", {"stepped ", epoch, " times, total_steps is ", options_.total_steps});
+}
+
 TERN_INLINE void OneCycleLR::apply() {
   const OneCycleLROptions& o = options_;
-  if (epoch_ > o.total_steps) fail("OneCycleLR", {"stepped ", epoch_, " times, total_steps is ", o.total_steps});
   const double start = o.max_lr / o.div_factor, least = start / o.final_div_factor, m = o.base_momentum, M = o.max_momentum;
   const double up = o.pct_start * double(o.total_steps) - 1, last = double(o.total_steps) - 1;
   const Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};

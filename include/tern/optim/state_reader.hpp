@@ -1,4 +1,4 @@
-// Reads a state dict for an optimiser.
+// Reads a state dict for an optimiser, an average or a schedule.
 #pragma once
 #include <vector>
 
@@ -9,8 +9,8 @@ namespace tern::inline TERN_BUILD::optim::detail {
 /// Finds entries by name and remembers which ones were found.
 class TERN_API StateReader {
  public:
-  /// Errors begin with `op`.
-  StateReader(const char* op, const StateDict& dict);
+  /// Errors begin with `op` and call an entry the owner's.
+  StateReader(const char* op, const StateDict& dict, const char* owner = "optimiser");
 
   /// The entry whose name the pieces form: of the parameter's shape and of a floating-point type. Null if there is none.
   const AnyTensor* find(std::initializer_list<Piece> pieces, const AnyTensor& parameter);
@@ -20,6 +20,8 @@ class TERN_API StateReader {
   N number(std::initializer_list<Piece> pieces) {
     return *find_number(pieces).as<Cpu, N>().data();
   }
+  /// The number of that name, or another one if there is none.
+  double number_or(std::initializer_list<Piece> pieces, double other);
   /// The number of that name. Error if it is negative.
   Index count(std::initializer_list<Piece> pieces);
 
@@ -33,6 +35,7 @@ class TERN_API StateReader {
 
   const char* op_;
   const StateDict& dict_;
+  const char* owner_;
   std::vector<char> used_;
 };
 

@@ -1,7 +1,6 @@
 // fit: the loop that trains a network.
 #pragma once
 #include <functional>
-#include <optional>
 #include <tuple>
 
 #include "../autograd/backward.hpp"
@@ -31,6 +30,7 @@ struct FitParts {
   std::function<double()> validate = {};    // the figure on held-out data, which says which epoch's weights are the best
   optim::LRScheduler* schedule = nullptr;   // of learning rates, by epochs
   bool schedule_by_step = false;            // by steps of the optimiser instead
+  optim::ReduceLROnPlateau* plateau = nullptr;  // of the figure on held-out data, without `validate` of the loss
   std::function<void()> clip = {};          // clips the gradients before each step; no number, because few programs need its code
   Metric metric = accuracy;                 // what evaluate and validate return
   const char* unit = "images";              // what a loss is the mean of
@@ -102,11 +102,45 @@ inline constexpr bool computes_in_half<distributed::DistributedDataParallel<Net>
 
 namespace detail {
 
+/// fit()'s batches in a checkpoint: a data::Loader's seed. Its place depends on the number of ranks, so fit() keeps it.
+template <class Batches>
+class BatchesPart final : public Part {
+ public:
+  explicit BatchesPart(Batches& batches) : batches_(batches) {
+    if constexpr (has_state) seed_ = batches.state().seed;
+  }
+  const char* kind() const override { return "loader"; }
+  StateDict state() const override {
+    if constexpr (has_state) return loader_dict(batches_.state().epoch, batches_.state().batch, seed_);
+    else return {};
+  }
+  void read([[maybe_unused]] const StateDict& state) override {
+    if constexpr (has_state) seed_ = std::uint64_t(loader_numbers(state).seed);
+  }
+  void take() override {}
+
+  /// Lets the next loop go on there, as far as the batches can. Returns the number of its first batch.
+  Index go_to(const Position& place) {
+    if constexpr (has_state) batches_.set_state({place.epoch, place.batch, seed_});
+    else if constexpr (requires { batches_.set_epoch(Index()); }) batches_.set_epoch(place.epoch);
+    return has_state ? place.batch : 0;
+  }
+  /// Inside a loop: keeps the seed, which an epoch may have drawn.
+  void follow() {
+    if constexpr (has_state) seed_ = batches_.state().seed;
+  }
+
+ private:
+  static constexpr bool has_state = HasLoaderState<Batches>;
+  Batches& batches_;
+  std::uint64_t seed_ = 0;
+};
+
 /// What fit() does before and after the batches of an epoch. Not a template.
 class TERN_API Fit {
  public:
-  Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase* scaler, const Accumulation& groups, const char* device,
-      const Options& options, const FitParts& parts);
+  Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler, Part& batches, const Accumulation& groups,
+      const char* device, const Options& options, const FitParts& parts);
 
   const Position& done() const { return done_; }
   /// False among several ranks: what mpirun takes for a terminal may be a file.
@@ -115,7 +149,6 @@ class TERN_API Fit {
   bool begin();
   /// Before a batch: whether the pass is the last of its group, after which ranks exchange gradients.
   void before_pass(bool last) {
-    if (resumed_) set_random_state(*std::exchange(resumed_, {}));
     if (parts_.replicas) parts_.replicas->set_synchronized(last);
   }
   void after_step() {
@@ -136,26 +169,27 @@ class TERN_API Fit {
   void sum(double* x, Index n) const {
     if (parts_.replicas) parts_.replicas->sum(x, n);
   }
-  void save(const std::string& path) const;
+  void save(const std::string& path);
 
   nn::AnyModule net_;
   optim::Optimizer& optimizer_;
-  optim::GradScalerBase* scaler_;
   const Options& options_;
   const FitParts& parts_;
   Index batches_;  // of an epoch
   Index ranks_;
-  bool first_, interrupted_ = false;  // the first rank alone prints and writes files
+  bool first_;           // the first rank alone prints and writes files
+  int interrupted_ = 0;  // the signal, on any rank
   Session session_;
   Position done_;
-  std::optional<RandomState> resumed_;  // that of the batch from which an epoch goes on, until its order is drawn again
+  std::vector<std::unique_ptr<Part>> owned_;
+  std::vector<Part*> saved_;  // what a checkpoint has besides the position
 };
 
 /// The part of a training that depends on its device alone: what is done with the Steps of an epoch. Its functions stand outside it, because
 /// with tern::compiled a program compiles again what stands inside.
 template <Device D>
 struct FitOn {
-  FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, const Accumulation& groups, const Options& options,
+  FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Part& batches, const Accumulation& groups, const Options& options,
         const FitParts& parts);
 
   /// The backward pass of a batch, and behind the last one of its group a step of the optimiser.
@@ -171,9 +205,9 @@ struct FitOn {
 };
 
 template <Device D>
-FitOn<D>::FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer_, const Accumulation& groups_, const Options& options,
-                const FitParts& parts_)
-    : scaler({.enabled = scaled}), run(net, optimizer_, &scaler, groups_, DeviceTraits<D>::name, options, parts_),
+FitOn<D>::FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer_, Part& batches, const Accumulation& groups_,
+                const Options& options, const FitParts& parts_)
+    : scaler({.enabled = scaled}), run(net, optimizer_, scaler, batches, groups_, DeviceTraits<D>::name, options, parts_),
       optimizer(optimizer_), groups(groups_), parts(parts_) {}
 
 template <Device D>
@@ -213,13 +247,14 @@ template <Device D, class Batches, class F>
 Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {},
            const FitParts& parts = {}) {
   const Accumulation groups = groups_of(batches, options.accumulate);
-  detail::FitOn<D> on(net, scaled, optimizer, groups, options, parts);
+  detail::BatchesPart<std::remove_reference_t<Batches>> order(batches);
+  detail::FitOn<D> on(net, scaled, optimizer, order, groups, options, parts);
   detail::Fit& run = on.run;
   while (run.begin()) {
-    if constexpr (requires { batches.set_epoch(Index()); }) batches.set_epoch(run.done().epoch);
+    Index next = order.go_to(run.done());
     EpochTimer timer(run.done().epoch + 1, Index(batches.size()) - run.done().batch, run.is_alone());
-    Index next = 0;
     for (auto& batch : batches) {
+      order.follow();
       const Index i = next++;
       if (i < run.done().batch) continue;  // done before the checkpoint
       timer.input_done();
@@ -230,6 +265,7 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
       if (groups.ends(i) && run.interrupted()) break;  // a checkpoint holds no gradients
     }
     on.end(next, timer);
+    order.go_to(run.done());
   }
   return run.finish();
 }
@@ -244,15 +280,15 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
 /// compute in half, the loss is scaled.
 ///
 /// After each epoch a checkpoint is written to options.save, and the weights, where parts.validate finds them the best so far, to that
-/// name with .best. The training ends early once parts.evaluate reaches options.target. After Ctrl-C or SIGTERM it ends behind the next step
-/// and writes a checkpoint, to NAME.interrupted.safetensors if there is no options.save; NAME is the program's. A training that resumes
-/// from a checkpoint goes on bit for bit; what `step` keeps from batch to batch is not in it.
+/// name with .best. The training ends early once parts.evaluate reaches options.target. After Ctrl-C or SIGTERM it ends behind the next step,
+/// writes a checkpoint, to NAME.interrupted.safetensors if there is no options.save, where NAME is the program's, and prints the command
+/// that goes on. A training that resumes from a checkpoint goes on bit for bit; what `step` keeps from batch to batch is not in it.
 ///
 /// The ranks of a distributed::DistributedDataParallel network train together: each gives batches of its own, as many as the others'. Losses
 /// and counts are of all ranks, the first one prints and writes files, and another number of ranks can go on from a checkpoint.
 ///
 /// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace and price. Error, before the first epoch, if
-/// a file cannot be written, a checkpoint does not fit, there are no batches, or a target but no parts.evaluate.
+/// a file cannot be written, a checkpoint does not fit, there are no batches, a target but no parts.evaluate, or a schedule and a plateau.
 template <nn::IsModule Net, class Batches, class F>
   requires(!std::is_convertible_v<const F&, Options>)
 Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {}, const FitParts& parts = {}) {

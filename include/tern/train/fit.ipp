@@ -12,16 +12,23 @@ inline Options for_rank(const Options& options, bool first) {
   return own;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase* scaler,
-                                                  const Accumulation& groups, const char* device, const Options& options,
+[[gnu::noinline, gnu::cold]] TERN_INLINE Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler,
+                                                  Part& batches, const Accumulation& groups, const char* device, const Options& options,
                                                   const FitParts& parts)
-    : net_(net), optimizer_(optimizer), scaler_(scaler), options_(options), parts_(parts), batches_(groups.batches()),
+    : net_(net), optimizer_(optimizer), options_(options), parts_(parts), batches_(groups.batches()),
       ranks_(parts.replicas ? parts.replicas->size() : 1), first_(!parts.replicas || parts.replicas->rank() == 0),
       session_(for_rank(options, first_), parts.data.c_str(), device, parts.metric, parts.unit, parts.replicas) {
   if (batches_ == 0) fail("fit", {"there are no batches to train with"});
   check_ranks();
+  if (parts.schedule && parts.plateau) fail("fit", {"schedule and plateau exclude each other: a schedule sets the rate anew at each of its steps"});
   if (options.target > 0 && !parts.evaluate) fail("fit", {"the target ", options.target, " is of what evaluate returns, but there is no evaluate"});
-  if (!options.resume.empty()) done_ = load_checkpoint(options.resume, net_, optimizer_, parts_.schedule, scaler_);
+  const auto own = [this](auto part) { saved_.push_back(owned_.emplace_back(std::make_unique<decltype(part)>(part)).get()); };
+  own(part_of(net_)), own(part_of(optimizer_)), own(part_of(scaler));
+  if (parts.schedule) own(part_of(*parts.schedule));
+  if (parts.plateau) own(part_of(*parts.plateau));
+  saved_.push_back(&batches);
+  if (!options.resume.empty()) done_ = load_parts(options.resume, saved_);
+  if (!options.resume.empty() && parts.schedule) parts.schedule->set_epoch(parts.schedule->epoch());  // its options may be those of a longer run
   if (done_.batch % ranks_ != 0)
     fail("fit", {"'", options.resume, "' was saved after ", done_.batch, " batches of an epoch, which are no equal part for each of ", ranks_, " ranks"});
   done_.batch /= ranks_;
@@ -40,20 +47,14 @@ inline Options for_rank(const Options& options, bool first) {
 [[gnu::noinline, gnu::cold]] TERN_INLINE bool Fit::begin() {
   if (interrupted() || done_.epoch >= options_.epochs || session_.report().reached()) return false;
   nn::set_training(net_, true);
-  const RandomState random = random_state();
-  if (done_.batch == 0) {
-    done_.stream = Index(random.stream);
-  } else {
-    resumed_ = random;
-    set_random_state({random.seed, std::uint64_t(done_.stream)});
-  }
   return true;
 }
 
 [[gnu::noinline]] TERN_INLINE bool Fit::interrupted() {
-  double signals = session_.interrupted();
-  sum(&signals, 1);
-  return interrupted_ = signals > 0;
+  double ranks[] = {double(session_.interrupted() == SIGINT), double(session_.interrupted() == SIGTERM)};
+  sum(ranks, 2);
+  interrupted_ = ranks[1] > 0 ? SIGTERM : ranks[0] > 0 ? SIGINT : 0;
+  return interrupted_;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::end(Index batches, EpochTimer& timer, double loss, double right) {
@@ -71,12 +72,13 @@ inline Options for_rank(const Options& options, bool first) {
   report.test_figure = figure(parts_.evaluate);
   report.trained_s = done_.seconds;
   const double held = figure(parts_.validate);
-  done_.epoch += 1, done_.batch = 0;
+  done_ = {done_.epoch + 1, 0, done_.seconds, done_.best};
   session_.finish(done_.epoch, report);
   const bool is_best = parts_.validate && !(parts_.metric.rises ? held <= done_.best : held >= done_.best);
   if (is_best) done_.best = held;
   if (parts_.validate && first_) std::printf("       %s%s\n", labelled("held out", held, parts_.metric).c_str(), is_best ? ", the best so far" : "");
   if (parts_.schedule && !parts_.schedule_by_step) parts_.schedule->step();
+  if (parts_.plateau) parts_.plateau->step(parts_.validate ? held : report.loss);
   if (options_.save.empty()) return;
   if (is_best && first_) io::save_safetensors(options_.save + ".best", nn::state_dict(net_));
   save(options_.save);
@@ -88,7 +90,7 @@ inline Options for_rank(const Options& options, bool first) {
   if (report.interrupted) {
     const std::string path = options_.save.empty() ? text({program_invocation_short_name, ".interrupted.safetensors"}) : options_.save;
     save(path);
-    if (first_) std::printf("interrupted; to go on: --resume %s\n", path.c_str());
+    if (first_) std::printf("interrupted; to go on: %s\n", resume_command(options_, path).c_str());
   } else if (first_) {
     std::fputs(total_text(report).c_str(), stdout);
   }
@@ -105,14 +107,17 @@ inline Options for_rank(const Options& options, bool first) {
   return value;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::save(const std::string& path) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::save(const std::string& path) {
   if (!first_) {
     (void)optimizer_.state_dict();  // of which a sharded optimiser's ranks have a part each
     return;
   }
   Position done = done_;
   done.batch *= ranks_;
-  save_checkpoint(path, net_, optimizer_, done, parts_.schedule, scaler_);
+  PositionPart position(done);
+  std::vector<Part*> all = saved_;
+  all.push_back(&position);
+  save_parts(path, all);
 }
 
 }  // namespace tern::train::detail

@@ -34,6 +34,7 @@ struct Options {
   Index show = 0;           // mistakes to draw at the end
   bool skip_bad = false;    // leave out damaged records of the data set
   bool help = false;
+  std::string command = "";  // the command line without --resume, for a shell
 };
 
 /// The value of an option as a number that is not negative. Error that names the option if it is none.
@@ -41,6 +42,9 @@ TERN_API double parse_number(const char* name, const char* value);
 
 /// The value of an option as an integer from least to most. Error that names the option if it is none.
 TERN_API Index parse_index(const char* name, const char* value, Index least = 0, Index most = INT64_MAX);
+
+/// The command that goes on from a checkpoint: options.command with --resume.
+TERN_API std::string resume_command(const Options& options, const std::string& checkpoint);
 
 /// An option: its name, and the one variable that it sets. A flag has no value.
 struct Option {
@@ -50,6 +54,7 @@ struct Option {
   Index* index = nullptr;
   bool* flag = nullptr;
   Index least = 0, most = INT64_MAX;  // of an index
+  const char* wants = "a value";      // a text, in an Error
 };
 
 /// The shared options as text.
@@ -63,7 +68,7 @@ inline constexpr const char* options_help =
     "  --target FIGURE          stop when the figure on test data reaches it, as 0.98 for an accuracy\n"
     "  --data DIR               the folder with the data set's files\n"
     "  --save FILE              write a checkpoint after each epoch\n"
-    "  --resume FILE            go on from a checkpoint\n"
+    "  --resume FILE            go on from a checkpoint, with its learning rates\n"
     "  --json FILE              write the results\n"
     "  --svg FILE               draw loss and accuracy over the epochs\n"
     "  --trace FILE             write the time line of the GPU's work in the last epoch, for ui.perfetto.dev\n"
@@ -73,8 +78,9 @@ inline constexpr const char* options_help =
 /// Error unless the value is one of the trainer's choices.
 TERN_API void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> offered);
 
-/// The options of the command line, with these defaults. Error that names an unknown option, or a value that is missing
-/// or out of range.
+/// The options of the command line, with these defaults. Error that names an unknown option and the nearest one, or a value that is missing
+/// or out of range and what the option wants. The command begins with the variable TERN_COMMAND, if a script that started the program has
+/// set it, else with the program's name.
 TERN_API Options parse_options(int argc, char** argv, Options options = {});
 
 /// The same for a trainer that has options of its own besides, into variables that hold their defaults:

@@ -1,5 +1,8 @@
 // The functions of options.hpp that are not templates.
 #pragma once
+#include <algorithm>
+#include <vector>
+
 #include "options.hpp"
 
 namespace tern::inline TERN_BUILD::train {
@@ -40,7 +43,58 @@ namespace detail {
   return nullptr;
 }
 
+/// The least number of letters to insert, delete, replace or exchange with the next that makes one text of the other (Damerau, 1964).
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));  // of the first i and j letters
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] TERN_INLINE void refuse_option(const std::string& name, std::initializer_list<std::initializer_list<Option>> lists) {
+  const std::string given = name.substr(0, name.find('='));
+  const std::size_t letters = given.size() - std::min(given.find_first_not_of('-'), given.size());
+  std::size_t least = 1 + letters / 3;  // one in three may differ
+  const char* nearest = nullptr;
+  for (const auto& options : lists)
+    for (const Option& option : options) {
+      const bool begins_it = letters > 1 && std::string(option.name).starts_with(given);
+      const std::size_t distance = begins_it ? 0 : edit_distance(given, option.name);
+      if (distance < least) least = distance, nearest = option.name;
+    }
+  if (!nearest) fail("options", {"unknown option '", name, "'; --help lists those that there are"});
+  fail("options", {"unknown option '", name, "'; the nearest is ", nearest, given == name ? "" : ", whose value is the next word", ", and --help lists all"});
+}
+
+/// What the option wants as its value.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string wanted(const Option& option) {
+  if (option.text) return option.wants;
+  if (option.number) return "a number from 0 on";
+  if (option.most < INT64_MAX) return text({"an integer from ", option.least, " to ", option.most});
+  return text({"an integer from ", option.least, " on"});
+}
+
+/// The text as one word of a shell.
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string quoted(const std::string& word) {
+  const char* const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./,:@%";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? "'\\''" : std::string(1, c);
+  return result + "'";
+}
+
 }  // namespace detail
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string resume_command(const Options& options, const std::string& checkpoint) {
+  return text({options.command, options.command.empty() ? "" : " ", "--resume ", detail::quoted(checkpoint)});
+}
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Options parse_options(int argc, char** argv, Options options) {
   parse_options(argc, argv, options, {});
@@ -49,9 +103,9 @@ namespace detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void parse_options(int argc, char** argv, Options& options, std::initializer_list<Option> own) {
   const std::initializer_list<Option> shared = {
-      {.name = "--device", .text = &options.device},
-      {.name = "--model", .text = &options.model},
-      {.name = "--precision", .text = &options.precision},
+      {.name = "--device", .text = &options.device, .wants = "cpu, cuda or auto"},
+      {.name = "--model", .text = &options.model, .wants = "the name of a network"},
+      {.name = "--precision", .text = &options.precision, .wants = "f32, bf16, f16 or bf16-weights"},
       {.name = "--epochs", .index = &options.epochs, .least = 1},
       {.name = "--batch-size", .index = &options.batch_size, .least = 1},
       {.name = "--accumulate", .index = &options.accumulate, .least = 1},
@@ -60,29 +114,33 @@ namespace detail {
       {.name = "--seed", .index = &options.seed},
       {.name = "--threads", .index = &options.threads, .least = 1, .most = 1024},
       {.name = "--workers", .index = &options.workers, .most = 1024},
-      {.name = "--data", .text = &options.data},
-      {.name = "--save", .text = &options.save},
-      {.name = "--resume", .text = &options.resume},
-      {.name = "--json", .text = &options.json},
-      {.name = "--svg", .text = &options.svg},
-      {.name = "--trace", .text = &options.trace},
+      {.name = "--data", .text = &options.data, .wants = "the folder with the data set"},
+      {.name = "--save", .text = &options.save, .wants = "the file to write checkpoints to"},
+      {.name = "--resume", .text = &options.resume, .wants = "the file of a checkpoint"},
+      {.name = "--json", .text = &options.json, .wants = "a file to write"},
+      {.name = "--svg", .text = &options.svg, .wants = "a file to write"},
+      {.name = "--trace", .text = &options.trace, .wants = "a file to write"},
       {.name = "--price", .number = &options.price},
       {.name = "--show", .index = &options.show},
       {.name = "--skip-bad", .flag = &options.skip_bad},
       {.name = "--help", .flag = &options.help},
       {.name = "-h", .flag = &options.help},
   };
+  const char* const script = std::getenv("TERN_COMMAND");
+  options.command = script ? script : detail::quoted(argv[0]);
   for (int i = 1; i < argc; ++i) {
     const char* const name = argv[i];
     const Option* option = detail::find_option(shared, name);
     if (!option) option = detail::find_option(own, name);
-    if (!option) fail("options", {"unknown option '", name, "'"});
+    if (!option) detail::refuse_option(name, {shared, own});
     if (option->flag) {
       *option->flag = true;
+      options.command += text({" ", name});
       continue;
     }
     const char* const value = ++i < argc ? argv[i] : "--";
-    if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " needs a value"});
+    if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " needs ", detail::wanted(*option)});
+    if (option->text != &options.resume) options.command += text({" ", name, " ", detail::quoted(value)});
     if (option->text) *option->text = value;
     else if (option->number) *option->number = parse_number(name, value);
     else *option->index = parse_index(name, value, option->least, option->most);

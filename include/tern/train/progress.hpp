@@ -19,9 +19,7 @@ TERN_API std::string progress_text(Index epoch, Index done, Index total, double 
 class TERN_API Progress {
  public:
   explicit Progress(Index epoch, bool shows = true) : epoch_(epoch), start_(now()), shows_(shows && isatty(STDOUT_FILENO)) {}
-  ~Progress() {
-    if (shows_) std::fputs("\r\033[K", stdout);
-  }
+  ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
@@ -31,15 +29,19 @@ class TERN_API Progress {
   /// Draws the line for `done` of `total` samples.
   void draw(Index done, Index total, double loss);
 
+  /// Removes the line, so that others can be printed.
+  void clear();
+
  private:
   Index epoch_;
   double start_, drawn_ = 0;
-  bool shows_;
+  bool shows_, is_drawn_ = false;
 };
 
 namespace detail {
-extern TERN_API volatile std::sig_atomic_t interrupts;
+extern TERN_API volatile std::sig_atomic_t interrupts, last_interrupt;  // how many there were, and the last one's signal
 inline void on_interrupt(int signal) {
+  last_interrupt = signal;
   interrupts = interrupts + 1;
   if (interrupts > 1) std::signal(signal, SIG_DFL);  // the third Ctrl-C ends the program at once
 }
@@ -53,7 +55,8 @@ class TERN_API InterruptGuard {
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
-  bool interrupted() const { return detail::interrupts > 0; }
+  /// The signal that has come, else 0.
+  int interrupted() const { return detail::interrupts > 0 ? detail::last_interrupt : 0; }
 };
 
 }  // namespace tern::train

@@ -1,5 +1,7 @@
 // The functions of progress.hpp that are not templates.
 #pragma once
+#include <utility>
+
 #include "../core/mutex_lock.hpp"
 #include "progress.hpp"
 
@@ -21,15 +23,20 @@ namespace tern::inline TERN_BUILD::train {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Progress::draw(Index done, Index total, double loss) {
   drawn_ = now();
+  is_drawn_ = true;
   std::printf("\r\033[K%s", progress_text(epoch_, done, total, loss, drawn_ - start_).c_str());
   std::fflush(stdout);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Progress::clear() {
+  if (std::exchange(is_drawn_, false)) std::fputs("\r\033[K", stdout);
 }
 
 }  // namespace tern::train
 
 namespace tern::inline TERN_BUILD::train::detail {
 
-TERN_INLINE volatile std::sig_atomic_t interrupts = 0;
+TERN_INLINE volatile std::sig_atomic_t interrupts = 0, last_interrupt = 0;
 
 /// The guards that are alive, and what was there before the first one.
 struct Guards {

@@ -54,11 +54,13 @@ struct Report {
   const char* unit = "images";
   double target = 0;         // of test_figure; 0: none
   double price = 0;          // of the machine, dollars an hour
-  bool interrupted = false;  // by Ctrl-C or SIGTERM
+  int interrupted = 0;       // by this signal, Ctrl-C's or SIGTERM
   EpochReport cut = {};      // what was done of the epoch in which that happened; times and samples alone
   double part = 0;           // of that epoch's batches, which this is; 0: it was between two epochs
   int ranks = 1;             // that have trained together
 
+  /// A trainer's exit status: 0, or as of a program that the signal has ended, 130 after Ctrl-C and 143 after SIGTERM.
+  int exit_status() const { return interrupted ? 128 + interrupted : 0; }
   /// The first epoch after which the target was reached; null if there is none.
   const EpochReport* reached() const;
 };

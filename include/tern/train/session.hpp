@@ -21,7 +21,8 @@ class TERN_API Session {
           const nn::Replicas* replicas = nullptr);
   ~Session();
 
-  bool interrupted() const { return guard_.interrupted(); }
+  /// The signal that has interrupted the training, else 0.
+  int interrupted() const { return guard_.interrupted(); }
   const Report& report() const { return report_; }
 
   /// Prints an epoch's report and adds it to the training's, and says where it is the one that reaches the target; writes the epoch's
@@ -58,8 +59,8 @@ class TERN_API EpochTimer {
     if (progress_.due()) progress_.draw(epoch_.samples, samples_expected(), loss());
   }
 
-  /// The report so far, without loss and accuracies. Read a result of the epoch's last step before, because work that a
-  /// device has still to do now is not counted.
+  /// The report so far, without loss and accuracies; the progress line is gone. Read a result of the epoch's last step before, because work
+  /// that a device has still to do now is not counted.
   EpochReport finish();
 
  private:

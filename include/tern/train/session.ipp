@@ -57,6 +57,7 @@ namespace tern::inline TERN_BUILD::train {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE EpochReport EpochTimer::finish() {
+  progress_.clear();
   epoch_.seconds = now() - start_;
   epoch_.flops = profile::flops() - flops_;
   epoch_.transfer_s = profile::transfer_seconds() - transfer_;
