@@ -74,7 +74,7 @@ void for_each_file(std::string_view archive, const F& f) {
     io::write_file_atomically(text({folder, "/", half, ".tsv"}), imdb_lines(content, half));
 }
 
-// The hashes are those of TensorFlow Datasets' list of checksums.
+// CIFAR-10's hash is in TensorFlow Datasets' list of checksums, IMDb's in several public projects that fetch it.
 [[gnu::noinline, gnu::cold]] TERN_INLINE Published published_cifar10() {
   return {"cifar10", "https://www.cs.toronto.edu/~kriz/", "cifar-10-binary.tar.gz", 170'052'171,
           "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
