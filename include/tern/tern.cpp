@@ -2,7 +2,7 @@
 // use. A program whose files are compiled with -DTERN_COMPILED uses these, and compiles in a third of the time. All
 // files must be compiled with the same options.
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -c include/tern/tern.cpp
-//     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED program.cpp tern.o -ldnnl -lz
+//     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED -DTERN_SAME_OPTIONS program.cpp tern.o -ldnnl -lz
 //
 // With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
 #undef TERN_COMPILED
@@ -13,6 +13,8 @@
 #endif
 #include "tern.hpp"
 
+#include "linalg/linalg.hpp"
+#ifndef TERN_KERNEL_SET  // no kernels of their own
 #include "data/cifar.hpp"
 #include "data/csv.hpp"
 #include "data/records/records.hpp"
@@ -28,7 +30,7 @@
 #include "distributed/distributed.hpp"
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
-#include "linalg/linalg.hpp"
 #include "models/models.hpp"
 #include "profile/placement.hpp"
 #include "train/train.hpp"
+#endif
