@@ -1,6 +1,11 @@
 # tern::compiled: all functions that are not templates, and the instances that most programs use, compiled once; static, or shared with
 # BUILD_SHARED_LIBS. A program that links it runs at full speed whatever its own options: on x86-64 the kernels exist for AVX2 and
 # AVX-512 too, and the best are chosen when the program starts.
+# Where all files are compiled for newer processors, so is the library, and it needs no further kernels.
+set(tern_any_processor OFF)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND NOT CMAKE_CXX_FLAGS MATCHES "-march=|-mavx|-msse4")
+  set(tern_any_processor ON)
+endif()
 add_library(tern_compiled include/tern/tern.cpp)
 if(NOT TERN_INSTALL)
   set_target_properties(tern_compiled PROPERTIES EXCLUDE_FROM_ALL ON)
@@ -11,6 +16,9 @@ set_target_properties(tern_compiled PROPERTIES
   CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_link_libraries(tern_compiled PUBLIC tern)
 target_compile_definitions(tern_compiled INTERFACE TERN_COMPILED)
+if(NOT tern_any_processor)
+  target_compile_definitions(tern_compiled PUBLIC TERN_SAME_OPTIONS)
+endif()
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   target_compile_options(tern_compiled PRIVATE -O2)
 endif()
@@ -40,8 +48,9 @@ function(tern_add_kernels set architecture)
   target_sources(tern_compiled PRIVATE ${object})
 endfunction()
 
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64 AND NOT CMAKE_CXX_FLAGS MATCHES "-march=|-mavx")
+if(tern_any_processor)
   target_compile_definitions(tern_compiled PRIVATE TERN_KERNEL_SETS)
   tern_add_kernels(avx2 x86-64-v3)
   tern_add_kernels(avx512 x86-64-v4)
 endif()
+include(cmake/compiled_options.cmake)

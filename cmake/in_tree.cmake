@@ -2,7 +2,7 @@
 # for what most trainers do without. Their parts are compiled side by side.
 add_library(tern_in_tree STATIC EXCLUDE_FROM_ALL)
 target_link_libraries(tern_in_tree PUBLIC tern::native)
-target_compile_definitions(tern_in_tree INTERFACE TERN_COMPILED)
+target_compile_definitions(tern_in_tree INTERFACE TERN_COMPILED PUBLIC TERN_SAME_OPTIONS)
 add_library(tern_in_tree_extras STATIC EXCLUDE_FROM_ALL)
 target_link_libraries(tern_in_tree_extras PUBLIC tern_in_tree)
 

@@ -9,7 +9,7 @@ install(EXPORT tern NAMESPACE tern:: FILE ternTargets.cmake DESTINATION ${packag
 # Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
-install(FILES cmake/dependencies.cmake cmake/FindDNNL.cmake cmake/FindLMDB.cmake
+install(FILES cmake/dependencies.cmake cmake/compiled_options.cmake cmake/FindDNNL.cmake cmake/FindLMDB.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
         DESTINATION ${package_dir})
 install(FILES cmake/package.cmake DESTINATION ${package_dir} RENAME ternConfig.cmake)

@@ -2,7 +2,7 @@
 // use. A program whose files are compiled with -DTERN_COMPILED uses these, and compiles in a third of the time. All
 // files must be compiled with the same options.
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -c include/tern/tern.cpp
-//     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED program.cpp tern.o -ldnnl -lz
+//     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED -DTERN_SAME_OPTIONS program.cpp tern.o -ldnnl -lz
 //
 // With TERN_PART_KERNELS, _INSTANCES, _FOUNDATION, _TRAINING or _EXTRAS it compiles that part alone: side by side they take less time
 // (cmake/in_tree.cmake). With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
@@ -47,6 +47,8 @@
 #ifdef TERN_PART_EXTRAS
 #undef TERN_COMPILED
 #endif
+#include "linalg/linalg.hpp"
+#ifndef TERN_KERNEL_SET  // the others have no kernels of their own
 #include "data/cifar.hpp"
 #include "data/csv.hpp"
 #include "data/records/records.hpp"
@@ -62,8 +64,8 @@
 #include "device/cuda/stream.hpp"
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
-#include "linalg/linalg.hpp"
 #include "models/models.hpp"
 #include "profile/placement.hpp"
+#endif
 #endif
 #endif

@@ -27,8 +27,8 @@ Tensor<Naive, T> on_naive(const Tensor<Cpu, T>& x) {
 
 template <class Out, class F, class... T>
 void check_map(const F& f, const Tensor<Cpu, T>&... x) {
-  const auto fast = detail::map<Out>("map", f, x...);
-  const auto naive = detail::map<Out>("map", f, on_naive(x)...);
+  const auto fast = mapped<Out>(f, x...);
+  const auto naive = mapped<Out>(f, on_naive(x)...);
   REQUIRE(fast.shape() == naive.shape());
   REQUIRE(values_of(fast) == values_of(naive));
 }
@@ -67,8 +67,8 @@ void check_writes() {
   const auto f = [](auto a, auto b) { return a + b; };
   const auto x = small_numbers<Cpu, T>({6, 40}), y = small_numbers<Cpu, T>({40}, 3);
   for (const auto& target : layouts(x)) {
-    const auto expected = values_of(detail::map<T>("map", f, on_naive(x), on_naive(y)));
-    detail::map_into("map", target, f, target, y);
+    const auto expected = values_of(mapped<T>(f, on_naive(x), on_naive(y)));
+    detail::map_into("map", target, Own{f}, target, y);
     REQUIRE(values_of(target) == expected);
   }
 }
@@ -96,7 +96,7 @@ TEST_CASE("maps between types", "[map]") {
   check_map<Index>(same, x);
   check_map<std::uint8_t>(same, x);
   check_map<bool>(same, x);
-  const auto truth = detail::map<bool>("map", [](auto v) { return v > 5; }, mask);
+  const auto truth = mapped<bool>([](auto v) { return v > 5; }, mask);
   check_map<float>([](auto c, auto v) { return where(c != 0, v, 0); }, truth, x);
   check_map<bool>([](auto a, auto b) { return a & b; }, truth, truth);
 }

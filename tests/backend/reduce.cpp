@@ -88,8 +88,8 @@ TEST_CASE("products", "[backend]") {
 }
 
 TEST_CASE("several inputs, one of them broadcast, are mapped and reduced in one pass", "[backend]") {
-  const auto product = [](auto a, auto b) { return a * b + 1; };
-  const auto doubled = [](auto v) { return 2 * v; };
+  const Own product{[](auto a, auto b) { return a * b + 1; }};
+  const Own doubled{[](auto v) { return 2 * v; }};
   for (const auto& [a_shape, b_shape] : std::vector<std::pair<Shape, Shape>>{{{5, 40, 33}, {33}},
                                                                              {{5, 40, 33}, {40, 1}},
                                                                              {{5, 1, 33}, {40, 33}},

@@ -12,8 +12,34 @@
 #include <vector>
 
 namespace tern_test {
+template <class F>
+struct Own;
+}
+template <class F>
+constexpr bool tern::backend::of_program<tern_test::Own<F>> = true;
+
+namespace tern_test {
 
 using namespace tern;
+
+/// An elementwise function of a test's own. The compiled library has no kernel of it.
+template <class F>
+struct Own {
+  F f;
+
+  template <class... V>
+  [[gnu::always_inline]] auto operator()(V... v) const {
+    return f(v...);
+  }
+};
+template <class F>
+Own(F) -> Own<F>;
+
+/// f for each element.
+template <class Out, class F, class D, class... T>
+Tensor<D, Out> mapped(const F& f, const Tensor<D, T>&... x) {
+  return detail::map<Out>("map", Own<F>{f}, x...);
+}
 
 /// A tensor of the values in row-major order.
 template <class D, class T = double>

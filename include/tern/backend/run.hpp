@@ -19,6 +19,14 @@ struct On {};
 template <class... T>
 struct Types {};
 
+/// True for an elementwise function that only the program has, such as the lambda of a fuse(): the compiled library has no kernel of it.
+template <class F>
+inline constexpr bool of_program = false;
+template <template <class> class Wrapper, class F>
+inline constexpr bool of_program<Wrapper<F>> = of_program<F>;
+template <template <int, class> class Wrapper, int k, class F>
+inline constexpr bool of_program<Wrapper<k, F>> = of_program<F>;
+
 /// How the compiled library and its programs call a kernel. For the CPU it chooses between several (cpu/dispatch.hpp).
 template <class D, class... T, class Op>
 void launch(On<D> device, Types<T...> types, const Op& op) {

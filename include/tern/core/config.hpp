@@ -39,6 +39,13 @@
 #define TERN_ISA generic
 #endif
 
+// tern::compiled is built for any x86-64 processor, with OpenMP. A file with other options has other names (below) and cannot call it.
+// For such a file TERN_COMPILED does not count: the headers alone give it everything. TERN_SAME_OPTIONS says that the library was
+// compiled with the options of this file.
+#if defined(TERN_COMPILED) && !defined(TERN_KERNEL_SET) && !defined(TERN_SAME_OPTIONS) && (defined(__SSE4_2__) || !defined(_OPENMP))
+#undef TERN_COMPILED
+#endif
+
 // The library comes in two forms. X.hpp holds declarations and templates; X.ipp defines the functions that are not
 // templates. By default X.hpp includes X.ipp, and every function is inline. With TERN_COMPILED it does not: tern.cpp,
 // which is compiled once, holds these definitions and the instances of templates that most programs use.
@@ -66,7 +73,8 @@
 #define TERN_NO_KERNELS
 #endif
 
-// An instance of a function template or class template that tern.cpp holds.
+// An instance of a function template or class template that tern.cpp holds. Those for the GPU have no kernels of the CPU, so the
+// kernel sets do without them.
 #if defined(TERN_COMPILING_INSTANCES)
 #define TERN_INSTANCE(...) template TERN_API __VA_ARGS__;
 #define TERN_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
@@ -76,6 +84,13 @@
 #else
 #define TERN_INSTANCE(...)
 #define TERN_CLASS_INSTANCE(...)
+#endif
+#if defined(TERN_KERNEL_SET)
+#define TERN_CUDA_INSTANCE(...)
+#define TERN_CUDA_CLASS_INSTANCE(...)
+#else
+#define TERN_CUDA_INSTANCE(...) TERN_INSTANCE(__VA_ARGS__)
+#define TERN_CUDA_CLASS_INSTANCE(...) TERN_CLASS_INSTANCE(__VA_ARGS__)
 #endif
 
 #if defined(_OPENMP)

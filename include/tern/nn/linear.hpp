@@ -30,6 +30,6 @@ struct Linear : Module<D, T> {
 };
 
 TERN_CLASS_INSTANCE(Linear<Cpu, float>)
-TERN_CLASS_INSTANCE(Linear<Cuda, float>)
+TERN_CUDA_CLASS_INSTANCE(Linear<Cuda, float>)
 
 }  // namespace tern::nn

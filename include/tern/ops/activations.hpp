@@ -30,8 +30,6 @@ Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) {
          wrt(x, saved(y), detail::Gradient{[](auto g, auto kept) { return where(kept <= 0, 0, g); }}));
   return y;
 }
-TERN_INSTANCE(Tensor<Cpu> relu(const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cuda> relu(const Tensor<Cuda>&, Here))
 TERN_UNARY_IN_PLACE(relu, Element)
 
 /// x sigmoid(x).
@@ -197,8 +195,6 @@ Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", Here 
     fail({"gelu", here}, {"approximate is \"none\" or \"tanh\", not \"", approximate, "\""});
   return detail::gelu_erf({"gelu", here}, x);
 }
-TERN_INSTANCE(Tensor<Cpu> gelu(const Tensor<Cpu>&, const char*, Here))
-TERN_INSTANCE(Tensor<Cuda> gelu(const Tensor<Cuda>&, const char*, Here))
 
 /// x if x > 0, else weight x. The weight has one element, or one for each channel (dimension 1).
 template <Device D, Floating T>

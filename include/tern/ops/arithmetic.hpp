@@ -63,8 +63,6 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   record({"add", here}, c, wrt(a, detail::unchanged), wrt(b, detail::unchanged));
   return c;
 }
-TERN_INSTANCE(Tensor<Cpu> add(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cuda> add(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 /// a + alpha b.
 template <Device D, Element T>
@@ -83,8 +81,6 @@ Tensor<D, T> add(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
   record({"add", here}, y, wrt(x, detail::unchanged));
   return y;
 }
-TERN_INSTANCE(Tensor<Cpu> add(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cuda> add(const Tensor<Cuda>&, double, Here))
 
 /// a - b.
 template <Device D, Element T>
@@ -93,8 +89,6 @@ Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   record({"sub", here}, c, wrt(a, detail::unchanged), wrt(b, [](const auto& g) { return neg(g); }));
   return c;
 }
-TERN_INSTANCE(Tensor<Cpu> sub(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cuda> sub(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 /// a - alpha b.
 template <Device D, Element T>
@@ -127,8 +121,6 @@ Tensor<D, T> mul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   record({"mul", here}, c, wrt(a, saved(b), times), wrt(b, saved(a), times));
   return c;
 }
-TERN_INSTANCE(Tensor<Cpu> mul(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cuda> mul(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 /// s x.
 template <Device D, Element T>
@@ -137,8 +129,6 @@ Tensor<D, T> mul(const Tensor<D, T>& x, operand_t<T> s, Here here) {
   record({"mul", here}, y, wrt(x, [s](const auto& g) { return mul(g, s); }));
   return y;
 }
-TERN_INSTANCE(Tensor<Cpu> mul(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cuda> mul(const Tensor<Cuda>&, double, Here))
 
 /// a / b.
 template <Device D, Element T>
@@ -151,8 +141,6 @@ Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
          }}));
   return c;
 }
-TERN_INSTANCE(Tensor<Cpu> div(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cuda> div(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 /// x / s.
 template <Device D, Element T>

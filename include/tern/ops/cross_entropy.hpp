@@ -94,7 +94,7 @@ Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Option
 
 TERN_INSTANCE(Tensor<Cpu> class_cross_entropy(const OpName&, backend::CrossEntropy::Options, const Tensor<Cpu>&,
                                               const Tensor<Cpu, Index>&, const Tensor<Cpu>&))
-TERN_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, backend::CrossEntropy::Options, const Tensor<Cuda>&,
+TERN_CUDA_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, backend::CrossEntropy::Options, const Tensor<Cuda>&,
                                                const Tensor<Cuda, Index>&, const Tensor<Cuda>&))
 
 }  // namespace detail

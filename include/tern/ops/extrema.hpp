@@ -141,8 +141,6 @@ template <Device D, Element T>
 Tensor<D, Index> argmax(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here here = {}) {
   return detail::arg_extreme({"argmax", here}, true, x, dim, keepdim);
 }
-TERN_INSTANCE(Tensor<Cpu, Index> argmax(const Tensor<Cpu>&, Index, bool, Here))
-TERN_INSTANCE(Tensor<Cuda, Index> argmax(const Tensor<Cuda>&, Index, bool, Here))
 /// The position of the largest of all elements, in row-major order.
 template <Device D, Element T>
 Tensor<D, Index> argmax(const Tensor<D, T>& x, Here here = {}) {

@@ -38,6 +38,13 @@ struct Bound {
   }
 };
 
+}  // namespace detail
+
+template <class F, bool... is_tensor>
+inline constexpr bool backend::of_program<detail::Bound<F, is_tensor...>> = true;
+
+namespace detail {
+
 /// The gradient of f by its k-th argument, whose derivative was kept.
 template <int k, class F>
 struct KeptDerivative {

@@ -2,9 +2,9 @@
 // each pixel, so the result is a weighted sum of rows that are taken from it.
 #pragma once
 #include "cat.hpp"
-#include "fuse.hpp"
 #include "gather.hpp"
 #include "rounding.hpp"
+#include "support/pointwise.hpp"
 #include "support/wide.hpp"
 #include "where.hpp"
 
@@ -54,8 +54,10 @@ struct GridAxis {
       }
       case GridSampleMode::bicubic: {
         const X first = floor(source.detach()), t = sub(source, first);
-        const auto near = fuse([](auto d) { return (1.25 * d - 2.25) * d * d + 1; });
-        const auto far = fuse([](auto d) { return ((-0.75 * d + 3.75) * d - 6) * d + 3; });
+        const auto near = [](const X& d) { return pointwise("grid_sample", [](auto v) { return (1.25 * v - 2.25) * v * v + 1; }, d); };
+        const auto far = [](const X& d) {
+          return pointwise("grid_sample", [](auto v) { return ((-0.75 * v + 3.75) * v - 6) * v + 3; }, d);
+        };
         choose(padded(neighbours(first, -1, 4)),
                stack(std::vector{far(add(t, 1)), near(t), near(rsub(t, 1)), far(rsub(t, 2))}, 1));
       }
@@ -79,12 +81,12 @@ struct GridAxis {
     X moved = position;
     const double low = options.align_corners ? 0 : -0.5, span = options.align_corners ? last : double(size);
     if (options.padding_mode == GridSamplePadding::reflection && span > 0)
-      moved = fuse([](auto v, auto edge, auto width) {
-        const auto distance = where(v < edge, edge - v, v - edge), flips = floor(distance / width);
-        const auto rest = distance - flips * width;
-        return where(flips - 2 * floor(flips / 2) > 0, width - rest, rest) + edge;
-      })(moved, low, span);
-    return fuse([](auto v, auto end) { return where(v <= 0, decltype(v)(0), where(v >= end, end, v)); })(moved, last);
+      moved = pointwise("grid_sample", [low, span](auto v) {
+        const auto distance = where(v < low, low - v, v - low), flips = floor(distance / span);
+        const auto rest = distance - flips * span;
+        return where(flips - 2 * floor(flips / 2) > 0, span - rest, rest) + low;
+      }, moved);
+    return pointwise("grid_sample", [last](auto v) { return where(v <= 0, 0, where(v >= last, last, v)); }, moved);
   }
 };
 

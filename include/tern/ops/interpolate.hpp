@@ -4,9 +4,9 @@
 #pragma once
 #include "cat.hpp"
 #include "embedding.hpp"
-#include "fuse.hpp"
 #include "power.hpp"
 #include "rounding.hpp"
+#include "support/pointwise.hpp"
 
 namespace tern::inline TERN_BUILD {
 
@@ -78,7 +78,7 @@ Taps<D, T> linear_or_cubic_taps(const Tensor<D, T>& x, const Resampling& r, bool
   const auto keys = [](auto d) {
     return where(d <= 1, (1.25 * d - 2.25) * d * d + 1, ((-0.75 * d + 3.75) * d - 6) * d + 3);
   };
-  return {clamp(at, Index(0), r.in - 1), cubic ? fuse(keys)(distance) : rsub(distance, 1)};
+  return {clamp(at, Index(0), r.in - 1), cubic ? pointwise("interpolate", keys, distance) : rsub(distance, 1)};
 }
 
 /// All positions that touch [j in / out, (j + 1) in / out), with equal weights. If there are fewer than taps, the last

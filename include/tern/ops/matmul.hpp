@@ -153,10 +153,6 @@ Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Ten
   return y;
 }
 
-TERN_INSTANCE(Tensor<Cpu> linear(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cuda> linear(const Tensor<Cuda>&, const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
-TERN_INSTANCE(Tensor<Cpu> matmul(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cuda> matmul(const Tensor<Cuda>&, const Tensor<Cuda>&, Here))
 
 TERN_SAME_PLACE(matmul)
 TERN_SAME_PLACE(mm)

@@ -62,3 +62,5 @@
 #include "trigonometric.hpp"
 #include "views.hpp"
 #include "where.hpp"
+
+#include "library.hpp"  // instances of the ops above

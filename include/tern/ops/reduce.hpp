@@ -103,8 +103,6 @@ Tensor<D, sum_t<T>> sum(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = fal
   const detail::SumGradient gradient{x.shape(), dim_mask({"sum", here}, dim, x.dim()), &detail::device_ops<D>};
   return Tensor<D, Out>(detail::recorded({"sum", here}, std::move(y).release(), x.impl(), gradient));
 }
-TERN_INSTANCE(Tensor<Cpu> sum(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cuda> sum(const Tensor<Cuda>&, Dims, bool, Here))
 
 /// True where any element over dim is not zero.
 template <Device D, Element T>
@@ -133,8 +131,6 @@ Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, He
          }));
   return y;
 }
-TERN_INSTANCE(Tensor<Cpu> mean(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cuda> mean(const Tensor<Cuda>&, Dims, bool, Here))
 
 template <Device D, Element T>
 T Tensor<D, T>::item([[maybe_unused]] Here here) const {

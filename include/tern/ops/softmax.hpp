@@ -43,8 +43,6 @@ Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
          }));
   return y;
 }
-TERN_INSTANCE(Tensor<Cpu> softmax(const Tensor<Cpu>&, Index, Here))
-TERN_INSTANCE(Tensor<Cuda> softmax(const Tensor<Cuda>&, Index, Here))
 
 /// x - log(sum over dim of e^x).
 template <Device D, Floating T>
@@ -56,8 +54,6 @@ Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
          }));
   return y;
 }
-TERN_INSTANCE(Tensor<Cpu> log_softmax(const Tensor<Cpu>&, Index, Here))
-TERN_INSTANCE(Tensor<Cuda> log_softmax(const Tensor<Cuda>&, Index, Here))
 
 /// softmax(-x).
 template <Device D, Floating T>

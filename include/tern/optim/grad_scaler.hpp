@@ -192,7 +192,7 @@ struct GradScaler final : GradScalerBase {
 };
 
 TERN_CLASS_INSTANCE(GradScaler<Cpu>)
-TERN_CLASS_INSTANCE(GradScaler<Cuda>)
+TERN_CUDA_CLASS_INSTANCE(GradScaler<Cuda>)
 
 }  // namespace tern::optim
 

@@ -96,4 +96,4 @@ class Grouped : public Optimizer {
 /// The steps of a rule that most programs use.
 #define TERN_RULE(Rule)                                                 \
   TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, const Step&))       \
-  TERN_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, const Step&))
+  TERN_CUDA_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, const Step&))

@@ -59,7 +59,7 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
   return (scores.argmax(1) == labels).to(f32).sum();
 }
 TERN_INSTANCE(Tensor<Cpu> count_right(const Tensor<Cpu>&, const Tensor<Cpu, Index>&))
-TERN_INSTANCE(Tensor<Cuda> count_right(const Tensor<Cuda>&, const Tensor<Cuda, Index>&))
+TERN_CUDA_INSTANCE(Tensor<Cuda> count_right(const Tensor<Cuda>&, const Tensor<Cuda, Index>&))
 
 /// The network's copies on other ranks; null if there are none.
 template <nn::IsModule Net>
@@ -238,7 +238,7 @@ void FitOn<D>::end(Index batches, EpochTimer& timer) {
 }
 
 TERN_CLASS_INSTANCE(FitOn<Cpu>)
-TERN_CLASS_INSTANCE(FitOn<Cuda>)
+TERN_CUDA_CLASS_INSTANCE(FitOn<Cuda>)
 
 }  // namespace detail
 

@@ -47,12 +47,12 @@ TEMPLATE_TEST_CASE("maps on Cuda of any size and alignment", "", float, double, 
       INFO(n << " from " << start);
       compare([&](auto d) {
         const auto x = numbers_on<T>(d, {start + n}).narrow(0, start, n), y = numbers_on<T>(d, {n}, 3), one = numbers_on<T>(d, {}, 5);
-        return detail::map<T>("map", sum_of_three, x, y, one);
+        return mapped<T>(sum_of_three, x, y, one);
       });
       compare([&](auto d) {
         const auto x = numbers_on<T>(d, {n}), one = numbers_on<T>(d, {20}, 5)[3];
         const auto target = numbers_on<T>(d, {start + n + 20}, 3);
-        detail::map_into("map", target.narrow(0, start, n), sum_of_three, one, x, x);
+        detail::map_into("map", target.narrow(0, start, n), Own{sum_of_three}, one, x, x);
         return target;
       });
     }
@@ -74,10 +74,10 @@ TEMPLATE_TEST_CASE("maps on Cuda of any layout", "", float, half, std::uint8_t) 
           longer[longer.n - 1] += 3;
           return numbers_on<T>(d, longer).narrow(-1, 0, shape.back());  // the first row is aligned, the others are not
         };
-        compare([&](auto d) { return detail::map<T>("map", sum_of_two, x(d), numbers_on<T>(d, other, 3)); });
+        compare([&](auto d) { return mapped<T>(sum_of_two, x(d), numbers_on<T>(d, other, 3)); });
         compare([&](auto d) {
           const auto target = x(d);
-          detail::map_into("map", target, sum_of_two, numbers_on<T>(d, other, 3), target);
+          detail::map_into("map", target, Own{sum_of_two}, numbers_on<T>(d, other, 3), target);
           return target;
         });
       }
@@ -88,7 +88,7 @@ TEST_CASE("maps on Cuda follow the order of the elements in memory") {
   NEED_CUDA();
   const auto add = [](auto d) {
     const auto x = numbers_on<half>(d, {2, 5, 3, 16}).permute({0, 3, 1, 2}), y = numbers_on<half>(d, {2, 5, 3, 16}, 3).permute({0, 3, 1, 2});
-    return detail::map<half>("map", sum_of_two, x, y);
+    return mapped<half>(sum_of_two, x, y);
   };
   compare(add);
   CHECK(is_channels_last(*add(device).impl()));
@@ -101,16 +101,16 @@ TEST_CASE("maps on Cuda between types") {
   NEED_CUDA();
   const auto same = [](auto v) { return v; };
   for (const Index n : {1, 16, 37, 300}) {
-    compare([&](auto d) { return detail::map<half>("map", same, numbers_on<float>(d, {n})); });
-    compare([&](auto d) { return detail::map<float>("map", same, numbers_on<half>(d, {n})); });
-    compare([&](auto d) { return detail::map<bfloat16>("map", same, numbers_on<double>(d, {n})); });
-    compare([&](auto d) { return detail::map<std::uint8_t>("map", same, numbers_on<Index>(d, {n})); });
-    compare([&](auto d) { return detail::map<bool>("map", same, numbers_on<std::uint8_t>(d, {n})); });
-    const auto mask = [&](auto d) { return detail::map<bool>("map", [](auto v) { return v > 5; }, numbers_on<half>(d, {n})); };
+    compare([&](auto d) { return mapped<half>(same, numbers_on<float>(d, {n})); });
+    compare([&](auto d) { return mapped<float>(same, numbers_on<half>(d, {n})); });
+    compare([&](auto d) { return mapped<bfloat16>(same, numbers_on<double>(d, {n})); });
+    compare([&](auto d) { return mapped<std::uint8_t>(same, numbers_on<Index>(d, {n})); });
+    compare([&](auto d) { return mapped<bool>(same, numbers_on<std::uint8_t>(d, {n})); });
+    const auto mask = [&](auto d) { return mapped<bool>([](auto v) { return v > 5; }, numbers_on<half>(d, {n})); };
     compare([&](auto d) { return to_type(mask(d), f32); });
     const auto chosen = [](auto c, auto v) { return where(c != 0, v, 0); };
-    compare([&](auto d) { return detail::map<half>("map", chosen, mask(d), numbers_on<half>(d, {n}, 3)); });
-    compare([&](auto d) { return detail::map<bool>("map", [](auto a, auto b) { return a & b; }, mask(d), mask(d)); });
+    compare([&](auto d) { return mapped<half>(chosen, mask(d), numbers_on<half>(d, {n}, 3)); });
+    compare([&](auto d) { return mapped<bool>([](auto a, auto b) { return a & b; }, mask(d), mask(d)); });
   }
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("maps on Cuda of more groups than threads") {
   for (const Index start : {0, 1})
     compare([&](auto d) {
       const auto x = arange<decltype(d), double>(double(2 * threads + 1001)).narrow(0, start, 2 * threads + 1000);
-      return detail::map<double>("map", [](auto v) { return v * 2 + 1; }, x).narrow(0, 2 * threads - 1000, 2000);
+      return mapped<double>([](auto v) { return v * 2 + 1; }, x).narrow(0, 2 * threads - 1000, 2000);
     });
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("maps and copies on Cuda beyond 32 bits", "[long]") {
     backend::run<Cuda>(backend::Copy{ends, *numbers.impl()});
     backend::run<Cuda, std::uint8_t, std::uint8_t, std::uint8_t>(backend::Map(sum_of_two, ends, in));
     backend::run<Cuda>(backend::Copy{*y.impl(), ends});
-    CHECK(values_of(y) == values_of(detail::map<std::uint8_t>("map", sum_of_two, numbers, row)));
+    CHECK(values_of(y) == values_of(mapped<std::uint8_t>(sum_of_two, numbers, row)));
   }
 }
 

@@ -4,7 +4,9 @@
 // processor.
 #pragma once
 #include "../../device/device.hpp"
-#include "../run.hpp"
+#include "../map.hpp"
+#include "../reduce.hpp"
+#include "../update.hpp"
 #include "instruction_set.hpp"
 
 namespace tern::inline TERN_BUILD::backend {
@@ -22,6 +24,21 @@ struct LibraryKernel {
 };
 template <class Op, class... T>
 inline constexpr bool in_library = false;
+
+/// A kernel of an elementwise function. The library has it if one of its ops runs it; else this weak symbol is null, and the program
+/// runs its own. Which functions the library has is not known where a program is compiled.
+template <class Op, class... T>
+struct FunctionKernel {
+  [[gnu::weak]] static void run(const Op& op);
+};
+template <class Op>
+inline constexpr bool has_function = false;
+template <class F>
+inline constexpr bool has_function<Map<F>> = !of_program<F>;
+template <class R, class F, class G>
+inline constexpr bool has_function<Reduce<R, F, G>> = !of_program<F> && !of_program<G>;
+template <class F>
+inline constexpr bool has_function<Update<F>> = !of_program<F>;
 
 // A weak reference does not pull an object out of a static library. These functions pull in each set's object.
 void KernelForLinker_avx2();
@@ -49,7 +66,7 @@ void launch(On<Cpu>, Types<T...>, const Op& op) {
 #endif
 
 template <class Op, class... T>
-void LibraryKernel<Op, T...>::run(const Op& op) {
+void run_best(const Op& op) {
 #if defined(TERN_KERNEL_SETS)
   const cpu::InstructionSet set = cpu::instruction_set();
   void (*run)(const Op&) = nullptr;
@@ -61,6 +78,15 @@ void LibraryKernel<Op, T...>::run(const Op& op) {
   kernel(On<Cpu>{}, Types<T...>{}, op);
 }
 
+template <class Op, class... T>
+void LibraryKernel<Op, T...>::run(const Op& op) {
+  run_best<Op, T...>(op);
+}
+template <class Op, class... T>
+void FunctionKernel<Op, T...>::run(const Op& op) {
+  run_best<Op, T...>(op);
+}
+
 #endif
 
 // The library and its programs have this function under the same name, and the linker takes either. So it is the same in both.
@@ -68,8 +94,15 @@ void LibraryKernel<Op, T...>::run(const Op& op) {
 
 template <class... T, class Op>
 void launch(On<Cpu> device, Types<T...> types, const Op& op) {
-  if constexpr (in_library<Op, T...>) LibraryKernel<Op, T...>::run(op);
-  else kernel(device, types, op);
+  if constexpr (in_library<Op, T...>) return LibraryKernel<Op, T...>::run(op);
+#if !defined(TERN_SAME_OPTIONS)  // else the program's own is as good
+  if constexpr (has_function<Op>) {
+    void (*run)(const Op&) = &FunctionKernel<Op, T...>::run;
+    asm("" : "+r"(run));
+    if (run) return run(op);
+  }
+#endif
+  kernel(device, types, op);
 }
 
 #endif

@@ -50,6 +50,6 @@ struct GradOpsFor {
 };
 
 TERN_CLASS_INSTANCE(GradOpsFor<Cpu, float>)
-TERN_CLASS_INSTANCE(GradOpsFor<Cuda, float>)
+TERN_CUDA_CLASS_INSTANCE(GradOpsFor<Cuda, float>)
 
 }  // namespace tern

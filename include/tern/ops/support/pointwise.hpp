@@ -171,8 +171,6 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
     record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                              \
     return y;                                                                                            \
   }                                                                                                      \
-  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, Here))                                              \
-  TERN_INSTANCE(Tensor<Cuda> name(const Tensor<Cuda>&, Here))                                            \
   TERN_UNARY_IN_PLACE(name, Floating)
 
 /// Defines name_(x) for the types of a concept.
