@@ -13,6 +13,25 @@ void gelu_tanh_1M(benchmark::State& state) {
 }
 BENCHMARK(gelu_tanh_1M)->UseRealTime();
 
+void exp_1M_f64(benchmark::State& state) {
+  const NoGradGuard guard;
+  const auto x = randn<Cpu, double>({1 << 20});
+  for (auto _ : state) benchmark::DoNotOptimize(exp(x).impl());
+}
+BENCHMARK(exp_1M_f64)->UseRealTime();
+
+void pow_1M(benchmark::State& state) {
+  const NoGradGuard guard;
+  const auto x = uniform<Cpu>({1 << 20}, 0.1, 4), y = randn<Cpu>({1 << 20});
+  for (auto _ : state) benchmark::DoNotOptimize(pow(x, y).impl());
+}
+BENCHMARK(pow_1M)->UseRealTime();
+
+void randn_1M(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(randn<Cpu>({1 << 20}).impl());
+}
+BENCHMARK(randn_1M)->UseRealTime();
+
 void expr5_4M(benchmark::State& state) {
   const NoGradGuard guard;
   const auto expr5 = fuse([](auto x, auto z, auto w) { return sigmoid(x * z + w) * tanh(x - w); });

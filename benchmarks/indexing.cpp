@@ -13,6 +13,22 @@ void sort_1M(benchmark::State& state) {
 }
 BENCHMARK(sort_1M)->UseRealTime();
 
+void median_1M(benchmark::State& state) {
+  const NoGradGuard guard;
+  const auto x = randn<Cpu>({1 << 20});
+  for (auto _ : state) benchmark::DoNotOptimize(x.median().impl());
+}
+BENCHMARK(median_1M)->UseRealTime();
+
+void unique_over(benchmark::State& state, const auto& x) {
+  const NoGradGuard guard;
+  for (auto _ : state) benchmark::DoNotOptimize(unique(x).impl());
+}
+void unique_1M(benchmark::State& state) { unique_over(state, randn<Cpu>({1 << 20})); }
+void unique_1M_i64(benchmark::State& state) { unique_over(state, randint<Cpu>(1000, {1 << 20})); }
+BENCHMARK(unique_1M)->UseRealTime();
+BENCHMARK(unique_1M_i64)->UseRealTime();
+
 void topk_4096x1000(benchmark::State& state) {
   const NoGradGuard guard;
   const auto x = randn<Cpu>({4096, 1000});

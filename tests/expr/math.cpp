@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "support/catch.hpp"
 
@@ -96,6 +97,36 @@ void check_double(const char* name, double low, double high, F f, Reference refe
   }
 }
 
+/// f of packets of doubles against long double, in units of the last place, on 100,000 doubles spread over all bit patterns, on a grid
+/// and on awkward ones.
+template <class F, class Reference> void check_double_everywhere(const char* name, double bound, F f, Reference reference) {
+  constexpr int size = Packet<double>::size;
+  double worst = 0, worst_at = 0;
+  const auto check = [&](double x) {
+    double lanes[size];
+    f(Packet<double>(x)).store(lanes);
+    const double got = lanes[size - 1];
+    const long double exact = reference((long double)x);
+    double ulps = 0;
+    if (std::isnan(exact) || std::isnan(got)) ulps = std::isnan(exact) && std::isnan(got) ? 0 : HUGE_VAL;
+    else if (std::isinf(double(exact)) || std::isinf(got)) ulps = double(exact) == got ? 0 : HUGE_VAL;
+    else {
+      const int exponent = exact == 0 ? -1074 : std::max(std::ilogb(exact) - 52, -1074);
+      ulps = double(std::fabs(got - exact) / std::ldexp(1.0L, exponent));
+      if (std::signbit(got) != std::signbit(exact)) ulps = HUGE_VAL;
+    }
+    if (!(ulps <= worst)) worst = ulps, worst_at = x;
+  };
+  for (std::uint64_t i = 0; i < 100000; ++i) check(std::bit_cast<double>(i * 184467440737095ull));
+  for (int i = -40000; i <= 40000; ++i) check(i * 0.0193), check(i * 1e-5), check(i * 0.78539816339744831);
+  constexpr double infinite = HUGE_VAL;
+  for (double x : {0.0, -0.0, 1.0, -1.0, infinite, -infinite, std::nan(""), 0x1p-1074, -0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, 709.78,
+                   709.79, -708.4, -745.13, -745.14, 1e6, 1.1e6, 1e22, 0x1.921fb54442d18p+0})
+    check(x);
+  INFO(name << " is " << worst << " ulps off at " << worst_at);
+  CHECK(worst <= bound);
+}
+
 double of_double(double x, Packet<double> (*f)(Packet<double>)) {
   double lanes[Packet<double>::size];
   f(x).store(lanes);
@@ -148,6 +179,45 @@ TEST_CASE("functions of float packets are within a few ulps everywhere", "[math]
       "reciprocal", 0.5, [](auto x) { return reciprocal(x); }, [](double x) { return 1 / x; });
   check_float(
       "rsqrt", 1.5, [](auto x) { return rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); });
+}
+
+#define CHECK_EVERYWHERE(name, bound) \
+  check_double_everywhere(            \
+      #name, bound, [](auto x) { return name(x); }, [](long double x) { return std::name(x); })
+
+TEST_CASE("functions of double packets are within a few ulps everywhere", "[math]") {
+  CHECK_EVERYWHERE(exp, 1.5);
+  CHECK_EVERYWHERE(expm1, 2);
+  CHECK_EVERYWHERE(log, 1);
+  CHECK_EVERYWHERE(sin, 1.5);
+  CHECK_EVERYWHERE(cos, 1.5);
+  CHECK_EVERYWHERE(tanh, 3);
+  check_double_everywhere(
+      "sigmoid", 2.5, [](auto x) { return sigmoid(x); }, [](long double x) { return 1 / (1 + std::exp(-x)); });
+}
+
+// The double's power is exact to far more digits than a float has, so an error above half a unit is ours.
+TEST_CASE("powers of floats are C's, rounded once", "[math]") {
+  std::vector<float> numbers{0, 1, inf, 2, 3, 0.5f, 2.5f, 1.0000001f, 0.99999994f, 0x1p-149f, 0x1p-126f, 0x1.fffffep127f, 7, 12.75f, 1e-20f,
+                             16777215, 16777216, 33554434.0f, 1 / 3.0f, 127, 128, 149, 150, 1e10f};
+  for (std::size_t i = numbers.size(); i-- > 0;) numbers.push_back(-numbers[i]);
+  numbers.push_back(std::nanf(""));
+  for (std::uint32_t i = 0; i < 500; ++i) numbers.push_back(std::bit_cast<float>(i * 8589933u));
+  double worst = 0;
+  float worst_x = 0, worst_y = 0;
+  int wrong_signs = 0;
+  for (float x : numbers)
+    for (float y : numbers) {
+      float lanes[Packet<float>::size];
+      pow(Packet<float>(x), Packet<float>(y)).store(lanes);
+      const float got = lanes[Packet<float>::size - 1];
+      const double exact = std::pow(double(x), double(y)), ulps = float_ulps(got, exact);
+      if (!std::isnan(exact)) wrong_signs += std::signbit(got) != std::signbit(exact);
+      if (!(ulps <= worst)) worst = ulps, worst_x = x, worst_y = y;
+    }
+  INFO("pow(" << worst_x << ", " << worst_y << ") is " << worst << " ulps off");
+  CHECK(worst <= 0.55);
+  CHECK(wrong_signs == 0);
 }
 
 TEST_CASE("functions of doubles are within 1e-14", "[math]") {

@@ -89,6 +89,35 @@ TEMPLATE_TEST_CASE("normal numbers have the normal distribution's moments", "[ra
   check_normal<TestType, half>();
 }
 
+// Kolmogorov and Smirnov: of n numbers from the distribution, the largest distance is above 1.95 / sqrt(n) once in 1000 draws.
+TEMPLATE_TEST_CASE("normal numbers have the normal distribution, its tails too", "[random]", TERN_TEST_DEVICES) {
+  const auto check = [](Values z) {
+    std::sort(z.begin(), z.end());
+    double distance = 0;
+    for (std::size_t i = 0; i < z.size(); ++i)
+      distance = std::max(distance, std::fabs(0.5 * std::erfc(-z[i] / std::sqrt(2.0)) - (double(i) + 0.5) / double(z.size())));
+    CHECK(distance < 1.95 / std::sqrt(double(z.size())));
+    CHECK(mean_of(z, [](double v) { return std::fabs(v) > 3 ? 1.0 : 0.0; }) == Approx(0.0027).margin(0.0006));
+    CHECK((z.front() < -3.7 && z.back() > 3.7 && z.front() > -6.7 && z.back() < 6.7));
+  };
+  check(seeded([] { return randn<TestType>({many}); }));
+  check(seeded([] { return randn<TestType, double>({many}); }));
+}
+
+TEMPLATE_TEST_CASE("normal numbers are Box and Muller's of Philox's words", "[random]", TERN_TEST_DEVICES) {
+  const Values z = seeded([] { return randn<TestType>({1001}); }), wide = seeded([] { return randn<TestType, double>({1001}); });
+  for (std::size_t i = 0; i < 1001; ++i) {
+    const RandomWords four = philox(1, 0, i / 4), two = philox(1, 0, i / 2);
+    const auto normal = [&](double u, double angle) {
+      return std::sqrt(-2 * std::log(1 - u)) * (i % 2 ? std::sin(angle) : std::cos(angle));
+    };
+    const std::size_t pair = i % 4 / 2 * 2;
+    CHECK(z[i] == Approx(normal(unit_float(four.word[pair]), 6.28318530718f * unit_float(four.word[pair + 1]))).epsilon(1e-6).margin(1e-6));
+    const double v = unit_double(two.word[2], two.word[3]);
+    CHECK(wide[i] == Approx(normal(unit_double(two.word[0], two.word[1]), 6.283185307179586 * v)).epsilon(1e-14).margin(1e-14));
+  }
+}
+
 TEMPLATE_TEST_CASE("whole numbers are equally likely", "[random]", TERN_TEST_DEVICES) {
   const Values k = seeded([] { return randint<TestType>(-2, 5, {many}); });
   std::vector<int> count(7);

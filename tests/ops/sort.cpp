@@ -1,5 +1,10 @@
 // Order, against std::stable_sort and counting.
 #include "tern/ops/sort.hpp"
+
+#include "tern/ops/comparison.hpp"
+#include "tern/ops/random.hpp"
+#include "tern/ops/rounding.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -122,6 +127,27 @@ TEMPLATE_TEST_CASE("sort, topk and kthvalue along every dimension, in any layout
     }
   }
   CHECK(topk(x, 0, 1).values.shape() == Shape{3, 0, 7});
+}
+
+TEMPLATE_TEST_CASE("one element of a long row is the one that sorting gives", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](const auto& x) {
+    const auto [values, indices] = sort(x, 1);
+    for (Index k : {Index(1), Index(2), x.size(1) / 3, x.size(1) / 2 + 1, x.size(1)}) {
+      const auto found = kthvalue(x, k, 1);
+      CHECK(values_of(found.indices) == values_of(indices.select(1, k - 1)));
+      CHECK(values_of(isnan(found.values)) == values_of(isnan(values.select(1, k - 1))));
+    }
+    CHECK(values_of(topk(x, 1, 1).indices) == values_of(sort(x, 1, true).indices.narrow(1, 0, 1)));
+  };
+  manual_seed(3);
+  const auto x = randn<D>({2, 9000});
+  check(x);
+  check(round(x * 2));                               // many equal ones
+  check(where(gt(x, 1), not_a_number, x));
+  check(zeros<D>({1, 9000}));
+  check(to_type(x, f64));
+  check(randint<D>(-1000, 1000, {2, 9000}));
 }
 
 TEMPLATE_TEST_CASE("argsort and a 0-d tensor", "[ops]", TERN_TEST_DEVICES) {

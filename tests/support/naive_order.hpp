@@ -43,8 +43,9 @@ void kernel(On<Naive>, Types<T>, const Sort& op) {
       return u < v || (u == u && v != v);
     });
     for (Index i = 0; i < k; ++i) {
-      positions.as<Index>()[row * k + i] = order[std::size_t(i)];
-      values.as<T>()[row * k + i] = x[order[std::size_t(i)]];
+      const Index at = order[std::size_t(op.first + i)];
+      positions.as<Index>()[row * k + i] = at;
+      values.as<T>()[row * k + i] = x[at];
     }
   }
 }

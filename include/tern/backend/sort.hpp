@@ -5,13 +5,14 @@
 
 namespace tern::inline TERN_BUILD::backend {
 
-/// run<D, T>: the first k elements of each row of in [rows, n] in sorted order, and their positions. values and
-/// positions (int64) are [rows, k].
+/// run<D, T>: k elements of each row of in [rows, n] in sorted order, from the one that has `first` before it, and their positions.
+/// values and positions (int64) are [rows, k].
 struct Sort {
   const Array& values;
   const Array& positions;
   const Array& in;
   bool descending;
+  Index first = 0;
 };
 
 /// run<D, T>: out (int64) = the position of each of values [rows, m] in a row of sorted [rows, n], or in the only row

@@ -1,5 +1,6 @@
 // Functions of packets and lanes. A lambda calls them by their plain names, which argument-dependent lookup finds.
 #pragma once
+#include "double_math.hpp"
 #include "float_math.hpp"
 #include "lanes.hpp"
 #include "special.hpp"

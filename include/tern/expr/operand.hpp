@@ -41,13 +41,18 @@ template <class V> struct Assignable {
   friend V& operator/=(V& a, V b) { return a = a / b; }
 };
 
+/// x^y. A packet has a faster version (double_math.hpp).
+template <class V> V real_power(V x, V y) {
+  return lanewise([](auto a, auto b) { return std::pow(a, b); }, x, y);
+}
+
 /// Functions of two numbers, calculated lane by lane. They are friends so that a literal converts: pow(x, 2).
 template <class V> struct TwoArgumentFunctions {
   friend V pow(V a, V b) {
     if constexpr (std::is_integral_v<typename V::value_type>)
       return lanewise([](auto x, auto y) { return integer_power(x, y); }, a, b);
     else
-      return lanewise([](auto x, auto y) { return std::pow(x, y); }, a, b);
+      return real_power(a, b);
   }
   /// The remainder with the sign of a.
   friend V fmod(V a, V b) {

@@ -20,13 +20,16 @@ struct UniqueElements {
 
 namespace detail {
 
-/// The order of the rows of a matrix, compared column by column.
+/// The rows of a matrix in ascending order, compared column by column, and their positions before.
 template <class D, class T>
-Tensor<D, Index> order_of_rows(const Tensor<D, T>& rows) {
-  Tensor<D, Index> order = range_beside(rows, 0, 1, rows.size(0));
-  for (Index column = rows.size(1); column-- > 0;)
+ValuesAndIndices<D, T> sorted_rows(const Tensor<D, T>& rows, Here here) {
+  const Index columns = rows.size(1);
+  const ValuesAndIndices<D, T> last = sort(select(rows, 1, columns - 1, here), 0, false, here);
+  if (columns == 1) return {unsqueeze(last.values, 1, here), last.indices};
+  Tensor<D, Index> order = last.indices;
+  for (Index column = columns - 1; column-- > 0;)
     order = index_select(order, 0, argsort(index_select(select(rows, 1, column), 0, order), 0));
-  return order;
+  return {index_select(rows, 0, order, here), order};
 }
 
 }  // namespace detail
@@ -44,10 +47,12 @@ UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options,
   const Index n = in.size(0);
   if (n > 0 && in.numel() == 0) fail("unique", {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
   const Tensor<D, T> rows = reshape(in, {n, n ? in.numel() / n : 1}, here);
-  const Tensor<D, Index> order = detail::order_of_rows(rows);
-  const Tensor<D, T> sorted = index_select(rows, 0, order, here);
+  const auto [sorted, order] = detail::sorted_rows(rows, here);
   Tensor<D, bool> is_first = full<D, bool>(n, true, x.device());
-  if (n > 1) copy_(narrow(is_first, 0, 1, n - 1), any(ne(narrow(sorted, 0, 1, n - 1), narrow(sorted, 0, 0, n - 1)), 1));
+  if (n > 1) {
+    const Tensor<D, bool> differs = ne(narrow(sorted, 0, 1, n - 1), narrow(sorted, 0, 0, n - 1));
+    copy_(narrow(is_first, 0, 1, n - 1), rows.size(1) == 1 ? view(differs, n - 1) : any(differs, 1));
+  }
   const Tensor<D, Index> starts = detail::positions_of(is_first);
   UniqueElements<D, T> found;
   Shape to = in.shape();

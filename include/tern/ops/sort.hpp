@@ -8,11 +8,11 @@ namespace tern::inline TERN_BUILD {
 
 namespace detail {
 
-/// The first k elements along dim in sorted order.
+/// k elements along dim in sorted order, from the one that has `first` before it.
 template <class D, class T>
-ValuesAndIndices<D, T> first_sorted(const OpName& op, const Tensor<D, T>& x, int dim, Index k, bool descending) {
+ValuesAndIndices<D, T> some_sorted(const OpName& op, const Tensor<D, T>& x, int dim, Index first, Index k, bool descending) {
   if (x.dim() == 0) {
-    const auto one = first_sorted(op, view(x, 1, op.here), 0, k, descending);
+    const auto one = some_sorted(op, view(x, 1, op.here), 0, first, k, descending);
     return {reshape(one.values, {}, op.here), reshape(one.indices, {}, op.here)};
   }
   const int last = x.dim() - 1;
@@ -24,7 +24,7 @@ ValuesAndIndices<D, T> first_sorted(const OpName& op, const Tensor<D, T>& x, int
   const Tensor<D, Index> positions = empty<D, Index>(to, x.device());
   if (count)
     backend::run<D, T>(backend::Sort{*view(sorted, {count, k}).impl(), *view(positions, {count, k}).impl(),
-                                     *view(rows, {count, n}).impl(), descending});
+                                     *view(rows, {count, n}).impl(), descending, first});
   const Tensor<D, Index> indices = contiguous(transpose(positions, dim, last));
   const Tensor<D, T> values = contiguous(transpose(sorted, dim, last));
   const Shape from = x.shape();
@@ -54,7 +54,7 @@ template <Device D, Element T>
 ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
   const ErrorName name({"sort", here});
   const int d = wrap_dim("sort", dim, x.checked("sort")->ndim);
-  return detail::first_sorted({"sort", here}, x, d, x.dim() ? x.size(d) : 1, descending);
+  return detail::some_sorted({"sort", here}, x, d, 0, x.dim() ? x.size(d) : 1, descending);
 }
 
 /// The positions of the elements in ascending order along dim.
@@ -79,7 +79,7 @@ ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool
   const int d = wrap_dim("topk", dim, x.checked("topk")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
   if (k < 0 || k > size) fail("topk", {k, " elements of a dimension of size ", size});
-  return detail::first_sorted({"topk", here}, x, d, k, largest);
+  return detail::some_sorted({"topk", here}, x, d, 0, k, largest);
 }
 
 /// The k-th smallest element along dim, k = 1, 2 …, and its position.
@@ -89,10 +89,9 @@ ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, 
   const int d = wrap_dim("kthvalue", dim, x.checked("kthvalue")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
   if (k < 1 || k > size) fail("kthvalue", {"number ", k, " of a dimension of size ", size});
-  const auto first = detail::first_sorted({"kthvalue", here}, x, d, k, false);
-  if (x.dim() == 0) return first;
-  const auto last = [&](const auto& t) { return keepdim ? narrow(t, d, k - 1, 1, here) : select(t, d, k - 1, here); };
-  return {last(first.values), last(first.indices)};
+  const auto [values, indices] = detail::some_sorted({"kthvalue", here}, x, d, k - 1, 1, false);
+  if (x.dim() == 0 || keepdim) return {values, indices};
+  return {select(values, d, 0, here), select(indices, d, 0, here)};
 }
 
 /// The position at which each value belongs in a sorted vector, or in the row of `sorted` at the value's own row. It is

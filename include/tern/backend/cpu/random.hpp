@@ -65,6 +65,16 @@ compute_t<T> unit(const std::uint32_t* words) {
   else return unit_float(words[0]);
 }
 
+/// The numbers in [0, 1) that the words of philox_lanes blocks make, those of a place in the block behind each other.
+inline void unit_rows(const PhiloxWords (&words)[4], float (&to)[4][philox_lanes]) {
+  for (int w = 0; w < 4; ++w)
+    for (int i = 0; i < philox_lanes; ++i) to[w][i] = unit_float(words[w][i]);
+}
+inline void unit_rows(const PhiloxWords (&words)[4], double (&to)[2][philox_lanes]) {
+  for (int w = 0; w < 2; ++w)
+    for (int i = 0; i < philox_lanes; ++i) to[w][i] = unit_double(words[2 * w][i], words[2 * w + 1][i]);
+}
+
 }  // namespace cpu_kernels
 
 template <class T>
@@ -83,16 +93,31 @@ void kernel(On<Cpu>, Types<T>, const Uniform& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Normal& op) {
   using namespace cpu_kernels;
+  using V = expr::packet_t<T>;
   using C = compute_t<T>;
-  const C mean = C(op.mean), deviation = C(op.std);
+  constexpr int each = random_words<T>, pairs = 2 / each;   // numbers of the same place in the pairs of philox_lanes blocks
+  constexpr Index run = 2 * pairs * philox_lanes;
+  const V mean(op.mean), deviation(op.std);
   T* const to = op.out.as<T>();
-  constexpr int each = random_words<T>;
-  random_runs(op.state, op.out.numel, each, [=](Index first, Index count, const std::uint32_t* words) {
-    for (Index i = 0; i < count; i += 2) {
-      const C radius = std::sqrt(C(-2) * std::log(C(1) - unit<T>(words + i * each)));
-      const C angle = C(6.283185307179586) * unit<T>(words + (i + 1) * each);
-      to[first + i] = T(mean + deviation * radius * std::cos(angle));
-      if (i + 1 < count) to[first + i + 1] = T(mean + deviation * radius * std::sin(angle));
+  const Index n = op.out.numel;
+  parallel_for((n + run - 1) / run, 256, [=, state = op.state](Index first, Index last) {
+    for (Index r = first; r < last; ++r) {
+      PhiloxWords words[4];
+      C z[2 * pairs][philox_lanes];
+      philox_rows(state, std::uint64_t(r * philox_lanes), words);
+      unit_rows(words, z);
+      for (int pair = 0; pair < pairs; ++pair)
+        for (int i = 0; i < philox_lanes; i += V::size) {
+          C *const u = z[2 * pair] + i, *const v = z[2 * pair + 1] + i;
+          const V radius = deviation * sqrt(-2 * log(1 - V::load(u))), angle = 6.283185307179586 * V::load(v);
+          (mean + radius * cos(angle)).store(u);
+          (mean + radius * sin(angle)).store(v);
+        }
+      T block[run];
+      T* const out = n - r * run < run ? block : to + r * run;
+      for (int i = 0; i < philox_lanes; ++i)
+        for (int k = 0; k < 2 * pairs; ++k) out[2 * pairs * i + k] = T(z[k][i]);
+      if (out == block) std::copy_n(block, n - r * run, to + r * run);
     }
   });
 }

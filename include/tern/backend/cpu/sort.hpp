@@ -1,6 +1,6 @@
 // Sorting on the CPU. Elements become unsigned keys of the same order, and each key is sorted together with its
 // position: few keys by comparison, many by radix sort, least significant digit first. If only the first k of many are
-// needed, they are selected before.
+// needed, they are selected before. A single one is found by counting the keys by their upper bits.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -64,6 +64,31 @@ void sort_keys(Keyed<Key>* keys, Keyed<Key>* spare, Index n, Index k) {
     radix_sort(keys, spare, k);
 }
 
+/// The element of sorted x that has `before` others before it. room is for n keys.
+template <class T>
+Keyed<SortKey<T>> nth_key(const T* x, Index n, Index before, bool descending, Keyed<SortKey<T>>* room) {
+  using Key = SortKey<T>;
+  constexpr int bits = 11, shift = 8 * int(sizeof(Key)) - bits;
+  const Key flip = descending ? Key(~Key(0)) : Key(0);
+  Index count = 0;
+  if (n < 8192) {
+    for (; count < n; ++count) room[count] = {Key(sort_key(x[count]) ^ flip), std::uint32_t(count)};
+  } else {
+    std::uint32_t keys[1 << bits] = {};
+    for (Index i = 0; i < n; ++i) ++keys[(sort_key(x[i]) ^ flip) >> shift];
+    Key digit = 0;
+    for (; before >= keys[digit]; ++digit) before -= keys[digit];
+    for (Index i = 0; i < n; ++i) {  // without branches: room has a place for each
+      const Key key = sort_key(x[i]) ^ flip;
+      room[count] = {key, std::uint32_t(i)};
+      count += key >> shift == digit;
+    }
+  }
+  if (64 * before < count) std::partial_sort(room, room + before + 1, room + count);
+  else std::nth_element(room, room + before, room + count);
+  return room[before];
+}
+
 }  // namespace cpu_kernels
 
 template <class T>
@@ -72,21 +97,27 @@ void kernel(On<Cpu>, Types<T>, const Sort& op) {
   using Key = Keyed<SortKey<T>>;
   const Array &in = op.in, &values = op.values, &positions = op.positions;
   const bool descending = op.descending;
-  const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1];
+  const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1], before = op.first;
   if (n > Index(~std::uint32_t(0))) fail("sort", {n, " elements are too many to be sorted"});
   parallel_for(k ? rows : 0, parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
     const Workspace<Key> memory(2 * n);
     Key* const keys = memory.get();
     for (Index row = first; row < last; ++row) {
       const T* const x = in.as<T>() + row * n;
+      if (k == 1) {
+        const Index at = nth_key(x, n, before, descending, keys).at;
+        values.as<T>()[row] = x[at], positions.as<Index>()[row] = at;
+        continue;
+      }
       for (Index i = 0; i < n; ++i) {
         const auto key = sort_key(x[i]);
         keys[i] = {descending ? decltype(key)(~key) : key, std::uint32_t(i)};
       }
-      sort_keys(keys, keys + n, n, k);
+      sort_keys(keys, keys + n, n, before + k);
       for (Index i = 0; i < k; ++i) {
-        values.as<T>()[row * k + i] = x[keys[i].at];
-        positions.as<Index>()[row * k + i] = Index(keys[i].at);
+        const Index at = keys[before + i].at;
+        values.as<T>()[row * k + i] = x[at];
+        positions.as<Index>()[row * k + i] = at;
       }
     }
   });

@@ -72,11 +72,12 @@ extern "C" __global__ void sort_order(const SortOrderParameters p) {
 }
 )CUDA"};
 
-// The first k elements of each row.
+// k elements of each row, from place `first` of its order.
 TERN_KERNEL_STRUCT(TakeSortedParameters,
   Index rows;
   Index n;
   Index k;
+  Index first;
   Pointer<const Index> order;
   Pointer<const T0> in;
   Pointer<T0> values;
@@ -87,7 +88,7 @@ extern "C" __global__ void take_sorted(const TakeSortedParameters p) {
   const Index n = p.n, k = p.k;
   #pragma unroll 1
   for (Index i = first_thread(); i < p.rows * k; i += all_threads()) {
-    const Index at = p.order[i / k * n + i % k];
+    const Index at = p.order[i / k * n + p.first + i % k];
     p.values[i] = p.in[i / k * n + at];
     p.positions[i] = at;
   }

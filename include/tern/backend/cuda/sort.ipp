@@ -34,6 +34,7 @@ TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool u
                {.rows = in.dims[0],
                 .n = in.dims[1],
                 .k = values.dims[1],
+                .first = op.first,
                 .order = sorted.order(),
                 .in = in.data,
                 .values = values.data,

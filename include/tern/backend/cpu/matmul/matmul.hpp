@@ -18,7 +18,7 @@ namespace matmul_detail {
 /// True if plain loops are the fastest.
 template <class T>
 bool is_small(const MatrixProduct<T>& p) {
-  return work(p) <= (p.n() < lanes<T> ? 2048 : 4096) || p.m() * p.n() == 1;
+  return work(p) <= (p.n() < lanes<T> ? 2048 : 4096) || (p.m() * p.n() == 1 && is_dots(p));
 }
 
 /// A matrix in the form that oneDNN takes. The stride of a dimension of size 1 is arbitrary, so it is chosen to make
@@ -49,6 +49,12 @@ struct DenseCopy {
     });
   }
 };
+
+/// oneDNN's products of so many rows are accurate, and adding their results takes less than a hundredth of their time.
+inline constexpr Index block_depth = 16384;
+
+/// Up to so many sums, such blocks are shared among the threads.
+inline constexpr Index few_sums = 4096;
 
 /// c = sums, + c if accumulating, + bias. sums holds rows of a result; it may be c itself.
 template <class T, class S>
@@ -96,9 +102,10 @@ bool run_primitive(const MatrixProduct<T>& p, const StridedMatrix<T>& a, const S
   return true;
 }
 
-void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b);
-
 TERN_API void one_matmul(const MatrixProduct<float>& p);
+
+/// As products of block_depth rows of b, which are added in double.
+TERN_API void deep_matmul(const MatrixProduct<float>& p);
 
 TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b);
 

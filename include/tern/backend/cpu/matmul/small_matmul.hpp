@@ -47,8 +47,9 @@ sum_t<T> total(Lanes<T, W> x) {
   }
 }
 
+/// The dot product of up to `deepest` elements.
 template <class T>
-sum_t<T> dot(Index k, const T* a, const T* b) {
+sum_t<T> short_dot(Index k, const T* a, const T* b) {
   constexpr int W = lanes<T>;
   Lanes<T, W> sums[4] = {};
   Index l = 0;
@@ -59,6 +60,14 @@ sum_t<T> dot(Index k, const T* a, const T* b) {
   sum_t<T> sum = total<T, W>((sums[0] + sums[1]) + (sums[2] + sums[3]));
   for (; l < k; ++l) sum += sum_t<T>(a[l]) * sum_t<T>(b[l]);
   return sum;
+}
+
+template <class T>
+sum_t<T> dot(Index k, const T* a, const T* b) {
+  if (k <= deepest) return short_dot(k, a, b);
+  total_t<T> sum = 0;
+  for (Index l = 0; l < k; l += deepest) sum += short_dot(std::min(deepest, k - l), a + l, b + l);
+  return sum_t<T>(sum);
 }
 
 /// True if both operands are dense along k and few vector products are needed.

@@ -131,11 +131,13 @@ static void pack_tiles(const StridedMatrix<bfloat16>& m, Index first, Index last
 /// Rows from `top` to `bottom` of c, and columns from `left` to `right`. A panel of b stays in the second-level cache, and 16 tiles of two
 /// blocks of rows, which all of its columns use, in the first-level cache.
 static void multiply_part(const TileProduct& p, Index top, Index bottom, Index left, Index right) {
-  constexpr Index block = 2 * tile_lines, panel = 1 << 18, most_steps = 16;
+  constexpr Index block = 2 * tile_lines, panel = 1 << 18, most_steps = 16, deepest_steps = deepest / tile_depth;
   const Index steps = strips_of(p.k(), tile_depth), size = steps * tile_pairs;
   const Index blocks = std::max<Index>(8, panel / (2 * size)), width = std::min(blocks, strips_of(right - left, block)) * block;
   const Workspace<std::uint32_t> packed((width / tile_lines + 2) * size);
+  const bool deep = steps > deepest_steps;
   const Workspace<float> all_sums(block * width);
+  const Workspace<double> totals(deep ? block * width : 1);
   std::uint32_t *const a = packed.get(), *const b = a + 2 * size;
   const TileRegisters tiles;
   for (Index first = left; first < right; first += width) {
@@ -144,13 +146,20 @@ static void multiply_part(const TileProduct& p, Index top, Index bottom, Index l
     for (Index i = top; i < bottom; i += block) {
       const Index rows = std::min(block, bottom - i);
       pack_tiles(p.a, i, i + rows, false, a);
-      for (Index l = 0; l < steps; l += most_steps)
+      if (deep) std::fill_n(totals.get(), block * width, 0.);
+      for (Index l = 0; l < steps; l += most_steps) {
         for (Index j = first; j < last; j += block) {
           const TileLines from_a{a + l * tile_pairs, size}, from_b{b + (j - first) / tile_lines * size + l * tile_pairs, size};
           const bool tall = rows > tile_lines, wide = last - j > tile_lines;
           const auto multiply = tall ? wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1> : wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>;
-          multiply(std::min(most_steps, steps - l), from_a, from_b, l > 0, all_sums.get() + j - first, width * Index(sizeof(float)));
+          const bool add = l % deepest_steps > 0;
+          multiply(std::min(most_steps, steps - l), from_a, from_b, add, all_sums.get() + j - first, width * Index(sizeof(float)));
         }
+        const Index done = l + most_steps;
+        if (deep && (done >= steps || done % deepest_steps == 0))
+          for (Index i = 0; i < block * width; ++i) totals.get()[i] += double(all_sums.get()[i]);
+      }
+      for (Index i = 0; deep && i < block * width; ++i) all_sums.get()[i] = float(totals.get()[i]);
       for (Index r = 0; r < rows; ++r) store(p, i + r, first, last - first, static_cast<const float*>(all_sums.get() + r * width));
     }
   }

@@ -28,31 +28,44 @@ struct FewRows {
   const S* a;
   Index k = p.k();
 
+  /// The dot products of rows l to `end` of C columns from j on, whose elements are adjacent.
+  template <int C>
+  [[gnu::always_inline]] void dot_products(Index j, Index l, Index end, S (&totals)[R][C]) const {
+    const T* const b = p.b.data + j * p.b.column;
+    Lanes<T, W> sums[R][C] = {};
+    for (; l + W <= end; l += W) {
+      Lanes<T, W> x[C];
+      for (int u = 0; u < C; ++u) {
+        x[u] = load<W>(b + u * p.b.column + l);
+        __builtin_prefetch(b + (u + C) * p.b.column + l, 0, 2);
+      }
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r)
+        for (int u = 0; u < C; ++u) sums[r][u] += load<W>(a + r * k + l) * x[u];
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r)
+      for (int u = 0; u < C; ++u) totals[r][u] = total<T, W>(sums[r][u]);
+    for (; l < end; ++l)
+      for (int u = 0; u < C; ++u)
+        for (int r = 0; r < R; ++r) totals[r][u] += a[r * k + l] * S(b[u * p.b.column + l]);
+  }
+
   /// Columns from j on, C at a time, of a b whose columns have adjacent elements: dot products. Returns where it ended.
   template <int C>
   Index dots(Index j, Index last) const {
     for (; j + C <= last; j += C) {
-      const T* const b = p.b.data + j * p.b.column;
-      Lanes<T, W> sums[R][C] = {};
-      Index l = 0;
-      for (; l + W <= k; l += W) {
-        Lanes<T, W> x[C];
-        for (int u = 0; u < C; ++u) {
-          x[u] = load<W>(b + u * p.b.column + l);
-          __builtin_prefetch(b + (u + C) * p.b.column + l, 0, 2);
-        }
-#pragma GCC unroll 4
+      total_t<T> totals[R][C] = {};
+      S sums[R][C];
+      for (Index l = 0; l < k; l += deepest) {
+        dot_products<C>(j, l, std::min(k, l + deepest), sums);
         for (int r = 0; r < R; ++r)
-          for (int u = 0; u < C; ++u) sums[r][u] += load<W>(a + r * k + l) * x[u];
+          for (int u = 0; u < C; ++u) totals[r][u] += sums[r][u];
       }
-      S totals[R][C];
-#pragma GCC unroll 4
-      for (int r = 0; r < R; ++r)
-        for (int u = 0; u < C; ++u) totals[r][u] = total<T, W>(sums[r][u]);
-      for (; l < k; ++l)
-        for (int u = 0; u < C; ++u)
-          for (int r = 0; r < R; ++r) totals[r][u] += a[r * k + l] * S(b[u * p.b.column + l]);
-      for (Index r = 0; r < p.m(); ++r) store(p, r, j, C, totals[r]);
+      for (Index r = 0; r < p.m(); ++r) {
+        for (int u = 0; u < C; ++u) sums[r][u] = S(totals[r][u]);
+        store(p, r, j, C, sums[r]);
+      }
     }
     return j;
   }
@@ -84,17 +97,22 @@ struct FewRows {
   }
 
   /// The product with a b whose rows have adjacent elements. b is cut into blocks of some thousand columns, whose sums stay in the
-  /// first-level cache; if these are few, also into parts of its rows, with sums of their own. A task is adjacent in memory then.
+  /// first-level cache; if these are few or the rows many, also into parts of its rows, with sums of their own. A task is adjacent in
+  /// memory then.
   static constexpr Index widest = (1 << 15) / Index(sizeof(S)) / R;
   void rows() const {
     const Index n = p.n(), least = (n + widest - 1) / widest, wanted = std::clamp<Index>(n / 1024, least, std::max<Index>(8, least));
     const Index width = ((n + wanted - 1) / wanted + W - 1) / W * W, blocks = (n + width - 1) / width;
-    const Index parts = std::clamp<Index>(std::min(8 / blocks, k / 64), 1, 8);  // few rows would cost less than their sums
+    const Index parts = std::max(std::clamp<Index>(std::min(8 / blocks, k / 64), 1, 8), (k + deepest - 1) / deepest);  // few rows would cost less than their sums
     const Workspace<S> sums(parts * blocks * R * width);
     const auto finish = [&](Index block) {
       S* const to = sums.get() + block * R * width;
-      for (Index part = 1; part < parts; ++part)
-        for (Index u = 0; u < p.m() * width; ++u) to[u] += to[part * blocks * R * width + u];
+      for (Index half, count = parts; count > 1; count = half) {  // as a tree: a long sum of sums would lose digits, too
+        half = (count + 1) / 2;
+        for (Index part = half; part < count; ++part)
+          for (Index u = 0; u < p.m() * width; ++u)
+            to[(part - half) * blocks * R * width + u] += to[part * blocks * R * width + u];
+      }
       for (Index r = 0; r < p.m(); ++r)
         store(p, r, block * width, std::min(width, p.n() - block * width), static_cast<const S*>(to + r * width));
     };
