@@ -80,7 +80,11 @@ inline Options for_rank(const Options& options, bool first) {
   if (parts_.schedule && !parts_.schedule_by_step) parts_.schedule->step();
   if (parts_.plateau) parts_.plateau->step(parts_.validate ? held : report.loss);
   if (options_.save.empty()) return;
-  if (is_best && first_) io::save_safetensors(options_.save + ".best", nn::state_dict(net_));
+  if (is_best && first_) {
+    StateDict weights = nn::state_dict(net_);
+    for (NamedTensor& entry : weights) entry.tensor = entry.tensor.cpu();
+    io::save_safetensors(options_.save + ".best", weights);
+  }
   save(options_.save);
 }
 
