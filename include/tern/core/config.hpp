@@ -4,10 +4,10 @@
 // undefined reference that names both.
 #pragma once
 
-// Rounding by adding and subtracting 1.5 * 2^23, tests for NaN, masks of -infinity and compensated sums need IEEE arithmetic.
-// g++ takes no word for it here: after `#pragma GCC optimize("no-fast-math")` isnan(NaN) is still false. clang does, which helps
-// where a part of -ffast-math defines no macro. Its pragma holds to the end of the file that includes this one. It also
-// sets -ffp-contract, which the second pragma sets back.
+// Rounding by adding and subtracting 1.5 * 2^23, tests for NaN, masks of -infinity and compensated sums need IEEE
+// arithmetic. g++ takes no word for it here: after `#pragma GCC optimize("no-fast-math")` isnan(NaN) is still false.
+// clang does, which helps where a part of -ffast-math defines no macro. Its pragma holds to the end of the file that
+// includes this one. It also sets -ffp-contract, which the second pragma sets back.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || __FINITE_MATH_ONLY__
 #error "tern needs IEEE arithmetic, not -ffast-math, -Ofast or a part of them: compile what includes it with -fno-fast-math at the end"
 #elif defined(__clang__)

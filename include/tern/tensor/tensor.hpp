@@ -25,13 +25,13 @@ using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typen
                                    error_operands_on_different_devices_move_one_with_cuda_or_cpu<A, B>>;
 
 // The attribute at the end of a refused overload. g++ prints a deleted function's return type in the first line of the
-// error. clang does not, but has an attribute for such messages.
+// error. clang does not, but has an attribute for such messages. Since clang 19 a friend with a constraint must be a definition.
 #if defined(__clang__)
 #define TERN_REFUSED(D1, D2)                                                                                           \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") __attribute__((                \
       diagnose_if(!std::is_same_v<D1, D2>, "operands on different devices: move one with .cuda() or .cpu()", "error"), \
       diagnose_if(std::is_same_v<D1, D2>, "operands of different element types: convert one with .to()", "error")))    \
-  _Pragma("clang diagnostic pop")
+  _Pragma("clang diagnostic pop") { return {}; }
 #else
 #define TERN_REFUSED(D1, D2) = delete
 #endif
