@@ -27,6 +27,7 @@ Tensor<D, bool> blind_queries(const Tensor<D, T>& mask) {
   const auto is_lowest = [](auto v) { return v == -std::numeric_limits<double>::infinity(); };
   return reduce<backend::Maximum, T, bool>("scaled_dot_product_attention", identity, is_lowest, {-1}, true, mask);
 }
+TERN_INSTANCE(Tensor<Cpu, bool> blind_queries(const Tensor<Cpu>&))
 
 /// softmax(Q Kᵀ scale + mask). All have one type, but a mask may be boolean.
 template <class D, class T, class Mask>

@@ -40,6 +40,7 @@ Tensor<D, double> power_sum(const Tensor<D, T>& x, double p) {
   if (p == 2) return summed(backend::Sum{}, [](auto v) { return v * v; });
   return summed(backend::Sum{}, [p](auto v) { return pow(abs(v), decltype(v)(p)); });
 }
+TERN_INSTANCE(Tensor<Cpu, double> power_sum(const Tensor<Cpu>&, double))
 
 }  // namespace detail
 
