@@ -51,21 +51,27 @@ struct FewRows {
         for (int r = 0; r < R; ++r) totals[r][u] += a[r * k + l] * S(b[u * p.b.column + l]);
   }
 
+  /// The same of all rows, if they are more than `deepest`.
+  template <int C>
+  [[gnu::noinline]] void deep_dot_products(Index j, S (&sums)[R][C]) const {
+    total_t<T> totals[R][C] = {};
+    for (Index l = 0; l < k; l += deepest) {
+      dot_products<C>(j, l, std::min(k, l + deepest), sums);
+      for (int r = 0; r < R; ++r)
+        for (int u = 0; u < C; ++u) totals[r][u] += sums[r][u];
+    }
+    for (int r = 0; r < R; ++r)
+      for (int u = 0; u < C; ++u) sums[r][u] = S(totals[r][u]);
+  }
+
   /// Columns from j on, C at a time, of a b whose columns have adjacent elements: dot products. Returns where it ended.
   template <int C>
   Index dots(Index j, Index last) const {
     for (; j + C <= last; j += C) {
-      total_t<T> totals[R][C] = {};
       S sums[R][C];
-      for (Index l = 0; l < k; l += deepest) {
-        dot_products<C>(j, l, std::min(k, l + deepest), sums);
-        for (int r = 0; r < R; ++r)
-          for (int u = 0; u < C; ++u) totals[r][u] += sums[r][u];
-      }
-      for (Index r = 0; r < p.m(); ++r) {
-        for (int u = 0; u < C; ++u) sums[r][u] = S(totals[r][u]);
-        store(p, r, j, C, sums[r]);
-      }
+      if (k <= deepest) dot_products<C>(j, 0, k, sums);
+      else deep_dot_products<C>(j, sums);
+      for (Index r = 0; r < p.m(); ++r) store(p, r, j, C, sums[r]);
     }
     return j;
   }
@@ -103,7 +109,8 @@ struct FewRows {
   void rows() const {
     const Index n = p.n(), least = (n + widest - 1) / widest, wanted = std::clamp<Index>(n / 1024, least, std::max<Index>(8, least));
     const Index width = ((n + wanted - 1) / wanted + W - 1) / W * W, blocks = (n + width - 1) / width;
-    const Index parts = std::max(std::clamp<Index>(std::min(8 / blocks, k / 64), 1, 8), (k + deepest - 1) / deepest);  // few rows would cost less than their sums
+    const Index few = std::clamp<Index>(std::min(8 / blocks, k / 64), 1, 8);  // few rows would cost less than their sums
+    const Index parts = std::max(few, (k + deepest - 1) / deepest);
     const Workspace<S> sums(parts * blocks * R * width);
     const auto finish = [&](Index block) {
       S* const to = sums.get() + block * R * width;
