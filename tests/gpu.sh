@@ -160,10 +160,10 @@ files_of_group() {
 part_suite() {
   local group program programs=(tern_tests_gpu)
   build_on_gpu tern_tests_gpu tern_tests_cuda tern_opinfo_cuda
-  start tern_tests_gpu limited "$gpu_build/tests/tern_tests_gpu" --filenames-as-tags "$short"
+  start tern_tests_gpu limited "$gpu_build/tests/suites/tern_tests_gpu" --filenames-as-tags "$short"
   for ((group = 0; group < groups; ++group)); do
     programs+=("tern_tests_cuda-$group")
-    start "tern_tests_cuda-$group" limited "$gpu_build/tests/tern_tests_cuda" --filenames-as-tags "$(files_of_group $group)"
+    start "tern_tests_cuda-$group" limited "$gpu_build/tests/suites/tern_tests_cuda" --filenames-as-tags "$(files_of_group $group)"
   done
   start operators operators_on_gpu
   for program in "${programs[@]}" operators; do suite "$program" finish "$program"; done

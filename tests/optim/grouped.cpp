@@ -155,8 +155,8 @@ TEMPLATE_TEST_CASE("the state of groups continues bit for bit, and follows a net
 
   std::vector<std::string> names;
   for (const NamedTensor& entry : first->state_dict()) names.push_back(entry.name);
-  CHECK(names == std::vector<std::string>{"lr", "momentum", "group1/lr", "group1/momentum", "weight.step", "weight.exp_avg",
-                                          "weight.exp_avg_sq", "group1/weight.step", "group1/weight.exp_avg", "group1/weight.exp_avg_sq"});
+  CHECK(names == std::vector<std::string>{"lr", "initial_lr", "momentum", "group1/lr", "group1/initial_lr", "group1/momentum",
+                                          "weight.step", "weight.exp_avg", "weight.exp_avg_sq", "group1/weight.step", "group1/weight.exp_avg", "group1/weight.exp_avg_sq"});
   optim::Adam single(before.body.parameters());
   CHECK_THAT(error_of([&] { single.load_state_dict(first->state_dict()); }),
              ContainsSubstring("nothing in this optimiser is called group1/lr"));

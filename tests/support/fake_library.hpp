@@ -1,4 +1,4 @@
-// Libraries that tests make, and the folders and variables that lead to them.
+// Libraries that tests make, and the folders that lead to them.
 #pragma once
 #include <cstdlib>
 #include <filesystem>
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "variable.hpp"
 
 namespace tern_test {
 
@@ -24,25 +25,6 @@ class Folder {
 
  private:
   std::filesystem::path path_;
-};
-
-/// An environment variable for a scope.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Variable() {
-    if (before_.empty()) unsetenv(name_);
-    else setenv(name_, before_.c_str(), 1);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::string before_;
 };
 
 /// A library of some code. Like those of a CUDA Toolkit it names no folder for what it needs.

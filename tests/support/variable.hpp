@@ -13,6 +13,7 @@ class Variable {
     if (const char* const old = std::getenv(name)) old_ = old;
     set(value);
   }
+  Variable(const char* name, const std::string& value) : Variable(name, value.c_str()) {}
   ~Variable() { set(old_ ? old_->c_str() : nullptr); }
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;

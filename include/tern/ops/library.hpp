@@ -240,6 +240,9 @@ TERN_INSTANCE(Tensor<Cpu> addbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const T
 TERN_INSTANCE(Tensor<Cpu> baddbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
 
 // Images.
+namespace detail {
+TERN_INSTANCE(Tensor<Cpu> lp_pool(const OpName&, int, const Tensor<Cpu>&, double, const Dims&, const LpPoolOptions&))
+}
 TERN_INSTANCE(Tensor<Cpu> grid_sample(const Tensor<Cpu>&, const Tensor<Cpu>&, const GridSampleOptions&, Here))
 TERN_INSTANCE(Tensor<Cpu> interpolate(const Tensor<Cpu>&, const InterpolateOptions&, Here))
 
