@@ -18,7 +18,7 @@ inline constexpr auto norm2_rule = [](auto g, auto x, auto y) { return where(y =
 }  // namespace detail
 
 /// (sum over dim of |x|^p)^(1/p). p = 0 counts the elements that are not zero; p = inf and -inf give the largest and
-/// the smallest |x|. The gradient is 0 where the norm is 0, and for p = 0.
+/// the smallest |x|. Where the norm is 0, the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
   using namespace detail;
@@ -29,11 +29,7 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepd
     if (p < 0) return extreme<backend::Minimum>(op, absolute, share_with_sign, x, dim, keepdim);
     return extreme<backend::Maximum>(op, absolute, share_with_sign, x, dim, keepdim);
   }
-  if (p == 0) {
-    const Tensor<D, T> count = reduce<backend::Sum, T, T>({"norm", here}, is_nonzero, identity, dim, keepdim, x);
-    record(op, count, wrt(x, [shape](const auto& g) { return zeros<D, T>(shape, g.device()); }));
-    return count;
-  }
+  if (p == 0) return reduce<backend::Sum, T, T>({"norm", here}, is_nonzero, identity, dim, keepdim, x);
   if (p == 1) return map_sum(op, absolute, dim, keepdim, 1, x);
   if (p == 2) {
     const auto square_root = [](auto v) { return sqrt(v); };
