@@ -157,9 +157,9 @@ static void multiply_part(const TileProduct& p, Index top, Index bottom, Index l
         }
         const Index done = l + most_steps;
         if (deep && (done >= steps || done % deepest_steps == 0))
-          for (Index i = 0; i < block * width; ++i) totals.get()[i] += double(all_sums.get()[i]);
+          for (Index k = 0; k < block * width; ++k) totals.get()[k] += double(all_sums.get()[k]);
       }
-      for (Index i = 0; deep && i < block * width; ++i) all_sums.get()[i] = float(totals.get()[i]);
+      for (Index k = 0; deep && k < block * width; ++k) all_sums.get()[k] = float(totals.get()[k]);
       for (Index r = 0; r < rows; ++r) store(p, i + r, first, last - first, static_cast<const float*>(all_sums.get() + r * width));
     }
   }
