@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <csignal>
+#include <thread>
 
 #include <tern/train/progress.hpp>
 
@@ -69,6 +70,21 @@ TEST_CASE("Ctrl-C sets a flag while a guard is alive, and what was there before 
     CHECK(!next.interrupted());
   }
   CHECK(std::signal(SIGINT, before) == SIG_IGN);
+}
+
+TEST_CASE("signals are handled on a stack of their own, because oneDNN's kernels point the stack pointer at the heap") {
+  std::thread([] {  // which has no such stack yet
+    const train::InterruptGuard guard;
+    stack_t stack;
+    REQUIRE(sigaltstack(nullptr, &stack) == 0);
+    CHECK((stack.ss_flags & SS_DISABLE) == 0);
+    for (const int signal : {SIGINT, SIGTERM}) {
+      struct sigaction handler;
+      REQUIRE(sigaction(signal, nullptr, &handler) == 0);
+      CHECK((handler.sa_flags & SA_ONSTACK) != 0);
+      CHECK((handler.sa_flags & SA_RESTART) != 0);
+    }
+  }).join();
 }
 
 TEST_CASE("the third Ctrl-C ends the program at once") {
