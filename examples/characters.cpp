@@ -77,9 +77,8 @@ void print_samples(Net& net, const data::Vocabulary& vocabulary, const Tensor<D,
   }
 }
 
-/// convert makes the network that is trained of a float one.
-template <Device D, class Convert>
-int run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
+template <Device D>
+int run(const train::Options& options, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
   const bool gpt = options.model == "gpt";
   const data::WindowOptions each_character{.length = 64, .stride = 32, .all_targets = true}, last_character{.length = 40, .stride = 3};
@@ -89,7 +88,7 @@ int run(const train::Options& options, const distributed::Communicator& world, c
               DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)characters, (long long)text.training.size(),
               (long long)text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  const auto train_with = [&](auto own, auto optimizer) {
+  const auto train_with = [&](auto own, optim::Optimizer& rule) {
     distributed::DistributedDataParallel net(std::move(own), world);
     auto batches = data::loader<D>(text.training,
                                    {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
@@ -112,7 +111,6 @@ int run(const train::Options& options, const distributed::Communicator& world, c
       net.replicas().sum(sums, 2);
       return sums[0] / sums[1];
     };
-    auto rule = optimizer(net);
     return train::fit(net, rule, batches, step, options,
                        {.data = "text", .evaluate = held_out, .metric = train::mean_loss, .unit = "characters"}).exit_status();
   };
@@ -120,10 +118,14 @@ int run(const train::Options& options, const distributed::Communicator& world, c
   const models::GPT2Options sizes{.vocab_size = characters, .n_positions = 64, .n_embd = 128, .n_layer = 4, .n_head = 4,
                                   .embd_pdrop = 0, .attn_pdrop = 0, .resid_pdrop = 0};
   if (gpt)
-    return train_with(convert(models::GPT2LMHeadModel<D>(sizes)),
-                      [&](auto& net) { return optim::AdamW(net.parameters(), {.lr = rate(1e-3)}); });
-  return train_with(convert(NextCharacter<D>(characters)),
-                    [&](auto& net) { return optim::RMSprop(net.parameters(), {.lr = rate(0.01), .alpha = 0.9, .eps = 1e-7}); });
+    return train::with_precision<Index>(options.precision, models::GPT2LMHeadModel<D>(sizes), [&](auto net) {
+      optim::AdamW rule(net.parameters(), {.lr = rate(1e-3)});
+      return train_with(std::move(net), rule);
+    });
+  return train::with_precision<Index>(options.precision, NextCharacter<D>(characters), [&](auto net) {
+    optim::RMSprop rule(net.parameters(), {.lr = rate(0.01), .alpha = 0.9, .eps = 1e-7});
+    return train_with(std::move(net), rule);
+  });
 }
 
 int main(int argc, char** argv) try {
@@ -136,9 +138,7 @@ int main(int argc, char** argv) try {
   train::check_choice("--model", options.model, {"lstm", "gpt"});
   if (!options.epochs) options.epochs = options.model == "lstm" ? 3 : 10;
   ranks.prepare(options);
-  return with_device(options.device, [&]<Device D>(D) {
-    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, ranks.world(), convert); });
-  });
+  return with_device(options.device, [&]<Device D>(D) { return run<D>(options, ranks.world()); });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

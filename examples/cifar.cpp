@@ -53,8 +53,8 @@ struct Vgg : nn::Module<D, T> {
 };
 
 /// Trains a network, and returns the program's exit status.
-template <Device D, class Net>
-int train_network(Net own, const train::Options& options, const distributed::Communicator& world, optim::SGD& optimizer, double max_lr) {
+template <Device D, class T>
+int train_network(train::AnyNetwork<D, T> own, const train::Options& options, const distributed::Communicator& world, optim::SGD& optimizer, double max_lr) {
   distributed::DistributedDataParallel net(std::move(own), world);
   const std::string folder = data::cifar10_source({.folder = options.data});
   const std::array<float, 3> mean = {0.4914f, 0.4822f, 0.4465f}, std = {0.2470f, 0.2435f, 0.2616f};
@@ -86,17 +86,16 @@ int train_network(Net own, const train::Options& options, const distributed::Com
   return report.exit_status();
 }
 
-/// convert makes the network that is trained of a float one.
-template <Device D, class Convert>
-int run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
+template <Device D>
+int run(const train::Options& options, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
-  const auto train_with = [&](auto net, double lr, double weight_decay) {
-    if (options.lr > 0) lr = options.lr;
-    optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = weight_decay, .nesterov = true});
-    return train_network<D>(std::move(net), options, world, optimizer, lr);
+  const bool vgg = options.model == "vgg";
+  const double lr = options.lr > 0 ? options.lr : vgg ? 0.05 : 0.1;
+  const auto train_it = [&]<class T>(train::AnyNetwork<D, T> net) {
+    optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = 5e-4, .nesterov = true});
+    return train_network(std::move(net), options, world, optimizer, lr);
   };
-  if (options.model == "vgg") return train_with(convert(Vgg<D>()), 0.05, 5e-4);
-  return train_with(convert(models::resnet20<D>()), 0.1, 5e-4);
+  return vgg ? train::with_precision(options.precision, Vgg<D>(), train_it) : train::with_precision(options.precision, models::resnet20<D>(), train_it);
 }
 
 int main(int argc, char** argv) try {
@@ -110,9 +109,7 @@ int main(int argc, char** argv) try {
   }
   train::check_choice("--model", options.model, {"resnet20", "vgg"});
   ranks.prepare(options);
-  return with_device(options.device, [&]<Device D>(D) {
-    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, ranks.world(), convert); });
-  });
+  return with_device(options.device, [&]<Device D>(D) { return run<D>(options, ranks.world()); });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

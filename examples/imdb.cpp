@@ -67,9 +67,8 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
   return ((scores > 0) == (labels == 1)).to(f32).sum();
 }
 
-/// convert makes the network that is trained of a float one.
-template <Device D, class Convert>
-int run(const train::Options& options, const distributed::Communicator& world, const Convert& convert) {
+template <Device D>
+int run(const train::Options& options, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
   const std::string folder = data::imdb_source({.folder = options.data});
   const Reviews training(folder, true), test(folder, false);
@@ -80,7 +79,8 @@ int run(const train::Options& options, const distributed::Communicator& world, c
   std::printf("%s: %s, %d threads, %s; %zu reviews to train with, %zu to test, %lld words\n", options.model.c_str(), DeviceTraits<D>::name,
               num_threads(), build_info().instruction_set, training.labels.size(), test.labels.size(), (long long)vocabulary.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  const auto train_with = [&](auto own, Index length) {
+  const Index length = options.model == "fasttext" ? 400 : 100;
+  const auto train_it = [&]<class T>(train::AnyNetwork<D, T, Index> own) {
     distributed::DistributedDataParallel net(std::move(own), world);
     const auto tests = test.numbered(vocabulary, length);
     auto batches = data::loader<D>(training.numbered(vocabulary, length),
@@ -102,8 +102,8 @@ int run(const train::Options& options, const distributed::Communicator& world, c
     };
     return train::fit(net, adam, batches, step, options, {.data = "imdb", .evaluate = accuracy, .unit = "reviews"}).exit_status();
   };
-  if (options.model == "fasttext") return train_with(convert(FastText<D>()), 400);
-  return train_with(convert(BiLstm<D>()), 100);
+  if (options.model == "fasttext") return train::with_precision<Index>(options.precision, FastText<D>(), train_it);
+  return train::with_precision<Index>(options.precision, BiLstm<D>(), train_it);
 }
 
 int main(int argc, char** argv) try {
@@ -116,9 +116,7 @@ int main(int argc, char** argv) try {
   train::check_choice("--model", options.model, {"fasttext", "bilstm"});
   if (!options.epochs) options.epochs = options.model == "fasttext" ? 8 : 4;
   ranks.prepare(options);
-  return with_device(options.device, [&]<Device D>(D) {
-    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, ranks.world(), convert); });
-  });
+  return with_device(options.device, [&]<Device D>(D) { return run<D>(options, ranks.world()); });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

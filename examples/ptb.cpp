@@ -86,9 +86,8 @@ data::Tokens part_of(const data::Tokens& text, Index columns, const distributed:
   return data::Tokens(begin, begin + length + 1);  // the last word is only predicted
 }
 
-/// convert makes the network that is trained of a float one.
-template <Device D, class Convert>
-int run(const train::Options& options, const Recipe& recipe, const distributed::Communicator& world, const Convert& convert) {
+template <Device D>
+int run(const train::Options& options, const Recipe& recipe, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
   const data::Ptb text = data::Ptb::load(
       train::data_folder(options, "ptb", {"ptb.train.txt"},
@@ -97,25 +96,27 @@ int run(const train::Options& options, const Recipe& recipe, const distributed::
   std::printf("%s: %s, %d threads, %s; %zu words to train with, %zu held out, %zu to test\n", options.model.c_str(), DeviceTraits<D>::name,
               num_threads(), build_info().instruction_set, text.train.size(), text.valid.size(), text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  distributed::DistributedDataParallel net(convert(LanguageModel<D>(text.vocabulary.size(), recipe)), world);
-  auto batches = data::loader<D>(data::batchify(part_of(text.train, options.batch_size, world), options.batch_size),
-                                 {.batch_size = recipe.steps, .drop_last = true, .workers = int(options.workers)});
-  // The paper's loss is the sum over the steps, ours the mean: so the rate is multiplied, and the norm divided, by their number.
-  const double steps = double(recipe.steps), lr = options.lr > 0 ? options.lr : 1;
-  optim::SGD sgd(net.parameters(), {.lr = lr * steps});
-  optim::LambdaLR schedule(sgd, [&](Index epoch) { return std::pow(recipe.decay, double(std::max<Index>(0, epoch + 1 - recipe.full_epochs))); });
-  Reader<D, decltype(net)> read(net);
-  const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
-    return {read(x, y, batches.state().batch == 1), y.numel()};
-  };
-  return train::fit(net, sgd, batches, step, options,
-                     {.data = "ptb",
-                      .evaluate = [&] { return perplexity_of<D>(net, text.test, recipe.steps); },
-                      .validate = [&] { return perplexity_of<D>(net, text.valid, recipe.steps); },
-                      .schedule = &schedule,
-                      .clip = [&] { optim::clip_grad_norm_(net.parameters(), 5 / steps); },
-                      .metric = train::perplexity,
-                      .unit = "words"}).exit_status();
+  return train::in_precision(options.precision, LanguageModel<D>(text.vocabulary.size(), recipe), [&](auto own) {
+    distributed::DistributedDataParallel net(std::move(own), world);
+    auto batches = data::loader<D>(data::batchify(part_of(text.train, options.batch_size, world), options.batch_size),
+                                   {.batch_size = recipe.steps, .drop_last = true, .workers = int(options.workers)});
+    // The paper's loss is the sum over the steps, ours the mean: so the rate is multiplied, and the norm divided, by their number.
+    const double steps = double(recipe.steps), lr = options.lr > 0 ? options.lr : 1;
+    optim::SGD sgd(net.parameters(), {.lr = lr * steps});
+    optim::LambdaLR schedule(sgd, [&](Index epoch) { return std::pow(recipe.decay, double(std::max<Index>(0, epoch + 1 - recipe.full_epochs))); });
+    Reader<D, decltype(net)> read(net);
+    const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
+      return {read(x, y, batches.state().batch == 1), y.numel()};
+    };
+    return train::fit(net, sgd, batches, step, options,
+                       {.data = "ptb",
+                        .evaluate = [&] { return perplexity_of<D>(net, text.test, recipe.steps); },
+                        .validate = [&] { return perplexity_of<D>(net, text.valid, recipe.steps); },
+                        .schedule = &schedule,
+                        .clip = [&] { optim::clip_grad_norm_(net.parameters(), 5 / steps); },
+                        .metric = train::perplexity,
+                        .unit = "words"}).exit_status();
+  });
 }
 
 int main(int argc, char** argv) try {
@@ -129,9 +130,7 @@ int main(int argc, char** argv) try {
   const Recipe recipe = options.model == "small" ? small_recipe : medium_recipe;
   if (!options.epochs) options.epochs = recipe.epochs;
   ranks.prepare(options);
-  return with_device(options.device, [&]<Device D>(D) {
-    return train::with_precision(options.precision, DeviceTraits<D>::name, [&](const auto& convert) { return run<D>(options, recipe, ranks.world(), convert); });
-  });
+  return with_device(options.device, [&]<Device D>(D) { return run<D>(options, recipe, ranks.world()); });
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -2,6 +2,8 @@
 
 #include "prepared.hpp"
 
+#ifndef TERN_CPU_ONLY
 std::unique_ptr<Network<Cuda>> make_f16(const Setup& setup) {
   return make_model<Cuda>(setup, [](const auto& net) { return nn::mixed<half>(net); });
 }
+#endif

@@ -78,6 +78,8 @@ std::string speed_text(Network<D>& net, const Pictures& set, const ImageOptions&
 }
 
 template Accuracy measure(Network<Cpu>&, const Pictures&, const ImageOptions&);
-template Accuracy measure(Network<Cuda>&, const Pictures&, const ImageOptions&);
 template std::string speed_text(Network<Cpu>&, const Pictures&, const ImageOptions&);
+#ifndef TERN_CPU_ONLY
+template Accuracy measure(Network<Cuda>&, const Pictures&, const ImageOptions&);
 template std::string speed_text(Network<Cuda>&, const Pictures&, const ImageOptions&);
+#endif

@@ -4,10 +4,10 @@
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -c include/tern/tern.cpp
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED -DTERN_SAME_OPTIONS program.cpp tern.o -ldnnl -lz
 //
-// With TERN_PART_KERNELS, _INSTANCES, _FOUNDATION, _TRAINING or _EXTRAS it compiles that part alone: side by side they take less time
-// (cmake/in_tree.cmake). With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
-#if defined(TERN_PART_KERNELS) || defined(TERN_PART_INSTANCES) || defined(TERN_PART_FOUNDATION) || defined(TERN_PART_TRAINING) || \
-    defined(TERN_PART_EXTRAS)
+// With TERN_PART_KERNELS, _INSTANCES, _CUDA (instances for Cuda, and what uses them), _FOUNDATION, _TRAINING, _EXTRAS or _LINALG it compiles that part alone: side
+// by side they take less time, and not every program needs all (cmake/in_tree). With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
+#if defined(TERN_PART_KERNELS) || defined(TERN_PART_INSTANCES) || defined(TERN_PART_CUDA) || defined(TERN_PART_FOUNDATION) || \
+    defined(TERN_PART_TRAINING) || defined(TERN_PART_EXTRAS) || defined(TERN_PART_LINALG)
 #define TERN_PART
 #endif
 #if !defined(TERN_KERNEL_SET)
@@ -18,6 +18,9 @@
 #endif
 #if !defined(TERN_PART) || defined(TERN_PART_INSTANCES)
 #define TERN_COMPILING_INSTANCES
+#endif
+#if !defined(TERN_KERNEL_SET) && (!defined(TERN_PART) || defined(TERN_PART_CUDA))
+#define TERN_COMPILING_CUDA_INSTANCES
 #endif
 // Where TERN_COMPILED is not defined, a header includes its functions. No layer includes a higher one, so the parts meet nowhere.
 #undef TERN_COMPILED
@@ -35,7 +38,7 @@
 #include "tensor/print.hpp"
 #include "tensor/with_device.hpp"
 
-#ifndef TERN_PART_FOUNDATION  // training: layers, optimisers, loaders, what a trainer does with them
+#if !defined(TERN_PART_FOUNDATION) && !defined(TERN_PART_KERNELS)  // training: layers, optimisers, loaders, what a trainer does with them
 #ifdef TERN_PART_TRAINING
 #undef TERN_COMPILED
 #endif
@@ -43,12 +46,22 @@
 #include "tern.hpp"
 #include "train/train.hpp"
 
-#ifndef TERN_PART_TRAINING  // extras: models, linear algebra, more data and files
+#if !defined(TERN_PART) || defined(TERN_PART_LINALG)  // linear algebra, with its kernels
+#ifdef TERN_PART_LINALG
+#undef TERN_COMPILED
+#undef TERN_NO_KERNELS
+#undef TERN_LIBRARY_KERNEL
+#define TERN_LIBRARY_KERNEL(Op, T)                           \
+  template <> inline constexpr bool in_library<Op, T> = true; \
+  template <> TERN_API void LibraryKernel<Op, T>::run(const Op& op) { kernel(On<Cpu>{}, Types<T>{}, op); }
+#endif
+#include "linalg/linalg.hpp"
+#endif
+
+#if !defined(TERN_KERNEL_SET) && (!defined(TERN_PART) || defined(TERN_PART_EXTRAS))  // extras: models, more data and files
 #ifdef TERN_PART_EXTRAS
 #undef TERN_COMPILED
 #endif
-#include "linalg/linalg.hpp"
-#ifndef TERN_KERNEL_SET  // the others have no kernels of their own
 #include "data/cifar.hpp"
 #include "data/csv.hpp"
 #include "data/records/records.hpp"
@@ -65,7 +78,10 @@
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
 #include "models/models.hpp"
-#include "profile/placement.hpp"
 #endif
+
+#if !defined(TERN_KERNEL_SET) && (!defined(TERN_PART) || defined(TERN_PART_CUDA))  // what computes on both kinds of device
+#undef TERN_COMPILED
+#include "profile/placement.hpp"
 #endif
 #endif

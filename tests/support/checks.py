@@ -43,7 +43,7 @@ def problem_of(command, **options):
 
 # For g++: the compiled library of the suites instead of the headers' code, in a third of the time.
 WITH_LIBRARY = ["-march=native", "-fopenmp", "-DTERN_COMPILED", "-DTERN_SAME_OPTIONS"]
-LIBRARY = [ROOT / "build/libtern_in_tree_extras.a", ROOT / "build/libtern_in_tree.a"]
+LIBRARY = [ROOT / f"build/cmake/in_tree/libtern_in_tree{part}.a" for part in ("_extras", "_linalg", "_cuda", "")]
 
 
 def build_target(*targets):

@@ -85,12 +85,15 @@
 #define TERN_INSTANCE(...)
 #define TERN_CLASS_INSTANCE(...)
 #endif
-#if defined(TERN_KERNEL_SET)
+#if defined(TERN_COMPILING_CUDA_INSTANCES)
+#define TERN_CUDA_INSTANCE(...) template TERN_API __VA_ARGS__;
+#define TERN_CUDA_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
+#elif (defined(TERN_COMPILED) || defined(TERN_COMPILING)) && !defined(TERN_KERNEL_SET) && !defined(TERN_CPU_ONLY)
+#define TERN_CUDA_INSTANCE(...) extern template TERN_API __VA_ARGS__;
+#define TERN_CUDA_CLASS_INSTANCE(...) extern template struct TERN_API __VA_ARGS__;
+#else
 #define TERN_CUDA_INSTANCE(...)
 #define TERN_CUDA_CLASS_INSTANCE(...)
-#else
-#define TERN_CUDA_INSTANCE(...) TERN_INSTANCE(__VA_ARGS__)
-#define TERN_CUDA_CLASS_INSTANCE(...) TERN_CLASS_INSTANCE(__VA_ARGS__)
 #endif
 
 #if defined(_OPENMP)

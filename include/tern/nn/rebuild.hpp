@@ -89,6 +89,47 @@ class TERN_API Converted {
   Shared* shared_ = nullptr;
 };
 
+/// Copies tensors to a device of kind D. A class of its own, because its code is the same for all modules.
+template <class D, bool takes_weights_as_floats>
+struct Converter {
+  const D* device;
+  Converted& done;
+
+  /// The member Out made of x, or of the float that x was rounded from.
+  template <class Out, class D0, class T0>
+  Out learned(const Tensor<D0, T0>& x) const {
+    using U = typename Out::value_type;
+    if constexpr (requires(Out& out) { out.original(); })
+      if (done.mixed) return Out(original<U>(x));
+    Out out(copy<U>(x));
+    if constexpr (is_floating_v<U>) out.requires_grad_(x.requires_grad());
+    return out;
+  }
+
+ private:
+  /// A copy of x in floats as the original of parameters with elements U.
+  template <class U, class D0, class T0>
+  std::shared_ptr<Original> original(const Tensor<D0, T0>& x) const {
+    using Pointer = std::shared_ptr<Original>;
+    const Pointer* const known = done.template find_shared<Pointer>(x.impl());
+    const Pointer made = known ? *known : new_original<D, U>(copy<float>(x).requires_grad_(x.requires_grad()));
+    if (!known) done.add_shared(x.impl(), made);
+    if constexpr (!takes_weights_as_floats) made->use_rounded();
+    return made;
+  }
+  /// A copy of x with elements U.
+  template <class U, class D0, class T0>
+  Tensor<D, U> copy(const Tensor<D0, T0>& x) const {
+    if (const AnyTensor* const known = done.find(x.impl())) return known->template as<D, U>();
+    const NoGradGuard off;
+    const D place = device ? *device : tern::detail::device_at<D>(x.impl()->ordinal);
+    Tensor<D, U> y = to_device(to_type(x.detach(), Type<U>{}), place);
+    if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
+    done.add(x.impl(), y);
+    return y;
+  }
+};
+
 }  // namespace detail
 
 /// The source from which a copied or moved module is built. It converts each listed member. A tensor or a shared module
@@ -158,40 +199,10 @@ class Rebuild {
     using Out = detail::rebind_t<X, D, T>;
     if (!x.defined()) return Out();
     if constexpr (requires { x.original(); })
-      if (x.original()) return convert_learned<Out>(x.original()->learned().template as<typename X::device_type, float>());
-    return convert_learned<Out>(static_cast<const Tensor<typename X::device_type, typename X::value_type>&>(x));
+      if (x.original()) return converter().template learned<Out>(x.original()->learned().template as<typename X::device_type, float>());
+    return converter().template learned<Out>(static_cast<const Tensor<typename X::device_type, typename X::value_type>&>(x));
   }
-  /// The member Out made of x, or of the float that x was rounded from.
-  template <class Out, class D0, class T0>
-  Out convert_learned(const Tensor<D0, T0>& x) const {
-    using U = typename Out::value_type;
-    if constexpr (requires(Out& out) { out.original(); })
-      if (done_.mixed) return Out(original<U>(x));
-    Out out(copy<U>(x));
-    if constexpr (is_floating_v<U>) out.requires_grad_(x.requires_grad());
-    return out;
-  }
-  /// A copy of x in floats as the original of parameters with elements U.
-  template <class U, class D0, class T0>
-  std::shared_ptr<detail::Original> original(const Tensor<D0, T0>& x) const {
-    using Pointer = std::shared_ptr<detail::Original>;
-    const Pointer* const known = done_.template find_shared<Pointer>(x.impl());
-    const Pointer made = known ? *known : detail::new_original<D, U>(copy<float>(x).requires_grad_(x.requires_grad()));
-    if (!known) done_.add_shared(x.impl(), made);
-    if constexpr (!requires { Source::takes_weights_as_floats; }) made->use_rounded();
-    return made;
-  }
-  /// A copy of x with elements U.
-  template <class U, class D0, class T0>
-  Tensor<D, U> copy(const Tensor<D0, T0>& x) const {
-    if (const AnyTensor* const known = done_.find(x.impl())) return known->template as<D, U>();
-    const NoGradGuard off;
-    const D place = device_ ? *device_ : tern::detail::device_at<D>(x.impl()->ordinal);
-    Tensor<D, U> y = to_device(to_type(x.detach(), Type<U>{}), place);
-    if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
-    done_.add(x.impl(), y);
-    return y;
-  }
+  auto converter() const { return detail::Converter<D, requires { Source::takes_weights_as_floats; }>{device_, done_}; }
 
   const D* device_;
   detail::Converted& done_;

@@ -92,7 +92,7 @@ Accumulation groups_of(const Batches& batches, Index accumulate) {
   else return {accumulate, 1, Index(batches.size())};
 }
 
-/// True for a network whose layers compute in half, so that its loss must be scaled.
+/// True for a class of networks whose layers compute in half, so that the loss must be scaled.
 template <class Net>
 inline constexpr bool computes_in_half = std::is_same_v<typename Net::value_type, half>;
 template <class Net>
@@ -101,6 +101,16 @@ template <class Net>
 inline constexpr bool computes_in_half<distributed::DistributedDataParallel<Net>> = computes_in_half<Net>;
 
 namespace detail {
+
+template <class Net>
+bool is_in_half(const Net& net) {
+  if constexpr (requires { net.in_half; }) return net.in_half;
+  else return computes_in_half<Net>;
+}
+template <class Net>
+bool is_in_half(const distributed::DistributedDataParallel<Net>& net) {
+  return is_in_half(net.module);
+}
 
 /// fit()'s batches in a checkpoint: a data::Loader's seed. Its place depends on the number of ranks, so fit() keeps it.
 template <class Batches>
@@ -295,7 +305,7 @@ Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& st
   using D = typename Net::device_type;
   FitParts own = parts;
   own.replicas = replicas_of(net);
-  return fit<D>(nn::AnyModule(net), computes_in_half<Net>, optimizer, std::forward<Batches>(batches), step, options, own);
+  return fit<D>(nn::AnyModule(net), detail::is_in_half(net), optimizer, std::forward<Batches>(batches), step, options, own);
 }
 
 /// The same with the cross entropy between the network's scores and labels, for batches of inputs and labels.
