@@ -1,11 +1,15 @@
 // Networks that write as a text does, character by character. ./examples/run characters --help lists the options.
+#include <tern/data/loader.hpp>
 #include <tern/data/sources.hpp>
 #include <tern/data/text/text.hpp>
 #include <tern/models/generate.hpp>
 #include <tern/models/gpt2.hpp>
-#include <tern/tern.hpp>
+#include <tern/nn/linear.hpp>
+#include <tern/nn/recurrent.hpp>
+#include <tern/ops/ops.hpp>
+#include <tern/optim/adam.hpp>
+#include <tern/optim/rmsprop.hpp>
 #include <tern/train/train.hpp>
-#include <tern/train/with_precision.hpp>
 
 #include "ranks.hpp"
 

@@ -3,8 +3,11 @@
 #include <tern/io/file.hpp>
 #include <tern/io/json.hpp>
 #include <tern/models/models.hpp>
+#include <tern/nn/mixed.hpp>
+#include <tern/ops/ops.hpp>
+#include <tern/optim/sgd.hpp>
 #include <tern/profile/flops.hpp>
-#include <tern/tern.hpp>
+#include <tern/tensor/with_device.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -34,14 +37,17 @@ struct Row {
 };
 
 void wait_for(Cpu) {}
-void wait_for(Cuda) { cuda::synchronize(); }
 void reset_peak(Cpu) { memory::reset_peak(); }
-void reset_peak(Cuda) { cuda::reset_peak_memory_stats(); }
 Index peak_memory(Cpu) { return memory::stats().peak; }
-Index peak_memory(Cuda) { return cuda::memory_stats().peak; }
 
 /// Floating-point operations a second at best: chains of multiply-adds on the host, a large product on a GPU.
 double peak_flops(Cpu) { return profile::peak_flops(); }
+
+#ifndef TERN_CPU_ONLY
+void wait_for(Cuda) { cuda::synchronize(); }
+void reset_peak(Cuda) { cuda::reset_peak_memory_stats(); }
+Index peak_memory(Cuda) { return cuda::memory_stats().peak; }
+
 double peak_flops(Cuda) {
   double best = 0, seconds = 0;
   for (Index n = 256; n <= 4096 && seconds < 0.1; n *= 2) {  // until a product takes long
@@ -57,6 +63,7 @@ double peak_flops(Cuda) {
   }
   return best;
 }
+#endif
 
 /// The seconds of steps, at least two and as many as fit, after one that does not count, and the operations of one.
 template <Device D, class Step>

@@ -4,7 +4,7 @@
 #include <tern/models/config.hpp>
 #include <tern/models/generate.hpp>
 #include <tern/models/load.hpp>
-#include <tern/tern.hpp>
+#include <tern/tensor/with_device.hpp>
 #include <tern/train/options.hpp>
 
 #include <algorithm>

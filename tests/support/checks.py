@@ -52,6 +52,11 @@ def build_target(*targets):
         problem_of(["cmake", "--build", "build", "--target", *targets], cwd=ROOT)
 
 
+def build_library(*more):
+    """What is wrong with LIBRARY, or with more targets, or None."""
+    return build_target("tern_in_tree_extras", "tern_in_tree_linalg", "tern_in_tree_cuda", *more)
+
+
 def in_parallel(function, items):
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(function, items))
