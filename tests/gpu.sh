@@ -85,7 +85,7 @@ sanitize() {
   name=$(mktemp -p "$logs" "$1-XXXX.case") && log=${name%.case}.sanitizer && echo "$3" >"$name"
   # An empty variable does not reach the program. A folder without libraries says the same.
   TERN_CUDA_LIBRARIES=${TERN_CUDA_LIBRARIES:-$gpu_build} TERN_NO_CUDA_MEMORY_CACHING=1 \
-    "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 "$gpu_build/tests/$2" --input-file "$name" >"$log" 2>&1 || status=$?
+    "$sanitizer" --tool "$1" --report-api-errors no --error-exitcode 9 "$gpu_build/tests/suites/$2" --input-file "$name" >"$log" 2>&1 || status=$?
   if grep -q 'Device not supported' "$log" || ! grep -q '^========= COMPUTE-SANITIZER' "$log"; then
     echo "skipped $1, $3: compute-sanitizer cannot be used here"
   elif ((status == 0)) && grep -q '^1 passed, 0 failed' "$log" && grep -q 'SUMMARY' "$log"; then
@@ -104,7 +104,7 @@ sanitized_cases() {
   for program in "${!sanitized[@]}"; do
     for file in ${sanitized[$program]}; do
       # Version 2 of Catch2 exits with their number.
-      { "$gpu_build/tests/$program" --filenames-as-tags --list-test-names-only "[#$file]$short" || true; } |
+      { "$gpu_build/tests/suites/$program" --filenames-as-tags --list-test-names-only "[#$file]$short" || true; } |
         sed "s/^/$1\n$program\n/"
     done
   done
@@ -139,7 +139,7 @@ sanitize_all() {
 cases_on_gpu() {
   local program
   build_on_gpu tern_tests_gpu tern_tests_cuda
-  for program in tern_tests_gpu tern_tests_cuda; do start $program limited "$gpu_build/tests/$program" --filenames-as-tags "$1"; done
+  for program in tern_tests_gpu tern_tests_cuda; do start $program limited "$gpu_build/tests/suites/$program" --filenames-as-tags "$1"; done
   for program in tern_tests_gpu tern_tests_cuda; do suite $program finish $program; done
 }
 
