@@ -6,6 +6,7 @@
 #include "convolution.hpp"
 #include "copy.hpp"
 #include "cross_entropy.hpp"
+#include "cudnn_attention.hpp"
 #include "gather.hpp"
 #include "integer_matmul.hpp"
 #include "layer_norm.hpp"

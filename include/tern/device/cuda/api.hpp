@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "../../core/config.hpp"
+#include "cudnn_backend.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
 
@@ -174,7 +175,6 @@ enum MatmulEpilogue : int { epilogue_none = 1, epilogue_bias = 4 };
      MatrixLayout b_layout, const void* beta, const void* c, MatrixLayout c_layout, void* d, MatrixLayout d_layout,      \
      const MatmulAlgo* algorithm, void* workspace, std::size_t workspace_bytes, StreamHandle stream))
 
-using Cudnn = struct CudnnHandle*;
 using CudnnTensor = struct CudnnTensorHandle*;
 using CudnnFilter = struct CudnnFilterHandle*;
 using CudnnConvolution = struct CudnnConvolutionHandle*;
@@ -183,7 +183,6 @@ using CudnnDropout = struct CudnnDropoutHandle*;
 using CudnnRNN = struct CudnnRNNHandle*;
 using CudnnRNNData = struct CudnnRNNDataHandle*;
 
-enum CudnnType : int { cudnn_float = 0, cudnn_double = 1, cudnn_half = 2, cudnn_bfloat16 = 9 };
 enum CudnnFormat : int { cudnn_nchw = 0, cudnn_nhwc = 1 };
 enum CudnnMath : int { cudnn_default_math = 0, cudnn_tensor_op_math = 1, cudnn_fma_math = 3 };
 enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
@@ -370,6 +369,7 @@ struct CublasLtFunctions {
 struct CudnnFunctions {
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_POINTER)
   TERN_CUDNN_RNN_FUNCTIONS(TERN_CUDA_POINTER)
+  TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_POINTER)
 };
 struct NcclFunctions {
   TERN_NCCL_FUNCTIONS(TERN_CUDA_POINTER)

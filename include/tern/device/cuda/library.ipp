@@ -164,6 +164,9 @@ void each_file(const std::string& pattern, const F& f) {
   // Before 8.9.1 they want the lengths of sequences in the device's memory, where each batch would have to send them.
   has_recurrent_layers = library.problem.empty() && functions.cudnnGetVersion() >= 8901;
   library.problem.clear();
+  TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_LOAD)
+  has_graphs = library.problem.empty() && functions.cudnnGetVersion() >= 91300;
+  library.problem.clear();
 }
 #undef TERN_CUDA_LOAD
 
@@ -200,5 +203,12 @@ static CudnnLibrary& loaded_cudnn() {
   return instance;
 }
 [[gnu::noinline]] TERN_INLINE bool has_cudnn_recurrent_layers() { return loaded_cudnn().has_recurrent_layers; }
+[[gnu::noinline]] TERN_INLINE bool has_cudnn_graphs() { return loaded_cudnn().has_graphs; }
+[[gnu::noinline]] TERN_INLINE CudnnLibrary& cudnn_with_graphs() {
+  CudnnLibrary& instance = cudnn();
+  if (!instance.has_graphs)
+    fail("cuda", {"cuDNN's graphs need version 9.13 or later; ", instance.library.path, " is ", Index(instance.functions.cudnnGetVersion())});
+  return instance;
+}
 
 }  // namespace tern::cuda
