@@ -46,8 +46,6 @@ const Use uses[] = {
     {kernels::dropout_kernel, floating},
     {kernels::recurrence_kernel, floating},
     {kernels::recurrence_gradient_kernel, floating},
-    {kernels::scan_rows_kernel, every_type},
-    {kernels::scan_columns_kernel, every_type},
     {kernels::sort_keys_kernel, every_type},
     {kernels::take_sorted_kernel, every_type},
     {kernels::searchsorted_kernel, every_type},
@@ -109,6 +107,9 @@ TEST_CASE("kernels on elements compile") {
   Compilations all;
   for (const Use& use : uses)
     for (const DType type : use.types) all.add(use.kernel, {type});
+  for (const kernels::ScanKernels* const layout : {&kernels::scan_packs_kernels, &kernels::scan_rows_kernels, &kernels::scan_columns_kernels})
+    for (const auto& kernel : layout->of_kind)
+      for (const DType type : every_type) all.add(kernel, {type});
   all.check();
 }
 
