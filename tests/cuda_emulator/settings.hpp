@@ -15,6 +15,7 @@ struct Settings {
   bool peers = true;               // devices can reach each other's memory
   bool device_arithmetic = false;  // kernels round as on a device, not as the host's compiler does by default
   bool checked_accesses = false;   // kernels are compiled so that each of their accesses is checked
+  bool cold = false;               // opening a library and compiling a kernel take the host's time
   bool quiet = false;              // do not print refusals and faults
   std::string compiler = "g++";
   std::string refuse;  // cudnn's algorithms that it refuses

@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <chrono>
+#include <thread>
+
 #include "call.hpp"
 #include "folder.hpp"
 #include "heap.hpp"
@@ -47,6 +50,23 @@ void remove_live_of(const Context& context) {
   for (const void* handle : handles) remove_live(handle);
 }
 
+namespace {
+
+void spend(std::uint64_t ms) {
+  state().now += 1'000'000 * ms;
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+}
+
+}  // namespace
+
+void open_library(const char* name) {
+  if (settings().cold && state().open_libraries.insert(name).second) spend(333);
+}
+
+void spend_compiling(const std::string& source) {
+  if (settings().cold) spend(20 + std::hash<std::string>{}(source) % 281);
+}
+
 void reset_state() {
   State& s = state();
   reload_settings();
@@ -62,6 +82,7 @@ void reset_state() {
   s.streams.clear();
   s.captures.clear();
   s.now = 0;
+  s.open_libraries.clear();
   fail_call(nullptr, 0, 0);
 }
 
