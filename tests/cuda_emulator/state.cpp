@@ -60,7 +60,7 @@ void spend(std::uint64_t ms) {
 }  // namespace
 
 void open_library(const char* name) {
-  if (settings().cold && state().open_libraries.insert(name).second) spend(333);
+  if (settings().cold && settings().open_libraries.insert(name).second) spend(333);
 }
 
 void spend_compiling(const std::string& source) {
@@ -82,7 +82,6 @@ void reset_state() {
   s.streams.clear();
   s.captures.clear();
   s.now = 0;
-  s.open_libraries.clear();
   fail_call(nullptr, 0, 0);
 }
 

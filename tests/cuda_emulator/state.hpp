@@ -101,7 +101,6 @@ struct State {
   std::vector<std::unique_ptr<Stream>> streams;      // destroyed ones too: their work may still be waited for
   std::vector<std::unique_ptr<Capture>> captures;    // in progress
   std::uint64_t now = 0;                             // the host's clock, ns
-  std::set<std::string> open_libraries;              // with cold=1: those whose opening has taken its time
 };
 
 State& state();
