@@ -155,7 +155,14 @@ def gpu(name, threads):
 
 
 def compare(row, peer, threads):
-    """Each side's best answers to the row: rounds of tern and the peer in turn."""
+    """Each side's best answers to the row, rounds of tern and the peer in turn; and why there is none of the peer, or an empty text."""
+    try:
+        return measure(row, peer, threads), ""
+    except peers.Missing as error:
+        return measure(row, None, threads), f"not measured: {error}"
+
+
+def measure(row, peer, threads):
     pair = [tern_side(row.suite, threads)] + ([peer_side(peer, row.suite, row.gpu, threads)] if peer else [])
     best = [{}, {}]
     for _ in range(GPU_ROUNDS if row.gpu else FEW_ROUNDS if row.suite in RARELY else ROUNDS):
@@ -165,18 +172,18 @@ def compare(row, peer, threads):
     return best
 
 
-def result_of(row, peer, best, limits, threads):
+def result_of(row, peer, best, missing, limits, threads):
     """The row as report.py and readers of the JSON have it."""
     scale = NANOSECONDS.get(row.unit, 1)
     tern, other = (side[row.name] / scale if row.name in side else None for side in best)
     rate, rate_unit = row.rate(tern * scale)
-    side = peer_side(peer, row.suite, row.gpu, threads) if peer and row.suite != "programs" else None
+    side = peer_side(peer, row.suite, row.gpu, threads) if peer and not missing and row.suite != "programs" else None
     memory = [side.get(f"{row.name}_memory", 0) / 2**20 or None if row.gpu else None for side in best]
     return {"name": row.name + (f"@{peer}" if peer not in (None, "torch") else ""), "threads": threads,
             "tern": tern, "peer": other, "unit": row.unit, "ratio": tern / other if other else None,
             "limit": row.limit(limits) * 1e9 / scale if row.limit else None,
             "rate": rate, "rate_unit": rate_unit,
-            "memory": memory[0], "peer_memory": memory[1],
+            "memory": memory[0], "peer_memory": memory[1], "missing": missing,
             "modes": {mode: ns / scale for mode, ns in side.modes.get(row.name, {}).items()} if side else {}}
 
 
@@ -189,18 +196,27 @@ def main():
     compile_flags.extend(["--no-compile"] * options.no_compile)
     versions = {}
     for peer in sorted({peer for _, peer in chosen if peer} - {"cublaslt"}):
-        versions[peer] = peers.version(peer, peers.gpu_python() if options.gpu else None)
-        print(f"{peer} {versions[peer]}", end=", ")
+        try:
+            versions[peer] = peers.version(peer, peers.gpu_python() if options.gpu else None)
+        except peers.Missing as error:
+            print(error, file=sys.stderr)
+        print(f"{peer} {versions.get(peer, 'cannot be installed')}", end=", ")
     suites = {row.program for row, _ in chosen} - {"programs"} | {"gpu_device" if options.gpu else "limits"}
-    if suites & {"records", "decoding"}:
-        os.environ["TERN_PICTURES"] = str(pictures.folder())
+    failed = 0
+    if of_pictures := suites & {"records", "decoding"}:
+        try:
+            os.environ["TERN_PICTURES"] = str(pictures.folder())
+        except peers.Missing as error:
+            print(f"{', '.join(sorted(of_pictures))}: PyTorch's environment makes the pictures, and {error}", file=sys.stderr)
+            failed = sum(row.suite in of_pictures for row, _ in chosen)
+            chosen, suites = [(row, peer) for row, peer in chosen if row.suite not in of_pictures], suites - of_pictures
     if not options.built:
         sides.build(*(f"bench_{suite}" for suite in sorted(suites)))
     limits = gpu(options.gpu, options.threads) if options.gpu else machine(options.threads)
     compile_ahead(chosen, options.threads)
     print(report.HEADER)
 
-    measured, results, failed = {}, [], 0
+    measured, results = {}, []
     for row, peer in chosen:
         key = (row.name.removesuffix("_memory"), peer)
         try:
@@ -210,7 +226,7 @@ def main():
             print(f"{row.name}: {error}", file=sys.stderr)
             failed += 1
             continue
-        result = result_of(row, peer, measured[key], limits, options.threads)
+        result = result_of(row, peer, *measured[key], limits, options.threads)
         results.append(result | {"peer_version": versions.get(peer), "gpu": options.gpu})
         print(report.line(result), flush=True)
         if options.json:

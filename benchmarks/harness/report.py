@@ -26,8 +26,8 @@ def memory(result):
 
 
 def modes(result):
-    """The peer's modes, the fastest one first; the others with their times."""
-    return "; ".join(mode if time == result["peer"] else f"{mode} {show(time)} {result['unit']}"
+    """The peer's modes, the fastest one first, the others with their times; or why it was not measured."""
+    return result["missing"] or "; ".join(mode if time == result["peer"] else f"{mode} {show(time)} {result['unit']}"
                      for mode, time in sorted(result["modes"].items(), key=lambda item: item[1]))
 
 

@@ -167,6 +167,7 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   Context* current = current_context();
   if (!state().initialised || !current || !current->retained)
     return refuse(CUDNN_STATUS_NOT_INITIALIZED, "the thread has no current context", page::cudnn_handle);
+  open_library("cudnn");
   *handle = new cudnnContext{current};
   add_live("cudnn", *handle);
   return CUDNN_STATUS_SUCCESS;

@@ -66,6 +66,7 @@ bool apply_setting(const std::string& name, const std::string& value) {
   if (name == "peers") return apply_choice(s.peers, value, "1", "0");
   if (name == "arithmetic") return apply_choice(s.device_arithmetic, value, "device", "host");
   if (name == "accesses") return apply_choice(s.checked_accesses, value, "checked", "unchecked");
+  if (name == "cold") return s.open_libraries.clear(), apply_choice(s.cold, value, "1", "0");
   if (name == "quiet") return apply_choice(s.quiet, value, "1", "0");
   if (name == "compiler") return s.compiler = value, true;
   if (name == "refuse") return s.refuse = value, true;

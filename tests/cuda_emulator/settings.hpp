@@ -1,6 +1,7 @@
 // How the emulated machine behaves: from the environment variable TERN_EMULATOR, or tern_emulator_set(). README.md
 // lists the names. Rates are in bytes or operations per nanosecond, which is GB/s and GFLOP/s.
 #pragma once
+#include <set>
 #include <string>
 
 namespace emulator {
@@ -15,6 +16,8 @@ struct Settings {
   bool peers = true;               // devices can reach each other's memory
   bool device_arithmetic = false;  // kernels round as on a device, not as the host's compiler does by default
   bool checked_accesses = false;   // kernels are compiled so that each of their accesses is checked
+  bool cold = false;               // opening a library and compiling a kernel take the host's time
+  std::set<std::string> open_libraries;  // those that have taken it
   bool quiet = false;              // do not print refusals and faults
   std::string compiler = "g++";
   std::string refuse;  // cudnn's algorithms that it refuses

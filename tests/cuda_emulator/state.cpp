@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <chrono>
+#include <thread>
+
 #include "call.hpp"
 #include "folder.hpp"
 #include "heap.hpp"
@@ -45,6 +48,23 @@ void remove_live_of(const Context& context) {
   for (const auto& [handle, object] : state().live)
     if (object.context == &context) handles.push_back(handle);
   for (const void* handle : handles) remove_live(handle);
+}
+
+namespace {
+
+void spend(std::uint64_t ms) {
+  state().now += 1'000'000 * ms;
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+}
+
+}  // namespace
+
+void open_library(const char* name) {
+  if (settings().cold && settings().open_libraries.insert(name).second) spend(333);
+}
+
+void spend_compiling(const std::string& source) {
+  if (settings().cold) spend(20 + std::hash<std::string>{}(source) % 281);
 }
 
 void reset_state() {

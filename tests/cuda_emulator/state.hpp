@@ -121,6 +121,11 @@ void remove_live(const void* handle);
 /// Forgets the handles that go with a context.
 void remove_live_of(const Context& context);
 
+/// With cold=1, what NVIDIA's libraries take at their first use, of the host's clock in the time model and of real time: a third of a second where
+/// a library has not been used yet, and for the compilation of a source between 20 and 300 ms, which its text decides.
+void open_library(const char* name);
+void spend_compiling(const std::string& source);
+
 /// Everything as it was before cuInit; settings from the environment.
 void reset_state();
 

@@ -1,5 +1,8 @@
 #include "tern/profile/placement.hpp"
 
+#include <algorithm>
+
+#include "../io/temporary_folder.hpp"
 #include "emulated_time.hpp"
 #include "support/tensors.hpp"
 #include "tern/nn/dropout.hpp"
@@ -17,7 +20,7 @@ using profile::Placement;
 namespace {
 
 /// Seconds in proportion to the size: straight in logarithms, so exact at every size.
-Curve proportional(double a_second) { return {{{1, 1 / a_second}, {1e15, 1e15 / a_second}}}; }
+Curve proportional(double a_second) { return {{{1, 1 / a_second}, {1e3, 1e3 / a_second}, {1e15, 1e15 / a_second}}}; }
 
 /// A machine of round figures: the CPU's 100 GFLOP/s and 12 GB/s, the GPU's 10,000 and 1,200; 10 GB/s to the device, 5
 /// back.
@@ -66,9 +69,10 @@ TEST_CASE("placement: from what size and from how many uses on") {
   // n x n: 2n^3 / 1e11 on the CPU; 2n^3 / 1e13, 8n^2 / 1e10 and 4n^2 / 5e9 on the GPU: equal where n = 1.6e-9
   // / 1.98e-11 = 80.8. The CPU's sums, n^2 / 1e9, are slower than its product below n = 50 only.
   profile::Prediction prediction = place.matmul(200, 200, 200);
-  CHECK(prediction.grow == Approx(1.6e-9 / 1.98e-11 / 200));
-  CHECK(prediction.from == "from [81, 81] x [81, 81] on");
-  CHECK(place.matmul(20, 20, 20).from == prediction.from);
+  CHECK(prediction.copying.grow == Approx(1.6e-9 / 1.98e-11 / 200));
+  CHECK(prediction.copying.from == "from [81, 81] x [81, 81] on");
+  CHECK(place.matmul(20, 20, 20).copying.from == prediction.copying.from);
+  CHECK(prediction.there.grow < 0.01);  // always
   CHECK(prediction.uses() == 1);  // 64 us of copies, 158.4 us won by each use
   prediction = place.matmul(50, 50, 50);
   CHECK(prediction.uses() == 2);  // 4 us; 2.475 us
@@ -76,8 +80,8 @@ TEST_CASE("placement: from what size and from how many uses on") {
   prediction = place.elementwise(1000);
   CHECK(prediction.predicted.cpu == Approx(1e-6));
   CHECK(prediction.predicted.copied == Approx(0.8e-6 + 0.01e-6 + 0.8e-6));
-  CHECK(prediction.grow == HUGE_VAL);
-  CHECK(prediction.from == "at no size of this shape that was tried");
+  CHECK(prediction.copying.grow == HUGE_VAL);
+  CHECK(prediction.copying.from == "at no size of this shape that was measured");
   CHECK(prediction.uses() == 2);  // 1.6 us; 0.99 us
   Placement slow = place;
   slow.cuda_elementwise = place.cpu_elementwise;
@@ -93,6 +97,7 @@ TEST_CASE("placement: an answer as text") {
         "  GPU, data there             0.0000 ms\n"
         "  GPU, copied each time       0.0040 ms\n"
         "  copies: 0.0020 ms to the device, 0.0020 ms to the host\n"
+        "  data there: the GPU is faster from [1, 1] x [1, 1] on\n"
         "  copied each time: the GPU is faster from [81, 81] x [81, 81] on\n"
         "  copied once: the GPU is faster from 2 uses on\n");
   Placement alone = place;
@@ -132,13 +137,80 @@ TEST_CASE("placement: a step is predicted by its products, and run on both sides
   for (const auto& parameter : net.parameters()) CHECK(!parameter.tensor.template as<Cpu>().grad().defined());
 }
 
+TEST_CASE("placement: what lies beyond the curves is not measured, and no number") {
+  Placement place = round_machine();
+  place.cuda_matmul = {{{2e3, 2e-10}, {2e7, 2e-6}, {2e9, 2e-4}}, 8};  // up to 1000 x 1000
+  profile::Prediction prediction = place.matmul(2000, 2000, 2000);
+  CHECK(prediction.predicted.cpu == Approx(0.16));
+  CHECK(prediction.predicted.cuda == Approx(1.6e-3));
+  CHECK(prediction.copying.from == "from [81, 81] x [81, 81] on");
+  prediction = place.matmul(2001, 2000, 2000);
+  CHECK(prediction.predicted.cpu == Approx(0.16).epsilon(0.01));
+  CHECK(std::isnan(prediction.predicted.cuda));
+  CHECK(std::isnan(prediction.predicted.copied));
+  CHECK(!prediction.uses());
+  CHECK_THAT(prediction.text(), ContainsSubstring("  GPU, data there          not measured\n  GPU, copied each time    not measured\n") &&
+                                    ContainsSubstring("copied once: not measured\n"));
+  place.cpu_matmul = place.cuda_matmul;
+  prediction = place.matmul(3000, 3000, 3000);
+  CHECK(std::isnan(prediction.predicted.cpu));
+  CHECK(prediction.copying.grow == HUGE_VAL);  // the curves are the same, as far as they go
+  CHECK_THAT(prediction.text(), ContainsSubstring("  CPU                      not measured\n"));
+}
+
+TEST_CASE("placement: on cold libraries the curves are the emulated machine's, and so are both crossings", "[cuda]") {
+  NEED_EMULATOR();
+  const TemporaryFolder folder;
+  const std::string before = std::getenv("XDG_CACHE_HOME") ? std::getenv("XDG_CACHE_HOME") : "";
+  setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+  const EmulatedTime time;
+  cuda::empty_cache();
+  const auto measured = [] {
+    const Emulating cold("cold=1", "cold=0");
+    return profile::placement({.remeasure = true});
+  };
+  Placement place = measured();
+  setenv("XDG_CACHE_HOME", before.c_str(), 1);
+  // The model in seconds: 1 us, 12 bytes an element at 100 bytes a ns, or 2 n^3 operations at 1000; copies 0.6 us, and 5 and 2 bytes a ns. To
+  // the device `.cuda()` stages and sends at 10.
+  const auto product = [](double n) { return 1e-6 + std::max(2 * n * n * n / 1e12, 12 * n * n / 1e11); };
+  const auto sum = [](double n) { return 1e-6 + 12 * n / 1e11; };
+  const auto copied = [](double n) { return 3 * 0.6e-6 + 2 * 4 * n / 1e10 + 4 * n / 2e9; };
+  for (const Index n : {40, 75, 100, 150})
+    CHECK(place.matmul(n, n, n).predicted.cuda == Approx(product(double(n))).epsilon(0.1));
+  for (const Index n : {5'000, 10'000, 40'000}) {
+    CHECK(place.elementwise(n).predicted.cuda == Approx(sum(double(n))).epsilon(0.1));
+    CHECK(place.elementwise(n).predicted.copied == Approx(sum(double(n)) + copied(double(n))).epsilon(0.1));
+  }
+  // Against a CPU of round figures: where the times are equal.
+  place.cpu_matmul = proportional(2e11);
+  place.cpu_elementwise = proportional(1e12);
+  const auto equal = [](auto&& gain) {
+    double least = 1, most = 1e6;
+    for (int i = 0; i < 100; ++i) {
+      const double middle = (least + most) / 2;
+      (gain(middle) > 0 ? most : least) = middle;
+    }
+    return most;
+  };
+  const auto products = place.matmul(100, 100, 100);
+  CHECK(100 * products.there.grow == Approx(equal([&](double n) { return 2 * n * n * n / 2e11 - product(n); })).epsilon(0.1));
+  place.cpu_matmul = proportional(2e10);
+  CHECK(100 * place.matmul(100, 100, 100).copying.grow ==
+        Approx(equal([&](double n) { return 2 * n * n * n / 2e10 - product(n) - copied(n * n); })).epsilon(0.1));
+  place.cpu_elementwise = proportional(1e9);
+  CHECK(10'000 * place.elementwise(10'000).there.grow == Approx(equal([&](double n) { return n / 1e9 - sum(n); })).epsilon(0.1));
+  place.cpu_elementwise = proportional(2e8);
+  CHECK(10'000 * place.elementwise(10'000).copying.grow == Approx(equal([&](double n) { return n / 2e8 - sum(n) - copied(n); })).epsilon(0.1));
+}
+
 TEST_CASE("placement: the curves as a table") {
   Placement place = round_machine();
   place.cpu = "a CPU";
   place.cuda = "a GPU";
   place.cpu_matmul = {{{2e6, 2e-5}, {16e6, 1.6e-4}}};
   place.cuda_matmul = {{{2e6, 2e-7}}};
-  place.copies[0][0] = {{{1000, 1e-7}}};
+  place.copies[0][0] = {{{1000, 1e-7}, {2000, 2e-7}, {4000, 4e-7}}};
   CHECK_THAT(place.text(),
              ContainsSubstring("CPU: a CPU\nGPU: a GPU\nmatmul, n x n        CPU ms    GFLOP/s     GPU ms    GFLOP/s\n"
                                "100                  0.0200      100.0     0.0002    10000.0\n"

@@ -21,16 +21,17 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return 1e-3 * double(milliseconds);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double least_seconds(bool on_device, void (*run)(const void* f, int times), const void* f) {
-  run(f, 1);
+[[gnu::noinline, gnu::cold]] TERN_INLINE Measurement measure_warm(bool on_device, void (*run)(const void* f, int times), const void* f) {
+  seconds_of(on_device, run, f, 1);
   const double start = now();
   double least = seconds_of(on_device, run, f, 1);
-  const int times = least < 25e-6 ? 20 : least < 500e-6 ? int(500e-6 / least) : 1;
+  const double took = now() - start;  // on an emulated device far more than its own seconds
+  const int times = took < 25e-6 ? 20 : took < 500e-6 ? int(500e-6 / took) : 1;
   for (int tries = 0; tries < 4 || (tries < 50 && now() - start < 50e-3); ++tries) {
     const double seconds = seconds_of(on_device, run, f, times) / times;
     if (seconds < least) least = seconds;
   }
-  return least > 1e-12 ? least : 1e-12;
+  return {least > 1e-12 ? least : 1e-12, now() - start};
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Times time_matmul(Index m, Index n, Index k, int parts) {
@@ -60,40 +61,39 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return times;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double time_copy(Index bytes, bool to_host, bool pinned) {
-  const int device = cuda::current_device();
-  const Tensor<Cpu, std::uint8_t> pageable = zeros<Cpu, std::uint8_t>({bytes}),
-                                  host = pinned ? pageable.pin_memory() : pageable;
-  const Tensor<Cuda, std::uint8_t> there = host.cuda(device);
-  if (to_host)
-    return pinned ? least_seconds(true, [&] { there.cpu_async().wait(); }) : least_seconds(true, [&] { there.cpu(); });
-  return pinned ? least_seconds(true, [&] { host.cuda_async(device).wait(); })
-                : least_seconds(true, [&] { host.cuda(device); });
-}
-
 }  // namespace tern::profile::measuring
 
 namespace tern::inline TERN_BUILD::profile {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void measure(Machine& machine, const MeasureOptions& options) {
+  const NoGradGuard off;
   const auto operations = [](double n) { return 2 * n * n * n; };
   const auto itself = [](double n) { return n; };
-  const auto matmul = [](Index n, int part) { return measuring::time_matmul(n, n, n, part); };
-  machine.cpu_matmul = measuring::measured_curve(options.matmul, options.longest, operations,
-                                                 [&](Index n) { return matmul(n, measuring::on_cpu).cpu; });
-  machine.cpu_elementwise = measuring::measured_curve(options.elementwise, options.longest, itself, [](Index n) {
-    return measuring::time_sum(n, measuring::on_cpu).cpu;
-  });
+  const auto measure_on = [&]<Device D>(D device, Curve& products, Curve& sums) {
+    constexpr bool on_device = !HostDevice<D>;
+    measuring::measure_curve(products, options.matmul, options.longest, on_device, operations, [=](Index n) {
+      return [a = ones<Cpu>({n, n}).to(device), b = ones<Cpu>({n, n}).to(device)] { tern::matmul(a, b); };
+    });
+    measuring::measure_curve(sums, options.elementwise, options.longest, on_device, itself, [=](Index n) {
+      return [a = ones<Cpu>({n}).to(device), b = ones<Cpu>({n}).to(device)] { a + b; };
+    });
+  };
+  measure_on(Cpu{}, machine.cpu_matmul, machine.cpu_elementwise);
   if (!machine.why_not.empty()) return;
-  machine.cuda_matmul = measuring::measured_curve(options.matmul, options.longest, operations,
-                                                  [&](Index n) { return matmul(n, measuring::on_cuda).cuda; });
-  machine.cuda_elementwise = measuring::measured_curve(options.elementwise, options.longest, itself, [](Index n) {
-    return measuring::time_sum(n, measuring::on_cuda).cuda;
-  });
-  for (const bool to_host : {false, true})
-    for (const bool pinned : {false, true})
-      machine.copies[to_host][pinned] = measuring::measured_curve(
-          options.copies, options.longest, itself, [=](Index n) { return measuring::time_copy(n, to_host, pinned); });
+  const int ordinal = cuda::current_device();
+  measure_on(Cuda{ordinal}, machine.cuda_matmul, machine.cuda_elementwise);
+  for (const bool pinned : {false, true}) {
+    const auto host = [=](Index bytes) {
+      const Tensor<Cpu, std::uint8_t> pageable = zeros<Cpu, std::uint8_t>({bytes});
+      return pinned ? pageable.pin_memory() : pageable;
+    };
+    measuring::measure_curve(machine.copies[0][pinned], options.copies, options.longest, true, itself, [=](Index bytes) {
+      return [=, from = host(bytes)] { pinned ? from.cuda_async(ordinal).wait() : from.cuda(ordinal); };
+    });
+    measuring::measure_curve(machine.copies[1][pinned], options.copies, options.longest, true, itself, [=](Index bytes) {
+      return [=, from = host(bytes).cuda(ordinal)] { pinned ? from.cpu_async().wait() : from.cpu(); };
+    });
+  }
 }
 
 }  // namespace tern::profile
@@ -146,7 +146,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   };
   for (Curve* const curve : curves_of(machine)) {
     const double count = number(0);
-    if (!(count >= 0 && count <= 100)) return false;
+    if (!(count == 0 || (count >= double(Curve::fewest) && count <= 100))) return false;
     curve->points.clear();
     for (int i = 0; i < int(count); ++i) {
       const double size = number(1), seconds = number(1e-12);
@@ -168,7 +168,7 @@ namespace tern::inline TERN_BUILD::profile {
   machine.cpu = tern::text({measuring::cpu_name(), ", ", num_threads(), num_threads() == 1 ? " thread, " : " threads, ",
                             build_info().instruction_set});
   machine.why_not = cuda::why_not();
-  std::string key = tern::text({"tern placement 1\n", machine.cpu, "\n"});
+  std::string key = tern::text({"tern placement 2\n", machine.cpu, "\n"});
   if (machine.why_not.empty()) {
     const cuda::DeviceInfo device = cuda::device_info(cuda::current_device());
     machine.cuda = device.name;

@@ -1,6 +1,8 @@
 // Predicts from this machine's curves whether the CPU or the GPU is faster for a piece of work, and from which size or
 // number of uses on. Not part of tern.hpp.
 #pragma once
+#include <optional>
+
 #include "../autograd/backward.hpp"
 #include "../core/random.hpp"
 #include "machine.hpp"
@@ -12,6 +14,12 @@ struct PredictOptions {
   bool measured = false;
 };
 
+/// From where on the GPU is faster.
+struct Crossing {
+  double grow = HUGE_VAL;  // the factor of the question's sizes; infinite: none that the curves reach
+  std::string from;        // the sizes multiplied by that factor
+};
+
 /// The answer to a question.
 struct TERN_API Prediction {
   std::string what, why_not;  // why_not: the reason why there is no GPU; empty if there is one
@@ -19,19 +27,20 @@ struct TERN_API Prediction {
   bool is_measured = false, is_step = false;
   double to_device = 0, to_host = 0;  // predicted seconds of the copies in `copied`
   double once = 0, each = 0;  // seconds of copies that all uses share, and of those that each use repeats
-  double grow =
-      HUGE_VAL;      // the factor of its sizes from which on copying each time pays; infinite: none that was tried
-  std::string from;  // the sizes multiplied by that factor
+  Crossing there, copying;    // from where on the GPU is faster with data there, and with copies each time; not of a step
 
   /// The number of uses from which on the GPU is faster, if data are copied once. It goes by measured times if there
-  /// are any. 0: never.
-  Index uses() const;
+  /// are any. 0: never. None if one of the times or copies is not_measured.
+  std::optional<Index> uses() const;
 
   /// The answer as a few lines.
   std::string text() const;
 };
 
 namespace measuring {
+
+/// Milliseconds in 14 columns, or "not measured".
+TERN_API std::string milliseconds(double seconds);
 
 /// The predicted times of a piece of work, and of the copies that it includes.
 struct PredictedTimes {
@@ -63,7 +72,7 @@ struct RandomGuard {
 
 /// A machine's curves, and predictions from them.
 struct TERN_API Placement : Machine {
-  /// The seconds of a copy, Work::to_device or Work::to_host, from or to pinned or pageable memory. Infinite without a
+  /// The seconds of a copy, Work::to_device or Work::to_host, from or to pinned or pageable memory. not_measured without a
   /// GPU.
   double copy(double bytes, Work way, bool pinned = false) const {
     return copies[way == Work::to_host][pinned].at(bytes);
@@ -113,13 +122,15 @@ struct TERN_API Placement : Machine {
 
  private:
   static double bytes_of(const TensorImpl& x) { return double(x.numel) * double(size_of(x.dtype)); }
-  static Index scaled(double size, double factor) { return Index(std::ceil(size * factor * (1 - 1e-9))); }
   int parts() const { return measuring::on_cpu | (why_not.empty() ? measuring::on_cuda | measuring::with_copies : 0); }
 
   /// A product, with three sizes, or a sum, with one.
   measuring::PredictedTimes predict(const double* sizes, int count, double factor) const;
 
   Prediction answer(const std::string& what, const double* sizes, int count) const;
+
+  /// From where on side is less than the CPU's time.
+  Crossing crossing(const double* sizes, int count, double Times::*side) const;
 
   Prediction step_of(double flops, double products, double parameter_bytes, double batch_bytes) const;
 
