@@ -157,13 +157,15 @@ Tensor<D, T> whole_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   Tensor<D, bool> blind;
   Tensor<D, T> bias;
   if (has_mask) {
-    const Tensor<D, Mask> m = with_heads(mask);
+    Tensor<D, Mask> m = with_heads(mask);
     for (int i = 0; i < 3; ++i)
       if (m.size(i) != 1 && m.size(i) != q.size(i)) return {};
     if constexpr (std::is_same_v<Mask, bool>) {
       blind = logical_not(any(m, -1, true));
       bias = scores_bias<T>(m, blind);
     } else {
+      // cuDNN's gradient of a bias does not sum over the queries.
+      if (m.size(2) != q.size(2) && records(m)) m = broadcast_to(m, {m.size(0), m.size(1), q.size(2), m.size(3)}, here);
       blind = blind_queries(m);
       bias = scores_bias(m, blind);
     }

@@ -171,7 +171,8 @@ inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed =
 inline void cudnn_benchmark(bool on) { detail::convolution_search = on; }
 
 /// Makes a convolution for which cuDNN has no deterministic algorithm an Error: torch.backends.cudnn.deterministic. An
-/// algorithm that is not deterministic is taken only where there is no other, and not at all with it. Off by default.
+/// algorithm that is not deterministic is taken only where there is no other, and not at all with it. The gradient of attention
+/// in 16 bits gets sums of one order with it, which need memory for all scores. Off by default.
 inline void cudnn_deterministic(bool on) { detail::convolution_deterministic = on; }
 
 }  // namespace tern::cuda
