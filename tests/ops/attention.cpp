@@ -243,7 +243,7 @@ TEMPLATE_TEST_CASE("attention in 16 bits, with each pair of options, is the form
   check({2, 2, 1, 64, 64});
   check({2, 2, 5, 1, 64});
   check({2, 2, 1, 1, 64});
-  check({2, 2, 20, 30, 12});  // of a size that no library takes
+  check({2, 2, 20, 30, 12});  // of a size that cuDNN does not take
 }
 
 TEMPLATE_TEST_CASE("dropout of attention in 16 bits drops the same weights in both passes", "[ops]", TERN_TEST_DEVICES) {

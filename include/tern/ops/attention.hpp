@@ -203,9 +203,9 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
     group = heads(query) / heads(k);
   }
   if constexpr (backend::HasKernel<D, backend::LibraryAttention, T> && (std::is_same_v<Mask, bool> || std::is_same_v<Mask, T>)) {
-    // A token's few queries are read faster by their own kernel.
-    const bool few = group * query.size(-2) <= backend::few_queries<T> && !mask.defined() && !records(query, k, v);
-    if (!few && has_library_attention(backend::On<D>{}, *query.impl(), *value.impl()))
+    // Tokens that a text goes on with see more keys each time, and each number of keys would be another plan of the library's.
+    const bool goes_on = query.size(-2) < 16 && !records(query, k, v);
+    if (!goes_on && has_library_attention(backend::On<D>{}, *query.impl(), *value.impl()))
       if (const Tensor<D, T> y = detail::whole_attention(query, k, v, mask, options, group > 1, here); y.defined()) return y;
   }
   if (group > 1) {
