@@ -1,7 +1,7 @@
-// Asks cuDNN, without a GPU, for plans of the library's graphs on cards that JSON files describe, and prints its answers:
-//   graphs CARD.json...
-// A line has the card, the graph, and the engine and the bytes of workspace, or that cuDNN refuses it. With TERN_REASONS it
-// says why.
+// Asks cuDNN, without a GPU, for plans of the library's graphs on a card that a JSON file describes:
+//   graphs CARD.json
+// A line of its answers has the card, the graph, and whether cuDNN has a plan or refuses it; with TERN_REASONS also the engine and its
+// workspace, or the reason.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -47,10 +47,10 @@ AttentionForm sizes(Layout layout, std::int64_t b, std::int64_t h, std::int64_t 
   return f;
 }
 
-void with_bias(AttentionForm& f, AttentionBias kind, std::int64_t b, std::int64_t h, std::int64_t m, std::int64_t row) {
+void with_bias(AttentionForm& f, AttentionBias kind, std::int64_t b, std::int64_t h, std::int64_t m) {
   f.has_bias = kind;
   f.bias_sizes[0] = b, f.bias_sizes[1] = h, f.bias_sizes[2] = m;
-  lay(f.bias, h * m * row, m * row, row);
+  lay(f.bias, h * m * f.keys, m * f.keys, f.keys);
 }
 
 std::vector<Case> cases() {
@@ -59,58 +59,54 @@ std::vector<Case> cases() {
     const char* name;
     AttentionForm form;
   };
-  const Shape shapes[] = {{"2048x64", sizes(Layout::heads_first, 4, 16, 16, 2048, 2048, 64)},
-                          {"packed 1024x64", sizes(Layout::packed, 8, 12, 12, 1024, 1024, 64)},
-                          {"packed 197x64", sizes(Layout::packed, 64, 12, 12, 197, 197, 64)},
-                          {"transposed 333x128", sizes(Layout::transposed, 2, 4, 4, 333, 333, 128)},
-                          {"grouped 512x128", sizes(Layout::heads_first, 2, 16, 4, 512, 512, 128)},
-                          {"40 wide, 7 of 333", sizes(Layout::heads_first, 2, 3, 3, 7, 333, 40)},
-                          {"256 wide", sizes(Layout::heads_first, 2, 4, 4, 256, 256, 256)},
-                          {"1 of 64", sizes(Layout::heads_first, 2, 4, 4, 1, 64, 64)},
-                          {"64 of 1", sizes(Layout::heads_first, 2, 4, 4, 64, 1, 64)},
-                          {"1 of 1", sizes(Layout::heads_first, 2, 4, 4, 1, 1, 64)},
-                          {"36 wide", sizes(Layout::heads_first, 2, 4, 4, 64, 64, 36)}};
-  for (const auto& [name, form] : shapes)
-    for (const int pass : {0, 1, 2, 3}) {
-      constexpr const char* passes[] = {"forward", "forward with statistics", "backward", "deterministic backward"};
-      const auto add = [&](const std::string& what, const auto& change) {
-        AttentionForm f = form;
-        f.statistics = pass > 0, f.backward = pass > 1, f.deterministic = pass == 3;
-        change(f);
-        all.push_back({std::string(name) + ", " + passes[pass] + what, f});
-      };
-      const std::int64_t row = (form.keys + 7) / 8 * 8;
-      add("", [](AttentionForm&) {});
-      add(", f16", [](AttentionForm& f) { f.type = cudnn_half; });
-      add(", causal", [](AttentionForm& f) { f.causal = true; });
-      add(", dropout", [](AttentionForm& f) { f.dropout = 0.1; });
-      add(", causal, dropout", [](AttentionForm& f) { f.causal = true, f.dropout = 0.1; });
-      add(", bias [b, h, m, n]", [&](AttentionForm& f) { with_bias(f, AttentionBias::added, f.batch, f.heads, f.queries, f.keys); });
-      add(", bias [1, 1, m, n]", [&](AttentionForm& f) { with_bias(f, AttentionBias::added, 1, 1, f.queries, f.keys); });
-      add(", bias [1, 1, m, n] in rows of 8", [&](AttentionForm& f) { with_bias(f, AttentionBias::added, 1, 1, f.queries, row); });
-      add(", bias [b, 1, 1, n] in rows of 8", [&](AttentionForm& f) { with_bias(f, AttentionBias::added, f.batch, 1, 1, row); });
-      add(", bias [1, h, m, n], dropout", [&](AttentionForm& f) { with_bias(f, AttentionBias::added, 1, f.heads, f.queries, row), f.dropout = 0.1; });
-      if (pass < 2) continue;
-      add(", dbias [b, h, m, n]", [&](AttentionForm& f) { with_bias(f, AttentionBias::with_gradient, f.batch, f.heads, f.queries, f.keys); });
-      add(", dbias [1, h, m, n]", [&](AttentionForm& f) { with_bias(f, AttentionBias::with_gradient, 1, f.heads, f.queries, f.keys); });
-      add(", dbias [1, 1, m, n]", [&](AttentionForm& f) { with_bias(f, AttentionBias::with_gradient, 1, 1, f.queries, f.keys); });
-      add(", dbias [b, 1, 1, n]", [&](AttentionForm& f) { with_bias(f, AttentionBias::with_gradient, f.batch, 1, 1, f.keys); });
-    }
+  const Shape shapes[] = {{"2048 x 64", sizes(Layout::heads_first, 4, 16, 16, 2048, 2048, 64)},
+                          {"packed 197 x 64", sizes(Layout::packed, 64, 12, 12, 197, 197, 64)},
+                          {"grouped 333 x 128", sizes(Layout::transposed, 2, 16, 4, 333, 333, 128)},
+                          {"7 of 333 x 40", sizes(Layout::heads_first, 2, 3, 3, 7, 333, 40)},
+                          {"1 of 64 x 256", sizes(Layout::heads_first, 2, 4, 4, 1, 64, 256)}};
+  for (const auto& [name, form] : shapes) {
+    const auto add = [&, name = name, form = form](const char* what, const auto& change) {
+      AttentionForm f = form;
+      change(f);
+      all.push_back({std::string(name) + ", " + what, f});
+    };
+    const std::int64_t h = form.heads, b = form.batch, m = form.queries, n = form.keys;
+    const auto backward = [](AttentionForm& f) { f.statistics = f.backward = true; };
+    const auto same = [&](AttentionForm& f) { backward(f), f.deterministic = true; };
+    add("forward", [](AttentionForm&) {});
+    add("forward, f16, causal, statistics", [](AttentionForm& f) { f.type = cudnn_half, f.causal = f.statistics = true; });
+    add("forward, causal, dropout, statistics", [](AttentionForm& f) { f.causal = f.statistics = true, f.dropout = 0.1; });
+    add("forward, bias [b, 1, 1, n]", [&](AttentionForm& f) { with_bias(f, AttentionBias::added, b, 1, 1); });
+    add("forward, bias [1, h, m, n], dropout, statistics", [&](AttentionForm& f) {
+      with_bias(f, AttentionBias::added, 1, h, m), f.dropout = 0.1, f.statistics = true;
+    });
+    add("backward", backward);
+    add("backward, f16, causal, dropout", [&](AttentionForm& f) { backward(f), f.type = cudnn_half, f.causal = true, f.dropout = 0.1; });
+    add("backward, bias [b, 1, 1, n]", [&](AttentionForm& f) { backward(f), with_bias(f, AttentionBias::added, b, 1, 1); });
+    add("backward, bias and its gradient [1, h, m, n], dropout", [&](AttentionForm& f) {
+      backward(f), with_bias(f, AttentionBias::with_gradient, 1, h, m), f.dropout = 0.1;
+    });
+    add("backward, bias and its gradient [b, 1, m, n]", [&](AttentionForm& f) { backward(f), with_bias(f, AttentionBias::with_gradient, b, 1, m); });
+    add("deterministic backward, causal", [&](AttentionForm& f) { same(f), f.causal = true; });
+    add("deterministic backward, dropout", [&](AttentionForm& f) { same(f), f.dropout = 0.1; });
+    add("deterministic backward, bias and its gradient [b, h, m, n]", [&](AttentionForm& f) { same(f), with_bias(f, AttentionBias::with_gradient, b, h, m); });
+  }
   return all;
 }
 
 }  // namespace
 
 int main(int count, char** files) {
-  for (int i = 1; i < count; ++i) {
-    const std::filesystem::path file = files[i];
-    const Descriptor device = described_device(file);
-    for (const auto& [name, form] : cases()) {
-      const GraphPlan plan(form.graph(), {.device = &device}, form.deterministic);
-      std::printf("%s: %s: ", file.stem().c_str(), name.c_str());
-      if (plan.is_refused()) std::printf("refused%s%s\n", std::getenv("TERN_REASONS") ? ": " : "", std::getenv("TERN_REASONS") ? plan.refusal().c_str() : "");
-      else std::printf("engine %lld, %zu bytes\n", static_cast<long long>(plan.engine()), plan.workspace_bytes());
-      std::fflush(stdout);
-    }
+  if (count != 2) return 2;
+  const std::filesystem::path file = files[1];
+  const bool reasons = std::getenv("TERN_REASONS");
+  const Descriptor device = described_device(file);
+  for (const auto& [name, form] : cases()) {
+    const GraphPlan plan(form.graph(), {.device = &device}, form.rules());
+    std::printf("%s: %s: %s", file.stem().c_str(), name.c_str(), plan.is_refused() ? "refused" : "a plan");
+    if (reasons && plan.is_refused()) std::printf(": %s", plan.refusal().c_str());
+    if (reasons && !plan.is_refused()) std::printf(" of engine %d, %zu bytes", int(plan.engine()), plan.workspace_bytes());
+    std::puts("");
+    std::fflush(stdout);
   }
 }

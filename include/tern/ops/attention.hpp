@@ -157,13 +157,15 @@ Tensor<D, T> whole_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   Tensor<D, bool> blind;
   Tensor<D, T> bias;
   if (has_mask) {
-    const Tensor<D, Mask> m = with_heads(mask);
+    Tensor<D, Mask> m = with_heads(mask);
     for (int i = 0; i < 3; ++i)
       if (m.size(i) != 1 && m.size(i) != q.size(i)) return {};
     if constexpr (std::is_same_v<Mask, bool>) {
       blind = logical_not(any(m, -1, true));
       bias = scores_bias<T>(m, blind);
     } else {
+      // cuDNN's gradient of a bias does not sum over the queries.
+      if (m.size(2) != q.size(2) && records(m)) m = broadcast_to(m, {m.size(0), m.size(1), q.size(2), m.size(3)}, here);
       blind = blind_queries(m);
       bias = scores_bias(m, blind);
     }
@@ -201,9 +203,9 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
     group = heads(query) / heads(k);
   }
   if constexpr (backend::HasKernel<D, backend::LibraryAttention, T> && (std::is_same_v<Mask, bool> || std::is_same_v<Mask, T>)) {
-    // A token's few queries are read faster by their own kernel.
-    const bool few = group * query.size(-2) <= backend::few_queries<T> && !mask.defined() && !records(query, k, v);
-    if (!few && has_library_attention(backend::On<D>{}, *query.impl(), *value.impl()))
+    // Tokens that a text goes on with see more keys each time, and each number of keys would be another plan of the library's.
+    const bool goes_on = query.size(-2) < 16 && !records(query, k, v);
+    if (!goes_on && has_library_attention(backend::On<D>{}, *query.impl(), *value.impl()))
       if (const Tensor<D, T> y = detail::whole_attention(query, k, v, mask, options, group > 1, here); y.defined()) return y;
   }
   if (group > 1) {

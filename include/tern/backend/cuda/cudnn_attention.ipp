@@ -51,9 +51,11 @@ static AttentionForm gradient_form_of(const LibraryAttention& op) {
   return f;
 }
 
-/// Before 9.16, gradients are wrong for a number of keys that 128 does not divide, if their lengths are not given.
-static bool has_right_gradient(const AttentionForm& f) {
-  return f.keys % 128 == 0 || cuda::cudnn().functions.cudnnGetVersion() >= 91600;
+/// Whether cuDNN's gradient is one that NVIDIA's own callers let through: not of one query and one key; before 9.16 only for keys whose
+/// number 128 divides; and on compute capability 10 a deterministic one only with settings of an engine, which are not asked for here.
+static bool has_right_gradient(const AttentionForm& f, int ordinal) {
+  return (f.queries > 1 || f.keys > 1) && (f.keys % 128 == 0 || cuda::cudnn().functions.cudnnGetVersion() >= 91600) &&
+         !(f.deterministic && cuda::detail::bind(ordinal).major == 10);
 }
 
 static cuda::detail::AttentionMemory memory_of(const LibraryAttention& op) {
@@ -74,7 +76,7 @@ static cuda::detail::AttentionMemory memory_of(const LibraryAttention& op) {
   op.refused = true;
   if (op.log_sums) {
     const AttentionForm gradient = gradient_form_of(op);
-    if (!has_right_gradient(gradient) || !has_cudnn_attention(ordinal, gradient)) return;
+    if (!has_right_gradient(gradient, ordinal) || !has_cudnn_attention(ordinal, gradient)) return;
   }
   op.refused = !run_cudnn_attention(ordinal, form_of(op), memory_of(op));
 }
@@ -85,7 +87,8 @@ static cuda::detail::AttentionMemory memory_of(const LibraryAttention& op) {
   memory.g = op.g.data;
   memory.dq = op.dq.data, memory.dk = op.dk.data, memory.dv = op.dv.data;
   memory.dbias = op.dbias ? op.dbias->data : nullptr;
-  forward.refused = !run_cudnn_attention(forward.q.ordinal, gradient_form_of(forward), memory);
+  const AttentionForm form = gradient_form_of(forward);
+  forward.refused = !has_right_gradient(form, forward.q.ordinal) || !run_cudnn_attention(forward.q.ordinal, form, memory);
 }
 
 }  // namespace tern::backend::cuda_kernels

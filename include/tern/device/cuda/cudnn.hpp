@@ -74,7 +74,8 @@ inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed =
 /// cuDNN's heuristic chooses. With it, the last bits of a result may differ between runs of a program. Off by default.
 inline void cudnn_benchmark(bool on) { detail::convolution_search = on; }
 
-/// Keeps convolutions to kernels that give the same bits in every run: torch.backends.cudnn.deterministic. Off by default.
+/// Keeps convolutions to kernels that give the same bits in every run: torch.backends.cudnn.deterministic. The gradient of attention
+/// in 16 bits gets sums of one order with it, which need memory for all scores. Off by default.
 inline void cudnn_deterministic(bool on) { detail::convolution_deterministic = on; }
 
 }  // namespace tern::cuda

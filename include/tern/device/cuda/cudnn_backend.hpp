@@ -141,8 +141,6 @@ enum CudnnPointwise : int {
   cudnn_copy = 21,
   cudnn_relu = 100,
   cudnn_greater_or_equal = 303,
-  cudnn_less = 304,
-  cudnn_and = 400,
   cudnn_generate_index = 501,
   cudnn_select = 601
 };
