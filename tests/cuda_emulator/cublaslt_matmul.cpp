@@ -60,11 +60,22 @@ double rate_of(const MatmulDesc& desc, std::uint32_t type) {
   }
 }
 
+// "Tensor Core usage": matrices of 16 bits are multiplied fastest where their lines begin and end at multiples of 16 bytes.
+constexpr double unaligned_slowdown = 4;
+double slowdown(const Product& p) {
+  if (element_bytes(p.a.type) != 2) return 1;
+  for (const MatrixLayout* layout : {&p.a, &p.b, &p.d}) {
+    const bool rows = layout->order == CUBLASLT_ORDER_ROW;
+    if (layout->ld % 8 || (rows ? layout->cols : layout->rows) % 8) return unaligned_slowdown;
+  }
+  return 1;
+}
+
 // By arithmetic or by memory, whichever takes longer.
 std::uint64_t product_ns(const Product& p, bool reads_c) {
   const double k = static_cast<double>(p.desc.transa != CUBLAS_OP_N ? p.a.rows : p.a.cols);
   const double operations = 2 * k * static_cast<double>(p.d.rows) * static_cast<double>(p.d.cols) * p.d.batch_count;
-  const double arithmetic = operations / rate_of(p.desc, p.a.type);
+  const double arithmetic = slowdown(p) * operations / rate_of(p.desc, p.a.type);
   const double bytes = static_cast<double>(extent(p.a) + extent(p.b) + extent(p.d) + (reads_c ? extent(p.c) : 0));
   return static_cast<std::uint64_t>(
       std::ceil(settings().kernel_ns + std::max(arithmetic, bytes / settings().memory_rate)));

@@ -32,7 +32,8 @@ Tensor<D, T> product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>
   Shape shape = batch;
   shape.push_back(left->dims[left->ndim - 2]);
   shape.push_back(right->dims[right->ndim - 1]);
-  Tensor<D, T> c = empty<D, T>(shape, a.device());
+  // The rows of a batch of matrices are seldom long, and what reads them, such as a softmax, copies rows that have gaps.
+  Tensor<D, T> c = shape.n == 2 ? Tensor<D, T>(allocate_rows<D, T>(shape, left->ordinal)) : empty<D, T>(shape, a.device());
   count_products(1, 2.0 * double(c.numel()) * double(k));
   backend::run<D, T>(backend::MatMul{*c.impl(), lefts.impl ? *lefts.impl : *left, rights.impl ? *rights.impl : *right, bias});
   return c;

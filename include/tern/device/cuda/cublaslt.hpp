@@ -39,8 +39,8 @@ TERN_CUBLASLT_OWNED(OwnedMatmulPreference, MatmulPreference, cublasLtMatmulPrefe
 struct MatmulForm {
   CudaType type;
   CublasCompute compute;
-  bool transpose_a, transpose_b, bias, accumulate;
-  std::int32_t alignment;  // a power of two that divides all addresses
+  bool transpose_a, transpose_b, bias, accumulate, spare = false;
+  std::uint8_t a_alignment, b_alignment, d_alignment;  // the binary logarithms of bytes that divide an address; the bias's counts as d's
   Index m, n, k, batch;
   Index a_leading, b_leading, d_leading, a_stride, b_stride, d_stride;
 

@@ -22,13 +22,13 @@ TERN_INLINE constinit std::atomic<bool> tf32_allowed{false};
   OwnedMatmulPreference preference;
   TERN_CUBLASLT(cublasLtMatmulPreferenceCreate, &preference.handle);
   const std::uint64_t workspace = std::uint64_t(32) << 20;
-  const std::uint32_t alignment = p.alignment;
   const auto prefer = [&](MatmulPreferenceAttribute attribute, const auto& value) {
     TERN_CUBLASLT(cublasLtMatmulPreferenceSetAttribute, preference.handle, attribute, &value, sizeof value);
   };
   prefer(preference_workspace_bytes, workspace);
-  for (const auto attribute : {preference_alignment_a, preference_alignment_b, preference_alignment_c, preference_alignment_d})
-    prefer(attribute, alignment);
+  prefer(preference_alignment_a, std::uint32_t(1) << p.a_alignment);
+  prefer(preference_alignment_b, std::uint32_t(1) << p.b_alignment);
+  for (const auto attribute : {preference_alignment_c, preference_alignment_d}) prefer(attribute, std::uint32_t(1) << p.d_alignment);
   MatmulHeuristic best{};
   int found = 0;
   TERN_CUBLASLT(cublasLtMatmulAlgoGetHeuristic, handle, desc_.handle, a_.handle, b_.handle, d_.handle, d_.handle, preference.handle,
@@ -72,8 +72,8 @@ TERN_INLINE HandlePool& cublaslt_handles() {
 }
 
 [[gnu::noinline]] TERN_INLINE void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias) {
-  // Kernels that count a batch by the grid's third size take fewer than 65,536. As a multiple of 16, this keeps alignment.
-  constexpr Index most = 65520;
+  // Kernels that count a batch by the grid's third size take fewer than 65,536. As a multiple of 256, this keeps alignment.
+  constexpr Index most = 65280;
   const DeviceState& state = bind(ordinal);
   const HandleLease lease(cublaslt_handles(), ordinal);
   const auto handle = static_cast<CublasLt>(lease.handle());

@@ -10,6 +10,7 @@ template <>
 struct DeviceTraits<Cuda> {
   static constexpr const char* name = "cuda";
   static constexpr bool host_accessible = false;
+  static constexpr Index product_row = 8;
 
   static void open(int ordinal) { cuda::detail::bind(ordinal); }
   static int& current_ordinal() { return cuda::detail::current_ordinal; }
