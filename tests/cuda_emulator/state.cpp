@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "activity.hpp"
 #include "call.hpp"
 #include "folder.hpp"
 #include "heap.hpp"
@@ -63,6 +64,7 @@ void reset_state() {
   s.captures.clear();
   s.now = 0;
   fail_call(nullptr, 0, 0);
+  forget_activity();
 }
 
 std::string library_folder() {
