@@ -1,4 +1,4 @@
-// What a CUDA backend must know of the driver API, NVRTC, cublasLt (CUDA 12 and 13), cudnn 9 and nccl 2: types, constants
+// What a CUDA backend must know of the driver API, NVRTC, cublasLt (CUDA 12 and 13), cudnn 9, nccl 2 and cupti: types, constants
 // and functions, written from NVIDIA's documentation. tests/abi_check.cpp holds them against NVIDIA's headers where there
 // are any. Enumerations are plain integers here: only their size and values cross the border.
 #pragma once
@@ -339,6 +339,101 @@ struct cudnnConvolutionAlgoPerf_t {
   std::size_t memory;
   int determinism, mathType;
   int reserved[3];
+};
+
+using CUptiResult = int;
+using CUpti_SubscriberHandle = struct CUpti_Subscriber_st*;
+using CUpti_CallbackFunc = void (*)(void* user, int domain, std::uint32_t cbid, const void* data);
+using CUpti_BuffersCallbackRequestFunc = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records);
+using CUpti_BuffersCallbackCompleteFunc = void (*)(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid);
+
+// X(name, value, what cuptiGetResultString says)
+#define ABI_CUPTI_ERRORS(X)                                                                                   \
+  X(CUPTI_SUCCESS, 0, "CUPTI_SUCCESS")                                                                        \
+  X(CUPTI_ERROR_INVALID_PARAMETER, 1, "CUPTI_ERROR_INVALID_PARAMETER")                                        \
+  X(CUPTI_ERROR_INVALID_OPERATION, 7, "CUPTI_ERROR_INVALID_OPERATION")                                        \
+  X(CUPTI_ERROR_MAX_LIMIT_REACHED, 12, "CUPTI_ERROR_MAX_LIMIT_REACHED")                                       \
+  X(CUPTI_ERROR_NOT_COMPATIBLE, 14, "CUPTI_ERROR_NOT_COMPATIBLE")                                             \
+  X(CUPTI_ERROR_INVALID_KIND, 21, "CUPTI_ERROR_INVALID_KIND")                                                 \
+  X(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, 39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED")     \
+  X(CUPTI_ERROR_UNKNOWN, 999, "CUPTI_ERROR_UNKNOWN")
+
+#define ABI_CUPTI_CONSTANTS(X)                        \
+  X(CUPTI_ACTIVITY_KIND_MEMCPY, 1)                    \
+  X(CUPTI_ACTIVITY_KIND_MEMSET, 2)                    \
+  X(CUPTI_ACTIVITY_KIND_KERNEL, 3)                    \
+  X(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 10)        \
+  X(CUPTI_ACTIVITY_KIND_MEMCPY2, 22)                  \
+  X(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 1)               \
+  X(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 2)               \
+  X(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, 8)               \
+  X(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, 10)              \
+  X(CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE, 1)           \
+  X(CUPTI_ACTIVITY_MEMORY_KIND_PINNED, 2)             \
+  X(CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, 3)             \
+  X(CUPTI_CB_DOMAIN_DRIVER_API, 1)                    \
+  X(CUPTI_CB_DOMAIN_RUNTIME_API, 2)                   \
+  X(CUPTI_API_ENTER, 0)                               \
+  X(CUPTI_API_EXIT, 1)                                \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, 216)     \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, 220)    \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, 277) \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, 279) \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2, 281) \
+  X(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 307)      \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync, 319)   \
+  X(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, 514)       \
+  X(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 211)
+
+#define ABI_CUPTI_ENUMERATOR(name, value, ...) name = (value),
+enum { ABI_CUPTI_ERRORS(ABI_CUPTI_ENUMERATOR) ABI_CUPTI_CONSTANTS(ABI_CUPTI_ENUMERATOR) };
+#undef ABI_CUPTI_ENUMERATOR
+
+struct CUpti_CallbackData {
+  int callbackSite;
+  const char* functionName;
+  const void* functionParams;
+  void* functionReturnValue;
+  const char* symbolName;
+  CUcontext context;
+  std::uint32_t contextUid;
+  std::uint64_t* correlationData;
+  std::uint32_t correlationId;
+};
+
+// Records of activity, as far as the versions since CUDA 12.0 agree on them.
+struct CUpti_Activity {
+  int kind;
+};
+struct CUpti_ActivityMemcpy {
+  int kind;
+  std::uint8_t copyKind, srcKind, dstKind, flags;
+  std::uint64_t bytes, start, end;
+  std::uint32_t deviceId, contextId, streamId, correlationId;
+};
+struct CUpti_ActivityMemcpyPtoP {
+  int kind;
+  std::uint8_t copyKind, srcKind, dstKind, flags;
+  std::uint64_t bytes, start, end;
+  std::uint32_t deviceId, contextId, streamId, srcDeviceId, srcContextId, dstDeviceId, dstContextId, correlationId;
+};
+struct CUpti_ActivityMemset {
+  int kind;
+  std::uint32_t value;
+  std::uint64_t bytes, start, end;
+  std::uint32_t deviceId, contextId, streamId, correlationId;
+};
+struct CUpti_ActivityKernel {
+  int kind;
+  std::uint8_t cacheConfig, sharedMemoryConfig;
+  std::uint16_t registersPerThread;
+  int partitionedGlobalCacheRequested, partitionedGlobalCacheExecuted;
+  std::uint64_t start, end, completed;
+  std::uint32_t deviceId, contextId, streamId;
+  std::int32_t gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory;
+  std::uint32_t localMemoryPerThread, localMemoryTotal, correlationId;
+  std::int64_t gridId;
+  const char* name;
 };
 
 using ncclResult_t = int;

@@ -263,3 +263,17 @@
   X(ncclRecv, ncclResult_t, (void* receive, std::size_t count, int type, int peer, ncclComm_t comm, CUstream stream))    \
   X(ncclGroupStart, ncclResult_t, ())                                                                                    \
   X(ncclGroupEnd, ncclResult_t, ())
+
+#define ABI_CUPTI_FUNCTIONS(X)                                                                                           \
+  X(cuptiGetVersion, CUptiResult, (std::uint32_t * version))                                                             \
+  X(cuptiGetResultString, CUptiResult, (CUptiResult result, const char** text))                                          \
+  X(cuptiGetTimestamp, CUptiResult, (std::uint64_t * ns))                                                                \
+  X(cuptiSubscribe, CUptiResult, (CUpti_SubscriberHandle * subscriber, CUpti_CallbackFunc callback, void* user))         \
+  X(cuptiUnsubscribe, CUptiResult, (CUpti_SubscriberHandle subscriber))                                                  \
+  X(cuptiEnableCallback, CUptiResult, (std::uint32_t enable, CUpti_SubscriberHandle subscriber, int domain, std::uint32_t cbid)) \
+  X(cuptiActivityRegisterCallbacks, CUptiResult,                                                                         \
+    (CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete))                              \
+  X(cuptiActivityEnable, CUptiResult, (int kind))                                                                        \
+  X(cuptiActivityDisable, CUptiResult, (int kind))                                                                       \
+  X(cuptiActivityFlushAll, CUptiResult, (std::uint32_t flag))                                                            \
+  X(cuptiActivityGetNextRecord, CUptiResult, (std::uint8_t * buffer, std::size_t valid, CUpti_Activity** record))

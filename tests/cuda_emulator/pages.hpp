@@ -66,5 +66,9 @@ inline constexpr const char* nccl_group = NCCL "api/group.html";
 inline constexpr const char* nccl_types = NCCL "api/types.html";
 inline constexpr const char* nccl_in_place = NCCL "usage/inplace.html";
 #undef NCCL
+#define CUPTI "https://docs.nvidia.com/cupti/api/"
+inline constexpr const char* cupti_activity = CUPTI "group__CUPTI__ACTIVITY__API.html";
+inline constexpr const char* cupti_callback = CUPTI "group__CUPTI__CALLBACK__API.html";
+#undef CUPTI
 
 }  // namespace emulator::page

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "activity.hpp"
 #include "call.hpp"
 #include "folder.hpp"
 #include "heap.hpp"
@@ -83,6 +84,7 @@ void reset_state() {
   s.captures.clear();
   s.now = 0;
   fail_call(nullptr, 0, 0);
+  forget_activity();
 }
 
 std::string library_folder() {

@@ -45,6 +45,17 @@ class Meeting {
   /// Gets the other streams of this process to it, as far as nothing has to be waited for.
   virtual void hasten() = 0;
   virtual bool is_over() = 0;
+  /// When it ends in the time model, as far as that is known.
+  virtual std::uint64_t time() = 0;
+};
+
+/// What CUPTI records of an operation.
+struct Activity {
+  int kind = 0;                // CUPTI's; 0: nothing
+  const char* name = nullptr;  // of a kernel; lives for ever
+  std::size_t bytes = 0;
+  std::uint8_t copy_kind = 0, source = 0, target = 0;
+  int source_device = 0, target_device = 0;
 };
 
 /// Something to be done on a stream.
@@ -55,6 +66,7 @@ struct Work {
   std::vector<std::uintptr_t> uses = {};  // the addresses of the allocations that it reads or writes
   bool calls_host = false;                // a host function: runs without the lock
   std::shared_ptr<Meeting> meeting = {};  // that it takes part in, before it runs
+  Activity activity = {};
 };
 
 /// A place in a stream: after its first `count` operations.

@@ -11,6 +11,9 @@ namespace tern::inline TERN_BUILD {
 /// The kinds of work of a device, and the host's waits for it. A collective exchanges tensors with other ranks, and may be in host memory.
 enum class Work : std::uint8_t { kernel, to_device, to_host, wait, collective };
 
+/// The phase of a training step that work belongs to. A captured step is one.
+enum class Phase : std::uint8_t { input, forward, backward, optimizer, captured, other };
+
 /// Is told when layers and pieces of a device's work begin and end in the calling thread.
 struct RangeListener {
   void (*begin)(const char* name);
@@ -46,6 +49,7 @@ struct DeviceEvents {
   std::int64_t bytes[5] = {};
   double host_seconds[5] = {};   // of the thread in the call, by kind; only copies and waits that are not part of another
   int open = 0;                  // copies and waits that have begun and not ended
+  Phase phase = Phase::other;       // what the thread is at
 };
 extern TERN_API constinit thread_local DeviceEvents device_events;
 

@@ -1,8 +1,8 @@
-// The C functions of CUDA's driver, NVRTC, cuBLASLt, cuDNN and NCCL that the library calls. They are declared here so that a
+// The C functions of CUDA's driver, NVRTC, cuBLASLt, cuDNN, NCCL and CUPTI that the library calls. They are declared here so that a
 // program compiles without NVIDIA's headers. tests/device/cuda/api.cpp compares every line with those headers.
 //
 // Sources: the documentation of the CUDA Driver API, NVRTC and cuBLAS, versions 12 and 13; of cuDNN, version 9;
-// of NCCL, version 2.
+// of NCCL, version 2; of CUPTI, versions 12.0 to 13.2.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -269,6 +269,79 @@ enum NcclOp : int { nccl_sum = 0, nccl_product = 1, nccl_max = 2, nccl_min = 3, 
   f(nvtxRangePushA, int, (const char* name))                                                                             \
   f(nvtxRangePop, int, ())
 
+using CuptiSubscriber = struct CuptiSubscriberHandle*;
+enum CuptiDomain : int { cupti_driver_api = 1, cupti_runtime_api = 2 };
+enum CuptiSite : int { cupti_enter = 0, cupti_exit = 1 };
+enum CuptiKind : int { cupti_copy = 1, cupti_fill = 2, cupti_kernel = 10, cupti_peer_copy = 22 };
+enum CuptiCopyKind : int { cupti_to_device = 1, cupti_to_host = 2 };
+enum CuptiMemory : int { cupti_pageable = 1, cupti_pinned = 2 };
+inline constexpr int cupti_no_more_records = 12, cupti_has_subscriber = 39;
+
+/// A call that a subscriber is told of.
+struct CuptiCall {
+  CuptiSite site;
+  const char* function;
+  const void* parameters;
+  void* result;
+  const char* symbol;
+  Context context;
+  std::uint32_t context_id;
+  std::uint64_t* correlation_data;
+  std::uint32_t correlation;
+};
+
+/// Records of work, as far as CUDA 12.0 to 13 agree on them. Times are in ns.
+struct CuptiRecord {
+  CuptiKind kind;
+};
+struct CuptiCopyRecord {
+  CuptiKind kind;
+  std::uint8_t copy_kind, source, target, flags;
+  std::uint64_t bytes, start, end;
+  std::uint32_t device, context, stream, correlation;
+};
+struct CuptiPeerCopyRecord {
+  CuptiKind kind;
+  std::uint8_t copy_kind, source, target, flags;
+  std::uint64_t bytes, start, end;
+  std::uint32_t device, context, stream, source_device, source_context, target_device, target_context, correlation;
+};
+struct CuptiFillRecord {
+  CuptiKind kind;
+  std::uint32_t value;
+  std::uint64_t bytes, start, end;
+  std::uint32_t device, context, stream, correlation;
+};
+struct CuptiKernelRecord {
+  CuptiKind kind;
+  std::uint8_t cache, shared;
+  std::uint16_t registers;
+  int global_cache[2];
+  std::uint64_t start, end, completed;
+  std::uint32_t device, context, stream;
+  std::int32_t grid[3], block[3], static_shared, dynamic_shared;
+  std::uint32_t local_of_thread, local, correlation;
+  std::int64_t grid_id;
+  const char* name;
+};
+
+#define TERN_CUPTI_FUNCTIONS(f)                                                                                          \
+  f(cuptiGetVersion, int, (std::uint32_t* version))                                                                      \
+  f(cuptiGetResultString, int, (int status, const char** text))                                                          \
+  f(cuptiGetTimestamp, int, (std::uint64_t* ns))                                                                         \
+  f(cuptiSubscribe, int,                                                                                                 \
+    (CuptiSubscriber* subscriber, void (*callback)(void* user, CuptiDomain domain, std::uint32_t id, const void* call),  \
+     void* user))                                                                                                        \
+  f(cuptiUnsubscribe, int, (CuptiSubscriber subscriber))                                                                 \
+  f(cuptiEnableCallback, int, (std::uint32_t on, CuptiSubscriber subscriber, CuptiDomain domain, std::uint32_t id))      \
+  f(cuptiActivityRegisterCallbacks, int,                                                                                 \
+    (void (*request)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records),                              \
+     void (*complete)(Context context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t used)))\
+  f(cuptiActivityEnable, int, (CuptiKind kind))                                                                          \
+  f(cuptiActivityDisable, int, (CuptiKind kind))                                                                         \
+  f(cuptiActivityFlushAll, int, (std::uint32_t flags))                                                                   \
+  f(cuptiActivityGetNextRecord, int, (std::uint8_t* buffer, std::size_t used, CuptiRecord** record))
+
 #define TERN_CUDA_POINTER(name, result, arguments) result(*name) arguments = nullptr;
 
 /// Pointers to a library's functions, named as the library names them.
@@ -290,6 +363,9 @@ struct NcclFunctions {
 };
 struct NvtxFunctions {
   TERN_NVTX_FUNCTIONS(TERN_CUDA_POINTER)
+};
+struct CuptiFunctions {
+  TERN_CUPTI_FUNCTIONS(TERN_CUDA_POINTER)
 };
 #undef TERN_CUDA_POINTER
 

@@ -35,11 +35,12 @@ namespace detail {
     if (const char* folder = std::getenv(variable)) folders += std::string(folder) + below + ":";
   };
   const char* const wheels = "/lib/python3*/site-packages/nvidia/*/lib";
-  for (const char* below : {"/lib64", "/targets/x86_64-linux/lib", "/lib"}) {
+  const char* const cupti = "/extras/CUPTI/lib64";
+  for (const char* below : {"/lib64", "/targets/x86_64-linux/lib", "/lib", cupti}) {
     add("CUDA_HOME", below);
     add("CUDA_PATH", below);
   }
-  folders += "/usr/local/cuda/lib64:";
+  folders += std::string("/usr/local/cuda/lib64:/usr/local/cuda") + cupti + ":";
   for (const char* below : {"/lib", wheels}) {  // conda's packages and pip's wheels
     add("CONDA_PREFIX", below);
     add("VIRTUAL_ENV", below);
