@@ -55,13 +55,16 @@ std::vector<Values> run(const Sizes& s) {
 
 }  // namespace
 
-TEST_CASE("attention is a kernel of the CPU for all types, and of Cuda for floats", "[backend]") {
+TEST_CASE("attention is a kernel of the CPU for what it calculates with, and of Cuda for all types but double", "[backend]") {
   CHECK(backend::HasKernel<Cpu, backend::Attention, float>);
   CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, double>);
   CHECK(backend::HasKernel<Cpu, backend::TokenAttention, bfloat16>);
   CHECK(backend::HasKernel<Cuda, backend::Attention, float>);
   CHECK(backend::HasKernel<Cuda, backend::AttentionGradient, float>);
+  CHECK(backend::HasKernel<Cuda, backend::Attention, half>);
+  CHECK(backend::HasKernel<Cuda, backend::AttentionGradient, bfloat16>);
   CHECK_FALSE(backend::HasKernel<Cuda, backend::Attention, double>);
+  CHECK_FALSE(backend::HasKernel<Cpu, backend::Attention, bfloat16>);
 }
 
 TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", TERN_TEST_DEVICES) {
