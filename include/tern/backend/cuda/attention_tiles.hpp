@@ -60,18 +60,6 @@ template <int n> inline __device__ void clear(Tile (&sums)[row_tiles][n]) {
       for (int c = 0; c < 4; ++c) sums[i][j][c] = 0;
 }
 
-// Adds the products of rows with two times eight rows.
-template <int n>
-inline __device__ void add_products(Tile (&sums)[row_tiles][n], int j, const Left (&x)[row_tiles], const Right (&y)[2]) {
-  #pragma unroll
-  for (int part = exact ? 0 : 2; part < 3; ++part)
-    #pragma unroll
-    for (int u = 0; u < 2; ++u)
-      #pragma unroll
-      for (int i = 0; i < row_tiles; ++i)
-        multiply_tile(T0(), sums[i][j + u], part == 0 ? x[i].rest : x[i].words, part == 1 ? y[u].rest : y[u].words);
-}
-
 // The products of a warp's rows of x with the rows of a step, over `length` columns.
 inline __device__ void multiply(Scores& scores, const T0* x, const T0* y, int length) {
   x += (warp_row() + lane() % 16) * pitch + lane() / 16 * pack;
@@ -94,7 +82,7 @@ inline __device__ void multiply(Scores& scores, const T0* x, const T0* y, int le
         load_matrices(words, y + 8 * j * pitch + k);
         Right right[2] = {{{words[0], words[1]}}, {{words[2], words[3]}}};
         for (int u = 0; u < 2; ++u) right[u].round(T0());
-        add_products(scores, j, left, right);
+        add_products(T0(), scores, j, left, right);
       }
     }
   }
@@ -136,7 +124,7 @@ inline __device__ void weigh(Tile (&sums)[row_tiles][n], const Scores& weights, 
         Right right[2];
         load_columns(right, y + k * pitch + 8 * j);
         for (int u = 0; u < 2; ++u) right[u].round(T0());
-        add_products(sums, j, left, right);
+        add_products(T0(), sums, j, left, right);
       }
     }
   }

@@ -9,13 +9,35 @@ namespace backend::cuda_kernels {
 
 inline constexpr const char* tiles_text = R"CUDA(
 typedef float Tile[4];
+inline __device__ uint32 tf32_of(float x);
 inline __device__ int lane() { return threadIdx.x % 32; }
+
+// Words of an operand. Where `exact` is set, a float is the sum of two numbers of TF32, and a product is three.
+template <int n, bool exact> struct Operand {
+  uint32 words[n], rest[n];
+  // From bits of a T to what products take.
+  __device__ void round(float) {
+    for (int i = 0; i < n; ++i) {
+      const float x = float_of(words[i]);
+      if (exact) {
+        // Cut off, so that the rest has x's sign. A rest that is never 0 has no product with an infinity that is not one. The third
+        // argument is larger than NaN, which is infinity less infinity.
+        words[i] &= 0xffffe000u;
+        const float difference = fmaxf(fabsf(x) - fabsf(float_of(words[i])), 1.17549435e-38f);
+        rest[i] = (bits_of(difference) + 0x1000u) | (bits_of(x) & 0x80000000u);
+      } else {
+        words[i] = tf32_of(x);
+      }
+    }
+  }
+  template <class T> __device__ void round(T) {}
+};
 
 #ifdef __CUDACC_VER_MAJOR__
 
 inline __device__ uint32 shared_address(const void* p) { return uint32(__cvta_generic_to_shared(p)); }
 
-// sums += left rightᵀ.
+// sums += x yᵀ.
 inline __device__ void multiply_tile(float, Tile& sums, const uint32 (&x)[4], const uint32 (&y)[2]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
@@ -41,6 +63,18 @@ inline __device__ void load_matrices(uint32 (&x)[4], const void* row) {
 inline __device__ void load_transposed(uint32 (&x)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(shared_address(row)) : "memory");
+}
+
+// Adds x yᵀ to sums[..][j] and sums[..][j + 1]. Products of one sum are not next to each other.
+template <class T, bool exact, int m, int n>
+inline __device__ void add_products(T type, Tile (&sums)[m][n], int j, const Operand<4, exact> (&x)[m], const Operand<2, exact> (&y)[2]) {
+  #pragma unroll
+  for (int part = exact ? 0 : 2; part < 3; ++part)
+    #pragma unroll
+    for (int u = 0; u < 2; ++u)
+      #pragma unroll
+      for (int i = 0; i < m; ++i)
+        multiply_tile(type, sums[i][j + u], part == 0 ? x[i].rest : x[i].words, part == 1 ? y[u].rest : y[u].words);
 }
 
 // Copies 16 bytes to shared memory in the background, or zeros.
@@ -79,23 +113,36 @@ template <class T> inline __device__ void take_word(T, float* to, uint32 word) {
   to[0] = wide(T{(unsigned short)word});
   to[1] = wide(T{(unsigned short)(word >> 16)});
 }
-enum { lane_elements = 12 };
-// A warp's operands.
+enum { lane_elements = 24 };
+// The operands of a warp's lanes.
 static __device__ float* warp_operands() {   // not inline: g++ would put its variable elsewhere
   __shared__ float operands[8][32 * lane_elements];
   return operands[threadIdx.x / 32];
 }
-template <class T> inline __device__ void multiply_tile(T type, Tile& sums, const uint32 (&x)[4], const uint32 (&y)[2]) {
-  const int count = 4 / sizeof(T), me = lane();
+template <class T, bool exact, int m, int n>
+inline __device__ void add_products(T type, Tile (&sums)[m][n], int j, const Operand<4, exact> (&x)[m], const Operand<2, exact> (&y)[2]) {
+  const int count = 4 / sizeof(T), both = (1 + exact) * count, me = lane();
   float* const all = warp_operands();
-  for (int i = 0; i < 6; ++i) take_word(type, all + me * lane_elements + i * count, i < 4 ? x[i] : y[i - 4]);
-  __syncwarp();
-  for (int i = 0; i < 4; ++i)
-    for (int word = 0; word < 8; ++word) {
-      const float* const left = all + (me / 4 * 4 + word % 4) * lane_elements + (i / 2 + word / 4 * 2) * count;
-      const float* const right = all + ((me % 4 * 2 + i % 2) * 4 + word % 4) * lane_elements + (4 + word / 4) * count;
-      for (int e = 0; e < count; ++e) sums[i] += left[e] * right[e];
+  float* own = all + me * lane_elements;
+  const auto give = [&](const uint32* words, const uint32* rest, int number) {
+    for (int i = 0; i < number; ++i, own += both) {
+      take_word(type, own, words[i]);
+      if (exact) take_word(type, own + count, rest[i]);
     }
+  };
+  for (int i = 0; i < m; ++i) give(x[i].words, x[i].rest, 4);
+  for (int u = 0; u < 2; ++u) give(y[u].words, y[u].rest, 2);
+  __syncwarp();
+  for (int i = 0; i < m; ++i)
+    for (int u = 0; u < 2; ++u)
+      for (int c = 0; c < 4; ++c)
+        for (int word = 0; word < 8; ++word) {
+          const float* const left = all + (me / 4 * 4 + word % 4) * lane_elements + (4 * i + c / 2 + word / 4 * 2) * both;
+          const float* const right = all + ((me % 4 * 2 + c % 2) * 4 + word % 4) * lane_elements + (4 * m + 2 * u + word / 4) * both;
+          float& sum = sums[i][j + u][c];
+          if (exact) sum += left[1] * right[0] + left[0] * right[1];
+          for (int e = 0; e < count; ++e) sum += left[e] * right[e];
+        }
   __syncwarp();
 }
 
@@ -123,27 +170,6 @@ template <class T> inline __device__ uint32 pair_of(T, float first, float second
 inline __device__ float power_of_two(float x) { return exp2f(x); }
 
 #endif
-
-// Words of an operand. Where `exact` is set, a float is the sum of two numbers of TF32, and a product is three.
-template <int n, bool exact> struct Operand {
-  uint32 words[n], rest[n];
-  // From bits of a T to what products take.
-  __device__ void round(float) {
-    for (int i = 0; i < n; ++i) {
-      const float x = float_of(words[i]);
-      if (exact) {
-        // Cut off, so that the rest has x's sign. A rest that is never 0 has no product with an infinity that is not one. The third
-        // argument is larger than NaN, which is infinity less infinity.
-        words[i] &= 0xffffe000u;
-        const float difference = fmaxf(fabsf(x) - fabsf(float_of(words[i])), 1.17549435e-38f);
-        rest[i] = (bits_of(difference) + 0x1000u) | (bits_of(x) & 0x80000000u);
-      } else {
-        words[i] = tf32_of(x);
-      }
-    }
-  }
-  template <class T> __device__ void round(T) {}
-};
 )CUDA";
 
 }  // namespace backend::cuda_kernels
