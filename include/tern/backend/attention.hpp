@@ -1,5 +1,5 @@
-// The contract: attention whose scores are not stored in memory. All arrays are dense and of one floating type: queries
-// [.., queries, size], keys [.., keys, size], values [.., keys, width]. No size is 0. A device need not implement it;
+// The contract: attention whose scores are not stored in memory. All arrays are dense and of one floating type, but log_sums of what it
+// calculates with: queries [.., queries, size], keys [.., keys, size], values [.., keys, width]. No size is 0. A device need not implement it;
 // then the op is two matrix products and a softmax. A device that does says by attention_pays(On<D>, AttentionSizes, causal)
 // for which sizes it can and is the faster way.
 #pragma once
@@ -84,9 +84,11 @@ inline constexpr Index few_queries = is_half_v<T> ? 4 : 1;
 /// The sizes that the arrays' shapes give.
 struct AttentionSizes {
   Index batch, queries, keys, size, width;
+  DType dtype;
+  int ordinal;  // the device
 
   AttentionSizes(const Array& q, const Array& k, const Array& v)
-      : queries(q.dims[q.ndim - 2]), keys(k.dims[k.ndim - 2]), size(q.dims[q.ndim - 1]), width(v.dims[v.ndim - 1]) {
+      : queries(q.dims[q.ndim - 2]), keys(k.dims[k.ndim - 2]), size(q.dims[q.ndim - 1]), width(v.dims[v.ndim - 1]), dtype(q.dtype), ordinal(q.ordinal) {
     batch = q.numel / (queries * size);
   }
 

@@ -40,7 +40,8 @@ bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, c
 template <class D, class T>
 struct AttentionState {
   using X = Tensor<D, T>;
-  const X &query, &key, &value, &result, &log_sums;
+  const X &query, &key, &value, &result;
+  const Tensor<D, compute_t<T>>& log_sums;
 
   std::tuple<X, X, X> gradient(const X& g, NeedsInputGrad needs, double scale, bool is_causal) const {
     const auto wanted = [](bool needed, const X& x) { return needed ? empty<D, T>(x.shape(), x.device()) : X(); };
@@ -54,11 +55,13 @@ struct AttentionState {
   }
   /// The same as differentiable tensor operations.
   std::tuple<X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs, double scale, bool is_causal) const {
-    const X weights = attention_weights(query, key, X(), scale, is_causal, {});
-    const X slope = matmul(g, value.mT());
-    const X ds = weights * (slope - sum(weights * slope, -1, true)) * scale;
-    return {needs[0] ? matmul(ds, key) : X(), needs[1] ? matmul(ds.mT(), query) : X(),
-            needs[2] ? matmul(weights.mT(), g) : X()};
+    using Y = Tensor<D, compute_t<T>>;
+    const auto wide = [](const X& x) { return to_type(x, Type<compute_t<T>>{}); };
+    const Y q = wide(query), k = wide(key), weights = attention_weights(q, k, Y(), scale, is_causal, {});
+    const Y slope = matmul(wide(g), wide(value).mT());
+    const Y ds = weights * (slope - sum(weights * slope, -1, true)) * scale;
+    const auto product = [](bool needed, const Y& a, const Y& b) { return needed ? to_type(matmul(a, b), Type<T>{}) : X(); };
+    return {product(needs[0], ds, k), product(needs[1], ds.mT(), q), product(needs[2], weights.mT(), wide(g))};
   }
 };
 
@@ -69,7 +72,8 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   Shape result = query.shape();
   result[result.n - 1] = value.size(-1);
   const Shape rows(result.begin(), result.n - 1);
-  const Tensor<D, T> y = empty<D, T>(result, query.device()), log_sums = empty<D, T>(rows, query.device());
+  const Tensor<D, T> y = empty<D, T>(result, query.device());
+  const Tensor<D, compute_t<T>> log_sums = empty<D, compute_t<T>>(rows, query.device());
   backend::run<D, T>(backend::Attention{*y.impl(), *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
                                         *dense(value).impl(), scale, is_causal});
   count_attention(*query.impl(), *key.impl(), *value.impl(), is_causal, 1, 1);
@@ -223,6 +227,9 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
   if constexpr (backend::HasKernel<D, backend::TokenAttention, T>)  // 16-bit keys need no conversion
     if (!mask.defined() && !options.is_causal && options.dropout_p <= 0 && detail::fits_token_kernel(query, k, v))
       return detail::token_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))));
+  if constexpr (is_half_v<T> && backend::HasKernel<D, backend::Attention, T>)  // nor do they for blocks
+    if (!mask.defined() && options.dropout_p <= 0 && detail::fits_attention_kernel(query, k, v, options.is_causal))
+      return detail::fused_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))), options.is_causal, here);
   const auto attend = [&](const auto& q, const auto& keys, const auto& values, const auto& m) {
     return detail::attention(q, keys, values, m, options, here);
   };

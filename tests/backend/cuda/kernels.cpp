@@ -14,7 +14,7 @@ using Types = std::vector<DType>;
 const Types floating{DType::float32, DType::float64, DType::bfloat16, DType::float16};
 const Types carriers{DType::uint8, DType::bfloat16, DType::int32, DType::int64};
 const Types integers{DType::int64, DType::int32, DType::uint8, DType::boolean};
-const Types single{DType::float32};
+const Types single_and_half{DType::float32, DType::bfloat16, DType::float16};
 const Types masks{DType::boolean};
 const Types every_type{DType::float32, DType::float64, DType::bfloat16, DType::float16,
                        DType::int64,   DType::int32,   DType::uint8,    DType::boolean};
@@ -29,10 +29,10 @@ const Use uses[] = {
     {kernels::layer_norm_columns_kernel, floating},
     {kernels::batch_norm_statistics_kernel, floating},
     {kernels::batch_norm_gradient_sums_kernel, floating},
-    {kernels::attention_kernel, single},
-    {kernels::attention_means_kernel, single},
-    {kernels::attention_query_gradient_kernel, single},
-    {kernels::attention_key_gradient_kernel, single},
+    {kernels::attention_kernel, single_and_half},
+    {kernels::attention_means_kernel, single_and_half},
+    {kernels::attention_query_gradient_kernel, single_and_half},
+    {kernels::attention_key_gradient_kernel, single_and_half},
     {kernels::arg_extreme_kernel, every_type},
     {kernels::integer_matmul_kernel, integers},
     {kernels::index_select_kernel, carriers},
@@ -62,11 +62,11 @@ const kernels::Kernel* const untyped[] = {
 /// Sources that are compiled for the oldest chip that the compiler knows of those that the library serves, and for newer ones.
 class Compilations {
  public:
-  void add(const std::string& source, const std::string& name) {
-    for (const int chip : {75, 90, 120}) all_.push_back({source, name, chip});
+  void add(const std::string& source, const std::string& name, int oldest = 75) {
+    for (const int chip : {oldest, 90, 120}) all_.push_back({source, name, chip});
   }
-  void add(const kernels::Kernel& kernel, std::initializer_list<DType> types) {
-    add(kernels::typed_source(kernel, types), std::string(kernel.name) + (types.size() ? std::string(", ") + name_of(*types.begin()) : ""));
+  void add(const kernels::Kernel& kernel, std::initializer_list<DType> types, int oldest = 75) {
+    add(kernels::typed_source(kernel, types), std::string(kernel.name) + (types.size() ? std::string(", ") + name_of(*types.begin()) : ""), oldest);
   }
   template <class P>
   void add(const kernels::PackedKernel<P>& kernel) {
@@ -111,6 +111,20 @@ TEST_CASE("kernels on elements compile") {
   for (const kernels::ScanKernels* const layout : {&kernels::scan_packs_kernels, &kernels::scan_rows_kernels, &kernels::scan_columns_kernels})
     for (const auto& kernel : layout->of_kind)
       for (const DType type : every_type) all.add(kernel, {type});
+  all.check();
+}
+
+TEST_CASE("kernels on tensor cores compile") {
+  if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  Compilations all;
+  const auto add = [&](const auto& table) {
+    for (const auto& kernel : table)
+      for (const DType type : single_and_half)
+        if (size_of(type) == kernel.shape.bytes) all.add(kernel, {type}, 80);
+  };
+  add(kernels::attention_tile_kernels);
+  add(kernels::attention_tile_query_kernels);
+  add(kernels::attention_tile_key_kernels);
   all.check();
 }
 

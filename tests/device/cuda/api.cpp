@@ -45,6 +45,7 @@ TERN_CUBLASLT_FUNCTIONS(CHECK_CUBLASLT)
 static_assert(int(multiprocessor_count) == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(int(compute_capability_major) == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 static_assert(int(compute_capability_minor) == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(int(function_max_dynamic_shared_bytes) == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
 static_assert(int(pool_release_threshold) == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
 static_assert(int(pool_reserved_current) == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
 static_assert(int(pool_used_current) == CU_MEMPOOL_ATTR_USED_MEM_CURRENT);

@@ -41,6 +41,7 @@ struct PoolAccess {
   int device;
   MemoryAccess access;
 };
+enum FunctionAttribute : int { function_max_dynamic_shared_bytes = 8 };
 enum StreamFlag : unsigned { stream_non_blocking = 1 };
 enum CaptureMode : int { capture_relaxed = 2 };
 enum HostMemoryFlag : unsigned { host_memory_mapped = 2 };
@@ -94,6 +95,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuModuleLoadData, Status, (Module* module, const void* image))                                                       \
   f(cuModuleUnload, Status, (Module module))                                                                             \
   f(cuModuleGetFunction, Status, (Function* function, Module module, const char* name))                                  \
+  f(cuFuncSetAttribute, Status, (Function function, FunctionAttribute attribute, int value))                             \
   f(cuLaunchKernel, Status,                                                                                              \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,           \
      unsigned block_z, unsigned shared_bytes, StreamHandle stream, void** parameters, void** extra))                     \

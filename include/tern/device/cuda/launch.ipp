@@ -25,17 +25,23 @@ TERN_INLINE LoadedKernel Kernels::insert(std::uint64_t key, LoadedKernel kernel)
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
-                                                              const std::string& source) {
+                                                              const Grid& grid, const std::string& source) {
   const std::size_t at = source.find(text({"void ", name}), source.rfind("__global__")) + 5, end = source.find('(', at);
   const std::string whole_name = source.substr(at, end - at);
   const std::string image = kernel_image(source, state.major, state.minor);
   Module module;
   Function function;
   TERN_CUDA(cuModuleLoadData, &module, image.c_str());
-  if (const Status status = driver().functions.cuModuleGetFunction(&function, module, whole_name.c_str())) {
+  const auto check = [module](const char* call, Status status) {
+    if (!status) return;
     TERN_CUDA_RELEASE(cuModuleUnload, module);
-    refuse("cuModuleGetFunction", status);
-  }
+    refuse(call, status);
+  };
+  const DriverFunctions& driver_functions = driver().functions;
+  check("cuModuleGetFunction", driver_functions.cuModuleGetFunction(&function, module, whole_name.c_str()));
+  constexpr int granted = 48 << 10;  // of shared memory, to every kernel
+  if (grid.shared_bytes > granted)
+    check("cuFuncSetAttribute", driver_functions.cuFuncSetAttribute(function, function_max_dynamic_shared_bytes, grid.shared_bytes));
   char* const kept_name = strdup(whole_name.c_str());
   const LoadedKernel kernel = kernels(ordinal).insert(key, {function, kept_name});
   if (kernel.name != kept_name) {  // another thread was faster
