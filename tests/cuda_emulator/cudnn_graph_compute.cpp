@@ -104,17 +104,24 @@ class Interpreter {
     });
   }
 
-  // One matrix, in rows, as operands of its products.
+  // One matrix, in rows, rounded as tensor cores take it: to TF32, or to the 16 bits of what it is multiplied with.
   template <class A>
-  std::vector<A> matrix(const GraphTensor& t, std::ptrdiff_t first) const {
+  std::vector<A> matrix(const GraphTensor& t, std::ptrdiff_t first, int other) const {
     const std::size_t nd = t.dims.size();
-    const bool tf32 = t.type == CUDNN_DATA_FLOAT && engine_.tensor_cores;
+    const bool rounds = t.type == CUDNN_DATA_FLOAT && engine_.tensor_cores;
     std::vector<A> out;
     out.reserve(static_cast<std::size_t>(t.dims[nd - 2] * t.dims[nd - 1]));
     for (std::int64_t i = 0; i < t.dims[nd - 2]; ++i)
       for (std::int64_t j = 0; j < t.dims[nd - 1]; ++j) {
         const double value = get(t, first + i * t.strides[nd - 2] + j * t.strides[nd - 1]);
-        out.push_back(static_cast<A>(tf32 ? round_to_tf32(static_cast<float>(value)) : value));
+        if (!rounds)
+          out.push_back(static_cast<A>(value));
+        else if (other == CUDNN_DATA_HALF)
+          out.push_back(half_to_float(float_to_half(static_cast<float>(value))));
+        else if (other == CUDNN_DATA_BFLOAT16)
+          out.push_back(bfloat16_to_float(float_to_bfloat16(static_cast<float>(value))));
+        else
+          out.push_back(round_to_tf32(static_cast<float>(value)));
       }
     return out;
   }
@@ -142,7 +149,7 @@ class Interpreter {
       return offset;
     };
     walk(batch, std::array<Sizes, 1>{Sizes(batch.size())}, [&](const auto&, const Sizes& index) {
-      const std::vector<A> va = matrix<A>(a, place(a, index)), vb = matrix<A>(b, place(b, index));
+      const std::vector<A> va = matrix<A>(a, place(a, index), b.type), vb = matrix<A>(b, place(b, index), a.type);
       const std::ptrdiff_t first = place(c, index);
       std::vector<A> row(columns);
       for (std::size_t i = 0; i < rows; ++i) {

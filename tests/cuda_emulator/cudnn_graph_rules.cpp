@@ -74,7 +74,7 @@ Refusal check_attention(const OperationGraph& graph, Pattern pattern) {
     if (c.dims.size() != 4)
       return {CUDNN_STATUS_NOT_SUPPORTED_SHAPE, "attention of " + describe(c.dims) + ": it has 4 dimensions"};
     for (const GraphTensor* t : {&a, &b})
-      if (!is_16_bits(t->type))
+      if (!graph.maker(*t) && !is_16_bits(t->type))
         return {CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE,
                 "attention multiplies 16-bit numbers, not type " + std::to_string(t->type)};
     // Queries, or their gradient, by keys or values: a product over a head. Others are by positions.
@@ -204,10 +204,14 @@ std::vector<GraphEngine> engines_of(const OperationGraph& graph, Refusal& why) {
     why = check_norm(graph);
   if (why.status) return {};
   std::vector<GraphEngine> engines = list(graph, pattern);
-  if (settings().capability < 80)  // without TF32 there are tensor cores for 16 bits alone
-    for (GraphEngine& e : engines)
-      for (const auto& [uid, t] : graph.tensors)
-        e.tensor_cores = e.tensor_cores && (t.by_value || t.type != CUDNN_DATA_FLOAT);
+  // Doubles have no tensor cores here, and without TF32 float has none.
+  const auto lacks = [](const auto& entry) {
+    const GraphTensor& t = entry.second;
+    return !t.by_value && !t.is_virtual &&
+           (t.type == CUDNN_DATA_DOUBLE || (t.type == CUDNN_DATA_FLOAT && settings().capability < 80));
+  };
+  if (std::any_of(graph.tensors.begin(), graph.tensors.end(), lacks))
+    for (GraphEngine& e : engines) e.tensor_cores = false;
   return engines;
 }
 
