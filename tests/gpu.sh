@@ -18,9 +18,9 @@ logs=$gpu_build/logs
 cores=$(nproc)
 export OMP_NUM_THREADS=4
 
-# From the simplest to whole networks: each primitive, NVIDIA's products, convolutions and recurrent layers, streams and graphs, a
+# From the simplest to whole networks: each primitive, NVIDIA's products, attention, convolutions and recurrent layers, streams and graphs, a
 # training.
-smoke_tests=(backend_cuda_contract_cpu ops_blas_cuda ops_convolution_cuda ops_recurrent_cuda device_cuda_stream_cpu
+smoke_tests=(backend_cuda_contract_cpu ops_blas_cuda ops_attention_cuda ops_convolution_cuda ops_recurrent_cuda device_cuda_stream_cpu
   device_cuda_graph_cpu train_cpu_and_cuda_cpu)
 
 # What the sanitizer sees, by program: the kernels written by hand, and some of those written down from lambdas. Few products, whose

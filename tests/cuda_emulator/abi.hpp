@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi_cudnn_graph.hpp"
+
 // X(name, value, what cuGetErrorString says)
 #define ABI_DRIVER_ERRORS(X)                                                                                \
   X(CUDA_SUCCESS, 0, "no error")                                                                            \
@@ -190,7 +192,16 @@
   X(CUDNN_STATUS_SUCCESS, 0)                                 \
   X(CUDNN_STATUS_NOT_INITIALIZED, 1001)                      \
   X(CUDNN_STATUS_BAD_PARAM, 2000)                            \
+  X(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, 2002)               \
+  X(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, 2003)         \
+  X(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, 2004)              \
+  X(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, 2010)             \
   X(CUDNN_STATUS_NOT_SUPPORTED, 3000)                        \
+  X(CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, 3001)          \
+  X(CUDNN_STATUS_NOT_SUPPORTED_SHAPE, 3002)                  \
+  X(CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE, 3003)              \
+  X(CUDNN_STATUS_NOT_SUPPORTED_LAYOUT, 3004)                 \
+  X(CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH, 3007)          \
   X(CUDNN_STATUS_INTERNAL_ERROR, 4000)                       \
   X(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, 4003) \
   X(CUDNN_STATUS_EXECUTION_FAILED, 5000)                     \
@@ -275,6 +286,7 @@ enum : int { ABI_DRIVER_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_NVRTC_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_CUBLASLT_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_CUDNN_CONSTANTS(ABI_ENUMERATOR) };
+enum : int { ABI_CUDNN_GRAPH_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_NCCL_CONSTANTS(ABI_ENUMERATOR) };
 #undef ABI_ENUMERATOR
 
@@ -323,6 +335,7 @@ struct cublasLtMatmulHeuristicResult_t {
 
 using cudnnStatus_t = int;
 using cudnnHandle_t = struct cudnnContext*;
+using cudnnBackendDescriptor_t = void*;
 using cudnnTensorDescriptor_t = struct cudnnTensorStruct*;
 using cudnnFilterDescriptor_t = struct cudnnFilterStruct*;
 using cudnnConvolutionDescriptor_t = struct cudnnConvolutionStruct*;

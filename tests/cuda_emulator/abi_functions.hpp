@@ -128,6 +128,17 @@
   X(cudnnGetVersion, std::size_t, ())                                                                                \
   X(cudnnGetCudartVersion, std::size_t, ())                                                                          \
   X(cudnnGetErrorString, const char*, (cudnnStatus_t status))                                                        \
+  X(cudnnGetLastErrorString, void, (char* message, std::size_t size))                                                \
+  X(cudnnBackendCreateDescriptor, cudnnStatus_t, (int kind, cudnnBackendDescriptor_t * desc))                        \
+  X(cudnnBackendDestroyDescriptor, cudnnStatus_t, (cudnnBackendDescriptor_t desc))                                   \
+  X(cudnnBackendSetAttribute, cudnnStatus_t,                                                                         \
+    (cudnnBackendDescriptor_t desc, int attribute, int type, std::int64_t count, const void* values))                \
+  X(cudnnBackendGetAttribute, cudnnStatus_t,                                                                         \
+    (cudnnBackendDescriptor_t const desc, int attribute, int type, std::int64_t most, std::int64_t* count,           \
+     void* values))                                                                                                  \
+  X(cudnnBackendFinalize, cudnnStatus_t, (cudnnBackendDescriptor_t desc))                                            \
+  X(cudnnBackendExecute, cudnnStatus_t,                                                                              \
+    (cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack))                            \
   X(cudnnCreate, cudnnStatus_t, (cudnnHandle_t * handle))                                                            \
   X(cudnnDestroy, cudnnStatus_t, (cudnnHandle_t handle))                                                             \
   X(cudnnSetStream, cudnnStatus_t, (cudnnHandle_t handle, CUstream stream))                                          \

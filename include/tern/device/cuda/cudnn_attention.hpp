@@ -11,17 +11,17 @@ enum class AttentionBias : std::int64_t { none, added, with_gradient };
 /// shared_heads, keys, size], values [batch, shared_heads, keys, width]. The last dimension of each is dense; a stride is that
 /// of the batch, of a head or of a position. heads is a multiple of shared_heads.
 struct AttentionForm {
-  CudnnType type;
-  bool backward;
-  bool causal;         // query i sees keys 0 … i
-  bool statistics;     // whether the forward pass keeps what the backward pass needs
-  bool deterministic;
-  AttentionBias has_bias;
-  double scale, dropout;
-  std::int64_t batch, heads, shared_heads, queries, keys, size, width;
-  std::int64_t q[3], k[3], v[3], out[3];
-  std::int64_t bias_sizes[3], bias[3];  // a size is 1 where the bias is broadcast
-  std::int64_t dq[3], dk[3], dv[3];     // the gradient of `out` lies as `out`
+  CudnnType type = cudnn_float;
+  bool backward = false;
+  bool causal = false;      // query i sees keys 0 … i
+  bool statistics = false;  // whether the forward pass keeps what the backward pass needs
+  bool deterministic = false;
+  AttentionBias has_bias = AttentionBias::none;
+  double scale = 1, dropout = 0;
+  std::int64_t batch = 0, heads = 0, shared_heads = 0, queries = 0, keys = 0, size = 0, width = 0;
+  std::int64_t q[3] = {}, k[3] = {}, v[3] = {}, out[3] = {};
+  std::int64_t bias_sizes[3] = {}, bias[3] = {};        // a size is 1 where the bias is broadcast
+  std::int64_t dq[3] = {}, dk[3] = {}, dv[3] = {};      // the gradient of `out` lies as `out`
 
   /// Whether parts of dq are added up in float as they come. Otherwise its sums have one order, and dbias needs that way too.
   bool adds_up_dq() const { return backward && !deterministic && has_bias != AttentionBias::with_gradient; }

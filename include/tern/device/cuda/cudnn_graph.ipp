@@ -185,6 +185,7 @@ TERN_INLINE void Graph::bernoulli(double probability, GraphTensor seed, GraphTen
 [[gnu::noinline, gnu::cold]] TERN_INLINE GraphPlan::GraphPlan(Graph graph, const GraphTarget& target, const GraphRules& rules)
     : graph_(std::move(graph)) {
   if (is_refused()) return;
+  nvrtc();  // compiles some of the engines; cuDNN finds it among the libraries that are open
   std::vector<CudnnDescriptor> operations;
   for (const Descriptor& operation : graph_.operations_) operations.push_back(operation.handle());
   operations_.set(cudnn_graph_operations, CudnnAttributeType::descriptor, operations.data(), operations.size());
